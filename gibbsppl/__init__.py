@@ -1,0 +1,43 @@
+"""gibbsppl: a compiler that derives, explains, checks and runs Gibbs samplers.
+
+>>> import gibbsppl as gp
+>>> with gp.Model(name="mean") as model:
+...     mu = gp.Normal("mu", 0, sigma=10)
+...     y = gp.Normal("y", mu, sigma=1, observed=1.5)
+>>> print(model.graph)
+mu ~ Normal(mu=0, tau=1/100)
+y ~ Normal(mu=mu, tau=1), observed
+"""
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+# What is found here, and the module that holds it; anything else is the language's. Modules are
+# imported at first use, so that `import gibbsppl` is quick.
+_ELSEWHERE = {
+    "compile": "sampler",
+    "Sampler": "sampler",
+    "Draws": "draws",
+    "load_draws": "draws",
+    "simulate": "prior",
+    "ModelError": "errors",
+    "CompileError": "errors",
+    "RunError": "errors",
+    "GibbspplError": "errors",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_"):
+        raise AttributeError(name)
+    module = import_module(f"gibbsppl.{_ELSEWHERE.get(name, 'language')}")
+    try:
+        return getattr(module, name)
+    except AttributeError:
+        raise AttributeError(f"gibbsppl has no {name!r}") from None
+
+
+def __dir__() -> list[str]:
+    return sorted({*_ELSEWHERE, *import_module("gibbsppl.language").__all__, "__version__"})

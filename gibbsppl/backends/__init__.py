@@ -1,0 +1,1 @@
+"""Back ends: the only modules that write source text."""

@@ -1,0 +1,59 @@
+"""A generated module, loaded: what the runner and the checks call.
+
+The module's source stands alone on NumPy, SciPy and ``gibbsppl.runtime``. It defines
+
+- ``prepare(data)``, which returns ``c``, a dict of all that depends on the data alone;
+- one ``<variable>_given_rest(s, c)`` per step, collected in ``GIVEN_REST`` (step name -> function);
+- ``sweep(rng, s, c)``, which draws every latent variable once, in order, into the state ``s``;
+- ``deterministics(s, c)``, which returns the named functions of the state;
+- ``STEPS``, the step names in order; and ``STEP_VARIABLES``, step name -> name of the array drawn.
+
+The state ``s`` is a dict from the name of a random array to its current values; names that start
+with ``"~"`` hold the tuning of moves (``gibbsppl.runtime.moves.Width``), which adapt during
+warm-up only: ``runtime.moves.freeze(s)`` ends it.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+State = dict[str, Any]
+Constants = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The functions of one generated module, with its source."""
+
+    source: str
+    prepare: Callable[[Mapping[str, Any]], Constants]
+    sweep: Callable[[np.random.Generator, State, Constants], None]
+    given_rest: Mapping[str, Callable[[State, Constants], Any]]
+    deterministics: Callable[[State, Constants], dict[str, Any]]
+    steps: tuple[str, ...]
+    step_variables: Mapping[str, str]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return load, (self.source,)
+
+
+def load(source: str) -> Program:
+    """The program that a source text defines (tracebacks show its lines)."""
+    name = f"<gibbsppl sampler {abs(hash(source)):x}>"
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+    module: dict[str, Any] = {"__name__": "gibbsppl_sampler"}
+    exec(compile(source, name, "exec"), module)  # noqa: S102  (the text is our own back end's)
+    return Program(
+        source=source,
+        prepare=module["prepare"],
+        sweep=module["sweep"],
+        given_rest=module["GIVEN_REST"],
+        deterministics=module["deterministics"],
+        steps=module["STEPS"],
+        step_variables=module["STEP_VARIABLES"],
+    )

@@ -1,0 +1,211 @@
+"""Small discrete models: the sweep's exact transition matrix leaves the exact posterior invariant.
+
+Comes in: a model all of whose latent variables are labels, and its finite steps. Goes out: the
+posterior of every state, and the matrix of the sweep, made of the generated log weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+import sympy as sp
+from numpy.typing import NDArray
+
+from gibbsppl.backends.program import Program
+from gibbsppl.checks.perturb import free_elements
+from gibbsppl.checks.steps import in_array_order, log_weights
+from gibbsppl.checks.table import verdict
+from gibbsppl.density import Floats, Values, evaluate, log_joint, regions
+from gibbsppl.errors import CompileError
+from gibbsppl.graph import Graph, Statement
+from gibbsppl.schedule.steps import FiniteDraw, Step, is_by_element, statement_of
+from gibbsppl.simulate import fill
+
+LARGEST = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Enumeration:
+    """All states of a model, their posterior probabilities, and the sweep's matrix.
+
+    ``discrepancy`` is the largest entry of ``posterior @ transition - posterior``.
+    """
+
+    states: tuple[Mapping[str, Any], ...]
+    posterior: Floats
+    transition: Floats
+    discrepancy: float
+    tolerance: float
+
+    @property
+    def passed(self) -> bool:
+        """Whether the sweep leaves the posterior as it is."""
+        return self.discrepancy <= self.tolerance
+
+    def __str__(self) -> str:
+        return (
+            f"{len(self.states)} states, largest change of a probability by one sweep "
+            f"{self.discrepancy:.1e} (tolerance {self.tolerance:.1e}): {verdict(self.passed)}"
+        )
+
+
+def enumerate_sweep(
+    graph: Graph, program: Program, steps: Sequence[Step], data: Values, start: Values
+) -> Enumeration:
+    """The posterior and one sweep's transition matrix, over all states of the labels.
+
+    ``start`` is any state: what it holds besides the labels (known elements) is kept.
+    """
+    states = tuple(_states(graph, {**data, **start}, start))
+    log_density = np.array([log_joint(graph, {**data, **s}) for s in states])
+    posterior = np.exp(log_density - log_density.max())
+    posterior /= posterior.sum()
+    constants = program.prepare(data)
+    transition = np.eye(len(states))
+    for step in map(_finite, steps):
+        transition = transition @ _step_matrix(graph, program, constants, step, data, states)
+    discrepancy = float(np.abs(posterior @ transition - posterior).max())
+    # Each entry is a sum of as many products as there are states, for each of the steps.
+    tolerance = 16 * np.finfo(float).eps * len(states) * (1 + len(steps))
+    return Enumeration(states, posterior, transition, discrepancy, tolerance)
+
+
+def _finite(step: Step) -> FiniteDraw:
+    if isinstance(step, FiniteDraw):
+        return step
+    raise CompileError(
+        f"{statement_of(step).name}: its step is of kind {step.kind!r}, expected 'finite': only "
+        "draws of labels have a transition matrix."
+    )
+
+
+def _states(graph: Graph, values: Values, start: Values) -> Iterator[dict[str, Any]]:
+    """Every combination of labels."""
+    places = [place for s in graph.latent for place in _places(graph, s, values)]
+    count = int(np.prod([float(len(labels)) for *_, labels in places]))
+    if count > LARGEST:
+        raise CompileError(
+            f"{graph.name}: {count} states, expected at most {LARGEST}: enumerate a smaller model."
+        )
+    for labels in product(*(labels for *_, labels in places)):
+        state = {name: np.array(value) for name, value in start.items()}
+        for (name, index, _), label in zip(places, labels, strict=True):
+            state[name][index] = label
+        yield state
+
+
+Place = tuple[str, tuple[int, ...], range]
+
+
+def _places(graph: Graph, statement: Statement, values: Values) -> list[Place]:
+    """Each element to be drawn: array, position and possible labels."""
+    if not statement.support.is_finite:
+        raise CompileError(
+            f"{statement.name}: its support is {statement.support}, expected finitely many labels; "
+            "only models of labels can be enumerated."
+        )
+    sizes, over = graph.sizes, regions(statement, graph.sizes)
+    free = free_elements(statement, values, sizes)
+    lower, upper = (
+        np.broadcast_to(evaluate(sp.sympify(b), over, values, sizes), free.shape)
+        for b in (statement.support.lower, statement.support.upper)
+    )
+    positions = _positions(graph, statement, values)
+    return [
+        (
+            statement.target.array.name,
+            tuple(int(p[where]) for p in positions),
+            range(int(lower[where]), int(upper[where]) + 1),
+        )
+        for where in map(tuple, np.argwhere(free))
+    ]
+
+
+def _positions(graph: Graph, statement: Statement, values: Values) -> list[NDArray[Any]]:
+    over = regions(statement, graph.sizes)
+    shape = tuple(map(len, over))
+    return [
+        np.broadcast_to(evaluate(i, over, values, graph.sizes), shape)
+        for i in statement.target.indices
+    ]
+
+
+def _step_matrix(
+    graph: Graph,
+    program: Program,
+    constants: Any,
+    step: FiniteDraw,
+    data: Values,
+    states: Sequence[Mapping[str, Any]],
+) -> Floats:
+    """The transition matrix of one step; drawn one by one, the product over its elements."""
+    statement = statement_of(step)
+    free = free_elements(statement, {**data, **states[0]}, graph.sizes)
+    found = [
+        _probabilities(graph, program, constants, step, s) for s in states
+    ]
+    if not is_by_element(step):
+        return _moves(graph, statement, data, states, found, step.conditional.lower, free)
+    matrix = np.eye(len(states))
+    for where in map(tuple, np.argwhere(free)):
+        only = np.zeros_like(free)
+        only[where] = True
+        matrix = matrix @ _moves(
+            graph, statement, data, states, found, step.conditional.lower, only
+        )
+    return matrix
+
+
+def _probabilities(
+    graph: Graph, program: Program, constants: Any, step: FiniteDraw, state: Values
+) -> Floats:
+    """The probability of each label for each element of the statement: (label, ranges)."""
+    copy = {name: np.array(value) for name, value in state.items()}
+    given = program.given_rest[statement_of(step).name](copy, constants)
+    over = regions(statement_of(step), graph.sizes)
+    shape = tuple(map(len, over))
+    axes = np.arange(int(np.prod(shape))).reshape(shape)
+    order = in_array_order(axes, statement_of(step), over)
+    weights = log_weights(step, given, order.shape).reshape(step.conditional.size, -1)
+    flat = np.empty_like(weights)
+    flat[:, order.reshape(-1)] = weights
+    odds = np.exp(flat - flat.max(axis=0))
+    return np.asarray((odds / odds.sum(axis=0)).reshape(-1, *shape))
+
+
+def _moves(
+    graph: Graph,
+    statement: Statement,
+    data: Values,
+    states: Sequence[Mapping[str, Any]],
+    probabilities: Sequence[Floats],
+    lower: int,
+    free: Any,
+) -> Floats:
+    """From each state to each: the product of the label probabilities of the elements drawn."""
+    number = {_key(s): j for j, s in enumerate(states)}
+    matrix = np.zeros((len(states), len(states)))
+    places = [tuple(w) for w in np.argwhere(free)]
+    for i, (state, p) in enumerate(zip(states, probabilities, strict=True)):
+        over = regions(statement, graph.sizes)
+        x = evaluate(statement.target, over, {**data, **state}, graph.sizes)
+        x = np.array(np.broadcast_to(x, free.shape))
+        for labels in product(range(p.shape[0]), repeat=len(places)):
+            chance = 1.0
+            for where, label in zip(places, labels, strict=True):
+                chance *= p[(label, *where)]
+                x[where] = label + lower
+            if chance > 0:
+                copy = {name: np.array(value) for name, value in state.items()}
+                fill(statement, x, {**data, **copy} | copy, graph.sizes)
+                matrix[i, number[_key(copy)]] += chance
+    return matrix
+
+
+def _key(state: Mapping[str, Any]) -> bytes:
+    parts = (np.asarray(state[name], dtype=np.float64) for name in sorted(state))
+    return b"".join(np.ascontiguousarray(part).tobytes() for part in parts)

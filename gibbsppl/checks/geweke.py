@@ -1,0 +1,240 @@
+"""The joint-distribution test: sweeps leave the joint distribution of everything as it is.
+
+Comes in: a model and its program. Parameters and data are drawn together from the model; then the
+sweep is run with the data fixed. Since the sweep leaves the posterior invariant, each variable has
+the same distribution after as before. The replicates are independent. Three tests for each function
+of the draws, each valid whatever its distribution; the level is shared out among all of them:
+
+- two-sample Kolmogorov-Smirnov, against a second set of forward draws that is never swept;
+- location: the mean change of the function's rank within that second set, a z test;
+- spread: the same for the squared distance of the rank from the middle.
+
+Ranks are bounded, so that the z tests hold for heavy tails too; and they compare each replicate
+with itself, so that what a sweep leaves nearly unchanged does not blur them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import partial
+from math import erfc, sqrt
+from typing import Any
+
+import numpy as np
+from scipy.special import kolmogorov
+
+from gibbsppl.backends.program import Constants, Program
+from gibbsppl.checks.table import table, verdict
+from gibbsppl.density import Floats, Sizes, Values, evaluate
+from gibbsppl.errors import RunError
+from gibbsppl.expressions import Expr
+from gibbsppl.graph import Graph, Range
+from gibbsppl.runtime import moves
+from gibbsppl.simulate import State, simulate
+
+TUNING_SWEEPS = 100
+
+Function = Callable[[Mapping[str, Any]], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One test of one function of the draws: the distance or the z score, and its p-value."""
+
+    function: str
+    test: str
+    statistic: float
+    p_value: float
+
+
+@dataclass(frozen=True, slots=True)
+class GewekeResult:
+    """All comparisons, with the level that the family of them is tested at."""
+
+    comparisons: tuple[Comparison, ...]
+    replicates: int
+    level: float
+
+    @property
+    def threshold(self) -> float:
+        """The p-value below which a single comparison fails."""
+        return self.level / max(len(self.comparisons), 1)
+
+    @property
+    def passed(self) -> bool:
+        """Whether no function tells before from after."""
+        return all(c.p_value >= self.threshold for c in self.comparisons)
+
+    def __str__(self) -> str:
+        rows = [
+            (c.function, c.test, f"{c.statistic:.3f}", f"{c.p_value:.1e}", self._verdict(c))
+            for c in self.comparisons
+        ]
+        return table(("function", "test", "statistic", "p-value", "verdict"), rows)
+
+    def _verdict(self, comparison: Comparison) -> str:
+        return verdict(comparison.p_value >= self.threshold)
+
+
+def geweke(  # noqa: PLR0913  (the settings of the test are named by keyword)
+    rng: np.random.Generator,
+    graph: Graph,
+    data: Values,
+    program: Program,
+    *,
+    replicates: int = 1000,
+    sweeps: int = 3,
+    functions: Mapping[str, Function] | None = None,
+    level: float = 1e-3,
+) -> GewekeResult:
+    """Forward draws against forward draws followed by sweeps, by a test of each function.
+
+    ``functions`` map names to functions of a dict of all arrays (default: `default_functions`).
+    """
+    functions = dict(functions or default_functions(graph))
+    tuning = _tuning(rng, graph, data, program)
+    measured = [
+        [
+            _measured(functions, {**data, **values})
+            for values in (
+                simulate(rng, graph, data),
+                *_before_and_after(rng, graph, data, program, sweeps, tuning),
+            )
+        ]
+        for _ in range(replicates)
+    ]
+    samples = np.transpose(measured, (2, 1, 0))
+    found = tuple(_tests(name, *three) for name, three in zip(functions, samples, strict=True))
+    return GewekeResult(sum(found, ()), replicates, level)
+
+
+def default_functions(graph: Graph) -> dict[str, Function]:
+    """What the test compares unless told otherwise.
+
+    The mean, mean square and last element of each latent array, the product of its mean with that
+    of each observed array, and the log density of each factor, which ties variables together.
+    """
+    latent = tuple(dict.fromkeys(s.target.array.name for s in graph.latent))
+    observed = tuple(dict.fromkeys(s.target.array.name for s in graph.statements if s.known == 1))
+    found: dict[str, Function] = {}
+    for x in latent:
+        found[f"mean of {x}"] = partial(_mean_of, x)
+        found[f"mean square of {x}"] = partial(_mean_square_of, x)
+        found[f"last of {x}"] = partial(_last_of, x)
+        for y in observed:
+            found[f"mean of {x} times mean of {y}"] = partial(_product_of_means, x, y)
+    for factor in graph.factors:
+        found[f"log density of {factor.name}"] = partial(
+            _sum_of, factor.log_density, factor.over, graph.sizes
+        )
+    return found
+
+
+def _mean_of(name: str, values: Mapping[str, Any]) -> float:
+    return float(np.mean(values[name]))
+
+
+def _mean_square_of(name: str, values: Mapping[str, Any]) -> float:
+    return float(np.mean(np.square(values[name])))
+
+
+def _last_of(name: str, values: Mapping[str, Any]) -> float:
+    return float(np.ravel(values[name])[-1])
+
+
+def _product_of_means(x: str, y: str, values: Mapping[str, Any]) -> float:
+    return _mean_of(x, values) * _mean_of(y, values)
+
+
+def _sum_of(
+    template: Expr, over: tuple[Range, ...], sizes: Sizes, values: Mapping[str, Any]
+) -> float:
+    return float(np.sum(evaluate(template, over, values, sizes)))
+
+
+def _measured(functions: Mapping[str, Function], values: State) -> list[float]:
+    return [f(values) for f in functions.values()]
+
+
+def _tuning(rng: np.random.Generator, graph: Graph, data: Values, program: Program) -> State:
+    """The tuning of moves, learnt on other draws: only fixed moves leave the joint invariant."""
+    state, constants, _ = _started(rng, graph, data, program)
+    for _ in range(TUNING_SWEEPS):
+        program.sweep(rng, state, constants)
+        if not any(name.startswith("~") for name in state):
+            break
+    moves.freeze(state)
+    return {name: value for name, value in state.items() if name.startswith("~")}
+
+
+def _before_and_after(
+    rng: np.random.Generator,
+    graph: Graph,
+    data: Values,
+    program: Program,
+    sweeps: int,
+    tuning: State,
+) -> tuple[State, State]:
+    """A draw of everything, and its latent part moved on by sweeps given its observed part."""
+    state, constants, values = _started(rng, graph, data, program)
+    state |= deepcopy(tuning)
+    for _ in range(sweeps):
+        program.sweep(rng, state, constants)
+    moved = {name: np.asarray(state.get(name, value)) for name, value in values.items()}
+    _refuse_non_finite(moved)
+    return values, moved
+
+
+def _started(
+    rng: np.random.Generator, graph: Graph, data: Values, program: Program
+) -> tuple[State, Constants, State]:
+    """A draw of everything: its latent part as a state, the constants of its data, all of it."""
+    values = simulate(rng, graph, data)
+    latent = {s.target.array.name for s in graph.latent}
+    seen = {n: v for n, v in values.items() if n in data or n not in latent}
+    state = {n: np.array(v) for n, v in values.items() if n in latent}
+    return state, program.prepare({**data, **seen}), values
+
+
+def _refuse_non_finite(values: State) -> None:
+    for name, value in values.items():
+        if not np.isfinite(value).all():
+            raise RunError(
+                f"{name}: not finite after a sweep; give the model moderate, proper priors at a "
+                "small size for a joint-distribution test."
+            )
+
+
+def _tests(
+    name: str, fresh: Floats, before: Floats, after: Floats
+) -> tuple[Comparison, Comparison, Comparison]:
+    ranks = [_distribution(fresh, sample) for sample in (before, after)]
+    change = ranks[1] - ranks[0]
+    widening = (ranks[1] - 0.5) ** 2 - (ranks[0] - 0.5) ** 2
+    return (
+        _same_distribution(name, fresh, after),
+        _mean_is_zero(name, "location", change),
+        _mean_is_zero(name, "spread", widening),
+    )
+
+
+def _same_distribution(name: str, first: Floats, second: Floats) -> Comparison:
+    """The two-sample Kolmogorov-Smirnov test (its asymptotic p-value errs on the safe side)."""
+    points = np.concatenate([first, second])
+    gap = np.abs(_distribution(first, points) - _distribution(second, points))
+    distance = float(gap.max())
+    size = first.size * second.size / points.size
+    return Comparison(name, "distance", distance, float(kolmogorov(np.sqrt(size) * distance)))
+
+
+def _mean_is_zero(name: str, test: str, change: Floats) -> Comparison:
+    error = float(change.std()) / sqrt(change.size)
+    z = float(change.mean()) / error if error > 0 else 0.0
+    return Comparison(name, test, z, erfc(abs(z) / sqrt(2)))
+
+
+def _distribution(sample: Floats, points: Floats) -> Floats:
+    """The empirical distribution function of a sample at some points."""
+    return np.asarray(np.searchsorted(np.sort(sample), points, side="right") / sample.size)

@@ -1,0 +1,117 @@
+"""Random changes of a variable that stay inside its support.
+
+Comes in: values of all arrays. Goes out: the array of one statement's target, changed in all of
+what is not known, or in one element (one row where elements cannot change alone: a simplex).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from gibbsppl.density import Floats, Sizes, Values, evaluate, event_dims, regions
+from gibbsppl.graph import Statement
+from gibbsppl.simulate import fill
+
+Mask = Any
+
+
+def free_elements(statement: Statement, values: Values, sizes: Sizes) -> Mask:
+    """1 where an element of the statement is to be drawn, 0 where it is known."""
+    over = regions(statement, sizes)
+    known = evaluate(statement.known, over, values, sizes)
+    return np.broadcast_to(known == 0, tuple(map(len, over)))
+
+
+def perturbed(
+    rng: np.random.Generator,
+    statement: Statement,
+    values: Values,
+    sizes: Sizes,
+    free: Mask,
+    *,
+    scale: float = 1.0,
+    single: bool = False,
+) -> Any:
+    """The target's array with random changes of the size of ``scale`` inside the support."""
+    over = regions(statement, sizes)
+    shape = tuple(map(len, over))
+    x = np.broadcast_to(evaluate(statement.target, over, values, sizes), shape)
+    where = _one_of(rng, statement, free) if single else free
+    changed = _moved(rng, statement, x, values, sizes, scale)
+    name = statement.target.array.name
+    copy = {**values, name: np.array(values[name])}
+    fill(statement, np.where(where, changed, x), copy, sizes)
+    return copy[name]
+
+
+def _one_of(rng: np.random.Generator, statement: Statement, free: Mask) -> Mask:
+    """One free element; one whole event where its entries are tied to one another."""
+    tied = statement.support.kind in ("simplex", "spd", "counts")
+    events = len(event_dims(statement)) if tied else 0
+    batch = free.all(axis=tuple(range(free.ndim - events, free.ndim))) if events else free
+    chosen = np.zeros(batch.size, dtype=bool)
+    candidates = np.flatnonzero(batch)
+    if candidates.size:
+        chosen[rng.choice(candidates)] = True
+    return chosen.reshape(batch.shape + (1,) * events) & free
+
+
+def _moved(
+    rng: np.random.Generator,
+    statement: Statement,
+    x: Floats,
+    values: Values,
+    sizes: Sizes,
+    scale: float,
+) -> Floats:
+    noise = scale * rng.standard_normal(x.shape)
+    match statement.support.kind:
+        case "vector":
+            return x + 0.5 * (1 + np.abs(x)) * noise
+        case "simplex":
+            weights = x * np.exp(noise)
+            return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
+        case "spd":
+            near_identity = np.eye(x.shape[-1]) + 0.2 * noise
+            moved = near_identity @ x @ np.swapaxes(near_identity, -2, -1)
+            return np.asarray((moved + np.swapaxes(moved, -2, -1)) / 2)
+        case "counts":
+            total = np.rint(x.sum(axis=-1)).astype(int)
+            return rng.multinomial(total, np.full(x.shape[-1], 1 / x.shape[-1])).astype(float)
+        case "integer":
+            return _moved_integer(rng, x, *_bounds(statement, x, values, sizes))
+        case "real":
+            return _moved_real(x, noise, *_bounds(statement, x, values, sizes))
+
+
+def _bounds(statement: Statement, x: Floats, values: Values, sizes: Sizes) -> tuple[Any, Any]:
+    support = statement.support
+    lower, upper = (
+        np.broadcast_to(evaluate(sp.sympify(b), statement.over, values, sizes), x.shape)
+        for b in (support.lower, support.upper)
+    )
+    return lower, upper
+
+
+def _moved_real(x: Floats, noise: Floats, lower: Any, upper: Any) -> Floats:
+    """Multiplied on the positive line, shifted on the logit line between two bounds."""
+    with np.errstate(all="ignore"):
+        above = lower + (x - lower) * np.exp(0.5 * noise)
+        below = upper - (upper - x) * np.exp(0.5 * noise)
+        odds = (x - lower) / (upper - x) * np.exp(noise)
+        between = lower + (upper - lower) * odds / (1 + odds)
+    free = x + 0.5 * (1 + np.abs(x)) * noise
+    one_sided = np.where(np.isfinite(lower), above, np.where(np.isfinite(upper), below, free))
+    return np.where(np.isfinite(lower) & np.isfinite(upper), between, one_sided)
+
+
+def _moved_integer(rng: np.random.Generator, x: Floats, lower: Any, upper: Any) -> Floats:
+    """Any label of a finite range; else a step of up to 3, kept in the range."""
+    finite = np.isfinite(lower) & np.isfinite(upper)
+    low, high = np.where(finite, lower, 0), np.where(finite, upper, 0)
+    label = rng.integers(low.astype(int), high.astype(int), endpoint=True)
+    step = rng.integers(1, 4, size=x.shape) * rng.choice([-1, 1], size=x.shape)
+    return np.where(finite, label, np.clip(x + step, lower, upper)).astype(float)

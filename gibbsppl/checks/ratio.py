@@ -1,0 +1,154 @@
+"""The exact ratio check: every generated conditional against the joint density.
+
+For a step that draws ``x`` from ``q(x | rest)``, and two values that differ in ``x`` alone,
+
+    log_joint(x1) - log_joint(x0) == log q(x1) - log q(x0)
+
+to rounding, whatever the model. ``q`` is read from the generated ``*_given_rest``; the joint from
+`gibbsppl.density`. Once all elements that one call draws are changed, and once a single one: a
+chain misread as independent elements passes the second and fails the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gibbsppl.backends.program import Program
+from gibbsppl.checks.perturb import free_elements, perturbed
+from gibbsppl.checks.steps import array_of, log_terms_of
+from gibbsppl.checks.table import table, verdict
+from gibbsppl.density import Values, log_density
+from gibbsppl.errors import RunError
+from gibbsppl.graph import Graph
+from gibbsppl.schedule.steps import Step, is_by_element, statement_of
+
+RELATIVE_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The result for one step: the worst of its comparisons."""
+
+    step: str
+    kind: str
+    family: str
+    discrepancy: float
+    tolerance: float
+
+    @property
+    def passed(self) -> bool:
+        """Whether joint and conditional agree (a discrepancy that is not a number does not)."""
+        return self.discrepancy <= self.tolerance
+
+
+def ratio_check(
+    rng: np.random.Generator,
+    graph: Graph,
+    program: Program,
+    steps: Sequence[Step],
+    data: Values,
+    state: Values,
+    *,
+    rounds: int = 2,
+) -> list[Row]:
+    """For each step, how far its conditional is from the joint density's, at random values.
+
+    ``steps`` are a schedule's; ``state`` has positive density.
+    """
+    constants = program.prepare(data)
+    check = _Check(graph, program, constants, {**data, **state}, frozenset(state))
+    return [check.row(rng, step, rounds) for step in steps]
+
+
+def ratio_table(rows: Sequence[Row]) -> str:
+    """The results as aligned text, one line per step."""
+    cells = [
+        (r.step, r.kind, r.family, f"{r.discrepancy:.1e}", f"{r.tolerance:.1e}", verdict(r.passed))
+        for r in rows
+    ]
+    return table(("step", "kind", "family", "discrepancy", "tolerance", "verdict"), cells)
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    graph: Graph
+    program: Program
+    constants: Any
+    values: Values
+    in_state: frozenset[str]
+
+    def row(self, rng: np.random.Generator, step: Step, rounds: int) -> Row:
+        """The worst comparison of a step."""
+        found = [
+            self._compared(rng, step, single=single)
+            for _ in range(rounds)
+            for single in ((True,) if is_by_element(step) else (False, True))
+        ]
+        discrepancy, tolerance = max(found, key=_badness)
+        name, family = statement_of(step).name, step.family.name if step.family else "-"
+        return Row(name, step.kind, family, discrepancy, tolerance)
+
+    def _compared(
+        self, rng: np.random.Generator, step: Step, *, single: bool
+    ) -> tuple[float, float]:
+        """Discrepancy and tolerance for one random change, of finite density if one is found."""
+        before = self._joint_terms(step, self.values)
+        if not np.isfinite(before).all():
+            raise RunError(
+                f"{array_of(step)}: the state to check at has zero density; pass one inside the "
+                "support, such as gibbsppl.initial.initial_state makes."
+            )
+        changed, after = self._changed(rng, step, before, single=single)
+        given = self.program.given_rest[statement_of(step).name](self._state(), self.constants)
+        sizes = self.graph.sizes
+        log_q = [log_terms_of(step, given, v, sizes) for v in (self.values, changed)]
+        joint = _total(after) - _total(before)
+        conditional = _total(log_q[1]) - _total(log_q[0])
+        size = sum(np.abs(t[np.isfinite(t)]).sum() for t in (before, after, *log_q))
+        return _distance(joint, conditional), RELATIVE_TOLERANCE * float(size)
+
+    def _changed(
+        self, rng: np.random.Generator, step: Step, before: Any, *, single: bool
+    ) -> tuple[dict[str, Any], Any]:
+        """Values that differ in what the step draws, smaller and smaller until possible."""
+        statement, sizes = statement_of(step), self.graph.sizes
+        name = statement.target.array.name
+        free = free_elements(statement, self.values, sizes)
+        after = before
+        changed = dict(self.values)
+        for scale in 0.5 ** np.arange(12):
+            x = perturbed(rng, statement, self.values, sizes, free, scale=scale, single=single)
+            changed = {**self.values, name: x}
+            after = self._joint_terms(step, changed)
+            if np.isfinite(after).all():
+                break
+        return changed, after
+
+    def _joint_terms(self, step: Step, values: Values) -> Any:
+        """The log densities, element by element, of all factors that mention the variable."""
+        factors = self.graph.factors_of(array_of(step))
+        return np.concatenate([np.ravel(log_density(f, values, self.graph.sizes)) for f in factors])
+
+    def _state(self) -> dict[str, Any]:
+        return {n: np.array(v) for n, v in self.values.items() if n in self.in_state}
+
+
+def _total(terms: Any) -> float:
+    """The sum, ``-inf`` where any term is."""
+    return -np.inf if np.isneginf(terms).any() else float(np.sum(terms))
+
+
+def _distance(a: float, b: float) -> float:
+    """How far apart two numbers are: 0 for the same infinity, infinite for what is no number."""
+    if a == b:
+        return 0.0
+    return float(np.nan_to_num(abs(a - b), nan=np.inf, posinf=np.inf))
+
+
+def _badness(found: tuple[float, float]) -> float:
+    discrepancy, tolerance = found
+    return discrepancy / tolerance if tolerance else (np.inf if discrepancy else 0.0)

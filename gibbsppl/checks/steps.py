@@ -1,0 +1,150 @@
+"""What a step's ``given_rest`` says, read as a log density: one function per kind of step.
+
+Comes in: a step, what its ``given_rest`` returned, and values of all arrays. Goes out: the log
+density of those values (up to a constant), as an array of terms whose sum counts.
+
+- exact: one array of natural parameters per statistic, to be summed with the statistics;
+- finite: log weights, label axis first, then the axes of the region;
+- block: ``(h, Q)``, the information form, batch axes first;
+- move: a function from the whole array to its log density.
+"""
+
+from __future__ import annotations
+
+from typing import Any, assert_never
+
+import numpy as np
+import sympy as sp
+from numpy.typing import NDArray
+
+from gibbsppl.conditionals import Conditional
+from gibbsppl.density import Floats, Sizes, Values, evaluate, regions
+from gibbsppl.expressions import Expr, dims_of
+from gibbsppl.graph import Range, Statement
+from gibbsppl.schedule.steps import BlockDraw, ExactDraw, FiniteDraw, Move, Step, statement_of
+
+
+def log_terms_of(step: Step, given: Any, values: Values, sizes: Sizes) -> Floats:
+    """The terms of the log density that a step draws from, at the values of its variable."""
+    with np.errstate(all="ignore"):
+        match step:
+            case ExactDraw(conditional=conditional):
+                return _exact_terms(conditional, given, values, sizes)
+            case FiniteDraw():
+                return _finite_terms(step, given, values, sizes)
+            case BlockDraw():
+                return _block_terms(step, given, values, sizes)
+            case Move():
+                return np.ravel(given(np.asarray(values[array_of(step)])))
+            case _:
+                assert_never(step)
+
+
+def array_of(step: Step) -> str:
+    """The name of the array that a step draws elements of."""
+    return str(statement_of(step).target.array)
+
+
+def region_of(statement: Statement, values: Values, sizes: Sizes) -> Floats:
+    """The part of the target's array that the statement fills, in the order of the array's axes."""
+    over = regions(statement, sizes)
+    value = evaluate(statement.target, over, values, sizes)
+    return in_array_order(np.broadcast_to(value, tuple(map(len, over))), statement, over)
+
+
+def in_array_order(
+    value: NDArray[Any], statement: Statement, over: tuple[Range, ...], extra: int = 0
+) -> NDArray[Any]:
+    """Axes of ranges put in the order of the target's axes; constant indices have length 1."""
+    order = [_axis_along(index, over) for index in statement.target.indices]
+    kept = [axis for axis in order if axis is not None]
+    trailing = list(range(value.ndim - extra, value.ndim))
+    moved = np.transpose(value, kept + trailing)
+    constants = [position for position, axis in enumerate(order) if axis is None]
+    return np.asarray(np.expand_dims(moved, constants))
+
+
+def _axis_along(index: Expr, over: tuple[Range, ...]) -> int | None:
+    return next((a for a, r in enumerate(over) if r.dim in index.free_symbols), None)
+
+
+def _exact_terms(conditional: Conditional, given: Any, values: Values, sizes: Sizes) -> Floats:
+    statement = conditional.statement
+    etas = given if isinstance(given, tuple) else (given,)
+    terms = [
+        _statistic_terms(statistic, np.asarray(eta), statement, values, sizes)
+        for statistic, eta in zip(conditional.statistics, etas, strict=True)
+    ]
+    natural, known = conditional.family.natural, dict(conditional.known)
+    assert natural is not None
+    base = natural.log_base(conditional.place, conditional.event, **known)
+    over = statement.over if conditional.family.event else regions(statement, sizes)
+    log_base = evaluate(sp.sympify(base), over, values, sizes)
+    shape = tuple(map(len, over))
+    return np.concatenate([*terms, np.ravel(np.broadcast_to(log_base, shape))])
+
+
+def _statistic_terms(
+    statistic: Expr, eta: Floats, statement: Statement, values: Values, sizes: Sizes
+) -> Floats:
+    """``eta * statistic``, element by element, 0 where eta is 0 and the statistic infinite."""
+    over = _read_over(statistic, statement, sizes)
+    value = evaluate(statistic, over, values, sizes)
+    value = np.broadcast_to(value, tuple(map(len, over)))
+    inside = regions(statement, sizes)
+    if over[: len(inside)] == inside:
+        value = in_array_order(value, statement, inside, extra=len(over) - len(inside))
+    coefficient = _stretched(eta, value.shape, statement)
+    return np.ravel(np.where(coefficient == 0, 0.0, coefficient * value))
+
+
+def _read_over(statistic: Expr, statement: Statement, sizes: Sizes) -> tuple[Range, ...]:
+    """The ranges of a statistic: without the event dims where it is one number per event."""
+    inside = regions(statement, sizes)
+    event = {r.dim for r in inside[len(statement.over) :]}
+    free = dims_of(statistic)
+    if event and not event & free:
+        return statement.over
+    extra = sorted(free - {r.dim for r in inside}, key=str)
+    return (*inside, *(Range(d, 0, sizes[d]) for d in extra))
+
+
+def _stretched(given: Floats, shape: tuple[int, ...], statement: Statement) -> Floats:
+    """An array over the region at full length: axes of constant indices may have been left out."""
+    while given.ndim > len(shape) and given.shape[-1] == 1:
+        given = given[..., 0]
+    constants = [a for a, i in enumerate(statement.target.args[1:]) if i.is_number]
+    if given.ndim == len(shape) - len(constants):
+        given = np.expand_dims(given, constants)
+    return np.broadcast_to(given, shape)
+
+
+def _finite_terms(step: FiniteDraw, given: Any, values: Values, sizes: Sizes) -> Floats:
+    labels = region_of(statement_of(step), values, sizes)
+    weights = log_weights(step, given, labels.shape)
+    index = np.rint(labels).astype(int) - step.conditional.lower
+    return np.ravel(np.take_along_axis(weights, index[None], axis=0))
+
+
+def log_weights(step: FiniteDraw, given: Any, shape: tuple[int, ...]) -> Floats:
+    """The log weights with all axes at full length: label first, then those of the region."""
+    return np.stack(
+        [_stretched(np.asarray(w, dtype=np.float64), shape, statement_of(step)) for w in given]
+    )
+
+
+def _block_terms(step: BlockDraw, given: Any, values: Values, sizes: Sizes) -> Floats:
+    """``h . x - x' Q x / 2``, one term per entry of the batch."""
+    h, precision = (np.asarray(part) for part in given)
+    batch, dense = tuple(step.batch), tuple(step.dense)
+    moved = np.transpose(region_of(statement_of(step), values, sizes), batch + dense)
+    x = moved.reshape((*moved.shape[: len(batch)], -1))
+    size = x.shape[-1]
+    h = h.reshape((*h.shape[: len(batch)], size))
+    precision = precision.reshape((*precision.shape[: len(batch)], size, size))
+    linear = (h * x).sum(axis=-1)
+    return np.concatenate(
+        [np.ravel(linear), -np.ravel((x * (precision @ x[..., None])[..., 0]).sum(axis=-1)) / 2]
+    )
+
+

@@ -1,0 +1,215 @@
+"""Natural parameters as expressions of the target's dims: the pull-back of pieces, contracted.
+
+Comes in: pieces (coefficient, views, ranges). Goes out: `Contribution` values, one per piece: what
+a factor adds to a natural parameter, as an expression in the dims of the target.
+
+Gathers are one-hot: a coefficient summed onto ``x[g[i]]`` is ``sum_i c[i] * Equals(g[i], x_dim)``.
+Sums are pushed in as far as they go: what does not depend on a summed dim leaves the sum, what
+depends on it through the gather alone leaves it too, and a sum of terms is split where that leaves
+sums over data alone, which the back end computes once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+from sympy import Add, Mul
+
+from gibbsppl.expressions import (
+    Array,
+    Dim,
+    Equals,
+    Expr,
+    Over,
+    copy_of,
+    dims_of,
+    substitute,
+    subexpressions,
+)
+from gibbsppl.graph import Range
+from gibbsppl.pieces import Piece
+
+IsData = Callable[[Expr], bool]
+Place = Range | int
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What one factor adds to a natural parameter.
+
+    ``value`` is an expression in the axis dims; ``place`` says, axis by axis, onto which positions
+    it is added (a range of the axis dim, or one position).
+    """
+
+    factor: str
+    value: Expr
+    place: tuple[Place, ...]
+
+    def is_everywhere(self, sizes: Mapping[Dim, int]) -> bool:
+        """Whether the contribution is to all positions of the array."""
+        return all(
+            isinstance(p, Range) and (p.start, p.stop) == (0, sizes[p.dim]) for p in self.place
+        )
+
+
+def data_only(random: Collection[str]) -> IsData:
+    """A test of expressions: that they read no random array."""
+    names = set(random)
+    return lambda e: not any(isinstance(s, Array) and s.name in names for s in e.free_symbols)
+
+
+def pull_back(
+    piece: Piece,
+    axes: tuple[Dim, ...],
+    indices: tuple[Expr, ...],
+    sizes: Mapping[Dim, int],
+    is_data: IsData,
+) -> Contribution:
+    """The coefficient of a piece, summed over everything that the view's indices do not name.
+
+    ``indices`` are the view's index expressions, one per axis of the natural parameter; ``axes``
+    the dims that name those axes.
+    """
+    aligned = _align(piece, axes, indices, sizes)
+    coefficient = substitute(piece.coefficient, aligned.mapping)
+    matches = (Equals(substitute(i, aligned.mapping), a) for i, a in aligned.gathers)
+    value = contracted(Mul(coefficient, *matches), aligned.summed, is_data)
+    return Contribution(piece.factor, value, aligned.place)
+
+
+@dataclass(frozen=True, slots=True)
+class _Alignment:
+    mapping: dict[Expr, Expr]
+    gathers: tuple[tuple[Expr, Dim], ...]
+    place: tuple[Place, ...]
+    summed: tuple[Range, ...]
+
+
+def _align(
+    piece: Piece, axes: tuple[Dim, ...], indices: tuple[Expr, ...], sizes: Mapping[Dim, int]
+) -> _Alignment:
+    """Which dims of the piece become axes, which indices are gathers, what is left to be summed."""
+    ranges = {r.dim: r for r in piece.over}
+    mapping: dict[Expr, Expr] = {}
+    gathers: list[tuple[Expr, Dim]] = []
+    place: list[Place] = []
+    for axis, index in zip(axes, indices, strict=True):
+        dim, shift = _shifted(index)
+        if index.is_Integer:
+            place.append(int(index))
+        elif dim in ranges and dim not in mapping:
+            mapping[dim] = axis - shift
+            place.append(Range(axis, ranges[dim].start + shift, ranges[dim].stop + shift))
+        else:
+            gathers.append((index, axis))
+            place.append(Range(axis, 0, sizes[axis]))
+    taken = set(axes) | set(ranges) | dims_of(piece.coefficient)
+    summed = []
+    for r in piece.over:
+        if r.dim in mapping:
+            continue
+        dim = r.dim
+        if dim in axes:
+            dim = copy_of(r.dim, taken)
+            taken.add(dim)
+            mapping[r.dim] = dim
+        summed.append(Range(dim, r.start, r.stop))
+    kept = {k: v for k, v in mapping.items() if k != v}
+    return _Alignment(kept, tuple(gathers), tuple(place), tuple(summed))
+
+
+def _shifted(index: Expr) -> tuple[Dim | None, int]:
+    """A dim and a constant, if the index is their sum.
+
+    >>> _shifted(Dim("t") - 1)
+    (t, -1)
+    """
+    dims = [d for d in index.free_symbols if isinstance(d, Dim)]
+    if len(dims) != 1 or index.atoms(Array):
+        return None, 0
+    shift = index - dims[0]
+    return (dims[0], int(shift)) if shift.is_Integer else (None, 0)
+
+
+def contracted(expr: Expr, over: Collection[Range], is_data: IsData) -> Expr:
+    """The sum of an expression over ranges, with the sums pushed in as far as they go.
+
+    >>> w, b, x, i, j = Array("w"), Array("b"), Array("x"), Dim("i"), Dim("j")
+    >>> contracted(w[i, j] - b[i] * x[j], (Range(j, 0, 5),), data_only({"b"}))
+    -b[i]*sum(x[j], j, 0, 5) + sum(w[i, j], j, 0, 5)
+    """
+    ranges = {r.dim: r for r in over}
+    if not ranges or expr == 0:
+        return expr
+    factors = _flattened(Mul.make_args(expr), ranges)
+    factors = _through_gathers(factors, ranges)
+    outside = [f for f in factors if not dims_of(f) & set(ranges)]
+    inside = [f for f in factors if dims_of(f) & set(ranges)]
+    idle = [r for d, r in ranges.items() if not any(d in dims_of(f) for f in inside)]
+    count = Mul(*(len(r) for r in idle))
+    left = tuple(r for r in ranges.values() if r not in idle)
+    if not inside:
+        return Mul(count, *outside)
+    split = _distributed(inside, left, is_data)
+    return Mul(count, *outside, split if split is not None else _nested(inside, left, is_data))
+
+
+def _flattened(factors: Collection[Expr], ranges: dict[Dim, Range]) -> list[Expr]:
+    """The factors of a product, those that are sums opened into the same set of ranges."""
+    found: list[Expr] = []
+    for factor in factors:
+        if isinstance(factor, Over) and len(factor.args) == 4 and dims_of(factor) & set(ranges):  # noqa: PLR2004
+            body, dim, start, stop = factor.args
+            if dim not in ranges:
+                ranges[dim] = Range(dim, int(start), int(stop))
+                found += _flattened(Mul.make_args(body), ranges)
+                continue
+        found.append(factor)
+    return found
+
+
+def _through_gathers(factors: list[Expr], ranges: Mapping[Dim, Range]) -> list[Expr]:
+    """Factors that depend on summed dims through a one-hot gather alone, read at its axis."""
+    matches = [f for f in factors if isinstance(f, Equals) and isinstance(f.args[1], Dim)]
+    mapping = {m.args[0]: m.args[1] for m in matches if m.args[1] not in ranges}
+    if not mapping:
+        return factors
+    found = []
+    for factor in factors:
+        moved = factor if factor in matches else substitute(factor, mapping)
+        found.append(factor if dims_of(moved) & set(ranges) else moved)
+    return found
+
+
+def _distributed(
+    inside: list[Expr], left: tuple[Range, ...], is_data: IsData
+) -> Expr | None:
+    """The sum of a product with a sum of terms, term by term, where only data stay summed."""
+    sums = [f for f in inside if f.is_Add and not is_data(f)]
+    rest = [f for f in inside if f not in sums]
+    if len(sums) != 1 or not all(map(is_data, rest)):
+        return None
+    terms = [contracted(Mul(t, *rest), left, is_data) for t in sums[0].args]
+    total = Add(*terms)
+    kept = all(is_data(e) for e in subexpressions(total) if isinstance(e, Over))
+    return total if kept else None
+
+
+def _nested(inside: list[Expr], left: tuple[Range, ...], is_data: IsData) -> Expr:
+    """The sum over all ranges left, dims that only data have summed first."""
+    factors = list(inside)
+    rest = []
+    for r in left:
+        group = [f for f in factors if r.dim in dims_of(f)]
+        others = [f for f in factors if f not in group]
+        if others and all(map(is_data, group)):
+            factors = [*others, Over(Mul(*group), r.dim, r.start, r.stop)]
+        else:
+            rest.append(r)
+    value = Mul(*factors)
+    for r in reversed(rest):
+        value = Over(value, r.dim, r.start, r.stop)
+    return value
+
+

@@ -1,0 +1,197 @@
+"""The draws of a run, with the names of their dimensions, their coordinates and their data.
+
+Comes in: arrays with axes (chain, draw, ...). Goes out: summaries, an ``xarray.DataTree`` in
+ArviZ's layout, a netCDF file, and back.
+
+>>> rng = np.random.default_rng(1)
+>>> draws = Draws(
+...     values={"theta": rng.normal([1.0, 2.0], size=(4, 500, 2))},
+...     dims={"theta": ("school",)},
+...     coords={"school": np.array(["Choate", "Deerfield"])},
+... )
+>>> draws
+4 chains, 500 draws each
+theta (school: 2)
+>>> round(draws.summary()["theta[Deerfield]"]["mean"], 1)
+2.0
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gibbsppl.errors import RunError
+from gibbsppl.summary import Summary, block_of, counted
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+Array = NDArray[Any]
+Named = tuple[tuple[str, ...], Array]
+
+RESERVED_DIMS = ("chain", "draw")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Draws:
+    """What was drawn, by variable, with all that is needed to read it.
+
+    ``values``: arrays with axes (chain, draw, *dims). ``dims``: the names of a variable's own
+    dimensions (none for a scalar, which may be missing here). ``coords``: the labels along a
+    dimension (missing: positions). ``observed_data`` and ``constant_data``: dims and array.
+    ``sample_stats``: arrays with axes (chain, draw). ``attributes``: numbers and texts, such as
+    the seed, that say how the draws were made.
+    """
+
+    values: Mapping[str, Array]
+    dims: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    coords: Mapping[str, Array] = field(default_factory=dict)
+    observed_data: Mapping[str, Named] = field(default_factory=dict)
+    constant_data: Mapping[str, Named] = field(default_factory=dict)
+    sample_stats: Mapping[str, Array] = field(default_factory=dict)
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.values:
+            raise RunError("draws: found no variable, expected at least one.")
+        size = next(iter(self.values.values())).shape[:2]
+        sizes: dict[str, int] = {name: len(labels) for name, labels in self.coords.items()}
+        for name, array in self.values.items():
+            if array.shape[:2] != size:
+                raise RunError(f"{name}: found (chain, draw) {array.shape[:2]}, not {size}.")
+            _check_dims(name, self.dims_of(name), array.shape[2:], sizes)
+        for name, (dims, array) in (*self.observed_data.items(), *self.constant_data.items()):
+            _check_dims(name, dims, array.shape, sizes)
+
+    @property
+    def chains(self) -> int:
+        """The number of chains."""
+        return int(next(iter(self.values.values())).shape[0])
+
+    @property
+    def draws(self) -> int:
+        """The number of draws of each chain."""
+        return int(next(iter(self.values.values())).shape[1])
+
+    def dims_of(self, name: str) -> tuple[str, ...]:
+        """The names of a variable's own dimensions, chain and draw left out."""
+        return tuple(self.dims.get(name, ()))
+
+    def __getitem__(self, name: str) -> Array:
+        if name not in self.values:
+            near = difflib.get_close_matches(name, self.values, n=1)
+            meant = f" Did you mean {near[0]!r}?" if near else ""
+            known = ", ".join(self.values)
+            raise RunError(f"draws: found no variable {name!r}, only {known}.{meant}")
+        return self.values[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.values
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.values)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __repr__(self) -> str:
+        title = f"{counted(self.chains, 'chain')}, {counted(self.draws, 'draw')} each"
+        return "\n".join([title, *(self._described(name) for name in self.values)])
+
+    def _described(self, name: str) -> str:
+        shape = self.values[name].shape[2:]
+        sizes = (f"{d}: {n}" for d, n in zip(self.dims_of(name), shape, strict=True))
+        return f"{name} ({', '.join(sizes)})" if shape else name
+
+    def stacked(self, name: str) -> Array:
+        """The draws of all chains in one axis, the first.
+
+        >>> Draws({"x": np.zeros((4, 100, 3))}, {"x": ("k",)}).stacked("x").shape
+        (400, 3)
+        """
+        array = self[name]
+        return array.reshape(-1, *array.shape[2:])
+
+    def thinned(self, every: int) -> Draws:
+        """One draw in ``every``, the last of each such run of draws."""
+        if not 1 <= every <= self.draws:
+            raise RunError(f"every: found {every}, expected 1 to {self.draws} (all draws).")
+        step = np.s_[:, every - 1 :: every]
+        attributes = {**self.attributes, "thin": every * self.attributes.get("thin", 1)}
+        return replace(
+            self,
+            values={name: array[step] for name, array in self.values.items()},
+            sample_stats={name: array[step] for name, array in self.sample_stats.items()},
+            attributes=attributes,
+        )
+
+    def summary(
+        self, names: str | Sequence[str] | None = None, *, max_rows: int | None = 10
+    ) -> Summary:
+        """Mean, sd, quantiles, Monte Carlo error, ESS and R-hat, as a table.
+
+        ``names`` chooses variables. A variable with more than ``max_rows`` elements is shown by
+        its first and last ones; ``None`` shows all.
+        """
+        if max_rows is not None and max_rows < 1:
+            raise RunError(f"max_rows: found {max_rows}, expected at least 1, or None for all.")
+        chosen = (names,) if isinstance(names, str) else names or tuple(self.values)
+        blocks = (block_of(n, self[n], self._labeller(n), max_rows) for n in chosen)
+        return Summary(tuple(blocks), self.chains, self.draws)
+
+    def _labeller(self, name: str) -> Callable[[tuple[int, ...]], str]:
+        """From a position in the variable to its label, ``theta[Choate, 3]``."""
+        coords = [self.coords.get(dim) for dim in self.dims_of(name)]
+
+        def label(index: tuple[int, ...]) -> str:
+            texts = (str(i if c is None else c[i]) for i, c in zip(index, coords, strict=True))
+            return f"{name}[{', '.join(texts)}]" if index else name
+
+        return label
+
+    def to_datatree(self) -> xr.DataTree:
+        """The draws as an ``xarray.DataTree`` in ArviZ's layout, one group per kind of array."""
+        tree: xr.DataTree = _output().to_datatree(self)
+        return tree
+
+    def to_arviz(self) -> Any:
+        """The draws as ArviZ holds them: ``InferenceData`` before version 1, else a DataTree."""
+        return _output().to_arviz(self)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write all to a netCDF file, whole or not at all; ``load_draws`` reads it."""
+        _output().save(self, path)
+
+
+def load_draws(path: str | PathLike[str]) -> Draws:
+    """The draws that ``Draws.save`` wrote."""
+    return Draws(**_output().fields_of(path))
+
+
+def _output() -> ModuleType:
+    """The module that needs xarray, whose import takes longer than many a run."""
+    from gibbsppl import output  # noqa: PLC0415  (xarray at first use only)
+
+    return output
+
+
+def _check_dims(
+    name: str, dims: tuple[str, ...], shape: tuple[int, ...], sizes: dict[str, int]
+) -> None:
+    """Names of dims that fit the shape, each dim of one size throughout."""
+    if len(dims) != len(shape) or len(set(dims)) < len(dims) or set(dims) & set(RESERVED_DIMS):
+        raise RunError(
+            f"{name}: found dims {dims} for shape {shape}, expected one name per axis, all "
+            f"different and none of {', '.join(RESERVED_DIMS)}."
+        )
+    for dim, size in zip(dims, shape, strict=True):
+        if sizes.setdefault(dim, size) != size:
+            raise RunError(f"{name}: found size {size} along {dim!r}, expected {sizes[dim]}.")

@@ -1,0 +1,85 @@
+"""The reading by element: pieces in which two elements meet, as the conditional of one of them.
+
+Comes in: pieces whose statistics have one view or are products of two. Goes out: pieces with one
+view each; what multiplied the other view is now part of the coefficient, read at its current value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from sympy import Mul
+
+from gibbsppl.expressions import Dim, Equals, Expr, Leaf, substitute
+from gibbsppl.graph import Range
+from gibbsppl.pieces import Piece, View
+
+
+def element_pieces(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
+    """Pieces with one view each, for the conditional of one element given all the others.
+
+    ``c f(v) g(w)`` is ``c g(w)`` times ``f(v)`` and ``c f(v)`` times ``g(w)``; where v and w are
+    the same element, these are taken back and ``c`` times ``f(v) g(v)`` is put in their place.
+    """
+    found: list[Piece] = []
+    for piece in pieces:
+        found.extend((piece,) if len(piece.views) == 1 else _parted(piece))
+    return tuple(found)
+
+
+def _parted(piece: Piece) -> list[Piece]:
+    v, w = piece.views
+    of_v, of_w = _factors(piece.statistic, v), _factors(piece.statistic, w)
+    apart = [
+        replace(piece, statistic=of_v, views=(v,), coefficient=piece.coefficient * of_w),
+        replace(piece, statistic=of_w, views=(w,), coefficient=piece.coefficient * of_v),
+    ]
+    met = _meeting(piece, v, w)
+    if met is None:
+        return apart
+    both = substitute(of_w, {_leaf(w): _leaf(v)})
+    c = met.coefficient
+    return [
+        *apart,
+        replace(met, statistic=of_v, views=(v,), coefficient=-c * both),
+        replace(met, statistic=both, views=(v,), coefficient=-c * of_v),
+        replace(met, statistic=of_v * both, views=(v,), coefficient=c),
+    ]
+
+
+def _leaf(view: View) -> Expr:
+    return Leaf(view.array, *view.indices)
+
+
+def _factors(statistic: Expr, view: View) -> Expr:
+    """The factors of a product that hold the leaf of a view."""
+    return Mul(*(f for f in Mul.make_args(statistic) if _holds(f, view)))
+
+
+def _holds(expr: Expr, view: View) -> bool:
+    return any(a.array == view.array and a.indices == view.indices for a in expr.atoms(Leaf))
+
+
+def _meeting(piece: Piece, v: View, w: View) -> Piece | None:
+    """The piece restricted to where both views show the same element; None where they never do."""
+    coefficient, over = piece.coefficient, piece.over
+    for a, b in zip(v.indices, w.indices, strict=True):
+        if a == b:
+            continue
+        if (a - b).is_number:
+            return None
+        eliminable = {r.dim: r for r in over}
+        if isinstance(b, Dim) and b in eliminable and _same_range(a, b, eliminable):
+            coefficient = substitute(coefficient, {b: a})
+            over = tuple(r for r in over if r.dim != b)
+        else:
+            coefficient = coefficient * Equals(a, b)
+    return replace(piece, coefficient=coefficient, over=over)
+
+
+def _same_range(a: Expr, b: Dim, ranges: dict[Dim, Range]) -> bool:
+    return isinstance(a, Dim) and a in ranges and (
+        (ranges[a].start, ranges[a].stop) == (ranges[b].start, ranges[b].stop)
+    )
+

@@ -1,0 +1,327 @@
+"""Index notation: arrays, dimensions, sums over dimensions, as SymPy expressions.
+
+Comes in: names. Goes out: scalar templates, one per statement, whatever the size of the data.
+
+A **leaf** is one element of an array, ``Leaf(array, *indices)``; an index is a dimension, a
+dimension plus a constant, a constant, or another leaf (a gather). ``Over(body, k)`` is the sum of
+``body`` over dimension ``k``; it is opaque to SymPy's ``expand``.
+
+>>> U, V, user = Array("U"), Array("V"), Array("user")
+>>> i, k = Dim("i"), Dim("k")
+>>> Over(U[user[i], k] * V[i, k], k)
+sum(U[user[i], k]*V[i, k], k)
+>>> dims_of(Over(U[user[i], k] * V[i, k], k))
+{i}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import sympy as sp
+
+Expr = sp.Expr
+
+
+class Dim(sp.Symbol):  # type: ignore[misc]
+    """A named dimension, used as an index; as a number it is the position along the dimension."""
+
+    __slots__ = ()
+
+    def __new__(cls, name: str, **_: Any) -> Dim:
+        return super().__new__(cls, name, integer=True, nonnegative=True)  # type: ignore[no-any-return]
+
+
+class Array(sp.Symbol):  # type: ignore[misc]
+    """The name of an array; its assumptions (``positive``, ``nonnegative``) hold of each element.
+
+    >>> Array("x")[Dim("t") - 1], Array("tau", positive=True)[()]
+    (x[t - 1], tau)
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, name: str, **assumptions: Any) -> Array:
+        return super().__new__(cls, name, **(assumptions or {"real": True}))  # type: ignore[no-any-return]
+
+    def __getitem__(self, indices: Any) -> Leaf:
+        return Leaf(self, *(indices if isinstance(indices, tuple) else (indices,)))
+
+    # An array has elements but is no sequence of them: SymPy must not try to iterate over it.
+    __iter__ = None
+
+
+class Leaf(sp.Expr):  # type: ignore[misc]
+    """One element of an array."""
+
+    is_commutative = True
+    _diff_wrt = True
+
+    def __new__(cls, array: Array, *indices: Any) -> Leaf:
+        return super().__new__(cls, array, *map(sp.sympify, indices))  # type: ignore[no-any-return]
+
+    @property
+    def array(self) -> Array:
+        """The array that the element is of."""
+        return self.args[0]
+
+    @property
+    def indices(self) -> tuple[Expr, ...]:
+        """One index expression per axis of the array."""
+        return self.args[1:]  # type: ignore[no-any-return]
+
+    def _eval_is_positive(self) -> bool | None:
+        return self.args[0].is_positive  # type: ignore[no-any-return]
+
+    def _eval_is_nonnegative(self) -> bool | None:
+        return self.args[0].is_nonnegative  # type: ignore[no-any-return]
+
+    def _eval_is_extended_real(self) -> bool:
+        return True
+
+    def _eval_is_real(self) -> bool:
+        return True
+
+    def _sympystr(self, printer: Any) -> str:
+        name, *indices = map(printer.doprint, self.args)
+        return f"{name}[{', '.join(indices)}]" if indices else str(name)
+
+
+class Binder(sp.Expr):  # type: ignore[misc]
+    """An expression whose first argument is read for all positions of its bound dimensions."""
+
+    is_commutative = True
+    binds = 1
+
+    @property
+    def body(self) -> Expr:
+        """The expression under the binder."""
+        return self.args[0]
+
+    @property
+    def bound(self) -> tuple[Dim, ...]:
+        """The dimensions that the binder binds."""
+        return self.args[1 : 1 + self.binds]  # type: ignore[no-any-return]
+
+    @property
+    def free_symbols(self) -> set[Any]:
+        """The symbols of the body that are not bound, and those of the entries asked for."""
+        rest = (a.free_symbols for a in self.args[1 + self.binds :])
+        return (self.body.free_symbols - set(self.bound)).union(*rest)  # type: ignore[no-any-return]
+
+    def _eval_is_extended_real(self) -> bool:
+        return True
+
+    def _sympystr(self, printer: Any) -> str:
+        return f"{self.symbol}({', '.join(map(printer.doprint, self.args))})"
+
+    symbol = "binder"
+
+
+class Over(Binder):
+    """``Over(body, k)``: the sum of the body over dimension ``k``.
+
+    ``Over(body, k, start, stop)`` is the sum over the positions ``start .. stop - 1`` alone.
+    """
+
+    symbol = "sum"
+
+    def __new__(cls, body: Any, dim: Dim, *bounds: Any) -> Any:
+        body = sp.sympify(body)
+        if body == 0:
+            return sp.S.Zero
+        return super().__new__(cls, body, dim, *map(sp.Integer, bounds))
+
+    def _eval_is_positive(self) -> bool | None:
+        return True if self.body.is_positive else None
+
+    def _eval_is_nonnegative(self) -> bool | None:
+        return True if self.body.is_nonnegative else None
+
+
+class Times(Binder):
+    """``Times(body, k)``: the product of the body over dimension ``k``."""
+
+    symbol = "prod"
+
+    def _eval_is_positive(self) -> bool | None:
+        return True if self.body.is_positive else None
+
+    def _eval_is_nonnegative(self) -> bool | None:
+        return True if self.body.is_nonnegative else None
+
+
+class LogDet(Binder):
+    """``LogDet(body, k, l)``: the log determinant of the positive definite matrix over k, l."""
+
+    symbol = "logdet"
+    binds = 2
+
+
+class InverseEntry(Binder):
+    """``InverseEntry(body, k, l, i, j)``: entry (i, j) of the inverse of the matrix over k, l."""
+
+    symbol = "inverse"
+    binds = 2
+
+
+def _function(name: str, doc: str, **properties: bool) -> Any:
+    def assume(value: bool) -> Any:
+        return lambda _self: value
+
+    body: dict[str, Any] = {"__doc__": doc, "__module__": __name__, "eval": classmethod(_stay)}
+    body["_eval_is_extended_real"] = assume(True)
+    body |= {f"_eval_is_{p}": assume(v) for p, v in properties.items()}
+    return type(name, (sp.Function,), body)
+
+
+def _stay(_cls: Any, *_args: Any) -> None:
+    """Functions of the language are never evaluated by SymPy."""
+
+
+Expit = _function("Expit", "1 / (1 + exp(-x)).", positive=True)
+Softplus = _function("Softplus", "log(1 + exp(x)).", positive=True)
+Phi = _function("Phi", "The standard normal distribution function.", positive=True)
+LogPhi = _function("LogPhi", "The log of the standard normal distribution function.")
+Where = _function("Where", "Where(c, a, b): a where the indicator c is 1, b where it is 0.")
+Minimum = _function("Minimum", "The smaller of two numbers.")
+Maximum = _function("Maximum", "The larger of two numbers.")
+AtMost = _function("AtMost", "AtMost(a, b): 1 where a <= b, else 0.", nonnegative=True)
+Below = _function("Below", "Below(a, b): 1 where a < b, else 0.", nonnegative=True)
+Equals = _function("Equals", "Equals(a, b): 1 where a == b, else 0.", nonnegative=True)
+LogGammaP = _function("LogGammaP", "LogGammaP(a, x): log lower regularised incomplete gamma.")
+LogGammaQ = _function("LogGammaQ", "LogGammaQ(a, x): log upper regularised incomplete gamma.")
+LogBetaI = _function("LogBetaI", "LogBetaI(a, b, x): log regularised incomplete beta function.")
+LogMass = _function(
+    "LogMass",
+    "LogMass(log_cdf_l, log_cdf_u, log_sf_l, log_sf_u): log probability between l and u.",
+)
+
+# SymPy's function -> the name of its NumPy form in `gibbsppl.runtime.functions`.
+FUNCTIONS: Mapping[Any, str] = {
+    sp.exp: "exp",
+    sp.log: "log",
+    sp.Abs: "abs",
+    sp.loggamma: "loggamma",
+    sp.cos: "cos",
+    sp.sin: "sin",
+    sp.atan: "arctan",
+    Expit: "expit",
+    Softplus: "softplus",
+    Phi: "normal_cdf",
+    LogPhi: "normal_log_cdf",
+    Where: "where",
+    Minimum: "minimum",
+    Maximum: "maximum",
+    AtMost: "at_most",
+    Below: "below",
+    Equals: "equals",
+    LogGammaP: "log_gamma_p",
+    LogGammaQ: "log_gamma_q",
+    LogBetaI: "log_beta_i",
+    LogMass: "log_mass",
+}
+
+INDICATORS = (AtMost, Below, Equals)
+
+
+def number(value: float) -> Expr:
+    """A number as exactly what was written: 0.1 is 1/10, so that algebra on it cancels exactly.
+
+    >>> number(0.1) + number(0.2) - number(0.3)
+    0
+    """
+    as_float = float(value)
+    if as_float != as_float or as_float in (float("inf"), float("-inf")):  # noqa: PLR0124
+        return sp.sympify(as_float)
+    return sp.Integer(int(value)) if as_float.is_integer() else sp.Rational(repr(as_float))
+
+
+def substitute(expr: Expr, replacements: Mapping[Expr, Expr]) -> Expr:
+    """The expression with leaves or dims replaced, bound dims left alone and never captured.
+
+    >>> A, b, k, l = Array("A"), Array("b"), Dim("k"), Dim("l")
+    >>> substitute(Over(A[k, l] * b[l], l), {k: l})
+    sum(b[l₁]*A[l, l₁], l₁)
+    """
+    if not replacements:
+        return expr
+    if expr in replacements:
+        return replacements[expr]
+    if isinstance(expr, Binder):
+        return _substitute_under(expr, replacements)
+    if not expr.args or isinstance(expr, sp.Symbol):
+        return expr
+    args = tuple(substitute(a, replacements) for a in expr.args)
+    return expr if args == expr.args else expr.func(*args)
+
+
+def _substitute_under(expr: Binder, replacements: Mapping[Expr, Expr]) -> Expr:
+    inner = {k: v for k, v in replacements.items() if not set(expr.bound) & k.free_symbols}
+    incoming = set().union(*(v.free_symbols for v in inner.values())) if inner else set()
+    renamed = {d: copy_of(d, incoming | expr.body.free_symbols) for d in expr.bound if d in incoming}
+    body = substitute(expr.body.xreplace(renamed), inner)
+    rest = (substitute(a, replacements) for a in expr.args[1 + expr.binds :])
+    return expr.func(body, *(renamed.get(d, d) for d in expr.bound), *rest)
+
+
+_SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+
+
+def copy_of(dim: Dim, taken: Iterable[Any]) -> Dim:
+    """The first copy of a dimension whose name is not taken: k₁, k₂, ..."""
+    names = {str(t) for t in taken}
+    root, n = root_of(dim), 1
+    while (name := root + _subscript(n)) in names:
+        n += 1
+    return Dim(name)
+
+
+def _subscript(n: int) -> str:
+    return str(n).translate(_SUBSCRIPTS)
+
+
+def root_of(dim: Dim) -> str:
+    """The user's name of a dimension or of a copy of it.
+
+    >>> root_of(Dim("k₁"))
+    'k'
+    """
+    return dim.name.rstrip("₀₁₂₃₄₅₆₇₈₉")  # type: ignore[no-any-return]
+
+
+def dims_of(expr: Any) -> set[Dim]:
+    """The dimensions that an expression depends on (bound ones are not among them)."""
+    return {s for s in expr.free_symbols if isinstance(s, Dim)}
+
+
+def leaves_of(expr: Any, arrays: Iterable[str] | None = None) -> set[Leaf]:
+    """All leaves in an expression (those inside indices included), of the arrays named if any."""
+    found = expr.atoms(Leaf)
+    if arrays is None:
+        return found  # type: ignore[no-any-return]
+    wanted = set(arrays)
+    return {a for a in found if a.array.name in wanted}
+
+
+def mentions(expr: Any, arrays: Iterable[str]) -> bool:
+    """Whether an expression reads any of the arrays named."""
+    wanted = set(arrays)
+    return any(isinstance(s, Array) and s.name in wanted for s in expr.free_symbols)
+
+
+def subexpressions(expr: Expr) -> Iterator[Expr]:
+    """All parts of an expression, itself first."""
+    yield expr
+    for a in expr.args:
+        yield from subexpressions(a)
+
+
+def primed(dim: Dim) -> Dim:
+    """The second dimension of a square matrix along ``dim``, of the same size.
+
+    >>> primed(Dim("factor"))
+    factor'
+    """
+    return Dim(dim.name + "'")

@@ -1,0 +1,87 @@
+"""The table of distributions: one row each, facts only. Algorithms read rows, never names.
+
+A row says how a user may write the parameters, where the values are, the log density (SymPy), how
+to simulate; an exponential family also says its statistics, how to draw from their coefficients
+(the natural parameters), its log partition function and where that is finite. Natural parameters
+are nowhere written down: they are what multiplies the statistics in a log density.
+
+>>> from gibbsppl.expressions import Array
+>>> x, mu, tau = (Array(n)[()] for n in ("x", "mu", "tau"))
+>>> FAMILIES["Normal"].log_density(x, (), mu=mu, tau=tau)
+-(-mu + x)**2*tau/2 + log(tau)/2 - log(2*pi)/2
+
+A new distribution is one row, in the module of its support, and its name in the tuple below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gibbsppl.families.bounded import BETA, UNIFORM
+from gibbsppl.families.discrete import (
+    BERNOULLI,
+    BINOMIAL,
+    CATEGORICAL,
+    DISCRETE_UNIFORM,
+    GEOMETRIC,
+    NEGATIVE_BINOMIAL,
+    POISSON,
+)
+from gibbsppl.families.multivariate import (
+    DIRICHLET,
+    INVERSE_WISHART,
+    MULTINOMIAL,
+    MVNORMAL,
+    WISHART,
+)
+from gibbsppl.families.positive import (
+    CHI_SQUARED,
+    EXPONENTIAL,
+    GAMMA,
+    HALF_CAUCHY,
+    HALF_NORMAL,
+    HALF_STUDENT_T,
+    INVERSE_GAMMA,
+    LOG_NORMAL,
+    PARETO,
+    WEIBULL,
+)
+from gibbsppl.families.real import LAPLACE, LOGISTIC, NORMAL, STUDENT_T
+from gibbsppl.families.rows import Family, Natural, Parameter, inverse
+
+__all__ = ["FAMILIES", "Family", "Natural", "Parameter", "inverse"]
+
+# The order is the one in which families are tried on the statistics of a conditional.
+FAMILIES: Mapping[str, Family] = {
+    row.name: row
+    for row in (
+        NORMAL,
+        GAMMA,
+        INVERSE_GAMMA,
+        BETA,
+        LOG_NORMAL,
+        EXPONENTIAL,
+        HALF_NORMAL,
+        LAPLACE,
+        PARETO,
+        WEIBULL,
+        CHI_SQUARED,
+        UNIFORM,
+        STUDENT_T,
+        LOGISTIC,
+        HALF_CAUCHY,
+        HALF_STUDENT_T,
+        BERNOULLI,
+        BINOMIAL,
+        POISSON,
+        GEOMETRIC,
+        NEGATIVE_BINOMIAL,
+        CATEGORICAL,
+        DISCRETE_UNIFORM,
+        DIRICHLET,
+        MULTINOMIAL,
+        MVNORMAL,
+        WISHART,
+        INVERSE_WISHART,
+    )
+}

@@ -1,0 +1,59 @@
+"""The rows whose values are between two bounds."""
+
+# Every formula of a row is called with the same arguments, needed or not.
+# ruff: noqa: ARG005
+
+from __future__ import annotations
+
+import sympy as sp
+from sympy import log, loggamma
+
+from gibbsppl.expressions import LogBetaI
+from gibbsppl.families.rows import Family, Natural, Parameter, other_tail
+from gibbsppl.supports import POSITIVE, UNIT, Support
+
+BETA = Family(
+    name="Beta",
+    parameters={"a": Parameter(POSITIVE), "b": Parameter(POSITIVE)},
+    spellings={
+        ("a", "b"): lambda a, b: {"a": a, "b": b},
+        ("mu", "kappa"): lambda mu, kappa: {"a": mu * kappa, "b": (1 - mu) * kappa},
+    },
+    spelled={"mu": Parameter(UNIT), "kappa": Parameter(POSITIVE)},
+    support=lambda event, **_: UNIT,
+    log_density=lambda x, event, a, b: (
+        loggamma(a + b) - loggamma(a) - loggamma(b) + (a - 1) * log(x) + (b - 1) * log(1 - x)
+    ),
+    simulate="simulate_beta",
+    natural=Natural(
+        statistics=lambda x, event: (log(x), log(1 - x)),
+        draw="beta",
+        domain=lambda eta_1, eta_2: (eta_1 + 1, eta_2 + 1),
+        log_partition=lambda eta_1, eta_2: (
+            loggamma(eta_1 + 1) + loggamma(eta_2 + 1) - loggamma(eta_1 + eta_2 + 2)
+        ),
+    ),
+    mean=lambda event, a, b: a / (a + b),
+    variance=lambda event, a, b: a * b / ((a + b) ** 2 * (a + b + 1)),
+    log_cdf=lambda x, a, b: LogBetaI(a, b, x),
+    log_sf=lambda x, a, b: other_tail(LogBetaI(b, a, 1 - x), LogBetaI(a, b, x)),
+)
+
+UNIFORM = Family(
+    name="Uniform",
+    parameters={"lower": Parameter(), "upper": Parameter()},
+    support=lambda event, lower, upper: Support("real", lower, upper),
+    log_density=lambda x, event, lower, upper: -log(upper - lower),
+    simulate="simulate_uniform",
+    natural=Natural(
+        statistics=lambda x, event, lower, upper: (),
+        draw="uniform",
+        domain=lambda lower, upper: (upper - lower,),
+        log_partition=lambda lower, upper: log(upper - lower),
+        known=("lower", "upper"),
+    ),
+    mean=lambda event, lower, upper: (lower + upper) / 2,
+    variance=lambda event, lower, upper: (upper - lower) ** 2 / sp.Integer(12),
+    log_cdf=lambda x, lower, upper: log(x - lower) - log(upper - lower),
+    log_sf=lambda x, lower, upper: log(upper - x) - log(upper - lower),
+)

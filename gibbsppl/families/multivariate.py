@@ -1,0 +1,154 @@
+"""The rows whose values are vectors and matrices, with their event dims written out.
+
+A square matrix has the event dims ``k`` and ``k'``; a row is given ``k`` first.
+"""
+
+# Every formula of a row is called with the same arguments, needed or not.
+# ruff: noqa: ARG005
+
+from __future__ import annotations
+
+import sympy as sp
+from sympy import exp, log, loggamma, pi
+
+from gibbsppl.expressions import Dim, Expr, Over, primed
+from gibbsppl.families.rows import Family, Natural, Parameter, at_primed, inverse, log_det
+from gibbsppl.supports import NATURAL, POSITIVE, REAL, SIMPLEX, SPD, UNIT, VECTOR, Support
+
+DIRICHLET = Family(
+    name="Dirichlet",
+    parameters={"a": Parameter(POSITIVE, event=1)},
+    support=lambda event, **_: SIMPLEX,
+    log_density=lambda x, event, a: (
+        loggamma(Over(a, event[0])) + Over((a - 1) * log(x) - loggamma(a), event[0])
+    ),
+    simulate="simulate_dirichlet",
+    natural=Natural(
+        statistics=lambda x, event: (log(x),),
+        draw="dirichlet",
+        domain=lambda eta_1: (eta_1 + 1,),
+        log_partition=lambda eta_1, event: (
+            Over(loggamma(eta_1 + 1), event[0]) - loggamma(Over(eta_1 + 1, event[0]))
+        ),
+    ),
+    event=1,
+)
+
+
+def _log_arrangements(x: Expr, n: Expr, k: Dim) -> Expr:
+    return loggamma(n + 1) - Over(loggamma(x + 1), k)
+
+
+MULTINOMIAL = Family(
+    name="Multinomial",
+    parameters={"n": Parameter(NATURAL), "p": Parameter(UNIT, event=1)},
+    support=lambda event, n, p: Support("counts", sp.S.Zero, n),
+    log_density=lambda x, event, n, p: (
+        _log_arrangements(x, n, event[0]) + Over(x * log(p), event[0])
+    ),
+    simulate="simulate_multinomial",
+    natural=Natural(
+        statistics=lambda x, event, n: (x,),
+        draw="multinomial",
+        log_partition=lambda eta_1, event, n: n * log(Over(exp(eta_1), event[0])),
+        log_base=lambda x, event, n: _log_arrangements(x, n, event[0]),
+        known=("n",),
+    ),
+    event=1,
+)
+
+
+def _sum_over_entries(entry: Expr, k: Dim) -> Expr:
+    """The sum over all entries of a matrix: with an entry ``A[k,k'] B[k,k']``, ``tr(A' B)``."""
+    return Over(Over(entry, primed(k)), k)
+
+
+def _quadratic(x: Expr, matrix: Expr, k: Dim) -> Expr:
+    """``x' A x``."""
+    return _sum_over_entries(matrix * x * at_primed(x, k), k)
+
+
+MVNORMAL = Family(
+    name="MvNormal",
+    parameters={"mu": Parameter(REAL, event=1), "tau": Parameter(SPD, event=2)},
+    spellings={
+        ("mu", "tau"): lambda mu, tau, event: {"mu": mu, "tau": tau},
+        ("mu", "cov"): lambda mu, cov, event: {"mu": mu, "tau": inverse(cov, event[0])},
+    },
+    spelled={"cov": Parameter(SPD, event=2)},
+    support=lambda event, **_: VECTOR,
+    log_density=lambda x, event, mu, tau: (
+        log_det(tau, event[0]) / 2
+        - Over(log(2 * pi) / 2, event[0])
+        - _quadratic(x - mu, tau, event[0]) / 2
+    ),
+    simulate="simulate_mvnormal",
+    natural=Natural(
+        statistics=lambda x, event: (x, x * at_primed(x, event[0])),
+        draw="mvnormal",
+    ),
+    event=1,
+)
+
+
+def _log_multivariate_gamma(half_nu: Expr, k: Dim) -> Expr:
+    """``log(pi) p (p - 1) / 4 + sum of loggamma(nu / 2 - j / 2)`` over the positions j < p."""
+    return Over(loggamma(half_nu - k / 2) + log(pi) * k / 2, k)
+
+
+def _matrix_density(log_det_x: Expr, trace: Expr, log_det_scale: Expr, nu: Expr, k: Dim) -> Expr:
+    """What the log densities of the Wishart and its inverse share: nu, constants and the trace."""
+    size = Over(sp.S.One, k)
+    return (
+        log_det_x
+        - trace / 2
+        + nu * log_det_scale / 2
+        - nu * size * log(2) / 2
+        - _log_multivariate_gamma(nu / 2, k)
+    )
+
+
+# Density proportional to |X|^((nu-p-1)/2) exp(-tr(V^-1 X) / 2): the mean is nu V; R is V^-1.
+WISHART = Family(
+    name="Wishart",
+    parameters={"nu": Parameter(POSITIVE), "V": Parameter(SPD, event=2)},
+    spellings={
+        ("nu", "V"): lambda nu, V, event: {"nu": nu, "V": V},
+        ("nu", "R"): lambda nu, R, event: {"nu": nu, "V": inverse(R, event[0])},
+    },
+    spelled={"R": Parameter(SPD, event=2)},
+    support=lambda event, **_: SPD,
+    log_density=lambda x, event, nu, V: _matrix_density(
+        (nu - Over(sp.S.One, event[0]) - 1) / 2 * log_det(x, event[0]),
+        _sum_over_entries(inverse(V, event[0]) * x, event[0]),
+        -log_det(V, event[0]),
+        nu,
+        event[0],
+    ),
+    simulate="simulate_wishart",
+    natural=Natural(
+        statistics=lambda x, event: (log_det(x, event[0]), x),
+        draw="wishart",
+    ),
+    event=2,
+)
+
+# Density proportional to |X|^(-(nu+p+1)/2) exp(-tr(S X^-1) / 2): X^-1 ~ Wishart(nu, S^-1).
+INVERSE_WISHART = Family(
+    name="InverseWishart",
+    parameters={"nu": Parameter(POSITIVE), "S": Parameter(SPD, event=2)},
+    support=lambda event, **_: SPD,
+    log_density=lambda x, event, nu, S: _matrix_density(
+        -(nu + Over(sp.S.One, event[0]) + 1) / 2 * log_det(x, event[0]),
+        _sum_over_entries(S * inverse(x, event[0]), event[0]),
+        log_det(S, event[0]),
+        nu,
+        event[0],
+    ),
+    simulate="simulate_inverse_wishart",
+    natural=Natural(
+        statistics=lambda x, event: (log_det(x, event[0]), inverse(x, event[0])),
+        draw="inverse_wishart",
+    ),
+    event=2,
+)

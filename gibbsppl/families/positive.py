@@ -1,0 +1,261 @@
+"""The rows whose values are positive (a Pareto: above its minimum).
+
+``LogGammaP(1, z)`` is ``log(1 - exp(-z))``, with all its digits where ``z`` is small.
+"""
+
+# Every formula of a row is called with the same arguments, needed or not.
+# ruff: noqa: ARG005
+
+from __future__ import annotations
+
+import sympy as sp
+from sympy import Rational, atan, exp, log, loggamma, pi, sqrt
+
+from gibbsppl.expressions import Expr, LogGammaP, LogGammaQ, LogPhi
+from gibbsppl.families.rows import (
+    Family,
+    Natural,
+    Parameter,
+    finite_where,
+    log_student_tails,
+    other_tail,
+)
+from gibbsppl.supports import POSITIVE, Support
+
+HALF = Rational(1, 2)
+
+GAMMA = Family(
+    name="Gamma",
+    parameters={"shape": Parameter(POSITIVE), "rate": Parameter(POSITIVE)},
+    spellings={
+        ("shape", "rate"): lambda shape, rate: {"shape": shape, "rate": rate},
+        ("shape", "scale"): lambda shape, scale: {"shape": shape, "rate": 1 / scale},
+        ("mu", "shape"): lambda mu, shape: {"shape": shape, "rate": shape / mu},
+        ("mu", "sigma"): lambda mu, sigma: {"shape": mu**2 / sigma**2, "rate": mu / sigma**2},
+    },
+    spelled={
+        "scale": Parameter(POSITIVE),
+        "mu": Parameter(POSITIVE),
+        "sigma": Parameter(POSITIVE),
+    },
+    support=lambda event, **_: POSITIVE,
+    log_density=lambda x, event, shape, rate: (
+        shape * log(rate) - loggamma(shape) + (shape - 1) * log(x) - rate * x
+    ),
+    simulate="simulate_gamma",
+    natural=Natural(
+        statistics=lambda x, event: (log(x), x),
+        draw="gamma",
+        domain=lambda eta_1, eta_2: (eta_1 + 1, -eta_2),
+        log_partition=lambda eta_1, eta_2: loggamma(eta_1 + 1) - (eta_1 + 1) * log(-eta_2),
+    ),
+    mean=lambda event, shape, rate: shape / rate,
+    variance=lambda event, shape, rate: shape / rate**2,
+    log_cdf=lambda x, shape, rate: LogGammaP(shape, rate * x),
+    log_sf=lambda x, shape, rate: LogGammaQ(shape, rate * x),
+)
+
+INVERSE_GAMMA = Family(
+    name="InverseGamma",
+    parameters={"shape": Parameter(POSITIVE), "scale": Parameter(POSITIVE)},
+    support=lambda event, **_: POSITIVE,
+    log_density=lambda x, event, shape, scale: (
+        shape * log(scale) - loggamma(shape) - (shape + 1) * log(x) - scale / x
+    ),
+    simulate="simulate_inverse_gamma",
+    natural=Natural(
+        statistics=lambda x, event: (log(x), 1 / x),
+        draw="inverse_gamma",
+        domain=lambda eta_1, eta_2: (-eta_1 - 1, -eta_2),
+        log_partition=lambda eta_1, eta_2: loggamma(-eta_1 - 1) + (eta_1 + 1) * log(-eta_2),
+    ),
+    mean=lambda event, shape, scale: finite_where(shape - 1, scale),
+    variance=lambda event, shape, scale: finite_where(
+        shape - 2, finite_where(shape - 1, scale) ** 2
+    ),
+    log_cdf=lambda x, shape, scale: LogGammaQ(shape, scale / x),
+    log_sf=lambda x, shape, scale: LogGammaP(shape, scale / x),
+)
+
+EXPONENTIAL = Family(
+    name="Exponential",
+    parameters={"rate": Parameter(POSITIVE)},
+    spellings={
+        ("rate",): lambda rate: {"rate": rate},
+        ("scale",): lambda scale: {"rate": 1 / scale},
+    },
+    spelled={"scale": Parameter(POSITIVE)},
+    support=lambda event, **_: POSITIVE,
+    log_density=lambda x, event, rate: log(rate) - rate * x,
+    simulate="simulate_exponential",
+    natural=Natural(
+        statistics=lambda x, event: (x,),
+        draw="exponential",
+        domain=lambda eta_1: (-eta_1,),
+        log_partition=lambda eta_1: -log(-eta_1),
+    ),
+    mean=lambda event, rate: 1 / rate,
+    variance=lambda event, rate: rate**-2,
+    log_cdf=lambda x, rate: LogGammaP(sp.S.One, rate * x),
+    log_sf=lambda x, rate: -rate * x,
+)
+
+CHI_SQUARED = Family(
+    name="ChiSquared",
+    parameters={"nu": Parameter(POSITIVE)},
+    support=lambda event, **_: POSITIVE,
+    log_density=lambda x, event, nu: (
+        (nu / 2 - 1) * log(x) - x / 2 - loggamma(nu / 2) - nu / 2 * log(2)
+    ),
+    simulate="simulate_chi_squared",
+    natural=Natural(
+        statistics=lambda x, event: (log(x),),
+        draw="chi_squared",
+        domain=lambda eta_1: (eta_1 + 1,),
+        log_partition=lambda eta_1: loggamma(eta_1 + 1) + (eta_1 + 1) * log(2),
+        log_base=lambda x, event: -x / 2,
+    ),
+    mean=lambda event, nu: nu,
+    variance=lambda event, nu: 2 * nu,
+    log_cdf=lambda x, nu: LogGammaP(nu / 2, x / 2),
+    log_sf=lambda x, nu: LogGammaQ(nu / 2, x / 2),
+)
+
+LOG_NORMAL = Family(
+    name="LogNormal",
+    parameters={"mu": Parameter(), "tau": Parameter(POSITIVE)},
+    spellings={
+        ("mu", "tau"): lambda mu, tau: {"mu": mu, "tau": tau},
+        ("mu", "sigma"): lambda mu, sigma: {"mu": mu, "tau": sigma**-2},
+        ("mu", "var"): lambda mu, var: {"mu": mu, "tau": 1 / var},
+    },
+    spelled={"sigma": Parameter(POSITIVE), "var": Parameter(POSITIVE)},
+    support=lambda event, **_: POSITIVE,
+    log_density=lambda x, event, mu, tau: (
+        log(tau) / 2 - log(2 * pi) / 2 - log(x) - tau * (log(x) - mu) ** 2 / 2
+    ),
+    simulate="simulate_log_normal",
+    natural=Natural(
+        statistics=lambda x, event: (log(x), log(x) ** 2),
+        draw="log_normal",
+        domain=lambda eta_1, eta_2: (-eta_2,),
+        log_partition=lambda eta_1, eta_2: -((eta_1 + 1) ** 2) / (4 * eta_2) + log(pi / -eta_2) / 2,
+    ),
+    mean=lambda event, mu, tau: exp(mu + 1 / (2 * tau)),
+    variance=lambda event, mu, tau: (exp(1 / tau) - 1) * exp(2 * mu + 1 / tau),
+    log_cdf=lambda x, mu, tau: LogPhi(sqrt(tau) * (log(x) - mu)),
+    log_sf=lambda x, mu, tau: LogPhi(sqrt(tau) * (mu - log(x))),
+)
+
+WEIBULL = Family(  # the rate is the hazard's: the hazard is shape * rate * x**(shape - 1)
+    name="Weibull",
+    parameters={"shape": Parameter(POSITIVE), "rate": Parameter(POSITIVE)},
+    spellings={
+        ("shape", "rate"): lambda shape, rate: {"shape": shape, "rate": rate},
+        ("shape", "scale"): lambda shape, scale: {"shape": shape, "rate": scale**-shape},
+    },
+    spelled={"scale": Parameter(POSITIVE)},
+    support=lambda event, **_: POSITIVE,
+    log_density=lambda x, event, shape, rate: (
+        log(shape) + log(rate) + (shape - 1) * log(x) - rate * x**shape
+    ),
+    simulate="simulate_weibull",
+    natural=Natural(
+        statistics=lambda x, event, shape: (x**shape,),
+        draw="weibull",
+        domain=lambda eta_1, shape: (-eta_1,),
+        log_partition=lambda eta_1, shape: -log(-eta_1) - log(shape),
+        log_base=lambda x, event, shape: (shape - 1) * log(x),
+        known=("shape",),
+    ),
+    mean=lambda event, shape, rate: exp(loggamma(1 + 1 / shape) - log(rate) / shape),
+    variance=lambda event, shape, rate: (
+        (exp(loggamma(1 + 2 / shape)) - exp(2 * loggamma(1 + 1 / shape))) * rate ** (-2 / shape)
+    ),
+    log_cdf=lambda x, shape, rate: LogGammaP(sp.S.One, rate * x**shape),
+    log_sf=lambda x, shape, rate: -rate * x**shape,
+)
+
+PARETO = Family(
+    name="Pareto",
+    parameters={"shape": Parameter(POSITIVE), "minimum": Parameter(POSITIVE)},
+    support=lambda event, shape, minimum: Support("real", minimum),
+    log_density=lambda x, event, shape, minimum: (
+        log(shape) + shape * log(minimum) - (shape + 1) * log(x)
+    ),
+    simulate="simulate_pareto",
+    natural=Natural(
+        statistics=lambda x, event, minimum: (log(x),),
+        draw="pareto",
+        domain=lambda eta_1, minimum: (-eta_1 - 1,),
+        log_partition=lambda eta_1, minimum: -log(-eta_1 - 1) + (eta_1 + 1) * log(minimum),
+        known=("minimum",),
+    ),
+    mean=lambda event, shape, minimum: finite_where(shape - 1, shape * minimum),
+    variance=lambda event, shape, minimum: finite_where(
+        shape - 2, shape * finite_where(shape - 1, minimum) ** 2
+    ),
+    log_cdf=lambda x, shape, minimum: LogGammaP(sp.S.One, shape * log(x / minimum)),
+    log_sf=lambda x, shape, minimum: -shape * log(x / minimum),
+)
+
+HALF_NORMAL = Family(
+    name="HalfNormal",
+    parameters={"tau": Parameter(POSITIVE)},
+    spellings={
+        ("tau",): lambda tau: {"tau": tau},
+        ("sigma",): lambda sigma: {"tau": sigma**-2},
+    },
+    spelled={"sigma": Parameter(POSITIVE)},
+    support=lambda event, **_: POSITIVE,
+    log_density=lambda x, event, tau: log(tau) / 2 + log(2 / pi) / 2 - tau * x**2 / 2,
+    simulate="simulate_half_normal",
+    natural=Natural(
+        statistics=lambda x, event: (x**2,),
+        draw="half_normal",
+        domain=lambda eta_1: (-eta_1,),
+        log_partition=lambda eta_1: log(pi / -eta_1) / 2 - log(2),
+    ),
+    mean=lambda event, tau: sqrt(2 / (pi * tau)),
+    variance=lambda event, tau: (1 - 2 / pi) / tau,
+    log_cdf=lambda x, tau: LogGammaP(HALF, tau * x**2 / 2),
+    log_sf=lambda x, tau: LogGammaQ(HALF, tau * x**2 / 2),
+)
+
+HALF_CAUCHY = Family(
+    name="HalfCauchy",
+    parameters={"scale": Parameter(POSITIVE)},
+    support=lambda event, **_: POSITIVE,
+    log_density=lambda x, event, scale: log(2 / pi) - log(scale) - log(1 + (x / scale) ** 2),
+    simulate="simulate_half_cauchy",
+    log_cdf=lambda x, scale: log(2 / pi * atan(x / scale)),
+    log_sf=lambda x, scale: log(2 / pi * atan(scale / x)),
+)
+
+
+def _half_student_mean(nu: Expr, scale: Expr) -> Expr:
+    ratio = exp(loggamma((nu + 1) / 2) - loggamma(nu / 2))
+    return finite_where(nu - 1, 2 * scale * sqrt(nu / pi) * ratio)
+
+
+HALF_STUDENT_T = Family(
+    name="HalfStudentT",
+    parameters={"nu": Parameter(POSITIVE), "scale": Parameter(POSITIVE)},
+    support=lambda event, **_: POSITIVE,
+    log_density=lambda x, event, nu, scale: (
+        log(2)
+        + loggamma((nu + 1) / 2)
+        - loggamma(nu / 2)
+        - log(scale)
+        - log(nu) / 2
+        - log(pi) / 2
+        - (nu + 1) / 2 * log(1 + (x / scale) ** 2 / nu)
+    ),
+    simulate="simulate_half_student_t",
+    mean=lambda event, nu, scale: _half_student_mean(nu, scale),
+    variance=lambda event, nu, scale: finite_where(
+        nu - 2, nu * scale**2 - (nu - 2) * _half_student_mean(nu, scale) ** 2
+    ),
+    log_cdf=lambda x, nu, scale: other_tail(*reversed(log_student_tails(x / scale, nu))),
+    log_sf=lambda x, nu, scale: other_tail(*log_student_tails(x / scale, nu)),
+)

@@ -1,0 +1,123 @@
+"""The rows whose values are on the whole real line.
+
+Normal and Student-t are written with a precision, Laplace with a rate, Logistic with a scale.
+"""
+
+# Every formula of a row is called with the same arguments, needed or not.
+# ruff: noqa: ARG005
+
+from __future__ import annotations
+
+import sympy as sp
+from sympy import Abs, exp, log, loggamma, pi, sqrt
+
+from gibbsppl.expressions import Below, Expr, LogPhi, Softplus, Where
+from gibbsppl.families.rows import (
+    Family,
+    Natural,
+    Parameter,
+    finite_where,
+    log_student_tails,
+    other_tail,
+)
+from gibbsppl.supports import POSITIVE, REAL
+
+NORMAL = Family(
+    name="Normal",
+    parameters={"mu": Parameter(), "tau": Parameter(POSITIVE)},
+    spellings={
+        ("mu", "tau"): lambda mu, tau: {"mu": mu, "tau": tau},
+        ("mu", "sigma"): lambda mu, sigma: {"mu": mu, "tau": sigma**-2},
+        ("mu", "var"): lambda mu, var: {"mu": mu, "tau": 1 / var},
+    },
+    spelled={"sigma": Parameter(POSITIVE), "var": Parameter(POSITIVE)},
+    support=lambda event, **_: REAL,
+    log_density=lambda x, event, mu, tau: log(tau) / 2 - log(2 * pi) / 2 - tau * (x - mu) ** 2 / 2,
+    simulate="simulate_normal",
+    natural=Natural(
+        statistics=lambda x, event: (x, x**2),
+        draw="normal",
+        domain=lambda eta_1, eta_2: (-eta_2,),
+        log_partition=lambda eta_1, eta_2: -(eta_1**2) / (4 * eta_2) + log(pi / -eta_2) / 2,
+    ),
+    mean=lambda event, mu, tau: mu,
+    variance=lambda event, mu, tau: 1 / tau,
+    log_cdf=lambda x, mu, tau: LogPhi(sqrt(tau) * (x - mu)),
+    log_sf=lambda x, mu, tau: LogPhi(sqrt(tau) * (mu - x)),
+)
+
+
+def _log_student_cdf(z: Expr, nu: Expr) -> Expr:
+    """The log of P(T <= z), from that of P(|T| > z)."""
+    both = other_tail(*log_student_tails(z, nu))
+    return Where(Below(z, sp.S.Zero), both - log(2), log(1 - exp(both) / 2))
+
+
+STUDENT_T = Family(
+    name="StudentT",
+    parameters={"nu": Parameter(POSITIVE), "mu": Parameter(), "tau": Parameter(POSITIVE)},
+    spellings={
+        ("nu", "mu", "tau"): lambda nu, mu, tau: {"nu": nu, "mu": mu, "tau": tau},
+        ("nu", "mu", "sigma"): lambda nu, mu, sigma: {"nu": nu, "mu": mu, "tau": sigma**-2},
+    },
+    spelled={"sigma": Parameter(POSITIVE)},
+    support=lambda event, **_: REAL,
+    log_density=lambda x, event, nu, mu, tau: (
+        loggamma((nu + 1) / 2)
+        - loggamma(nu / 2)
+        + log(tau) / 2
+        - log(nu) / 2
+        - log(pi) / 2
+        - (nu + 1) / 2 * log(1 + tau * (x - mu) ** 2 / nu)
+    ),
+    simulate="simulate_student_t",
+    mean=lambda event, nu, mu, tau: Where(Below(sp.S.One, nu), mu, sp.nan),
+    variance=lambda event, nu, mu, tau: finite_where(nu - 2, nu / tau),
+    log_cdf=lambda x, nu, mu, tau: _log_student_cdf(sqrt(tau) * (x - mu), nu),
+    log_sf=lambda x, nu, mu, tau: _log_student_cdf(sqrt(tau) * (mu - x), nu),
+)
+
+
+def _log_laplace_cdf(z: Expr) -> Expr:
+    """The log of P(Z <= z) for the standard Laplace distribution."""
+    tail = exp(-Abs(z)) / 2
+    return Where(Below(z, sp.S.Zero), -Abs(z) - log(2), log(1 - tail))
+
+
+LAPLACE = Family(
+    name="Laplace",
+    parameters={"mu": Parameter(), "rate": Parameter(POSITIVE)},
+    spellings={
+        ("mu", "rate"): lambda mu, rate: {"mu": mu, "rate": rate},
+        ("mu", "scale"): lambda mu, scale: {"mu": mu, "rate": 1 / scale},
+    },
+    spelled={"scale": Parameter(POSITIVE)},
+    support=lambda event, **_: REAL,
+    log_density=lambda x, event, mu, rate: log(rate) - log(2) - rate * Abs(x - mu),
+    simulate="simulate_laplace",
+    natural=Natural(
+        statistics=lambda x, event, mu: (Abs(x - mu),),
+        draw="laplace",
+        domain=lambda eta_1, mu: (-eta_1,),
+        log_partition=lambda eta_1, mu: log(2) - log(-eta_1),
+        known=("mu",),
+    ),
+    mean=lambda event, mu, rate: mu,
+    variance=lambda event, mu, rate: 2 / rate**2,
+    log_cdf=lambda x, mu, rate: _log_laplace_cdf(rate * (x - mu)),
+    log_sf=lambda x, mu, rate: _log_laplace_cdf(rate * (mu - x)),
+)
+
+LOGISTIC = Family(
+    name="Logistic",
+    parameters={"mu": Parameter(), "scale": Parameter(POSITIVE)},
+    support=lambda event, **_: REAL,
+    log_density=lambda x, event, mu, scale: (
+        (mu - x) / scale - 2 * Softplus((mu - x) / scale) - log(scale)
+    ),
+    simulate="simulate_logistic",
+    mean=lambda event, mu, scale: mu,
+    variance=lambda event, mu, scale: (pi * scale) ** 2 / 3,
+    log_cdf=lambda x, mu, scale: -Softplus((mu - x) / scale),
+    log_sf=lambda x, mu, scale: -Softplus((x - mu) / scale),
+)

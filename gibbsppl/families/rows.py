@@ -1,0 +1,170 @@
+"""What a row of the table of distributions holds: facts only. Algorithms read rows, never names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import sympy as sp
+from sympy import Rational, exp, log
+
+from gibbsppl.expressions import (
+    Below,
+    Dim,
+    Expr,
+    InverseEntry,
+    LogBetaI,
+    LogDet,
+    Where,
+    primed,
+    substitute,
+)
+from gibbsppl.supports import REAL, Support
+
+Formula = Callable[..., Expr]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Natural:
+    """What makes a row an exponential family, given the parameters in ``known``.
+
+    ``log_density == log_base + sum(eta_j * statistic_j) - log_partition(eta)``, where for a row
+    with event dims statistic and eta are summed over all entries. What a statistic can carry is
+    not in ``log_base``: the ``-log(x)`` of a Gamma is in the coefficient of ``log(x)``.
+
+    ``statistics(x, event, **known)`` is a tuple of expressions of the target leaf ``x``; for a row
+    with event dims each is one *entry* (``log(x[k])``, ``x[k] * x[k']``) and stands for all. A row
+    without statistics (the uniform ones) is drawn from its known bounds.
+    ``draw`` names a function of ``gibbsppl.runtime``: ``draw(rng, *eta, size=shape, **known)``.
+    ``domain(*eta, **known)`` is a tuple of expressions, all positive where the density is proper
+    (matrix rows: empty; their draws find it out).
+    ``log_partition(*eta, **known)``: scalar rows, the simplex and counts (there ``eta`` is a leaf
+    along ``event[0]``, and ``event`` is passed by keyword); ``None`` elsewhere.
+    ``log_base(x, event, **known)`` is free of unknown parameters.
+    ``known`` names the parameters that must be known.
+    """
+
+    statistics: Formula
+    draw: str
+    domain: Formula = lambda *_eta, **_known: ()
+    log_partition: Formula | None = None
+    log_base: Formula = lambda _x, _event, **_known: sp.S.Zero
+    known: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A canonical parameter: the support of its values and how many event dims it has."""
+
+    support: Support = REAL
+    event: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Family:
+    """One distribution.
+
+    ``parameters``: the canonical parameters by name, in order.
+    ``spellings``: for each set of names that a user may write (in order), the canonical parameters
+    as expressions of them: ``{("mu", "sigma"): lambda mu, sigma: {"mu": mu, "tau": sigma**-2}}``.
+    The canonical set itself is always one of them, written down or not. Rows with event dims also
+    pass ``event``, by keyword. ``spelled`` gives the support of every non-canonical spelling's
+    parameters, and their event dims.
+    ``defaults``: values of parameters that may be left out.
+    ``event``: the number of event dims of a value (0 scalar, 1 vector, 2 matrix).
+    ``support(event, **parameters)``: where the density is positive.
+    ``log_density(x, event, **parameters)``: of one element (one event), all constants included, the
+    event dims summed with ``Over``. ``x`` is the target leaf, ``event`` the event dims: those of
+    the value, or (a label) the dim that the probabilities have.
+    ``simulate``: names a function of ``gibbsppl.runtime``:
+    ``simulate(rng, *parameters, size=shape)`` with the canonical parameters as arrays that
+    broadcast, event axes last, against ``shape``.
+    ``mean``, ``variance``: ``(event, **parameters)``, scalar rows, where a closed form exists.
+    ``log_cdf``, ``log_sf``: ``(x, **parameters)``, the rows that can be truncated or censored.
+    """
+
+    name: str
+    parameters: Mapping[str, Parameter]
+    support: Callable[..., Support]
+    log_density: Formula
+    simulate: str
+    spellings: Mapping[tuple[str, ...], Callable[..., Mapping[str, Expr]]] = field(
+        default_factory=dict
+    )
+    spelled: Mapping[str, Parameter] = field(default_factory=dict)
+    defaults: Mapping[str, Expr] = field(default_factory=dict)
+    natural: Natural | None = None
+    event: int = 0
+    mean: Formula | None = None
+    variance: Formula | None = None
+    log_cdf: Formula | None = None
+    log_sf: Formula | None = None
+
+
+def inverse(matrix: Expr, dim: Dim) -> Expr:
+    """Entry (dim, dim') of the inverse of a matrix over (dim, dim'); an inverse is undone.
+
+    >>> from gibbsppl.expressions import Array
+    >>> k = Dim("k")
+    >>> S = Array("S")[k, primed(k)]
+    >>> inverse(S, k)
+    inverse(S[k, k'], k, k', k, k')
+    >>> inverse(inverse(S, k), k)
+    S[k, k']
+    """
+    if (body := _inverted(matrix, dim)) is not None:
+        return body
+    return InverseEntry(matrix, dim, primed(dim), dim, primed(dim))
+
+
+def log_det(matrix: Expr, dim: Dim) -> Expr:
+    """The log determinant of a matrix over (dim, dim'); that of an inverse is minus the other.
+
+    >>> from gibbsppl.expressions import Array
+    >>> k = Dim("k")
+    >>> log_det(inverse(Array("S")[k, primed(k)], k), k)
+    -logdet(S[k, k'], k, k')
+    """
+    if (body := _inverted(matrix, dim)) is not None:
+        return -LogDet(body, dim, primed(dim))
+    return LogDet(matrix, dim, primed(dim))
+
+
+def _inverted(matrix: Expr, dim: Dim) -> Expr | None:
+    """The matrix that ``matrix`` is the inverse of, where it is written as one."""
+    if not isinstance(matrix, InverseEntry) or matrix.args[3:] != (dim, primed(dim)):
+        return None
+    first, second = matrix.bound
+    return substitute(matrix.body, {first: dim, second: primed(dim)})
+
+
+def at_primed(x: Expr, dim: Dim) -> Expr:
+    """The expression at the second position of a square matrix: ``x[k']`` from ``x[k]``."""
+    return substitute(x, {dim: primed(dim)})
+
+
+def finite_where(excess: Expr, numerator: Expr, otherwise: Expr = sp.oo) -> Expr:
+    """``numerator / excess`` where the excess is positive, else ``otherwise``: never a 0 division.
+
+    The form of moments that exist above a threshold (``nu > 2``) only.
+    """
+    exists = Below(sp.S.Zero, excess)
+    return Where(exists, numerator / Where(exists, excess, sp.S.One), otherwise)
+
+
+def other_tail(log_p: Expr, log_q: Expr) -> Expr:
+    """The log of a probability ``p = 1 - q``: from ``q`` unless that is so near 1 as to cancel.
+
+    The form for a ``log_p`` whose own argument has been rounded, as ``1 - x`` of a small ``x`` is.
+    """
+    nearly_one = log(Rational(9999, 10000))
+    return Where(Below(log_q, nearly_one), log(1 - exp(log_q)), log_p)
+
+
+def log_student_tails(z: Expr, nu: Expr) -> tuple[Expr, Expr]:
+    """The logs of P(|T| > z) and P(|T| <= z) of a Student-t."""
+    half = Rational(1, 2)
+    return (
+        LogBetaI(nu / 2, half, nu / (nu + z**2)),
+        LogBetaI(half, nu / 2, z**2 / (nu + z**2)),
+    )

@@ -1,0 +1,198 @@
+"""The model as a value: variables, statements, potentials; frozen. Every pass reads it, none edits.
+
+A **variable** is an array. A **statement** says how a region of it is distributed; its log density
+is a scalar template, summed over the ranges in ``over``. A **potential** is a log density without a
+left side. Both are **factors**. Deterministics are already substituted in all of these; they are
+kept for the output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import sympy as sp
+
+from gibbsppl.expressions import Array, Dim, Expr, Leaf, LogMass, mentions
+from gibbsppl.families import Family
+from gibbsppl.supports import Support
+
+Kind = Literal["random", "data", "index"]
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The positions ``start .. stop - 1`` of a dimension."""
+
+    dim: Dim
+    start: int
+    stop: int
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """An array: its name, one dim per axis, and what it is.
+
+    ``random`` arrays are in the state of a chain; ``data`` and ``index`` arrays never change.
+    ``of`` is the dim into which an integer array points, if it does (an index, a label).
+    """
+
+    name: str
+    dims: tuple[Dim, ...]
+    kind: Kind
+    integer: bool = False
+    of: Dim | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """``target ~ family(arguments)`` for all positions in ``over``.
+
+    ``target`` is a leaf such as ``x[t]``, ``x[0]`` or ``theta[doc, topic]``; ``event`` are the dims
+    that one value of the family has (for a label: the dim that it points into); ``over`` ranges
+    over the other dims of the target. ``arguments`` are the family's canonical parameters.
+    ``lower`` and ``upper`` truncate. ``known`` is 1 (observed), 0 (latent), or a leaf of a 0/1 data
+    array at the target's indices (partly observed: drawn where it is 0).
+    """
+
+    name: str
+    target: Leaf
+    over: tuple[Range, ...]
+    event: tuple[Dim, ...]
+    family: Family
+    arguments: tuple[tuple[str, Expr], ...]
+    lower: Expr | None = None
+    upper: Expr | None = None
+    known: Expr = sp.S.Zero
+
+    @property
+    def support(self) -> Support:
+        """Where the target is: the family's support, narrowed by the truncation."""
+        full = self.family.support(self.event, **dict(self.arguments))
+        return full.narrowed(self.lower, self.upper)
+
+    @property
+    def is_latent(self) -> bool:
+        """Whether any element is to be drawn."""
+        return self.known != 1  # type: ignore[no-any-return]
+
+    @property
+    def log_density(self) -> Expr:
+        """The log density of one element (one event), truncation included, on the support."""
+        arguments = dict(self.arguments)
+        density = self.family.log_density(self.target, self.event, **arguments)
+        return density - self._log_mass(arguments)
+
+    def _log_mass(self, arguments: dict[str, Expr]) -> Expr:
+        """The log probability of the truncated interval."""
+        cdf, sf = self.family.log_cdf, self.family.log_sf
+        if cdf is None or sf is None or (self.lower is None and self.upper is None):
+            return sp.S.Zero
+        if self.lower is None:
+            return cdf(self.upper, **arguments)
+        if self.upper is None:
+            return sf(self.lower, **arguments)
+        bounds = (self.lower, self.upper)
+        return LogMass(*(cdf(b, **arguments) for b in bounds), *(sf(b, **arguments) for b in bounds))
+
+    def __str__(self) -> str:
+        inside = ", ".join(f"{name}={value}" for name, value in self.arguments)
+        line = f"{self.target} ~ {self.family.name}({inside})"
+        if self.family.event:
+            line += f" over {', '.join(d.name for d in self.event)}"
+        if self.lower is not None or self.upper is not None:
+            bounds = ("" if b is None else str(b) for b in (self.lower, self.upper))
+            line += f" truncated to ({', '.join(bounds)})"
+        if self.known == 1:
+            return line + ", observed"
+        return line if self.known == 0 else line + f", observed where {self.known} = 1"
+
+
+@dataclass(frozen=True, slots=True)
+class Potential:
+    """A log density added to the joint for all positions in ``over``; it has no left side."""
+
+    name: str
+    log_density: Expr
+    over: tuple[Range, ...]
+
+    def __str__(self) -> str:
+        summed = ", ".join(r.dim.name for r in self.over)
+        total = f"sum({self.log_density}, {summed})" if summed else str(self.log_density)
+        return f"log density += {total}"
+
+
+Factor = Statement | Potential
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A region of a random array that is a known value (an expression of data) at all times."""
+
+    target: Leaf
+    over: tuple[Range, ...]
+    value: Expr
+
+    def __str__(self) -> str:
+        return f"{self.target} = {self.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class Deterministic:
+    """A named function of other variables, recorded with the draws."""
+
+    name: str
+    dims: tuple[Dim, ...]
+    value: Expr
+
+    def __str__(self) -> str:
+        indices = f"[{', '.join(d.name for d in self.dims)}]" if self.dims else ""
+        return f"{self.name}{indices} := {self.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A whole model. ``sizes`` gives the size of every dim, primed ones included."""
+
+    name: str
+    sizes: Mapping[Dim, int]
+    variables: Mapping[str, Variable]
+    statements: tuple[Statement, ...]
+    potentials: tuple[Potential, ...] = ()
+    constants: tuple[Constant, ...] = ()
+    deterministics: tuple[Deterministic, ...] = ()
+
+    @property
+    def factors(self) -> tuple[Factor, ...]:
+        """All terms of the log joint density."""
+        return self.statements + self.potentials
+
+    @property
+    def latent(self) -> tuple[Statement, ...]:
+        """The statements with something to draw."""
+        return tuple(s for s in self.statements if s.is_latent)
+
+    def statement(self, name: str) -> Statement:
+        """The statement of that name."""
+        return next(s for s in self.statements if s.name == name)
+
+    def factors_of(self, array: Array | str) -> tuple[Factor, ...]:
+        """The factors that mention an array: what its conditional is made of."""
+        name = str(array)
+        return tuple(
+            f for f in self.factors if mentions(f.log_density, (name,))
+        )
+
+    def __str__(self) -> str:
+        """The model in mathematical notation, one line each; ranges that are not whole are said."""
+        ranged: tuple[Factor | Constant, ...] = (*self.factors, *self.constants)
+        lines = (f"{f}{self._ranges(f.over)}" for f in ranged)
+        return "\n".join((*lines, *map(str, self.deterministics)))
+
+    def _ranges(self, over: tuple[Range, ...]) -> str:
+        partial = (r for r in over if len(r) != self.sizes[r.dim])
+        return "".join(f", {r.dim} = {r.start}..{r.stop - 1}" for r in partial)

@@ -1,0 +1,87 @@
+"""The Python notation: models with named dimensions.
+
+Every distribution of `gibbsppl.families` is a function of this module, under its own name.
+
+>>> import gibbsppl.language as gp
+>>> with gp.Model(coords={"rat": 3}) as model:
+...     mu = gp.Normal("mu", 0, sigma=10)
+...     y = gp.Normal("y", mu, sigma=1, dims="rat", observed=[1.0, 2.0, 3.0])
+>>> print(model.graph)
+mu ~ Normal(mu=0, tau=1/100)
+y[rat] ~ Normal(mu=mu, tau=1), observed
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from gibbsppl.families import FAMILIES
+from gibbsppl.language.arrays import Array
+from gibbsppl.language.data import Data, Index
+from gibbsppl.language.functions import (
+    Phi,
+    abs,  # noqa: A004  (the language's name)
+    cumprod,
+    cumsum,
+    equals,
+    exp,
+    expit,
+    log,
+    loggamma,
+    logit,
+    max,  # noqa: A004  (the language's name)
+    maximum,
+    min,  # noqa: A004  (the language's name)
+    minimum,
+    prod,
+    sqrt,
+    step,
+    sum,  # noqa: A004  (the language's name)
+    where,
+)
+from gibbsppl.language.model import Model
+from gibbsppl.language.potentials import Deterministic, Potential
+from gibbsppl.language.statements import constructor
+from gibbsppl.language.tensors import Tensor
+
+DISTRIBUTIONS: Mapping[str, Callable[..., Any]] = {
+    name: constructor(family) for name, family in FAMILIES.items()
+}
+
+__all__ = [
+    "DISTRIBUTIONS",
+    "Array",
+    "Data",
+    "Deterministic",
+    "Index",
+    "Model",
+    "Phi",
+    "Potential",
+    "Tensor",
+    "abs",
+    "cumprod",
+    "cumsum",
+    "equals",
+    "exp",
+    "expit",
+    "log",
+    "loggamma",
+    "logit",
+    "max",
+    "maximum",
+    "min",
+    "minimum",
+    "prod",
+    "sqrt",
+    "step",
+    "sum",
+    "where",
+]
+
+
+def __getattr__(name: str) -> Callable[..., Any]:
+    """The constructor of the family of that name."""
+    if name in DISTRIBUTIONS:
+        return DISTRIBUTIONS[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

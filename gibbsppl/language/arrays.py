@@ -1,0 +1,123 @@
+"""Arrays that are filled region by region.
+
+>>> from gibbsppl.language import Model, Normal
+>>> with Model(coords={"time": 10}) as model:
+...     x = Array("x", dims="time")
+...     x[0] = Normal(0, sigma=1)
+...     x[1:] = Normal(x.lag("time", 1), sigma=1)
+>>> [s.name for s in model.graph.statements]
+['x[0]', 'x[1:]']
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gibbsppl import expressions
+from gibbsppl.errors import ModelError
+from gibbsppl.expressions import Dim, dims_of
+from gibbsppl.graph import Constant, Variable
+from gibbsppl.graph_views import bounds_of
+from gibbsppl.language.checks import check_reads
+from gibbsppl.language.completeness import first
+from gibbsppl.language.distributions import Distribution
+from gibbsppl.language.evaluate import evaluate
+from gibbsppl.language.missing import declare_observed
+from gibbsppl.language.model import Model, current_model, dims_named
+from gibbsppl.language.regions import Region, region_of
+from gibbsppl.language.statements import (
+    Names,
+    axes_and_values,
+    check_values,
+    place,
+    plain_array,
+)
+from gibbsppl.language.tensors import Tensor, own_tensor
+
+
+def Array(  # noqa: N802  (constructors of the language are capitalised)
+    name: str, dims: Names = None, event: Names = None, observed: Any = None, missing: Any = None
+) -> Tensor:
+    """An array whose regions are filled by assignment: ``x[0] = ...; x[1:] = ...``.
+
+    ``event`` names the event dims, or the dim that labels point into.
+    """
+    model = current_model(name)
+    axes, values = axes_and_values(model, name, dims_named(dims, name), observed, missing)
+    hint = model.dims(event, name)
+    of = hint[0] if len(hint) == 1 and hint[0] not in axes else None
+    variable = Variable(name, axes, "random", of=of)
+    model.declare(variable, "an array")
+    if values is not None:
+        declare_observed(model, variable, values)
+    model.declared.arrays[name] = np.zeros(tuple(map(model.size, axes)), dtype=bool)
+    leaf = expressions.Array(name)[axes]
+    return Tensor(leaf, model, of, fill=partial(_fill, model, variable, hint))
+
+
+def _fill(model: Model, variable: Variable, hint: tuple[Dim, ...], key: Any, value: Any) -> None:
+    """Fill a region of an array with a distribution or with a known value."""
+    name = variable.name
+    region = region_of(model, name, variable.dims, key)
+    filled = model.declared.arrays[name]
+    if filled[region.slices].any():
+        at = first(np.asarray(filled[region.slices]))
+        raise ModelError(
+            f"{region.label}: overlaps a region that is already filled (element {at} of it); "
+            "regions are disjoint: assign each element once."
+        )
+    if isinstance(value, Distribution):
+        _fill_with_distribution(model, variable, region, hint, value)
+    else:
+        _fill_with_constant(model, variable, region, value)
+    filled[region.slices] = True
+
+
+def _fill_with_distribution(
+    model: Model, variable: Variable, region: Region, hint: tuple[Dim, ...], value: Distribution
+) -> None:
+    values = model.declared.observed.get(variable.name)
+    placed = place(model, variable.name, value, region, plain_array, hint, values)
+    check_values(model, placed.statement, region, values, value)
+    if placed.of != variable.of:
+        found = "none" if placed.of is None else repr(placed.of.name)
+        expected = "none" if variable.of is None else repr(variable.of.name)
+        raise ModelError(
+            f"{region.label}: its values point into {found}, those of {variable.name} into "
+            f'{expected}; declare gp.Array("{variable.name}", ..., event="dim") with the dim that '
+            "all its labels point into."
+        )
+    model.declared.statements.append(placed.statement)
+
+
+def _fill_with_constant(model: Model, variable: Variable, region: Region, value: Any) -> None:
+    tensor = own_tensor(model, region.label, value)
+    extra = dims_of(tensor.expr) - set(region.dims)
+    found = None
+    if not extra:
+        check_reads(model, region.label, tensor.expr, bounds_of(region.over))
+        found = evaluate(tensor.expr, region.over, model.known, model.sizes)
+    if found is None:
+        raise ModelError(
+            f"{region.label}: assigned {tensor}; expected a distribution, a number, or data over "
+            "the dims of the region: name a function of variables with gp.Deterministic."
+        )
+    _check_constant(model, variable.name, region, found)
+    target = expressions.Array(variable.name)[region.indices]
+    model.declared.constants.append(Constant(target, region.over, tensor.expr))
+
+
+def _check_constant(model: Model, name: str, region: Region, found: np.ndarray) -> None:
+    """A constant agrees with what is observed there, and stands in the data array."""
+    observed = model.declared.observed.get(name)
+    if observed is None:
+        return
+    if np.any(observed.known[region.slices] & (observed.values[region.slices] != found)):
+        raise ModelError(
+            f"{region.label}: assigned a constant where other values are observed; mask these "
+            "entries of observed=, or assign a distribution."
+        )
+    observed.values[region.slices] = found

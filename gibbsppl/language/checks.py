@@ -1,0 +1,210 @@
+"""Whether values and reads are where they may be: the checks that need the data.
+
+What cannot be evaluated from data alone is left to the run, which checks its initial state.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from gibbsppl.errors import ModelError
+from gibbsppl.expressions import Dim, Expr, dims_of, number, primed
+from gibbsppl.graph import Range, Statement
+from gibbsppl.graph_views import Bounds, reads_of
+from gibbsppl.language.completeness import first
+from gibbsppl.language.distributions import Distribution
+from gibbsppl.language.evaluate import evaluate
+from gibbsppl.language.model import Model, Observed
+from gibbsppl.supports import UNIT, Kind, Support
+
+Array = np.ndarray
+
+
+def check_reads(model: Model, name: str, expr: Expr, bounds: Bounds) -> None:
+    """Every leaf of the expression is read inside its array."""
+    for read in reads_of(expr, bounds, model.sizes):
+        dims = model.declared.variables[read.leaf.array.name].dims
+        for dim, index, interval in zip(dims, read.leaf.indices, read.intervals, strict=True):
+            size = model.size(dim)
+            if interval is None:
+                _check_gather(name, index)
+            elif interval[0] < 0 or interval[1] >= size:
+                outside = interval[0] if interval[0] < 0 else interval[1]
+                raise ModelError(
+                    f"{name}: reads {read.leaf} at position {outside} of dimension {dim.name!r}, "
+                    f"whose positions are 0 to {size - 1}; declare a gp.Array and fill the ends by "
+                    "statements of their own: x[0] = ...; x[1:] = ... x.lag(...)."
+                )
+
+
+def _check_gather(name: str, index: Expr) -> None:
+    if index.as_coeff_Add()[0] != 0:
+        raise ModelError(
+            f"{name}: reads at the index {index}, a lag of a gathered dimension; lag the index "
+            "itself, or gather from a shifted array."
+        )
+
+
+def check_parameters(
+    model: Model, name: str, distribution: Distribution, statement: Statement
+) -> None:
+    """Parameters that are numbers or data lie in their supports, and bounds are in order."""
+    for which, tensor in distribution.parameters.items():
+        row = distribution.parameter(which)
+        event = _event_ranges(model, statement.event, row.event)
+        used = dims_of(tensor.expr)
+        over = tuple(r for r in statement.over if r.dim in used)
+        values = evaluate(tensor.expr, (*over, *event), model.known, model.sizes)
+        if values is not None:
+            support = row.support
+            kind: Kind = "simplex" if support == UNIT and row.event else support.kind
+            limits = (float(support.lower), float(support.upper))
+            closed = np.isfinite(limits).all()
+            bad = outside(kind, values, *limits)
+            if kind == "real" and not closed:
+                bad = bad | (values == limits[0]) | (values == limits[1])
+            _refuse(f"{name}: {which}", values, bad, over, _meaning(kind, support))
+    _check_bounds_in_order(model, name, statement)
+
+
+def _check_bounds_in_order(model: Model, name: str, statement: Statement) -> None:
+    support = statement.support
+    lower, upper = (_bound(model, b, statement) for b in (support.lower, support.upper))
+    if lower is None or upper is None:
+        return
+    bad = lower > upper if support.is_discrete else lower >= upper
+    if np.any(bad):
+        at = first(bad)
+        raise ModelError(
+            f"{name}: its lower bound {lower[at]:g} is not below its upper bound {upper[at]:g}"
+            f"{_where(at, statement.over)}; give the bounds in order."
+        )
+
+
+def check_observed(model: Model, name: str, statement: Statement, observed: Observed) -> None:
+    """The known values lie in the support of the statement."""
+    inside = dims_of(statement.target)
+    event = tuple(Range(d, 0, model.size(d)) for d in statement.event if d in inside)
+    values, known = (
+        evaluate(statement.target, (*statement.over, *event), {_array(statement): a}, model.sizes)
+        for a in (observed.values, observed.known)
+    )
+    assert values is not None
+    assert known is not None
+    support = statement.support
+    lower, upper = (_bound(model, b, statement) for b in (support.lower, support.upper))
+    bad = outside(support.kind, values, lower, upper)
+    if support.kind == "real":
+        bad = bad | _at_impossible_bound(statement, values, lower, upper)
+    whole = np.asarray(known.all(axis=tuple(range(len(statement.over), values.ndim))))
+    shown = support.narrowed(_same(lower), _same(upper))
+    _refuse(name, values, bad & whole, statement.over, _meaning(support.kind, shown))
+
+
+def outside(kind: Kind, values: Array, lower: Any, upper: Any) -> Array:
+    """Which values (events, their axes last) a kind of support excludes.
+
+    >>> outside("simplex", np.array([[0.5, 0.5], [0.5, 0.6]]), None, None)
+    array([False,  True])
+    """
+    match kind:
+        case "real":
+            return _beyond(values, lower, upper)
+        case "integer":
+            return np.asarray(_beyond(values, lower, upper) | (values != np.floor(values)))
+        case "vector":
+            return np.zeros(values.shape[:-1], dtype=bool)
+        case "simplex":
+            # A sum of n rounded shares is one to within n roundings, and the shares as many.
+            allowed = 2 * values.shape[-1] * np.finfo(float).eps
+            off = np.abs(values.sum(axis=-1) - 1) > allowed
+            return np.asarray((values < 0).any(axis=-1) | off)
+        case "counts":
+            whole = (values >= 0) & (values == np.floor(values))
+            wrong = np.zeros(1, dtype=bool) if upper is None else values.sum(axis=-1) != upper
+            return np.asarray(~whole.all(axis=-1) | wrong)
+        case "spd":
+            return _not_positive_definite(values)
+
+
+def _not_positive_definite(values: Array) -> Array:
+    transposed = np.swapaxes(values, -1, -2)
+    rounding = values.shape[-1] * np.finfo(float).eps * np.abs(values).max(axis=(-1, -2))
+    lopsided = (np.abs(values - transposed) > rounding[..., None, None]).any(axis=(-1, -2))
+    return np.asarray(lopsided | (np.linalg.eigvalsh(values).min(axis=-1) <= 0))
+
+
+def _beyond(values: Array, lower: Any, upper: Any) -> Array:
+    bad = np.zeros(values.shape, dtype=bool)
+    bad |= False if lower is None else values < lower
+    return bad | (False if upper is None else values > upper)
+
+
+def _at_impossible_bound(statement: Statement, values: Array, lower: Any, upper: Any) -> Array:
+    """Which values stand on a bound of the support where the log density is not finite."""
+    bad = np.zeros(values.shape, dtype=bool)
+    support = statement.support
+    for bound, limit in ((support.lower, lower), (support.upper, upper)):
+        at = bad if limit is None else values == limit
+        if at.any():
+            density = statement.log_density.xreplace({statement.target: bound})
+            if density.has(sp.zoo, sp.oo, -sp.oo, sp.nan):
+                bad = bad | at
+    return bad
+
+
+def _bound(model: Model, bound: Expr, statement: Statement) -> Array | None:
+    if bound in (sp.oo, -sp.oo):
+        return np.full(tuple(map(len, statement.over)), float(bound))
+    return evaluate(bound, statement.over, model.known, model.sizes)
+
+
+def _same(bound: Array | None) -> Expr | None:
+    """The value of a bound that is the same number everywhere."""
+    return None if bound is None or (bound != bound.flat[0]).any() else number(bound.flat[0])
+
+
+def _event_ranges(model: Model, event: tuple[Dim, ...], axes: int) -> tuple[Range, ...]:
+    dims = {0: (), 1: event[:1], 2: (*event[:1], *map(primed, event[:1]))}[axes]
+    return tuple(Range(d, 0, model.size(d)) for d in dims)
+
+
+def _refuse(what: str, values: Array, bad: Array, over: tuple[Range, ...], meaning: str) -> None:
+    if bad.any():
+        at = first(bad)
+        count = f" (and {int(bad.sum()) - 1} more)" if bad.sum() > 1 else ""
+        found = f"{values[at]:g}" if values.ndim == bad.ndim else values[at].tolist()
+        raise ModelError(
+            f"{what}: found {found}{_where(at, over)}{count}; expected {meaning}: "
+            "correct the value, or choose a distribution that can have it."
+        )
+
+
+def _where(at: tuple[int, ...], over: tuple[Range, ...]) -> str:
+    places = (f"{r.dim.name}={i + r.start}" for r, i in zip(over, at, strict=False))
+    text = ", ".join(places)
+    return f" at position {text}" if text else ""
+
+
+def _meaning(kind: Kind, support: Support) -> str:
+    match kind:
+        case "real":
+            return f"a number in {support!r}"
+        case "integer":
+            return f"a whole number in {support!r}"
+        case "simplex":
+            return "probabilities of sum one"
+        case "spd":
+            return "a symmetric positive definite matrix"
+        case "counts":
+            return repr(support)
+        case "vector":
+            return "finite numbers"
+
+
+def _array(statement: Statement) -> str:
+    return statement.target.array.name  # type: ignore[no-any-return]
+

@@ -1,0 +1,91 @@
+"""Data and index arrays: what a model is told.
+
+>>> with Model(coords={"day": [8, 15, 22]}) as model:
+...     age = Data("age", [8, 15, 22], dims="day")
+>>> age - 22, model.data["age"]
+(age[day] - 22 over day, array([ 8, 15, 22]))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from gibbsppl.errors import ModelError
+from gibbsppl.expressions import Array, Dim
+from gibbsppl.graph import Variable
+from gibbsppl.language.completeness import first
+from gibbsppl.language.model import Model, current_model, dims_named
+from gibbsppl.language.tensors import Tensor
+from gibbsppl.language.values import dims_of_values, read_values
+
+
+def Data(  # noqa: N802  (constructors of the language are capitalised)
+    name: str, values: Any, dims: str | Iterable[str] | None = None
+) -> Tensor:
+    """An array of known values; a dimension that is new gets its size from the array."""
+    model = current_model(name)
+    axes = dims_named(dims, name)
+    numbers = _complete(name, values)
+    dims_of_values(model, name, numbers.shape, axes)
+    integer = numbers.dtype.kind == "i"
+    return _declared(model, Variable(name, axes, "data", integer=integer), numbers, "data")
+
+
+def Index(  # noqa: N802  (constructors of the language are capitalised)
+    name: str,
+    codes: Any,
+    of: str,
+    dims: str | Iterable[str] | None = None,
+    size: int | None = None,
+) -> Tensor:
+    """Positions along the dimension ``of``, counted from 0.
+
+    ``size`` makes ``of`` known where no coords do.
+
+    >>> with Model():
+    ...     Index("group", [0, 1, 1], of="school", dims="student", size=2)
+    group[student] over student
+    """
+    model = current_model(name)
+    axes = dims_named(dims, name)
+    numbers = _complete(name, codes)
+    if size is not None and not model.has_dim(of):
+        model.add_dim(of, size, name)
+    (target,) = model.dims(of, name)
+    _check_codes(name, numbers, target, model.size(target))
+    dims_of_values(model, name, numbers.shape, axes)
+    variable = Variable(name, axes, "index", integer=True, of=target)
+    return _declared(model, variable, numbers.astype(np.intp), "an index")
+
+
+def _complete(name: str, values: Any) -> np.ndarray:
+    """The values, all of which must be known."""
+    if isinstance(values, Tensor):
+        raise ModelError(f"{name}: found the tensor {values}; expected numbers: use it directly.")
+    read = read_values(name, values)
+    if not read.known.all():
+        raise ModelError(
+            f"{name}: the entry at position {first(~read.known)} is missing; data must be "
+            "complete: only observed= arrays of a distribution may have missing entries."
+        )
+    return read.values
+
+
+def _check_codes(name: str, codes: np.ndarray, of: Dim, size: int) -> None:
+    bad = (codes != np.floor(codes)) | (codes < 0) | (codes >= size)
+    if bad.any():
+        at = first(bad)
+        raise ModelError(
+            f"{name}: found {codes[at]} at position {at}; expected whole numbers from 0 to "
+            f"{size - 1}, the positions along {of.name!r}: count from 0."
+        )
+
+
+def _declared(model: Model, variable: Variable, values: np.ndarray, what: str) -> Tensor:
+    model.declare(variable, what)
+    values.setflags(write=False)
+    model.declared.values[variable.name] = values
+    return Tensor(Array(variable.name)[variable.dims], model, variable.of)

@@ -1,0 +1,167 @@
+"""Distributions as a user writes them: a row of `FAMILIES`, its parameters by name.
+
+Comes in: positional and named parameters. Goes out: a `Distribution`, its spelling found. A
+positional value is refused where spellings that differ in one name disagree about it.
+
+>>> written(FAMILIES["Normal"], "x", (0,), {"tau": 2}).spelling
+('mu', 'tau')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any
+
+import numpy as np
+
+from gibbsppl.errors import ModelError
+from gibbsppl.expressions import Dim, Expr
+from gibbsppl.families import FAMILIES, Family, Parameter
+from gibbsppl.language.tensors import Tensor, as_tensor
+
+Spelling = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """A family with the parameters that were written, by name, and its truncation.
+
+    ``event`` names the event dims (none: they follow from the arguments), ``of`` the dim that a
+    whole number points into.
+    """
+
+    family: Family
+    spelling: Spelling
+    parameters: Mapping[str, Tensor]
+    lower: Tensor | None = None
+    upper: Tensor | None = None
+    event: tuple[Dim, ...] = ()
+    of: Dim | None = None
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{n}={t.expr}" for n, t in self.parameters.items())
+        return f"{self.family.name}({inside})"
+
+    @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        """All tensors that the distribution is made of."""
+        bounds = (b for b in (self.lower, self.upper) if b is not None)
+        return (*self.parameters.values(), *bounds)
+
+    def parameter(self, name: str) -> Parameter:
+        """What the family says of a parameter, canonical or not."""
+        row = self.family
+        return row.parameters[name] if name in row.parameters else row.spelled[name]
+
+    def canonical(self, event: tuple[Dim, ...]) -> tuple[tuple[str, Expr], ...]:
+        """The family's canonical parameters, in order."""
+        values = {n: t.expr for n, t in self.parameters.items()}
+        spell = self.family.spellings.get(self.spelling)
+        if spell is not None:
+            takes_event = "event" in signature(spell).parameters
+            values = dict(spell(**values, **({"event": event} if takes_event else {})))
+        return tuple((n, values[n]) for n in self.family.parameters)
+
+
+def written(
+    family: Family, owner: str, positional: tuple[Any, ...], named: Mapping[str, Any]
+) -> Distribution:
+    """The distribution that a user wrote."""
+    values = {**_positional(family, owner, positional, named), **named}
+    names = {n for spelling in spellings(family) for n in spelling}
+    bounds = {b: values.pop(b) for b in ("lower", "upper") if b in values and b not in names}
+    spelling = _spelling(family, owner, set(values))
+    values = {n: values[n] if n in values else Tensor(family.defaults[n]) for n in spelling}
+    parameters = {n: as_tensor(v, f"{owner}: parameter {n}") for n, v in values.items()}
+    return Distribution(
+        family,
+        spelling,
+        parameters,
+        lower=_bound(family, owner, "lower", bounds.get("lower")),
+        upper=_bound(family, owner, "upper", bounds.get("upper")),
+    )
+
+
+def spellings(family: Family) -> tuple[Spelling, ...]:
+    """The sets of parameter names that a user may write, the canonical one among them."""
+    canonical = tuple(family.parameters)
+    return (canonical, *(s for s in family.spellings if set(s) != set(canonical)))
+
+
+def _positional(
+    family: Family, owner: str, values: tuple[Any, ...], named: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The names of positional values: those of the first spelling that has the names given."""
+    names = {n for n in named if n not in ("lower", "upper")}
+    fitting = [s for s in spellings(family) if names <= set(s)] or list(spellings(family))
+    chosen = fitting[0]
+    if len(values) > len(chosen):
+        raise ModelError(
+            f"{owner}: {len(values)} positional values for {family.name}, which takes "
+            f"{_listed(family)}; name the parameters."
+        )
+    for i, name in enumerate(chosen[: len(values)]):
+        rivals = _rivals(name, chosen, fitting)
+        if rivals:
+            raise ModelError(
+                f"{owner}: positional value {i + 1} of {family.name} could be "
+                f"{' or '.join((name, *rivals))}; a parameterisation is always named: write "
+                f"{' or '.join(f'{n}=...' for n in (name, *rivals))}."
+            )
+        if name in named:
+            raise ModelError(
+                f"{owner}: {family.name} got {name} twice, by position and by name; drop one."
+            )
+    return dict(zip(chosen, values, strict=False))
+
+
+def _rivals(name: str, chosen: Spelling, fitting: list[Spelling]) -> tuple[str, ...]:
+    """The names that another spelling has in the place of this one alone, as sigma that of tau.
+
+    A link says so in its name (``logit_p``), and nobody takes it for the parameter itself.
+    """
+    rest = set(chosen) - {name}
+    lone = (set(s) - rest for s in fitting if s != chosen and rest <= set(s) and name not in s)
+    return tuple(sorted(n for names in lone for n in names if not n.endswith(f"_{name}")))
+
+
+def _spelling(family: Family, owner: str, names: set[str]) -> Spelling:
+    """The one spelling that has all names given and lacks only what has defaults."""
+    fitting = [
+        s for s in spellings(family) if names <= set(s) <= names | set(family.defaults)
+    ]
+    if not fitting:
+        found = ", ".join(sorted(names)) or "none"
+        raise ModelError(
+            f"{owner}: {family.name} with the parameters {found}; expected {_listed(family)}."
+        )
+    return fitting[0]
+
+
+def _listed(family: Family) -> str:
+    """The spellings, as a message says them.
+
+    >>> _listed(FAMILIES["Laplace"])
+    '(mu, rate) or (mu, scale)'
+    """
+    return " or ".join(
+        f"({', '.join(f'[{n}]' if n in family.defaults else n for n in s)})"
+        for s in spellings(family)
+    )
+
+
+def _bound(family: Family, owner: str, which: str, value: Any) -> Tensor | None:
+    """A truncation bound; an infinite one is none."""
+    if value is None or (isinstance(value, (float, np.floating)) and np.isinf(value)):
+        return None
+    if family.log_cdf is None or family.log_sf is None:
+        raise ModelError(
+            f"{owner}: {which}= truncates, but {family.name} has no distribution function in "
+            "closed form; truncation is not supported there: leave the bound out."
+        )
+    return as_tensor(value, f"{owner}: {which}")
+
+
+__all__ = ["FAMILIES", "Distribution", "spellings", "written"]

@@ -1,0 +1,105 @@
+"""The functions of the language, on tensors and numbers.
+
+>>> exp(0), minimum(2, 3), step(1)
+(1, Minimum(2, 3), AtMost(0, 1))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import sympy as sp
+
+from gibbsppl.expressions import AtMost, Equals, Expit, Maximum, Minimum, Where
+from gibbsppl.expressions import Phi as StandardNormalCdf
+from gibbsppl.language.tensors import Tensor, as_tensor, combined
+
+
+def exp(x: Any) -> Tensor:
+    """The exponential."""
+    return combined(sp.exp, x)
+
+
+def log(x: Any) -> Tensor:
+    """The natural logarithm."""
+    return combined(sp.log, x)
+
+
+def sqrt(x: Any) -> Tensor:
+    """The square root."""
+    return combined(sp.sqrt, x)
+
+
+def abs(x: Any) -> Tensor:  # noqa: A001  (the language's name)
+    """The absolute value."""
+    return combined(sp.Abs, x)
+
+
+def logit(p: Any) -> Tensor:
+    """The log odds, ``log(p / (1 - p))``."""
+    return combined(lambda a: sp.log(a) - sp.log(1 - a), p)
+
+
+def expit(x: Any) -> Tensor:
+    """The inverse of the log odds, ``1 / (1 + exp(-x))``."""
+    return combined(Expit, x)
+
+
+def Phi(x: Any) -> Tensor:  # noqa: N802  (the field's name)
+    """The standard normal distribution function."""
+    return combined(StandardNormalCdf, x)
+
+
+def loggamma(x: Any) -> Tensor:
+    """The logarithm of the gamma function."""
+    return combined(sp.loggamma, x)
+
+
+def where(condition: Any, a: Any, b: Any) -> Tensor:
+    """``a`` where the condition is 1, ``b`` where it is 0."""
+    return combined(Where, condition, a, b)
+
+
+def minimum(a: Any, b: Any) -> Tensor:
+    """The smaller of two numbers."""
+    return combined(Minimum, a, b)
+
+
+def maximum(a: Any, b: Any) -> Tensor:
+    """The larger of two numbers."""
+    return combined(Maximum, a, b)
+
+
+def step(x: Any) -> Tensor:
+    """1 where ``x >= 0``, else 0."""
+    return combined(lambda a: AtMost(sp.S.Zero, a), x)
+
+
+def equals(a: Any, b: Any) -> Tensor:
+    """1 where the two are equal, else 0."""
+    return combined(Equals, a, b)
+
+
+def sum(x: Any, dim: str | Iterable[str]) -> Tensor:  # noqa: A001  (the language's name)
+    """The sum over one or more dimensions."""
+    return as_tensor(x).sum(dim)
+
+
+def prod(x: Any, dim: str | Iterable[str]) -> Tensor:
+    """The product over one or more dimensions."""
+    return as_tensor(x).prod(dim)
+
+
+def cumsum(x: Any, dim: str) -> Tensor:
+    """The running sum along a dimension."""
+    return as_tensor(x).cumsum(dim)
+
+
+def cumprod(x: Any, dim: str) -> Tensor:
+    """The running product along a dimension."""
+    return as_tensor(x).cumprod(dim)
+
+
+min = minimum  # noqa: A001  (the language's name)
+max = maximum  # noqa: A001  (the language's name)

@@ -1,0 +1,242 @@
+"""The model while it is being declared: the only mutable object.
+
+Comes in: dimensions, arrays and statements, one at a time. Goes out: ``model.graph`` (frozen),
+``model.data`` and ``model.coords``.
+
+>>> with Model(coords={"rat": ["a", "b"]}) as growth:
+...     current_model("x") is growth
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from gibbsppl.errors import ModelError
+from gibbsppl.expressions import Dim, dims_of, root_of
+from gibbsppl.graph import Constant, Deterministic, Graph, Potential, Statement, Variable
+from gibbsppl.language.completeness import check_complete
+from gibbsppl.language.cycles import check_cycles
+
+_OPEN: ContextVar[tuple[Model, ...]] = ContextVar("open models", default=())
+
+
+@dataclass(slots=True)
+class Observed:
+    """The values of an observed array and which of them are known."""
+
+    values: np.ndarray
+    known: np.ndarray
+
+
+@dataclass(slots=True)
+class Declared:
+    """What has been declared so far, in order."""
+
+    variables: dict[str, Variable] = field(default_factory=dict)
+    values: dict[str, np.ndarray] = field(default_factory=dict)
+    observed: dict[str, Observed] = field(default_factory=dict)
+    arrays: dict[str, Any] = field(default_factory=dict)
+    statements: list[Statement] = field(default_factory=list)
+    potentials: list[Potential] = field(default_factory=list)
+    constants: list[Constant] = field(default_factory=list)
+    deterministics: list[Deterministic] = field(default_factory=list)
+
+
+class Model:
+    """A model under declaration; use it as a context manager.
+
+    ``coords`` names the dimensions: to each the labels of its positions, or its size.
+
+    >>> model = Model(coords={"rat": 3, "day": [8, 15]})
+    >>> model.size("rat"), model.coords["day"]
+    (3, array([ 8, 15]))
+    """
+
+    def __init__(
+        self, coords: Mapping[str, Sequence[Any] | int] | None = None, name: str | None = None
+    ) -> None:
+        self.name = name or "model"
+        self.declared = Declared()
+        self._names: dict[str, str] = {}
+        self._coords: dict[str, np.ndarray] = {}
+        for dim, labels in (coords or {}).items():
+            self.add_dim(dim, labels)
+
+    def __enter__(self) -> Self:
+        _OPEN.set((*_OPEN.get(), self))
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        # Contexts may be left in any order (two generators interleaved): remove this model's last.
+        models = list(_OPEN.get())
+        last = len(models) - 1 - models[::-1].index(self)
+        _OPEN.set((*models[:last], *models[last + 1 :]))
+
+    def __repr__(self) -> str:
+        return f"Model({self.name!r}, variables: {', '.join(self.declared.variables) or 'none'})"
+
+    @property
+    def graph(self) -> Graph:
+        """The model as a frozen value, checked to be complete and free of cycles."""
+        graph = Graph(
+            name=self.name,
+            sizes=self._sizes(self._primed()),
+            variables=self._variables(),
+            statements=tuple(self.declared.statements),
+            potentials=tuple(self.declared.potentials),
+            constants=tuple(self.declared.constants),
+            deterministics=tuple(self.declared.deterministics),
+        )
+        check_complete(graph, self.declared.arrays)
+        check_cycles(graph, self.known)
+        return graph
+
+    @property
+    def data(self) -> dict[str, np.ndarray]:
+        """The values of all data and index arrays, observed arrays and masks, by name."""
+        return dict(self.declared.values)
+
+    @property
+    def known(self) -> dict[str, np.ndarray]:
+        """The values of the arrays that are wholly known (placeholders are not)."""
+        gaps = {n for n, o in self.declared.observed.items() if not o.known.all()}
+        return {n: v for n, v in self.declared.values.items() if n not in gaps}
+
+    @property
+    def coords(self) -> dict[str, np.ndarray]:
+        """The labels of the positions along each dimension; they are numbers unless given."""
+        return {**self._coords, **{d.name: self._coords[base(d)] for d in self._primed()}}
+
+    def size(self, dim: Dim | str) -> int:
+        """The number of positions along a dimension, a primed one, or a copy of one."""
+        return len(self._coords[base(dim)])
+
+    def has_dim(self, dim: Dim | str) -> bool:
+        """Whether a dimension is known."""
+        return base(dim) in self._coords
+
+    def add_dim(self, dim: str, labels: Sequence[Any] | int, owner: str = "coords") -> None:
+        """Make a dimension known, with its labels or its size."""
+        if not isinstance(dim, str) or dim == "" or root_of(Dim(dim)) != dim or "'" in dim:
+            raise ModelError(
+                f"{owner}: the dimension name {dim!r} is not a word; primes and subscripts are "
+                "kept for the second side of square matrices and for copies: choose another name."
+            )
+        self.claim(dim, "a dimension")
+        coords = np.arange(labels) if isinstance(labels, (int, np.integer)) else np.asarray(labels)
+        if coords.ndim != 1 or len(coords) == 0:
+            raise ModelError(
+                f"{owner}: dimension {dim!r} has labels of shape {coords.shape}; expected one or "
+                "more labels in a row: a dimension without positions holds no variables."
+            )
+        self._coords[dim] = coords
+
+    def dims(self, names: str | Iterable[str] | None, owner: str) -> tuple[Dim, ...]:
+        """The dimensions of those names, all of them known and different."""
+        dims = dims_named(names, owner)
+        for dim in dims:
+            if not self.has_dim(dim):
+                raise ModelError(
+                    f"{owner}: unknown dimension {dim.name!r}; known are "
+                    f"{', '.join(self._coords) or 'none'}: add it to the model's coords."
+                )
+        return dims
+
+    def in_order(self, dims: Iterable[Dim]) -> tuple[Dim, ...]:
+        """The dimensions in the order of their declaration, each before its primed one."""
+        order = {name: i for i, name in enumerate(self._coords)}
+        return tuple(sorted(dims, key=lambda d: (order[base(d)], d.name)))
+
+    def claim(self, name: str, what: str) -> None:
+        """Take a name, which nothing else may have."""
+        if not isinstance(name, str) or name == "":
+            raise ModelError(f"{what} needs a name; found {name!r}, expected a text.")
+        if name in self._names:
+            raise ModelError(
+                f"{name}: declared twice, as {self._names[name]} and as {what}; names are unique "
+                "in a model: rename one of them."
+            )
+        self._names[name] = what
+
+    def declare(self, variable: Variable, what: str) -> None:
+        """Make an array known."""
+        self.claim(variable.name, what)
+        self.declared.variables[variable.name] = variable
+
+    def _variables(self) -> dict[str, Variable]:
+        """The arrays, those of which every element is observed being data."""
+        found = dict(self.declared.variables)
+        for name in dict.fromkeys(s.target.array.name for s in self.declared.statements):
+            own = [s for s in self.declared.statements if s.target.array.name == name]
+            found[name] = replace(
+                found[name],
+                kind="random" if any(s.is_latent for s in own) else "data",
+                integer=all(s.support.is_discrete for s in own),
+            )
+        return found
+
+    @property
+    def sizes(self) -> dict[Dim, int]:
+        """The size of every dimension and of its primed one."""
+        return self._sizes(tuple(Dim(name + "'") for name in self._coords))
+
+    def _sizes(self, primes: tuple[Dim, ...]) -> dict[Dim, int]:
+        return {d: self.size(d) for d in (*map(Dim, self._coords), *primes)}
+
+    def _primed(self) -> tuple[Dim, ...]:
+        """The primed dimensions in use, by the declaration of the unprimed ones."""
+        used = {d for v in self.declared.variables.values() for d in v.dims}
+        used |= {d for s in self.declared.statements for d in s.event}
+        used |= {d for e in self.declared.deterministics for d in dims_of(e.value)}
+        return self.in_order(d for d in used if "'" in d.name)
+
+
+def dims_named(names: str | Iterable[str] | None, owner: str) -> tuple[Dim, ...]:
+    """The dimensions of those names, all different.
+
+    >>> dims_named(("rat", "day"), "weight")
+    (rat, day)
+    """
+    listed = (names,) if isinstance(names, str) else tuple(names or ())
+    for name in listed:
+        if not isinstance(name, str):
+            raise ModelError(f"{owner}: dims are names; found {name!r}, expected a text.")
+        if listed.count(name) > 1:
+            raise ModelError(
+                f"{owner}: dimension {name!r} is named twice; no array has one dimension twice: "
+                f'a square matrix has dims ("{name}", "{name}\'").'
+            )
+    return tuple(map(Dim, listed))
+
+
+def base(dim: Dim | str) -> str:
+    """The name of the declared dimension that a primed one or a copy stands for.
+
+    >>> base(Dim("factor'₁"))
+    'factor'
+    """
+    return root_of(dim if isinstance(dim, Dim) else Dim(dim)).rstrip("'")
+
+
+def current_model(owner: str) -> Model:
+    """The innermost model that is open, for the declaration of ``owner``."""
+    models = _OPEN.get()
+    if not models:
+        raise ModelError(
+            f"{owner}: declared outside a model; put the declaration under `with gp.Model():`."
+        )
+    return models[-1]
+
+

@@ -1,0 +1,81 @@
+"""Named functions of variables, and terms of the log density without a left side.
+
+>>> from gibbsppl.language import Model, Normal
+>>> with Model(coords={"row": 4}) as model:
+...     s = Normal("s", 0, sigma=1, dims="row")
+...     Potential("coupling", 0.5 * s * s.lag("row", 1))
+>>> print(model.graph)
+s[row] ~ Normal(mu=0, tau=1)
+log density += sum(s[row]*s[row - 1]/2, row), row = 1..3
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gibbsppl.errors import ModelError
+from gibbsppl.expressions import Dim, Expr, Leaf, dims_of
+from gibbsppl.graph import Deterministic as NamedFunction
+from gibbsppl.graph import Potential as PotentialFactor
+from gibbsppl.graph import Range
+from gibbsppl.graph_views import bounds_of, offset_of
+from gibbsppl.language.checks import check_reads
+from gibbsppl.language.model import Model, current_model
+from gibbsppl.language.statements import Names
+from gibbsppl.language.tensors import Tensor, own_tensor
+
+
+def Deterministic(  # noqa: N802  (constructors of the language are capitalised)
+    name: str, value: Any, dims: Names = None
+) -> Tensor:
+    """A named function of other variables, recorded with the draws; it is its expression."""
+    model = current_model(name)
+    tensor = own_tensor(model, name, value)
+    axes = _all_dims(model, name, tensor, dims)
+    check_reads(model, name, tensor.expr, {})
+    model.claim(name, "a deterministic")
+    model.declared.deterministics.append(NamedFunction(name, axes, tensor.expr))
+    return tensor
+
+
+def Potential(  # noqa: N802  (constructors of the language are capitalised)
+    name: str, log_density: Any, dims: Names = None
+) -> None:
+    """A term of the log joint density, summed over all positions where its lags exist."""
+    model = current_model(name)
+    tensor = own_tensor(model, name, log_density)
+    over = tuple(_inside(model, name, tensor.expr, d) for d in _all_dims(model, name, tensor, dims))
+    check_reads(model, name, tensor.expr, bounds_of(over))
+    model.claim(name, "a potential")
+    model.declared.potentials.append(PotentialFactor(name, tensor.expr, over))
+
+
+def _all_dims(model: Model, name: str, tensor: Tensor, dims: Names) -> tuple[Dim, ...]:
+    """The dims of a tensor, in the order given, if one is."""
+    found = model.in_order(dims_of(tensor.expr))
+    if dims is None:
+        return found
+    given = model.dims(dims, name)
+    if set(given) != set(found):
+        raise ModelError(
+            f"{name}: dims name {', '.join(map(str, given)) or 'none'}, but the expression has the "
+            f"dimensions {', '.join(map(str, found)) or 'none'}; leave dims out, or name these."
+        )
+    return given
+
+
+def _inside(model: Model, name: str, expr: Expr, dim: Dim) -> Range:
+    """The positions of a dim at which all its lags exist."""
+    start, stop = 0, model.size(dim)
+    for leaf in expr.atoms(Leaf):
+        axes = model.declared.variables[leaf.array.name].dims
+        for axis, index in zip(axes, leaf.indices, strict=True):
+            offset = offset_of(index, dim)
+            if offset is not None:
+                start, stop = max(start, -offset), min(stop, model.size(axis) - offset)
+    if start >= stop:
+        raise ModelError(
+            f"{name}: no position of {dim.name!r} (size {model.size(dim)}) has all its lags; use a "
+            "smaller lag."
+        )
+    return Range(dim, start, stop)

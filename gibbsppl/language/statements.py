@@ -1,0 +1,215 @@
+"""Statements: distributions put on arrays.
+
+Comes in: a distribution, by name or for a region. Goes out: a frozen statement, checked.
+
+>>> from gibbsppl.families import FAMILIES
+>>> with Model(coords={"rat": 3}) as model:
+...     x = constructor(FAMILIES["Normal"])("x", 0, sigma=2, dims="rat")
+>>> print(model.graph.statement("x"))
+x[rat] ~ Normal(mu=0, tau=1/4)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import sympy as sp
+
+from gibbsppl import expressions
+from gibbsppl.errors import ModelError
+from gibbsppl.expressions import Dim, Leaf
+from gibbsppl.families import Family
+from gibbsppl.graph import Statement, Variable
+from gibbsppl.graph_views import Interval, bounds_of
+from gibbsppl.language.checks import check_observed, check_parameters, check_reads
+from gibbsppl.language.distributions import Distribution, written
+from gibbsppl.language.events import check_dims, event_of, label_dim
+from gibbsppl.language.missing import declare_observed, fill_gaps, known_in
+from gibbsppl.language.model import Model, Observed, current_model, dims_named
+from gibbsppl.language.regions import Region, whole
+from gibbsppl.language.tensors import Tensor, common_model
+from gibbsppl.language.values import dims_of_values, read_values
+
+Names = str | Iterable[str] | None
+
+
+def constructor(family: Family) -> Callable[..., Any]:
+    """The function of the language that stands for a family.
+
+    With a name it declares a variable and returns its tensor; without one it returns a
+    distribution to be assigned to a region of a `gp.Array`.
+    """
+
+    def declare(
+        *positional: Any,
+        dims: Names = None,
+        event: Names = None,
+        observed: Any = None,
+        missing: Any = None,
+        of: str | None = None,
+        **parameters: Any,
+    ) -> Any:
+        name = positional[0] if positional and isinstance(positional[0], str) else None
+        owner = name or family.name
+        values = positional if name is None else positional[1:]
+        distribution = replace(
+            written(family, owner, values, parameters),
+            event=dims_named(event, owner),
+            of=None if of is None else Dim(of),
+        )
+        if name is not None:
+            return _declared(name, distribution, dims_named(dims, name), observed, missing)
+        if dims is not None or observed is not None or missing is not None:
+            raise ModelError(
+                f"{family.name}: dims= and observed= belong to a variable; give it a name: "
+                f'gp.{family.name}("name", ...).'
+            )
+        return distribution
+
+    declare.__name__ = declare.__qualname__ = family.name
+    return declare
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A distribution on a region of an array, before it is part of the model."""
+
+    statement: Statement
+    of: Dim | None
+
+
+def _declared(
+    name: str, distribution: Distribution, dims: tuple[Dim, ...], observed: Any, missing: Any
+) -> Tensor:
+    """A variable that one statement fills."""
+    model = current_model(name)
+    axes, values = axes_and_values(model, name, dims, observed, missing)
+    region = whole(model, name, axes)
+    placed = place(model, name, distribution, region, _array_for, (), values)
+    check_values(model, placed.statement, region, values, distribution)
+    variable = Variable(name, axes, "random", of=placed.of)
+    model.declare(variable, "a variable")
+    if values is not None:
+        declare_observed(model, variable, values)
+    model.declared.statements.append(placed.statement)
+    return Tensor(placed.statement.target, model, placed.of)
+
+
+def axes_and_values(
+    model: Model, name: str, dims: tuple[Dim, ...], observed: Any, missing: Any
+) -> tuple[tuple[Dim, ...], Observed | None]:
+    """The dims of an array, sizes checked, and its observed values if any are known."""
+    if observed is None:
+        return model.dims((d.name for d in dims), name), None
+    values = _observed(name, observed, dims, missing)
+    if values.known.size == 0:
+        raise ModelError(
+            f"{name}: the observed array of shape {values.known.shape} is empty; expected one or "
+            "more values: leave observed= out for a latent variable."
+        )
+    dims_of_values(model, name, values.known.shape, dims)
+    return dims, values if values.known.any() else None
+
+
+def _observed(name: str, observed: Any, dims: tuple[Dim, ...], missing: Any) -> Observed:
+    if not isinstance(observed, Tensor):
+        return read_values(name, observed, missing)
+    leaf, model = observed.expr, observed.model
+    plain = isinstance(leaf, Leaf) and model is not None and leaf.array.name in model.declared.values
+    if not plain or set(leaf.indices) != set(dims):
+        raise ModelError(
+            f"{name}: observed={observed}; expected an array, or a gp.Data with the dims "
+            f"({', '.join(map(str, dims))})."
+        )
+    assert model is not None
+    values = model.declared.values[leaf.array.name]
+    return read_values(name, values.transpose([leaf.indices.index(d) for d in dims]), missing)
+
+
+def place(
+    model: Model,
+    name: str,
+    distribution: Distribution,
+    region: Region,
+    array: Callable[[str, Statement], expressions.Array],
+    hint: tuple[Dim, ...],
+    observed: Observed | None,
+) -> Placed:
+    """The statement that puts a distribution on a region, its arguments checked."""
+    common_model((*distribution.tensors, Tensor(sp.S.Zero, model)))
+    event = event_of(distribution, region.label, region.dims, hint)
+    model.dims((d.name for d in event), region.label)
+    check_dims(distribution, region.label, region.dims, event)
+    over = tuple(r for r in region.over if r.dim not in event)
+    statement = Statement(
+        name=region.label,
+        target=expressions.Array(name)[region.indices],
+        over=over,
+        event=event,
+        family=distribution.family,
+        arguments=distribution.canonical(event),
+        lower=None if distribution.lower is None else distribution.lower.expr,
+        upper=None if distribution.upper is None else distribution.upper.expr,
+        known=known_in(region, name, observed),
+    )
+    _check_event_is_whole(model, region, event)
+    statement = replace(statement, target=array(name, statement)[region.indices])
+    for tensor in distribution.tensors:
+        check_reads(model, region.label, tensor.expr, bounds_of(over))
+    return Placed(statement, _label(model, statement, distribution))
+
+
+def _check_event_is_whole(model: Model, region: Region, event: tuple[Dim, ...]) -> None:
+    for r in region.over:
+        if r.dim in event and len(r) != model.size(r.dim):
+            raise ModelError(
+                f"{region.label}: a value extends over all of {r.dim.name!r}; expected the whole "
+                "dimension in the region: write : there."
+            )
+
+
+def _label(model: Model, statement: Statement, distribution: Distribution) -> Dim | None:
+    """The dim that the values point into, if they do: then they are exactly its positions."""
+    of = label_dim(distribution, statement.event)
+    if of is None or distribution.of is None:
+        return of
+    model.dims(of.name, statement.name)
+    support = statement.support
+    positions: tuple[Interval | None, Interval] = (None, (0, model.size(of) - 1))
+    if support.kind == "integer" and support.lower.is_Integer and support.upper.is_Integer:
+        positions = ((int(support.lower), int(support.upper)), positions[1])
+    if positions[0] != positions[1]:
+        raise ModelError(
+            f"{statement.name}: of={of.name!r} makes it a position 0..{positions[1][1]}, but its "
+            f"values are {support!r}; expected the two to be the same: choose another dim."
+        )
+    return of
+
+
+def check_values(
+    model: Model,
+    statement: Statement,
+    region: Region,
+    observed: Observed | None,
+    distribution: Distribution,
+) -> None:
+    check_parameters(model, region.label, distribution, statement)
+    if observed is not None:
+        check_observed(model, region.label, statement, observed)
+        fill_gaps(model, statement, region, observed)
+
+
+def plain_array(name: str, _statement: Statement) -> expressions.Array:
+    return expressions.Array(name)
+
+
+def _array_for(name: str, statement: Statement) -> expressions.Array:
+    """The symbol of a variable, with what its support says of the sign of each element."""
+    support = statement.support
+    if support.kind in ("real", "simplex") and support.lower.is_nonnegative:
+        return expressions.Array(name, positive=True)
+    if support.kind in ("integer", "counts") and support.lower.is_nonnegative:
+        return expressions.Array(name, nonnegative=True)
+    return expressions.Array(name)

@@ -1,0 +1,343 @@
+"""Tensors: scalar templates with named dimensions, and what can be done with them.
+
+A tensor is an expression whose free dims are its dimensions, so that arrays broadcast by name.
+Indexing is substitution: ``theta[group]`` puts ``group[student]`` in the place of ``school``.
+
+>>> from gibbsppl.language import Index, Model, Normal
+>>> with Model(coords={"school": 2}):
+...     group = Index("group", [0, 1, 1], of="school", dims="student")
+...     theta = Normal("theta", 0, sigma=1, dims="school")
+>>> theta[group] - 1
+theta[group[student]] - 1 over student
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from gibbsppl.errors import ModelError
+from gibbsppl.expressions import (
+    AtMost,
+    Below,
+    Dim,
+    Expr,
+    Over,
+    Times,
+    Where,
+    copy_of,
+    dims_of,
+    number,
+    primed,
+    substitute,
+)
+from gibbsppl.language.model import Model, base, dims_named
+from gibbsppl.language.regions import position_of
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tensor:
+    """An expression of the arrays of one model; ``of`` is the dim that it points into, if any.
+
+    A `gp.Array` also knows how to ``fill`` its regions.
+    """
+
+    expr: Expr
+    model: Model | None = None
+    of: Dim | None = None
+    fill: Callable[[Any, Any], None] | None = None
+
+    # NumPy arrays leave operators with tensors to the tensors, which ask for names of dims.
+    __array_ufunc__ = None
+
+    @property
+    def dims(self) -> tuple[str, ...]:
+        """The names of the dimensions, in the order of their declaration."""
+        free = dims_of(self.expr)
+        return tuple(d.name for d in self.model.in_order(free)) if self.model else ()
+
+    def __repr__(self) -> str:
+        return f"{self.expr} over {', '.join(self.dims)}" if self.dims else str(self.expr)
+
+    def __add__(self, other: Any) -> Tensor:
+        return combined(lambda a, b: a + b, self, other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Tensor:
+        return combined(lambda a, b: a - b, self, other)
+
+    def __rsub__(self, other: Any) -> Tensor:
+        return combined(lambda a, b: b - a, self, other)
+
+    def __mul__(self, other: Any) -> Tensor:
+        return combined(lambda a, b: a * b, self, other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Tensor:
+        return combined(_quotient, self, other)
+
+    def __rtruediv__(self, other: Any) -> Tensor:
+        return combined(lambda a, b: _quotient(b, a), self, other)
+
+    def __pow__(self, other: Any) -> Tensor:
+        return combined(lambda a, b: a**b, self, other)
+
+    def __rpow__(self, other: Any) -> Tensor:
+        return combined(lambda a, b: b**a, self, other)
+
+    def __neg__(self) -> Tensor:
+        return combined(lambda a: -a, self)
+
+    def __pos__(self) -> Tensor:
+        return self
+
+    def __abs__(self) -> Tensor:
+        return combined(sp.Abs, self)
+
+    def __le__(self, other: Any) -> Tensor:
+        return combined(AtMost, self, other)
+
+    def __lt__(self, other: Any) -> Tensor:
+        return combined(Below, self, other)
+
+    def __ge__(self, other: Any) -> Tensor:
+        return combined(lambda a, b: AtMost(b, a), self, other)
+
+    def __gt__(self, other: Any) -> Tensor:
+        return combined(lambda a, b: Below(b, a), self, other)
+
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        raise ModelError(f"{self}: == compares objects; write gp.equals(a, b) for the indicator.")
+
+    def __bool__(self) -> bool:
+        raise ModelError(
+            f"{self}: a tensor has no truth value while the model is declared; write "
+            "gp.where(condition, a, b) in the place of if."
+        )
+
+    def __iter__(self) -> Any:
+        raise ModelError(f"{self}: a tensor has no first element; sum or index it by a dim's name.")
+
+    def __matmul__(self, other: Any) -> Tensor:
+        left, right = as_tensor(self), as_tensor(other)
+        shared = [d for d in left.dims if d in right.dims]
+        if len(shared) != 1:
+            raise ModelError(
+                f"({left.expr}) @ ({right.expr}): the two share the dimensions "
+                f"{', '.join(shared) or 'none'}; @ sums over exactly one that both have: write "
+                '(a * b).sum("dim") and name what is summed.'
+            )
+        return (left * right).sum(shared[0])
+
+    def __rmatmul__(self, other: Any) -> Tensor:
+        return as_tensor(other) @ self
+
+    def __getitem__(self, key: Any) -> Tensor:
+        """The tensor read at indices, each of which finds the dimension that it points into."""
+        result = self
+        for index in key if isinstance(key, tuple) else (key,):
+            result = result.at(_axis_for(result, index), index)
+        return result
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Fill a region of a `gp.Array`."""
+        if self.fill is None:
+            raise ModelError(
+                f"{self.expr}: only a gp.Array is filled by assignment; declare "
+                'x = gp.Array("x", dims=...) and fill its regions.'
+            )
+        self.fill(key, value)
+
+    def at(self, dim: str, index: Any) -> Tensor:
+        """The tensor read at one position of a dimension, or at an index into it.
+
+        >>> with Model(coords={"day": 3}) as model:
+        ...     Tensor(Dim("day") * 2, model).at("day", -1)
+        4
+        """
+        axis = self._axis(dim, "read at a position")
+        if isinstance(index, Tensor):
+            return _gathered(self, axis, index)
+        model = _model_of(self)
+        position = position_of(index, model.size(axis), dim, str(self.expr))
+        return Tensor(substitute(self.expr, {axis: sp.Integer(position)}), self.model, self.of)
+
+    def lag(self, dim: str, steps: int = 1) -> Tensor:
+        """The tensor that many positions earlier along a dimension.
+
+        >>> with Model(coords={"day": 3}) as model:
+        ...     Tensor(Dim("day") * 2, model).lag("day", 1)
+        2*day - 2 over day
+        """
+        axis = self._axis(dim, "lagged")
+        if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)):
+            raise ModelError(f"{self.expr}: a lag of {steps!r} steps; expected a whole number.")
+        return Tensor(substitute(self.expr, {axis: axis - int(steps)}), self.model, self.of)
+
+    def sum(self, dim: str | Iterable[str]) -> Tensor:
+        """The sum over one or more dimensions."""
+        return self._folded(Over, dim)
+
+    def prod(self, dim: str | Iterable[str]) -> Tensor:
+        """The product over one or more dimensions."""
+        return self._folded(Times, dim)
+
+    def cumsum(self, dim: str) -> Tensor:
+        """The running sum along a dimension, the position itself included."""
+        axis = self._axis(dim, "summed")
+        copy, moved = self._moved(axis)
+        return Tensor(Over(AtMost(copy, axis) * moved, copy), self.model)
+
+    def cumprod(self, dim: str) -> Tensor:
+        """The running product along a dimension, the position itself included."""
+        axis = self._axis(dim, "multiplied")
+        copy, moved = self._moved(axis)
+        return Tensor(Times(Where(AtMost(copy, axis), moved, sp.S.One), copy), self.model)
+
+    def _folded(self, fold: Any, dims: str | Iterable[str]) -> Tensor:
+        expr = self.expr
+        for dim in dims_named(dims, str(self.expr)):
+            expr = fold(expr, self._axis(dim.name, "summed or multiplied"))
+        return Tensor(expr, self.model)
+
+    def _moved(self, axis: Dim) -> tuple[Dim, Expr]:
+        """A copy of a dim, and the expression at the copy."""
+        copy = copy_of(axis, self.expr.atoms(sp.Symbol))
+        return copy, substitute(self.expr, {axis: copy})
+
+    def _axis(self, dim: str, use: str) -> Dim:
+        if dim not in self.dims:
+            raise ModelError(
+                f"{self.expr}: {use} along {dim!r}, but its dimensions are "
+                f"{', '.join(self.dims) or 'none'}; name one of them."
+            )
+        return Dim(dim)
+
+
+def as_tensor(value: Any, owner: str = "expression") -> Tensor:
+    """A tensor or a number as a tensor; raw arrays are refused, as their axes have no names."""
+    if isinstance(value, Tensor):
+        return value
+    if np.ndim(value) == 0 and isinstance(value, (int, float, np.number, np.bool_, np.ndarray)):
+        return Tensor(_finite(value, owner))
+    if np.ndim(value) > 0:
+        raise ModelError(
+            f"{owner}: found an array of shape {np.shape(value)}, whose axes have no names; "
+            'expected a number or a tensor: wrap it as gp.Data("name", values, dims=...).'
+        )
+    raise ModelError(
+        f"{owner}: found {value!r}; expected a number or a tensor of the model (a distribution "
+        "becomes one when it is given a name)."
+    )
+
+
+def _finite(value: Any, owner: str) -> Expr:
+    try:
+        found = float(value)
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"{owner}: found {value!r}; expected a real number.") from error
+    if not np.isfinite(found):
+        raise ModelError(f"{owner}: found the number {found}; expected a finite one.")
+    return number(found)
+
+
+def combined(function: Any, *values: Any) -> Tensor:
+    """A function of tensors and numbers, broadcast by the names of the dimensions."""
+    tensors = [as_tensor(v) for v in values]
+    expr = sp.sympify(function(*(t.expr for t in tensors)))
+    if expr.has(sp.nan, sp.zoo, sp.oo, -sp.oo, sp.I):
+        raise ModelError(
+            f"expression of {', '.join(str(t.expr) for t in tensors)}: its value is {expr}; "
+            "expected a finite real number."
+        )
+    return Tensor(expr, common_model(tensors))
+
+
+def common_model(tensors: Iterable[Tensor]) -> Model | None:
+    """The model that the tensors belong to (numbers belong to none)."""
+    tensors = tuple(tensors)
+    models = list(dict.fromkeys(t.model for t in tensors if t.model is not None))
+    if len(models) > 1:
+        found = dict.fromkeys(str(t.expr) for t in tensors if t.expr.free_symbols)
+        raise ModelError(
+            f"{', '.join(found)}: found together with tensors of another model "
+            f"({', '.join(repr(m) for m in models)}) in one expression; declare them in one model."
+        )
+    return models[0] if models else None
+
+
+def own_tensor(model: Model, name: str, value: Any) -> Tensor:
+    """A tensor of this model."""
+    tensor = as_tensor(value, name)
+    common_model((tensor, Tensor(sp.S.Zero, model)))
+    return Tensor(tensor.expr, model, tensor.of)
+
+
+def _axis_for(tensor: Tensor, index: Any) -> str:
+    """The dimension that an index points into."""
+    if isinstance(index, slice) or index is Ellipsis:
+        raise ModelError(
+            f"{tensor.expr}: reading a slice is refused: positions are absolute; the lag says "
+            'what is meant: x.lag("time", 1).'
+        )
+    if isinstance(index, Tensor):
+        return str(_dim_pointed_into(tensor, index))
+    if np.ndim(index) > 0:
+        raise ModelError(
+            f"{tensor.expr}: indexed by an array of shape {np.shape(index)}; declare it: "
+            'gp.Index("name", codes, of="dim", dims=...).'
+        )
+    if len(tensor.dims) != 1:
+        raise ModelError(
+            f"{tensor.expr}: position {index!r} of a tensor with the dimensions "
+            f"{', '.join(tensor.dims) or 'none'}; name the one meant: .at(\"dim\", {index!r})."
+        )
+    (dim,) = tensor.dims
+    return str(dim)
+
+
+def _dim_pointed_into(tensor: Tensor, index: Tensor) -> Dim:
+    if index.of is None:
+        raise ModelError(
+            f"{tensor.expr}: indexed by {index.expr}, which does not say which dimension it points "
+            'into; declare it with of="dim" (gp.Index, or the event of a Categorical).'
+        )
+    for dim in (index.of, primed(index.of)):
+        if dim.name in tensor.dims:
+            return dim
+    raise ModelError(
+        f"{tensor.expr}: indexed by {index.expr}, which points into {index.of.name!r}, but its "
+        f"dimensions are {', '.join(tensor.dims) or 'none'}; use an index of one of these, or "
+        '.at("dim", index).'
+    )
+
+
+def _gathered(tensor: Tensor, axis: Dim, index: Tensor) -> Tensor:
+    model = common_model((tensor, index))
+    assert model is not None
+    if index.of is None or model.size(index.of) != model.size(axis):
+        found = "no dimension" if index.of is None else f"{index.of.name!r}"
+        raise ModelError(
+            f"{tensor.expr}: indexed along {axis.name!r} by {index.expr}, which points into "
+            f'{found}; expected an index of {base(axis)!r}: declare it with of="{base(axis)}".'
+        )
+    return Tensor(substitute(tensor.expr, {axis: index.expr}), model, tensor.of)
+
+
+def _model_of(tensor: Tensor) -> Model:
+    assert tensor.model is not None
+    return tensor.model
+
+
+def _quotient(a: Expr, b: Expr) -> Expr:
+    return a / b

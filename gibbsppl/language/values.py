@@ -1,0 +1,98 @@
+"""Arrays that users pass, read into NumPy: which entries are known, what is refused.
+
+Comes in: lists, NumPy (masked) arrays, pandas objects. Goes out: float or integer arrays with a
+mask of the entries that are known. Missing is a mask, pandas' NA, or ``missing=``.
+
+>>> read_values("y", np.ma.masked_equal([1, 2, -9], -9)).known
+array([ True,  True, False])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gibbsppl.errors import ModelError
+from gibbsppl.expressions import Dim
+from gibbsppl.language.completeness import first
+from gibbsppl.language.model import Model, Observed
+
+
+def read_values(name: str, values: Any, missing: Any = None) -> Observed:
+    """The values, missing ones as zero, and which are known."""
+    if hasattr(values, "toarray"):
+        raise ModelError(
+            f"{name}: found a sparse matrix; sparse data are not read yet: pass .toarray(), or the "
+            "stored entries as a long table with gp.Index for rows and columns."
+        )
+    array, known = _with_mask(values)
+    if array.dtype.kind not in "biuf":
+        raise ModelError(
+            f"{name}: found values of type {array.dtype}; expected real numbers in a rectangular "
+            "array: convert them first."
+        )
+    if missing is not None:
+        known = known & ~_missing(name, array, missing)
+    kind = float if array.dtype.kind == "f" else np.intp
+    numbers = np.where(known, array, 0).astype(kind)
+    if not np.isfinite(numbers).all():
+        at = first(~np.isfinite(numbers))
+        raise ModelError(
+            f"{name}: found {numbers[at]} at position {at}; expected finite numbers: mark missing "
+            "entries with a numpy masked array, pandas' NA, or missing=numpy.nan."
+        )
+    return Observed(numbers, known)
+
+
+def _with_mask(values: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The entries as an array, and which are not masked."""
+    if isinstance(values, np.ma.MaskedArray):
+        return np.asarray(values.data), ~np.ma.getmaskarray(values)
+    # pandas' nullable types would turn into NaN otherwise, and NaN is not a mark of missing.
+    nullable = hasattr(values, "isna") and not isinstance(getattr(values, "dtype", None), np.dtype)
+    array = values.to_numpy(dtype=object) if nullable else np.asarray(values)
+    if array.dtype != object:
+        return array, np.ones(array.shape, dtype=bool)
+    known = np.array([not _is_na(v) for v in array.flat], dtype=bool).reshape(array.shape)
+    kept = np.array([v for v in array.flat if not _is_na(v)])
+    filled = np.zeros(array.shape, dtype=kept.dtype if kept.size else float)
+    filled[known] = kept
+    return filled, known
+
+
+def _is_na(value: Any) -> bool:
+    """Whether an entry is pandas' NA or None, without importing pandas."""
+    return value is None or type(value).__name__ == "NAType"
+
+
+def _missing(name: str, array: np.ndarray, missing: Any) -> np.ndarray:
+    if np.ndim(missing) == 0:
+        is_nan = isinstance(missing, (float, np.floating)) and np.isnan(missing)
+        return np.isnan(array) if is_nan else np.asarray(array == missing)
+    mask = np.asarray(missing)
+    if mask.dtype != bool or mask.shape != array.shape:
+        raise ModelError(
+            f"{name}: missing= is an array of {mask.dtype} and shape {mask.shape}; expected the "
+            f"value that stands for missing, or booleans of shape {array.shape}."
+        )
+    return mask
+
+
+def dims_of_values(model: Model, name: str, shape: Sequence[int], dims: tuple[Dim, ...]) -> None:
+    """Check a shape against dims; dims that the model does not know get their size from it."""
+    if len(shape) != len(dims):
+        raise ModelError(
+            f"{name}: the array has {len(shape)} axes (shape {tuple(shape)}), but dims name "
+            f"{len(dims)} ({', '.join(map(str, dims)) or 'none'}); name one dimension per axis."
+        )
+    for dim, n in zip(dims, shape, strict=True):
+        if not model.has_dim(dim):
+            model.add_dim(dim.name, n, name)
+        elif n != model.size(dim):
+            raise ModelError(
+                f"{name}: dimension {dim.name!r} has size {model.size(dim)}, but the array has {n} "
+                f"along it (shape {tuple(shape)}); pass the array with the axes "
+                f"({', '.join(map(str, dims))}), or give the dimension that size."
+            )

@@ -1,0 +1,138 @@
+"""Draws for other programs: an xarray.DataTree in ArviZ's layout, netCDF files, InferenceData.
+
+The only module that imports xarray. Comes in: a ``Draws``. Goes out: groups ``posterior``,
+``sample_stats``, ``observed_data`` and ``constant_data`` with named dims and coords.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping
+from importlib.util import find_spec
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+import gibbsppl
+from gibbsppl.errors import RunError
+
+if TYPE_CHECKING:
+    from gibbsppl.draws import Draws
+
+Named = tuple[tuple[str, ...], NDArray[Any]]
+
+LIBRARY = "gibbsppl"
+_OURS = ("inference_library", "inference_library_version")
+
+
+def to_datatree(draws: Draws) -> xr.DataTree:
+    """The draws and their data as a tree of data sets; empty groups are left out."""
+    sampled = ("chain", "draw")
+    positions = {"chain": np.arange(draws.chains), "draw": np.arange(draws.draws)}
+    coords = {**positions, **draws.coords}
+    groups: dict[str, dict[str, Named]] = {
+        "posterior": {n: (sampled + draws.dims_of(n), v) for n, v in draws.values.items()},
+        "sample_stats": {n: (sampled, v) for n, v in draws.sample_stats.items()},
+        "observed_data": dict(draws.observed_data),
+        "constant_data": dict(draws.constant_data),
+    }
+    attributes = {
+        "inference_library": LIBRARY,
+        "inference_library_version": gibbsppl.__version__,
+        **{name: _plain(value) for name, value in draws.attributes.items() if value is not None},
+    }
+    sets = {name: _dataset(arrays, coords, attributes) for name, arrays in groups.items() if arrays}
+    tree = xr.DataTree.from_dict(sets)
+    tree.attrs = attributes
+    return tree
+
+
+def _dataset(
+    arrays: Mapping[str, Named], coords: Mapping[str, NDArray[Any]], attributes: Mapping[str, Any]
+) -> xr.Dataset:
+    """One group. A variable named as a dimension would be taken for its labels: it gets a ``_``."""
+    sizes = {d: n for dims, v in arrays.values() for d, n in zip(dims, v.shape, strict=True)}
+    variables = {
+        name + "_" * (name in sizes): xr.Variable(dims, value, {"name": name})
+        for name, (dims, value) in arrays.items()
+    }
+    labels = {dim: (dim, coords.get(dim, np.arange(size))) for dim, size in sizes.items()}
+    return xr.Dataset(variables, labels, attributes)
+
+
+def _plain(value: Any) -> Any:
+    """An attribute as a file can hold it: a number of at most 64 bits, or text."""
+    match value:
+        case bool():
+            return int(value)
+        case int() if abs(value) >= 1 << 63:
+            return str(value)
+        case int() | float() | np.integer() | np.floating():
+            return value
+        case _:
+            return str(value)
+
+
+def save(draws: Draws, path: str | PathLike[str]) -> None:
+    """Write a netCDF file beside ``path`` and move it there once it is whole."""
+    unfinished = Path(f"{os.fspath(path)}.unfinished")
+    try:
+        to_datatree(draws).to_netcdf(unfinished, engine="h5netcdf")
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def fields_of(path: str | PathLike[str]) -> dict[str, Any]:
+    """What a file that ``save`` wrote holds, by the names of the fields of ``Draws``."""
+    with xr.open_datatree(path, engine="h5netcdf") as tree:
+        if tree.attrs.get("inference_library") != LIBRARY or "posterior" not in tree:
+            raise RunError(f"{path}: found no draws, expected a file that Draws.save wrote.")
+        groups = {name: _named(node.to_dataset()) for name, node in tree.children.items()}
+        coords = {k: _labels(v) for node in tree.children.values() for k, v in node.coords.items()}
+        attributes = dict(tree.attrs)
+    posterior = groups["posterior"]
+    return {
+        "values": {name: value for name, (_, value) in posterior.items()},
+        "dims": {name: dims[2:] for name, (dims, _) in posterior.items()},
+        "coords": {name: v for name, v in coords.items() if name not in ("chain", "draw")},
+        "observed_data": groups.get("observed_data", {}),
+        "constant_data": groups.get("constant_data", {}),
+        "sample_stats": {n: value for n, (_, value) in groups.get("sample_stats", {}).items()},
+        "attributes": {name: _from_file(v) for name, v in attributes.items() if name not in _OURS},
+    }
+
+
+def _from_file(value: Any) -> Any:
+    """A number as Python's own."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _named(group: xr.Dataset) -> dict[str, Named]:
+    return {
+        v.attrs["name"]: (tuple(map(str, v.dims)), v.to_numpy()) for v in group.data_vars.values()
+    }
+
+
+def _labels(coordinate: Any) -> NDArray[Any]:
+    """Labels as they were: a file gives text back as objects."""
+    values = coordinate.to_numpy()
+    return values.astype(str) if values.dtype.kind == "O" else values  # type: ignore[no-any-return]
+
+
+def to_arviz(draws: Draws) -> Any:
+    """ArviZ's own ``InferenceData`` where the installed version has it, else the DataTree."""
+    tree = to_datatree(draws)
+    if find_spec("arviz") is None:
+        return tree
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # arviz 0.23 announces its version 1
+        import arviz  # noqa: PLC0415  (an extra, slow to import)
+    if not hasattr(arviz, "InferenceData"):
+        return tree
+    return arviz.InferenceData(**{n: node.to_dataset() for n, node in tree.children.items()})

@@ -1,0 +1,222 @@
+"""Draws from natural parameters: one function per exponential family, whole arrays at a time.
+
+``draw(rng, *eta, size, **known)`` returns an array of shape ``size``, or a number where that is
+``()``; ``eta_j`` multiplies the family's j-th statistic in the log density. Parameters outside the
+domain raise ``ValueError`` or give NaN, never a value.
+
+Positive values are at least ``TINY``, the smallest normal number, for 0 is outside the support: of
+a Gamma of shape 1e-3, half the mass is below it. Likewise the entries of a simplex, and a Beta is
+at most ``1 - 2**-53``.
+
+>>> import numpy as np
+>>> rng = np.random.default_rng(1)
+>>> normal(rng, np.array([0.0, 2e6]), -1e6, size=(2,)).round(2)
+array([0., 1.])
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, xlogy
+
+Generator = np.random.Generator
+Size = tuple[int, ...]
+
+TINY = float(np.finfo(float).tiny)
+HUGE = float(np.finfo(float).max)
+BELOW_ONE = float(np.nextafter(1.0, 0.0))
+LOG_HUGE = math.log(HUGE)
+
+# NumPy's Gamma draws of smaller shapes fall below TINY more often than its uniform numbers are 0
+# (probability 2**-53): x is about U**(1 / shape).
+SMALL_SHAPE = 0.1
+
+
+def normal(rng: Generator, eta_1: Any, eta_2: Any, size: Size) -> Any:
+    """Draws with log density ``eta_1 x + eta_2 x**2``."""
+    variance = -0.5 / eta_2
+    return eta_1 * variance + np.sqrt(variance) * rng.standard_normal(size)
+
+
+def gamma(rng: Generator, eta_1: Any, eta_2: Any, size: Size) -> Any:
+    """Draws with log density ``eta_1 log(x) + eta_2 x``."""
+    return gamma_of(rng, eta_1 + 1.0, -eta_2, size)
+
+
+def gamma_of(rng: Generator, shape: Any, rate: Any, size: Size) -> Any:
+    """Gamma draws of any shape: small ones in logs, so that a small rate can bring them back."""
+    if least(shape) < SMALL_SHAPE:
+        return from_log(log_gamma_of(rng, shape, size) - np.log(require_positive(rate)))
+    # (without a size, scalar parameters are drawn twice as fast)
+    return positive(rng.standard_gamma(shape, size or None) / rate)
+
+
+def log_gamma_of(rng: Generator, shape: Any, size: Size) -> Any:
+    """The logs of Gamma draws of rate 1: ``G(a) = G(a + 1) * U**(1 / a)``, exact for any shape."""
+    boosted = rng.standard_gamma(require_positive(shape) + 1.0, size)
+    return xlogy(1.0, boosted) - rng.standard_exponential(size) / shape
+
+
+def inverse_gamma(rng: Generator, eta_1: Any, eta_2: Any, size: Size) -> Any:
+    """Draws with log density ``eta_1 log(x) + eta_2 / x``."""
+    return inverse_gamma_of(rng, -eta_1 - 1.0, -eta_2, size)
+
+
+@np.errstate(over="ignore")
+def inverse_gamma_of(rng: Generator, shape: Any, scale: Any, size: Size) -> Any:
+    """``scale / G(shape)``, at most the largest number."""
+    if least(shape) < SMALL_SHAPE:
+        return from_log(np.log(require_positive(scale)) - log_gamma_of(rng, shape, size))
+    inverted = positive(rng.standard_gamma(shape, size or None))
+    return positive(np.minimum(scale / inverted, HUGE))
+
+
+def chi_squared(rng: Generator, eta_1: Any, size: Size) -> Any:
+    """Draws with log density ``eta_1 log(x) - x / 2``."""
+    return gamma_of(rng, eta_1 + 1.0, 0.5, size)
+
+
+def exponential(rng: Generator, eta_1: Any, size: Size) -> Any:
+    """Draws with log density ``eta_1 x`` on x > 0."""
+    return positive(rng.standard_exponential(size) / -eta_1)
+
+
+def half_normal(rng: Generator, eta_1: Any, size: Size) -> Any:
+    """Draws with log density ``eta_1 x**2`` on x > 0."""
+    return positive(np.abs(rng.standard_normal(size)) * np.sqrt(-0.5 / eta_1))
+
+
+def log_normal(rng: Generator, eta_1: Any, eta_2: Any, size: Size) -> Any:
+    """Draws with log density ``eta_1 log(x) + eta_2 log(x)**2``."""
+    return from_log(normal(rng, eta_1 + 1.0, eta_2, size))
+
+
+def laplace(rng: Generator, eta_1: Any, size: Size, mu: Any) -> Any:
+    """Draws with log density ``eta_1 |x - mu|``."""
+    return mu + rng.laplace(0.0, 1.0, size) / require_positive(-eta_1)
+
+
+def weibull(rng: Generator, eta_1: Any, size: Size, shape: Any) -> Any:
+    """Draws with log density ``eta_1 x**shape + (shape - 1) log(x)``."""
+    logs = xlogy(1.0, rng.standard_exponential(size))
+    return from_log((logs - np.log(require_positive(-eta_1))) / shape)
+
+
+def pareto(rng: Generator, eta_1: Any, size: Size, minimum: Any) -> Any:
+    """Draws with log density ``eta_1 log(x)`` on x > minimum."""
+    return pareto_of(rng, -eta_1 - 1.0, minimum, size)
+
+
+def pareto_of(rng: Generator, shape: Any, minimum: Any, size: Size) -> Any:
+    """``minimum * exp(E / shape)``, above the minimum and at most the largest number."""
+    logs = rng.standard_exponential(size) / require_positive(shape) + np.log(minimum)
+    return np.maximum(from_log(logs), np.nextafter(minimum, math.inf))
+
+
+def beta(rng: Generator, eta_1: Any, eta_2: Any, size: Size) -> Any:
+    """Draws with log density ``eta_1 log(x) + eta_2 log(1 - x)``."""
+    return beta_of(rng, eta_1 + 1.0, eta_2 + 1.0, size)
+
+
+def beta_of(rng: Generator, a: Any, b: Any, size: Size) -> Any:
+    """Beta draws of any shapes, strictly inside (0, 1)."""
+    if least(a) < SMALL_SHAPE or least(b) < SMALL_SHAPE:
+        draws = expit(log_gamma_of(rng, a, size) - log_gamma_of(rng, b, size))
+    else:
+        draws = rng.beta(a, b, size or None)
+    return np.minimum(np.maximum(draws, TINY), BELOW_ONE)
+
+
+def uniform(rng: Generator, size: Size, lower: Any, upper: Any) -> Any:
+    """Draws of equal density strictly between two bounds."""
+    draws = rng.uniform(lower, upper, size or None)
+    return np.minimum(np.maximum(draws, np.nextafter(lower, upper)), np.nextafter(upper, lower))
+
+
+def bernoulli(rng: Generator, eta_1: Any, size: Size) -> Any:
+    """Draws of 0 or 1 with log odds ``eta_1``."""
+    return (rng.random(size) < expit(eta_1)).astype(np.int64)
+
+
+def binomial(rng: Generator, eta_1: Any, size: Size, n: Any) -> Any:
+    """Draws of the number of successes in n trials with log odds ``eta_1``."""
+    return rng.binomial(whole(n), expit(eta_1), size)[()]
+
+
+def poisson(rng: Generator, eta_1: Any, size: Size) -> Any:
+    """Draws with log mass ``eta_1 x - loggamma(x + 1)``."""
+    return rng.poisson(np.exp(eta_1), size)[()]
+
+
+def geometric(rng: Generator, eta_1: Any, size: Size) -> Any:
+    """Draws with log mass ``eta_1 x``: the number of failures before a success."""
+    return rng.geometric(-np.expm1(eta_1), size)[()] - 1
+
+
+def negative_binomial(rng: Generator, eta_1: Any, size: Size, n: Any) -> Any:
+    """Draws of the number of failures before n successes, ``eta_1 = log(1 - p)``."""
+    return rng.negative_binomial(n, -np.expm1(eta_1), size)[()]
+
+
+def discrete_uniform(rng: Generator, size: Size, lower: Any, upper: Any) -> Any:
+    """Draws of the whole numbers lower..upper, all with the same probability."""
+    return rng.integers(whole(lower), whole(upper), size or None, endpoint=True)
+
+
+def dirichlet(rng: Generator, eta_1: Any, size: Size) -> Any:
+    """Draws with log density ``sum of eta_1[k] log(x[k])`` on the simplex (the last axis)."""
+    return dirichlet_of(rng, eta_1 + 1.0, size)
+
+
+def dirichlet_of(rng: Generator, a: Any, size: Size) -> Any:
+    """Normalised Gamma draws, each entry at least ``TINY``."""
+    totals = (a if np.shape(a) == size else np.broadcast_to(a, size)).sum(-1)
+    if least(totals) >= 1.0:  # then the normaliser, Gamma(total), is not small: no need of logs
+        draws = rng.standard_gamma(a, size)
+    else:
+        logs = log_gamma_of(rng, a, size)
+        draws = np.exp(logs - logs.max(-1, keepdims=True))
+    return np.maximum(draws / draws.sum(-1, keepdims=True), TINY)
+
+
+def multinomial(rng: Generator, eta_1: Any, size: Size, n: Any) -> Any:
+    """Draws of n counts with log weights ``eta_1`` along the last axis."""
+    weights = np.exp(eta_1 - np.max(eta_1, -1, keepdims=True))
+    return rng.multinomial(whole(n), weights / weights.sum(-1, keepdims=True), size[:-1] or None)
+
+
+def from_log(logs: Any) -> Any:
+    """``exp(logs)``, between ``TINY`` and the largest number."""
+    return np.maximum(np.exp(np.minimum(logs, LOG_HUGE)), TINY)
+
+
+def positive(draws: Any) -> Any:
+    """The draws, zeros replaced by ``TINY``; a negative one is what a negative rate leaves."""
+    if least(draws) >= TINY:
+        return draws
+    if least(draws) < 0.0:
+        raise ValueError(f"a rate, scale or precision of a positive draw is not positive: {draws}")
+    return np.maximum(draws, TINY)
+
+
+def require_positive(parameter: Any) -> Any:
+    """The parameter, if all of it is positive."""
+    if not least(parameter) > 0.0:
+        raise ValueError(f"a shape, rate or scale is not positive: {parameter}")
+    return parameter
+
+
+def least(values: Any) -> float:
+    """The smallest of some numbers; infinity if there are none."""
+    if isinstance(values, float):  # np.float64 is one
+        return values
+    values = np.asarray(values)
+    return float(values.min()) if values.size else math.inf
+
+
+def whole(values: Any) -> Any:
+    """The numbers as integers, for the generators that ask for that type."""
+    return np.asarray(values, dtype=np.int64)[()]

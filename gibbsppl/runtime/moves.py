@@ -1,0 +1,186 @@
+"""Moves that leave a distribution invariant, and draws of labels: what has no family of its own.
+
+Slice sampling after Neal (2003, Annals of Statistics 31, 705-767): stepping out, then shrinkage,
+here for all conditionally independent elements at once, or for one element after the other. A whole
+number is sampled as the floor of a real one whose density is constant between whole numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gibbsppl.errors import RunError
+
+LogDensity = Callable[[Any], Any]
+
+# Neal's limit on the size of a slice, in widths; shared at random between the two sides.
+STEPS_OUT = 64
+
+
+@dataclass(slots=True)
+class Width:
+    """The typical width of a slice, per element: adapted during warm-up, fixed afterwards."""
+
+    value: NDArray[np.float64]
+    moves: int = 0
+    adapting: bool = True
+
+    def learn(self, distance: NDArray[np.float64]) -> None:
+        """Take in how far the last move went: the width is three times the mean distance."""
+        if self.adapting:
+            self.moves += 1
+            mean = self.value / 3 + (distance - self.value / 3) / min(self.moves, 100)
+            self.value = np.maximum(3 * mean, np.finfo(float).tiny)
+
+
+def width_of(s: dict[str, Any], name: str) -> Width:
+    """The width of a variable's slices, kept in the state under ``"~name"``."""
+    key = "~" + name
+    if key not in s:
+        s[key] = Width(np.ones(np.shape(s[name])))
+    return s[key]  # type: ignore[no-any-return]
+
+
+def freeze(s: dict[str, Any]) -> None:
+    """End the adaptation of all moves of a state: what warm-up does last."""
+    for name, value in s.items():
+        if name.startswith("~"):
+            value.adapting = False
+
+
+def slice_batch(
+    rng: np.random.Generator,
+    x: Any,
+    log_density: LogDensity,
+    width: Width,
+    lower: Any = -np.inf,
+    upper: Any = np.inf,
+) -> NDArray[np.float64]:
+    """A slice move of every element at once; the elements are independent given the rest.
+
+    ``log_density`` maps an array like ``x`` to one log density per element.
+    """
+    x = np.asarray(x, dtype=float)
+    level = np.asarray(log_density(x)) - rng.standard_exponential(x.shape)
+    if not np.all(level > -np.inf):
+        raise RunError("slice: the current value has no finite log density.")
+    left, right = _stepped_out(rng, x, log_density, level, width.value, lower, upper)
+    new, active = x.copy(), np.ones(x.shape, dtype=bool)
+    while active.any():
+        candidate = np.where(active, left + (right - left) * rng.random(x.shape), new)
+        accepted = active & (np.asarray(log_density(candidate)) >= level)
+        new = np.where(accepted, candidate, new)
+        active &= ~accepted
+        left = np.where(active & (candidate < x), candidate, left)
+        right = np.where(active & (candidate >= x), candidate, right)
+        # An interval that has shrunk to nothing holds the current value alone.
+        stuck = active & (right - left <= 4 * np.spacing(np.abs(x)))
+        active &= ~stuck
+    width.learn(np.abs(new - x))
+    return new[()]  # type: ignore[no-any-return]
+
+
+def _stepped_out(
+    rng: np.random.Generator,
+    x: NDArray[np.float64],
+    log_density: LogDensity,
+    level: NDArray[np.float64],
+    width: NDArray[np.float64],
+    lower: Any,
+    upper: Any,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """An interval around x that reaches out of the slice on both sides, or to the bounds."""
+    # Arrays even where x is a scalar: the edges are moved in place.
+    left = np.asarray(x - width * rng.random(x.shape))
+    right = np.asarray(left + width)
+    steps_left = rng.integers(0, STEPS_OUT, x.shape)
+    steps_right = STEPS_OUT - 1 - steps_left
+    for edge, steps, direction, bound in (
+        (left, steps_left, -1, lower),
+        (right, steps_right, 1, upper),
+    ):
+        inside = _within(edge, bound, direction)
+        growing = inside & (steps > 0)
+        while growing.any():
+            growing &= np.asarray(log_density(np.where(growing, edge, x))) >= level
+            edge += direction * width * growing
+            steps -= growing
+            growing &= _within(edge, bound, direction) & (steps > 0)
+    return np.maximum(left, lower), np.minimum(right, upper)
+
+
+def _within(edge: NDArray[np.float64], bound: Any, direction: int) -> NDArray[np.bool_]:
+    return np.asarray(edge > bound if direction < 0 else edge < bound)
+
+
+def slice_integers(
+    rng: np.random.Generator,
+    x: Any,
+    log_density: LogDensity,
+    width: Width,
+    lower: Any = -np.inf,
+    upper: Any = np.inf,
+) -> NDArray[np.intp]:
+    """A slice move of every whole number at once, as the floor of a real one."""
+    real = np.asarray(x) + rng.random(np.shape(x))
+    new = slice_batch(
+        rng, real, lambda v: log_density(np.floor(v)), width, lower, np.add(upper, 1.0)
+    )
+    return np.floor(new).astype(np.intp)[()]  # type: ignore[no-any-return]
+
+
+def slice_elements(
+    rng: np.random.Generator,
+    x: NDArray[Any],
+    log_density: LogDensity,
+    width: Width,
+    positions: Iterable[tuple[int, ...]],
+    lower: Any = -np.inf,
+    upper: Any = np.inf,
+) -> NDArray[Any]:
+    """Slice moves of one element after the other; ``log_density`` maps the array to one number."""
+    move = slice_integers if np.issubdtype(x.dtype, np.integer) else slice_batch
+    x = x.copy()
+    bounds = [np.broadcast_to(b, x.shape) for b in (lower, upper)]
+    for at in positions:
+        own = Width(width.value[at], width.moves, width.adapting)
+        x[at] = move(rng, x[at], _with(x, at, log_density), own, *(b[at] for b in bounds))
+        width.value[at] = own.value
+    width.moves += width.adapting
+    return x
+
+
+def _with(x: NDArray[Any], at: tuple[int, ...], log_density: LogDensity) -> LogDensity:
+    """The log density as a function of one element."""
+
+    def of_element(value: Any) -> Any:
+        changed = x.copy()
+        changed[at] = value
+        return log_density(changed)
+
+    return of_element
+
+
+def labels(rng: np.random.Generator, log_weights: Any) -> NDArray[np.intp]:
+    """Labels drawn with the given log weights, labels along the first axis.
+
+    >>> labels(np.random.default_rng(1), np.log([[1e-300, 1.0], [1.0, 1e-300]]))
+    array([1, 0])
+    """
+    log_weights = np.asarray(log_weights)
+    largest = log_weights.max(axis=0)
+    if not np.isfinite(largest).all():
+        raise RunError("labels: all labels have probability zero, or a weight is not a number.")
+    cumulative = np.exp(log_weights - largest)
+    for k in range(1, len(cumulative)):
+        cumulative[k] += cumulative[k - 1]
+    threshold = cumulative[-1] * rng.random(largest.shape)
+    drawn = np.zeros(largest.shape, dtype=np.intp)
+    for row in cumulative[:-1]:
+        drawn += row <= threshold
+    return drawn[()]  # type: ignore[no-any-return]

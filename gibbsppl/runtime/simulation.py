@@ -1,0 +1,168 @@
+"""Simulation of every row of the table of distributions from its canonical parameters.
+
+``simulate_<row>(rng, *parameters, size)``: the parameters broadcast, event axes last, against
+``size``. Values are inside the support, as those of ``gibbsppl.runtime.draws``.
+
+>>> import numpy as np
+>>> rng = np.random.default_rng(1)
+>>> simulate_categorical(rng, np.array([[0.0, 1.0], [1.0, 0.0]]), size=(2,))
+array([1, 0])
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gibbsppl.runtime import draws
+from gibbsppl.runtime.draws import HUGE, Generator, Size, positive, whole
+from gibbsppl.runtime.matrices import inverse_wishart_of, mvnormal_information, wishart_of
+
+
+def simulate_normal(rng: Generator, mu: Any, tau: Any, size: Size) -> Any:
+    """Normal values of mean mu and precision tau."""
+    return mu + rng.standard_normal(size) / np.sqrt(tau)
+
+
+def simulate_student_t(rng: Generator, nu: Any, mu: Any, tau: Any, size: Size) -> Any:
+    """Student-t values: normal ones whose precision is Gamma(nu / 2, nu / 2) times tau."""
+    half = np.asarray(nu) / 2
+    precision = draws.gamma_of(rng, half, half, size)
+    return mu + rng.standard_normal(size) / np.sqrt(precision) / np.sqrt(tau)
+
+
+def simulate_laplace(rng: Generator, mu: Any, rate: Any, size: Size) -> Any:
+    """Laplace values of mean mu."""
+    return draws.laplace(rng, -np.asarray(rate), size, mu)
+
+
+def simulate_logistic(rng: Generator, mu: Any, scale: Any, size: Size) -> Any:
+    """Logistic values of mean mu."""
+    return mu + scale * rng.logistic(0.0, 1.0, size)
+
+
+def simulate_gamma(rng: Generator, shape: Any, rate: Any, size: Size) -> Any:
+    """Gamma values of mean shape / rate."""
+    return draws.gamma_of(rng, shape, rate, size)
+
+
+def simulate_inverse_gamma(rng: Generator, shape: Any, scale: Any, size: Size) -> Any:
+    """The inverses of Gamma(shape, rate=scale) values."""
+    return draws.inverse_gamma_of(rng, shape, scale, size)
+
+
+def simulate_exponential(rng: Generator, rate: Any, size: Size) -> Any:
+    """Exponential values of mean 1 / rate."""
+    return draws.exponential(rng, -np.asarray(rate), size)
+
+
+def simulate_chi_squared(rng: Generator, nu: Any, size: Size) -> Any:
+    """Chi-squared values of mean nu."""
+    return draws.gamma_of(rng, np.asarray(nu) / 2, 0.5, size)
+
+
+def simulate_log_normal(rng: Generator, mu: Any, tau: Any, size: Size) -> Any:
+    """The exponentials of Normal(mu, tau) values."""
+    return draws.from_log(simulate_normal(rng, mu, tau, size))
+
+
+def simulate_weibull(rng: Generator, shape: Any, rate: Any, size: Size) -> Any:
+    """Values whose power ``shape`` is Exponential(rate)."""
+    return draws.weibull(rng, -np.asarray(rate), size, shape)
+
+
+def simulate_pareto(rng: Generator, shape: Any, minimum: Any, size: Size) -> Any:
+    """Values that exceed x with probability ``(minimum / x)**shape``."""
+    return draws.pareto_of(rng, shape, minimum, size)
+
+
+def simulate_half_normal(rng: Generator, tau: Any, size: Size) -> Any:
+    """The absolute values of Normal(0, tau) values."""
+    return positive(np.abs(rng.standard_normal(size)) / np.sqrt(tau))
+
+
+@np.errstate(over="ignore")
+def simulate_half_cauchy(rng: Generator, scale: Any, size: Size) -> Any:
+    """The absolute values of Cauchy values of median scale."""
+    return positive(np.minimum(scale * np.abs(rng.standard_cauchy(size)), HUGE))
+
+
+@np.errstate(over="ignore")
+def simulate_half_student_t(rng: Generator, nu: Any, scale: Any, size: Size) -> Any:
+    """The absolute values of Student-t values times scale."""
+    return positive(np.minimum(scale * np.abs(simulate_student_t(rng, nu, 0.0, 1.0, size)), HUGE))
+
+
+def simulate_beta(rng: Generator, a: Any, b: Any, size: Size) -> Any:
+    """Beta values of mean a / (a + b)."""
+    return draws.beta_of(rng, a, b, size)
+
+
+def simulate_uniform(rng: Generator, lower: Any, upper: Any, size: Size) -> Any:
+    """Values of equal density strictly between the bounds."""
+    return draws.uniform(rng, size, lower, upper)
+
+
+def simulate_bernoulli(rng: Generator, p: Any, size: Size) -> Any:
+    """1 with probability p, else 0."""
+    return (rng.random(size) < p).astype(np.int64)
+
+
+def simulate_binomial(rng: Generator, n: Any, p: Any, size: Size) -> Any:
+    """The number of successes in n trials of probability p."""
+    return rng.binomial(whole(n), p, size)[()]
+
+
+def simulate_poisson(rng: Generator, rate: Any, size: Size) -> Any:
+    """Poisson counts of mean rate."""
+    return rng.poisson(rate, size)[()]
+
+
+def simulate_geometric(rng: Generator, p: Any, size: Size) -> Any:
+    """The number of failures before the first success."""
+    return rng.geometric(p, size)[()] - 1
+
+
+def simulate_negative_binomial(rng: Generator, n: Any, p: Any, size: Size) -> Any:
+    """The number of failures before n successes of probability p."""
+    return rng.negative_binomial(n, p, size)[()]
+
+
+def simulate_discrete_uniform(rng: Generator, lower: Any, upper: Any, size: Size) -> Any:
+    """The whole numbers lower..upper, all with the same probability."""
+    return draws.discrete_uniform(rng, size, lower, upper)
+
+
+def simulate_categorical(rng: Generator, p: Any, size: Size) -> Any:
+    """Labels with the probabilities p along the last axis (which need not sum to one)."""
+    cumulative = np.cumsum(p, -1)
+    # A label is how many cumulative sums are passed; the last sum never is, though u * sum may
+    # round to it.
+    heights = rng.random(size)[..., None] * cumulative[..., -1:]
+    return (cumulative[..., :-1] <= heights).sum(-1)
+
+
+def simulate_dirichlet(rng: Generator, a: Any, size: Size) -> Any:
+    """Vectors of sum one of mean a / sum(a), along the last axis."""
+    return draws.dirichlet_of(rng, np.asarray(a), size)
+
+
+def simulate_multinomial(rng: Generator, n: Any, p: Any, size: Size) -> Any:
+    """Counts of sum n, along the last axis."""
+    return rng.multinomial(whole(n), p, size[:-1] or None)
+
+
+def simulate_mvnormal(rng: Generator, mu: Any, tau: Any, size: Size) -> Any:
+    """Normal vectors of mean mu and precision matrix tau."""
+    return mu + mvnormal_information(rng, np.zeros(size), np.asarray(tau))
+
+
+def simulate_wishart(rng: Generator, nu: Any, V: Any, size: Size) -> Any:
+    """Wishart matrices of mean nu V."""
+    return wishart_of(rng, nu, np.asarray(V), size)
+
+
+def simulate_inverse_wishart(rng: Generator, nu: Any, S: Any, size: Size) -> Any:
+    """Matrices whose inverses are Wishart(nu, S^-1)."""
+    return inverse_wishart_of(rng, nu, np.asarray(S), size)

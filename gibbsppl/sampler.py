@@ -1,0 +1,176 @@
+"""From a model to a sampler: the passes in order, and what a user holds.
+
+>>> import gibbsppl as gp
+>>> with gp.Model(name="coin") as coin:
+...     p = gp.Beta("p", 1, 1)
+...     heads = gp.Binomial("heads", 10, p, observed=7)
+>>> sampler = gp.compile(coin)
+>>> print(sampler)
+coin: 1 step, all exact
+  p  Beta  eta = (7, 3)
+>>> draws = sampler.sample(draws=500, warmup=100, chains=2, seed=1)
+>>> draws["p"].shape
+(2, 500)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gibbsppl.backends.numpy import write_numpy
+from gibbsppl.backends.program import Constants, Program, load
+from gibbsppl.draws import Draws
+from gibbsppl.errors import CompileError
+from gibbsppl.explain import explained, schedule_text
+from gibbsppl.graph import Graph
+from gibbsppl.initial import initial_state
+from gibbsppl.run import Chain, Seed, run, seed_sequence, streams
+from gibbsppl.schedule import Schedule, plan
+
+if TYPE_CHECKING:
+    from gibbsppl.language import Model
+
+VERSION_KEY = "gibbsppl_version"
+
+
+def compile(  # noqa: A001  (the word of the field)
+    model: Model, *, blocks: Mapping[str, str] | None = None, exact: bool = False
+) -> Sampler:
+    """The Gibbs sampler of a model: derived, planned, written, loaded.
+
+    ``blocks={"x": "elements"}`` draws the elements of ``x`` one after the other instead of
+    jointly. ``exact=True`` refuses a sampler with a fallback move. Raises `CompileError` where no
+    sampler can be made, naming the variable and the reason.
+    """
+    for name, how in (blocks or {}).items():
+        if how != "elements":
+            raise CompileError(
+                f"blocks[{name!r}]: found {how!r}, expected 'elements' (one after the other)."
+            )
+    graph, data = model.graph, model.data
+    schedule = plan(graph, data, elements=tuple(blocks or ()), exact=exact)
+    program = load(write_numpy(schedule))
+    return Sampler(graph, data, dict(model.coords), schedule, program, program.prepare(data))
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Sampler:
+    """A compiled model: its graph, data, schedule and program."""
+
+    graph: Graph
+    data: Mapping[str, Any]
+    coords: Mapping[str, Any]
+    schedule: Schedule
+    program: Program
+    constants: Constants
+
+    def __str__(self) -> str:
+        return schedule_text(self.schedule)
+
+    def __repr__(self) -> str:
+        return f"<Sampler of {self.graph.name}: {len(self.schedule.steps)} steps>"
+
+    @property
+    def source(self) -> str:
+        """The generated NumPy module."""
+        return self.program.source
+
+    def explain(self, name: str | None = None) -> str:
+        """The derivation of one variable's conditional, step by step; of all without a name."""
+        return explained(self.schedule, self.source, name)
+
+    def verify(self, seed: int = 0) -> Any:
+        """The exact ratio check of every conditional: a table that prints, and ``.passed``.
+
+        Random changes of each variable must change the log joint density as they change the log
+        density of its generated conditional, to 1e-9 of the size of the terms.
+        """
+        from gibbsppl.checks.ratio import verify  # noqa: PLC0415  (only checks need it)
+
+        return verify(self.graph, self.program, self.schedule.steps, self.data, seed)
+
+    def initial_states(
+        self, chains: int, seed: Seed = None, init: Mapping[str, Any] | None = None
+    ) -> tuple[list[Chain], dict[str, str]]:
+        """One dispersed start per chain with its random stream, and where each value comes from."""
+        starts, notes = [], {}
+        for rng in streams(seed, chains):
+            state, notes = initial_state(rng, self.graph, self.data, init)
+            starts.append(Chain(state, rng))
+        return starts, notes
+
+    def sample(  # noqa: PLR0913  (settings, all named at the call)
+        self,
+        draws: int = 1000,
+        *,
+        warmup: int = 500,
+        chains: int = 4,
+        seed: Seed = None,
+        thin: int = 1,
+        init: Mapping[str, Any] | None = None,
+        keep: Sequence[str] | None = None,
+        progress: bool = True,
+        limit_bytes: int = 4 << 30,
+    ) -> Draws:
+        """Draws from the posterior.
+
+        ``draws`` per chain are kept, every ``thin`` sweeps after ``warmup`` sweeps. ``seed`` is a
+        whole number, a ``SeedSequence`` or a ``Generator``; without one, a fresh one is drawn and
+        recorded. ``init`` fixes initial values by variable. ``keep`` names the variables to keep
+        (all by default); above ``limit_bytes`` of draws the run is refused. Ctrl-C returns what
+        has been drawn.
+        """
+        sequence = seed_sequence(seed)
+        starts, notes = self.initial_states(chains, sequence, init)
+        result = run(
+            self.program,
+            self.constants,
+            starts,
+            draws=draws,
+            warmup=warmup,
+            thin=thin,
+            keep=keep,
+            progress=progress,
+            limit_bytes=limit_bytes,
+        )
+        attributes = {
+            "model": self.graph.name,
+            "seed": sequence.entropy,
+            "warmup": warmup,
+            "thin": thin,
+            "backend": "numpy",
+            "sampling_seconds": result.seconds[1],
+            "warmup_seconds": result.seconds[0],
+            "interrupted": result.interrupted,
+        }
+        return self._draws(result.values, attributes)
+
+    def _draws(self, values: Mapping[str, Any], attributes: Mapping[str, Any]) -> Draws:
+        """The draws with the names of their dims, their coords and the data."""
+        variables = self.graph.variables
+        dims = {n: tuple(d.name for d in v.dims) for n, v in variables.items()}
+        dims |= {d.name: tuple(a.name for a in d.dims) for d in self.graph.deterministics}
+        observed = {s.target.array.name for s in self.graph.statements if s.known != 0}
+        data = {n: (dims[n], np.asarray(a)) for n, a in self.data.items() if n in variables}
+        used = {d for n in (*values, *data) for d in dims[n]}
+        return Draws(
+            values=dict(values),
+            dims={n: dims[n] for n in values},
+            coords={d: np.asarray(c) for d, c in self.coords.items() if d in used},
+            observed_data={n: v for n, v in data.items() if n in observed},
+            constant_data={n: v for n, v in data.items() if n not in observed},
+            attributes={k: v for k, v in attributes.items() if v is not None},
+        )
+
+    def predict(self, draws: Draws, new: Mapping[str, Any], name: str | None = None) -> Any:
+        """Posterior predictive mean and variance, noise included, at new data.
+
+        ``new`` maps the names of data and indices to new arrays; see `gibbsppl.predict`.
+        """
+        from gibbsppl.predict import predicted  # noqa: PLC0415  (only prediction needs it)
+
+        return predicted(self.graph, self.data, draws, new, name)

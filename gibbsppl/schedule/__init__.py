@@ -1,0 +1,23 @@
+"""The plan of a sweep: which step draws what, in which order, from which natural parameters."""
+
+from gibbsppl.schedule.plan import plan
+from gibbsppl.schedule.steps import (
+    BlockDraw,
+    ExactDraw,
+    FiniteDraw,
+    Move,
+    NaturalParameter,
+    Schedule,
+    Step,
+)
+
+__all__ = [
+    "BlockDraw",
+    "ExactDraw",
+    "FiniteDraw",
+    "Move",
+    "NaturalParameter",
+    "Schedule",
+    "Step",
+    "plan",
+]

@@ -1,0 +1,252 @@
+"""From a graph to a schedule: derive each conditional, choose its step, pull the pieces back.
+
+Comes in: a graph, its data (for facts such as the range of a label), what the user asked for.
+Goes out: a `Schedule`. Default order: variables with most elements first, as declared among equals,
+so that what is nearest to the data moves before the scales that are judged by its residuals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from math import prod
+from typing import Any, assert_never
+
+from sympy import Mul
+
+from gibbsppl.conditionals import (
+    LABEL,
+    Conditional,
+    Derived,
+    FiniteConditional,
+    NotConjugate,
+    conditional_of,
+    normal_form,
+)
+from gibbsppl.contractions import Contribution, IsData, Place, contracted, data_only, pull_back
+from gibbsppl.errors import CompileError
+from gibbsppl.expressions import Dim, Expr, copy_of
+from gibbsppl.graph import Graph, Range, Statement
+from gibbsppl.pieces import Piece, View, is_separable
+from gibbsppl.schedule.steps import (
+    BlockDraw,
+    ExactDraw,
+    FiniteDraw,
+    Move,
+    NaturalParameter,
+    Schedule,
+    Step,
+    statement_of,
+)
+
+MOVABLE = ("real", "integer", "vector")
+
+
+def plan(
+    graph: Graph,
+    data: Mapping[str, Any],
+    *,
+    elements: Collection[str] = (),
+    exact: bool = False,
+) -> Schedule:
+    """The schedule of a sweep over all latent statements.
+
+    ``elements`` names variables to be drawn one element after the other; ``exact`` refuses any
+    step that is not an exact draw.
+    """
+    latent = {s.target.array.name for s in graph.latent}
+    unknown = [name for name in elements if name not in latent]
+    if unknown:
+        raise CompileError(
+            f"blocks: {unknown[0]!r} is not a latent variable of the model; "
+            f"the latent variables are {', '.join(sorted(latent))}."
+        )
+    maker = _Maker(graph, data_only([v.name for v in graph.variables.values() if v.kind == "random"]))
+    derived = [
+        conditional_of(graph, s, data, elements=s.target.array.name in elements)
+        for s in sorted(graph.latent, key=lambda s: -_count(graph, s))
+    ]
+    schedule = Schedule(graph, tuple(map(maker.step, derived)))
+    if exact and schedule.fallbacks:
+        lines = (f"  {statement_of(m).name}: {m.conditional.reason}" for m in schedule.fallbacks)
+        raise CompileError(
+            "exact=True, but these variables have no exact conditional:\n" + "\n".join(lines)
+            + "\nLeave exact=True out to draw them by a fallback move, or change the model."
+        )
+    return schedule
+
+
+class _Maker:
+    """Makes steps of conditionals."""
+
+    def __init__(self, graph: Graph, is_data: IsData) -> None:
+        self.graph = graph
+        self.is_data = is_data
+
+    def step(self, derived: Derived) -> Step:
+        """The step that draws from a conditional."""
+        region = region_of(self.graph, derived.statement)
+        match derived:
+            case Conditional():
+                parameters = self._parameters(derived, region)
+                step = BlockDraw if derived.dense else ExactDraw
+                return step(derived, parameters, region)
+            case FiniteConditional():
+                return FiniteDraw(derived, self._weights(derived, region), region)
+            case NotConjugate():
+                return self._move(derived, region)
+            case _:
+                assert_never(derived)
+
+    def _axes(self, statement: Statement) -> tuple[Dim, ...]:
+        return self.graph.variables[statement.target.array.name].dims
+
+    def _pull(
+        self,
+        piece: Piece,
+        axes: tuple[Dim, ...],
+        indices: tuple[Expr, ...],
+        sizes: Mapping[Dim, int] | None = None,
+    ) -> Contribution:
+        return pull_back(piece, axes, indices, sizes or self.graph.sizes, self.is_data)
+
+    def _onto(self, piece: Piece, axes: tuple[Dim, ...]) -> Contribution:
+        """The contribution of a piece with one view, onto the axes that the view names."""
+        (view,) = piece.views
+        return self._pull(piece, _named(axes, view), tuple(i for i in view.indices if i is not None))
+
+    def _parameters(
+        self, derived: Conditional, region: tuple[Place, ...]
+    ) -> tuple[NaturalParameter, ...]:
+        axes = self._axes(derived.statement)
+        return tuple(
+            self._parameter(derived, statistic, pieces, axes, region)
+            for statistic, pieces in zip(derived.statistics, derived.pieces, strict=True)
+        )
+
+    def _parameter(
+        self,
+        derived: Conditional,
+        statistic: Expr,
+        pieces: tuple[Piece, ...],
+        axes: tuple[Dim, ...],
+        region: tuple[Place, ...],
+    ) -> NaturalParameter:
+        if derived.dense:
+            return self._joint(derived, statistic, pieces, axes)
+        found = tuple(
+            c for p in pieces if _touches(c := self._onto(p, axes), _named_region(region, p))
+        )
+        named = _named(axes, pieces[0].views[0]) if pieces else axes
+        return NaturalParameter(statistic, named, found)
+
+    def _joint(
+        self,
+        derived: Conditional,
+        statistic: Expr,
+        pieces: tuple[Piece, ...],
+        axes: tuple[Dim, ...],
+    ) -> NaturalParameter:
+        """A natural parameter of a block: batch axes first, then the block's, then its partner's."""
+        is_pair = statistic.is_Mul or statistic.is_Pow
+        order = derived.batch + derived.dense
+        own = tuple(axes[a] for a in order)
+        partner = tuple(copy_of(axes[a], axes) for a in derived.dense)
+        sizes = {**self.graph.sizes, **{p: self.graph.sizes[axes[a]] for p, a in zip(partner, derived.dense, strict=True)}}
+        pairs, singles = [], []
+        for piece in pieces:
+            v, w = (*piece.views, piece.views[0])[:2]
+            indices = tuple(v.indices[a] for a in order)
+            if len(piece.views) == 2:  # noqa: PLR2004
+                indices += tuple(w.indices[a] for a in derived.dense)
+                pairs.append(self._pull(piece, own + partner, indices, sizes))
+            else:
+                singles.append(self._pull(piece, own, indices))
+        if is_pair:
+            return NaturalParameter(statistic, own + partner, tuple(pairs), tuple(singles))
+        return NaturalParameter(statistic, own, tuple(singles))
+
+    def _weights(
+        self, derived: FiniteConditional, region: tuple[Place, ...]
+    ) -> NaturalParameter:
+        axes = self._axes(derived.statement)
+        found = (self._onto(p, axes) for p in derived.pieces)
+        return NaturalParameter(LABEL, (LABEL, *axes), tuple(c for c in found if _touches(c, region)))
+
+    def _move(self, derived: NotConjugate, region: tuple[Place, ...]) -> Move:
+        statement = derived.statement
+        if statement.support.kind not in MOVABLE:
+            raise CompileError(
+                f"{statement.name}: {derived.reason}, and there is no fallback move on "
+                f"{statement.support}; change the factors that mention it: "
+                f"{', '.join(dict.fromkeys(p.factor for p in derived.offending))}."
+            )
+        if derived.elements:
+            terms = tuple(self._total(p) for p in derived.pieces)
+            return Move(derived, (), terms, region)
+        axes = self._axes(statement)
+        place = statement.target.array[axes]
+        parameters: dict[Expr, list[Contribution]] = {}
+        terms = []
+        for piece in derived.pieces:
+            form = normal_form(piece, place, ()) if is_separable(piece) else None
+            if form is None:
+                whole = Piece(
+                    piece.factor, piece.statistic, piece.views,
+                    Mul(piece.coefficient, piece.statistic), piece.over,
+                )
+                terms.append(self._onto(whole, axes))
+            else:
+                parameters.setdefault(form, []).append(self._onto(piece, axes))
+        kept = (
+            NaturalParameter(f, axes, tuple(c for c in cs if _touches(c, region)))
+            for f, cs in parameters.items()
+        )
+        return Move(
+            derived,
+            tuple(p for p in kept if p.contributions),
+            tuple(t for t in terms if _touches(t, region)),
+            region,
+        )
+
+    def _total(self, piece: Piece) -> Contribution:
+        """The whole of a piece as one number."""
+        value = contracted(Mul(piece.coefficient, piece.statistic), piece.over, self.is_data)
+        return Contribution(piece.factor, value, ())
+
+
+def region_of(graph: Graph, statement: Statement) -> tuple[Place, ...]:
+    """The positions of its array that a statement fills, axis by axis."""
+    ranges = {r.dim: r for r in statement.over}
+    return tuple(
+        int(i) if i.is_Integer else ranges.get(i, Range(i, 0, graph.sizes[i]))
+        for i in statement.target.indices
+    )
+
+
+def _count(graph: Graph, statement: Statement) -> int:
+    """The number of elements that a statement fills."""
+    return prod(1 if isinstance(p, int) else len(p) for p in region_of(graph, statement))
+
+
+def _named(axes: tuple[Dim, ...], view: View) -> tuple[Dim, ...]:
+    """The axes that a view names: all, but for those that a matrix function takes whole."""
+    return tuple(a for a, i in zip(axes, view.indices, strict=True) if i is not None)
+
+
+def _named_region(region: tuple[Place, ...], piece: Piece) -> tuple[Place, ...]:
+    (view,) = piece.views
+    return tuple(r for r, i in zip(region, view.indices, strict=True) if i is not None)
+
+
+def _touches(contribution: Contribution, region: tuple[Place, ...]) -> bool:
+    """Whether a contribution falls on any element of a region."""
+    return all(map(_overlap, contribution.place, region))
+
+
+def _overlap(a: Place, b: Place) -> bool:
+    (a0, a1), (b0, b1) = (
+        (p, p + 1) if isinstance(p, int) else (p.start, p.stop) for p in (a, b)
+    )
+    return a0 < b1 and b0 < a1
+
+

@@ -1,0 +1,129 @@
+"""The steps of a schedule: values that print, and that back ends lower by ``match``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from gibbsppl.conditionals import Conditional, FiniteConditional, NotConjugate
+from gibbsppl.contractions import Contribution, Place
+from gibbsppl.expressions import Dim, Expr
+from gibbsppl.families import Family
+from gibbsppl.graph import Graph, Statement
+
+Kind = Literal["exact", "block", "finite", "move"]
+
+
+@dataclass(frozen=True, slots=True)
+class NaturalParameter:
+    """What multiplies one statistic: the contributions of the factors, over the axes.
+
+    ``squares`` are contributions to the diagonal, for the statistic of two entries of an event;
+    their axes are the first ones, without the partner axes.
+    """
+
+    statistic: Expr
+    axes: tuple[Dim, ...]
+    contributions: tuple[Contribution, ...]
+    squares: tuple[Contribution, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ExactDraw:
+    """A draw from a family of the table; one vector call, or one element after the other."""
+
+    conditional: Conditional
+    parameters: tuple[NaturalParameter, ...]
+    region: tuple[Place, ...]
+    kind: Kind = "exact"
+
+    @property
+    def family(self) -> Family | None:
+        """The family that the conditional belongs to."""
+        return self.conditional.family
+
+
+@dataclass(frozen=True, slots=True)
+class BlockDraw:
+    """A joint draw of all elements along the dense axes, batched over the others."""
+
+    conditional: Conditional
+    parameters: tuple[NaturalParameter, ...]
+    region: tuple[Place, ...]
+    kind: Kind = "block"
+
+    @property
+    def family(self) -> Family | None:
+        """The family that the block's conditional belongs to."""
+        return self.conditional.family
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        """The axes of the array along which blocks are independent."""
+        return self.conditional.batch
+
+    @property
+    def dense(self) -> tuple[int, ...]:
+        """The axes of the array that one block holds."""
+        return self.conditional.dense
+
+
+@dataclass(frozen=True, slots=True)
+class FiniteDraw:
+    """A draw of labels from their log weights."""
+
+    conditional: FiniteConditional
+    weights: NaturalParameter
+    region: tuple[Place, ...]
+    kind: Kind = "finite"
+    family: Family | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A fallback: a move that leaves the conditional invariant.
+
+    ``parameters`` belong to the terms whose coefficient is computed once per move; ``terms`` are
+    evaluated anew at each candidate. Where elements are moved one by one (``elements``), ``terms``
+    has everything, summed to one number.
+    """
+
+    conditional: NotConjugate
+    parameters: tuple[NaturalParameter, ...]
+    terms: tuple[Contribution, ...]
+    region: tuple[Place, ...]
+    kernel: str = "slice"
+    kind: Kind = "move"
+    family: Family | None = None
+
+
+Step = ExactDraw | BlockDraw | FiniteDraw | Move
+
+
+def statement_of(step: Step) -> Statement:
+    """The statement whose elements a step draws."""
+    return step.conditional.statement
+
+
+def is_by_element(step: Step) -> bool:
+    """Whether the step draws one element after the other."""
+    return step.conditional.elements
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """One sweep: its steps in order."""
+
+    graph: Graph
+    steps: tuple[Step, ...]
+
+    @property
+    def fallbacks(self) -> tuple[Move, ...]:
+        """The steps that are not exact draws."""
+        return tuple(s for s in self.steps if isinstance(s, Move))
+
+    def step(self, name: str) -> Step:
+        """The step that draws the statement of that name."""
+        return next(s for s in self.steps if statement_of(s).name == name)
+
+

@@ -1,0 +1,304 @@
+"""Ancestral draws of a model: each statement given those that it reads, in order.
+
+Comes in: a graph and its data. Goes out: values of all its random arrays. Statements that read one
+another (``x[t]`` given ``x[t - 1]``) are interleaved along the lagged axis, in order of position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from gibbsppl.ancestral import in_order
+from gibbsppl.density import Floats, Sizes, Values, evaluate, regions
+from gibbsppl.errors import ModelError
+from gibbsppl.expressions import Array, Dim, Expr, Leaf, primed
+from gibbsppl.graph import Graph, Range, Statement
+from gibbsppl.runtime import simulation
+
+State = dict[str, Any]
+Draw = Callable[[Statement, State], Any]
+DRAW = Dim("draw~")
+
+
+def simulate(
+    rng: np.random.Generator,
+    graph: Graph,
+    data: Values,
+    *,
+    given: Values | None = None,
+    observed: bool = True,
+) -> State:
+    """Ancestral draws of all random arrays, by name.
+
+    ``given`` fixes the values of some arrays; ``observed=False`` keeps what was observed.
+    """
+    given = given or {}
+
+    def draw(statement: Statement, values: State) -> Floats:
+        return drawn(rng, statement, values, graph.sizes)
+
+    state = walk(graph, data, draw, given=given, observed=observed)
+    return {name: as_declared(graph, name, state[name]) for name in targets_of(graph)}
+
+
+def as_declared(graph: Graph, name: str, value: Any) -> Any:
+    """The array as whole numbers, if the variable is declared to hold them."""
+    return np.rint(value).astype(np.int64) if graph.variables[name].integer else value
+
+
+def prior_predictive(
+    rng: np.random.Generator, graph: Graph, data: Values, *, draws: int = 1
+) -> dict[str, Any]:
+    """Independent draws of everything random, the observed included: name -> (draws, ...)."""
+    states = [simulate(rng, graph, data) for _ in range(draws)]
+    return {name: np.stack([s[name] for s in states]) for name in targets_of(graph)}
+
+
+def targets_of(graph: Graph) -> tuple[str, ...]:
+    """The names of the arrays that statements fill, in order of their first statement."""
+    return tuple(dict.fromkeys(s.target.array.name for s in graph.statements))
+
+
+def walk(
+    graph: Graph, data: Values, draw: Draw, *, given: Values | None = None, observed: bool = True
+) -> State:
+    """All values, those of each statement filled in by ``draw(statement, values)`` in order.
+
+    ``draw`` is called once per statement, or per position of one that reads itself with a lag.
+    """
+    given = given or {}
+    _refuse_potentials(graph)
+    values = _blank(graph, data, given)
+    for part in in_order(_to_fill(graph, given, observed=observed), values, graph.sizes):
+        where = _free(part, values, graph.sizes, observed=observed)
+        fill(part, draw(part, values), values, graph.sizes, where=where)
+    return values
+
+
+def _refuse_potentials(graph: Graph) -> None:
+    if graph.potentials:
+        names = ", ".join(p.name for p in graph.potentials)
+        raise ModelError(
+            f"{names}: a model with potentials has no order in which its variables could be drawn "
+            "one after the other; pass values (init=...), or write the factor as statements."
+        )
+
+
+def _to_fill(graph: Graph, given: Values, *, observed: bool) -> list[Statement]:
+    return [
+        s
+        for s in graph.statements
+        if s.target.array.name not in given and (observed or s.is_latent)
+    ]
+
+
+def _blank(graph: Graph, data: Values, given: Values) -> State:
+    """The data, what is given, the constants; elsewhere values that no draw can be made from."""
+    values: State = {name: np.asarray(value) for name, value in data.items()}
+    for name in targets_of(graph):
+        variable = graph.variables[name]
+        shape = tuple(graph.sizes[d] for d in variable.dims)
+        blank = np.full(shape, -1 if variable.integer else np.nan)
+        values[name] = np.array(values.get(name, blank), dtype=blank.dtype)
+    values |= {name: np.array(value) for name, value in given.items()}
+    for constant in graph.constants:
+        region = evaluate(constant.value, constant.over, values, graph.sizes)
+        _place(constant.target, constant.over, region, values, graph.sizes)
+    return values
+
+
+def _free(part: Statement, values: State, sizes: Sizes, *, observed: bool) -> Any:
+    """Where the statement is to be filled: everywhere, or only where it is not known."""
+    if observed or part.known == 0:
+        return True
+    return evaluate(part.known, regions(part, sizes), values, sizes) == 0
+
+
+def fill(
+    statement: Statement, value: Any, values: State, sizes: Sizes, *, where: Any = True
+) -> None:
+    """Write values (ranges first, event axes last) into the elements that the statement fills."""
+    over = regions(statement, sizes)
+    if where is not True:
+        value = np.where(where, value, evaluate(statement.target, over, values, sizes))
+    _place(statement.target, over, value, values, sizes)
+
+
+def _place(leaf: Leaf, over: Sequence[Range], value: Any, values: State, sizes: Sizes) -> None:
+    shape = tuple(map(len, over))
+    indices = (np.rint(evaluate(i, over, values, sizes)).astype(int) for i in leaf.indices)
+    values[leaf.array.name][tuple(indices)] = np.broadcast_to(value, shape)
+
+
+# Drawing one statement
+
+
+def drawn(
+    rng: np.random.Generator, statement: Statement, values: Values, sizes: Sizes, draws: int = 0
+) -> Floats:
+    """A draw of each value of the statement given the arrays it reads; event axes come last.
+
+    With ``draws``, so many independent ones, along a first axis.
+    """
+    over = (*((Range(DRAW, 0, draws),) if draws else ()), *statement.over)
+    if statement.lower is not None or statement.upper is not None:
+        result = truncated_draw(rng, statement, over, values, sizes)
+    else:
+        result = _plain_draw(rng, statement, over, values, sizes)
+    if not np.isfinite(result).all():
+        raise ModelError(
+            f"{statement.name}: a draw from {statement.family.name} is not finite; its parameters "
+            "are too extreme to simulate from: give tighter priors, or pass values."
+        )
+    return result
+
+
+def _plain_draw(
+    rng: np.random.Generator,
+    statement: Statement,
+    over: tuple[Range, ...],
+    values: Values,
+    sizes: Sizes,
+) -> Floats:
+    parameters = [
+        _parameter(statement, name, argument, over, values, sizes)
+        for name, argument in statement.arguments
+    ]
+    shape = tuple(len(r) for r in (*over, *regions(statement, sizes)[len(statement.over) :]))
+    simulate_row = getattr(simulation, statement.family.simulate)
+    return np.asarray(simulate_row(rng, *parameters, size=shape), dtype=np.float64)
+
+
+def _parameter(
+    statement: Statement,
+    name: str,
+    argument: Expr,
+    over: tuple[Range, ...],
+    values: Values,
+    sizes: Sizes,
+) -> Floats:
+    """The values of one parameter, its event axes last."""
+    parameter = statement.family.parameters[name]
+    event = statement.event
+    dims = event if len(event) >= parameter.event else (event[0], primed(event[0]))
+    along = tuple(Range(d, 0, sizes[d]) for d in dims[: parameter.event])
+    value = evaluate(argument, (*over, *along), values, sizes)
+    support = parameter.support
+    lower, upper = float(support.lower), float(support.upper)
+    inside = np.isfinite(value) & (value >= lower) & (value <= upper)
+    if not inside.all():
+        raise ModelError(
+            f"{statement.name}: parameter {name!r} of {statement.family.name} is "
+            f"{value[~inside][0]:g}, expected a value in {support}; check the priors and data that "
+            f"{argument} is made of."
+        )
+    if value.shape[len(over) :] != tuple(map(len, along)):
+        value = np.broadcast_to(value, value.shape[: len(over)] + tuple(map(len, along)))
+    return value
+
+
+def truncated_draw(
+    rng: np.random.Generator,
+    statement: Statement,
+    over: tuple[Range, ...],
+    values: Values,
+    sizes: Sizes,
+) -> Floats:
+    """Draws between the bounds, by bisection of the log distribution function.
+
+    In the upper half of the distribution the log survival function is inverted instead, which
+    keeps its digits there.
+    """
+    cdf, sf = statement.family.log_cdf, statement.family.log_sf
+    if cdf is None or sf is None:
+        raise ModelError(
+            f"{statement.name}: {statement.family.name} has no distribution function to truncate "
+            "it with; leave out lower= and upper=, or use a family that can be truncated."
+        )
+    arguments = dict(statement.arguments)
+    shape = tuple(map(len, over))
+    point = Array("point~")[tuple(r.dim - r.start for r in over)]
+
+    def at(formula: Callable[..., Expr], x: Any) -> Floats:
+        here = {**values, "point~": np.broadcast_to(x, shape)}
+        found = evaluate(formula(point, **arguments), over, here, sizes)
+        certain = np.where((x > 0) == (formula is cdf), 0.0, -np.inf)
+        return np.where(np.isinf(x), certain, found)
+
+    lower, upper = _interval(statement, over, values, sizes)
+    if statement.support.kind == "integer":
+        lower = lower - 1
+    uniform = rng.random(shape)
+    in_upper = at(sf, lower) < at(cdf, upper)
+    goal = np.where(
+        in_upper,
+        _log_mixture(at(sf, lower), at(sf, upper), uniform),
+        _log_mixture(at(cdf, lower), at(cdf, upper), uniform),
+    )
+
+    def is_below(x: Floats) -> Any:
+        return np.where(in_upper, at(sf, x) > goal, at(cdf, x) < goal)
+
+    found = bisection(is_below, lower, upper)
+    # The distribution function may step at whole numbers: the turning point is one, up to rounding.
+    return np.ceil(found - 1e-9) if statement.support.kind == "integer" else found
+
+
+def _interval(
+    statement: Statement, over: tuple[Range, ...], values: Values, sizes: Sizes
+) -> tuple[Floats, Floats]:
+    """Where both the family's support and the truncation allow values."""
+    full = statement.family.support(statement.event, **dict(statement.arguments))
+    low = [evaluate(sp.sympify(s.lower), over, values, sizes) for s in (full, statement.support)]
+    high = [evaluate(sp.sympify(s.upper), over, values, sizes) for s in (full, statement.support)]
+    shape = tuple(map(len, over))
+    lower = np.broadcast_to(np.maximum(*low), shape)
+    upper = np.broadcast_to(np.minimum(*high), shape)
+    if (lower >= upper).any() and statement.support.kind != "integer":
+        raise ModelError(
+            f"{statement.name}: the truncation leaves nothing: lower bound "
+            f"{lower[lower >= upper][0]:g} is not below upper bound {upper[lower >= upper][0]:g}."
+        )
+    return lower, upper
+
+
+def _log_mixture(log_a: Floats, log_b: Floats, weight: Floats) -> Floats:
+    """``log((1 - w) exp(a) + w exp(b))``."""
+    return np.asarray(np.logaddexp(log_a + np.log1p(-weight), log_b + np.log(weight)))
+
+
+def bisection(is_below: Callable[[Floats], Any], lower: Floats, upper: Floats) -> Floats:
+    """Where ``is_below`` turns false between the bounds, which may be infinite, elementwise.
+
+    >>> bisection(lambda x: x**3 < 8.0, np.array([0.0]), np.array([np.inf])).round(9)
+    array([2.])
+    """
+    low, high = _finite_bracket(is_below, lower, upper)
+    for _ in range(200):
+        middle = low + (high - low) / 2
+        below = is_below(middle)
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+        if ((high - low) <= 1e-15 * np.maximum(np.abs(low), np.abs(high))).all():
+            break
+    return np.clip(low + (high - low) / 2, lower, upper)
+
+
+def _finite_bracket(
+    is_below: Callable[[Floats], Any], lower: Floats, upper: Floats
+) -> tuple[Floats, Floats]:
+    """Finite bounds around the turning point: steps from a finite end (or 0) that double."""
+    start = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper, 0.0))
+    low = np.where(np.isfinite(lower), lower, start - 1.0)
+    high = np.where(np.isfinite(upper), upper, start + 1.0)
+    for step in 2.0 ** np.arange(1, 1000):
+        short_low = ~np.isfinite(lower) & ~is_below(low)
+        short_high = ~np.isfinite(upper) & is_below(high)
+        if not (short_low.any() or short_high.any()):
+            break
+        low = np.where(short_low, start - step, low)
+        high = np.where(short_high, start + step, high)
+    return low, high

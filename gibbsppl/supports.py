@@ -1,0 +1,77 @@
+"""Where a variable can be: values that families declare, statements narrow, matching compares.
+
+A support has a kind and, for scalars, bounds; the bounds are expressions, so that they may depend
+on other variables (``Uniform(0, theta)``, ``Binomial(n, p)``).
+
+>>> POSITIVE
+(0, oo)
+>>> Support("integer", sp.Integer(0), sp.Symbol("n"))
+{0..n}
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import sympy as sp
+
+Kind = Literal["real", "integer", "simplex", "vector", "spd", "counts"]
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """A set of values of one variable (of its event, for the kinds that have one).
+
+    ``real`` is an interval, ``integer`` the whole numbers in a closed range, ``simplex`` positive
+    vectors of sum one, ``vector`` real vectors, ``spd`` symmetric positive definite matrices and
+    ``counts`` vectors of counts whose sum is ``upper``.
+    """
+
+    kind: Kind
+    lower: Any = -sp.oo
+    upper: Any = sp.oo
+
+    def narrowed(self, lower: Any, upper: Any) -> Support:
+        """The support between two further bounds (``None``: no bound)."""
+        return replace(
+            self,
+            lower=self.lower if lower is None else lower,
+            upper=self.upper if upper is None else upper,
+        )
+
+    @property
+    def is_discrete(self) -> bool:
+        """Whether the values are whole numbers."""
+        return self.kind in ("integer", "counts")
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether the values are finitely many labels."""
+        return self.kind == "integer" and sp.oo not in (-self.lower, self.upper)
+
+    def __repr__(self) -> str:
+        match self.kind:
+            case "real" if self == REAL:
+                return "the real line"
+            case "real":
+                return f"({self.lower}, {self.upper})"
+            case "integer":
+                return f"{{{self.lower}..{self.upper}}}"
+            case "simplex":
+                return "the simplex"
+            case "vector":
+                return "real vectors"
+            case "spd":
+                return "positive definite matrices"
+            case "counts":
+                return f"counts of sum {self.upper}"
+
+
+REAL = Support("real")
+POSITIVE = Support("real", sp.Integer(0))
+UNIT = Support("real", sp.Integer(0), sp.Integer(1))
+NATURAL = Support("integer", sp.Integer(0))
+SIMPLEX = Support("simplex", sp.Integer(0), sp.Integer(1))
+VECTOR = Support("vector")
+SPD = Support("spd")

@@ -1,0 +1,173 @@
+"""Parameters: how they are named, and their values.
+
+Each function declares a bad model; its docstring is the message that it must give.
+"""
+
+import gibbsppl.language as gp
+
+
+def standard_deviation_by_position():
+    """x: positional value 2 of Normal could be tau or sigma or var; a parameterisation is always
+    named: write tau=... or sigma=... or var=....
+    """
+    with gp.Model():
+        gp.Normal("x", 0, 1)
+
+
+def rate_by_position():
+    """x: positional value 2 of Gamma could be rate or mu or scale; a parameterisation is always
+    named: write rate=... or mu=... or scale=....
+    """
+    with gp.Model():
+        gp.Gamma("x", 1, 2)
+
+
+def rate_or_scale_by_position():
+    """x: positional value 1 of Exponential could be rate or scale; a parameterisation is always
+    named: write rate=... or scale=....
+    """
+    with gp.Model():
+        gp.Exponential("x", 2)
+
+
+def too_many_positions():
+    """x: 3 positional values for Beta, which takes (a, b) or (mu, kappa); name the parameters."""
+    with gp.Model():
+        gp.Beta("x", 1, 2, 3)
+
+
+def unknown_parameter():
+    """x: Normal with the parameters mu, sd; expected (mu, tau) or (mu, sigma) or (mu, var)."""
+    with gp.Model():
+        gp.Normal("x", 0, sd=1)
+
+
+def two_scales_at_once():
+    """x: Normal with the parameters mu, sigma, tau; expected (mu, tau) or (mu, sigma) or (mu,
+    var).
+    """
+    with gp.Model():
+        gp.Normal("x", 0, sigma=1, tau=1)
+
+
+def missing_parameter():
+    """x: Gamma with the parameters shape; expected (shape, rate) or (shape, scale) or (mu, shape)
+    or (mu, sigma).
+    """
+    with gp.Model():
+        gp.Gamma("x", 1)
+
+
+def parameter_twice():
+    """x: Normal got mu twice, by position and by name; drop one."""
+    with gp.Model():
+        gp.Normal("x", 0, mu=0, sigma=1)
+
+
+def negative_precision():
+    """x: tau: found -1; expected a number in (0, oo): correct the value, or choose a distribution
+    that can have it.
+    """
+    with gp.Model():
+        gp.Normal("x", 0, tau=-1)
+
+
+def zero_standard_deviation_in_data():
+    """x: sigma: found 0 at position i=1; expected a number in (0, oo): correct the value, or
+    choose a distribution that can have it.
+    """
+    with gp.Model():
+        s = gp.Data("s", [1.0, 0.0, 2.0], dims="i")
+        gp.Normal("x", 0, sigma=s, dims="i")
+
+
+def probability_above_one():
+    """x: p: found 1.5; expected a number in (0, 1): correct the value, or choose a distribution
+    that can have it.
+    """
+    with gp.Model():
+        gp.Bernoulli("x", 1.5)
+
+
+def probabilities_that_do_not_sum_to_one():
+    """z: p: found [0.5, 0.3, 0.1]; expected probabilities of sum one: correct the value, or choose
+    a distribution that can have it.
+    """
+    with gp.Model(coords={"k": 3}):
+        p = gp.Data("p", [0.5, 0.3, 0.1], dims="k")
+        gp.Categorical("z", p)
+
+
+def probabilities_of_one_row_that_do_not_sum_to_one():
+    """z: p: found [0.5, 0.6] at position i=1; expected probabilities of sum one: correct the
+    value, or choose a distribution that can have it.
+    """
+    with gp.Model(coords={"k": 2}):
+        p = gp.Data("p", [[0.5, 0.5], [0.5, 0.6]], dims=("i", "k"))
+        gp.Categorical("z", p, dims="i")
+
+
+def matrix_that_is_not_positive_definite():
+    """x: cov: found [[1.0, 2.0], [2.0, 1.0]]; expected a symmetric positive definite matrix:
+    correct the value, or choose a distribution that can have it.
+    """
+    with gp.Model(coords={"k": 2}):
+        s = gp.Data("S", [[1.0, 2.0], [2.0, 1.0]], dims=("k", "k'"))
+        gp.MvNormal("x", 0, cov=s, dims="k")
+
+
+def matrix_that_is_not_symmetric():
+    """x: cov: found [[1.0, 0.5], [0.1, 1.0]]; expected a symmetric positive definite matrix:
+    correct the value, or choose a distribution that can have it.
+    """
+    with gp.Model(coords={"k": 2}):
+        s = gp.Data("S", [[1.0, 0.5], [0.1, 1.0]], dims=("k", "k'"))
+        gp.MvNormal("x", 0, cov=s, dims="k")
+
+
+def number_of_trials_that_is_not_whole():
+    """x: n: found 2.5; expected a whole number in {0..oo}: correct the value, or choose a
+    distribution that can have it.
+    """
+    with gp.Model():
+        gp.Binomial("x", 2.5, 0.5)
+
+
+def bounds_in_the_wrong_order():
+    """x: its lower bound 3 is not below its upper bound 1; give the bounds in order."""
+    with gp.Model():
+        gp.Uniform("x", 3, 1)
+
+
+def truncation_in_the_wrong_order():
+    """x: its lower bound 2 is not below its upper bound 1; give the bounds in order."""
+    with gp.Model():
+        gp.Normal("x", 0, sigma=1, lower=2, upper=1)
+
+
+def truncation_of_a_vector():
+    """p: lower= truncates, but Dirichlet has no distribution function in closed form; truncation
+    is not supported there: leave the bound out.
+    """
+    with gp.Model(coords={"k": 2}):
+        gp.Dirichlet("p", 1, dims="k", lower=0.1)
+
+
+def infinite_parameter():
+    """x: parameter mu: found the number inf; expected a finite one."""
+    with gp.Model():
+        gp.Normal("x", float("inf"), sigma=1)
+
+
+def parameter_that_is_text():
+    """x: parameter mu: found 'mu'; expected a number or a tensor of the model (a distribution
+    becomes one when it is given a name).
+    """
+    with gp.Model():
+        gp.Normal("x", mu="mu", sigma=1)
+
+
+def number_outside_the_reals():
+    """expression of 0: its value is zoo; expected a finite real number."""
+    with gp.Model():
+        gp.log(0)

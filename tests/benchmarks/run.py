@@ -1,0 +1,191 @@
+"""Generated sweeps and a cold start, beside the same work written by hand: ratios of CPU time.
+
+    python tests/benchmarks/run.py [sweeps] [cold]
+
+Both sides run in one process (cold start: one after the other, each in a fresh process), taking
+turns; a ratio is the median over the turns. Machines differ, the ratios less: quote only them.
+"""
+
+# Threads and paths are set before what reads them is imported.
+# ruff: noqa: E402
+
+import os
+
+# One thread: CPU time is what is compared. (NumPy reads this when it is imported.)
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+sys.path[:0] = [str(ROOT), str(HERE)]
+
+import factorisation_by_hand
+import lda_by_hand
+import rats_by_hand
+import regression_by_hand
+
+import gibbsppl as gp
+from gibbsppl.initial import initial_state
+from models import lda, linear_regression, matrix_factorisation, rats
+
+TURNS = 9
+TURN_SECONDS = 0.15
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """CPU seconds of both sides, turn by turn."""
+
+    name: str
+    hand: tuple[float, ...]
+    ours: tuple[float, ...]
+
+    @property
+    def ratio(self):
+        """Ours over the one by hand."""
+        return statistics.median(o / h for o, h in zip(self.ours, self.hand, strict=True))
+
+    def __str__(self):
+        hand, ours = (statistics.median(side) * 1e6 for side in (self.hand, self.ours))
+        return f"{self.name:44}{hand:12.1f}{ours:12.1f}{self.ratio:8.2f}"
+
+
+def by_hand(module, constants, *size):
+    """One sweep of a hand-written sampler, as a function without arguments."""
+    rng = np.random.default_rng(1)
+    state = module.start(rng, constants, *size)
+    return lambda: module.sweep(rng, state, constants)
+
+
+def generated(model):
+    """One sweep of the generated sampler, as a function without arguments."""
+    rng = np.random.default_rng(1)
+    sampler = gp.compile(model)
+    constants = sampler.program.prepare(model.data)
+    state, _ = initial_state(rng, model.graph, model.data)
+    return lambda: sampler.program.sweep(rng, state, constants)
+
+
+def rats_pair():
+    """The 30 rats."""
+    constants = rats_by_hand.prepare(rats.RATS["weights"], rats.RATS["days"])
+    return by_hand(rats_by_hand, constants), generated(rats.model())
+
+
+def lda_pair():
+    """The topics of Reuters."""
+    corpus = lda.reuters()
+    constants = lda_by_hand.prepare(*corpus, 20)
+    return by_hand(lda_by_hand, constants), generated(lda.model(corpus=corpus, topics=20))
+
+
+def regression_pair(rows=442, columns=10):
+    """A regression on standardised columns."""
+    rng = np.random.default_rng(2)
+    x = rng.standard_normal((rows, columns))
+    x -= x.mean(axis=0)
+    y = x @ rng.standard_normal(columns) + rng.standard_normal(rows)
+    model = linear_regression.model(x=x, y=y, columns=[f"x{j}" for j in range(columns)])
+    return by_hand(regression_by_hand, regression_by_hand.prepare(x, y)), generated(model)
+
+
+def factorisation_pair(shape=(43, 11), ratings=430, factors=2):
+    """A factorisation of random ratings; each row and each column has one at least."""
+    rng = np.random.default_rng(3)
+    cells = rng.choice(shape[0] * shape[1], size=ratings, replace=False)
+    left, right = np.divmod(cells, shape[1])
+    left[: shape[0]], right[-shape[1] :] = np.arange(shape[0]), np.arange(shape[1])
+    value = 7.6 + rng.standard_normal(ratings)
+    model = matrix_factorisation.model(
+        ratings=(left, right, value), names=tuple(map(range, shape)), factors=factors
+    )
+    constants = factorisation_by_hand.prepare(left, right, value, shape, 7.6)
+    return by_hand(factorisation_by_hand, constants, factors), generated(model)
+
+
+SWEEPS = {
+    "rats, 30 x 5": rats_pair,
+    "regression, 442 x 10": regression_pair,
+    "regression, 10,000 x 50": lambda: regression_pair(10_000, 50),
+    "factorisation, 43 x 11, 2 factors": factorisation_pair,
+    "factorisation, 2,000 x 1,000, 60,000, 10": lambda: factorisation_pair(
+        (2000, 1000), 60_000, 10
+    ),
+    "LDA, Reuters, 20 topics": lda_pair,
+}
+
+
+def cpu_time(sweep, repeats):
+    """CPU seconds of one sweep."""
+    start = time.process_time()
+    for _ in range(repeats):
+        sweep()
+    return (time.process_time() - start) / repeats
+
+
+def compare(name, pair, turns=TURNS, turn_seconds=TURN_SECONDS):
+    """Both sides, turn about."""
+    sides = pair()
+    repeats = [max(1, round(turn_seconds / max(cpu_time(s, 3), 1e-6))) for s in sides]
+    times = [[cpu_time(s, n) for s, n in zip(sides, repeats, strict=True)] for _ in range(turns)]
+    return Result(name, *zip(*times, strict=True))
+
+
+IMPORTS = "import numpy, sympy, networkx, scipy.special"
+PROGRAMS = {
+    "bare imports": ("-c", IMPORTS),
+    "bare NumPy": ("-c", "import numpy"),
+    "by hand": (str(HERE / "rats_by_hand.py"),),
+    "gibbsppl run": (
+        *("-m", "gibbsppl", "run", str(ROOT / "models" / "rats.py")),
+        *("--draws", "1000", "--warmup", "500", "--chains", "4", "--seed", "1"),
+    ),
+}
+
+
+def process_time(arguments):
+    """CPU seconds, user and system, of a fresh process."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, *arguments], check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def cold_start(turns=5):
+    """Rats from nothing to a summary of 4 x 1,000 draws: the table's lines."""
+    for arguments in PROGRAMS.values():  # compiled files and the disk's cache are warm for all
+        process_time(arguments)
+    times = [{name: process_time(a) for name, a in PROGRAMS.items()} for _ in range(turns)]
+    median = {name: statistics.median(t[name] for t in times) for name in PROGRAMS}
+    yield from (f"{name:44}{seconds:12.2f} s" for name, seconds in median.items())
+    ratio = statistics.median((t["gibbsppl run"] - t["bare imports"]) / t["by hand"] for t in times)
+    yield f"{'(gibbsppl run - bare imports) / by hand':44}{ratio:12.2f}"
+    ratio = statistics.median(
+        (t["gibbsppl run"] - t["bare imports"]) / (t["by hand"] - t["bare NumPy"]) for t in times
+    )
+    yield f"{'the same, NumPy taken off the one by hand':44}{ratio:12.2f}"
+
+
+def main(*parts):
+    """Print the tables asked for; both unless named."""
+    if not parts or "sweeps" in parts:
+        print(f"{'one sweep, CPU microseconds':44}{'by hand':>12}{'generated':>12}{'ratio':>8}")
+        for name, pair in SWEEPS.items():
+            print(compare(name, pair), flush=True)
+    if not parts or "cold" in parts:
+        print("\nrats from a cold start, 4 x (500 + 1,000) sweeps, CPU seconds")
+        for line in cold_start():
+            print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

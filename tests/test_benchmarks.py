@@ -1,0 +1,62 @@
+"""The hand-written sweeps still run, and sample what they should."""
+
+# The folder of benchmarks is on the path before they are imported.
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent / "benchmarks"))
+
+import factorisation_by_hand
+import lda_by_hand
+import rats_by_hand
+import regression_by_hand
+from references.monte_carlo import disagreements
+
+from models import lda, linear_regression, matrix_factorisation, rats
+
+
+def test_rats_by_hand_agrees_with_the_reference():
+    kept = rats_by_hand.run(draws=400, warmup=100, chains=4)
+    found = {"alpha0": kept["mu_a"] - 22 * kept["mu_b"], "mu_b": kept["mu_b"]}
+    assert disagreements(found, rats.REFERENCE) == {}
+
+
+def test_regression_by_hand_agrees_with_the_reference():
+    constants = regression_by_hand.prepare(linear_regression.X, linear_regression.Y)
+    rng = np.random.default_rng(1)
+    state = regression_by_hand.start(rng, constants)
+    kept = []
+    for _ in range(1100):
+        regression_by_hand.sweep(rng, state, constants)
+        kept.append([*state["beta"], state["tau"], state["tau_beta"]])
+    names = ["intercept", *(f"beta[{c}]" for c in linear_regression.COLUMNS), "tau", "tau_beta"]
+    found = dict(zip(names, np.array(kept[100:]).T, strict=True))
+    assert disagreements(found, linear_regression.REFERENCE) == {}
+
+
+def test_factorisation_by_hand_agrees_with_the_reference():
+    factorisation = matrix_factorisation
+    shape = len(factorisation.JUDGES), len(factorisation.QUALITIES)
+    constants = factorisation_by_hand.prepare(*factorisation.OBSERVED, shape, 7.6)
+    rng = np.random.default_rng(1)
+    state = factorisation_by_hand.start(rng, constants, 2)
+    draws = {name: np.empty((1, 2000, len(state[name]), 2)) for name in "UV"}
+    for sweep in range(-100, 2000):
+        factorisation_by_hand.sweep(rng, state, constants)
+        for name, kept in draws.items():
+            kept[0, sweep] = state[name]
+    assert disagreements(factorisation.quantities(draws), factorisation.REFERENCE) == {}
+
+
+def test_topics_by_hand_find_the_bars():
+    constants = lda_by_hand.prepare(*lda.bars(), 6)
+    rng = np.random.default_rng(1)
+    state = lda_by_hand.start(rng, constants)
+    lda_by_hand.sweep(rng, state, constants)
+    first = lda_by_hand.log_likelihood(state, constants)
+    for _ in range(100):
+        lda_by_hand.sweep(rng, state, constants)
+    assert lda_by_hand.log_likelihood(state, constants) > first

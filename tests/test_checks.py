@@ -1,0 +1,445 @@
+"""Each check passes on a right program and fails on planted bugs."""
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from gibbsppl.backends.program import load
+from gibbsppl.checks.enumeration import enumerate_sweep
+from gibbsppl.checks.geweke import geweke
+from gibbsppl.checks.ratio import ratio_check, ratio_table
+from gibbsppl.errors import CompileError, ModelError, RunError
+from gibbsppl.expressions import Array, Dim
+from gibbsppl.families import FAMILIES
+from gibbsppl.graph import Graph, Potential, Range, Statement, Variable
+from gibbsppl.initial import initial_state
+from gibbsppl.schedule.plan import plan
+from gibbsppl.simulate import simulate
+
+I, J, K = (Dim(n) for n in "ijk")
+SIZES = {I: 3, J: 3, K: 2}
+MU, TAU, X, Y, Z, P, PHI = (Array(n) for n in ("mu", "tau", "x", "y", "z", "p", "phi"))
+
+
+def statement(target, dims, family, event=(), known=0, name=None, **arguments):
+    over = tuple(d if isinstance(d, Range) else Range(d, 0, SIZES[d]) for d in dims)
+    arguments = tuple((k, sp.sympify(v)) for k, v in arguments.items())
+    name = name or target.array.name
+    return Statement(
+        name, target, over, event, FAMILIES[family], arguments, known=sp.sympify(known)
+    )
+
+
+def graph(*statements, potentials=(), integer=(), data=(), **dims):
+    variables = {n: Variable(n, d, "random", n in integer) for n, d in dims.items()}
+    variables |= {n: Variable(n, d, "data") for n, d in dict(data).items()}
+    return Graph("test", SIZES, variables, statements, potentials)
+
+
+# Groups: x[i] ~ Normal(mu, tau), y[i, j] ~ Normal(x[i], 2 tau), observed.
+
+GROUPS = """
+import numpy as np
+from gibbsppl.runtime import draws
+
+def prepare(data):
+    return {"y": data["y"], "sum_y": data["y"].sum(axis=1)}
+
+def x_given_rest(s, c):
+    return s["tau"] * s["mu"] + 2 * s["tau"] * c["sum_y"], -s["tau"] / 2 - 3 * s["tau"]
+
+def tau_given_rest(s, c):
+    square = ((s["x"] - s["mu"]) ** 2).sum() / 2 + ((c["y"] - s["x"][:, None]) ** 2).sum()
+    return 3 - 1 + 3 / 2 + 9 / 2, -2 - square
+
+def mu_given_rest(s, c):
+    return s["tau"] * s["x"].sum() + 1, -1 / 2 - 3 * s["tau"] / 2
+
+def sweep(rng, s, c):
+    s["x"] = draws.normal(rng, *x_given_rest(s, c), size=(3,))
+    s["tau"] = draws.gamma(rng, *tau_given_rest(s, c), size=())
+    s["mu"] = draws.normal(rng, *mu_given_rest(s, c), size=())
+
+def deterministics(s, c):
+    return {}
+
+GIVEN_REST = {"x": x_given_rest, "tau": tau_given_rest, "mu": mu_given_rest}
+STEPS = ("x", "tau", "mu")
+STEP_VARIABLES = {"x": "x", "tau": "tau", "mu": "mu"}
+"""
+
+PLANTED = {
+    "a sign": ('s["tau"] * s["mu"] + 2', 's["tau"] * s["mu"] - 2', "x"),
+    "a dropped child": ('- 3 * s["tau"] / 2', "", "mu"),
+    "a dropped prior": ('s["x"].sum() + 1', 's["x"].sum()', "mu"),
+    "a wrong axis": ("sum(axis=1)", "sum(axis=0)", "x"),
+    "rate for scale": ("-2 - square", "-1 / 2 - square", "tau"),
+    "a count of rows for one of elements": ("9 / 2", "3 / 2", "tau"),
+}
+
+
+def groups():
+    return graph(
+        statement(MU[()], (), "Normal", mu=1, tau=1),
+        statement(TAU[()], (), "Gamma", shape=3, rate=2),
+        statement(X[I], (I,), "Normal", mu=MU[()], tau=TAU[()]),
+        statement(Y[I, J], (I, J), "Normal", known=1, mu=X[I], tau=2 * TAU[()]),
+        mu=(), tau=(), x=(I,), y=(I, J),
+    )  # fmt: skip
+
+
+def observed():
+    return {"y": np.random.default_rng(4).standard_normal((3, 3)) + 1}
+
+
+def checked(model, source, data, seed=1, **options):
+    state, _ = initial_state(np.random.default_rng(seed), model, data)
+    steps = plan(model, data, **options).steps
+    return ratio_check(np.random.default_rng(seed), model, load(source), steps, data, state)
+
+
+def failed(rows):
+    return {r.step for r in rows if not r.passed}
+
+
+def test_the_ratio_check_passes_what_is_right():
+    rows = checked(groups(), GROUPS, observed())
+
+    assert [(r.step, r.kind, r.family) for r in rows] == [
+        ("x", "exact", "Normal"),
+        ("tau", "exact", "Gamma"),
+        ("mu", "exact", "Normal"),
+    ]
+    assert failed(rows) == set()
+
+
+@pytest.mark.parametrize("bug", PLANTED)
+def test_the_ratio_check_finds_planted_bugs(bug):
+    right, wrong, step = PLANTED[bug]
+    assert right in GROUPS
+
+    rows = checked(groups(), GROUPS.replace(right, wrong), observed())
+
+    assert failed(rows) == {step}
+    assert all(r.discrepancy > 1e3 * r.tolerance for r in rows if not r.passed)
+
+
+def test_the_table_of_the_ratio_check_shows_the_verdicts():
+    right, wrong, _ = PLANTED["a sign"]
+    lines = ratio_table(checked(groups(), GROUPS.replace(right, wrong), observed())).splitlines()
+
+    assert lines[0].split() == ["step", "kind", "family", "discrepancy", "tolerance", "verdict"]
+    assert [line.split()[-1] for line in lines[1:]] == ["FAILED", "passed", "passed"]
+
+
+def test_a_result_that_is_no_number_fails():
+    rows = checked(groups(), GROUPS.replace("-2 - square", "np.nan"), observed())
+
+    assert failed(rows) == {"tau"}
+
+
+def test_a_state_of_zero_density_is_refused():
+    state = {"mu": np.array(0.0), "tau": np.array(-1.0), "x": np.zeros(3)}
+    with pytest.raises(RunError, match="x: the state to check at has zero density"):
+        ratio_check(
+            np.random.default_rng(1), groups(), load(GROUPS),
+            plan(groups(), observed()).steps, observed(), state,
+        )  # fmt: skip
+
+
+# A chain: read by element it is right; its elements changed together it is not a batch.
+
+CHAIN = """
+import numpy as np
+
+def prepare(data):
+    return {}
+
+def x_given_rest(s, c):
+    x = s["x"]
+    near = np.zeros(3)
+    near[1:] += x[:-1]
+    near[:-1] += x[1:]
+    return near, np.full(3, -1.0)
+
+def sweep(rng, s, c):
+    pass
+
+def deterministics(s, c):
+    return {}
+
+GIVEN_REST = {"x": x_given_rest}
+STEPS = ("x",)
+STEP_VARIABLES = {"x": "x"}
+"""
+
+
+def chain():
+    return graph(
+        statement(X[I], (I,), "Normal", mu=0, tau=2),
+        potentials=(Potential("coupling", X[I] * X[I - 1], (Range(I, 1, 3),)),),
+        x=(I,),
+    )  # fmt: skip
+
+
+def test_a_chain_is_right_by_element_and_wrong_as_a_batch():
+    from dataclasses import replace
+
+    model = chain()
+    state, _ = initial_state(np.random.default_rng(1), model, {})
+    (step,) = plan(model, {}, elements=("x",)).steps
+    batch = replace(step, conditional=replace(step.conditional, elements=False))
+    rng = np.random.default_rng(1)
+    by_element = ratio_check(rng, model, load(CHAIN), (step,), {}, state)
+    as_batch = ratio_check(rng, model, load(CHAIN), (batch,), {}, state)
+
+    assert failed(by_element) == set()
+    assert failed(as_batch) == {"x"}
+
+
+# A regression: coefficients drawn as one block.
+
+BLOCK = """
+import numpy as np
+
+def prepare(data):
+    x, y = data["design"], data["y"]
+    return {"h": x.T @ y, "q": x.T @ x}
+
+def b_given_rest(s, c):
+    return c["h"], c["q"] + 4 * np.eye(2)
+
+def sweep(rng, s, c):
+    pass
+
+def deterministics(s, c):
+    return {}
+
+GIVEN_REST = {"b": b_given_rest}
+STEPS = ("b",)
+STEP_VARIABLES = {"b": "b"}
+"""
+
+
+@pytest.mark.parametrize(("prior", "verdicts"), [("4 * np.eye(2)", set()), ("4", {"b"})])
+def test_a_block_is_read_in_information_form(prior, verdicts):
+    from gibbsppl.expressions import Over
+
+    b, design = Array("b"), Array("design")
+    model = graph(
+        statement(b[K], (K,), "Normal", mu=0, tau=4),
+        statement(Y[I], (I,), "Normal", known=1, mu=Over(design[I, K] * b[K], K), tau=1),
+        data=(("design", (I, K)),), b=(K,), y=(I,),
+    )  # fmt: skip
+    rng = np.random.default_rng(2)
+    data = {"design": rng.standard_normal((3, 2)), "y": rng.standard_normal(3)}
+    rows = checked(model, BLOCK.replace("4 * np.eye(2)", prior), data)
+
+    assert [r.kind for r in rows] == ["block"]
+    assert failed(rows) == verdicts
+
+
+# A fallback: the log density as a function of the array.
+
+MOVE = """
+import numpy as np
+
+def prepare(data):
+    return data
+
+def x_given_rest(s, c):
+    def log_density(x):
+        return -x**2 + c["y"] * x - np.exp(x)
+    return log_density
+
+def sweep(rng, s, c):
+    pass
+
+def deterministics(s, c):
+    return {}
+
+GIVEN_REST = {"x": x_given_rest}
+STEPS = ("x",)
+STEP_VARIABLES = {"x": "x"}
+"""
+
+
+@pytest.mark.parametrize(("term", "verdicts"), [("- np.exp(x)", set()), ("", {"x"})])
+def test_a_move_is_read_as_a_function(term, verdicts):
+    model = graph(
+        statement(X[I], (I,), "Normal", mu=0, tau=2),
+        statement(Y[I], (I,), "Poisson", known=1, rate=sp.exp(X[I])),
+        x=(I,), y=(I,), integer=("y",),
+    )  # fmt: skip
+    source = MOVE.replace("- np.exp(x)", term)
+    rows = checked(model, source, {"y": np.array([0, 3, 1])})
+
+    assert [r.kind for r in rows] == ["move"]
+    assert failed(rows) == verdicts
+
+
+# Labels: z[i] ~ Categorical(p), y[i] ~ Normal(phi[z[i]], 1); with a coupling they form a chain.
+
+LABELS = """
+import numpy as np
+
+def prepare(data):
+    return data
+
+def z_given_rest(s, c):
+    weights = np.log(c["p"])[:, None] - (c["y"] - c["phi"][:, None]) ** 2 / 2
+    if c["coupled"]:
+        z = s["z"]
+        for label in (0, 1):
+            weights[label, 1:] += 0.7 * (z[:-1] == label)
+            weights[label, :-1] += 0.7 * (z[1:] == label)
+    return weights
+
+def sweep(rng, s, c):
+    pass
+
+def deterministics(s, c):
+    return {}
+
+GIVEN_REST = {"z": z_given_rest}
+STEPS = ("z",)
+STEP_VARIABLES = {"z": "z"}
+"""
+
+
+def labels(coupled):
+    from gibbsppl.expressions import Equals
+
+    agree = sp.Rational(7, 10) * Equals(Z[I], Z[I - 1])
+    return graph(
+        statement(Z[I], (I,), "Categorical", (K,), p=P[K]),
+        statement(Y[I], (I,), "Normal", known=1, mu=PHI[Z[I]], tau=1),
+        potentials=(Potential("agree", agree, (Range(I, 1, 3),)),) if coupled else (),
+        integer=("z",), data=(("p", (K,)), ("phi", (K,))), z=(I,), y=(I,),
+    )  # fmt: skip
+
+
+def label_data(coupled):
+    return {
+        "p": np.array([0.3, 0.7]), "phi": np.array([-0.5, 0.8]), "y": np.array([0.1, -1.0, 0.6]),
+        "coupled": coupled,
+    }  # fmt: skip
+
+
+LABEL_BUGS = {
+    "": ("", ""),
+    "a sign": ("[:, None] -", "[:, None] +"),
+    "a dropped prior": ('np.log(c["p"])[:, None]', "0"),
+    "a factor": ("** 2 / 2", "** 2"),
+}
+
+
+@pytest.mark.parametrize("coupled", [False, True])
+@pytest.mark.parametrize("bug", LABEL_BUGS)
+def test_labels_by_ratio_and_by_enumeration(bug, coupled):
+    model, data = labels(coupled), label_data(coupled)
+    source = LABELS.replace(*LABEL_BUGS[bug]) if bug else LABELS
+    rows = checked(model, source, data)
+    steps = plan(model, data).steps
+    result = enumerate_sweep(model, load(source), steps, data, {"z": np.zeros(3, dtype=int)})
+
+    assert [r.kind for r in rows] == ["finite"]
+    assert len(result.states) == 8
+    np.testing.assert_allclose(result.transition.sum(axis=1), 1.0)
+    assert failed(rows) == ({"z"} if bug else set())
+    assert result.passed == (not bug)
+    assert ("FAILED" in str(result)) == bool(bug)
+
+
+def test_coupled_labels_drawn_as_a_batch_do_not_leave_the_posterior_invariant():
+    from dataclasses import replace
+
+    model, data = labels(coupled=True), label_data(coupled=True)
+    (step,) = plan(model, data).steps
+    batch = replace(step, conditional=replace(step.conditional, elements=False))
+    start = {"z": np.zeros(3, dtype=int)}
+
+    assert enumerate_sweep(model, load(LABELS), (step,), data, start).passed
+    assert not enumerate_sweep(model, load(LABELS), (batch,), data, start).passed
+
+
+def test_what_cannot_be_enumerated_is_an_error():
+    with pytest.raises(CompileError, match="mu: its support is the real line, expected finitely"):
+        enumerate_sweep(
+            groups(), load(GROUPS), plan(groups(), observed()).steps, observed(),
+            {"mu": np.array(0.0), "tau": np.array(1.0), "x": np.zeros(3)},
+        )  # fmt: skip
+
+
+# The joint-distribution test sees what the ratio check cannot: a wrong draw from right parameters.
+
+DRAW_BUGS = {
+    "one noise for all elements": (
+        "draws.normal(rng, *x_given_rest(s, c), size=(3,))", "shared(rng, *x_given_rest(s, c))",
+        "def sweep", """
+def shared(rng, h, q):
+    return h / (-2 * q) + rng.standard_normal() / np.sqrt(-2 * q)
+
+def sweep""",
+    ),
+    "a draw of four times the spread": (
+        's["mu"] = draws.normal(rng, *mu_given_rest(s, c), size=())',
+        's["mu"] = draws.normal(rng, *(np.array(mu_given_rest(s, c)) / 16), size=())',
+    ),
+}  # fmt: skip
+
+
+def test_the_joint_distribution_test_passes_what_is_right():
+    model, data = groups(), observed()
+    result = geweke(np.random.default_rng(1), model, data, load(GROUPS), replicates=150)
+
+    assert result.passed, str(result)
+    assert len(result.comparisons) == 3 * 16
+    assert "FAILED" not in str(result)
+
+
+def squared_residual(v):
+    """What the independent noises of x add up to, squared, in units of its posterior spread."""
+    precision = 7 * v["tau"]
+    mean = (v["tau"] * v["mu"] + 2 * v["tau"] * v["y"].sum(axis=1)) / precision
+    return float(((v["x"] - mean).sum()) ** 2 * precision)
+
+
+@pytest.mark.parametrize("bug", DRAW_BUGS)
+def test_the_joint_distribution_test_finds_wrong_draws(bug):
+    source = GROUPS
+    for right, wrong in zip(DRAW_BUGS[bug][::2], DRAW_BUGS[bug][1::2], strict=True):
+        assert right in source
+        source = source.replace(right, wrong)
+    model, data = groups(), observed()
+    rng = np.random.default_rng(1)
+
+    assert failed(checked(model, source, data)) == set()
+    functions = {"square of the summed residual": squared_residual, "mu": lambda v: float(v["mu"])}
+    right, wrong = (
+        geweke(rng, model, data, load(text), replicates=400, functions=functions)
+        for text in (GROUPS, source)
+    )
+    assert right.passed, str(right)
+    assert not wrong.passed
+    assert "FAILED" in str(wrong)
+
+
+@pytest.mark.parametrize("bug", ["a sign", "a dropped child", "a wrong axis", "rate for scale"])
+def test_the_joint_distribution_test_finds_wrong_parameters(bug):
+    right, wrong, _ = PLANTED[bug]
+    source = GROUPS.replace(right, wrong)
+    rng = np.random.default_rng(1)
+
+    assert not geweke(rng, groups(), observed(), load(source), replicates=400, sweeps=3).passed
+
+
+def test_a_model_with_potentials_has_no_forward_draws():
+    with pytest.raises(ModelError, match="coupling: a model with potentials"):
+        geweke(np.random.default_rng(1), chain(), {}, load(CHAIN), replicates=2)
+
+
+def test_simulated_data_give_positive_density_states():
+    values = simulate(np.random.default_rng(1), groups(), {})
+
+    assert failed(checked(groups(), GROUPS, {"y": values["y"]})) == set()
