@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
+import sympy as sp
 from sympy import Add, Mul
 
 from gibbsppl.expressions import (
@@ -24,8 +25,9 @@ from gibbsppl.expressions import (
     Over,
     copy_of,
     dims_of,
-    substitute,
+    root_of,
     subexpressions,
+    substitute,
 )
 from gibbsppl.graph import Range
 from gibbsppl.pieces import Piece
@@ -72,7 +74,7 @@ def pull_back(
     the dims that name those axes.
     """
     aligned = _align(piece, axes, indices, sizes)
-    coefficient = substitute(piece.coefficient, aligned.mapping)
+    coefficient = substitute(bounded(piece.coefficient, sizes), aligned.mapping)
     matches = (Equals(substitute(i, aligned.mapping), a) for i, a in aligned.gathers)
     value = contracted(Mul(coefficient, *matches), aligned.summed, is_data)
     return Contribution(piece.factor, value, aligned.place)
@@ -130,6 +132,23 @@ def _shifted(index: Expr) -> tuple[Dim | None, int]:
         return None, 0
     shift = index - dims[0]
     return (dims[0], int(shift)) if shift.is_Integer else (None, 0)
+
+
+def bounded(expr: Expr, sizes: Mapping[Dim, int]) -> Expr:
+    """The expression with the bounds of every sum written out, and sums of constants done.
+
+    >>> i, j, x = Dim("i"), Dim("j"), Array("x")
+    >>> bounded(Over(x[i], j) + Over(x[j], j), {i: 2, j: 3})
+    3*x[i] + sum(x[j], j, 0, 3)
+    """
+    if not expr.has(Over):
+        return expr
+    args = tuple(bounded(a, sizes) if isinstance(a, sp.Expr) else a for a in expr.args)
+    if isinstance(expr, Over) and len(args) == 2:  # noqa: PLR2004
+        body, dim = args
+        size = sizes[dim] if dim in sizes else sizes[Dim(root_of(dim))]
+        return Over(body, dim, 0, size) if dim in dims_of(body) else body * size
+    return expr.func(*args)
 
 
 def contracted(expr: Expr, over: Collection[Range], is_data: IsData) -> Expr:

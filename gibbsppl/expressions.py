@@ -260,7 +260,8 @@ def substitute(expr: Expr, replacements: Mapping[Expr, Expr]) -> Expr:
 def _substitute_under(expr: Binder, replacements: Mapping[Expr, Expr]) -> Expr:
     inner = {k: v for k, v in replacements.items() if not set(expr.bound) & k.free_symbols}
     incoming = set().union(*(v.free_symbols for v in inner.values())) if inner else set()
-    renamed = {d: copy_of(d, incoming | expr.body.free_symbols) for d in expr.bound if d in incoming}
+    taken = incoming.union(expr.body.free_symbols, *(k.free_symbols for k in inner))
+    renamed = {d: copy_of(d, taken) for d in expr.bound if d in incoming}
     body = substitute(expr.body.xreplace(renamed), inner)
     rest = (substitute(a, replacements) for a in expr.args[1 + expr.binds :])
     return expr.func(body, *(renamed.get(d, d) for d in expr.bound), *rest)

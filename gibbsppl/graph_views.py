@@ -4,6 +4,7 @@ Comes in: a `Graph`. Goes out: views of it that hold no facts of their own; edge
 expressions. Regions count: ``x[t - 1]`` for t = 1..9 reads the statements of ``x`` that fill any of
 its positions 0..8, and no other.
 
+>>> from gibbsppl.expressions import Array
 >>> x, t = Array("x"), Dim("t")
 >>> [r.intervals for r in reads_of(x[t - 1], {t: (1, 9)}, {t: 10})]
 [((0, 8),)]
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 import networkx as nx
 import sympy as sp
 
-from gibbsppl.expressions import Array, Binder, Dim, Expr, Leaf, root_of
+from gibbsppl.expressions import Binder, Dim, Expr, Leaf, root_of
 from gibbsppl.graph import Factor, Graph, Potential, Range, Statement
 
 Interval = tuple[int, int]
@@ -168,18 +169,3 @@ def _kind(factor: Factor) -> str:
 
 def _in_order(graph: Graph, names: set[str] | list[str]) -> tuple[str, ...]:
     return tuple(f.name for f in graph.factors if f.name in names)
-
-
-__all__ = [
-    "Array",
-    "Blanket",
-    "Edge",
-    "Read",
-    "blanket",
-    "bounds_of",
-    "dag",
-    "edges_of",
-    "offset_of",
-    "read_expressions",
-    "reads_of",
-]

@@ -9,9 +9,9 @@ An initial value is a draw from its prior given what is already set, if the prio
 they spread over no more than 10 data scales (real line) or a factor of about 1,000 (half line).
 Elsewhere: Normal(0, data scale) on the real line; a distance exp(Normal(0, 1)) from the bound on a
 half line; uniform over the middle of an interval; flat on a simplex; the identity for a matrix; a
-small count. The data scale is the root mean square of the observed values that are not all whole
-numbers, and 1 if there are none. A start of zero density is drawn again, each time with half the
-spread.
+small count. The data scale is the root mean square of the observed values of continuous
+distributions, and 1 if there are none. A start of zero density is drawn again, each time with half
+the spread.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def describe() -> str:
         "line).\nElsewhere: Normal(0, data scale) on the real line; a distance exp(Normal(0, 1)) "
         "from the bound on a\nhalf line; uniform over the middle of an interval; flat on a "
         "simplex; the identity for a matrix; a\nsmall count. The data scale is the root mean "
-        "square of the observed values that are not all whole\nnumbers, and 1 if there are none. "
-        "A start of zero density is drawn again, each time with half the\nspread."
+        "square of the observed values of continuous\ndistributions, and 1 if there are none. "
+        "A start of zero density is drawn again, each time with half\nthe spread."
     )
 
 
@@ -75,19 +75,15 @@ def initial_state(
 
 
 def data_scale(graph: Graph, data: Values) -> float:
-    """The root mean square of what was observed and is not all whole numbers; 1 without any."""
-    found = [
-        value[np.isfinite(value)]
-        for s in graph.statements
-        if s.known != 0 and (value := _observed(s, data)) is not None
-    ]
-    values = np.concatenate([v for v in found if (v != np.rint(v)).any()] or [np.ones(1)])
-    return float(np.sqrt(np.mean(values**2))) or 1.0
+    """The root mean square of the observed values of continuous families; 1 without any."""
+    names = {s.target.array.name for s in graph.statements if s.known != 0 and _is_measured(s)}
+    found = [np.ravel(np.asarray(data[n], dtype=np.float64)) for n in sorted(names & set(data))]
+    values = np.concatenate(found or [np.ones(1)])
+    return float(np.sqrt(np.nanmean(values**2))) or 1.0
 
 
-def _observed(statement: Statement, data: Values) -> Floats | None:
-    value = data.get(statement.target.array.name)
-    return None if value is None else np.ravel(np.asarray(value, dtype=np.float64))
+def _is_measured(statement: Statement) -> bool:
+    return statement.support.kind in ("real", "vector")
 
 
 def _attempt(start: _Start, data: Values, given: Values) -> State:

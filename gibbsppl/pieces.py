@@ -276,8 +276,24 @@ def _log_det(expr: LogDet, targets: Collection[str]) -> Expr:
 
 def _expanded(density: Expr, targets: Collection[str]) -> Expr:
     """The density multiplied out."""
-    density = sp.expand(density, log=False, basic=False, func=False, trig=False, complex=False)
-    return sp.expand_mul(sp.expand_power_base(expand_logs(density, targets), force=True))
+    return _multiplied_out(expand_logs(_multiplied_out(density), targets))
+
+
+def _multiplied_out(expr: Expr) -> Expr:
+    """Products and powers of sums as sums; arguments of other functions are left as they are.
+
+    A square inside a function stays a square: expanded, it would lose its digits far from zero.
+    """
+    if expr.is_Add:
+        return Add(*map(_multiplied_out, expr.args))
+    if expr.is_Mul:
+        return sp.expand_mul(Mul(*map(_multiplied_out, expr.args)), deep=False)
+    if isinstance(expr, sp.exp):
+        return Mul(*(sp.exp(a) for a in Add.make_args(_multiplied_out(expr.args[0]))))
+    if expr.is_Pow and expr.exp.is_number:
+        power = sp.expand_power_base(sp.Pow(_multiplied_out(expr.base), expr.exp), force=True)
+        return sp.expand_multinomial(power, deep=False) if power.is_Pow else _multiplied_out(power)
+    return expr
 
 
 def _parted(term: Expr, targets: Collection[str]) -> tuple[Expr, Expr, frozenset[Dim]]:

@@ -14,6 +14,7 @@ without any change to the density: look at the likelihood with the labels summed
 """
 
 import importlib.util
+import warnings
 
 import numpy as np
 
@@ -30,9 +31,12 @@ def reuters():
     """The tokens of 395 Reuters stories: (document, word, vocabulary)."""
     import lda.datasets  # noqa: PLC0415  (an extra of the tests, needed for this corpus only)
 
-    counts = lda.datasets.load_reuters()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # the package leaves its files open
+        counts = lda.datasets.load_reuters()
+        vocabulary = list(lda.datasets.load_reuters_vocab())
     document, word = (np.repeat(i, counts[counts.nonzero()]) for i in counts.nonzero())
-    return document, word, list(lda.datasets.load_reuters_vocab())
+    return document, word, vocabulary
 
 
 def bars(rng=None, documents=12, length=40, side=3, alpha=ALPHA):

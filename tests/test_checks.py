@@ -7,7 +7,7 @@ import sympy as sp
 from gibbsppl.backends.program import load
 from gibbsppl.checks.enumeration import enumerate_sweep
 from gibbsppl.checks.geweke import geweke
-from gibbsppl.checks.ratio import ratio_check, ratio_table
+from gibbsppl.checks.ratio import ratio_check, ratio_table, verify
 from gibbsppl.errors import CompileError, ModelError, RunError
 from gibbsppl.expressions import Array, Dim
 from gibbsppl.families import FAMILIES
@@ -105,11 +105,11 @@ def failed(rows):
 def test_the_ratio_check_passes_what_is_right():
     rows = checked(groups(), GROUPS, observed())
 
-    assert [(r.step, r.kind, r.family) for r in rows] == [
+    assert {(r.step, r.kind, r.family) for r in rows} == {
         ("x", "exact", "Normal"),
         ("tau", "exact", "Gamma"),
         ("mu", "exact", "Normal"),
-    ]
+    }
     assert failed(rows) == set()
 
 
@@ -129,7 +129,21 @@ def test_the_table_of_the_ratio_check_shows_the_verdicts():
     lines = ratio_table(checked(groups(), GROUPS.replace(right, wrong), observed())).splitlines()
 
     assert lines[0].split() == ["step", "kind", "family", "discrepancy", "tolerance", "verdict"]
-    assert [line.split()[-1] for line in lines[1:]] == ["FAILED", "passed", "passed"]
+    assert {line.split()[0]: line.split()[-1] for line in lines[1:]} == {
+        "x": "FAILED",
+        "tau": "passed",
+        "mu": "passed",
+    }
+
+
+def test_verify_makes_its_own_state():
+    steps = plan(groups(), observed()).steps
+    right = verify(groups(), load(GROUPS), steps, observed())
+    wrong = verify(groups(), load(GROUPS.replace(*PLANTED["a sign"][:2])), steps, observed())
+
+    assert right.passed
+    assert not wrong.passed
+    assert str(wrong).count("FAILED") == 1
 
 
 def test_a_result_that_is_no_number_fails():
@@ -207,7 +221,7 @@ def prepare(data):
     return {"h": x.T @ y, "q": x.T @ x}
 
 def b_given_rest(s, c):
-    return c["h"], c["q"] + 4 * np.eye(2)
+    return c["h"], -c["q"] / 2 - 2 * np.eye(2)
 
 def sweep(rng, s, c):
     pass
@@ -221,8 +235,8 @@ STEP_VARIABLES = {"b": "b"}
 """
 
 
-@pytest.mark.parametrize(("prior", "verdicts"), [("4 * np.eye(2)", set()), ("4", {"b"})])
-def test_a_block_is_read_in_information_form(prior, verdicts):
+@pytest.mark.parametrize(("prior", "verdicts"), [("2 * np.eye(2)", set()), ("2", {"b"})])
+def test_a_block_is_read_by_its_natural_parameters(prior, verdicts):
     from gibbsppl.expressions import Over
 
     b, design = Array("b"), Array("design")
@@ -233,7 +247,7 @@ def test_a_block_is_read_in_information_form(prior, verdicts):
     )  # fmt: skip
     rng = np.random.default_rng(2)
     data = {"design": rng.standard_normal((3, 2)), "y": rng.standard_normal(3)}
-    rows = checked(model, BLOCK.replace("4 * np.eye(2)", prior), data)
+    rows = checked(model, BLOCK.replace("2 * np.eye(2)", prior), data)
 
     assert [r.kind for r in rows] == ["block"]
     assert failed(rows) == verdicts

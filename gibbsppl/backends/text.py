@@ -245,9 +245,9 @@ class Writer:
 
     def _grouped(self, args: list[Expr], func: Callable[..., Expr]) -> list[Expr]:
         """Arguments that read data alone as one, so that they are computed once."""
-        if self.preparing:
-            return args
         data = [a for a in args if self.is_data(a) and a.free_symbols]
+        if self.preparing or not data:
+            return args
         numbers = [a for a in args if not a.free_symbols]
         together = func(*data, *numbers) if func is sp.Add else func(*data)
         largest = max((len(dims_of(a)) for a in data), default=0)
@@ -332,17 +332,16 @@ class Writer:
         if not leaf.indices:
             return Text(name)
         gathers = self._gathers(leaf)
+        plain: dict[int, tuple[Dim, str]] = {
+            axis: self._slice(leaf, axis, index)
+            for axis, index in enumerate(leaf.indices)
+            if axis not in gathers
+        }
         inner = {d for t in gathers.values() for d in t.dims}
-        plain: dict[int, tuple[Dim, str]] = {}
-        for axis, index in enumerate(leaf.indices):
-            if axis in gathers:
-                continue
-            dim, text = self._slice(leaf, axis, index)
-            if dim in inner or any(dim == d for d, _ in plain.values()):
-                gathers[axis] = self._shifted_positions(index)
-                inner.add(dim)
-            else:
-                plain[axis] = dim, text
+        for axis, (dim, _) in list(plain.items()):
+            # A dim that occurs twice is read pairwise: all its axes become gathers.
+            if dim in inner or any(dim == d for a, (d, _) in plain.items() if a != axis):
+                gathers[axis] = self.write(leaf.indices[axis])
         return self._indexed(name, len(leaf.indices), plain, gathers)
 
     def _gathers(self, leaf: Leaf) -> dict[int, Text]:
@@ -378,10 +377,6 @@ class Writer:
             return dim, ":"
         return dim, f"{start or ''}:{stop if stop != size else ''}"
 
-    def _shifted_positions(self, index: Expr) -> Text:
-        text = self.write(index)
-        return text if text.dims else Text(text.code)
-
     def _indexed(
         self,
         name: str,
@@ -392,7 +387,7 @@ class Writer:
         texts, inner = self._aligned(list(gathers.values()))
         codes = dict(zip(gathers, texts, strict=True))
         index = [codes[a] if a in codes else plain[a][1] for a in range(count)]
-        sliced = {a: d for a, (d, t) in plain.items() if ":" in t}
+        sliced = {a: d for a, (d, t) in plain.items() if ":" in t and a not in gathers}
         axes = sorted(gathers)
         together = bool(axes) and axes[-1] - axes[0] + 1 == len(axes)
         before = [d for a, d in sorted(sliced.items()) if together and a < axes[0]]

@@ -21,12 +21,14 @@ from gibbsppl.backends.program import Program
 from gibbsppl.checks.perturb import free_elements, perturbed
 from gibbsppl.checks.steps import array_of, log_terms_of
 from gibbsppl.checks.table import table, verdict
-from gibbsppl.density import Values, log_density
-from gibbsppl.errors import RunError
+from gibbsppl.density import Values, log_density, log_joint
+from gibbsppl.errors import GibbspplError, RunError
 from gibbsppl.graph import Graph
+from gibbsppl.initial import initial_state
 from gibbsppl.schedule.steps import Step, is_by_element, statement_of
 
 RELATIVE_TOLERANCE = 1e-9
+SWEEPS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,53 @@ class Row:
     def passed(self) -> bool:
         """Whether joint and conditional agree (a discrepancy that is not a number does not)."""
         return self.discrepancy <= self.tolerance
+
+
+@dataclass(frozen=True, slots=True)
+class RatioResult:
+    """One row per step; printed, it is an aligned table."""
+
+    rows: tuple[Row, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every step agrees with the joint density."""
+        return all(row.passed for row in self.rows)
+
+    def __str__(self) -> str:
+        return ratio_table(self.rows)
+
+
+def verify(
+    graph: Graph, program: Program, steps: Sequence[Step], data: Values, seed: int = 0
+) -> RatioResult:
+    """The ratio check of every step, at a dispersed start and again after a few sweeps.
+
+    The tolerance is in proportion to the log densities, which can be huge at a start: the second
+    state, near the posterior, is the one at which small mistakes show.
+    """
+    rng = np.random.default_rng(seed)
+    start, _ = initial_state(rng, graph, data)
+    states = (start, *_after_sweeps(rng, graph, program, data, start))
+    found = [ratio_check(rng, graph, program, steps, data, state) for state in states]
+    return RatioResult(tuple(max(rows, key=_row_badness) for rows in zip(*found, strict=True)))
+
+
+def _after_sweeps(
+    rng: np.random.Generator, graph: Graph, program: Program, data: Values, start: Values
+) -> tuple[dict[str, Any], ...]:
+    """The state that sweeps lead to; none if they fail or leave the support, as wrong ones may."""
+    state: dict[str, Any] = {name: np.array(value) for name, value in start.items()}
+    constants = program.prepare(data)
+    try:
+        with np.errstate(all="ignore"):
+            for _ in range(SWEEPS):
+                program.sweep(rng, state, constants)
+    except (ArithmeticError, ValueError, GibbspplError):
+        return ()
+    kept = {name: np.asarray(state[name]) for name in start}
+    possible = all(np.isfinite(v).all() for v in kept.values())
+    return (kept,) if possible and np.isfinite(log_joint(graph, {**data, **kept})) else ()
 
 
 def ratio_check(
@@ -147,6 +196,10 @@ def _distance(a: float, b: float) -> float:
     if a == b:
         return 0.0
     return float(np.nan_to_num(abs(a - b), nan=np.inf, posinf=np.inf))
+
+
+def _row_badness(row: Row) -> float:
+    return _badness((row.discrepancy, row.tolerance))
 
 
 def _badness(found: tuple[float, float]) -> float:

@@ -5,7 +5,7 @@ density of those values (up to a constant), as an array of terms whose sum count
 
 - exact: one array of natural parameters per statistic, to be summed with the statistics;
 - finite: log weights, label axis first, then the axes of the region;
-- block: ``(h, Q)``, the information form, batch axes first;
+- block: the coefficients of ``x[k]`` and of ``x[k] x[l]``, batch axes first;
 - move: a function from the whole array to its log density.
 """
 
@@ -134,17 +134,16 @@ def log_weights(step: FiniteDraw, given: Any, shape: tuple[int, ...]) -> Floats:
 
 
 def _block_terms(step: BlockDraw, given: Any, values: Values, sizes: Sizes) -> Floats:
-    """``h . x - x' Q x / 2``, one term per entry of the batch."""
-    h, precision = (np.asarray(part) for part in given)
+    """``sum of eta_1[k] x[k] + sum of eta_2[k, l] x[k] x[l]``, two terms per entry of the batch."""
+    eta_1, eta_2 = (np.asarray(part) for part in given)
     batch, dense = tuple(step.batch), tuple(step.dense)
     moved = np.transpose(region_of(statement_of(step), values, sizes), batch + dense)
     x = moved.reshape((*moved.shape[: len(batch)], -1))
     size = x.shape[-1]
-    h = h.reshape((*h.shape[: len(batch)], size))
-    precision = precision.reshape((*precision.shape[: len(batch)], size, size))
-    linear = (h * x).sum(axis=-1)
-    return np.concatenate(
-        [np.ravel(linear), -np.ravel((x * (precision @ x[..., None])[..., 0]).sum(axis=-1)) / 2]
-    )
+    eta_1 = eta_1.reshape((*eta_1.shape[: len(batch)], size))
+    eta_2 = eta_2.reshape((*eta_2.shape[: len(batch)], size, size))
+    linear = (eta_1 * x).sum(axis=-1)
+    quadratic = (x * (eta_2 @ x[..., None])[..., 0]).sum(axis=-1)
+    return np.concatenate([np.ravel(linear), np.ravel(quadratic)])
 
 

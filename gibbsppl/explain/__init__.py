@@ -1,13 +1,9 @@
-"""A derivation as text."""
+"""A derivation as text, and the schedule that is printed."""
 
-from typing import Any
+from gibbsppl.explain.schedule_text import schedule_text
+
+__all__ = ["explained", "schedule_text"]
 
 
-def explained(schedule: Any, source: str, name: str | None = None) -> str:
-    """The derivation."""
+def explained(schedule, source, name=None):
     return source
-
-
-def schedule_text(schedule: Any) -> str:
-    """The schedule."""
-    return str([(s.kind, s.conditional.statement.name, s.family and s.family.name) for s in schedule.steps])

@@ -3,6 +3,7 @@
 Comes in: positional and named parameters. Goes out: a `Distribution`, its spelling found. A
 positional value is refused where spellings that differ in one name disagree about it.
 
+>>> from gibbsppl.families import FAMILIES
 >>> written(FAMILIES["Normal"], "x", (0,), {"tau": 2}).spelling
 ('mu', 'tau')
 """
@@ -18,7 +19,7 @@ import numpy as np
 
 from gibbsppl.errors import ModelError
 from gibbsppl.expressions import Dim, Expr
-from gibbsppl.families import FAMILIES, Family, Parameter
+from gibbsppl.families import Family, Parameter
 from gibbsppl.language.tensors import Tensor, as_tensor
 
 Spelling = tuple[str, ...]
@@ -143,6 +144,7 @@ def _spelling(family: Family, owner: str, names: set[str]) -> Spelling:
 def _listed(family: Family) -> str:
     """The spellings, as a message says them.
 
+    >>> from gibbsppl.families import FAMILIES
     >>> _listed(FAMILIES["Laplace"])
     '(mu, rate) or (mu, scale)'
     """
@@ -162,6 +164,3 @@ def _bound(family: Family, owner: str, which: str, value: Any) -> Tensor | None:
             "closed form; truncation is not supported there: leave the bound out."
         )
     return as_tensor(value, f"{owner}: {which}")
-
-
-__all__ = ["FAMILIES", "Distribution", "spellings", "written"]

@@ -117,14 +117,14 @@ def _observed(name: str, observed: Any, dims: tuple[Dim, ...], missing: Any) -> 
     if not isinstance(observed, Tensor):
         return read_values(name, observed, missing)
     leaf, model = observed.expr, observed.model
-    plain = isinstance(leaf, Leaf) and model is not None and leaf.array.name in model.declared.values
+    known = {} if model is None else model.declared.values
+    plain = isinstance(leaf, Leaf) and leaf.array.name in known
     if not plain or set(leaf.indices) != set(dims):
         raise ModelError(
             f"{name}: observed={observed}; expected an array, or a gp.Data with the dims "
             f"({', '.join(map(str, dims))})."
         )
-    assert model is not None
-    values = model.declared.values[leaf.array.name]
+    values = known[leaf.array.name]
     return read_values(name, values.transpose([leaf.indices.index(d) for d in dims]), missing)
 
 
@@ -195,6 +195,7 @@ def check_values(
     observed: Observed | None,
     distribution: Distribution,
 ) -> None:
+    """Check all that is known of a statement, and give its missing entries a place."""
     check_parameters(model, region.label, distribution, statement)
     if observed is not None:
         check_observed(model, region.label, statement, observed)
@@ -202,6 +203,7 @@ def check_values(
 
 
 def plain_array(name: str, _statement: Statement) -> expressions.Array:
+    """The symbol of an array whose regions may differ in support."""
     return expressions.Array(name)
 
 

@@ -8,6 +8,7 @@ so that what is nearest to the data moves before the scales that are judged by i
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from math import prod
 from typing import Any, assert_never
 
@@ -22,7 +23,15 @@ from gibbsppl.conditionals import (
     conditional_of,
     normal_form,
 )
-from gibbsppl.contractions import Contribution, IsData, Place, contracted, data_only, pull_back
+from gibbsppl.contractions import (
+    Contribution,
+    IsData,
+    Place,
+    bounded,
+    contracted,
+    data_only,
+    pull_back,
+)
 from gibbsppl.errors import CompileError
 from gibbsppl.expressions import Dim, Expr, copy_of
 from gibbsppl.graph import Graph, Range, Statement
@@ -169,8 +178,10 @@ class _Maker:
         self, derived: FiniteConditional, region: tuple[Place, ...]
     ) -> NaturalParameter:
         axes = self._axes(derived.statement)
+        labels = Range(LABEL, 0, derived.size)
         found = (self._onto(p, axes) for p in derived.pieces)
-        return NaturalParameter(LABEL, (LABEL, *axes), tuple(c for c in found if _touches(c, region)))
+        kept = (replace(c, place=(labels, *c.place)) for c in found if _touches(c, region))
+        return NaturalParameter(LABEL, (LABEL, *axes), tuple(kept))
 
     def _move(self, derived: NotConjugate, region: tuple[Place, ...]) -> Move:
         statement = derived.statement
@@ -210,7 +221,8 @@ class _Maker:
 
     def _total(self, piece: Piece) -> Contribution:
         """The whole of a piece as one number."""
-        value = contracted(Mul(piece.coefficient, piece.statistic), piece.over, self.is_data)
+        whole = bounded(Mul(piece.coefficient, piece.statistic), self.graph.sizes)
+        value = contracted(whole, piece.over, self.is_data)
         return Contribution(piece.factor, value, ())
 
 

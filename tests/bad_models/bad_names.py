@@ -67,7 +67,7 @@ def model_without_distributions():
     """
     with gp.Model(name="nothing") as model:
         gp.Data("x", 1.0)
-    model.graph
+    return model.graph
 
 
 def comparison_as_truth():
@@ -83,4 +83,4 @@ def comparison_as_truth():
 def equality_as_indicator():
     """x: == compares objects; write gp.equals(a, b) for the indicator."""
     with gp.Model():
-        gp.Normal("x", 0, sigma=1) == 1
+        return gp.Normal("x", 0, sigma=1) == 1

@@ -25,7 +25,7 @@ def region_that_is_missing():
     with gp.Model(coords={"t": 3}) as model:
         x = gp.Array("x", dims="t")
         x[:2] = gp.Normal(0, sigma=1)
-    model.graph
+    return model.graph
 
 
 def array_that_is_never_filled():
@@ -35,7 +35,7 @@ def array_that_is_never_filled():
     with gp.Model(coords={"t": 3}) as model:
         gp.Normal("y", 0, sigma=1)
         gp.Array("x", dims="t")
-    model.graph
+    return model.graph
 
 
 def region_beyond_the_end():
@@ -151,7 +151,7 @@ def element_that_depends_on_itself():
     with gp.Model(coords={"t": 3}) as model:
         x = gp.Array("x", dims="t")
         x[:] = gp.Normal(0.5 * x, sigma=1)
-    model.graph
+    return model.graph
 
 
 def cycle_given_by_data():
@@ -163,7 +163,7 @@ def cycle_given_by_data():
         x = gp.Array("x", dims="node")
         x[0] = gp.Normal(0, sigma=1)
         x[1:] = gp.Normal(x[parent], sigma=1)
-    model.graph
+    return model.graph
 
 
 def cycle_through_a_latent_label():
@@ -174,7 +174,7 @@ def cycle_through_a_latent_label():
         z = gp.Categorical("z", 0.5, event="k")
         x = gp.Array("x", dims="k")
         x[:] = gp.Normal(x[z], sigma=1)
-    model.graph
+    return model.graph
 
 
 def cycle_through_a_sum():
@@ -185,7 +185,7 @@ def cycle_through_a_sum():
         x = gp.Array("x", dims="t")
         x[0] = gp.Normal(0, sigma=1)
         x[1:] = gp.Normal(x.sum("t"), sigma=1)
-    model.graph
+    return model.graph
 
 
 def two_arrays_that_feed_each_other():
@@ -196,7 +196,7 @@ def two_arrays_that_feed_each_other():
         x, y = gp.Array("x", dims="t"), gp.Array("y", dims="t")
         x[:] = gp.Normal(y, sigma=1)
         y[:] = gp.Normal(x, sigma=1)
-    model.graph
+    return model.graph
 
 
 def two_neighbours_of_a_chain():
@@ -207,4 +207,4 @@ def two_neighbours_of_a_chain():
         x = gp.Array("x", dims="t")
         x[0], x[-1] = gp.Normal(0, sigma=1), gp.Normal(0, sigma=1)
         x[1:3] = gp.Normal((x.lag("t", 1) + x.lag("t", -1)) / 2, sigma=1)
-    model.graph
+    return model.graph

@@ -104,7 +104,7 @@ def product_that_shares_two_dims():
     """
     with gp.Model(coords={"i": 2, "k": 2}):
         x = gp.Normal("x", 0, sigma=1, dims=("i", "k"))
-        x @ x
+        return x @ x
 
 
 def product_that_shares_none():
@@ -114,7 +114,7 @@ def product_that_shares_none():
     with gp.Model(coords={"i": 2, "k": 2}):
         x = gp.Normal("x", 0, sigma=1, dims="i")
         y = gp.Normal("y", 0, sigma=1, dims="k")
-        x @ y
+        return x @ y
 
 
 def sum_over_a_dimension_that_is_not_there():

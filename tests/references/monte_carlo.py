@@ -25,6 +25,12 @@ def distance(values, reference):
     return abs(mean - target) / np.hypot(error, target_error)
 
 
+def effective_draws(values):
+    """How many independent draws would have the same error."""
+    _, error = mean_and_error(values)
+    return float(np.var(values) / error**2)
+
+
 def disagreements(quantities, references, limit=4.0):
     """The quantities whose mean is more than ``limit`` combined errors from its reference."""
     assert set(references) <= set(quantities), set(references) - set(quantities)

@@ -1,0 +1,30 @@
+"""What a step draws, by name: a variable with its dims, or with the region that is filled."""
+
+from __future__ import annotations
+
+from gibbsppl.contractions import Place
+from gibbsppl.graph import Graph, Range
+from gibbsppl.schedule.steps import Step, statement_of
+
+
+def drawn_name(step: Step, graph: Graph) -> str:
+    """The elements that a step draws: ``a[rat]``, ``x[0]``, ``x[t = 1..9]``."""
+    statement = statement_of(step)
+    places = ", ".join(place_text(p, graph) for p in step.region)
+    name = f"{statement.target.array.name}[{places}]" if places else str(statement.target)
+    return name if statement.known == 0 else f"{name} where missing"
+
+
+def place_text(place: Place, graph: Graph) -> str:
+    """A dim, where it is taken in full; else the positions.
+
+    >>> from gibbsppl.expressions import Dim
+    >>> t = Dim("t")
+    >>> graph = Graph("chain", {t: 10}, {}, ())
+    >>> place_text(Range(t, 0, 10), graph), place_text(Range(t, 1, 10), graph), place_text(0, graph)
+    ('t', 't = 1..9', '0')
+    """
+    if isinstance(place, int):
+        return str(place)
+    whole = (place.start, place.stop) == (0, graph.sizes[place.dim])
+    return place.dim.name if whole else f"{place.dim.name} = {place.start}..{place.stop - 1}"

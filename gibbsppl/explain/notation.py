@@ -1,0 +1,286 @@
+"""Expressions as a person writes them: decimals, sums over named dims, counts, positive terms first.
+
+Comes in: a SymPy expression and a `Notation`. Goes out: text. In the short notation an element at
+its array's own dims is written by its name alone, as in the model's own language.
+
+>>> from gibbsppl.expressions import Array
+>>> velocity, z, g, k = Array("velocity"), Array("z"), Dim("galaxy"), Dim("component")
+>>> total = Over(Equals(z[g], k) * velocity[g], g, 0, 82)
+>>> notation = Notation(sizes={g: 82, k: 3}, own={"velocity": (g,), "z": (g,)})
+>>> notation.text(-total / 2 + number(0.001))
+'0.001 - sum(velocity, galaxy where z = component)/2'
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import sympy as sp
+from sympy import Add, Mul
+
+from gibbsppl.expressions import (
+    FUNCTIONS,
+    AtMost,
+    Below,
+    Dim,
+    Equals,
+    Expr,
+    InverseEntry,
+    Leaf,
+    LogDet,
+    LogPhi,
+    Over,
+    Phi,
+    Softplus,
+    Times,
+    number,
+    root_of,
+)
+from gibbsppl.graph import Graph
+
+SUM, PRODUCT, POWER, ATOM = range(4)
+RELATIONS: Mapping[type, str] = {Equals: "=", AtMost: "<=", Below: "<"}
+LONGEST_DECIMAL = 8
+NO_BREAK = "\u00a0"
+
+Written = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Notation:
+    """How to write: the size of each dim, and the dims of the arrays written by name alone."""
+
+    sizes: Mapping[Dim, int] = field(default_factory=dict)
+    own: Mapping[str, tuple[Dim, ...]] = field(default_factory=dict)
+
+    def text(self, expr: Expr) -> str:
+        """The expression as text."""
+        return self._written(sp.sympify(expr))[0]
+
+    def total(self, terms: Iterable[Expr]) -> str:
+        """The sum of the terms, in the order given, plain numbers added up where the first is."""
+        parts = [a for t in terms for a in self._ordered(sp.sympify(t))]
+        numbers = [p for p in parts if p.is_number]
+        merged = Add(*numbers)
+        if numbers:
+            at = parts.index(numbers[0])
+            rest = [p for p in parts if not p.is_number]
+            before = sum(not p.is_number for p in parts[:at])
+            parts = [*rest[:before], *([merged] if merged != 0 else []), *rest[before:]]
+        return signed_sum([self._written(p)[0] for p in parts]) if parts else "0"
+
+    def _written(self, expr: Expr) -> Written:
+        """Text, and how tightly its outermost operator binds."""
+        if expr.is_number and not expr.args:
+            return _number(expr)
+        match expr:
+            case Leaf():
+                return self._leaf(expr), ATOM
+            case sp.Add():
+                texts = [self._written(a)[0] for a in self._ordered(expr)]
+                return signed_sum(texts), SUM
+            case sp.Mul():
+                return self._product(expr)
+            case sp.exp():
+                return f"exp({self.text(expr.args[0])})", ATOM
+            case sp.Pow():
+                return self._power(expr)
+            case Over():
+                return self._sum(expr), ATOM
+            case _ if expr.func in RELATIONS:
+                return f"[{self._relation(expr)}]", ATOM
+            case _:
+                return self._call(expr)
+
+    def _within(self, expr: Expr, rank: int) -> str:
+        text, own = self._written(expr)
+        return text if own >= rank else f"({text})"
+
+    def _leaf(self, leaf: Leaf) -> str:
+        name = leaf.array.name
+        if not leaf.indices or self.own.get(name) == leaf.indices:
+            return str(name)
+        return f"{name}[{', '.join(map(self.text, leaf.indices))}]"
+
+    def _ordered(self, expr: Expr) -> list[Expr]:
+        """The terms of a sum: what is added first, what is taken away last."""
+
+        def key(term: Expr) -> tuple[bool, bool, int, str]:
+            text = self._written(term)[0]
+            return text.startswith("-"), bool(term.is_number), len(text), text
+
+        return sorted(Add.make_args(expr), key=key)
+
+    def _product(self, expr: Expr) -> Written:
+        """``-5*a*b/(2*c**2)``: sign, numbers, scalars, elements, then what has an inside."""
+        coefficient, rest = expr.as_coeff_Mul()
+        above, below = _fraction(Mul.make_args(rest))
+        sign = "-" if coefficient.is_negative else ""
+        p, q = _coefficient(abs(coefficient))
+        tops = [self._within(a, PRODUCT) for a in sorted(above, key=self._rank)]
+        lows = [self._within(a, POWER) for a in sorted(below, key=self._rank)]
+        tops = ([p] if p != "1" or not tops else []) + tops
+        lows = ([q] if q != "1" else []) + lows
+        text = sign + "*".join(tops)
+        if lows:
+            low = "*".join(lows)
+            text += f"/({low})" if len(lows) > 1 else f"/{low}"
+        return text, PRODUCT
+
+    def _rank(self, factor: Expr) -> tuple[int, str]:
+        """Where a factor stands in a product."""
+        base = factor.base if isinstance(factor, sp.Pow) else factor
+        match base:
+            case Leaf():
+                kind = 1 if base.indices else 0
+            case sp.Add():
+                kind = 3
+            case Over():
+                kind = 4
+            case _:
+                kind = 2
+        return kind, self.text(factor)
+
+    def _power(self, expr: sp.Pow) -> Written:
+        base, exponent = expr.base, expr.exp
+        if exponent == sp.Rational(1, 2):
+            return f"sqrt({self.text(base)})", ATOM
+        if exponent.is_number and exponent.is_negative:
+            return f"1/{self._within(base**-exponent, POWER)}", PRODUCT
+        return f"{self._within(base, ATOM)}**{self._within(exponent, ATOM)}", POWER
+
+    def _sum(self, expr: Over) -> str:
+        """``sum(body, dims where conditions)``; a count where the body is a condition alone."""
+        body, dims = expr, []
+        while isinstance(body, Over):
+            dims.append(self._range(body))
+            body = body.body
+        factors = Mul.make_args(body)
+        conditions = [f for f in factors if isinstance(f, Equals)]
+        rest = Mul(*(f for f in factors if f not in conditions))
+        over = ", ".join(dims)
+        if conditions:
+            over += " where " + " and ".join(sorted(map(self._relation, conditions)))
+        return f"count({over})" if rest == 1 else f"sum({self.text(rest)}, {over})"
+
+    def _range(self, expr: Over) -> str:
+        dim, *bounds = expr.args[1:]
+        size = self.sizes.get(dim, self.sizes.get(Dim(root_of(dim))))
+        if not bounds or tuple(bounds) == (0, size):
+            return str(dim)
+        return f"{dim} = {bounds[0]}..{bounds[1] - 1}"
+
+    def _relation(self, expr: Expr) -> str:
+        left, right = map(self.text, expr.args)
+        return f"{left} {RELATIONS[expr.func]} {right}"
+
+    def _call(self, expr: Expr) -> Written:
+        match expr:
+            case LogDet():
+                return f"logdet({self._matrix(expr.body, expr.bound)})", ATOM
+            case InverseEntry():
+                entry = ", ".join(map(self.text, expr.args[3:]))
+                return f"inverse({self._matrix(expr.body, expr.bound)})[{entry}]", ATOM
+            case Times():
+                return f"prod({self.text(expr.body)}, {expr.bound[0]})", ATOM
+            case _ if not expr.args or isinstance(expr, sp.Symbol):
+                return str(expr), ATOM
+        inside = ", ".join(map(self.text, expr.args))
+        match expr:
+            case LogPhi():
+                return f"log(Phi({inside}))", ATOM
+            case Softplus():
+                return f"log(1 + exp({inside}))", ATOM
+            case Phi():
+                return f"Phi({inside})", ATOM
+            case _:
+                return f"{FUNCTIONS.get(expr.func, str(expr.func))}({inside})", ATOM
+
+    def _matrix(self, body: Expr, bound: Sequence[Dim]) -> str:
+        """A matrix without its two bound dims, where it is an array's."""
+        if isinstance(body, Leaf):
+            outer = [self.text(i) for i in body.indices if i not in bound]
+            return f"{body.array.name}[{', '.join(outer)}]" if outer else str(body.array.name)
+        return f"{self.text(body)}, {', '.join(map(str, bound))}"
+
+
+def full_notation(graph: Graph) -> Notation:
+    """Every index written out."""
+    return Notation(graph.sizes)
+
+
+def short_notation(graph: Graph) -> Notation:
+    """Elements at their array's own dims by name alone."""
+    return Notation(graph.sizes, {v.name: v.dims for v in graph.variables.values()})
+
+
+def signed_sum(texts: Sequence[str]) -> str:
+    """Terms joined by their signs.
+
+    >>> signed_sum(["alpha", "-1", "x"])
+    'alpha - 1 + x'
+    """
+    first, *rest = texts
+    return first + "".join(f" - {t[1:]}" if t.startswith("-") else f" + {t}" for t in rest)
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """The lines of a formula, broken between terms; inside of one only where it is too long.
+
+    >>> wrapped("sum(a + b, i) - tau*(c - d)", 20)
+    ['sum(a + b, i)', '  - tau*(c - d)']
+    """
+    bound = _bound(text)
+    lines = textwrap.wrap(bound, width, subsequent_indent="  ", break_long_words=False)
+    if max(map(len, lines)) > width:
+        lines = textwrap.wrap(text, width, subsequent_indent="  ", break_long_words=False)
+    return [line.replace(NO_BREAK, " ") for line in lines]
+
+
+def _bound(text: str) -> str:
+    """The text with the blanks at which it should not be broken replaced."""
+    depth, found = 0, ""
+    for ch in text:
+        depth += (ch in "([") - (ch in ")]")
+        breaks = ch != " " or (depth == 0 and found[-1:] not in "+-")
+        found += ch if breaks else NO_BREAK
+    return found
+
+
+def _number(value: Expr) -> Written:
+    """A number: a decimal where that is short and exact, else a fraction."""
+    if isinstance(value, sp.Rational) and not value.is_Integer:
+        text = _decimal(value)
+        return (text, ATOM) if text is not None else (f"{value.p}/{value.q}", PRODUCT)
+    return str(value), SUM if value.is_negative else ATOM
+
+
+def _decimal(value: sp.Rational) -> str | None:
+    plain = f"{float(value):.{LONGEST_DECIMAL - 3}f}".rstrip("0")
+    short = f"{float(value):.12g}".replace("e-0", "e-").replace("e+0", "e+")
+    text = plain if number(float(plain)) == value else short
+    is_exact = number(float(text)) == value
+    return text if is_exact and len(text) <= LONGEST_DECIMAL else None
+
+
+def _coefficient(value: Expr) -> tuple[str, str]:
+    """What a number contributes above and below the line of a product."""
+    if isinstance(value, sp.Rational) and value.q > 4 and (text := _decimal(value)) is not None:  # noqa: PLR2004
+        return text, "1"
+    if isinstance(value, sp.Rational):
+        return str(value.p), str(value.q)
+    return str(value), "1"
+
+
+def _fraction(factors: Iterable[Expr]) -> tuple[list[Expr], list[Expr]]:
+    """The factors above the line and, with their exponents turned, those below."""
+    above, below = [], []
+    for factor in factors:
+        power = factor.as_base_exp() if isinstance(factor, sp.Pow) else (factor, sp.S.One)
+        if power[1].is_number and power[1].is_negative:
+            below.append(power[0] ** -power[1])
+        elif factor != 1:
+            above.append(factor)
+    return above, below

@@ -1,0 +1,157 @@
+"""A schedule as text: what ``print(sampler)`` shows.
+
+Fallbacks come first, each with its reason; then the steps in the order of the sweep, each with the
+variable, the family, how it is drawn, and its natural parameters in the model's own notation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from gibbsppl.explain.names import drawn_name
+from gibbsppl.explain.notation import Notation, short_notation, wrapped
+from gibbsppl.explain.terms import log_density_text, parameter_text
+from gibbsppl.schedule.steps import (
+    BlockDraw,
+    ExactDraw,
+    FiniteDraw,
+    Move,
+    Schedule,
+    Step,
+    is_by_element,
+    statement_of,
+)
+
+WIDTH = 100
+INDENT = " " * 6
+MOST_LINES = 3
+CUT = "..."
+
+
+def schedule_text(schedule: Schedule) -> str:
+    """The schedule: a title, the fallbacks with their reasons, the steps in order."""
+    notation = short_notation(schedule.graph)
+    lines = [_title(schedule)]
+    for move in schedule.fallbacks:
+        lines += _fallback(move, schedule, notation)
+    if schedule.fallbacks:
+        lines += ["sweep"]
+    lines += _rows(schedule, notation)
+    if any(CUT in line for line in lines):
+        lines.append(f'({CUT} stands for what is too long for a line; explain("name") shows all)')
+    return "\n".join(lines)
+
+
+def counted(number: int, noun: str) -> str:
+    """A number and its noun.
+
+    >>> counted(1, "step"), counted(8, "step")
+    ('1 step', '8 steps')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _title(schedule: Schedule) -> str:
+    found = len(schedule.fallbacks)
+    exact = counted(found, "fallback") if found else "all exact"
+    return f"{schedule.graph.name}: {counted(len(schedule.steps), 'step')}, {exact}"
+
+
+def _fallback(move: Move, schedule: Schedule, notation: Notation) -> list[str]:
+    name = drawn_name(move, schedule.graph)
+    lines = [f"  fallback: {name} is moved by {move.kernel} sampling, not drawn exactly"]
+    lines += [f"    {move.conditional.reason}"]
+    return [*lines, *(f"    {hint}" for hint in nearest_hint(move, notation))]
+
+
+def nearest_hint(move: Move, notation: Notation) -> list[str]:
+    """The family that the conditional would have without the terms that are in the way."""
+    derived = move.conditional
+    if derived.nearest is None:
+        return []
+    found = {(notation.text(p.statistic), p.factor): None for p in derived.offending}
+    terms = ", ".join(f"{statistic} (from {factor})" for statistic, factor in found)
+    return [f"nearest family: {derived.nearest}, were it not for {terms}"]
+
+
+def _rows(schedule: Schedule, notation: Notation) -> list[str]:
+    heads = [
+        (drawn_name(s, schedule.graph), owner(s), how_drawn(s, schedule)) for s in schedule.steps
+    ]
+    widths = [max(map(len, column)) for column in zip(*heads, strict=True)] if heads else []
+    lines = []
+    for step, head in zip(schedule.steps, heads, strict=True):
+        cells = (cell.ljust(width) for cell, width in zip(head, widths, strict=True) if width)
+        lead = "  " + "  ".join(cells) + "  "
+        lines += _laid_out(lead, *_formula(step, notation))
+    return [line.rstrip() for line in lines]
+
+
+def owner(step: Step) -> str:
+    """The family, the labels or the kernel by which a step draws."""
+    match step:
+        case ExactDraw() | BlockDraw():
+            return step.conditional.family.name
+        case FiniteDraw():
+            lower = step.conditional.lower
+            return f"labels {lower}..{lower + step.conditional.size - 1}"
+        case Move():
+            return step.kernel
+        case _:
+            assert_never(step)
+
+
+def how_drawn(step: Step, schedule: Schedule) -> str:
+    """How a step draws its elements; nothing where one vector call draws them all."""
+    if is_by_element(step):
+        return "one by one"
+    if not isinstance(step, BlockDraw):
+        return ""
+    dims = schedule.graph.variables[statement_of(step).target.array.name].dims
+    return "jointly over " + ", ".join(dims[a].name for a in step.dense)
+
+
+def _formula(step: Step, notation: Notation) -> tuple[str, list[str], str]:
+    """What a step draws from: an opening, the parts, what follows them."""
+    match step:
+        case ExactDraw() | BlockDraw():
+            parts = [parameter_text(p, step, notation) for p in step.parameters]
+            known = [f"{n} = {notation.text(v)}" for n, v in step.conditional.known]
+            if not parts:
+                return "", [", ".join(known)], ""
+            after = "".join(f", {k}" for k in known)
+            return ("eta = ", parts, after) if len(parts) == 1 else ("eta = (", parts, ")" + after)
+        case FiniteDraw():
+            return "log weight = ", [parameter_text(step.weights, step, notation)], ""
+        case Move():
+            return "log density = ", [log_density_text(step, notation)], ""
+        case _:
+            assert_never(step)
+
+
+def _laid_out(lead: str, opening: str, parts: Sequence[str], closing: str) -> list[str]:
+    """The formula on one line; else each part on its own; else below, wrapped and cut short."""
+    whole = lead + opening + ", ".join(parts) + closing
+    if len(whole) <= WIDTH:
+        return [whole]
+    ends = [","] * (len(parts) - 1) + [closing]
+    lines = _aligned(lead + opening, parts, ends)
+    if max(map(len, lines)) <= WIDTH:
+        return lines
+    return [lead, *_aligned(INDENT + opening, [_wrapped(p, opening) for p in parts], ends)]
+
+
+def _aligned(start: str, parts: Sequence[str], ends: Sequence[str]) -> list[str]:
+    """The parts below one another, after a start."""
+    text = ("\n").join(p + e for p, e in zip(parts, ends, strict=True))
+    first, *rest = text.split("\n")
+    return [start + first, *(" " * len(start) + line for line in rest)]
+
+
+def _wrapped(part: str, opening: str) -> str:
+    """The part in at most a few lines, cut short if it needs more."""
+    lines = wrapped(part, WIDTH - len(INDENT + opening) - len(CUT) - 1)
+    if len(lines) > MOST_LINES:
+        lines = [*lines[: MOST_LINES - 1], lines[MOST_LINES - 1] + " " + CUT]
+    return "\n".join(lines)

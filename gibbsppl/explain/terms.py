@@ -1,0 +1,116 @@
+"""Natural parameters and log densities of steps as text: the contributions of the factors, summed.
+
+A contribution that does not reach all elements that a step draws says which ones it does reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from sympy import Add, Mul
+
+from gibbsppl.contractions import Contribution, Place
+from gibbsppl.expressions import Dim, Equals, Expr, Leaf
+from gibbsppl.explain.notation import Notation, signed_sum
+from gibbsppl.graph import Graph, Range
+from gibbsppl.schedule.steps import BlockDraw, Move, NaturalParameter, Step, statement_of
+
+
+def parameter_text(parameter: NaturalParameter, step: Step, notation: Notation) -> str:
+    """All contributions to a natural parameter, as one sum."""
+    return _sum_text(contributions_of(parameter), parameter.axes, step, notation)
+
+
+def log_density_text(move: Move, notation: Notation) -> str:
+    """The log density that a move evaluates, up to a constant."""
+    parts = [_weighted(p, move, notation) for p in move.parameters]
+    parts += [_sum_text([t], statement_of(move).target.indices, move, notation) for t in move.terms]
+    return signed_sum(parts) if parts else "0"
+
+
+def contributions_of(parameter: NaturalParameter) -> tuple[Contribution, ...]:
+    """All contributions; those to the diagonal with a factor that is 1 there and 0 elsewhere."""
+    return parameter.contributions + tuple(
+        Contribution(c.factor, Mul(c.value, *_on_diagonal(parameter, c)), c.place)
+        for c in parameter.squares
+    )
+
+
+def value_of(parameter: NaturalParameter, step: Step) -> Expr | None:
+    """The natural parameter as one expression, where all contributions reach all elements."""
+    found = contributions_of(parameter)
+    if any(reach(c, parameter.axes, step) for c in found):
+        return None
+    return Add(*(c.value for c in found))
+
+
+def reach(contribution: Contribution, axes: Iterable[Expr], step: Step) -> str:
+    """Which of the elements drawn a contribution reaches; empty for all of them."""
+    dims = statement_of(step).target.indices
+    drawn = dict(zip(dims, step.region, strict=True))
+    # The dim of the labels and the partners of a block's axes are no dims of what is drawn.
+    places = list(zip(reversed(tuple(axes)), reversed(contribution.place), strict=False))
+    return " and ".join(
+        f"{axis} = {p if isinstance(p, int) else _positions(p, drawn[axis])}"
+        for axis, p in reversed(places)
+        if axis in drawn and not _covers(p, drawn[axis])
+    )
+
+
+def statistic_shown(parameter: NaturalParameter, step: Step, graph: Graph) -> Expr:
+    """The statistic of a natural parameter, a block's written at the axes' own names."""
+    if not isinstance(step, BlockDraw):
+        return parameter.statistic
+    target = statement_of(step).target
+    axes = graph.variables[target.array.name].dims
+    order = step.batch + step.dense
+    own = Leaf(target.array, *axes)
+    partners = dict(zip(step.dense, parameter.axes[len(order) :], strict=False))
+    if not partners:
+        return own
+    partner = Leaf(target.array, *(partners.get(n, a) for n, a in enumerate(axes)))
+    return Mul(own, partner)
+
+
+def _on_diagonal(parameter: NaturalParameter, square: Contribution) -> Iterator[Expr]:
+    """``[k = k']`` for each of the axes that have a partner."""
+    partners = parameter.axes[len(square.place) :]
+    own = parameter.axes[len(square.place) - len(partners) : len(square.place)]
+    return (Equals(a, b) for a, b in zip(own, partners, strict=True))
+
+
+def _sum_text(
+    contributions: Iterable[Contribution], axes: Iterable[Expr], step: Step, notation: Notation
+) -> str:
+    everywhere, parts = [], []
+    axes = tuple(axes)
+    for c in contributions:
+        if where := reach(c, axes, step):
+            parts.append(f"({notation.text(c.value)} for {where})")
+        else:
+            everywhere.append(c.value)
+    if not parts:
+        return notation.total(everywhere)
+    return signed_sum([*([notation.total(everywhere)] if everywhere else []), *parts])
+
+
+def _weighted(parameter: NaturalParameter, step: Step, notation: Notation) -> str:
+    """A coefficient times its statistic."""
+    value = value_of(parameter, step)
+    if value is not None:
+        return notation.text(Mul(value, parameter.statistic))
+    return f"({parameter_text(parameter, step, notation)})*{notation.text(parameter.statistic)}"
+
+
+def _positions(place: Range, drawn: Place) -> str:
+    """The positions of a range that are also drawn."""
+    start, stop = place.start, place.stop
+    if isinstance(drawn, Range):
+        start, stop = max(start, drawn.start), min(stop, drawn.stop)
+    return str(start) if stop - start == 1 else f"{start}..{stop - 1}"
+
+
+def _covers(place: Place, drawn: Place) -> bool:
+    """Whether a place holds all positions that are drawn."""
+    (a0, a1), (b0, b1) = ((p, p + 1) if isinstance(p, int) else (p.start, p.stop) for p in (place, drawn))
+    return a0 <= b0 and b1 <= a1
