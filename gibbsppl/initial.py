@@ -27,7 +27,7 @@ from gibbsppl.density import Floats, Values, evaluate, event_dims, log_terms, re
 from gibbsppl.errors import ModelError, RunError
 from gibbsppl.expressions import Leaf, leaves_of
 from gibbsppl.graph import Graph, Statement
-from gibbsppl.simulate import State, as_declared, drawn, fill, walk
+from gibbsppl.forward import State, as_declared, drawn, fill, walk
 
 CANDIDATES = 16
 ATTEMPTS = 40

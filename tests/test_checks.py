@@ -14,7 +14,7 @@ from gibbsppl.families import FAMILIES
 from gibbsppl.graph import Graph, Potential, Range, Statement, Variable
 from gibbsppl.initial import initial_state
 from gibbsppl.schedule.plan import plan
-from gibbsppl.simulate import simulate
+from gibbsppl.forward import simulate
 
 I, J, K = (Dim(n) for n in "ijk")
 SIZES = {I: 3, J: 3, K: 2}

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 import sympy as sp
 
 from gibbsppl.backends.text import ATOM, MATHEMATICS, NUMPY, PRODUCT, Hoisted, Names, Text, Writer
 from gibbsppl.contractions import Contribution, Place
-from gibbsppl.expressions import Dim, Expr, Leaf
-from gibbsppl.graph import Range, Statement
+from gibbsppl.expressions import Dim, Expr, Leaf, dims_of, substitute
+from gibbsppl.graph import Graph, Range, Statement
 from gibbsppl.schedule.steps import (
     BlockDraw,
     ExactDraw,
@@ -185,13 +186,39 @@ class _Module:
 
     def _log_weights(self, step: FiniteDraw) -> str:
         statement = statement_of(step)
-        writer = self._writer({step.conditional.label: step.conditional.size})
-        body = self._accumulated(writer, "log_weights", step.weights, full=True)
-        last = step.conditional.lower + step.conditional.size - 1
+        label, size = step.conditional.label, step.conditional.size
+        whole = _is_whole(self, step)
+        dense, tables = _tables(self.graph, step.weights) if whole else (step.weights, ())
+        sizes = {label: size} | {t.along: t.size for t in tables}
+        writer = self._writer(sizes)
+        body = self._accumulated(writer, "log_weights", dense, full=not tables)
+        if tables:
+            body = body if dense.contributions else []
+            body += self._read_tables(writer, step, tables, bool(dense.contributions))
+        last = step.conditional.lower + size - 1
         doc = f"{statement.target} | rest: log weights of {step.conditional.lower}..{last} (first axis)."
-        return self._function(
-            self.functions[statement.name], doc, writer, [*body, "return log_weights"]
-        )
+        returned = [] if tables else ["return log_weights"]
+        return self._function(self.functions[statement.name], doc, writer, [*body, *returned])
+
+    def _read_tables(
+        self, writer: Writer, step: FiniteDraw, tables: Sequence[_Table], dense: bool
+    ) -> list[str]:
+        """Log weights as a sum of tables, each read at an index."""
+        axes = step.weights.axes
+        shape = tuple(map(writer.size, axes))
+        lines = [
+            f"return {self._runtime('LogWeights')}(",
+            f"{INDENT}{shape},",
+            f"{INDENT}{'log_weights' if dense else '0.0'},",
+        ]
+        for t in tables:
+            writer.order = {}
+            writer.arrange((axes[0], t.along, *axes[1:]))
+            values = writer.full(writer.write(t.value), (axes[0], t.along))
+            index = writer.full(writer.write(t.index), axes[1:])
+            code = f"{self._runtime('Table')}({values}, {index})"
+            lines.append(f"{INDENT}{code},  # from {t.factor}")
+        return [*lines, ")"]
 
     def _log_density(self, step: Move) -> str:
         statement = statement_of(step)
@@ -263,17 +290,17 @@ class _Module:
             return [
                 f"for at in {self._positions(step)}:  # its elements depend on one another",
                 f"{INDENT}eta = {self._call(step)}",
-                f"{INDENT}{state}[at] = {draw}(rng{etas}, size=(){known})",
+                f"{INDENT}{state}[at] = {draw}(rng{etas}, (){known})",
             ]
         shape = tuple(self.graph.sizes[d] for d in self._dims(statement))
         if _is_whole(self, step):
-            return [f"{state} = {draw}(rng, *{self._call(step)}, size={shape}{known})"]
+            return [f"{state} = {draw}(rng, *{self._call(step)}, {shape}{known})"]
         where = self._where(step)
         etas = "".join(f", eta[{j}]{where}" for j in range(len(step.parameters)))
         size = f"{state}{where}.shape"
         return [
             f"eta = {self._call(step)}",
-            f"{state}{where} = {draw}(rng{etas}, size={size}{known})",
+            f"{state}{where} = {draw}(rng{etas}, {size}{known})",
         ]
 
     def _known(self, step: ExactDraw) -> str:
@@ -311,7 +338,7 @@ class _Module:
         entries = 1
         for n in dense:
             entries *= n
-        code = f"{self._runtime(natural.draw)}(rng, *{self._call(step)}, size={(*batch, entries)})"
+        code = f"{self._runtime(natural.draw)}(rng, *{self._call(step)}, {(*batch, entries)})"
         if len(dense) > 1:
             code += f".reshape{(*batch, *dense)}"
         if order != tuple(sorted(order)):
@@ -437,6 +464,47 @@ class _Module:
         pairs = "".join(f"{INDENT}{n!r}: {self.functions[n]},\n" for n in names)
         lines.append(f"GIVEN_REST = {{\n{pairs}}}")
         return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """A log weight that an element has through one index alone: a table over label and index."""
+
+    factor: str
+    value: Expr
+    along: Dim
+    size: int
+    index: Expr
+
+
+def _tables(
+    graph: Graph, weights: NaturalParameter
+) -> tuple[NaturalParameter, tuple[_Table, ...]]:
+    """The terms of log weights that are tables read at an index, and the weights without them."""
+    tables: list[_Table] = []
+    rest: list[Contribution] = []
+    for c in weights.contributions:
+        terms = [(t, _as_table(graph, c.factor, t, weights.axes)) for t in sp.Add.make_args(c.value)]
+        tables += [t for _, t in terms if t is not None]
+        left = sp.Add(*(term for term, t in terms if t is None))
+        if left != 0:
+            rest.append(replace(c, value=left))
+    return replace(weights, contributions=tuple(rest)), tuple(tables)
+
+
+def _as_table(graph: Graph, factor: str, term: Expr, axes: tuple[Dim, ...]) -> _Table | None:
+    found = {
+        (index, graph.sizes[graph.variables[leaf.array.name].dims[axis]])
+        for leaf in term.atoms(Leaf)
+        for axis, index in enumerate(leaf.indices)
+        if isinstance(index, Leaf) and dims_of(index)
+    }
+    if len(found) != 1:
+        return None
+    ((index, size),) = found
+    along = Dim(f"along {index}")
+    value = substitute(term, {index: along})
+    return None if dims_of(value) & set(axes[1:]) else _Table(factor, value, along, size, index)
 
 
 def _is_whole(module: _Module, step: Step) -> bool:

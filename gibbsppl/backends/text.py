@@ -36,7 +36,7 @@ from gibbsppl.graph import Graph, Range
 SUM, MATMUL, PRODUCT, UNARY, POWER, ATOM = range(6)
 
 # What generated code imports by name; all else is called as ``runtime.name``.
-NUMPY = frozenset(("arange", "broadcast_to", "einsum", "zeros"))
+NUMPY = frozenset(("arange", "ascontiguousarray", "broadcast_to", "einsum", "zeros"))
 MATHEMATICS = frozenset((*FUNCTIONS.values(), "sqrt"))
 
 RESERVED = {"s", "c", "rng", "data", "at", "eta", "state", "np"} | set(keyword.kwlist)
@@ -84,17 +84,19 @@ class Hoisted:
     """What is computed once: name by expression and ranges, and the lines of ``prepare``."""
 
     names: Names
-    known: dict[object, Text] = field(default_factory=dict)
+    known: dict[tuple[object, ...], Text] = field(default_factory=dict)
     lines: list[tuple[str, str, str]] = field(default_factory=list)
     arrays: set[str] = field(default_factory=set)
     used: set[str] = field(default_factory=set)
 
-    def add(self, key: object, stem: str, make: Callable[[], Text], comment: str) -> Text:
+    def add(self, key: tuple[object, ...], stem: str, make: Callable[[], Text], comment: str) -> Text:
         """The name of a value, computed in ``prepare`` by the text that ``make`` returns."""
         if key not in self.known:
             text = make()
             name = self.names.fresh(stem)
-            self.lines.append((name, text.code, comment))
+            # A number of Python's own: arithmetic of arrays with it is faster than with NumPy's.
+            number = not text.dims and not isinstance(key[0], str)
+            self.lines.append((name, f"float({text.code})" if number else text.code, comment))
             self.known[key] = Text(name, text.dims)
         return self.known[key]
 
@@ -128,6 +130,7 @@ class Writer:
         self.ranges: dict[Dim, tuple[int, int]] = {}
         self.state_names: dict[str, str] = {}
         self.constant_names: set[str] = set()
+        self.plain_data: dict[str, str] = {}
 
     # ---- what an expression is made of -------------------------------------------------------
 
@@ -160,9 +163,11 @@ class Writer:
         """Dims in the order of axes."""
         declared = {d: n for n, d in enumerate(self.sizes)}
 
-        def place(d: Dim) -> tuple[int, int, str]:
+        def place(d: Dim) -> tuple[int, int, int, str]:
+            # Long dims last: inner loops over them are fast.
             root = declared.get(Dim(root_of(d)), len(declared))
-            return self.order.get(d, len(self.order)), declared.get(d, root), d.name
+            size = self.size(d) if d not in self.order else 0
+            return self.order.get(d, len(self.order)), size, declared.get(d, root), d.name
 
         return tuple(sorted(set(dims), key=place))
 
@@ -306,10 +311,24 @@ class Writer:
         """The text with its axes in the given order."""
         if text.dims == dims:
             return text
-        if len(dims) == 2:  # noqa: PLR2004
-            return Text(f"{text.within(ATOM)}.T", dims)
         axes = ", ".join(str(text.dims.index(d)) for d in dims)
-        return Text(f"{text.within(ATOM)}.transpose({axes})", dims)
+        turn = "T" if len(dims) == 2 else f"transpose({axes})"  # noqa: PLR2004
+        if text.code in self.plain_data and not self.preparing:
+            return self._turned(text, dims, turn)
+        return Text(f"{text.within(ATOM)}.{turn}", dims)
+
+    def _turned(self, text: Text, dims: tuple[Dim, ...], turn: str) -> Text:
+        """A data array with its axes in another order, laid out so once."""
+        name = self.plain_data[text.code]
+        self.constant_names.discard(name)
+        self.hoisted.arrays.add(name)
+
+        def make() -> Text:
+            return Text(f"{self.call('ascontiguousarray')}({text.code}.{turn})", dims)
+
+        key = ("turned", text.code, tuple(text.dims.index(d) for d in dims))
+        turned = self.hoisted.add(key, f"{name}_turned", make, f"{name}, axes in another order")
+        return Text(turned.code, dims)
 
     def full(self, text: Text, axes: tuple[Dim, ...]) -> str:
         """The text aligned with axes of a result."""
@@ -325,6 +344,7 @@ class Writer:
             self.state_names[name] = self.names.of(name)
         else:
             self.constant_names.add(name)
+            self.plain_data[self.names.of(name)] = name
         return self.names.of(name)
 
     def _leaf(self, leaf: Leaf) -> Text:
@@ -415,6 +435,9 @@ class Writer:
         if matches:
             return self._segments(matches, rest, ranges)
         coefficient, rest = Mul(*rest).as_coeff_Mul()
+        if rest.is_Pow and rest.exp == 2 and dims_of(rest) == summed:  # noqa: PLR2004
+            inner = self.write(rest.base)
+            return Text(f"{self.call('sum_of_squares')}({inner.code})")
         operands = [self.write(f) for f in self._grouped(list(Mul.make_args(rest)), Mul)]
         text = self._einsum(operands, summed)
         if coefficient == 1:

@@ -23,7 +23,7 @@ from gibbsppl.density import Floats, Values, evaluate, log_joint, regions
 from gibbsppl.errors import CompileError
 from gibbsppl.graph import Graph, Statement
 from gibbsppl.schedule.steps import FiniteDraw, Step, is_by_element, statement_of
-from gibbsppl.simulate import fill
+from gibbsppl.forward import fill
 
 LARGEST = 4096
 

@@ -32,7 +32,7 @@ from gibbsppl.errors import RunError
 from gibbsppl.expressions import Expr
 from gibbsppl.graph import Graph, Range
 from gibbsppl.runtime import moves
-from gibbsppl.simulate import State, simulate
+from gibbsppl.forward import State, simulate
 
 TUNING_SWEEPS = 100
 

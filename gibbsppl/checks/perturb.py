@@ -13,7 +13,7 @@ import sympy as sp
 
 from gibbsppl.density import Floats, Sizes, Values, evaluate, event_dims, regions
 from gibbsppl.graph import Statement
-from gibbsppl.simulate import fill
+from gibbsppl.forward import fill
 
 Mask = Any
 

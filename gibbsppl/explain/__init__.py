@@ -1,9 +1,6 @@
-"""A derivation as text, and the schedule that is printed."""
+"""A derivation as text, step by step, and the schedule that ``print(sampler)`` shows."""
 
+from gibbsppl.explain.derivation import explained
 from gibbsppl.explain.schedule_text import schedule_text
 
 __all__ = ["explained", "schedule_text"]
-
-
-def explained(schedule, source, name=None):
-    return source

@@ -59,6 +59,10 @@ class Notation:
         """The expression as text."""
         return self._written(sp.sympify(expr))[0]
 
+    def factor(self, expr: Expr) -> str:
+        """The expression as a factor of a product: a sum in parentheses."""
+        return self._within(sp.sympify(expr), PRODUCT)
+
     def total(self, terms: Iterable[Expr]) -> str:
         """The sum of the terms, in the order given, plain numbers added up where the first is."""
         parts = [a for t in terms for a in self._ordered(sp.sympify(t))]
@@ -136,11 +140,11 @@ class Notation:
             case Leaf():
                 kind = 1 if base.indices else 0
             case sp.Add():
-                kind = 3
+                kind = 2
             case Over():
                 kind = 4
             case _:
-                kind = 2
+                kind = 3
         return kind, self.text(factor)
 
     def _power(self, expr: sp.Pow) -> Written:
@@ -232,19 +236,22 @@ def wrapped(text: str, width: int) -> list[str]:
     >>> wrapped("sum(a + b, i) - tau*(c - d)", 20)
     ['sum(a + b, i)', '  - tau*(c - d)']
     """
-    bound = _bound(text)
-    lines = textwrap.wrap(bound, width, subsequent_indent="  ", break_long_words=False)
-    if max(map(len, lines)) > width:
-        lines = textwrap.wrap(text, width, subsequent_indent="  ", break_long_words=False)
+    lines: list[str] = []
+    for depth in (0, 1, 2, 99):
+        bound = _bound(text, depth)
+        lines = textwrap.wrap(bound, width, subsequent_indent="  ", break_long_words=False)
+        if max(map(len, lines), default=0) <= width:
+            break
     return [line.replace(NO_BREAK, " ") for line in lines]
 
 
-def _bound(text: str) -> str:
+def _bound(text: str, deepest: int) -> str:
     """The text with the blanks at which it should not be broken replaced."""
     depth, found = 0, ""
-    for ch in text:
+    for n, ch in enumerate(text):
         depth += (ch in "([") - (ch in ")]")
-        breaks = ch != " " or (depth == 0 and found[-1:] not in "+-")
+        at_operator = found[-1:] in ("+", "-", "=") or text[n + 1 : n + 2] == "="
+        breaks = ch != " " or (depth <= deepest and not at_operator)
         found += ch if breaks else NO_BREAK
     return found
 

@@ -5,9 +5,10 @@ statistic is eta as a function of the parameters, and SymPy inverts it. What it 
 matrix equation) stays an equation.
 
 >>> from gibbsppl.families import FAMILIES
->>> reading = reading_of(FAMILIES["Gamma"])
->>> dict(reading.solved)
+>>> dict(reading_of(FAMILIES["Gamma"]).solved)
 {'shape': eta_1 + 1, 'rate': -eta_2}
+>>> reading_of(FAMILIES["MvNormal"]).equations
+((eta_1, sum(mu[k']*tau[k, k'], k')),)
 """
 
 from __future__ import annotations
@@ -17,37 +18,25 @@ from dataclasses import dataclass
 from functools import cache
 
 import sympy as sp
-from sympy import Add
+from sympy import Add, Mul
 
-from gibbsppl.contractions import pull_back
-from gibbsppl.expressions import (
-    Array,
-    Binder,
-    Dim,
-    Expr,
-    Leaf,
-    Over,
-    mentions,
-    primed,
-    substitute,
-)
+from gibbsppl.conditionals import normal_form
+from gibbsppl.expressions import Array, Binder, Dim, Expr, Leaf, Over, primed, substitute
 from gibbsppl.families import Family
 from gibbsppl.graph import Range
-from gibbsppl.pieces import Piece, expand_logs, split, views_of
+from gibbsppl.pieces import Piece, split, views_of
 
 EVENT = Dim("k")
-SIZE = sp.Symbol("size", positive=True)
+PARTNER = primed(EVENT)
 VALUE = "·value"
-# The sums over the event are kept as sums: no size enters.
-FULL = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
     """Parameters by name as expressions of eta, and the equations that could not be solved.
 
-    ``equations`` are pairs: a leaf of eta, and what it is as an expression of the parameters. The
-    event dims are ``k`` and ``k'``.
+    ``equations`` are pairs: a natural parameter, and what it is in terms of the parameters. Along
+    an event, all is said of the entry at ``k`` or, of matrices, at ``k, k'``.
     """
 
     etas: tuple[Leaf, ...]
@@ -60,23 +49,94 @@ def reading_of(family: Family) -> Reading:
     """How the parameters of an exponential family follow from its natural parameters."""
     natural = family.natural
     assert natural is not None
-    event = (EVENT, primed(EVENT))[: family.event]
-    leaves = {n: _leaf(n, event[: p.event]) for n, p in family.parameters.items()}
-    known = {n: leaves[n] for n in natural.known}
-    place = _leaf(VALUE, event)
-    statistics = tuple(natural.statistics(place, event, **known))
-    density = family.log_density(place, event, **leaves) - natural.log_base(place, event, **known)
-    over = tuple(Range(d, 0, FULL) for d in event)
-    pieces = split(VALUE, _of_one_event(density), (), {VALUE}, dict.fromkeys(event, FULL))
-    del over
-    coefficients = [_coefficient(s, place, event, pieces) for s in statistics]
-    etas = tuple(_leaf(f"eta_{j}", ()) for j in range(1, len(statistics) + 1))
-    return _solved(etas, coefficients, {n: v for n, v in leaves.items() if n not in known})
+    event = (EVENT, PARTNER)[: family.event]
+    symbols = {
+        n: Array(n)[(EVENT, PARTNER)[: p.event]] for n, p in family.parameters.items()
+    }
+    known = {n: symbols[n] for n in natural.known}
+    place = Array(VALUE)[event]
+    base = natural.log_base(place, event, **known)
+    density = family.log_density(place, event, **symbols) - base
+    pieces = split(VALUE, density, (), {VALUE}, {})
+    statistics = natural.statistics(place, event, **known)
+    etas = tuple(Array(f"eta_{j + 1}")[()] for j in range(len(statistics)))
+    found = tuple(_coefficient(s, place, event, pieces) for s in statistics)
+    unknown = {n: leaf for n, leaf in symbols.items() if n not in known}
+    return _solved(etas, found, unknown)
 
 
-def _leaf(name: str, dims: Sequence[Dim]) -> Leaf:
-    return Array(name)[tuple(dims)]
+def _coefficient(
+    statistic: Expr, place: Leaf, event: tuple[Dim, ...], pieces: Sequence[Piece]
+) -> Expr:
+    """What multiplies a statistic in the pieces, said at the event's own dims."""
+    ranges = tuple(Range(d, 0, 0) for d in (EVENT, PARTNER))
+    own = Piece("", statistic, tuple(views_of(statistic, {VALUE})), sp.S.One, ranges)
+    form = normal_form(own, place, event)
+    return Add(*(_at_event(p) for p in pieces if normal_form(p, place, event) == form))
 
 
-def _of_one_event(density: Expr) -> Expr:
-    return density
+def _at_event(piece: Piece) -> Expr:
+    """The coefficient with the indices of the views named k and k', and what is left summed."""
+    indices = [i for v in piece.views for i in v.indices if i is not None]
+    left = [r.dim for r in piece.over if r.dim not in indices]
+    names = dict(zip([*indices, *left], (EVENT, PARTNER), strict=False))
+    value = _symmetric(substitute(piece.coefficient, names))
+    number, rest = value.as_coeff_Mul()
+    return number * Over(rest, PARTNER) if left else value
+
+
+def _symmetric(expr: Expr) -> Expr:
+    """Entries of matrices, which are symmetric, with their indices in order."""
+    leaves = (x for x in expr.atoms(Leaf) if x.indices == (PARTNER, EVENT))
+    return expr.xreplace({x: Leaf(x.array, EVENT, PARTNER) for x in leaves})
+
+
+def _solved(
+    etas: Sequence[Leaf], coefficients: Sequence[Expr], unknown: Mapping[str, Leaf]
+) -> Reading:
+    """The equations ``eta = coefficient`` solved for the parameters, as far as it goes."""
+    dummies = {leaf: sp.Dummy(name) for name, leaf in unknown.items()}
+    pairs = list(zip(etas, coefficients, strict=True))
+    closed = [(e, c) for e, c in pairs if _is_under_a_sum(c, unknown.values())]
+    letters = {e: sp.Dummy(str(e)) for e in etas}
+    equations = [c.xreplace(dummies) - letters[e] for e, c in pairs if (e, c) not in closed]
+    solutions = sp.solve(equations, *dummies.values(), dict=True) if equations else []
+    back = {d: e for e, d in letters.items()}
+    found = solutions[0] if solutions else {}
+    solved = ((n, found[dummies[x]].xreplace(back)) for n, x in unknown.items() if dummies[x] in found)
+    left = closed if solutions else pairs
+    return Reading(tuple(etas), tuple(solved), tuple(left))
+
+
+def _is_under_a_sum(expr: Expr, unknown: Sequence[Leaf]) -> bool:
+    """Whether a parameter stands inside a sum or a matrix function."""
+    arrays = {x.array for x in unknown}
+    return any(arrays & b.free_symbols for b in expr.atoms(Binder))
+
+
+def said(family: Family, values: Mapping[str, Expr]) -> dict[str, Expr]:
+    """The solved parameters with natural parameters put in, as fractions in plain form.
+
+    >>> from gibbsppl.families import FAMILIES
+    >>> a, b = sp.symbols("a b")
+    >>> said(FAMILIES["Normal"], {"eta_1": a * b, "eta_2": -a / 2 - b / 2})
+    {'mu': a*b/(a + b), 'tau': a + b}
+    """
+    leaves = {Array(n)[()]: v for n, v in values.items()}
+    return {n: _put_in(e, leaves) for n, e in reading_of(family).solved}
+
+
+def _put_in(formula: Expr, values: Mapping[Expr, Expr]) -> Expr:
+    """The formula with values in place of leaves; a fraction without needless signs or numbers."""
+    above, below = (_multiplied_out(e.xreplace(values)) for e in sp.fraction(formula))
+    if below.could_extract_minus_sign():
+        above, below = _multiplied_out(-above), _multiplied_out(-below)
+    return above / below
+
+
+def _multiplied_out(expr: Expr) -> Expr:
+    """Numbers multiplied into a sum."""
+    coefficient, rest = expr.as_coeff_Mul()
+    if rest.is_Add:
+        return Add(*(Mul(coefficient, a) for a in rest.args))
+    return expr

@@ -48,12 +48,13 @@ from gibbsppl.runtime.functions import (
     sin,
     softplus,
     sqrt,
+    sum_of_squares,
     where,
 )
+from gibbsppl.runtime.labels import LogWeights, Table, labels
 from gibbsppl.runtime.moves import (
     Width,
     freeze,
-    labels,
     slice_batch,
     slice_elements,
     slice_integers,
@@ -98,6 +99,8 @@ from gibbsppl.runtime.simulation import (
 )
 
 __all__ = [
+    "LogWeights",
+    "Table",
     "Width",
     "add_to_diagonal",
     "element_positions",
@@ -183,6 +186,7 @@ __all__ = [
     "sin",
     "softplus",
     "sqrt",
+    "sum_of_squares",
     "uniform",
     "weibull",
     "where",

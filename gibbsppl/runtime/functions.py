@@ -67,6 +67,7 @@ __all__ = [
     "segment_sum",
     "sin",
     "softplus",
+    "sum_of_squares",
     "sqrt",
     "where",
 ]
@@ -80,6 +81,16 @@ normal_log_cdf = log_ndtr
 def log(x: Any) -> Any:
     """The natural logarithm; ``-inf`` at 0, without a warning, at the speed of ``numpy.log``."""
     return xlogy(1.0, x)
+
+
+def sum_of_squares(x: Any) -> float:
+    """The sum of the squares of all elements.
+
+    >>> sum_of_squares(np.array([[1.0, 2.0], [3.0, 0.0]]))
+    14.0
+    """
+    flat = x.reshape(-1)
+    return float(flat.dot(flat))
 
 
 def softplus(x: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Moves that leave a distribution invariant, and draws of labels: what has no family of its own.
+"""Moves that leave a distribution invariant: what is drawn where no family owns the conditional.
 
 Slice sampling after Neal (2003, Annals of Statistics 31, 705-767): stepping out, then shrinkage,
 here for all conditionally independent elements at once, or for one element after the other. A whole
@@ -164,23 +164,3 @@ def _with(x: NDArray[Any], at: tuple[int, ...], log_density: LogDensity) -> LogD
         return log_density(changed)
 
     return of_element
-
-
-def labels(rng: np.random.Generator, log_weights: Any) -> NDArray[np.intp]:
-    """Labels drawn with the given log weights, labels along the first axis.
-
-    >>> labels(np.random.default_rng(1), np.log([[1e-300, 1.0], [1.0, 1e-300]]))
-    array([1, 0])
-    """
-    log_weights = np.asarray(log_weights)
-    largest = log_weights.max(axis=0)
-    if not np.isfinite(largest).all():
-        raise RunError("labels: all labels have probability zero, or a weight is not a number.")
-    cumulative = np.exp(log_weights - largest)
-    for k in range(1, len(cumulative)):
-        cumulative[k] += cumulative[k - 1]
-    threshold = cumulative[-1] * rng.random(largest.shape)
-    drawn = np.zeros(largest.shape, dtype=np.intp)
-    for row in cumulative[:-1]:
-        drawn += row <= threshold
-    return drawn[()]  # type: ignore[no-any-return]

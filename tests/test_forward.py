@@ -12,7 +12,7 @@ from gibbsppl.expressions import Array, Dim, Expit, LogPhi, Over, primed
 from gibbsppl.families import CATEGORICAL, DIRICHLET, GAMMA, MVNORMAL, NORMAL
 from gibbsppl.graph import Constant, Graph, Potential, Range, Statement, Variable
 from gibbsppl.initial import initial_state
-from gibbsppl.simulate import bisection, drawn, prior_predictive, simulate
+from gibbsppl.forward import bisection, drawn, prior_predictive, simulate
 
 I, K, T, R = (Dim(n) for n in "iktr")
 SIZES = {I: 4, K: 3, primed(K): 3, T: 6, R: 5}

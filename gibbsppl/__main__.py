@@ -1,0 +1,7 @@
+"""``python -m gibbsppl``: the command line."""
+
+import sys
+
+from gibbsppl.cli import main
+
+sys.exit(main())

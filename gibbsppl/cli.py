@@ -1,0 +1,222 @@
+"""The command line: ``gibbsppl run | explain | source | check FILE``.
+
+FILE is a Python file with a function ``model()`` that returns a ``gp.Model``. What goes wrong with
+a model is one message on stderr and exit code 2; a check that fails is exit code 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from gibbsppl.errors import CompileError, GibbspplError, ModelError, RunError
+
+if TYPE_CHECKING:
+    from gibbsppl.language import Model
+    from gibbsppl.sampler import Sampler
+
+FAILED, MISUSED = 1, 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code."""
+    options = parser().parse_args(arguments)
+    try:
+        return int(options.command(options))
+    except GibbspplError as error:
+        print(f"gibbsppl: {error}", file=sys.stderr)
+        return MISUSED
+
+
+def parser() -> argparse.ArgumentParser:
+    """The commands and their options."""
+    root = argparse.ArgumentParser(
+        prog="gibbsppl",
+        description="Derive, explain, check and run the Gibbs sampler of a model.",
+        epilog="FILE is a Python file with a function model() that returns a gp.Model.",
+    )
+    commands = root.add_subparsers(required=True, metavar="COMMAND")
+    _run_options(_command(commands, "run", run, "draw from the posterior and save the draws"))
+    explain_options = _command(commands, "explain", explain, "print the derivation, step by step")
+    explain_options.add_argument("variable", nargs="?", help="one variable (default: all)")
+    source_options = _command(commands, "source", source, "print the generated NumPy module")
+    source_options.add_argument("--out", type=Path, help="write it to this file instead")
+    check_options = _command(commands, "check", check, "compare every conditional with the joint")
+    check_options.add_argument("--seed", type=_count, default=0, help="(default: 0)")
+    return root
+
+
+def _command(commands: Any, name: str, function: Any, text: str) -> argparse.ArgumentParser:
+    made: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
+    made.add_argument("file", type=Path, metavar="FILE", help="a Python file with a model()")
+    made.set_defaults(command=function)
+    return made
+
+
+def _run_options(run_options: argparse.ArgumentParser) -> None:
+    for name, default, text in (
+        ("draws", 1000, "draws kept per chain"),
+        ("warmup", 500, "sweeps before the first draw"),
+        ("chains", 4, "independent chains"),
+        ("thin", 1, "sweeps per draw kept"),
+    ):
+        help_text = f"{text} (default: {default})"
+        run_options.add_argument(f"--{name}", type=_count, default=default, help=help_text)
+    run_options.add_argument("--seed", type=_count, help="a whole number (default: a fresh one)")
+    run_options.add_argument("--out", type=Path, help="the netCDF file (default: <FILE's name>.nc)")
+    run_options.add_argument("--quiet", action="store_true", help="print where the draws are only")
+
+
+def _count(text: str) -> int:
+    """A whole number that is not negative."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"found {text!r}, expected a whole number, 0 or more")
+    return int(text)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the schedule, sample, print the summary, save the draws."""
+    started = perf_counter()
+    say = _silent if options.quiet else print
+    out = _writable(options.out or Path(options.file.stem + ".nc"))
+    sampler = compiled(options.file)
+    say(sampler, end="\n\n")
+    draws = sampler.sample(
+        options.draws,
+        warmup=options.warmup,
+        chains=options.chains,
+        seed=options.seed,
+        thin=options.thin,
+        progress=not options.quiet,
+    )
+    if note := _starts(sampler, draws.attributes.get("seed")):
+        say(note, end="\n\n")
+    if interrupted := draws.attributes.get("interrupted"):
+        print(f"gibbsppl: {interrupted}", file=sys.stderr)
+    say(draws.summary(), end="\n\n")
+    draws.save(out)
+    print(f"draws written to {out} after {perf_counter() - started:.1f} s")
+    return 0
+
+
+def _silent(*_: Any, **__: Any) -> None:
+    """In place of print."""
+
+
+def _starts(sampler: Sampler, seed: Any) -> str:
+    """Which variables did not start from a draw of their prior; empty if all did."""
+    _, notes = sampler.initial_states(1, seed)
+    ruled = [name for name, note in notes.items() if note != "prior"]
+    if not ruled:
+        return ""
+    return f"initial values by rule (their priors are too vague to be drawn from): {', '.join(ruled)}"
+
+
+def _writable(path: Path) -> Path:
+    """The path, refused before a long run rather than after it."""
+    if path.is_dir():
+        raise RunError(f"--out: {path} is a directory; name a file, such as {path / 'draws.nc'}.")
+    if not path.parent.is_dir():
+        raise RunError(f"--out: found no directory {path.parent}; create it, or name another file.")
+    return path
+
+
+def explain(options: argparse.Namespace) -> int:
+    """Print the derivation of one variable's conditional, or of all."""
+    print(compiled(options.file).explain(options.variable))
+    return 0
+
+
+def source(options: argparse.Namespace) -> int:
+    """Print the generated module, or write it to a file."""
+    out = None if options.out is None else _writable(options.out)
+    text = compiled(options.file).source
+    if out is None:
+        print(text, end="")
+    else:
+        out.write_text(text, encoding="utf-8")
+        print(f"written to {out}")
+    return 0
+
+
+def check(options: argparse.Namespace) -> int:
+    """Run the exact ratio check of every conditional; the exit code says whether all passed."""
+    result = compiled(options.file).verify(options.seed)
+    print(result)
+    return 0 if result.passed else FAILED
+
+
+def compiled(path: Path) -> Sampler:
+    """The sampler of the model in a file."""
+    from gibbsppl.sampler import compile as compile_model  # noqa: PLC0415  (--help loads no SymPy)
+
+    return compile_model(model_in(path))
+
+
+def model_in(path: Path) -> Model:
+    """What ``model()`` of a Python file returns, named for the file unless it has a name."""
+    from gibbsppl.language import Model  # noqa: PLC0415  (--help loads no SymPy)
+
+    make = getattr(_module(path), "model", None)
+    if not callable(make):
+        found = "no model()" if make is None else f"model = {make!r}"
+        raise ModelError(
+            f"{path}: found {found}, expected a function model() that returns a gp.Model; write\n"
+            "def model():\n    with gp.Model() as my_model:\n        ...\n    return my_model"
+        )
+    _check_arguments(path, make)
+    model = make()
+    if not isinstance(model, Model):
+        raise ModelError(
+            f"{path}: model() returned {_described(model)}, expected a gp.Model; end it with "
+            "`return`, followed by the model."
+        )
+    if model.name == Model().name:
+        model.name = path.stem
+    return model
+
+
+def _described(value: object) -> str:
+    return "nothing" if value is None else f"a {type(value).__name__}"
+
+
+def _module(path: Path) -> Any:
+    """A Python file as a module; files beside it can be imported while it is read."""
+    from importlib import util  # noqa: PLC0415  (with its machinery, only to read a file)
+
+    if not path.is_file():
+        raise ModelError(f"{path}: found no such file, expected a Python file with a model().")
+    if path.suffix != ".py":
+        raise ModelError(f"{path}: found {path.suffix or 'no'} ending, expected a Python file (.py).")
+    spec = util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = util.module_from_spec(spec)
+    before = list(sys.path)
+    sys.path.insert(0, str(path.resolve().parent))
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path[:] = before
+    return module
+
+
+def _check_arguments(path: Path, make: Any) -> None:
+    """Refuse a ``model`` that cannot be called without arguments, naming those it needs."""
+    from inspect import Parameter, signature  # noqa: PLC0415  (not for --help)
+
+    optional = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+    needed = [
+        p.name
+        for p in signature(make).parameters.values()
+        if p.default is Parameter.empty and p.kind not in optional
+    ]
+    if needed:
+        raise CompileError(
+            f"{path}: model() needs a value of {', '.join(needed)}; give each argument a default, "
+            "such as the data."
+        )

@@ -1,0 +1,237 @@
+"""The derivation of a conditional, told step by step, from the joint to the generated lines.
+
+Comes in: a schedule and the generated source. Goes out: text. Nothing is derived here: what is
+shown are the values that the passes have made.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import assert_never
+
+from gibbsppl.contractions import Contribution
+from gibbsppl.errors import CompileError
+from gibbsppl.explain.columns import columns, indented
+from gibbsppl.explain.families import family_told, parameters_told
+from gibbsppl.explain.names import drawn_name
+from gibbsppl.explain.notation import Notation, full_notation, wrapped
+from gibbsppl.explain.schedule_text import how_drawn, nearest_hint, owner
+from gibbsppl.explain.source_lines import step_lines
+from gibbsppl.explain.terms import contributions_of, log_density_text, reach, statistic_shown
+from gibbsppl.expressions import Array, Dim, Expr, dims_of
+from gibbsppl.graph import Factor, Graph, Statement
+from gibbsppl.graph_views import blanket
+from gibbsppl.pieces import Piece, bounds_seen
+from gibbsppl.schedule.steps import (
+    BlockDraw,
+    ExactDraw,
+    FiniteDraw,
+    Move,
+    NaturalParameter,
+    Schedule,
+    Step,
+    statement_of,
+)
+
+WIDTH = 96
+
+
+def explained(schedule: Schedule, source: str, name: str | None = None) -> str:
+    """The derivation of what is named (a variable, or one of its statements); of all without."""
+    if name is not None:
+        steps = _named(schedule, name)
+        return "\n\n".join(_Derivation(schedule, source, s).text() for s in steps)
+    model = "\n".join(["The model", *indented(str(schedule.graph).splitlines())])
+    told = (_Derivation(schedule, source, s).text() for s in schedule.steps)
+    return "\n\n\n".join([model, *told])
+
+
+def _named(schedule: Schedule, name: str) -> list[Step]:
+    """The steps that draw a variable, or the one that draws a statement."""
+    found = [
+        s
+        for s in schedule.steps
+        if name in (statement_of(s).name, statement_of(s).target.array.name)
+    ]
+    if not found:
+        raise CompileError(_unknown(schedule, name))
+    return found
+
+
+def _unknown(schedule: Schedule, name: str) -> str:
+    latent = list(dict.fromkeys(statement_of(s).target.array.name for s in schedule.steps))
+    known = f"expected a latent variable: {', '.join(latent)}"
+    graph = schedule.graph
+    if name in graph.variables or any(name == d.name for d in graph.deterministics):
+        return f"explain({name!r}): {name} is not drawn, so it has no conditional; {known}."
+    near = difflib.get_close_matches(name, latent, n=1)
+    meant = f" Did you mean {near[0]!r}?" if near else ""
+    return f"explain({name!r}): found no such variable in the model; {known}.{meant}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Derivation:
+    """One step's derivation, section by section."""
+
+    schedule: Schedule
+    source: str
+    step: Step
+
+    @property
+    def graph(self) -> Graph:
+        return self.schedule.graph
+
+    @property
+    def statement(self) -> Statement:
+        return statement_of(self.step)
+
+    @property
+    def factors(self) -> tuple[Factor, ...]:
+        """The factors that mention the variable, its own among them even where it is flat."""
+        mentioning = self.graph.factors_of(self.statement.target.array)
+        own = (self.statement.name,)
+        return tuple(f for f in self.graph.factors if f in mentioning or f.name in own)
+
+    @property
+    def notation(self) -> Notation:
+        return full_notation(self.graph)
+
+    def text(self) -> str:
+        """All sections under a title."""
+        how = how_drawn(self.step, self.schedule)
+        title = f"{drawn_name(self.step, self.graph)} | rest: {owner(self.step)}"
+        title += " sampling, a fallback" if isinstance(self.step, Move) else ""
+        title += f", drawn {how}" if how else ""
+        lines = [title, "=" * len(title)]
+        for number, (heading, body) in enumerate(self._sections(), 1):
+            lines += ["", f"{number}. {heading}", *indented(body)]
+        return "\n".join(lines)
+
+    def _sections(self) -> list[tuple[str, list[str]]]:
+        drawn = drawn_name(self.step, self.graph)
+        name = self.statement.target.array.name
+        return [
+            (f"The joint density (* marks the factors that mention {name})", self._joint()),
+            ("The Markov blanket", self._blanket()),
+            ("The log densities of the factors marked", self._log_densities()),
+            (f"The terms that hold {name}, collected", self._collected()),
+            *self._recognised(),
+            (f"The generated code that draws {drawn}", step_lines(self.source, self.statement.name)),
+        ]
+
+    def _joint(self) -> list[str]:
+        """The factors as the model prints them, the blanket's marked."""
+        lines = str(self.graph).splitlines()
+        mine = {f.name for f in self.factors}
+        marks = ("* " if f.name in mine else "  " for f in self.graph.factors)
+        return [mark + line for mark, line in zip(marks, lines, strict=False)]
+
+    def _blanket(self) -> list[str]:
+        found = blanket(self.graph, self.statement.name)
+        rows = (
+            ("parents", found.parents),
+            ("children", found.children),
+            ("co-parents", found.co_parents),
+        )
+        return columns([(kind, ", ".join(names) or "none") for kind, names in rows])
+
+    def _log_densities(self) -> list[str]:
+        lines = []
+        for factor in self.factors:
+            density = factor.log_density + bounds_seen(factor, self.statement)
+            over = ", ".join(r.dim.name for r in factor.over)
+            lines.append(f"{factor.name}, for each {over}:" if over else f"{factor.name}:")
+            lines += indented(wrapped(self.notation.text(density), WIDTH))
+        return lines
+
+    def _collected(self) -> list[str]:
+        """Every piece: what multiplies which statistic."""
+        match self.step:
+            case FiniteDraw():
+                pieces = self.step.conditional.pieces
+                rows = [(self.notation.text(p.coefficient), p.factor) for p in pieces]
+                told = f"with the label put in place of {self.statement.target}:"
+                return [told, *columns([("log weight", "from"), *rows])]
+            case ExactDraw() | BlockDraw():
+                found = [p for ps in self.step.conditional.pieces for p in ps]
+            case Move():
+                found = list(self.step.conditional.pieces)
+            case _:
+                assert_never(self.step)
+        head = ("statistic", "coefficient", "from", "summed over")
+        return columns([head, *map(self._piece, found)])
+
+    def _piece(self, piece: Piece) -> tuple[str, ...]:
+        text = self.notation.text
+        summed = ", ".join(d.name for d in _summed_dims(piece))
+        return text(piece.statistic), text(piece.coefficient), piece.factor, summed
+
+    def _recognised(self) -> list[tuple[str, list[str]]]:
+        """What the terms amount to, and the numbers that the draw needs."""
+        match self.step:
+            case ExactDraw() | BlockDraw():
+                return [
+                    ("The family recognised", family_told(self.step, self.graph)),
+                    ("The natural parameters", self._summed(self.step.parameters)),
+                    ("The parameters read off", parameters_told(self.step, self.graph)),
+                ]
+            case FiniteDraw():
+                weights = self._summed((self.step.weights,))
+                return [("The log weights of the labels", self._labels() + weights)]
+            case Move():
+                density = wrapped(log_density_text(self.step, self.notation), WIDTH)
+                return [
+                    ("No family recognised", _refused(self.step, self.notation)),
+                    (f"The log density that {self.step.kernel} sampling evaluates", density),
+                ]
+            case _:
+                assert_never(self.step)
+
+    def _labels(self) -> list[str]:
+        target = self.statement.target
+        return [
+            f"{target} takes {owner(self.step)}: each is drawn with a probability proportional to",
+            "exp(log weight), the log weight being the sum of",
+        ]
+
+    def _summed(self, parameters: Iterable[NaturalParameter]) -> list[str]:
+        """The contributions to each natural parameter, each with its factor."""
+        lines = []
+        for j, parameter in enumerate(parameters, 1):
+            if not isinstance(self.step, FiniteDraw):
+                shown = statistic_shown(parameter, self.step, self.graph)
+                lines.append(f"eta_{j}, the coefficient of {self.notation.text(shown)}:")
+            rows = [
+                (self._signed(c.value, n), f"from {c.factor}", _reached(c, parameter, self.step))
+                for n, c in enumerate(contributions_of(parameter))
+            ]
+            lines += indented(columns(rows) if rows else ["0"])
+        return lines or ["none: the density is flat on its support"]
+
+    def _signed(self, value: Expr, position: int) -> str:
+        """A term of a sum, with its sign unless it is the first."""
+        text = self.notation.text(value)
+        if position == 0:
+            return "  " + text
+        if value.is_Add:
+            return f"+ ({text})"
+        return f"- {text[1:]}" if text.startswith("-") else f"+ {text}"
+
+
+def _summed_dims(piece: Piece) -> list[Dim]:
+    """The dims of a piece that are summed onto one element: those that no view is indexed by."""
+    direct = {d for v in piece.views for i in v.indices if i is not None and not i.atoms(Array) for d in dims_of(i)}
+    return [r.dim for r in piece.over if r.dim not in direct]
+
+
+def _reached(contribution: Contribution, parameter: NaturalParameter, step: Step) -> str:
+    where = reach(contribution, parameter.axes, step)
+    return f"at {where}" if where else ""
+
+
+def _refused(move: Move, notation: Notation) -> list[str]:
+    """Why there is no closed form, and what is nearest."""
+    derived = move.conditional
+    return [derived.reason, *nearest_hint(move, notation)]

@@ -1,0 +1,104 @@
+"""How a conditional was recognised, and its parameters in the family's own names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import sympy as sp
+
+from gibbsppl.conditionals import ENTRY
+from gibbsppl.explain.notation import Notation, wrapped
+from gibbsppl.explain.reading import EVENT, PARTNER, reading_of, said
+from gibbsppl.explain.terms import statistic_shown, value_of
+from gibbsppl.expressions import Dim, Expr, Over, substitute
+from gibbsppl.graph import Graph
+from gibbsppl.schedule.steps import BlockDraw, ExactDraw, is_by_element, statement_of
+
+WIDTH = 96
+MOST_LINES = 8
+Draw = ExactDraw | BlockDraw
+
+
+def family_told(step: Draw, graph: Graph) -> list[str]:
+    """The family whose statistics and support these are."""
+    notation, family = Notation(graph.sizes), step.conditional.family
+    target, support = statement_of(step).target, statement_of(step).support
+    shown = [notation.text(statistic_shown(p, step, graph)) for p in step.parameters]
+    lines = [f"support     {target} in {support}"]
+    lines += [f"statistics  {', '.join(shown) or 'none'}"]
+    lines += [f"family      {family.name}: the smallest one with these statistics on this support"]
+    lines += [f"known       {n} = {notation.text(v)}" for n, v in step.conditional.known]
+    if isinstance(step, BlockDraw):
+        dims = ", ".join(_axes(step, graph)[a].name for a in step.dense)
+        lines += [f"block       terms with two entries along {dims}: these are drawn together"]
+    if is_by_element(step):
+        lines += ["elements    depend on one another: each is drawn given the others as they are"]
+    return lines
+
+
+def parameters_told(step: Draw, graph: Graph) -> list[str]:
+    """Each parameter as a function of the natural parameters, and with these put in."""
+    family = step.conditional.family
+    reading, names = reading_of(family), _event_names(step, graph)
+    own = {n: tuple(names.get(d, d) for d in (EVENT, PARTNER)[: p.event]) for n, p in family.parameters.items()}
+    notation = Notation(graph.sizes, own)
+    values = _values(step)
+    put_in = said(family, values) if values is not None else {}
+    lines = []
+    for name, formula in reading.solved:
+        lines += _read_off(name, _at(formula, names, graph), put_in.get(name), graph, notation)
+    for eta, formula in reading.equations:
+        unsolved = [n for n in family.parameters if n not in dict(reading.solved)]
+        equation = f"{Notation(graph.sizes).text(_at(formula, names, graph))} = {eta}"
+        lines.append(f"{', '.join(unsolved)} solves {equation}")
+    if statement_of(step).support.kind == "counts":
+        lines.append("(up to the factor that makes the probabilities sum to one)")
+    return lines or ["none: all parameters are known"]
+
+
+def _read_off(
+    name: str, formula: Expr, value: Expr | None, graph: Graph, notation: Notation
+) -> list[str]:
+    told = f"{name} = {notation.text(formula)}"
+    if value is None:
+        return [told]
+    model = Notation(graph.sizes)
+    if len(whole := f"{told} = {model.text(value)}") <= WIDTH:
+        return [whole]
+    above, below = sp.fraction(value)
+    lines = wrapped("= " + model.factor(above), WIDTH)
+    lines += wrapped("/ " + model.factor(below), WIDTH) if below != 1 else []
+    return [told, *("  " + line for line in lines)] if len(lines) <= MOST_LINES else [told]
+
+
+def _values(step: Draw) -> Mapping[str, Expr] | None:
+    """The natural parameters by name, where each is one expression for all elements."""
+    values = {f"eta_{j}": value_of(p, step) for j, p in enumerate(step.parameters, 1)}
+    whole = {n: v for n, v in values.items() if v is not None}
+    return whole if len(whole) == len(values) else None
+
+
+def _at(formula: Expr, names: Mapping[Dim, Dim], graph: Graph) -> Expr:
+    """The formula at the model's own names of the event's dims, sums of ones as sizes."""
+    ones = {o: graph.sizes.get(names.get(o.bound[0], o.bound[0]), o) for o in formula.atoms(Over) if o.body == 1}
+    return _renamed(substitute(formula, ones), names)
+
+
+def _renamed(expr: Expr, names: Mapping[Dim, Dim]) -> Expr:
+    """All dims renamed, bound ones too."""
+    return expr.xreplace(dict(names))
+
+
+def _event_names(step: Draw, graph: Graph) -> dict[Dim, Dim]:
+    """The model's own names of the dims k and k' of an event."""
+    if isinstance(step, BlockDraw):
+        if len(step.dense) > 1:
+            return {EVENT: ENTRY}
+        order = len(step.batch + step.dense)
+        partners = [p.axes[order] for p in step.parameters if len(p.axes) > order]
+        return dict(zip((EVENT, PARTNER), (_axes(step, graph)[step.dense[0]], *partners[:1]), strict=False))
+    return dict(zip((EVENT, PARTNER), statement_of(step).event, strict=False))
+
+
+def _axes(step: Draw, graph: Graph) -> tuple[Dim, ...]:
+    return graph.variables[statement_of(step).target.array.name].dims

@@ -1,0 +1,69 @@
+"""The lines of a generated module that belong to one step, cut out of its source.
+
+>>> source = '''
+... def x_given_rest(s, c):
+...     return (0.0, -0.5)
+...
+... def sweep(rng, s, c):
+...     s["x"] = runtime.normal(rng, *x_given_rest(s, c), size=())
+...     s["y"] = runtime.normal(rng, *y_given_rest(s, c), size=())
+...
+... GIVEN_REST = {"x": x_given_rest, "y": y_given_rest}
+... '''
+>>> print(*step_lines(source, "x"), sep="\\n")
+def x_given_rest(s, c):
+    return (0.0, -0.5)
+<BLANKLINE>
+# in sweep(rng, s, c):
+s["x"] = runtime.normal(rng, *x_given_rest(s, c), size=())
+"""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from collections.abc import Iterator
+
+
+def step_lines(source: str, step: str) -> list[str]:
+    """The function of a step, and the lines of the sweep that draw it."""
+    module = ast.parse(source)
+    functions = {n.name: n for n in module.body if isinstance(n, ast.FunctionDef)}
+    calls = _functions_by_step(module)
+    own = functions[calls[step]]
+    drawn = _drawing(functions["sweep"], calls[step], set(calls.values()))
+    return [
+        *_text(source, own),
+        "",
+        "# in sweep(rng, s, c):",
+        *(line for statement in drawn for line in _text(source, statement)),
+    ]
+
+
+def _functions_by_step(module: ast.Module) -> dict[str, str]:
+    """The table GIVEN_REST: step name -> function name."""
+    for node in module.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id="GIVEN_REST")], value=ast.Dict() as table):
+                return {
+                    key.value: value.id
+                    for key, value in zip(table.keys, table.values, strict=True)
+                    if isinstance(key, ast.Constant) and isinstance(value, ast.Name)
+                }
+    return {}
+
+
+def _drawing(sweep: ast.FunctionDef, function: str, others: set[str]) -> Iterator[ast.stmt]:
+    """The statements from the one that calls the function to the next one that calls another."""
+    inside = False
+    for statement in sweep.body:
+        called = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)} & others
+        inside = function in called if called else inside
+        if inside:
+            yield statement
+
+
+def _text(source: str, node: ast.stmt) -> list[str]:
+    """The lines of a node, comments in them and at their ends included, dedented."""
+    lines = source.splitlines()[node.lineno - 1 : node.end_lineno]
+    return textwrap.dedent("\n".join(lines)).splitlines()

@@ -1,0 +1,150 @@
+"""Draws of labels from log weights, which may be tables read at an index.
+
+The weight of label k for element n is often a product of table entries, ``theta[doc[n], k]`` times
+``phi[k, word[n]]``: the logarithms and exponentials are then of the tables, not of every element,
+and elements are drawn in pieces that stay in the cache.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gibbsppl.errors import RunError
+
+# Elements times labels worked on at once: about half a megabyte.
+PIECE = 1 << 16
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """Log weights ``values[k, index[n]]``: labels along the first axis, read at an index."""
+
+    values: Any
+    index: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LogWeights:
+    """Log weights as a sum: of an array (labels first, or 0) and of tables read at indices.
+
+    >>> theta, doc = np.log([[0.2, 0.8], [0.5, 0.5]]), np.array([0, 1, 1])
+    >>> np.exp(np.asarray(LogWeights((2, 3), 0.0, Table(theta.T, doc)))).round(2)
+    array([[0.2, 0.5, 0.5],
+           [0.8, 0.5, 0.5]])
+    """
+
+    shape: tuple[int, ...]
+    dense: Any
+    tables: tuple[Table, ...]
+
+    def __init__(self, shape: tuple[int, ...], dense: Any, *tables: Table) -> None:
+        object.__setattr__(self, "shape", shape)
+        object.__setattr__(self, "dense", dense)
+        object.__setattr__(self, "tables", tables)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Floats:
+        total = np.zeros(self.shape) + self.dense
+        for table in self.tables:
+            total += np.asarray(table.values)[:, table.index]
+        return total.astype(dtype or np.float64, copy=bool(copy))
+
+    def __getitem__(self, index: Any) -> Any:
+        return np.asarray(self)[index]
+
+
+def labels(rng: np.random.Generator, log_weights: Any) -> Any:
+    """Labels drawn with the given log weights, labels along the first axis.
+
+    >>> labels(np.random.default_rng(1), np.log([[1e-300, 1.0], [1.0, 1e-300]]))
+    array([1, 0])
+    """
+    if isinstance(log_weights, LogWeights) and len(log_weights.shape) > 1:
+        return _by_table(rng, log_weights)
+    log_weights = np.asarray(log_weights)
+    shape = log_weights.shape[1:]
+    uniform = rng.random(shape)
+    weights = _scaled(log_weights.reshape(len(log_weights), -1))
+    return _passed(weights, np.reshape(uniform, -1)).astype(np.intp).reshape(shape)[()]
+
+
+def _by_table(rng: np.random.Generator, log_weights: LogWeights) -> NDArray[np.intp]:
+    """Labels piece by piece, multiplying entries of the exponentiated tables."""
+    count, *shape = log_weights.shape
+    size = int(np.prod(shape))
+    scaled = [_scaled(np.asarray(t.values)).T.copy() for t in log_weights.tables]
+    indices = [np.reshape(np.broadcast_to(t.index, shape), -1) for t in log_weights.tables]
+    dense = _flat(log_weights, count, size)
+    uniform = rng.random(size)
+    drawn = np.empty(size, dtype=np.intp)
+    step = max(1, PIECE // count)
+    for start in range(0, size, step):
+        piece = slice(start, start + step)
+        weights = _product([t.take(i[piece], axis=0) for t, i in zip(scaled, indices, strict=True)])
+        if dense is not None:
+            weights *= _scaled(dense[:, piece])
+        drawn[piece] = _passed(weights, uniform[piece], lambda n, at=start: _exactly(log_weights, at + n))
+    return drawn.reshape(shape)
+
+
+def _flat(log_weights: LogWeights, count: int, size: int) -> Floats | None:
+    dense = log_weights.dense
+    if np.ndim(dense) == 0:
+        return None
+    full = np.broadcast_to(dense, log_weights.shape)
+    return full.reshape(count, size)
+
+
+def _product(gathered: list[Floats]) -> Floats:
+    """The product of rows gathered from tables, turned so that labels come first."""
+    first, *others = gathered
+    for other in others:
+        first *= other
+    return np.ascontiguousarray(first.T)
+
+
+def _scaled(log_weights: Floats) -> Floats:
+    """Weights whose largest, in each column, is one."""
+    largest = log_weights.max(axis=0)
+    if not np.isfinite(largest).all():
+        raise RunError("labels: all labels have probability zero, or a weight is not a number.")
+    return np.exp(log_weights - largest)
+
+
+def _exactly(log_weights: LogWeights, columns: NDArray[np.intp]) -> Floats:
+    """Weights of some columns, summed as logarithms: where products have underflowed."""
+    shape = log_weights.shape[1:]
+    at = np.unravel_index(columns, shape)
+    dense = np.broadcast_to(log_weights.dense, log_weights.shape)[(slice(None), *at)]
+    total = np.array(dense, dtype=np.float64)
+    for table in log_weights.tables:
+        total += np.asarray(table.values)[:, np.broadcast_to(table.index, shape)[at]]
+    return _scaled(total)
+
+
+def _passed(weights: Floats, uniform: Floats, exactly: Any = None) -> NDArray[np.integer[Any]]:
+    """For each column, how many running sums a uniform share of the total has passed."""
+    _accumulate(weights)
+    if exactly is not None:
+        # Below this total, weights of a relative size that matters may have underflowed.
+        lost = np.flatnonzero(weights[-1] < np.finfo(float).tiny / np.finfo(float).eps)
+        if lost.size:
+            exact = exactly(lost)
+            _accumulate(exact)
+            weights[:, lost] = exact
+    threshold = uniform * weights[-1]
+    passed = np.zeros(len(threshold), np.int16 if len(weights) < 1 << 15 else np.int64)
+    for row in weights[:-1]:
+        passed += row <= threshold
+    return passed
+
+
+def _accumulate(weights: Floats) -> None:
+    """Running sums down each column, in place."""
+    for k in range(1, len(weights)):
+        weights[k] += weights[k - 1]
