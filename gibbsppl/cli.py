@@ -4,9 +4,14 @@ FILE is a Python file with a function ``model()`` that returns a ``gp.Model``. W
 a model is one message on stderr and exit code 2; a check that fails is exit code 1.
 """
 
+# Printing is what a command line is for.
+# ruff: noqa: T201
+
 from __future__ import annotations
 
 import argparse
+import os
+import secrets
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,17 +24,26 @@ if TYPE_CHECKING:
     from gibbsppl.language import Model
     from gibbsppl.sampler import Sampler
 
-FAILED, MISUSED = 1, 2
+FAILED, MISUSED, STOPPED = 1, 2, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
     options = parser().parse_args(arguments)
     try:
-        return int(options.command(options))
+        code = int(options.command(options))
+        sys.stdout.flush()
     except GibbspplError as error:
         print(f"gibbsppl: {error}", file=sys.stderr)
         return MISUSED
+    except KeyboardInterrupt:
+        print("gibbsppl: stopped before the first draw", file=sys.stderr)
+        return STOPPED
+    except BrokenPipeError:
+        # The reader (head, less) has seen enough; what is still buffered must go somewhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    return code
 
 
 def parser() -> argparse.ArgumentParser:
@@ -84,36 +98,42 @@ def run(options: argparse.Namespace) -> int:
     say = _silent if options.quiet else print
     out = _writable(options.out or Path(options.file.stem + ".nc"))
     sampler = compiled(options.file)
-    say(sampler, end="\n\n")
+    seed = _fresh_seed() if options.seed is None else options.seed
+    say(sampler, _starts(sampler, options.chains, seed), sep="\n")
     draws = sampler.sample(
         options.draws,
         warmup=options.warmup,
         chains=options.chains,
-        seed=options.seed,
+        seed=seed,
         thin=options.thin,
         progress=not options.quiet,
     )
-    if note := _starts(sampler, draws.attributes.get("seed")):
-        say(note, end="\n\n")
     if interrupted := draws.attributes.get("interrupted"):
         print(f"gibbsppl: {interrupted}", file=sys.stderr)
     say(draws.summary(), end="\n\n")
     draws.save(out)
-    print(f"draws written to {out} after {perf_counter() - started:.1f} s")
+    print(f"draws written to {out} (seed {seed}, {perf_counter() - started:.1f} s in all)")
     return 0
+
+
+def _fresh_seed() -> int:
+    """A seed that no other run has, short enough to be typed again."""
+    return secrets.randbits(32)
 
 
 def _silent(*_: Any, **__: Any) -> None:
     """In place of print."""
 
 
-def _starts(sampler: Sampler, seed: Any) -> str:
-    """Which variables did not start from a draw of their prior; empty if all did."""
-    _, notes = sampler.initial_states(1, seed)
+def _starts(sampler: Sampler, chains: int, seed: int) -> str:
+    """Which variables do not start at a draw from their prior, in one line; empty if all do."""
+    if chains == 0:
+        return ""
+    _, notes = sampler.initial_states(chains, seed)
     ruled = [name for name, note in notes.items() if note != "prior"]
     if not ruled:
         return ""
-    return f"initial values by rule (their priors are too vague to be drawn from): {', '.join(ruled)}"
+    return f"initial values by rule, their priors being too vague: {', '.join(ruled)}\n"
 
 
 def _writable(path: Path) -> Path:
@@ -191,13 +211,15 @@ def _module(path: Path) -> Any:
     if not path.is_file():
         raise ModelError(f"{path}: found no such file, expected a Python file with a model().")
     if path.suffix != ".py":
-        raise ModelError(f"{path}: found {path.suffix or 'no'} ending, expected a Python file (.py).")
-    spec = util.spec_from_file_location(path.stem, path)
+        found = path.suffix or "nothing"
+        raise ModelError(f"{path}: found {found} at the end of the name, expected .py (Python).")
+    spec = util.spec_from_file_location(f"gibbsppl_model_{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None
-    module = util.module_from_spec(spec)
+    module = sys.modules[spec.name] = util.module_from_spec(spec)
     before = list(sys.path)
-    sys.path.insert(0, str(path.resolve().parent))
+    # Last, not first: a model called lda.py must not hide the package lda from itself.
+    sys.path.append(str(path.resolve().parent))
     try:
         spec.loader.exec_module(module)
     finally:

@@ -24,18 +24,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
+import sympy as sp
 from numpy.typing import NDArray
 
-from gibbsppl.density import Values, evaluate, regions
+from gibbsppl.density import Sizes, Values, evaluate, regions
 from gibbsppl.draws import Draws
 from gibbsppl.errors import RunError
-from gibbsppl.expressions import Array, Dim, Expr, Leaf, Over, leaves_of
+from gibbsppl.expressions import Binder, Dim, Expr, Leaf, mentions, root_of
 from gibbsppl.forward import drawn, fill, walk
 from gibbsppl.graph import Constant, Graph, Range, Statement
-from gibbsppl.questions import Question, question_of
+from gibbsppl.new_data import Question, question_of
+from gibbsppl.summary import counted
 
 Floats = NDArray[np.float64]
 
@@ -70,13 +73,16 @@ class Prediction:
     def __repr__(self) -> str:
         sizes = ", ".join(f"{d}: {n}" for d, n in zip(self.dims, self.mean.shape, strict=True))
         title = f"{self.name} ({sizes})" if sizes else self.name
-        return "\n".join([f"{title}, predicted from {self.draws} draws", *self._notes(), *_rows(self)])
+        title += f", predicted from {counted(self.draws, 'draw')}"
+        return "\n".join([title, *self._notes(), *_rows(self)])
 
     def _notes(self) -> list[str]:
-        notes = [f"drawn from the model at the new positions: {', '.join(self.redrawn)}"]
-        if not self.redrawn:
-            notes.clear()
-        return [*notes, "moments of simulated values"] if self.simulated else notes
+        notes = []
+        if self.redrawn:
+            notes.append(f"drawn from the model at the new positions: {', '.join(self.redrawn)}")
+        if self.simulated:
+            notes.append("moments of simulated values: no closed form")
+        return notes
 
     def label(self, index: tuple[int, ...]) -> str:
         """The name of one element, with its coordinates: ``weight[rat 3, 36]``."""
@@ -90,7 +96,7 @@ SHOWN = 10
 
 def _rows(prediction: Prediction) -> Iterator[str]:
     """The table: the first elements with their mean and sd."""
-    first = list(np.ndindex(prediction.mean.shape))[:SHOWN] if prediction.mean.size else []
+    first = list(islice(np.ndindex(prediction.mean.shape), SHOWN))
     labels = [prediction.label(index) for index in first]
     width = max(map(len, labels), default=0)
     yield f"{'':{width}}  {'mean':>10}  {'sd':>10}"
@@ -120,26 +126,25 @@ def predicted(
     """
     question = question_of(graph, data, new, name)
     _check_draws(question, draws)
-    templates = _Templates.of(graph, question)
-    count = draws.chains * draws.draws
     kept = {n: draws.stacked(n) for n in question.kept}
+    count = draws.chains * draws.draws
     rng = np.random.default_rng([_seed_of(draws) if seed is None else seed, 1])
-    total = _Moments.none()
-    step = templates.draws_at_once()
+    total, step = _Moments.none(), _draws_at_once(question)
     for start in range(0, count, step):
-        given = {n: values[start : start + step] for n, values in kept.items()}
         size = min(step, count - start)
-        total = total.merged(_Moments.of(*templates.moments(rng, given, size)))
-    dims = tuple(d.name for d in graph.variables[question.name].dims)
+        given = {n: values[start : start + size] for n, values in kept.items()}
+        total = total.merged(_Moments.of(*_moments(rng, question, given, size)))
+    variable = graph.variables[question.name]
+    labelled = {d.name for d in variable.dims if d not in question.new_dims}
     return Prediction(
         name=question.name,
         mean=total.mean,
-        variance=total.variance,
-        dims=dims,
-        coords={d: draws.coords[d] for d in dims if d in draws.coords and Dim(d) not in question.new_dims},
+        variance=total.noise + total.squares / count,
+        dims=tuple(d.name for d in variable.dims),
+        coords={d: labels for d, labels in draws.coords.items() if d in labelled},
         draws=count,
         redrawn=question.redrawn,
-        simulated=templates.simulated,
+        simulated=not _has_moments(question),
     )
 
 
@@ -149,15 +154,167 @@ def _seed_of(draws: Draws) -> int:
 
 
 def _check_draws(question: Question, draws: Draws) -> None:
+    graph = question.graph
     for name in question.kept:
         if name not in draws:
             raise RunError(
                 f"{name}: {question.name} depends on it, but it is not among the draws "
                 f"({', '.join(draws)}); name it in keep= when sampling."
             )
-        shape = tuple(question.graph_sizes[d] for d in question.dims_of[name])
+        shape = _shape(graph, name)
         if draws[name].shape[2:] != shape:
             raise RunError(
                 f"{name}: the draws have shape {draws[name].shape[2:]}, the model {shape}; pass "
                 "draws of this model."
             )
+
+
+@dataclass(frozen=True, slots=True)
+class _Moments:
+    """Sums over draws: the mean and squared deviations of E[y | s], the mean of Var[y | s]."""
+
+    count: int
+    mean: Floats
+    squares: Floats
+    noise: Floats
+
+    @classmethod
+    def none(cls) -> _Moments:
+        zero = np.zeros(())
+        return cls(0, zero, zero, zero)
+
+    @classmethod
+    def of(cls, means: Floats, variances: Floats) -> _Moments:
+        """Those of some draws, the first axis."""
+        centre = means.mean(axis=0)
+        squares = ((means - centre) ** 2).sum(axis=0)
+        return cls(len(means), centre, squares, variances.mean(axis=0))
+
+    def merged(self, other: _Moments) -> _Moments:
+        """Those of two sets of draws together, without the loss of digits of a raw square."""
+        count = self.count + other.count
+        weight, gap = other.count / count, other.mean - self.mean
+        return _Moments(
+            count,
+            np.asarray(self.mean + weight * gap),
+            np.asarray(self.squares + other.squares + self.count * weight * gap**2),
+            np.asarray(self.noise + weight * (other.noise - self.noise)),
+        )
+
+
+def _moments(
+    rng: np.random.Generator, question: Question, given: Values, size: int
+) -> tuple[Floats, Floats]:
+    """E[y | s] and Var[y | s] for some draws, which are the first axis; maybe simulated."""
+    target, is_closed = question.name, _has_moments(question)
+    graph = _along_draws(question, size)
+    own = [s for s in graph.statements if s.target.array.name == target]
+    if is_closed and not any(_reads(s, target) for s in own):
+        others = tuple(s for s in graph.statements if s not in own)
+        graph = replace(graph, statements=others)
+
+    def draw(statement: Statement, values: Values) -> Floats:
+        return drawn(rng, statement, values, graph.sizes)
+
+    values = walk(graph, question.data, draw, given=given)
+    if not is_closed:
+        return values[target], np.zeros(values[target].shape)
+    means, variances = (np.full(_shape(graph, target), np.nan) for _ in range(2))
+    for s in own:
+        _place(s, s.family.mean, means, values, graph.sizes)
+        _place(s, s.family.variance, variances, values, graph.sizes)
+    return means, variances
+
+
+def _shape(graph: Graph, name: str) -> tuple[int, ...]:
+    return tuple(graph.sizes[d] for d in graph.variables[name].dims)
+
+
+def _place(
+    statement: Statement, formula: Any, into: Floats, values: Values, sizes: Sizes
+) -> None:
+    """Write a moment into the elements that the statement fills."""
+    moment = formula(statement.event, **dict(statement.arguments))
+    filled = {**values, statement.target.array.name: into}
+    fill(statement, evaluate(moment, statement.over, values, sizes), filled, sizes)
+
+
+def _has_moments(question: Question) -> bool:
+    """Whether the target's mean and variance are formulas, everywhere."""
+    own = [s for s in question.graph.statements if s.target.array.name == question.name]
+    return not any(c.target.array.name == question.name for c in question.graph.constants) and all(
+        s.family.mean is not None
+        and s.family.variance is not None
+        and s.lower is None
+        and s.upper is None
+        for s in own
+    )
+
+
+def _reads(statement: Statement, name: str) -> bool:
+    return any(mentions(a, (name,)) for _, a in statement.arguments)
+
+
+def _along_draws(question: Question, size: int) -> Graph:
+    """The statements with one more dimension, first: the draws of what is random."""
+    graph, along = question.graph, Range(DRAW, 0, size)
+    names = {*question.kept, *question.redrawn, question.name}
+    variables = {
+        n: replace(v, dims=(DRAW, *v.dims)) if n in names else v
+        for n, v in graph.variables.items()
+    }
+    return replace(
+        graph,
+        sizes={**graph.sizes, DRAW: size},
+        variables=variables,
+        statements=tuple(_statement_along(s, names, along) for s in graph.statements),
+        constants=tuple(_constant_along(c, names, along) for c in graph.constants),
+    )
+
+
+def _statement_along(statement: Statement, names: set[str], along: Range) -> Statement:
+    bounds = (None if b is None else _stacked(b, names) for b in (statement.lower, statement.upper))
+    lower, upper = bounds
+    return replace(
+        statement,
+        target=_stacked(statement.target, names),
+        over=(along, *statement.over),
+        arguments=tuple((n, _stacked(a, names)) for n, a in statement.arguments),
+        lower=lower,
+        upper=upper,
+        known=sp.S.Zero,
+    )
+
+
+def _constant_along(constant: Constant, names: set[str], along: Range) -> Constant:
+    target, value = _stacked(constant.target, names), _stacked(constant.value, names)
+    return Constant(target, (along, *constant.over), value)
+
+
+def _stacked(expr: Expr, names: set[str]) -> Any:
+    """The expression with the arrays of those names read at a draw.
+
+    >>> from gibbsppl.expressions import Array
+    >>> x, i = Array("x"), Dim("i")
+    >>> _stacked(2 * x[i], {"x"})
+    2*x[posterior draw~, i]
+    """
+    if not expr.args:
+        return expr
+    args = tuple(_stacked(a, names) for a in expr.args)
+    if isinstance(expr, Leaf) and expr.array.name in names:
+        return Leaf(expr.array, DRAW, *args[1:])
+    return expr if args == expr.args else expr.func(*args)
+
+
+def _draws_at_once(question: Question) -> int:
+    """How many draws to evaluate together, by the values that one draw needs."""
+    sizes = question.graph.sizes
+    largest = 1
+    for statement in question.graph.statements:
+        region = math.prod(map(len, regions(statement, sizes)))
+        for _, argument in statement.arguments:
+            summed = {d for b in argument.atoms(Binder) for d in b.bound}
+            inner = math.prod(sizes[Dim(root_of(d))] for d in summed)
+            largest = max(largest, region * inner)
+    return max(1, LARGEST // largest)

@@ -199,7 +199,7 @@ def test_predictions_of_ratings_have_mean_and_variance():
     sampler = gp.compile(factorisation.model())
     draws = sampler.sample(**SETTINGS)
     new = {"judge_of": left, "quality_of": right}
-    prediction = sampler.predict(draws, new=new)["value"]
+    prediction = sampler.predict(draws, new=new)
     # Half as long as the reference's run; its errors are part of the comparison.
     by_hand = [
         factorisation_by_hand.run(

@@ -57,9 +57,15 @@ class _Module:
         tables = self._tables()
         return "\n\n\n".join([self._head(), prepare, *steps, sweep, deterministics, tables]) + "\n"
 
-    def _writer(self, extra: dict[Dim, int] | None = None, local: str | None = None) -> Writer:
+    def _writer(
+        self,
+        extra: dict[Dim, int] | None = None,
+        local: str | None = None,
+        *,
+        keeps: bool = False,
+    ) -> Writer:
         sizes = {**self.graph.sizes, **(extra or {})}
-        return Writer(self.graph, self.names, self.hoisted, sizes, local=local)
+        return Writer(self.graph, self.names, self.hoisted, sizes, local=local, keeps=keeps)
 
     # ---- the parts ---------------------------------------------------------------------------
 
@@ -101,6 +107,7 @@ class _Module:
         return [*_unpacking(state), *_unpacking(constants)]
 
     def _function(self, name: str, doc: str, writer: Writer, body: list[str]) -> str:
+        body = _with_gathers(writer.gathered, body)
         unpacked = self._unpacked(writer, "\n".join(body))
         lines = [f"def {name}(s, c):", f'{INDENT}"""{doc}"""']
         return "\n".join(lines + _indented([*unpacked, *body]))
@@ -118,7 +125,7 @@ class _Module:
 
     def _natural_parameters(self, step: ExactDraw | BlockDraw) -> str:
         statement = statement_of(step)
-        writer = self._writer(_partner_sizes(step, self.graph.sizes))
+        writer = self._writer(_partner_sizes(step, self.graph.sizes), keeps=True)
         body: list[str] = []
         etas = []
         for j, parameter in enumerate(step.parameters, 1):
@@ -190,7 +197,7 @@ class _Module:
         whole = _is_whole(self, step)
         dense, tables = _tables(self.graph, step.weights) if whole else (step.weights, ())
         sizes = {label: size} | {t.along: t.size for t in tables}
-        writer = self._writer(sizes)
+        writer = self._writer(sizes, keeps=True)
         body = self._accumulated(writer, "log_weights", dense, full=not tables)
         if tables:
             body = body if dense.contributions else []
@@ -223,7 +230,7 @@ class _Module:
     def _log_density(self, step: Move) -> str:
         statement = statement_of(step)
         name = statement.target.array.name
-        outer, inner = self._writer(), self._writer(local=name)
+        outer, inner = self._writer(keeps=True), self._writer(local=name, keeps=True)
         body: list[str] = []
         terms: list[tuple[str, str]] = []
         axes = self._dims(statement)
@@ -246,7 +253,10 @@ class _Module:
                 code = inner.full(text, axes) if not step.conditional.elements else text.within(PRODUCT)
             terms.append((code, c.factor))
         local = self.names.of(name)
-        body += ["", f"def log_density({local}):", *_indented(_returned(terms)), "", "return log_density"]
+        within = {c: n for c, n in inner.gathered.items() if local in _words(c)}
+        outer.gathered |= {c: n for c, n in inner.gathered.items() if c not in within}
+        returned = _with_gathers(within, _returned(terms))
+        body += ["", f"def log_density({local}):", *_indented(returned), "", "return log_density"]
         outer.state_names.update(inner.state_names)
         outer.constant_names |= inner.constant_names
         doc = f"{statement.target} | rest: its log density up to a constant, as a function."
@@ -599,6 +609,18 @@ def _returned(terms: list[tuple[str, str]]) -> list[str]:
 
 def _indented(lines: Iterable[str]) -> list[str]:
     return [INDENT + line if line else line for line in lines]
+
+
+def _with_gathers(gathered: Mapping[str, str], body: list[str]) -> list[str]:
+    """The body with the gathers that it reads made first; one that is read once stays in place."""
+    lines = list(body)
+    for code, name in reversed(gathered.items()):
+        uses = sum(len(re.findall(rf"\b{name}\b", line)) for line in lines)
+        if uses == 1:
+            lines = [re.sub(rf"\b{name}\b", code, line) for line in lines]
+        elif uses:
+            lines.insert(0, f"{name} = {code}")
+    return lines
 
 
 def _unpacking(pairs: Sequence[tuple[str, str]]) -> list[str]:

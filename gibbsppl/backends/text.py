@@ -120,6 +120,7 @@ class Writer:
         *,
         preparing: bool = False,
         local: str | None = None,
+        keeps: bool = False,
     ) -> None:
         self.graph, self.names, self.hoisted = graph, names, hoisted
         self.sizes = sizes
@@ -131,6 +132,8 @@ class Writer:
         self.state_names: dict[str, str] = {}
         self.constant_names: set[str] = set()
         self.plain_data: dict[str, str] = {}
+        self.keeps = keeps
+        self.gathered: dict[str, str] = {}
 
     # ---- what an expression is made of -------------------------------------------------------
 
@@ -413,9 +416,16 @@ class Writer:
         before = [d for a, d in sorted(sliced.items()) if together and a < axes[0]]
         after = [d for a, d in sorted(sliced.items()) if not (together and a < axes[0])]
         dims = (*before, *inner, *after)
-        while index and index[-1] == ":":
-            index.pop()
-        return Text(f"{name}[{', '.join(index)}]" if index else name, dims)
+        text = Text(_read(name, index), dims)
+        return self._kept(name, text) if gathers else text
+
+    def _kept(self, name: str, text: Text) -> Text:
+        """A gather under a local name, so that it is made once however often it is read."""
+        if self.preparing or not self.keeps:
+            return text
+        if text.code not in self.gathered:
+            self.gathered[text.code] = self.names.fresh(f"{name}_read")
+        return Text(self.gathered[text.code], text.dims)
 
     # ---- sums --------------------------------------------------------------------------------
 
@@ -471,20 +481,63 @@ class Writer:
         axes = tuple(m.args[1] for m in matches)
         texts, along = self._aligned([self.write(i) for i in indices])
         inner = [r for r in ranges if r.dim not in along]
-        value = self.write(contracted(Mul(*rest), inner, self.is_data))
-        sizes = tuple(self.size(a) for a in axes)
-        others = tuple(d for d in value.dims if d not in along)
-        if value.dims:
-            value = self._spread(value, along + others)
-        if len(indices) == 1 and len(along) == 1 and self.is_data(indices[0]) and not self.preparing:
-            groups = self._groups(indices[0], axes[0], along[0])
-            code = f"{groups}.count" if not value.dims and value.code == "1" else (
-                f"{groups}.sum({value.code})" if value.dims else f"{value.within(PRODUCT)} * {groups}.count"
-            )
-            return Text(code, axes + others, PRODUCT if not value.dims else ATOM)
+        summand = contracted(Mul(*rest), inner, self.is_data)
+        fixed = len(indices) == 1 and len(along) == 1 and self.is_data(indices[0])
+        with self._first(along):
+            if fixed and not self.preparing:
+                return self._grouped_sum(indices[0], axes[0], along[0], summand)
+            value = self.write(summand)
+            others = tuple(d for d in value.dims if d not in along)
+            code = self._spread(value, along + others).code if value.dims else value.code
         shown = texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
+        sizes = tuple(self.size(a) for a in axes)
         shape = str(sizes[0]) if len(sizes) == 1 else str(sizes)
-        return Text(f"{self.call('segment_sum')}({value.code}, {shown}, {shape})", axes + others)
+        return Text(f"{self.call('segment_sum')}({code}, {shown}, {shape})", axes + others)
+
+    def _grouped_sum(self, index: Expr, axis: Dim, along: Dim, summand: Expr) -> Text:
+        """A sum over the groups that a data index makes."""
+        groups = self._groups(index, axis, along)
+        coefficient, rest = summand.as_coeff_Mul()
+        if (pair := self._outer(rest, along)) is not None:
+            first, second = pair
+            left, right = (self._spread(t, self._along_first(t, along)) for t in pair)
+            text = Text(
+                f"{groups}.outer({left.code}, {right.code})",
+                (axis, *self._along_first(first, along)[1:], *self._along_first(second, along)[1:]),
+            )
+        elif rest == 1:
+            text = Text(f"{groups}.count", (axis,))
+        else:
+            value = self.write(rest)
+            value = self._spread(value, self._along_first(value, along))
+            text = Text(f"{groups}.sum({value.code})", (axis, *value.dims[1:]))
+        if coefficient == 1:
+            return text
+        return Text(f"{_number(coefficient).code} * {text.code}", text.dims, PRODUCT)
+
+    def _along_first(self, text: Text, along: Dim) -> tuple[Dim, ...]:
+        return (along, *(d for d in text.dims if d != along))
+
+    def _outer(self, product: Expr, along: Dim) -> tuple[Text, Text] | None:
+        """The two sides of an outer product that is summed by group, if it is one."""
+        factors = Mul.make_args(product)
+        trailing = [dims_of(f) - {along} for f in factors]
+        sides = sorted({d for t in trailing for d in t}, key=str)
+        if len(sides) != 2 or any(len(t) > 1 for t in trailing):  # noqa: PLR2004
+            return None
+        sides = list(self.sorted(sides))
+        first = Mul(*(f for f, t in zip(factors, trailing, strict=True) if t <= {sides[0]}))
+        second = Mul(*(f for f, t in zip(factors, trailing, strict=True) if t == {sides[1]}))
+        return self.write(first), self.write(second)
+
+    @contextmanager
+    def _first(self, dims: tuple[Dim, ...]) -> Iterator[None]:
+        """Within it, the dims come before all others in the order of axes."""
+        before = dict(self.order)
+        rest = [d for d in before if d not in dims]
+        self.order = {d: n for n, d in enumerate((*dims, *rest))}
+        yield
+        self.order = before
 
     def _spread(self, text: Text, dims: tuple[Dim, ...]) -> Text:
         """The text with one axis per dim, repeated along those that it lacks."""
@@ -530,6 +583,17 @@ class Writer:
         if not (isinstance(row, Dim) and isinstance(column, Dim) and row != column):
             raise CompileError(f"the NumPy back end cannot write single entries of {expr}.")
         return Text(f"{self.call('inverse')}({inner.code})", (*inner.dims[:-2], row, column))
+
+
+def _read(name: str, index: list[str]) -> str:
+    """The text that reads an array at an index."""
+    open_axes = [i for i in index if i != ":"]
+    if len(index) > 1 and len(open_axes) == 1 and open_axes[0].isidentifier():
+        # The same as a plain index with an array, and faster where whole rows are read.
+        return f"{name}.take({open_axes[0]}, axis={index.index(open_axes[0])})"
+    while index and index[-1] == ":":
+        index.pop()
+    return f"{name}[{', '.join(index)}]" if index else name
 
 
 def _is_one_hot(factor: Expr, summed: set[Dim]) -> bool:

@@ -19,7 +19,13 @@ from gibbsppl.explain.names import drawn_name
 from gibbsppl.explain.notation import Notation, full_notation, wrapped
 from gibbsppl.explain.schedule_text import how_drawn, nearest_hint, owner
 from gibbsppl.explain.source_lines import step_lines
-from gibbsppl.explain.terms import contributions_of, log_density_text, reach, statistic_shown
+from gibbsppl.explain.terms import (
+    contributions_of,
+    log_density_text,
+    reach,
+    statistic_shown,
+    touches,
+)
 from gibbsppl.expressions import Array, Dim, Expr, dims_of
 from gibbsppl.graph import Factor, Graph, Statement
 from gibbsppl.graph_views import blanket
@@ -112,13 +118,14 @@ class _Derivation:
     def _sections(self) -> list[tuple[str, list[str]]]:
         drawn = drawn_name(self.step, self.graph)
         name = self.statement.target.array.name
+        code = step_lines(self.source, self.statement.name)
         return [
             (f"The joint density (* marks the factors that mention {name})", self._joint()),
             ("The Markov blanket", self._blanket()),
             ("The log densities of the factors marked", self._log_densities()),
             (f"The terms that hold {name}, collected", self._collected()),
             *self._recognised(),
-            (f"The generated code that draws {drawn}", step_lines(self.source, self.statement.name)),
+            (f"The generated code that draws {drawn}", code),
         ]
 
     def _joint(self) -> list[str]:
@@ -161,7 +168,7 @@ class _Derivation:
             case _:
                 assert_never(self.step)
         head = ("statistic", "coefficient", "from", "summed over")
-        return columns([head, *map(self._piece, found)])
+        return columns([head, *(self._piece(p) for p in found if touches(p, self.step))])
 
     def _piece(self, piece: Piece) -> tuple[str, ...]:
         text = self.notation.text
@@ -205,7 +212,7 @@ class _Derivation:
                 lines.append(f"eta_{j}, the coefficient of {self.notation.text(shown)}:")
             rows = [
                 (self._signed(c.value, n), f"from {c.factor}", _reached(c, parameter, self.step))
-                for n, c in enumerate(contributions_of(parameter))
+                for n, c in enumerate(contributions_of(parameter, self.step))
             ]
             lines += indented(columns(rows) if rows else ["0"])
         return lines or ["none: the density is flat on its support"]
@@ -222,7 +229,8 @@ class _Derivation:
 
 def _summed_dims(piece: Piece) -> list[Dim]:
     """The dims of a piece that are summed onto one element: those that no view is indexed by."""
-    direct = {d for v in piece.views for i in v.indices if i is not None and not i.atoms(Array) for d in dims_of(i)}
+    indices = (i for v in piece.views for i in v.indices if i is not None)
+    direct = {d for i in indices if not i.atoms(Array) for d in dims_of(i)}
     return [r.dim for r in piece.over if r.dim not in direct]
 
 

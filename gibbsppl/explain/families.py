@@ -10,7 +10,7 @@ from gibbsppl.conditionals import ENTRY
 from gibbsppl.explain.notation import Notation, wrapped
 from gibbsppl.explain.reading import EVENT, PARTNER, reading_of, said
 from gibbsppl.explain.terms import statistic_shown, value_of
-from gibbsppl.expressions import Dim, Expr, Over, substitute
+from gibbsppl.expressions import Dim, Expr, Over, primed, substitute
 from gibbsppl.graph import Graph
 from gibbsppl.schedule.steps import BlockDraw, ExactDraw, is_by_element, statement_of
 
@@ -40,7 +40,8 @@ def parameters_told(step: Draw, graph: Graph) -> list[str]:
     """Each parameter as a function of the natural parameters, and with these put in."""
     family = step.conditional.family
     reading, names = reading_of(family), _event_names(step, graph)
-    own = {n: tuple(names.get(d, d) for d in (EVENT, PARTNER)[: p.event]) for n, p in family.parameters.items()}
+    dims = tuple(names.get(d, d) for d in (EVENT, PARTNER))
+    own = {n: dims[: p.event] for n, p in family.parameters.items()}
     notation = Notation(graph.sizes, own)
     values = _values(step)
     put_in = said(family, values) if values is not None else {}
@@ -80,13 +81,10 @@ def _values(step: Draw) -> Mapping[str, Expr] | None:
 
 def _at(formula: Expr, names: Mapping[Dim, Dim], graph: Graph) -> Expr:
     """The formula at the model's own names of the event's dims, sums of ones as sizes."""
-    ones = {o: graph.sizes.get(names.get(o.bound[0], o.bound[0]), o) for o in formula.atoms(Over) if o.body == 1}
-    return _renamed(substitute(formula, ones), names)
-
-
-def _renamed(expr: Expr, names: Mapping[Dim, Dim]) -> Expr:
-    """All dims renamed, bound ones too."""
-    return expr.xreplace(dict(names))
+    ones = (o for o in formula.atoms(Over) if o.body == 1)
+    sizes = {o: sp.Integer(graph.sizes[names.get(o.bound[0], o.bound[0])]) for o in ones}
+    # Bound dims are renamed along.
+    return substitute(formula, sizes).xreplace(dict(names))
 
 
 def _event_names(step: Draw, graph: Graph) -> dict[Dim, Dim]:
@@ -96,8 +94,10 @@ def _event_names(step: Draw, graph: Graph) -> dict[Dim, Dim]:
             return {EVENT: ENTRY}
         order = len(step.batch + step.dense)
         partners = [p.axes[order] for p in step.parameters if len(p.axes) > order]
-        return dict(zip((EVENT, PARTNER), (_axes(step, graph)[step.dense[0]], *partners[:1]), strict=False))
-    return dict(zip((EVENT, PARTNER), statement_of(step).event, strict=False))
+        own = _axes(step, graph)[step.dense[0]]
+        return dict(zip((EVENT, PARTNER), (own, *partners[:1]), strict=False))
+    event = statement_of(step).event
+    return dict(zip((EVENT, PARTNER), (*event, *map(primed, event[:1])), strict=False))
 
 
 def _axes(step: Draw, graph: Graph) -> tuple[Dim, ...]:

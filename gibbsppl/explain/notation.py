@@ -1,4 +1,4 @@
-"""Expressions as a person writes them: decimals, sums over named dims, counts, positive terms first.
+"""Expressions as a person writes them: decimals, sums over named dims, positive terms first.
 
 Comes in: a SymPy expression and a `Notation`. Goes out: text. In the short notation an element at
 its array's own dims is written by its name alone, as in the model's own language.
@@ -274,7 +274,7 @@ def _decimal(value: sp.Rational) -> str | None:
 
 def _coefficient(value: Expr) -> tuple[str, str]:
     """What a number contributes above and below the line of a product."""
-    if isinstance(value, sp.Rational) and value.q > 4 and (text := _decimal(value)) is not None:  # noqa: PLR2004
+    if isinstance(value, sp.Rational) and value.q > 4 and (text := _decimal(value)) is not None:
         return text, "1"
     if isinstance(value, sp.Rational):
         return str(value.p), str(value.q)

@@ -13,7 +13,7 @@ matrix equation) stays an equation.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -103,12 +103,12 @@ def _solved(
     solutions = sp.solve(equations, *dummies.values(), dict=True) if equations else []
     back = {d: e for e, d in letters.items()}
     found = solutions[0] if solutions else {}
-    solved = ((n, found[dummies[x]].xreplace(back)) for n, x in unknown.items() if dummies[x] in found)
-    left = closed if solutions else pairs
-    return Reading(tuple(etas), tuple(solved), tuple(left))
+    values = {n: found[dummies[x]] for n, x in unknown.items() if dummies[x] in found}
+    solved = tuple((n, value.xreplace(back)) for n, value in values.items())
+    return Reading(tuple(etas), solved, tuple(closed if solutions else pairs))
 
 
-def _is_under_a_sum(expr: Expr, unknown: Sequence[Leaf]) -> bool:
+def _is_under_a_sum(expr: Expr, unknown: Iterable[Leaf]) -> bool:
     """Whether a parameter stands inside a sum or a matrix function."""
     arrays = {x.array for x in unknown}
     return any(arrays & b.free_symbols for b in expr.atoms(Binder))

@@ -1,4 +1,4 @@
-"""The lines of a generated module that belong to one step, cut out of its source.
+r"""The lines of a generated module that belong to one step, cut out of its source.
 
 >>> source = '''
 ... def x_given_rest(s, c):
@@ -10,7 +10,7 @@
 ...
 ... GIVEN_REST = {"x": x_given_rest, "y": y_given_rest}
 ... '''
->>> print(*step_lines(source, "x"), sep="\\n")
+>>> print(*step_lines(source, "x"), sep="\n")
 def x_given_rest(s, c):
     return (0.0, -0.5)
 <BLANKLINE>
@@ -45,12 +45,12 @@ def _functions_by_step(module: ast.Module) -> dict[str, str]:
     for node in module.body:
         match node:
             case ast.Assign(targets=[ast.Name(id="GIVEN_REST")], value=ast.Dict() as table):
-                return {
-                    key.value: value.id
-                    for key, value in zip(table.keys, table.values, strict=True)
-                    if isinstance(key, ast.Constant) and isinstance(value, ast.Name)
-                }
+                return {ast.literal_eval(k): ast.unparse(v) for k, v in _items(table)}
     return {}
+
+
+def _items(table: ast.Dict) -> Iterator[tuple[ast.expr, ast.expr]]:
+    return ((k, v) for k, v in zip(table.keys, table.values, strict=True) if k is not None)
 
 
 def _drawing(sweep: ast.FunctionDef, function: str, others: set[str]) -> Iterator[ast.stmt]:

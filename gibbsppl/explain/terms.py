@@ -5,20 +5,23 @@ A contribution that does not reach all elements that a step draws says which one
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
+import sympy as sp
 from sympy import Add, Mul
 
 from gibbsppl.contractions import Contribution, Place
-from gibbsppl.expressions import Dim, Equals, Expr, Leaf
 from gibbsppl.explain.notation import Notation, signed_sum
+from gibbsppl.expressions import Dim, Equals, Expr, Leaf, substitute
 from gibbsppl.graph import Graph, Range
+from gibbsppl.pieces import Piece
 from gibbsppl.schedule.steps import BlockDraw, Move, NaturalParameter, Step, statement_of
 
 
 def parameter_text(parameter: NaturalParameter, step: Step, notation: Notation) -> str:
     """All contributions to a natural parameter, as one sum."""
-    return _sum_text(contributions_of(parameter), parameter.axes, step, notation)
+    return _sum_text(contributions_of(parameter, step), parameter.axes, step, notation)
 
 
 def log_density_text(move: Move, notation: Notation) -> str:
@@ -28,17 +31,25 @@ def log_density_text(move: Move, notation: Notation) -> str:
     return signed_sum(parts) if parts else "0"
 
 
-def contributions_of(parameter: NaturalParameter) -> tuple[Contribution, ...]:
-    """All contributions; those to the diagonal with a factor that is 1 there and 0 elsewhere."""
-    return parameter.contributions + tuple(
-        Contribution(c.factor, Mul(c.value, *_on_diagonal(parameter, c)), c.place)
-        for c in parameter.squares
+def contributions_of(parameter: NaturalParameter, step: Step) -> tuple[Contribution, ...]:
+    """All contributions, said at what the step draws.
+
+    Those to the diagonal get a factor that is 1 there and 0 elsewhere; where a step draws one
+    position of an axis (``x[0]``), that position stands in place of the axis.
+    """
+    squares = (
+        replace(c, value=Mul(c.value, *_on_diagonal(parameter, c))) for c in parameter.squares
+    )
+    drawn = zip(reversed(parameter.axes), reversed(step.region), strict=False)
+    pinned = {axis: sp.Integer(p) for axis, p in drawn if isinstance(p, int)}
+    return tuple(
+        replace(c, value=substitute(c.value, pinned)) for c in (*parameter.contributions, *squares)
     )
 
 
 def value_of(parameter: NaturalParameter, step: Step) -> Expr | None:
     """The natural parameter as one expression, where all contributions reach all elements."""
-    found = contributions_of(parameter)
+    found = contributions_of(parameter, step)
     if any(reach(c, parameter.axes, step) for c in found):
         return None
     return Add(*(c.value for c in found))
@@ -112,5 +123,30 @@ def _positions(place: Range, drawn: Place) -> str:
 
 def _covers(place: Place, drawn: Place) -> bool:
     """Whether a place holds all positions that are drawn."""
-    (a0, a1), (b0, b1) = ((p, p + 1) if isinstance(p, int) else (p.start, p.stop) for p in (place, drawn))
+    (a0, a1), (b0, b1) = map(_ends, (place, drawn))
     return a0 <= b0 and b1 <= a1
+
+
+def touches(piece: Piece, step: Step) -> bool:
+    """Whether a view of the piece shows any element that the step draws."""
+    ranges = {r.dim: r for r in piece.over}
+    return any(
+        all(_meet(i, ranges, p) for i, p in zip(v.indices, step.region, strict=True))
+        for v in piece.views
+    )
+
+
+def _meet(index: Expr | None, ranges: Mapping[Dim, Range], drawn: Place) -> bool:
+    """Whether an index can be at a position that is drawn."""
+    if index is None:
+        return True
+    offset, rest = index.as_coeff_Add()
+    if rest not in ranges:
+        return rest != 0 or _covers(drawn, int(offset))
+    start, stop = ranges[rest].start + offset, ranges[rest].stop + offset
+    first, last = _ends(drawn)
+    return bool(start < last and first < stop)
+
+
+def _ends(place: Place) -> tuple[int, int]:
+    return (place, place + 1) if isinstance(place, int) else (place.start, place.stop)

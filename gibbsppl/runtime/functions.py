@@ -12,6 +12,7 @@ array([2., 0., 5.])
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -73,6 +74,9 @@ __all__ = [
 ]
 
 TINY = float(np.finfo(float).tiny)
+
+# Up to this many products, all outer products at once are faster than one matrix product a group.
+OUTER_AT_ONCE = 20_000
 
 normal_cdf = ndtr
 normal_log_cdf = log_ndtr
@@ -269,7 +273,7 @@ class Groups:
     array([2., 0., 5.])
     """
 
-    __slots__ = ("_transposed", "count", "index", "one_hot", "size")
+    __slots__ = ("_order", "_starts", "_transposed", "count", "index", "one_hot", "size")
 
     def __init__(self, index: Any, size: int) -> None:
         self.index = np.asarray(index)
@@ -277,6 +281,10 @@ class Groups:
         self.one_hot = _one_hot(self.index, size)
         self.count = np.bincount(self.index, minlength=size).astype(float)
         self._transposed = self.one_hot.T
+        # Sorted by group, the values of a group are a slice.
+        in_order = bool(np.all(self.index[1:] >= self.index[:-1]))
+        self._order = None if in_order else np.argsort(self.index, kind="stable")
+        self._starts = np.concatenate([[0], np.cumsum(self.count)]).astype(int).tolist()
 
     def sum(self, values: Any) -> Any:
         """The sums by group of values of shape (n,) + trailing: (size,) + trailing."""
@@ -286,3 +294,23 @@ class Groups:
         trailing = values.shape[1:]
         columns = values.reshape(len(values), math.prod(trailing))
         return (self._transposed @ columns).reshape((self.size, *trailing))
+
+    def outer(self, left: Any, right: Any) -> Any:
+        """The sums by group of the outer products of rows: (n, K) and (n, L) to (size, K, L).
+
+        >>> Groups(np.array([1, 0, 1]), 2).outer(np.ones((3, 1)), np.eye(3))
+        array([[[0., 1., 0.]],
+        <BLANKLINE>
+               [[1., 0., 1.]]])
+        """
+        entries = left.shape[1] * right.shape[1]
+        if len(self.index) * entries < OUTER_AT_ONCE:
+            return self.sum(left[:, :, None] * right[:, None, :])
+        same = left is right
+        if self._order is not None:
+            left = left.take(self._order, axis=0)
+            right = left if same else right.take(self._order, axis=0)
+        sums = np.empty((self.size, left.shape[1], right.shape[1]))
+        for n, (start, stop) in enumerate(itertools.pairwise(self._starts)):
+            np.dot(left[start:stop].T, right[start:stop], out=sums[n])
+        return sums

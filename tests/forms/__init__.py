@@ -1,0 +1,32 @@
+"""A zoo of small models, each with the step that every one of its variables must get.
+
+A model is a function without arguments that returns a `gp.Model` with data of its own. What the
+derivation must find is said in words, one per step:
+
+- a family's name: a draw of all elements in one call;
+- ``block`` before it: elements that depend on one another, drawn jointly;
+- ``each`` before it: elements that depend on one another, drawn one after the other;
+- ``labels``: a draw from log weights;
+- ``slice``: the fallback.
+"""
+
+from forms import chains, discrete, gathers, linear, multivariate, scales, single, unknowns
+from forms.form import Form
+
+FORMS: tuple[Form, ...] = (
+    *single.FORMS,
+    *scales.FORMS,
+    *gathers.FORMS,
+    *linear.FORMS,
+    *chains.FORMS,
+    *discrete.FORMS,
+    *multivariate.FORMS,
+    *unknowns.FORMS,
+)
+
+__all__ = ["FORMS", "Form", "form_named"]
+
+
+def form_named(name: str) -> Form:
+    """The form whose function has that name."""
+    return next(f for f in FORMS if f.name == name)
