@@ -211,8 +211,10 @@ def _distributed(
         return None
     terms = [contracted(Mul(t, *rest), left, is_data) for t in sums[0].args]
     total = Add(*terms)
-    kept = all(is_data(e) for e in subexpressions(total) if isinstance(e, Over))
-    return total if kept else None
+    # Sums that are left must be over data alone, or over other dims than those summed here.
+    here = {r.dim for r in left}
+    sums_left = [e for e in subexpressions(total) if isinstance(e, Over) and not is_data(e)]
+    return None if any(set(e.bound) & here for e in sums_left) else total
 
 
 def _nested(inside: list[Expr], left: tuple[Range, ...], is_data: IsData) -> Expr:

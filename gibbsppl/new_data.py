@@ -154,9 +154,19 @@ def _new_dims(
     resized = {dim for dim, size in sizes.items() if size != graph.sizes[dim]}
     named = {dim for dim, count in counts.items() if count}
     touched = {d for n in arrays for d in graph.variables[n].dims if d in own} - set(counts)
+    _refuse_events(graph, resized | named)
     if not resized | named:
         _refuse_ambiguous(graph, target, touched, arrays)
     return frozenset(resized | named)
+
+
+def _refuse_events(graph: Graph, new_dims: set[Dim]) -> None:
+    for statement in graph.statements:
+        if event := new_dims & set(statement.event):
+            raise RunError(
+                f"{statement.name}: {_listed(event)} is an event dimension of it: its positions "
+                "belong to one draw together (or are what labels point to); none can be new."
+            )
 
 
 def _free_dims(graph: Graph, name: str) -> set[Dim]:
@@ -167,7 +177,7 @@ def _free_dims(graph: Graph, name: str) -> set[Dim]:
 def _refuse_ambiguous(
     graph: Graph, target: str, touched: set[Dim], arrays: Mapping[str, Any]
 ) -> None:
-    """New data of the old size: are these new positions, or the old ones with other data?"""
+    """Ask, for new data of the old size, whether these are new positions."""
     local = _reach(graph, target, frozenset(touched), arrays).redrawn
     for dim in sorted(touched, key=str):
         along = [n for n in local if dim in graph.variables[n].dims]
@@ -273,13 +283,10 @@ def _check_indices(graph: Graph, arrays: Mapping[str, NDArray[Any]], sizes: Size
             raise RunError(f"new[{name!r}]: found {array[bad][0]}, expected whole numbers{where}.")
 
 
-def _resized(graph: Graph, statement: Statement, new_dims: frozenset[Dim], sizes: Sizes) -> Statement:
+def _resized(
+    graph: Graph, statement: Statement, new_dims: frozenset[Dim], sizes: Sizes
+) -> Statement:
     """The statement at the new positions, which must be exchangeable with the old ones."""
-    if not new_dims.isdisjoint(statement.event):
-        raise RunError(
-            f"{statement.name}: {_listed(new_dims & set(statement.event))} is an event dimension "
-            "of it: its positions make one draw together, and none can be added."
-        )
     whole = all(len(r) == graph.sizes[r.dim] for r in statement.over if r.dim in new_dims)
     leaves = set().union(*(leaves_of(e) for e in _expressions(statement)), {statement.target})
     if not whole or any(_is_placed(graph, leaf, new_dims) for leaf in leaves):

@@ -99,9 +99,13 @@ def _rows(prediction: Prediction) -> Iterator[str]:
     first = list(islice(np.ndindex(prediction.mean.shape), SHOWN))
     labels = [prediction.label(index) for index in first]
     width = max(map(len, labels), default=0)
+    smallest = min((sd for i in first if (sd := prediction.sd[i]) > 0), default=1.0)
+    # Three digits of the smallest standard deviation, as far as that leaves readable numbers.
+    digits = min(max(2 - math.floor(math.log10(smallest)), 0), 6) if smallest < math.inf else 3
     yield f"{'':{width}}  {'mean':>10}  {'sd':>10}"
-    for text, index in zip(labels, first, strict=True):
-        yield f"{text:{width}}  {prediction.mean[index]:>10.4g}  {prediction.sd[index]:>10.4g}"
+    for text, i in zip(labels, first, strict=True):
+        numbers = (f"{v[i]:>10.{digits}f}" for v in (prediction.mean, prediction.sd))
+        yield "  ".join((f"{text:{width}}", *numbers))
     if prediction.mean.size > SHOWN:
         yield f"... {prediction.mean.size - SHOWN} more"
 
@@ -126,13 +130,13 @@ def predicted(
     """
     question = question_of(graph, data, new, name)
     _check_draws(question, draws)
-    kept = {n: draws.stacked(n) for n in question.kept}
+    kept = {n: np.moveaxis(draws.stacked(n), 0, -1) for n in question.kept}
     count = draws.chains * draws.draws
     rng = np.random.default_rng([_seed_of(draws) if seed is None else seed, 1])
     total, step = _Moments.none(), _draws_at_once(question)
     for start in range(0, count, step):
         size = min(step, count - start)
-        given = {n: values[start : start + size] for n, values in kept.items()}
+        given = {n: values[..., start : start + size] for n, values in kept.items()}
         total = total.merged(_Moments.of(*_moments(rng, question, given, size)))
     variable = graph.variables[question.name]
     labelled = {d.name for d in variable.dims if d not in question.new_dims}
@@ -185,10 +189,10 @@ class _Moments:
 
     @classmethod
     def of(cls, means: Floats, variances: Floats) -> _Moments:
-        """Those of some draws, the first axis."""
-        centre = means.mean(axis=0)
-        squares = ((means - centre) ** 2).sum(axis=0)
-        return cls(len(means), centre, squares, variances.mean(axis=0))
+        """Those of some draws, the last axis."""
+        centre = np.asarray(means.mean(axis=-1))
+        squares = ((means - centre[..., None]) ** 2).sum(axis=-1)
+        return cls(means.shape[-1], centre, squares, variances.mean(axis=-1))
 
     def merged(self, other: _Moments) -> _Moments:
         """Those of two sets of draws together, without the loss of digits of a raw square."""
@@ -205,7 +209,7 @@ class _Moments:
 def _moments(
     rng: np.random.Generator, question: Question, given: Values, size: int
 ) -> tuple[Floats, Floats]:
-    """E[y | s] and Var[y | s] for some draws, which are the first axis; maybe simulated."""
+    """E[y | s] and Var[y | s] for some draws, which are the last axis; maybe simulated."""
     target, is_closed = question.name, _has_moments(question)
     graph = _along_draws(question, size)
     own = [s for s in graph.statements if s.target.array.name == target]
@@ -256,11 +260,11 @@ def _reads(statement: Statement, name: str) -> bool:
 
 
 def _along_draws(question: Question, size: int) -> Graph:
-    """The statements with one more dimension, first: the draws of what is random."""
+    """The statements with one more dimension, last: the draws of what is random."""
     graph, along = question.graph, Range(DRAW, 0, size)
     names = {*question.kept, *question.redrawn, question.name}
     variables = {
-        n: replace(v, dims=(DRAW, *v.dims)) if n in names else v
+        n: replace(v, dims=(*v.dims, DRAW)) if n in names else v
         for n, v in graph.variables.items()
     }
     return replace(
@@ -278,7 +282,7 @@ def _statement_along(statement: Statement, names: set[str], along: Range) -> Sta
     return replace(
         statement,
         target=_stacked(statement.target, names),
-        over=(along, *statement.over),
+        over=(*statement.over, along),
         arguments=tuple((n, _stacked(a, names)) for n, a in statement.arguments),
         lower=lower,
         upper=upper,
@@ -288,7 +292,7 @@ def _statement_along(statement: Statement, names: set[str], along: Range) -> Sta
 
 def _constant_along(constant: Constant, names: set[str], along: Range) -> Constant:
     target, value = _stacked(constant.target, names), _stacked(constant.value, names)
-    return Constant(target, (along, *constant.over), value)
+    return Constant(target, (*constant.over, along), value)
 
 
 def _stacked(expr: Expr, names: set[str]) -> Any:
@@ -297,13 +301,13 @@ def _stacked(expr: Expr, names: set[str]) -> Any:
     >>> from gibbsppl.expressions import Array
     >>> x, i = Array("x"), Dim("i")
     >>> _stacked(2 * x[i], {"x"})
-    2*x[posterior draw~, i]
+    2*x[i, posterior draw~]
     """
     if not expr.args:
         return expr
     args = tuple(_stacked(a, names) for a in expr.args)
     if isinstance(expr, Leaf) and expr.array.name in names:
-        return Leaf(expr.array, DRAW, *args[1:])
+        return Leaf(expr.array, *args[1:], DRAW)
     return expr if args == expr.args else expr.func(*args)
 
 

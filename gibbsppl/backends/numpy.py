@@ -92,7 +92,7 @@ class _Module:
         for name, code, comment in self.hoisted.lines:
             lines.append(f"{INDENT}{name} = {code}  # {comment}")
         entries = [f'"{a}": {self.names.of(a)}' for a in arrays]
-        entries += [f'"{n}": {n}' for n, _, _ in self.hoisted.lines]
+        entries += [f'"{n}": {n}' for n in self.hoisted.all_names]
         inner = "".join(f"{INDENT * 2}{e},\n" for e in entries)
         lines.append(f"{INDENT}return {{\n{inner}{INDENT}}}" if entries else f"{INDENT}return {{}}")
         return "\n".join(lines)
@@ -103,11 +103,11 @@ class _Module:
         self.hoisted.arrays |= writer.constant_names
         constants = [(self.names.of(n), f'c["{n}"]') for n in sorted(writer.constant_names)]
         used = _words(body)
-        constants += [(n, f'c["{n}"]') for n, _, _ in self.hoisted.lines if n in used]
+        constants += [(n, f'c["{n}"]') for n in self.hoisted.all_names if n in used]
         return [*_unpacking(state), *_unpacking(constants)]
 
     def _function(self, name: str, doc: str, writer: Writer, body: list[str]) -> str:
-        body = _with_gathers(writer.gathered, body)
+        body = _with_gathers(writer.gathered, [*writer.lines, *body])
         unpacked = self._unpacked(writer, "\n".join(body))
         lines = [f"def {name}(s, c):", f'{INDENT}"""{doc}"""']
         return "\n".join(lines + _indented([*unpacked, *body]))
@@ -335,7 +335,7 @@ class _Module:
         entries = {local: f's["{name}"]' for name, local in writer.state_names.items()}
         entries |= {self.names.of(n): f'c["{n}"]' for n in writer.constant_names}
         self.hoisted.arrays |= writer.constant_names
-        entries |= {n: f'c["{n}"]' for n, _, _ in self.hoisted.lines}
+        entries |= {n: f'c["{n}"]' for n in self.hoisted.all_names}
         return _renamed(code, entries)
 
     def _block(self, step: BlockDraw) -> list[str]:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 import sympy as sp
 from sympy import Mul
 
+from gibbsppl.centring import RESIDUAL, Centred, about_centre
 from gibbsppl.contractions import contracted
 from gibbsppl.errors import CompileError
 from gibbsppl.expressions import (
@@ -100,6 +101,22 @@ class Hoisted:
             self.known[key] = Text(name, text.dims)
         return self.known[key]
 
+    def add_all(
+        self, key: tuple[object, ...], stems: list[str], make: Callable[[], Text], comment: str
+    ) -> list[str]:
+        """The names of several values that one call in ``prepare`` returns."""
+        if key not in self.known:
+            code = make().code
+            names = ", ".join(map(self.names.fresh, stems))
+            self.lines.append((names, code, comment))
+            self.known[key] = Text(names)
+        return self.known[key].code.split(", ")
+
+    @property
+    def all_names(self) -> list[str]:
+        """The names of all values that ``prepare`` computes."""
+        return [name for names, _, _ in self.lines for name in names.split(", ")]
+
 
 def stem_of(expr: Expr) -> str:
     """A telling name for a hoisted expression: what it sums, and over which arrays."""
@@ -134,6 +151,8 @@ class Writer:
         self.plain_data: dict[str, str] = {}
         self.keeps = keeps
         self.gathered: dict[str, str] = {}
+        self.aliases: dict[str, str] = {}
+        self.lines: list[str] = []
 
     # ---- what an expression is made of -------------------------------------------------------
 
@@ -341,6 +360,8 @@ class Writer:
 
     def array(self, name: str) -> str:
         """The local name of an array, noted for unpacking."""
+        if name in self.aliases:
+            return self.aliases[name]
         if name == self.local:
             return self.names.of(name)
         if name in self.random:
@@ -446,13 +467,78 @@ class Writer:
             return self._segments(matches, rest, ranges)
         coefficient, rest = Mul(*rest).as_coeff_Mul()
         if rest.is_Pow and rest.exp == 2 and dims_of(rest) == summed:  # noqa: PLR2004
-            inner = self.write(rest.base)
-            return Text(f"{self.call('sum_of_squares')}({inner.code})")
+            text = self._squares(rest.base, ranges)
+            return _times_number(coefficient, text)
         operands = [self.write(f) for f in self._grouped(list(Mul.make_args(rest)), Mul)]
-        text = self._einsum(operands, summed)
-        if coefficient == 1:
-            return text
-        return Text(f"{_number(coefficient).within(PRODUCT)} * {text.within(PRODUCT)}", text.dims, PRODUCT)
+        return _times_number(coefficient, self._einsum(operands, summed))
+
+    def _squares(self, base: Expr, ranges: tuple[Range, ...]) -> Text:
+        """The sum of squares of an expression: about a centre where that saves the data."""
+        plain = self.preparing or not self.keeps or self.local is not None
+        about = None if plain else about_centre(self.graph, base, ranges, self.is_data)
+        if about is not None:
+            return self._about_centre(about)
+        return Text(f"{self.call('sum_of_squares')}({self.write(base).code})")
+
+    def _about_centre(self, about: Centred) -> Text:
+        """S(x) as S(x0) plus a slope and a quadratic form in x - x0, all but x computed once."""
+        prepared = self._centre_prepared(about)
+        terms = [Text(prepared[0])]
+        away = {}
+        for part, centre, slope in zip(about.parts, prepared[1::2], prepared[2::2], strict=True):
+            x = self.array(part.name)
+            name = self._named_once(f"{x} - {centre}", f"{x}_away")
+            away[part.away] = name
+            code = f"{self.call('inner')}({slope}, {name})" if part.dims else f"{slope} * {name}"
+            terms.append(Text(code, (), PRODUCT))
+        with self._aliases(about, away):
+            terms += [self.write(e) for e in about.forms]
+        total = self.names.fresh("sum_of_squares")
+        codes = [t.within(PRODUCT) for t in terms]
+        self.lines += [f"{total} = (", f"    {codes[0]}", *(f"    + {c}" for c in codes[1:]), ")"]
+        return Text(total)
+
+    def _named_once(self, code: str, stem: str) -> str:
+        """A local name for a value that a function reads more than once."""
+        if code not in self.gathered:
+            self.gathered[code] = self.names.fresh(stem)
+        return self.gathered[code]
+
+    @contextmanager
+    def _aliases(self, about: Centred, away: Mapping[str, str]) -> Iterator[None]:
+        """Within it, the distances from the centre are arrays of the state with local names."""
+        graph, random = self.graph, self.random
+        self.graph, self.random = about.graph, random | set(away)
+        self.aliases.update(away)
+        yield
+        self.graph, self.random = graph, random
+
+    def _centre_prepared(self, about: Centred) -> list[str]:
+        """The names of what ``prepare`` knows: S(x0), and centre and slope of each part."""
+        key = ("centre", about.base, tuple((r.dim.name, r.start, r.stop) for r in about.ranges))
+        stems = ["squares", *(f"{p.name}_{w}" for p in about.parts for w in ("centre", "slope"))]
+
+        def make() -> Text:
+            inner = Writer(about.graph, self.names, self.hoisted, self.sizes, preparing=True)
+            unknown = [p.name for p in about.parts]
+            inner.arrange(r.dim for r in about.ranges)
+            shape = tuple(len(r) for r in about.ranges)
+            with inner.over(about.ranges):
+                base = inner.full(inner.write(about.base), tuple(r.dim for r in about.ranges))
+            adjoint = [inner.full(inner.write(p.adjoint), p.dims) for p in about.parts]
+            self.hoisted.arrays |= inner.constant_names - set(unknown) - {RESIDUAL}
+            names = ", ".join(self.names.of(n) for n in unknown)
+            shapes = ", ".join(str(tuple(map(self.size, p.dims))) for p in about.parts)
+            residual = self.names.of(RESIDUAL)
+            return Text(
+                f"{self.call('centred')}(\n"
+                f"        lambda {names}: {base},\n"
+                f"        lambda {residual}: ({', '.join(adjoint)},),\n"
+                f"        {shape}, {shapes},\n"
+                "    )"
+            )
+
+        return self.hoisted.add_all(key, stems, make, f"least squares of {about.base}")
 
     def _einsum(self, operands: list[Text], summed: set[Dim]) -> Text:
         dims = self.sorted(d for t in operands for d in t.dims)
@@ -596,6 +682,13 @@ def _read(name: str, index: list[str]) -> str:
     return f"{name}[{', '.join(index)}]" if index else name
 
 
+def _times_number(coefficient: Expr, text: Text) -> Text:
+    if coefficient == 1:
+        return text
+    code = f"{_number(coefficient).within(PRODUCT)} * {text.within(PRODUCT)}"
+    return Text(code, text.dims, PRODUCT)
+
+
 def _is_one_hot(factor: Expr, summed: set[Dim]) -> bool:
     return (
         isinstance(factor, Equals)
@@ -636,6 +729,13 @@ def _matmul(operands: list[Text], summed: set[Dim]) -> Text | None:
             # A factor that multiplies the product must not be drawn into it: * and @ bind alike.
             code = f"{a.within(POWER)} @ {b.within(POWER)}"
             return Text(code, a.dims[:-1] + b.dims[1:], MATMUL)
+    a, b = operands
+    if len(a.dims) == len(b.dims) == 2 and set(a.dims) & set(b.dims) == {k}:  # noqa: PLR2004
+        # Two matrices with the summed dim on the same side: one of them is turned.
+        if a.dims[0] == b.dims[0] == k:
+            return Text(f"{a.within(ATOM)}.T @ {b.within(POWER)}", (a.dims[1], b.dims[1]), MATMUL)
+        if a.dims[1] == b.dims[1] == k:
+            return Text(f"{a.within(POWER)} @ {b.within(ATOM)}.T", (a.dims[0], b.dims[0]), MATMUL)
     return None
 
 

@@ -10,7 +10,7 @@ from gibbsppl.conditionals import ENTRY
 from gibbsppl.explain.notation import Notation, wrapped
 from gibbsppl.explain.reading import EVENT, PARTNER, reading_of, said
 from gibbsppl.explain.terms import statistic_shown, value_of
-from gibbsppl.expressions import Dim, Expr, Over, primed, substitute
+from gibbsppl.expressions import Dim, Expr, primed
 from gibbsppl.graph import Graph
 from gibbsppl.schedule.steps import BlockDraw, ExactDraw, is_by_element, statement_of
 
@@ -44,13 +44,13 @@ def parameters_told(step: Draw, graph: Graph) -> list[str]:
     own = {n: dims[: p.event] for n, p in family.parameters.items()}
     notation = Notation(graph.sizes, own)
     values = _values(step)
-    put_in = said(family, values) if values is not None else {}
+    put_in = said(family, values, names) if values is not None else {}
     lines = []
     for name, formula in reading.solved:
-        lines += _read_off(name, _at(formula, names, graph), put_in.get(name), graph, notation)
+        lines += _read_off(name, formula.xreplace(names), put_in.get(name), graph, notation)
     for eta, formula in reading.equations:
         unsolved = [n for n in family.parameters if n not in dict(reading.solved)]
-        equation = f"{Notation(graph.sizes).text(_at(formula, names, graph))} = {eta}"
+        equation = f"{Notation(graph.sizes).text(formula.xreplace(names))} = {eta}"
         lines.append(f"{', '.join(unsolved)} solves {equation}")
     if statement_of(step).support.kind == "counts":
         lines.append("(up to the factor that makes the probabilities sum to one)")
@@ -77,14 +77,6 @@ def _values(step: Draw) -> Mapping[str, Expr] | None:
     values = {f"eta_{j}": value_of(p, step) for j, p in enumerate(step.parameters, 1)}
     whole = {n: v for n, v in values.items() if v is not None}
     return whole if len(whole) == len(values) else None
-
-
-def _at(formula: Expr, names: Mapping[Dim, Dim], graph: Graph) -> Expr:
-    """The formula at the model's own names of the event's dims, sums of ones as sizes."""
-    ones = (o for o in formula.atoms(Over) if o.body == 1)
-    sizes = {o: sp.Integer(graph.sizes[names.get(o.bound[0], o.bound[0])]) for o in ones}
-    # Bound dims are renamed along.
-    return substitute(formula, sizes).xreplace(dict(names))
 
 
 def _event_names(step: Draw, graph: Graph) -> dict[Dim, Dim]:

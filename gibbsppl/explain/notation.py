@@ -37,6 +37,7 @@ from gibbsppl.expressions import (
     Times,
     number,
     root_of,
+    substitute,
 )
 from gibbsppl.graph import Graph
 
@@ -57,7 +58,13 @@ class Notation:
 
     def text(self, expr: Expr) -> str:
         """The expression as text."""
-        return self._written(sp.sympify(expr))[0]
+        return self._written(self._sized(sp.sympify(expr)))[0]
+
+    def _sized(self, expr: Expr) -> Expr:
+        """The expression with sums of ones along a dim as the dim's size."""
+        ones = (o for o in expr.atoms(Over) if o.body == 1 and o.bound[0] in self.sizes)
+        sizes = {o: sp.Integer(self.sizes[o.bound[0]]) for o in ones if len(o.args) == 2}
+        return substitute(expr, sizes) if sizes else expr
 
     def factor(self, expr: Expr) -> str:
         """The expression as a factor of a product: a sum in parentheses."""
@@ -75,7 +82,7 @@ class Notation:
             parts = [*rest[:before], *([merged] if merged != 0 else []), *rest[before:]]
         return signed_sum([self._written(p)[0] for p in parts]) if parts else "0"
 
-    def _written(self, expr: Expr) -> Written:
+    def _written(self, expr: Expr) -> Written:  # noqa: PLR0911  (one case per kind)
         """Text, and how tightly its outermost operator binds."""
         if expr.is_number and not expr.args:
             return _number(expr)
@@ -180,7 +187,7 @@ class Notation:
         left, right = map(self.text, expr.args)
         return f"{left} {RELATIONS[expr.func]} {right}"
 
-    def _call(self, expr: Expr) -> Written:
+    def _call(self, expr: Expr) -> Written:  # noqa: PLR0911  (one case per function)
         match expr:
             case LogDet():
                 return f"logdet({self._matrix(expr.body, expr.bound)})", ATOM

@@ -114,8 +114,12 @@ def _is_under_a_sum(expr: Expr, unknown: Iterable[Leaf]) -> bool:
     return any(arrays & b.free_symbols for b in expr.atoms(Binder))
 
 
-def said(family: Family, values: Mapping[str, Expr]) -> dict[str, Expr]:
+def said(
+    family: Family, values: Mapping[str, Expr], names: Mapping[Dim, Dim] | None = None
+) -> dict[str, Expr]:
     """The solved parameters with natural parameters put in, as fractions in plain form.
+
+    ``names`` gives the model's names of the event dims k and k'.
 
     >>> from gibbsppl.families import FAMILIES
     >>> a, b = sp.symbols("a b")
@@ -123,7 +127,8 @@ def said(family: Family, values: Mapping[str, Expr]) -> dict[str, Expr]:
     {'mu': a*b/(a + b), 'tau': a + b}
     """
     leaves = {Array(n)[()]: v for n, v in values.items()}
-    return {n: _put_in(e, leaves) for n, e in reading_of(family).solved}
+    solved = ((n, e.xreplace(dict(names or {}))) for n, e in reading_of(family).solved)
+    return {n: _put_in(e, leaves) for n, e in solved}
 
 
 def _put_in(formula: Expr, values: Mapping[Expr, Expr]) -> Expr:

@@ -66,13 +66,14 @@ def _fallback(move: Move, schedule: Schedule, notation: Notation) -> list[str]:
 
 
 def nearest_hint(move: Move, notation: Notation) -> list[str]:
-    """The family that the conditional would have without the terms that are in the way."""
+    """What is in the way, and the family that the conditional would have without it."""
     derived = move.conditional
-    if derived.nearest is None:
-        return []
     found = {(notation.text(p.statistic), p.factor): None for p in derived.offending}
     terms = ", ".join(f"{statistic} (from {factor})" for statistic, factor in found)
-    return [f"nearest family: {derived.nearest}, were it not for {terms}"]
+    if derived.nearest is not None:
+        return [f"nearest family: {derived.nearest}, were it not for {terms}"]
+    in_the_way = 0 < len(derived.offending) < len(derived.pieces)
+    return [f"in the way: {terms}"] if in_the_way else []
 
 
 def _rows(schedule: Schedule, notation: Notation) -> list[str]:

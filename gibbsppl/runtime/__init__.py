@@ -32,6 +32,7 @@ from gibbsppl.runtime.functions import (
     equals,
     exp,
     expit,
+    inner,
     inverse,
     log,
     log_beta_i,
@@ -51,6 +52,7 @@ from gibbsppl.runtime.functions import (
     sum_of_squares,
     where,
 )
+from gibbsppl.runtime.least_squares import centred
 from gibbsppl.runtime.labels import LogWeights, Table, labels
 from gibbsppl.runtime.moves import (
     Width,
@@ -103,6 +105,7 @@ __all__ = [
     "Table",
     "Width",
     "add_to_diagonal",
+    "centred",
     "element_positions",
     "freeze",
     "labels",
@@ -131,6 +134,7 @@ __all__ = [
     "gamma",
     "geometric",
     "half_normal",
+    "inner",
     "inverse",
     "inverse_gamma",
     "inverse_wishart",

@@ -53,6 +53,7 @@ __all__ = [
     "equals",
     "exp",
     "expit",
+    "inner",
     "inverse",
     "log",
     "log_beta_i",
@@ -95,6 +96,15 @@ def sum_of_squares(x: Any) -> float:
     """
     flat = x.reshape(-1)
     return float(flat.dot(flat))
+
+
+def inner(x: Any, y: Any) -> float:
+    """The sum of the products of the elements of two arrays of one shape.
+
+    >>> inner(np.ones((2, 2)), np.eye(2))
+    2.0
+    """
+    return float(x.reshape(-1).dot(y.reshape(-1)))
 
 
 def softplus(x: Any) -> Any:

@@ -1,0 +1,211 @@
+"""The command line: what it prints, what it writes, and one clean message for what is wrong."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import gibbsppl as gp
+from gibbsppl.cli import main, model_in
+
+COIN = """
+import gibbsppl as gp
+
+def model(heads=7):
+    with gp.Model() as flips:
+        p = gp.Beta("p", 1, 1)
+        gp.Binomial("heads", 10, p, observed=heads)
+    return flips
+"""
+VAGUE = """
+import gibbsppl as gp
+
+def model():
+    with gp.Model(name="scales") as vague:
+        tau = gp.Gamma("tau", 0.001, rate=0.001)
+        mu = gp.Normal("mu", 0, tau=1)
+        gp.Normal("y", mu, tau=tau, dims="i", observed=[1.5, 2.5, 0.5])
+    return vague
+"""
+
+
+@pytest.fixture
+def coin(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "coin.py"
+    path.write_text(COIN)
+    return str(path)
+
+
+def written(tmp_path, text, name="mine.py"):
+    path = tmp_path / name
+    path.write_text(text)
+    return str(path)
+
+
+def failing(capsys, *arguments):
+    """What stderr says of a command that goes wrong: one message, no traceback, exit code 2."""
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert err.startswith("gibbsppl: ")
+    assert "Traceback" not in err
+    assert not out
+    return err
+
+
+def test_run_prints_the_schedule_and_summary_and_writes_the_draws(coin, capsys, tmp_path):
+    options = ["--draws", "60", "--warmup", "10", "--chains", "2", "--seed", "1"]
+    assert main(["run", coin, *options]) == 0
+    out = capsys.readouterr().out
+    assert "coin: 1 step, all exact" in out
+    assert "2 chains, 60 draws each" in out
+    assert "r_hat" in out
+    assert "draws written to coin.nc (seed 1, " in out.splitlines()[-1]
+    draws = gp.load_draws(tmp_path / "coin.nc")
+    assert draws["p"].shape == (2, 60)
+
+
+def test_the_same_seed_gives_the_same_draws_as_the_library(coin, capsys, tmp_path):
+    main(["run", coin, "--draws", "20", "--chains", "2", "--seed", "5", "--out", "a.nc", "--quiet"])
+    assert capsys.readouterr().out.startswith("draws written to a.nc (seed 5")
+    expected = gp.compile(model_in(tmp_path / "coin.py")).sample(20, chains=2, seed=5)
+    assert (gp.load_draws("a.nc")["p"] == expected["p"]).all()
+
+
+def test_thin_keeps_every_nth_sweep(coin, capsys):
+    main(["run", coin, "--draws", "20", "--chains", "1", "--seed", "5", "--thin", "3", "--quiet"])
+    expected = gp.compile(model_in(Path("coin.py"))).sample(20, chains=1, seed=5, thin=3)
+    assert (gp.load_draws("coin.nc")["p"] == expected["p"]).all()
+
+
+def test_without_a_seed_runs_differ_and_say_their_seed(coin, capsys):
+    lines = []
+    for name in ("a.nc", "b.nc"):
+        main(["run", coin, "--draws", "5", "--chains", "1", "--quiet", "--out", name])
+        lines.append(capsys.readouterr().out)
+    assert not (gp.load_draws("a.nc")["p"] == gp.load_draws("b.nc")["p"]).all()
+    seeds = [line.split("(seed ")[1].split(",")[0] for line in lines]
+    assert seeds[0] != seeds[1]
+    main(["run", coin, "--draws", "5", "--chains", "1", "--seed", seeds[0], "--out", "c.nc"])
+    assert (gp.load_draws("a.nc")["p"] == gp.load_draws("c.nc")["p"]).all()
+
+
+def test_starts_that_are_not_from_the_prior_are_said(tmp_path, capsys, monkeypatch, coin):
+    options = ["--draws", "5", "--chains", "2", "--seed", "1"]
+    main(["run", written(tmp_path, VAGUE, "vague.py"), *options])
+    out = capsys.readouterr().out
+    assert out.startswith("scales: 2 steps")
+    said = [line for line in out.splitlines() if line.startswith("initial values by rule")]
+    assert len(said) == 1
+    assert said[0].endswith(": tau")
+    main(["run", coin, *options])
+    assert "initial values" not in capsys.readouterr().out
+
+
+def test_explain_one_variable_or_all(coin, capsys):
+    assert main(["explain", coin, "p"]) == 0
+    one = capsys.readouterr().out
+    assert one.startswith("p | rest: Beta")
+    assert "a = eta_1 + 1 = heads + 1" in one
+    assert main(["explain", coin]) == 0
+    assert one.strip() in capsys.readouterr().out
+
+
+def test_source_is_the_module_that_runs(coin, capsys, tmp_path):
+    assert main(["source", coin]) == 0
+    text = capsys.readouterr().out
+    compile(text, "coin", "exec")
+    assert "def sweep(rng, s, c):" in text
+    assert main(["source", coin, "--out", "sampler.py"]) == 0
+    assert (tmp_path / "sampler.py").read_text() == text
+
+
+def test_check_passes_and_prints_its_table(coin, capsys):
+    assert main(["check", coin]) == 0
+    assert "passed" in capsys.readouterr().out
+
+
+def test_check_fails_where_a_conditional_is_wrong(coin, capsys, monkeypatch):
+    from gibbsppl import sampler
+
+    right = sampler.write_numpy
+
+    def wrong(schedule):
+        return right(schedule).replace("eta_1 = ", "eta_1 = 0.5 + ")
+
+    monkeypatch.setattr(sampler, "write_numpy", wrong)
+    assert main(["check", coin]) == 1
+    assert "FAILED" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x = 1", r"found no model\(\), expected a function model\(\)"),
+        ("model = 3", r"found model = 3, expected a function"),
+        ("def model(data, size=3): pass", r"model\(\) needs a value of data; give"),
+        ("def model(): pass", r"model\(\) returned nothing, expected a gp.Model"),
+        ("def model(): return 'rats'", r"model\(\) returned a str, expected a gp.Model"),
+        (COIN.replace("heads=7", "heads=17"), r"heads"),
+    ],
+)
+def test_a_file_without_a_usable_model_is_refused(text, message, tmp_path, capsys):
+    said = failing(capsys, "explain", written(tmp_path, text))
+    assert re.search(message, said), said
+
+
+def test_other_mistakes_are_refused(coin, tmp_path, capsys):
+    assert "found no such file" in failing(capsys, "run", "nowhere.py")
+    assert "expected .py" in failing(capsys, "run", written(tmp_path, "x", "model.txt"))
+    assert "found no such variable" in failing(capsys, "explain", coin, "q")
+    assert "found no directory" in failing(capsys, "run", coin, "--out", "nowhere/draws.nc")
+    assert "is a directory" in failing(capsys, "run", coin, "--out", str(tmp_path))
+    for arguments in (["run", coin, "--draws", "-1"], ["fly", coin], []):
+        with pytest.raises(SystemExit) as stopped:
+            main(arguments)
+        assert stopped.value.code == 2
+
+
+def test_errors_in_the_users_own_code_keep_their_traceback(tmp_path):
+    path = written(tmp_path, "def model(): return 1 / 0")
+    with pytest.raises(ZeroDivisionError):
+        main(["explain", path])
+
+
+def test_a_file_is_read_without_traces_on_the_path(tmp_path):
+    written(tmp_path, "HEADS = 3", "heads_of_mine.py")
+    text = "import heads_of_mine\n" + COIN.replace("heads=7", "heads=heads_of_mine.HEADS")
+    path, before = Path(written(tmp_path, text)), list(sys.path)
+    assert model_in(path).data["heads"] == 3
+    assert sys.path == before
+
+
+def test_models_are_named_for_their_files_unless_they_have_a_name(coin, tmp_path):
+    assert model_in(Path(coin)).name == "coin"
+    assert model_in(Path(written(tmp_path, VAGUE))).name == "scales"
+
+
+def test_help_loads_nothing_heavy():
+    code = (
+        "import sys, gibbsppl.cli\n"
+        "try: gibbsppl.cli.main(['run', '--help'])\n"
+        "except SystemExit: pass\n"
+        "heavy = {'numpy', 'sympy', 'scipy', 'networkx', 'xarray'} & set(sys.modules)\n"
+        "sys.exit(str(heavy) if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "--draws" in done.stdout
+
+
+def test_a_reader_that_stops_reading_is_no_error(coin):
+    root = str(Path(gp.__file__).parents[1])
+    command = [sys.executable, "-m", "gibbsppl", "explain", coin]
+    with subprocess.Popen(
+        command, env={"PYTHONPATH": root}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        process.stdout.close()
+        assert not process.stderr.read()
+    assert process.returncode == 1
