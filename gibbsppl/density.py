@@ -112,7 +112,7 @@ class _Frame:
         return np.full((1,) * len(self.ranges), value, dtype=np.float64)
 
 
-def _value(expr: Expr, frame: _Frame) -> Floats:  # noqa: PLR0911  (one per kind)
+def _value(expr: Expr, frame: _Frame) -> Floats:
     match expr:
         case Dim():
             return _positions(expr, frame)

@@ -17,11 +17,11 @@ sum(U[user[i], k]*V[i, k], k)
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import sympy as sp
 
-Expr = sp.Expr
+Expr: TypeAlias = sp.Expr
 
 
 class Dim(sp.Symbol):  # type: ignore[misc]
@@ -64,7 +64,7 @@ class Leaf(sp.Expr):  # type: ignore[misc]
     @property
     def array(self) -> Array:
         """The array that the element is of."""
-        return self.args[0]
+        return self.args[0]  # type: ignore[no-any-return]
 
     @property
     def indices(self) -> tuple[Expr, ...]:

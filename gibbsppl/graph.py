@@ -9,7 +9,7 @@ kept for the output.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 import sympy as sp
@@ -96,8 +96,8 @@ class Statement:
             return cdf(self.upper, **arguments)
         if self.upper is None:
             return sf(self.lower, **arguments)
-        bounds = (self.lower, self.upper)
-        return LogMass(*(cdf(b, **arguments) for b in bounds), *(sf(b, **arguments) for b in bounds))
+        logs = (f(b, **arguments) for f in (cdf, sf) for b in (self.lower, self.upper))
+        return LogMass(*logs)
 
     def __str__(self) -> str:
         inside = ", ".join(f"{name}={value}" for name, value in self.arguments)

@@ -8,7 +8,7 @@ An initial value is a draw from its prior given what is already set, if the prio
 16 draws are made, and the first is kept where all are finite and off the edge of the support, and
 they spread over no more than 10 data scales (real line) or a factor of about 1,000 (half line).
 Elsewhere: Normal(0, data scale) on the real line; a distance exp(Normal(0, 1)) from the bound on a
-half line; uniform over the middle of an interval; flat on a simplex; the identity for a matrix; a
+half line; the share expit(Normal(0, 1)) of an interval; flat on a simplex; the identity for a matrix; a
 small count. The data scale is the root mean square of the observed values of continuous
 distributions, and 1 if there are none. A start of zero density is drawn again, each time with half
 the spread.
@@ -26,8 +26,8 @@ import sympy as sp
 from gibbsppl.density import Floats, Values, evaluate, event_dims, log_terms, regions
 from gibbsppl.errors import ModelError, RunError
 from gibbsppl.expressions import Leaf, leaves_of
-from gibbsppl.graph import Graph, Statement
 from gibbsppl.forward import State, as_declared, drawn, fill, walk
+from gibbsppl.graph import Graph, Statement
 
 CANDIDATES = 16
 ATTEMPTS = 40
@@ -44,7 +44,7 @@ def describe() -> str:
         "off the edge of the support, and\nthey spread over no more than "
         f"{VAGUE_IN_DATA_SCALES:g} data scales (real line) or a factor of about 1,000 (half "
         "line).\nElsewhere: Normal(0, data scale) on the real line; a distance exp(Normal(0, 1)) "
-        "from the bound on a\nhalf line; uniform over the middle of an interval; flat on a "
+        "from the bound on a\nhalf line; the share expit(Normal(0, 1)) of an interval; flat on a "
         "simplex; the identity for a matrix; a\nsmall count. The data scale is the root mean "
         "square of the observed values of continuous\ndistributions, and 1 if there are none. "
         "A start of zero density is drawn again, each time with half\nthe spread."
@@ -56,16 +56,19 @@ def initial_state(
     graph: Graph,
     data: Values,
     init: Mapping[str, Any] | None = None,
+    *,
+    spread: float = 1.0,
 ) -> tuple[State, dict[str, str]]:
     """A state of positive density, and for each variable a note that says where it comes from.
 
-    ``init`` fixes variables: ``{"mu": 0.0}``; a shape must be the variable's own.
+    ``init`` fixes variables: ``{"mu": 0.0}``; a shape must be the variable's own. ``spread``
+    widens the values that do not come from the prior.
     """
     given = _checked_init(graph, data, init or {})
     names = dict.fromkeys(s.target.array.name for s in graph.latent)
     terms: dict[str, float] = {}
     for attempt in range(ATTEMPTS):
-        start = _Start(rng, graph, data_scale(graph, data), 0.5**attempt)
+        start = _Start(rng, graph, data_scale(graph, data), spread * 0.5**attempt)
         values = _attempt(start, data, given)
         terms = log_terms(graph, values)
         if np.isfinite(sum(terms.values())):
@@ -201,7 +204,10 @@ def _is_spread(candidates: Floats, lower: Any, upper: Any, scale: float, whole: 
         logs = _spread(np.log(distance + whole)) > VAGUE_IN_LOGS
         real = _spread(candidates) > VAGUE_IN_DATA_SCALES * scale
     edge = np.where(whole, False, (candidates == lower) | (candidates == upper))[0]  # noqa: FBT003
-    return np.where(bounded, edge, np.where(half, ~np.isfinite(logs * 1.0) | logs | edge, real))
+    # An interval much wider than the data is no better known than a half line.
+    wide = ~np.asarray(whole) & (upper - lower > VAGUE_IN_DATA_SCALES * scale)
+    half_line = ~np.isfinite(logs * 1.0) | logs | edge
+    return np.where(bounded, edge | wide, np.where(half, half_line, real))
 
 
 def _spread(candidates: Floats) -> Floats:
@@ -216,8 +222,7 @@ def _inside(noise: Floats, lower: Any, upper: Any, scale: float) -> Floats:
     """Points of unit or data scale between bounds that may be infinite."""
     with np.errstate(all="ignore"):
         above, below = lower + np.exp(noise), upper - np.exp(noise)
-        # 0.5 + 0.3 tanh(z) is between 0.2 and 0.8.
-        between = lower + (upper - lower) * (0.5 + 0.3 * np.tanh(noise))
+        between = lower + (upper - lower) / (1 + np.exp(-np.clip(noise, -30, 30)))
     one_sided = np.where(np.isfinite(lower), above, np.where(np.isfinite(upper), below, 0.0))
     free = np.isneginf(lower) & np.isposinf(upper)
     bounded = np.isfinite(lower) & np.isfinite(upper)
@@ -248,7 +253,12 @@ def _move_past(graph: Graph, child: Statement, leaf: Leaf, sign: int, values: St
     )
     update = np.maximum if sign > 0 else np.minimum
     margin = sign * np.ceil(0.1 * np.abs(seen[short]))
-    update.at(values[leaf.array.name], indices, seen[short] + margin)
+    bounds = values[leaf.array.name]
+    if not bounds.ndim:
+        best = update.reduce(seen[short] + margin, initial=float(bounds))
+        values[leaf.array.name] = np.asarray(best)
+        return
+    update.at(bounds, indices, seen[short] + margin)
 
 
 def _checked_init(graph: Graph, data: Values, init: Mapping[str, Any]) -> dict[str, Any]:

@@ -28,23 +28,19 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-import sympy as sp
 from numpy.typing import NDArray
 
-from gibbsppl.density import Sizes, Values, evaluate, regions
+from gibbsppl.along_draws import along_draws, draws_at_once
+from gibbsppl.density import Sizes, Values, evaluate
 from gibbsppl.draws import Draws
 from gibbsppl.errors import RunError
-from gibbsppl.expressions import Binder, Dim, Expr, Leaf, mentions, root_of
+from gibbsppl.expressions import mentions
 from gibbsppl.forward import drawn, fill, walk
-from gibbsppl.graph import Constant, Graph, Range, Statement
+from gibbsppl.graph import Graph, Statement
 from gibbsppl.new_data import Question, question_of
 from gibbsppl.summary import counted
 
 Floats = NDArray[np.float64]
-
-DRAW = Dim("posterior draw~")
-# The largest number of values of one expression that are held at a time: 32 MB.
-LARGEST = 4_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -133,7 +129,7 @@ def predicted(
     kept = {n: np.moveaxis(draws.stacked(n), 0, -1) for n in question.kept}
     count = draws.chains * draws.draws
     rng = np.random.default_rng([_seed_of(draws) if seed is None else seed, 1])
-    total, step = _Moments.none(), _draws_at_once(question)
+    total, step = _Moments.none(), draws_at_once(question.graph)
     for start in range(0, count, step):
         size = min(step, count - start)
         given = {n: values[..., start : start + size] for n, values in kept.items()}
@@ -211,7 +207,7 @@ def _moments(
 ) -> tuple[Floats, Floats]:
     """E[y | s] and Var[y | s] for some draws, which are the last axis; maybe simulated."""
     target, is_closed = question.name, _has_moments(question)
-    graph = _along_draws(question, size)
+    graph = along_draws(question.graph, _random(question), size)
     own = [s for s in graph.statements if s.target.array.name == target]
     if is_closed and not any(_reads(s, target) for s in own):
         others = tuple(s for s in graph.statements if s not in own)
@@ -243,6 +239,11 @@ def _place(
     fill(statement, evaluate(moment, statement.over, values, sizes), filled, sizes)
 
 
+def _random(question: Question) -> set[str]:
+    """The arrays that have a value for each draw."""
+    return {*question.kept, *question.redrawn, question.name}
+
+
 def _has_moments(question: Question) -> bool:
     """Whether the target's mean and variance are formulas, everywhere."""
     own = [s for s in question.graph.statements if s.target.array.name == question.name]
@@ -257,68 +258,3 @@ def _has_moments(question: Question) -> bool:
 
 def _reads(statement: Statement, name: str) -> bool:
     return any(mentions(a, (name,)) for _, a in statement.arguments)
-
-
-def _along_draws(question: Question, size: int) -> Graph:
-    """The statements with one more dimension, last: the draws of what is random."""
-    graph, along = question.graph, Range(DRAW, 0, size)
-    names = {*question.kept, *question.redrawn, question.name}
-    variables = {
-        n: replace(v, dims=(*v.dims, DRAW)) if n in names else v
-        for n, v in graph.variables.items()
-    }
-    return replace(
-        graph,
-        sizes={**graph.sizes, DRAW: size},
-        variables=variables,
-        statements=tuple(_statement_along(s, names, along) for s in graph.statements),
-        constants=tuple(_constant_along(c, names, along) for c in graph.constants),
-    )
-
-
-def _statement_along(statement: Statement, names: set[str], along: Range) -> Statement:
-    bounds = (None if b is None else _stacked(b, names) for b in (statement.lower, statement.upper))
-    lower, upper = bounds
-    return replace(
-        statement,
-        target=_stacked(statement.target, names),
-        over=(*statement.over, along),
-        arguments=tuple((n, _stacked(a, names)) for n, a in statement.arguments),
-        lower=lower,
-        upper=upper,
-        known=sp.S.Zero,
-    )
-
-
-def _constant_along(constant: Constant, names: set[str], along: Range) -> Constant:
-    target, value = _stacked(constant.target, names), _stacked(constant.value, names)
-    return Constant(target, (*constant.over, along), value)
-
-
-def _stacked(expr: Expr, names: set[str]) -> Any:
-    """The expression with the arrays of those names read at a draw.
-
-    >>> from gibbsppl.expressions import Array
-    >>> x, i = Array("x"), Dim("i")
-    >>> _stacked(2 * x[i], {"x"})
-    2*x[i, posterior draw~]
-    """
-    if not expr.args:
-        return expr
-    args = tuple(_stacked(a, names) for a in expr.args)
-    if isinstance(expr, Leaf) and expr.array.name in names:
-        return Leaf(expr.array, *args[1:], DRAW)
-    return expr if args == expr.args else expr.func(*args)
-
-
-def _draws_at_once(question: Question) -> int:
-    """How many draws to evaluate together, by the values that one draw needs."""
-    sizes = question.graph.sizes
-    largest = 1
-    for statement in question.graph.statements:
-        region = math.prod(map(len, regions(statement, sizes)))
-        for _, argument in statement.arguments:
-            summed = {d for b in argument.atoms(Binder) for d in b.bound}
-            inner = math.prod(sizes[Dim(root_of(d))] for d in summed)
-            largest = max(largest, region * inner)
-    return max(1, LARGEST // largest)

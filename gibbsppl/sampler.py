@@ -7,7 +7,7 @@
 >>> sampler = gp.compile(coin)
 >>> print(sampler)
 coin: 1 step, all exact
-  p  Beta  eta = (7, 3)
+  p  Beta  eta = (heads, 10 - heads)
 >>> draws = sampler.sample(draws=500, warmup=100, chains=2, seed=1)
 >>> draws["p"].shape
 (2, 500)
@@ -27,7 +27,7 @@ from gibbsppl.draws import Draws
 from gibbsppl.errors import CompileError
 from gibbsppl.explain import explained, schedule_text
 from gibbsppl.graph import Graph
-from gibbsppl.initial import initial_state
+from gibbsppl.pilot import best_start
 from gibbsppl.run import Chain, Seed, run, seed_sequence, streams
 from gibbsppl.schedule import Schedule, plan
 
@@ -99,7 +99,9 @@ class Sampler:
         """One dispersed start per chain with its random stream, and where each value comes from."""
         starts, notes = [], {}
         for rng in streams(seed, chains):
-            state, notes = initial_state(rng, self.graph, self.data, init)
+            state, notes = best_start(
+                rng, self.graph, self.data, self.program, self.constants, init
+            )
             starts.append(Chain(state, rng))
         return starts, notes
 

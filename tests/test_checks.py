@@ -11,10 +11,10 @@ from gibbsppl.checks.ratio import ratio_check, ratio_table, verify
 from gibbsppl.errors import CompileError, ModelError, RunError
 from gibbsppl.expressions import Array, Dim
 from gibbsppl.families import FAMILIES
+from gibbsppl.forward import simulate
 from gibbsppl.graph import Graph, Potential, Range, Statement, Variable
 from gibbsppl.initial import initial_state
 from gibbsppl.schedule.plan import plan
-from gibbsppl.forward import simulate
 
 I, J, K = (Dim(n) for n in "ijk")
 SIZES = {I: 3, J: 3, K: 2}

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import gibbsppl as gp
-from gibbsppl import predict
+from gibbsppl import along_draws
 from gibbsppl.draws import Draws
 from gibbsppl.errors import RunError
 from gibbsppl.predict import predicted
@@ -63,7 +63,7 @@ def test_total_variance_of_a_regression():
 def test_draws_taken_in_parts_give_the_same(monkeypatch):
     new = {"x": np.ones((3, 2)), "offset": np.arange(3.0)}
     whole = asked(regression(), REGRESSION, new)
-    monkeypatch.setattr(predict, "LARGEST", 1000)
+    monkeypatch.setattr(along_draws, "LARGEST", 1000)
     parts = asked(regression(), REGRESSION, new)
     np.testing.assert_allclose(parts.mean, whole.mean, rtol=1e-12)
     np.testing.assert_allclose(parts.variance, whole.variance, rtol=1e-12)
@@ -263,11 +263,11 @@ def test_a_prediction_prints_as_a_table():
 
 def test_draws_from_the_prior_include_the_observed():
     model = regression()
-    prior = gp.simulate(model, seed=3, draws=COUNT)
-    assert prior["y"].shape == (COUNT, 5)
+    prior = gp.simulate(model, seed=3, draws=1000)
+    assert prior["y"].shape == (1000, 5)
     x = np.arange(10.0).reshape(5, 2)
     # E[tau^-1] of a Gamma(2, rate 2) is 2; the coefficients are standard normal.
     variance = (x**2).sum(axis=1) + 2
-    assert worst_score(prior["y"].mean(axis=0), 0, np.sqrt(variance / COUNT)) < 1
+    assert worst_score(prior["y"].mean(axis=0), 0, np.sqrt(variance / 1000)) < 1
     again = gp.simulate(model, seed=3, draws=2)
     np.testing.assert_array_equal(again["beta"], prior["beta"][:2])

@@ -25,8 +25,6 @@ from gibbsppl.schedule.steps import (
     NaturalParameter,
     Schedule,
     Step,
-    is_by_element,
-    statement_of,
 )
 
 INDENT = "    "
@@ -44,7 +42,7 @@ class _Module:
         self.names = Names(NUMPY | MATHEMATICS | {"runtime", "prepare", "sweep", "deterministics"})
         self.hoisted = Hoisted(self.names)
         self.functions: dict[str, str] = {
-            statement_of(s).name: self.names.fresh(self.names.of(statement_of(s).name) + "_given_rest")
+            s.statement.name: self.names.fresh(self.names.of(s.statement.name) + "_given_rest")
             for s in schedule.steps
         }
 
@@ -124,7 +122,7 @@ class _Module:
                 assert_never(step)
 
     def _natural_parameters(self, step: ExactDraw | BlockDraw) -> str:
-        statement = statement_of(step)
+        statement = step.statement
         writer = self._writer(_partner_sizes(step, self.graph.sizes), keeps=True)
         body: list[str] = []
         etas = []
@@ -138,7 +136,7 @@ class _Module:
         joint = f", {_block_words(step)}" if isinstance(step, BlockDraw) else ""
         doc = f"{statement.target} | rest ~ {step.conditional.family.name}{joint}: "
         doc += f"the coefficients of {statistics}." if statistics else "no statistics."
-        body.append(f"return ({', '.join(etas)}{',' if len(etas) < 2 else ''})")  # noqa: PLR2004
+        body.append(f"return ({', '.join(etas)}{',' if len(etas) == 1 else ''})")
         return self._function(self.functions[statement.name], doc, writer, body)
 
     def _accumulated(
@@ -183,7 +181,7 @@ class _Module:
         """Several dense axes as one."""
         if len(step.dense) < 2:  # noqa: PLR2004
             return []
-        dims = self._dims(statement_of(step))
+        dims = self._dims(step.statement)
         batch = [self.graph.sizes[dims[a]] for a in step.batch]
         entries = 1
         for a in step.dense:
@@ -192,7 +190,7 @@ class _Module:
         return [f"{e} = {e}.reshape{s}" for e, s in zip(etas, shapes, strict=True)]
 
     def _log_weights(self, step: FiniteDraw) -> str:
-        statement = statement_of(step)
+        statement = step.statement
         label, size = step.conditional.label, step.conditional.size
         whole = _is_whole(self, step)
         dense, tables = _tables(self.graph, step.weights) if whole else (step.weights, ())
@@ -228,7 +226,7 @@ class _Module:
         return [*lines, ")"]
 
     def _log_density(self, step: Move) -> str:
-        statement = statement_of(step)
+        statement = step.statement
         name = statement.target.array.name
         outer, inner = self._writer(keeps=True), self._writer(local=name, keeps=True)
         body: list[str] = []
@@ -284,18 +282,18 @@ class _Module:
                 assert_never(step)
 
     def _call(self, step: Step) -> str:
-        return f"{self.functions[statement_of(step).name]}(s, c)"
+        return f"{self.functions[step.statement.name]}(s, c)"
 
     def _state(self, step: Step) -> str:
-        return f's["{statement_of(step).target.array.name}"]'
+        return f's["{step.statement.target.array.name}"]'
 
     def _exact(self, step: ExactDraw) -> list[str]:
-        statement = statement_of(step)
+        statement = step.statement
         natural = step.conditional.family.natural
         assert natural is not None
         draw = self._runtime(natural.draw)
         state, known = self._state(step), self._known(step)
-        if is_by_element(step):
+        if step.is_by_element:
             etas = "".join(f", eta[{j}][at]" for j in range(len(step.parameters)))
             return [
                 f"for at in {self._positions(step)}:  # its elements depend on one another",
@@ -316,16 +314,16 @@ class _Module:
     def _known(self, step: ExactDraw) -> str:
         """The parameters of the family that are known, as keywords."""
         writer = self._writer()
-        axes = self._dims(statement_of(step))
+        axes = self._dims(step.statement)
         writer.arrange(axes)
         found = ""
         whole = _is_whole(self, step)
         for name, value in step.conditional.known:
-            own = value if step.conditional.place == statement_of(step).target else value
+            own = value if step.conditional.place == step.statement.target else value
             text = writer.full(writer.write(own), axes)
             if not whole and writer.write(own).dims:
                 shape = tuple(self.graph.sizes[d] for d in axes)
-                where = "[at]" if is_by_element(step) else self._where(step)
+                where = "[at]" if step.is_by_element else self._where(step)
                 text = f"{writer.call('broadcast_to')}({text}, {shape}){where}"
             found += f", {name}={self._qualified(writer, text)}"
         return found
@@ -341,7 +339,7 @@ class _Module:
     def _block(self, step: BlockDraw) -> list[str]:
         natural = step.conditional.family.natural
         assert natural is not None
-        dims = self._dims(statement_of(step))
+        dims = self._dims(step.statement)
         order = step.batch + step.dense
         batch = tuple(self.graph.sizes[dims[a]] for a in step.batch)
         dense = tuple(self.graph.sizes[dims[a]] for a in step.dense)
@@ -358,7 +356,7 @@ class _Module:
     def _labels(self, step: FiniteDraw) -> list[str]:
         state, draw, lower = self._state(step), self._runtime("labels"), step.conditional.lower
         shift = f" + {lower}" if lower > 0 else f" - {-lower}" if lower < 0 else ""
-        if is_by_element(step):
+        if step.is_by_element:
             return [
                 f"for at in {self._positions(step)}:  # its elements depend on one another",
                 f"{INDENT}{state}[at] = {draw}(rng, {self._call(step)}[(slice(None), *at)]){shift}",
@@ -370,11 +368,11 @@ class _Module:
         return [f"{state}{where} = {draw}(rng, {self._call(step)}[{behind}]){shift}"]
 
     def _moved(self, step: Move) -> list[str]:
-        statement = statement_of(step)
+        statement = step.statement
         name, state = statement.target.array.name, self._state(step)
         bounds = "".join(self._bound(step, b) for b in ("lower", "upper"))
         width = f'{self._runtime("width_of")}(s, "{name}")'
-        if is_by_element(step):
+        if step.is_by_element:
             positions = self._positions(step)
             move = self._runtime("slice_elements")
             return [
@@ -391,11 +389,11 @@ class _Module:
         return [f"{state}{where} = {code}{where}"]
 
     def _bound(self, step: Move, name: str) -> str:
-        value: Expr = sp.sympify(getattr(statement_of(step).support, name))
+        value: Expr = sp.sympify(getattr(step.statement.support, name))
         if value in (sp.oo, -sp.oo):
             return ""
         writer = self._writer()
-        axes = self._dims(statement_of(step))
+        axes = self._dims(step.statement)
         writer.arrange(axes)
         return f", {name}={self._qualified(writer, writer.full(writer.write(value), axes))}"
 
@@ -409,14 +407,14 @@ class _Module:
 
     def _where(self, step: Step) -> str:
         """The index of the elements that a step draws."""
-        statement = statement_of(step)
+        statement = step.statement
         if statement.known != 0:
             return f"[{self._missing(step)}]"
         return _index(step.region, self._dims(statement), self._writer())
 
     def _missing(self, step: Step) -> str:
         """The positions of unknown elements in the region, found once."""
-        statement = statement_of(step)
+        statement = step.statement
         known = statement.known.array.name
         self.hoisted.arrays.add(known)
         place = tuple(map(_bounds, step.region))
@@ -431,7 +429,7 @@ class _Module:
 
     def _positions(self, step: Step) -> str:
         """The elements that a step draws, as a list of index tuples."""
-        statement = statement_of(step)
+        statement = step.statement
         place = tuple(map(_bounds, step.region))
         known = None if statement.known == 0 else statement.known.array.name
         if known:
@@ -466,8 +464,8 @@ class _Module:
         )
 
     def _tables(self) -> str:
-        names = [statement_of(s).name for s in self.schedule.steps]
-        arrays = [statement_of(s).target.array.name for s in self.schedule.steps]
+        names = [s.statement.name for s in self.schedule.steps]
+        arrays = [s.statement.target.array.name for s in self.schedule.steps]
         lines = ["STEPS = (" + "".join(f"{n!r}, " for n in names).rstrip() + ")"]
         pairs = "".join(f"{INDENT}{n!r}: {a!r},\n" for n, a in zip(names, arrays, strict=True))
         lines.append(f"STEP_VARIABLES = {{\n{pairs}}}")
@@ -519,9 +517,9 @@ def _as_table(graph: Graph, factor: str, term: Expr, axes: tuple[Dim, ...]) -> _
 
 def _is_whole(module: _Module, step: Step) -> bool:
     """Whether a step draws its whole array in one call."""
-    statement = statement_of(step)
+    statement = step.statement
     everything = _everything(module._dims(statement), module.graph.sizes)  # noqa: SLF001
-    return statement.known == 0 and step.region == everything and not is_by_element(step)
+    return statement.known == 0 and step.region == everything and not step.is_by_element
 
 
 def _everything(dims: Iterable[Dim], sizes: Mapping[Dim, int]) -> tuple[Place, ...]:

@@ -664,22 +664,19 @@ class Writer:
         return self.transposed(text, (*outer, k, l))
 
     def _inverse(self, expr: InverseEntry) -> Text:
+        """Entries of an inverse: the whole of it, its diagonal, or those at two indices."""
         inner = self._matrix(expr.body, *expr.bound)
         row, column = expr.args[3:]
-        if not (isinstance(row, Dim) and isinstance(column, Dim) and row != column):
+        outer = inner.dims[:-2]
+        code = f"{self.call('inverse')}({inner.code})"
+        if row == column and isinstance(row, Dim):
+            return Text(f"{code}.diagonal(axis1=-2, axis2=-1)", (*outer, row))
+        if isinstance(row, Dim) and isinstance(column, Dim):
+            return Text(code, (*outer, row, column))
+        if outer:
             raise CompileError(f"the NumPy back end cannot write single entries of {expr}.")
-        return Text(f"{self.call('inverse')}({inner.code})", (*inner.dims[:-2], row, column))
-
-
-def _read(name: str, index: list[str]) -> str:
-    """The text that reads an array at an index."""
-    open_axes = [i for i in index if i != ":"]
-    if len(index) > 1 and len(open_axes) == 1 and open_axes[0].isidentifier():
-        # The same as a plain index with an array, and faster where whole rows are read.
-        return f"{name}.take({open_axes[0]}, axis={index.index(open_axes[0])})"
-    while index and index[-1] == ":":
-        index.pop()
-    return f"{name}[{', '.join(index)}]" if index else name
+        (at_row, at_column), dims = self._aligned([self.write(row), self.write(column)])
+        return Text(f"{code}[{at_row}, {at_column}]", dims)
 
 
 def _times_number(coefficient: Expr, text: Text) -> Text:

@@ -21,9 +21,9 @@ from gibbsppl.checks.steps import in_array_order, log_weights
 from gibbsppl.checks.table import verdict
 from gibbsppl.density import Floats, Values, evaluate, log_joint, regions
 from gibbsppl.errors import CompileError
-from gibbsppl.graph import Graph, Statement
-from gibbsppl.schedule.steps import FiniteDraw, Step, is_by_element, statement_of
 from gibbsppl.forward import fill
+from gibbsppl.graph import Graph, Statement
+from gibbsppl.schedule.steps import FiniteDraw, Step
 
 LARGEST = 4096
 
@@ -78,7 +78,7 @@ def _finite(step: Step) -> FiniteDraw:
     if isinstance(step, FiniteDraw):
         return step
     raise CompileError(
-        f"{statement_of(step).name}: its step is of kind {step.kind!r}, expected 'finite': only "
+        f"{step.statement.name}: its step is of kind {step.kind!r}, expected 'finite': only "
         "draws of labels have a transition matrix."
     )
 
@@ -143,12 +143,12 @@ def _step_matrix(
     states: Sequence[Mapping[str, Any]],
 ) -> Floats:
     """The transition matrix of one step; drawn one by one, the product over its elements."""
-    statement = statement_of(step)
+    statement = step.statement
     free = free_elements(statement, {**data, **states[0]}, graph.sizes)
     found = [
         _probabilities(graph, program, constants, step, s) for s in states
     ]
-    if not is_by_element(step):
+    if not step.is_by_element:
         return _moves(graph, statement, data, states, found, step.conditional.lower, free)
     matrix = np.eye(len(states))
     for where in map(tuple, np.argwhere(free)):
@@ -165,11 +165,11 @@ def _probabilities(
 ) -> Floats:
     """The probability of each label for each element of the statement: (label, ranges)."""
     copy = {name: np.array(value) for name, value in state.items()}
-    given = program.given_rest[statement_of(step).name](copy, constants)
-    over = regions(statement_of(step), graph.sizes)
+    given = program.given_rest[step.statement.name](copy, constants)
+    over = regions(step.statement, graph.sizes)
     shape = tuple(map(len, over))
     axes = np.arange(int(np.prod(shape))).reshape(shape)
-    order = in_array_order(axes, statement_of(step), over)
+    order = in_array_order(axes, step.statement, over)
     weights = log_weights(step, given, order.shape).reshape(step.conditional.size, -1)
     flat = np.empty_like(weights)
     flat[:, order.reshape(-1)] = weights

@@ -30,9 +30,9 @@ from gibbsppl.checks.table import table, verdict
 from gibbsppl.density import Floats, Sizes, Values, evaluate
 from gibbsppl.errors import RunError
 from gibbsppl.expressions import Expr
+from gibbsppl.forward import State, simulate
 from gibbsppl.graph import Graph, Range
 from gibbsppl.runtime import moves
-from gibbsppl.forward import State, simulate
 
 TUNING_SWEEPS = 100
 

@@ -12,8 +12,8 @@ import numpy as np
 import sympy as sp
 
 from gibbsppl.density import Floats, Sizes, Values, evaluate, event_dims, regions
-from gibbsppl.graph import Statement
 from gibbsppl.forward import fill
+from gibbsppl.graph import Statement
 
 Mask = Any
 

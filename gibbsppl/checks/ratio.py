@@ -25,7 +25,7 @@ from gibbsppl.density import Values, log_density, log_joint
 from gibbsppl.errors import GibbspplError, RunError
 from gibbsppl.graph import Graph
 from gibbsppl.initial import initial_state
-from gibbsppl.schedule.steps import Step, is_by_element, statement_of
+from gibbsppl.schedule.steps import Step
 
 RELATIVE_TOLERANCE = 1e-9
 SWEEPS = 10
@@ -135,10 +135,10 @@ class _Check:
         found = [
             self._compared(rng, step, single=single)
             for _ in range(rounds)
-            for single in ((True,) if is_by_element(step) else (False, True))
+            for single in ((True,) if step.is_by_element else (False, True))
         ]
         discrepancy, tolerance = max(found, key=_badness)
-        name, family = statement_of(step).name, step.family.name if step.family else "-"
+        name, family = step.statement.name, step.family.name if step.family else "-"
         return Row(name, step.kind, family, discrepancy, tolerance)
 
     def _compared(
@@ -152,7 +152,7 @@ class _Check:
                 "support, such as gibbsppl.initial.initial_state makes."
             )
         changed, after = self._changed(rng, step, before, single=single)
-        given = self.program.given_rest[statement_of(step).name](self._state(), self.constants)
+        given = self.program.given_rest[step.statement.name](self._state(), self.constants)
         sizes = self.graph.sizes
         log_q = [log_terms_of(step, given, v, sizes) for v in (self.values, changed)]
         joint = _total(after) - _total(before)
@@ -164,7 +164,7 @@ class _Check:
         self, rng: np.random.Generator, step: Step, before: Any, *, single: bool
     ) -> tuple[dict[str, Any], Any]:
         """Values that differ in what the step draws, smaller and smaller until possible."""
-        statement, sizes = statement_of(step), self.graph.sizes
+        statement, sizes = step.statement, self.graph.sizes
         name = statement.target.array.name
         free = free_elements(statement, self.values, sizes)
         after = before

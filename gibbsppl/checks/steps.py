@@ -21,7 +21,7 @@ from gibbsppl.conditionals import Conditional
 from gibbsppl.density import Floats, Sizes, Values, evaluate, regions
 from gibbsppl.expressions import Expr, dims_of
 from gibbsppl.graph import Range, Statement
-from gibbsppl.schedule.steps import BlockDraw, ExactDraw, FiniteDraw, Move, Step, statement_of
+from gibbsppl.schedule.steps import BlockDraw, ExactDraw, FiniteDraw, Move, Step
 
 
 def log_terms_of(step: Step, given: Any, values: Values, sizes: Sizes) -> Floats:
@@ -42,7 +42,7 @@ def log_terms_of(step: Step, given: Any, values: Values, sizes: Sizes) -> Floats
 
 def array_of(step: Step) -> str:
     """The name of the array that a step draws elements of."""
-    return str(statement_of(step).target.array)
+    return str(step.statement.target.array)
 
 
 def region_of(statement: Statement, values: Values, sizes: Sizes) -> Floats:
@@ -110,17 +110,19 @@ def _read_over(statistic: Expr, statement: Statement, sizes: Sizes) -> tuple[Ran
 
 
 def _stretched(given: Floats, shape: tuple[int, ...], statement: Statement) -> Floats:
-    """An array over the region at full length: axes of constant indices may have been left out."""
-    while given.ndim > len(shape) and given.shape[-1] == 1:
-        given = given[..., 0]
-    constants = [a for a, i in enumerate(statement.target.args[1:]) if i.is_number]
-    if given.ndim == len(shape) - len(constants):
-        given = np.expand_dims(given, constants)
+    """What a step says of its whole array, read over the region that the statement fills."""
+    ranges = {r.dim: slice(r.start, r.stop) for r in statement.over}
+    corner = tuple(
+        slice(int(i), int(i) + 1) if i.is_number else ranges.get(i, slice(None))
+        for i in statement.target.indices
+    )
+    if given.ndim >= len(corner):
+        given = given[corner]
     return np.broadcast_to(given, shape)
 
 
 def _finite_terms(step: FiniteDraw, given: Any, values: Values, sizes: Sizes) -> Floats:
-    labels = region_of(statement_of(step), values, sizes)
+    labels = region_of(step.statement, values, sizes)
     weights = log_weights(step, given, labels.shape)
     index = np.rint(labels).astype(int) - step.conditional.lower
     return np.ravel(np.take_along_axis(weights, index[None], axis=0))
@@ -129,7 +131,7 @@ def _finite_terms(step: FiniteDraw, given: Any, values: Values, sizes: Sizes) ->
 def log_weights(step: FiniteDraw, given: Any, shape: tuple[int, ...]) -> Floats:
     """The log weights with all axes at full length: label first, then those of the region."""
     return np.stack(
-        [_stretched(np.asarray(w, dtype=np.float64), shape, statement_of(step)) for w in given]
+        [_stretched(np.asarray(w, dtype=np.float64), shape, step.statement) for w in given]
     )
 
 
@@ -137,7 +139,7 @@ def _block_terms(step: BlockDraw, given: Any, values: Values, sizes: Sizes) -> F
     """``sum of eta_1[k] x[k] + sum of eta_2[k, l] x[k] x[l]``, two terms per entry of the batch."""
     eta_1, eta_2 = (np.asarray(part) for part in given)
     batch, dense = tuple(step.batch), tuple(step.dense)
-    moved = np.transpose(region_of(statement_of(step), values, sizes), batch + dense)
+    moved = np.transpose(region_of(step.statement, values, sizes), batch + dense)
     x = moved.reshape((*moved.shape[: len(batch)], -1))
     size = x.shape[-1]
     eta_1 = eta_1.reshape((*eta_1.shape[: len(batch)], size))

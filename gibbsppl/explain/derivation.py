@@ -38,7 +38,6 @@ from gibbsppl.schedule.steps import (
     NaturalParameter,
     Schedule,
     Step,
-    statement_of,
 )
 
 WIDTH = 96
@@ -59,7 +58,7 @@ def _named(schedule: Schedule, name: str) -> list[Step]:
     found = [
         s
         for s in schedule.steps
-        if name in (statement_of(s).name, statement_of(s).target.array.name)
+        if name in (s.statement.name, s.statement.target.array.name)
     ]
     if not found:
         raise CompileError(_unknown(schedule, name))
@@ -67,7 +66,7 @@ def _named(schedule: Schedule, name: str) -> list[Step]:
 
 
 def _unknown(schedule: Schedule, name: str) -> str:
-    latent = list(dict.fromkeys(statement_of(s).target.array.name for s in schedule.steps))
+    latent = list(dict.fromkeys(s.statement.target.array.name for s in schedule.steps))
     known = f"expected a latent variable: {', '.join(latent)}"
     graph = schedule.graph
     if name in graph.variables or any(name == d.name for d in graph.deterministics):
@@ -91,7 +90,7 @@ class _Derivation:
 
     @property
     def statement(self) -> Statement:
-        return statement_of(self.step)
+        return self.step.statement
 
     @property
     def factors(self) -> tuple[Factor, ...]:

@@ -12,7 +12,7 @@ from gibbsppl.explain.reading import EVENT, PARTNER, reading_of, said
 from gibbsppl.explain.terms import statistic_shown, value_of
 from gibbsppl.expressions import Dim, Expr, primed
 from gibbsppl.graph import Graph
-from gibbsppl.schedule.steps import BlockDraw, ExactDraw, is_by_element, statement_of
+from gibbsppl.schedule.steps import BlockDraw, ExactDraw
 
 WIDTH = 96
 MOST_LINES = 8
@@ -22,7 +22,7 @@ Draw = ExactDraw | BlockDraw
 def family_told(step: Draw, graph: Graph) -> list[str]:
     """The family whose statistics and support these are."""
     notation, family = Notation(graph.sizes), step.conditional.family
-    target, support = statement_of(step).target, statement_of(step).support
+    target, support = step.statement.target, step.statement.support
     shown = [notation.text(statistic_shown(p, step, graph)) for p in step.parameters]
     lines = [f"support     {target} in {support}"]
     lines += [f"statistics  {', '.join(shown) or 'none'}"]
@@ -31,7 +31,7 @@ def family_told(step: Draw, graph: Graph) -> list[str]:
     if isinstance(step, BlockDraw):
         dims = ", ".join(_axes(step, graph)[a].name for a in step.dense)
         lines += [f"block       terms with two entries along {dims}: these are drawn together"]
-    if is_by_element(step):
+    if step.is_by_element:
         lines += ["elements    depend on one another: each is drawn given the others as they are"]
     return lines
 
@@ -52,7 +52,7 @@ def parameters_told(step: Draw, graph: Graph) -> list[str]:
         unsolved = [n for n in family.parameters if n not in dict(reading.solved)]
         equation = f"{Notation(graph.sizes).text(formula.xreplace(names))} = {eta}"
         lines.append(f"{', '.join(unsolved)} solves {equation}")
-    if statement_of(step).support.kind == "counts":
+    if step.statement.support.kind == "counts":
         lines.append("(up to the factor that makes the probabilities sum to one)")
     return lines or ["none: all parameters are known"]
 
@@ -88,9 +88,9 @@ def _event_names(step: Draw, graph: Graph) -> dict[Dim, Dim]:
         partners = [p.axes[order] for p in step.parameters if len(p.axes) > order]
         own = _axes(step, graph)[step.dense[0]]
         return dict(zip((EVENT, PARTNER), (own, *partners[:1]), strict=False))
-    event = statement_of(step).event
+    event = step.statement.event
     return dict(zip((EVENT, PARTNER), (*event, *map(primed, event[:1])), strict=False))
 
 
 def _axes(step: Draw, graph: Graph) -> tuple[Dim, ...]:
-    return graph.variables[statement_of(step).target.array.name].dims
+    return graph.variables[step.statement.target.array.name].dims

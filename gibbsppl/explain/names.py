@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from gibbsppl.contractions import Place
 from gibbsppl.graph import Graph
-from gibbsppl.schedule.steps import Step, statement_of
+from gibbsppl.schedule.steps import Step
 
 
 def drawn_name(step: Step, graph: Graph) -> str:
     """The elements that a step draws: ``a[rat]``, ``x[0]``, ``x[t = 1..9]``."""
-    statement = statement_of(step)
+    statement = step.statement
     places = ", ".join(place_text(p, graph) for p in step.region)
     name = f"{statement.target.array.name}[{places}]" if places else str(statement.target)
     return name if statement.known == 0 else f"{name} where missing"

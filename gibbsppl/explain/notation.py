@@ -82,7 +82,7 @@ class Notation:
             parts = [*rest[:before], *([merged] if merged != 0 else []), *rest[before:]]
         return signed_sum([self._written(p)[0] for p in parts]) if parts else "0"
 
-    def _written(self, expr: Expr) -> Written:  # noqa: PLR0911  (one case per kind)
+    def _written(self, expr: Expr) -> Written:
         """Text, and how tightly its outermost operator binds."""
         if expr.is_number and not expr.args:
             return _number(expr)
@@ -187,7 +187,7 @@ class Notation:
         left, right = map(self.text, expr.args)
         return f"{left} {RELATIONS[expr.func]} {right}"
 
-    def _call(self, expr: Expr) -> Written:  # noqa: PLR0911  (one case per function)
+    def _call(self, expr: Expr) -> Written:
         match expr:
             case LogDet():
                 return f"logdet({self._matrix(expr.body, expr.bound)})", ATOM

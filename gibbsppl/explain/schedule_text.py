@@ -19,8 +19,6 @@ from gibbsppl.schedule.steps import (
     Move,
     Schedule,
     Step,
-    is_by_element,
-    statement_of,
 )
 
 WIDTH = 100
@@ -105,11 +103,11 @@ def owner(step: Step) -> str:
 
 def how_drawn(step: Step, schedule: Schedule) -> str:
     """How a step draws its elements; nothing where one vector call draws them all."""
-    if is_by_element(step):
+    if step.is_by_element:
         return "one by one"
     if not isinstance(step, BlockDraw):
         return ""
-    dims = schedule.graph.variables[statement_of(step).target.array.name].dims
+    dims = schedule.graph.variables[step.statement.target.array.name].dims
     return "jointly over " + ", ".join(dims[a].name for a in step.dense)
 
 

@@ -16,7 +16,7 @@ from gibbsppl.explain.notation import Notation, signed_sum
 from gibbsppl.expressions import Dim, Equals, Expr, Leaf, substitute
 from gibbsppl.graph import Graph, Range
 from gibbsppl.pieces import Piece
-from gibbsppl.schedule.steps import BlockDraw, Move, NaturalParameter, Step, statement_of
+from gibbsppl.schedule.steps import BlockDraw, Move, NaturalParameter, Step
 
 
 def parameter_text(parameter: NaturalParameter, step: Step, notation: Notation) -> str:
@@ -27,7 +27,7 @@ def parameter_text(parameter: NaturalParameter, step: Step, notation: Notation) 
 def log_density_text(move: Move, notation: Notation) -> str:
     """The log density that a move evaluates, up to a constant."""
     parts = [_weighted(p, move, notation) for p in move.parameters]
-    parts += [_sum_text([t], statement_of(move).target.indices, move, notation) for t in move.terms]
+    parts += [_sum_text([t], move.statement.target.indices, move, notation) for t in move.terms]
     return signed_sum(parts) if parts else "0"
 
 
@@ -57,7 +57,7 @@ def value_of(parameter: NaturalParameter, step: Step) -> Expr | None:
 
 def reach(contribution: Contribution, axes: Iterable[Expr], step: Step) -> str:
     """Which of the elements drawn a contribution reaches; empty for all of them."""
-    dims = statement_of(step).target.indices
+    dims = step.statement.target.indices
     drawn = dict(zip(dims, step.region, strict=True))
     # The dim of the labels and the partners of a block's axes are no dims of what is drawn.
     places = list(zip(reversed(tuple(axes)), reversed(contribution.place), strict=False))
@@ -72,7 +72,7 @@ def statistic_shown(parameter: NaturalParameter, step: Step, graph: Graph) -> Ex
     """The statistic of a natural parameter, a block's written at the axes' own names."""
     if not isinstance(step, BlockDraw):
         return parameter.statistic
-    target = statement_of(step).target
+    target = step.statement.target
     axes = graph.variables[target.array.name].dims
     order = step.batch + step.dense
     own = Leaf(target.array, *axes)

@@ -52,8 +52,9 @@ from gibbsppl.runtime.functions import (
     sum_of_squares,
     where,
 )
-from gibbsppl.runtime.least_squares import centred
 from gibbsppl.runtime.labels import LogWeights, Table, labels
+from gibbsppl.runtime.least_squares import centred
+from gibbsppl.runtime.matrices import inverse_wishart, mvnormal, mvnormal_information, wishart
 from gibbsppl.runtime.moves import (
     Width,
     freeze,
@@ -68,7 +69,6 @@ from gibbsppl.runtime.places import (
     missing_positions,
     placed,
 )
-from gibbsppl.runtime.matrices import inverse_wishart, mvnormal, mvnormal_information, wishart
 from gibbsppl.runtime.simulation import (
     simulate_bernoulli,
     simulate_beta,
@@ -101,36 +101,29 @@ from gibbsppl.runtime.simulation import (
 )
 
 __all__ = [
+    "Groups",
     "LogWeights",
     "Table",
     "Width",
-    "add_to_diagonal",
-    "centred",
-    "element_positions",
-    "freeze",
-    "labels",
-    "missing_positions",
-    "placed",
-    "slice_batch",
-    "slice_elements",
-    "slice_integers",
-    "width_of",
-    "Groups",
     "abs",
+    "add_to_diagonal",
     "arctan",
     "at_most",
     "below",
     "bernoulli",
     "beta",
     "binomial",
+    "centred",
     "chi_squared",
     "cos",
     "dirichlet",
     "discrete_uniform",
+    "element_positions",
     "equals",
     "exp",
     "expit",
     "exponential",
+    "freeze",
     "gamma",
     "geometric",
     "half_normal",
@@ -138,6 +131,7 @@ __all__ = [
     "inverse",
     "inverse_gamma",
     "inverse_wishart",
+    "labels",
     "laplace",
     "log",
     "log_beta_i",
@@ -149,6 +143,7 @@ __all__ = [
     "loggamma",
     "maximum",
     "minimum",
+    "missing_positions",
     "multinomial",
     "mvnormal",
     "mvnormal_information",
@@ -157,6 +152,7 @@ __all__ = [
     "normal_cdf",
     "normal_log_cdf",
     "pareto",
+    "placed",
     "poisson",
     "segment_sum",
     "simulate_bernoulli",
@@ -188,11 +184,15 @@ __all__ = [
     "simulate_weibull",
     "simulate_wishart",
     "sin",
+    "slice_batch",
+    "slice_elements",
+    "slice_integers",
     "softplus",
     "sqrt",
     "sum_of_squares",
     "uniform",
     "weibull",
     "where",
+    "width_of",
     "wishart",
 ]

@@ -69,8 +69,8 @@ __all__ = [
     "segment_sum",
     "sin",
     "softplus",
-    "sum_of_squares",
     "sqrt",
+    "sum_of_squares",
     "where",
 ]
 

@@ -52,7 +52,7 @@ class LogWeights:
         total = np.zeros(self.shape) + self.dense
         for table in self.tables:
             total += np.asarray(table.values)[:, table.index]
-        return total.astype(dtype or np.float64, copy=bool(copy))
+        return np.asarray(total, dtype=dtype or np.float64)
 
     def __getitem__(self, index: Any) -> Any:
         return np.asarray(self)[index]
@@ -88,7 +88,9 @@ def _by_table(rng: np.random.Generator, log_weights: LogWeights) -> NDArray[np.i
         weights = _product([t.take(i[piece], axis=0) for t, i in zip(scaled, indices, strict=True)])
         if dense is not None:
             weights *= _scaled(dense[:, piece])
-        drawn[piece] = _passed(weights, uniform[piece], lambda n, at=start: _exactly(log_weights, at + n))
+        drawn[piece] = _passed(
+            weights, uniform[piece], lambda n, at=start: _exactly(log_weights, at + n)
+        )
     return drawn.reshape(shape)
 
 
@@ -113,13 +115,13 @@ def _scaled(log_weights: Floats) -> Floats:
     largest = log_weights.max(axis=0)
     if not np.isfinite(largest).all():
         raise RunError("labels: all labels have probability zero, or a weight is not a number.")
-    return np.exp(log_weights - largest)
+    return np.asarray(np.exp(log_weights - largest))
 
 
 def _exactly(log_weights: LogWeights, columns: NDArray[np.intp]) -> Floats:
     """Weights of some columns, summed as logarithms: where products have underflowed."""
     shape = log_weights.shape[1:]
-    at = np.unravel_index(columns, shape)
+    at: Any = np.unravel_index(columns, shape)
     dense = np.broadcast_to(log_weights.dense, log_weights.shape)[(slice(None), *at)]
     total = np.array(dense, dtype=np.float64)
     for table in log_weights.tables:
@@ -138,7 +140,8 @@ def _passed(weights: Floats, uniform: Floats, exactly: Any = None) -> NDArray[np
             _accumulate(exact)
             weights[:, lost] = exact
     threshold = uniform * weights[-1]
-    passed = np.zeros(len(threshold), np.int16 if len(weights) < 1 << 15 else np.int64)
+    kind: Any = np.int16 if len(weights) < 1 << 15 else np.int64
+    passed: NDArray[np.integer[Any]] = np.zeros(len(threshold), kind)
     for row in weights[:-1]:
         passed += row <= threshold
     return passed

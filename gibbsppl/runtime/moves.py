@@ -108,8 +108,8 @@ def _stepped_out(
         growing = inside & (steps > 0)
         while growing.any():
             growing &= np.asarray(log_density(np.where(growing, edge, x))) >= level
-            edge += direction * width * growing
-            steps -= growing
+            edge += direction * width * growing  # noqa: PLW2901  (in place, on purpose)
+            steps -= growing  # noqa: PLW2901  (in place, on purpose)
             growing &= _within(edge, bound, direction) & (steps > 0)
     return np.maximum(left, lower), np.minimum(right, upper)
 
@@ -131,7 +131,7 @@ def slice_integers(
     new = slice_batch(
         rng, real, lambda v: log_density(np.floor(v)), width, lower, np.add(upper, 1.0)
     )
-    return np.floor(new).astype(np.intp)[()]  # type: ignore[no-any-return]
+    return np.floor(new).astype(np.intp)[()]
 
 
 def slice_elements(

@@ -44,7 +44,6 @@ from gibbsppl.schedule.steps import (
     NaturalParameter,
     Schedule,
     Step,
-    statement_of,
 )
 
 MOVABLE = ("real", "integer", "vector")
@@ -76,7 +75,7 @@ def plan(
     ]
     schedule = Schedule(graph, tuple(map(maker.step, derived)))
     if exact and schedule.fallbacks:
-        lines = (f"  {statement_of(m).name}: {m.conditional.reason}" for m in schedule.fallbacks)
+        lines = (f"  {m.statement.name}: {m.conditional.reason}" for m in schedule.fallbacks)
         raise CompileError(
             "exact=True, but these variables have no exact conditional:\n" + "\n".join(lines)
             + "\nLeave exact=True out to draw them by a fallback move, or change the model."

@@ -28,8 +28,30 @@ class NaturalParameter:
     squares: tuple[Contribution, ...] = ()
 
 
+class _OfConditional:
+    """What every step says of the conditional that it draws from."""
+
+    __slots__ = ()
+    conditional: Conditional | FiniteConditional | NotConjugate
+
+    @property
+    def statement(self) -> Statement:
+        """The statement whose elements the step draws."""
+        return self.conditional.statement
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The names of the arrays that the step draws elements of."""
+        return (self.statement.target.array.name,)
+
+    @property
+    def is_by_element(self) -> bool:
+        """Whether the step draws one element after the other."""
+        return self.conditional.elements
+
+
 @dataclass(frozen=True, slots=True)
-class ExactDraw:
+class ExactDraw(_OfConditional):
     """A draw from a family of the table; one vector call, or one element after the other."""
 
     conditional: Conditional
@@ -44,7 +66,7 @@ class ExactDraw:
 
 
 @dataclass(frozen=True, slots=True)
-class BlockDraw:
+class BlockDraw(_OfConditional):
     """A joint draw of all elements along the dense axes, batched over the others."""
 
     conditional: Conditional
@@ -69,7 +91,7 @@ class BlockDraw:
 
 
 @dataclass(frozen=True, slots=True)
-class FiniteDraw:
+class FiniteDraw(_OfConditional):
     """A draw of labels from their log weights."""
 
     conditional: FiniteConditional
@@ -80,7 +102,7 @@ class FiniteDraw:
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class Move(_OfConditional):
     """A fallback: a move that leaves the conditional invariant.
 
     ``parameters`` belong to the terms whose coefficient is computed once per move; ``terms`` are
@@ -100,16 +122,6 @@ class Move:
 Step = ExactDraw | BlockDraw | FiniteDraw | Move
 
 
-def statement_of(step: Step) -> Statement:
-    """The statement whose elements a step draws."""
-    return step.conditional.statement
-
-
-def is_by_element(step: Step) -> bool:
-    """Whether the step draws one element after the other."""
-    return step.conditional.elements
-
-
 @dataclass(frozen=True, slots=True)
 class Schedule:
     """One sweep: its steps in order."""
@@ -124,6 +136,6 @@ class Schedule:
 
     def step(self, name: str) -> Step:
         """The step that draws the statement of that name."""
-        return next(s for s in self.steps if statement_of(s).name == name)
+        return next(s for s in self.steps if s.statement.name == name)
 
 

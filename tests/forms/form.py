@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import gibbsppl as gp
-from gibbsppl.schedule.steps import Move, is_by_element, statement_of
+from gibbsppl.schedule.steps import Move
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +30,13 @@ def word_of(step):
     family = step.family.name if step.family else {"finite": "labels"}.get(step.kind, "")
     if isinstance(step, Move):
         family = step.kernel
-    before = ["each"] if is_by_element(step) else ["block"] if step.kind == "block" else []
+    before = ["each"] if step.is_by_element else ["block"] if step.kind == "block" else []
     return " ".join([*before, family])
 
 
 def words_of(schedule):
     """The words for all steps of a schedule, by name of the step."""
-    return {statement_of(s).name: word_of(s) for s in schedule.steps}
+    return {s.statement.name: word_of(s) for s in schedule.steps}
 
 
 def numbers(*shape, seed=1):
