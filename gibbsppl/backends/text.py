@@ -679,6 +679,17 @@ class Writer:
         return Text(f"{code}[{at_row}, {at_column}]", dims)
 
 
+def _read(name: str, index: list[str]) -> str:
+    """The text that reads an array at an index."""
+    open_axes = [i for i in index if i != ":"]
+    if len(index) > 1 and len(open_axes) == 1 and open_axes[0].isidentifier():
+        # The same as a plain index with an array, and faster where whole rows are read.
+        return f"{name}.take({open_axes[0]}, axis={index.index(open_axes[0])})"
+    while index and index[-1] == ":":
+        index.pop()
+    return f"{name}[{', '.join(index)}]" if index else name
+
+
 def _times_number(coefficient: Expr, text: Text) -> Text:
     if coefficient == 1:
         return text

@@ -1,0 +1,299 @@
+"""Bugs planted in generated sources, in schedules and in moves: each must be caught by a check.
+
+A planted bug is a replacement in the source of a form. Before it is planted the check passes, after
+it the check fails, at the step that was spoilt and at no other.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+import pytest
+from forms import form_named
+from scipy import stats
+
+from gibbsppl.backends.program import load
+from gibbsppl.checks.enumeration import enumerate_sweep
+from gibbsppl.checks.geweke import geweke
+from gibbsppl.checks.ratio import verify
+from gibbsppl.initial import initial_state
+from gibbsppl.runtime.moves import Width, slice_batch
+
+
+@dataclass(frozen=True, slots=True)
+class Bug:
+    """A pattern in the source of one function, what takes its place, and the steps it spoils."""
+
+    form: str
+    function: str
+    pattern: str
+    wrong: str
+    steps: tuple[str, ...]
+
+    def planted(self, source):
+        """The source with the bug: once, in the function named, or everywhere in it."""
+        start = source.index(f"def {self.function}(")
+        stop = source.index("\n\n\n", start)
+        body, count = re.subn(self.pattern, self.wrong, source[start:stop])
+        assert count > 0, f"{self.pattern!r} is not in\n{source[start:stop]}"
+        return source[:start] + body + source[stop:]
+
+
+BUGS = {
+    "a sign": Bug("long_table", "b_given_rest", r"eta_1 = ", "eta_1 = -1 * ", ("b",)),
+    "a sign in prepare": Bug("pumps", "prepare", r"= -time\b", "= time", ("theta",)),
+    "a sign of an offset": Bug("regression", "beta_given_rest", r"- alpha \*", "+ alpha *", ("beta",)),
+    "a forgotten minus one": Bug("pumps", "theta_given_rest", r"alpha - 1\b", "alpha", ("theta",)),
+    "a dropped prior": Bug("pumps", "beta_given_rest", r"-0\.9 .*\n", "0\n", ("beta",)),
+    "a dropped child": Bug("pumps", "theta_given_rest", r"\+ x .*\n", "\n", ("theta",)),
+    "one of four children dropped": Bug(
+        "precision_in_two_children", "tau_given_rest", r"\+ sum_y .*\n", "\n", ("tau",)
+    ),
+    "a count of one child dropped": Bug(
+        "precision_in_two_children", "tau_given_rest", r"eta_1 = 24", "eta_1 = 14", ("tau",)
+    ),
+    "a dropped cross term": Bug(
+        "regression", "tau_given_rest", r"\+ 2 \* alpha_away .*\n", "\n", ("tau",)
+    ),
+    "a prior of a block dropped": Bug(
+        "factorisation", "U_given_rest", r"    runtime\.add_to_diagonal.*\n", "", ("U",)
+    ),
+    "a forgotten half": Bug("growth_curves", "a_given_rest", r"-tau_a / 2", "-tau_a", ("a",)),
+    "a half too many": Bug("wishart", "L_given_rest", r"eta_1 = 10", "eta_1 = 5", ("L",)),
+    "a forgotten square": Bug("growth_curves", "tau_a_given_rest", r"sum_of_squares\(a - mu_a\)", "inner(a - mu_a, 1 + 0 * a)", ("tau_a",)),
+    "rate for scale": Bug("growth_curves", "a_given_rest", r"mu_a \* tau_a", "mu_a / tau_a", ("a",)),
+    "a mean for a sum": Bug("pumps", "beta_given_rest", r"theta\.sum\(\)", "theta.mean()", ("beta",)),
+    "another group's precision": Bug(
+        "growth_curves", "a_given_rest", r"tau_a\b", "tau_b", ("a",)
+    ),
+    "a wrong axis": Bug("growth_curves", "prepare", r"y\.sum\(axis=1\)", "y.sum(axis=0)[:4]", ("a",)),
+    "a wrong gather": Bug("factorisation", "V_given_rest", r"take\(user_of", "take(item_of", ("V",)),
+    "a gather of a label": Bug("topics", "z_given_rest", r"log\(phi\), word", "log(phi), doc_of", ("z",)),
+    "a gather that was dropped": Bug("mixture", "tau_given_rest", r"mu\[z\]", "mu[0]", ("tau",)),
+    "groups in another order": Bug(
+        "mixture", "mu_given_rest", r"segment_sum\(y, z", "segment_sum(y[::-1], z", ("mu",)
+    ),
+    "the other player": Bug(
+        "paired_comparisons", "x_given_rest", r"by_second\.sum\(x\[first\]\)",
+        "by_first.sum(x[first])", ("x",),
+    ),
+    "a transposition dropped": Bug(
+        "topics", "phi_given_rest", r"\(5, 2\)\)\.T", "(5, 2)).reshape(2, 5)", ("phi",)
+    ),
+    "transitions the wrong way": Bug(
+        "hidden_markov", "z_1_given_rest", r"P\[z\[:8\]\]\.T", "P[:, z[:8]]", ("z[1:]",)
+    ),
+    "transitions counted the wrong way": Bug(
+        "hidden_markov", "P_given_rest", r"z\[:8\], z\[1:\]", "z[1:], z[:8]", ("P",)
+    ),
+    "a neighbour read at the wrong side": Bug(
+        "random_walk", "x_1_given_rest", r"\[1:\] \+= tau \* x\[:7\]", "[1:] += tau * x[1:]", ("x[1:]",)
+    ),
+    "a neighbour forgotten": Bug(
+        "random_walk", "x_1_given_rest", r"    eta_1\[:7\] .*\n", "", ("x[1:]",)
+    ),
+    "the first element treated like the others": Bug(
+        "random_walk", "x_0_given_rest", r"eta_2\[0\] -= 0\.5", "eta_2[0] -= 0.5 + tau / 2", ("x[0]",)
+    ),
+    "the prior of the start forgotten": Bug(
+        "random_walk", "x_0_given_rest", r"    eta_2\[0\] .*\n", "", ("x[0]",)
+    ),
+    "steps of the wrong length": Bug(
+        "random_walk", "tau_given_rest", r"x\[1:\] - x\[:7\]", "x[2:] - x[:6]", ("tau",)
+    ),
+    "a forgotten normalising constant": Bug(
+        "mixture", "z_given_rest", r"\(log\(tau\) / 2\)\[:, None\]", "0", ("z",)
+    ),
+    "a forgotten change of variable": Bug("uniform_sd", "sd_given_rest", r"= -20\b", "= -19", ("sd",)),
+    "a wrong function": Bug("pumps", "alpha_given_rest", r"loggamma\(alpha\)", "loggamma(alpha + 1)", ("alpha",)),
+    "odds turned round": Bug(
+        "logistic_regression", "beta_given_rest", r"softplus\(", "softplus(-", ("beta",)
+    ),
+    "a neighbour of the lattice forgotten": Bug(
+        "ising", "s_2_given_rest", r"    log_weights\[:, :2\] .*\n", "", ("s",)
+    ),
+    "a missing value taken for a known one": Bug(
+        "missing_in_a_table", "y_given_rest", r"-tau / 2", "-tau", ("y",)
+    ),
+    "something that is no number": Bug("pumps", "beta_given_rest", r"5 \* alpha", 'float("nan")', ("beta",)),
+}  # fmt: skip
+
+
+@cache
+def compiled(form):
+    return form_named(form).compiled()
+
+
+def failed_steps(sampler, source, steps=None):
+    steps = steps or sampler.schedule.steps
+    with np.errstate(all="ignore"):
+        found = verify(sampler.graph, load(source), steps, sampler.data)
+    return {row.step for row in found.rows if not row.passed}
+
+
+@pytest.mark.parametrize("name", BUGS)
+def test_the_ratio_check_finds(name):
+    bug = BUGS[name]
+    sampler = compiled(bug.form)
+
+    assert failed_steps(sampler, sampler.source) == set()
+    assert failed_steps(sampler, bug.planted(sampler.source)) == set(bug.steps)
+
+
+# ---- elements that depend on one another, drawn at once -------------------------------------------
+
+
+def as_a_batch(step):
+    """The step as it would be planned if its elements were taken for independent."""
+    return replace(step, conditional=replace(step.conditional, elements=False))
+
+
+@pytest.mark.parametrize("form", ["random_walk", "paired_comparisons", "ising", "hidden_markov"])
+def test_the_ratio_check_finds_a_chain_misread_as_a_batch(form):
+    sampler = compiled(form)
+    spoilt = {s.statement.name for s in sampler.schedule.steps if s.is_by_element}
+    steps = [as_a_batch(s) if s.is_by_element else s for s in sampler.schedule.steps]
+
+    assert spoilt
+    assert failed_steps(sampler, sampler.source, steps) == spoilt
+
+
+def test_the_transition_matrix_finds_a_lattice_drawn_at_once():
+    sampler = compiled("ising")
+    start, _ = initial_state(np.random.default_rng(1), sampler.graph, sampler.data)
+    right, wrong = (
+        enumerate_sweep(sampler.graph, sampler.program, steps, sampler.data, start)
+        for steps in (sampler.schedule.steps, [as_a_batch(s) for s in sampler.schedule.steps])
+    )
+
+    assert right.passed, str(right)
+    assert not wrong.passed
+
+
+def test_the_transition_matrix_finds_a_forgotten_neighbour():
+    sampler = compiled("ising")
+    bug = BUGS["a neighbour of the lattice forgotten"]
+    program = load(bug.planted(sampler.source))
+    start, _ = initial_state(np.random.default_rng(1), sampler.graph, sampler.data)
+    found = enumerate_sweep(sampler.graph, program, sampler.schedule.steps, sampler.data, start)
+
+    assert not found.passed
+
+
+# ---- what natural parameters do not show: draws, order, stale reads --------------------------------
+
+MEAN = r's\["mu"\] = runtime\.normal\(rng, \*mu_given_rest\(s, c\), \(\)\)'
+SPREAD = r's\["between"\] = runtime\.gamma\(rng, \*between_given_rest\(s, c\), \(\)\)'
+FIRST_LINE = r'(""".*""")\n'
+
+SWEEPS = {
+    "a draw too wide": (MEAN, 's["mu"] = runtime.normal(rng, mu_given_rest(s, c)[0] / 2, mu_given_rest(s, c)[1] / 2, ())'),
+    "a draw too narrow": (MEAN, 's["mu"] = runtime.normal(rng, 2 * mu_given_rest(s, c)[0], 2 * mu_given_rest(s, c)[1], ())'),
+    "a mode for a draw": (MEAN, 's["mu"] = -mu_given_rest(s, c)[0] / 2 / mu_given_rest(s, c)[1]'),
+    "a scale for a rate": (SPREAD, 's["between"] = 1 / runtime.gamma(rng, *between_given_rest(s, c), ())'),
+    "a draw that is shared": (r"\(3,\)\)", "()) * (1 + 0 * s[\"theta\"])"),
+    "a stale read": (MEAN, 's["mu"] = runtime.normal(rng, *mu_given_rest(old, c), ())'),
+}  # fmt: skip
+
+
+def spoilt_sweep(source, pattern, wrong):
+    start = source.index("def sweep(")
+    stop = source.index("\n\n\n", start)
+    body, count = re.subn(pattern, lambda _: wrong, source[start:stop])
+    assert count == 1, source[start:stop]
+    head, rest = body.split("\n", 2)[:2], body.split("\n", 2)[2]
+    old = "    old = {name: value for name, value in s.items()}"
+    return source[:start] + "\n".join([*head, old, rest]) + source[stop:]
+
+
+def tested_by_simulation(form, source, replicates=500):
+    sampler = compiled(form)
+    rng = np.random.default_rng(4)
+    return geweke(
+        rng, sampler.graph, sampler.data, load(source), replicates=replicates, sweeps=1
+    )
+
+
+@pytest.mark.parametrize("name", SWEEPS)
+def test_simulation_finds(name):
+    source = compiled("two_level_means").source
+
+    assert not tested_by_simulation("two_level_means", spoilt_sweep(source, *SWEEPS[name])).passed
+
+
+def test_simulation_passes_the_sweep_without_a_bug():
+    found = tested_by_simulation("two_level_means", compiled("two_level_means").source)
+
+    assert found.passed, f"\n{found}"
+
+
+def test_simulation_finds_a_chain_drawn_at_once():
+    """The loop over the elements of a walk, replaced by one call."""
+    source = compiled("random_walk").source
+    loop = re.compile(r'    for at in c\["x_elements"\]:.*\n.*\n.*\n')
+    at_once = (
+        "    eta = x_1_given_rest(s, c)\n"
+        '    s["x"][1:] = runtime.normal(rng, eta[0][1:], eta[1][1:], (7,))\n'
+    )
+    wrong, count = loop.subn(at_once, source)
+
+    assert count == 1
+    assert not tested_by_simulation("random_walk", wrong).passed
+    # The parameters are right: only a check of whole sweeps can see this.
+    assert failed_steps(compiled("random_walk"), wrong) == set()
+
+
+def test_simulation_passes_the_chain_drawn_one_by_one():
+    found = tested_by_simulation("random_walk", compiled("random_walk").source)
+
+    assert found.passed, f"\n{found}"
+
+
+# ---- moves ----------------------------------------------------------------------------------------
+
+
+class Biased:
+    """A stream of random numbers one of whose methods has been spoilt."""
+
+    def __init__(self, seed, **spoilt):
+        self._rng = np.random.default_rng(seed)
+        self._spoilt = spoilt
+
+    def __getattr__(self, name):
+        return self._spoilt.get(name) or getattr(self._rng, name)
+
+
+SPOILT = {
+    "a slice at the current height": {"standard_exponential": np.zeros},
+    "a slice too deep": {"standard_exponential": lambda shape: np.full(shape, 3.0)},
+    "an interval that starts at the current value": {"random": None},
+}
+
+
+def moved(rng):
+    start = np.random.default_rng(1).standard_normal(20_000)
+    width = Width(np.full(start.shape, 2.0), moves=100, adapting=False)
+    return slice_batch(rng, start, lambda x: -(x**2) / 2, width)
+
+
+def lopsided(seed):
+    """Uniform numbers, but for the first call, which places the interval: zeros."""
+    rng, calls = np.random.default_rng(seed), []
+
+    def random(shape):
+        calls.append(shape)
+        return np.zeros(shape) if len(calls) == 1 else rng.random(shape)
+
+    return random
+
+
+@pytest.mark.parametrize("name", SPOILT)
+def test_invariance_finds(name):
+    spoilt = {k: v or lopsided(2) for k, v in SPOILT[name].items()}
+
+    assert stats.kstest(moved(Biased(2, **spoilt)), "norm").pvalue < 1e-6
+
+
+def test_invariance_passes_a_right_move():
+    assert stats.kstest(moved(Biased(2)), "norm").pvalue > 1e-3
