@@ -2,26 +2,30 @@
 
 A sampler that moves one variable at a time can take very long to leave a start at which all is
 explained as noise: scales learn to be wide because locations are off, and locations do not move
-because scales are wide. Starts that are spread over orders of magnitude include some from which
-the locations jump to the data; a few sweeps tell which.
+because scales are wide. Among starts whose scales are spread over orders of magnitude are some from
+which the locations jump to the data; a few sweeps tell which.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
 from gibbsppl.backends.program import Constants, Program, State
 from gibbsppl.chains import FAILURES
 from gibbsppl.density import Values, log_density
-from gibbsppl.graph import Graph
+from gibbsppl.graph import Graph, Statement
 from gibbsppl.initial import initial_state
 
-SPREADS = (1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 2.0, 3.0)
-SWEEPS = 4
+# How far a scale is moved, in logs, up or down; and how many of these moves at most, per round.
+SHIFT = 5.0
+CANDIDATES = 24
+SWEEPS = 3
+ROUNDS = 2
 
 
 def best_start(
@@ -34,16 +38,17 @@ def best_start(
 ) -> tuple[State, dict[str, str]]:
     """A start, with a note for each variable that says where its value comes from.
 
-    Several dispersed states are each moved by a few sweeps; the one at which the observations have
-    the highest density is the start. With values in ``init``, or without observations, it is the
-    plain rule of `gibbsppl.initial`, and no sweep is made.
+    From a state by the rule of `gibbsppl.initial`, a few sweeps are made: once as it is, and once
+    for each scale (each variable with a bound) moved up or down by orders of magnitude. The state
+    at which the observations have the highest density is taken through the same once more, and the
+    best of all is the start. With values in ``init``, or without observations, it is the state by
+    the rule, and no sweep is made.
     """
     start, notes = initial_state(rng, graph, data, init)
     if init or all(s.known == 0 for s in graph.statements):
         return start, notes
     best, highest = start, -np.inf
-    for spread in SPREADS:
-        candidate, _ = initial_state(rng, graph, data, spread=spread)
+    for candidate in _candidates(rng, graph, lambda: best):
         try:
             with np.errstate(all="ignore"):
                 for _ in range(SWEEPS):
@@ -52,8 +57,24 @@ def best_start(
         except FAILURES:
             continue
         if fit > highest:
-            best, highest = copy.deepcopy(candidate), fit
+            best, highest = candidate, fit
     return best, notes
+
+
+def _candidates(
+    rng: np.random.Generator, graph: Graph, best: Callable[[], State]
+) -> Iterator[State]:
+    """Copies of the best state at the beginning of each round, one scale moved in each."""
+    bounds = {s.target.array.name: b for s in graph.latent if (b := _numeric_bounds(s)) is not None}
+    moves = [(name, shift) for name in bounds for shift in (SHIFT, -SHIFT)]
+    for _ in range(ROUNDS):
+        start = best()
+        yield copy.deepcopy(start)
+        chosen = rng.permutation(len(moves))[:CANDIDATES]
+        for name, shift in (moves[i] for i in chosen):
+            candidate = copy.deepcopy(start)
+            candidate[name] = _scaled(np.asarray(candidate[name]), *bounds[name], shift)
+            yield candidate
 
 
 def observed_log_density(graph: Graph, values: Values) -> float:
@@ -61,3 +82,22 @@ def observed_log_density(graph: Graph, values: Values) -> float:
     terms = (log_density(s, values, graph.sizes) for s in graph.statements if s.known != 0)
     total = float(sum(np.sum(t) for t in terms))
     return total if np.isfinite(total) else -np.inf
+
+
+def _numeric_bounds(statement: Statement) -> tuple[float, float] | None:
+    """The bounds of a real variable, if they are numbers and at least one is finite."""
+    support = statement.support
+    bounds = sp.sympify(support.lower), sp.sympify(support.upper)
+    if support.kind != "real" or statement.known != 0 or not all(b.is_number for b in bounds):
+        return None
+    lower, upper = map(float, bounds)
+    return (lower, upper) if np.isfinite(lower) or np.isfinite(upper) else None
+
+
+def _scaled(x: Any, lower: float, upper: float, shift: float) -> Any:
+    """A value moved by a factor exp(shift) from its bound; between two bounds, close to one."""
+    if np.isfinite(lower) and np.isfinite(upper):
+        return np.full_like(x, lower + (upper - lower) / (1 + np.exp(-shift)), dtype=float)
+    if np.isfinite(lower):
+        return lower + (x - lower) * np.exp(shift)
+    return upper - (upper - x) * np.exp(shift)

@@ -198,16 +198,16 @@ def test_given_rest_does_not_change_the_state(samplers):
         for step in sampler.program.steps:
             sampler.program.given_rest[step](state, sampler.constants)
         assert set(state) == set(before)
-        for key in before:
-            np.testing.assert_array_equal(state[key], before[key], err_msg=f"{name}: {key}")
+        for key, value in before.items():
+            np.testing.assert_array_equal(state[key], value, err_msg=f"{name}: {key}")
 
 
 def test_a_sweep_changes_no_data(samplers):
     for name, sampler in samplers.items():
         before = {k: np.array(v) for k, v in sampler.data.items()}
         swept(sampler)
-        for key in before:
-            np.testing.assert_array_equal(sampler.data[key], before[key], err_msg=f"{name}: {key}")
+        for key, value in before.items():
+            np.testing.assert_array_equal(sampler.data[key], value, err_msg=f"{name}: {key}")
 
 
 def test_natural_parameters_of_whole_arrays_are_plain_numbers_or_full_arrays(samplers):
@@ -220,7 +220,7 @@ def test_natural_parameters_of_whole_arrays_are_plain_numbers_or_full_arrays(sam
             assert shape == expected, (name, key)
 
 
-# ---- names ----------------------------------------------------------------------------------------
+# ---- names -----------------------------------------------------------------------------------
 
 AWKWARD = (
     "lambda", "tau.c", "log", "exp", "s", "c", "rng", "data", "at", "eta", "eta_1", "eta_2",
@@ -274,7 +274,7 @@ def test_names_that_read_alike_stay_apart():
     checked(m)
 
 
-# ---- hoisting -------------------------------------------------------------------------------------
+# ---- hoisting --------------------------------------------------------------------------------
 
 
 def read_per_sweep(sampler):

@@ -74,7 +74,7 @@ SCALAR = {
 }
 
 
-def slowly(expr, point, arrays):  # noqa: PLR0911
+def slowly(expr, point, arrays):
     """The value at one point, one element at a time."""
     match expr:
         case Dim():

@@ -38,7 +38,7 @@ X = "x"
 MATRIX = np.array([[2.0, 0.4, -0.3], [0.4, 1.5, 0.2], [-0.3, 0.2, 1.0]])
 
 
-def evaluate(  # noqa: PLR0911
+def evaluate(
     expr: Any, values: Mapping[str, Any], at: Mapping[Any, int] | None = None
 ) -> Any:
     """The value of an expression, the slow and obvious way; free leaves may be whole arrays."""
@@ -188,7 +188,7 @@ SCALAR = tuple(e for e in EXAMPLES if e.row.event == 0)
 CONTINUOUS = tuple(e for e in SCALAR if hasattr(reference_of(e), "logpdf"))
 DISCRETE = tuple(e for e in SCALAR if e not in CONTINUOUS)
 EXPONENTIAL = tuple(e for e in EXAMPLES if e.row.natural is not None)
-cases = lambda examples: pytest.mark.parametrize("case", examples, ids=str)  # noqa: E731
+cases = lambda examples: pytest.mark.parametrize("case", examples, ids=str)
 
 
 @cache
@@ -256,7 +256,7 @@ def test_log_density_of_events_is_scipys(case: Example) -> None:
 def test_density_integrates_to_one_where_scipys_does(case: Example) -> None:
     reference = reference_of(case)
     lower, upper = reference.ppf(0.2), reference.ppf(0.9)
-    density = lambda x: float(np.exp(log_density(case, x)))  # noqa: E731
+    density = lambda x: float(np.exp(log_density(case, x)))
     if lower > 0:  # over log(x): small shapes have their mass near 0
         found = integrate.quad(lambda u: density(np.exp(u)) * np.exp(u), *np.log([lower, upper]))
     else:
@@ -411,7 +411,7 @@ def statistics_at(case: Example, x: Any) -> list[Any]:
     for s in statistics:
         dims = sorted((d for d in (K, primed(K)) if d in s.free_symbols), key=str)
         for position in product(*(range(SIZES[d]) for d in dims)):
-            entries.append(evaluate(s, values, dict(zip(dims, position, strict=True))))  # noqa: PERF401
+            entries.append(evaluate(s, values, dict(zip(dims, position, strict=True))))
     return entries
 
 
@@ -506,8 +506,8 @@ def mean_statistics(case: Example) -> list[float]:
     if case in CONTINUOUS:
 
         def average(j: int) -> float:  # over quantiles: E t = integral of t(ppf(u))
-            f = lambda u: statistics_at(case, reference.ppf(u))[j]  # noqa: E731
-            g = lambda u: statistics_at(case, reference.isf(u))[j]  # noqa: E731
+            f = lambda u: statistics_at(case, reference.ppf(u))[j]
+            g = lambda u: statistics_at(case, reference.isf(u))[j]
             return sum(integrate.quad(h, 0, 0.5, limit=400, epsabs=1e-10)[0] for h in (f, g))
 
         return [average(j) for j in range(len(statistics_at(case, reference.ppf(0.5))))]

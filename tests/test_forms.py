@@ -1,8 +1,9 @@
-"""Every form of the zoo: derived as expected, proved, run; some against loops and transition matrices."""
+"""Every form of the zoo: derived as expected, proved, run; some compared with loops."""
 
 import numpy as np
 import pytest
 from forms import FORMS, form_named
+from forms.discrete import ising_pairs
 from forms.form import words_of
 
 import gibbsppl as gp
@@ -51,7 +52,7 @@ def test_a_short_run_stays_inside_the_support(samplers, name):
     assert {n for n, v in draws.values.items() if not np.isfinite(v).all()} == set()
 
 
-# ---- natural parameters against loops ------------------------------------------------------------
+# ---- natural parameters against loops --------------------------------------------------------
 
 
 def given(name, step, seed=5):
@@ -136,16 +137,7 @@ def test_the_joint_draw_of_a_running_sum_holds_every_pair_of_steps():
     )
 
 
-# ---- small discrete models by their transition matrix ---------------------------------------------
-
-
-def ising_pairs():
-    with gp.Model(coords={"row": 2, "column": 2}) as m:
-        s = gp.Bernoulli("s", 0.3, dims=("row", "column"))
-        x = 2 * s - 1
-        gp.Potential("down", 0.6 * x * x.lag("row", 1))
-        gp.Potential("across", -0.5 * x * x.lag("column", 1))
-    return m
+# ---- small discrete models by their transition matrix ----------------------------------------
 
 
 def potts_ring():
@@ -159,7 +151,9 @@ def potts_ring():
 
 def hidden_states():
     with gp.Model(coords={"t": 4, "state": 3}) as m:
-        P = gp.Data("P", [[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.3, 0.3, 0.4]], dims=("state", "state'"))
+        P = gp.Data(
+            "P", [[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.3, 0.3, 0.4]], dims=("state", "state'")
+        )
         first = gp.Data("first", [0.2, 0.3, 0.5], dims="state")
         mean = gp.Data("mean", [-1.0, 0.0, 2.0], dims="state")
         z = gp.Array("z", dims="t", event="state")
@@ -210,7 +204,7 @@ def test_a_sweep_of_labels_leaves_the_exact_posterior_invariant(build):
     assert not np.allclose(found.transition, np.eye(len(found.states)))
 
 
-# ---- whole sweeps by simulation -------------------------------------------------------------------
+# ---- whole sweeps by simulation --------------------------------------------------------------
 
 QUICK = ("group_without_data", "truncated_prior", "small_binomial", "gates")
 SLOW = (

@@ -11,8 +11,10 @@ from functools import cache
 import numpy as np
 import pytest
 from forms import form_named
+from forms.discrete import ising_pairs
 from scipy import stats
 
+import gibbsppl as gp
 from gibbsppl.backends.program import load
 from gibbsppl.checks.enumeration import enumerate_sweep
 from gibbsppl.checks.geweke import geweke
@@ -43,7 +45,9 @@ class Bug:
 BUGS = {
     "a sign": Bug("long_table", "b_given_rest", r"eta_1 = ", "eta_1 = -1 * ", ("b",)),
     "a sign in prepare": Bug("pumps", "prepare", r"= -time\b", "= time", ("theta",)),
-    "a sign of an offset": Bug("regression", "beta_given_rest", r"- alpha \*", "+ alpha *", ("beta",)),
+    "a sign of an offset": Bug(
+        "regression", "beta_given_rest", r"- alpha \*", "+ alpha *", ("beta",)
+    ),
     "a forgotten minus one": Bug("pumps", "theta_given_rest", r"alpha - 1\b", "alpha", ("theta",)),
     "a dropped prior": Bug("pumps", "beta_given_rest", r"-0\.9 .*\n", "0\n", ("beta",)),
     "a dropped child": Bug("pumps", "theta_given_rest", r"\+ x .*\n", "\n", ("theta",)),
@@ -61,22 +65,39 @@ BUGS = {
     ),
     "a forgotten half": Bug("growth_curves", "a_given_rest", r"-tau_a / 2", "-tau_a", ("a",)),
     "a half too many": Bug("wishart", "L_given_rest", r"eta_1 = 10", "eta_1 = 5", ("L",)),
-    "a forgotten square": Bug("growth_curves", "tau_a_given_rest", r"sum_of_squares\(a - mu_a\)", "inner(a - mu_a, 1 + 0 * a)", ("tau_a",)),
-    "rate for scale": Bug("growth_curves", "a_given_rest", r"mu_a \* tau_a", "mu_a / tau_a", ("a",)),
-    "a mean for a sum": Bug("pumps", "beta_given_rest", r"theta\.sum\(\)", "theta.mean()", ("beta",)),
-    "another group's precision": Bug(
-        "growth_curves", "a_given_rest", r"tau_a\b", "tau_b", ("a",)
+    "a forgotten square": Bug(
+        "growth_curves",
+        "tau_a_given_rest",
+        r"sum_of_squares\(a - mu_a\)",
+        "inner(a - mu_a, 1 + 0 * a)",
+        ("tau_a",),
     ),
-    "a wrong axis": Bug("growth_curves", "prepare", r"y\.sum\(axis=1\)", "y.sum(axis=0)[:4]", ("a",)),
-    "a wrong gather": Bug("factorisation", "V_given_rest", r"take\(user_of", "take(item_of", ("V",)),
-    "a gather of a label": Bug("topics", "z_given_rest", r"log\(phi\), word", "log(phi), doc_of", ("z",)),
+    "rate for scale": Bug(
+        "growth_curves", "a_given_rest", r"mu_a \* tau_a", "mu_a / tau_a", ("a",)
+    ),
+    "a mean for a sum": Bug(
+        "pumps", "beta_given_rest", r"theta\.sum\(\)", "theta.mean()", ("beta",)
+    ),
+    "another group's precision": Bug("growth_curves", "a_given_rest", r"tau_a\b", "tau_b", ("a",)),
+    "a wrong axis": Bug(
+        "growth_curves", "prepare", r"y\.sum\(axis=1\)", "y.sum(axis=0)[:4]", ("a",)
+    ),
+    "a wrong gather": Bug(
+        "factorisation", "V_given_rest", r"take\(user_of", "take(item_of", ("V",)
+    ),
+    "a gather of a label": Bug(
+        "topics", "z_given_rest", r"log\(phi\), word", "log(phi), doc_of", ("z",)
+    ),
     "a gather that was dropped": Bug("mixture", "tau_given_rest", r"mu\[z\]", "mu[0]", ("tau",)),
     "groups in another order": Bug(
         "mixture", "mu_given_rest", r"segment_sum\(y, z", "segment_sum(y[::-1], z", ("mu",)
     ),
     "the other player": Bug(
-        "paired_comparisons", "x_given_rest", r"by_second\.sum\(x\[first\]\)",
-        "by_first.sum(x[first])", ("x",),
+        "paired_comparisons",
+        "x_given_rest",
+        r"by_second\.sum\(x\[first\]\)",
+        "by_first.sum(x[first])",
+        ("x",),
     ),
     "a transposition dropped": Bug(
         "topics", "phi_given_rest", r"\(5, 2\)\)\.T", "(5, 2)).reshape(2, 5)", ("phi",)
@@ -88,13 +109,21 @@ BUGS = {
         "hidden_markov", "P_given_rest", r"z\[:8\], z\[1:\]", "z[1:], z[:8]", ("P",)
     ),
     "a neighbour read at the wrong side": Bug(
-        "random_walk", "x_1_given_rest", r"\[1:\] \+= tau \* x\[:7\]", "[1:] += tau * x[1:]", ("x[1:]",)
+        "random_walk",
+        "x_1_given_rest",
+        r"\[1:\] \+= tau \* x\[:7\]",
+        "[1:] += tau * x[1:]",
+        ("x[1:]",),
     ),
     "a neighbour forgotten": Bug(
         "random_walk", "x_1_given_rest", r"    eta_1\[:7\] .*\n", "", ("x[1:]",)
     ),
     "the first element treated like the others": Bug(
-        "random_walk", "x_0_given_rest", r"eta_2\[0\] -= 0\.5", "eta_2[0] -= 0.5 + tau / 2", ("x[0]",)
+        "random_walk",
+        "x_0_given_rest",
+        r"eta_2\[0\] -= 0\.5",
+        "eta_2[0] -= 0.5 + tau / 2",
+        ("x[0]",),
     ),
     "the prior of the start forgotten": Bug(
         "random_walk", "x_0_given_rest", r"    eta_2\[0\] .*\n", "", ("x[0]",)
@@ -105,8 +134,12 @@ BUGS = {
     "a forgotten normalising constant": Bug(
         "mixture", "z_given_rest", r"\(log\(tau\) / 2\)\[:, None\]", "0", ("z",)
     ),
-    "a forgotten change of variable": Bug("uniform_sd", "sd_given_rest", r"= -20\b", "= -19", ("sd",)),
-    "a wrong function": Bug("pumps", "alpha_given_rest", r"loggamma\(alpha\)", "loggamma(alpha + 1)", ("alpha",)),
+    "a forgotten change of variable": Bug(
+        "uniform_sd", "sd_given_rest", r"= -20\b", "= -19", ("sd",)
+    ),
+    "a wrong function": Bug(
+        "pumps", "alpha_given_rest", r"loggamma\(alpha\)", "loggamma(alpha + 1)", ("alpha",)
+    ),
     "odds turned round": Bug(
         "logistic_regression", "beta_given_rest", r"softplus\(", "softplus(-", ("beta",)
     ),
@@ -116,13 +149,20 @@ BUGS = {
     "a missing value taken for a known one": Bug(
         "missing_in_a_table", "y_given_rest", r"-tau / 2", "-tau", ("y",)
     ),
-    "something that is no number": Bug("pumps", "beta_given_rest", r"5 \* alpha", 'float("nan")', ("beta",)),
-}  # fmt: skip
+    "something that is no number": Bug(
+        "pumps", "beta_given_rest", r"5 \* alpha", 'float("nan")', ("beta",)
+    ),
+}
 
 
 @cache
 def compiled(form):
     return form_named(form).compiled()
+
+
+@cache
+def passes(form):
+    return failed_steps(compiled(form), compiled(form).source) == set()
 
 
 def failed_steps(sampler, source, steps=None):
@@ -137,11 +177,11 @@ def test_the_ratio_check_finds(name):
     bug = BUGS[name]
     sampler = compiled(bug.form)
 
-    assert failed_steps(sampler, sampler.source) == set()
+    assert passes(bug.form)
     assert failed_steps(sampler, bug.planted(sampler.source)) == set(bug.steps)
 
 
-# ---- elements that depend on one another, drawn at once -------------------------------------------
+# ---- elements that depend on one another, drawn at once --------------------------------------
 
 
 def as_a_batch(step):
@@ -159,98 +199,136 @@ def test_the_ratio_check_finds_a_chain_misread_as_a_batch(form):
     assert failed_steps(sampler, sampler.source, steps) == spoilt
 
 
-def test_the_transition_matrix_finds_a_lattice_drawn_at_once():
-    sampler = compiled("ising")
+def enumerated(sampler, program, steps):
     start, _ = initial_state(np.random.default_rng(1), sampler.graph, sampler.data)
-    right, wrong = (
-        enumerate_sweep(sampler.graph, sampler.program, steps, sampler.data, start)
-        for steps in (sampler.schedule.steps, [as_a_batch(s) for s in sampler.schedule.steps])
-    )
+    return enumerate_sweep(sampler.graph, program, steps, sampler.data, start)
 
-    assert right.passed, str(right)
-    assert not wrong.passed
+
+def test_the_transition_matrix_finds_a_lattice_drawn_at_once():
+    sampler = gp.compile(ising_pairs())
+    steps = sampler.schedule.steps
+
+    assert enumerated(sampler, sampler.program, steps).passed
+    assert not enumerated(sampler, sampler.program, [as_a_batch(s) for s in steps]).passed
 
 
 def test_the_transition_matrix_finds_a_forgotten_neighbour():
-    sampler = compiled("ising")
-    bug = BUGS["a neighbour of the lattice forgotten"]
+    sampler = gp.compile(ising_pairs())
+    bug = Bug("", "s_2_given_rest", r"    log_weights\[:, :1\] .*\n", "", ())
     program = load(bug.planted(sampler.source))
-    start, _ = initial_state(np.random.default_rng(1), sampler.graph, sampler.data)
-    found = enumerate_sweep(sampler.graph, program, sampler.schedule.steps, sampler.data, start)
 
-    assert not found.passed
+    assert not enumerated(sampler, program, sampler.schedule.steps).passed
 
 
-# ---- what natural parameters do not show: draws, order, stale reads --------------------------------
+# ---- what natural parameters do not show: draws, order, stale reads --------------------------
 
-MEAN = r's\["mu"\] = runtime\.normal\(rng, \*mu_given_rest\(s, c\), \(\)\)'
-SPREAD = r's\["between"\] = runtime\.gamma\(rng, \*between_given_rest\(s, c\), \(\)\)'
-FIRST_LINE = r'(""".*""")\n'
+
+@cache
+def tight_pair():
+    """Two variables that follow each other closely; the second is drawn last."""
+    with gp.Model() as m:
+        mu = gp.Normal("mu", 0, tau=1)
+        x = gp.Normal("x", mu, tau=50)
+        gp.Normal("y", x, tau=1, observed=0.0)
+    return gp.compile(m)
+
+
+@cache
+def tight_scale():
+    """A precision and what it scales."""
+    with gp.Model(coords={"n": 4}) as m:
+        x = gp.Normal("x", 0, tau=1)
+        tau = gp.Gamma("tau", 4, rate=2)
+        gp.Normal("y", x, tau=tau, dims="n", observed=np.zeros(4))
+    return gp.compile(m)
+
+
+@cache
+def tight_walk():
+    """A walk of small steps, seen through much noise."""
+    with gp.Model(coords={"t": 6}) as m:
+        x = gp.Array("x", dims="t")
+        x[0] = gp.Normal(0, tau=1)
+        x[1:] = gp.Normal(x.lag("t", 1), tau=50)
+        gp.Normal("y", x, tau=1, dims="t", observed=np.zeros(6))
+    return gp.compile(m)
+
+
+X = r's\["x"\] = runtime\.normal\(rng, \*x_given_rest\(s, c\), \(\)\)'
+TAU = r"runtime\.gamma\(rng, \*tau_given_rest\(s, c\), \(\)\)"
+WALK = r'    for at in c\["x_elements"\]:.*\n.*\n.*\n'
+AT_ONCE = """\
+    eta = x_1_given_rest(s, c)
+    s["x"][1:] = runtime.normal(rng, eta[0][1:], eta[1][1:], (5,))
+"""
 
 SWEEPS = {
-    "a draw too wide": (MEAN, 's["mu"] = runtime.normal(rng, mu_given_rest(s, c)[0] / 2, mu_given_rest(s, c)[1] / 2, ())'),
-    "a draw too narrow": (MEAN, 's["mu"] = runtime.normal(rng, 2 * mu_given_rest(s, c)[0], 2 * mu_given_rest(s, c)[1], ())'),
-    "a mode for a draw": (MEAN, 's["mu"] = -mu_given_rest(s, c)[0] / 2 / mu_given_rest(s, c)[1]'),
-    "a scale for a rate": (SPREAD, 's["between"] = 1 / runtime.gamma(rng, *between_given_rest(s, c), ())'),
-    "a draw that is shared": (r"\(3,\)\)", "()) * (1 + 0 * s[\"theta\"])"),
-    "a stale read": (MEAN, 's["mu"] = runtime.normal(rng, *mu_given_rest(old, c), ())'),
-}  # fmt: skip
+    "a draw too wide": (
+        tight_pair,
+        X,
+        's["x"] = runtime.normal(rng, *(e / 2 for e in x_given_rest(s, c)), ())',
+    ),
+    "a draw too narrow": (
+        tight_pair,
+        X,
+        's["x"] = runtime.normal(rng, *(e * 2 for e in x_given_rest(s, c)), ())',
+    ),
+    "a mode for a draw": (
+        tight_pair,
+        X,
+        's["x"] = -x_given_rest(s, c)[0] / 2 / x_given_rest(s, c)[1]',
+    ),
+    "a stale read": (tight_pair, X, 's["x"] = runtime.normal(rng, *x_given_rest(old, c), ())'),
+    "a draw that was forgotten to be kept": (
+        tight_pair,
+        X,
+        's["x"] = runtime.normal(rng, *mu_given_rest(s, c), ())',
+    ),
+    "a scale for a rate": (tight_scale, TAU, "1 / runtime.gamma(rng, *tau_given_rest(s, c), ())"),
+    "a shape off by one": (
+        tight_scale,
+        TAU,
+        "runtime.gamma(rng, tau_given_rest(s, c)[0] + 1, tau_given_rest(s, c)[1], ())",
+    ),
+    "a chain drawn at once": (tight_walk, WALK, AT_ONCE),
+}
 
 
 def spoilt_sweep(source, pattern, wrong):
+    """The source with something else in its sweep, which also keeps the values of the start."""
     start = source.index("def sweep(")
     stop = source.index("\n\n\n", start)
     body, count = re.subn(pattern, lambda _: wrong, source[start:stop])
     assert count == 1, source[start:stop]
-    head, rest = body.split("\n", 2)[:2], body.split("\n", 2)[2]
+    head, first, rest = body.split("\n", 2)
     old = "    old = {name: value for name, value in s.items()}"
-    return source[:start] + "\n".join([*head, old, rest]) + source[stop:]
+    return source[:start] + f"{head}\n{first}\n{old}\n{rest}" + source[stop:]
 
 
-def tested_by_simulation(form, source, replicates=500):
-    sampler = compiled(form)
+def simulated(sampler, source):
     rng = np.random.default_rng(4)
-    return geweke(
-        rng, sampler.graph, sampler.data, load(source), replicates=replicates, sweeps=1
-    )
+    return geweke(rng, sampler.graph, sampler.data, load(source), replicates=250, sweeps=1)
 
 
 @pytest.mark.parametrize("name", SWEEPS)
 def test_simulation_finds(name):
-    source = compiled("two_level_means").source
+    build, pattern, wrong = SWEEPS[name]
+    sampler = build()
+    spoilt = spoilt_sweep(sampler.source, pattern, wrong)
 
-    assert not tested_by_simulation("two_level_means", spoilt_sweep(source, *SWEEPS[name])).passed
-
-
-def test_simulation_passes_the_sweep_without_a_bug():
-    found = tested_by_simulation("two_level_means", compiled("two_level_means").source)
-
-    assert found.passed, f"\n{found}"
-
-
-def test_simulation_finds_a_chain_drawn_at_once():
-    """The loop over the elements of a walk, replaced by one call."""
-    source = compiled("random_walk").source
-    loop = re.compile(r'    for at in c\["x_elements"\]:.*\n.*\n.*\n')
-    at_once = (
-        "    eta = x_1_given_rest(s, c)\n"
-        '    s["x"][1:] = runtime.normal(rng, eta[0][1:], eta[1][1:], (7,))\n'
-    )
-    wrong, count = loop.subn(at_once, source)
-
-    assert count == 1
-    assert not tested_by_simulation("random_walk", wrong).passed
+    assert not simulated(sampler, spoilt).passed
     # The parameters are right: only a check of whole sweeps can see this.
-    assert failed_steps(compiled("random_walk"), wrong) == set()
+    assert failed_steps(sampler, spoilt) == set()
 
 
-def test_simulation_passes_the_chain_drawn_one_by_one():
-    found = tested_by_simulation("random_walk", compiled("random_walk").source)
+@pytest.mark.parametrize("build", [tight_pair, tight_scale, tight_walk])
+def test_simulation_passes_the_sweep_without_a_bug(build):
+    found = simulated(build(), build().source)
 
     assert found.passed, f"\n{found}"
 
 
-# ---- moves ----------------------------------------------------------------------------------------
+# ---- moves -----------------------------------------------------------------------------------
 
 
 class Biased:
@@ -267,7 +345,7 @@ class Biased:
 SPOILT = {
     "a slice at the current height": {"standard_exponential": np.zeros},
     "a slice too deep": {"standard_exponential": lambda shape: np.full(shape, 3.0)},
-    "an interval that starts at the current value": {"random": None},
+    "candidates that lean to the left": {"random": None},
 }
 
 
@@ -278,14 +356,9 @@ def moved(rng):
 
 
 def lopsided(seed):
-    """Uniform numbers, but for the first call, which places the interval: zeros."""
-    rng, calls = np.random.default_rng(seed), []
-
-    def random(shape):
-        calls.append(shape)
-        return np.zeros(shape) if len(calls) == 1 else rng.random(shape)
-
-    return random
+    """Numbers between 0 and 1, small ones too often."""
+    rng = np.random.default_rng(seed)
+    return lambda shape: rng.random(shape) ** 1.5
 
 
 @pytest.mark.parametrize("name", SPOILT)

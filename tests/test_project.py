@@ -79,7 +79,7 @@ def name_of(path):
 
 def layer_of(name):
     """The part of the package that a module belongs to; empty for the package's face."""
-    return (name.split(".") + [""])[1]
+    return [*name.split("."), ""][1]
 
 
 def parsed(path):
@@ -113,7 +113,7 @@ EDGES = {name_of(p): imports_of(p) for p in modules()}
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 
 
-# ---- layers ---------------------------------------------------------------------------------------
+# ---- layers ----------------------------------------------------------------------------------
 
 
 def test_every_module_has_its_place_in_the_order():
@@ -146,7 +146,7 @@ def test_the_order_would_catch_an_import_from_below():
     assert "gibbsppl.pieces" in EDGES["gibbsppl.conditionals"]
 
 
-# ---- names ----------------------------------------------------------------------------------------
+# ---- names -----------------------------------------------------------------------------------
 
 
 def spelled(name):
@@ -194,7 +194,7 @@ def test_modules_are_named_for_what_they_hold():
     assert {p.name for p in modules() if p.stem in vague} == set()
 
 
-# ---- what is imported -----------------------------------------------------------------------------
+# ---- what is imported ------------------------------------------------------------------------
 
 
 def run(code):
@@ -221,7 +221,7 @@ def test_importing_the_package_loads_numpy_alone():
 
 
 def test_importing_the_package_takes_hardly_longer_than_numpy():
-    """CPU seconds of whole processes, the least of three, so that a busy machine does not matter."""
+    """CPU seconds of whole processes, the least of three: a busy machine does not matter."""
     code = "import resource, {0}; u = resource.getrusage(0); print(u.ru_utime + u.ru_stime)"
     ours, numpys = (
         min(float(run(code.format(name))) for _ in range(3)) for name in ("gibbsppl", "numpy")
@@ -256,11 +256,11 @@ def test_scipy_stats_is_imported_nowhere():
         assert "scipy.stats" not in path.read_text(encoding="utf-8").replace("``scipy.stats``", "")
 
 
-# ---- docstrings and sizes -------------------------------------------------------------------------
+# ---- docstrings and sizes --------------------------------------------------------------------
 
 
 def definitions(tree):
-    """Modules, classes and functions, those inside functions left out; with whether each is public."""
+    """Modules, classes and functions (none inside functions), and whether each is public."""
 
     def visit(node, *, public):
         for child in getattr(node, "body", []):
@@ -318,7 +318,7 @@ def test_modules_are_short():
     assert set(LONGER_MODULES) - set(long) == set(), "short enough now: take them out of the list"
 
 
-# ---- words ----------------------------------------------------------------------------------------
+# ---- words -----------------------------------------------------------------------------------
 
 # In two parts each, so that this file does not contain them.
 FORBIDDEN = {

@@ -141,6 +141,16 @@ def ising():
     return m
 
 
+def ising_pairs():
+    """Four spins, few enough to enumerate."""
+    with gp.Model(coords={"row": 2, "column": 2}) as m:
+        s = gp.Bernoulli("s", 0.3, dims=("row", "column"))
+        x = 2 * s - 1
+        gp.Potential("down", 0.6 * x * x.lag("row", 1))
+        gp.Potential("across", -0.5 * x * x.lag("column", 1))
+    return m
+
+
 def potts():
     with gp.Model(coords={"site": 4, "colour": 3}) as m:
         flat = gp.Data("flat", [0.3, 0.3, 0.4], dims="colour")

@@ -47,7 +47,8 @@ def numbers(*shape, seed=1):
 def codes(count, size, seed=2):
     """Positions 0 .. size - 1, each at least once where there are enough, the same at each call."""
     rng = np.random.default_rng(seed)
-    return rng.permutation(np.r_[np.arange(min(size, count)), rng.integers(0, size, count - min(size, count))])
+    each = np.arange(min(size, count))
+    return rng.permutation(np.r_[each, rng.integers(0, size, count - len(each))])
 
 
 def counts(mean, *shape, seed=3):

@@ -142,7 +142,13 @@ FORMS = (
     Form(factorisation, {"U": "block MvNormal", "V": "block MvNormal"}),
     Form(
         factorisation_with_biases,
-        {"mu": "Normal", "a": "Normal", "tau": "Gamma", "U": "block MvNormal", "V": "block MvNormal"},
+        {
+            "mu": "Normal",
+            "a": "Normal",
+            "tau": "Gamma",
+            "U": "block MvNormal",
+            "V": "block MvNormal",
+        },
     ),
     Form(tensor_factorisation, dict.fromkeys("ABC", "block MvNormal")),
     Form(poisson_factorisation_by_sums, {"a": "Gamma", "b": "Gamma"}),

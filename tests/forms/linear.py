@@ -114,9 +114,7 @@ def logistic_regression():
 def logistic_intercepts():
     with gp.Model(coords={"g": 4, "n": 5}) as m:
         a = gp.Normal("a", 0, tau=0.5, dims="g")
-        gp.Bernoulli(
-            "y", logit_p=a, dims=("g", "n"), observed=(numbers(4, 5) > 0).astype(int)
-        )
+        gp.Bernoulli("y", logit_p=a, dims=("g", "n"), observed=(numbers(4, 5) > 0).astype(int))
     return m
 
 

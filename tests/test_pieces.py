@@ -1,0 +1,224 @@
+"""Cut, open, split: printed pieces, and the sum of all pieces against the log density."""
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from gibbsppl.density import evaluate
+from gibbsppl.expressions import Array, AtMost, Dim, Expit, Over, Phi, Times, Where
+from gibbsppl.graph import Range
+from gibbsppl.pieces import Piece, View, expand_logs, is_separable, roles_of, split, views_of
+
+I, J, K, T = (Dim(n) for n in "ijkt")
+X, Y, A, B, G, H, MU = (Array(n) for n in ("x", "y", "a", "b", "g", "h", "mu"))
+TAU, P = Array("tau", positive=True), Array("p", positive=True)
+SIZES = {I: 4, J: 3, K: 2, T: 5}
+
+
+def ranges(*dims):
+    return tuple(Range(d, 0, SIZES[d]) for d in dims)
+
+
+def normal(x, mean, tau):
+    return sp.log(tau) / 2 - tau * (x - mean) ** 2 / 2
+
+
+def pieces(density, targets, *dims):
+    return split("f", density, ranges(*dims), set(targets), SIZES)
+
+
+# Density, targets, dims, pieces as they print.
+SPLITS = {
+    "a mean": (normal(Y[I], MU[()], TAU[()]), {"mu"}, (I,), {
+        "f: mu * (tau*y[i]), over i", "f: mu**2 * (-tau/2), over i",
+    }),
+    "a precision": (normal(Y[I], MU[()], TAU[()]), {"tau"}, (I,), {
+        "f: log(tau) * (1/2), over i", "f: tau * (-(-mu + y[i])**2/2), over i",
+    }),
+    "a gather": (normal(Y[I], A[G[I]], 1), {"a"}, (I,), {
+        "f: a[g[i]] * (y[i]), over i", "f: a[g[i]]**2 * (-1/2), over i",
+    }),
+    "an offset stays in the residual": (normal(Y[I], A[G[I]] + B[I] * 3 + 7, 1), {"a"}, (I,), {
+        "f: a[g[i]] * (-3*b[i] + y[i] - 7), over i", "f: a[g[i]]**2 * (-1/2), over i",
+    }),
+    "a contraction": (normal(Y[I], Over(X[I, J] * B[J], J), 1), {"b"}, (I,), {
+        "f: b[j₁] * (y[i]*x[i, j₁]), over i, j₁",
+        "f: b[j₁]*b[j₂] * (-x[i, j₁]*x[i, j₂]/2), over i, j₁, j₂",
+    }),
+    "a lag": (normal(X[T], X[T - 1], 1), {"x"}, (T,), {
+        "f: x[t]**2 * (-1/2), over t", "f: x[t - 1]**2 * (-1/2), over t",
+        "f: x[t]*x[t - 1] * (1), over t",
+    }),
+    "a log of a product": (sp.log(A[()] * P[I]), {"a"}, (I,), {"f: log(a) * (1), over i"}),
+    "a log of a power": (sp.log(P[I] ** Y[I]), {"p"}, (I,), {"f: log(p[i]) * (y[i]), over i"}),
+    "a log of a complement": (Y[I] * sp.log(1 - P[()]), {"p"}, (I,), {
+        "f: log(1 - p) * (y[i]), over i",
+    }),
+    "an exponential of a sum": (-sp.exp(A[()] + B[I]), {"a"}, (I,), {
+        "f: exp(a) * (-exp(b[i])), over i",
+    }),
+    "terms that cancel": ((A[()] + 1) ** 2 - A[()] ** 2 - 2 * A[()], {"a"}, (), set()),
+    "nothing of the target": (normal(Y[I], MU[()], 1), {"tau"}, (I,), set()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SPLITS)
+def test_a_log_density_splits_into(name):
+    density, targets, dims, expected = SPLITS[name]
+
+    assert {str(p) for p in pieces(density, targets, *dims)} == expected
+
+
+# ---- the sum of the pieces is the log density ------------------------------------------------
+
+SHAPES = {
+    "x": (4, 3), "y": (4,), "a": (), "b": (3,), "mu": (), "tau": (), "p": (4,), "c": (4, 2), "w": (5,),
+}  # fmt: skip
+C, W = Array("c"), Array("w")
+
+DENSITIES = {
+    "normal": (normal(Y[I], MU[()], TAU[()]), "mu", (I,)),
+    "normal, its precision": (normal(Y[I], MU[()] + 2, 3 * TAU[()]), "tau", (I,)),
+    "regression": (normal(Y[I], A[()] + Over(X[I, J] * B[J], J), TAU[()]), "b", (I,)),
+    "gathered": (normal(Y[I], B[G[I]] * 2 + 1, TAU[()]), "b", (I,)),
+    "two gathers": (normal(Y[I], B[G[I]] - B[H[I]], TAU[()]), "b", (I,)),
+    "sum of a product": (normal(Y[I], Over(C[I, K], K) * A[()], 1), "c", (I,)),
+    "cube of a sum": (Over(B[J], J) ** 3, "b", ()),
+    "a walk": (normal(W[T], W[T - 1], TAU[()]), "w", "lagged"),
+    "running sum": (normal(Y[I], Over(AtMost(K, I) * C[I, K], K), 1), "c", (I,)),
+    "log of a product over a dim": (sp.log(Times(P[I], I)) * A[()], "p", ()),
+    "expit": (Y[I] * sp.log(Expit(A[()] * Y[I])) + sp.log(1 - Expit(A[()])), "a", (I,)),
+    "normal tail": (sp.log(1 - Phi(A[()])) + sp.log(Phi(A[()])), "a", ()),
+    "where": (sp.log(Where(AtMost(0, Y[I]), P[I], P[I] ** 2)), "p", (I,)),
+    "gamma": ((A[()] - 1) * sp.log(P[I]) - P[I] * TAU[()] + A[()] * sp.log(TAU[()]), "tau", (I,)),
+    "variance": (normal(Y[I], 0, 1 / TAU[()]), "tau", (I,)),
+    "standard deviation": (normal(Y[I], 0, TAU[()] ** -2), "tau", (I,)),
+    "log scale": (normal(Y[I], 0, sp.exp(-A[()])), "a", (I,)),
+    "quartic": (normal(Y[I], A[()] ** 2, 1), "a", (I,)),
+}  # fmt: skip
+
+
+def values(seed):
+    rng = np.random.default_rng(seed)
+    found = {n: rng.random(shape) + 0.2 for n, shape in SHAPES.items()}
+    found["y"] = rng.standard_normal(4)
+    return found | {"g": rng.integers(0, 3, 4), "h": rng.integers(0, 3, 4)}
+
+
+def summed(density, over, v):
+    return np.sum(np.broadcast_to(evaluate(density, over, v, SIZES), tuple(map(len, over))))
+
+
+@pytest.mark.parametrize("name", DENSITIES)
+def test_the_pieces_add_up_to_the_density(name):
+    """Up to terms free of the target: differences in the target are compared."""
+    density, target, dims = DENSITIES[name]
+    over = (Range(T, 1, 5),) if dims == "lagged" else ranges(*dims)
+    found = split("f", density, over, {target}, SIZES)
+    differences = []
+    for expression_sum in (
+        lambda v: summed(density, over, v),
+        lambda v: sum(summed(p.coefficient * p.statistic, p.over, v) for p in found),
+    ):
+        before, after = values(1), values(1)
+        after[target] = values(2)[target]
+        differences.append(expression_sum(after) - expression_sum(before))
+
+    assert found
+    np.testing.assert_allclose(*differences, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", DENSITIES)
+def test_each_statistic_appears_once(name):
+    density, target, dims = DENSITIES[name]
+    over = (Range(T, 1, 5),) if dims == "lagged" else ranges(*dims)
+    found = [(p.statistic, p.over) for p in split("f", density, over, {target}, SIZES)]
+
+    assert len(found) == len(set(found))
+
+
+def test_a_coefficient_holds_no_target():
+    for density, target, dims in DENSITIES.values():
+        over = (Range(T, 1, 5),) if dims == "lagged" else ranges(*dims)
+        for p in split("f", density, over, {target}, SIZES):
+            assert Array(target) not in p.coefficient.free_symbols
+            assert not {s.name for s in p.coefficient.free_symbols} & {target}
+
+
+def test_coefficients_stay_factored():
+    """The square of a large residual is never multiplied out: it would lose its digits."""
+    (piece,) = (
+        p for p in pieces(normal(Y[I], MU[()], TAU[()]), {"tau"}, I) if p.statistic == TAU[()]
+    )
+    v = values(1) | {"y": 1e8 + np.array([0.1, 0.2, 0.3, 0.4]), "mu": np.array(1e8)}
+
+    assert abs(summed(piece.coefficient, piece.over, v) + 0.15) < 4 * np.spacing(1e8)
+
+
+def test_splitting_does_not_depend_on_how_many_terms_are_free_of_the_target():
+    """Thirty terms of other arrays are cut out as one."""
+    others = sum(Array(f"o{n}")[I] for n in range(30))
+    found = pieces(normal(Y[I], MU[()] + others, 1), {"mu"}, I)
+
+    assert {p.statistic for p in found} == {MU[()], MU[()] ** 2}
+
+
+def test_logs_are_expanded_around_targets_alone():
+    expr = sp.log(A[()] * B[J]) + sp.log(MU[()] * TAU[()])
+
+    assert expand_logs(expr, {"a"}) == sp.log(A[()]) + sp.log(B[J]) + sp.log(MU[()] * TAU[()])
+
+
+# ---- views and roles -------------------------------------------------------------------------
+
+
+def test_views_are_listed_once_each():
+    found = list(views_of(B[G[I]] * B[H[I]] * B[G[I]], {"b"}))
+
+    assert found == [View(B, (G[I],)), View(B, (H[I],))]
+
+
+class Target:
+    """What the roles ask of a statement."""
+
+    def __init__(self, leaf):
+        self.target = leaf
+
+
+ROLES = {
+    "independent": (normal(Y[I], P[I], 1), "p", P[I], (I,), ("batch",)),
+    "regression": (normal(Y[I], Over(X[I, J] * B[J], J), 1), "b", B[J], (I,), ("dense",)),
+    "rows": (normal(Y[I], Over(C[I, K], K), 1), "c", C[I, K], (I,), ("batch", "dense")),
+    "rows through an index": (
+        normal(Y[I], Over(X[G[I], J] * B[J], J), 1), "x", X[I, J], (I,), ("batch", "dense"),
+    ),
+    "a walk": (normal(W[T], W[T - 1], 1), "w", W[T], (T,), ("band",)),
+    "pairs": (normal(Y[I], B[G[I]] - B[H[I]], 1), "b", B[J], (I,), ("graph",)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ROLES)
+def test_dependence_is_read_from_pairs_of_views(name):
+    density, target, leaf, dims, expected = ROLES[name]
+
+    assert roles_of(pieces(density, {target}, *dims), Target(leaf)) == expected
+
+
+@pytest.mark.parametrize(
+    ("statistic", "indices", "expected"),
+    [
+        (B[J] ** 2, ((J,),), True),
+        (B[J] * B[K], ((J,), (K,)), True),
+        (sp.log(B[J]) * B[K], ((J,), (K,)), True),
+        (sp.exp(B[J] * B[K]), ((J,), (K,)), False),
+        (sp.log(1 + sp.exp(Over(B[T], T))), ((T,),), False),
+        (B[J] * B[K] * B[I], ((J,), (K,), (I,)), False),
+    ],
+)
+def test_a_statistic_is_separable_if_it_is_a_product_of_functions_of_one_view(
+    statistic, indices, expected
+):
+    views = tuple(View(B, i) for i in indices)
+    piece = Piece("f", statistic, views, sp.S.One, ranges(I, J, K))
+
+    assert is_separable(piece) is expected
