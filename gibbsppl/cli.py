@@ -99,7 +99,7 @@ def run(options: argparse.Namespace) -> int:
     out = _writable(options.out or Path(options.file.stem + ".nc"))
     sampler = compiled(options.file)
     seed = _fresh_seed() if options.seed is None else options.seed
-    say(sampler, _starts(sampler, options.chains, seed), sep="\n")
+    say(sampler, end="\n\n")
     draws = sampler.sample(
         options.draws,
         warmup=options.warmup,
@@ -110,7 +110,7 @@ def run(options: argparse.Namespace) -> int:
     )
     if interrupted := draws.attributes.get("interrupted"):
         print(f"gibbsppl: {interrupted}", file=sys.stderr)
-    say(draws.summary(), end="\n\n")
+    say(_starts(draws), draws.summary(), sep="", end="\n\n")
     draws.save(out)
     print(f"draws written to {out} (seed {seed}, {perf_counter() - started:.1f} s in all)")
     return 0
@@ -125,15 +125,10 @@ def _silent(*_: Any, **__: Any) -> None:
     """In place of print."""
 
 
-def _starts(sampler: Sampler, chains: int, seed: int) -> str:
-    """Which variables do not start at a draw from their prior, in one line; empty if all do."""
-    if chains == 0:
-        return ""
-    _, notes = sampler.initial_states(chains, seed)
-    ruled = [name for name, note in notes.items() if note != "prior"]
-    if not ruled:
-        return ""
-    return f"initial values by rule, their priors being too vague: {', '.join(ruled)}\n"
+def _starts(draws: Draws) -> str:
+    """Which variables did not start at a draw from their prior, in one line; empty if all did."""
+    ruled = draws.attributes.get("started_by_rule")
+    return f"started by rule, their priors being too vague: {ruled}\n\n" if ruled else ""
 
 
 def _writable(path: Path) -> Path:

@@ -148,6 +148,7 @@ class Sampler:
             "sampling_seconds": result.seconds[1],
             "warmup_seconds": result.seconds[0],
             "interrupted": result.interrupted,
+            "started_by_rule": ", ".join(n for n, note in notes.items() if note != "prior"),
         }
         return self._draws(result.values, attributes)
 

@@ -55,7 +55,8 @@ def samplers():
 
 
 ALONE_FORMS = (
-    "pumps", "growth_curves", "factorisation", "topics", "random_walk", "wishart", "inverse_wishart",
+    "pumps", "growth_curves", "factorisation", "topics", "random_walk", "wishart",
+    "inverse_wishart",
     "hidden_markov", "ising", "logistic_regression", "missing_in_a_table", "truncated_prior",
     "unknown_counts", "names_that_are_no_identifiers", "volatility", "laplace_location",
 )  # fmt: skip

@@ -233,6 +233,15 @@ def test_a_density_that_is_a_spike_keeps_the_value():
     assert found == 2.0
 
 
+def test_points_where_the_density_overflows_are_passed_over_in_silence():
+    """Warnings are errors here, as an overflow far out in the tail is none."""
+    rng = np.random.default_rng(1)
+    start = -np.log(rng.standard_exponential(N))
+    moved = slice_batch(rng, start, lambda v: -np.exp(-v) - v, fixed_width(1e4, N))
+
+    assert follows(moved, stats.gumbel_r)
+
+
 # ---- whole numbers ---------------------------------------------------------------------------
 
 WHOLE = {

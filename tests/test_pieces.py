@@ -72,7 +72,8 @@ def test_a_log_density_splits_into(name):
 # ---- the sum of the pieces is the log density ------------------------------------------------
 
 SHAPES = {
-    "x": (4, 3), "y": (4,), "a": (), "b": (3,), "mu": (), "tau": (), "p": (4,), "c": (4, 2), "w": (5,),
+    "x": (4, 3), "y": (4,), "a": (), "b": (3,), "mu": (), "tau": (), "p": (4,), "c": (4, 2),
+    "w": (5,),
 }  # fmt: skip
 C, W = Array("c"), Array("w")
 

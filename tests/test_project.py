@@ -37,7 +37,7 @@ LAYERS = (
     ("schedule",),
     ("backends",),
     ("chains", "recording", "progress"),
-    ("run",),
+    ("run", "pilot"),
     ("prior",),
     ("diagnostics", "output"),
     ("summary",),

@@ -148,23 +148,35 @@ class _Module:
         writer.arrange(axes)
         shape = tuple(map(writer.size, axes))
         everywhere = all(c.is_everywhere(writer.sizes) for c in parameter.contributions)
-        if everywhere and not parameter.squares:
-            merged = _numbers_merged(parameter.contributions)
-            terms = [(writer.full(writer.write(c.value), axes), c.factor) for c in merged]
-            if not full or not axes:
-                return _assigned(name, terms or [("0.0", "")])
-            code = " + ".join(t if not t.startswith("-") else f"({t})" for t, _ in terms) or "0.0"
-            return [f"{name} = {writer.call('broadcast_to')}({code}, {shape})"]
-        lines = [f"{name} = {writer.call('zeros')}({shape})"]
-        for c in parameter.contributions:
-            lines.append(self._added(writer, name, c, axes))
+        if not everywhere:
+            lines = [f"{name} = {writer.call('zeros')}({shape})"]
+            lines += [self._added(writer, name, c, axes) for c in parameter.contributions]
+            return lines + self._on_diagonal(writer, name, parameter)
+        merged = _numbers_merged(parameter.contributions)
+        terms = [(writer.full(writer.write(c.value), axes), c.factor) for c in merged]
+        if parameter.squares:
+            terms = terms or [(f"{writer.call('zeros')}({shape})", "")]
+            return _assigned(name, terms) + self._on_diagonal(writer, name, parameter)
+        if not full or not axes:
+            return _assigned(name, terms or [("0.0", "")])
+        code = " + ".join(t if not t.startswith("-") else f"({t})" for t, _ in terms) or "0.0"
+        return [f"{name} = {writer.call('broadcast_to')}({code}, {shape})"]
+
+    def _on_diagonal(self, writer: Writer, name: str, parameter: NaturalParameter) -> list[str]:
+        """A line that adds what multiplies squares to the diagonal of what multiplies pairs."""
+        if not parameter.squares:
+            return []
+        own = parameter.axes[: len(parameter.squares[0].place)]
+        codes = []
         for c in parameter.squares:
-            own = axes[: len(c.place)]
             with writer.over(_ranges(c.place)):
-                value = writer.full(writer.write(c.value), own)
-            count = len(axes) - len(own)
-            lines.append(f"{writer.call('add_to_diagonal')}({name}, {value}, {count})  # from {c.factor}")
-        return lines
+                codes.append(writer.full(writer.write(c.value), own))
+        factors = ", ".join(dict.fromkeys(c.factor for c in parameter.squares))
+        total = " + ".join(c if _is_product(c) and not c.startswith("-") else f"({c})" for c in codes)
+        total = codes[0] if len(codes) == 1 else total
+        count = len(parameter.axes) - len(own)
+        function = writer.call("plus_diagonal")
+        return [f"{name} = {function}({name}, {total}, {count})  # from {factors}"]
 
     def _added(
         self, writer: Writer, name: str, c: Contribution, axes: tuple[Dim, ...]

@@ -553,6 +553,8 @@ class Writer:
             return Text(f"{text.within(ATOM)}.sum({inner})", left)
         if (product := _matmul(operands, summed)) is not None:
             return product
+        if (form := _quadratic_form(operands, summed)) is not None:
+            return form
         letters = {d: chr(ord("a") + n) for n, d in enumerate(dims)}
         spec = ",".join("".join(letters[d] for d in t.dims) for t in operands)
         out = "".join(letters[d] for d in kept)
@@ -723,6 +725,19 @@ def _nest(body: Expr, ranges: tuple[Range, ...]) -> Expr:
     for r in reversed(ranges):
         body = Over(body, r.dim, r.start, r.stop)
     return body
+
+
+def _quadratic_form(operands: list[Text], summed: set[Dim]) -> Text | None:
+    """Two vectors and a matrix between them, all summed."""
+    matrices = [t for t in operands if len(t.dims) == 2]  # noqa: PLR2004
+    vectors = {t.dims[0]: t for t in operands if len(t.dims) == 1}
+    if len(operands) != 3 or len(matrices) != 1 or len(vectors) != 2:  # noqa: PLR2004
+        return None
+    (matrix,) = matrices
+    if set(matrix.dims) != set(vectors) or not set(vectors) <= summed:
+        return None
+    left, right = (vectors[d].within(POWER) for d in matrix.dims)
+    return Text(f"{left} @ {matrix.within(POWER)} @ {right}", (), MATMUL)
 
 
 def _matmul(operands: list[Text], summed: set[Dim]) -> Text | None:

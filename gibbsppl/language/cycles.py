@@ -13,8 +13,6 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import sympy as sp
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from gibbsppl.errors import ModelError
 from gibbsppl.expressions import Dim, Leaf, copy_of, dims_of, root_of
@@ -68,15 +66,24 @@ def _check_elements(edges: list[Edge], graph: Graph, values: Values) -> None:
     starts = dict(zip(arrays, np.concatenate([[0], np.cumsum(sizes)]), strict=False))
     pairs = [_pairs(e, graph, values, starts) for e in edges]
     parents, children = (np.concatenate([p[i] for p in pairs]) for i in (0, 1))
-    total = sum(sizes)
-    matrix = coo_array((np.ones(len(parents)), (parents, children)), shape=(total, total))
-    _, component = connected_components(matrix, directed=True, connection="strong")
+    component = _components(parents, children, sum(sizes))
     bad = (component[parents] == component[children]) & (
         (parents == children) | (np.bincount(component)[component[parents]] > 1)
     )
     if bad.any():
         cycle = nx.find_cycle(nx.DiGraph(zip(parents[bad], children[bad], strict=True)))
         raise ModelError(_message([n for n, _ in cycle], arrays, starts, graph))
+
+
+def _components(parents: np.ndarray, children: np.ndarray, total: int) -> np.ndarray:
+    """The strongly connected component of each element."""
+    # Few models come here, and scipy.sparse takes long to import.
+    from scipy.sparse import coo_array  # noqa: PLC0415
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
+
+    matrix = coo_array((np.ones(len(parents)), (parents, children)), shape=(total, total))
+    _, component = connected_components(matrix, directed=True, connection="strong")
+    return np.asarray(component)
 
 
 def _message(cycle: list[int], arrays: list[str], starts: Mapping[str, int], graph: Graph) -> str:

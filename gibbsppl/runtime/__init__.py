@@ -64,10 +64,10 @@ from gibbsppl.runtime.moves import (
     width_of,
 )
 from gibbsppl.runtime.places import (
-    add_to_diagonal,
     element_positions,
     missing_positions,
     placed,
+    plus_diagonal,
 )
 from gibbsppl.runtime.simulation import (
     simulate_bernoulli,
@@ -106,7 +106,6 @@ __all__ = [
     "Table",
     "Width",
     "abs",
-    "add_to_diagonal",
     "arctan",
     "at_most",
     "below",
@@ -153,6 +152,7 @@ __all__ = [
     "normal_log_cdf",
     "pareto",
     "placed",
+    "plus_diagonal",
     "poisson",
     "segment_sum",
     "simulate_bernoulli",

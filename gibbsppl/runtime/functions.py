@@ -29,7 +29,6 @@ from numpy import (
     sqrt,
     where,
 )
-from scipy.sparse import csr_array
 from scipy.special import (
     betainc,
     betaincc,
@@ -233,10 +232,6 @@ def inverse(matrices: Any) -> Any:
     return np.linalg.inv(matrices)
 
 
-# Below this many numbers a count per column is faster than building a sparse matrix.
-_FEW = 5_000
-
-
 def segment_sum(values: Any, index: Any, size: int | tuple[int, ...]) -> Any:
     """The sums of values by group: ``result[index[i]] += values[i]``; 0 for an empty group.
 
@@ -255,9 +250,7 @@ def segment_sum(values: Any, index: Any, size: int | tuple[int, ...]) -> Any:
         return np.bincount(flat.ravel(), minlength=total).reshape(sizes) * float(values)
     trailing = values.shape[flat.ndim :]
     flat, values = flat.ravel(), values.reshape(flat.size, math.prod(trailing))
-    few = values.shape[1] == 1 or values.size <= _FEW
-    sums = _column_sums(values, flat, total) if few else _one_hot(flat, total).T @ values
-    return sums.reshape(sizes + trailing)
+    return _column_sums(values, flat, total).reshape(sizes + trailing)
 
 
 def _column_sums(values: Any, index: Any, size: int) -> Any:
@@ -265,12 +258,6 @@ def _column_sums(values: Any, index: Any, size: int) -> Any:
     for column in range(values.shape[1]):
         sums[:, column] = np.bincount(index, values[:, column], size)
     return sums
-
-
-def _one_hot(index: Any, size: int) -> Any:
-    """The sparse matrix with a 1 at (i, index[i])."""
-    n = index.size
-    return csr_array((np.ones(n), index, np.arange(n + 1)), shape=(n, size))
 
 
 class Groups:
@@ -283,27 +270,29 @@ class Groups:
     array([2., 0., 5.])
     """
 
-    __slots__ = ("_order", "_starts", "_transposed", "count", "index", "one_hot", "size")
+    __slots__ = ("_order", "_filled", "_firsts", "_starts", "count", "index", "size")
 
     def __init__(self, index: Any, size: int) -> None:
         self.index = np.asarray(index)
         self.size = size
-        self.one_hot = _one_hot(self.index, size)
         self.count = np.bincount(self.index, minlength=size).astype(float)
-        self._transposed = self.one_hot.T
         # Sorted by group, the values of a group are a slice.
         in_order = bool(np.all(self.index[1:] >= self.index[:-1]))
         self._order = None if in_order else np.argsort(self.index, kind="stable")
         self._starts = np.concatenate([[0], np.cumsum(self.count)]).astype(int).tolist()
+        self._filled = np.flatnonzero(self.count)
+        self._firsts = np.asarray(self._starts)[self._filled]
 
     def sum(self, values: Any) -> Any:
         """The sums by group of values of shape (n,) + trailing: (size,) + trailing."""
         values = np.asarray(values)
         if values.ndim == 1:
             return np.bincount(self.index, values, self.size)
-        trailing = values.shape[1:]
-        columns = values.reshape(len(values), math.prod(trailing))
-        return (self._transposed @ columns).reshape((self.size, *trailing))
+        sums = np.zeros((self.size, *values.shape[1:]))
+        if len(self._filled):
+            ordered = values if self._order is None else values.take(self._order, axis=0)
+            sums[self._filled] = np.add.reduceat(ordered, self._firsts, axis=0)
+        return sums
 
     def outer(self, left: Any, right: Any) -> Any:
         """The sums by group of the outer products of rows: (n, K) and (n, L) to (size, K, L).

@@ -11,10 +11,10 @@ array([2., 3.])
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dtrtrs
 
 from gibbsppl.runtime.draws import Generator, Size, gamma_of
 
@@ -45,12 +45,21 @@ def _one_precision(rng: Generator, h: Any, Q: Any) -> Any:
     """``L'^-1 (L^-1 h + z)`` with one ``Q = L L'`` for all h, straight from LAPACK."""
     if h.size == 0:
         return np.empty(h.shape)
+    dpotrf, dtrtrs = _lapack()
     L, failed = dpotrf(Q, lower=1)
     if failed:
         raise np.linalg.LinAlgError("Matrix is not positive definite")
     columns = h.reshape(-1, h.shape[-1]).T
     whitened = dtrtrs(L, columns, lower=1)[0] + rng.standard_normal(h.shape).reshape(-1, len(Q)).T
     return dtrtrs(L, whitened, lower=1, trans=1)[0].T.reshape(h.shape)
+
+
+@cache
+def _lapack() -> tuple[Any, Any]:
+    """Cholesky factor and triangular solution; scipy.linalg takes long to import, so only here."""
+    from scipy.linalg import lapack  # noqa: PLC0415
+
+    return lapack.dpotrf, lapack.dtrtrs
 
 
 def _substitute(L: Any, h: Any, z: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -46,17 +47,19 @@ def placed(values: Any, place: Bounds, shape: Sequence[int]) -> NDArray[np.float
     return full
 
 
-def add_to_diagonal(pairs: NDArray[np.float64], squares: Any, count: int) -> None:
-    """Add values to the elements of an array whose last ``count`` axes equal the ``count`` before.
+def plus_diagonal(pairs: Any, squares: Any, count: int) -> NDArray[np.float64]:
+    """An array, with values added where its last ``count`` axes equal the ``count`` before them.
 
-    >>> pairs = np.zeros((2, 2)); add_to_diagonal(pairs, 1.0, 1); pairs
+    >>> plus_diagonal(np.zeros((2, 2)), 1.0, 1)
     array([[1., 0.],
            [0., 1.]])
     """
-    dense = pairs.shape[pairs.ndim - count :]
-    entries = int(np.prod(dense))
-    batch = pairs.shape[: pairs.ndim - 2 * count]
-    flat = pairs.reshape(*batch, entries, entries)
-    squares = np.broadcast_to(squares, (*batch, *dense)).reshape(*batch, entries)
-    diagonal = np.arange(entries)
-    flat[..., diagonal, diagonal] += squares
+    found = np.array(pairs, dtype=np.float64)
+    dense = found.shape[found.ndim - count :]
+    batch = found.shape[: found.ndim - 2 * count]
+    entries = math.prod(dense)
+    if count > 1 and np.ndim(squares):
+        squares = np.broadcast_to(squares, (*batch, *dense)).reshape(*batch, entries)
+    # Along one axis of all pairs of entries, the diagonal is every (entries + 1)-th.
+    found.reshape(*batch, entries * entries)[..., :: entries + 1] += squares
+    return found
