@@ -5,7 +5,7 @@
 ...     mu = gp.Normal("mu", 0, sigma=10)
 ...     y = gp.Normal("y", mu, sigma=1, observed=1.5)
 >>> print(model.graph)
-mu ~ Normal(mu=0, tau=1/100)
+mu ~ Normal(mu=0, tau=0.01)
 y ~ Normal(mu=mu, tau=1), observed
 """
 

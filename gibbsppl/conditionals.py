@@ -19,19 +19,21 @@ from sympy import Add, Mul
 from gibbsppl.density import evaluate
 from gibbsppl.elements import element_pieces
 from gibbsppl.expressions import (
-    Array,
     Binder,
     Dim,
     Equals,
     Expr,
     Leaf,
     Where,
+    copy_of,
     dims_of,
     primed,
+    renamed_apart,
+    root_of,
     substitute,
 )
 from gibbsppl.families import FAMILIES, Family
-from gibbsppl.graph import Graph, Statement
+from gibbsppl.graph import PLAIN, Factor, Graph, Range, Statement
 from gibbsppl.pieces import (
     Piece,
     Role,
@@ -332,7 +334,7 @@ def _refusal(
 ) -> NotConjugate:
     """Why no row matched: the statistics found, and the row that shares the most of them."""
     shown = {p.statistic if f is None else f for p, f in zip(pieces, forms, strict=True)}
-    names = ", ".join(sorted(map(str, shown)))
+    names = ", ".join(sorted(map(PLAIN.text, shown)))
     support = _support_of(statement, event)
     reason = f"no family on {support} has the statistics {{{names}}}"
     best: tuple[int, str | None, set[Expr]] = (0, None, set())
@@ -364,31 +366,51 @@ def _finite(graph: Graph, statement: Statement, limits: tuple[int, int]) -> Fini
     value = LABEL + lower
     pieces: list[Piece] = []
     dependent = False
-    for factor in graph.factors_of(statement.target.array):
+    array = statement.target.array
+    for factor in graph.factors_of(array):
         density = factor.log_density + bounds_seen(factor, statement)
         if factor.name == statement.name:
             density += Add(*map(sp.log, inside(statement.target, statement.support)))
-        density = expand_logs(density, {statement.target.array.name})
-        views = tuple(views_of(density, {statement.target.array.name}))
-        dependent = dependent or len(views) > 1
+        density = renamed_apart(density, {r.dim for r in factor.over})
+        density = expand_logs(density, {array.name})
+        views = tuple(views_of(density, {array.name}))
         for view in views:
-            term = _labelled(density, view, views, value, statement.target.array)
-            if term != 0:
-                pieces.append(Piece(factor.name, LABEL, (view,), term, factor.over))
+            piece = _labelled(factor, density, view, views, value, graph.sizes)
+            if piece is not None:
+                pieces.append(piece)
+                dependent = dependent or len(views) > 1 or len(piece.over) > len(factor.over)
     return FiniteConditional(
         statement, LABEL, lower, upper - lower + 1, tuple(pieces), dependent and bool(statement.over)
     )
 
 
 def _labelled(
-    density: Expr, view: View, views: tuple[View, ...], value: Expr, array: Array
-) -> Expr:
-    """The terms that depend on the label, where the view is the label and the others are read."""
-    mapping: dict[Expr, Expr] = {Leaf(array, *view.indices): value}
+    factor: Factor,
+    density: Expr,
+    view: View,
+    views: tuple[View, ...],
+    value: Expr,
+    sizes: Mapping[Dim, int],
+) -> Piece | None:
+    """The terms of a factor that depend on the label, where the element of a view is the label.
+
+    Other views are read where they show another element. A view under a sum stands for all of its
+    elements: which one is the label is a further dim.
+    """
+    ranged = {r.dim for r in factor.over}
+    summed = {d for i in view.indices if i is not None for d in dims_of(i)} - ranged
+    copies = {d: copy_of(d, density.free_symbols | ranged | summed) for d in summed}
+    at = tuple(i if i is None else substitute(i, copies) for i in view.indices)
+    mapping: dict[Expr, Expr] = {}
     for other in views:
-        meet = [Equals(a, b) for a, b in zip(other.indices, view.indices, strict=True) if a != b]
-        leaf = Leaf(array, *other.indices)
-        if other != view and not any((e.args[0] - e.args[1]).is_number for e in meet):
+        leaf = Leaf(other.array, *other.indices)
+        meet = [Equals(a, b) for a, b in zip(other.indices, at, strict=True) if a != b]
+        if not meet:
+            mapping[leaf] = value
+        elif not any((e.args[0] - e.args[1]).is_number for e in meet):
             mapping[leaf] = Where(Mul(*meet), value, leaf)
-    terms = Add.make_args(sp.expand_mul(substitute(density, mapping), deep=False))
-    return Add(*(t for t in terms if LABEL in dims_of(t)))
+    # (Under the sum on purpose: the copy says which of the summed elements is the label.)
+    terms = Add.make_args(sp.expand_mul(density.xreplace(mapping), deep=False))
+    coefficient = Add(*(t for t in terms if LABEL in dims_of(t)))
+    over = factor.over + tuple(Range(c, 0, sizes[Dim(root_of(c))]) for c in copies.values())
+    return Piece(factor.name, LABEL, (View(view.array, at),), coefficient, over) if coefficient else None

@@ -267,6 +267,25 @@ def _substitute_under(expr: Binder, replacements: Mapping[Expr, Expr]) -> Expr:
     return expr.func(body, *(renamed.get(d, d) for d in expr.bound), *rest)
 
 
+def renamed_apart(expr: Expr, taken: Iterable[Any]) -> Expr:
+    """The expression with bound dims renamed that have the name of one that is taken.
+
+    >>> x, t = Array("x"), Dim("t")
+    >>> renamed_apart(x[t] - Over(x[t], t), {t})
+    -sum(x[t₁], t₁) + x[t]
+    """
+    if not expr.has(Binder):
+        return expr
+    taken = set(taken)
+    args = tuple(renamed_apart(a, taken) if isinstance(a, sp.Expr) else a for a in expr.args)
+    if isinstance(expr, Binder):
+        clashing = [d for d in expr.bound if d in taken]
+        names = {d: copy_of(d, taken | args[0].free_symbols) for d in clashing}
+        bound = (names.get(d, d) for d in expr.bound)
+        return expr.func(args[0].xreplace(names), *bound, *args[1 + expr.binds :])
+    return expr if args == expr.args else expr.func(*args)
+
+
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 

@@ -16,9 +16,13 @@ import sympy as sp
 
 from gibbsppl.expressions import Array, Dim, Expr, Leaf, LogMass, mentions
 from gibbsppl.families import Family
+from gibbsppl.notation import Notation
 from gibbsppl.supports import Support
 
 Kind = Literal["random", "data", "index"]
+
+
+PLAIN = Notation()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +104,12 @@ class Statement:
         return LogMass(*logs)
 
     def __str__(self) -> str:
-        inside = ", ".join(f"{name}={value}" for name, value in self.arguments)
+        inside = ", ".join(f"{name}={PLAIN.text(value)}" for name, value in self.arguments)
         line = f"{self.target} ~ {self.family.name}({inside})"
         if self.family.event:
             line += f" over {', '.join(d.name for d in self.event)}"
         if self.lower is not None or self.upper is not None:
-            bounds = ("" if b is None else str(b) for b in (self.lower, self.upper))
+            bounds = ("" if b is None else PLAIN.text(b) for b in (self.lower, self.upper))
             line += f" truncated to ({', '.join(bounds)})"
         if self.known == 1:
             return line + ", observed"
@@ -122,7 +126,8 @@ class Potential:
 
     def __str__(self) -> str:
         summed = ", ".join(r.dim.name for r in self.over)
-        total = f"sum({self.log_density}, {summed})" if summed else str(self.log_density)
+        term = PLAIN.text(self.log_density)
+        total = f"sum({term}, {summed})" if summed else term
         return f"log density += {total}"
 
 
@@ -138,7 +143,7 @@ class Constant:
     value: Expr
 
     def __str__(self) -> str:
-        return f"{self.target} = {self.value}"
+        return f"{self.target} = {PLAIN.text(self.value)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +156,7 @@ class Deterministic:
 
     def __str__(self) -> str:
         indices = f"[{', '.join(d.name for d in self.dims)}]" if self.dims else ""
-        return f"{self.name}{indices} := {self.value}"
+        return f"{self.name}{indices} := {PLAIN.text(self.value)}"
 
 
 @dataclass(frozen=True, slots=True)

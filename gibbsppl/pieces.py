@@ -43,6 +43,7 @@ from gibbsppl.expressions import (
     copy_of,
     dims_of,
     mentions,
+    renamed_apart,
     root_of,
     substitute,
 )
@@ -93,6 +94,7 @@ def split(
     sizes: Mapping[Dim, int],
 ) -> tuple[Piece, ...]:
     """The log density as pieces; terms free of the targets are dropped."""
+    log_density = renamed_apart(log_density, {r.dim for r in over})
     cuts = _Cuts()
     opener = _Opener(targets)
     density = opener.opened(expand_logs(cuts.cut(log_density, targets), targets))

@@ -9,7 +9,7 @@ import sympy as sp
 import gibbsppl as gp
 import models
 from gibbsppl.explain import explained, schedule_text
-from gibbsppl.explain.notation import Notation, short_notation, wrapped
+from gibbsppl.notation import Notation, short_notation, wrapped
 from gibbsppl.explain.reading import reading_of, said
 from gibbsppl.explain.schedule_text import WIDTH
 from gibbsppl.expressions import (

@@ -209,8 +209,8 @@ def test_a_sweep_of_labels_leaves_the_exact_posterior_invariant(build):
 QUICK = ("group_without_data", "small_binomial", "gates")
 SLOW = (
     "unknown_shape", "mixture", "random_walk", "hidden_markov", "wishart", "regression",
-    "factorisation", "missing_in_a_table", "unknown_counts", "beta_hierarchy", "running_sum", "volatility",
-    "truncated_prior",
+    "factorisation", "missing_in_a_table", "unknown_counts", "beta_hierarchy", "running_sum",
+    "volatility", "truncated_prior",
 )  # fmt: skip
 
 

@@ -152,7 +152,7 @@ phi[topic, word] ~ Dirichlet(a=1) over word
 z ~ Categorical(p=theta[topic])
 w ~ Categorical(p=phi[z, word]), observed""",
     lattice: """\
-s[row] ~ Bernoulli(p=1/2)
+s[row] ~ Bernoulli(p=0.5)
 strength ~ Normal(mu=0, tau=1)
 log density += sum(strength*s[row]*s[row - 1], row), row = 1..2""",
 }

@@ -166,17 +166,17 @@ def ising():
 
 NOTATION = {
     rats: [
-        "mu ~ Normal(mu=0, tau=1/1000000)",
-        "tau ~ Gamma(shape=1/1000, rate=1/1000)",
+        "mu ~ Normal(mu=0, tau=1e-06)",
+        "tau ~ Gamma(shape=0.001, rate=0.001)",
         "a[rat] ~ Normal(mu=mu, tau=tau)",
-        "b[rat] ~ Normal(mu=0, tau=1/4)",
+        "b[rat] ~ Normal(mu=0, tau=0.25)",
         "sd ~ Uniform(lower=0, upper=100)",
         "weight[rat, day] ~ Normal(mu=(age[day] - 22)*b[rat] + a[rat], tau=sd**(-2)), observed",
         "start[rat] := (age[0] - 22)*b[rat] + a[rat]",
     ],
     pumps: [
         "alpha ~ Exponential(rate=1)",
-        "beta ~ Gamma(shape=1/10, rate=1)",
+        "beta ~ Gamma(shape=0.1, rate=1)",
         "theta[pump] ~ Gamma(shape=alpha, rate=beta)",
         "x[pump] ~ Poisson(rate=theta[pump]*time[pump]), observed",
     ],
@@ -186,7 +186,7 @@ NOTATION = {
         "count[face] ~ Multinomial(n=10, p=p[face]) over face, observed",
     ],
     gaussian: [
-        "mu ~ Normal(mu=0, tau=1/100)",
+        "mu ~ Normal(mu=0, tau=0.01)",
         "var ~ InverseGamma(shape=2, scale=3)",
         "x[i] ~ Normal(mu=mu, tau=1/var), observed",
     ],
@@ -202,7 +202,7 @@ NOTATION = {
         "y[i] ~ Normal(mu=sum(beta[feature]*X[i, feature], feature), tau=1), observed",
     ],
     schools: [
-        "mu ~ Normal(mu=0, tau=1/100)",
+        "mu ~ Normal(mu=0, tau=0.01)",
         "tau ~ HalfCauchy(scale=5)",
         "theta[school] ~ Normal(mu=mu, tau=tau**(-2))",
         "y[student] ~ Normal(mu=theta[group[student]], tau=1), observed",
@@ -217,20 +217,20 @@ NOTATION = {
     ],
     mixture: [
         "weight[cluster] ~ Dirichlet(a=1) over cluster",
-        "mu[cluster] ~ Normal(mu=0, tau=1/25)",
+        "mu[cluster] ~ Normal(mu=0, tau=0.04)",
         "z[i] ~ Categorical(p=weight[cluster])",
         "y[i] ~ Normal(mu=mu[z[i]], tau=1), observed",
     ],
     lda: [
-        "theta[doc, topic] ~ Dirichlet(a=1/10) over topic",
-        "phi[topic, word] ~ Dirichlet(a=1/10) over word",
+        "theta[doc, topic] ~ Dirichlet(a=0.1) over topic",
+        "phi[topic, word] ~ Dirichlet(a=0.1) over word",
         "z[token] ~ Categorical(p=theta[doc_of[token], topic])",
         "w[token] ~ Categorical(p=phi[z[token], word]), observed",
     ],
     hidden_markov: [
         "P[state, state'] ~ Dirichlet(a=1) over state'",
         "mu[state] ~ Normal(mu=0, tau=1/9)",
-        "z[0] ~ Categorical(p=1/2)",
+        "z[0] ~ Categorical(p=0.5)",
         "z[time] ~ Categorical(p=P[z[time - 1], state']), time = 1..3",
         "y[time] ~ Normal(mu=mu[z[time]], tau=1), observed",
     ],
@@ -251,7 +251,7 @@ NOTATION = {
         "y[i, factor] ~ MvNormal(mu=mu[factor], tau=tau[factor, factor']) over factor, observed",
     ],
     ising: [
-        "s[row, column] ~ Bernoulli(p=1/2)",
+        "s[row, column] ~ Bernoulli(p=0.5)",
         "log density += sum(3*s[row, column]*s[row - 1, column]/10, row, column), row = 1..2",
     ],
 }
@@ -470,13 +470,13 @@ def test_a_deterministic_is_its_expression():
 
 
 SPELLINGS = [
-    (lambda: gp.Normal("x", mu=0, sigma=2), "x ~ Normal(mu=0, tau=1/4)"),
-    (lambda: gp.Normal("x", 0, var=2), "x ~ Normal(mu=0, tau=1/2)"),
-    (lambda: gp.Gamma("x", 2, scale=4), "x ~ Gamma(shape=2, rate=1/4)"),
+    (lambda: gp.Normal("x", mu=0, sigma=2), "x ~ Normal(mu=0, tau=0.25)"),
+    (lambda: gp.Normal("x", 0, var=2), "x ~ Normal(mu=0, tau=0.5)"),
+    (lambda: gp.Gamma("x", 2, scale=4), "x ~ Gamma(shape=2, rate=0.25)"),
     (lambda: gp.Uniform("x", lower=0, upper=3), "x ~ Uniform(lower=0, upper=3)"),
     (lambda: gp.Beta("x", 2, 3), "x ~ Beta(a=2, b=3)"),
-    (lambda: gp.Binomial("x", 5, 0.5), "x ~ Binomial(n=5, p=1/2)"),
-    (lambda: gp.Bernoulli("x", logit_p=0), "x ~ Bernoulli(p=Expit(0))"),
+    (lambda: gp.Binomial("x", 5, 0.5), "x ~ Binomial(n=5, p=0.5)"),
+    (lambda: gp.Bernoulli("x", logit_p=0), "x ~ Bernoulli(p=expit(0))"),
     (lambda: gp.Normal("x", 0, sigma=1, lower=0), "x ~ Normal(mu=0, tau=1) truncated to (0, )"),
     (lambda: gp.Normal("x", 0, sigma=1, upper=float("inf")), "x ~ Normal(mu=0, tau=1)"),
 ]

@@ -16,7 +16,7 @@ import sympy as sp
 from gibbsppl.backends.text import ATOM, MATHEMATICS, NUMPY, PRODUCT, Hoisted, Names, Text, Writer
 from gibbsppl.contractions import Contribution, Place
 from gibbsppl.expressions import Dim, Expr, Leaf, dims_of, substitute
-from gibbsppl.graph import Graph, Range, Statement
+from gibbsppl.graph import PLAIN, Graph, Range, Statement
 from gibbsppl.schedule.steps import (
     BlockDraw,
     ExactDraw,
@@ -132,7 +132,7 @@ class _Module:
             body += self._accumulated(writer, eta, parameter, full=not _is_whole(self, step))
         if isinstance(step, BlockDraw):
             body += self._flattened(step, etas)
-        statistics = ", ".join(map(str, step.conditional.statistics))
+        statistics = ", ".join(map(PLAIN.text, step.conditional.statistics))
         joint = f", {_block_words(step)}" if isinstance(step, BlockDraw) else ""
         doc = f"{statement.target} | rest ~ {step.conditional.family.name}{joint}: "
         doc += f"the coefficients of {statistics}." if statistics else "no statistics."

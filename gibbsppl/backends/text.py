@@ -33,6 +33,7 @@ from gibbsppl.expressions import (
     root_of,
 )
 from gibbsppl.graph import Graph, Range
+from gibbsppl.notation import Notation
 
 SUM, MATMUL, PRODUCT, UNARY, POWER, ATOM = range(6)
 
@@ -247,8 +248,12 @@ class Writer:
     def _hoist(self, expr: Expr) -> Text:
         ranges = tuple(sorted((str(d), *self.range(d)) for d in dims_of(expr)))
         return self.hoisted.add(
-            (expr, ranges), stem_of(expr), lambda: self._prepared(expr), str(expr)
+            (expr, ranges), stem_of(expr), lambda: self._prepared(expr), self.shown(expr)
         )
+
+    def shown(self, expr: Expr) -> str:
+        """The expression in mathematical notation, for a comment."""
+        return Notation(sizes=self.sizes).text(expr)
 
     def _prepared(self, expr: Expr) -> Text:
         inner = Writer(self.graph, self.names, self.hoisted, self.sizes, preparing=True)
@@ -538,7 +543,7 @@ class Writer:
                 "    )"
             )
 
-        return self.hoisted.add_all(key, stems, make, f"least squares of {about.base}")
+        return self.hoisted.add_all(key, stems, make, f"least squares of {self.shown(about.base)}")
 
     def _einsum(self, operands: list[Text], summed: set[Dim]) -> Text:
         dims = self.sorted(d for t in operands for d in t.dims)
@@ -646,7 +651,7 @@ class Writer:
             inner = self._prepared(index)
             return Text(f"{self.call('Groups')}({inner.code}, {size})")
 
-        return self.hoisted.add(key, "by_" + stem_of(index), make, f"groups by {index}").code
+        return self.hoisted.add(key, "by_" + stem_of(index), make, f"groups by {self.shown(index)}").code
 
     def _times(self, expr: Times) -> Text:
         (dim,) = expr.bound

@@ -16,7 +16,7 @@ from gibbsppl.errors import CompileError
 from gibbsppl.explain.columns import columns, indented
 from gibbsppl.explain.families import family_told, parameters_told
 from gibbsppl.explain.names import drawn_name
-from gibbsppl.explain.notation import Notation, full_notation, wrapped
+from gibbsppl.notation import Notation, full_notation, wrapped
 from gibbsppl.explain.schedule_text import how_drawn, nearest_hint, owner
 from gibbsppl.explain.source_lines import step_lines
 from gibbsppl.explain.terms import (

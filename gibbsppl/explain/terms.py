@@ -12,7 +12,7 @@ import sympy as sp
 from sympy import Add, Mul
 
 from gibbsppl.contractions import Contribution, Place
-from gibbsppl.explain.notation import Notation, signed_sum
+from gibbsppl.notation import Notation, signed_sum
 from gibbsppl.expressions import Dim, Equals, Expr, Leaf, substitute
 from gibbsppl.graph import Graph, Range
 from gibbsppl.pieces import Piece

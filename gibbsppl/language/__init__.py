@@ -7,7 +7,7 @@ Every distribution of `gibbsppl.families` is a function of this module, under it
 ...     mu = gp.Normal("mu", 0, sigma=10)
 ...     y = gp.Normal("y", mu, sigma=1, dims="rat", observed=[1.0, 2.0, 3.0])
 >>> print(model.graph)
-mu ~ Normal(mu=0, tau=1/100)
+mu ~ Normal(mu=0, tau=0.01)
 y[rat] ~ Normal(mu=mu, tau=1), observed
 """
 

@@ -6,7 +6,7 @@ Comes in: a distribution, by name or for a region. Goes out: a frozen statement,
 >>> with Model(coords={"rat": 3}) as model:
 ...     x = constructor(FAMILIES["Normal"])("x", 0, sigma=2, dims="rat")
 >>> print(model.graph.statement("x"))
-x[rat] ~ Normal(mu=0, tau=1/4)
+x[rat] ~ Normal(mu=0, tau=0.25)
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import sympy as sp
 from sympy import Add, Mul
@@ -39,7 +40,9 @@ from gibbsppl.expressions import (
     root_of,
     substitute,
 )
-from gibbsppl.graph import Graph
+
+if TYPE_CHECKING:
+    from gibbsppl.graph import Graph
 
 SUM, PRODUCT, POWER, ATOM = range(4)
 RELATIONS: Mapping[type, str] = {Equals: "=", AtMost: "<=", Below: "<"}
