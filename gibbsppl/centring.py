@@ -59,7 +59,8 @@ def about_centre(
     """The sum of squares of an expression about a centre, if it is affine and that is cheaper."""
     random = {n for n, v in graph.variables.items() if v.kind == "random"}
     names = sorted({leaf.array.name for leaf in leaves_of(base, random)})
-    if not names or not leaves_of(base) - leaves_of(base, random):
+    whole = all(len(r) == graph.sizes.get(r.dim) for r in ranges)
+    if not whole or not names or not leaves_of(base) - leaves_of(base, random):
         return None
     pieces = split("squares", base**2, ranges, names, graph.sizes)
     pairs = [p for p in pieces if _degree(p) == 2]  # noqa: PLR2004

@@ -9,7 +9,7 @@ statistics on that support owns the conditional.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -43,7 +43,9 @@ from gibbsppl.pieces import (
     inside,
     is_separable,
     pieces_of,
+    region_of,
     roles_of,
+    touches,
     views_of,
 )
 from gibbsppl.supports import REAL, VECTOR
@@ -119,12 +121,18 @@ def conditional_of(
         limits = _limits(graph, statement, data)
         if limits is not None:
             return _finite(graph, statement, limits)
-    pieces = pieces_of(graph.factors_of(statement.target.array), statement, graph.sizes)
+    region = region_of(graph, statement)
+    pieces = tuple(
+        p
+        for p in pieces_of(graph.factors_of(statement.target.array), statement, graph.sizes)
+        if any(touches(view, p.over, region) for view in p.views)
+    )
     roles = roles_of(pieces, statement)
     joint = all(is_separable(p) for p in pieces) and set(roles) <= {"batch", "dense"}
     whole = _is_whole(graph, statement, roles)
     if elements or not joint or not whole:
-        return _by_element(statement, pieces, roles, elements)
+        inside = roles_of(pieces, statement, region)
+        return _by_element(statement, pieces, inside, elements)
     return match(statement, pieces, roles)
 
 
@@ -145,7 +153,10 @@ def _by_element(
     dependent = asked or set(roles) != {"batch"} or not all(is_separable(p) for p in pieces)
     dependent = dependent and bool(statement.over or statement.event)
     if all(is_separable(p) for p in pieces) and not _has_joint_event(statement):
-        return match(statement, element_pieces(pieces), batch, elements=dependent)
+        found = match(statement, element_pieces(pieces), batch, elements=dependent)
+        # A move of one element weighs whole terms, each once.
+        refused = dependent and isinstance(found, NotConjugate)
+        return replace(found, pieces=pieces) if refused else found
     reason = "a term of the log density holds several elements at once"
     offending = tuple(p for p in pieces if not is_separable(p))
     return NotConjugate(statement, reason, offending, None, pieces, elements=dependent)

@@ -30,10 +30,9 @@ from gibbsppl.expressions import (
     substitute,
 )
 from gibbsppl.graph import Range
-from gibbsppl.pieces import Piece
+from gibbsppl.pieces import Piece, Place, shifted
 
 IsData = Callable[[Expr], bool]
-Place = Range | int
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +96,7 @@ def _align(
     gathers: list[tuple[Expr, Dim]] = []
     place: list[Place] = []
     for axis, index in zip(axes, indices, strict=True):
-        dim, shift = _shifted(index)
+        dim, shift = shifted(index)
         if index.is_Integer:
             place.append(int(index))
         elif dim in ranges and dim not in mapping:
@@ -119,19 +118,6 @@ def _align(
         summed.append(Range(dim, r.start, r.stop))
     kept = {k: v for k, v in mapping.items() if k != v}
     return _Alignment(kept, tuple(gathers), tuple(place), tuple(summed))
-
-
-def _shifted(index: Expr) -> tuple[Dim | None, int]:
-    """A dim and a constant, if the index is their sum.
-
-    >>> _shifted(Dim("t") - 1)
-    (t, -1)
-    """
-    dims = [d for d in index.free_symbols if isinstance(d, Dim)]
-    if len(dims) != 1 or index.atoms(Array):
-        return None, 0
-    shift = index - dims[0]
-    return (dims[0], int(shift)) if shift.is_Integer else (None, 0)
 
 
 def bounded(expr: Expr, sizes: Mapping[Dim, int]) -> Expr:

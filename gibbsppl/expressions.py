@@ -30,7 +30,7 @@ class Dim(sp.Symbol):  # type: ignore[misc]
     __slots__ = ()
 
     def __new__(cls, name: str, **_: Any) -> Dim:
-        return super().__new__(cls, name, integer=True, nonnegative=True)  # type: ignore[no-any-return]
+        return super().__new__(cls, name, nonnegative=True)  # type: ignore[no-any-return]
 
 
 class Array(sp.Symbol):  # type: ignore[misc]

@@ -47,7 +47,7 @@ from gibbsppl.expressions import (
     root_of,
     substitute,
 )
-from gibbsppl.graph import Factor, Range, Statement
+from gibbsppl.graph import Factor, Graph, Range, Statement
 from gibbsppl.supports import Support
 
 
@@ -381,19 +381,25 @@ def is_separable(piece: Piece) -> bool:
     return all(len(set(views_of(p, arrays))) == 1 for p in parts)
 
 
-def roles_of(pieces: Iterable[Piece], statement: Statement) -> tuple[Role, ...]:
+def roles_of(
+    pieces: Iterable[Piece], statement: Statement, region: tuple[Place, ...] | None = None
+) -> tuple[Role, ...]:
     """How elements depend on one another, axis by axis, read from the pieces with two views.
 
     The same index expression: ``batch`` (independent); two dims that are both summed: ``dense``; a
-    constant difference: ``band``; anything else (data indices): ``graph``.
+    constant difference: ``band``; anything else (data indices): ``graph``. Within a ``region``, a
+    difference that leads out of it links no two of its elements.
     """
     found: list[Role] = ["batch"] * len(statement.target.indices)
     order: tuple[Role, ...] = ("batch", "dense", "band", "graph")
     for piece in pieces:
+        summed = {r.dim for r in piece.over}
         for v, w in combinations(piece.views, 2):
-            for axis, (a, b) in enumerate(zip(v.indices, w.indices, strict=True)):
-                role = _role(a, b, {r.dim for r in piece.over})
-                found[axis] = max(found[axis], role, key=order.index)
+            pairs = list(zip(v.indices, w.indices, strict=True))
+            if region and any(_leads_out(*pair, place) for pair, place in zip(pairs, region, strict=True)):
+                continue
+            for axis, (a, b) in enumerate(pairs):
+                found[axis] = max(found[axis], _role(a, b, summed), key=order.index)
     return tuple(found)
 
 
@@ -403,3 +409,63 @@ def _role(a: Expr | None, b: Expr | None, summed: set[Dim]) -> Role:
     if a in summed and b in summed:
         return "dense"
     return "band" if (a - b).is_number else "graph"
+
+
+def _leads_out(a: Expr | None, b: Expr | None, place: Place) -> bool:
+    """Whether two indices cannot both be in a place."""
+    length = 1 if isinstance(place, int) else len(place)
+    if a is None or b is None or a == b or not (a - b).is_number:
+        return False
+    return bool(abs(a - b) >= length)
+
+
+Place = Range | int
+
+
+def region_of(graph: Graph, statement: Statement) -> tuple[Place, ...]:
+    """The positions of its array that a statement fills, axis by axis."""
+    ranges = {r.dim: r for r in statement.over}
+    return tuple(
+        int(i) if i.is_Integer else ranges.get(i, Range(i, 0, graph.sizes[i]))
+        for i in statement.target.indices
+    )
+
+
+def touches(view: View, over: Iterable[Range], region: tuple[Place, ...]) -> bool:
+    """Whether a view may show an element of a region."""
+    ranges = {r.dim: r for r in over}
+    return all(
+        shown is None or overlap(shown, place)
+        for index, place in zip(view.indices, region, strict=True)
+        if index is not None
+        for shown in (_shown(index, ranges),)
+    )
+
+
+def _shown(index: Expr, ranges: Mapping[Dim, Range]) -> Place | None:
+    """The positions that an index takes, if they are a range or one position."""
+    if index.is_Integer:
+        return int(index)
+    dim, shift = shifted(index)
+    if dim not in ranges:
+        return None
+    return Range(dim, ranges[dim].start + shift, ranges[dim].stop + shift)
+
+
+def shifted(index: Expr) -> tuple[Dim | None, int]:
+    """A dim and a constant, if the index is their sum.
+
+    >>> shifted(Dim("t") - 1)
+    (t, -1)
+    """
+    dims = [d for d in index.free_symbols if isinstance(d, Dim)]
+    if len(dims) != 1 or index.atoms(Array):
+        return None, 0
+    shift = index - dims[0]
+    return (dims[0], int(shift)) if shift.is_Integer else (None, 0)
+
+
+def overlap(a: Place, b: Place) -> bool:
+    """Whether two places have a position in common."""
+    (a0, a1), (b0, b1) = ((p, p + 1) if isinstance(p, int) else (p.start, p.stop) for p in (a, b))
+    return a0 < b1 and b0 < a1

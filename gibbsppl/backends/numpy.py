@@ -97,10 +97,15 @@ class _Module:
 
     def _unpacked(self, writer: Writer, body: str) -> list[str]:
         """Lines that bring the names a function uses into it."""
-        state = [(local, f's["{name}"]') for name, local in sorted(writer.state_names.items())]
-        self.hoisted.arrays |= writer.constant_names
-        constants = [(self.names.of(n), f'c["{n}"]') for n in sorted(writer.constant_names)]
         used = _words(body)
+        state = [
+            (local, f's["{name}"]')
+            for name, local in sorted(writer.state_names.items())
+            if local in used
+        ]
+        read = sorted(n for n in writer.constant_names if self.names.of(n) in used)
+        self.hoisted.arrays |= set(read)
+        constants = [(self.names.of(n), f'c["{n}"]') for n in read]
         constants += [(n, f'c["{n}"]') for n in self.hoisted.all_names if n in used]
         return [*_unpacking(state), *_unpacking(constants)]
 
@@ -129,7 +134,8 @@ class _Module:
         for j, parameter in enumerate(step.parameters, 1):
             eta = f"eta_{j}"
             etas.append(eta)
-            body += self._accumulated(writer, eta, parameter, full=not _is_whole(self, step))
+            full = isinstance(step, BlockDraw) or not _is_whole(self, step)
+            body += self._accumulated(writer, eta, parameter, full=full)
         if isinstance(step, BlockDraw):
             body += self._flattened(step, etas)
         statistics = ", ".join(map(PLAIN.text, step.conditional.statistics))
@@ -153,14 +159,13 @@ class _Module:
             lines += [self._added(writer, name, c, axes) for c in parameter.contributions]
             return lines + self._on_diagonal(writer, name, parameter)
         merged = _numbers_merged(parameter.contributions)
-        terms = [(writer.full(writer.write(c.value), axes), c.factor) for c in merged]
-        if parameter.squares:
-            terms = terms or [(f"{writer.call('zeros')}({shape})", "")]
-            return _assigned(name, terms) + self._on_diagonal(writer, name, parameter)
-        if not full or not axes:
-            return _assigned(name, terms or [("0.0", "")])
-        code = " + ".join(t if not t.startswith("-") else f"({t})" for t, _ in terms) or "0.0"
-        return [f"{name} = {writer.call('broadcast_to')}({code}, {shape})"]
+        texts = [(writer.write(c.value), c.factor) for c in merged]
+        terms = [(writer.full(t, axes), factor) for t, factor in texts] or [("0.0", "")]
+        lines = _assigned(name, terms)
+        complete = {d for t, _ in texts for d in t.dims} == set(axes)
+        if full and axes and not complete:
+            lines.append(f"{name} = {writer.call('broadcast_to')}({name}, {shape})")
+        return lines + self._on_diagonal(writer, name, parameter)
 
     def _on_diagonal(self, writer: Writer, name: str, parameter: NaturalParameter) -> list[str]:
         """A line that adds what multiplies squares to the diagonal of what multiplies pairs."""

@@ -41,7 +41,8 @@ SUM, MATMUL, PRODUCT, UNARY, POWER, ATOM = range(6)
 NUMPY = frozenset(("arange", "ascontiguousarray", "broadcast_to", "einsum", "zeros"))
 MATHEMATICS = frozenset((*FUNCTIONS.values(), "sqrt"))
 
-RESERVED = {"s", "c", "rng", "data", "at", "eta", "state", "np"} | set(keyword.kwlist)
+# The local names of generated code; a variable of the user's may not take them.
+RESERVED = {"s", "c", "rng", "data", "at", "eta", "log_weights", "log_density", "value"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class Names:
     """Python identifiers for the user's names, one for each, none of them taken."""
 
     def __init__(self, taken: Collection[str]) -> None:
-        self.taken = set(taken) | RESERVED
+        self.taken = set(taken) | RESERVED | set(keyword.kwlist)
         self.given: dict[str, str] = {}
 
     def of(self, name: str) -> str:
@@ -74,6 +75,7 @@ class Names:
         """A new identifier that looks like a name."""
         plain = re.sub(r"\W+", "_", name.replace("'", "_prime")).strip("_") or "x"
         plain = plain if not plain[0].isdigit() else "_" + plain
+        plain = f"{plain}_" if re.fullmatch(r"eta(_\d+)?", plain) else plain
         candidate, n = plain, 2
         while candidate in self.taken:
             candidate, n = f"{plain}_{n}", n + 1

@@ -53,6 +53,7 @@ def freeze(s: dict[str, Any]) -> None:
             value.adapting = False
 
 
+@np.errstate(all="ignore")  # what is not a number, or overflows, is outside of the slice
 def slice_batch(
     rng: np.random.Generator,
     x: Any,

@@ -26,7 +26,6 @@ from gibbsppl.conditionals import (
 from gibbsppl.contractions import (
     Contribution,
     IsData,
-    Place,
     bounded,
     contracted,
     data_only,
@@ -35,7 +34,7 @@ from gibbsppl.contractions import (
 from gibbsppl.errors import CompileError
 from gibbsppl.expressions import Dim, Expr, copy_of
 from gibbsppl.graph import Graph, Range, Statement
-from gibbsppl.pieces import Piece, View, is_separable
+from gibbsppl.pieces import Piece, Place, View, is_separable, overlap, region_of
 from gibbsppl.schedule.steps import (
     BlockDraw,
     ExactDraw,
@@ -225,15 +224,6 @@ class _Maker:
         return Contribution(piece.factor, value, ())
 
 
-def region_of(graph: Graph, statement: Statement) -> tuple[Place, ...]:
-    """The positions of its array that a statement fills, axis by axis."""
-    ranges = {r.dim: r for r in statement.over}
-    return tuple(
-        int(i) if i.is_Integer else ranges.get(i, Range(i, 0, graph.sizes[i]))
-        for i in statement.target.indices
-    )
-
-
 def _count(graph: Graph, statement: Statement) -> int:
     """The number of elements that a statement fills."""
     return prod(1 if isinstance(p, int) else len(p) for p in region_of(graph, statement))
@@ -251,13 +241,4 @@ def _named_region(region: tuple[Place, ...], piece: Piece) -> tuple[Place, ...]:
 
 def _touches(contribution: Contribution, region: tuple[Place, ...]) -> bool:
     """Whether a contribution falls on any element of a region."""
-    return all(map(_overlap, contribution.place, region))
-
-
-def _overlap(a: Place, b: Place) -> bool:
-    (a0, a1), (b0, b1) = (
-        (p, p + 1) if isinstance(p, int) else (p.start, p.stop) for p in (a, b)
-    )
-    return a0 < b1 and b0 < a1
-
-
+    return all(map(overlap, contribution.place, region))
