@@ -388,7 +388,12 @@ class _Module:
         statement = step.statement
         name, state = statement.target.array.name, self._state(step)
         bounds = "".join(self._bound(step, b) for b in ("lower", "upper"))
-        width = f'{self._runtime("width_of")}(s, "{name}")'
+        where = self._where(step)
+        part = not step.is_by_element and not _is_whole(self, step)
+        shape = f"{state}{where}.shape" if part else str(
+            tuple(self.graph.sizes[d] for d in self._dims(statement))
+        )
+        width = f'{self._runtime("width_of")}(s, "{statement.name}", {shape})'
         if step.is_by_element:
             positions = self._positions(step)
             move = self._runtime("slice_elements")
@@ -398,12 +403,12 @@ class _Module:
                 ")",
             ]
         integer = self.graph.variables[name].integer
-        move = self._runtime("slice_integers" if integer else "slice_batch")
-        code = f"{move}(rng, {state}, {self._call(step)}, {width}{bounds})"
-        if _is_whole(self, step):
-            return [f"{state} = {code}"]
-        where = self._where(step)
-        return [f"{state}{where} = {code}{where}"]
+        if not part:
+            move = self._runtime("slice_integers" if integer else "slice_batch")
+            return [f"{state} = {move}(rng, {state}, {self._call(step)}, {width}{bounds})"]
+        at = where[1:-1] if statement.known != 0 else _slices(step.region)
+        move = self._runtime("slice_part")
+        return [f"{state} = {move}(rng, {state}, {at}, {self._call(step)}, {width}{bounds})"]
 
     def _bound(self, step: Move, name: str) -> str:
         value: Expr = sp.sympify(getattr(step.statement.support, name))
@@ -592,6 +597,12 @@ def _numbers_merged(contributions: Sequence[Contribution]) -> list[Contribution]
     names = ", ".join(dict.fromkeys(c.factor for c in numbers))
     total = Contribution(names, sum((c.value for c in numbers), sp.S.Zero), numbers[0].place)
     return [total, *(c for c in contributions if not c.value.is_number)]
+
+
+def _slices(place: Iterable[Place]) -> str:
+    """A place as a tuple of positions and slices."""
+    parts = [str(p) if isinstance(p, int) else f"slice({p.start}, {p.stop})" for p in place]
+    return f"({', '.join(parts)},)"
 
 
 def _assigned(name: str, terms: list[tuple[str, str]]) -> list[str]:

@@ -459,8 +459,9 @@ class Writer:
 
     def _over(self, expr: Over) -> Text:
         body, ranges = _unnested(expr, self.size)
-        pushed = contracted(body, ranges, self.is_data)
-        if pushed != _nest(body, ranges):
+        settled = self.is_data(body) and {r.dim for r in ranges} <= dims_of(body)
+        pushed = body if settled else contracted(body, ranges, self.is_data)
+        if not settled and pushed != _nest(body, ranges):
             return self.write(pushed)
         with self.over(ranges):
             return self._contraction(body, ranges)
@@ -566,7 +567,9 @@ class Writer:
         spec = ",".join("".join(letters[d] for d in t.dims) for t in operands)
         out = "".join(letters[d] for d in kept)
         codes = ", ".join(t.code for t in operands)
-        return Text(f'{self.call("einsum")}("{spec}->{out}", {codes})', kept)
+        # (NumPy itself finds a good order for more than two.)
+        ordered = ", optimize=True" if len(operands) > 2 else ""  # noqa: PLR2004
+        return Text(f'{self.call("einsum")}("{spec}->{out}", {codes}{ordered})', kept)
 
     def _segments(
         self, matches: list[Expr], rest: list[Expr], ranges: tuple[Range, ...]

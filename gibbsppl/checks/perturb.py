@@ -6,7 +6,7 @@ what is not known, or in one element (one row where elements cannot change alone
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import sympy as sp
@@ -16,6 +16,7 @@ from gibbsppl.forward import fill
 from gibbsppl.graph import Statement
 
 Mask = Any
+Which = Literal["any", "first", "last"]
 
 
 def free_elements(statement: Statement, values: Values, sizes: Sizes) -> Mask:
@@ -33,13 +34,16 @@ def perturbed(
     free: Mask,
     *,
     scale: float = 1.0,
-    single: bool = False,
+    single: Which | None = None,
 ) -> Any:
-    """The target's array with random changes of the size of ``scale`` inside the support."""
+    """The target's array with random changes of the size of ``scale`` inside the support.
+
+    ``single`` changes one element alone, any one or that at an end.
+    """
     over = regions(statement, sizes)
     shape = tuple(map(len, over))
     x = np.broadcast_to(evaluate(statement.target, over, values, sizes), shape)
-    where = _one_of(rng, statement, free) if single else free
+    where = _one_of(rng, statement, free, single) if single else free
     changed = _moved(rng, statement, x, values, sizes, scale)
     name = statement.target.array.name
     copy = {**values, name: np.array(values[name])}
@@ -47,7 +51,9 @@ def perturbed(
     return copy[name]
 
 
-def _one_of(rng: np.random.Generator, statement: Statement, free: Mask) -> Mask:
+def _one_of(
+    rng: np.random.Generator, statement: Statement, free: Mask, which: Which
+) -> Mask:
     """One free element; one whole event where its entries are tied to one another."""
     tied = statement.support.kind in ("simplex", "spd", "counts")
     events = len(event_dims(statement)) if tied else 0
@@ -55,7 +61,8 @@ def _one_of(rng: np.random.Generator, statement: Statement, free: Mask) -> Mask:
     chosen = np.zeros(batch.size, dtype=bool)
     candidates = np.flatnonzero(batch)
     if candidates.size:
-        chosen[rng.choice(candidates)] = True
+        ends = {"first": candidates[0], "last": candidates[-1]}
+        chosen[ends.get(which, rng.choice(candidates))] = True
     return chosen.reshape(batch.shape + (1,) * events) & free
 
 

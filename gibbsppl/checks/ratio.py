@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from gibbsppl.backends.program import Program
-from gibbsppl.checks.perturb import free_elements, perturbed
+from gibbsppl.checks.perturb import Which, free_elements, perturbed
 from gibbsppl.checks.steps import array_of, log_terms_of
 from gibbsppl.checks.table import table, verdict
 from gibbsppl.density import Values, log_density, log_joint
@@ -132,17 +132,19 @@ class _Check:
 
     def row(self, rng: np.random.Generator, step: Step, rounds: int) -> Row:
         """The worst comparison of a step."""
+        by_element: tuple[Which | None, ...] = ("any", "first", "last")
+        at_once: tuple[Which | None, ...] = (None, "any")
         found = [
-            self._compared(rng, step, single=single)
+            self._compared(rng, step, single)
             for _ in range(rounds)
-            for single in ((True,) if step.is_by_element else (False, True))
+            for single in (by_element if step.is_by_element else at_once)
         ]
         discrepancy, tolerance = max(found, key=_badness)
         name, family = step.statement.name, step.family.name if step.family else "-"
         return Row(name, step.kind, family, discrepancy, tolerance)
 
     def _compared(
-        self, rng: np.random.Generator, step: Step, *, single: bool
+        self, rng: np.random.Generator, step: Step, single: Which | None
     ) -> tuple[float, float]:
         """Discrepancy and tolerance for one random change, of finite density if one is found."""
         before = self._joint_terms(step, self.values)
@@ -151,7 +153,7 @@ class _Check:
                 f"{array_of(step)}: the state to check at has zero density; pass one inside the "
                 "support, such as gibbsppl.initial.initial_state makes."
             )
-        changed, after = self._changed(rng, step, before, single=single)
+        changed, after = self._changed(rng, step, before, single)
         given = self.program.given_rest[step.statement.name](self._state(), self.constants)
         sizes = self.graph.sizes
         log_q = [log_terms_of(step, given, v, sizes) for v in (self.values, changed)]
@@ -161,7 +163,7 @@ class _Check:
         return _distance(joint, conditional), RELATIVE_TOLERANCE * float(size)
 
     def _changed(
-        self, rng: np.random.Generator, step: Step, before: Any, *, single: bool
+        self, rng: np.random.Generator, step: Step, before: Any, single: Which | None
     ) -> tuple[dict[str, Any], Any]:
         """Values that differ in what the step draws, smaller and smaller until possible."""
         statement, sizes = step.statement, self.graph.sizes

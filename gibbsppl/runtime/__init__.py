@@ -61,6 +61,7 @@ from gibbsppl.runtime.moves import (
     slice_batch,
     slice_elements,
     slice_integers,
+    slice_part,
     width_of,
 )
 from gibbsppl.runtime.places import (
@@ -187,6 +188,7 @@ __all__ = [
     "slice_batch",
     "slice_elements",
     "slice_integers",
+    "slice_part",
     "softplus",
     "sqrt",
     "sum_of_squares",

@@ -38,12 +38,13 @@ class Width:
             self.value = np.maximum(3 * mean, np.finfo(float).tiny)
 
 
-def width_of(s: dict[str, Any], name: str) -> Width:
-    """The width of a variable's slices, kept in the state under ``"~name"``."""
+def width_of(s: dict[str, Any], name: str, shape: tuple[int, ...]) -> Width:
+    """The width of a step's slices, kept in the state under ``"~name"``."""
     key = "~" + name
     if key not in s:
-        s[key] = Width(np.ones(np.shape(s[name])))
-    return s[key]  # type: ignore[no-any-return]
+        s[key] = Width(np.ones(shape))
+    width: Width = s[key]
+    return width
 
 
 def freeze(s: dict[str, Any]) -> None:
@@ -135,6 +136,24 @@ def slice_integers(
     return np.floor(new).astype(np.intp)[()]
 
 
+def slice_part(
+    rng: np.random.Generator,
+    x: NDArray[Any],
+    at: Any,
+    log_density: LogDensity,
+    width: Width,
+    lower: Any = -np.inf,
+    upper: Any = np.inf,
+) -> NDArray[Any]:
+    """A slice move of the elements at an index; ``log_density`` maps the whole array."""
+    move = slice_integers if np.issubdtype(x.dtype, np.integer) else slice_batch
+    bounds = [np.broadcast_to(b, x.shape)[at] for b in (lower, upper)]
+    of_part = _with(x, at, lambda whole: np.asarray(log_density(whole))[at])
+    x = x.copy()
+    x[at] = move(rng, x[at], of_part, width, *bounds)
+    return x
+
+
 def slice_elements(
     rng: np.random.Generator,
     x: NDArray[Any],
@@ -156,8 +175,8 @@ def slice_elements(
     return x
 
 
-def _with(x: NDArray[Any], at: tuple[int, ...], log_density: LogDensity) -> LogDensity:
-    """The log density as a function of one element."""
+def _with(x: NDArray[Any], at: Any, log_density: LogDensity) -> LogDensity:
+    """The log density as a function of the elements at an index."""
 
     def of_element(value: Any) -> Any:
         changed = x.copy()

@@ -54,7 +54,7 @@ def plus_diagonal(pairs: Any, squares: Any, count: int) -> NDArray[np.float64]:
     array([[1., 0.],
            [0., 1.]])
     """
-    found = np.array(pairs, dtype=np.float64)
+    found = np.array(pairs, dtype=np.float64, order="C")  # (so that reshaping it is a view)
     dense = found.shape[found.ndim - count :]
     batch = found.shape[: found.ndim - 2 * count]
     entries = math.prod(dense)
