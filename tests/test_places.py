@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from gibbsppl.runtime.places import add_to_diagonal, element_positions, missing_positions, placed
+from gibbsppl.runtime.places import element_positions, missing_positions, placed, plus_diagonal
 
 
 def test_elements_of_a_place_in_order():
@@ -62,13 +62,20 @@ def test_squares_are_added_to_the_diagonal(batch, dense):
     for b in np.ndindex(batch):
         for d in np.ndindex(dense):
             expected[b + d + d] += squares[b + d]
-    add_to_diagonal(pairs, squares, len(dense))
+    found = plus_diagonal(pairs, squares, len(dense))
 
-    np.testing.assert_array_equal(expected, pairs)
+    np.testing.assert_array_equal(expected, found)
 
 
 def test_a_number_is_added_to_the_whole_diagonal():
-    pairs = np.zeros((2, 3, 3))
-    add_to_diagonal(pairs, 2.0, 1)
+    found = plus_diagonal(np.zeros((2, 3, 3)), 2.0, 1)
 
-    np.testing.assert_array_equal(pairs, np.broadcast_to(2 * np.eye(3), (2, 3, 3)))
+    np.testing.assert_array_equal(found, np.broadcast_to(2 * np.eye(3), (2, 3, 3)))
+
+
+def test_an_array_that_repeats_itself_in_memory_is_not_changed():
+    one = np.ones((2, 2))
+    found = plus_diagonal(np.broadcast_to(one, (4, 2, 2)), -0.5, 1)
+
+    np.testing.assert_array_equal(found, np.broadcast_to(one - np.eye(2) / 2, (4, 2, 2)))
+    np.testing.assert_array_equal(one, np.ones((2, 2)))

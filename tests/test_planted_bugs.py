@@ -61,7 +61,7 @@ BUGS = {
         "regression", "tau_given_rest", r"\+ 2 \* alpha_away .*\n", "\n", ("tau",)
     ),
     "a prior of a block dropped": Bug(
-        "factorisation", "U_given_rest", r"    runtime\.add_to_diagonal.*\n", "", ("U",)
+        "factorisation", "U_given_rest", r"    eta_2 = runtime\.plus_diagonal.*\n", "", ("U",)
     ),
     "a forgotten half": Bug("growth_curves", "a_given_rest", r"-tau_a / 2", "-tau_a", ("a",)),
     "a half too many": Bug("wishart", "L_given_rest", r"eta_1 = 10", "eta_1 = 5", ("L",)),
