@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from gibbsppl.errors import CompileError, GibbspplError, ModelError, RunError
 
 if TYPE_CHECKING:
+    from gibbsppl.draws import Draws
     from gibbsppl.language import Model
     from gibbsppl.sampler import Sampler
 

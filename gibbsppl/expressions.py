@@ -271,8 +271,8 @@ def renamed_apart(expr: Expr, taken: Iterable[Any]) -> Expr:
     """The expression with bound dims renamed that have the name of one that is taken.
 
     >>> x, t = Array("x"), Dim("t")
-    >>> renamed_apart(x[t] - Over(x[t], t), {t})
-    -sum(x[t₁], t₁) + x[t]
+    >>> renamed_apart(Over(x[t], t) * x[t], {t})
+    x[t]*sum(x[t₁], t₁)
     """
     if not expr.has(Binder):
         return expr

@@ -97,11 +97,11 @@ def test_starts_that_are_not_from_the_prior_are_said(tmp_path, capsys, monkeypat
     main(["run", written(tmp_path, VAGUE, "vague.py"), *options])
     out = capsys.readouterr().out
     assert out.startswith("scales: 2 steps")
-    said = [line for line in out.splitlines() if line.startswith("initial values by rule")]
+    said = [line for line in out.splitlines() if line.startswith("started by rule")]
     assert len(said) == 1
     assert said[0].endswith(": tau")
     main(["run", coin, *options])
-    assert "initial values" not in capsys.readouterr().out
+    assert "started by rule" not in capsys.readouterr().out
 
 
 def test_explain_one_variable_or_all(coin, capsys):

@@ -154,7 +154,7 @@ w ~ Categorical(p=phi[z, word]), observed""",
     lattice: """\
 s[row] ~ Bernoulli(p=0.5)
 strength ~ Normal(mu=0, tau=1)
-log density += sum(strength*s[row]*s[row - 1], row), row = 1..2""",
+log density += sum(strength*s[row - 1]*s[row], row), row = 1..2""",
 }
 
 

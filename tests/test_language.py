@@ -166,13 +166,13 @@ def ising():
 
 NOTATION = {
     rats: [
-        "mu ~ Normal(mu=0, tau=1e-06)",
+        "mu ~ Normal(mu=0, tau=1e-6)",
         "tau ~ Gamma(shape=0.001, rate=0.001)",
         "a[rat] ~ Normal(mu=mu, tau=tau)",
         "b[rat] ~ Normal(mu=0, tau=0.25)",
         "sd ~ Uniform(lower=0, upper=100)",
-        "weight[rat, day] ~ Normal(mu=(age[day] - 22)*b[rat] + a[rat], tau=sd**(-2)), observed",
-        "start[rat] := (age[0] - 22)*b[rat] + a[rat]",
+        "weight[rat, day] ~ Normal(mu=a[rat] + b[rat]*(age[day] - 22), tau=1/sd**2), observed",
+        "start[rat] := a[rat] + b[rat]*(age[0] - 22)",
     ],
     pumps: [
         "alpha ~ Exponential(rate=1)",
@@ -192,19 +192,19 @@ NOTATION = {
     ],
     bivariate: [
         (
-            "x[axis] ~ MvNormal(mu=0, tau=inverse(cov[axis, axis'], axis, axis', axis, axis'))"
+            "x[axis] ~ MvNormal(mu=0, tau=inverse(cov)[axis, axis'])"
             " over axis"
         )
     ],
     regression: [
         "alpha ~ Gamma(shape=1, rate=1)",
         "beta[feature] ~ Normal(mu=0, tau=alpha)",
-        "y[i] ~ Normal(mu=sum(beta[feature]*X[i, feature], feature), tau=1), observed",
+        "y[i] ~ Normal(mu=sum(X[i, feature]*beta[feature], feature), tau=1), observed",
     ],
     schools: [
         "mu ~ Normal(mu=0, tau=0.01)",
         "tau ~ HalfCauchy(scale=5)",
-        "theta[school] ~ Normal(mu=mu, tau=tau**(-2))",
+        "theta[school] ~ Normal(mu=mu, tau=1/tau**2)",
         "y[student] ~ Normal(mu=theta[group[student]], tau=1), observed",
     ],
     factorisation: [
@@ -252,7 +252,7 @@ NOTATION = {
     ],
     ising: [
         "s[row, column] ~ Bernoulli(p=0.5)",
-        "log density += sum(3*s[row, column]*s[row - 1, column]/10, row, column), row = 1..2",
+        "log density += sum(0.3*s[row - 1, column]*s[row, column], row, column), row = 1..2",
     ],
 }
 
@@ -636,7 +636,7 @@ def test_regions_of_two_dims():
     assert lines(model) == [
         "x[0, u] ~ Normal(mu=0, tau=1)",
         "x[t, 0] ~ Normal(mu=x[t - 1, 0], tau=1), t = 1..3",
-        "x[t, u] ~ Normal(mu=x[t, u - 1] + x[t - 1, u], tau=1), t = 1..3, u = 1..2",
+        "x[t, u] ~ Normal(mu=x[t - 1, u] + x[t, u - 1], tau=1), t = 1..3, u = 1..2",
     ]
 
 

@@ -83,7 +83,7 @@ BUGS = {
         "growth_curves", "prepare", r"y\.sum\(axis=1\)", "y.sum(axis=0)[:4]", ("a",)
     ),
     "a wrong gather": Bug(
-        "factorisation", "V_given_rest", r"take\(user_of", "take(item_of", ("V",)
+        "factorisation", "V_given_rest", r'c\["user_of"\]', 'c["item_of"]', ("V",)
     ),
     "a gather of a label": Bug(
         "topics", "z_given_rest", r"log\(phi\), word", "log(phi), doc_of", ("z",)

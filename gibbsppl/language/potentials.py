@@ -6,7 +6,7 @@
 ...     Potential("coupling", 0.5 * s * s.lag("row", 1))
 >>> print(model.graph)
 s[row] ~ Normal(mu=0, tau=1)
-log density += sum(s[row]*s[row - 1]/2, row), row = 1..3
+log density += sum(s[row - 1]*s[row]/2, row), row = 1..3
 """
 
 from __future__ import annotations
