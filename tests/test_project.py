@@ -61,8 +61,6 @@ LONGEST_MODULE = 400
 
 # Modules that may be longer, and why.
 LONGER_MODULES = {
-    "backends/text.py": "one writer of expressions: a case per kind of expression",
-    "backends/numpy.py": "one writer of modules: a case per kind of step",
     "pieces.py": "cut, open, expand, collect, restore are one algorithm",
 }
 

@@ -1,0 +1,82 @@
+"""The lines that compute one natural parameter: what each factor contributes, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import sympy as sp
+
+from gibbsppl.backends.lines import assigned, is_product
+from gibbsppl.backends.places import index_text, ranges_of
+from gibbsppl.backends.writer import Writer
+from gibbsppl.contractions import Contribution
+from gibbsppl.expressions import Dim
+from gibbsppl.schedule.steps import NaturalParameter
+
+
+def accumulated(writer: Writer, name: str, parameter: NaturalParameter, *, full: bool) -> list[str]:
+    """Lines that compute one natural parameter from the contributions of the factors.
+
+    ``full``: it must have all of its axes, even those that no contribution depends on.
+    """
+    writer.order = {}
+    writer.arrange(parameter.axes)
+    if all(c.is_everywhere(writer.sizes) for c in parameter.contributions):
+        lines = _summed(writer, name, parameter, full=full)
+    else:
+        shape = tuple(map(writer.size, parameter.axes))
+        lines = [f"{name} = {writer.call('zeros')}({shape})"]
+        lines += [_added(writer, name, c, parameter.axes) for c in parameter.contributions]
+    return lines + _on_diagonal(writer, name, parameter)
+
+
+def _summed(writer: Writer, name: str, parameter: NaturalParameter, *, full: bool) -> list[str]:
+    """Lines that add up contributions, each of which goes to every position."""
+    axes = parameter.axes
+    merged = _numbers_merged(parameter.contributions)
+    texts = [(writer.write(c.value), c.factor) for c in merged]
+    terms = [(writer.align(t, axes), factor) for t, factor in texts] or [("0.0", "")]
+    lines = assigned(name, terms)
+    complete = {d for t, _ in texts for d in t.dims} == set(axes)
+    if full and axes and not complete:
+        shape = tuple(map(writer.size, axes))
+        lines.append(f"{name} = {writer.call('broadcast_to')}({name}, {shape})")
+    return lines
+
+
+def _on_diagonal(writer: Writer, name: str, parameter: NaturalParameter) -> list[str]:
+    """A line that adds what multiplies squares to the diagonal of what multiplies pairs."""
+    if not parameter.squares:
+        return []
+    own = parameter.axes[: len(parameter.squares[0].place)]
+    codes = []
+    for c in parameter.squares:
+        with writer.over(ranges_of(c.place)):
+            codes.append(writer.align(writer.write(c.value), own))
+    factors = ", ".join(dict.fromkeys(c.factor for c in parameter.squares))
+    total = " + ".join(c if is_product(c) and not c.startswith("-") else f"({c})" for c in codes)
+    total = codes[0] if len(codes) == 1 else total
+    count = len(parameter.axes) - len(own)
+    function = writer.call("plus_diagonal")
+    return [f"{name} = {function}({name}, {total}, {count})  # from {factors}"]
+
+
+def _added(writer: Writer, name: str, c: Contribution, axes: tuple[Dim, ...]) -> str:
+    """A line that adds a contribution where it goes to."""
+    with writer.over(ranges_of(c.place)):
+        left = tuple(a for a, p in zip(axes, c.place, strict=True) if not isinstance(p, int))
+        code = writer.align(writer.write(c.value), left)
+    where = index_text(c.place, axes, writer)
+    operator = "-=" if code.startswith("-") and " + " not in code and " - " not in code else "+="
+    code = code[1:] if operator == "-=" else code
+    return f"{name}{where} {operator} {code}  # from {c.factor}"
+
+
+def _numbers_merged(contributions: Sequence[Contribution]) -> list[Contribution]:
+    """The contributions, those that are plain numbers added up into one."""
+    numbers = [c for c in contributions if c.value.is_number]
+    if len(numbers) < 2:
+        return list(contributions)
+    names = ", ".join(dict.fromkeys(c.factor for c in numbers))
+    total = Contribution(names, sum((c.value for c in numbers), sp.S.Zero), numbers[0].place)
+    return [total, *(c for c in contributions if not c.value.is_number)]

@@ -1,0 +1,147 @@
+"""The text of an expression: one case per kind, and the arithmetic among them.
+
+Comes in: a scalar template. Goes out: `Text`, the source of an array with one axis per dim, in
+the order of the `Writer`.
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+from sympy import Mul
+
+from gibbsppl.backends.leaves import leaf_text
+from gibbsppl.backends.sums import over_text
+from gibbsppl.backends.text import ATOM, POWER, PRODUCT, SUM, Text, number, split_number
+from gibbsppl.backends.writer import Writer
+from gibbsppl.errors import CompileError
+from gibbsppl.expressions import FUNCTIONS, Dim, Expr, InverseEntry, Leaf, LogDet, Over, Times
+
+
+def write(writer: Writer, expr: Expr) -> Text:
+    """The text of an expression, by its kind."""
+    match expr:
+        case sp.Number() | sp.NumberSymbol():
+            return number(expr)
+        case Dim():
+            return _positions(writer, expr)
+        case Leaf():
+            return leaf_text(writer, expr)
+        case sp.Add():
+            return _sum(writer, expr)
+        case sp.Mul():
+            return _product(writer, expr)
+        case sp.Pow():
+            return _power(writer, expr)
+        case Over():
+            return over_text(writer, expr)
+        case Times():
+            return _times(writer, expr)
+        case LogDet():
+            return _log_det(writer, expr)
+        case InverseEntry():
+            return _inverse(writer, expr)
+        case sp.Function() if expr.func in FUNCTIONS:
+            return _function(writer, expr)
+        case _ if expr.is_number:
+            return number(expr)
+        case _:
+            raise CompileError(f"the NumPy back end cannot write {expr}.")
+
+
+def _positions(writer: Writer, dim: Dim) -> Text:
+    """A dim as a number: the positions that are meant here."""
+    start, stop = writer.range(dim)
+    return Text(f"{writer.call('arange')}({start}, {stop})", (dim,))
+
+
+def _sum(writer: Writer, expr: Expr) -> Text:
+    """Terms with their signs, those that read data alone computed once."""
+    terms = sorted(writer.data_together(list(expr.args), sp.Add), key=_constant_last)
+    signs = ["-" if t.could_extract_minus_sign() else "+" for t in terms]
+    plain = [-t if sign == "-" else t for sign, t in zip(signs, terms, strict=True)]
+    texts, dims = writer.aligned([writer.write(t) for t in plain], PRODUCT)
+    code = texts[0] if signs[0] == "+" else f"-{texts[0]}"
+    code += "".join(f" {sign} {t}" for sign, t in zip(signs[1:], texts[1:], strict=True))
+    return Text(code, dims, SUM)
+
+
+def _constant_last(term: Expr) -> tuple[bool, bool, str]:
+    """Numbers go last; terms with a minus sign go after one without."""
+    return (term.is_number, bool(term.could_extract_minus_sign()), str(term))
+
+
+def _product(writer: Writer, expr: Expr) -> Text:
+    """Factors, then divisors: a negative power divides."""
+    coefficient, rest = expr.as_coeff_Mul()
+    factors = writer.data_together(list(Mul.make_args(rest)), Mul)
+    below = [1 / f for f in factors if f.is_Pow and f.exp.is_number and f.exp.is_negative]
+    above = [f for f in factors if 1 / f not in below]
+    sign = "-" if coefficient.is_negative else ""
+    front, divisor = split_number(abs(coefficient))
+    parts = [writer.write(f) for f in above]
+    texts, dims = writer.aligned(parts, PRODUCT)
+    numerator = " * ".join(([front] if front else []) + texts) or "1"
+    unders = [writer.write(f) for f in below]
+    _, all_dims = writer.aligned([Text("", dims), *unders])
+    under = [writer.align(u, all_dims, POWER) for u in unders] + ([divisor] if divisor else [])
+    if under and dims != all_dims:
+        numerator = writer.align(Text(numerator, dims, PRODUCT), all_dims, PRODUCT)
+    code = " / ".join([numerator, *under])
+    return Text(sign + code, all_dims, PRODUCT)
+
+
+def _power(writer: Writer, expr: Expr) -> Text:
+    base, exponent = expr.args
+    if exponent == sp.Rational(1, 2):
+        inner = writer.write(base)
+        return Text(f"{writer.call('sqrt')}({inner.code})", inner.dims)
+    if exponent.is_number and exponent.is_negative:
+        inner = writer.write(base**-exponent)
+        return Text(f"1 / {inner.within(POWER)}", inner.dims, PRODUCT)
+    texts, dims = writer.aligned([writer.write(base), writer.write(exponent)], ATOM)
+    return Text(f"{texts[0]}**{texts[1]}", dims, POWER)
+
+
+def _function(writer: Writer, expr: Expr) -> Text:
+    texts, dims = writer.aligned([writer.write(a) for a in expr.args])
+    return Text(f"{writer.call(FUNCTIONS[expr.func])}({', '.join(texts)})", dims)
+
+
+def _times(writer: Writer, expr: Times) -> Text:
+    """A product over a dim."""
+    (dim,) = expr.bound
+    inner = writer.write(expr.body)
+    if dim not in inner.dims:
+        return Text(f"{inner.within(POWER)}**{writer.size(dim)}", inner.dims, POWER)
+    left = tuple(d for d in inner.dims if d != dim)
+    return Text(f"{inner.within(ATOM)}.prod(axis={inner.dims.index(dim)})", left)
+
+
+def _log_det(writer: Writer, expr: LogDet) -> Text:
+    inner = _matrix(writer, expr.body, *expr.bound)
+    return Text(f"{writer.call('logdet')}({inner.code})", inner.dims[:-2])
+
+
+def _inverse(writer: Writer, expr: InverseEntry) -> Text:
+    """Entries of an inverse: the whole of it, its diagonal, or those at two indices."""
+    inner = _matrix(writer, expr.body, *expr.bound)
+    row, column = expr.args[3:]
+    outer = inner.dims[:-2]
+    code = f"{writer.call('inverse')}({inner.code})"
+    if row == column and isinstance(row, Dim):
+        return Text(f"{code}.diagonal(axis1=-2, axis2=-1)", (*outer, row))
+    if isinstance(row, Dim) and isinstance(column, Dim):
+        return Text(code, (*outer, row, column))
+    if outer:
+        raise CompileError(f"the NumPy back end cannot write single entries of {expr}.")
+    (at_row, at_column), dims = writer.aligned([writer.write(row), writer.write(column)])
+    return Text(f"{code}[{at_row}, {at_column}]", dims)
+
+
+def _matrix(writer: Writer, body: Expr, row: Dim, column: Dim) -> Text:
+    """The text of a matrix, or of several: the two dims last."""
+    text = writer.write(body)
+    outer = tuple(d for d in text.dims if d not in (row, column))
+    if not {row, column} <= set(text.dims):
+        raise CompileError(f"{body} is no matrix over {row} and {column}.")
+    return writer.transposed(text, (*outer, row, column))

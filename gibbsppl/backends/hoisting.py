@@ -1,0 +1,57 @@
+"""What generated code computes once, in ``prepare``: the names of values and their lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from gibbsppl.backends.names import Names
+from gibbsppl.backends.text import Text
+from gibbsppl.expressions import Expr, Leaf, Over
+
+
+@dataclass(slots=True)
+class Hoisted:
+    """What is computed once: name by expression and ranges, and the lines of ``prepare``."""
+
+    names: Names
+    known: dict[tuple[object, ...], Text] = field(default_factory=dict)
+    lines: list[tuple[str, str, str]] = field(default_factory=list)
+    arrays: set[str] = field(default_factory=set)
+    used: set[str] = field(default_factory=set)
+
+    def add(
+        self, key: tuple[object, ...], stem: str, make: Callable[[], Text], comment: str
+    ) -> Text:
+        """The name of a value, computed in ``prepare`` by the text that ``make`` returns."""
+        if key not in self.known:
+            text = make()
+            name = self.names.fresh(stem)
+            # A number of Python's own: arithmetic of arrays with it is faster than with NumPy's.
+            number = not text.dims and not isinstance(key[0], str)
+            self.lines.append((name, f"float({text.code})" if number else text.code, comment))
+            self.known[key] = Text(name, text.dims)
+        return self.known[key]
+
+    def add_all(
+        self, key: tuple[object, ...], stems: list[str], make: Callable[[], Text], comment: str
+    ) -> list[str]:
+        """The names of several values that one call in ``prepare`` returns."""
+        if key not in self.known:
+            code = make().code
+            names = ", ".join(map(self.names.fresh, stems))
+            self.lines.append((names, code, comment))
+            self.known[key] = Text(names)
+        return self.known[key].code.split(", ")
+
+    @property
+    def all_names(self) -> list[str]:
+        """The names of all values that ``prepare`` computes."""
+        return [name for names, _, _ in self.lines for name in names.split(", ")]
+
+
+def stem_of(expr: Expr) -> str:
+    """A telling name for a hoisted expression: what it sums, and over which arrays."""
+    arrays = sorted({leaf.array.name for leaf in expr.atoms(Leaf)})
+    sums = expr.has(Over)
+    return "_".join((["sum"] if sums else []) + arrays[:3]) or "positions"

@@ -1,0 +1,89 @@
+"""What the parts of one generated module share: names, constants, and the shape of a function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gibbsppl.backends.expressions import write
+from gibbsppl.backends.hoisting import Hoisted
+from gibbsppl.backends.lines import INDENT, indented, unpacking, with_gathers, words
+from gibbsppl.backends.names import MATHEMATICS, NUMPY, Names
+from gibbsppl.backends.writer import Writer
+from gibbsppl.expressions import Dim
+from gibbsppl.graph import Graph, Range, Statement
+from gibbsppl.schedule.steps import Schedule, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A module that is being written; ``functions`` names the function of each step."""
+
+    schedule: Schedule
+    names: Names
+    hoisted: Hoisted
+    functions: Mapping[str, str]
+
+    @property
+    def graph(self) -> Graph:
+        """The model."""
+        return self.schedule.graph
+
+    def writer(
+        self,
+        extra: Mapping[Dim, int] | None = None,
+        local: str | None = None,
+        *,
+        keeps: bool = False,
+    ) -> Writer:
+        """A writer for one function, which may know the sizes of extra dims."""
+        sizes = {**self.graph.sizes, **(extra or {})}
+        return Writer(self.graph, self.names, self.hoisted, sizes, write, local=local, keeps=keeps)
+
+    def function(self, name: str, doc: str, writer: Writer, body: list[str]) -> str:
+        """A function of the state and the constants, with the names unpacked that its body uses."""
+        body = with_gathers(writer.gathered, [*writer.lines, *body])
+        unpacked = self._unpacked(writer, "\n".join(body))
+        lines = [f"def {name}(s, c):", f'{INDENT}"""{doc}"""']
+        return "\n".join(lines + indented([*unpacked, *body]))
+
+    def dims(self, statement: Statement) -> tuple[Dim, ...]:
+        """The dims of the array that a statement defines, or a part of it."""
+        return self.graph.variables[statement.target.array.name].dims
+
+    def shape(self, statement: Statement) -> tuple[int, ...]:
+        """The shape of that array."""
+        return tuple(self.graph.sizes[d] for d in self.dims(statement))
+
+    def everything(self, statement: Statement) -> tuple[Range, ...]:
+        """All of its positions."""
+        return tuple(Range(d, 0, self.graph.sizes[d]) for d in self.dims(statement))
+
+    def is_whole(self, step: Step) -> bool:
+        """Whether a step draws its whole array in one call."""
+        statement = step.statement
+        everything = step.region == self.everything(statement)
+        return statement.known == 0 and everything and not step.is_by_element
+
+    def _unpacked(self, writer: Writer, body: str) -> list[str]:
+        """Lines that bring the names a function uses into it."""
+        used = words(body)
+        state = [
+            (local, f's["{name}"]')
+            for name, local in sorted(writer.state_names.items())
+            if local in used
+        ]
+        read = sorted(n for n in writer.constant_names if self.names.of(n) in used)
+        self.hoisted.arrays.update(read)
+        constants = [(self.names.of(n), f'c["{n}"]') for n in read]
+        constants += [(n, f'c["{n}"]') for n in self.hoisted.all_names if n in used]
+        return [*unpacking(state), *unpacking(constants)]
+
+
+def module_of(schedule: Schedule) -> Module:
+    """The module of a schedule, with nothing written yet."""
+    names = Names(NUMPY | MATHEMATICS | {"runtime", "prepare", "sweep", "deterministics"})
+    hoisted = Hoisted(names)
+    statements = [step.statement.name for step in schedule.steps]
+    functions = {s: names.fresh(names.of(s) + "_given_rest") for s in statements}
+    return Module(schedule, names, hoisted, functions)

@@ -1,0 +1,67 @@
+"""The function of a move: the log density of a variable, as a function of its value."""
+
+from __future__ import annotations
+
+from gibbsppl.backends.accumulation import accumulated
+from gibbsppl.backends.lines import indented, returned, with_gathers, words
+from gibbsppl.backends.module import Module
+from gibbsppl.backends.places import bounds_of, ranges_of
+from gibbsppl.backends.text import ATOM, PRODUCT
+from gibbsppl.backends.writer import Writer
+from gibbsppl.contractions import Contribution
+from gibbsppl.expressions import Leaf
+from gibbsppl.schedule.steps import Move
+
+
+def log_density(module: Module, step: Move) -> str:
+    """The function that returns the log density of a step's variable.
+
+    Two writers: what does not depend on the variable is computed in the ``outer`` function, once
+    for a move; the ``inner`` one is called at each proposal.
+    """
+    statement = step.statement
+    name = statement.target.array.name
+    outer, inner = module.writer(keeps=True), module.writer(local=name, keeps=True)
+    body, terms = _statistics(module, step, outer, inner)
+    terms += [(_term(module, step, inner, c), c.factor) for c in step.terms]
+    local = module.names.of(name)
+    within = {c: n for c, n in inner.gathered.items() if local in words(c)}
+    outer.gathered |= {c: n for c, n in inner.gathered.items() if c not in within}
+    value = with_gathers(within, returned(terms))
+    body += ["", f"def log_density({local}):", *indented(value), "", "return log_density"]
+    outer.state_names.update(inner.state_names)
+    outer.constant_names |= inner.constant_names
+    doc = f"{statement.target} | rest: its log density up to a constant, as a function."
+    return module.function(module.functions[statement.name], doc, outer, body)
+
+
+def _statistics(
+    module: Module, step: Move, outer: Writer, inner: Writer
+) -> tuple[list[str], list[tuple[str, str]]]:
+    """Lines that compute the coefficients of statistics; the terms, each with its factors."""
+    target, axes = step.statement.target, module.dims(step.statement)
+    full = step.region != module.everything(step.statement)
+    body: list[str] = []
+    terms: list[tuple[str, str]] = []
+    for j, parameter in enumerate(step.parameters, 1):
+        eta = f"eta_{j}"
+        body += accumulated(outer, eta, parameter, full=full)
+        inner.arrange(axes)
+        statistic = inner.write(parameter.statistic.xreplace({target: Leaf(target.array, *axes)}))
+        factors = "+".join(c.factor for c in parameter.contributions)
+        terms.append((f"{eta} * {statistic.within(ATOM)}", factors))
+    return body, terms
+
+
+def _term(module: Module, step: Move, inner: Writer, term: Contribution) -> str:
+    """A term of the log density that is no statistic with a coefficient, at its place."""
+    axes = module.dims(step.statement)
+    inner.arrange(axes)
+    with inner.over(ranges_of(term.place)):
+        text = inner.write(term.value)
+    if step.conditional.elements:
+        return text.within(PRODUCT)
+    if term.is_everywhere(module.graph.sizes):
+        return inner.align(text, axes)
+    place, shape = tuple(map(bounds_of, term.place)), tuple(map(inner.size, axes))
+    return f"{inner.call('placed')}({text.code}, {place}, {shape})"

@@ -1,0 +1,55 @@
+"""The function of a draw from a family: the natural parameters of the conditional."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+
+from gibbsppl.backends.accumulation import accumulated
+from gibbsppl.backends.module import Module
+from gibbsppl.expressions import Dim
+from gibbsppl.graph import PLAIN
+from gibbsppl.schedule.steps import BlockDraw, ExactDraw
+
+
+def natural_parameters(module: Module, step: ExactDraw | BlockDraw) -> str:
+    """The function that computes the natural parameters of a step's conditional."""
+    statement = step.statement
+    writer = module.writer(_partner_sizes(step, module.graph.sizes), keeps=True)
+    full = isinstance(step, BlockDraw) or not module.is_whole(step)
+    etas = [f"eta_{j}" for j in range(1, len(step.parameters) + 1)]
+    body: list[str] = []
+    for eta, parameter in zip(etas, step.parameters, strict=True):
+        body += accumulated(writer, eta, parameter, full=full)
+    if isinstance(step, BlockDraw):
+        body += _flattened(module, step, etas)
+    statistics = ", ".join(map(PLAIN.text, step.conditional.statistics))
+    joint = ", drawn jointly" if isinstance(step, BlockDraw) else ""
+    doc = f"{statement.target} | rest ~ {step.conditional.family.name}{joint}: "
+    doc += f"the coefficients of {statistics}." if statistics else "no statistics."
+    body.append(f"return ({', '.join(etas)}{',' if len(etas) == 1 else ''})")
+    return module.function(module.functions[statement.name], doc, writer, body)
+
+
+def _flattened(module: Module, step: BlockDraw, etas: Sequence[str]) -> list[str]:
+    """Several dense axes as one."""
+    if len(step.dense) < 2:
+        return []
+    shape = module.shape(step.statement)
+    batch = [shape[a] for a in step.batch]
+    entries = prod(shape[a] for a in step.dense)
+    shapes = ((*batch, entries), (*batch, entries, entries))
+    return [f"{e} = {e}.reshape{s}" for e, s in zip(etas, shapes, strict=True)]
+
+
+def _partner_sizes(step: ExactDraw | BlockDraw, sizes: Mapping[Dim, int]) -> dict[Dim, int]:
+    """The sizes of the axes that stand for the second entry of a pair."""
+    if not isinstance(step, BlockDraw):
+        return {}
+    first, last = len(step.batch), len(step.batch + step.dense)
+    return {
+        partner: sizes[own]
+        for p in step.parameters
+        for partner, own in zip(p.axes[last:], p.axes[first:last], strict=False)
+        if partner not in sizes
+    }

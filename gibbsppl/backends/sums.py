@@ -1,0 +1,72 @@
+"""Sums over dims: by group, of squares, or of a product of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sympy import Mul
+
+from gibbsppl.backends.products import einsum
+from gibbsppl.backends.segments import segments
+from gibbsppl.backends.squares import squares
+from gibbsppl.backends.text import Text, times_number
+from gibbsppl.backends.writer import Writer
+from gibbsppl.contractions import contracted
+from gibbsppl.expressions import Dim, Equals, Expr, Over, dims_of
+from gibbsppl.graph import Range
+
+
+def over_text(writer: Writer, expr: Over) -> Text:
+    """The text of a sum: factors that it does not bind are taken out of it first."""
+    body, ranges = _unnested(expr, writer.size)
+    settled = writer.is_data(body) and {r.dim for r in ranges} <= dims_of(body)
+    pushed = body if settled else contracted(body, ranges, writer.is_data)
+    if not settled and pushed != _nest(body, ranges):
+        return writer.write(pushed)
+    with writer.over(ranges):
+        return _contraction(writer, body, ranges)
+
+
+def _contraction(writer: Writer, body: Expr, ranges: tuple[Range, ...]) -> Text:
+    """The text of a sum of one product over all ranges."""
+    summed = {r.dim for r in ranges}
+    factors = list(Mul.make_args(body))
+    matches = [f for f in factors if _is_one_hot(f, summed)]
+    rest = [f for f in factors if f not in matches]
+    if matches:
+        return segments(writer, matches, rest, ranges)
+    coefficient, rest = Mul(*rest).as_coeff_Mul()
+    if rest.is_Pow and rest.exp == 2 and dims_of(rest) == summed:
+        return times_number(coefficient, squares(writer, rest.base, ranges))
+    operands = [writer.write(f) for f in writer.data_together(list(Mul.make_args(rest)), Mul)]
+    return times_number(coefficient, einsum(writer, operands, summed))
+
+
+def _is_one_hot(factor: Expr, summed: set[Dim]) -> bool:
+    """Whether a factor keeps the positions of what is summed that belong to one group."""
+    return (
+        isinstance(factor, Equals)
+        and isinstance(factor.args[1], Dim)
+        and factor.args[1] not in summed
+        and bool(dims_of(factor.args[0]))
+        and dims_of(factor.args[0]) <= summed
+    )
+
+
+def _unnested(expr: Over, size: Callable[[Dim], int]) -> tuple[Expr, tuple[Range, ...]]:
+    """The body of nested sums and all their ranges."""
+    ranges: list[Range] = []
+    body: Expr = expr
+    while isinstance(body, Over) and body.bound[0] not in {r.dim for r in ranges}:
+        (dim,) = body.bound
+        bounds = [int(b) for b in body.args[2:]] or [0, size(dim)]
+        ranges.append(Range(dim, *bounds))
+        body = body.body
+    return body, tuple(ranges)
+
+
+def _nest(body: Expr, ranges: tuple[Range, ...]) -> Expr:
+    """The sum that `_unnested` has taken apart."""
+    for r in reversed(ranges):
+        body = Over(body, r.dim, r.start, r.stop)
+    return body

@@ -1,0 +1,163 @@
+"""The function ``sweep``: one draw after the other, each from its conditional."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import assert_never
+
+import sympy as sp
+
+from gibbsppl.backends.lines import INDENT, indented, renamed
+from gibbsppl.backends.module import Module
+from gibbsppl.backends.places import positions_text, slices_text, where_text
+from gibbsppl.backends.writer import Writer
+from gibbsppl.expressions import Expr
+from gibbsppl.schedule.steps import BlockDraw, ExactDraw, FiniteDraw, Move, Step
+
+
+def sweep(module: Module) -> str:
+    """The function that draws every variable in place."""
+    lines = ["def sweep(rng, s, c):", f'{INDENT}"""Draw every latent variable once, in order."""']
+    for step in module.schedule.steps:
+        lines += indented(_drawn(module, step))
+    return "\n".join(lines if len(lines) > 2 else [*lines, f"{INDENT}del rng, s, c"])
+
+
+def _drawn(module: Module, step: Step) -> list[str]:
+    """The lines that carry out a step."""
+    match step:
+        case ExactDraw():
+            return _exact(module, step)
+        case BlockDraw():
+            return _block(module, step)
+        case FiniteDraw():
+            return _labels(module, step)
+        case Move():
+            return _moved(module, step)
+        case _:
+            assert_never(step)
+
+
+def _exact(module: Module, step: ExactDraw) -> list[str]:
+    """A draw from a family: whole, of a part, or one element after the other."""
+    natural = step.conditional.family.natural
+    assert natural is not None
+    draw = f"runtime.{natural.draw}"
+    state, known = _state(step), _known(module, step)
+    if step.is_by_element:
+        etas = "".join(f", eta[{j}][at]" for j in range(len(step.parameters)))
+        return [
+            f"for at in {positions_text(module, step)}:  # its elements depend on one another",
+            f"{INDENT}eta = {_call(module, step)}",
+            f"{INDENT}{state}[at] = {draw}(rng{etas}, (){known})",
+        ]
+    if module.is_whole(step):
+        shape = module.shape(step.statement)
+        return [f"{state} = {draw}(rng, *{_call(module, step)}, {shape}{known})"]
+    where = where_text(module, step)
+    etas = "".join(f", eta[{j}]{where}" for j in range(len(step.parameters)))
+    return [
+        f"eta = {_call(module, step)}",
+        f"{state}{where} = {draw}(rng{etas}, {state}{where}.shape{known})",
+    ]
+
+
+def _known(module: Module, step: ExactDraw) -> str:
+    """The parameters of the family that are known, as keywords."""
+    writer = module.writer()
+    axes = module.dims(step.statement)
+    writer.arrange(axes)
+    found = ""
+    whole = module.is_whole(step)
+    for name, value in step.conditional.known:
+        text = writer.write(value)
+        code = writer.align(text, axes)
+        if not whole and text.dims:
+            shape = module.shape(step.statement)
+            where = "[at]" if step.is_by_element else where_text(module, step)
+            code = f"{writer.call('broadcast_to')}({code}, {shape}){where}"
+        found += f", {name}={_qualified(module, writer, code)}"
+    return found
+
+
+def _block(module: Module, step: BlockDraw) -> list[str]:
+    """A joint draw: its dense axes as one, and then back in their places."""
+    natural = step.conditional.family.natural
+    assert natural is not None
+    shape, order = module.shape(step.statement), step.batch + step.dense
+    batch = tuple(shape[a] for a in step.batch)
+    dense = tuple(shape[a] for a in step.dense)
+    code = f"runtime.{natural.draw}(rng, *{_call(module, step)}, {(*batch, prod(dense))})"
+    if len(dense) > 1:
+        code += f".reshape{(*batch, *dense)}"
+    if order != tuple(sorted(order)):
+        code += f".transpose{tuple(order.index(a) for a in range(len(order)))}"
+    return [f"{_state(step)} = {code}"]
+
+
+def _labels(module: Module, step: FiniteDraw) -> list[str]:
+    """A draw of labels from their log weights, whose first axis is the label."""
+    state, draw, lower = _state(step), "runtime.labels", step.conditional.lower
+    shift = f" + {lower}" if lower > 0 else f" - {-lower}" if lower < 0 else ""
+    if step.is_by_element:
+        return [
+            f"for at in {positions_text(module, step)}:  # its elements depend on one another",
+            f"{INDENT}{state}[at] = {draw}(rng, {_call(module, step)}[(slice(None), *at)]){shift}",
+        ]
+    if module.is_whole(step):
+        return [f"{state} = {draw}(rng, {_call(module, step)}){shift}"]
+    where = where_text(module, step)
+    behind = f"(slice(None), *{where[1:-1]})" if "missing" in where else f":, {where[1:-1]}"
+    return [f"{state}{where} = {draw}(rng, {_call(module, step)}[{behind}]){shift}"]
+
+
+def _moved(module: Module, step: Move) -> list[str]:
+    """A move: of all elements at once, of a part of them, or of one after the other."""
+    statement, state = step.statement, _state(step)
+    bounds = "".join(_bound(module, step, b) for b in ("lower", "upper"))
+    where = where_text(module, step)
+    part = not step.is_by_element and not module.is_whole(step)
+    shape = f"{state}{where}.shape" if part else str(module.shape(statement))
+    width = f'runtime.width_of(s, "{statement.name}", {shape})'
+    if step.is_by_element:
+        positions = positions_text(module, step)
+        return [
+            f"{state} = runtime.slice_elements(",
+            f"{INDENT}rng, {state}, {_call(module, step)}, {width}, {positions}{bounds}",
+            ")",
+        ]
+    if part:
+        at = where[1:-1] if statement.known != 0 else slices_text(step.region)
+        arguments = f"{at}, {_call(module, step)}, {width}{bounds}"
+        return [f"{state} = runtime.slice_part(rng, {state}, {arguments})"]
+    integer = module.graph.variables[statement.target.array.name].integer
+    move = "slice_integers" if integer else "slice_batch"
+    return [f"{state} = runtime.{move}(rng, {state}, {_call(module, step)}, {width}{bounds})"]
+
+
+def _bound(module: Module, step: Move, name: str) -> str:
+    """A bound of the support as a keyword; empty where it is infinite."""
+    value: Expr = sp.sympify(getattr(step.statement.support, name))
+    if value in (sp.oo, -sp.oo):
+        return ""
+    writer = module.writer()
+    axes = module.dims(step.statement)
+    writer.arrange(axes)
+    return f", {name}={_qualified(module, writer, writer.align(writer.write(value), axes))}"
+
+
+def _call(module: Module, step: Step) -> str:
+    return f"{module.functions[step.statement.name]}(s, c)"
+
+
+def _state(step: Step) -> str:
+    return f's["{step.statement.target.array.name}"]'
+
+
+def _qualified(module: Module, writer: Writer, code: str) -> str:
+    """The text with local names written as entries of the state and the constants."""
+    entries = {local: f's["{name}"]' for name, local in writer.state_names.items()}
+    entries |= {module.names.of(n): f'c["{n}"]' for n in writer.constant_names}
+    module.hoisted.arrays |= writer.constant_names
+    entries |= {n: f'c["{n}"]' for n in module.hoisted.all_names}
+    return renamed(code, entries)

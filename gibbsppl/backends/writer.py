@@ -1,0 +1,202 @@
+"""What the texts of one function share: the order of axes, names, and what is computed once.
+
+The cases, by kind of expression, are in `gibbsppl.backends.expressions`; they come in as a
+function, so that the modules with the cases may import this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import sympy as sp
+
+from gibbsppl.backends.hoisting import Hoisted, stem_of
+from gibbsppl.backends.names import MATHEMATICS, NUMPY, Names
+from gibbsppl.backends.text import ATOM, SUM, Text
+from gibbsppl.expressions import Dim, Expr, Leaf, dims_of, root_of
+from gibbsppl.graph import Graph, Range
+from gibbsppl.notation import Notation
+
+
+@dataclass(slots=True)
+class Writer:
+    """Writes expressions for one function; collects the names that the function must unpack.
+
+    ``cases`` writes an expression that is not hoisted. ``preparing``: the function is ``prepare``.
+    ``local`` is an array that is an argument of the function. ``keeps``: gathers get local names.
+    """
+
+    graph: Graph
+    names: Names
+    hoisted: Hoisted
+    sizes: Mapping[Dim, int]
+    cases: Callable[[Writer, Expr], Text]
+    preparing: bool = False
+    local: str | None = None
+    keeps: bool = False
+    random: set[str] = field(init=False)
+    order: dict[Dim, int] = field(default_factory=dict)
+    ranges: dict[Dim, tuple[int, int]] = field(default_factory=dict)
+    state_names: dict[str, str] = field(default_factory=dict)
+    constant_names: set[str] = field(default_factory=set)
+    plain_data: dict[str, str] = field(default_factory=dict)
+    gathered: dict[str, str] = field(default_factory=dict)
+    aliases: dict[str, str] = field(default_factory=dict)
+    lines: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.random = {v.name for v in self.graph.variables.values() if v.kind == "random"}
+
+    def is_data(self, expr: Expr) -> bool:
+        """Whether an expression reads data alone."""
+        return not any(leaf.array.name in self.random for leaf in expr.atoms(Leaf))
+
+    def size(self, dim: Dim) -> int:
+        """The size of a dim or of a copy of it."""
+        return self.sizes[dim] if dim in self.sizes else self.sizes[Dim(root_of(dim))]
+
+    def range(self, dim: Dim) -> tuple[int, int]:
+        """The positions of a dim that are meant here."""
+        return self.ranges.get(dim, (0, self.size(dim)))
+
+    @contextmanager
+    def over(self, ranges: Iterable[Range]) -> Iterator[None]:
+        """Within it, the dims are read at the positions of the ranges."""
+        before = dict(self.ranges)
+        self.ranges.update({r.dim: (r.start, r.stop) for r in ranges})
+        yield
+        self.ranges = before
+
+    def arrange(self, dims: Iterable[Dim]) -> None:
+        """Give dims their place in the order of axes, after those that have one."""
+        for d in dims:
+            self.order.setdefault(d, len(self.order))
+
+    def sorted(self, dims: Iterable[Dim]) -> tuple[Dim, ...]:
+        """Dims in the order of axes."""
+        declared = {d: n for n, d in enumerate(self.sizes)}
+
+        def place(d: Dim) -> tuple[int, int, int, str]:
+            # Long dims last: inner loops over them are fast.
+            root = declared.get(Dim(root_of(d)), len(declared))
+            size = self.size(d) if d not in self.order else 0
+            return self.order.get(d, len(self.order)), size, declared.get(d, root), d.name
+
+        return tuple(sorted(set(dims), key=place))
+
+    def write(self, expr: Expr) -> Text:
+        """The text of an expression; the name of its value if ``prepare`` computes it."""
+        expr = sp.sympify(expr)
+        if not self.preparing and self._is_worth_hoisting(expr):
+            return self._hoist(expr)
+        return self.cases(self, expr)
+
+    def call(self, name: str) -> str:
+        """The name by which generated code calls a function."""
+        self.hoisted.used.add(name)
+        return name if name in NUMPY | MATHEMATICS else f"runtime.{name}"
+
+    def array(self, name: str) -> str:
+        """The local name of an array, noted for unpacking."""
+        if name in self.aliases:
+            return self.aliases[name]
+        if name == self.local:
+            return self.names.of(name)
+        if name in self.random:
+            self.state_names[name] = self.names.of(name)
+        else:
+            self.constant_names.add(name)
+            self.plain_data[self.names.of(name)] = name
+        return self.names.of(name)
+
+    def named_once(self, code: str, stem: str) -> str:
+        """A local name for a value that a function reads more than once."""
+        if code not in self.gathered:
+            self.gathered[code] = self.names.fresh(stem)
+        return self.gathered[code]
+
+    def shown(self, expr: Expr) -> str:
+        """The expression in mathematical notation, for a comment."""
+        return Notation(sizes=self.sizes).text(expr)
+
+    def data_together(self, args: list[Expr], func: Callable[..., Expr]) -> list[Expr]:
+        """Arguments that read data alone as one, so that they are computed once."""
+        data = [a for a in args if self.is_data(a) and a.free_symbols]
+        if self.preparing or not data:
+            return args
+        numbers = [a for a in args if not a.free_symbols]
+        together = func(*data, *numbers) if func is sp.Add else func(*data)
+        largest = max((len(dims_of(a)) for a in data), default=0)
+        if len(data) + len(numbers) * (func is sp.Add) < 2 or len(dims_of(together)) > largest:
+            return args
+        gone = set(data) | (set(numbers) if func is sp.Add else set())
+        return [a for a in args if a not in gone] + [together]
+
+    def for_prepare(self, graph: Graph) -> Writer:
+        """A writer of what ``prepare`` computes, with the same names."""
+        return Writer(graph, self.names, self.hoisted, self.sizes, self.cases, preparing=True)
+
+    def prepared(self, expr: Expr) -> Text:
+        """The text of an expression as ``prepare`` computes it, in the same order of axes."""
+        inner = self.for_prepare(self.graph)
+        inner.order, inner.ranges = self.order, dict(self.ranges)
+        text = inner.write(expr)
+        self.hoisted.arrays |= inner.constant_names
+        return text
+
+    def aligned(self, texts: list[Text], rank: int = SUM) -> tuple[list[str], tuple[Dim, ...]]:
+        """Texts indexed so that they broadcast against each other, and the dims of the result."""
+        dims = self.sorted(d for t in texts for d in t.dims)
+        return [self.align(t, dims, rank) for t in texts], dims
+
+    def align(self, text: Text, dims: tuple[Dim, ...], rank: int = SUM) -> str:
+        """The code of a text, indexed so that it broadcasts against an array with these dims."""
+        text = self.transposed(text, tuple(d for d in dims if d in text.dims))
+        if not text.dims:
+            return text.within(rank)
+        wanted = dims[dims.index(text.dims[0]) :]
+        if wanted == text.dims:
+            return text.within(rank)
+        index = ", ".join(":" if d in text.dims else "None" for d in wanted)
+        return f"{text.within(ATOM)}[{index}]"
+
+    def transposed(self, text: Text, dims: tuple[Dim, ...]) -> Text:
+        """The text with its axes in the given order."""
+        if text.dims == dims:
+            return text
+        axes = ", ".join(str(text.dims.index(d)) for d in dims)
+        turn = "T" if len(dims) == 2 else f"transpose({axes})"
+        if text.code in self.plain_data and not self.preparing:
+            return self._turned(text, dims, turn)
+        return Text(f"{text.within(ATOM)}.{turn}", dims)
+
+    def _is_worth_hoisting(self, expr: Expr) -> bool:
+        """Whether ``prepare`` can compute it, and it is more than an array as it stands."""
+        if not self.is_data(expr) or not expr.free_symbols:
+            return False
+        if isinstance(expr, Leaf):
+            return any(not (i.is_Symbol or i.is_Integer) for i in expr.indices) or any(
+                self.range(i) != (0, self.size(i)) for i in expr.indices if isinstance(i, Dim)
+            )
+        return True
+
+    def _hoist(self, expr: Expr) -> Text:
+        ranges = tuple(sorted((str(d), *self.range(d)) for d in dims_of(expr)))
+        return self.hoisted.add(
+            (expr, ranges), stem_of(expr), lambda: self.prepared(expr), self.shown(expr)
+        )
+
+    def _turned(self, text: Text, dims: tuple[Dim, ...], turn: str) -> Text:
+        """A data array with its axes in another order, laid out so once."""
+        name = self.plain_data[text.code]
+        self.constant_names.discard(name)
+        self.hoisted.arrays.add(name)
+
+        def make() -> Text:
+            return Text(f"{self.call('ascontiguousarray')}({text.code}.{turn})", dims)
+
+        key = ("turned", text.code, tuple(text.dims.index(d) for d in dims))
+        turned = self.hoisted.add(key, f"{name}_turned", make, f"{name}, axes in another order")
+        return Text(turned.code, dims)

@@ -1,0 +1,68 @@
+"""Starts chosen by pilot runs."""
+
+import numpy as np
+import pytest
+
+import gibbsppl as gp
+from gibbsppl.initial import initial_state
+from gibbsppl.pilot import best_start, observed_log_density
+from models import rats
+
+
+def parts(sampler):
+    return sampler.graph, sampler.data, sampler.program, sampler.constants
+
+
+@pytest.mark.parametrize("sd_prior", ["gamma", "uniform"])
+def test_growth_curves_never_start_as_noise(sd_prior):
+    """Where all is explained as noise, the log density of the weights is far below that near them."""
+    sampler = gp.compile(rats.model(sd_prior=sd_prior))
+    graph, data, *_ = parts(sampler)
+    near = {
+        "a": data["weight"].mean(axis=1),
+        "b": np.full(30, 6.2),
+        **({"tau": 0.03} if sd_prior == "gamma" else {"sd": 6.0}),
+    }
+    as_noise = near | {"a": np.zeros(30), "b": np.zeros(30)}
+    as_noise |= {"tau": 0.5e-4} if sd_prior == "gamma" else {"sd": 100.0}
+    halfway = np.mean([observed_log_density(graph, {**data, **s}) for s in (near, as_noise)])
+    for seed in range(12):
+        start, _ = best_start(np.random.default_rng(seed), *parts(sampler))
+        assert observed_log_density(graph, {**data, **start}) > halfway
+
+
+def test_without_pilot_runs_some_would():
+    sampler = gp.compile(rats.model(sd_prior="uniform"))
+    graph, data, *_ = parts(sampler)
+    fits = []
+    for seed in range(6):
+        start, _ = initial_state(np.random.default_rng(seed), graph, data)
+        fits.append(observed_log_density(graph, {**data, **start}))
+
+    assert min(fits) < -1000
+
+
+def test_values_that_are_given_are_the_start():
+    sampler = gp.compile(rats.model())
+    init = {"mu_a": np.array(250.0)}
+    start, notes = best_start(np.random.default_rng(1), *parts(sampler), init)
+
+    assert start["mu_a"] == 250.0
+    assert notes["mu_a"] == "given"
+
+
+def test_same_stream_same_start():
+    sampler = gp.compile(rats.model())
+    one, other = (best_start(np.random.default_rng(5), *parts(sampler))[0] for _ in range(2))
+
+    for name in one:
+        np.testing.assert_array_equal(one[name], other[name])
+
+
+def test_a_model_without_observations_starts_at_its_prior():
+    with gp.Model() as model:
+        gp.Normal("x", 0, sigma=1)
+    sampler = gp.compile(model)
+    rng, same = np.random.default_rng(2), np.random.default_rng(2)
+
+    assert best_start(rng, *parts(sampler)) == initial_state(same, *parts(sampler)[:2])
