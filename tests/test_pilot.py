@@ -15,7 +15,7 @@ def parts(sampler):
 
 @pytest.mark.parametrize("sd_prior", ["gamma", "uniform"])
 def test_growth_curves_never_start_as_noise(sd_prior):
-    """Where all is explained as noise, the log density of the weights is far below that near them."""
+    """Where all is explained as noise, the log density of the weights is far below the best."""
     sampler = gp.compile(rats.model(sd_prior=sd_prior))
     graph, data, *_ = parts(sampler)
     near = {
