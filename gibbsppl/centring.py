@@ -18,9 +18,10 @@ from math import prod
 from sympy import Add, Mul
 
 from gibbsppl.contractions import Contribution, IsData, bounded, contracted, pull_back
+from gibbsppl.dependence import is_separable
 from gibbsppl.expressions import Array, Dim, Expr, Leaf, copy_of, leaves_of, root_of
 from gibbsppl.graph import Graph, Range, Variable
-from gibbsppl.pieces import Piece, View, is_separable, split
+from gibbsppl.pieces import Piece, View, split
 
 RESIDUAL = "residual·"
 
@@ -63,7 +64,7 @@ def about_centre(
     if not whole or not names or not leaves_of(base) - leaves_of(base, random):
         return None
     pieces = split("squares", base**2, ranges, names, graph.sizes)
-    pairs = [p for p in pieces if _degree(p) == 2]  # noqa: PLR2004
+    pairs = [p for p in pieces if _degree(p) == 2]
     affine = all(_degree(p) in (1, 2) and is_data(p.coefficient) for p in pieces)
     if not affine or {v.array.name for p in pairs for v in p.views} != set(names):
         return None

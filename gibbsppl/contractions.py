@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import sympy as sp
 from sympy import Add, Mul
 
+from gibbsppl.dependence import Place, shifted
 from gibbsppl.expressions import (
     Array,
     Dim,
@@ -30,7 +31,7 @@ from gibbsppl.expressions import (
     substitute,
 )
 from gibbsppl.graph import Range
-from gibbsppl.pieces import Piece, Place, shifted
+from gibbsppl.pieces import Piece
 
 IsData = Callable[[Expr], bool]
 
@@ -130,7 +131,7 @@ def bounded(expr: Expr, sizes: Mapping[Dim, int]) -> Expr:
     if not expr.has(Over):
         return expr
     args = tuple(bounded(a, sizes) if isinstance(a, sp.Expr) else a for a in expr.args)
-    if isinstance(expr, Over) and len(args) == 2:  # noqa: PLR2004
+    if isinstance(expr, Over) and len(args) == 2:
         body, dim = args
         size = sizes[dim] if dim in sizes else sizes[Dim(root_of(dim))]
         return Over(body, dim, 0, size) if dim in dims_of(body) else body * size
@@ -164,7 +165,7 @@ def _flattened(factors: Collection[Expr], ranges: dict[Dim, Range]) -> list[Expr
     """The factors of a product, those that are sums opened into the same set of ranges."""
     found: list[Expr] = []
     for factor in factors:
-        if isinstance(factor, Over) and len(factor.args) == 4 and dims_of(factor) & set(ranges):  # noqa: PLR2004
+        if isinstance(factor, Over) and len(factor.args) == 4 and dims_of(factor) & set(ranges):
             body, dim, start, stop = factor.args
             if dim not in ranges:
                 ranges[dim] = Range(dim, int(start), int(stop))
@@ -187,9 +188,7 @@ def _through_gathers(factors: list[Expr], ranges: Mapping[Dim, Range]) -> list[E
     return found
 
 
-def _distributed(
-    inside: list[Expr], left: tuple[Range, ...], is_data: IsData
-) -> Expr | None:
+def _distributed(inside: list[Expr], left: tuple[Range, ...], is_data: IsData) -> Expr | None:
     """The sum of a product with a sum of terms, term by term, where only data stay summed."""
     sums = [f for f in inside if f.is_Add and not is_data(f)]
     rest = [f for f in inside if f not in sums]
@@ -218,5 +217,3 @@ def _nested(inside: list[Expr], left: tuple[Range, ...], is_data: IsData) -> Exp
     for r in reversed(rest):
         value = Over(value, r.dim, r.start, r.stop)
     return value
-
-

@@ -67,6 +67,8 @@ def _meeting(piece: Piece, v: View, w: View) -> Piece | None:
     for a, b in zip(v.indices, w.indices, strict=True):
         if a == b:
             continue
+        assert a is not None, f"{v}: what is read whole has one view"
+        assert b is not None, f"{w}: what is read whole has one view"
         if (a - b).is_number:
             return None
         eliminable = {r.dim: r for r in over}
@@ -79,7 +81,8 @@ def _meeting(piece: Piece, v: View, w: View) -> Piece | None:
 
 
 def _same_range(a: Expr, b: Dim, ranges: dict[Dim, Range]) -> bool:
-    return isinstance(a, Dim) and a in ranges and (
-        (ranges[a].start, ranges[a].stop) == (ranges[b].start, ranges[b].stop)
+    return (
+        isinstance(a, Dim)
+        and a in ranges
+        and ((ranges[a].start, ranges[a].stop) == (ranges[b].start, ranges[b].stop))
     )
-

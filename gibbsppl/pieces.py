@@ -9,8 +9,8 @@ there), *open* (``Over(f(k), k)**2`` is ``f(k₁) f(k₂)``), expand, collect, r
 >>> normal = sp.log(tau[()]) / 2 - tau[()] * (y[i] - a[g[i]]) ** 2 / 2
 >>> for piece in split("y", normal, (Range(i, 0, 9),), {"a"}, {}):
 ...     print(piece)
-y: a[g[i]] * (tau*y[i]), over i
 y: a[g[i]]**2 * (-tau/2), over i
+y: a[g[i]] * (tau*y[i]), over i
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain, combinations
-from typing import Literal
+from itertools import chain
 
 import sympy as sp
 from sympy import Add, Mul
@@ -29,17 +28,11 @@ from gibbsppl.expressions import (
     AtMost,
     Binder,
     Dim,
-    Expit,
     Expr,
     InverseEntry,
     Leaf,
     LogDet,
-    LogPhi,
     Over,
-    Phi,
-    Softplus,
-    Times,
-    Where,
     copy_of,
     dims_of,
     mentions,
@@ -47,7 +40,8 @@ from gibbsppl.expressions import (
     root_of,
     substitute,
 )
-from gibbsppl.graph import Factor, Graph, Range, Statement
+from gibbsppl.graph import Factor, Range, Statement
+from gibbsppl.logs import expand_logs
 from gibbsppl.supports import Support
 
 
@@ -109,11 +103,17 @@ def split(
             cuts.restored(statistic),
             tuple(views_of(statistic, targets)),
             restored,
-            over + tuple(Range(d, 0, sizes.get(Dim(root_of(d)), 0)) for d in sorted(bound, key=str)),
+            over + _ranges(bound, sizes),
         )
         for (statistic, bound), coefficient in found.items()
         if (restored := _tidied(cuts.restored(coefficient))) != 0
     )
+
+
+def _ranges(bound: Collection[Dim], sizes: Mapping[Dim, int]) -> tuple[Range, ...]:
+    """The ranges of copies of dims: all positions of the dim that each is a copy of."""
+    ordered = sorted(bound, key=str)
+    return tuple(Range(d, 0, sizes.get(Dim(root_of(d)), 0)) for d in ordered)
 
 
 def pieces_of(
@@ -138,7 +138,8 @@ def bounds_seen(factor: Factor, statement: Statement) -> Expr:
     array = statement.target.array.name
     if not isinstance(factor, Statement) or factor.name == statement.name:
         return sp.S.Zero
-    return Add(*(sp.log(b) for b in inside(factor.target, factor.support) if mentions(b, (array,))))
+    bounds = inside(factor.target, factor.support)
+    return Add(*(sp.log(b) for b in bounds if mentions(b, (array,))))
 
 
 def inside(x: Expr, support: Support) -> tuple[Expr, ...]:
@@ -214,68 +215,6 @@ class _Opener:
         return expr
 
 
-def expand_logs(expr: Expr, targets: Collection[str]) -> Expr:
-    """Logs of products, powers, exponentials and determinants as sums, where a target is in them.
-
-    Positivity of the parts is taken for granted (a density is positive, so its factors can be
-    chosen so); the ratio check of every derived conditional guards it.
-    """
-    if not mentions(expr, targets) or isinstance(expr, Leaf):
-        return expr
-    if isinstance(expr, sp.log):
-        return _log(expand_logs(expr.args[0], targets), targets)
-    if isinstance(expr, LogDet):
-        return _log_det(expr, targets)
-    if isinstance(expr, Binder):
-        return expr.func(expand_logs(expr.body, targets), *expr.args[1:])
-    return expr.func(*(expand_logs(a, targets) for a in expr.args))
-
-
-def _log(of: Expr, targets: Collection[str]) -> Expr:
-    """The log of an expression, taken apart."""
-    if of.is_Add:
-        of = sp.factor_terms(of, radical=True) if (one := _one_minus(of)) is None else one
-    if of.is_Mul:
-        return Add(*(_log(a, targets) for a in of.args))
-    if of.is_Add and (factored := sp.factor(of)).is_Mul:
-        return Add(*(_log(a, targets) for a in factored.args))
-    match of:
-        case sp.Pow():
-            return of.exp * _log(of.base, targets)
-        case sp.exp():
-            return of.args[0]
-        case Times():
-            return Over(_log(of.body, targets), *of.bound)
-        case Over() if not mentions(of, targets):
-            return sp.log(of)
-        case Expit():
-            return -Softplus(-of.args[0])
-        case Phi():
-            return LogPhi(of.args[0])
-        case Where():
-            chosen, yes, no = of.args
-            return chosen * _log(yes, targets) + (1 - chosen) * _log(no, targets)
-    return sp.log(of)
-
-
-def _one_minus(of: Expr) -> Expr | None:
-    """1 - expit(x) as expit(-x), 1 - Phi(x) as Phi(-x)."""
-    rest = 1 - of
-    return rest.func(-rest.args[0]) if isinstance(rest, Expit | Phi) else None
-
-
-def _log_det(expr: LogDet, targets: Collection[str]) -> Expr:
-    """The log determinant of a scaled or inverted matrix, taken apart."""
-    body, bound = expr.body, expr.bound
-    if isinstance(body, InverseEntry) and body.args[3:] == bound:
-        return -_log_det(LogDet(body.body, *body.bound), targets)
-    outer = [a for a in Mul.make_args(body) if not dims_of(a) & set(bound)]
-    if body.is_Mul and outer:
-        rest = Mul(*(a for a in body.args if a not in outer))
-        return Over(_log(Mul(*outer), targets), bound[0]) + LogDet(rest, *bound)
-    return expr
-
-
 def _expanded(density: Expr, targets: Collection[str]) -> Expr:
     """The density multiplied out."""
     return _multiplied_out(expand_logs(_multiplied_out(density), targets))
@@ -314,13 +253,11 @@ def _in_order(marks: list[Dim], statistic: Expr, coefficient: Expr) -> dict[Dim,
     if not marks:
         return {}
     text = str(statistic) + "|" + str(coefficient)
-    counts: dict[str, int] = defaultdict(int)
-    renamed = {}
+    renamed: dict[Dim, Dim] = {}
     for dim in sorted(marks, key=lambda d: (text.find(d.name + "]") % (len(text) + 1), d.name)):
         root = Dim(root_of(dim))
         taken = [r for r in renamed.values() if root_of(r) == root.name]
         renamed[dim] = copy_of(root, taken)
-        counts[root.name] += 1
     return renamed
 
 
@@ -357,115 +294,3 @@ def _whole(
 ) -> Iterator[View]:
     if leaf.array.name in targets:
         yield View(leaf.array, tuple(entries.get(i, i) for i in leaf.indices))
-
-
-Role = Literal["batch", "dense", "band", "graph"]
-
-
-def is_separable(piece: Piece) -> bool:
-    """Whether the statistic is a function of one view, or a product of two such functions.
-
-    A sum inside a function (``log(1 + exp(sum(x[i, k] * b[k], k)))``) is not: it binds an index.
-    """
-    ranges = {r.dim for r in piece.over}
-    for view in piece.views:
-        inner = [d for i in view.indices if i is not None for d in dims_of(i)]
-        if not set(inner) <= ranges:
-            return False
-    if len(piece.views) == 1:
-        return True
-    if len(piece.views) > 2:  # noqa: PLR2004
-        return False
-    parts = Mul.make_args(piece.statistic)
-    arrays = {v.array.name for v in piece.views}
-    return all(len(set(views_of(p, arrays))) == 1 for p in parts)
-
-
-def roles_of(
-    pieces: Iterable[Piece], statement: Statement, region: tuple[Place, ...] | None = None
-) -> tuple[Role, ...]:
-    """How elements depend on one another, axis by axis, read from the pieces with two views.
-
-    The same index expression: ``batch`` (independent); two dims that are both summed: ``dense``; a
-    constant difference: ``band``; anything else (data indices): ``graph``. Within a ``region``, a
-    difference that leads out of it links no two of its elements.
-    """
-    found: list[Role] = ["batch"] * len(statement.target.indices)
-    order: tuple[Role, ...] = ("batch", "dense", "band", "graph")
-    for piece in pieces:
-        summed = {r.dim for r in piece.over}
-        for v, w in combinations(piece.views, 2):
-            pairs = list(zip(v.indices, w.indices, strict=True))
-            if region and any(_leads_out(*pair, place) for pair, place in zip(pairs, region, strict=True)):
-                continue
-            for axis, (a, b) in enumerate(pairs):
-                found[axis] = max(found[axis], _role(a, b, summed), key=order.index)
-    return tuple(found)
-
-
-def _role(a: Expr | None, b: Expr | None, summed: set[Dim]) -> Role:
-    if a == b or a is None or b is None:
-        return "batch"
-    if a in summed and b in summed:
-        return "dense"
-    return "band" if (a - b).is_number else "graph"
-
-
-def _leads_out(a: Expr | None, b: Expr | None, place: Place) -> bool:
-    """Whether two indices cannot both be in a place."""
-    length = 1 if isinstance(place, int) else len(place)
-    if a is None or b is None or a == b or not (a - b).is_number:
-        return False
-    return bool(abs(a - b) >= length)
-
-
-Place = Range | int
-
-
-def region_of(graph: Graph, statement: Statement) -> tuple[Place, ...]:
-    """The positions of its array that a statement fills, axis by axis."""
-    ranges = {r.dim: r for r in statement.over}
-    return tuple(
-        int(i) if i.is_Integer else ranges.get(i, Range(i, 0, graph.sizes[i]))
-        for i in statement.target.indices
-    )
-
-
-def touches(view: View, over: Iterable[Range], region: tuple[Place, ...]) -> bool:
-    """Whether a view may show an element of a region."""
-    ranges = {r.dim: r for r in over}
-    return all(
-        shown is None or overlap(shown, place)
-        for index, place in zip(view.indices, region, strict=True)
-        if index is not None
-        for shown in (_shown(index, ranges),)
-    )
-
-
-def _shown(index: Expr, ranges: Mapping[Dim, Range]) -> Place | None:
-    """The positions that an index takes, if they are a range or one position."""
-    if index.is_Integer:
-        return int(index)
-    dim, shift = shifted(index)
-    if dim not in ranges:
-        return None
-    return Range(dim, ranges[dim].start + shift, ranges[dim].stop + shift)
-
-
-def shifted(index: Expr) -> tuple[Dim | None, int]:
-    """A dim and a constant, if the index is their sum.
-
-    >>> shifted(Dim("t") - 1)
-    (t, -1)
-    """
-    dims = [d for d in index.free_symbols if isinstance(d, Dim)]
-    if len(dims) != 1 or index.atoms(Array):
-        return None, 0
-    shift = index - dims[0]
-    return (dims[0], int(shift)) if shift.is_Integer else (None, 0)
-
-
-def overlap(a: Place, b: Place) -> bool:
-    """Whether two places have a position in common."""
-    (a0, a1), (b0, b1) = ((p, p + 1) if isinstance(p, int) else (p.start, p.stop) for p in (a, b))
-    return a0 < b1 and b0 < a1

@@ -97,7 +97,8 @@ class Sampler:
         self, chains: int, seed: Seed = None, init: Mapping[str, Any] | None = None
     ) -> tuple[list[Chain], dict[str, str]]:
         """One dispersed start per chain with its random stream, and where each value comes from."""
-        starts, notes = [], {}
+        starts: list[Chain] = []
+        notes: dict[str, str] = {}
         for rng in streams(seed, chains):
             state, notes = best_start(
                 rng, self.graph, self.data, self.program, self.constants, init

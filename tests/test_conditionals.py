@@ -5,17 +5,13 @@ import pytest
 import sympy as sp
 
 import gibbsppl as gp
-from gibbsppl.conditionals import (
-    Conditional,
-    FiniteConditional,
-    NotConjugate,
-    conditional_of,
-    normal_form,
-)
+from gibbsppl.conditionals import conditional_of
 from gibbsppl.errors import CompileError
 from gibbsppl.expressions import Array, Dim, Leaf
 from gibbsppl.families import FAMILIES
+from gibbsppl.finite import FiniteConditional
 from gibbsppl.graph import Range
+from gibbsppl.matching import Conditional, NotConjugate, normal_form
 from gibbsppl.pieces import Piece, View
 
 

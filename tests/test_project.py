@@ -22,6 +22,7 @@ LAYERS = (
     ("runtime",),
     ("supports",),
     ("expressions",),
+    ("notation",),
     ("families",),
     ("graph",),
     ("graph_views",),
@@ -30,9 +31,12 @@ LAYERS = (
     ("ancestral",),
     ("forward",),
     ("initial", "along_draws", "new_data"),
+    ("logs",),
     ("pieces",),
+    ("dependence",),
     ("elements",),
-    ("conditionals", "contractions"),
+    ("finite", "matching", "contractions"),
+    ("conditionals",),
     ("centring",),
     ("schedule",),
     ("backends",),
@@ -52,8 +56,8 @@ LAYERS = (
 
 # No module of these names a distribution: what they know of one is its row in the table.
 GENERIC = (
-    "pieces", "elements", "conditionals", "contractions", "centring", "schedule", "backends",
-    "chains", "recording", "run",
+    "logs", "pieces", "dependence", "elements", "finite", "matching", "conditionals",
+    "contractions", "centring", "schedule", "backends", "chains", "recording", "run",
 )  # fmt: skip
 
 LONGEST_FUNCTION = 60
@@ -61,7 +65,6 @@ LONGEST_MODULE = 400
 
 # Modules that may be longer, and why.
 LONGER_MODULES = {
-    "pieces.py": "cut, open, expand, collect, restore are one algorithm",
 }
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from gibbsppl.backends.module import Module
 from gibbsppl.backends.text import Text
 from gibbsppl.backends.writer import Writer
+from gibbsppl.dependence import Place
 from gibbsppl.expressions import Dim
 from gibbsppl.graph import Range
-from gibbsppl.pieces import Place
 from gibbsppl.schedule.steps import Step
 
 

@@ -17,10 +17,10 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from gibbsppl.conditionals import Conditional
 from gibbsppl.density import Floats, Sizes, Values, evaluate, regions
 from gibbsppl.expressions import Expr, dims_of
 from gibbsppl.graph import Range, Statement
+from gibbsppl.matching import Conditional
 from gibbsppl.schedule.steps import BlockDraw, ExactDraw, FiniteDraw, Move, Step
 
 
@@ -147,5 +147,3 @@ def _block_terms(step: BlockDraw, given: Any, values: Values, sizes: Sizes) -> F
     linear = (eta_1 * x).sum(axis=-1)
     quadratic = (x * (eta_2 @ x[..., None])[..., 0]).sum(axis=-1)
     return np.concatenate([np.ravel(linear), np.ravel(quadratic)])
-
-

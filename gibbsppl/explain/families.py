@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import sympy as sp
 
-from gibbsppl.conditionals import ENTRY
-from gibbsppl.notation import Notation, wrapped
 from gibbsppl.explain.reading import EVENT, PARTNER, reading_of, said
 from gibbsppl.explain.terms import statistic_shown, value_of
 from gibbsppl.expressions import Dim, Expr, primed
 from gibbsppl.graph import Graph
+from gibbsppl.matching import ENTRY
+from gibbsppl.notation import Notation, wrapped
 from gibbsppl.schedule.steps import BlockDraw, ExactDraw
 
 WIDTH = 96

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gibbsppl.contractions import Place
+from gibbsppl.dependence import Place
 from gibbsppl.graph import Graph
 from gibbsppl.schedule.steps import Step
 

@@ -20,10 +20,10 @@ from functools import cache
 import sympy as sp
 from sympy import Add, Mul
 
-from gibbsppl.conditionals import normal_form
 from gibbsppl.expressions import Array, Binder, Dim, Expr, Leaf, Over, primed, substitute
 from gibbsppl.families import Family
 from gibbsppl.graph import Range
+from gibbsppl.matching import normal_form
 from gibbsppl.pieces import Piece, split, views_of
 
 EVENT = Dim("k")
@@ -50,9 +50,7 @@ def reading_of(family: Family) -> Reading:
     natural = family.natural
     assert natural is not None
     event = (EVENT, PARTNER)[: family.event]
-    symbols = {
-        n: Array(n)[(EVENT, PARTNER)[: p.event]] for n, p in family.parameters.items()
-    }
+    symbols = {n: Array(n)[(EVENT, PARTNER)[: p.event]] for n, p in family.parameters.items()}
     known = {n: symbols[n] for n in natural.known}
     place = Array(VALUE)[event]
     base = natural.log_base(place, event, **known)

@@ -11,10 +11,11 @@ from dataclasses import replace
 import sympy as sp
 from sympy import Add, Mul
 
-from gibbsppl.contractions import Contribution, Place
-from gibbsppl.notation import Notation, signed_sum
+from gibbsppl.contractions import Contribution
+from gibbsppl.dependence import Place
 from gibbsppl.expressions import Dim, Equals, Expr, Leaf, substitute
 from gibbsppl.graph import Graph, Range
+from gibbsppl.notation import Notation, signed_sum
 from gibbsppl.pieces import Piece
 from gibbsppl.schedule.steps import BlockDraw, Move, NaturalParameter, Step
 

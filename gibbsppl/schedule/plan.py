@@ -14,15 +14,7 @@ from typing import Any, assert_never
 
 from sympy import Mul
 
-from gibbsppl.conditionals import (
-    LABEL,
-    Conditional,
-    Derived,
-    FiniteConditional,
-    NotConjugate,
-    conditional_of,
-    normal_form,
-)
+from gibbsppl.conditionals import Derived, conditional_of
 from gibbsppl.contractions import (
     Contribution,
     IsData,
@@ -31,10 +23,13 @@ from gibbsppl.contractions import (
     data_only,
     pull_back,
 )
+from gibbsppl.dependence import Place, is_separable, overlap, region_of
 from gibbsppl.errors import CompileError
 from gibbsppl.expressions import Dim, Expr, copy_of
+from gibbsppl.finite import LABEL, FiniteConditional
 from gibbsppl.graph import Graph, Range, Statement
-from gibbsppl.pieces import Piece, Place, View, is_separable, overlap, region_of
+from gibbsppl.matching import Conditional, NotConjugate, normal_form
+from gibbsppl.pieces import Piece, View
 from gibbsppl.schedule.steps import (
     BlockDraw,
     ExactDraw,
@@ -67,7 +62,8 @@ def plan(
             f"blocks: {unknown[0]!r} is not a latent variable of the model; "
             f"the latent variables are {', '.join(sorted(latent))}."
         )
-    maker = _Maker(graph, data_only([v.name for v in graph.variables.values() if v.kind == "random"]))
+    random = [v.name for v in graph.variables.values() if v.kind == "random"]
+    maker = _Maker(graph, data_only(random))
     derived = [
         conditional_of(graph, s, data, elements=s.target.array.name in elements)
         for s in sorted(graph.latent, key=lambda s: -_count(graph, s))
@@ -76,7 +72,8 @@ def plan(
     if exact and schedule.fallbacks:
         lines = (f"  {m.statement.name}: {m.conditional.reason}" for m in schedule.fallbacks)
         raise CompileError(
-            "exact=True, but these variables have no exact conditional:\n" + "\n".join(lines)
+            "exact=True, but these variables have no exact conditional:\n"
+            + "\n".join(lines)
             + "\nLeave exact=True out to draw them by a fallback move, or change the model."
         )
     return schedule
@@ -119,7 +116,8 @@ class _Maker:
     def _onto(self, piece: Piece, axes: tuple[Dim, ...]) -> Contribution:
         """The contribution of a piece with one view, onto the axes that the view names."""
         (view,) = piece.views
-        return self._pull(piece, _named(axes, view), tuple(i for i in view.indices if i is not None))
+        indices = tuple(i for i in view.indices if i is not None)
+        return self._pull(piece, _named(axes, view), indices)
 
     def _parameters(
         self, derived: Conditional, region: tuple[Place, ...]
@@ -153,17 +151,18 @@ class _Maker:
         pieces: tuple[Piece, ...],
         axes: tuple[Dim, ...],
     ) -> NaturalParameter:
-        """A natural parameter of a block: batch axes first, then the block's, then its partner's."""
+        """A natural parameter of a block: its batch axes, its own, then those of its partner."""
         is_pair = statistic.is_Mul or statistic.is_Pow
         order = derived.batch + derived.dense
         own = tuple(axes[a] for a in order)
         partner = tuple(copy_of(axes[a], axes) for a in derived.dense)
-        sizes = {**self.graph.sizes, **{p: self.graph.sizes[axes[a]] for p, a in zip(partner, derived.dense, strict=True)}}
+        sizes = dict(self.graph.sizes)
+        sizes |= {p: sizes[axes[a]] for p, a in zip(partner, derived.dense, strict=True)}
         pairs, singles = [], []
         for piece in pieces:
             v, w = (*piece.views, piece.views[0])[:2]
             indices = tuple(v.indices[a] for a in order)
-            if len(piece.views) == 2:  # noqa: PLR2004
+            if len(piece.views) == 2:
                 indices += tuple(w.indices[a] for a in derived.dense)
                 pairs.append(self._pull(piece, own + partner, indices, sizes))
             else:
@@ -172,9 +171,7 @@ class _Maker:
             return NaturalParameter(statistic, own + partner, tuple(pairs), tuple(singles))
         return NaturalParameter(statistic, own, tuple(singles))
 
-    def _weights(
-        self, derived: FiniteConditional, region: tuple[Place, ...]
-    ) -> NaturalParameter:
+    def _weights(self, derived: FiniteConditional, region: tuple[Place, ...]) -> NaturalParameter:
         axes = self._axes(derived.statement)
         labels = Range(LABEL, 0, derived.size)
         found = (self._onto(p, axes) for p in derived.pieces)
@@ -190,20 +187,16 @@ class _Maker:
                 f"{', '.join(dict.fromkeys(p.factor for p in derived.offending))}."
             )
         if derived.elements:
-            terms = tuple(self._total(p) for p in derived.pieces)
-            return Move(derived, (), terms, region)
+            return Move(derived, (), tuple(map(self._total, derived.pieces)), region)
         axes = self._axes(statement)
         place = statement.target.array[axes]
         parameters: dict[Expr, list[Contribution]] = {}
-        terms = []
+        terms: list[Contribution] = []
         for piece in derived.pieces:
             form = normal_form(piece, place, ()) if is_separable(piece) else None
             if form is None:
-                whole = Piece(
-                    piece.factor, piece.statistic, piece.views,
-                    Mul(piece.coefficient, piece.statistic), piece.over,
-                )
-                terms.append(self._onto(whole, axes))
+                whole = Mul(piece.coefficient, piece.statistic)
+                terms.append(self._onto(replace(piece, coefficient=whole), axes))
             else:
                 parameters.setdefault(form, []).append(self._onto(piece, axes))
         kept = (

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from gibbsppl.conditionals import Conditional, FiniteConditional, NotConjugate
-from gibbsppl.contractions import Contribution, Place
+from gibbsppl.contractions import Contribution
+from gibbsppl.dependence import Place
 from gibbsppl.expressions import Dim, Expr
 from gibbsppl.families import Family
+from gibbsppl.finite import FiniteConditional
 from gibbsppl.graph import Graph, Statement
+from gibbsppl.matching import Conditional, NotConjugate
 
 Kind = Literal["exact", "block", "finite", "move"]
 
@@ -137,5 +139,3 @@ class Schedule:
     def step(self, name: str) -> Step:
         """The step that draws the statement of that name."""
         return next(s for s in self.steps if s.statement.name == name)
-
-

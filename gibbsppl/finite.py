@@ -1,0 +1,131 @@
+"""The full conditional of a label: a log weight for each value that it can take.
+
+Comes in: a graph and a statement about whole numbers. Goes out: a `FiniteConditional`, if the
+range of the label follows from constants and data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sympy as sp
+from sympy import Add, Mul
+
+from gibbsppl.density import evaluate
+from gibbsppl.expressions import (
+    Dim,
+    Equals,
+    Expr,
+    Leaf,
+    Where,
+    copy_of,
+    dims_of,
+    renamed_apart,
+    root_of,
+    substitute,
+)
+from gibbsppl.graph import Factor, Graph, Range, Statement
+from gibbsppl.logs import expand_logs
+from gibbsppl.pieces import Piece, View, bounds_seen, inside, views_of
+
+# The dim of the label's values in its log weights.
+LABEL = Dim("label")
+
+
+@dataclass(frozen=True, slots=True)
+class FiniteConditional:
+    """Labels ``lower .. lower + size - 1``: each piece's coefficient is a log weight by label."""
+
+    statement: Statement
+    label: Dim
+    lower: int
+    size: int
+    pieces: tuple[Piece, ...]
+    elements: bool = False
+
+
+def finite_of(
+    graph: Graph, statement: Statement, data: Mapping[str, Any]
+) -> FiniteConditional | None:
+    """The conditional of a label, or None where its range is not known before the draw.
+
+    Every access of the label is replaced by a label dim; terms without it are dropped.
+    """
+    limits = _limits(graph, statement, data)
+    if limits is None:
+        return None
+    lower, upper = limits
+    value = LABEL + lower
+    pieces: list[Piece] = []
+    dependent = False
+    array = statement.target.array
+    for factor in graph.factors_of(array):
+        density = _density(factor, statement)
+        views = tuple(views_of(density, {array.name}))
+        for view in views:
+            piece = _labelled(factor, density, view, views, value, graph.sizes)
+            if piece is not None:
+                pieces.append(piece)
+                dependent = dependent or len(views) > 1 or len(piece.over) > len(factor.over)
+    by_element = dependent and bool(statement.over)
+    return FiniteConditional(statement, LABEL, lower, upper - lower + 1, tuple(pieces), by_element)
+
+
+def _limits(graph: Graph, statement: Statement, data: Mapping[str, Any]) -> tuple[int, int] | None:
+    """The smallest and largest label, if they follow from constants and data alone."""
+    support = statement.support
+    arrays = {str(s) for b in (support.lower, support.upper) for s in sp.sympify(b).free_symbols}
+    arrays = {a for a in arrays if a in graph.variables}
+    if not arrays <= set(data) or any(graph.variables[a].kind == "random" for a in arrays):
+        return None
+    lower, upper = (
+        evaluate(sp.sympify(b), statement.over, data, graph.sizes)
+        for b in (support.lower, support.upper)
+    )
+    return int(np.min(lower)), int(np.max(upper))
+
+
+def _density(factor: Factor, statement: Statement) -> Expr:
+    """The log density of a factor with the bounds that the label is in, its logs taken apart."""
+    density = factor.log_density + bounds_seen(factor, statement)
+    if factor.name == statement.name:
+        density += Add(*map(sp.log, inside(statement.target, statement.support)))
+    density = renamed_apart(density, {r.dim for r in factor.over})
+    return expand_logs(density, {statement.target.array.name})
+
+
+def _labelled(
+    factor: Factor,
+    density: Expr,
+    view: View,
+    views: tuple[View, ...],
+    value: Expr,
+    sizes: Mapping[Dim, int],
+) -> Piece | None:
+    """The terms of a factor that depend on the label, where the element of a view is the label.
+
+    Other views are read where they show another element. A view under a sum stands for all of its
+    elements: which one is the label is a further dim.
+    """
+    ranged = {r.dim for r in factor.over}
+    summed = {d for i in view.indices if i is not None for d in dims_of(i)} - ranged
+    copies = {d: copy_of(d, density.free_symbols | ranged | summed) for d in summed}
+    at = tuple(i if i is None else substitute(i, copies) for i in view.indices)
+    mapping: dict[Expr, Expr] = {}
+    for other in views:
+        leaf = Leaf(other.array, *other.indices)
+        meet = [Equals(a, b) for a, b in zip(other.indices, at, strict=True) if a != b]
+        if not meet:
+            mapping[leaf] = value
+        elif not any((e.args[0] - e.args[1]).is_number for e in meet):
+            mapping[leaf] = Where(Mul(*meet), value, leaf)
+    # (Under the sum on purpose: the copy says which of the summed elements is the label.)
+    terms = Add.make_args(sp.expand_mul(density.xreplace(mapping), deep=False))
+    coefficient = Add(*(t for t in terms if LABEL in dims_of(t)))
+    over = factor.over + tuple(Range(c, 0, sizes[Dim(root_of(c))]) for c in copies.values())
+    if coefficient == 0:
+        return None
+    return Piece(factor.name, LABEL, (View(view.array, at),), coefficient, over)

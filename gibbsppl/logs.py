@@ -1,0 +1,93 @@
+"""Logs of products, powers, exponentials and determinants, as sums.
+
+>>> from gibbsppl.expressions import Array
+>>> x, y = Array("x", positive=True)[()], Array("y", positive=True)[()]
+>>> expand_logs(sp.log(x**2 * y), {"x", "y"})
+2*log(x) + log(y)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import sympy as sp
+from sympy import Add, Mul
+
+from gibbsppl.expressions import (
+    Binder,
+    Expit,
+    Expr,
+    InverseEntry,
+    Leaf,
+    LogDet,
+    LogPhi,
+    Over,
+    Phi,
+    Softplus,
+    Times,
+    Where,
+    dims_of,
+    mentions,
+)
+
+
+def expand_logs(expr: Expr, targets: Collection[str]) -> Expr:
+    """Logs of products, powers, exponentials and determinants as sums, where a target is in them.
+
+    Positivity of the parts is taken for granted (a density is positive, so its factors can be
+    chosen so); the ratio check of every derived conditional guards it.
+    """
+    if not mentions(expr, targets) or isinstance(expr, Leaf):
+        return expr
+    if isinstance(expr, sp.log):
+        return _log(expand_logs(expr.args[0], targets), targets)
+    if isinstance(expr, LogDet):
+        return _log_det(expr, targets)
+    if isinstance(expr, Binder):
+        return expr.func(expand_logs(expr.body, targets), *expr.args[1:])
+    return expr.func(*(expand_logs(a, targets) for a in expr.args))
+
+
+def _log(of: Expr, targets: Collection[str]) -> Expr:
+    """The log of an expression, taken apart."""
+    if of.is_Add:
+        of = sp.factor_terms(of, radical=True) if (one := _one_minus(of)) is None else one
+    if of.is_Mul:
+        return Add(*(_log(a, targets) for a in of.args))
+    if of.is_Add and (factored := sp.factor(of)).is_Mul:
+        return Add(*(_log(a, targets) for a in factored.args))
+    match of:
+        case sp.Pow():
+            return of.exp * _log(of.base, targets)
+        case sp.exp():
+            return of.args[0]
+        case Times():
+            return Over(_log(of.body, targets), *of.bound)
+        case Over() if not mentions(of, targets):
+            return sp.log(of)
+        case Expit():
+            return -Softplus(-of.args[0])
+        case Phi():
+            return LogPhi(of.args[0])
+        case Where():
+            chosen, yes, no = of.args
+            return chosen * _log(yes, targets) + (1 - chosen) * _log(no, targets)
+    return sp.log(of)
+
+
+def _one_minus(of: Expr) -> Expr | None:
+    """1 - expit(x) as expit(-x), 1 - Phi(x) as Phi(-x)."""
+    rest = 1 - of
+    return rest.func(-rest.args[0]) if isinstance(rest, Expit | Phi) else None
+
+
+def _log_det(expr: LogDet, targets: Collection[str]) -> Expr:
+    """The log determinant of a scaled or inverted matrix, taken apart."""
+    body, bound = expr.body, expr.bound
+    if isinstance(body, InverseEntry) and body.args[3:] == bound:
+        return -_log_det(LogDet(body.body, *body.bound), targets)
+    outer = [a for a in Mul.make_args(body) if not dims_of(a) & set(bound)]
+    if body.is_Mul and outer:
+        rest = Mul(*(a for a in body.args if a not in outer))
+        return Over(_log(Mul(*outer), targets), bound[0]) + LogDet(rest, *bound)
+    return expr
