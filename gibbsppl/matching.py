@@ -179,10 +179,11 @@ def _terms(log_base: Expr, statement: Statement) -> dict[Expr, Expr]:
     found: dict[Expr, Expr] = {}
     expanded = sp.expand(expand_logs(log_base, {array}), log=False)
     for term in Add.make_args(expanded) if expanded != 0 else ():
-        body = _summand(term, array)
-        coefficient, statistic = body.as_independent(*_leaves(body, array))
-        if statistic != 1:
-            found[_alpha(statistic)] = coefficient
+        number, summed = term.as_coeff_Mul()
+        body = _summand(summed, array)
+        if leaves := _leaves(body, array):
+            coefficient, statistic = body.as_independent(*leaves)
+            found[_alpha(statistic)] = number * coefficient
     return found
 
 

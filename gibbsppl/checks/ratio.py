@@ -68,19 +68,21 @@ def verify(
     """The ratio check of every step, at a dispersed start and again after a few sweeps.
 
     The tolerance is in proportion to the log densities, which can be huge at a start: the second
-    state, near the posterior, is the one at which small mistakes show.
+    state, near the posterior, is the one at which small mistakes show. Sweeps that raise, or that
+    lead out of the support, are a row that failed.
     """
     rng = np.random.default_rng(seed)
     start, _ = initial_state(rng, graph, data)
-    states = (start, *_after_sweeps(rng, graph, program, data, start))
-    found = [ratio_check(rng, graph, program, steps, data, state) for state in states]
-    return RatioResult(tuple(max(rows, key=_row_badness) for rows in zip(*found, strict=True)))
+    swept = _after_sweeps(rng, graph, program, data, start)
+    found = [ratio_check(rng, graph, program, steps, data, state) for state in (start, *swept)]
+    rows = tuple(max(same, key=_row_badness) for same in zip(*found, strict=True))
+    return RatioResult(rows if swept else (*rows, Row("(sweeps)", "sweep", "-", np.inf, 0.0)))
 
 
 def _after_sweeps(
     rng: np.random.Generator, graph: Graph, program: Program, data: Values, start: Values
 ) -> tuple[dict[str, Any], ...]:
-    """The state that sweeps lead to; none if they fail or leave the support, as wrong ones may."""
+    """The state that sweeps lead to; none if they fail or leave the support."""
     state: dict[str, Any] = {name: np.array(value) for name, value in start.items()}
     constants = program.prepare(data)
     try:

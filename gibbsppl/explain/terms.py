@@ -17,7 +17,7 @@ from gibbsppl.expressions import Dim, Equals, Expr, Leaf, substitute
 from gibbsppl.graph import Graph, Range
 from gibbsppl.notation import Notation, signed_sum
 from gibbsppl.pieces import Piece
-from gibbsppl.schedule.steps import BlockDraw, Move, NaturalParameter, Step
+from gibbsppl.schedule.steps import BlockDraw, FiniteDraw, Move, NaturalParameter, Step
 
 
 def parameter_text(parameter: NaturalParameter, step: Step, notation: Notation) -> str:
@@ -42,7 +42,10 @@ def contributions_of(parameter: NaturalParameter, step: Step) -> tuple[Contribut
         replace(c, value=Mul(c.value, *_on_diagonal(parameter, c))) for c in parameter.squares
     )
     drawn = zip(reversed(parameter.axes), reversed(step.region), strict=False)
-    pinned = {axis: sp.Integer(p) for axis, p in drawn if isinstance(p, int)}
+    pinned: dict[Expr, Expr] = {axis: sp.Integer(p) for axis, p in drawn if isinstance(p, int)}
+    if isinstance(step, FiniteDraw) and step.conditional.lower:
+        # Said of the label's value, not of its place among the log weights.
+        pinned[step.conditional.label] = step.conditional.label - step.conditional.lower
     return tuple(
         replace(c, value=substitute(c.value, pinned)) for c in (*parameter.contributions, *squares)
     )

@@ -11,7 +11,7 @@ import numpy as np
 import sympy as sp
 
 from gibbsppl.errors import ModelError
-from gibbsppl.expressions import Dim, Expr, dims_of, number, primed
+from gibbsppl.expressions import Dim, Expr, Leaf, dims_of, number, primed
 from gibbsppl.graph import Range, Statement
 from gibbsppl.graph_views import Bounds, reads_of
 from gibbsppl.language.completeness import first
@@ -67,7 +67,23 @@ def check_parameters(
             if kind == "real" and not closed:
                 bad = bad | (values == limits[0]) | (values == limits[1])
             _refuse(f"{name}: {which}", values, bad, over, _meaning(kind, support))
+        elif isinstance(tensor.expr, Leaf):
+            _check_latent(model, f"{name}: {which}", tensor.expr, row.support)
     _check_bounds_in_order(model, name, statement)
+
+
+def _check_latent(model: Model, what: str, leaf: Leaf, wanted: Support) -> None:
+    """A variable that is a parameter cannot lie below where the parameter may be."""
+    least = sp.sympify(wanted.lower)
+    for prior in model.declared.statements:
+        lower = sp.sympify(prior.support.lower)
+        of_leaf = prior.target.array == leaf.array and prior.support.kind in ("real", "vector")
+        if of_leaf and wanted.kind == "real" and lower.is_number and lower < least:
+            raise ModelError(
+                f"{what} is {leaf}, a variable on {prior.support}, and must be "
+                f"{_meaning('real', wanted)}; give {leaf.array} a prior there, or transform it, "
+                f"as in gp.exp({leaf.array})."
+            )
 
 
 def _check_bounds_in_order(model: Model, name: str, statement: Statement) -> None:

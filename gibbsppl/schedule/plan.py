@@ -12,7 +12,7 @@ from dataclasses import replace
 from math import prod
 from typing import Any, assert_never
 
-from sympy import Mul
+from sympy import Add, Mul
 
 from gibbsppl.conditionals import Derived, conditional_of
 from gibbsppl.contractions import (
@@ -27,7 +27,7 @@ from gibbsppl.dependence import Place, is_separable, overlap, region_of
 from gibbsppl.errors import CompileError
 from gibbsppl.expressions import Dim, Expr, copy_of
 from gibbsppl.finite import LABEL, FiniteConditional
-from gibbsppl.graph import Graph, Range, Statement
+from gibbsppl.graph import PLAIN, Graph, Range, Statement
 from gibbsppl.matching import Conditional, NotConjugate, normal_form
 from gibbsppl.pieces import Piece, View
 from gibbsppl.schedule.steps import (
@@ -92,6 +92,7 @@ class _Maker:
         match derived:
             case Conditional():
                 parameters = self._parameters(derived, region)
+                _refuse_improper(derived, parameters)
                 step = BlockDraw if derived.dense else ExactDraw
                 return step(derived, parameters, region)
             case FiniteConditional():
@@ -215,6 +216,23 @@ class _Maker:
         whole = bounded(Mul(piece.coefficient, piece.statistic), self.graph.sizes)
         value = contracted(whole, piece.over, self.is_data)
         return Contribution(piece.factor, value, ())
+
+
+def _refuse_improper(derived: Conditional, parameters: tuple[NaturalParameter, ...]) -> None:
+    """Raise an error where natural parameters are plain numbers outside of the family's domain."""
+    natural = derived.family.natural
+    assert natural is not None
+    if derived.event or any(p.squares for p in parameters):
+        return
+    etas = [Add(*(c.value for c in p.contributions)) for p in parameters]
+    for value in natural.domain(*etas, **dict(derived.known)):
+        if value.is_number and value <= 0:
+            shown = ", ".join(PLAIN.text(eta) for eta in etas)
+            raise CompileError(
+                f"{derived.statement.name}: the conditional would be {derived.family.name} with "
+                f"natural parameters ({shown}), which has no finite integral; give it a proper "
+                "prior, or take back the term that outweighs it."
+            )
 
 
 def _count(graph: Graph, statement: Statement) -> int:
