@@ -608,7 +608,7 @@ def test_observing_part_of_an_array_by_regions():
 def test_partly_known_arrays_are_not_taken_for_data():
     """A placeholder must not be checked as a parameter: 0 would be no precision."""
     with gp.Model() as model:
-        n = gp.Normal("n", 0, sigma=1, dims="i", observed=np.ma.masked_array([0.0, 1.0], [0, 1]))
+        n = gp.Gamma("n", 1, rate=1, dims="i", observed=np.ma.masked_array([0.0, 1.0], [1, 0]))
         gp.Normal("y", 0, tau=n, dims="i")
 
     assert model.graph.statement("y").is_latent

@@ -169,7 +169,7 @@ def failed_steps(sampler, source, steps=None):
     steps = steps or sampler.schedule.steps
     with np.errstate(all="ignore"):
         found = verify(sampler.graph, load(source), steps, sampler.data)
-    return {row.step for row in found.rows if not row.passed}
+    return {row.step for row in found.rows if not row.passed} - {"(sweeps)"}
 
 
 @pytest.mark.parametrize("name", BUGS)

@@ -171,3 +171,12 @@ def number_outside_the_reals():
     """expression of 0: its value is zoo; expected a finite real number."""
     with gp.Model():
         gp.log(0)
+
+
+def precision_that_may_be_negative():
+    """y: tau is x, a variable on the real line, and must be a number in (0, oo); give x a prior
+    there, or transform it, as in gp.exp(x).
+    """
+    with gp.Model():
+        x = gp.Normal("x", 0, sigma=1)
+        gp.Normal("y", 0, tau=x)
