@@ -8,7 +8,7 @@ An initial value is a draw from its prior given what is already set, if the prio
 16 draws are made, and the first is kept where all are finite and off the edge of the support, and
 they spread over no more than 10 data scales (real line) or a factor of about 1,000 (half line).
 Elsewhere: Normal(0, data scale) on the real line; a distance exp(Normal(0, 1)) from the bound on a
-half line; the share expit(Normal(0, 1)) of an interval; flat on a simplex; the identity for a matrix;
+half line; expit(Normal(0, 1)) of an interval; flat on a simplex; the identity for a matrix;
 a small count. The data scale is the root mean square of the observed values of continuous
 distributions, and 1 if there are none. A start of zero density is drawn again, each time with half
 the spread.
@@ -44,7 +44,7 @@ def describe() -> str:
         "off the edge of the support, and\nthey spread over no more than "
         f"{VAGUE_IN_DATA_SCALES:g} data scales (real line) or a factor of about 1,000 (half "
         "line).\nElsewhere: Normal(0, data scale) on the real line; a distance exp(Normal(0, 1)) "
-        "from the bound on a\nhalf line; the share expit(Normal(0, 1)) of an interval; flat on a "
+        "from the bound on a\nhalf line; expit(Normal(0, 1)) of an interval; flat on a "
         "simplex; the identity for a matrix;\na small count. The data scale is the root mean "
         "square of the observed values of continuous\ndistributions, and 1 if there are none. "
         "A start of zero density is drawn again, each time with half\nthe spread."

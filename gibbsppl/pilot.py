@@ -9,7 +9,7 @@ which the locations jump to the data; a few sweeps tell which.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,9 @@ from gibbsppl.density import Values, log_density
 from gibbsppl.graph import Graph, Statement
 from gibbsppl.initial import initial_state
 
-# How far a scale is moved, in logs, up or down; and how many of these moves at most, per round.
+# A scale is moved by a factor of exp(5), about 150: two such moves, one a round, cover what vague
+# priors leave open (variances over nine orders of magnitude), and three sweeps suffice for
+# locations to follow. Not more scales are tried in a round than the cost of a short warm-up allows.
 SHIFT = 5.0
 CANDIDATES = 24
 SWEEPS = 3
@@ -48,33 +50,43 @@ def best_start(
     if init or all(s.known == 0 for s in graph.statements):
         return start, notes
     best, highest = start, -np.inf
-    for candidate in _candidates(rng, graph, lambda: best):
-        try:
-            with np.errstate(all="ignore"):
-                for _ in range(SWEEPS):
-                    program.sweep(rng, candidate, constants)
-                fit = observed_log_density(graph, {**data, **candidate})
-        except FAILURES:
-            continue
-        if fit > highest:
-            best, highest = candidate, fit
+    for _ in range(ROUNDS):
+        for candidate in _candidates(rng, graph, best):
+            fit = _fit_after_sweeps(rng, graph, data, program, constants, candidate)
+            if fit > highest:
+                best, highest = candidate, fit
     return best, notes
 
 
-def _candidates(
-    rng: np.random.Generator, graph: Graph, best: Callable[[], State]
-) -> Iterator[State]:
-    """Copies of the best state at the beginning of each round, one scale moved in each."""
+def _fit_after_sweeps(
+    rng: np.random.Generator,
+    graph: Graph,
+    data: Values,
+    program: Program,
+    constants: Constants,
+    state: State,
+) -> float:
+    """The log density of the observations after a few sweeps from a state, made in place."""
+    try:
+        with np.errstate(all="ignore"):
+            for _ in range(SWEEPS):
+                program.sweep(rng, state, constants)
+            return observed_log_density(graph, {**data, **state})
+    except FAILURES:
+        return -np.inf
+
+
+def _candidates(rng: np.random.Generator, graph: Graph, start: State) -> list[State]:
+    """Copies of a state: one as it is, and one for each scale that is moved."""
     bounds = {s.target.array.name: b for s in graph.latent if (b := _numeric_bounds(s)) is not None}
     moves = [(name, shift) for name in bounds for shift in (SHIFT, -SHIFT)]
-    for _ in range(ROUNDS):
-        start = best()
-        yield copy.deepcopy(start)
-        chosen = rng.permutation(len(moves))[:CANDIDATES]
-        for name, shift in (moves[i] for i in chosen):
-            candidate = copy.deepcopy(start)
-            candidate[name] = _scaled(np.asarray(candidate[name]), *bounds[name], shift)
-            yield candidate
+    chosen = rng.permutation(len(moves))[:CANDIDATES]
+    candidates = [copy.deepcopy(start)]
+    for name, shift in (moves[i] for i in chosen):
+        candidate = copy.deepcopy(start)
+        candidate[name] = _scaled(np.asarray(candidate[name]), *bounds[name], shift)
+        candidates.append(candidate)
+    return candidates
 
 
 def observed_log_density(graph: Graph, values: Values) -> float:

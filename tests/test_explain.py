@@ -9,7 +9,6 @@ import sympy as sp
 import gibbsppl as gp
 import models
 from gibbsppl.explain import explained, schedule_text
-from gibbsppl.notation import Notation, short_notation, wrapped
 from gibbsppl.explain.reading import reading_of, said
 from gibbsppl.explain.schedule_text import WIDTH
 from gibbsppl.expressions import (
@@ -24,6 +23,7 @@ from gibbsppl.expressions import (
     primed,
 )
 from gibbsppl.families import FAMILIES
+from gibbsppl.notation import Notation, short_notation, wrapped
 
 
 def growth(priors="gamma"):

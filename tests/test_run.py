@@ -62,7 +62,7 @@ def starts(chains, seed=1):
 
 def sent(value):
     """A copy that went through a pickle, as to another process."""
-    return pickle.loads(pickle.dumps(value))  # noqa: S301  (our own bytes)
+    return pickle.loads(pickle.dumps(value))
 
 
 def same(one, other):

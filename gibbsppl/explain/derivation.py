@@ -16,7 +16,6 @@ from gibbsppl.errors import CompileError
 from gibbsppl.explain.columns import columns, indented
 from gibbsppl.explain.families import family_told, parameters_told
 from gibbsppl.explain.names import drawn_name
-from gibbsppl.notation import Notation, full_notation, wrapped
 from gibbsppl.explain.schedule_text import how_drawn, nearest_hint, owner
 from gibbsppl.explain.source_lines import step_lines
 from gibbsppl.explain.terms import (
@@ -29,6 +28,7 @@ from gibbsppl.explain.terms import (
 from gibbsppl.expressions import Array, Dim, Expr, dims_of
 from gibbsppl.graph import Factor, Graph, Statement
 from gibbsppl.graph_views import blanket
+from gibbsppl.notation import Notation, full_notation, wrapped
 from gibbsppl.pieces import Piece, bounds_seen
 from gibbsppl.schedule.steps import (
     BlockDraw,

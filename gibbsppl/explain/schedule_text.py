@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from gibbsppl.explain.names import drawn_name
-from gibbsppl.notation import Notation, short_notation, wrapped
 from gibbsppl.explain.terms import log_density_text, parameter_text
+from gibbsppl.notation import Notation, short_notation, wrapped
 from gibbsppl.schedule.steps import (
     BlockDraw,
     ExactDraw,

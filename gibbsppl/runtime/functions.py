@@ -270,7 +270,7 @@ class Groups:
     array([2., 0., 5.])
     """
 
-    __slots__ = ("_order", "_filled", "_firsts", "_starts", "count", "index", "size")
+    __slots__ = ("_filled", "_firsts", "_order", "_starts", "count", "index", "size")
 
     def __init__(self, index: Any, size: int) -> None:
         self.index = np.asarray(index)
