@@ -8,12 +8,11 @@ Learning Research 3, 993-1022; also J. K. Pritchard, M. Stephens and P. Donnelly
 of population structure using multilocus genotype data", Genetics 155, 945-959, with Gibbs sampling.
 This is the naive sampler with its three conditionals: nothing is integrated out.
 
-Where the package ``lda`` is installed (an extra of the tests), the corpus is its copy of 395 news
-stories of Reuters, 84,010 words of 4,258 kinds; else a small made-up one. Topics can be renamed
+The corpus is the copy of 395 news stories of Reuters, 84,010 words of 4,258 kinds, that the
+package ``lda`` ships (an extra of the tests); ``bars()`` is a small made-up one. Topics can be renamed
 without any change to the density: look at the likelihood with the labels summed out.
 """
 
-import importlib.util
 import warnings
 
 import numpy as np
@@ -29,8 +28,13 @@ ALPHA, ETA = 0.1, 0.01
 
 def reuters():
     """The tokens of 395 Reuters stories: (document, word, vocabulary)."""
-    import lda.datasets  # noqa: PLC0415  (an extra of the tests, needed for this corpus only)
-
+    try:
+        import lda.datasets  # noqa: PLC0415  (an extra of the tests, needed for this corpus only)
+    except ImportError:
+        raise gp.ModelError(
+            "lda: the Reuters corpus is in the package 'lda', which is not installed; run "
+            "`pip install lda`, or pass another corpus, such as model(corpus=bars())."
+        ) from None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)  # the package leaves its files open
         counts = lda.datasets.load_reuters()
@@ -58,7 +62,7 @@ def bars(rng=None, documents=12, length=40, side=3, alpha=ALPHA):
 def model(corpus=None, topics=20, alpha=ALPHA, eta=ETA):
     """The topics of ``corpus``: (document of each token, its word, the vocabulary)."""
     if corpus is None:
-        corpus = reuters() if importlib.util.find_spec("lda") else bars()
+        corpus = reuters()
     document, word, vocabulary = corpus
     coords = {"doc": range(max(document) + 1), "topic": range(topics), "vocab": vocabulary}
     with gp.Model(coords=coords | {"token": range(len(word))}) as allocation:

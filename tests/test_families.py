@@ -188,7 +188,10 @@ SCALAR = tuple(e for e in EXAMPLES if e.row.event == 0)
 CONTINUOUS = tuple(e for e in SCALAR if hasattr(reference_of(e), "logpdf"))
 DISCRETE = tuple(e for e in SCALAR if e not in CONTINUOUS)
 EXPONENTIAL = tuple(e for e in EXAMPLES if e.row.natural is not None)
-cases = lambda examples: pytest.mark.parametrize("case", examples, ids=str)
+
+
+def cases(examples: Any) -> Any:
+    return pytest.mark.parametrize("case", examples, ids=str)
 
 
 @cache
@@ -256,7 +259,10 @@ def test_log_density_of_events_is_scipys(case: Example) -> None:
 def test_density_integrates_to_one_where_scipys_does(case: Example) -> None:
     reference = reference_of(case)
     lower, upper = reference.ppf(0.2), reference.ppf(0.9)
-    density = lambda x: float(np.exp(log_density(case, x)))
+
+    def density(x: Any) -> float:
+        return float(np.exp(log_density(case, x)))
+
     if lower > 0:  # over log(x): small shapes have their mass near 0
         found = integrate.quad(lambda u: density(np.exp(u)) * np.exp(u), *np.log([lower, upper]))
     else:
@@ -410,8 +416,8 @@ def statistics_at(case: Example, x: Any) -> list[Any]:
     entries: list[Any] = []
     for s in statistics:
         dims = sorted((d for d in (K, primed(K)) if d in s.free_symbols), key=str)
-        for position in product(*(range(SIZES[d]) for d in dims)):
-            entries.append(evaluate(s, values, dict(zip(dims, position, strict=True))))
+        positions = product(*(range(SIZES[d]) for d in dims))
+        entries += (evaluate(s, values, dict(zip(dims, p, strict=True))) for p in positions)
     return entries
 
 
@@ -506,9 +512,12 @@ def mean_statistics(case: Example) -> list[float]:
     if case in CONTINUOUS:
 
         def average(j: int) -> float:  # over quantiles: E t = integral of t(ppf(u))
-            f = lambda u: statistics_at(case, reference.ppf(u))[j]
-            g = lambda u: statistics_at(case, reference.isf(u))[j]
-            return sum(integrate.quad(h, 0, 0.5, limit=400, epsabs=1e-10)[0] for h in (f, g))
+            def at_quantile(u: float, quantile: Any) -> float:
+                return float(statistics_at(case, quantile(u))[j])
+
+            halves = (reference.ppf, reference.isf)
+            options = {"limit": 400, "epsabs": 1e-10}
+            return sum(integrate.quad(at_quantile, 0, 0.5, args=(q,), **options)[0] for q in halves)
 
         return [average(j) for j in range(len(statistics_at(case, reference.ppf(0.5))))]
     x = np.arange(int(reference.support()[0]), int(reference.ppf(1 - 1e-14)) + 1)

@@ -14,6 +14,7 @@ from references.monte_carlo import disagreements, effective_draws, mean_and_erro
 
 import gibbsppl as gp
 import models
+from gibbsppl.checks.ratio import ratio_check
 from models import (
     bivariate_gaussian,
     dice,
@@ -238,6 +239,28 @@ def test_topics_fit_as_well_as_those_of_a_sampler_written_by_hand():
     assert distance(ours, fits_by_hand(corpus, SMALL, chains=8, warmup=100, draws=900)) < 4
     wrong = fits_by_hand(corpus, {**SMALL, "alpha": 1.5}, chains=8, warmup=100, draws=900)
     assert distance(ours, wrong) > 4
+
+
+def test_topics_of_reuters_have_three_derived_conditionals_that_hold():
+    corpus = lda.reuters()
+    sampler = gp.compile(lda.model())
+    graph, data, steps = sampler.graph, sampler.data, sampler.schedule.steps
+    (chain,), _ = sampler.initial_states(1, 5)
+    start = {name: np.array(value) for name, value in chain.state.items()}
+    rng = np.random.default_rng(6)
+    rows = ratio_check(rng, graph, sampler.program, steps, data, start, rounds=1)
+    for _ in range(30):
+        sampler.program.sweep(chain.rng, chain.state, sampler.constants)
+    before, after = (
+        lda.log_likelihood(s["theta"], s["phi"], *corpus[:2]) for s in (start, chain.state)
+    )
+    words = np.bincount(corpus[1])
+    one_topic = (words * np.log(words / words.sum())).sum()
+
+    assert sorted(step.kind for step in steps) == ["exact", "exact", "finite"]
+    assert all(row.passed for row in rows)
+    assert after > before
+    assert after > one_topic
 
 
 @pytest.mark.slow

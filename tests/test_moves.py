@@ -357,8 +357,9 @@ def test_the_widths_of_elements_adapt_apart():
     s = {"x": scale * rng.standard_normal(30)}
     positions = [(i,) for i in range(30)]
     for _ in range(100):
+        width = width_of(s, "x", np.shape(s["x"]))
         s["x"] = slice_elements(
-            rng, s["x"], lambda v: -((v / scale) ** 2).sum() / 2, width_of(s, "x", np.shape(s["x"])), positions
+            rng, s["x"], lambda v: -((v / scale) ** 2).sum() / 2, width, positions
         )
     ratio = width_of(s, "x", np.shape(s["x"])).value / scale
 

@@ -141,6 +141,7 @@ class Model:
                 f"{owner}: dimension {dim!r} has labels of shape {coords.shape}; expected one or "
                 "more labels in a row: a dimension without positions holds no variables."
             )
+        _check_labels(coords.tolist(), dim, owner)
         self._coords[dim] = coords
 
     def dims(self, names: str | Iterable[str] | None, owner: str) -> tuple[Dim, ...]:
@@ -240,3 +241,18 @@ def current_model(owner: str) -> Model:
     return models[-1]
 
 
+def _check_labels(labels: list[Any], dim: str, owner: str) -> None:
+    """Every position of a dimension has a label of its own."""
+    first: dict[Any, int] = {}
+    for position, label in enumerate(labels):
+        # (What is missing does not equal itself.)
+        if label is None or label != label:  # noqa: PLR0124
+            raise ModelError(
+                f"{owner}: dimension {dim!r} has the missing label {label} at position {position}; "
+                "expected a label for each position: name it, or leave the position out."
+            )
+        if first.setdefault(label, position) != position:
+            raise ModelError(
+                f"{owner}: dimension {dim!r} has the label {label!r} at positions {first[label]} "
+                f"and {position}; expected different labels: rename one, or give the size alone."
+            )

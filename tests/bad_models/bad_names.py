@@ -84,3 +84,17 @@ def equality_as_indicator():
     """x: == compares objects; write gp.equals(a, b) for the indicator."""
     with gp.Model():
         return gp.Normal("x", 0, sigma=1) == 1
+
+
+def label_used_twice():
+    """coords: dimension 'group' has the label 'a' at positions 0 and 2; expected different labels:
+    rename one, or give the size alone.
+    """
+    gp.Model(coords={"group": ["a", "b", "a"]})
+
+
+def label_missing():
+    """coords: dimension 'day' has the missing label nan at position 1; expected a label for each
+    position: name it, or leave the position out.
+    """
+    gp.Model(coords={"day": [1.0, float("nan"), 3.0]})
