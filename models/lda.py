@@ -9,8 +9,8 @@ of population structure using multilocus genotype data", Genetics 155, 945-959, 
 This is the naive sampler with its three conditionals: nothing is integrated out.
 
 The corpus is the copy of 395 news stories of Reuters, 84,010 words of 4,258 kinds, that the
-package ``lda`` ships (an extra of the tests); ``bars()`` is a small made-up one. Topics can be renamed
-without any change to the density: look at the likelihood with the labels summed out.
+package ``lda`` ships (an extra of the tests); ``bars()`` is a small made-up one. Topics can be
+renamed without any change to the density: look at the likelihood with the labels summed out.
 """
 
 import warnings
