@@ -90,7 +90,11 @@ def save(draws: Draws, path: str | PathLike[str]) -> None:
 
 def fields_of(path: str | PathLike[str]) -> dict[str, Any]:
     """What a file that ``save`` wrote holds, by the names of the fields of ``Draws``."""
-    with xr.open_datatree(path, engine="h5netcdf") as tree:
+    try:
+        opened = xr.open_datatree(path, engine="h5netcdf")
+    except (OSError, ValueError) as error:
+        raise RunError(f"{path}: not a file that Draws.save wrote ({error}).") from error
+    with opened as tree:
         if tree.attrs.get("inference_library") != LIBRARY or "posterior" not in tree:
             raise RunError(f"{path}: found no draws, expected a file that Draws.save wrote.")
         groups = {name: _named(node.to_dataset()) for name, node in tree.children.items()}

@@ -24,7 +24,7 @@ import numpy as np
 from gibbsppl.backends.numpy import write_numpy
 from gibbsppl.backends.program import Constants, Program, load
 from gibbsppl.draws import Draws
-from gibbsppl.errors import CompileError
+from gibbsppl.errors import CompileError, RunError
 from gibbsppl.explain import explained, schedule_text
 from gibbsppl.graph import Graph
 from gibbsppl.pilot import best_start
@@ -46,6 +46,8 @@ def compile(  # noqa: A001  (the word of the field)
     jointly. ``exact=True`` refuses a sampler with a fallback move. Raises `CompileError` where no
     sampler can be made, naming the variable and the reason.
     """
+    if not hasattr(model, "graph"):
+        raise CompileError(f"compile: found {model!r}, expected a gp.Model.")
     for name, how in (blocks or {}).items():
         if how != "elements":
             raise CompileError(
@@ -127,6 +129,11 @@ class Sampler:
         (all by default); above ``limit_bytes`` of draws the run is refused. Ctrl-C returns what
         has been drawn.
         """
+        if not self.schedule.steps or (keep is not None and not len(keep)):
+            raise RunError(
+                f"{self.graph.name}: there is nothing to draw or to keep; a run needs a latent "
+                "variable, and keep= at least one name."
+            )
         sequence = seed_sequence(seed)
         starts, notes = self.initial_states(chains, sequence, init)
         result = run(
