@@ -69,7 +69,26 @@ def constructor(family: Family) -> Callable[..., Any]:
         return distribution
 
     declare.__name__ = declare.__qualname__ = family.name
+    declare.__doc__ = _described(family)
     return declare
+
+
+def _described(family: Family) -> str:
+    """What a distribution's function says of itself, from its row."""
+    ways = tuple(family.spellings) or (tuple(family.parameters),)
+    spelled = "; or ".join(", ".join(way) for way in ways)
+    event = (
+        "",
+        "A value is a vector along the dim that event= names.\n",
+        "A value is a matrix along the two dims that event= names.\n",
+    )[family.event]
+    return (
+        f"{family.name} distribution: declare a variable, or give a region its distribution.\n\n"
+        f"Parameters, by name: {spelled}.\n{event}"
+        "``dims`` names the variable's dimensions; ``observed`` gives its values (an array, a\n"
+        "masked one, or with ``missing``, a mask or the value that marks gaps); ``lower`` and\n"
+        "``upper`` truncate where the distribution function is known. Errors are `ModelError`.\n"
+    )
 
 
 @dataclass(frozen=True, slots=True)
