@@ -32,6 +32,8 @@ _ELSEWHERE = {
 def __getattr__(name: str) -> Any:
     if name.startswith("_"):
         raise AttributeError(name)
+    if name == "runtime":  # all that a generated module needs
+        return import_module("gibbsppl.runtime")
     module = import_module(f"gibbsppl.{_ELSEWHERE.get(name, 'language')}")
     try:
         return getattr(module, name)

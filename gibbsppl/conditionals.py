@@ -12,14 +12,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from gibbsppl.dependence import Role, is_separable, region_of, roles_of, touches
+from gibbsppl.concavity import LogConcave, certified
+from gibbsppl.dependence import Place, Role, is_separable, region_of, roles_of, touches
 from gibbsppl.elements import element_pieces
 from gibbsppl.finite import FiniteConditional, finite_of
+from gibbsppl.gates import binary_arrays
 from gibbsppl.graph import Graph, Statement
+from gibbsppl.limits import Limit, limits_of
 from gibbsppl.matching import Conditional, NotConjugate, match
 from gibbsppl.pieces import Piece, pieces_of
 
-Derived = Conditional | FiniteConditional | NotConjugate
+Derived = Conditional | FiniteConditional | LogConcave | NotConjugate
 
 
 def conditional_of(
@@ -29,21 +32,51 @@ def conditional_of(
 
     ``elements`` asks for the reading by element: the conditional of each element given all others.
     """
-    if statement.support.is_finite and statement.support.kind == "integer":
-        finite = finite_of(graph, statement, data)
-        if finite is not None:
-            return finite
     region = region_of(graph, statement)
+    binary = binary_arrays(graph, data)
     pieces = tuple(
         p
-        for p in pieces_of(graph.factors_of(statement.target.array), statement, graph.sizes)
+        for p in pieces_of(graph.factors_of(statement.target.array), statement, graph.sizes, binary)
         if any(touches(view, p.over, region) for view in p.views)
     )
+    found = _found(graph, statement, pieces, region, elements)
+    if isinstance(found, NotConjugate):
+        # A label has a conditional, whatever its factors are.
+        finite = finite_of(graph, statement, data) if statement.support.is_finite else None
+        refusal = replace(found, pieces=_moved_pieces(found, pieces))
+        return finite or certified(graph, refusal, data) or refusal
+    return found
+
+
+def _moved_pieces(found: NotConjugate, pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
+    """What a move weighs: whole terms, each once, where elements are moved one by one."""
+    if found.elements:
+        return pieces
+    _, rest = limits_of(pieces)
+    bounds = (replace(p, views=(v,)) for p in pieces if p not in rest for v in p.views)
+    return (*bounds, *found.pieces)
+
+
+def _found(
+    graph: Graph,
+    statement: Statement,
+    pieces: tuple[Piece, ...],
+    region: tuple[Place, ...],
+    asked: bool,
+) -> Conditional | NotConjugate:
+    """The closed form of all elements together, or of one given the others."""
+    limits, rest = limits_of(pieces)
     roles = roles_of(pieces, statement)
-    joint = all(map(is_separable, pieces)) and set(roles) <= {"batch", "dense"}
-    if elements or not joint or not _is_whole(graph, statement, roles):
-        return _by_element(statement, pieces, roles_of(pieces, statement, region), elements)
-    return match(statement, pieces, roles)
+    joint = all(map(is_separable, rest)) and set(roles) <= {"batch", "dense"}
+    if joint and not asked and _is_whole(graph, statement, roles):
+        found = match(graph, statement, rest, limits, roles)
+        if isinstance(found, Conditional) or "dense" not in roles or _has_joint_event(statement):
+            return found
+    roles = roles_of(pieces, statement, region)
+    dependent = (asked or set(roles) != {"batch"} or not all(map(is_separable, rest))) and bool(
+        statement.over or statement.event
+    )
+    return _by_element(graph, statement, rest, limits, roles, dependent)
 
 
 def _is_whole(graph: Graph, statement: Statement, roles: tuple[Role, ...]) -> bool:
@@ -56,19 +89,17 @@ def _is_whole(graph: Graph, statement: Statement, roles: tuple[Role, ...]) -> bo
 
 
 def _by_element(
-    statement: Statement, pieces: tuple[Piece, ...], roles: tuple[Role, ...], asked: bool
-) -> Derived:
+    graph: Graph,
+    statement: Statement,
+    pieces: tuple[Piece, ...],
+    limits: tuple[Limit, ...],
+    roles: tuple[Role, ...],
+    dependent: bool,
+) -> Conditional | NotConjugate:
     """The conditional of one element given the others: drawn one by one where they interact."""
-    separable = all(map(is_separable, pieces))
-    dependent = asked or set(roles) != {"batch"} or not separable
-    dependent = dependent and bool(statement.over or statement.event)
-    if separable and not _has_joint_event(statement):
+    if all(map(is_separable, pieces)) and not _has_joint_event(statement):
         batch: tuple[Role, ...] = tuple("batch" for _ in roles)
-        found = match(statement, element_pieces(pieces), batch, elements=dependent)
-        if dependent and isinstance(found, NotConjugate):
-            # A move of one element weighs whole terms, each once.
-            return replace(found, pieces=pieces)
-        return found
+        return match(graph, statement, element_pieces(pieces), limits, batch, elements=dependent)
     reason = "a term of the log density holds several elements at once"
     offending = tuple(p for p in pieces if not is_separable(p))
     return NotConjugate(statement, reason, offending, None, pieces, elements=dependent)
@@ -76,4 +107,4 @@ def _by_element(
 
 def _has_joint_event(statement: Statement) -> bool:
     """Whether the elements of one event cannot be moved one at a time (a simplex, a matrix)."""
-    return statement.support.kind in ("simplex", "spd", "counts")
+    return statement.support.kind in ("simplex", "sphere", "spd", "counts")

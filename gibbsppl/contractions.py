@@ -20,10 +20,13 @@ from sympy import Add, Mul
 from gibbsppl.dependence import Place, shifted
 from gibbsppl.expressions import (
     Array,
+    Binder,
     Dim,
     Equals,
     Expr,
+    Greatest,
     Over,
+    Where,
     copy_of,
     dims_of,
     root_of,
@@ -77,6 +80,25 @@ def pull_back(
     coefficient = substitute(bounded(piece.coefficient, sizes), aligned.mapping)
     matches = (Equals(substitute(i, aligned.mapping), a) for i, a in aligned.gathers)
     value = contracted(Mul(coefficient, *matches), aligned.summed, is_data)
+    return Contribution(piece.factor, value, aligned.place)
+
+
+def pull_back_extreme(
+    piece: Piece, axes: tuple[Dim, ...], sizes: Mapping[Dim, int], extreme: type[Binder]
+) -> Contribution:
+    """The largest (or smallest) coefficient of a piece over all that its view does not name.
+
+    Elements that no position shows get the number that changes nothing.
+    """
+    (view,) = piece.views
+    aligned = _align(piece, axes, tuple(i for i in view.indices if i is not None), sizes)
+    value = substitute(bounded(piece.coefficient, sizes), aligned.mapping)
+    if aligned.gathers:
+        matches = (Equals(substitute(i, aligned.mapping), a) for i, a in aligned.gathers)
+        value = Where(Mul(*matches), value, -sp.oo if extreme is Greatest else sp.oo)
+    for r in aligned.summed:
+        if r.dim in dims_of(value):
+            value = extreme(value, r.dim, sp.Integer(r.start), sp.Integer(r.stop))
     return Contribution(piece.factor, value, aligned.place)
 
 

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from gibbsppl.errors import ModelError
 from gibbsppl.expressions import (
     FUNCTIONS,
+    Below,
     Dim,
     Expr,
     InverseEntry,
@@ -31,10 +32,11 @@ from gibbsppl.expressions import (
     LogDet,
     Over,
     Times,
+    Where,
     primed,
     root_of,
 )
-from gibbsppl.graph import Factor, Graph, Range, Statement
+from gibbsppl.graph import Factor, Graph, Potential, Range, Statement
 from gibbsppl.runtime import functions
 from gibbsppl.supports import Support
 
@@ -56,10 +58,33 @@ def log_terms(graph: Graph, values: Values) -> dict[str, float]:
 def log_density(factor: Factor, values: Values, sizes: Sizes) -> Floats:
     """The log density of a factor, one element per position of its ranges."""
     with np.errstate(all="ignore"):
-        density = evaluate(factor.log_density, factor.over, values, sizes)
+        density = evaluate(_template(factor), factor.over, values, sizes)
         if isinstance(factor, Statement):
             density = np.where(_is_possible(factor, values, sizes), density, -np.inf)
     return np.broadcast_to(density, tuple(map(len, factor.over)))
+
+
+def _template(factor: Factor) -> Expr:
+    """The log density of an element, without the entries of a simplex that are known to be zero."""
+    density = factor.log_density
+    if isinstance(factor, Potential) or factor.support.kind != "simplex":
+        return density
+    sums = (o for o in density.atoms(Over) if factor.target in o.body.atoms(Leaf))
+    kept = {o: Over(Where(_is_kept(factor), o.body, sp.S.Zero), *o.args[1:]) for o in sums}
+    return density.xreplace(kept)
+
+
+def _is_kept(statement: Statement) -> Expr:
+    """1 for an entry of a simplex, 0 where a parameter of exactly 0 makes it a certain zero."""
+    rows = statement.family.parameters
+    return sp.Mul(*(Below(sp.S.Zero, a) for name, a in statement.arguments if rows[name].event))
+
+
+def kept_entries(statement: Statement, values: Values, sizes: Sizes) -> NDArray[np.bool_]:
+    """Which entries of a simplex are not known to be zero; event axes last."""
+    over = regions(statement, sizes)
+    kept = evaluate(_is_kept(statement), over, values, sizes) == 1
+    return np.broadcast_to(kept, tuple(map(len, over)))
 
 
 def evaluate(expr: Expr, over: Sequence[Range], values: Values, sizes: Sizes) -> Floats:
@@ -277,6 +302,9 @@ def _is_possible(statement: Statement, values: Values, sizes: Sizes) -> NDArray[
         parameter = statement.family.parameters[name]
         if parameter.event == 0:
             possible = possible & _contains(parameter.support, argument, frame, ())
+    if statement.support.kind == "simplex":
+        entries = evaluate(target, regions(statement, sizes), values, sizes)
+        possible = possible & (kept_entries(statement, values, sizes) | (entries == 0)).all(-1)
     return possible
 
 
@@ -292,6 +320,9 @@ def _contains(
             return np.asarray((value >= 0).all(-1) & total)
         case "vector":
             return np.asarray(np.isfinite(_value(expr, frame.bind(*event))).all(-1))
+        case "sphere":
+            squares = _value(expr, frame.bind(*event)) ** 2
+            return np.asarray(np.isclose(squares.sum(-1), 1.0, rtol=0.0, atol=1e-8))
         case "spd":
             return np.asarray(_is_positive_definite(_value(expr, frame.bind(*event))))
         case "counts":

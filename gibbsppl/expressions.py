@@ -152,6 +152,18 @@ class Times(Binder):
         return True if self.body.is_nonnegative else None
 
 
+class Greatest(Binder):
+    """``Greatest(body, k, start, stop)``: the largest value of the body over positions of k."""
+
+    symbol = "max"
+
+
+class Least(Binder):
+    """``Least(body, k, start, stop)``: the smallest value of the body over positions of k."""
+
+    symbol = "min"
+
+
 class LogDet(Binder):
     """``LogDet(body, k, l)``: the log determinant of the positive definite matrix over k, l."""
 
@@ -193,6 +205,12 @@ Equals = _function("Equals", "Equals(a, b): 1 where a == b, else 0.", nonnegativ
 LogGammaP = _function("LogGammaP", "LogGammaP(a, x): log lower regularised incomplete gamma.")
 LogGammaQ = _function("LogGammaQ", "LogGammaQ(a, x): log upper regularised incomplete gamma.")
 LogBetaI = _function("LogBetaI", "LogBetaI(a, b, x): log regularised incomplete beta function.")
+LogBesselI = _function("LogBesselI", "LogBesselI(v, x): log modified Bessel function I of order v.")
+LogBesselK = _function("LogBesselK", "LogBesselK(v, x): log modified Bessel function K of order v.")
+LogFoxWright = _function(
+    "LogFoxWright", "LogFoxWright(a, z): log of the sum over k of gamma((a + k) / 2) z**k / k!."
+)
+XLogY = _function("XLogY", "XLogY(c, x): c * log(x), and 0 where c is 0.")
 LogMass = _function(
     "LogMass",
     "LogMass(log_cdf_l, log_cdf_u, log_sf_l, log_sf_u): log probability between l and u.",
@@ -220,7 +238,11 @@ FUNCTIONS: Mapping[Any, str] = {
     LogGammaP: "log_gamma_p",
     LogGammaQ: "log_gamma_q",
     LogBetaI: "log_beta_i",
+    LogBesselI: "log_bessel_i",
+    LogBesselK: "log_bessel_k",
+    LogFoxWright: "log_fox_wright",
     LogMass: "log_mass",
+    XLogY: "xlogy",
 }
 
 INDICATORS = (AtMost, Below, Equals)

@@ -20,7 +20,9 @@ from gibbsppl.expressions import (
     Equals,
     Expr,
     Leaf,
+    Over,
     Where,
+    XLogY,
     copy_of,
     dims_of,
     renamed_apart,
@@ -124,8 +126,28 @@ def _labelled(
             mapping[leaf] = Where(Mul(*meet), value, leaf)
     # (Under the sum on purpose: the copy says which of the summed elements is the label.)
     terms = Add.make_args(sp.expand_mul(density.xreplace(mapping), deep=False))
-    coefficient = Add(*(t for t in terms if LABEL in dims_of(t)))
+    coefficient = Add(*(_with_limits(t) for t in terms if LABEL in dims_of(t)))
     over = factor.over + tuple(Range(c, 0, sizes[Dim(root_of(c))]) for c in copies.values())
     if coefficient == 0:
         return None
     return Piece(factor.name, LABEL, (View(view.array, at),), coefficient, over)
+
+
+def _with_limits(term: Expr) -> Expr:
+    """The term with ``c * log(x)`` as 0 where c is 0, also for labels at which x is 0."""
+    if isinstance(term, Over):
+        return term.func(_with_limits(term.body), *term.args[1:])
+    if not term.is_Mul:
+        return term
+    term = sp.expand_mul(term, deep=False)
+    if term.is_Add:
+        return Add(*map(_with_limits, term.args))
+    logs = [f for f in term.args if isinstance(f, sp.log) and _may_vanish(f.args[0])]
+    rest = [f for f in term.args if f not in logs]
+    if len(logs) != 1 or all(f.is_number for f in rest):
+        return Mul(*map(_with_limits, rest), *logs)
+    return XLogY(Mul(*rest), logs[0].args[0])
+
+
+def _may_vanish(expr: Expr) -> bool:
+    return LABEL in dims_of(expr) and not expr.is_positive

@@ -15,7 +15,7 @@ import sympy as sp
 from gibbsppl.ancestral import in_order
 from gibbsppl.density import Floats, Sizes, Values, evaluate, regions
 from gibbsppl.errors import ModelError
-from gibbsppl.expressions import Array, Dim, Expr, Leaf, primed
+from gibbsppl.expressions import Array, Dim, Expr, Leaf, mentions, primed
 from gibbsppl.graph import Graph, Range, Statement
 from gibbsppl.runtime import simulation
 
@@ -154,6 +154,24 @@ def drawn(
             f"{statement.name}: a draw from {statement.family.name} is not finite; its parameters "
             "are too extreme to simulate from: give tighter priors, or pass values."
         )
+    return _at_limits(statement, result, over, values, sizes)
+
+
+def _at_limits(
+    statement: Statement, result: Floats, over: tuple[Range, ...], values: Values, sizes: Sizes
+) -> Floats:
+    """The values as they would be observed: those beyond a detection limit at the limit."""
+    for censoring in statement.censored:
+        if not mentions(censoring.where, (statement.target.array.name,)):
+            raise ModelError(
+                f"{statement.name}: event= says which values were seen, but not when others would "
+                "have been censored, so they cannot be simulated; give lower= or upper= alone, "
+                "the limits of what can be seen."
+            )
+        if censoring.upper is not None:
+            result = np.maximum(result, evaluate(censoring.upper, over, values, sizes))
+        if censoring.lower is not None:
+            result = np.minimum(result, evaluate(censoring.lower, over, values, sizes))
     return result
 
 
@@ -170,7 +188,13 @@ def _plain_draw(
     ]
     shape = tuple(len(r) for r in (*over, *regions(statement, sizes)[len(statement.over) :]))
     simulate_row = getattr(simulation, statement.family.simulate)
-    return np.asarray(simulate_row(rng, *parameters, size=shape), dtype=np.float64)
+    try:
+        return np.asarray(simulate_row(rng, *parameters, size=shape), dtype=np.float64)
+    except ValueError as error:
+        raise ModelError(
+            f"{statement.name}: {statement.family.name} cannot be simulated: {error}; give "
+            "it a proper prior and parameters in its range, or pass values."
+        ) from error
 
 
 def _parameter(
@@ -243,9 +267,8 @@ def truncated_draw(
     def is_below(x: Floats) -> Any:
         return np.where(in_upper, at(sf, x) > goal, at(cdf, x) < goal)
 
-    found = bisection(is_below, lower, upper)
-    # The distribution function may step at whole numbers: the turning point is one, up to rounding.
-    return np.ceil(found - 1e-9) if statement.support.kind == "integer" else found
+    whole = statement.support.kind == "integer"
+    return (whole_bisection if whole else bisection)(is_below, lower, upper)
 
 
 def _interval(
@@ -285,6 +308,24 @@ def bisection(is_below: Callable[[Floats], Any], lower: Floats, upper: Floats) -
         if ((high - low) <= 1e-15 * np.maximum(np.abs(low), np.abs(high))).all():
             break
     return np.clip(low + (high - low) / 2, lower, upper)
+
+
+def whole_bisection(is_below: Callable[[Floats], Any], lower: Floats, upper: Floats) -> Floats:
+    """The first whole number above ``lower`` at which ``is_below`` is false, or ``upper``.
+
+    >>> whole_bisection(lambda x: x**3 < 9.0, np.array([-1.0]), np.array([np.inf]))
+    array([3.])
+    """
+    low, high = _finite_bracket(is_below, lower, upper)
+    for _ in range(200):
+        open_ = high - low > 1
+        if not open_.any():
+            break
+        middle = np.floor((low + high) / 2)
+        below = is_below(middle)
+        low = np.where(open_ & below, middle, low)
+        high = np.where(open_ & ~below, middle, high)
+    return high
 
 
 def _finite_bracket(

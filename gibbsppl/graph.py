@@ -14,7 +14,15 @@ from typing import Literal
 
 import sympy as sp
 
-from gibbsppl.expressions import Array, Dim, Expr, Leaf, LogMass, mentions
+from gibbsppl.expressions import (
+    INDICATORS,
+    Array,
+    Dim,
+    Expr,
+    Leaf,
+    LogMass,
+    mentions,
+)
 from gibbsppl.families import Family
 from gibbsppl.notation import Notation
 from gibbsppl.supports import Support
@@ -53,14 +61,35 @@ class Variable:
 
 
 @dataclass(frozen=True, slots=True)
+class Censoring:
+    """Where ``where`` is 1, all that is known of a value is that it is between two bounds.
+
+    ``None`` is no bound. A detection limit is told by the value itself: it is at the limit.
+    """
+
+    where: Expr
+    lower: Expr | None = None
+    upper: Expr | None = None
+
+    def __str__(self) -> str:
+        low, high = (b if b is None else PLAIN.text(b) for b in (self.lower, self.upper))
+        sides = {low is None: f"below {high}", high is None: f"above {low}"}
+        side = sides.get(True, f"between {low} and {high}")
+        if self.where == 1 or isinstance(self.where, INDICATORS):
+            return f"censored {side}"
+        return f"censored {side} where {PLAIN.text(1 - self.where)} = 0"
+
+
+@dataclass(frozen=True, slots=True)
 class Statement:
     """``target ~ family(arguments)`` for all positions in ``over``.
 
     ``target`` is a leaf such as ``x[t]``, ``x[0]`` or ``theta[doc, topic]``; ``event`` are the dims
     that one value of the family has (for a label: the dim that it points into); ``over`` ranges
     over the other dims of the target. ``arguments`` are the family's canonical parameters.
-    ``lower`` and ``upper`` truncate. ``known`` is 1 (observed), 0 (latent), or a leaf of a 0/1 data
-    array at the target's indices (partly observed: drawn where it is 0).
+    ``lower`` and ``upper`` truncate. ``censored`` says which observed values are known by their
+    bounds alone, each value by one of them at most. ``known`` is 1 (observed), 0 (latent), or a
+    leaf of a 0/1 data array at the target's indices (partly observed: drawn where it is 0).
     """
 
     name: str
@@ -72,6 +101,7 @@ class Statement:
     lower: Expr | None = None
     upper: Expr | None = None
     known: Expr = sp.S.Zero
+    censored: tuple[Censoring, ...] = ()
 
     @property
     def support(self) -> Support:
@@ -86,21 +116,34 @@ class Statement:
 
     @property
     def log_density(self) -> Expr:
-        """The log density of one element (one event), truncation included, on the support."""
-        arguments = dict(self.arguments)
-        density = self.family.log_density(self.target, self.event, **arguments)
-        return density - self._log_mass(arguments)
+        """The log density of one element (one event), truncation included, on the support.
 
-    def _log_mass(self, arguments: dict[str, Expr]) -> Expr:
-        """The log probability of the truncated interval."""
+        Of a censored value it is the log probability of what is known of it.
+        """
+        density = self.family.log_density(self.target, self.event, **dict(self.arguments))
+        seen = 1 - sp.Add(*(c.where for c in self.censored))
+        unseen = sp.Add(*map(self._log_mass_where, self.censored))
+        return seen * density + unseen - self._log_mass(self.lower, self.upper)
+
+    def _log_mass_where(self, censoring: Censoring) -> Expr:
+        """The log probability of what is known of a censored value, 0 for other values."""
+        lower = self.lower if censoring.lower is None else censoring.lower
+        upper = self.upper if censoring.upper is None else censoring.upper
+        return censoring.where * self._log_mass(lower, upper)
+
+    def _log_mass(self, lower: Expr | None, upper: Expr | None) -> Expr:
+        """The log probability of the interval between two bounds."""
+        arguments = dict(self.arguments)
         cdf, sf = self.family.log_cdf, self.family.log_sf
-        if cdf is None or sf is None or (self.lower is None and self.upper is None):
+        if cdf is None or sf is None or (lower is None and upper is None):
             return sp.S.Zero
-        if self.lower is None:
-            return cdf(self.upper, **arguments)
-        if self.upper is None:
-            return sf(self.lower, **arguments)
-        logs = (f(b, **arguments) for f in (cdf, sf) for b in (self.lower, self.upper))
+        if lower is not None and self.support.is_discrete:
+            lower = lower - 1  # P(X >= l) is P(X > l - 1)
+        if lower is None:
+            return cdf(upper, **arguments)
+        if upper is None:
+            return sf(lower, **arguments)
+        logs = (f(b, **arguments) for f in (cdf, sf) for b in (lower, upper))
         return LogMass(*logs)
 
     def __str__(self) -> str:
@@ -111,6 +154,7 @@ class Statement:
         if self.lower is not None or self.upper is not None:
             bounds = ("" if b is None else PLAIN.text(b) for b in (self.lower, self.upper))
             line += f" truncated to ({', '.join(bounds)})"
+        line += "".join(f", {c}" for c in self.censored)
         if self.known == 1:
             return line + ", observed"
         return line if self.known == 0 else line + f", observed where {self.known} = 1"

@@ -8,26 +8,37 @@ An initial value is a draw from its prior given what is already set, if the prio
 16 draws are made, and the first is kept where all are finite and off the edge of the support, and
 they spread over no more than 10 data scales (real line) or a factor of about 1,000 (half line).
 Elsewhere: Normal(0, data scale) on the real line; a distance exp(Normal(0, 1)) from the bound on a
-half line; expit(Normal(0, 1)) of an interval; flat on a simplex; the identity for a matrix;
-a small count. The data scale is the root mean square of the observed values of continuous
-distributions, and 1 if there are none. A start of zero density is drawn again, each time with half
-the spread.
+half line; expit(Normal(0, 1)) of an interval; flat on a simplex; any direction of a unit vector;
+the identity for a matrix; a small count. The data scale is the root mean square of the observed
+values of continuous distributions, and 1 if there are none. A start of zero density is drawn again,
+each time with half the spread.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import sympy as sp
 
-from gibbsppl.density import Floats, Values, evaluate, event_dims, log_terms, regions
+from gibbsppl.density import (
+    Floats,
+    Values,
+    evaluate,
+    event_dims,
+    kept_entries,
+    log_terms,
+    regions,
+)
 from gibbsppl.errors import ModelError, RunError
-from gibbsppl.expressions import Leaf, leaves_of
+from gibbsppl.expressions import AtMost, Below, Leaf, leaves_of
 from gibbsppl.forward import State, as_declared, drawn, fill, walk
-from gibbsppl.graph import Graph, Statement
+from gibbsppl.graph import Graph, Potential, Statement
+
+Mend = Callable[[State], None]
 
 CANDIDATES = 16
 ATTEMPTS = 40
@@ -45,9 +56,10 @@ def describe() -> str:
         f"{VAGUE_IN_DATA_SCALES:g} data scales (real line) or a factor of about 1,000 (half "
         "line).\nElsewhere: Normal(0, data scale) on the real line; a distance exp(Normal(0, 1)) "
         "from the bound on a\nhalf line; expit(Normal(0, 1)) of an interval; flat on a "
-        "simplex; the identity for a matrix;\na small count. The data scale is the root mean "
-        "square of the observed values of continuous\ndistributions, and 1 if there are none. "
-        "A start of zero density is drawn again, each time with half\nthe spread."
+        "simplex; any direction of a unit vector;\nthe identity for a matrix; a small count. The "
+        "data scale is the root mean square of the observed\nvalues of continuous distributions, "
+        "and 1 if there are none. A start of zero density is drawn again,\neach time with half the "
+        "spread."
     )
 
 
@@ -58,11 +70,13 @@ def initial_state(
     init: Mapping[str, Any] | None = None,
     *,
     spread: float = 1.0,
+    mend: Mend | None = None,
 ) -> tuple[State, dict[str, str]]:
     """A state of positive density, and for each variable a note that says where it comes from.
 
     ``init`` fixes variables: ``{"mu": 0.0}``; a shape must be the variable's own. ``spread``
-    widens the values that do not come from the prior.
+    widens the values that do not come from the prior. ``mend`` may change a state of zero density
+    in place (a sweep draws labels that the observations allow); what is fixed stays fixed.
     """
     given = _checked_init(graph, data, init or {})
     names = dict.fromkeys(s.target.array.name for s in graph.latent)
@@ -71,6 +85,11 @@ def initial_state(
         start = _Start(rng, graph, data_scale(graph, data), spread * 0.5**attempt)
         values = _attempt(start, data, given)
         terms = log_terms(graph, values)
+        if mend is not None and not given and not np.isfinite(sum(terms.values())):
+            state = {n: as_declared(graph, n, values[n]) for n in names}
+            mend(state)
+            values |= state
+            terms = log_terms(graph, values)
         if np.isfinite(sum(terms.values())):
             notes = dict.fromkeys(given, "given") | start.notes
             return {n: as_declared(graph, n, values[n]) for n in names}, notes
@@ -96,6 +115,7 @@ def _attempt(start: _Start, data: Values, given: Values) -> State:
         for statement in graph.latent:
             if statement.target.array.name not in given:
                 values = start.without_order(statement, values)
+        _put_in_order(graph, values, given)
         return values
     values = walk(graph, data, start.draw, given=given, observed=False)
     _raise_to_observed(graph, values, given)
@@ -152,8 +172,12 @@ class _Start:
                 lower, upper = self._bounds(statement, values)
                 return _is_spread(candidates, lower, upper, self.scale, kind == "integer")
             case "simplex":
-                edge = ~(candidates[0] > EDGE_OF_SIMPLEX).all(axis=-1, keepdims=True)
+                kept = kept_entries(statement, values, self.graph.sizes)
+                inside = (candidates[0] > EDGE_OF_SIMPLEX) | ~kept
+                edge = ~inside.all(axis=-1, keepdims=True)
                 return np.broadcast_to(edge, candidates.shape[1:])
+            case "sphere":
+                return np.zeros(candidates.shape[1:], dtype=bool)
             case "spd":
                 edge = np.linalg.eigvalsh(candidates[0]).min(axis=-1)[..., None, None] <= 0
                 return np.broadcast_to(edge, candidates.shape[1:])
@@ -182,8 +206,11 @@ class _Start:
                 whole = np.clip(np.rint(inside), lower, upper) if kind == "integer" else inside
                 return np.asarray(whole)
             case "simplex":
-                weights = np.exp(noise)
+                weights = np.exp(noise) * kept_entries(statement, values, self.graph.sizes)
                 return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
+            case "sphere":
+                direction = self.rng.standard_normal(shape)
+                return np.asarray(direction / np.linalg.norm(direction, axis=-1, keepdims=True))
             case "spd":
                 return np.broadcast_to(np.eye(shape[-1]), shape).copy()
             case "counts":
@@ -259,6 +286,54 @@ def _move_past(graph: Graph, child: Statement, leaf: Leaf, sign: int, values: St
         values[leaf.array.name] = np.asarray(best)
         return
     update.at(bounds, indices, seen[short] + margin)
+
+
+def _put_in_order(graph: Graph, values: State, given: Values) -> None:
+    """Latent elements exchanged wherever a potential wants the one below the other."""
+    free = {s.target.array.name for s in graph.latent if s.known == 0} - set(given)
+    orders = [
+        (potential, pair)
+        for potential in graph.potentials
+        for pair in _pairs_in_order(potential)
+        if {leaf.array.name for leaf in pair} <= free
+    ]
+    for _ in orders:
+        for potential, pair in orders:
+            _exchange(graph, potential, pair, values)
+
+
+def _pairs_in_order(potential: Potential) -> list[tuple[Leaf, ...]]:
+    """The pairs of elements the first of which is below the second, or the density is zero."""
+    if not isinstance(potential.log_density, sp.log):
+        return []
+    relations = sp.Mul.make_args(potential.log_density.args[0])
+    pairs = (r.args for r in relations if isinstance(r, (Below, AtMost)))
+    return [pair for pair in pairs if all(isinstance(x, Leaf) for x in pair)]
+
+
+def _exchange(
+    graph: Graph, potential: Potential, pair: tuple[Leaf, ...], values: State
+) -> None:
+    """The first of each pair of elements made the smaller one, in as many passes as it takes."""
+    low, high = (_places(graph, potential, leaf, values) for leaf in pair)
+    below, above = (values[leaf.array.name] for leaf in pair)
+    for _ in range(len(low)):
+        wrong = [(i, j) for i, j in zip(low, high, strict=True) if below[i] > above[j]]
+        for i, j in wrong:
+            if below[i] > above[j]:
+                below[i], above[j] = above[j], below[i]
+        if not wrong:
+            return
+
+
+def _places(
+    graph: Graph, potential: Potential, leaf: Leaf, values: Values
+) -> list[tuple[int, ...]]:
+    """The element that a leaf reads, for each position of a potential."""
+    shape = tuple(map(len, potential.over))
+    indices = (evaluate(i, potential.over, values, graph.sizes) for i in leaf.indices)
+    flat = [np.broadcast_to(i, shape).astype(int).ravel().tolist() for i in indices]
+    return list(zip(*flat, strict=True)) if flat else [()] * math.prod(shape)
 
 
 def _checked_init(graph: Graph, data: Values, init: Mapping[str, Any]) -> dict[str, Any]:

@@ -43,6 +43,8 @@ def expand_logs(expr: Expr, targets: Collection[str]) -> Expr:
         return _log(expand_logs(expr.args[0], targets), targets)
     if isinstance(expr, LogDet):
         return _log_det(expr, targets)
+    if isinstance(expr, InverseEntry):
+        return _inverse(expr, targets)
     if isinstance(expr, Binder):
         return expr.func(expand_logs(expr.body, targets), *expr.args[1:])
     return expr.func(*(expand_logs(a, targets) for a in expr.args))
@@ -79,6 +81,16 @@ def _one_minus(of: Expr) -> Expr | None:
     """1 - expit(x) as expit(-x), 1 - Phi(x) as Phi(-x)."""
     rest = 1 - of
     return rest.func(-rest.args[0]) if isinstance(rest, Expit | Phi) else None
+
+
+def _inverse(expr: InverseEntry, targets: Collection[str]) -> Expr:
+    """An entry of the inverse of a scaled matrix, the scale taken out."""
+    body, bound = expr.body, expr.bound
+    outer = [a for a in Mul.make_args(body) if not dims_of(a) & set(bound)]
+    if not outer or not body.is_Mul:
+        return expr.func(expand_logs(body, targets), *expr.args[1:])
+    rest = Mul(*(a for a in body.args if a not in outer))
+    return InverseEntry(rest, *expr.args[1:]) / Mul(*outer)
 
 
 def _log_det(expr: LogDet, targets: Collection[str]) -> Expr:

@@ -1,4 +1,4 @@
-"""The smallest family that owns all statistics of a conditional.
+"""The family that owns all statistics of a conditional, after a change of variable if needed.
 
 Comes in: a statement and the pieces that mention it. Goes out: a `Conditional`, or a
 `NotConjugate` with its reason.
@@ -6,23 +6,23 @@ Comes in: a statement and the pieces that mention it. Goes out: a `Conditional`,
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import sympy as sp
 from sympy import Add
 
-from gibbsppl.dependence import Role, is_separable
-from gibbsppl.expressions import Binder, Dim, Expr, Leaf, dims_of, primed, substitute
+from gibbsppl.changes import Change
+from gibbsppl.dependence import Role
+from gibbsppl.expressions import Binder, Dim, Expr, Leaf, primed, substitute
 from gibbsppl.families import FAMILIES, Family
-from gibbsppl.graph import PLAIN, Statement
+from gibbsppl.graph import PLAIN, Graph, Statement
+from gibbsppl.limits import Limit
 from gibbsppl.logs import expand_logs
-from gibbsppl.pieces import Piece, View, views_of
-from gibbsppl.supports import REAL, VECTOR
-
-# The dim of the entries of a block, in the place that its statistics are written in.
-ENTRY = Dim("entry")
+from gibbsppl.pieces import Piece, views_of
+from gibbsppl.readings import Reading, alpha, changed, leaves_in, reading_of
+from gibbsppl.supports import Support
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,9 @@ class Conditional:
     """A closed form: the family, and for each of its statistics the pieces that multiply it.
 
     ``place`` is the leaf that the statistics are written in: the target; for a block the target
-    with its ``dense`` axes replaced by one dim, the event of the block.
+    with its ``dense`` axes replaced by one dim, the event of the block; after a ``change`` of
+    variable the new variable, whose support is ``support``. ``truncated``: the family is drawn
+    between that support's bounds and the ``limits`` that other factors put on the target.
     """
 
     statement: Statement
@@ -41,7 +43,11 @@ class Conditional:
     statistics: tuple[Expr, ...]
     pieces: tuple[tuple[Piece, ...], ...]
     roles: tuple[Role, ...]
+    support: Support
     elements: bool = False
+    change: Change | None = None
+    truncated: bool = False
+    limits: tuple[Limit, ...] = ()
 
     @property
     def dense(self) -> tuple[int, ...]:
@@ -67,105 +73,201 @@ class NotConjugate:
 
 
 def match(
+    graph: Graph,
     statement: Statement,
     pieces: tuple[Piece, ...],
+    limits: tuple[Limit, ...],
     roles: tuple[Role, ...],
     *,
     elements: bool = False,
 ) -> Conditional | NotConjugate:
-    """The smallest family that owns all statistics of the pieces on the statement's support."""
-    place, event = _place(statement, roles, elements)
-    forms = tuple(normal_form(p, place, event) for p in pieces)
-    for family in sorted(_rows(), key=lambda f: len(_statistics(f, statement, place, event) or ())):
-        found = _owned(family, statement, place, event, pieces, forms)
-        if found is not None:
-            statistics, owned, known = found
-            return Conditional(
-                statement, family, known, place, event, statistics, owned, roles, elements
-            )
-    return _refusal(statement, pieces, forms, place, event, elements)
+    """The conditional of the family that owns all statistics of the pieces between the limits.
+
+    The statement's own family comes first, then the smallest; the variable as it is before any
+    change of it.
+    """
+    reading = reading_of(statement, pieces, limits, roles, elements=elements)
+    found = _best(reading)
+    if found is None and None not in reading.forms:
+        others = ((r, _best(r)) for r in changed(reading, graph))
+        owned = [(r, o) for r, o in others if o is not None]
+        if owned:
+            reading, found = min(owned, key=lambda pair: pair[1].size)
+    if found is None:
+        return _refusal(reading, elements)
+    return Conditional(
+        statement,
+        found.family,
+        found.known,
+        reading.place,
+        reading.event,
+        found.statistics,
+        found.pieces,
+        roles,
+        reading.support,
+        elements,
+        reading.change,
+        found.truncated,
+        reading.limits,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Fit:
+    """How a row fits a support: whether truncated, and the parameters that its bounds give."""
+
+    truncated: bool
+    known: Mapping[str, Expr]
+
+
+@dataclass(frozen=True, slots=True)
+class _Owned:
+    """A row that owns a reading: its statistics, their pieces, the known parameters."""
+
+    family: Family
+    statistics: tuple[Expr, ...]
+    pieces: tuple[tuple[Piece, ...], ...]
+    known: tuple[tuple[str, Expr], ...]
+    truncated: bool
+
+    @property
+    def size(self) -> tuple[int, bool]:
+        """How much of a family it is: the number of its statistics, and whether it is truncated."""
+        return len(self.statistics), self.truncated
+
+
+def _best(reading: Reading) -> _Owned | None:
+    """The best row that owns the reading: the statement's own family, or else the smallest."""
+    found = [o for row in _rows() if (o := _owned(row, reading)) is not None]
+    own = reading.statement.family if reading.change is None else None
+    return min(found, key=lambda o: (o.family is not own, o.size), default=None)
 
 
 def _rows() -> Iterable[Family]:
     return (f for f in FAMILIES.values() if f.natural is not None)
 
 
-def _place(
-    statement: Statement, roles: tuple[Role, ...], elements: bool
-) -> tuple[Leaf, tuple[Dim, ...]]:
-    """The leaf in which statistics are written, and its event dims."""
-    target = statement.target
-    dense = [a for a, role in enumerate(roles) if role == "dense"]
-    if elements and statement.support.kind == "vector":
-        return target, ()
-    if not dense or statement.support.kind not in ("real", "vector"):
-        return target, statement.event
-    batch = [i for a, i in enumerate(target.indices) if a not in dense]
-    return Leaf(target.array, *batch, ENTRY), (ENTRY,)
+def _owned(family: Family, reading: Reading) -> _Owned | None:
+    """What a row owns, if it owns all the pieces of a reading on its support."""
+    natural = family.natural
+    fit = _fit(family, reading)
+    if natural is None or fit is None:
+        return None
+    dummies = {n: sp.Dummy(n) for n in natural.known}
+    known: dict[str, Expr] = {n: v for n, v in fit.known.items() if n in dummies}
+    if reading.change is None and family is reading.statement.family:
+        known = {n: v for n, v in reading.statement.arguments if n in dummies} | known
+    known |= _solved(family, reading, dummies, known)
+    bounds = _bound_parameters(family, reading.event)
+    if not all(n in known or (fit.truncated and n in bounds) for n in dummies):
+        return None
+    values = {n: known.get(n, dummies[n]) for n in dummies}
+    statistics = tuple(natural.statistics(reading.place, reading.event, **values))
+    base = _terms(natural.log_base(reading.place, reading.event, **values), reading)
+    pieces = _shared_out(reading, statistics, base)
+    if pieces is None:
+        return None
+    kept = tuple((n, v) for n, v in values.items() if not (fit.truncated and n in bounds))
+    return _Owned(family, statistics, pieces, kept, fit.truncated)
 
 
-def _support_of(statement: Statement, event: tuple[Dim, ...]) -> Any:
-    """The support to match: real scalars drawn jointly are a real vector, and the reverse."""
-    support = statement.support
-    if support == REAL and event:
-        return VECTOR
-    return REAL if support == VECTOR and not event else support
+def _fit(family: Family, reading: Reading) -> _Fit | None:
+    """How the row's support is that of the reading: with its own bounds, or truncated."""
+    natural, here = family.natural, reading.support
+    assert natural is not None
+    if family.event != len(reading.event):
+        return None
+    dummies = {n: sp.Dummy(n) for n in family.parameters}
+    own = family.support(reading.event, **dummies)
+    if own.kind != here.kind:
+        return None
+    if not reading.limits:
+        known = _unified(own, here, dummies)
+        if known is not None:
+            return _Fit(truncated=False, known=known)
+    within = natural.within or own
+    if natural.truncated is None or not _is_within(here, within):
+        return None
+    return _Fit(truncated=True, known={})
 
 
-def _arguments(family: Family, statement: Statement) -> dict[str, Expr] | None:
-    """The values of the parameters that must be known, dummies for the others."""
+def _unified(own: Support, here: Support, dummies: Mapping[str, Any]) -> dict[str, Expr] | None:
+    """The parameters that make a row's bounds those of the reading."""
+    names = {dummy: name for name, dummy in dummies.items()}
+    known: dict[str, Expr] = {}
+    for mine, wanted in ((own.lower, here.lower), (own.upper, here.upper)):
+        if mine in names:
+            known[names[mine]] = wanted
+        elif mine != wanted:
+            return None
+    return known
+
+
+def _is_within(here: Support, within: Support) -> bool:
+    """Whether no bound is known to be outside of the wider ones."""
+    if any(b.atoms(sp.Dummy) for b in map(sp.sympify, (within.lower, within.upper))):
+        return False
+    gaps = (here.lower - within.lower, within.upper - here.upper)
+    return not any(sp.sympify(gap).is_negative for gap in gaps)
+
+
+def _bound_parameters(family: Family, event: tuple[Dim, ...]) -> set[str]:
+    """The parameters of a row that are nothing but bounds of its support."""
+    dummies = {n: sp.Dummy(n) for n in family.parameters}
+    support = family.support(event, **dummies)
+    return {n for n, dummy in dummies.items() if dummy in (support.lower, support.upper)}
+
+
+def _solved(
+    family: Family, reading: Reading, dummies: Mapping[str, Any], known: Mapping[str, Expr]
+) -> dict[str, Expr]:
+    """Known parameters read off the statistics found: ``x**k`` says the k of ``x**shape``."""
     natural = family.natural
     assert natural is not None
-    own = dict(statement.arguments) if family is statement.family else {}
-    if not set(natural.known) <= set(own):
-        return None
-    return {n: own[n] if n in natural.known else sp.Dummy(n) for n in family.parameters}
+    values = {n: known.get(n, dummies[n]) for n in dummies}
+    open_ = [n for n in dummies if n not in known]
+    if not open_:
+        return {}
+    statistics = natural.statistics(reading.place, reading.event, **values)
+    base = _terms(natural.log_base(reading.place, reading.event, **values), reading)
+    found: dict[str, Expr] = {}
+    for name in open_:
+        wild = sp.Wild("w", exclude=[reading.place, reading.place.array])
+        for template in (*map(alpha, statistics), *base):
+            if template.atoms(sp.Dummy) != {dummies[name]}:
+                continue
+            pattern = template.xreplace({dummies[name]: wild})
+            matches = (f.match(pattern) for f in reading.forms if f is not None)
+            solution = next((m[wild] for m in matches if m and wild in m), None)
+            if solution is not None:
+                found[name] = solution
+                break
+    return found
 
 
-def _statistics(
-    family: Family, statement: Statement, place: Leaf, event: tuple[Dim, ...]
-) -> tuple[Expr, ...] | None:
-    """The statistics of a row in the place, or None where the row cannot apply."""
-    natural, arguments = family.natural, _arguments(family, statement)
-    if natural is None or arguments is None or family.event != len(event):
-        return None
-    if family.support(event, **arguments) != _support_of(statement, event):
-        return None
-    known = {n: arguments[n] for n in natural.known}
-    return tuple(natural.statistics(place, event, **known))
-
-
-Owned = tuple[tuple[Expr, ...], tuple[tuple[Piece, ...], ...], tuple[tuple[str, Expr], ...]]
-
-
-def _owned(
-    family: Family,
-    statement: Statement,
-    place: Leaf,
-    event: tuple[Dim, ...],
-    pieces: tuple[Piece, ...],
-    forms: tuple[Expr | None, ...],
-) -> Owned | None:
-    """Statistics, pieces by statistic and known parameters, if the row owns all the pieces."""
-    statistics = _statistics(family, statement, place, event)
-    natural, arguments = family.natural, _arguments(family, statement)
-    if statistics is None or natural is None or arguments is None:
-        return None
-    known = tuple((n, arguments[n]) for n in natural.known)
-    base = _terms(natural.log_base(place, event, **dict(known)), statement)
-    keys = [_alpha(s) for s in statistics]
-    squares = {_alpha(place**2): j for j, k in enumerate(keys) if k == _alpha(_pair(place, event))}
+def _shared_out(
+    reading: Reading, statistics: tuple[Expr, ...], base: dict[Expr, Expr]
+) -> tuple[tuple[Piece, ...], ...] | None:
+    """The pieces by statistic, those of the base measure taken out; None if any is left over."""
+    place, event = reading.place, reading.event
+    keys = [alpha(s) for s in statistics]
+    squares = {alpha(place**2): j for j, k in enumerate(keys) if k == alpha(_pair(place, event))}
     owned: list[list[Piece]] = [[] for _ in statistics]
-    for piece, form in zip(pieces, forms, strict=True):
-        if form in base and piece.coefficient == base[form] and piece.factor == statement.name:
-            base.pop(form)
-        elif form in keys:
+    of_base: dict[Expr, list[Piece]] = {form: [] for form in base}
+    for piece, form in zip(reading.pieces, reading.forms, strict=True):
+        if form in keys:
             owned[keys.index(form)].append(piece)
         elif form in squares:
             owned[squares[form]].append(piece)
+        elif form in of_base:
+            of_base[form].append(piece)
         else:
             return None
-    return None if base else (statistics, tuple(map(tuple, owned)), known)
+    for form, wanted in base.items():
+        total = reading.total(of_base[form])
+        if total is None or sp.expand(total - wanted) != 0:
+            return None
+    return tuple(map(tuple, owned))
 
 
 def _pair(place: Leaf, event: tuple[Dim, ...]) -> Expr:
@@ -173,17 +275,17 @@ def _pair(place: Leaf, event: tuple[Dim, ...]) -> Expr:
     return place * substitute(place, {d: primed(d) for d in event[:1]}) if event else sp.S.NaN
 
 
-def _terms(log_base: Expr, statement: Statement) -> dict[Expr, Expr]:
-    """The base measure as coefficient by statistic; a piece must have just that coefficient."""
-    array = statement.target.array.name
+def _terms(log_base: Expr, reading: Reading) -> dict[Expr, Expr]:
+    """The base measure as coefficient by statistic; the pieces must have just that coefficient."""
+    array = reading.array
     found: dict[Expr, Expr] = {}
-    expanded = sp.expand(expand_logs(log_base, {array}), log=False)
+    expanded = sp.expand(expand_logs(sp.sympify(log_base), {array}), log=False)
     for term in Add.make_args(expanded) if expanded != 0 else ():
         number, summed = term.as_coeff_Mul()
         body = _summand(summed, array)
-        if leaves := _leaves(body, array):
+        if leaves := leaves_in(body, array):
             coefficient, statistic = body.as_independent(*leaves)
-            found[_alpha(statistic)] = number * coefficient
+            found[alpha(statistic)] = number * coefficient
     return found
 
 
@@ -194,70 +296,32 @@ def _summand(term: Expr, array: str) -> Expr:
     return term
 
 
-def _leaves(expr: Expr, array: str) -> set[Leaf]:
-    return {leaf for leaf in expr.atoms(Leaf) if leaf.array.name == array}
-
-
-def normal_form(piece: Piece, place: Leaf, event: tuple[Dim, ...]) -> Expr | None:
-    """The piece's statistic written in the place, or None where it holds what cannot be.
-
-    A view's indices are replaced by the place's everywhere, so that ``x[g[i]]**k[g[i]]`` is
-    ``x[t]**k[t]``; what still depends on other dims is not constant over what is summed.
-    """
-    if not is_separable(piece):
-        return None
-    leaves = sorted(_leaves(piece.statistic, place.array.name), key=sp.default_sort_key)
-    places = (place, substitute(place, {d: primed(d) for d in event}))
-    if len(leaves) > len(places):
-        return None
-    mapping: dict[Expr, Expr] = {}
-    if len(piece.views) == 2:
-        mapping = dict(zip(leaves, places, strict=True))
-    elif leaves:
-        (leaf,), (view,) = leaves, piece.views
-        mapping = {leaf: place} if ENTRY in event else _aligned(leaf, view, place)
-    form = _alpha(substitute(piece.statistic, mapping))
-    allowed = dims_of(place) | {primed(d) for d in event}
-    return form if dims_of(form) <= allowed else None
-
-
-def _aligned(leaf: Leaf, view: View, place: Leaf) -> dict[Expr, Expr]:
-    """Each index of a view to the place's index on that axis; the leaf itself to the place."""
-    pairs = zip(view.indices, place.indices, strict=True)
-    mapping = {v: p for v, p in pairs if v is not None and not v.is_number and v != p}
-    whole = all(v is not None for v in view.indices)
-    return mapping | ({leaf: place} if whole and leaf.indices == view.indices else {})
-
-
-def _alpha(expr: Expr, depth: int = 0) -> Expr:
-    """The expression with bound dims named by depth, so that equal ones compare equal."""
-    if isinstance(expr, Binder):
-        names = {d: Dim(f"·{depth + j}") for j, d in enumerate(expr.bound)}
-        body = _alpha(expr.body.xreplace(names), depth + len(names))
-        rest = (_alpha(a, depth) for a in expr.args[1 + expr.binds :])
-        return expr.func(body, *names.values(), *rest)
-    if not expr.args or isinstance(expr, Leaf):
-        return expr
-    return expr.func(*(_alpha(a, depth) for a in expr.args))
-
-
-def _refusal(
-    statement: Statement,
-    pieces: tuple[Piece, ...],
-    forms: tuple[Expr | None, ...],
-    place: Leaf,
-    event: tuple[Dim, ...],
-    elements: bool,
-) -> NotConjugate:
+def _refusal(reading: Reading, elements: bool) -> NotConjugate:
     """Why no row matched: the statistics found, and the row that shares the most of them."""
-    shown = {p.statistic if f is None else f for p, f in zip(pieces, forms, strict=True)}
+    forms = reading.forms
+    shown = {p.statistic if f is None else f for p, f in zip(reading.pieces, forms, strict=True)}
     names = ", ".join(sorted(map(PLAIN.text, shown)))
-    support = _support_of(statement, event)
-    reason = f"no family on {support} has the statistics {{{names}}}"
+    reason = f"no family on {reading.support} has the statistics {{{names}}}"
     best: tuple[int, str | None, set[Expr]] = (0, None, set())
     for family in _rows():
-        keys = {_alpha(s) for s in _statistics(family, statement, place, event) or ()}
+        keys = _keys(family, reading)
         if len(keys & shown) > best[0]:
             best = (len(keys & shown), family.name, keys)
-    offending = tuple(p for p, f in zip(pieces, forms, strict=True) if f not in best[2])
-    return NotConjugate(statement, reason, offending, best[1], pieces, elements)
+    offending = tuple(
+        p for p, f in zip(reading.pieces, forms, strict=True) if f not in best[2]
+    )
+    return NotConjugate(
+        reading.statement, reason, offending, best[1], reading.pieces, elements
+    )
+
+
+def _keys(family: Family, reading: Reading) -> set[Expr]:
+    """The statistics of a row on the support of the reading; none where it does not apply."""
+    natural = family.natural
+    assert natural is not None
+    if _fit(family, reading) is None:
+        return set()
+    known = {n: sp.Dummy(n) for n in natural.known}
+    return {alpha(s) for s in natural.statistics(reading.place, reading.event, **known)}
+
+

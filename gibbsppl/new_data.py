@@ -295,7 +295,8 @@ def _resized(
             "in regions, or read with a lag); predictions are for positions of one kind only."
         )
     over = (Range(r.dim, 0, sizes[r.dim]) if r.dim in new_dims else r for r in statement.over)
-    return replace(statement, over=tuple(over))
+    # What is predicted is the value itself, not what would have been seen of it.
+    return replace(statement, over=tuple(over), censored=())
 
 
 def _is_placed(graph: Graph, leaf: Leaf, new_dims: frozenset[Dim]) -> bool:

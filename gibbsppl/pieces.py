@@ -19,6 +19,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 import sympy as sp
 from sympy import Add, Mul
@@ -32,6 +33,8 @@ from gibbsppl.expressions import (
     InverseEntry,
     Leaf,
     LogDet,
+    Maximum,
+    Minimum,
     Over,
     copy_of,
     dims_of,
@@ -40,6 +43,7 @@ from gibbsppl.expressions import (
     root_of,
     substitute,
 )
+from gibbsppl.gates import opened
 from gibbsppl.graph import Factor, Range, Statement
 from gibbsppl.logs import expand_logs
 from gibbsppl.supports import Support
@@ -117,36 +121,62 @@ def _ranges(bound: Collection[Dim], sizes: Mapping[Dim, int]) -> tuple[Range, ..
 
 
 def pieces_of(
-    factors: Iterable[Factor], statement: Statement, sizes: Mapping[Dim, int]
+    factors: Iterable[Factor],
+    statement: Statement,
+    sizes: Mapping[Dim, int],
+    binary: Collection[str] = (),
 ) -> tuple[Piece, ...]:
-    """All pieces of the log joint that mention what a statement defines."""
-    array = statement.target.array.name
+    """All pieces of the log joint that mention what a statement defines.
+
+    ``binary`` names the arrays whose elements are 0 or 1.
+    """
+    targets = {statement.target.array.name}
     return tuple(
         chain.from_iterable(
-            split(f.name, f.log_density + bounds_seen(f, statement), f.over, {array}, sizes)
+            split(f.name, opened(_seen(f, statement), targets, binary), f.over, targets, sizes)
             for f in factors
         )
     )
 
 
-def bounds_seen(factor: Factor, statement: Statement) -> Expr:
-    """The log indicators of a factor's support that another statement's target is subject to.
+def _seen(factor: Factor, statement: Statement) -> Expr:
+    return factor.log_density + bounds_seen(factor, statement)
 
-    ``y ~ Uniform(0, theta)`` tells theta that it is above y. A target's own support is no term: it
-    is part of the match.
+
+def bounds_seen(factor: Factor, statement: Statement) -> Expr:
+    """The log indicators of a factor's support that a statement's target is subject to.
+
+    ``y ~ Uniform(0, theta)`` tells theta that it is above y. The bounds of a target's own support
+    are no terms, they are part of the match; but for elements that are bounds of others.
     """
     array = statement.target.array.name
-    if not isinstance(factor, Statement) or factor.name == statement.name:
+    if not isinstance(factor, Statement):
         return sp.S.Zero
-    bounds = inside(factor.target, factor.support)
-    return Add(*(sp.log(b) for b in bounds if mentions(b, (array,))))
+    support = factor.support
+    own = factor.name == statement.name
+    if own and not any(mentions(sp.sympify(b), (array,)) for b in (support.lower, support.upper)):
+        return sp.S.Zero
+    return Add(*(sp.log(b) for b in inside(factor.target, support) if mentions(b, (array,))))
 
 
 def inside(x: Expr, support: Support) -> tuple[Expr, ...]:
-    """The bounds of a support that depend on other arrays, as indicators."""
-    lower, upper = sp.sympify(support.lower), sp.sympify(support.upper)
-    bounds = ((lower, AtMost(lower, x)), (upper, AtMost(x, upper)))
-    return tuple(indicator for bound, indicator in bounds if bound.atoms(Array))
+    """The bounds of a support that depend on other arrays, as indicators.
+
+    >>> n, d, x = (Array(name)[()] for name in ("n", "d", "x"))
+    >>> inside(x, Support("integer", sp.S.Zero, Minimum(n, d)))
+    (AtMost(x, n), AtMost(x, d))
+    """
+    below = tuple(AtMost(b, x) for b in parted(support.lower, Maximum) if b.atoms(Array))
+    above = tuple(AtMost(x, b) for b in parted(support.upper, Minimum) if b.atoms(Array))
+    return below + above
+
+
+def parted(bound: Expr, extreme: Any) -> tuple[Expr, ...]:
+    """The bounds of which a bound is the largest (or smallest)."""
+    bound = sp.sympify(bound)
+    if not isinstance(bound, extreme):
+        return (bound,)
+    return tuple(b for a in bound.args for b in parted(a, extreme))
 
 
 class _Cuts:

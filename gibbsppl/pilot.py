@@ -46,7 +46,8 @@ def best_start(
     best of all is the start. With values in ``init``, or without observations, it is the state by
     the rule, and no sweep is made.
     """
-    start, notes = initial_state(rng, graph, data, init)
+    mend = program.mended_by(rng, constants)
+    start, notes = initial_state(rng, graph, data, init, mend=mend)
     if init or all(s.known == 0 for s in graph.statements):
         return start, notes
     best, highest = start, -np.inf

@@ -28,6 +28,7 @@ from gibbsppl.errors import CompileError, RunError
 from gibbsppl.explain import explained, schedule_text
 from gibbsppl.graph import Graph
 from gibbsppl.pilot import best_start
+from gibbsppl.propriety import check_proper
 from gibbsppl.run import Chain, Seed, run, seed_sequence, streams
 from gibbsppl.schedule import Schedule, plan
 
@@ -105,6 +106,7 @@ class Sampler:
             state, notes = best_start(
                 rng, self.graph, self.data, self.program, self.constants, init
             )
+            check_proper(self.schedule, self.program, self.constants, self.data, state)
             starts.append(Chain(state, rng))
         return starts, notes
 

@@ -7,8 +7,9 @@ numbers by row and column, what was left out, and, in print, what to worry about
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,13 +22,15 @@ HIGHEST_R_HAT = 1.01
 LOWEST_ESS_PER_CHAIN = 100
 
 Row = Mapping[str, float]
+Place = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
     """The rows of one variable: all of its elements, or the first and the last few.
 
-    ``head`` rows stand before the gap. ``hidden_r_hat`` is the largest R-hat, from means and
+    ``head`` rows stand before the gap; ``places`` are the positions of the rows in the variable.
+    ``hidden_r_hat`` is the largest R-hat, from means and
     variances alone, among the elements that are not shown.
     """
 
@@ -36,6 +39,7 @@ class Block:
     size: int
     head: int
     hidden_r_hat: float = math.nan
+    places: tuple[Place, ...] = ()
 
     @property
     def hidden(self) -> int:
@@ -53,6 +57,10 @@ class Summary:
     blocks: tuple[Block, ...]
     chains: int
     draws: int
+
+    def __post_init__(self) -> None:
+        # Two variables may label their elements alike: a scalar "x[1]", and an element of x.
+        object.__setattr__(self, "blocks", _told_apart(self.blocks))
 
     @property
     def rows(self) -> dict[str, Row]:
@@ -96,12 +104,36 @@ def block_of(
     head, tail = (size, 0) if all_shown else ((max_rows + 1) // 2, max_rows // 2)  # type: ignore[operator]
     shown = [*range(head), *range(size - tail, size)]
     columns = measures(flat[..., shown])
-    labels = [label(tuple(map(int, np.unravel_index(i, shape)))) for i in shown]
+    places = tuple(tuple(map(int, np.unravel_index(i, shape))) for i in shown)
+    labels = _with_places(Counter(map(label, places)), [(label(p), p) for p in places])
     rows = {
         text: {column: float(columns[column][k]) for column in COLUMNS}
         for k, text in enumerate(labels)
     }
-    return Block(name, rows, size, head, _largest(split_r_hat(flat[..., head : size - tail])))
+    hidden_r_hat = _largest(split_r_hat(flat[..., head : size - tail]))
+    return Block(name, rows, size, head, hidden_r_hat, places)
+
+
+def _told_apart(blocks: Sequence[Block]) -> tuple[Block, ...]:
+    """The blocks with positions in the labels that another block has too."""
+    counts = Counter(label for block in blocks for label in block.rows)
+    return tuple(
+        replace(block, rows=dict(zip(labels, block.rows.values(), strict=True)))
+        for block in blocks
+        for labels in (_with_places(counts, zip(block.rows, block.places, strict=True)),)
+    )
+
+
+def _with_places(counts: Mapping[str, int], labelled: Iterable[tuple[str, Place]]) -> list[str]:
+    """Labels, those that are there more than once with the position of their element.
+
+    >>> _with_places({"x[a]": 2, "x[b]": 1}, [("x[a]", (0,)), ("x[b]", (1,)), ("x[a]", (2,))])
+    ['x[a] at 0', 'x[b]', 'x[a] at 2']
+    """
+    return [
+        f"{text} at {', '.join(map(str, place))}" if counts[text] > 1 and place else text
+        for text, place in labelled
+    ]
 
 
 def _largest(values: NDArray[Any]) -> float:

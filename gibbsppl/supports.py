@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import sympy as sp
 
-Kind = Literal["real", "integer", "simplex", "vector", "spd", "counts"]
+Kind = Literal["real", "integer", "simplex", "vector", "sphere", "spd", "counts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,8 @@ class Support:
     """A set of values of one variable (of its event, for the kinds that have one).
 
     ``real`` is an interval, ``integer`` the whole numbers in a closed range, ``simplex`` positive
-    vectors of sum one, ``vector`` real vectors, ``spd`` symmetric positive definite matrices and
-    ``counts`` vectors of counts whose sum is ``upper``.
+    vectors of sum one, ``vector`` real vectors, ``sphere`` those of length one, ``spd`` symmetric
+    positive definite matrices and ``counts`` vectors of counts whose sum is ``upper``.
     """
 
     kind: Kind
@@ -62,6 +62,8 @@ class Support:
                 return "the simplex"
             case "vector":
                 return "real vectors"
+            case "sphere":
+                return "unit vectors"
             case "spd":
                 return "positive definite matrices"
             case "counts":
@@ -74,4 +76,5 @@ UNIT = Support("real", sp.Integer(0), sp.Integer(1))
 NATURAL = Support("integer", sp.Integer(0))
 SIMPLEX = Support("simplex", sp.Integer(0), sp.Integer(1))
 VECTOR = Support("vector")
+SPHERE = Support("sphere")
 SPD = Support("spd")

@@ -279,7 +279,7 @@ STEP_VARIABLES = {"x": "x"}
 
 
 @pytest.mark.parametrize(("term", "verdicts"), [("- np.exp(x)", set()), ("", {"x"})])
-def test_a_move_is_read_as_a_function(term, verdicts):
+def test_a_log_density_is_read_as_a_function(term, verdicts):
     model = graph(
         statement(X[I], (I,), "Normal", mu=0, tau=2),
         statement(Y[I], (I,), "Poisson", known=1, rate=sp.exp(X[I])),
@@ -288,7 +288,7 @@ def test_a_move_is_read_as_a_function(term, verdicts):
     source = MOVE.replace("- np.exp(x)", term)
     rows = checked(model, source, {"y": np.array([0, 3, 1])})
 
-    assert [r.kind for r in rows] == ["move"]
+    assert [r.kind for r in rows] == ["concave"]
     assert failed(rows) == verdicts
 
 

@@ -8,6 +8,7 @@ import sympy as sp
 
 import gibbsppl as gp
 import models
+from gibbsppl.density import evaluate
 from gibbsppl.explain import explained, schedule_text
 from gibbsppl.explain.reading import reading_of, said
 from gibbsppl.explain.schedule_text import WIDTH
@@ -124,11 +125,14 @@ def test_the_model_example_prints_as_in_a_paper():
 
 
 def test_fallbacks_come_first_with_reason_and_nearest_family():
-    lines = str(gp.compile(pumps())).splitlines()
-    assert lines[0] == "pumps: 3 steps, 1 fallback"
-    assert "fallback: alpha is moved by slice sampling" in lines[1]
-    assert "loggamma(alpha)" in lines[2]
-    assert lines[3].strip().startswith("nearest family: Gamma, were it not for loggamma(alpha)")
+    with gp.Model(name="robust") as model:
+        mu = gp.Normal("mu", 0, tau=1)
+        gp.StudentT("y", nu=3, mu=mu, tau=1, observed=2.0)
+    lines = str(gp.compile(model)).splitlines()
+    assert lines[0] == "robust: 1 step, 1 fallback"
+    assert "fallback: mu is moved by slice sampling" in lines[1]
+    assert "log(" in lines[2]
+    assert any("nearest family: Normal, were it not for log(" in line for line in lines)
     assert "fallback" not in str(gp.compile(growth()))
 
 
@@ -324,6 +328,10 @@ SCALAR = [f for f in FAMILIES.values() if f.natural is not None and f.event == 0
 POINTS = {"real": (0.2, 0.35, 0.5, 0.9), "integer": (0, 1, 2, 3)}
 
 
+def value_at(expr, leaf, point):
+    return float(evaluate(sp.sympify(expr).xreplace({leaf: point}), (), {}, {}))
+
+
 @pytest.mark.parametrize("family", SCALAR, ids=lambda f: f.name)
 def test_parameters_read_off_give_the_natural_parameters_back(family):
     natural, reading = family.natural, reading_of(family)
@@ -346,10 +354,9 @@ def test_parameters_read_off_give_the_natural_parameters_back(family):
     points = [sp.nsimplify(start + step * n, rational=True) for n in range(8)]
     leaf = Array("value", positive=True)[()]
     density = family.log_density(leaf, (), **values) - natural.log_base(leaf, (), **known)
-    heights = np.array([float(density.xreplace({leaf: p}).evalf()) for p in points])
+    heights = np.array([value_at(density, leaf, p) for p in points])
     statistics = [
-        [float(s.xreplace({leaf: p}).evalf()) for s in natural.statistics(leaf, (), **known)]
-        for p in points
+        [value_at(s, leaf, p) for s in natural.statistics(leaf, (), **known)] for p in points
     ]
     design = np.column_stack([np.ones(len(points)), statistics])
     eta = np.linalg.lstsq(design, heights, rcond=None)[0][1:]

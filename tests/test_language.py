@@ -7,12 +7,20 @@ import numpy as np
 import pandas as pd
 import pytest
 import sympy as sp
+from scipy import special, stats
 
 import gibbsppl.language as gp
+from gibbsppl import compile as compile_model
 from gibbsppl import expressions as ex
-from gibbsppl.errors import ModelError
+from gibbsppl.checks.perturb import free_elements, perturbed
+from gibbsppl.density import evaluate as density_evaluate
+from gibbsppl.density import log_density, log_joint
+from gibbsppl.draws import Draws
+from gibbsppl.errors import ModelError, RunError
 from gibbsppl.families import FAMILIES
 from gibbsppl.graph import Range
+from gibbsppl.initial import initial_state
+from gibbsppl.runtime.draws import dirichlet_of
 
 
 def lines(model):
@@ -713,3 +721,346 @@ def test_graphs_are_equal_whenever_they_are_built():
     model = hidden_markov()
 
     assert all(a == b for a, b in pairwise([model.graph, model.graph, hidden_markov().graph]))
+
+
+# ---- entries of a simplex that are known to be zero ------------------------------------------
+
+FACE_DRAWS = 2000
+# An upper bound of the statistical comparisons of this part.
+FACE_LEVEL = 1e-4 / 12
+# Rows with one, no and two entries that are impossible.
+PATTERN = np.array([[1.0, 2.0, 0.0], [0.5, 0.5, 0.3], [0.0, 3.0, 0.0]])
+
+
+def transitions(observed=(0, 1, 1, 0, 1), scale=1.0):
+    with gp.Model(coords={"state": 3}) as model:
+        a = gp.Data("a", scale * PATTERN, dims=("state", "state'"))
+        start = gp.Index("start", [0, 0, 1, 1, 2], of="state", dims="step")
+        P = gp.Dirichlet("P", a, dims=("state", "state'"), event="state'")
+        gp.Categorical("next", P[start], dims="step", observed=observed)
+    return model
+
+
+def test_an_impossible_entry_is_left_out_of_the_density():
+    P = np.array([[0.3, 0.7, 0.0], [0.2, 0.5, 0.3], [0.0, 1.0, 0.0]])
+    model = transitions()
+
+    found = log_density(model.graph.statement("P"), {**model.data, "P": P}, model.graph.sizes)
+
+    beta = stats.beta(1, 2).logpdf(0.3)
+    whole = stats.dirichlet(PATTERN[1]).logpdf(P[1])
+    np.testing.assert_allclose(found, [beta, whole, 0.0], rtol=1e-12, atol=1e-12)
+
+
+def test_an_impossible_entry_has_no_share():
+    P = np.array([[0.3, 0.6, 0.1], [0.2, 0.5, 0.3], [0.0, 1.0, 0.0]])
+    model = transitions()
+
+    found = log_density(model.graph.statement("P"), {**model.data, "P": P}, model.graph.sizes)
+
+    assert np.isneginf(found[0])
+    assert np.isfinite(found[1:]).all()
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.1, 10.0])
+def test_draws_on_a_face_of_the_simplex(scale):
+    a = scale * PATTERN
+    x = dirichlet_of(np.random.default_rng(2), a, size=(FACE_DRAWS, 3, 3))
+
+    assert ((x == 0) == (a == 0)).all()
+    np.testing.assert_allclose(x.sum(axis=-1), 1, rtol=1e-12)
+    # (near one, shares of small shapes cannot be told apart)
+    law, low = stats.beta(a[0, 0], a[0, 1]), x[x[:, 0, 0] < 0.5, 0, 0]
+    assert stats.binomtest(len(low), FACE_DRAWS, law.cdf(0.5)).pvalue > FACE_LEVEL
+    assert stats.kstest(low, lambda v: law.cdf(v) / law.cdf(0.5)).pvalue > FACE_LEVEL
+    whole = x[x[:, 1, 2] < 0.5, 1, 2]
+    law = stats.beta(a[1, 2], a[1, :2].sum())
+    assert stats.kstest(whole, lambda v: law.cdf(v) / law.cdf(0.5)).pvalue > FACE_LEVEL
+
+
+@pytest.mark.parametrize("a", [[[1.0, 1.0], [0.0, 0.0]], [[1.0, -1.0], [0.0, 1.0]]])
+def test_a_draw_without_possible_entries_or_with_negative_shapes_is_refused(a):
+    with pytest.raises(ValueError, match=r"zero|positive|shape < 0"):
+        dirichlet_of(np.random.default_rng(2), np.array(a), size=(2, 2))
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(("scale", "note"), [(10.0, "prior"), (1e-6, "prior and rule")])
+def test_a_start_keeps_impossible_entries_at_zero(seed, scale, note):
+    model = transitions(scale=scale)
+    state, notes = initial_state(np.random.default_rng(seed), model.graph, model.data)
+
+    assert notes["P"] == note
+    assert ((state["P"] == 0) == (PATTERN == 0)).all()
+    assert np.isfinite(log_joint(model.graph, {**model.data, **state}))
+
+
+def test_perturbed_shares_keep_impossible_entries_at_zero():
+    model = transitions()
+    values = {**model.data, **initial_state(np.random.default_rng(0), model.graph, model.data)[0]}
+    sizes, statement = model.graph.sizes, model.graph.statement("P")
+    free = free_elements(statement, values, sizes)
+    moved = perturbed(np.random.default_rng(1), statement, values, sizes, free)
+
+    assert ((moved == 0) == (PATTERN == 0)).all()
+    assert (moved[:2] != values["P"][:2])[PATTERN[:2] > 0].all()
+
+
+def test_the_conditional_of_shares_adds_counts_to_the_possible_entries():
+    model = transitions()
+    sampler = compile_model(model)
+    values = {**model.data, **initial_state(np.random.default_rng(0), model.graph, model.data)[0]}
+    (eta,) = sampler.program.given_rest["P"](values, sampler.program.prepare(model.data))
+    statement, sizes = model.graph.statement("P"), model.graph.sizes
+    free = free_elements(statement, values, sizes)
+    other = perturbed(np.random.default_rng(1), statement, values, sizes, free)
+
+    kept = PATTERN > 0
+    joint = log_joint(model.graph, {**values, "P": other}) - log_joint(model.graph, values)
+    conditional = (eta[kept] * np.log(other[kept] / values["P"][kept])).sum()
+    np.testing.assert_allclose(conditional, joint, rtol=1e-9)
+
+
+def test_sampled_shares_have_the_posterior():
+    draws = compile_model(transitions()).sample(
+        draws=2000, warmup=10, chains=1, seed=4, progress=False
+    )["P"][0]
+
+    assert ((draws == 0) == (PATTERN == 0)).all()
+    # Two steps from state 0: one to 0, one to 1; the third entry has no part in it.
+    assert stats.kstest(draws[:, 0, 0], stats.beta(2, 3).cdf).pvalue > FACE_LEVEL
+
+
+def test_a_count_where_none_can_be_has_density_zero():
+    model = transitions(observed=[2, 1, 1, 0, 0])
+
+    with pytest.raises(RunError, match="next: no start of positive density"):
+        initial_state(np.random.default_rng(0), model.graph, model.data)
+
+
+def test_multinomial_counts_may_be_zero_where_none_can_be():
+    with gp.Model(coords={"k": 3}) as model:
+        p = gp.Dirichlet("p", gp.Data("a", [1.0, 2.0, 0.0], dims="k"), dims="k")
+        gp.Multinomial("x", 5, p, dims="k", observed=[2, 3, 0])
+    values = {**model.data, "p": np.array([0.4, 0.6, 0.0])}
+
+    found = log_density(model.graph.statement("x"), values, model.graph.sizes)
+    np.testing.assert_allclose(found, stats.binom(5, 0.4).logpmf(2), rtol=1e-12)
+
+
+# ---- sticks ----------------------------------------------------------------------------------
+
+
+def sticks(*, into=None, labels=None):
+    rest = {} if into is None else {into: 5}
+    with gp.Model(coords={"k": 4, **rest, "i": 6}) as model:
+        v = gp.Beta("v", 1, 2, dims="k")
+        w = gp.stick_breaking(v, "k", into=into)
+        gp.Deterministic("w", w)
+        z = gp.Categorical("z", w, dims="i", event=into or "k", observed=labels)
+        if labels is None:
+            mu = gp.Normal("mu", 0, sigma=3, dims=into or "k")
+            gp.Normal("y", mu[z], sigma=1, dims="i", observed=np.arange(6.0))
+    return model
+
+
+V = np.array([0.2, 0.5, 0.1, 0.6])
+
+
+@pytest.mark.parametrize("into", [None, "part"])
+def test_stick_breaking_weights(into):
+    model = sticks(into=into)
+    (w,) = model.graph.deterministics
+    size = 4 if into is None else 5
+    found = density_evaluate(w.value, (Range(*w.dims, 0, size),), {"v": V}, model.graph.sizes)
+
+    left = np.concatenate([[1.0], np.cumprod(1 - V)])
+    expected = left * np.append(V, 1.0)
+    np.testing.assert_allclose(found, expected[:size], rtol=1e-12)
+    assert (into is None) == (found.sum() < 1 - 1e-12)
+
+
+@pytest.mark.parametrize("labels", [None, [0, 0, 1, 3, 2, 0]])
+@pytest.mark.parametrize("into", [None, "part"])
+def test_shares_of_a_stick_are_beta_draws(into, labels):
+    sampler = compile_model(sticks(into=into, labels=labels))
+    step = next(s for s in sampler.schedule.steps if s.statement.name == "v")
+
+    assert step.family.name == "Beta"
+    assert sampler.verify().passed
+
+
+def test_shares_of_a_stick_count_their_labels_and_later_ones():
+    labels = np.array([0, 0, 1, 4, 2, 0])
+    sampler = compile_model(sticks(into="part", labels=labels))
+    prepared = sampler.program.prepare(sampler.data)
+    eta_1, eta_2 = sampler.program.given_rest["v"]({"v": V}, prepared)
+
+    here = [(labels == k).sum() for k in range(4)]
+    later = [(labels > k).sum() for k in range(4)]
+    np.testing.assert_allclose(eta_1, here)
+    np.testing.assert_allclose(eta_2, np.add(later, 1))
+
+
+# ---- constraints -----------------------------------------------------------------------------
+
+
+def ordered(size=8):
+    with gp.Model(coords={"k": size, "row": 3}) as model:
+        x = gp.Normal("x", 0, sigma=1, dims=("row", "k"))
+        a, b, c = (gp.Normal(n, 0, sigma=1) for n in "abc")
+        gp.Constraint("order", x.lag("k", 1) < x)
+        gp.Constraint("bounds", (b > a) * (b <= c))
+    return model
+
+
+def test_a_constraint_is_the_log_of_an_indicator():
+    assert lines(ordered())[-2:] == [
+        "log density += sum(log([x[row, k - 1] < x[row, k]]), k, row), k = 1..7",
+        "log density += log([a < b]*[b <= c])",
+    ]
+
+
+def test_the_density_is_zero_where_a_constraint_does_not_hold():
+    model = ordered(2)
+    values = {"x": np.array([[0.0, 1.0]] * 3), "a": 0.0, "b": 1.0, "c": 2.0}
+
+    assert np.isfinite(log_joint(model.graph, values))
+    for broken in ({"x": np.array([[0.0, 1.0], [1.0, 0.0], [0, 1]])}, {"a": 1.5}, {"c": 0.5}):
+        assert np.isneginf(log_joint(model.graph, {**values, **broken}))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_start_satisfies_the_constraints(seed):
+    model = ordered()
+    state, _ = initial_state(np.random.default_rng(seed), model.graph, {})
+
+    assert (np.diff(state["x"]) > 0).all()
+    assert state["a"] < state["b"] <= state["c"]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_start_satisfies_a_chain_of_constraints(seed):
+    with gp.Model() as model:
+        chain = [gp.Normal(f"x_{i}", 0, sigma=1) for i in range(8)]
+        for i, (low, high) in enumerate(pairwise(chain)):
+            gp.Constraint(f"order_{i}", low < high)
+    state, _ = initial_state(np.random.default_rng(seed), model.graph, {})
+
+    assert (np.diff([state[f"x_{i}"] for i in range(8)]) > 0).all()
+
+
+def test_a_constraint_truncates_both_sides():
+    with gp.Model() as model:
+        a, b = (gp.Normal(n, 0, sigma=1) for n in "ab")
+        gp.Constraint("order", a < b)
+    sampler = compile_model(model)
+    draws = sampler.sample(draws=500, warmup=50, chains=1, seed=1, progress=False)
+
+    assert sampler.verify().passed
+    assert (draws["a"] < draws["b"]).all()
+
+
+@pytest.mark.parametrize(
+    "indicator",
+    [
+        lambda a, b: gp.step(a - b),
+        lambda a, b: 1 - (a < b),
+        lambda a, b: (a < b) ** 2,
+        lambda a, b: gp.minimum(a < 1, b < 2),
+        lambda a, b: gp.where(a < b, a < 1, b < 2),
+        lambda a, b: (a + b < 1) * gp.equals(gp.step(a), gp.step(b)),
+    ],
+)
+def test_indicators_of_other_forms_are_constraints(indicator):
+    with gp.Model() as model:
+        a, b = (gp.Normal(n, 0, sigma=1) for n in "ab")
+        gp.Constraint("c", indicator(a, b))
+
+    assert len(model.graph.potentials) == 1
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        lambda a, b: a * (b < 1),
+        lambda a, b: (a < 1) + (b < 1),
+        lambda a, b: 2 - (a < b),
+        lambda a, b: gp.where(a < b, 1, 2),
+        lambda a, b: gp.exp(a),
+    ],
+)
+def test_what_is_no_indicator_is_no_constraint(expression):
+    with gp.Model():
+        a, b = (gp.Normal(n, 0, sigma=1) for n in "ab")
+        with pytest.raises(ModelError, match="expected a comparison"):
+            gp.Constraint("c", expression(a, b))
+
+
+# ---- NumPy's functions -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("two", [np.float64(2), np.int64(2), np.array(2.0), np.float32(2)])
+def test_numbers_of_numpy_are_numbers(two):
+    with gp.Model():
+        x = gp.Normal("x", 0, sigma=1)
+        found = (two + x, two - x, two * x, two / x, two**x, two < x, x < two, two >= x)
+
+        assert [str(t.expr) for t in found] == [
+            str(t.expr) for t in (2 + x, 2 - x, 2 * x, 2 / x, 2**x, x > 2, x < 2, x <= 2)
+        ]
+
+
+def test_operators_of_numpy_are_those_of_tensors():
+    with gp.Model():
+        x = gp.Normal("x", 0, sigma=1)
+
+        assert str(np.multiply(2, x)) == "2*x"
+        assert str(np.negative(x)) == "-x"
+        assert str(np.abs(x)) == "Abs(x)"
+
+
+@pytest.mark.parametrize(
+    ("function", "instead"),
+    [
+        (np.exp, r"gp\.exp\(x\)"),
+        (np.log, r"gp\.log\(x\)"),
+        (np.sqrt, r"gp\.sqrt\(x\)"),
+        (np.square, r"x\*\*2"),
+        (special.expit, r"gp\.expit\(x\)"),
+        (special.ndtr, r"gp\.Phi\(x\)"),
+        (special.gammaln, r"gp\.loggamma\(x\)"),
+    ],
+)
+def test_a_function_of_numpy_is_refused_with_that_of_the_language(function, instead):
+    with gp.Model():
+        x = gp.Normal("x", 0, sigma=1)
+        with pytest.raises(ModelError, match=f"write {instead}"):
+            function(x)
+
+
+# ---- labels of summaries ---------------------------------------------------------------------
+
+
+def test_labels_that_repeat_get_positions():
+    draws = np.arange(40.0).reshape(1, 10, 2, 2)
+    names = (["a, b", "a"], ["c", "b, c"])
+    coords = {"row": np.array(names[0]), "column": np.array(names[1])}
+    found = Draws(
+        {"x": draws, "y": draws[..., 0], "y[a]": draws[..., 0, 0]},
+        {"x": ("row", "column"), "y": ("row",), "y[a]": ()},
+        coords,
+    ).summary()
+
+    assert list(found.rows) == [
+        "x[a, b, c] at 0, 0",
+        "x[a, b, b, c]",
+        "x[a, c]",
+        "x[a, b, c] at 1, 1",
+        "y[a, b]",
+        "y[a] at 1",
+        "y[a]",
+    ]
+    assert found["y[a] at 1"]["mean"] == draws[..., 1, 0].mean()
+    assert found["y[a]"]["mean"] == draws[..., 0, 0].mean()
+    assert "x[a, b, c] at 1, 1" in repr(found)

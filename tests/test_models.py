@@ -34,7 +34,7 @@ SETTINGS = {"draws": 2500, "warmup": 500, "chains": 4, "seed": 20}
 # What the derivation finds: for each latent variable the kind of its step and its family.
 NORMAL, GAMMA = ("exact", "Normal"), ("exact", "Gamma")
 BLOCK = ("block", "MvNormal")
-DIRICHLET, LABELS, MOVE = ("exact", "Dirichlet"), ("finite", None), ("move", None)
+DIRICHLET, LABELS, CONCAVE = ("exact", "Dirichlet"), ("finite", None), ("concave", None)
 STEPS = {
     "coin": {"p": ("exact", "Beta")},
     "dice": {"p": DIRICHLET},
@@ -45,7 +45,7 @@ STEPS = {
     "linear_regression": {"tau": GAMMA, "tau_beta": GAMMA, "intercept": NORMAL, "beta": BLOCK},
     "rats": dict.fromkeys(("mu_a", "mu_b", "a", "b"), NORMAL)
     | dict.fromkeys(("tau_a", "tau_b", "tau"), GAMMA),
-    "pumps": {"alpha": MOVE, "beta": GAMMA, "theta": GAMMA},
+    "pumps": {"alpha": CONCAVE, "beta": GAMMA, "theta": GAMMA},
     "eight_schools": {"mu": NORMAL, "tau": GAMMA, "theta": NORMAL},
     "dyes": dict.fromkeys(("theta", "mu"), NORMAL)
     | dict.fromkeys(("tau_between", "tau_within"), GAMMA),
@@ -159,9 +159,9 @@ def test_a_wrong_reference_is_noticed():
     assert disagreements(rats.quantities(draws), wrong).keys() == wrong.keys()
 
 
-def test_rats_with_a_uniform_sd_slice_it():
+def test_rats_with_a_uniform_sd_draw_a_truncated_precision():
     sampler = gp.compile(rats.model(sd_prior="uniform"))
-    assert steps_of(sampler)["sd"] == MOVE
+    assert steps_of(sampler)["sd"] == GAMMA
     assert sampler.verify().passed
     draws = sampler.sample(**SETTINGS)
     data = rats.RATS["weights"], rats.RATS["days"]

@@ -31,15 +31,19 @@ LAYERS = (
     ("ancestral",),
     ("forward",),
     ("initial", "along_draws", "new_data"),
-    ("logs",),
+    ("logs", "gates", "changes"),
     ("pieces",),
-    ("dependence",),
-    ("elements",),
+    ("signs", "limits", "dependence"),
+    ("elements", "curvature", "readings"),
     ("finite", "matching", "contractions"),
+    ("concavity",),
     ("conditionals",),
+    ("priors", "rescaling"),
+    ("repairs",),
     ("centring",),
     ("schedule",),
     ("backends",),
+    ("propriety",),
     ("chains", "recording", "progress"),
     ("run", "pilot"),
     ("prior",),
@@ -56,8 +60,9 @@ LAYERS = (
 
 # No module of these names a distribution: what they know of one is its row in the table.
 GENERIC = (
-    "logs", "pieces", "dependence", "elements", "finite", "matching", "conditionals",
-    "contractions", "centring", "schedule", "backends", "chains", "recording", "run",
+    "logs", "gates", "changes", "pieces", "signs", "limits", "dependence", "elements", "curvature",
+    "readings", "finite", "matching", "contractions", "concavity", "conditionals", "centring",
+    "schedule", "backends", "propriety", "chains", "recording", "run",
 )  # fmt: skip
 
 LONGEST_FUNCTION = 60

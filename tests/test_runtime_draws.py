@@ -84,6 +84,13 @@ def p_values(case: Example, x: Any) -> Iterator[float]:
             # with e the first unit vector, (|X| / |X_11|) / (same of V) is chi-squared(nu - 2)
             schur = lambda m: np.linalg.det(m) / np.linalg.det(m[..., :2, :2])  # noqa: E731
             yield continuous(schur(wishart) / schur(V), stats.chi2(nu - 2).cdf)
+        case "VonMisesFisher":
+            # in 3 dimensions the cosine of the angle to mu is a truncated exponential variable
+            kappa, away = float(p["kappa"]), x - np.outer(x @ p["mu"], p["mu"])
+            yield continuous(kappa * (1 - x @ p["mu"]), stats.truncexpon(2 * kappa).cdf)
+            first, second = np.linalg.svd(p["mu"][None])[2][1:]
+            angle = np.arctan2(away @ first, away @ second)
+            yield continuous(angle, stats.uniform(-np.pi, 2 * np.pi).cdf)
         case _ if hasattr(reference_of(case), "pdf") or case.family == "HalfStudentT":
             yield continuous(x, reference_of(case).cdf)
         case _:
@@ -251,6 +258,54 @@ def test_extreme_parameters_stay_inside_the_support(shape: float, rate: float) -
             assert np.all(x < 1)
 
 
+@pytest.mark.parametrize("shape", EXTREME_SHAPES)
+@pytest.mark.parametrize("rate", EXTREME_RATES)
+def test_extreme_lifetimes_and_lengths_stay_inside_the_support(shape: float, rate: float) -> None:
+    rng = np.random.default_rng(28)
+    for size in ((), (50,)):
+        values = [
+            runtime.simulate_generalized_gamma(rng, shape, rate, 0.5, size=size),
+            runtime.simulate_generalized_gamma(rng, 2.0, rate, shape, size=size),
+            runtime.simulate_rayleigh(rng, rate, size=size),
+            runtime.simulate_maxwell(rng, rate, size=size),
+            runtime.simulate_chi(rng, shape, size=size),
+            runtime.simulate_nakagami(rng, shape, rate, size=size),
+            runtime.simulate_beta_prime(rng, shape, 1.0, size=size),
+            runtime.simulate_beta_prime(rng, 1.0, shape, size=size),
+            runtime.simulate_lomax(rng, shape, rate, size=size),
+            runtime.simulate_burr_xii(rng, shape, 0.5, rate, size=size),
+            runtime.simulate_burr_xii(rng, 0.5, shape, rate, size=size),
+            runtime.simulate_gompertz(rng, shape, rate, size=size),
+            runtime.simulate_frechet(rng, shape, rate, size=size),
+        ]
+        inside = [
+            runtime.simulate_kumaraswamy(rng, shape, 1.0, size=size),
+            runtime.simulate_kumaraswamy(rng, 1.0, shape, size=size),
+        ]
+        for x in (*values, *inside):
+            assert np.isfinite(x).all()
+            assert np.all(x >= TINY)
+        for x in inside:
+            assert np.all(x < 1)
+
+
+def test_elements_of_lifetimes_have_their_own_parameters() -> None:
+    rng = np.random.default_rng(29)
+    a, b = np.exp(rng.normal(0, 1, (2, N)))
+    size = (N,)
+    checks = (
+        (runtime.simulate_lomax(rng, a, b, size=size), stats.lomax(a, scale=b)),
+        (runtime.simulate_burr_xii(rng, a, b, a, size=size), stats.burr12(a, b, scale=a)),
+        (runtime.simulate_gompertz(rng, a, b, size=size), stats.gompertz(b / a, scale=1 / a)),
+        (runtime.simulate_frechet(rng, a, b, size=size), stats.invweibull(a, scale=b ** (1 / a))),
+        (runtime.simulate_nakagami(rng, a, b, size=size), stats.nakagami(a, scale=b**0.5)),
+        (runtime.simulate_beta_prime(rng, a, b, size=size), stats.betaprime(a, b)),
+        (runtime.simulate_gumbel(rng, a, b, size=size), stats.gumbel_r(a, b)),
+    )
+    for x, reference in checks:
+        assert continuous(reference.cdf(x), stats.uniform.cdf) > LEVEL
+
+
 @pytest.mark.parametrize(
     "draw",
     [
@@ -341,9 +396,17 @@ def spoilt() -> Iterator[tuple[Example, Callable[..., Any]]]:
             case_of(family),
             lambda r, a, d=row.natural.draw: getattr(runtime, d)(r, a, size=size) + 1,
         )
+    swapped, angle = case_of("GeneralizedInverseGaussian"), case_of("VonMises")
+    gig = runtime.generalized_inverse_gaussian
+    yield swapped, lambda r, a, b, c: gig(r, a, c, b, size=size)  # the rates swapped
+    yield angle, lambda r, a, b: runtime.von_mises(r, b, a, size=size)
+    half, sphere = case_of("ModifiedHalfNormal"), case_of("VonMisesFisher")
+    yield half, lambda r, a, b, c: runtime.modified_half_normal(r, a, b, c / 2, size=size)
+    yield sphere, lambda r, a: runtime.von_mises_fisher(r, a / 2, size=(N, SIZE))
+    yield sphere, lambda r, a: runtime.von_mises_fisher(r, a[::-1], size=(N, SIZE))
 
 
-@pytest.mark.parametrize("bug", range(10))
+@pytest.mark.parametrize("bug", range(15))
 def test_planted_bugs_are_caught(bug: int) -> None:
     case, draw = list(spoilt())[bug]
     x = draw(np.random.default_rng(27), *natural_values(case))

@@ -28,10 +28,10 @@ def test_blocks_of_unknown_variables_or_kinds():
 
 def test_exact_samplers_refuse_fallbacks():
     with gp.Model() as model:
-        sd = gp.Uniform("sd", 0, 10)
-        gp.Normal("y", 0, sigma=sd, observed=1.0)
+        mu = gp.Uniform("mu", 0, 10)
+        gp.StudentT("y", nu=3, mu=mu, tau=1, observed=1.0)
 
-    with pytest.raises(gp.CompileError, match=r"^exact=True, but .*\n  sd: no family on \(0, 10\)"):
+    with pytest.raises(gp.CompileError, match=r"^exact=True, but .*\n  mu: no family on \(0, 10\)"):
         gp.compile(model, exact=True)
     assert gp.compile(coin(), exact=True).schedule.fallbacks == ()
 

@@ -11,7 +11,7 @@ from gibbsppl.backends.places import index_text, ranges_of
 from gibbsppl.backends.writer import Writer
 from gibbsppl.contractions import Contribution
 from gibbsppl.expressions import Dim
-from gibbsppl.schedule.steps import NaturalParameter
+from gibbsppl.schedule.steps import Bound, NaturalParameter
 
 
 def accumulated(writer: Writer, name: str, parameter: NaturalParameter, *, full: bool) -> list[str]:
@@ -28,6 +28,32 @@ def accumulated(writer: Writer, name: str, parameter: NaturalParameter, *, full:
         lines = [f"{name} = {writer.call('zeros')}({shape})"]
         lines += [_added(writer, name, c, parameter.axes) for c in parameter.contributions]
     return lines + _on_diagonal(writer, name, parameter)
+
+
+def bound_lines(writer: Writer, bound: Bound, *, full: bool) -> list[str]:
+    """Lines that compute one side of a truncated draw: the tightest bound of all factors."""
+    writer.order = {}
+    writer.arrange(bound.axes)
+    name, tightest = bound.side, writer.call("maximum" if bound.side == "lower" else "minimum")
+    everywhere = [c for c in bound.contributions if c.is_everywhere(writer.sizes)]
+    texts = [writer.write(c.value) for c in everywhere]
+    codes = [writer.align(t, bound.axes) for t in texts]
+    code = codes[0] if codes else ('-float("inf")' if name == "lower" else 'float("inf")')
+    for other in codes[1:]:
+        code = f"{tightest}({code}, {other})"
+    factors = ", ".join(dict.fromkeys(c.factor for c in everywhere))
+    lines = [f"{name} = {code}" + (f"  # from {factors}" if factors else "")]
+    rest = [c for c in bound.contributions if c not in everywhere]
+    if (full or rest) and bound.axes:
+        shape = tuple(map(writer.size, bound.axes))
+        lines.append(f"{name} = {writer.call('broadcast_to')}({name}, {shape})")
+        lines += [f"{name} = {name}.copy()"] * bool(rest)
+    for c in rest:
+        with writer.over(ranges_of(c.place)):
+            value = writer.align(writer.write(c.value), _ranged(bound.axes, c))
+        at = name + index_text(c.place, bound.axes, writer)
+        lines.append(f"{at} = {tightest}({at}, {value})  # from {c.factor}")
+    return lines
 
 
 def _summed(writer: Writer, name: str, parameter: NaturalParameter, *, full: bool) -> list[str]:
@@ -64,12 +90,16 @@ def _on_diagonal(writer: Writer, name: str, parameter: NaturalParameter) -> list
 def _added(writer: Writer, name: str, c: Contribution, axes: tuple[Dim, ...]) -> str:
     """A line that adds a contribution where it goes to."""
     with writer.over(ranges_of(c.place)):
-        left = tuple(a for a, p in zip(axes, c.place, strict=True) if not isinstance(p, int))
-        code = writer.align(writer.write(c.value), left)
+        code = writer.align(writer.write(c.value), _ranged(axes, c))
     where = index_text(c.place, axes, writer)
     operator = "-=" if code.startswith("-") and " + " not in code and " - " not in code else "+="
     code = code[1:] if operator == "-=" else code
     return f"{name}{where} {operator} {code}  # from {c.factor}"
+
+
+def _ranged(axes: tuple[Dim, ...], c: Contribution) -> tuple[Dim, ...]:
+    """The axes along which a contribution goes to more than one position."""
+    return tuple(a for a, p in zip(axes, c.place, strict=True) if not isinstance(p, int))
 
 
 def _numbers_merged(contributions: Sequence[Contribution]) -> list[Contribution]:

@@ -9,12 +9,24 @@ from __future__ import annotations
 import sympy as sp
 from sympy import Mul
 
+from gibbsppl.backends.extremes import extreme_text
 from gibbsppl.backends.leaves import leaf_text
 from gibbsppl.backends.sums import over_text
 from gibbsppl.backends.text import ATOM, POWER, PRODUCT, SUM, Text, number, split_number
 from gibbsppl.backends.writer import Writer
 from gibbsppl.errors import CompileError
-from gibbsppl.expressions import FUNCTIONS, Dim, Expr, InverseEntry, Leaf, LogDet, Over, Times
+from gibbsppl.expressions import (
+    FUNCTIONS,
+    Dim,
+    Expr,
+    Greatest,
+    InverseEntry,
+    Leaf,
+    Least,
+    LogDet,
+    Over,
+    Times,
+)
 
 
 def write(writer: Writer, expr: Expr) -> Text:
@@ -34,6 +46,8 @@ def write(writer: Writer, expr: Expr) -> Text:
             return _power(writer, expr)
         case Over():
             return over_text(writer, expr)
+        case Greatest() | Least():
+            return extreme_text(writer, expr)
         case Times():
             return _times(writer, expr)
         case LogDet():

@@ -57,7 +57,7 @@ def _slice(writer: Writer, leaf: Leaf, axis: int, index: Expr) -> tuple[Dim, str
     assert found is not None
     dim, shift = found
     start, stop = (p + shift for p in writer.range(dim))
-    size = writer.sizes[writer.graph.variables[leaf.array.name].dims[axis]]
+    size = writer.sizes[writer.axes_of(leaf.array.name)[axis]]
     if (start, stop) == (0, size):
         return dim, ":"
     return dim, f"{start or ''}:{stop if stop != size else ''}"

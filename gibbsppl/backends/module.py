@@ -33,12 +33,15 @@ class Module:
         self,
         extra: Mapping[Dim, int] | None = None,
         local: str | None = None,
+        like: str | None = None,
         *,
         keeps: bool = False,
     ) -> Writer:
-        """A writer for one function, which may know the sizes of extra dims."""
+        """A writer for one function, which may know extra dims, and an array that it is given."""
         sizes = {**self.graph.sizes, **(extra or {})}
-        return Writer(self.graph, self.names, self.hoisted, sizes, write, local=local, keeps=keeps)
+        return Writer(
+            self.graph, self.names, self.hoisted, sizes, write, local=local, like=like, keeps=keeps
+        )
 
     def function(self, name: str, doc: str, writer: Writer, body: list[str]) -> str:
         """A function of the state and the constants, with the names unpacked that its body uses."""

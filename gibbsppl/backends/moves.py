@@ -10,18 +10,20 @@ from gibbsppl.backends.text import ATOM, PRODUCT
 from gibbsppl.backends.writer import Writer
 from gibbsppl.contractions import Contribution
 from gibbsppl.expressions import Leaf
-from gibbsppl.schedule.steps import Move
+from gibbsppl.graph import PLAIN
+from gibbsppl.schedule.steps import ConcaveDraw, Move
 
 
-def log_density(module: Module, step: Move) -> str:
+def log_density(module: Module, step: Move | ConcaveDraw) -> str:
     """The function that returns the log density of a step's variable.
 
     Two writers: what does not depend on the variable is computed in the ``outer`` function, once
     for a move; the ``inner`` one is called at each proposal.
     """
-    statement = step.statement
-    name = statement.target.array.name
-    outer, inner = module.writer(keeps=True), module.writer(local=name, keeps=True)
+    statement, place = step.statement, place_of(step)
+    name = place.array.name
+    like = statement.target.array.name
+    outer, inner = module.writer(keeps=True), module.writer(local=name, like=like, keeps=True)
     body, terms = _statistics(module, step, outer, inner)
     terms += [(_term(module, step, inner, c), c.factor) for c in step.terms]
     local = module.names.of(name)
@@ -32,14 +34,22 @@ def log_density(module: Module, step: Move) -> str:
     outer.state_names.update(inner.state_names)
     outer.constant_names |= inner.constant_names
     doc = f"{statement.target} | rest: its log density up to a constant, as a function."
+    if isinstance(step, ConcaveDraw) and step.conditional.change is not None:
+        new = PLAIN.text(step.conditional.change.forward(statement.target))
+        doc = doc.removesuffix(".") + f" of {place} = {new}."
     return module.function(module.functions[statement.name], doc, outer, body)
 
 
+def place_of(step: Move | ConcaveDraw) -> Leaf:
+    """The leaf that the log density is a function of."""
+    return step.conditional.place if isinstance(step, ConcaveDraw) else step.statement.target
+
+
 def _statistics(
-    module: Module, step: Move, outer: Writer, inner: Writer
+    module: Module, step: Move | ConcaveDraw, outer: Writer, inner: Writer
 ) -> tuple[list[str], list[tuple[str, str]]]:
     """Lines that compute the coefficients of statistics; the terms, each with its factors."""
-    target, axes = step.statement.target, module.dims(step.statement)
+    target, axes = place_of(step), module.dims(step.statement)
     full = step.region != module.everything(step.statement)
     body: list[str] = []
     terms: list[tuple[str, str]] = []
@@ -53,7 +63,7 @@ def _statistics(
     return body, terms
 
 
-def _term(module: Module, step: Move, inner: Writer, term: Contribution) -> str:
+def _term(module: Module, step: Move | ConcaveDraw, inner: Writer, term: Contribution) -> str:
     """A term of the log density that is no statistic with a coefficient, at its place."""
     axes = module.dims(step.statement)
     inner.arrange(axes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import prod
 
-from gibbsppl.backends.accumulation import accumulated
+from gibbsppl.backends.accumulation import accumulated, bound_lines
 from gibbsppl.backends.module import Module
 from gibbsppl.expressions import Dim
 from gibbsppl.graph import PLAIN
@@ -23,10 +23,15 @@ def natural_parameters(module: Module, step: ExactDraw | BlockDraw) -> str:
         body += accumulated(writer, eta, parameter, full=full)
     if isinstance(step, BlockDraw):
         body += _flattened(module, step, etas)
+    elif step.bounds:
+        body += [line for b in step.bounds for line in bound_lines(writer, b, full=full)]
+        etas += [b.side for b in step.bounds]
     statistics = ", ".join(map(PLAIN.text, step.conditional.statistics))
     joint = ", drawn jointly" if isinstance(step, BlockDraw) else ""
     doc = f"{statement.target} | rest ~ {step.conditional.family.name}{joint}: "
     doc += f"the coefficients of {statistics}." if statistics else "no statistics."
+    if isinstance(step, ExactDraw) and step.bounds:
+        doc = doc.removesuffix(".") + "; its bounds."
     body.append(f"return ({', '.join(etas)}{',' if len(etas) == 1 else ''})")
     return module.function(module.functions[statement.name], doc, writer, body)
 

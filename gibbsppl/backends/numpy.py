@@ -15,7 +15,15 @@ from gibbsppl.backends.moves import log_density
 from gibbsppl.backends.names import MATHEMATICS, NUMPY
 from gibbsppl.backends.natural import natural_parameters
 from gibbsppl.backends.sweep import sweep
-from gibbsppl.schedule.steps import BlockDraw, ExactDraw, FiniteDraw, Move, Schedule, Step
+from gibbsppl.schedule.steps import (
+    BlockDraw,
+    ConcaveDraw,
+    ExactDraw,
+    FiniteDraw,
+    Move,
+    Schedule,
+    Step,
+)
 
 
 def write_numpy(schedule: Schedule) -> str:
@@ -70,7 +78,7 @@ def _given_rest(module: Module, step: Step) -> str:
             return natural_parameters(module, step)
         case FiniteDraw():
             return log_weights(module, step)
-        case Move():
+        case ConcaveDraw() | Move():
             return log_density(module, step)
         case _:
             assert_never(step)

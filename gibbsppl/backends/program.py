@@ -15,12 +15,15 @@ warm-up only: ``runtime.moves.freeze(s)`` ends it.
 
 from __future__ import annotations
 
+import contextlib
 import linecache
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from gibbsppl.errors import GibbspplError
 
 State = dict[str, Any]
 Constants = dict[str, Any]
@@ -40,6 +43,21 @@ class Program:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return load, (self.source,)
+
+
+    def mended_by(
+        self, rng: np.random.Generator, constants: Constants
+    ) -> Callable[[State], None]:
+        """A function that makes a sweep from a state of zero density, as far as it comes."""
+
+        def mend(state: State) -> None:
+            with contextlib.suppress(ArithmeticError, ValueError, GibbspplError):
+                with np.errstate(all="ignore"):
+                    self.sweep(rng, state, constants)
+            for name in [n for n in state if n.startswith("~")]:
+                del state[name]
+
+        return mend
 
 
 def load(source: str) -> Program:

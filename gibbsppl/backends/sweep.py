@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 from typing import assert_never
 
@@ -11,8 +12,15 @@ from gibbsppl.backends.lines import INDENT, indented, renamed
 from gibbsppl.backends.module import Module
 from gibbsppl.backends.places import positions_text, slices_text, where_text
 from gibbsppl.backends.writer import Writer
-from gibbsppl.expressions import Expr
-from gibbsppl.schedule.steps import BlockDraw, ExactDraw, FiniteDraw, Move, Step
+from gibbsppl.expressions import Expr, Leaf, mentions
+from gibbsppl.schedule.steps import (
+    BlockDraw,
+    ConcaveDraw,
+    ExactDraw,
+    FiniteDraw,
+    Move,
+    Step,
+)
 
 
 def sweep(module: Module) -> str:
@@ -32,6 +40,8 @@ def _drawn(module: Module, step: Step) -> list[str]:
             return _block(module, step)
         case FiniteDraw():
             return _labels(module, step)
+        case ConcaveDraw():
+            return _concave(module, step)
         case Move():
             return _moved(module, step)
         case _:
@@ -42,24 +52,53 @@ def _exact(module: Module, step: ExactDraw) -> list[str]:
     """A draw from a family: whole, of a part, or one element after the other."""
     natural = step.conditional.family.natural
     assert natural is not None
-    draw = f"runtime.{natural.draw}"
+    draw = f"runtime.{natural.truncated if step.bounds else natural.draw}"
     state, known = _state(step), _known(module, step)
+    count = len(step.parameters) + len(step.bounds)
     if step.is_by_element:
-        etas = "".join(f", eta[{j}][at]" for j in range(len(step.parameters)))
+        etas = "".join(f", eta[{j}][at]" for j in range(count))
         return [
             f"for at in {positions_text(module, step)}:  # its elements depend on one another",
             f"{INDENT}eta = {_call(module, step)}",
-            f"{INDENT}{state}[at] = {draw}(rng{etas}, (){known})",
+            *indented(_put(module, step, "[at]", f"{draw}(rng{etas}, (){known})")),
         ]
     if module.is_whole(step):
         shape = module.shape(step.statement)
-        return [f"{state} = {draw}(rng, *{_call(module, step)}, {shape}{known})"]
+        return _put(module, step, "", f"{draw}(rng, *{_call(module, step)}, {shape}{known})")
     where = where_text(module, step)
-    etas = "".join(f", eta[{j}]{where}" for j in range(len(step.parameters)))
+    etas = "".join(f", eta[{j}]{where}" for j in range(count))
     return [
         f"eta = {_call(module, step)}",
-        f"{state}{where} = {draw}(rng{etas}, {state}{where}.shape{known})",
+        *_put(module, step, where, f"{draw}(rng{etas}, {state}{where}.shape{known})"),
     ]
+
+
+def _put(module: Module, step: ExactDraw | ConcaveDraw, where: str, drawn: str) -> list[str]:
+    """Lines that put what is drawn in its place, after the change of variable is undone."""
+    change, state = step.conditional.change, _state(step)
+    if change is None:
+        return [f"{state}{where} = {drawn}"]
+    new = module.names.of(step.conditional.place.array.name)
+    undone = _mapped(module, step, change.backward, new)
+    if not where or change.constant.is_number:
+        return [f"{new} = {drawn}", f"{state}{where} = {undone}"]
+    # The constant of the change is one number per element of the whole array.
+    return [
+        f"{new} = {module.writer().call('zeros')}({module.shape(step.statement)})",
+        f"{new}{where} = {drawn}",
+        f"{state}{where} = ({undone}){where}",
+    ]
+
+
+def _mapped(
+    module: Module, step: ExactDraw | ConcaveDraw, map_: Callable[[Expr], Expr], code: str
+) -> str:
+    """The text of a function of an array of the step's shape, which is written as ``code``."""
+    axes, array = module.dims(step.statement), step.statement.target.array
+    writer = module.writer(local=array.name)
+    writer.arrange(axes)
+    text = writer.align(writer.write(map_(Leaf(array, *axes))), axes)
+    return renamed(_qualified(module, writer, text), {module.names.of(array.name): code})
 
 
 def _known(module: Module, step: ExactDraw) -> str:
@@ -135,10 +174,28 @@ def _moved(module: Module, step: Move) -> list[str]:
     return [f"{state} = runtime.{move}(rng, {state}, {_call(module, step)}, {width}{bounds})"]
 
 
-def _bound(module: Module, step: Move, name: str) -> str:
-    """A bound of the support as a keyword; empty where it is infinite."""
-    value: Expr = sp.sympify(getattr(step.statement.support, name))
-    if value in (sp.oo, -sp.oo):
+def _concave(module: Module, step: ConcaveDraw) -> list[str]:
+    """A draw by adaptive rejection: of all elements, of a part, or of one after the other."""
+    change, state, where = step.conditional.change, _state(step), where_text(module, step)
+    now = state if change is None else _mapped(module, step, change.forward, state)
+    bounds = "".join(_bound(module, step, b) for b in ("lower", "upper"))
+    call = _call(module, step)
+    if step.is_by_element:
+        arguments = f"{now}, {call}, {positions_text(module, step)}{bounds}"
+        return _put(module, step, "", f"runtime.log_concave_elements(rng, {arguments})")
+    if not module.is_whole(step):
+        at = where[1:-1] if step.statement.known != 0 else slices_text(step.region)
+        arguments = f"{now}, {at}, {call}{bounds}"
+        return _put(module, step, "", f"runtime.log_concave_part(rng, {arguments})")
+    return _put(module, step, "", f"runtime.log_concave(rng, {call}, {now}{bounds})")
+
+
+def _bound(module: Module, step: Move | ConcaveDraw, name: str) -> str:
+    """A bound of the support as a keyword; empty where there is none."""
+    of = step.conditional if isinstance(step, ConcaveDraw) else step.statement
+    value: Expr = sp.sympify(getattr(of.support, name))
+    # A bound that is another element of the same array is a term of the log density.
+    if value in (sp.oo, -sp.oo) or mentions(value, step.variables):
         return ""
     writer = module.writer()
     axes = module.dims(step.statement)

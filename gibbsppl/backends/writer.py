@@ -25,7 +25,8 @@ class Writer:
     """Writes expressions for one function; collects the names that the function must unpack.
 
     ``cases`` writes an expression that is not hoisted. ``preparing``: the function is ``prepare``.
-    ``local`` is an array that is an argument of the function. ``keeps``: gathers get local names.
+    ``local`` is an array that is an argument of the function, with the dims of the array ``like``
+    (of its own, without). ``keeps``: gathers get local names.
     """
 
     graph: Graph
@@ -35,6 +36,7 @@ class Writer:
     cases: Callable[[Writer, Expr], Text]
     preparing: bool = False
     local: str | None = None
+    like: str | None = None
     keeps: bool = False
     random: set[str] = field(init=False)
     order: dict[Dim, int] = field(default_factory=dict)
@@ -49,9 +51,15 @@ class Writer:
     def __post_init__(self) -> None:
         self.random = {v.name for v in self.graph.variables.values() if v.kind == "random"}
 
+    def axes_of(self, name: str) -> tuple[Dim, ...]:
+        """The dims of an array."""
+        own = self.like if name == self.local and self.like is not None else name
+        return self.graph.variables[own].dims
+
     def is_data(self, expr: Expr) -> bool:
         """Whether an expression reads data alone."""
-        return not any(leaf.array.name in self.random for leaf in expr.atoms(Leaf))
+        random = self.random | {self.local}
+        return not any(leaf.array.name in random for leaf in expr.atoms(Leaf))
 
     def size(self, dim: Dim) -> int:
         """The size of a dim or of a copy of it."""

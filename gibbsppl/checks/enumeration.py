@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 
 from gibbsppl.backends.program import Program
 from gibbsppl.checks.perturb import free_elements
-from gibbsppl.checks.steps import in_array_order, log_weights
+from gibbsppl.checks.steps import exact_parts, in_array_order, log_weights
 from gibbsppl.checks.table import verdict
 from gibbsppl.density import Floats, Values, evaluate, log_joint, regions
 from gibbsppl.errors import CompileError
 from gibbsppl.forward import fill
 from gibbsppl.graph import Graph, Statement
-from gibbsppl.schedule.steps import FiniteDraw, Step
+from gibbsppl.schedule.steps import ExactDraw, FiniteDraw, Step
 
 LARGEST = 4096
 
@@ -66,7 +66,7 @@ def enumerate_sweep(
     posterior /= posterior.sum()
     constants = program.prepare(data)
     transition = np.eye(len(states))
-    for step in map(_finite, steps):
+    for step in map(_of_labels, steps):
         transition = transition @ _step_matrix(graph, program, constants, step, data, states)
     discrepancy = float(np.abs(posterior @ transition - posterior).max())
     # Each entry is a sum of as many products as there are states, for each of the steps.
@@ -74,12 +74,12 @@ def enumerate_sweep(
     return Enumeration(states, posterior, transition, discrepancy, tolerance)
 
 
-def _finite(step: Step) -> FiniteDraw:
-    if isinstance(step, FiniteDraw):
+def _of_labels(step: Step) -> FiniteDraw | ExactDraw:
+    if isinstance(step, FiniteDraw | ExactDraw) and step.statement.support.is_finite:
         return step
     raise CompileError(
-        f"{step.statement.name}: its step is of kind {step.kind!r}, expected 'finite': only "
-        "draws of labels have a transition matrix."
+        f"{step.statement.name}: its step is of kind {step.kind!r}, expected an exact draw of "
+        "finitely many labels: only these have a transition matrix."
     )
 
 
@@ -138,43 +138,78 @@ def _step_matrix(
     graph: Graph,
     program: Program,
     constants: Any,
-    step: FiniteDraw,
+    step: FiniteDraw | ExactDraw,
     data: Values,
     states: Sequence[Mapping[str, Any]],
 ) -> Floats:
     """The transition matrix of one step; drawn one by one, the product over its elements."""
     statement = step.statement
     free = free_elements(statement, {**data, **states[0]}, graph.sizes)
-    found = [
-        _probabilities(graph, program, constants, step, s) for s in states
-    ]
+    lower, upper = _range(graph, statement, {**data, **states[0]})
+    labels = range(lower, upper + 1)
+    found = []
+    for state in states:
+        copy = {name: np.array(value) for name, value in state.items()}
+        given = program.given_rest[statement.name](copy, constants)
+        found.append(_probabilities(graph, step, given, {**data, **state}, labels))
     if not step.is_by_element:
-        return _moves(graph, statement, data, states, found, step.conditional.lower, free)
+        return _moves(graph, statement, data, states, found, lower, free)
     matrix = np.eye(len(states))
     for where in map(tuple, np.argwhere(free)):
         only = np.zeros_like(free)
         only[where] = True
-        matrix = matrix @ _moves(
-            graph, statement, data, states, found, step.conditional.lower, only
-        )
+        matrix = matrix @ _moves(graph, statement, data, states, found, lower, only)
     return matrix
 
 
+def _range(graph: Graph, statement: Statement, values: Values) -> tuple[int, int]:
+    """The smallest and the largest label of any element."""
+    labels = [place[2] for place in _places(graph, statement, values)]
+    return min(r.start for r in labels), max(r.stop for r in labels) - 1
+
+
 def _probabilities(
-    graph: Graph, program: Program, constants: Any, step: FiniteDraw, state: Values
+    graph: Graph, step: FiniteDraw | ExactDraw, given: Any, values: Values, labels: range
 ) -> Floats:
     """The probability of each label for each element of the statement: (label, ranges)."""
-    copy = {name: np.array(value) for name, value in state.items()}
-    given = program.given_rest[step.statement.name](copy, constants)
     over = regions(step.statement, graph.sizes)
     shape = tuple(map(len, over))
     axes = np.arange(int(np.prod(shape))).reshape(shape)
     order = in_array_order(axes, step.statement, over)
-    weights = log_weights(step, given, order.shape).reshape(step.conditional.size, -1)
+    if isinstance(step, FiniteDraw):
+        weights = log_weights(step, given, order.shape)
+    else:
+        weights = np.stack([_log_density(graph, step, given, values, v) for v in labels])
+    weights = weights.reshape(len(labels), -1)
     flat = np.empty_like(weights)
     flat[:, order.reshape(-1)] = weights
     odds = np.exp(flat - flat.max(axis=0))
     return np.asarray((odds / odds.sum(axis=0)).reshape(-1, *shape))
+
+
+def _log_density(
+    graph: Graph, step: ExactDraw, given: Any, values: Values, label: int
+) -> Floats:
+    """The log density of a label for each element, in the array's order."""
+    statement, sizes = step.statement, graph.sizes
+    name = statement.target.array.name
+    there = {**values, name: np.array(values[name])}
+    shape = tuple(map(len, regions(statement, sizes)))
+    fill(statement, np.full(shape, float(label)), there, sizes)
+    with np.errstate(all="ignore"):
+        total = np.sum(exact_parts(step.conditional, given, there, sizes), axis=0)
+    possible = _is_label(graph, statement, values, label)
+    return np.where(possible.ravel(), total, -np.inf)
+
+
+def _is_label(graph: Graph, statement: Statement, values: Values, label: int) -> Any:
+    """Where a label is in the support."""
+    over = regions(statement, graph.sizes)
+    lower, upper = (
+        np.broadcast_to(evaluate(sp.sympify(b), over, values, graph.sizes), tuple(map(len, over)))
+        for b in (statement.support.lower, statement.support.upper)
+    )
+    return in_array_order(np.asarray((lower <= label) & (label <= upper)), statement, over)
 
 
 def _moves(

@@ -55,7 +55,7 @@ def _one_of(
     rng: np.random.Generator, statement: Statement, free: Mask, which: Which
 ) -> Mask:
     """One free element; one whole event where its entries are tied to one another."""
-    tied = statement.support.kind in ("simplex", "spd", "counts")
+    tied = statement.support.kind in ("simplex", "sphere", "spd", "counts")
     events = len(event_dims(statement)) if tied else 0
     batch = free.all(axis=tuple(range(free.ndim - events, free.ndim))) if events else free
     chosen = np.zeros(batch.size, dtype=bool)
@@ -81,6 +81,9 @@ def _moved(
         case "simplex":
             weights = x * np.exp(noise)
             return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
+        case "sphere":
+            moved = x + noise / np.sqrt(x.shape[-1])
+            return np.asarray(moved / np.linalg.norm(moved, axis=-1, keepdims=True))
         case "spd":
             near_identity = np.eye(x.shape[-1]) + 0.2 * noise
             moved = near_identity @ x @ np.swapaxes(near_identity, -2, -1)

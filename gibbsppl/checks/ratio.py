@@ -72,7 +72,8 @@ def verify(
     lead out of the support, are a row that failed.
     """
     rng = np.random.default_rng(seed)
-    start, _ = initial_state(rng, graph, data)
+    mend = program.mended_by(rng, program.prepare(data))
+    start, _ = initial_state(rng, graph, data, mend=mend)
     swept = _after_sweeps(rng, graph, program, data, start)
     found = [ratio_check(rng, graph, program, steps, data, state) for state in (start, *swept)]
     rows = tuple(max(same, key=_row_badness) for same in zip(*found, strict=True))

@@ -11,17 +11,27 @@ density of those values (up to a constant), as an array of terms whose sum count
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, assert_never
 
 import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from gibbsppl.density import Floats, Sizes, Values, evaluate, regions
-from gibbsppl.expressions import Expr, dims_of
+from gibbsppl.concavity import LogConcave
+from gibbsppl.density import Floats, Sizes, Values, evaluate, kept_entries, regions
+from gibbsppl.expressions import Expr, Leaf, dims_of
+from gibbsppl.forward import fill
 from gibbsppl.graph import Range, Statement
 from gibbsppl.matching import Conditional
-from gibbsppl.schedule.steps import BlockDraw, ExactDraw, FiniteDraw, Move, Step
+from gibbsppl.schedule.steps import (
+    BlockDraw,
+    ConcaveDraw,
+    ExactDraw,
+    FiniteDraw,
+    Move,
+    Step,
+)
 
 
 def log_terms_of(step: Step, given: Any, values: Values, sizes: Sizes) -> Floats:
@@ -34,6 +44,8 @@ def log_terms_of(step: Step, given: Any, values: Values, sizes: Sizes) -> Floats
                 return _finite_terms(step, given, values, sizes)
             case BlockDraw():
                 return _block_terms(step, given, values, sizes)
+            case ConcaveDraw():
+                return _concave_terms(step.conditional, given, values, sizes)
             case Move():
                 return np.ravel(given(np.asarray(values[array_of(step)])))
             case _:
@@ -69,19 +81,69 @@ def _axis_along(index: Expr, over: tuple[Range, ...]) -> int | None:
 
 
 def _exact_terms(conditional: Conditional, given: Any, values: Values, sizes: Sizes) -> Floats:
-    statement = conditional.statement
+    """Statistics times natural parameters, the base measure, the Jacobian and the bounds."""
+    return np.concatenate(exact_parts(conditional, given, values, sizes))
+
+
+def exact_parts(
+    conditional: Conditional, given: Any, values: Values, sizes: Sizes
+) -> list[Floats]:
+    """The terms of an exact draw's log density, each with all elements in the array's order."""
+    statement, values = _on_new_scale(conditional, values, sizes)
     etas = given if isinstance(given, tuple) else (given,)
     terms = [
         _statistic_terms(statistic, np.asarray(eta), statement, values, sizes)
-        for statistic, eta in zip(conditional.statistics, etas, strict=True)
+        for statistic, eta in zip(conditional.statistics, etas, strict=False)
     ]
     natural, known = conditional.family.natural, dict(conditional.known)
     assert natural is not None
     base = natural.log_base(conditional.place, conditional.event, **known)
+    if conditional.change is not None:
+        base -= conditional.change.log_jacobian(conditional.place)
     over = statement.over if conditional.family.event else regions(statement, sizes)
     log_base = evaluate(sp.sympify(base), over, values, sizes)
-    shape = tuple(map(len, over))
-    return np.concatenate([*terms, np.ravel(np.broadcast_to(log_base, shape))])
+    log_base = np.broadcast_to(log_base, tuple(map(len, over)))
+    if not conditional.family.event:
+        log_base = in_array_order(log_base, statement, over)
+    terms.append(np.ravel(log_base))
+    if conditional.truncated:
+        terms.append(_between(etas[-2:], statement, values, sizes))
+    return terms
+
+
+def _concave_terms(conditional: LogConcave, given: Any, values: Values, sizes: Sizes) -> Floats:
+    """The log density on the scale that is drawn, and the Jacobian."""
+    statement, changed = _on_new_scale(conditional, values, sizes)
+    density = np.ravel(given(np.asarray(changed[statement.target.array.name])))
+    if conditional.change is None:
+        return density
+    over = regions(statement, sizes)
+    jacobian = conditional.change.log_jacobian(conditional.place)
+    return np.concatenate([density, -np.ravel(evaluate(jacobian, over, changed, sizes))])
+
+
+def _on_new_scale(
+    conditional: Conditional | LogConcave, values: Values, sizes: Sizes
+) -> tuple[Statement, Values]:
+    """The statement and the values of the variable that the statistics are of."""
+    statement, change = conditional.statement, conditional.change
+    if change is None:
+        return statement, values
+    over = regions(statement, sizes)
+    new = evaluate(change.forward(statement.target), over, values, sizes)
+    shape = np.shape(values[statement.target.array.name])
+    place = Leaf(conditional.place.array, *statement.target.indices)
+    changed = replace(statement, target=place)
+    there = {**values, place.array.name: np.full(shape, np.nan)}
+    fill(changed, np.broadcast_to(new, tuple(map(len, over))), there, sizes)
+    return changed, there
+
+
+def _between(bounds: Any, statement: Statement, values: Values, sizes: Sizes) -> Floats:
+    """The log indicators that the values are between the bounds."""
+    x = region_of(statement, values, sizes)
+    lower, upper = (_stretched(np.asarray(b, dtype=float), x.shape, statement) for b in bounds)
+    return np.ravel(np.where((lower <= x) & (x <= upper), 0.0, -np.inf))
 
 
 def _statistic_terms(
@@ -91,6 +153,8 @@ def _statistic_terms(
     over = _read_over(statistic, statement, sizes)
     value = evaluate(statistic, over, values, sizes)
     value = np.broadcast_to(value, tuple(map(len, over)))
+    if statement.support.kind == "simplex":
+        value = np.where(kept_entries(statement, values, sizes), value, 0.0)
     inside = regions(statement, sizes)
     if over[: len(inside)] == inside:
         value = in_array_order(value, statement, inside, extra=len(over) - len(inside))

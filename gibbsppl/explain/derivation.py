@@ -7,14 +7,20 @@ shown are the values that the passes have made.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import assert_never
+from itertools import islice
+from typing import Any, assert_never
 
 from gibbsppl.contractions import Contribution
 from gibbsppl.errors import CompileError
 from gibbsppl.explain.columns import columns, indented
-from gibbsppl.explain.families import family_told, parameters_told
+from gibbsppl.explain.families import (
+    changed_told,
+    family_told,
+    new_variable_told,
+    parameters_told,
+)
 from gibbsppl.explain.names import drawn_name
 from gibbsppl.explain.schedule_text import how_drawn, nearest_hint, owner
 from gibbsppl.explain.source_lines import step_lines
@@ -28,10 +34,13 @@ from gibbsppl.explain.terms import (
 from gibbsppl.expressions import Array, Dim, Expr, dims_of
 from gibbsppl.graph import Factor, Graph, Statement
 from gibbsppl.graph_views import blanket
+from gibbsppl.matching import NotConjugate
 from gibbsppl.notation import Notation, full_notation, wrapped
 from gibbsppl.pieces import Piece, bounds_seen
+from gibbsppl.repairs import diagnoses, family_named, proposed, tried
 from gibbsppl.schedule.steps import (
     BlockDraw,
+    ConcaveDraw,
     ExactDraw,
     FiniteDraw,
     Move,
@@ -41,16 +50,26 @@ from gibbsppl.schedule.steps import (
 )
 
 WIDTH = 96
+MOST_REPAIRS = 3
 
 
-def explained(schedule: Schedule, source: str, name: str | None = None) -> str:
-    """The derivation of what is named (a variable, or one of its statements); of all without."""
+def explained(
+    schedule: Schedule,
+    source: str,
+    name: str | None = None,
+    data: Mapping[str, Any] | None = None,
+) -> str:
+    """The derivation of what is named (a variable, or one of its statements); of all without.
+
+    ``data`` is what repairs are tried with.
+    """
+    data = data or {}
     if name is not None:
         steps = _named(schedule, name)
-        return "\n\n".join(_Derivation(schedule, source, s).text() for s in steps)
+        return "\n\n".join(_Derivation(schedule, source, s, data).text() for s in steps)
     model = "\n".join(["The model", *indented(str(schedule.graph).splitlines())])
-    told = (_Derivation(schedule, source, s).text() for s in schedule.steps)
-    return "\n\n\n".join([model, *told])
+    parts = (_Derivation(schedule, source, s, data).text() for s in schedule.steps)
+    return "\n\n\n".join([model, *parts])
 
 
 def _named(schedule: Schedule, name: str) -> list[Step]:
@@ -83,6 +102,7 @@ class _Derivation:
     schedule: Schedule
     source: str
     step: Step
+    data: Mapping[str, Any]
 
     @property
     def graph(self) -> Graph:
@@ -162,12 +182,13 @@ class _Derivation:
                 return [told, *columns([("log weight", "from"), *rows])]
             case ExactDraw() | BlockDraw():
                 found = [p for ps in self.step.conditional.pieces for p in ps]
-            case Move():
+            case ConcaveDraw() | Move():
                 found = list(self.step.conditional.pieces)
             case _:
                 assert_never(self.step)
         head = ("statistic", "coefficient", "from", "summed over")
-        return columns([head, *(self._piece(p) for p in found if touches(p, self.step))])
+        collected = columns([head, *(self._piece(p) for p in found if touches(p, self.step))])
+        return new_variable_told(self.step.conditional, self.notation) + collected
 
     def _piece(self, piece: Piece) -> tuple[str, ...]:
         text = self.notation.text
@@ -186,14 +207,35 @@ class _Derivation:
             case FiniteDraw():
                 weights = self._summed((self.step.weights,))
                 return [("The log weights of the labels", self._labels() + weights)]
+            case ConcaveDraw():
+                change = changed_told(self.step.conditional, self.notation)
+                density = wrapped(log_density_text(self.step, self.notation), WIDTH)
+                certificate = str(self.step.conditional.certificate).splitlines()
+                return [
+                    ("No family recognised", self._refused(self.step.conditional.refusal)),
+                    ("The certificate: the log density is concave", change + certificate),
+                    (f"The log density that {self.step.kernel} evaluates", density),
+                ]
             case Move():
                 density = wrapped(log_density_text(self.step, self.notation), WIDTH)
                 return [
-                    ("No family recognised", _refused(self.step, self.notation)),
+                    ("No family recognised", self._refused(self.step.conditional)),
                     (f"The log density that {self.step.kernel} sampling evaluates", density),
                 ]
             case _:
                 assert_never(self.step)
+
+    def _refused(self, refusal: NotConjugate) -> list[str]:
+        """Why there is no closed form, what is nearest, and what would give it one."""
+        lines = [refusal.reason, *nearest_hint(self.graph, refusal, self.notation)]
+        for factor, conditional in diagnoses(self.graph, refusal):
+            family = family_named(conditional)
+            lines += [f"diagnosis, not a repair: without {factor} it would be {family}"]
+        found = list(islice(proposed(self.graph, refusal, self.data), MOST_REPAIRS))
+        if not found:
+            return [*lines, f"no repair was found (tried: {tried()})"]
+        shown = (line for repair in found for line in indented(repair.text.splitlines()))
+        return [*lines, "what would repair it, each tried on this model:", *shown]
 
     def _labels(self) -> list[str]:
         target = self.statement.target
@@ -236,9 +278,3 @@ def _summed_dims(piece: Piece) -> list[Dim]:
 def _reached(contribution: Contribution, parameter: NaturalParameter, step: Step) -> str:
     where = reach(contribution, parameter.axes, step)
     return f"at {where}" if where else ""
-
-
-def _refused(move: Move, notation: Notation) -> list[str]:
-    """Why there is no closed form, and what is nearest."""
-    derived = move.conditional
-    return [derived.reason, *nearest_hint(move, notation)]

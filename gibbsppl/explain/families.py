@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import sympy as sp
 
+from gibbsppl.concavity import LogConcave
 from gibbsppl.explain.reading import EVENT, PARTNER, reading_of, said
-from gibbsppl.explain.terms import statistic_shown, value_of
+from gibbsppl.explain.terms import bounds_told, statistic_shown, value_of
 from gibbsppl.expressions import Dim, Expr, primed
 from gibbsppl.graph import Graph
-from gibbsppl.matching import ENTRY
+from gibbsppl.matching import Conditional
 from gibbsppl.notation import Notation, wrapped
+from gibbsppl.readings import ENTRY
 from gibbsppl.schedule.steps import BlockDraw, ExactDraw
 
 WIDTH = 96
@@ -22,11 +25,16 @@ Draw = ExactDraw | BlockDraw
 def family_told(step: Draw, graph: Graph) -> list[str]:
     """The family whose statistics and support these are."""
     notation, family = Notation(graph.sizes), step.conditional.family
-    target, support = step.statement.target, step.statement.support
+    conditional = step.conditional
+    target = step.statement.target
+    is_new = conditional.change is not None
+    support = conditional.support if is_new else step.statement.support
     shown = [notation.text(statistic_shown(p, step, graph)) for p in step.parameters]
-    lines = [f"support     {target} in {support}"]
+    lines = changed_told(conditional, notation)
+    lines += [f"support     {conditional.place if is_new else target} in {support}"]
+    lines += [f"limit       {limit}" for limit in conditional.limits]
     lines += [f"statistics  {', '.join(shown) or 'none'}"]
-    lines += [f"family      {family.name}: the smallest one with these statistics on this support"]
+    lines += [f"family      {family.name}{_why(step)}"]
     lines += [f"known       {n} = {notation.text(v)}" for n, v in step.conditional.known]
     if isinstance(step, BlockDraw):
         dims = ", ".join(_axes(step, graph)[a].name for a in step.dense)
@@ -34,6 +42,33 @@ def family_told(step: Draw, graph: Graph) -> list[str]:
     if step.is_by_element:
         lines += ["elements    depend on one another: each is drawn given the others as they are"]
     return lines
+
+
+def new_variable_told(conditional: Any, notation: Notation) -> list[str]:
+    """What the terms are written in, where that is not the variable itself."""
+    change = getattr(conditional, "change", None)
+    if change is None:
+        return []
+    new = notation.text(change.forward(conditional.statement.target))
+    return [f"with {conditional.place} = {new} as the variable, the log of its Jacobian among them:"]
+
+
+def changed_told(conditional: Conditional | LogConcave, notation: Notation) -> list[str]:
+    """The change of variable, and its Jacobian."""
+    change, target = conditional.change, conditional.statement.target
+    if change is None:
+        return []
+    new = notation.text(change.forward(target))
+    jacobian = sp.exp(change.log_jacobian(conditional.place))
+    told = f"|d{target}/d{conditional.place}| ~ {notation.text(jacobian)}"
+    return [f"change      {conditional.place} = {new}, with the Jacobian {told}"]
+
+
+def _why(step: Draw) -> str:
+    own = step.conditional.change is None and step.conditional.family is step.statement.family
+    why = "the prior's own, which has these statistics" if own else "the smallest one with these statistics on this support"
+    truncated = ", truncated" if step.conditional.truncated else ""
+    return f": {why}{truncated}"
 
 
 def parameters_told(step: Draw, graph: Graph) -> list[str]:
@@ -45,7 +80,7 @@ def parameters_told(step: Draw, graph: Graph) -> list[str]:
     notation = Notation(graph.sizes, own)
     values = _values(step)
     put_in = said(family, values, names) if values is not None else {}
-    lines = []
+    lines = bounds_told(step, notation)
     for name, formula in reading.solved:
         lines += _read_off(name, formula.xreplace(names), put_in.get(name), graph, notation)
     for eta, formula in reading.equations:

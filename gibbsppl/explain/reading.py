@@ -21,14 +21,16 @@ import sympy as sp
 from sympy import Add, Mul
 
 from gibbsppl.expressions import Array, Binder, Dim, Expr, Leaf, Over, primed, substitute
-from gibbsppl.families import Family
+from gibbsppl.families import Family, Parameter
 from gibbsppl.graph import Range
-from gibbsppl.matching import normal_form
 from gibbsppl.pieces import Piece, split, views_of
+from gibbsppl.readings import normal_form
 
 EVENT = Dim("k")
 PARTNER = primed(EVENT)
 VALUE = "·value"
+# Two roots differ by much more than the rounding of fifteen digits.
+TINY = sp.Float("1e-9")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ def reading_of(family: Family) -> Reading:
     natural = family.natural
     assert natural is not None
     event = (EVENT, PARTNER)[: family.event]
-    symbols = {n: Array(n)[(EVENT, PARTNER)[: p.event]] for n, p in family.parameters.items()}
+    symbols = {n: _symbol(n, p)[(EVENT, PARTNER)[: p.event]] for n, p in family.parameters.items()}
     known = {n: symbols[n] for n in natural.known}
     place = Array(VALUE)[event]
     base = natural.log_base(place, event, **known)
@@ -58,9 +60,18 @@ def reading_of(family: Family) -> Reading:
     pieces = split(VALUE, density, (), {VALUE}, {})
     statistics = natural.statistics(place, event, **known)
     etas = tuple(Array(f"eta_{j + 1}")[()] for j in range(len(statistics)))
+    if natural.parameters is not None:
+        return Reading(etas, tuple(natural.parameters(*etas, event=event).items()), ())
     found = tuple(_coefficient(s, place, event, pieces) for s in statistics)
     unknown = {n: leaf for n, leaf in symbols.items() if n not in known}
     return _solved(etas, found, unknown)
+
+
+def _symbol(name: str, parameter: Parameter) -> Array:
+    """The array of a parameter, with what its support says of its sign."""
+    lower = sp.sympify(parameter.support.lower)
+    is_scalar = parameter.support.kind == "real"
+    return Array(name, positive=True) if is_scalar and lower.is_nonnegative else Array(name)
 
 
 def _coefficient(
@@ -93,17 +104,30 @@ def _solved(
     etas: Sequence[Leaf], coefficients: Sequence[Expr], unknown: Mapping[str, Leaf]
 ) -> Reading:
     """The equations ``eta = coefficient`` solved for the parameters, as far as it goes."""
-    dummies = {leaf: sp.Dummy(name) for name, leaf in unknown.items()}
+    signs = {leaf: {"positive": True} if leaf.is_positive else {} for leaf in unknown.values()}
+    dummies = {leaf: sp.Dummy(name, **signs[leaf]) for name, leaf in unknown.items()}
     pairs = list(zip(etas, coefficients, strict=True))
     closed = [(e, c) for e, c in pairs if _is_under_a_sum(c, unknown.values())]
     letters = {e: sp.Dummy(str(e)) for e in etas}
     equations = [c.xreplace(dummies) - letters[e] for e, c in pairs if (e, c) not in closed]
     solutions = sp.solve(equations, *dummies.values(), dict=True) if equations else []
     back = {d: e for e, d in letters.items()}
-    found = solutions[0] if solutions else {}
+    found = next((s for s in solutions if _is_right(s, equations, letters.values())), {})
     values = {n: found[dummies[x]] for n, x in unknown.items() if dummies[x] in found}
     solved = tuple((n, value.xreplace(back)) for n, value in values.items())
     return Reading(tuple(etas), solved, tuple(closed if solutions else pairs))
+
+
+def _is_right(
+    solution: Mapping[Expr, Expr], equations: Sequence[Expr], letters: Iterable[Expr]
+) -> bool:
+    """Whether a solution gives parameters back from which eta was made: there may be two roots."""
+    symbols = sorted({d for e in equations for d in e.free_symbols} - set(letters), key=str)
+    point = {d: sp.Rational(n + 3, n + 2) for n, d in enumerate(symbols)}
+    made = {e: sp.solve(q.xreplace(point), e)[0] for e, q in zip(letters, equations, strict=False)}
+    return all(
+        abs(sp.N(v.xreplace(made).xreplace(point)) - point[d]) < TINY for d, v in solution.items()
+    )
 
 
 def _is_under_a_sum(expr: Expr, unknown: Iterable[Leaf]) -> bool:

@@ -6,14 +6,18 @@ variable, the family, how it is drawn, and its natural parameters in the model's
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import assert_never
+from collections.abc import Mapping, Sequence
+from typing import Any, assert_never
 
 from gibbsppl.explain.names import drawn_name
-from gibbsppl.explain.terms import log_density_text, parameter_text
+from gibbsppl.explain.terms import bounds_told, log_density_text, parameter_text
+from gibbsppl.graph import PLAIN, Graph
+from gibbsppl.matching import NotConjugate
 from gibbsppl.notation import Notation, short_notation, wrapped
+from gibbsppl.repairs import family_named, nearest, proposed
 from gibbsppl.schedule.steps import (
     BlockDraw,
+    ConcaveDraw,
     ExactDraw,
     FiniteDraw,
     Move,
@@ -27,12 +31,15 @@ MOST_LINES = 3
 CUT = "..."
 
 
-def schedule_text(schedule: Schedule) -> str:
-    """The schedule: a title, the fallbacks with their reasons, the steps in order."""
+def schedule_text(schedule: Schedule, data: Mapping[str, Any] | None = None) -> str:
+    """The schedule: a title, the fallbacks with their reasons, the steps in order.
+
+    ``data`` is what repairs are tried with.
+    """
     notation = short_notation(schedule.graph)
     lines = [_title(schedule)]
     for move in schedule.fallbacks:
-        lines += _fallback(move, schedule, notation)
+        lines += _fallback(move, schedule, notation, data or {})
     if schedule.fallbacks:
         lines += ["sweep"]
     lines += _rows(schedule, notation)
@@ -56,22 +63,30 @@ def _title(schedule: Schedule) -> str:
     return f"{schedule.graph.name}: {counted(len(schedule.steps), 'step')}, {exact}"
 
 
-def _fallback(move: Move, schedule: Schedule, notation: Notation) -> list[str]:
-    name = drawn_name(move, schedule.graph)
+def _fallback(
+    move: Move, schedule: Schedule, notation: Notation, data: Mapping[str, Any]
+) -> list[str]:
+    """What is moved and why, the nearest family, and the smallest repair."""
+    graph, refusal = schedule.graph, move.conditional
+    name = drawn_name(move, graph)
     lines = [f"  fallback: {name} is moved by {move.kernel} sampling, not drawn exactly"]
-    lines += [f"    {move.conditional.reason}"]
-    return [*lines, *(f"    {hint}" for hint in nearest_hint(move, notation))]
+    lines += [f"    {refusal.reason}"]
+    lines += [f"    {hint}" for hint in nearest_hint(graph, refusal, notation)]
+    repair = next(proposed(graph, refusal, data), None)
+    found = [] if repair is None else f"repair: {repair.text}".splitlines()
+    return [*lines, *(f"    {line}" for line in found)]
 
 
-def nearest_hint(move: Move, notation: Notation) -> list[str]:
+def nearest_hint(graph: Graph, refusal: NotConjugate, notation: Notation) -> list[str]:
     """What is in the way, and the family that the conditional would have without it."""
-    derived = move.conditional
-    found = {(notation.text(p.statistic), p.factor): None for p in derived.offending}
-    terms = ", ".join(f"{statistic} (from {factor})" for statistic, factor in found)
-    if derived.nearest is not None:
-        return [f"nearest family: {derived.nearest}, were it not for {terms}"]
-    in_the_way = 0 < len(derived.offending) < len(derived.pieces)
-    return [f"in the way: {terms}"] if in_the_way else []
+    found = nearest(graph, refusal)
+    offending = refusal.offending if found is None else found.offending
+    family = refusal.nearest if found is None else family_named(found.conditional)
+    in_the_way = {(notation.text(p.statistic), p.factor): None for p in offending}
+    terms = ", ".join(f"{statistic} (from {factor})" for statistic, factor in in_the_way)
+    if family is not None:
+        return [f"nearest family: {family}, were it not for {terms}"]
+    return [f"in the way: {terms}"] if 0 < len(offending) < len(refusal.pieces) else []
 
 
 def _rows(schedule: Schedule, notation: Notation) -> list[str]:
@@ -91,7 +106,9 @@ def owner(step: Step) -> str:
     """The family, the labels or the kernel by which a step draws."""
     match step:
         case ExactDraw() | BlockDraw():
-            return step.conditional.family.name
+            return family_named(step.conditional)
+        case ConcaveDraw():
+            return f"{step.kernel}{_of_change(step)}"
         case FiniteDraw():
             lower = step.conditional.lower
             return f"labels {lower}..{lower + step.conditional.size - 1}"
@@ -99,6 +116,12 @@ def owner(step: Step) -> str:
             return step.kernel
         case _:
             assert_never(step)
+
+
+def _of_change(step: ConcaveDraw) -> str:
+    """The change of variable, as a function of the variable."""
+    change = step.conditional.change
+    return "" if change is None else f" of {PLAIN.text(change.forward(step.statement.target))}"
 
 
 def how_drawn(step: Step, schedule: Schedule) -> str:
@@ -118,12 +141,13 @@ def _formula(step: Step, notation: Notation) -> tuple[str, list[str], str]:
             parts = [parameter_text(p, step, notation) for p in step.parameters]
             known = [f"{n} = {notation.text(v)}" for n, v in step.conditional.known]
             if not parts:
-                return "", [", ".join(known)], ""
+                return "", [", ".join(known + bounds_told(step, notation))], ""
+            known += bounds_told(step, notation)
             after = "".join(f", {k}" for k in known)
             return ("eta = ", parts, after) if len(parts) == 1 else ("eta = (", parts, ")" + after)
         case FiniteDraw():
             return "log weight = ", [parameter_text(step.weights, step, notation)], ""
-        case Move():
+        case ConcaveDraw() | Move():
             return "log density = ", [log_density_text(step, notation)], ""
         case _:
             assert_never(step)

@@ -17,7 +17,15 @@ from gibbsppl.expressions import Dim, Equals, Expr, Leaf, substitute
 from gibbsppl.graph import Graph, Range
 from gibbsppl.notation import Notation, signed_sum
 from gibbsppl.pieces import Piece
-from gibbsppl.schedule.steps import BlockDraw, FiniteDraw, Move, NaturalParameter, Step
+from gibbsppl.schedule.steps import (
+    BlockDraw,
+    ConcaveDraw,
+    ExactDraw,
+    FiniteDraw,
+    Move,
+    NaturalParameter,
+    Step,
+)
 
 
 def parameter_text(parameter: NaturalParameter, step: Step, notation: Notation) -> str:
@@ -25,7 +33,21 @@ def parameter_text(parameter: NaturalParameter, step: Step, notation: Notation) 
     return _sum_text(contributions_of(parameter, step), parameter.axes, step, notation)
 
 
-def log_density_text(move: Move, notation: Notation) -> str:
+def bounds_told(step: ExactDraw | BlockDraw, notation: Notation) -> list[str]:
+    """The bounds of a truncated draw, each the tightest of what its factors say."""
+    told = []
+    for bound in step.bounds if isinstance(step, ExactDraw) else ():
+        finite = [c for c in bound.contributions if c.value not in (sp.oo, -sp.oo)]
+        texts = [notation.text(c.value) for c in finite]
+        if len(texts) == 1:
+            told.append(f"{bound.side} = {texts[0]}")
+        elif texts:
+            tightest = "max" if bound.side == "lower" else "min"
+            told.append(f"{bound.side} = {tightest}({', '.join(texts)})")
+    return told
+
+
+def log_density_text(move: ConcaveDraw | Move, notation: Notation) -> str:
     """The log density that a move evaluates, up to a constant."""
     parts = [_weighted(p, move, notation) for p in move.parameters]
     parts += [_sum_text([t], move.statement.target.indices, move, notation) for t in move.terms]

@@ -17,16 +17,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gibbsppl.families.bounded import BETA, UNIFORM
+from gibbsppl.families.bounded import BETA, KUMARASWAMY, UNIFORM
+from gibbsppl.families.directional import VON_MISES, VON_MISES_FISHER
 from gibbsppl.families.discrete import (
     BERNOULLI,
     BINOMIAL,
     CATEGORICAL,
     DISCRETE_UNIFORM,
     GEOMETRIC,
+    HYPERGEOMETRIC,
     NEGATIVE_BINOMIAL,
     POISSON,
 )
+from gibbsppl.families.generalized import (
+    BETA_PRIME,
+    GENERALIZED_INVERSE_GAUSSIAN,
+    INVERSE_GAUSSIAN,
+    MODIFIED_HALF_NORMAL,
+)
+from gibbsppl.families.lengths import CHI, MAXWELL, NAKAGAMI, RAYLEIGH
 from gibbsppl.families.multivariate import (
     DIRICHLET,
     INVERSE_WISHART,
@@ -39,6 +48,7 @@ from gibbsppl.families.positive import (
     EXPONENTIAL,
     GAMMA,
     HALF_CAUCHY,
+    HALF_FLAT,
     HALF_NORMAL,
     HALF_STUDENT_T,
     INVERSE_GAMMA,
@@ -46,8 +56,9 @@ from gibbsppl.families.positive import (
     PARETO,
     WEIBULL,
 )
-from gibbsppl.families.real import LAPLACE, LOGISTIC, NORMAL, STUDENT_T
+from gibbsppl.families.real import FLAT, GUMBEL, LAPLACE, LOGISTIC, NORMAL, STUDENT_T
 from gibbsppl.families.rows import Family, Natural, Parameter, inverse
+from gibbsppl.families.survival import BURR_XII, FRECHET, GENERALIZED_GAMMA, GOMPERTZ, LOMAX
 
 __all__ = ["FAMILIES", "Family", "Natural", "Parameter", "inverse"]
 
@@ -66,11 +77,29 @@ FAMILIES: Mapping[str, Family] = {
         PARETO,
         WEIBULL,
         CHI_SQUARED,
+        INVERSE_GAUSSIAN,
+        BETA_PRIME,
+        GENERALIZED_INVERSE_GAUSSIAN,
+        MODIFIED_HALF_NORMAL,
+        VON_MISES,
         UNIFORM,
         STUDENT_T,
         LOGISTIC,
         HALF_CAUCHY,
         HALF_STUDENT_T,
+        GUMBEL,
+        RAYLEIGH,
+        MAXWELL,
+        CHI,
+        NAKAGAMI,
+        GENERALIZED_GAMMA,
+        LOMAX,
+        BURR_XII,
+        GOMPERTZ,
+        FRECHET,
+        KUMARASWAMY,
+        FLAT,
+        HALF_FLAT,
         BERNOULLI,
         BINOMIAL,
         POISSON,
@@ -78,10 +107,12 @@ FAMILIES: Mapping[str, Family] = {
         NEGATIVE_BINOMIAL,
         CATEGORICAL,
         DISCRETE_UNIFORM,
+        HYPERGEOMETRIC,
         DIRICHLET,
         MULTINOMIAL,
         MVNORMAL,
         WISHART,
         INVERSE_WISHART,
+        VON_MISES_FISHER,
     )
 }

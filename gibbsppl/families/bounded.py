@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 import sympy as sp
-from sympy import log, loggamma
+from sympy import exp, log, loggamma
 
-from gibbsppl.expressions import LogBetaI
+from gibbsppl.expressions import Expr, LogBetaI, LogGammaP
 from gibbsppl.families.rows import Family, Natural, Parameter, other_tail
-from gibbsppl.supports import POSITIVE, UNIT, Support
+from gibbsppl.supports import POSITIVE, REAL, UNIT, Support
 
 BETA = Family(
     name="Beta",
@@ -32,11 +32,40 @@ BETA = Family(
         log_partition=lambda eta_1, eta_2: (
             loggamma(eta_1 + 1) + loggamma(eta_2 + 1) - loggamma(eta_1 + eta_2 + 2)
         ),
+        truncated="truncated_beta",
     ),
     mean=lambda event, a, b: a / (a + b),
     variance=lambda event, a, b: a * b / ((a + b) ** 2 * (a + b + 1)),
     log_cdf=lambda x, a, b: LogBetaI(a, b, x),
     log_sf=lambda x, a, b: other_tail(LogBetaI(b, a, 1 - x), LogBetaI(a, b, x)),
+)
+
+
+def _log_rest_of_power(x: Expr, a: Expr) -> Expr:
+    """``log(1 - x**a)``, also where the power is near 1."""
+    return LogGammaP(sp.S.One, -a * log(x))
+
+
+def _kumaraswamy_moment(order: int, a: Expr, b: Expr) -> Expr:
+    """``b beta(1 + r / a, b)``."""
+    q = order / a
+    return exp(loggamma(b + 1) + loggamma(1 + q) - loggamma(1 + q + b))
+
+
+KUMARASWAMY = Family(  # -log(1 - x**a) is Exponential(b)
+    name="Kumaraswamy",
+    parameters={"a": Parameter(POSITIVE), "b": Parameter(POSITIVE)},
+    support=lambda event, **_: UNIT,
+    log_density=lambda x, event, a, b: (
+        log(a) + log(b) + (a - 1) * log(x) + (b - 1) * _log_rest_of_power(x, a)
+    ),
+    simulate="simulate_kumaraswamy",
+    mean=lambda event, a, b: _kumaraswamy_moment(1, a, b),
+    variance=lambda event, a, b: (
+        _kumaraswamy_moment(2, a, b) - _kumaraswamy_moment(1, a, b) ** 2
+    ),
+    log_cdf=lambda x, a, b: LogGammaP(sp.S.One, -b * _log_rest_of_power(x, a)),
+    log_sf=lambda x, a, b: b * _log_rest_of_power(x, a),
 )
 
 UNIFORM = Family(
@@ -51,6 +80,8 @@ UNIFORM = Family(
         domain=lambda lower, upper: (upper - lower,),
         log_partition=lambda lower, upper: log(upper - lower),
         known=("lower", "upper"),
+        truncated="truncated_uniform",
+        within=REAL,
     ),
     mean=lambda event, lower, upper: (lower + upper) / 2,
     variance=lambda event, lower, upper: (upper - lower) ** 2 / sp.Integer(12),

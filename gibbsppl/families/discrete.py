@@ -1,7 +1,7 @@
 """The rows whose values are whole numbers.
 
 A probability that is an ``Expit`` or a ``Phi`` has its logs in a form that stays finite where the
-probability rounds to 0 or 1.
+probability rounds to 0 or 1. ``log_cdf`` is of P(X <= x), ``log_sf`` of P(X > x).
 """
 
 # Every formula of a row is called with the same arguments, needed or not.
@@ -9,11 +9,28 @@ probability rounds to 0 or 1.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import sympy as sp
 from sympy import Add, exp, log, loggamma
 
-from gibbsppl.expressions import Expit, Expr, LogPhi, Over, Phi, Softplus, substitute
-from gibbsppl.families.rows import Family, Natural, Parameter
+from gibbsppl.expressions import (
+    Below,
+    Expit,
+    Expr,
+    LogBetaI,
+    LogGammaP,
+    LogGammaQ,
+    LogPhi,
+    Maximum,
+    Minimum,
+    Over,
+    Phi,
+    Softplus,
+    Where,
+    substitute,
+)
+from gibbsppl.families.rows import Family, Natural, Parameter, finite_where, other_tail
 from gibbsppl.supports import NATURAL, POSITIVE, UNIT, Support
 
 
@@ -23,6 +40,18 @@ def _complement(p: Expr) -> Expr:
     rest = denominator - numerator
     is_part = len(Add.make_args(rest)) < len(Add.make_args(denominator))
     return rest / denominator if is_part else 1 - p
+
+
+def _failure(p: Expr) -> Expr:
+    """``1 - p``; of an ``Expit`` or a ``Phi`` it is that of the opposite argument."""
+    return p.func(-p.args[0]) if isinstance(p, (Expit, Phi)) else _complement(p)
+
+
+def _from_zero(x: Expr, log_p: Callable[[Expr], Expr], below: Expr) -> Expr:
+    """``log_p`` at a count; ``below`` at what is less than 0, where it has no meaning."""
+    if x.is_number:
+        return below if x < 0 else log_p(x)
+    return Where(Below(x, sp.S.Zero), below, log_p(Maximum(x, sp.S.Zero)))
 
 
 def _logs(p: Expr) -> tuple[Expr, Expr]:
@@ -62,11 +91,26 @@ BERNOULLI = Family(
     ),
     mean=lambda event, p: p,
     variance=lambda event, p: p * (1 - p),
+    log_cdf=lambda x, p: _from_zero(
+        x, lambda x: Where(Below(x, sp.S.One), _logs(p)[1], sp.S.Zero), -sp.oo
+    ),
+    log_sf=lambda x, p: _from_zero(
+        x, lambda x: Where(Below(x, sp.S.One), _logs(p)[0], -sp.oo), sp.S.Zero
+    ),
 )
 
 
 def _log_choose(n: Expr, x: Expr) -> Expr:
     return loggamma(n + 1) - loggamma(x + 1) - loggamma(n - x + 1)
+
+
+def _log_binomial_tails(x: Expr, n: Expr, p: Expr) -> tuple[Expr, Expr]:
+    """The logs of P(X <= x) and P(X > x), for x >= 0."""
+    inside = Below(x, n)
+    left = Where(inside, n - x, sp.S.One)
+    above = LogBetaI(x + 1, left, p)
+    below = other_tail(LogBetaI(left, x + 1, _failure(p)), above)
+    return Where(inside, below, sp.S.Zero), Where(inside, above, -sp.oo)
 
 
 BINOMIAL = Family(
@@ -89,6 +133,30 @@ BINOMIAL = Family(
     ),
     mean=lambda event, n, p: n * p,
     variance=lambda event, n, p: n * p * (1 - p),
+    log_cdf=lambda x, n, p: _from_zero(x, lambda x: _log_binomial_tails(x, n, p)[0], -sp.oo),
+    log_sf=lambda x, n, p: _from_zero(x, lambda x: _log_binomial_tails(x, n, p)[1], sp.S.Zero),
+)
+
+
+def _log_hypergeometric(x: Expr, N: Expr, D: Expr, n: Expr) -> Expr:
+    return _log_choose(D, x) + _log_choose(N - D, n - x) - _log_choose(N, n)
+
+
+def _hypergeometric_variance(N: Expr, D: Expr, n: Expr) -> Expr:
+    numerator = n * D * (N - D) * (N - n)
+    return finite_where(N - 1, numerator / N**2, sp.S.Zero)
+
+
+HYPERGEOMETRIC = Family(  # how many of n items drawn are marked, where D of all N items are
+    name="Hypergeometric",
+    parameters={"N": Parameter(NATURAL), "D": Parameter(NATURAL), "n": Parameter(NATURAL)},
+    support=lambda event, N, D, n: Support(
+        "integer", Maximum(sp.S.Zero, n + D - N), Minimum(n, D)
+    ),
+    log_density=lambda x, event, N, D, n: _log_hypergeometric(x, N, D, n),
+    simulate="simulate_hypergeometric",
+    mean=lambda event, N, D, n: finite_where(N, n * D, sp.S.Zero),
+    variance=lambda event, N, D, n: _hypergeometric_variance(N, D, n),
 )
 
 POISSON = Family(
@@ -105,6 +173,8 @@ POISSON = Family(
     ),
     mean=lambda event, rate: rate,
     variance=lambda event, rate: rate,
+    log_cdf=lambda x, rate: _from_zero(x, lambda x: LogGammaQ(x + 1, rate), -sp.oo),
+    log_sf=lambda x, rate: _from_zero(x, lambda x: LogGammaP(x + 1, rate), sp.S.Zero),
 )
 
 
@@ -112,6 +182,12 @@ def _log_waiting(x: Expr, n: Expr, p: Expr) -> Expr:
     """The log probability of one sequence of ``n`` successes and ``x`` failures."""
     log_p, log_rest = _logs(p)
     return n * log_p + x * log_rest
+
+
+def _log_failure(p: Expr) -> Expr:
+    """``log(1 - p)``, also where p is so small that ``1 - p`` is 1."""
+    log_p, log_rest = _logs(p)
+    return LogGammaP(sp.S.One, -log_p) if log_rest == log(1 - p) else log_rest
 
 
 GEOMETRIC = Family(  # the number of failures before the first success: 0, 1, 2, ...
@@ -128,11 +204,21 @@ GEOMETRIC = Family(  # the number of failures before the first success: 0, 1, 2,
     ),
     mean=lambda event, p: (1 - p) / p,
     variance=lambda event, p: (1 - p) / p**2,
+    log_cdf=lambda x, p: _from_zero(
+        x, lambda x: LogGammaP(sp.S.One, -(x + 1) * _log_failure(p)), -sp.oo
+    ),
+    log_sf=lambda x, p: _from_zero(x, lambda x: (x + 1) * _log_failure(p), sp.S.Zero),
 )
 
 
 def _log_rising(n: Expr, x: Expr) -> Expr:
     return loggamma(n + x) - loggamma(n) - loggamma(x + 1)
+
+
+def _log_waiting_tails(x: Expr, n: Expr, p: Expr) -> tuple[Expr, Expr]:
+    """The logs of P(X <= x) and P(X > x), for x >= 0."""
+    below, above = LogBetaI(n, x + 1, p), LogBetaI(x + 1, n, _failure(p))
+    return below, other_tail(above, below)
 
 
 NEGATIVE_BINOMIAL = Family(  # the number of failures before n successes of probability p
@@ -156,6 +242,8 @@ NEGATIVE_BINOMIAL = Family(  # the number of failures before n successes of prob
     ),
     mean=lambda event, n, p: n * (1 - p) / p,
     variance=lambda event, n, p: n * (1 - p) / p**2,
+    log_cdf=lambda x, n, p: _from_zero(x, lambda x: _log_waiting_tails(x, n, p)[0], -sp.oo),
+    log_sf=lambda x, n, p: _from_zero(x, lambda x: _log_waiting_tails(x, n, p)[1], sp.S.Zero),
 )
 
 CATEGORICAL = Family(
@@ -181,4 +269,6 @@ DISCRETE_UNIFORM = Family(
     ),
     mean=lambda event, lower, upper: (lower + upper) / 2,
     variance=lambda event, lower, upper: ((upper - lower + 1) ** 2 - 1) / 12,
+    log_cdf=lambda x, lower, upper: log(x - lower + 1) - log(upper - lower + 1),
+    log_sf=lambda x, lower, upper: log(upper - x) - log(upper - lower + 1),
 )

@@ -48,6 +48,7 @@ GAMMA = Family(
         draw="gamma",
         domain=lambda eta_1, eta_2: (eta_1 + 1, -eta_2),
         log_partition=lambda eta_1, eta_2: loggamma(eta_1 + 1) - (eta_1 + 1) * log(-eta_2),
+        truncated="truncated_gamma",
     ),
     mean=lambda event, shape, rate: shape / rate,
     variance=lambda event, shape, rate: shape / rate**2,
@@ -68,6 +69,7 @@ INVERSE_GAMMA = Family(
         draw="inverse_gamma",
         domain=lambda eta_1, eta_2: (-eta_1 - 1, -eta_2),
         log_partition=lambda eta_1, eta_2: loggamma(-eta_1 - 1) + (eta_1 + 1) * log(-eta_2),
+        truncated="truncated_inverse_gamma",
     ),
     mean=lambda event, shape, scale: finite_where(shape - 1, scale),
     variance=lambda event, shape, scale: finite_where(
@@ -93,6 +95,7 @@ EXPONENTIAL = Family(
         draw="exponential",
         domain=lambda eta_1: (-eta_1,),
         log_partition=lambda eta_1: -log(-eta_1),
+        truncated="truncated_exponential",
     ),
     mean=lambda event, rate: 1 / rate,
     variance=lambda event, rate: rate**-2,
@@ -140,6 +143,7 @@ LOG_NORMAL = Family(
         draw="log_normal",
         domain=lambda eta_1, eta_2: (-eta_2,),
         log_partition=lambda eta_1, eta_2: -((eta_1 + 1) ** 2) / (4 * eta_2) + log(pi / -eta_2) / 2,
+        truncated="truncated_log_normal",
     ),
     mean=lambda event, mu, tau: exp(mu + 1 / (2 * tau)),
     variance=lambda event, mu, tau: (exp(1 / tau) - 1) * exp(2 * mu + 1 / tau),
@@ -190,6 +194,8 @@ PARETO = Family(
         domain=lambda eta_1, minimum: (-eta_1 - 1,),
         log_partition=lambda eta_1, minimum: -log(-eta_1 - 1) + (eta_1 + 1) * log(minimum),
         known=("minimum",),
+        truncated="truncated_power",
+        within=POSITIVE,
     ),
     mean=lambda event, shape, minimum: finite_where(shape - 1, shape * minimum),
     variance=lambda event, shape, minimum: finite_where(
@@ -215,6 +221,7 @@ HALF_NORMAL = Family(
         draw="half_normal",
         domain=lambda eta_1: (-eta_1,),
         log_partition=lambda eta_1: log(pi / -eta_1) / 2 - log(2),
+        truncated="truncated_half_normal",
     ),
     mean=lambda event, tau: sqrt(2 / (pi * tau)),
     variance=lambda event, tau: (1 - 2 / pi) / tau,
@@ -258,4 +265,12 @@ HALF_STUDENT_T = Family(
     ),
     log_cdf=lambda x, nu, scale: other_tail(*reversed(log_student_tails(x / scale, nu))),
     log_sf=lambda x, nu, scale: other_tail(*log_student_tails(x / scale, nu)),
+)
+
+HALF_FLAT = Family(  # improper: no distribution, for it has no total mass
+    name="HalfFlat",
+    parameters={},
+    support=lambda event, **_: POSITIVE,
+    log_density=lambda x, event: sp.S.Zero,
+    simulate="simulate_half_flat",
 )

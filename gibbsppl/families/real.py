@@ -11,7 +11,7 @@ from __future__ import annotations
 import sympy as sp
 from sympy import Abs, exp, log, loggamma, pi, sqrt
 
-from gibbsppl.expressions import Below, Expr, LogPhi, Softplus, Where
+from gibbsppl.expressions import Below, Expr, LogGammaP, LogPhi, Softplus, Where
 from gibbsppl.families.rows import (
     Family,
     Natural,
@@ -39,6 +39,7 @@ NORMAL = Family(
         draw="normal",
         domain=lambda eta_1, eta_2: (-eta_2,),
         log_partition=lambda eta_1, eta_2: -(eta_1**2) / (4 * eta_2) + log(pi / -eta_2) / 2,
+        truncated="truncated_normal",
     ),
     mean=lambda event, mu, tau: mu,
     variance=lambda event, mu, tau: 1 / tau,
@@ -120,4 +121,26 @@ LOGISTIC = Family(
     variance=lambda event, mu, scale: (pi * scale) ** 2 / 3,
     log_cdf=lambda x, mu, scale: -Softplus((mu - x) / scale),
     log_sf=lambda x, mu, scale: -Softplus((x - mu) / scale),
+)
+
+GUMBEL = Family(  # exp(-x / scale) is Exponential: the largest of many values
+    name="Gumbel",
+    parameters={"mu": Parameter(), "scale": Parameter(POSITIVE)},
+    support=lambda event, **_: REAL,
+    log_density=lambda x, event, mu, scale: (
+        (mu - x) / scale - exp((mu - x) / scale) - log(scale)
+    ),
+    simulate="simulate_gumbel",
+    mean=lambda event, mu, scale: mu + sp.EulerGamma * scale,
+    variance=lambda event, mu, scale: (pi * scale) ** 2 / 6,
+    log_cdf=lambda x, mu, scale: -exp((mu - x) / scale),
+    log_sf=lambda x, mu, scale: LogGammaP(sp.S.One, exp((mu - x) / scale)),
+)
+
+FLAT = Family(  # improper: no distribution, for it has no total mass
+    name="Flat",
+    parameters={},
+    support=lambda event, **_: REAL,
+    log_density=lambda x, event: sp.S.Zero,
+    simulate="simulate_flat",
 )

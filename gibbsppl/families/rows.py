@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import sympy as sp
-from sympy import Rational, exp, log
+from sympy import Rational, log
 
 from gibbsppl.expressions import (
     Below,
@@ -15,6 +15,7 @@ from gibbsppl.expressions import (
     InverseEntry,
     LogBetaI,
     LogDet,
+    LogGammaP,
     Where,
     primed,
     substitute,
@@ -42,6 +43,10 @@ class Natural:
     along ``event[0]``, and ``event`` is passed by keyword); ``None`` elsewhere.
     ``log_base(x, event, **known)`` is free of unknown parameters.
     ``known`` names the parameters that must be known.
+    ``truncated`` names the draw between two bounds, ``truncated(rng, *eta, lower, upper, size)``;
+    ``within`` is the widest support on which it makes sense, if that is not the row's own.
+    ``parameters(*eta, event)`` says the row's parameters as functions of eta, by name, where
+    solving the equations of the log density for them has no plain result.
     """
 
     statistics: Formula
@@ -50,6 +55,9 @@ class Natural:
     log_partition: Formula | None = None
     log_base: Formula = lambda _x, _event, **_known: sp.S.Zero
     known: tuple[str, ...] = ()
+    truncated: str | None = None
+    within: Support | None = None
+    parameters: Callable[..., Mapping[str, Expr]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,10 +163,11 @@ def finite_where(excess: Expr, numerator: Expr, otherwise: Expr = sp.oo) -> Expr
 def other_tail(log_p: Expr, log_q: Expr) -> Expr:
     """The log of a probability ``p = 1 - q``: from ``q`` unless that is so near 1 as to cancel.
 
+    ``LogGammaP(1, -log_q)`` is ``log(1 - q)``, with all its digits where q is small.
     The form for a ``log_p`` whose own argument has been rounded, as ``1 - x`` of a small ``x`` is.
     """
     nearly_one = log(Rational(9999, 10000))
-    return Where(Below(log_q, nearly_one), log(1 - exp(log_q)), log_p)
+    return Where(Below(log_q, nearly_one), LogGammaP(sp.S.One, -log_q), log_p)
 
 
 def log_student_tails(z: Expr, nu: Expr) -> tuple[Expr, Expr]:

@@ -18,6 +18,7 @@ from typing import Any
 
 from gibbsppl.families import FAMILIES
 from gibbsppl.language.arrays import Array
+from gibbsppl.language.censoring import Censored
 from gibbsppl.language.data import Data, Index
 from gibbsppl.language.functions import (
     Phi,
@@ -37,11 +38,12 @@ from gibbsppl.language.functions import (
     prod,
     sqrt,
     step,
+    stick_breaking,
     sum,  # noqa: A004  (the language's name)
     where,
 )
 from gibbsppl.language.model import Model
-from gibbsppl.language.potentials import Deterministic, Potential
+from gibbsppl.language.potentials import Constraint, Deterministic, Potential
 from gibbsppl.language.statements import constructor
 from gibbsppl.language.tensors import Tensor
 
@@ -52,6 +54,8 @@ DISTRIBUTIONS: Mapping[str, Callable[..., Any]] = {
 __all__ = [
     "DISTRIBUTIONS",
     "Array",
+    "Censored",
+    "Constraint",
     "Data",
     "Deterministic",
     "Index",
@@ -75,6 +79,7 @@ __all__ = [
     "prod",
     "sqrt",
     "step",
+    "stick_breaking",
     "sum",
     "where",
 ]

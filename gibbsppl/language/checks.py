@@ -12,6 +12,7 @@ import sympy as sp
 
 from gibbsppl.errors import ModelError
 from gibbsppl.expressions import Dim, Expr, Leaf, dims_of, number, primed
+from gibbsppl.families import Parameter
 from gibbsppl.graph import Range, Statement
 from gibbsppl.graph_views import Bounds, reads_of
 from gibbsppl.language.completeness import first
@@ -64,12 +65,29 @@ def check_parameters(
             limits = (float(support.lower), float(support.upper))
             closed = np.isfinite(limits).all()
             bad = outside(kind, values, *limits)
-            if kind == "real" and not closed:
+            if _may_drop_cells(statement, row):
+                _check_some_cell(f"{name}: {which}", values, over)
+            elif kind == "real" and not closed:
                 bad = bad | (values == limits[0]) | (values == limits[1])
             _refuse(f"{name}: {which}", values, bad, over, _meaning(kind, support))
         elif isinstance(tensor.expr, Leaf):
             _check_latent(model, f"{name}: {which}", tensor.expr, row.support)
     _check_bounds_in_order(model, name, statement)
+
+
+def _may_drop_cells(statement: Statement, parameter: Parameter) -> bool:
+    """Whether a zero in the parameter says that the entry of the simplex there is zero."""
+    return statement.support.kind == "simplex" and parameter.event == 1
+
+
+def _check_some_cell(what: str, values: Array, over: tuple[Range, ...]) -> None:
+    """A simplex keeps at least one entry that is not known to be zero."""
+    empty = (values == 0).all(axis=-1)
+    if empty.any():
+        raise ModelError(
+            f"{what}: all entries{_where(first(empty), over)} are 0; expected a positive one: 0 "
+            "says that an entry is impossible, and one at least is not."
+        )
 
 
 def _check_latent(model: Model, what: str, leaf: Leaf, wanted: Support) -> None:
@@ -89,6 +107,9 @@ def _check_latent(model: Model, what: str, leaf: Leaf, wanted: Support) -> None:
 def _check_bounds_in_order(model: Model, name: str, statement: Statement) -> None:
     support = statement.support
     lower, upper = (_bound(model, b, statement) for b in (support.lower, support.upper))
+    if support.is_discrete:
+        _check_whole(name, statement, lower)
+        _check_whole(name, statement, upper)
     if lower is None or upper is None:
         return
     bad = lower > upper if support.is_discrete else lower >= upper
@@ -98,6 +119,13 @@ def _check_bounds_in_order(model: Model, name: str, statement: Statement) -> Non
             f"{name}: its lower bound {lower[at]:g} is not below its upper bound {upper[at]:g}"
             f"{_where(at, statement.over)}; give the bounds in order."
         )
+
+
+def _check_whole(name: str, statement: Statement, bound: Array | None) -> None:
+    """A bound of whole numbers is one of them, or infinite."""
+    if bound is not None:
+        bad = np.isfinite(bound) & (bound != np.floor(bound))
+        _refuse(f"{name}: a bound", bound, bad, statement.over, "a whole number")
 
 
 def check_observed(model: Model, name: str, statement: Statement, observed: Observed) -> None:
@@ -118,6 +146,18 @@ def check_observed(model: Model, name: str, statement: Statement, observed: Obse
     whole = np.asarray(known.all(axis=tuple(range(len(statement.over), values.ndim))))
     shown = support.narrowed(_same(lower), _same(upper))
     _refuse(name, values, bad & whole, statement.over, _meaning(support.kind, shown))
+    if support.kind == "simplex":
+        _check_dropped_cells(model, name, statement, np.where(known, values, 0.0))
+
+
+def _check_dropped_cells(model: Model, name: str, statement: Statement, values: Array) -> None:
+    """Observed entries of a simplex are zero where a parameter says so."""
+    over = (*statement.over, Range(statement.event[0], 0, values.shape[-1]))
+    for which, argument in statement.arguments:
+        found = evaluate(argument, over, model.known, model.sizes)
+        bad = np.zeros(1, dtype=bool) if found is None else (found == 0) & (values > 0)
+        _refuse(name, values, bad, over, f"0, as {which} is 0 there")
+
 
 
 def outside(kind: Kind, values: Array, lower: Any, upper: Any) -> Array:
@@ -138,6 +178,10 @@ def outside(kind: Kind, values: Array, lower: Any, upper: Any) -> Array:
             allowed = 2 * values.shape[-1] * np.finfo(float).eps
             off = np.abs(values.sum(axis=-1) - 1) > allowed
             return np.asarray((values < 0).any(axis=-1) | off)
+        case "sphere":
+            # A sum of n squares of rounded entries is one to within twice as many roundings.
+            allowed = 4 * values.shape[-1] * np.finfo(float).eps
+            return np.asarray(np.abs((values**2).sum(axis=-1) - 1) > allowed)
         case "counts":
             whole = (values >= 0) & (values == np.floor(values))
             wrong = np.zeros(1, dtype=bool) if upper is None else values.sum(axis=-1) != upper
@@ -213,6 +257,8 @@ def _meaning(kind: Kind, support: Support) -> str:
             return f"a whole number in {support!r}"
         case "simplex":
             return "probabilities of sum one"
+        case "sphere":
+            return "vectors of length one"
         case "spd":
             return "a symmetric positive definite matrix"
         case "counts":

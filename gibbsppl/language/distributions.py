@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from inspect import signature
 from typing import Any
 
@@ -23,6 +24,9 @@ from gibbsppl.families import Family, Parameter
 from gibbsppl.language.tensors import Tensor, as_tensor
 
 Spelling = tuple[str, ...]
+
+# What a distribution takes by name beside its parameters.
+_OPTIONS = ("dims", "event", "observed", "missing", "of", "lower", "upper")
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +141,16 @@ def _spelling(family: Family, owner: str, names: set[str]) -> Spelling:
         found = ", ".join(sorted(names)) or "none"
         raise ModelError(
             f"{owner}: {family.name} with the parameters {found}; expected {_listed(family)}."
+            f"{_meant(family, names)}"
         )
     return fitting[0]
+
+
+def _meant(family: Family, names: set[str]) -> str:
+    """The nearest spelling of each name that is no parameter, as a question."""
+    known = {n for s in spellings(family) for n in s}
+    near = {n: get_close_matches(n, [*known, *_OPTIONS], n=1) for n in sorted(names - known)}
+    return "".join(f" Did you mean {m[0]} where {n} is written?" for n, m in near.items() if m)
 
 
 def _listed(family: Family) -> str:

@@ -101,5 +101,14 @@ def cumprod(x: Any, dim: str) -> Tensor:
     return as_tensor(x).cumprod(dim)
 
 
+def stick_breaking(v: Any, dim: str, into: str | None = None) -> Tensor:
+    """The weights of pieces broken off a stick one after the other, ``v[k]`` of what is left each.
+
+    ``into`` names a dimension with one more position, whose last weight is what is left at the end:
+    then the weights sum to one. Without it they do so only where the last ``v`` is 1.
+    """
+    return as_tensor(v).stick_breaking(dim, into)
+
+
 min = minimum  # noqa: A001  (the language's name)
 max = maximum  # noqa: A001  (the language's name)

@@ -52,7 +52,7 @@ def fill_gaps(model: Model, statement: Statement, region: Region, observed: Obse
     if known.all():
         return
     axes = tuple(i for i, d in enumerate(region.dims) if d in statement.event)
-    if statement.support.kind in ("simplex", "counts", "spd"):
+    if statement.support.kind in ("simplex", "sphere", "counts", "spd"):
         _check_whole_events(statement, known, axes)
     placeholders = _placeholders(model, statement, region, observed.values[region.slices], known)
     observed.values[region.slices] = np.where(
@@ -78,6 +78,8 @@ def _placeholders(
     match support.kind:
         case "simplex":
             return 1 / known.shape[event[0]]
+        case "sphere":
+            return 1 / np.sqrt(known.shape[event[0]])
         case "spd":
             n = known.shape[event[0]]
             shape = tuple(n if i in event else 1 for i in range(known.ndim))

@@ -13,8 +13,20 @@ from __future__ import annotations
 
 from typing import Any
 
+import sympy as sp
+
 from gibbsppl.errors import ModelError
-from gibbsppl.expressions import Dim, Expr, Leaf, dims_of
+from gibbsppl.expressions import (
+    INDICATORS,
+    Dim,
+    Expr,
+    Leaf,
+    Maximum,
+    Minimum,
+    Times,
+    Where,
+    dims_of,
+)
 from gibbsppl.graph import Deterministic as NamedFunction
 from gibbsppl.graph import Potential as PotentialFactor
 from gibbsppl.graph import Range
@@ -48,6 +60,43 @@ def Potential(  # noqa: N802  (constructors of the language are capitalised)
     check_reads(model, name, tensor.expr, bounds_of(over))
     model.claim(name, "a potential")
     model.declared.potentials.append(PotentialFactor(name, tensor.expr, over))
+
+
+def Constraint(  # noqa: N802  (constructors of the language are capitalised)
+    name: str, holds: Any, dims: Names = None
+) -> None:
+    """What holds of the variables with certainty: ``holds`` is 1 there and 0 elsewhere.
+
+    The joint density is zero where it does not hold, at any position where its lags exist.
+    """
+    model = current_model(name)
+    tensor = own_tensor(model, name, holds)
+    if not _is_indicator(tensor.expr):
+        raise ModelError(
+            f"{name}: found {tensor}; expected a comparison, such as a < b, or a product of "
+            "comparisons, which is 1 where the constraint holds and 0 elsewhere."
+        )
+    arrays = {leaf.array.name for leaf in tensor.expr.atoms(Leaf)}
+    if all(model.declared.variables[n].kind != "random" for n in arrays):
+        raise ModelError(
+            f"{name}: {tensor} depends on no variable; a constraint is on variables: check data "
+            "before the model is declared."
+        )
+    Potential(name, Tensor(sp.log(tensor.expr), model), dims)
+
+
+def _is_indicator(expr: Expr) -> bool:
+    """Whether all values of an expression are 0 or 1, by its form."""
+    if isinstance(expr, INDICATORS) or expr in (sp.S.Zero, sp.S.One):
+        return True
+    if isinstance(expr, Times):
+        return _is_indicator(expr.body)
+    if expr.is_Pow:
+        return bool(expr.exp.is_Integer and expr.exp > 0) and _is_indicator(expr.base)
+    if expr.is_Add:
+        return len(expr.args) == 2 and 1 in expr.args and _is_indicator(1 - expr)
+    of_indicators = expr.is_Mul or isinstance(expr, (Where, Minimum, Maximum))
+    return of_indicators and all(map(_is_indicator, expr.args))
 
 
 def _all_dims(model: Model, name: str, tensor: Tensor, dims: Names) -> tuple[Dim, ...]:

@@ -33,6 +33,7 @@ from gibbsppl.language.tensors import Tensor, common_model
 from gibbsppl.language.values import dims_of_values, read_values
 
 Names = str | Iterable[str] | None
+Censor = Callable[[Model, Statement, Observed | None], Statement]
 
 
 def constructor(family: Family) -> Callable[..., Any]:
@@ -60,7 +61,7 @@ def constructor(family: Family) -> Callable[..., Any]:
             of=None if of is None else Dim(of),
         )
         if name is not None:
-            return _declared(name, distribution, dims_named(dims, name), observed, missing)
+            return declared(name, distribution, dims_named(dims, name), observed, missing)
         if dims is not None or observed is not None or missing is not None:
             raise ModelError(
                 f"{family.name}: dims= and observed= belong to a variable; give it a name: "
@@ -99,14 +100,22 @@ class Placed:
     of: Dim | None
 
 
-def _declared(
-    name: str, distribution: Distribution, dims: tuple[Dim, ...], observed: Any, missing: Any
+def declared(
+    name: str,
+    distribution: Distribution,
+    dims: tuple[Dim, ...],
+    observed: Any,
+    missing: Any = None,
+    *,
+    censor: Censor | None = None,
 ) -> Tensor:
-    """A variable that one statement fills."""
+    """A variable that one statement fills; ``censor`` adds to it what its values leave open."""
     model = current_model(name)
     axes, values = axes_and_values(model, name, dims, observed, missing)
     region = whole(model, name, axes)
     placed = place(model, name, distribution, region, _array_for, (), values)
+    if censor is not None:
+        placed = replace(placed, statement=censor(model, placed.statement, values))
     check_values(model, placed.statement, region, values, distribution)
     variable = Variable(name, axes, "random", of=placed.of)
     model.declare(variable, "a variable")

@@ -25,7 +25,9 @@ from gibbsppl.expressions import (
     AtMost,
     Below,
     Dim,
+    Equals,
     Expr,
+    Leaf,
     Over,
     Times,
     Where,
@@ -37,6 +39,7 @@ from gibbsppl.expressions import (
 )
 from gibbsppl.language.model import Model, base, dims_named
 from gibbsppl.language.regions import position_of
+from gibbsppl.language.ufuncs import operator_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,9 +54,6 @@ class Tensor:
     of: Dim | None = None
     fill: Callable[[Any, Any], None] | None = None
 
-    # NumPy arrays leave operators with tensors to the tensors, which ask for names of dims.
-    __array_ufunc__ = None
-
     @property
     def dims(self) -> tuple[str, ...]:
         """The names of the dimensions, in the order of their declaration."""
@@ -62,6 +62,10 @@ class Tensor:
 
     def __repr__(self) -> str:
         return f"{self.expr} over {', '.join(self.dims)}" if self.dims else str(self.expr)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **_: Any) -> Any:
+        """NumPy's operators with a tensor; arrays are asked for the names of their dims."""
+        return operator_of(ufunc, method, self)(*map(as_tensor, inputs))
 
     def __add__(self, other: Any) -> Tensor:
         return combined(lambda a, b: a + b, self, other)
@@ -204,6 +208,19 @@ class Tensor:
         copy, moved = self._moved(axis)
         return Tensor(Times(Where(AtMost(copy, axis), moved, sp.S.One), copy), self.model)
 
+    def stick_breaking(self, dim: str, into: str | None = None) -> Tensor:
+        """The weights ``v[k] * prod(1 - v[j], j < k)``; with ``into`` also what is left."""
+        axis = self._axis(dim, "broken")
+        copy, moved = self._moved(axis)
+        if into is None:
+            _check_not_fixed(self)
+            left = Times(Where(Below(copy, axis), 1 - moved, sp.S.One), copy)
+            return Tensor(self.expr * left, self.model)
+        (pieces,) = _model_of(self).dims(into, str(self.expr))
+        _check_pieces(self, axis, pieces)
+        broken = Where(Equals(copy, pieces), moved, sp.S.One)
+        return Tensor(Times(Where(Below(copy, pieces), 1 - moved, broken), copy), self.model)
+
     def _folded(self, fold: Any, dims: str | Iterable[str]) -> Tensor:
         expr = self.expr
         for dim in dims_named(dims, str(self.expr)):
@@ -332,6 +349,27 @@ def _gathered(tensor: Tensor, axis: Dim, index: Tensor) -> Tensor:
             f'{found}; expected an index of {base(axis)!r}: declare it with of="{base(axis)}".'
         )
     return Tensor(substitute(tensor.expr, {axis: index.expr}), model, tensor.of)
+
+
+def _check_not_fixed(tensor: Tensor) -> None:
+    """No share of the stick is a known number: after a share of 1, nothing is left to break."""
+    fixed = {str(c.target.array) for c in _model_of(tensor).declared.constants}
+    if found := sorted(fixed & {str(leaf.array) for leaf in tensor.expr.atoms(Leaf)}):
+        raise ModelError(
+            f"{tensor.expr}: broken, but {', '.join(found)} has regions that are known numbers; "
+            'for weights of sum one give each break a distribution, and what is left to into="dim".'
+        )
+
+
+def _check_pieces(tensor: Tensor, axis: Dim, pieces: Dim) -> None:
+    """One more weight than there are breaks."""
+    model = _model_of(tensor)
+    if model.size(pieces) != model.size(axis) + 1 or pieces.name in tensor.dims:
+        raise ModelError(
+            f"{tensor.expr}: broken along {axis.name!r} (size {model.size(axis)}) into "
+            f"{pieces.name!r} (size {model.size(pieces)}); expected another dimension with one "
+            "more position, for what is left of the stick."
+        )
 
 
 def _model_of(tensor: Tensor) -> Model:

@@ -179,7 +179,9 @@ def dirichlet(rng: Generator, eta_1: Any, size: Size) -> Any:
 
 
 def dirichlet_of(rng: Generator, a: Any, size: Size) -> Any:
-    """Normalised Gamma draws, each entry at least ``TINY``."""
+    """Normalised Gamma draws, each entry at least ``TINY``; 0 where the shape is exactly 0."""
+    if least(a) == 0.0:
+        return _dirichlet_on_face(rng, np.broadcast_to(a, size), size)
     totals = (a if np.shape(a) == size else np.broadcast_to(a, size)).sum(-1)
     if least(totals) >= 1.0:  # then the normaliser, Gamma(total), is not small: no need of logs
         draws = rng.standard_gamma(a, size)
@@ -187,6 +189,16 @@ def dirichlet_of(rng: Generator, a: Any, size: Size) -> Any:
         logs = log_gamma_of(rng, a, size)
         draws = np.exp(logs - logs.max(-1, keepdims=True))
     return np.maximum(draws / draws.sum(-1, keepdims=True), TINY)
+
+
+def _dirichlet_on_face(rng: Generator, a: Any, size: Size) -> Any:
+    """Dirichlet draws of the entries of positive shape; those of shape 0 are 0 with certainty."""
+    possible = a > 0.0
+    if not possible.any(-1).all():
+        raise ValueError("all shapes of a draw of shares are zero")
+    logs = np.where(possible, log_gamma_of(rng, np.where(possible, a, 1.0), size), -np.inf)
+    draws = np.exp(logs - logs.max(-1, keepdims=True))
+    return np.where(possible, np.maximum(draws / draws.sum(-1, keepdims=True), TINY), 0.0)
 
 
 def multinomial(rng: Generator, eta_1: Any, size: Size, n: Any) -> Any:

@@ -42,6 +42,8 @@ from scipy.special import (
 )
 from scipy.special import gammaln as loggamma
 
+from gibbsppl.runtime.normalisers import log_bessel_i, log_bessel_k, log_fox_wright
+
 __all__ = [
     "Groups",
     "abs",
@@ -55,7 +57,10 @@ __all__ = [
     "inner",
     "inverse",
     "log",
+    "log_bessel_i",
+    "log_bessel_k",
     "log_beta_i",
+    "log_fox_wright",
     "log_gamma_p",
     "log_gamma_q",
     "log_mass",
@@ -65,12 +70,15 @@ __all__ = [
     "minimum",
     "normal_cdf",
     "normal_log_cdf",
+    "segment_max",
+    "segment_min",
     "segment_sum",
     "sin",
     "softplus",
     "sqrt",
     "sum_of_squares",
     "where",
+    "xlogy",
 ]
 
 TINY = float(np.finfo(float).tiny)
@@ -258,6 +266,24 @@ def _column_sums(values: Any, index: Any, size: int) -> Any:
     for column in range(values.shape[1]):
         sums[:, column] = np.bincount(index, values[:, column], size)
     return sums
+
+
+def segment_max(values: Any, index: tuple[Any, ...], size: tuple[int, ...]) -> Any:
+    """The largest value by group; ``-inf`` for an empty group.
+
+    >>> segment_max(np.array([1.0, 2.0, 4.0]), (np.array([2, 0, 2]),), (3,))
+    array([  2., -inf,   4.])
+    """
+    found = np.full(size, -math.inf)
+    np.maximum.at(found, index, values)
+    return found
+
+
+def segment_min(values: Any, index: tuple[Any, ...], size: tuple[int, ...]) -> Any:
+    """The smallest value by group; ``inf`` for an empty group."""
+    found = np.full(size, math.inf)
+    np.minimum.at(found, index, values)
+    return found
 
 
 class Groups:

@@ -14,8 +14,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.special import xlogy
 
-from gibbsppl.runtime import draws
+from gibbsppl.runtime import draws, special
 from gibbsppl.runtime.draws import HUGE, Generator, Size, positive, whole
 from gibbsppl.runtime.matrices import inverse_wishart_of, mvnormal_information, wishart_of
 
@@ -82,6 +83,98 @@ def simulate_half_normal(rng: Generator, tau: Any, size: Size) -> Any:
     return positive(np.abs(rng.standard_normal(size)) / np.sqrt(tau))
 
 
+def simulate_generalized_gamma(
+    rng: Generator, shape: Any, rate: Any, power: Any, size: Size
+) -> Any:
+    """Values whose power ``power`` is Gamma(shape, rate)."""
+    logs = draws.log_gamma_of(rng, shape, size) - np.log(rate)
+    return draws.from_log(logs / power)
+
+
+def simulate_rayleigh(rng: Generator, tau: Any, size: Size) -> Any:
+    """The lengths of vectors of 2 Normal(0, tau) values."""
+    return simulate_generalized_gamma(rng, 1.0, np.asarray(tau) / 2, 2.0, size)
+
+
+def simulate_maxwell(rng: Generator, tau: Any, size: Size) -> Any:
+    """The lengths of vectors of 3 Normal(0, tau) values."""
+    return simulate_generalized_gamma(rng, 1.5, np.asarray(tau) / 2, 2.0, size)
+
+
+def simulate_chi(rng: Generator, nu: Any, size: Size) -> Any:
+    """The roots of chi-squared values of mean nu."""
+    return simulate_generalized_gamma(rng, np.asarray(nu) / 2, 0.5, 2.0, size)
+
+
+def simulate_nakagami(rng: Generator, m: Any, omega: Any, size: Size) -> Any:
+    """The roots of Gamma values of shape m and mean omega."""
+    return simulate_generalized_gamma(rng, m, np.asarray(m) / omega, 2.0, size)
+
+
+def simulate_generalized_inverse_gaussian(
+    rng: Generator, p: Any, a: Any, b: Any, size: Size
+) -> Any:
+    """Values with log density ``(p - 1) log(x) - (a x + b / x) / 2``."""
+    p, a, b = (np.asarray(v, float)[()] for v in (p, a, b))
+    return special.generalized_inverse_gaussian(rng, p - 1.0, -a / 2, -b / 2, size)
+
+
+def simulate_inverse_gaussian(rng: Generator, mu: Any, lam: Any, size: Size) -> Any:
+    """Inverse-Gaussian values of mean mu and variance mu**3 / lam."""
+    mu, lam = (np.asarray(v, float)[()] for v in (mu, lam))
+    return special.inverse_gaussian(rng, -lam / mu / mu / 2, -lam / 2, size)
+
+
+def simulate_modified_half_normal(rng: Generator, a: Any, b: Any, c: Any, size: Size) -> Any:
+    """Values with log density ``(a - 1) log(x) - b x**2 + c x``."""
+    a, b, c = (np.asarray(v, float)[()] for v in (a, b, c))
+    return special.modified_half_normal(rng, a - 1.0, c, -b, size)
+
+
+def simulate_beta_prime(rng: Generator, a: Any, b: Any, size: Size) -> Any:
+    """Ratios of Gamma(a, 1) and Gamma(b, 1) values."""
+    return draws.from_log(draws.log_gamma_of(rng, a, size) - draws.log_gamma_of(rng, b, size))
+
+
+def simulate_lomax(rng: Generator, shape: Any, scale: Any, size: Size) -> Any:
+    """Values that exceed x with probability ``(1 + x / scale)**-shape``."""
+    return simulate_burr_xii(rng, 1.0, shape, scale, size)
+
+
+def simulate_burr_xii(rng: Generator, c: Any, k: Any, scale: Any, size: Size) -> Any:
+    """Values that exceed x with probability ``(1 + (x / scale)**c)**-k``."""
+    hazard = rng.standard_exponential(size) / k
+    log_expm1 = hazard + xlogy(1.0, -np.expm1(-hazard))
+    return draws.from_log(np.log(scale) + log_expm1 / c)
+
+
+def simulate_gompertz(rng: Generator, shape: Any, rate: Any, size: Size) -> Any:
+    """Lifetimes under the hazard ``rate * exp(shape x)``."""
+    log_hazard = xlogy(1.0, rng.standard_exponential(size)) - np.log(rate)
+    return positive(np.logaddexp(0.0, np.log(shape) + log_hazard) / shape)
+
+
+def simulate_frechet(rng: Generator, shape: Any, rate: Any, size: Size) -> Any:
+    """The inverses of Weibull(shape, rate) values."""
+    logs = np.log(rate) - xlogy(1.0, rng.standard_exponential(size))
+    return draws.from_log(logs / shape)
+
+
+def simulate_gumbel(rng: Generator, mu: Any, scale: Any, size: Size) -> Any:
+    """Gumbel values of mode mu."""
+    return mu + scale * rng.gumbel(0.0, 1.0, size)
+
+
+def simulate_flat(rng: Generator, size: Size) -> Any:  # noqa: ARG001  (called as all are)
+    """No values: an error that says why."""
+    raise ValueError("an improper prior has no distribution to simulate from")
+
+
+def simulate_half_flat(rng: Generator, size: Size) -> Any:
+    """No values: an error that says why."""
+    return simulate_flat(rng, size)
+
+
 @np.errstate(over="ignore")
 def simulate_half_cauchy(rng: Generator, scale: Any, size: Size) -> Any:
     """The absolute values of Cauchy values of median scale."""
@@ -99,6 +192,12 @@ def simulate_beta(rng: Generator, a: Any, b: Any, size: Size) -> Any:
     return draws.beta_of(rng, a, b, size)
 
 
+def simulate_kumaraswamy(rng: Generator, a: Any, b: Any, size: Size) -> Any:
+    """Values of which ``-log(1 - x**a)`` is Exponential(b), strictly inside (0, 1)."""
+    power = -np.expm1(-rng.standard_exponential(size) / b)
+    return np.minimum(draws.from_log(xlogy(1.0, power) / a), draws.BELOW_ONE)
+
+
 def simulate_uniform(rng: Generator, lower: Any, upper: Any, size: Size) -> Any:
     """Values of equal density strictly between the bounds."""
     return draws.uniform(rng, size, lower, upper)
@@ -112,6 +211,12 @@ def simulate_bernoulli(rng: Generator, p: Any, size: Size) -> Any:
 def simulate_binomial(rng: Generator, n: Any, p: Any, size: Size) -> Any:
     """The number of successes in n trials of probability p."""
     return rng.binomial(whole(n), p, size)[()]
+
+
+def simulate_hypergeometric(rng: Generator, N: Any, D: Any, n: Any, size: Size) -> Any:
+    """The number of marked items among n drawn from N, of which D are marked."""
+    total, marked = whole(N), whole(D)
+    return rng.hypergeometric(marked, total - marked, whole(n), size)[()]
 
 
 def simulate_poisson(rng: Generator, rate: Any, size: Size) -> Any:
@@ -156,6 +261,17 @@ def simulate_multinomial(rng: Generator, n: Any, p: Any, size: Size) -> Any:
 def simulate_mvnormal(rng: Generator, mu: Any, tau: Any, size: Size) -> Any:
     """Normal vectors of mean mu and precision matrix tau."""
     return mu + mvnormal_information(rng, np.zeros(size), np.asarray(tau))
+
+
+def simulate_von_mises(rng: Generator, mu: Any, kappa: Any, size: Size) -> Any:
+    """Angles between -pi and pi of mean direction mu."""
+    mu, kappa = (np.asarray(v, float)[()] for v in (mu, kappa))
+    return special.von_mises(rng, kappa * np.cos(mu), kappa * np.sin(mu), size)
+
+
+def simulate_von_mises_fisher(rng: Generator, mu: Any, kappa: Any, size: Size) -> Any:
+    """Unit vectors of mean direction mu, along the last axis."""
+    return special.von_mises_fisher(rng, np.asarray(kappa)[..., None] * mu, size)
 
 
 def simulate_wishart(rng: Generator, nu: Any, V: Any, size: Size) -> Any:

@@ -3,6 +3,8 @@
 from gibbsppl.schedule.plan import plan
 from gibbsppl.schedule.steps import (
     BlockDraw,
+    Bound,
+    ConcaveDraw,
     ExactDraw,
     FiniteDraw,
     Move,
@@ -13,6 +15,8 @@ from gibbsppl.schedule.steps import (
 
 __all__ = [
     "BlockDraw",
+    "Bound",
+    "ConcaveDraw",
     "ExactDraw",
     "FiniteDraw",
     "Move",

@@ -12,8 +12,11 @@ from dataclasses import replace
 from math import prod
 from typing import Any, assert_never
 
+import numpy as np
+import sympy as sp
 from sympy import Add, Mul
 
+from gibbsppl.concavity import LogConcave
 from gibbsppl.conditionals import Derived, conditional_of
 from gibbsppl.contractions import (
     Contribution,
@@ -22,16 +25,22 @@ from gibbsppl.contractions import (
     contracted,
     data_only,
     pull_back,
+    pull_back_extreme,
 )
+from gibbsppl.density import evaluate
 from gibbsppl.dependence import Place, is_separable, overlap, region_of
 from gibbsppl.errors import CompileError
-from gibbsppl.expressions import Dim, Expr, copy_of
+from gibbsppl.expressions import Dim, Expr, Greatest, Leaf, Least, copy_of
 from gibbsppl.finite import LABEL, FiniteConditional
 from gibbsppl.graph import PLAIN, Graph, Range, Statement
-from gibbsppl.matching import Conditional, NotConjugate, normal_form
+from gibbsppl.limits import Side
+from gibbsppl.matching import Conditional, NotConjugate
 from gibbsppl.pieces import Piece, View
+from gibbsppl.readings import alpha, in_place
 from gibbsppl.schedule.steps import (
     BlockDraw,
+    Bound,
+    ConcaveDraw,
     ExactDraw,
     FiniteDraw,
     Move,
@@ -93,10 +102,14 @@ class _Maker:
             case Conditional():
                 parameters = self._parameters(derived, region)
                 _refuse_improper(derived, parameters)
-                step = BlockDraw if derived.dense else ExactDraw
-                return step(derived, parameters, region)
+                if derived.dense:
+                    return BlockDraw(derived, parameters, region)
+                return ExactDraw(derived, parameters, region, self._bounds(derived, region))
             case FiniteConditional():
                 return FiniteDraw(derived, self._weights(derived, region), region)
+            case LogConcave():
+                parameters, terms = self._weighed(derived, derived.place, region)
+                return ConcaveDraw(derived, parameters, terms, region)
             case NotConjugate():
                 return self._move(derived, region)
             case _:
@@ -145,6 +158,45 @@ class _Maker:
         named = _named(axes, pieces[0].views[0]) if pieces else axes
         return NaturalParameter(statistic, named, found)
 
+    def _bounds(self, derived: Conditional, region: tuple[Place, ...]) -> tuple[Bound, ...]:
+        """Where a truncated draw can be: its own support and the limits that factors put on it."""
+        if not derived.truncated:
+            return ()
+        own = (derived.support.lower, derived.support.upper)
+        sides: tuple[Side, ...] = ("lower", "upper")
+        return tuple(self._bound(derived, s, b, region) for s, b in zip(sides, own, strict=True))
+
+    def _bound(
+        self, derived: Conditional, side: Side, own: Expr, region: tuple[Place, ...]
+    ) -> Bound:
+        statement, axes = derived.statement, self._axes(derived.statement)
+        extreme = Greatest if side == "lower" else Least
+        view = View(statement.target.array, statement.target.indices)
+        own_piece = Piece(statement.name, sp.S.One, (view,), sp.sympify(own), statement.over)
+        limits = (
+            Piece(limit.factor, sp.S.One, (limit.view,), limit.value, limit.over)
+            for limit in derived.limits
+            if limit.side == side
+        )
+        found = tuple(
+            pull_back_extreme(p, axes, self.graph.sizes, extreme)
+            for p in (own_piece, *limits)
+            if p.coefficient not in (sp.oo, -sp.oo)
+        )
+        kept = tuple(c for c in found if _touches(c, region))
+        return Bound(side, axes, (*self._widest(derived, side, own), *kept))
+
+    def _widest(self, derived: Conditional, side: Side, own: Expr) -> tuple[Contribution, ...]:
+        """The bound that the family has of itself, where the support's own depends on variables."""
+        natural = derived.family.natural
+        assert natural is not None
+        support = natural.within or derived.family.support(derived.event)
+        widest = sp.sympify(getattr(support, side))
+        if own.is_number and own not in (sp.oo, -sp.oo):
+            return ()
+        everywhere = tuple(Range(a, 0, self.graph.sizes[a]) for a in self._axes(derived.statement))
+        return (Contribution(derived.statement.name, widest, everywhere),)
+
     def _joint(
         self,
         derived: Conditional,
@@ -187,28 +239,35 @@ class _Maker:
                 f"{statement.support}; change the factors that mention it: "
                 f"{', '.join(dict.fromkeys(p.factor for p in derived.offending))}."
             )
+        parameters, terms = self._weighed(derived, statement.target, region)
+        return Move(derived, parameters, terms, region)
+
+    def _weighed(
+        self, derived: LogConcave | NotConjugate, place: Leaf, region: tuple[Place, ...]
+    ) -> tuple[tuple[NaturalParameter, ...], tuple[Contribution, ...]]:
+        """The log density that a draw evaluates: coefficients computed once, and whole terms."""
         if derived.elements:
-            return Move(derived, (), tuple(map(self._total, derived.pieces)), region)
-        axes = self._axes(statement)
-        place = statement.target.array[axes]
+            return (), tuple(map(self._total, derived.pieces))
+        axes = self._axes(derived.statement)
+        statistics: dict[Expr, Expr] = {}
         parameters: dict[Expr, list[Contribution]] = {}
         terms: list[Contribution] = []
         for piece in derived.pieces:
-            form = normal_form(piece, place, ()) if is_separable(piece) else None
-            if form is None:
+            written = in_place(piece, place.array[axes], ()) if is_separable(piece) else None
+            if written is None:
                 whole = Mul(piece.coefficient, piece.statistic)
                 terms.append(self._onto(replace(piece, coefficient=whole), axes))
             else:
+                form = alpha(written)
+                statistics.setdefault(form, written)
                 parameters.setdefault(form, []).append(self._onto(piece, axes))
         kept = (
-            NaturalParameter(f, axes, tuple(c for c in cs if _touches(c, region)))
+            NaturalParameter(statistics[f], axes, tuple(c for c in cs if _touches(c, region)))
             for f, cs in parameters.items()
         )
-        return Move(
-            derived,
+        return (
             tuple(p for p in kept if p.contributions),
             tuple(t for t in terms if _touches(t, region)),
-            region,
         )
 
     def _total(self, piece: Piece) -> Contribution:
@@ -222,11 +281,11 @@ def _refuse_improper(derived: Conditional, parameters: tuple[NaturalParameter, .
     """Raise an error where natural parameters are plain numbers outside of the family's domain."""
     natural = derived.family.natural
     assert natural is not None
-    if derived.event or any(p.squares for p in parameters):
+    if derived.event or derived.truncated or any(p.squares for p in parameters):
         return
     etas = [Add(*(c.value for c in p.contributions)) for p in parameters]
     for value in natural.domain(*etas, **dict(derived.known)):
-        if value.is_number and value <= 0:
+        if value.is_number and not 0 < float(evaluate(value, (), {}, {})) < np.inf:
             shown = ", ".join(PLAIN.text(eta) for eta in etas)
             raise CompileError(
                 f"{derived.statement.name}: the conditional would be {derived.family.name} with "

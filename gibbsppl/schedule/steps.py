@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from gibbsppl.concavity import LogConcave
 from gibbsppl.contractions import Contribution
 from gibbsppl.dependence import Place
 from gibbsppl.expressions import Dim, Expr
 from gibbsppl.families import Family
 from gibbsppl.finite import FiniteConditional
 from gibbsppl.graph import Graph, Statement
+from gibbsppl.limits import Side
 from gibbsppl.matching import Conditional, NotConjugate
 
-Kind = Literal["exact", "block", "finite", "move"]
+Kind = Literal["exact", "block", "finite", "concave", "move"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +32,23 @@ class NaturalParameter:
     squares: tuple[Contribution, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """One side of where a truncated draw can be: the tightest of all contributions.
+
+    ``side`` is ``"lower"`` or ``"upper"``; the values are on the scale that is drawn.
+    """
+
+    side: Side
+    axes: tuple[Dim, ...]
+    contributions: tuple[Contribution, ...]
+
+
 class _OfConditional:
     """What every step says of the conditional that it draws from."""
 
     __slots__ = ()
-    conditional: Conditional | FiniteConditional | NotConjugate
+    conditional: Conditional | FiniteConditional | LogConcave | NotConjugate
 
     @property
     def statement(self) -> Statement:
@@ -54,11 +68,15 @@ class _OfConditional:
 
 @dataclass(frozen=True, slots=True)
 class ExactDraw(_OfConditional):
-    """A draw from a family of the table; one vector call, or one element after the other."""
+    """A draw from a family of the table; one vector call, or one element after the other.
+
+    ``bounds`` are those of a truncated family, the lower one first; otherwise there are none.
+    """
 
     conditional: Conditional
     parameters: tuple[NaturalParameter, ...]
     region: tuple[Place, ...]
+    bounds: tuple[Bound, ...] = ()
     kind: Kind = "exact"
 
     @property
@@ -104,6 +122,22 @@ class FiniteDraw(_OfConditional):
 
 
 @dataclass(frozen=True, slots=True)
+class ConcaveDraw(_OfConditional):
+    """An exact draw by adaptive rejection: the log density is certified to be concave.
+
+    ``parameters`` and ``terms`` are as those of a `Move`, on the scale of the certificate.
+    """
+
+    conditional: LogConcave
+    parameters: tuple[NaturalParameter, ...]
+    terms: tuple[Contribution, ...]
+    region: tuple[Place, ...]
+    kernel: str = "adaptive rejection"
+    kind: Kind = "concave"
+    family: Family | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Move(_OfConditional):
     """A fallback: a move that leaves the conditional invariant.
 
@@ -121,7 +155,7 @@ class Move(_OfConditional):
     family: Family | None = None
 
 
-Step = ExactDraw | BlockDraw | FiniteDraw | Move
+Step = ExactDraw | BlockDraw | FiniteDraw | ConcaveDraw | Move
 
 
 @dataclass(frozen=True, slots=True)

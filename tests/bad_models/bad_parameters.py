@@ -180,3 +180,119 @@ def precision_that_may_be_negative():
     with gp.Model():
         x = gp.Normal("x", 0, sigma=1)
         gp.Normal("y", 0, tau=x)
+
+
+def negative_entry_of_a_simplex_parameter():
+    """p: a: found -1; expected a number in (0, oo): correct the value, or choose a distribution
+    that can have it.
+    """
+    with gp.Model(coords={"k": 2}):
+        gp.Dirichlet("p", gp.Data("a", [1.0, -1.0], dims="k"), dims="k")
+
+
+def simplex_without_a_possible_entry():
+    """p: a: all entries at position row=1 are 0; expected a positive one: 0 says that an entry
+    is impossible, and one at least is not.
+    """
+    with gp.Model(coords={"row": 2, "k": 2}):
+        a = gp.Data("a", [[1.0, 0.0], [0.0, 0.0]], dims=("row", "k"))
+        gp.Dirichlet("p", a, dims=("row", "k"), event="k")
+
+
+def misspelled_parameter():
+    """x: Normal with the parameters mu, sgima; expected (mu, tau) or (mu, sigma) or (mu, var).
+    Did you mean sigma where sgima is written?
+    """
+    with gp.Model():
+        gp.Normal("x", 0, sgima=1)
+
+
+def misspelled_option():
+    """x: Normal with the parameters mu, observd, sigma; expected (mu, tau) or (mu, sigma) or
+    (mu, var). Did you mean observed where observd is written?
+    """
+    with gp.Model():
+        gp.Normal("x", 0, sigma=1, observd=2.0)
+
+
+def constraint_that_is_no_comparison():
+    """order: found a - b; expected a comparison, such as a < b, or a product of comparisons,
+    which is 1 where the constraint holds and 0 elsewhere.
+    """
+    with gp.Model():
+        a, b = gp.Normal("a", 0, sigma=1), gp.Normal("b", 0, sigma=1)
+        gp.Constraint("order", a - b)
+
+
+def constraint_on_data():
+    """order: Below(x, 2) depends on no variable; a constraint is on variables: check data
+    before the model is declared.
+    """
+    with gp.Model():
+        x = gp.Data("x", 1.0)
+        gp.Constraint("order", x < 2)
+
+
+def censored_with_a_latent_limit():
+    """y: upper is limit, which is not known; expected numbers or data, by which to tell what is
+    censored: give it as gp.Data.
+    """
+    with gp.Model():
+        limit = gp.Normal("limit", 5, sigma=1)
+        gp.Censored("y", gp.Normal(0, sigma=1), upper=limit, dims="i", observed=[1.0, 2.0])
+
+
+def censored_where_the_support_is_unknown():
+    """y: a bound of its support is top, which is not known; expected numbers or data, by which
+    to tell what is censored: give it as gp.Data.
+    """
+    with gp.Model():
+        top = gp.Pareto("top", 2, minimum=1)
+        gp.Censored("y", gp.Uniform(0, top), event=[1, 0], dims="i", observed=[0.5, 0.6])
+
+
+def censored_without_a_distribution_function():
+    """y: Categorical has no distribution function in closed form, so its values cannot be
+    censored: choose another distribution.
+    """
+    with gp.Model(coords={"k": 2}):
+        gp.Censored("y", gp.Categorical(0.5, event="k"), upper=1, dims="i", observed=[1, 0])
+
+
+def censored_variable_in_the_place_of_a_distribution():
+    """y: censored x; expected a distribution without a name, as in gp.Censored("y",
+    gp.Exponential(rate=rate), ...).
+    """
+    with gp.Model():
+        x = gp.Normal("x", 0, sigma=1)
+        gp.Censored("y", x, upper=5, observed=1.0)
+
+
+def censored_by_nothing():
+    """y: nothing says which values are censored; give event= (1: seen exactly), or a detection
+    limit as lower= or upper=.
+    """
+    with gp.Model():
+        gp.Censored("y", gp.Normal(0, sigma=1), dims="i", observed=[1.0, 2.0])
+
+
+def detection_limit_outside_the_support():
+    """y: lower= has 0 at position (0,); expected a limit inside (0, oo), where values can be on
+    both sides of it: correct it.
+    """
+    with gp.Model():
+        gp.Censored("y", gp.Exponential(rate=1), lower=0, dims="i", observed=[1.0, 2.0])
+
+
+def detection_limits_out_of_order():
+    """y: lower= has 2 at position (0,); expected a limit below upper=: correct it."""
+    with gp.Model():
+        normal = gp.Normal(0, sigma=1)
+        gp.Censored("y", normal, lower=2, upper=1, dims="i", observed=[1.0, 2.0])
+
+
+def interval_out_of_order():
+    """y: lower= has 2 at position (0,); expected a bound below upper=: correct it."""
+    with gp.Model():
+        normal = gp.Normal(0, sigma=1)
+        gp.Censored("y", normal, event=0, lower=2, upper=1, dims="i", observed=[1.0, 2.0])

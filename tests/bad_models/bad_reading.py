@@ -3,6 +3,8 @@
 Each function declares a bad model; its docstring is the message that it must give.
 """
 
+import numpy as np
+
 import gibbsppl.language as gp
 
 
@@ -114,3 +116,30 @@ def loop_over_a_variable():
     """x[t] over t: a tensor has no first element; sum or index it by a dim's name."""
     with gp.Model(coords={"t": 3}):
         list(gp.Normal("x", 0, sigma=1, dims="t"))
+
+
+def function_of_numpy():
+    """x: found in exp of NumPy or SciPy; a tensor has no values while the model is declared:
+    write gp.exp(x).
+    """
+    with gp.Model():
+        x = gp.Normal("x", 0, sigma=1)
+        np.exp(x)
+
+
+def function_of_numpy_without_a_counterpart():
+    """x: found in tanh of NumPy or SciPy; a tensor has no values while the model is declared:
+    use the functions of gibbsppl.
+    """
+    with gp.Model():
+        x = gp.Normal("x", 0, sigma=1)
+        np.tanh(x)
+
+
+def sum_of_numpy():
+    """x: found in add.reduce of NumPy or SciPy; a tensor has no values while the model is
+    declared: write x.sum("dim").
+    """
+    with gp.Model():
+        x = gp.Normal("x", 0, sigma=1)
+        np.add.reduce(x)

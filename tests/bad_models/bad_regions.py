@@ -208,3 +208,14 @@ def two_neighbours_of_a_chain():
         x[0], x[-1] = gp.Normal(0, sigma=1), gp.Normal(0, sigma=1)
         x[1:3] = gp.Normal((x.lag("t", 1) + x.lag("t", -1)) / 2, sigma=1)
     return model.graph
+
+
+def stick_with_a_known_share():
+    """v[k]: broken, but v has regions that are known numbers; for weights of sum one give each
+    break a distribution, and what is left to into="dim".
+    """
+    with gp.Model(coords={"k": 3}):
+        v = gp.Array("v", dims="k")
+        v[:-1] = gp.Beta(1, 1)
+        v[-1] = 1
+        gp.stick_breaking(v, "k")

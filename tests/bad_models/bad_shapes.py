@@ -168,3 +168,21 @@ def potential_with_other_dims():
     with gp.Model(coords={"i": 2, "k": 2}):
         x = gp.Normal("x", 0, sigma=1, dims="i")
         gp.Potential("p", -(x**2), dims="k")
+
+
+def event_over_another_dimension():
+    """t: event= has the dimensions row, which t lacks (i); add them to dims=, or index them
+    away.
+    """
+    with gp.Model():
+        event = gp.Data("event", [1, 0], dims="row")
+        gp.Censored("t", gp.Exponential(rate=1), event=event, dims="i", observed=[1.0, 2.0])
+
+
+def stick_into_too_few_pieces():
+    """v[break]: broken along 'break' (size 3) into 'part' (size 3); expected another dimension
+    with one more position, for what is left of the stick.
+    """
+    with gp.Model(coords={"break": 3, "part": 3}):
+        v = gp.Beta("v", 1, 1, dims="break")
+        gp.stick_breaking(v, "break", into="part")

@@ -176,3 +176,53 @@ def index_of_an_unknown_dimension():
     """group: unknown dimension 'scool'; known are school: add it to the model's coords."""
     with gp.Model(coords={"school": 2}):
         gp.Index("group", [0, 1], of="scool", dims="student")
+
+
+def simplex_with_a_share_where_none_can_be():
+    """p: found 0.5 at position k=2; expected 0, as a is 0 there: correct the value, or choose a
+    distribution that can have it.
+    """
+    with gp.Model(coords={"k": 3}):
+        a = gp.Data("a", [1.0, 2.0, 0.0], dims="k")
+        gp.Dirichlet("p", a, dims="k", observed=[0.2, 0.3, 0.5])
+
+
+def event_that_is_no_event():
+    """t: event= has 2 at position (1,); expected 1 (seen exactly) or 0: correct it."""
+    with gp.Model():
+        times = [1.0, 2.0]
+        gp.Censored("t", gp.Exponential(rate=1), event=[1, 2], dims="i", observed=times)
+
+
+def censored_value_outside_of_its_bounds():
+    """y: observed= has 2 at position (1,); expected a value between lower= and upper=: correct
+    it.
+    """
+    with gp.Model():
+        normal = gp.Normal(0, sigma=1)
+        gp.Censored("y", normal, event=[1, 0], lower=0, upper=1, dims="i", observed=[5.0, 2.0])
+
+
+def censored_without_values():
+    """y: a censored variable without values; give observed=, with the bound in the place of a
+    value that is censored.
+    """
+    with gp.Model():
+        gp.Censored("y", gp.Normal(0, sigma=1), upper=1)
+
+
+def censored_with_missing_values():
+    """y: some values are missing; expected a value or a bound for each: leave the missing ones
+    out (they tell nothing).
+    """
+    with gp.Model():
+        y = np.ma.masked_equal([1.0, -9.0], -9)
+        gp.Censored("y", gp.Normal(0, sigma=1), upper=1, dims="i", observed=y)
+
+
+def censored_value_outside_the_support():
+    """y: found -1 at position i=0; expected a number in (0, oo): correct the value, or choose a
+    distribution that can have it.
+    """
+    with gp.Model():
+        gp.Censored("y", gp.Exponential(rate=1), event=[1, 0], dims="i", observed=[-1.0, 2.0])

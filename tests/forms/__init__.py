@@ -7,10 +7,30 @@ derivation must find is said in words, one per step:
 - ``block`` before it: elements that depend on one another, drawn jointly;
 - ``each`` before it: elements that depend on one another, drawn one after the other;
 - ``labels``: a draw from log weights;
+- ``concave``: an exact draw from a log density that is certified to be concave;
 - ``slice``: the fallback.
+
+The forms of the modules ``catalogue_*`` are the lines of the catalogue of conjugate forms, in every
+spelling; beside them stand the parameters of their conditionals, which `test_catalogue` compares.
 """
 
-from forms import chains, discrete, gathers, linear, multivariate, scales, single, unknowns
+from forms import (
+    catalogue_counts,
+    catalogue_entering,
+    catalogue_extremes,
+    catalogue_locations,
+    catalogue_probabilities,
+    catalogue_rates,
+    catalogue_scales,
+    chains,
+    discrete,
+    gathers,
+    linear,
+    multivariate,
+    scales,
+    single,
+    unknowns,
+)
 from forms.form import Form
 
 FORMS: tuple[Form, ...] = (
@@ -22,6 +42,13 @@ FORMS: tuple[Form, ...] = (
     *discrete.FORMS,
     *multivariate.FORMS,
     *unknowns.FORMS,
+    *catalogue_locations.FORMS,
+    *catalogue_rates.FORMS,
+    *catalogue_scales.FORMS,
+    *catalogue_probabilities.FORMS,
+    *catalogue_counts.FORMS,
+    *catalogue_entering.FORMS,
+    *catalogue_extremes.FORMS,
 )
 
 __all__ = ["FORMS", "Form", "form_named"]

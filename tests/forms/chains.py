@@ -173,8 +173,14 @@ FORMS = (
     Form(several_walks, {"x[:, 0]": "Normal", "x[:, 1:]": "each Normal", "tau": "Gamma"}),
     Form(running_sum, {"step": "block MvNormal", "tau": "Gamma"}),
     Form(running_product, {"growth": "each slice"}),
-    Form(volatility, {"h[0]": "slice", "h[1:]": "each slice"}),
-    Form(gamma_chain, {"rate[0]": "slice", "rate[1:]": "each slice"}),
+    Form(volatility, {"h[0]": "concave", "h[1:]": "each concave"}),
+    Form(
+        gamma_chain,
+        {
+            "rate[0]": "GeneralizedInverseGaussian",
+            "rate[1:]": "each GeneralizedInverseGaussian",
+        },
+    ),
     Form(
         hidden_markov,
         {"z[0]": "labels", "z[1:]": "each labels", "P": "Dirichlet", "mu": "Normal"},

@@ -27,7 +27,7 @@ class Form:
 
 def word_of(step):
     """What a step does, in the words of the tables."""
-    family = step.family.name if step.family else {"finite": "labels"}.get(step.kind, "")
+    family = step.family.name if step.family else {"finite": "labels", "concave": "concave"}.get(step.kind, "")
     if isinstance(step, Move):
         family = step.kernel
     before = ["each"] if step.is_by_element else ["block"] if step.kind == "block" else []

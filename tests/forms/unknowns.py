@@ -103,16 +103,16 @@ def names_that_are_no_identifiers():
 
 
 FORMS = (
-    Form(pumps, {"theta": "Gamma", "beta": "Gamma", "alpha": "slice"}),
-    Form(beta_hierarchy, {"p": "Beta", "a": "slice", "b": "slice"}),
-    Form(dirichlet_hierarchy, {"p": "Dirichlet", "a": "each slice"}),
+    Form(pumps, {"theta": "Gamma", "beta": "Gamma", "alpha": "concave"}),
+    Form(beta_hierarchy, {"p": "Beta", "a": "concave", "b": "concave"}),
+    Form(dirichlet_hierarchy, {"p": "Dirichlet", "a": "each concave"}),
     Form(robust_regression, {"mu": "slice"}),
     Form(unknown_degrees_of_freedom, {"nu": "slice"}),
-    Form(unknown_shape, {"shape": "slice", "rate": "Gamma"}),
+    Form(unknown_shape, {"shape": "concave", "rate": "Gamma"}),
     Form(two_level_means, {"mu": "Normal", "between": "Gamma", "theta": "Normal", "eta": "Normal"}),
     Form(crossed_effects, {"mu": "Normal", "row": "Normal", "column": "Normal"}),
-    Form(ratio_of_unknowns, {"a": "Gamma", "b": "slice"}),
-    Form(sum_of_rates, {"a": "slice", "b": "slice"}),
+    Form(ratio_of_unknowns, {"a": "Gamma", "b": "GeneralizedInverseGaussian"}),
+    Form(sum_of_rates, {"a": "concave", "b": "concave"}),
     Form(
         names_that_are_no_identifiers,
         {"lambda": "Gamma", "tau.c": "Gamma", "s": "Normal", "log": "Normal"},

@@ -1,0 +1,51 @@
+"""Largest and smallest values over dims: of all positions, or of each group."""
+
+from __future__ import annotations
+
+from sympy import Mul
+
+from gibbsppl.backends.text import ATOM, Text
+from gibbsppl.backends.writer import Writer
+from gibbsppl.expressions import Equals, Expr, Greatest, Least, Where
+from gibbsppl.graph import Range
+
+
+def extreme_text(writer: Writer, expr: Greatest | Least) -> Text:
+    """The text of the largest (or smallest) value of a body."""
+    body, ranges = _unnested(expr)
+    with writer.over(ranges):
+        if isinstance(body, Where) and _is_one_hot(body.args[0]):
+            return _by_group(writer, expr, body)
+        text = writer.write(body)
+    axes = tuple(text.dims.index(r.dim) for r in ranges if r.dim in text.dims)
+    if not axes:
+        return text
+    left = tuple(d for d in text.dims if d not in {r.dim for r in ranges})
+    axis = axes[0] if len(axes) == 1 else axes
+    return Text(f"{text.within(ATOM)}.{expr.symbol}(axis={axis})", left)
+
+
+def _by_group(writer: Writer, expr: Greatest | Least, body: Where) -> Text:
+    """The extreme of the values that belong to each position of the gathers' axes."""
+    matches, value, _ = body.args
+    pairs = [m.args for m in Mul.make_args(matches)]
+    texts, _ = writer.aligned([writer.write(e) for e in (*(index for index, _ in pairs), value)])
+    axes = tuple(axis for _, axis in pairs)
+    sizes = tuple(writer.size(a) for a in axes)
+    shown = f"({', '.join(texts[:-1])},)"
+    code = f"{writer.call(f'segment_{expr.symbol}')}({texts[-1]}, {shown}, {sizes})"
+    return Text(code, axes)
+
+
+def _unnested(expr: Expr) -> tuple[Expr, tuple[Range, ...]]:
+    """The body of nested extremes of one kind, and all their ranges."""
+    kind, ranges = type(expr), []
+    while isinstance(expr, kind):
+        (dim,) = expr.bound
+        ranges.append(Range(dim, int(expr.args[2]), int(expr.args[3])))
+        expr = expr.body
+    return expr, tuple(ranges)
+
+
+def _is_one_hot(expr: Expr) -> bool:
+    return all(isinstance(f, Equals) for f in Mul.make_args(expr))

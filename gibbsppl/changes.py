@@ -1,0 +1,221 @@
+"""Monotone changes of variable, under which a conditional may be one of the table's families.
+
+Comes in: what statistics suggest. Goes out: `Change` values. A standard deviation whose statistics
+are ``log(x)`` and ``x**-2`` has the Gamma's statistics as ``u = x**-2``; the log of the Jacobian is
+one more term of the log density.
+
+>>> from gibbsppl.expressions import Array
+>>> x, u = (Array(n, positive=True)[()] for n in ("x", "u"))
+>>> precision = Change(POWER, sp.Integer(-2))
+>>> precision.forward(x), precision.backward(u), precision.log_jacobian(u)
+(x**(-2), 1/sqrt(u), -3*log(u)/2)
+>>> precision.image(Support("real", sp.Integer(0), sp.Integer(100)))
+(1/10000, oo)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import sympy as sp
+
+from gibbsppl.expressions import Array, Expit, Expr, Leaf, Softplus, mentions
+from gibbsppl.supports import REAL, UNIT, Support
+
+Map = Callable[[Any, Any], Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Transform:
+    """One row of the table of transforms: ``u = forward(x, c)`` with a constant ``c``.
+
+    ``log_jacobian(u, c)`` is ``log |dx/du|`` up to a constant. ``pole`` is the value of ``forward``
+    where it has none on the support's edge (``1/0``, ``log(0)``).
+    """
+
+    name: str
+    forward: Map
+    backward: Map
+    log_jacobian: Map
+    domain: Support
+    increasing: Callable[[Any], bool] = lambda _c: True
+    pole: Any = sp.oo
+
+
+POSITIVE_LINE = Support("real", sp.Integer(0))
+
+POWER = Transform(
+    name="power",
+    forward=lambda x, c: x**c,
+    backward=lambda u, c: u ** (1 / c),
+    log_jacobian=lambda u, c: (1 / c - 1) * sp.log(u),
+    domain=POSITIVE_LINE,
+    increasing=lambda c: bool(c.is_positive),
+)
+EXPONENTIAL = Transform(
+    name="exp",
+    forward=lambda x, c: sp.exp(c * x),
+    backward=lambda u, c: sp.log(u) / c,
+    log_jacobian=lambda u, _: -sp.log(u),
+    domain=REAL,
+    increasing=lambda c: bool(c.is_positive),
+)
+LOG = Transform(
+    name="log",
+    forward=lambda x, _: sp.log(x),
+    backward=lambda u, _: sp.exp(u),
+    log_jacobian=lambda u, _: u,
+    domain=POSITIVE_LINE,
+    pole=-sp.oo,
+)
+COMPLEMENT = Transform(
+    name="complement",
+    forward=lambda x, _: 1 - x,
+    backward=lambda u, _: 1 - u,
+    log_jacobian=lambda _u, _c: sp.S.Zero,
+    domain=REAL,
+    increasing=lambda _c: False,
+)
+ODDS = Transform(
+    name="odds",
+    forward=lambda x, _: x / (1 - x),
+    backward=lambda u, _: u / (1 + u),
+    log_jacobian=lambda u, _: -2 * sp.log(1 + u),
+    domain=UNIT,
+)
+PROBABILITY = Transform(
+    name="probability",
+    forward=lambda x, _: x / (1 + x),
+    backward=lambda u, _: u / (1 - u),
+    log_jacobian=lambda u, _: -2 * sp.log(1 - u),
+    domain=POSITIVE_LINE,
+)
+LOGIT = Transform(
+    name="logit",
+    forward=lambda x, _: sp.log(x / (1 - x)),
+    backward=lambda u, _: Expit(u),
+    log_jacobian=lambda u, _: u - 2 * Softplus(u),
+    domain=UNIT,
+    pole=sp.oo,
+)
+SHIFT = Transform(
+    name="shift",
+    forward=lambda x, c: x - c,
+    backward=lambda u, c: u + c,
+    log_jacobian=lambda _u, _c: sp.S.Zero,
+    domain=REAL,
+)
+
+# In the order in which they are tried on statistics.
+TRANSFORMS = (POWER, EXPONENTIAL, LOG, COMPLEMENT, ODDS, PROBABILITY, LOGIT, SHIFT)
+# Those under which a log density can be concave that is not so as it is.
+STRAIGHTENING = (LOG, LOGIT)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A transform with its constant; it can be undone, and maps the support to an interval."""
+
+    transform: Transform
+    constant: Expr = sp.S.Zero
+
+    def forward(self, x: Expr) -> Expr:
+        """The new variable as a function of the old one."""
+        return self.transform.forward(x, self.constant)
+
+    def backward(self, u: Expr) -> Expr:
+        """The old variable as a function of the new one."""
+        return self.transform.backward(u, self.constant)
+
+    def log_jacobian(self, u: Expr) -> Expr:
+        """``log |dx/du|`` up to a constant."""
+        return self.transform.log_jacobian(u, self.constant)
+
+    @property
+    def is_increasing(self) -> bool:
+        """Whether larger values have larger images."""
+        return self.transform.increasing(self.constant)
+
+    def at(self, bound: Expr) -> Expr:
+        """The image of a bound; at the edge of the domain its limit."""
+        bound = sp.sympify(bound)
+        if (self.transform, bound) == (LOGIT, 0):
+            return -sp.oo
+        image = self.forward(bound)
+        return self.transform.pole if image in (sp.zoo, sp.nan) else image
+
+    def image(self, support: Support) -> tuple[Expr, Expr]:
+        """The bounds of the new variable."""
+        bounds = self.at(support.lower), self.at(support.upper)
+        return bounds if self.is_increasing else bounds[::-1]
+
+    def mapped(self, support: Support) -> Support:
+        """The support of the new variable."""
+        lower, upper = self.image(support)
+        return replace(support, lower=lower, upper=upper)
+
+    def applies_to(self, support: Support) -> bool:
+        """Whether all values of the support are in the transform's domain."""
+        domain = self.transform.domain
+        if domain == REAL:
+            return True
+        lower, upper = sp.sympify(support.lower), sp.sympify(support.upper)
+        above = bool(lower.is_nonnegative)
+        below = domain.upper == sp.oo or bool((domain.upper - upper).is_nonnegative)
+        return support.kind == "real" and above and below
+
+    def variable(self, leaf: Leaf, support: Support, taken: Iterable[str]) -> Leaf:
+        """The new variable as a leaf with the old one's indices and a name of its own."""
+        name, names = f"u_{leaf.array.name}", set(taken)
+        while name in names:
+            name += "_"
+        lower = self.image(support)[0]
+        kind = {"positive": True} if sp.sympify(lower).is_nonnegative else {"real": True}
+        return Array(name, **kind)[leaf.indices]
+
+
+def proposed(forms: Iterable[Expr], place: Leaf) -> Iterator[Change]:
+    """The changes that statistics suggest, each once, in the order of the table."""
+    found = {c: None for form in forms for c in _suggested(form, place)}
+    order = {t: n for n, t in enumerate(TRANSFORMS)}
+    return iter(sorted(found, key=lambda c: (order[c.transform], _size(c.constant))))
+
+
+def _size(constant: Expr) -> tuple[Any, ...]:
+    return (not constant.is_number, abs(constant) if constant.is_number else 0, str(constant))
+
+
+def _suggested(form: Expr, place: Leaf) -> Iterator[Change]:
+    array = place.array.name
+    if not mentions(form, (array,)):
+        return
+    if form.is_Pow and form.base == place and _is_constant(form.exp, array):
+        yield Change(POWER, form.exp)
+        yield Change(POWER, -form.exp)
+    elif form == place:
+        yield Change(POWER, sp.Integer(-1))
+        return
+    if isinstance(form, sp.exp):
+        rate = form.args[0] / place
+        if _is_constant(rate, array):
+            yield Change(EXPONENTIAL, rate)
+            yield Change(EXPONENTIAL, -rate)
+    if isinstance(form, sp.log):
+        if form.args[0] == place:
+            yield Change(LOG)
+        elif form.args[0] == 1 - place:
+            yield Change(COMPLEMENT)
+            yield Change(ODDS)
+        elif form.args[0] == 1 + place:
+            yield Change(PROBABILITY)
+    for part in form.args:
+        if part != place:
+            yield from _suggested(part, place)
+
+
+def _is_constant(expr: Expr, array: str) -> bool:
+    """Whether an exponent is free of the variable and has a sign."""
+    known = expr.is_positive or expr.is_negative
+    return bool(known) and expr.is_finite is not False and not mentions(expr, (array,))

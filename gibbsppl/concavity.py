@@ -1,0 +1,108 @@
+"""Conditionals that no family owns, but whose log density is concave: they can be drawn exactly.
+
+Comes in: a `NotConjugate` with its pieces, and what is known of all arrays. Goes out: a
+`LogConcave` with the certificate, as the variable is or after a change of it: a standard deviation
+whose log density bends both ways is concave in its logarithm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from gibbsppl.changes import STRAIGHTENING, Change
+from gibbsppl.curvature import Certificate, log_concave
+from gibbsppl.dependence import is_separable
+from gibbsppl.elements import element_pieces
+from gibbsppl.expressions import Expr, Leaf
+from gibbsppl.graph import Graph, Statement
+from gibbsppl.matching import NotConjugate
+from gibbsppl.pieces import Piece
+from gibbsppl.readings import jacobian_pieces, transformed
+from gibbsppl.signs import Bounds
+from gibbsppl.supports import Support
+
+
+@dataclass(frozen=True, slots=True)
+class LogConcave:
+    """A certified conditional: its pieces, on the scale on which their sum is concave.
+
+    ``place`` is the target, or after a ``change`` the new variable, whose support is ``support``.
+    ``refusal`` says why no family owns it.
+    """
+
+    statement: Statement
+    place: Leaf
+    support: Support
+    pieces: tuple[Piece, ...]
+    certificate: Certificate
+    refusal: NotConjugate
+    change: Change | None = None
+
+    @property
+    def elements(self) -> bool:
+        """Whether elements depend on one another, so that they are drawn one by one."""
+        return self.refusal.elements
+
+
+def certified(graph: Graph, refusal: NotConjugate, data: Mapping[str, Any]) -> LogConcave | None:
+    """The conditional with a certificate, if its log density is found to be concave."""
+    statement = refusal.statement
+    if statement.support.kind not in ("real", "vector"):
+        return None
+    bounds = known_bounds(graph, data)
+    for change, place, pieces in _scales(graph, refusal):
+        certificate = log_concave(_of_one_element(pieces), place.array.name, bounds)
+        if certificate is not None:
+            support = statement.support if change is None else change.mapped(statement.support)
+            return LogConcave(statement, place, support, pieces, certificate, refusal, change)
+    return None
+
+
+def _scales(
+    graph: Graph, refusal: NotConjugate
+) -> Iterator[tuple[Change | None, Leaf, tuple[Piece, ...]]]:
+    """The pieces as they are, and after each change that may straighten them."""
+    statement = refusal.statement
+    yield None, statement.target, refusal.pieces
+    for change in map(Change, STRAIGHTENING):
+        if statement.support.kind == "real" and change.applies_to(statement.support):
+            new = change.variable(statement.target, statement.support, graph.variables)
+            pieces = [q for p in refusal.pieces for q in transformed(p, change, new, graph)]
+            yield change, new, (*pieces, *jacobian_pieces(statement, change, new, graph))
+
+
+def _of_one_element(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
+    """The pieces as functions of one element, where they can be taken apart."""
+    pieces = tuple(pieces)
+    apart = element_pieces(p for p in pieces if is_separable(p))
+    return (*apart, *(p for p in pieces if not is_separable(p)))
+
+
+def known_bounds(graph: Graph, data: Mapping[str, Any]) -> Bounds:
+    """What is known of the elements of each array: the range of its data, or its support."""
+
+    @cache
+    def of(name: str) -> tuple[Any, Any] | None:
+        if name in data and np.size(data[name]) and _is_known(graph, name):
+            values = np.asarray(data[name], dtype=float)
+            return float(values.min()), float(values.max())
+        supports = [s.support for s in graph.statements if s.target.array.name == name]
+        ends = [(_number(s.lower, -sp.oo), _number(s.upper, sp.oo)) for s in supports]
+        return (min(a for a, _ in ends), max(b for _, b in ends)) if ends else None
+
+    return lambda leaf: of(leaf.array.name)
+
+
+def _is_known(graph: Graph, name: str) -> bool:
+    return all(s.known == 1 for s in graph.statements if s.target.array.name == name)
+
+
+def _number(bound: Any, otherwise: Expr) -> Expr:
+    bound = sp.sympify(bound)
+    return bound if bound.is_number else otherwise

@@ -1,0 +1,183 @@
+"""The rows on the half line that hold a Gamma or an inverse Gamma and one statistic more.
+
+``LogGammaP(1, z)`` is ``log(1 - exp(-z))``, with all its digits where ``z`` is small.
+"""
+
+# Every formula of a row is called with the same arguments, needed or not.
+# ruff: noqa: ARG005
+
+from __future__ import annotations
+
+import sympy as sp
+from sympy import Rational, exp, log, loggamma, pi, sqrt
+
+from gibbsppl.expressions import (
+    Equals,
+    Expr,
+    LogBesselK,
+    LogBetaI,
+    LogFoxWright,
+    LogGammaP,
+    LogPhi,
+    Softplus,
+    Where,
+)
+from gibbsppl.families.rows import Family, Natural, Parameter, finite_where, other_tail
+from gibbsppl.supports import POSITIVE
+
+
+def _log_bessel(p: Expr, a: Expr, b: Expr) -> Expr:
+    """``log K_p(sqrt(a b))``; the product itself may underflow."""
+    return LogBesselK(p, sqrt(a) * sqrt(b))
+
+
+def _power_mean(order: int, p: Expr, a: Expr, b: Expr) -> Expr:
+    """The mean of ``x**order``."""
+    logs = _log_bessel(p + order, a, b) - _log_bessel(p, a, b)
+    return exp(logs + order * (log(b) - log(a)) / 2)
+
+
+# Density proportional to x**(p - 1) exp(-(a x + b / x) / 2).
+GENERALIZED_INVERSE_GAUSSIAN = Family(
+    name="GeneralizedInverseGaussian",
+    parameters={"p": Parameter(), "a": Parameter(POSITIVE), "b": Parameter(POSITIVE)},
+    support=lambda event, **_: POSITIVE,
+    log_density=lambda x, event, p, a, b: (
+        p * (log(a) - log(b)) / 2
+        - log(2)
+        - _log_bessel(p, a, b)
+        + (p - 1) * log(x)
+        - a * x / 2
+        - b / x / 2
+    ),
+    simulate="simulate_generalized_inverse_gaussian",
+    natural=Natural(
+        statistics=lambda x, event: (log(x), x, 1 / x),
+        draw="generalized_inverse_gaussian",
+        domain=lambda eta_1, eta_2, eta_3: (
+            Where(Equals(eta_2, sp.S.Zero), -eta_1 - 1, -eta_2),
+            Where(Equals(eta_3, sp.S.Zero), eta_1 + 1, -eta_3),
+        ),
+        log_partition=lambda eta_1, eta_2, eta_3: (
+            log(2)
+            + _log_bessel(eta_1 + 1, -2 * eta_2, -2 * eta_3)
+            + (eta_1 + 1) * (log(-eta_3) - log(-eta_2)) / 2
+        ),
+        truncated="truncated_generalized_inverse_gaussian",
+    ),
+    mean=lambda event, p, a, b: _power_mean(1, p, a, b),
+    variance=lambda event, p, a, b: _power_mean(2, p, a, b) - _power_mean(1, p, a, b) ** 2,
+)
+
+
+def _log_passage(x: Expr, mu: Expr, lam: Expr) -> tuple[Expr, Expr, Expr]:
+    """The logs of Phi(z), Phi(-z) and ``exp(2 lam / mu) Phi(-w)``, of which the tails are sums."""
+    root = sqrt(lam / x)
+    z, w = root * (x - mu) / mu, root * (x + mu) / mu
+    return LogPhi(z), LogPhi(-z), 2 * lam / mu + LogPhi(-w)
+
+
+def _log_passage_cdf(x: Expr, mu: Expr, lam: Expr) -> Expr:
+    below, _, reflected = _log_passage(x, mu, lam)
+    return below + Softplus(reflected - below)
+
+
+def _log_passage_sf(x: Expr, mu: Expr, lam: Expr) -> Expr:
+    _, above, reflected = _log_passage(x, mu, lam)
+    return above + LogGammaP(sp.S.One, above - reflected)
+
+
+INVERSE_GAUSSIAN = Family(  # of mean mu and variance mu**3 / lam
+    name="InverseGaussian",
+    parameters={"mu": Parameter(POSITIVE), "lam": Parameter(POSITIVE)},
+    support=lambda event, **_: POSITIVE,
+    log_density=lambda x, event, mu, lam: (
+        log(lam) / 2
+        - log(2 * pi) / 2
+        - Rational(3, 2) * log(x)
+        - lam * (x - mu) ** 2 / (2 * mu**2 * x)
+    ),
+    simulate="simulate_inverse_gaussian",
+    natural=Natural(
+        statistics=lambda x, event: (x, 1 / x),
+        draw="inverse_gaussian",
+        domain=lambda eta_1, eta_2: (-eta_1, -eta_2),
+        log_partition=lambda eta_1, eta_2: (
+            log(pi) / 2 - log(-eta_2) / 2 - 2 * sqrt(-eta_1) * sqrt(-eta_2)
+        ),
+        log_base=lambda x, event: -Rational(3, 2) * log(x),
+    ),
+    mean=lambda event, mu, lam: mu,
+    variance=lambda event, mu, lam: mu**3 / lam,
+    log_cdf=_log_passage_cdf,
+    log_sf=_log_passage_sf,
+)
+
+
+def _log_ratio(order: int, a: Expr, b: Expr, c: Expr) -> Expr:
+    """The log of the mean of ``x**order`` of a modified half-normal variable."""
+    z = c / sqrt(b)
+    return LogFoxWright(a + order, z) - LogFoxWright(a, z) - order * log(b) / 2
+
+
+# Density proportional to x**(a - 1) exp(-b x**2 + c x): Sun, Kong and Pal 2021. Its normaliser is
+# b**(-a / 2) / 2 times Fox and Wright's function of c / sqrt(b).
+MODIFIED_HALF_NORMAL = Family(
+    name="ModifiedHalfNormal",
+    parameters={"a": Parameter(POSITIVE), "b": Parameter(POSITIVE), "c": Parameter()},
+    support=lambda event, **_: POSITIVE,
+    log_density=lambda x, event, a, b, c: (
+        log(2)
+        + a * log(b) / 2
+        - LogFoxWright(a, c / sqrt(b))
+        + (a - 1) * log(x)
+        - b * x**2
+        + c * x
+    ),
+    simulate="simulate_modified_half_normal",
+    natural=Natural(
+        statistics=lambda x, event: (log(x), x, x**2),
+        draw="modified_half_normal",
+        domain=lambda eta_1, eta_2, eta_3: (
+            eta_1 + 1,
+            Where(Equals(eta_3, sp.S.Zero), -eta_2, -eta_3),
+        ),
+        log_partition=lambda eta_1, eta_2, eta_3: (
+            LogFoxWright(eta_1 + 1, eta_2 / sqrt(-eta_3))
+            - log(2)
+            - (eta_1 + 1) * log(-eta_3) / 2
+        ),
+        truncated="truncated_modified_half_normal",
+    ),
+    mean=lambda event, a, b, c: exp(_log_ratio(1, a, b, c)),
+    variance=lambda event, a, b, c: (
+        exp(_log_ratio(2, a, b, c)) - exp(2 * _log_ratio(1, a, b, c))
+    ),
+)
+
+BETA_PRIME = Family(  # x / (1 + x) is Beta(a, b)
+    name="BetaPrime",
+    parameters={"a": Parameter(POSITIVE), "b": Parameter(POSITIVE)},
+    support=lambda event, **_: POSITIVE,
+    log_density=lambda x, event, a, b: (
+        loggamma(a + b) - loggamma(a) - loggamma(b) + (a - 1) * log(x) - (a + b) * log(1 + x)
+    ),
+    simulate="simulate_beta_prime",
+    natural=Natural(
+        statistics=lambda x, event: (log(x), log(1 + x)),
+        draw="beta_prime",
+        domain=lambda eta_1, eta_2: (eta_1 + 1, -eta_1 - eta_2 - 1),
+        log_partition=lambda eta_1, eta_2: (
+            loggamma(eta_1 + 1) + loggamma(-eta_1 - eta_2 - 1) - loggamma(-eta_2)
+        ),
+        truncated="truncated_beta_prime",
+    ),
+    mean=lambda event, a, b: finite_where(b - 1, a),
+    variance=lambda event, a, b: finite_where(
+        b - 2, a * (a + b - 1) * finite_where(b - 1, sp.S.One) ** 2
+    ),
+    log_cdf=lambda x, a, b: other_tail(
+        LogBetaI(a, b, x / (1 + x)), LogBetaI(b, a, 1 / (1 + x))
+    ),
+    log_sf=lambda x, a, b: other_tail(LogBetaI(b, a, 1 / (1 + x)), LogBetaI(a, b, x / (1 + x))),
+)

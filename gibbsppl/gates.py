@@ -1,0 +1,97 @@
+"""Indicators inside functions, taken out: ``f(z) = z f(1) + (1 - z) f(0)`` for a z of 0 or 1.
+
+A probability ``z p`` has the logs ``log(z p)`` and ``log(1 - z p)``; the second is
+``z log(1 - p)``, which is a statistic of p with a coefficient. So occupancy and zero inflation are
+indicator-weighted terms, and a parameter that is chosen by ``where`` is seen through it.
+
+>>> from gibbsppl.expressions import Array
+>>> z, p = Array("z", nonnegative=True)[()], Array("p", positive=True)[()]
+>>> opened(sp.log(1 - z * p), {"p"}, {"z"})
+log(1 - p)*z
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import sympy as sp
+from sympy import Mul
+
+from gibbsppl.expressions import INDICATORS, Expr, Leaf, Over, Where, dims_of, mentions
+from gibbsppl.graph import Graph
+
+
+def binary_arrays(graph: Graph, data: Mapping[str, Any]) -> frozenset[str]:
+    """The arrays whose elements are 0 or 1: by their support, or (data) by their values."""
+    supports: dict[str, list[bool]] = {}
+    for s in graph.statements:
+        support = s.support
+        is_binary = support.kind == "integer" and (support.lower, support.upper) == (0, 1)
+        supports.setdefault(s.target.array.name, []).append(is_binary)
+    filled = {c.target.array.name for c in graph.constants}
+    random = {name for name, found in supports.items() if all(found) and name not in filled}
+    known = {v.name for v in graph.variables.values() if v.kind != "random"} & set(data)
+    return frozenset(random | {n for n in known if np.isin(data[n], (0, 1)).all()})
+
+
+def opened(expr: Expr, targets: Collection[str], binary: Collection[str]) -> Expr:
+    """The expression with gates taken out of the functions that hold a target beside them.
+
+    Sums and products are left as they are; terms in which no target is left are dropped.
+    """
+    if not mentions(expr, targets) or isinstance(expr, Leaf):
+        return expr
+    if isinstance(expr, Over):
+        return expr.func(opened(expr.body, targets, binary), *expr.args[1:])
+    if expr.is_Add:
+        return expr.func(*(opened(a, targets, binary) for a in expr.args))
+    if expr.is_Mul and sum(mentions(a, targets) for a in expr.args) == 1:
+        return expr.func(*(opened(a, targets, binary) for a in expr.args))
+    gate = next(_gates(expr, targets, binary), None)
+    if gate is None:
+        return expr
+    yes, no = (_held(opened(_settled(expr, gate, v), targets, binary), targets) for v in (1, 0))
+    return gate * yes + (1 - gate) * no
+
+
+def _held(expr: Expr, targets: Collection[str]) -> Expr:
+    """The expression if a target is in it; what a gate shuts off is a constant."""
+    return expr if mentions(expr, targets) else sp.S.Zero
+
+
+def _gates(expr: Expr, targets: Collection[str], binary: Collection[str]) -> Iterator[Expr]:
+    """The gates in a function, free of targets and of dims that are bound inside."""
+    is_polynomial = expr.is_Pow and expr.exp.is_Integer and expr.exp > 0
+    for part in sp.preorder_traversal(expr):
+        if isinstance(part, Where):
+            choice, *branches = part.args
+            if mentions(choice, targets) or not any(mentions(b, targets) for b in branches):
+                continue
+            part = choice  # noqa: PLW2901
+        elif is_polynomial or not _is_binary(part, binary) or not _weighs(expr, part, targets):
+            continue
+        if not mentions(part, targets) and dims_of(part) <= dims_of(expr):
+            yield part
+
+
+def _is_binary(expr: Expr, binary: Collection[str]) -> bool:
+    return isinstance(expr, INDICATORS) or (isinstance(expr, Leaf) and expr.array.name in binary)
+
+
+def _weighs(expr: Expr, gate: Expr, targets: Collection[str]) -> bool:
+    """Whether the gate multiplies a target in a sum: in a product alone a log takes it apart."""
+    sums = (s for s in sp.preorder_traversal(expr) if s.is_Add and mentions(s, targets))
+    return any(
+        gate in Mul.make_args(term) and mentions(term, targets) for s in sums for term in s.args
+    )
+
+
+def _settled(expr: Expr, gate: Expr, value: int) -> Expr:
+    """The expression where the gate has a value."""
+    found = expr.replace(
+        lambda e: isinstance(e, Where) and e.args[0] == gate,
+        lambda e: e.args[1] if value else e.args[2],
+    )
+    return found.xreplace({gate: sp.Integer(value)})

@@ -1,0 +1,151 @@
+"""Inequalities that other factors put on a variable, read as bounds of its support.
+
+Comes in: pieces, some of which are logs of indicators. Goes out: `Limit` values, and the pieces
+that are left. ``y ~ Uniform(0, theta)`` tells theta that it is above every y.
+
+>>> from gibbsppl.expressions import Array, Dim
+>>> theta, y, i = Array("theta")[()], Array("y"), Dim("i")
+>>> solved(AtMost(y[i], 2 * theta), theta)
+('lower', y[i]/2)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import sympy as sp
+from sympy import Add, Mul
+
+from gibbsppl.expressions import AtMost, Below, Expr, Leaf, Maximum, Minimum, substitute
+from gibbsppl.graph import Graph, Range
+from gibbsppl.pieces import Piece, View, parted
+
+Side = Literal["lower", "upper"]
+
+_OTHER: dict[Side, Side] = {"lower": "upper", "upper": "lower"}
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A bound that a factor puts on the element that a view shows."""
+
+    factor: str
+    side: Side
+    value: Expr
+    view: View
+    over: tuple[Range, ...]
+
+    def __str__(self) -> str:
+        leaf = Leaf(self.view.array, *self.view.indices)
+        return f"{self.factor}: {leaf} {'>=' if self.side == 'lower' else '<='} {self.value}"
+
+
+def limits_of(pieces: Iterable[Piece]) -> tuple[tuple[Limit, ...], tuple[Piece, ...]]:
+    """The pieces that are bounds, as limits; and all others."""
+    limits: list[Limit] = []
+    rest: list[Piece] = []
+    for piece in pieces:
+        found = tuple(_limits(piece))
+        limits += found
+        if not found:
+            rest.append(piece)
+    return tuple(limits), tuple(rest)
+
+
+def _limits(piece: Piece) -> Iterator[Limit]:
+    """The bounds that a piece puts on its views: none if it is no bound for one of them."""
+    statistic = piece.statistic
+    if not isinstance(statistic, sp.log) or not piece.coefficient.is_positive:
+        return
+    if any(None in view.indices for view in piece.views):
+        return
+    found = [
+        Limit(piece.factor, *bound, view, piece.over)
+        for view in piece.views
+        for bound in (solved(statistic.args[0], Leaf(view.array, *view.indices)),)
+        if bound is not None
+    ]
+    if len(found) == len(piece.views):
+        yield from found
+
+
+def solved(indicator: Expr, leaf: Leaf) -> tuple[Side, Expr] | None:
+    """Which side of the leaf an inequality bounds, and by what; None where it cannot be solved."""
+    if not isinstance(indicator, AtMost | Below):
+        return None
+    small, large = indicator.args
+    if small.has(leaf) == large.has(leaf):
+        return None
+    return _isolated(small, "upper", large, leaf) if small.has(leaf) else _isolated(
+        large, "lower", small, leaf
+    )
+
+
+def _isolated(of: Expr, side: Side, bound: Expr, leaf: Leaf) -> tuple[Side, Expr] | None:
+    """The bound of the leaf, from that of a monotone function of it."""
+    while of != leaf:
+        match of:
+            case Add():
+                part, rest = _part(of, leaf)
+                bound = bound - rest
+            case Mul():
+                part, rest = _part(of, leaf)
+                if not (rest.is_positive or rest.is_negative):
+                    return None
+                side = side if rest.is_positive else _OTHER[side]
+                bound = bound / rest
+            case sp.log():
+                part, bound = of.args[0], sp.exp(bound)
+            case sp.exp():
+                part, bound = of.args[0], sp.log(Maximum(bound, sp.S.Zero))
+            case sp.Pow() if of.base.is_positive and of.exp.is_number:
+                part, bound = of.base, Maximum(bound, sp.S.Zero) ** (1 / of.exp)
+                side = side if of.exp.is_positive else _OTHER[side]
+            case _:
+                return None
+        if part is None:
+            return None
+        of = part
+    return (side, bound)
+
+
+def _part(of: Expr, leaf: Leaf) -> tuple[Expr | None, Expr]:
+    """The one term (factor) with the leaf, and the others together."""
+    held = [a for a in of.args if a.has(leaf)]
+    rest = of.func(*(a for a in of.args if not a.has(leaf)))
+    return (held[0] if len(held) == 1 else None), rest
+
+
+def is_at_least(a: Expr, b: Expr, graph: Graph) -> bool:
+    """Whether ``a >= b`` follows from the supports of what they read."""
+    return _is_nonnegative(sp.expand(a - b), graph, depth=2)
+
+
+def _is_nonnegative(gap: Expr, graph: Graph, depth: int) -> bool:
+    if gap.is_nonnegative:
+        return True
+    if depth == 0:
+        return False
+    for leaf in sorted(gap.atoms(Leaf), key=str):
+        slope = sp.diff(gap, leaf)
+        if not slope.is_number:
+            continue
+        for bound in _bounds_of(leaf, graph, "lower" if slope > 0 else "upper"):
+            if _is_nonnegative(sp.expand(gap.xreplace({leaf: bound})), graph, depth - 1):
+                return True
+    return False
+
+
+def _bounds_of(leaf: Leaf, graph: Graph, side: Side) -> tuple[Expr, ...]:
+    """The finite bounds that the statement of an array puts on one of its elements."""
+    own = [s for s in graph.statements if s.target.array == leaf.array]
+    if len(own) != 1:
+        return ()
+    (statement,) = own
+    bound = getattr(statement.support, side)
+    here = dict(zip(statement.target.indices, leaf.indices, strict=True))
+    found = parted(bound, Maximum if side == "lower" else Minimum)
+    moved = {i: j for i, j in here.items() if not i.is_number}
+    return tuple(substitute(b, moved) for b in found if b.is_finite is not False)

@@ -1,0 +1,91 @@
+"""Whether conditionals have a finite integral at a state: if one has none, nor has the posterior.
+
+Comes in: a schedule, its program, data and a state. Goes out: nothing, or an error that names the
+variable and the element.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from gibbsppl.backends.program import Constants, Program
+from gibbsppl.density import Floats, Values, evaluate
+from gibbsppl.errors import RunError
+from gibbsppl.expressions import Array
+from gibbsppl.graph import Range
+from gibbsppl.schedule.steps import BlockDraw, ExactDraw, Schedule
+
+# How far below zero the smallest eigenvalue of a precision may be by rounding, relative to the
+# largest: the error of a symmetric eigenvalue is of the order of the matrix's size times epsilon.
+ROUNDING = float(np.finfo(float).eps)
+
+
+def check_proper(
+    schedule: Schedule, program: Program, constants: Constants, data: Values, state: Values
+) -> None:
+    """Raise an error where the conditional of a step, given the state, cannot be normalised."""
+    for step in schedule.steps:
+        if isinstance(step, ExactDraw | BlockDraw):
+            given = program.given_rest[step.statement.name]({**state}, constants)
+            etas = given if isinstance(given, tuple) else (given,)
+            is_block = isinstance(step, BlockDraw)
+            margin = _of_block(etas) if is_block else _of_family(schedule, step, etas, data, state)
+            if margin is not None and not (margin > 0).all():
+                raise RunError(_message(step, etas, margin, is_block=is_block))
+
+
+def _of_family(
+    schedule: Schedule, step: ExactDraw | BlockDraw, etas: Any, data: Values, state: Values
+) -> Floats | None:
+    """What must be positive for the natural parameters to have a density; its least, by element."""
+    natural, sizes = step.conditional.family.natural, schedule.graph.sizes
+    assert natural is not None
+    if step.conditional.truncated or step.conditional.event:
+        return None
+    axes = schedule.graph.variables[step.statement.target.array.name].dims
+    names = [f"·eta_{j}" for j in range(len(etas))]
+    domain = natural.domain(*(Array(n)[axes] for n in names), **dict(step.conditional.known))
+    shape = tuple(sizes[a] for a in axes)
+    full = {n: np.broadcast_to(e, shape) for n, e in zip(names, etas, strict=True)}
+    over = tuple(Range(a, 0, sizes[a]) for a in axes)
+    values = {**data, **state, **full}
+    inside = [np.broadcast_to(evaluate(sp.sympify(d), over, values, sizes), shape) for d in domain]
+    if not inside:
+        return None
+    least = np.minimum.reduce(inside)
+    return np.where(_is_drawn(step, data, shape), least, np.inf)
+
+
+def _is_drawn(step: ExactDraw | BlockDraw, data: Values, shape: tuple[int, ...]) -> Any:
+    """Which elements of its array a step draws."""
+    drawn = np.zeros(shape, dtype=bool)
+    drawn[tuple(p if isinstance(p, int) else slice(p.start, p.stop) for p in step.region)] = True
+    known = step.statement.known
+    return drawn if known == 0 else drawn & (np.asarray(data[known.array.name]) == 0)
+
+
+def _of_block(etas: Any) -> Floats:
+    """The smallest eigenvalue of the precision of each block, 0 where rounding made it positive."""
+    values = np.linalg.eigvalsh(-(etas[1] + np.swapaxes(etas[1], -2, -1)))
+    least, largest = values[..., 0], values[..., -1]
+    return np.where(least > ROUNDING * values.shape[-1] * np.abs(largest), least, 0.0)
+
+
+def _message(step: ExactDraw | BlockDraw, etas: Any, margin: Floats, *, is_block: bool) -> str:
+    name = step.statement.target.array.name
+    at = tuple(int(i[0]) for i in np.nonzero(~(margin > 0)))
+    where = f" at {at if len(at) > 1 else at[0]}" if at else ""
+    family = step.conditional.family.name
+    if is_block:
+        found = "a precision matrix that is not positive definite"
+    else:
+        shown = (np.broadcast_to(e, margin.shape)[at] for e in etas)
+        found = f"natural parameters ({', '.join(f'{float(v):g}' for v in shown)})"
+    return (
+        f"{name}: the posterior is improper: the conditional of {name}{where} would be {family} "
+        f"with {found}, which has no finite integral; give it a proper prior, or data that "
+        "determine it."
+    )

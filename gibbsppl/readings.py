@@ -1,0 +1,299 @@
+"""What mentions a variable, written for one element of it: the statistics to be recognised.
+
+Comes in: a statement with the pieces that mention it. Goes out: a `Reading`: the pieces with their
+statistics in one *place*, the support and the limits that other factors put on it; as it is, or
+after a change of variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+import sympy as sp
+from sympy import Add
+
+from gibbsppl.changes import SHIFT, Change, proposed
+from gibbsppl.dependence import Role, is_separable
+from gibbsppl.expressions import (
+    Binder,
+    Dim,
+    Expr,
+    Leaf,
+    Maximum,
+    Minimum,
+    Over,
+    dims_of,
+    primed,
+    substitute,
+)
+from gibbsppl.graph import Graph, Range, Statement
+from gibbsppl.limits import Limit, Side, is_at_least
+from gibbsppl.pieces import Piece, View, split
+from gibbsppl.supports import REAL, VECTOR, Support
+
+# The dim of the entries of a block, in the place that its statistics are written in.
+ENTRY = Dim("entry")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Pieces with their statistics written in one place, and where that place can be.
+
+    ``place`` is the target; for a block the target with its dense axes replaced by one dim, the
+    ``event`` of the block; after a ``change`` the new variable in its stead.
+    """
+
+    statement: Statement
+    place: Leaf
+    event: tuple[Dim, ...]
+    support: Support
+    pieces: tuple[Piece, ...]
+    limits: tuple[Limit, ...] = ()
+    change: Change | None = None
+    forms: tuple[Expr | None, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        forms = (normal_form(p, self.place, self.event) for p in self.pieces)
+        object.__setattr__(self, "forms", tuple(forms))
+
+    @property
+    def array(self) -> str:
+        """The name of the array that the statistics are of."""
+        return self.place.array.name  # type: ignore[no-any-return]
+
+    def direct(self, of: Piece | Limit, value: Expr) -> Expr | None:
+        """A value of a piece in the dims of the target, if the piece is there once an element."""
+        view = of.views[0] if isinstance(of, Piece) else of.view
+        mapping = direct_view(view, of.over, self.statement)
+        if mapping is None or (isinstance(of, Piece) and len(of.views) > 1):
+            return None
+        return substitute(value, mapping)
+
+    def total(self, pieces: Iterable[Piece]) -> Expr | None:
+        """The sum of the coefficients of pieces that are there once an element; else None."""
+        found = [self.direct(p, p.coefficient) for p in pieces]
+        return None if None in found else sp.expand(Add(*found))
+
+
+def reading_of(
+    statement: Statement,
+    pieces: tuple[Piece, ...],
+    limits: tuple[Limit, ...],
+    roles: tuple[Role, ...],
+    *,
+    elements: bool,
+) -> Reading:
+    """The pieces as they are, without those that cancel."""
+    place, event = _place(statement, roles, elements)
+    reading = Reading(statement, place, event, _support_of(statement, event), pieces, limits)
+    return _without_cancelling(reading)
+
+
+def changed(reading: Reading, graph: Graph) -> Iterator[Reading]:
+    """The readings after each change of variable that the statistics or the limits suggest."""
+    support = reading.support
+    if support.kind == "real" and not reading.event:
+        forms = [f for f in reading.forms if f is not None]
+        for change in proposed(forms, reading.place):
+            if change.applies_to(support):
+                yield _after(reading, change, change.mapped(support), reading.limits, graph)
+    if support.is_discrete:
+        yield from _shifted(reading, graph)
+
+
+def _shifted(reading: Reading, graph: Graph) -> Iterator[Reading]:
+    """Counts less the bound that another factor gives: what is left of them is a count again."""
+    found = [(limit.side, reading.direct(limit, limit.value)) for limit in reading.limits]
+    if any(value is None for _, value in found):
+        return
+    support = reading.support
+    lowers = [support.lower, *(v for side, v in found if side == "lower")]
+    uppers = [support.upper, *(v for side, v in found if side == "upper")]
+    for lower in lowers:
+        if lower == support.lower or not all(is_at_least(lower, b, graph) for b in lowers):
+            continue
+        change = Change(SHIFT, lower)
+        if support.kind == "counts":
+            total = support.upper - Over(lower, reading.event[0])
+            yield _after(reading, change, Support("counts", sp.S.Zero, total), (), graph)
+            return
+        for upper in uppers:
+            if upper == sp.oo or all(b == sp.oo or is_at_least(b, upper, graph) for b in uppers):
+                mapped = Support("integer", sp.S.Zero, sp.expand(upper - lower))
+                yield _after(reading, change, mapped, (), graph)
+                return
+
+
+def _after(
+    reading: Reading, change: Change, support: Support, limits: tuple[Limit, ...], graph: Graph
+) -> Reading:
+    """The reading of the new variable; the log of the Jacobian is one more term."""
+    statement = reading.statement
+    new = change.variable(reading.place, reading.support, graph.variables)
+    pieces = [p for piece in reading.pieces for p in transformed(piece, change, new, graph)]
+    pieces += jacobian_pieces(statement, change, new, graph)
+    moved = tuple(limit_after(limit, change, new) for limit in limits)
+    after = Reading(statement, new, reading.event, support, tuple(pieces), moved, change)
+    return _without_cancelling(after)
+
+
+def jacobian_pieces(
+    statement: Statement, change: Change, new: Leaf, graph: Graph
+) -> tuple[Piece, ...]:
+    """The log of the Jacobian, one term per element of the statement."""
+    named = {r.dim for r in statement.over}
+    event = (d for i in statement.target.indices for d in dims_of(i) if d not in named)
+    over = (*statement.over, *(Range(d, 0, graph.sizes[d]) for d in event))
+    jacobian = change.log_jacobian(new.array[statement.target.indices])
+    return split(statement.name, jacobian, over, {new.array.name}, graph.sizes)
+
+
+def transformed(piece: Piece, change: Change, new: Leaf, graph: Graph) -> tuple[Piece, ...]:
+    """A piece with its statistic as a function of the new variable."""
+    backward = {
+        Leaf(v.array, *v.indices): change_at(change, new, v).backward(new.array[v.indices])
+        for v in piece.views
+        if None not in v.indices
+    }
+    statistic = piece.statistic.xreplace(backward)
+    density = piece.coefficient * statistic
+    return split(piece.factor, density, piece.over, {new.array.name}, graph.sizes)
+
+
+def limit_after(limit: Limit, change: Change, new: Leaf) -> Limit:
+    """The bound of the new variable that a bound of the old one amounts to."""
+    domain, value = change.transform.domain, limit.value
+    if domain.lower != -sp.oo and not value.is_nonnegative:
+        value = Maximum(value, domain.lower)
+    if domain.upper != sp.oo:
+        value = Minimum(value, domain.upper)
+    side: Side = limit.side
+    if not change.is_increasing:
+        side = "lower" if side == "upper" else "upper"
+    view = View(new.array, limit.view.indices)
+    return replace(limit, side=side, value=change_at(change, new, view).at(value), view=view)
+
+
+def change_at(change: Change, new: Leaf, view: View) -> Change:
+    """The change with its constant read where a view looks."""
+    moved = {
+        i: j for i, j in zip(new.indices, view.indices, strict=True) if i != j and not i.is_number
+    }
+    return Change(change.transform, substitute(change.constant, moved))
+
+
+def direct_view(
+    view: View, over: tuple[Range, ...], statement: Statement
+) -> dict[Expr, Expr] | None:
+    """The target's dim for each dim of a view that shows each element of the statement once."""
+    target = statement.target
+    own = {r.dim: r for r in statement.over}
+    ranges = {r.dim: r for r in over}
+    mapping: dict[Expr, Expr] = {}
+    for index, at in zip(view.indices, target.indices, strict=True):
+        if index is None or (index.is_number and index != at):
+            return None
+        if index.is_number:
+            continue
+        if index not in ranges or index in mapping:
+            return None
+        r, whole = ranges[index], own.get(at)
+        if whole is not None and (r.start, r.stop) != (whole.start, whole.stop):
+            return None
+        mapping[index] = at
+    return mapping if set(mapping) == set(ranges) else None
+
+
+def _without_cancelling(reading: Reading) -> Reading:
+    """The reading without pieces of one statistic whose coefficients add up to zero."""
+    groups: dict[Expr, list[Piece]] = {}
+    for piece, form in zip(reading.pieces, reading.forms, strict=True):
+        if form is not None:
+            groups.setdefault(form, []).append(piece)
+    gone = [
+        piece
+        for group in groups.values()
+        if len(group) > 1 and reading.total(group) == 0
+        for piece in group
+    ]
+    if not gone:
+        return reading
+    kept = tuple(p for p in reading.pieces if p not in gone)
+    return replace(reading, pieces=kept)
+
+
+def _place(
+    statement: Statement, roles: tuple[Role, ...], elements: bool
+) -> tuple[Leaf, tuple[Dim, ...]]:
+    """The leaf in which statistics are written, and its event dims."""
+    target = statement.target
+    dense = [a for a, role in enumerate(roles) if role == "dense"]
+    if elements and statement.support.kind == "vector":
+        return target, ()
+    if not dense or statement.support.kind not in ("real", "vector"):
+        return target, statement.event
+    batch = [i for a, i in enumerate(target.indices) if a not in dense]
+    return Leaf(target.array, *batch, ENTRY), (ENTRY,)
+
+
+def _support_of(statement: Statement, event: tuple[Dim, ...]) -> Support:
+    """The support to match: real scalars drawn jointly are a real vector, and the reverse."""
+    support = statement.support
+    if support == REAL and event:
+        return VECTOR
+    return REAL if support == VECTOR and not event else support
+
+
+def normal_form(piece: Piece, place: Leaf, event: tuple[Dim, ...]) -> Expr | None:
+    """The piece's statistic written in the place, so that equal ones compare equal."""
+    form = in_place(piece, place, event)
+    return None if form is None else alpha(form)
+
+
+def in_place(piece: Piece, place: Leaf, event: tuple[Dim, ...]) -> Expr | None:
+    """The piece's statistic written in the place, or None where it holds what cannot be.
+
+    A view's indices are replaced by the place's everywhere, so that ``x[g[i]]**k[g[i]]`` is
+    ``x[t]**k[t]``; what still depends on other dims is not constant over what is summed.
+    """
+    if not is_separable(piece):
+        return None
+    leaves = sorted(leaves_in(piece.statistic, place.array.name), key=sp.default_sort_key)
+    places = (place, substitute(place, {d: primed(d) for d in event}))
+    if len(leaves) > len(places) or (leaves and len(leaves) != len(piece.views)):
+        return None
+    mapping: dict[Expr, Expr] = {}
+    if len(piece.views) == 2:
+        mapping = dict(zip(leaves, places, strict=True))
+    elif leaves:
+        (leaf,), (view,) = leaves, piece.views
+        mapping = {leaf: place} if ENTRY in event else _aligned(leaf, view, place)
+    form = substitute(piece.statistic, mapping)
+    allowed = dims_of(place) | {primed(d) for d in event}
+    return form if dims_of(form) <= allowed else None
+
+
+def leaves_in(expr: Expr, array: str) -> set[Leaf]:
+    """The leaves of an array in an expression."""
+    return {leaf for leaf in expr.atoms(Leaf) if leaf.array.name == array}
+
+
+def _aligned(leaf: Leaf, view: View, place: Leaf) -> dict[Expr, Expr]:
+    """Each index of a view to the place's index on that axis; the leaf itself to the place."""
+    pairs = zip(view.indices, place.indices, strict=True)
+    mapping = {v: p for v, p in pairs if v is not None and not v.is_number and v != p}
+    whole = all(v is not None for v in view.indices)
+    return mapping | ({leaf: place} if whole and leaf.indices == view.indices else {})
+
+
+def alpha(expr: Expr, depth: int = 0) -> Expr:
+    """The expression with bound dims named by depth, so that equal ones compare equal."""
+    if isinstance(expr, Binder):
+        names = {d: Dim(f"·{depth + j}") for j, d in enumerate(expr.bound)}
+        body = alpha(expr.body.xreplace(names), depth + len(names))
+        rest = (alpha(a, depth) for a in expr.args[1 + expr.binds :])
+        return expr.func(body, *names.values(), *rest)
+    if not expr.args or isinstance(expr, Leaf):
+        return expr
+    return expr.func(*(alpha(a, depth) for a in expr.args))

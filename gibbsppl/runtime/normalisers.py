@@ -1,0 +1,180 @@
+"""The logs of normalisers that are no elementary functions: Bessel functions and Fox and Wright's.
+
+They have their digits for all arguments: where the function itself overflows or underflows, and
+where SciPy's has none. Like all of `gibbsppl.runtime.functions`, they take arrays that broadcast.
+
+>>> round(float(log_bessel_k(0.5, 2.0) - (math.log(math.pi / 4) / 2 - 2)), 12)
+0.0
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.polynomial import Polynomial
+from scipy.special import gammaln, ive, kve, xlogy
+
+TINY = float(np.finfo(float).tiny)
+
+# From this order on, the expansion in its inverse has all digits.
+LARGE_ORDER = 50.0
+# Beyond this, at smaller orders, the expansion in 1 / x has all digits; SciPy has none at 1e10.
+LARGE_ARGUMENT = 1e5
+
+LOG_ROOT_2_PI = math.log(2 * math.pi) / 2
+LOG_ROOT_HALF_PI = math.log(math.pi / 2) / 2
+
+
+def log_bessel_i(order: Any, x: Any) -> Any:
+    """The log of the modified Bessel function I of an order above -1, at x >= 0.
+
+    >>> round(float(log_bessel_i(0.0, 1000.0)), 9)
+    995.62730889
+    """
+    order, x = np.broadcast_arrays(np.asarray(order, float), np.asarray(x, float))
+    return _by_argument(order, x, 1, _log_scaled_i(order, x), _log_power_i)
+
+
+def log_bessel_k(order: Any, x: Any) -> Any:
+    """The log of the modified Bessel function K of any order, at x > 0.
+
+    >>> round(float(log_bessel_k(-2.0, 1e-200)), 9)
+    921.727184378
+    """
+    order, x = np.broadcast_arrays(np.abs(np.asarray(order, float)), np.asarray(x, float))
+    return _by_argument(order, x, -1, _log_scaled_k(order, x), _log_power_k)
+
+
+def _by_argument(
+    order: Any, x: Any, sign: int, scipys: Any, power: Callable[[Any, Any], Any]
+) -> Any:
+    """The log of I (sign 1) or K (sign -1): SciPy's, or what is exact where it has no digits."""
+    result = np.array(scipys)
+    large = order >= LARGE_ORDER
+    far = ~large & (x > LARGE_ARGUMENT)
+    lost = ~(large | far | np.isfinite(result) | np.isnan(x))
+    if large.any():
+        result[large] = _log_of_large_order(order[large], x[large], sign)
+    if far.any():
+        result[far] = _log_of_large_argument(order[far], x[far], sign)
+    if lost.any():
+        result[lost] = power(order[lost], x[lost])
+    return result[()]
+
+
+def _log_scaled_i(order: Any, x: Any) -> Any:
+    """From SciPy's scaled function; ``-inf`` where it underflows."""
+    scaled = ive(order, x)
+    return xlogy(1.0, np.where(scaled < TINY, 0.0, scaled)) + x
+
+
+def _log_scaled_k(order: Any, x: Any) -> Any:
+    """From SciPy's scaled function; ``inf`` where it overflows."""
+    return xlogy(1.0, kve(order, x)) - x
+
+
+def _log_power_i(order: Any, x: Any) -> Any:
+    """``(x / 2)**v / gamma(v + 1)``: one term is enough where I underflows."""
+    return xlogy(order, x / 2) - gammaln(order + 1)
+
+
+def _log_power_k(order: Any, x: Any) -> Any:
+    """``gamma(v) (2 / x)**v / 2``: one term is enough where K overflows."""
+    return gammaln(order) - math.log(2) - xlogy(order, x / 2)
+
+
+def _log_of_large_argument(order: Any, x: Any, sign: int) -> Any:
+    """Hankel's expansion in 1 / x: DLMF 10.40.1 and 10.40.2."""
+    term, total = np.ones_like(x), np.ones_like(x)
+    for k in range(1, 12):
+        term = -sign * term * ((2 * order) ** 2 - (2 * k - 1) ** 2) / (8 * k) / x
+        total = total + term
+    constant = -LOG_ROOT_2_PI if sign > 0 else LOG_ROOT_HALF_PI
+    return constant - np.log(x) / 2 + sign * x + np.log(total)
+
+
+def _log_of_large_order(order: Any, x: Any, sign: int) -> Any:
+    """Debye's expansion in 1 / v, uniform in ``z = x / v``: DLMF 10.41.3 and 10.41.4."""
+    z = x / order
+    root = np.hypot(1.0, z)
+    exponent = root + xlogy(1.0, z) - np.log1p(root)
+    total = np.zeros_like(z)
+    for u in reversed(DEBYE):
+        total = total * (sign / order) + u(1 / root)
+    constant = -LOG_ROOT_2_PI if sign > 0 else LOG_ROOT_HALF_PI
+    return constant - np.log(order * root) / 2 + sign * order * exponent + np.log(total)
+
+
+def _debye(count: int) -> list[Any]:
+    """The polynomials ``u_0, u_1, ..`` of the expansion: DLMF 10.41.9."""
+    slope, kernel = Polynomial([0, 0, 0.5, 0, -0.5]), Polynomial([0.125, 0, -0.625])
+    found = [Polynomial([1.0])]
+    for _ in range(count):
+        found.append(slope * found[-1].deriv() + (kernel * found[-1]).integ())
+    return found
+
+
+DEBYE = _debye(12)
+
+# The trapezoid rule of `log_fox_wright`: its nodes, and how many elements are taken at once.
+STEP = 1 / 16
+NODES = np.arange(-36.0, 3.5, STEP)
+AT_ONCE = 1000
+
+
+def log_fox_wright(a: Any, z: Any) -> Any:
+    """The log of the sum over k of ``gamma((a + k) / 2) z**k / k!``, for a > 1e-13 and any z.
+
+    It is the log of twice the integral of ``x**(a - 1) exp(z x - x**2)`` over x > 0.
+
+    >>> round(float(log_fox_wright(2.0, 0.0)), 12)
+    0.0
+    """
+    a, z = np.broadcast_arrays(np.asarray(a, float), np.asarray(z, float))
+    flat = np.empty(a.size)
+    for start in range(0, a.size, AT_ONCE):
+        part = slice(start, start + AT_ONCE)
+        flat[part] = _log_peaked_integral(a.ravel()[part, None], z.ravel()[part, None])
+    return flat.reshape(a.shape)[()]
+
+
+def _log_peaked_integral(a: Any, z: Any) -> Any:
+    """The trapezoid rule over ``d = log(x / centre)``, in units of the width of the peak there.
+
+    The integrand over ``log x`` has one peak: the centre. Where a < 1 its lower tail is nearly
+    flat, and the centre is the peak that a = 1 has, above that tail. A sinh stretches the unit,
+    for the tail decays as slowly as ``x**a``.
+    """
+    above = np.maximum(a, 1.0)
+    root = np.hypot(z, np.sqrt(8 * above))
+    with np.errstate(divide="ignore"):
+        centre = np.where(z > 0, (root + z) / 4, 2 * above / (root - z))
+    width = 1 / np.sqrt(centre) / np.sqrt(root)
+    beyond = np.log((2 * centre + np.maximum(z, 0) + 40) / centre)  # where the integrand is 0
+    d = np.minimum(width * np.sinh(NODES), beyond)
+    total = (np.exp(_fall(d, a, above, z, centre)) * np.cosh(NODES)).sum(-1) * STEP
+    height = a * np.log(centre) + (z - centre) * centre + np.log(2 * width)
+    return height[:, 0] + np.log(total)
+
+
+def _fall(d: Any, a: Any, above: Any, z: Any, centre: Any) -> Any:
+    """The log of the integrand at ``centre * exp(d)``, that at the centre taken off.
+
+    Near the centre the terms linear in d cancel: ``above == 2 centre**2 - z centre``.
+    """
+    near = np.clip(d, -1, 1)
+    curved = z * centre * _curved(near) - centre**2 * _curved(2 * near)
+    away = a * d + z * centre * np.expm1(d) - centre**2 * np.expm1(2 * d)
+    return np.where(near == d, (a - above) * near + curved, away)
+
+
+def _curved(d: Any) -> Any:
+    """``exp(d) - 1 - d``, by its series where d is small."""
+    small = np.clip(d, -0.2, 0.2)
+    series = np.ones_like(d)
+    for k in range(14, 2, -1):
+        series = 1 + small / k * series
+    return np.where(small == d, small**2 / 2 * series, np.expm1(d) - d)

@@ -1,0 +1,238 @@
+"""Draws from natural parameters on an interval: one function per family, whole arrays at a time.
+
+``draw(rng, *eta, lower, upper, size)`` is as in ``gibbsppl.runtime.draws``, with the density cut to
+``lower < x < upper``. Bounds may differ by element and be infinite; outside of the family's support
+they stand for its ends. Where there is no proper density: ``ValueError``.
+
+A draw of the family itself that falls between the bounds is taken. The rest is drawn below a hull
+of lines, on a scale on which the log density is concave: exact however far in a tail the interval
+is, and however narrow. Truncated Normals go through the distribution function where it has digits.
+
+>>> import numpy as np
+>>> rng = np.random.default_rng(1)
+>>> lower, upper = np.array([40.0, -np.inf]), np.array([np.inf, -9.0])
+>>> truncated_normal(rng, 0.0, -0.5, lower, upper, size=(2,)).round()
+array([40., -9.])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.special import log_ndtr, ndtri_exp
+
+from gibbsppl.runtime import draws
+from gibbsppl.runtime.draws import TINY, Generator, Size
+from gibbsppl.runtime.rejection import (
+    Array,
+    along_line,
+    centred,
+    log_ratio,
+    logistic,
+    logit,
+    logit_gap,
+    powers,
+    quadratic,
+    require,
+    rising_powers,
+    scaled,
+    split,
+)
+
+# The distribution function has digits up to so many standard deviations from the mean, where its
+# logarithm differs by so much between the bounds.
+DEEP = 40.0
+NARROW = 1e-3
+
+
+def truncated_uniform(rng: Generator, lower: Any, upper: Any, size: Size) -> Any:
+    """Draws of equal density between two finite bounds."""
+    lower, upper = interval(size, lower, upper)
+    require(np.isfinite(lower) & np.isfinite(upper), "finite bounds", lower, upper)
+    u = rng.random(lower.shape)
+    return shaped(lower * (1.0 - u) + upper * u, lower, upper, size)
+
+
+def truncated_normal(
+    rng: Generator, eta_1: Any, eta_2: Any, lower: Any, upper: Any, size: Size
+) -> Any:
+    """Draws with log density ``eta_1 x + eta_2 x**2``; ``eta_2`` may be 0."""
+
+    def cut(eta_1: Array, eta_2: Array, lower: Array, upper: Array) -> Array:
+        require(eta_2 <= 0.0, "eta_2 <= 0", eta_2)
+        sd = np.sqrt(-0.5 / eta_2)
+        mean = np.where(eta_2 < 0.0, -0.5 * eta_1 / eta_2, np.sign(eta_1) * np.inf)
+        # Upside down where the interval is in the lower tail.
+        sign = np.where(lower - mean < mean - upper, -1.0, 1.0)
+        near = np.where(sign > 0.0, lower - mean, mean - upper) / sd
+        far = np.where(sign > 0.0, upper - mean, mean - lower) / sd
+        top, drop = log_ndtr(-near), log_ndtr(-near) - log_ndtr(-far)
+        digits = (near < DEEP) & (drop > NARROW)
+        values = eta_1, eta_2, lower, upper, mean, sd, sign, top, drop
+        return split(digits, inverted, hulled, *values)
+
+    def inverted(*values: Array) -> Array:
+        mean, sd, sign, top, drop = values[4:]
+        u = rng.random(mean.shape)
+        x: Array = mean - sign * sd * ndtri_exp(top + np.log1p(u * np.expm1(-drop)))
+        return x
+
+    def hulled(*values: Array) -> Array:
+        eta_1, eta_2, lower, upper, mean = values[:5]
+        centre = np.clip(np.where((eta_2 == 0.0) & (eta_1 == 0.0), lower, mean), lower, upper)
+        require(np.isfinite(centre), "a finite integral", eta_1, eta_2, lower, upper)
+        slope = np.where(centre == mean, 0.0, eta_1 + 2.0 * eta_2 * centre)
+        return centre + quadratic(rng, slope, -eta_2, lower - centre, upper - centre)
+
+    plain = draws.normal if draws.least(np.negative(eta_2)) > 0.0 else None
+    return first_plain(rng, plain, cut, (eta_1, eta_2), interval(size, lower, upper), size)
+
+
+def truncated_half_normal(rng: Generator, eta_1: Any, lower: Any, upper: Any, size: Size) -> Any:
+    """Draws with log density ``eta_1 x**2`` on x > 0."""
+    return truncated_normal(rng, 0.0, eta_1, np.maximum(lower, 0.0), upper, size)
+
+
+def truncated_log_normal(
+    rng: Generator, eta_1: Any, eta_2: Any, lower: Any, upper: Any, size: Size
+) -> Any:
+    """Draws with log density ``eta_1 log(x) + eta_2 log(x)**2``."""
+
+    def cut(eta_1: Array, eta_2: Array, lower: Array, upper: Array) -> Array:
+        require(eta_2 < 0.0, "eta_2 < 0", eta_2)
+        at = centred(-0.5 * (eta_1 + 1.0) / eta_2, lower, upper)
+        slope = at.slope(eta_1 + 1.0 + 2.0 * eta_2 * at.log)
+        return scaled(at.value, at.offset + quadratic(rng, slope, -eta_2, at.left, at.right))
+
+    plain = draws.log_normal if draws.least(np.negative(eta_2)) > 0.0 else None
+    return first_plain(rng, plain, cut, (eta_1, eta_2), interval(size, lower, upper, 0.0), size)
+
+
+def truncated_exponential(rng: Generator, eta_1: Any, lower: Any, upper: Any, size: Size) -> Any:
+    """Draws with log density ``eta_1 x``, of any sign."""
+    lower, upper = interval(size, lower, upper)
+    (slope,) = flat(size, eta_1)
+    rising = (slope > 0.0) | ((slope == 0.0) & np.isinf(lower))
+    start = np.where(rising, upper, lower)
+    proper = np.isfinite(start) & np.isfinite(slope) & ((slope != 0.0) | np.isfinite(upper - lower))
+    require(proper, "a finite integral", slope, lower, upper)
+    distance = along_line(rng, np.abs(slope), upper - lower)
+    return shaped(start + np.where(rising, -distance, distance), lower, upper, size)
+
+
+def truncated_power(rng: Generator, eta_1: Any, lower: Any, upper: Any, size: Size) -> Any:
+    """Draws with log density ``eta_1 log(x)`` on x > 0: Pareto, power function, log-uniform."""
+    lower, upper = interval(size, lower, upper, 0.0)
+    (slope,) = flat(size, np.add(eta_1, 1.0))
+    rising = slope > 0.0
+    start = np.where(rising, upper, lower)
+    proper = (start > 0.0) & (start < np.inf) & np.isfinite(slope)
+    proper &= (slope != 0.0) | ((lower > 0.0) & (upper < np.inf))
+    require(proper, "a finite integral", slope - 1.0, lower, upper)
+    with np.errstate(all="ignore"):
+        distance = along_line(rng, np.abs(slope), np.abs(log_ratio(lower, upper)))
+        return shaped(scaled(start, np.where(rising, -distance, distance)), lower, upper, size)
+
+
+def truncated_gamma(
+    rng: Generator, eta_1: Any, eta_2: Any, lower: Any, upper: Any, size: Size
+) -> Any:
+    """Draws with log density ``eta_1 log(x) + eta_2 x``; between bounds, of any signs."""
+
+    def cut(eta_1: Array, eta_2: Array, lower: Array, upper: Array) -> Array:
+        proper = (eta_2 < 0.0) | (upper < np.inf) | ((eta_2 == 0.0) & (eta_1 < -1.0))
+        proper &= (eta_1 > -1.0) | (lower > 0.0)
+        require(proper, "a finite integral", eta_1, eta_2, lower, upper)
+        return split(eta_2 > 0.0, rising, falling, eta_1, eta_2, lower, upper)
+
+    def rising(eta_1: Array, eta_2: Array, lower: Array, upper: Array) -> Array:
+        return rising_powers(rng, eta_1, eta_2, np.zeros(eta_1.shape), lower, upper)
+
+    def falling(eta_1: Array, eta_2: Array, lower: Array, upper: Array) -> Array:
+        p = eta_1 + 1.0
+        log_mode = np.where(p > 0.0, np.log(p) - np.log(-eta_2), -np.inf)
+        return powers(rng, p, (1,), (-eta_2,), log_mode, lower, upper)
+
+    proper = draws.least(eta_1) > -1.0 and draws.least(np.negative(eta_2)) > 0.0
+    plain = draws.gamma if proper else None
+    return first_plain(rng, plain, cut, (eta_1, eta_2), interval(size, lower, upper, 0.0), size)
+
+
+def truncated_inverse_gamma(
+    rng: Generator, eta_1: Any, eta_2: Any, lower: Any, upper: Any, size: Size
+) -> Any:
+    """Draws with log density ``eta_1 log(x) + eta_2 / x``; between bounds, of any signs."""
+    lower, upper = interval(size, lower, upper, 0.0)
+    eta_1, eta_2 = flat(size, eta_1, eta_2)
+    with np.errstate(divide="ignore", over="ignore"):
+        inverted = truncated_gamma(rng, -eta_1 - 2.0, eta_2, 1.0 / upper, 1.0 / lower, lower.shape)
+        return shaped(1.0 / inverted, lower, upper, size)
+
+
+def truncated_beta(
+    rng: Generator, eta_1: Any, eta_2: Any, lower: Any, upper: Any, size: Size
+) -> Any:
+    """Draws with log density ``eta_1 log(x) + eta_2 log(1 - x)``; between bounds, of any signs."""
+
+    def cut(eta_1: Array, eta_2: Array, lower: Array, upper: Array) -> Array:
+        a, b = eta_1 + 1.0, eta_2 + 1.0
+        proper = ((a > 0.0) | (lower > 0.0)) & ((b > 0.0) | (upper < 1.0))
+        require(proper, "a finite integral", eta_1, eta_2, lower, upper)
+        beyond = np.where(a > 0.0, np.inf, -np.inf)
+        mode = np.where((a > 0.0) & (b > 0.0), np.log(a) - np.log(b), beyond)
+        free = (logit(lower) < mode) & (mode < logit(upper))
+        bound = np.where(mode >= logit(upper), upper, lower)
+        c = np.where(free, a / (a + b), bound)
+        d = np.where(free, b / (a + b), 1.0 - bound)
+        u = logistic(rng, a, b, c, d, logit_gap(lower, c, d), logit_gap(upper, c, d))
+        e = np.exp(-np.abs(u))
+        x: Array = np.where(u <= 0.0, c * e / (d + c * e), c / (c + d * e))
+        return x
+
+    proper = min(draws.least(eta_1), draws.least(eta_2)) > -1.0
+    bounds = interval(size, lower, upper, 0.0, 1.0)
+    return first_plain(rng, draws.beta if proper else None, cut, (eta_1, eta_2), bounds, size)
+
+
+# What the draws share. All arrays below have one axis, the elements.
+
+
+def first_plain(
+    rng: Generator,
+    plain: Callable[..., Any] | None,
+    cut: Callable[..., Array],
+    etas: tuple[Any, ...],
+    bounds: tuple[Array, Array],
+    size: Size,
+) -> Any:
+    """Draws of the family itself where they fall between the bounds, elsewhere those of ``cut``."""
+    lower, upper = bounds
+    with np.errstate(all="ignore"):
+        x = np.full(lower.shape, np.nan) if plain is None else np.ravel(plain(rng, *etas, size))
+        missed = ~((x > lower) & (x < upper))
+        if missed.any():
+            x[missed] = cut(*(v[missed] for v in (*flat(size, *etas), lower, upper)))
+    return shaped(x, lower, upper, size)
+
+
+def flat(size: Size, *values: Any) -> list[Array]:
+    """The values as arrays of one axis, one number for each draw."""
+    return [np.broadcast_to(np.asarray(v, dtype=float), size).ravel() for v in values]
+
+
+def interval(
+    size: Size, lower: Any, upper: Any, least: float = -np.inf, most: float = np.inf
+) -> tuple[Array, Array]:
+    """The bounds, inside of the support, as arrays of one axis."""
+    lower, upper = flat(size, np.maximum(lower, least), np.minimum(upper, most))
+    require(np.nextafter(lower, np.inf) < upper, "numbers between lower and upper", lower, upper)
+    return lower, upper
+
+
+def shaped(x: Array, lower: Array, upper: Array, size: Size) -> Any:
+    """The draws, strictly between the bounds and at least ``TINY`` above 0, as asked for."""
+    above = np.where(lower == 0.0, TINY, np.nextafter(lower, np.inf))
+    x = np.minimum(np.maximum(x, above), np.nextafter(upper, -np.inf))
+    return x.reshape(size) if size else float(x[0])

@@ -1,0 +1,161 @@
+"""Rows of the table in whole models: conjugate hazards, directions, improper priors, counts."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import gibbsppl as gp
+from gibbsppl.density import log_terms
+from gibbsppl.initial import initial_state
+from gibbsppl.schedule.steps import ExactDraw
+
+N = 12
+LIFETIMES = np.linspace(0.1, 3.0, N)
+
+# The statistic of the data that a Gamma(2, rate=1) prior of the rate is to be updated with.
+HAZARDS = {
+    "Gompertz": ({"shape": 0.3}, "rate", 1.0, np.expm1(0.3 * LIFETIMES) / 0.3),
+    "Lomax": ({"scale": 2.0}, "shape", 1.0, np.log1p(LIFETIMES / 2)),
+    "BurrXII": ({"c": 2.0}, "k", 1.0, np.log1p(LIFETIMES**2)),
+    "Frechet": ({"shape": 2.0}, "rate", 1.0, LIFETIMES**-2.0),
+    "GeneralizedGamma": ({"shape": 2.5, "power": 1.5}, "rate", 2.5, LIFETIMES**1.5),
+    "Rayleigh": ({}, "tau", 1.0, LIFETIMES**2 / 2),
+    "Maxwell": ({}, "tau", 1.5, LIFETIMES**2 / 2),
+    "InverseGaussian": ({"mu": 2.0}, "lam", 0.5, (LIFETIMES - 2) ** 2 / (8 * LIFETIMES)),
+    "Kumaraswamy": ({"a": 2.0}, "b", 1.0, -np.log1p(-((LIFETIMES / 4) ** 2))),
+}
+
+
+def only_step(model):
+    sampler = gp.compile(model)
+    assert sampler.verify().passed
+    (step,) = sampler.schedule.steps
+    return sampler, step
+
+
+@pytest.mark.parametrize("name", HAZARDS)
+def test_the_rate_of_a_hazard_has_a_gamma_conditional(name):
+    known, rate, count, hazard = HAZARDS[name]
+    seen = LIFETIMES / 4 if name == "Kumaraswamy" else LIFETIMES
+    with gp.Model(coords={"i": N}) as model:
+        unknown = gp.Gamma("unknown", 2, rate=1)
+        getattr(gp, name)("y", **known, **{rate: unknown}, dims="i", observed=seen)
+    sampler, step = only_step(model)
+    draws = np.ravel(sampler.sample(500, chains=1, seed=1)["unknown"])
+    posterior = stats.gamma(2 + count * N, scale=1 / (1 + hazard.sum()))
+
+    assert isinstance(step, ExactDraw)
+    assert step.conditional.family.name == "Gamma"
+    assert stats.kstest(draws, posterior.cdf).pvalue > 1e-4 / len(HAZARDS)
+
+
+def directions():
+    rng = np.random.default_rng(2)
+    found = rng.standard_normal((N, 3)) + np.array([2.0, 0.0, 1.0])
+    return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+
+def direction_model(observed):
+    with gp.Model(coords={"i": N, "k": 3}) as model:
+        north = gp.Data("north", np.array([0.0, 0.0, 1.0]), dims="k")
+        mu = gp.VonMisesFisher("mu", north, 0.5, dims="k")
+        gp.VonMisesFisher("y", mu, 3.0, dims=("i", "k"), event="k", observed=observed)
+    return model
+
+
+def test_the_mean_direction_of_unit_vectors_is_conjugate():
+    sampler, step = only_step(direction_model(directions()))
+    draws = sampler.sample(500, chains=1, seed=1)["mu"]
+    draws = np.asarray(draws).reshape(-1, 3)
+    eta = 3 * directions().sum(0) + [0, 0, 0.5]
+    kappa = np.linalg.norm(eta)
+
+    assert step.conditional.family.name == "VonMisesFisher"
+    np.testing.assert_allclose((draws**2).sum(1), 1, rtol=1e-12)
+    # in 3 dimensions the cosine of the angle to the mean is a truncated exponential variable
+    assert stats.kstest(kappa - draws @ eta, stats.truncexpon(2 * kappa).cdf).pvalue > 1e-4
+
+
+def test_missing_directions_are_drawn_whole():
+    masked = np.ma.masked_array(directions(), mask=np.zeros((N, 3), dtype=bool))
+    masked.mask[4] = True
+    sampler = gp.compile(direction_model(masked))
+    draws = np.asarray(sampler.sample(20, chains=1, seed=1)["y"]).reshape(-1, N, 3)
+
+    assert sampler.verify().passed
+    np.testing.assert_allclose((draws**2).sum(-1), 1, rtol=1e-12)
+    assert np.unique(draws[:, 4, 0]).size == 20
+    masked.mask[5, 1] = True
+    with pytest.raises(gp.ModelError, match=r"at position .5,. is partly missing"):
+        direction_model(masked)
+
+
+def test_values_that_are_no_directions_are_refused():
+    wrong = directions()
+    wrong[3] *= 1.5
+    with pytest.raises(gp.ModelError, match=r"y: found .* expected vectors of length one"):
+        direction_model(wrong)
+
+
+def test_angles_and_concentration():
+    angles = np.random.default_rng(3).vonmises(2.0, 3.0, N)
+    with gp.Model(coords={"i": N}) as model:
+        mu = gp.VonMises("mu", 0, 0.1)
+        gp.VonMises("y", mu, 3.0, dims="i", observed=angles)
+    _, step = only_step(model)
+
+    assert step.conditional.family.name == "VonMises"
+
+
+def test_improper_priors_have_conditionals_and_start_by_the_rule():
+    with gp.Model(coords={"i": N}) as model:
+        mu = gp.Flat("mu")
+        s = gp.HalfFlat("s")
+        gp.Normal("y", mu, sigma=s, dims="i", observed=LIFETIMES)
+    sampler = gp.compile(model)
+    _, notes = initial_state(np.random.default_rng(1), model.graph, {"y": LIFETIMES})
+
+    assert sampler.verify().passed
+    assert notes == {"mu": "rule", "s": "rule"}
+    with pytest.raises(gp.ModelError, match=r"mu: Flat cannot be simulated: an improper prior"):
+        gp.simulate(model, seed=1)
+
+
+def test_marked_items_given_a_sample_of_them_are_a_shifted_binomial():
+    with gp.Model() as model:
+        marked = gp.Binomial("marked", 30, 0.5)
+        gp.Hypergeometric("y", 30, marked, 10, observed=4)
+    sampler, _ = only_step(model)
+    draws = np.ravel(sampler.sample(2000, chains=1, seed=1)["marked"])
+    found = np.bincount((draws - 4).astype(int), minlength=21)
+    expected = stats.binom(20, 0.5).pmf(np.arange(21)) * draws.size
+    kept = expected > 5
+
+    statistic = ((found[kept] - expected[kept]) ** 2 / expected[kept]).sum()
+    assert found.size == 21
+    assert stats.chi2.sf(statistic, kept.sum() - 1) > 1e-4
+
+
+def test_truncated_counts_keep_their_rate_right():
+    counts = np.array([1, 2, 1, 4, 3, 1])
+    with gp.Model(coords={"i": 6}) as model:
+        rate = gp.Gamma("rate", 2, rate=1)
+        gp.Poisson("y", rate, lower=1, dims="i", observed=counts)
+    only_step(model)
+    rates = np.array([0.5, 1.0, 2.5])
+    logs = [float(log_likelihood(model, r)) for r in rates]
+    expected = [
+        (stats.poisson(r).logpmf(counts) - stats.poisson(r).logsf(0)).sum() for r in rates
+    ]
+    np.testing.assert_allclose(logs, expected, rtol=1e-12)
+
+
+def log_likelihood(model, rate):
+    values = {"rate": np.array(rate), "y": np.array([1, 2, 1, 4, 3, 1])}
+    return log_terms(model.graph, values)["y"]
+
+
+def test_bounds_of_counts_are_whole_numbers():
+    message = r"n: a bound: found 2.5; expected a whole number"
+    with gp.Model(), pytest.raises(gp.ModelError, match=message):
+        gp.Poisson("n", 10.0, lower=2.5)

@@ -1,0 +1,329 @@
+"""Draws from log-concave densities against distribution functions, at a family-wise level.
+
+Each case is one call for many elements, whose draws are independent and follow the distribution
+exactly, wherever they start.
+"""
+
+import numpy as np
+import pytest
+from scipy import special, stats
+
+from gibbsppl.errors import RunError
+from gibbsppl.runtime import chords, concave, log_concave, log_concave_elements, log_concave_part
+
+N = 4000
+# More comparisons than this file makes.
+COMPARISONS = 200
+LEVEL = 1e-4 / COMPARISONS
+
+INFINITE = (-np.inf, np.inf)
+POSITIVE = (0.0, np.inf)
+
+
+def normal(mean, sd):
+    return lambda x: -(((x - mean) / sd) ** 2) / 2
+
+
+def laplace(mean, scale):
+    return lambda x: -np.abs(x - mean) / scale
+
+
+def log_gamma(shape):
+    return lambda x: shape * x - np.exp(x)
+
+
+def inside(lower, upper, log_density):
+    return lambda x: np.where((x < lower) | (x > upper), -np.inf, log_density(x))
+
+
+def tail_cdf(x):
+    """Of a normal above 40: ratios of its tails, which are no numbers of their own."""
+    return -np.expm1(special.log_ndtr(-x) - special.log_ndtr(-40.0))
+
+
+def logit_beta(a, b):
+    return lambda x: -a * np.logaddexp(0, -x) - b * np.logaddexp(0, x)
+
+
+def logit_beta_cdf(a, b):
+    return lambda x: np.where(
+        x < 0,
+        special.betainc(a, b, special.expit(x)),
+        special.betaincc(b, a, special.expit(-x)),
+    )
+
+
+def poisson_log_normal(count):
+    return lambda x: count * x - np.exp(x) - x**2 / 8
+
+
+def by_quadrature(log_density, lower, upper):
+    """The distribution function by the trapezoid rule on a fine grid, exact to 1e-8 or so."""
+    grid = np.linspace(lower, upper, 200_001)
+    f = log_density(grid)
+    weight = np.exp(f - f.max())
+    mass = np.concatenate([[0], np.cumsum(weight[1:] + weight[:-1])])
+    return lambda x: np.interp(x, grid, mass / mass[-1])
+
+
+def cases():
+    """Name, distribution function, log density, start, bounds."""
+    for sd in (1e-8, 1.0, 1e8):
+        for mean in (0.0, 1e3 * sd):
+            for start in (mean + sd, mean + 1e3 * sd):
+                name = f"normal, mean {mean:g}, sd {sd:g}, start {start:g}"
+                yield name, stats.norm(mean, sd).cdf, normal(mean, sd), start, INFINITE
+        for start in (0.3 * sd, 1e3 * sd):
+            name = f"laplace, scale {sd:g}, start {start:g}"
+            yield name, stats.laplace(0, sd).cdf, laplace(0, sd), start, INFINITE
+    yield "normal far from 0", stats.norm(1e4, 1e-6).cdf, normal(1e4, 1e-6), 1e4, INFINITE
+    offset = lambda x: normal(3, 1)(x) + 1e10  # noqa: E731
+    yield "offset", stats.norm(3, 1).cdf, offset, 0.0, INFINITE
+    logistic = lambda x: -x - 2 * np.logaddexp(0, -x)  # noqa: E731
+    gumbel = lambda x: -x - np.exp(-x)  # noqa: E731
+    for start in (-5.0, 1.0, 1e3):
+        yield f"logistic, start {start:g}", stats.logistic.cdf, logistic, start, INFINITE
+        yield f"gumbel, start {start:g}", stats.gumbel_r.cdf, gumbel, start, INFINITE
+    for shape in (1e-3, 0.1, 1.0, 100.0, 1e6):
+        for start in (np.log(shape), -10.0):
+            name = f"log-gamma {shape:g}, start {start:.3g}"
+            yield name, stats.loggamma(shape).cdf, log_gamma(shape), start, INFINITE
+    for start in (40.0, 41.0, 80.0):
+        bounds = (40.0, np.inf)
+        yield f"normal above 40, start {start:g}", tail_cdf, normal(0, 1), start, bounds
+    jump = inside(40, np.inf, normal(0, 1))
+    yield "normal with a jump at 40", tail_cdf, jump, 41.0, INFINITE
+    uniform = stats.uniform(2, 3).cdf
+    yield "uniform", uniform, np.zeros_like, 2.1, (2.0, 5.0)
+    yield "uniform, start at the end", uniform, np.zeros_like, 5.0, (2.0, 5.0)
+    yield "uniform, unknown ends", uniform, inside(2, 5, np.zeros_like), 2.1, INFINITE
+    rising = inside(-np.inf, 1e3, lambda x: x)
+    yield "rising to a jump", lambda x: np.exp(x - 1e3), rising, 2.1, INFINITE
+    for start in (0.0, 1.0, 1e6):
+        yield f"exponential, start {start:g}", stats.expon.cdf, np.negative, start, POSITIVE
+    yield "falling to the left", np.exp, np.positive, 0.0, (-np.inf, 0.0)
+    for a, b in ((0.01, 0.01), (1.0, 1.0), (50.0, 0.5), (1e4, 1e5)):
+        yield f"logit beta {a:g} {b:g}", logit_beta_cdf(a, b), logit_beta(a, b), 0.5, INFINITE
+    beta = lambda x: 4 * np.log(x) + np.log1p(-x)  # noqa: E731
+    yield "beta", stats.beta(5, 2).cdf, beta, 0.5, (0.0, 1.0)
+    gamma = lambda x: 4 * np.log(x) - x  # noqa: E731
+    yield "gamma", stats.gamma(5).cdf, gamma, 300.0, POSITIVE
+    for count, ends in ((0, (-25, 5)), (3, (-8, 6)), (1000, (6, 8))):
+        f = poisson_log_normal(count)
+        yield f"poisson log-normal {count}", by_quadrature(f, *ends), f, 0.0, INFINITE
+
+
+CASES = {name: case for name, *case in cases()}
+
+
+def quiet(log_density):
+    """A log density that may overflow or be no number outside of the support."""
+
+    def of(x):
+        with np.errstate(all="ignore"):
+            return log_density(x)
+
+    return of
+
+
+def p_value(x, cdf):
+    return stats.kstest(x, cdf).pvalue
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_draws_follow_the_distribution(name):
+    cdf, log_density, start, (lower, upper) = CASES[name]
+    rng = np.random.default_rng(31)
+    x = log_concave(rng, quiet(log_density), np.full(N, start), lower, upper)
+    assert np.isfinite(x).all()
+    assert np.all((x >= lower) & (x <= upper))
+    assert p_value(x, cdf) > LEVEL
+    assert abs(np.corrcoef(x[:-1], x[1:])[0, 1]) < stats.norm.isf(LEVEL / 2) / np.sqrt(N - 1)
+
+
+def test_elements_have_their_own_densities_starts_and_bounds():
+    """A normal, a half-normal far out, an exponential and a Laplace by turns, on all scales."""
+    rng = np.random.default_rng(32)
+    kind, scale = np.arange(N) % 4, 10.0 ** rng.uniform(-8, 8, N)
+    lower = np.select([kind == 0, kind == 1, kind == 2], [-np.inf, 40.0, 0.0], -np.inf) * scale
+    start = np.select([kind == 0, kind == 1], [rng.normal(0, 100, N), 41.0], 5.0) * scale
+
+    def log_density(x):
+        z = x / scale
+        return np.where(kind < 2, -(z**2) / 2, -np.abs(z))
+
+    z = log_concave(rng, log_density, start, lower) / scale
+    for k, cdf in enumerate((stats.norm.cdf, tail_cdf, stats.expon.cdf, stats.laplace.cdf)):
+        assert p_value(z[kind == k], cdf) > LEVEL
+
+
+def test_draws_do_not_depend_on_the_start():
+    rng = np.random.default_rng(33)
+    start = rng.standard_normal(N)
+    x = log_concave(rng, normal(0, 1), start)
+    assert stats.pearsonr(start, x).pvalue > LEVEL
+    assert stats.pearsonr(start**2, x**2).pvalue > LEVEL
+
+
+def test_single_values_and_shapes():
+    rng = np.random.default_rng(34)
+    one = log_concave(rng, lambda x: -(x**2), 0.5)
+    assert isinstance(one, float)
+    assert log_concave(rng, lambda x: -(x**2), np.zeros((2, 3))).shape == (2, 3)
+    assert log_concave(rng, lambda x: -(x**2), np.zeros((0, 3))).shape == (0, 3)
+    many = np.array([log_concave(rng, lambda x: -(x**2) / 2, 0.5) for _ in range(500)])
+    assert p_value(many, stats.norm.cdf) > LEVEL
+
+
+def test_a_part_is_drawn_and_the_rest_stays():
+    rng = np.random.default_rng(35)
+    x, scale = rng.standard_normal((N, 3)), np.array([1.0, 2.0, 3.0])
+    x[:, 2] = np.abs(x[:, 2])
+    at, lower = (slice(None), slice(1, None)), np.array([0.0, -np.inf, 0.0])
+    new = log_concave_part(rng, x, at, lambda v: -np.abs(v) / scale, lower)
+    np.testing.assert_array_equal(new[:, 0], x[:, 0])
+    assert p_value(new[:, 1], stats.laplace(0, 2).cdf) > LEVEL
+    assert p_value(new[:, 2], stats.expon(0, 3).cdf) > LEVEL
+
+
+def test_a_part_starts_within_its_bounds():
+    with pytest.raises(RunError, match="no finite log density at the start, -1"):
+        log_concave_part(
+            np.random.default_rng(35), -np.ones(3), slice(1), lambda v: -v, lower=0.0
+        )
+
+
+def test_elements_are_drawn_one_after_the_other():
+    """A random walk of three steps: every element is drawn given what the others are by then."""
+    rng = np.random.default_rng(36)
+    positions = [(0,), (1,), (2,)]
+    precision = np.array([[2.0, -1, 0], [-1, 2, -1], [0, -1, 1]])
+    root = np.linalg.cholesky(np.linalg.inv(precision))
+    starts = rng.standard_normal((1000, 3)) @ root.T
+    log_density = lambda v: -v @ precision @ v / 2  # noqa: E731
+    x = np.array([log_concave_elements(rng, s, log_density, positions) for s in starts])
+    for z in np.linalg.solve(root, x.T):
+        assert p_value(z, stats.norm.cdf) > LEVEL
+    assert p_value(np.einsum("ni,ij,nj->n", x, precision, x), stats.chi2(3).cdf) > LEVEL
+
+
+# What is no log-concave density gets an error.
+
+NOT_CONCAVE = {
+    "cauchy": (lambda x: -np.log1p(x**2), 0.5, INFINITE),
+    "two modes": (lambda x: np.logaddexp(-2 * (x - 2) ** 2, -2 * (x + 2) ** 2), 0.1, INFINITE),
+    "gamma near zero": (lambda x: -0.6 * np.log(x) - x, 0.5, POSITIVE),
+    "convex": (lambda x: x**2, 0.5, (0.0, 2.0)),
+    "a hole": (lambda x: np.where(np.abs(x - 1.25) < 0.2, -np.inf, -(x**2)), 1.0, INFINITE),
+}
+
+
+@pytest.mark.parametrize("name", NOT_CONCAVE)
+def test_a_log_density_that_is_not_concave_raises(name):
+    log_density, start, bounds = NOT_CONCAVE[name]
+    with pytest.raises(RunError, match="not concave at"):
+        log_concave(np.random.default_rng(37), quiet(log_density), np.full(100, start), *bounds)
+
+
+IMPROPER = {
+    "flat": (np.zeros_like, INFINITE),
+    "rising": (np.positive, INFINITE),
+    "rising to the left": (np.negative, (-np.inf, 3.0)),
+    "flat in one tail": (lambda x: -np.exp(-x), INFINITE),
+    "flat above a bound": (np.zeros_like, POSITIVE),
+}
+
+
+@pytest.mark.parametrize("name", IMPROPER)
+def test_a_tail_that_does_not_fall_raises(name):
+    log_density, bounds = IMPROPER[name]
+    with pytest.raises(RunError, match="no finite integral"):
+        log_concave(np.random.default_rng(38), quiet(log_density), np.ones(5), *bounds)
+
+
+@pytest.mark.parametrize("bad", [np.nan, -np.inf])
+def test_a_start_outside_of_the_support_raises(bad):
+    start = np.array([0.5, -1.0])
+    with pytest.raises(RunError, match="no finite log density at the start, -1"):
+        log_concave(np.random.default_rng(39), lambda x: np.where(x < 0, bad, -x), start)
+
+
+def test_an_infinite_log_density_raises():
+    with pytest.raises(RunError, match="infinite at 1"):
+        log_concave(np.random.default_rng(39), lambda x: np.full(np.shape(x), np.inf), 1.0)
+
+
+# How often the log density is evaluated, and what is above it.
+
+
+def test_few_evaluations_are_enough():
+    """Mean evaluations of one element: fewer than a dozen from a start in the distribution."""
+    rng, calls = np.random.default_rng(40), []
+    count = rng.poisson(np.exp(rng.standard_normal(200)))
+
+    for y in count:
+        log_density = lambda x, y=y: (calls.append(1), y * x - np.exp(x) - x**2 / 2)[1]  # noqa: E731
+        log_concave(rng, log_density, rng.standard_normal())
+    assert len(calls) < 12 * len(count)
+
+
+def test_the_hull_is_above_the_log_density_and_the_chords_are_below():
+    rng, x = np.random.default_rng(41), np.sort(np.random.default_rng(41).normal(0, 3, (7, N)), 0)
+    f = lambda x: 2 * x - np.exp(x)  # noqa: E731
+    ends = np.full((1, N), np.inf)
+    points = chords.Points(
+        np.concatenate([-ends, x, ends]),
+        np.concatenate([-ends, f(x), -ends]),
+        np.full(N, len(x)),
+    )
+    with np.errstate(all="ignore"):
+        hull = chords.hull_of(points)
+        proper = np.isfinite(hull.mass).all(0)
+        z, height = chords.drawn_from(rng, hull.only(proper))
+        low = chords.chord_at(points.only(proper), z)
+    assert proper.sum() > N / 2
+    rounding = 1e-9 * (1 + np.abs(f(z)))
+    assert np.all(height + f(x).max(0)[proper] >= f(z) - rounding)
+    assert np.all(low <= f(z) + rounding)
+
+
+# Planted bugs: the comparisons above must see them.
+
+
+def _without_rejection(points, x):
+    return np.full(x.shape, np.inf)
+
+
+def _squared(mass):
+    return lambda *arguments: mass(*arguments) ** 2
+
+
+def test_draws_from_the_hull_alone_are_caught(monkeypatch):
+    monkeypatch.setattr(concave, "chord_at", _without_rejection)
+    x = log_concave(np.random.default_rng(42), normal(0, 1), np.ones(N))
+    assert p_value(x, stats.norm.cdf) < LEVEL
+
+
+def test_wrong_masses_of_pieces_are_caught(monkeypatch):
+    monkeypatch.setattr(chords, "mass_of", _squared(chords.mass_of))
+    x = log_concave(np.random.default_rng(43), normal(0, 1), np.ones(N))
+    assert p_value(x, stats.norm.cdf) < LEVEL
+
+
+def test_a_hull_that_cuts_off_a_tail_is_caught(monkeypatch):
+    hull = chords.hull_of
+
+    def cut(points):
+        whole = hull(points)
+        return chords.Hull(
+            whole.x,
+            whole.slope,
+            whole.width,
+            whole.top,
+            np.where(np.isinf(whole.width), 0.0, whole.mass),
+            whole.peak,
+        )
+
+    monkeypatch.setattr(concave, "hull_of", cut)
+    x = log_concave(np.random.default_rng(44), normal(0, 1), np.ones(N))
+    assert p_value(x, stats.norm.cdf) < LEVEL
