@@ -72,8 +72,8 @@ LOG = Transform(
 )
 COMPLEMENT = Transform(
     name="complement",
-    forward=lambda x, _: 1 - x,
-    backward=lambda u, _: 1 - u,
+    forward=lambda x, c: c - x,
+    backward=lambda u, c: c - u,
     log_jacobian=lambda _u, _c: sp.S.Zero,
     domain=REAL,
     increasing=lambda _c: False,
@@ -100,6 +100,13 @@ LOGIT = Transform(
     domain=UNIT,
     pole=sp.oo,
 )
+SCALE = Transform(
+    name="scale",
+    forward=lambda x, c: x / c,
+    backward=lambda u, c: c * u,
+    log_jacobian=lambda _u, _c: sp.S.Zero,
+    domain=REAL,
+)
 SHIFT = Transform(
     name="shift",
     forward=lambda x, c: x - c,
@@ -109,7 +116,7 @@ SHIFT = Transform(
 )
 
 # In the order in which they are tried on statistics.
-TRANSFORMS = (POWER, EXPONENTIAL, LOG, COMPLEMENT, ODDS, PROBABILITY, LOGIT, SHIFT)
+TRANSFORMS = (POWER, EXPONENTIAL, LOG, SCALE, COMPLEMENT, SHIFT, ODDS, PROBABILITY, LOGIT)
 # Those under which a log density can be concave that is not so as it is.
 STRAIGHTENING = (LOG, LOGIT)
 
@@ -197,7 +204,7 @@ def _suggested(form: Expr, place: Leaf) -> Iterator[Change]:
     elif form == place:
         yield Change(POWER, sp.Integer(-1))
         return
-    if isinstance(form, sp.exp):
+    if isinstance(form, sp.exp | Softplus):
         rate = form.args[0] / place
         if _is_constant(rate, array):
             yield Change(EXPONENTIAL, rate)
@@ -205,14 +212,23 @@ def _suggested(form: Expr, place: Leaf) -> Iterator[Change]:
     if isinstance(form, sp.log):
         if form.args[0] == place:
             yield Change(LOG)
-        elif form.args[0] == 1 - place:
-            yield Change(COMPLEMENT)
-            yield Change(ODDS)
-        elif form.args[0] == 1 + place:
-            yield Change(PROBABILITY)
+        elif form.args[0].is_Add:
+            yield from _of_a_difference(form.args[0], place)
     for part in form.args:
         if part != place:
             yield from _suggested(part, place)
+
+
+def _of_a_difference(of: Expr, place: Leaf) -> Iterator[Change]:
+    """What ``log(c - x)`` and ``log(c + x)`` suggest."""
+    above, below = of + place, of - place
+    if _is_constant(above, place.array.name):
+        yield Change(COMPLEMENT, above)
+        yield from (Change(ODDS),) if above == 1 else (Change(SCALE, above),)
+    elif not mentions(below, (place.array.name,)):
+        yield Change(SHIFT, -below)
+        yield from (Change(PROBABILITY),) if below == 1 else ()
+        yield from (Change(SCALE, below),) if below != 1 and _is_constant(below, "") else ()
 
 
 def _is_constant(expr: Expr, array: str) -> bool:

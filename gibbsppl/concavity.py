@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -91,7 +92,10 @@ def known_bounds(graph: Graph, data: Mapping[str, Any]) -> Bounds:
     def of(name: str) -> tuple[Any, Any] | None:
         if name in data and np.size(data[name]) and _is_known(graph, name):
             values = np.asarray(data[name], dtype=float)
-            return float(values.min()), float(values.max())
+            # As exact numbers: a float would be taken for a rounded one.
+            ends = (Fraction(v) for v in (values.min(), values.max()) if np.isfinite(v))
+            exact = tuple(map(sp.Rational, ends))
+            return exact if len(exact) == 2 else None
         supports = [s.support for s in graph.statements if s.target.array.name == name]
         ends = [(_number(s.lower, -sp.oo), _number(s.upper, sp.oo)) for s in supports]
         return (min(a for a, _ in ends), max(b for _, b in ends)) if ends else None

@@ -171,6 +171,10 @@ def contracted(expr: Expr, over: Collection[Range], is_data: IsData) -> Expr:
     if not ranges or expr == 0:
         return expr
     factors = _flattened(Mul.make_args(expr), ranges)
+    # Sums that were opened are in one order, so that what is contracted stays as it is.
+    asked = [r.dim for r in over]
+    opened = sorted((d for d in ranges if d not in asked), key=str)
+    ranges = {d: ranges[d] for d in (*asked, *opened)}
     factors = _through_gathers(factors, ranges)
     outside = [f for f in factors if not dims_of(f) & set(ranges)]
     inside = [f for f in factors if dims_of(f) & set(ranges)]

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
-from sympy import Mul
 
 from gibbsppl.expressions import INDICATORS, Expr, Leaf, Over, Where, dims_of, mentions
 from gibbsppl.graph import Graph
@@ -32,7 +31,7 @@ def binary_arrays(graph: Graph, data: Mapping[str, Any]) -> frozenset[str]:
         supports.setdefault(s.target.array.name, []).append(is_binary)
     filled = {c.target.array.name for c in graph.constants}
     random = {name for name, found in supports.items() if all(found) and name not in filled}
-    known = {v.name for v in graph.variables.values() if v.kind != "random"} & set(data)
+    known = {n for n in graph.variables if n not in supports} & set(data)
     return frozenset(random | {n for n in known if np.isin(data[n], (0, 1)).all()})
 
 
@@ -64,28 +63,33 @@ def _held(expr: Expr, targets: Collection[str]) -> Expr:
 def _gates(expr: Expr, targets: Collection[str], binary: Collection[str]) -> Iterator[Expr]:
     """The gates in a function, free of targets and of dims that are bound inside."""
     is_polynomial = expr.is_Pow and expr.exp.is_Integer and expr.exp > 0
-    for part in sp.preorder_traversal(expr):
+    for part in _parts(expr):
         if isinstance(part, Where):
             choice, *branches = part.args
             if mentions(choice, targets) or not any(mentions(b, targets) for b in branches):
                 continue
             part = choice  # noqa: PLW2901
-        elif is_polynomial or not _is_binary(part, binary) or not _weighs(expr, part, targets):
+        elif is_polynomial or not _is_binary(part, binary) or not _in_a_sum(expr, part, targets):
             continue
         if not mentions(part, targets) and dims_of(part) <= dims_of(expr):
             yield part
+
+
+def _parts(expr: Expr) -> Iterator[Expr]:
+    """All parts of an expression but those inside of indices: a position is no gate."""
+    yield expr
+    for a in () if isinstance(expr, Leaf) else expr.args:
+        yield from _parts(a)
 
 
 def _is_binary(expr: Expr, binary: Collection[str]) -> bool:
     return isinstance(expr, INDICATORS) or (isinstance(expr, Leaf) and expr.array.name in binary)
 
 
-def _weighs(expr: Expr, gate: Expr, targets: Collection[str]) -> bool:
-    """Whether the gate multiplies a target in a sum: in a product alone a log takes it apart."""
+def _in_a_sum(expr: Expr, gate: Expr, targets: Collection[str]) -> bool:
+    """Whether the gate is in a sum with a target: in a product alone a log takes it apart."""
     sums = (s for s in sp.preorder_traversal(expr) if s.is_Add and mentions(s, targets))
-    return any(
-        gate in Mul.make_args(term) and mentions(term, targets) for s in sums for term in s.args
-    )
+    return any(s.has(gate) for s in sums)
 
 
 def _settled(expr: Expr, gate: Expr, value: int) -> Expr:

@@ -279,7 +279,9 @@ def _move_past(graph: Graph, child: Statement, leaf: Leaf, sign: int, values: St
         for i in leaf.indices
     )
     update = np.maximum if sign > 0 else np.minimum
-    margin = sign * np.ceil(0.1 * np.abs(seen[short]))
+    whole = graph.variables[leaf.array.name].integer
+    margin = 0.1 * np.abs(seen[short])
+    margin = sign * (np.ceil(margin) if whole else margin)
     bounds = values[leaf.array.name]
     if not bounds.ndim:
         best = update.reduce(seen[short] + margin, initial=float(bounds))

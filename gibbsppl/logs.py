@@ -45,19 +45,46 @@ def expand_logs(expr: Expr, targets: Collection[str]) -> Expr:
         return _log_det(expr, targets)
     if isinstance(expr, InverseEntry):
         return _inverse(expr, targets)
+    if isinstance(expr, Softplus) and expr.has(sp.log):
+        return _softplus(expr, targets)
+    if isinstance(expr, sp.cos | sp.sin):
+        return _of_a_sum(expr, targets)
     if isinstance(expr, Binder):
         return expr.func(expand_logs(expr.body, targets), *expr.args[1:])
     return expr.func(*(expand_logs(a, targets) for a in expr.args))
 
 
+def _softplus(expr: Softplus, targets: Collection[str]) -> Expr:
+    """``log(1 + exp(log(a) - log(b)))`` as ``log(a + b) - log(b)``."""
+    terms = Add.make_args(expand_logs(expr.args[0], targets))
+    odds = Mul(*map(sp.exp, terms))
+    return Softplus(Add(*terms)) if odds.has(sp.exp) else _log(1 + odds, targets)
+
+
+def _of_a_sum(expr: Expr, targets: Collection[str]) -> Expr:
+    """``cos(a + x)`` as ``cos(a) cos(x) - sin(a) sin(x)``, ``sin(a + x)`` likewise."""
+    held = [a for a in Add.make_args(sp.expand(expr.args[0])) if mentions(a, targets)]
+    rest = sp.expand(expr.args[0]) - Add(*held)
+    if len(held) != 1 or rest == 0:
+        return expr
+    x = held[0]
+    if isinstance(expr, sp.cos):
+        return sp.cos(rest) * sp.cos(x) - sp.sin(rest) * sp.sin(x)
+    return sp.sin(rest) * sp.cos(x) + sp.cos(rest) * sp.sin(x)
+
+
 def _log(of: Expr, targets: Collection[str]) -> Expr:
     """The log of an expression, taken apart."""
+    if of.is_Add and any(p.exp.is_negative and mentions(p, targets) for p in of.atoms(sp.Pow)):
+        of = sp.cancel(sp.together(of))
     if of.is_Add:
         of = sp.factor_terms(of, radical=True) if (one := _one_minus(of)) is None else one
-    if of.is_Mul:
-        return Add(*(_log(a, targets) for a in of.args))
     if of.is_Add and (factored := sp.factor(of)).is_Mul:
-        return Add(*(_log(a, targets) for a in factored.args))
+        parts = _of_one_sign(factored)
+        return sp.log(of) if parts is None else Add(*(_log(a, targets) for a in parts))
+    if of.is_Mul:
+        parts = _of_one_sign(of)
+        return sp.log(of) if parts is None else Add(*(_log(a, targets) for a in parts))
     match of:
         case sp.Pow():
             return of.exp * _log(of.base, targets)
@@ -75,6 +102,27 @@ def _log(of: Expr, targets: Collection[str]) -> Expr:
             chosen, yes, no = of.args
             return chosen * _log(yes, targets) + (1 - chosen) * _log(no, targets)
     return sp.log(of)
+
+
+def _of_one_sign(product: Expr) -> tuple[Expr, ...] | None:
+    """The factors of a positive product, each as a positive one: ``(1 - x)``, not ``(x - 1)``.
+
+    A difference is turned round where its constant is negative; None where signs are left over.
+    """
+    number, factors = product.as_coeff_mul()
+    found = []
+    for factor in factors:
+        base, exponent = factor.as_base_exp()
+        if base.is_Add and not base.is_positive and base.as_coeff_Add()[0].is_negative:
+            number *= 1 if exponent.is_even else -1
+            base = -base
+        found.append(sp.Pow(base, exponent))
+    if number.is_negative:
+        sums = [n for n, f in enumerate(found) if f.is_Add and not f.is_positive]
+        if not sums:
+            return None
+        number, found[sums[0]] = -number, -found[sums[0]]
+    return (number, *found)
 
 
 def _one_minus(of: Expr) -> Expr | None:

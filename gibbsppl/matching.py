@@ -6,7 +6,7 @@ Comes in: a statement and the pieces that mention it. Goes out: a `Conditional`,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,11 +88,14 @@ def match(
     """
     reading = reading_of(statement, pieces, limits, roles, elements=elements)
     found = _best(reading)
-    if found is None and None not in reading.forms:
+    if (found is None or not found.is_tight) and None not in reading.forms:
         others = ((r, _best(r)) for r in changed(reading, graph))
         owned = [(r, o) for r, o in others if o is not None]
+        if found is not None:
+            owned = [(r, o) for r, o in owned if o.size < found.size]
         if owned:
-            reading, found = min(owned, key=lambda pair: pair[1].size)
+            # (the first of several in the order of the table, then of the changes)
+            reading, found = min(owned, key=lambda pair: (pair[1].size, pair[1].rank))
     if found is None:
         return _refusal(reading, elements)
     return Conditional(
@@ -135,6 +138,16 @@ class _Owned:
         """How much of a family it is: the number of its statistics, and whether it is truncated."""
         return len(self.statistics), self.truncated
 
+    @property
+    def is_tight(self) -> bool:
+        """Whether no statistic is without pieces."""
+        return all(self.pieces)
+
+    @property
+    def rank(self) -> int:
+        """The row's place in the table."""
+        return list(FAMILIES).index(self.family.name)
+
 
 def _best(reading: Reading) -> _Owned | None:
     """The best row that owns the reading: the statement's own family, or else the smallest."""
@@ -153,22 +166,18 @@ def _owned(family: Family, reading: Reading) -> _Owned | None:
     fit = _fit(family, reading)
     if natural is None or fit is None:
         return None
-    dummies = {n: sp.Dummy(n) for n in natural.known}
-    known: dict[str, Expr] = {n: v for n, v in fit.known.items() if n in dummies}
+    known: dict[str, Expr] = {n: v for n, v in fit.known.items() if n in natural.known}
     if reading.change is None and family is reading.statement.family:
-        known = {n: v for n, v in reading.statement.arguments if n in dummies} | known
-    known |= _solved(family, reading, dummies, known)
-    bounds = _bound_parameters(family, reading.event)
-    if not all(n in known or (fit.truncated and n in bounds) for n in dummies):
-        return None
-    values = {n: known.get(n, dummies[n]) for n in dummies}
-    statistics = tuple(natural.statistics(reading.place, reading.event, **values))
-    base = _terms(natural.log_base(reading.place, reading.event, **values), reading)
-    pieces = _shared_out(reading, statistics, base)
-    if pieces is None:
-        return None
-    kept = tuple((n, v) for n, v in values.items() if not (fit.truncated and n in bounds))
-    return _Owned(family, statistics, pieces, kept, fit.truncated)
+        known = {n: v for n, v in reading.statement.arguments if n in natural.known} | known
+    bounds = _bound_parameters(family, reading.event) if fit.truncated else set()
+    for values in _completed(family, reading, known, bounds):
+        statistics = tuple(natural.statistics(reading.place, reading.event, **values))
+        base = _terms(natural.log_base(reading.place, reading.event, **values), reading)
+        pieces = _shared_out(reading, statistics, base)
+        if pieces is not None:
+            kept = tuple((n, v) for n, v in values.items() if n not in bounds)
+            return _Owned(family, statistics, pieces, kept, fit.truncated)
+    return None
 
 
 def _fit(family: Family, reading: Reading) -> _Fit | None:
@@ -218,31 +227,34 @@ def _bound_parameters(family: Family, event: tuple[Dim, ...]) -> set[str]:
     return {n for n, dummy in dummies.items() if dummy in (support.lower, support.upper)}
 
 
-def _solved(
-    family: Family, reading: Reading, dummies: Mapping[str, Any], known: Mapping[str, Expr]
-) -> dict[str, Expr]:
-    """Known parameters read off the statistics found: ``x**k`` says the k of ``x**shape``."""
+def _completed(
+    family: Family, reading: Reading, known: Mapping[str, Expr], bounds: Collection[str]
+) -> Iterator[dict[str, Expr]]:
+    """Values of all known parameters: those not given are read off the statistics found.
+
+    ``x**k`` says the k of ``x**shape``. Parameters that are bounds of a truncated draw may be
+    anything.
+    """
     natural = family.natural
     assert natural is not None
-    values = {n: known.get(n, dummies[n]) for n in dummies}
-    open_ = [n for n in dummies if n not in known]
-    if not open_:
-        return {}
-    statistics = natural.statistics(reading.place, reading.event, **values)
+    values = {n: known[n] if n in known else sp.Dummy(n) for n in natural.known}
+    unknown = [n for n in values if n not in known and n not in bounds]
+    if not unknown:
+        yield values
+    if len(unknown) != 1:
+        return
+    (name,) = unknown
+    statistics = map(alpha, natural.statistics(reading.place, reading.event, **values))
     base = _terms(natural.log_base(reading.place, reading.event, **values), reading)
-    found: dict[str, Expr] = {}
-    for name in open_:
-        wild = sp.Wild("w", exclude=[reading.place, reading.place.array])
-        for template in (*map(alpha, statistics), *base):
-            if template.atoms(sp.Dummy) != {dummies[name]}:
-                continue
-            pattern = template.xreplace({dummies[name]: wild})
-            matches = (f.match(pattern) for f in reading.forms if f is not None)
-            solution = next((m[wild] for m in matches if m and wild in m), None)
-            if solution is not None:
-                found[name] = solution
-                break
-    return found
+    wild = sp.Wild("w", exclude=[reading.place, reading.place.array])
+    patterns = [
+        t.xreplace({values[name]: wild})
+        for t in (*statistics, *base)
+        if t.atoms(sp.Dummy) == {values[name]}
+    ]
+    found = (f.match(p) for p in patterns for f in reading.forms if f is not None)
+    for solution in dict.fromkeys(m[wild] for m in found if m and wild in m):
+        yield values | {name: solution}
 
 
 def _shared_out(
@@ -285,7 +297,8 @@ def _terms(log_base: Expr, reading: Reading) -> dict[Expr, Expr]:
         body = _summand(summed, array)
         if leaves := leaves_in(body, array):
             coefficient, statistic = body.as_independent(*leaves)
-            found[alpha(statistic)] = number * coefficient
+            form = alpha(statistic)
+            found[form] = found.get(form, sp.S.Zero) + number * coefficient
     return found
 
 

@@ -25,17 +25,21 @@ from gibbsppl.expressions import (
     FUNCTIONS,
     AtMost,
     Below,
+    Binder,
     Dim,
     Equals,
     Expr,
+    Greatest,
     InverseEntry,
     Leaf,
+    Least,
     LogDet,
     LogPhi,
     Over,
     Phi,
     Softplus,
     Times,
+    Where,
     number,
     root_of,
     substitute,
@@ -103,6 +107,8 @@ class Notation:
                 return self._power(expr)
             case Over():
                 return self._sum(expr), ATOM
+            case Greatest() | Least():
+                return self._extreme(expr), ATOM
             case _ if expr.func in RELATIONS:
                 return f"[{self._relation(expr)}]", ATOM
             case _:
@@ -167,19 +173,34 @@ class Notation:
 
     def _sum(self, expr: Over) -> str:
         """``sum(body, dims where conditions)``; a count where the body is a condition alone."""
-        body, dims = expr, []
-        while isinstance(body, Over):
-            dims.append(self._range(body))
-            body = body.body
+        body, dims = self._unnested(expr)
         factors = Mul.make_args(body)
         conditions = [f for f in factors if isinstance(f, Equals)]
         rest = Mul(*(f for f in factors if f not in conditions))
-        over = ", ".join(dims)
-        if conditions:
-            over += " where " + " and ".join(sorted(map(self._relation, conditions)))
+        over = dims + self._where(conditions)
         return f"count({over})" if rest == 1 else f"sum({self.text(rest)}, {over})"
 
-    def _range(self, expr: Over) -> str:
+    def _extreme(self, expr: Greatest | Least) -> str:
+        """``max(body, dims where conditions)``."""
+        body, dims = self._unnested(expr)
+        conditions: list[Expr] = []
+        if isinstance(body, Where):
+            conditions, body = list(Mul.make_args(body.args[0])), body.args[1]
+        return f"{expr.symbol}({self.text(body)}, {dims}{self._where(conditions)})"
+
+    def _unnested(self, expr: Binder) -> tuple[Expr, str]:
+        """The body of nested sums (extremes), and their ranges."""
+        body, dims = expr, []
+        while isinstance(body, type(expr)):
+            dims.append(self._range(body))
+            body = body.body
+        return body, ", ".join(dims)
+
+    def _where(self, conditions: Sequence[Expr]) -> str:
+        told = " and ".join(sorted(map(self._relation, conditions)))
+        return f" where {told}" if told else ""
+
+    def _range(self, expr: Binder) -> str:
         dim, *bounds = expr.args[1:]
         size = self.sizes.get(dim, self.sizes.get(Dim(root_of(dim))))
         if not bounds or tuple(bounds) == (0, size):

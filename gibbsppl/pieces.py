@@ -45,6 +45,7 @@ from gibbsppl.expressions import (
 )
 from gibbsppl.gates import opened
 from gibbsppl.graph import Factor, Range, Statement
+from gibbsppl.identities import simplified
 from gibbsppl.logs import expand_logs
 from gibbsppl.supports import Support
 
@@ -133,14 +134,18 @@ def pieces_of(
     targets = {statement.target.array.name}
     return tuple(
         chain.from_iterable(
-            split(f.name, opened(_seen(f, statement), targets, binary), f.over, targets, sizes)
+            split(f.name, _prepared(f, statement, binary), f.over, targets, sizes)
             for f in factors
         )
     )
 
 
-def _seen(factor: Factor, statement: Statement) -> Expr:
-    return factor.log_density + bounds_seen(factor, statement)
+def _prepared(factor: Factor, statement: Statement, binary: Collection[str]) -> Expr:
+    """What a factor says of a statement's target: reduced, gates taken out, bounds added."""
+    targets = {statement.target.array.name}
+    counts = statement.support.is_discrete
+    reduced = opened(simplified(factor.log_density, targets, counts=counts), targets, binary)
+    return reduced + bounds_seen(factor, statement)
 
 
 def bounds_seen(factor: Factor, statement: Statement) -> Expr:
@@ -261,7 +266,7 @@ def _multiplied_out(expr: Expr) -> Expr:
         return sp.expand_mul(Mul(*map(_multiplied_out, expr.args)), deep=False)
     if isinstance(expr, sp.exp):
         return Mul(*(sp.exp(a) for a in Add.make_args(_multiplied_out(expr.args[0]))))
-    if expr.is_Pow and expr.exp.is_number:
+    if expr.is_Pow and (expr.exp.is_number or expr.base.is_Mul):
         power = sp.expand_power_base(sp.Pow(_multiplied_out(expr.base), expr.exp), force=True)
         return sp.expand_multinomial(power, deep=False) if power.is_Pow else _multiplied_out(power)
     return expr

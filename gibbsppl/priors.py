@@ -23,7 +23,7 @@ from keyword import iskeyword
 
 import sympy as sp
 
-from gibbsppl.expressions import Array, Dim, Equals, Expr, primed
+from gibbsppl.expressions import Array, Dim, Equals, Expr, mentions, primed
 from gibbsppl.families import Family, Parameter
 from gibbsppl.graph import PLAIN, Graph, Statement
 from gibbsppl.supports import Support
@@ -36,8 +36,14 @@ def prior_of(
     known: tuple[tuple[str, Expr], ...],
     graph: Graph,
 ) -> Statement | None:
-    """The statement with a family on that support, its other parameters any numbers."""
+    """The statement with a family on that support, its other parameters any numbers.
+
+    None where the row has no such support, or where it would read what has been observed.
+    """
     event = statement.event
+    observed = {s.target.array.name for s in graph.statements if s.known != 0}
+    if any(mentions(value, observed) for _, value in known):
+        return None
     own = family.support(event, **{n: sp.Dummy(n) for n in family.parameters})
     if own.kind != support.kind or family.event != statement.family.event:
         return None

@@ -86,6 +86,7 @@ def reading_of(
 ) -> Reading:
     """The pieces as they are, without those that cancel."""
     place, event = _place(statement, roles, elements)
+    pieces = tuple(p for p in pieces if not _is_a_total(p, statement))
     reading = Reading(statement, place, event, _support_of(statement, event), pieces, limits)
     return _without_cancelling(reading)
 
@@ -221,6 +222,19 @@ def _without_cancelling(reading: Reading) -> Reading:
         return reading
     kept = tuple(p for p in reading.pieces if p not in gone)
     return replace(reading, pieces=kept)
+
+
+def _is_a_total(piece: Piece, statement: Statement) -> bool:
+    """Whether a piece weighs all entries of an event alike whose total never changes."""
+    if statement.support.kind not in ("simplex", "counts") or len(piece.views) != 1:
+        return False
+    (view,) = piece.views
+    if piece.statistic != Leaf(view.array, *view.indices):
+        return False
+    ranges = {r.dim for r in piece.over}
+    axes = [n for n, i in enumerate(statement.target.indices) if i in statement.event]
+    entries = [view.indices[n] for n in axes]
+    return all(e in ranges and e not in dims_of(piece.coefficient) for e in entries)
 
 
 def _place(

@@ -72,7 +72,7 @@ class Sampler:
     constants: Constants
 
     def __str__(self) -> str:
-        return schedule_text(self.schedule)
+        return schedule_text(self.schedule, self.data)
 
     def __repr__(self) -> str:
         return f"<Sampler of {self.graph.name}: {len(self.schedule.steps)} steps>"
@@ -84,7 +84,7 @@ class Sampler:
 
     def explain(self, name: str | None = None) -> str:
         """The derivation of one variable's conditional, step by step; of all without a name."""
-        return explained(self.schedule, self.source, name)
+        return explained(self.schedule, self.source, name, self.data)
 
     def verify(self, seed: int = 0) -> Any:
         """The exact ratio check of every conditional: a table that prints, and ``.passed``.

@@ -33,11 +33,15 @@ class Support:
     upper: Any = sp.oo
 
     def narrowed(self, lower: Any, upper: Any) -> Support:
-        """The support between two further bounds (``None``: no bound)."""
+        """The support between two further bounds (``None``: no bound).
+
+        >>> UNIT.narrowed(sp.Integer(-1), sp.Rational(1, 2))
+        (0, 1/2)
+        """
         return replace(
             self,
-            lower=self.lower if lower is None else lower,
-            upper=self.upper if upper is None else upper,
+            lower=_tighter(self.lower, lower, sp.Max),
+            upper=_tighter(self.upper, upper, sp.Min),
         )
 
     @property
@@ -68,6 +72,14 @@ class Support:
                 return "positive definite matrices"
             case "counts":
                 return f"counts of sum {self.upper}"
+
+
+def _tighter(own: Any, given: Any, extreme: Any) -> Any:
+    """The tighter of two bounds; one that is not a number is inside of the other, or empty."""
+    if given is None:
+        return own
+    numbers = sp.sympify(own).is_number and sp.sympify(given).is_number
+    return extreme(own, given) if numbers else given
 
 
 REAL = Support("real")

@@ -70,17 +70,22 @@ class Line:
 
     def source(self, values):
         """The declaration; with values where the variable is observed."""
-        along = repr(self.dims + self.event) if self.dims + self.event else "()"
-        if not self.observed or values is None:
-            event = f", event={self.event!r}" if self.event else ""
-            return f'{self.name} = gp.{self.family}("{self.name}", {self.arguments}, dims={along}{event})'
-        seen = f"observed=np.array({values[self.name].tolist()})"
-        if self.censoring:
-            limits = ", ".join(f"{k}={v}" for k, v in self.censoring)
+        options = [f"dims={self.dims + self.event!r}"]
+        if self.event:
+            options.append(f"event={self.event!r}")
+        seen = self.observed and values is not None
+        if seen:
+            options.append(f"observed=np.array({values[self.name].tolist()})")
+        if seen and self.censoring:
             inner = f"gp.{self.family}({self.arguments})"
-            return f'{self.name} = gp.Censored("{self.name}", {inner}, {limits}, dims={along}, {seen})'
-        event = f", event={self.event!r}" if self.event else ""
-        return f'{self.name} = gp.{self.family}("{self.name}", {self.arguments}, dims={along}{event}, {seen})'
+            limits = [f"{side}={value}" for side, value in self.censoring]
+            return called(self.name, "Censored", inner, *limits, *options)
+        return called(self.name, self.family, self.arguments, *options)
+
+
+def called(name, function, *arguments):
+    """A line of source that declares a variable or data under its name."""
+    return f'{name} = gp.{function}("{name}", {", ".join(arguments)})'
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,29 +149,29 @@ class Writer:
             UNIT: rng.uniform(0.1, 0.9, size=shape),
             "flag": (np.arange(np.prod(shape)).reshape(shape) + 1) % 2,
         }[kind]
-        self.data[name] = f'{name} = gp.Data("{name}", {np.round(values, 2).tolist()}, dims={dims!r})'
+        return self.known_array(name, np.round(values, 2), dims)
+
+    def known_array(self, name, values, dims):
+        """Declare data; their name."""
+        self.data[name] = called(name, "Data", f"{values.tolist()}", f"dims={dims!r}")
         return name
 
     def index(self, of, along):
         """Positions along one dim for each position of another; all of them where there is room."""
         name = f"{of}_of_{along}"
         codes = [(2 * n + n // self.sizes[of]) % self.sizes[of] for n in range(self.sizes[along])]
-        self.data[name] = f'{name} = gp.Index("{name}", {codes}, of="{of}", dims="{along}")'
+        self.data[name] = called(name, "Index", f"{codes}", f"of={of!r}", f"dims={along!r}")
         return name
 
     def weights(self, dim):
         """Known probabilities along a dim."""
-        name, n = f"weights_{dim}", self.sizes[dim]
-        values = np.arange(1, n + 1) / (n * (n + 1) / 2)
-        self.data[name] = f'{name} = gp.Data("{name}", {values.tolist()}, dims=("{dim}",))'
-        return name
+        n = self.sizes[dim]
+        return self.known_array(f"weights_{dim}", np.arange(1, n + 1) / (n * (n + 1) / 2), (dim,))
 
     def matrix(self, dim):
         """A known positive definite matrix."""
-        name, n = f"matrix_{dim}", self.sizes[dim]
-        values = np.eye(n) * 1.5 + 0.3
-        self.data[name] = f"{name} = gp.Data(\"{name}\", {values.tolist()}, dims=('{dim}', \"{dim}'\"))"
-        return name
+        values = np.eye(self.sizes[dim]) * 1.5 + 0.3
+        return self.known_array(f"matrix_{dim}", values, (dim, f"{dim}'"))
 
     # ---- terms -----------------------------------------------------------------------------
 
@@ -268,6 +273,9 @@ class Writer:
         """Declare a latent variable."""
         way = self.one_of(("scalar",) * 8 + ("uniform", "label", "discrete", "vector"))
         dims = self.some_dims()
+        # (A vector of one entry is a constant, or a scalar.)
+        if way == "vector" and not [d for d in DIMS if d not in dims and self.sizes[d] > 1]:
+            way = "scalar"
         if way == "uniform":
             self.lines.append(self.uniform(name, dims))
         elif way == "label":
@@ -283,30 +291,36 @@ class Writer:
     def uniform(self, name, dims):
         top = self.term(POSITIVE, dims, 1)
         lower, upper, kind = self.one_of(
-            (("0", "1", UNIT), ("-1.5", "2", REAL), ("0", top.text, POSITIVE), (f"-({top.text})", top.text, REAL))
+            (
+                ("0", "1", UNIT),
+                ("-1.5", "2", REAL),
+                ("0", top.text, POSITIVE),
+                (f"-({top.text})", top.text, REAL),
+            )
         )
         return Line(name, "Uniform", f"lower={lower}, upper={upper}", dims, kind)
 
     def label(self, name, dims):
         of = self.one_of([d for d in DIMS if d not in dims])
         simplex = [
-            n for n in self.lines if n.kind == "simplex" and n.event == (of,) and set(n.dims) <= set(dims)
+            n
+            for n in self.lines
+            if n.kind == "simplex" and n.event == (of,) and set(n.dims) <= set(dims)
         ]
         p = self.one_of(simplex).name if simplex else self.weights(of)
         return Line(name, "Categorical", f"p={p}", dims, "label", of=of)
 
     def vector(self, name, dims):
-        event = self.one_of([d for d in DIMS if d not in dims])
+        event = self.one_of([d for d in DIMS if d not in dims and self.sizes[d] > 1])
         if self.chance():
             mu = self.term(REAL, (*dims, event), 1)
-            matrix = self.matrix(event)
-            which = self.one_of(("tau", "cov"))
-            return Line(name, "MvNormal", f"mu={mu.text}, {which}={matrix}", dims, "vector", event=(event,))
+            arguments = f"mu={mu.text}, {self.one_of(('tau', 'cov'))}={self.matrix(event)}"
+            return Line(name, "MvNormal", arguments, dims, "vector", event=(event,))
         a = self.term(POSITIVE, (*dims, event), 1)
         return Line(name, "Dirichlet", f"a={a.text}", dims, "simplex", event=(event,))
 
     def scalar(self, name, family, dims, depth, *, child=False):
-        """A variable of a row of the table, its parameters numbers or terms of earlier variables."""
+        """A variable of a row of the table; its parameters are numbers or terms of earlier ones."""
         spelling = self.one_of([tuple(family.parameters), *family.spellings])
         rows = {**family.spelled, **family.parameters}
         main = self.one_of(spelling)

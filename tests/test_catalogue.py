@@ -129,7 +129,7 @@ def first_of_two_means(v):
 
 def second_of_two_means(v):
     residuals = (v["y"] - v["a"] * v["p"]).sum(0)
-    precision = 1 / 4 + N * v["q"] @ PRECISION @ v["q"]
+    precision = 0.25 + N * v["q"] @ PRECISION @ v["q"]
     return (v["q"] @ PRECISION @ residuals) / precision, precision
 
 
@@ -269,13 +269,13 @@ def test_arrays_have_the_stated_parameters(name, step, stated):
         values = values_of(sampler, seed)
         found = parameters_of(sampler, step, values)
         expected = stated({n: np.asarray(v) for n, v in values.items()})
-        compare([np.broadcast_to(f, np.shape(e)) for f, e in zip(found, expected, strict=True)], expected)
+        compare([f + np.zeros_like(e) for f, e in zip(found, expected, strict=True)], expected)
 
 
 # ---- draws against the integral of the joint density ----------------------------------------
 
 DRAWS = 4000
-GRID = 2001
+GRID = 801
 # For each form with a change of variable, where to integrate: on a log scale or as it is.
 CHANGED = {
     "uniform_prior_of_sd_sd": np.geomspace(1e-3, 4, GRID),
@@ -299,6 +299,11 @@ AS_IT_IS = {
 }
 SHIFTED = tuple(name for row in catalogue_counts.UNSEEN for name in row.forms)
 LEVEL = 1e-4 / (len(CHANGED) + len(AS_IT_IS) + len(SHIFTED))
+
+
+def inside(grid):
+    """The grid without its ends, which may be the bounds of the support."""
+    return grid[1:-1]
 
 
 @functools.cache
@@ -330,16 +335,11 @@ def fit(name, grid, log_density):
     return stats.kstest(draws_of(name), distribution_function(grid, log_density)).pvalue
 
 
-@pytest.mark.parametrize("name", (*CHANGED, *AS_IT_IS))
+@pytest.mark.parametrize("name", [*CHANGED, *AS_IT_IS])
 def test_draws_have_the_distribution_that_the_joint_density_says(name):
     grid = inside((CHANGED | AS_IT_IS)[name])
 
     assert fit(name, grid, log_densities(name, grid)) > LEVEL
-
-
-def inside(grid):
-    """The grid without its ends, which may be the bounds of the support."""
-    return grid[1:-1]
 
 
 @pytest.mark.parametrize("name", CHANGED)
@@ -350,7 +350,6 @@ def test_draws_without_the_jacobian_would_be_told(name):
     mapped = [evaluate(image, (), {"x": np.array(x)}, {}) for x in grid]
     log_jacobian = np.log(np.abs(np.gradient(np.ravel(mapped), grid)))
 
-    assert owner(sampler.schedule.step("x")).endswith(f" of {image}")
     assert fit(name, grid, log_densities(name, grid) + log_jacobian) < LEVEL
 
 
@@ -415,12 +414,12 @@ def test_unseen_of_a_negative_binomial_are_drawn_with_more_successes_not_fewer()
 
 
 def test_a_negative_binomial_counts_failures():
-    """Of 3 successes and 7 failures, the posterior is Beta(a + 3, b + 7), not Beta(a + 7, b + 3)."""
+    """After 3 successes and 7 failures p is Beta(a + 3, b + 7), not Beta(a + 7, b + 3)."""
     with gp.Model() as m:
         p = gp.Beta("p", 2, 5)
         gp.NegativeBinomial("y", n=3, p=p, observed=7)
     a, b = parameters_of(gp.compile(m), "p", {"p": np.array(0.5), "y": np.array(7)})
-    p = np.linspace(0, 1, 20001)
+    p = np.linspace(0, 1, 20001)[1:-1]
     weights = stats.beta.pdf(p, 2, 5) * stats.nbinom.pmf(7, 3, p)
     exact = (p * weights).sum() / weights.sum()
 
@@ -441,19 +440,15 @@ def test_the_density_of_chi_squared_has_an_exponential_once():
 
 
 @pytest.mark.parametrize(
-    ("name", "power"),
-    [("uniform_prior_of_sd_sd", -2), ("uniform_variance_variance", -1)],
+    ("name", "mistake"), [("uniform_prior_of_sd_sd", 2), ("uniform_variance_variance", 1 / 2)]
 )
-def test_a_standard_deviation_is_the_root_of_a_variance(name, power):
-    """The precision is ``sd**-2`` and ``var**-1``: the other power is told from the draws."""
-    grid = np.geomspace(1e-3, 4, GRID)[:-1]
-    other = stats.kstest(
-        draws_of(name) ** (power / -2 if power == -1 else 2),
-        distribution_function(grid, log_densities(name, grid)),
-    )
+def test_a_standard_deviation_is_the_root_of_a_variance(name, mistake):
+    """What is drawn of one is not drawn of the other: a root too few or too many is told."""
+    grid = inside(np.geomspace(1e-3, 4, GRID))
+    distribution = distribution_function(grid, log_densities(name, grid))
 
-    assert fit(name, grid, log_densities(name, grid)) > LEVEL
-    assert other.pvalue < LEVEL
+    assert stats.kstest(draws_of(name), distribution).pvalue > LEVEL
+    assert stats.kstest(draws_of(name) ** mistake, distribution).pvalue < LEVEL
 
 
 def test_a_truncated_rate_reads_each_of_its_children():

@@ -31,7 +31,7 @@ LAYERS = (
     ("ancestral",),
     ("forward",),
     ("initial", "along_draws", "new_data"),
-    ("logs", "gates", "changes"),
+    ("logs", "identities", "gates", "changes", "identities"),
     ("pieces",),
     ("signs", "limits", "dependence"),
     ("elements", "curvature", "readings"),
@@ -61,7 +61,8 @@ LAYERS = (
 # No module of these names a distribution: what they know of one is its row in the table.
 GENERIC = (
     "logs", "gates", "changes", "pieces", "signs", "limits", "dependence", "elements", "curvature",
-    "readings", "finite", "matching", "contractions", "concavity", "conditionals", "centring",
+    "readings", "finite", "matching", "contractions", "concavity", "conditionals", "priors",
+    "rescaling", "repairs", "centring",
     "schedule", "backends", "propriety", "chains", "recording", "run",
 )  # fmt: skip
 

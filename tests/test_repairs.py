@@ -64,7 +64,7 @@ def scale_and_rate_in_one():
 def positive_count_with_a_binomial_child():
     with gp.Model() as m:
         k = gp.Poisson("k", rate=4, lower=1)
-        gp.Binomial("y", k, 0.5, observed=0)
+        gp.Binomial("y", k, 0.5, observed=3)
     return m
 
 
@@ -119,11 +119,25 @@ def rates_with_log_normal_priors():
     return m
 
 
-def scales_with_an_unknown_scale():
+def scales_with_an_unknown_rate():
     with gp.Model(coords={"g": 4}) as m:
-        scale = gp.Gamma("scale", 2, rate=1)
-        sd = gp.HalfCauchy("sd", scale, dims="g")
+        rate = gp.Gamma("rate", 2, rate=1)
+        sd = gp.Exponential("sd", rate=rate, dims="g")
         gp.Normal("y", 0, sigma=sd, dims="g", observed=numbers(4))
+    return m
+
+
+def pulled_to_a_point():
+    with gp.Model() as m:
+        x = gp.Logistic("x", 0, scale=1)
+        gp.Potential("pull", -3 * gp.abs(x - 2))
+    return m
+
+
+def location_of_one_value():
+    with gp.Model() as m:
+        mu = gp.Logistic("mu", 0, scale=1)
+        gp.Laplace("y", mu, rate=3, observed=2.0)
     return m
 
 
@@ -351,22 +365,29 @@ CASES = (
         ),
     ),
     Case(
-        scales_with_an_unknown_scale,
+        scales_with_an_unknown_rate,
         "sd",
-        ("nearest family: Gamma of 1/sd[g]**2, were it not for",),
+        ("nearest family: Gamma, were it not for 1/sd[g]**2 (from y)",),
         (
             written(
-                "give sd a HalfNormal prior, without scale"
+                "give sd a HalfNormal prior, without rate"
                 " (then GeneralizedInverseGaussian of 1/sd[g]**2)",
                 'sd = gp.HalfNormal("sd", tau=..., dims="g")',
             ),
             written(
-                "declare 1/sd[g]**2 as the variable, without scale (then Gamma)",
+                "declare 1/sd[g]**2 as the variable, without rate (then Gamma)",
                 'tau = gp.Gamma("tau", shape=..., rate=..., dims="g")',
                 "sd = 1/gp.sqrt(tau)",
             ),
         ),
     ),
+    Case(
+        pulled_to_a_point,
+        "x",
+        ("were it not for",),
+        (written("give x a Laplace prior (then Laplace)", 'x = gp.Laplace("x", mu=2, rate=...)'),),
+    ),
+    Case(location_of_one_value, "mu", (NONE_FOUND,)),  # no prior that knows the observation
     Case(
         form("square_of_a_latent"),
         "x",
@@ -504,7 +525,7 @@ def test_a_function_with_several_solutions_is_no_scale():
 
     assert scale_of("u", x**2, "x", REAL, POSITIVE) is None
     assert scale_of("u", x + y, "x", REAL, REAL) is None
-    assert scale_of("u", x / (1 + x**2), "x", POSITIVE, POSITIVE) is None
+    assert scale_of("u", x + x**2, "x", POSITIVE, POSITIVE) is None
 
 
 def test_a_function_that_does_not_reach_its_whole_image_is_no_scale():

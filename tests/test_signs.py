@@ -33,6 +33,8 @@ from gibbsppl.signs import (
     sign_of,
     sign_of_second_derivative,
 )
+from gibbsppl.signs.derivatives import slope
+from gibbsppl.signs.samples import signs_taken
 
 K = Dim("k")
 SIZES = {K: 3}
@@ -189,7 +191,16 @@ def violations(expr, interval, seed):
 
 
 def is_real(expr):
-    return not expr.has(sp.I, sp.zoo, sp.nan, sp.oo, -sp.oo, sp.re, sp.im, sp.arg)
+    """Whether SymPy has left nothing complex or infinite in it (``loggamma(-1/2)`` is both)."""
+    numbers = [e for e in sp.preorder_traversal(expr) if e.is_number and not e.is_Rational]
+    no_parts = not expr.has(sp.re, sp.im, sp.arg, sp.AccumBounds)
+    return no_parts and all(n.evalf(20).is_Float for n in numbers)
+
+
+def test_numbers_that_are_not_real_are_known():
+    assert not is_real(exp(loggamma(Rational(-1, 2))))
+    assert not any(map(is_real, (sp.zoo, sp.nan, sp.oo, sp.I * x, sp.atan(sp.zoo))))
+    assert is_real(sqrt(2) + loggamma(Rational(7, 2)) * x)
 
 
 @settings(max_examples=400, deadline=None, derandomize=True)
@@ -220,6 +231,36 @@ def test_signs_by_coefficients():
     assert sign_by_coefficients(s * r) == "unknown"
     assert sign_by_coefficients(s - t) == "unknown"
     assert sign_by_coefficients(s - s) == "zero"
+
+
+def test_signs_taken_are_those_of_values_and_never_of_rounding_errors():
+    s, t = sp.symbols("s t", positive=True)
+    r = sp.Symbol("r", real=True)
+    trigamma = sp.polygamma(1, s)
+    assert signs_taken(s - r**2) == signs_taken(r) == signs_taken(s - t) == {1, -1}
+    assert signs_taken(sqrt(s) + r**2) == signs_taken(trigamma - 1 / s) == {1}
+    assert signs_taken(1 / s + 1 / s**2 - trigamma) == {1}
+    assert signs_taken(-1 / s) == {-1}
+    cancelling = sp.Add((1 + s) ** 2, -1, -2 * s, -(s**2))
+    assert signs_taken(cancelling) == signs_taken(s * cancelling) == set()
+    assert signs_taken(sp.cos(s)) == set()
+
+
+@pytest.mark.parametrize(
+    "curve",
+    [
+        a**3 - 2 * a + 1,
+        a * log(1 + a**2) * exp(-a / 2),
+        loggamma(a + 2) - a * loggamma(2 * a),
+        (1 + exp(2 * a)) ** Rational(-3, 2),
+    ],
+)
+def test_slopes_are_derivatives(curve):
+    second = slope(slope(curve, a), a)
+    at = {a: Rational(7, 10)}
+
+    assert abs(sp.N((second - sp.diff(curve, a, 2)).subs(at), 30)) < 1e-25
+    assert abs(sp.N(second.subs(at), 30)) > 1e-3
 
 
 @pytest.mark.parametrize(

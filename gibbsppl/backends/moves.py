@@ -24,11 +24,13 @@ def log_density(module: Module, step: Move | ConcaveDraw) -> str:
     name = place.array.name
     like = statement.target.array.name
     outer, inner = module.writer(keeps=True), module.writer(local=name, like=like, keeps=True)
+    # One name for a gather that both read.
+    inner.gathered = outer.gathered
     body, terms = _statistics(module, step, outer, inner)
     terms += [(_term(module, step, inner, c), c.factor) for c in step.terms]
     local = module.names.of(name)
     within = {c: n for c, n in inner.gathered.items() if local in words(c)}
-    outer.gathered |= {c: n for c, n in inner.gathered.items() if c not in within}
+    outer.gathered = {c: n for c, n in inner.gathered.items() if c not in within}
     value = with_gathers(within, returned(terms))
     body += ["", f"def log_density({local}):", *indented(value), "", "return log_density"]
     outer.state_names.update(inner.state_names)

@@ -184,7 +184,10 @@ class _Check:
 
     def _joint_terms(self, step: Step, values: Values) -> Any:
         """The log densities, element by element, of all factors that mention the variable."""
-        factors = self.graph.factors_of(array_of(step))
+        name = array_of(step)
+        mentioning = self.graph.factors_of(name)
+        own = (s for s in self.graph.statements if s.target.array.name == name)
+        factors = (*mentioning, *(s for s in own if s not in mentioning))
         return np.concatenate([np.ravel(log_density(f, values, self.graph.sizes)) for f in factors])
 
     def _state(self) -> dict[str, Any]:

@@ -99,7 +99,7 @@ def exact_parts(
     assert natural is not None
     base = natural.log_base(conditional.place, conditional.event, **known)
     if conditional.change is not None:
-        base -= conditional.change.log_jacobian(conditional.place)
+        base += log_slope(conditional)
     over = statement.over if conditional.family.event else regions(statement, sizes)
     log_base = evaluate(sp.sympify(base), over, values, sizes)
     log_base = np.broadcast_to(log_base, tuple(map(len, over)))
@@ -118,8 +118,17 @@ def _concave_terms(conditional: LogConcave, given: Any, values: Values, sizes: S
     if conditional.change is None:
         return density
     over = regions(statement, sizes)
-    jacobian = conditional.change.log_jacobian(conditional.place)
-    return np.concatenate([density, -np.ravel(evaluate(jacobian, over, changed, sizes))])
+    slope = evaluate(log_slope(conditional), over, changed, sizes)
+    return np.concatenate([density, np.ravel(slope)])
+
+
+def log_slope(conditional: Conditional | LogConcave) -> Expr:
+    """``log |du/dx|``, differentiated here: the table's own Jacobian is what is checked."""
+    change, target = conditional.change, conditional.statement.target
+    assert change is not None
+    x = sp.Dummy("x", positive=bool(target.array.is_positive) or None)
+    slope = sp.diff(change.forward(x), x)
+    return sp.log(sp.Abs(slope)).xreplace({x: target})
 
 
 def _on_new_scale(

@@ -258,7 +258,7 @@ TABLES = (
         ON_REALS,
         _places(
             "Normal.mu LogNormal.mu Laplace.mu StudentT.mu Logistic.mu Gumbel.mu VonMises.mu "
-            "Uniform.lower Uniform.upper Bernoulli.logit_p Binomial.logit_p"
+            "Uniform.lower Bernoulli.logit_p Binomial.logit_p"
         ),
     ),
     Table(
@@ -307,7 +307,6 @@ TABLES = (
                 "squared": lambda x: x**2,
                 "square root": gp.sqrt,
                 "reciprocal": lambda x: 1 / x,
-                "exp": gp.exp,
             }),
             _child("Poisson rate, gathered", lambda x: _counts(x[_known_index()]), "k"),
             _child("Poisson rate, by label", lambda x: _counts(x[_latent_index()]), "k"),

@@ -109,25 +109,23 @@ def _solved(
     pairs = list(zip(etas, coefficients, strict=True))
     closed = [(e, c) for e, c in pairs if _is_under_a_sum(c, unknown.values())]
     letters = {e: sp.Dummy(str(e)) for e in etas}
-    equations = [c.xreplace(dummies) - letters[e] for e, c in pairs if (e, c) not in closed]
-    solutions = sp.solve(equations, *dummies.values(), dict=True) if equations else []
+    equations = {letters[e]: c.xreplace(dummies) for e, c in pairs if (e, c) not in closed}
+    zeros = [c - letter for letter, c in equations.items()]
+    solutions = sp.solve(zeros, *dummies.values(), dict=True) if zeros else []
     back = {d: e for e, d in letters.items()}
-    found = next((s for s in solutions if _is_right(s, equations, letters.values())), {})
+    found = next((s for s in solutions if _is_right(s, equations)), {})
     values = {n: found[dummies[x]] for n, x in unknown.items() if dummies[x] in found}
     solved = tuple((n, value.xreplace(back)) for n, value in values.items())
     return Reading(tuple(etas), solved, tuple(closed if solutions else pairs))
 
 
-def _is_right(
-    solution: Mapping[Expr, Expr], equations: Sequence[Expr], letters: Iterable[Expr]
-) -> bool:
+def _is_right(solution: Mapping[Expr, Expr], equations: Mapping[Expr, Expr]) -> bool:
     """Whether a solution gives parameters back from which eta was made: there may be two roots."""
-    symbols = sorted({d for e in equations for d in e.free_symbols} - set(letters), key=str)
+    symbols = sorted({d for c in equations.values() for d in c.free_symbols}, key=str)
     point = {d: sp.Rational(n + 3, n + 2) for n, d in enumerate(symbols)}
-    made = {e: sp.solve(q.xreplace(point), e)[0] for e, q in zip(letters, equations, strict=False)}
-    return all(
-        abs(sp.N(v.xreplace(made).xreplace(point)) - point[d]) < TINY for d, v in solution.items()
-    )
+    made = {letter: c.xreplace(point) for letter, c in equations.items()}
+    found = {d: sp.N(v.xreplace(made).xreplace(point)) for d, v in solution.items()}
+    return all(abs(v - point[d]) < TINY for d, v in found.items())
 
 
 def _is_under_a_sum(expr: Expr, unknown: Iterable[Leaf]) -> bool:

@@ -17,6 +17,7 @@ import numpy as np
 import sympy as sp
 
 from gibbsppl.expressions import (
+    FUNCTIONS,
     Array,
     AtMost,
     Below,
@@ -75,7 +76,7 @@ def _is_known(expr: Expr, values: Values) -> bool:
     """Whether all arrays are data and all functions have a value here."""
     if any(a.name not in values for a in expr.free_symbols if isinstance(a, Array)):
         return False
-    known = (*_FUNCTIONS, Leaf, Over, Times)
+    known = (*_FUNCTIONS, *FUNCTIONS, Leaf, Over, Times)
     return all(
         e.is_number or isinstance(e, (Dim, Array)) or type(e) in known
         for e in sp.preorder_traversal(expr)
@@ -99,4 +100,14 @@ def _value(expr: Expr, at: Positions, values: Values, sizes: Mapping[Dim, int]) 
         case _ if expr.is_number and not expr.args:
             return float(expr)
         case _:
-            return _FUNCTIONS[type(expr)](*(_value(a, at, values, sizes) for a in expr.args))
+            return _function(expr)(*(_value(a, at, values, sizes) for a in expr.args))
+
+
+def _function(expr: Expr) -> Callable[..., Any]:
+    """The numerical form of a function; SciPy's are imported when one is met."""
+    if type(expr) in _FUNCTIONS:
+        return _FUNCTIONS[type(expr)]
+    from gibbsppl.runtime import functions  # noqa: PLC0415  (declaring a model needs no SciPy)
+
+    found: Callable[..., Any] = getattr(functions, FUNCTIONS[type(expr)])
+    return found

@@ -17,8 +17,41 @@ Flags = NDArray[np.bool_]
 # What a log density may be wrong by, of its size: a few of its last digits.
 ROUNDING = 64 * float(np.finfo(float).eps)
 
+# What it may be wrong by before it counts as not concave: half its digits.
+NOT_CONCAVE = float(np.sqrt(np.finfo(float).eps))
+
 # A piece that falls by less is as good as flat.
 FLAT = 1e-5
+
+# A tail whose slope is smaller does not fall.
+LEVEL = 1e-290
+
+# The chords below the log density are to have this share of the hull's mass: then a draw from the
+# hull is worth more than a point that a search proposes.
+KNOWN = 0.3
+
+# Searches propose points so many standard deviations away from the mode (at those of a normal
+# density, the hull of four has 1.4 times its mass), at least 0.5 away from all others, or none; in
+# the first rounds by a parabola through the highest points, later on by other ways as well.
+STEPS = (-1.4, -0.4, 0.4, 1.4)
+APART = 0.5
+PARABOLAS = 5
+
+FARTHEST = 1e300
+ROUNDS = 500
+
+IMPROPER = "the log density does not fall in a tail: the conditional has no finite integral."
+NONE_ACCEPTED = f"log-concave draw: none of {ROUNDS} candidates was accepted."
+
+
+def no_start(x: float) -> str:
+    """What is said where the log density is not finite at the start."""
+    return f"no finite log density at the start, {x:.6g}."
+
+
+def not_concave(x: float) -> str:
+    """What is said of a point below the chord of its neighbours."""
+    return f"the log density is not concave at {x:.6g}: its chords are above it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,24 +66,33 @@ class Points:
     log_density: Floats
     number: NDArray[np.intp]  # of points, without the ends
 
-    def only(self, elements: Flags) -> Points:
+    def only(self, elements: NDArray[np.intp]) -> Points:
         """The columns of some elements, without the rows that they do not need."""
         number = self.number[elements]
         rows = number.max(initial=1) + 2
-        return Points(self.x[:rows, elements], self.log_density[:rows, elements], number)
+        x, log_density = (a[:rows].take(elements, 1) for a in (self.x, self.log_density))
+        return Points(x, log_density, number)
+
+    def block(self, columns: slice) -> Points:
+        """Neighbouring columns."""
+        return Points(self.x[:, columns], self.log_density[:, columns], self.number[columns])
 
     def with_point(self, x: Floats, log_density: Floats, inside: Flags) -> Points:
         """The points, and one more in the columns that are flagged; the others get one more end."""
-        end = self.x[-1]
-        place = np.where(inside, (self.x < x).sum(0), len(self.x))
-        # (a point at the lower end has it on its left, one at the upper end on its right)
-        row = np.arange(len(self.x) + 1)[:, None]
-        before, here = row < place, row == place
-        return Points(
-            _merged(self.x, np.where(inside, x, end), before, here),
-            _merged(self.log_density, np.where(inside, log_density, -np.inf), before, here),
-            self.number + inside,
-        )
+        rows, columns = self.x.shape
+        merged = np.empty((rows + 1, columns)), np.empty((rows + 1, columns))
+        merged[0][0], merged[1][0] = self.x[0], self.log_density[0]
+        x = np.where(inside, x, self.x[-1])
+        log_density = np.where(inside, log_density, -np.inf)
+        for row in range(1, rows):
+            # (a point at the lower end has it on its left, one at the upper end on its right)
+            here = inside & (x <= self.x[row])
+            merged[0][row] = np.where(here, x, self.x[row])
+            merged[1][row] = np.where(here, log_density, self.log_density[row])
+            x = np.where(here, self.x[row], x)
+            log_density = np.where(here, self.log_density[row], log_density)
+        merged[0][rows], merged[1][rows] = x, log_density
+        return Points(*merged, self.number + inside)
 
     def within(self, lower: Floats, upper: Floats) -> Points:
         """The points, with ends that are nearer."""
@@ -58,101 +100,104 @@ class Points:
 
     def outer(self) -> tuple[Floats, Floats]:
         """The leftmost and the rightmost point of each element."""
-        return self.x[1], self.x[self.number, np.arange(self.number.size)]
+        return self.x[1], at(self.x, self.number)
 
 
-def _merged(rows: Floats, one: Floats, before: Flags, here: Flags) -> Floats:
-    """Rows with one more value in each column, where ``here`` says."""
-    same = np.concatenate([rows, rows[-1:]])
-    moved = np.concatenate([rows[:1], rows])
-    return np.where(before, same, np.where(here, one, moved))
+def at(rows: Floats, row: NDArray[np.intp]) -> Floats:
+    """The value in one row of each column."""
+    columns = rows.shape[1]
+    return rows.ravel().take(row * columns + np.arange(columns))
 
 
 @dataclass(frozen=True, slots=True)
 class Hull:
     """Pieces of a piecewise linear function above a concave one, from points outwards.
 
-    There are two pieces between points that follow one another, and one at each end: all that
-    start in their left point come first, then all that start in their right one. Heights are
+    There are two pieces between points that follow one another, and one at each end: ``[0]`` has
+    those that start in their left point, ``[1]`` those that start in their right one. Heights are
     relative to the highest point.
     """
 
-    x: Floats
     slope: Floats  # away from the point
     width: Floats
     top: Floats  # the height of the higher end
     mass: Floats  # integrals of the exponential, divided by that of the peak
-    peak: Floats
-
-    def only(self, elements: Flags) -> Hull:
-        """The columns of some elements."""
-        rows = (self.x, self.slope, self.width, self.top, self.mass, self.peak)
-        return Hull(*(row[..., elements] for row in rows))
+    chords: Floats  # the integral below the chords, or a little less
 
 
 def hull_of(points: Points) -> Hull:
-    """What the chords, continued to their left and right, leave above the points."""
-    x, f = points.x, points.log_density - points.log_density.max(0)
-    error = np.where(f > -np.inf, ROUNDING * (1 + np.abs(points.log_density)), 0)
-    f = f + error
-    gap = np.diff(x, axis=0)
-    gap = np.where(gap > 0, gap, 0)
-    rise = np.diff(f, axis=0) / gap
-    slack = (error[1:] + error[:-1]) / gap
-    chord = np.isfinite(rise)
-    none = np.full((1, x.shape[1]), np.inf)
-    left = np.concatenate([none, np.where(chord, rise + slack, np.inf)[:-1]])
-    right = np.concatenate([np.where(chord, rise - slack, -np.inf)[1:], -none])
-    # where they meet: at an end if there is but one
-    share = np.clip((rise - right) / (left - right), 0, 1)
-    share = np.where(np.isinf(left), 0, np.where(np.isinf(right), 1, share))
-    near = np.where(share > 0, share * gap, 0)
-    far = np.where((share < 1) & np.isfinite(right), (1 - share) * gap, 0)
-    tops = _tops(f, np.where(near > 0, left * near, 0), np.where(far > 0, -right * far, 0))
-    pieces = ((x[:-1], x[1:]), (left, -right), (near, far), tops)
-    at, slope, width, top = (np.concatenate(p) for p in pieces)
-    peak = np.where(width > 0, top, -np.inf).max(0)
-    mass = mass_of(top - peak, np.abs(slope), width)
-    return Hull(at, slope, width, top, np.where(np.isnan(mass), np.inf, mass), peak)
+    """What the chords, continued to their left and right, leave above three points or more.
+
+    Beyond chords that do not fall towards an infinite end, masses are not finite.
+    """
+    f = points.log_density - points.log_density.max(0)
+    error = ROUNDING * (1 + np.abs(points.log_density))
+    error = np.where(error < np.inf, error, 0)
+    gap = np.fmax(np.diff(points.x, axis=0), 0)
+    rise, slack = np.diff(f, axis=0), error[1:] + error[:-1]
+    chord = np.isfinite(rise) & (gap > 0)
+    # lines from the left point onwards, and from the right one backwards
+    slope = np.full((2, *gap.shape), np.inf)
+    np.divide(rise[:-1] + slack[:-1], gap[:-1], out=slope[0, 1:], where=chord[:-1])
+    np.divide(slack[1:] - rise[1:], gap[1:], out=slope[1, :-1], where=chord[1:])
+    f += error
+    width, meeting = _meetings(f, gap, slope)
+    peak = np.fmax.reduce(meeting)
+    e, mass = np.exp(f - peak), np.exp(meeting - peak)
+    below = np.where(chord, np.sqrt(e[1:] * e[:-1]) * gap, 0).sum(0)
+    mass = np.stack([_mass(slope[k], width[k], e[k : k + len(gap)], mass) for k in (0, 1)])
+    top = np.stack([np.fmax(f[:-1], meeting), np.fmax(f[1:], meeting)])
+    return Hull(slope, width, top, mass, below)
 
 
-def _tops(f: Floats, left: Floats, right: Floats) -> tuple[Floats, Floats]:
-    """The larger heights of the pieces, from those of the points and the rises away from them."""
+def falling_tails(points: Points) -> Flags:
+    """Whether the hull has a finite integral beyond the first and beyond the last point."""
+    x, f, n = points.x, points.log_density - points.log_density.max(0), points.number
+    error = ROUNDING * (1 + np.abs(points.log_density))
+    # in the same way as the hull, to the last digit
+    first = (error[1] + error[2] - (f[2] - f[1])) / (x[2] - x[1])
+    rise, slack = at(f, n) - at(f, n - 1), at(error, n) + at(error, n - 1)
+    last = (rise + slack) / (at(x, n) - at(x, n - 1))
+    ends = np.isfinite(x[0]), np.isfinite(x[-1])
+    return np.stack([ends[0] | (first < -LEVEL), ends[1] | (last < -LEVEL)])
+
+
+def _meetings(f: Floats, gap: Floats, slope: Floats) -> tuple[Floats, Floats]:
+    """How far the lines from both sides go, and how high they are there."""
+    left, right = slope
+    near = (f[1:] - f[:-1] + right * gap) / (left + right)
+    near = np.where(right == np.inf, gap, np.fmin(np.fmax(near, 0), gap))
+    width = np.stack([near, np.fmax(gap - near, 0)])
     # from the higher point: the rise from a very low one has no digits left
-    meeting = np.where(f[:-1] > f[1:], f[:-1] + left, f[1:] + right)
-    both = (left != 0) & (right != 0)
-    return (
-        np.maximum(f[:-1], np.where(both, meeting, f[:-1] + left)),
-        np.maximum(f[1:], np.where(both, meeting, f[1:] + right)),
-    )
+    from_left = (near == gap) | ((near > 0) & (f[:-1] > f[1:]))
+    return width, np.where(from_left, f[:-1] + left * near, f[1:] + right * width[1])
 
 
-def mass_of(height: Floats, slope: Floats, width: Floats) -> Floats:
-    """The integral of ``exp(height - slope * t)`` over ``0 < t < width``, for slopes above 0."""
-    fall = slope * width
-    length = np.where(fall < FLAT, width * (1 - fall / 2), -np.expm1(-fall) / slope)
-    return np.where(width > 0, np.exp(height) * length, 0)
+def _mass(slope: Floats, width: Floats, start: Floats, end: Floats) -> Floats:
+    """The integral of an exponential function with these ends."""
+    mass = (end - start) / slope
+    flat = np.abs(slope * width) < FLAT
+    if flat.any():
+        mass = np.where(flat, (start + end) / 2 * width, mass)
+    return np.where(width > 0, mass, 0)
 
 
-def drawn_from(rng: np.random.Generator, hull: Hull) -> tuple[Floats, Floats]:
+def drawn_from(
+    rng: np.random.Generator, points: Points, hull: Hull
+) -> tuple[Floats, Floats]:
     """A draw of each element from the density whose logarithm is the hull, and the hull there."""
-    weight = hull.mass.cumsum(0)
-    piece = (weight > rng.random(weight.shape[1]) * weight[-1]).argmax(0)
-    at = piece, np.arange(piece.size)
-    slope, width = np.abs(hull.slope[at]), hull.width[at]
-    fall, u = slope * width, rng.random(piece.size)
+    _, rows, columns = hull.mass.shape
+    weight = hull.mass.reshape(-1, columns).cumsum(0)
+    level, piece = rng.random(columns) * weight[-1], np.zeros(columns, dtype=np.intp)
+    for row in weight[:-1]:
+        piece += row <= level
+    of_piece = (rows.reshape(-1, columns) for rows in (hull.slope, hull.width, hull.top))
+    rise, width, top = (at(rows, piece) for rows in of_piece)
+    slope, u = np.abs(rise), rng.random(columns)
+    fall = slope * width
     below = np.where(fall < FLAT, u * width, -np.log1p(u * np.expm1(-fall)) / slope)
-    away = np.where(hull.slope[at] > 0, width - below, below)
-    x = hull.x[at] + np.where(piece < len(weight) // 2, away, -away)
-    return x, hull.top[at] - slope * below
-
-
-def chord_at(points: Points, x: Floats) -> Floats:
-    """The chord below the log density, -inf outside of the points."""
-    after = (points.x < x).sum(0).clip(1, len(points.x) - 1)
-    elements = np.arange(x.size)
-    a, b = points.x[after - 1, elements], points.x[after, elements]
-    left = points.log_density[after - 1, elements] * (b - x) / (b - a)
-    right = points.log_density[after, elements] * (x - a) / (b - a)
-    chord = left + right - ROUNDING * (1 + np.abs(left) + np.abs(right))
-    return np.where(np.isnan(chord), -np.inf, chord)
+    away = np.where(rise > 0, width - below, below)
+    backwards = piece >= rows
+    x = at(points.x, np.where(backwards, piece - rows + 1, piece))
+    x = np.where(backwards, x - away, x + away)
+    return np.fmin(np.fmax(x, points.x[0]), points.x[-1]), top - slope * below

@@ -17,31 +17,40 @@ from numpy.typing import NDArray
 
 from gibbsppl.errors import RunError
 from gibbsppl.runtime.chords import (
+    APART,
+    FARTHEST,
+    IMPROPER,
+    KNOWN,
+    NONE_ACCEPTED,
+    NOT_CONCAVE,
+    PARABOLAS,
+    ROUNDS,
+    STEPS,
     Flags,
     Floats,
-    Hull,
     Points,
-    chord_at,
+    at,
     drawn_from,
+    falling_tails,
     hull_of,
-    mass_of,
+    no_start,
+    not_concave,
 )
+from gibbsppl.runtime.concave_one import Points as PointsOfOne
+from gibbsppl.runtime.concave_one import candidate, log_concave_one
 from gibbsppl.runtime.moves import LogDensity, _with
 
-# What a log density may be wrong by, of its size, before it counts as not concave: half its digits.
-NOT_CONCAVE = float(np.sqrt(np.finfo(float).eps))
+# So many first points are searched for without a look at the hull.
+BLIND = 4
 
-# The chords below the log density are to have this share of the hull's mass: then a draw from the
-# hull is worth more than a point that a search proposes.
-KNOWN = 0.3
+# While a search goes on without a look at the hull, its points may be as near as these.
+BESIDE = 0.2
 
-# Searches propose points this many standard deviations away from all others, or none; in the first
-# rounds by a parabola through the highest points, later on by other ways as well.
-APART = 0.5
-PARABOLAS = 5
+# Hulls are made for so many elements together: their arrays stay near the processor.
+BLOCK = 2048
 
-FARTHEST = 1e300
-ROUNDS = 500
+# So few elements are drawn on plain numbers.
+FEW = 12
 
 
 @np.errstate(all="ignore")  # what is not a number, or overflows, is outside of the support
@@ -62,24 +71,99 @@ def log_concave(
     (2,)
     """
     start = np.asarray(start, dtype=float)
+    if start.size == 1:
+        return _only_one(rng, log_density, start, lower, upper)
+    ends = [np.broadcast_to(b, start.shape).ravel() for b in (lower, upper)]
+    return _log_concave_batch(rng, log_density, start, *ends)[()]
+
+
+def _only_one(
+    rng: np.random.Generator, log_density: LogDensity, start: Floats, lower: Any, upper: Any
+) -> Any:
+    """A draw of the only element of an array, which may have any shape."""
+    shape = start.shape
+    if shape:
+        of_one = _of_one(lambda x: np.ravel(log_density(np.full(shape, x)))[0])
+    else:
+        of_one = _of_one(log_density)
+    lower, upper = (b if isinstance(b, float) else np.asarray(b).item() for b in (lower, upper))
+    x = log_concave_one(rng, of_one, start.item(), lower, upper)
+    return np.full(shape, x) if shape else np.float64(x)
+
+
+def _of_one(log_density: LogDensity) -> Callable[[float], float]:
+    """A log density on plain numbers: -inf where it is not a number."""
+
+    def evaluated(x: float) -> float:
+        found = float(log_density(np.float64(x)))
+        if found == np.inf:
+            raise RunError(_infinite(x))
+        return -np.inf if found != found else found  # noqa: PLR0124  (what is not a number)
+
+    return evaluated
+
+
+def _infinite(x: float) -> str:
+    return f"the log density is infinite at {x:.6g}."
+
+
+def _log_concave_batch(
+    rng: np.random.Generator, log_density: LogDensity, start: Floats, lower: Floats, upper: Floats
+) -> Floats:
+    """One draw of every element, with their points side by side in columns."""
     new = start.ravel().copy()
     of_elements = _of_elements(new, start.shape, log_density)
-    ends = [np.broadcast_to(b, start.shape).ravel() for b in (lower, upper)]
     elements = np.arange(new.size)
-    points = _first_point(of_elements(elements, new), new, *ends)
-    for done in range(ROUNDS):
-        if not elements.size:
-            return new.reshape(start.shape)[()]
-        x, height, drawn = _candidates(rng, points, done)
-        level = height - rng.standard_exponential(elements.size)
-        accepted = drawn & (level <= chord_at(points, x))
-        if not accepted.all():
-            found = of_elements(elements, x)
-            accepted |= drawn & (found >= level)
-            points = _taken_in(points, x, found)
-        new[elements[accepted]] = x[accepted]
-        elements, points = elements[~accepted], points.only(~accepted)
-    raise RunError(f"log-concave draw: none of {ROUNDS} candidates was accepted.")
+    points = _first_point(of_elements(elements, new), new, lower, upper)
+    done = 0
+    while elements.size > FEW:
+        if done == ROUNDS:
+            raise RunError(NONE_ACCEPTED)
+        x, height = _candidates(rng, points, done)
+        found = of_elements(elements, x)
+        accepted = found >= height - rng.standard_exponential(x.size)
+        if accepted.any():
+            above = np.flatnonzero(found > height)
+            _require_concave(_taken_in(points.only(above), x[above], found[above]))
+            new[elements[accepted]] = x[accepted]
+            rest = np.flatnonzero(~accepted)
+            elements, x, found = elements[rest], x[rest], found[rest]
+            points = points.only(rest)
+        points = _taken_in(points, x, found)
+        done += 1
+    _draw_the_last(rng, of_elements, new, dict(zip(elements, _columns(points), strict=True)), done)
+    return new.reshape(start.shape)
+
+
+def _draw_the_last(
+    rng: np.random.Generator,
+    log_density: Callable[[NDArray[np.intp], Floats], Floats],
+    new: Floats,
+    rest: dict[np.intp, PointsOfOne],
+    done: int,
+) -> None:
+    """Put draws of a few elements into the array, after so many rounds."""
+    for more in range(done, ROUNDS):
+        if not rest:
+            return
+        tried = [candidate(rng, points, more) for points in rest.values()]
+        found = log_density(np.array([*rest]), np.array([x for x, _ in tried]))
+        for e, (x, height), f in zip([*rest], tried, found.tolist(), strict=True):
+            level = height - rng.standard_exponential()
+            if f < level or f > height:
+                rest[e].take_in(x, f)
+            if f >= level:
+                new[e] = x
+                del rest[e]
+    raise RunError(NONE_ACCEPTED)
+
+
+def _columns(points: Points) -> list[PointsOfOne]:
+    """The points of each element, on plain numbers."""
+    return [
+        PointsOfOne(x[1 : n + 1].tolist(), f[1 : n + 1].tolist(), float(x[0]), float(x[-1]))
+        for x, f, n in zip(points.x.T, points.log_density.T, points.number, strict=True)
+    ]
 
 
 def _of_elements(
@@ -90,10 +174,10 @@ def _of_elements(
     def evaluated(elements: NDArray[np.intp], x: Floats) -> Floats:
         whole = new.copy()
         whole[elements] = x
-        found = np.broadcast_to(log_density(whole.reshape(shape)[()]), shape).ravel()[elements]
+        found = np.broadcast_to(log_density(whole.reshape(shape)), shape).ravel()[elements]
         found = np.where(np.isnan(found), -np.inf, found)
         if np.any(found == np.inf):
-            raise RunError(f"the log density is infinite at {x[found == np.inf][0]:.6g}.")
+            raise RunError(_infinite(x[found == np.inf][0]))
         return found
 
     return evaluated
@@ -103,7 +187,7 @@ def _first_point(log_density: Floats, start: Floats, lower: Floats, upper: Float
     """The start, between the ends of the support."""
     wrong = ~(log_density > -np.inf) | ~(lower <= start) | ~(start <= upper)
     if wrong.any():
-        raise RunError(f"no finite log density at the start, {start[wrong][0]:.6g}.")
+        raise RunError(no_start(start[wrong][0]))
     none = np.full(start.shape, -np.inf)
     one = np.ones(start.shape, dtype=np.intp)
     return Points(np.stack([lower, start, upper]), np.stack([none, log_density, none]), one)
@@ -112,76 +196,73 @@ def _first_point(log_density: Floats, start: Floats, lower: Floats, upper: Float
 def _taken_in(points: Points, x: Floats, log_density: Floats) -> Points:
     """The points, and what was found at one more of each element."""
     outside = log_density == -np.inf
+    if outside.any():
+        points = _ended(points, x, outside)
+    known = ((points.x == x) & (points.log_density > -np.inf)).any(0)
+    return points.with_point(x, log_density, ~outside & ~known)
+
+
+def _ended(points: Points, x: Floats, outside: Flags) -> Points:
+    """The points, with the ends of the support at what was found to be outside of it."""
     first, last = points.outer()
     hole = outside & (first < x) & (x < last)
     if hole.any():
-        raise RunError(_not_concave(x[hole][0]))
+        raise RunError(not_concave(x[hole][0]))
     lower = np.where(outside & (x < first), x, -np.inf)
     upper = np.where(outside & (x > last), x, np.inf)
-    known = ((points.x == x) & (points.log_density > -np.inf)).any(0)
-    points = points.within(lower, upper).with_point(x, log_density, ~outside & ~known)
-    _require_concave(points)
-    return points
+    return points.within(lower, upper)
 
 
 def _require_concave(points: Points) -> None:
     """Raise an error if a point is below the chord of its neighbours."""
     x, f = points.x, points.log_density
-    left = f[:-2] * (x[2:] - x[1:-1]) / (x[2:] - x[:-2])
-    right = f[2:] * (x[1:-1] - x[:-2]) / (x[2:] - x[:-2])
+    share = (x[2:] - x[1:-1]) / (x[2:] - x[:-2])
+    left, right = f[:-2] * share, f[2:] * (1 - share)
     size = 1.0 + np.abs(f[1:-1]) + np.abs(left) + np.abs(right)
     below = left + right - f[1:-1] > NOT_CONCAVE * size
     if below.any():
-        raise RunError(_not_concave(x[1:-1][below][0]))
+        raise RunError(not_concave(x[1:-1][below][0]))
 
 
-def _not_concave(x: float) -> str:
-    return f"the log density is not concave at {x:.6g}: its chords are above it."
+def _candidates(rng: np.random.Generator, points: Points, done: int) -> tuple[Floats, Floats]:
+    """The next point of each element and the height of the hull there.
 
-
-def _candidates(
-    rng: np.random.Generator, points: Points, done: int
-) -> tuple[Floats, Floats, Flags]:
-    """The next point of each element, the hull's height there, and whether it is a draw.
-
-    It is a draw from the hull unless a search for better points has not ended.
+    It is a draw from the hull unless a search for better points has not ended: then the height is
+    infinite.
     """
-    if points.number.max() < 3:
-        x = _few(points)
-        return x, x, np.zeros(x.shape, dtype=bool)
+    if done < BLIND or points.number.max() < 3:
+        x = _first(_few(points), _apart(points, 4.0 ** (done + 1), BESIDE) if done > 1 else points.x[1])
+        return x, np.full(x.shape, np.inf)
+    _require_concave(points)
+    blocks = [slice(i, i + BLOCK) for i in range(0, points.number.size, BLOCK)]
+    drawn = [_drawn(rng, points.block(columns)) for columns in blocks]
+    x, height, known = (np.concatenate(rows) for rows in zip(*drawn, strict=True))
+    if not known.all():
+        rest = np.flatnonzero(~known)
+        sought = _sought(points.only(rest), done)
+        x[rest] = _first(sought, x[rest])
+        height[rest] = np.where(np.isnan(sought), height[rest], np.inf)
+    return x, height
+
+
+def _drawn(rng: np.random.Generator, points: Points) -> tuple[Floats, Floats, Flags]:
+    """A draw from the hull, the hull's height there, and whether the hull is good."""
     hull = hull_of(points)
-    x, height = drawn_from(rng, hull)
-    x = np.clip(x, points.x[0], points.x[-1])
-    sought = np.full(x.shape, np.nan)
-    searching = ~_is_known(points, hull)
-    if searching.any():
-        sought[searching] = _sought(points.only(searching), hull.only(searching), done)
-    drawn = np.isnan(sought)
-    return np.where(drawn, x, sought), height + points.log_density.max(0), drawn
+    x, height = drawn_from(rng, points, hull)
+    known = (points.number > 2) & (hull.chords > KNOWN * hull.mass.sum((0, 1)))
+    return x, height + points.log_density.max(0), known
 
 
-def _is_known(points: Points, hull: Hull) -> Flags:
-    """Where the chords below the log density are near to the hull above it."""
-    x, f = points.x, points.log_density - points.log_density.max(0)
-    gap, higher = np.diff(x, axis=0), np.maximum(f[:-1], f[1:])
-    below = mass_of(higher - hull.peak, np.abs(np.diff(f, axis=0)) / gap, gap)
-    below = np.where(np.minimum(f[:-1], f[1:]) > -np.inf, below, 0)
-    return np.asarray((points.number > 2) & (below.sum(0) > KNOWN * hull.mass.sum(0)))
-
-
-def _sought(points: Points, hull: Hull, done: int) -> Floats:
+def _sought(points: Points, done: int) -> Floats:
     """A point that makes the hull better, nan where a draw from it is as good as any."""
     growth = min(4.0 ** (done + 1), 1e100)
     if done < PARABOLAS or done % 3 == 0:
         refined = _apart(points, growth)
     else:
-        ends = _at_an_end(points, hull) if done % 3 == 1 else False
-        refined = np.where(ends, np.nan, _split(points, hull))
-    sought = _first(_few(points), _farther(points, hull, growth), refined)
+        refined = _split(points, leave_ends=done % 3 == 1)
+    sought = _first(_few(points), _farther(points, growth), refined)
     if np.any(np.abs(sought) > FARTHEST):
-        raise RunError(
-            "the log density does not fall in a tail: the conditional has no finite integral."
-        )
+        raise RunError(IMPROPER)
     return sought
 
 
@@ -204,22 +285,25 @@ def _few(points: Points) -> Floats:
     return np.where(number > 2, np.nan, np.where(right, last + step[1], first - step[0]))
 
 
-def _farther(points: Points, hull: Hull, growth: float) -> Floats:
-    """A point far out, for elements whose hull has no finite integral."""
+def _farther(points: Points, growth: float) -> Floats:
+    """A point far out, for elements with a chord that does not fall towards an infinite end."""
     first, last = points.outer()
     mode, sd = _parabola(points)
-    half = len(hull.mass) // 2
-    left, right = (hull.mass[half:] == np.inf).any(0), (hull.mass[:half] == np.inf).any(0)
+    falls = falling_tails(points)
     least, most = ((last - first) * step for step in (max(1.0, growth / 4**5), growth))
     up = np.clip(_first(mode + sd, last), last + least, last + most)
     down = np.clip(_first(mode - sd, first), first - most, first - least)
-    return np.where(right, up, np.where(left, down, np.nan))
+    return np.where(~falls[1], up, np.where(~falls[0], down, np.nan))
 
 
-def _middle(points: Points) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The index of the highest point, or of the one next to it where it is the first or last."""
-    i = np.clip(points.log_density.argmax(0), 2, np.maximum(points.number - 1, 2))
-    return np.minimum(i, len(points.x) - 2), np.arange(i.size)
+def _around_highest(points: Points) -> tuple[Floats, ...]:
+    """The highest point between two others, with these: where they are and how high."""
+    x, f = points.x, points.log_density
+    if len(x) == 5:
+        return x[1], x[2], x[3], f[1], f[2], f[3]
+    i = np.clip(f.argmax(0), 2, np.maximum(points.number - 1, 2))
+    i = np.minimum(i, len(x) - 2)
+    return tuple(at(rows, k) for rows in (x, f) for k in (i - 1, i, i + 1))
 
 
 def _parabola(points: Points) -> tuple[Floats, Floats]:
@@ -227,19 +311,19 @@ def _parabola(points: Points) -> tuple[Floats, Floats]:
 
     Beyond a bound, the bound and the scale of the exponential density that falls from there.
     """
-    i, e = _middle(points)
-    x, f = points.x, points.log_density
-    before, after = x[i, e] - x[i - 1, e], x[i + 1, e] - x[i, e]
-    rise, fall = (f[i, e] - f[i - 1, e]) / before, (f[i + 1, e] - f[i, e]) / after
-    precision = np.maximum(2 * (rise - fall) / (before + after), 0)
+    x0, x1, x2, f0, f1, f2 = _around_highest(points)
+    before, after = x1 - x0, x2 - x1
+    rise, fall = (f1 - f0) / before, (f2 - f1) / after
+    precision = np.fmax(2 * (rise - fall) / (before + after), 0)
     slope = (rise * after + fall * before) / (before + after)
-    mode = _first(np.clip(x[i, e] + slope / precision, x[0], x[-1]), x[i, e])
-    at_mode = slope - precision * (mode - x[i, e])
+    lower, upper = points.x[0], points.x[-1]
+    mode = _first(np.clip(x1 + slope / precision, lower, upper), x1)
+    at_mode = slope - precision * (mode - x1)
     sd = np.fmin(1 / np.sqrt(precision), 1 / np.abs(at_mode))
-    return mode, np.fmin(sd, (x[-1] - x[0]) / 4)
+    return mode, np.fmin(sd, (upper - lower) / 4)
 
 
-def _apart(points: Points, growth: float) -> Floats:
+def _apart(points: Points, growth: float, nearest: float = APART) -> Floats:
     """A point near the mode or a standard deviation from it, if all others are far from there."""
     first, last = points.outer()
     mode, sd = _parabola(points)
@@ -247,29 +331,30 @@ def _apart(points: Points, growth: float) -> Floats:
     low = first - np.minimum(_outwards(first - points.x[0], last - first), span)
     high = last + np.minimum(_outwards(points.x[-1] - last, last - first), span)
     sd = np.minimum(sd, span)
-    ideal = np.clip(mode + np.array([-1, 0, 1])[:, None] * sd, low, high)
     known = np.where(points.log_density > -np.inf, points.x, np.inf)
-    distance = np.abs(ideal[:, None] - known).min(1)
-    best = distance.argmax(0), np.arange(mode.size)
-    return np.where(distance[best] > APART * sd, ideal[best], np.nan)
+    farthest, best = nearest * sd, np.full(sd.shape, np.nan)
+    for step in STEPS:
+        ideal = np.clip(mode + step * sd, low, high)
+        distance = np.abs(known - ideal).min(0)
+        best = np.where(distance > farthest, ideal, best)
+        farthest = np.fmax(distance, farthest)
+    return best
 
 
-def _at_an_end(points: Points, hull: Hull) -> Flags:
-    """Where the hull has most mass beyond the points."""
-    first, last = points.outer()
-    piece = hull.mass.argmax(0), np.arange(hull.mass.shape[1])
-    right = piece[0] < len(hull.mass) // 2
-    return np.asarray(np.where(right, hull.x[piece] == last, hull.x[piece] == first))
+def _split(points: Points, leave_ends: bool) -> Floats:
+    """A point in the interval where the hull has most mass, nearer to its higher end.
 
-
-def _split(points: Points, hull: Hull) -> Floats:
-    """A point in the interval where the hull has most mass, nearer to its higher end."""
-    x, f = points.x, points.log_density
-    e, k = np.arange(hull.mass.shape[1]), hull.mass.argmax(0) % (len(hull.mass) // 2)
-    a, b, left = x[k, e], x[k + 1, e], f[k, e] > f[k + 1, e]
-    after = x[np.minimum(k + 2, len(x) - 1), e]
-    step = _outwards(b - a, np.where(left, a - x[k - 1, e], after - b))
-    return np.where(np.isfinite(b - a), np.where(left, a + step, b - step), np.nan)
+    There is none beyond the points if ends are left, nor where the interval is infinite.
+    """
+    x, f, mass = points.x, points.log_density, hull_of(points).mass
+    k = np.fmax(mass[0], mass[1]).argmax(0)
+    a, b, left = at(x, k), at(x, k + 1), at(f, k) > at(f, k + 1)
+    before, after = at(x, np.maximum(k - 1, 0)), at(x, np.minimum(k + 2, len(x) - 1))
+    step = _outwards(b - a, np.where(left, a - before, after - b))
+    possible = np.isfinite(b - a)
+    if leave_ends:
+        possible &= (k > 0) & (k < points.number)
+    return np.where(possible, np.where(left, a + step, b - step), np.nan)
 
 
 def _outwards(room: Floats, span: Floats) -> Floats:

@@ -18,6 +18,7 @@ from forms import (
     catalogue_counts,
     catalogue_entering,
     catalogue_extremes,
+    catalogue_hierarchies,
     catalogue_locations,
     catalogue_probabilities,
     catalogue_rates,
@@ -48,6 +49,7 @@ FORMS: tuple[Form, ...] = (
     *catalogue_probabilities.FORMS,
     *catalogue_counts.FORMS,
     *catalogue_entering.FORMS,
+    *catalogue_hierarchies.FORMS,
     *catalogue_extremes.FORMS,
 )
 

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import logit
 
 import gibbsppl as gp
-from forms.catalogue_row import A, Numbers, Row, Values, total
+from forms.catalogue_row import A, Numbers, Row, Values
 from forms.form import Form
 
 RATE, PRIOR, SEEN = 5.5, 0.3, 0.6
@@ -117,9 +117,9 @@ BOUNDS = (
     Row(
         "gamma_prior_of_a_bound_below",
         lambda: gp.Gamma("x", A, rate=1.5),
-        {"pareto": lambda x: gp.Pareto("y", 2, minimum=x, dims="i", observed=VALUES)},
+        {"pareto": lambda x: gp.Pareto("y", 2, minimum=x, dims="i", observed=1 + VALUES)},
         "truncated Gamma",
-        lambda _: (A + 2 * 5, 1.5, 0.0, 0.1),
+        lambda _: (A + 2 * 5, 1.5, 0.0, 1.1),
     ),
 )
 

@@ -106,6 +106,12 @@ WAITED = (
         scale=by_scale(gp.Weibull, "shape", -1),
     ),
     _rate(
+        "rate_by_a_rounded_power",
+        N,
+        POSITIVE**0.7,
+        scale=lambda x: on_positive(gp.Weibull, shape=0.7, scale=x ** (-1 / 0.7)),
+    ),
+    _rate(
         "scale_of_inverse_gamma",
         N * K,
         WEIGHT / POSITIVE,

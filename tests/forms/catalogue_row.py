@@ -1,4 +1,4 @@
-"""A row of the catalogue: a prior, its children in every spelling, the conditional by its numbers."""
+"""A row of the catalogue: a prior, its children in every spelling, and the conditional."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -332,10 +332,22 @@ def inverse_wishart_of_multiples() -> gp.Model:
     )
 
 
+def exponential_prior_of_sd() -> gp.Model:
+    """The statistics log s, s and s**-2, which no family has."""
+    with gp.Model() as m:
+        x = gp.Exponential("x", rate=B)
+        gp.Normal("y", 0.5, sigma=x, dims="n", observed=Y)
+    return m
+
+
 ROWS = (*VARIANCES, *DEVIATIONS, *SCALED_MEANS)
 MATRIX_FORMS = (
     Form(wishart_of_multiples, {"x": "Wishart"}),
     Form(wishart_of_multiples_by_covariance, {"x": "Wishart"}),
     Form(inverse_wishart_of_multiples, {"x": "InverseWishart"}),
 )
-FORMS = (*(form for row in ROWS for form in row.forms.values()), *MATRIX_FORMS)
+FORMS = (
+    *(form for row in ROWS for form in row.forms.values()),
+    *MATRIX_FORMS,
+    Form(exponential_prior_of_sd, {"x": "concave"}),
+)

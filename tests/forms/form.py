@@ -27,7 +27,8 @@ class Form:
 
 def word_of(step):
     """What a step does, in the words of the tables."""
-    family = step.family.name if step.family else {"finite": "labels", "concave": "concave"}.get(step.kind, "")
+    unnamed = {"finite": "labels", "concave": "concave"}.get(step.kind, "")
+    family = step.family.name if step.family else unnamed
     if isinstance(step, Move):
         family = step.kernel
     before = ["each"] if step.is_by_element else ["block"] if step.kind == "block" else []

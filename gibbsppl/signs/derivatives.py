@@ -1,0 +1,167 @@
+"""The sign of the second derivative of a curve: elementary functions, loggamma and what is free.
+
+Comes in: an expression that depends on a variable through one place. Goes out: a sign, if it is
+shown whatever the values of the other parts, each within its interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import sympy as sp
+from sympy import Add, Mul, Pow, exp, log, loggamma
+
+from gibbsppl.expressions import Expr
+from gibbsppl.signs.coefficients import is_never_positive, sign_by_coefficients
+from gibbsppl.signs.intervals import INF, NONNEGATIVE, Interval, Sign
+from gibbsppl.signs.known import Bounds, interval_of
+from gibbsppl.signs.samples import signs_taken
+
+# Second derivatives with more symbols take too long to factor.
+MOST_SYMBOLS = 5
+
+
+def sign_of_second_derivative(expr: Expr, place: Expr, bounds: Bounds) -> Sign:
+    """The sign of the second derivative of an expression that depends on ``place``, within bounds.
+
+    The parts that are free of the place keep their intervals, not what they have in common.
+
+    >>> from gibbsppl.expressions import Array
+    >>> a = Array("a", positive=True)[()]
+    >>> sign_of_second_derivative(a * log(a) - loggamma(a), a, {}.get)
+    'nonpositive'
+    """
+    t = sp.Dummy("t", real=True)
+    parts: dict[Expr, Expr] = {}
+    curve = _with_parts_named(expr.xreplace({place: t}), t, parts)
+    if curve is None:
+        return "unknown"
+    inside = {t: _any_value_of(interval_of(place, bounds))}
+    inside |= {name: _any_value_of(interval_of(p, bounds)) for p, name in parts.items()}
+    if not _is_smooth(curve, t, inside):
+        return "unknown"
+    second = _with_functions_named(slope(slope(curve, t), t).xreplace(inside))
+    if len(second.free_symbols) > MOST_SYMBOLS:
+        return "unknown"
+    taken = signs_taken(second)
+    if 1 not in taken and _is_at_most_zero(second):
+        return "nonpositive"
+    return "nonnegative" if -1 not in taken and _is_at_most_zero(-second) else "unknown"
+
+
+def _with_parts_named(expr: Expr, t: Expr, parts: dict[Expr, Expr]) -> Expr | None:
+    """The expression with each largest part free of ``t`` named; None if it is not elementary."""
+    if expr.is_Rational or expr == t:
+        return expr
+    if not expr.has(t):
+        return parts.setdefault(expr, sp.Dummy(real=True))
+    if isinstance(expr, Pow) and not expr.exp.is_Rational:
+        return None
+    if not isinstance(expr, Add | Mul | Pow | exp | log | loggamma):
+        return None
+    held = [a for a in expr.args if a.is_Rational or a.has(t)]
+    free = [a for a in expr.args if a not in held]
+    if isinstance(expr, Add):
+        held, free = [a for a in held if a.has(t)], [a for a in expr.args if not a.has(t)]
+    named = [_with_parts_named(a, t, parts) for a in held]
+    if free:
+        named.append(_with_parts_named(expr.func(*free), t, parts))
+    return None if None in named else expr.func(*named)
+
+
+def slope(expr: Expr, t: Expr) -> Expr:
+    """The derivative of a curve in ``t``.
+
+    SymPy's own simplifies and asks for assumptions on the way, which takes longer than all else.
+    """
+    if expr == t:
+        return sp.S.One
+    if not expr.has(t):
+        return sp.S.Zero
+    if isinstance(expr, Add):
+        return Add(*(slope(a, t) for a in expr.args))
+    if isinstance(expr, Mul):
+        return Add(*(Mul(slope(a, t), *(b for b in expr.args if b is not a)) for a in expr.args))
+    inner = expr.args[-1] if isinstance(expr, sp.polygamma) else expr.args[0]
+    return _outer_slope(expr, inner) * slope(inner, t)
+
+
+def _outer_slope(expr: Expr, inner: Expr) -> Expr:
+    """The derivative of a function in its argument."""
+    match expr:
+        case Pow():
+            return expr.exp * inner ** (expr.exp - 1)
+        case log():
+            return 1 / inner
+        case loggamma():
+            return sp.polygamma(0, inner)
+        case sp.polygamma():
+            return sp.polygamma(expr.args[0] + 1, inner)
+    return expr
+
+
+def _any_value_of(interval: Interval) -> Expr:
+    """An expression of one positive (or real) symbol that takes the values in an interval."""
+    lower, upper = (e if isinstance(e, float) else sp.Rational(e) for e in interval)
+    s = sp.Dummy("s", positive=True)
+    if lower > -INF and upper < INF:
+        return lower if lower == upper else (lower + upper * s) / (1 + s)
+    if -INF < lower < INF:
+        return lower + s
+    return upper - s if -INF < upper < INF else sp.Dummy(real=True)
+
+
+def _is_smooth(curve: Expr, t: Expr, inside: Mapping[Expr, Expr]) -> bool:
+    """Whether a curve is defined on a whole interval, with no pole inside."""
+    for part in curve.atoms(log, loggamma, Pow):
+        argument, exponent = part.args if isinstance(part, Pow) else (part.args[0], sp.S.Zero)
+        whole = exponent.is_Integer and exponent > 0
+        cut_off = isinstance(part, log) and sp.expand(sp.diff(argument, t, 2)) == 0
+        named = _with_functions_named(argument.xreplace(inside))
+        is_inside = sign_by_coefficients(named) == "positive"
+        if not (whole or cut_off or is_inside or not argument.has(t)):
+            return False
+    return True
+
+
+def _with_functions_named(expr: Expr) -> Expr:
+    """Exponentials as positive numbers, logs and digammas as real ones."""
+    names = {e: sp.Dummy(positive=True) for e in expr.atoms(exp)}
+    names |= {e: sp.Dummy(real=True) for e in expr.atoms(log)}
+    names |= {e: sp.Dummy(real=True) for e in expr.atoms(sp.polygamma) if e.args[0] == 0}
+    return expr.xreplace(names)
+
+
+def _is_at_most_zero(second: Expr) -> bool:
+    """Whether a second derivative, with trigammas in it, is shown to be at most zero.
+
+    Trigamma decreases, and ``1/u + 1/(2 u**2) < trigamma(u) < 1/u + 1/u**2``.
+    """
+    trigammas = sorted(second.atoms(sp.polygamma), key=sp.default_sort_key)
+    second = sp.expand(second)
+    rest = second.xreplace(dict.fromkeys(trigammas, sp.S.Zero))
+    held = {p.args[1]: second.coeff(p) for p in trigammas}
+    if any(c.has(sp.polygamma) for c in held.values()):
+        return False
+    linear = rest + Add(*(c * p for c, p in zip(held.values(), trigammas, strict=True)))
+    if sp.expand(second - linear) != 0:
+        return False
+    bound = rest
+    for u, c in _paired(held).items():
+        sign = sign_by_coefficients(c)
+        if sign == "unknown":
+            return False
+        bound += c * (1 / u + (1 / u**2 if sign in NONNEGATIVE else 1 / u**2 / 2))
+    return is_never_positive(bound)
+
+
+def _paired(held: Mapping[Expr, Expr]) -> dict[Expr, Expr]:
+    """The coefficients of trigammas after ``c trigamma(u) <= c trigamma(v)`` for u above v."""
+    left = dict(held)
+    for u, v in ((u, v) for u in held for v in held if u != v):
+        c, total = left.get(u, sp.S.Zero), sp.expand(left.get(u, 0) + left.get(v, 0))
+        is_above = sign_by_coefficients(u - v) in NONNEGATIVE
+        if is_above and sign_by_coefficients(c) in NONNEGATIVE and is_never_positive(total):
+            left[v] = total
+            del left[u]
+    return left
