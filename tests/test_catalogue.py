@@ -274,7 +274,7 @@ def test_arrays_have_the_stated_parameters(name, step, stated):
 
 # ---- draws against the integral of the joint density ----------------------------------------
 
-DRAWS = 4000
+DRAWS = 6000
 GRID = 801
 # For each form with a change of variable, where to integrate: on a log scale or as it is.
 CHANGED = {

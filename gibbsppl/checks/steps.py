@@ -127,8 +127,9 @@ def log_slope(conditional: Conditional | LogConcave) -> Expr:
     change, target = conditional.change, conditional.statement.target
     assert change is not None
     x = sp.Dummy("x", positive=bool(target.array.is_positive) or None)
-    slope = sp.diff(change.forward(x), x)
-    return sp.log(sp.Abs(slope)).xreplace({x: target})
+    slope = sp.factor(sp.diff(change.forward(x), x))
+    size = -slope if slope.could_extract_minus_sign() else slope
+    return sp.expand_log(sp.log(size), force=True).xreplace({x: target})
 
 
 def _on_new_scale(

@@ -6,6 +6,7 @@ ends. All heights are logs: what is drawn from is the exponential of a hull, pie
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,9 +74,11 @@ class Points:
         x, log_density = (a[:rows].take(elements, 1) for a in (self.x, self.log_density))
         return Points(x, log_density, number)
 
-    def block(self, columns: slice) -> Points:
-        """Neighbouring columns."""
-        return Points(self.x[:, columns], self.log_density[:, columns], self.number[columns])
+    def blocks(self, size: int) -> Iterator[NDArray[np.intp]]:
+        """Elements with the same number of points, three or more: at most so many together."""
+        for number in range(3, self.number.max(initial=0) + 1):
+            same = np.flatnonzero(self.number == number)
+            yield from (same[i : i + size] for i in range(0, same.size, size))
 
     def with_point(self, x: Floats, log_density: Floats, inside: Flags) -> Points:
         """The points, and one more in the columns that are flagged; the others get one more end."""
@@ -113,9 +116,8 @@ def at(rows: Floats, row: NDArray[np.intp]) -> Floats:
 class Hull:
     """Pieces of a piecewise linear function above a concave one, from points outwards.
 
-    There are two pieces between points that follow one another, and one at each end: ``[0]`` has
-    those that start in their left point, ``[1]`` those that start in their right one. Heights are
-    relative to the highest point.
+    ``[0]`` has the lines that continue chords beyond their right point, ``[1]`` those that continue
+    them beyond their left one. Heights are relative to the highest point.
     """
 
     slope: Floats  # away from the point
@@ -126,28 +128,74 @@ class Hull:
 
 
 def hull_of(points: Points) -> Hull:
-    """What the chords, continued to their left and right, leave above three points or more.
+    """What the chords, continued to their left and right, leave above the points.
 
-    Beyond chords that do not fall towards an infinite end, masses are not finite.
+    All elements have the same number of points, three or more. Where a chord does not fall towards
+    an infinite end, masses are not finite.
     """
-    f = points.log_density - points.log_density.max(0)
-    error = ROUNDING * (1 + np.abs(points.log_density))
-    error = np.where(error < np.inf, error, 0)
-    gap = np.fmax(np.diff(points.x, axis=0), 0)
-    rise, slack = np.diff(f, axis=0), error[1:] + error[:-1]
-    chord = np.isfinite(rise) & (gap > 0)
-    # lines from the left point onwards, and from the right one backwards
-    slope = np.full((2, *gap.shape), np.inf)
-    np.divide(rise[:-1] + slack[:-1], gap[:-1], out=slope[0, 1:], where=chord[:-1])
-    np.divide(slack[1:] - rise[1:], gap[1:], out=slope[1, :-1], where=chord[1:])
+    x, known = points.x[1:-1], points.log_density[1:-1]
+    f = known - known.max(0)
+    error = ROUNDING * (1 + np.abs(known))
+    gap, rise, slack = np.diff(x, axis=0), np.diff(f, axis=0), error[1:] + error[:-1]
     f += error
-    width, meeting = _meetings(f, gap, slope)
-    peak = np.fmax.reduce(meeting)
-    e, mass = np.exp(f - peak), np.exp(meeting - peak)
-    below = np.where(chord, np.sqrt(e[1:] * e[:-1]) * gap, 0).sum(0)
-    mass = np.stack([_mass(slope[k], width[k], e[k : k + len(gap)], mass) for k in (0, 1)])
-    top = np.stack([np.fmax(f[:-1], meeting), np.fmax(f[1:], meeting)])
-    return Hull(slope, width, top, mass, below)
+    slope = np.stack([rise + slack, slack - rise]) / gap
+    start = np.stack([f[1:], f[:-1]])
+    width = _widths(points, f, gap, slope)
+    end = start + slope * width
+    # from the higher point: the rise from a very low one has no digits left
+    end[0, :-2] = end[1, 2:] = np.where(f[1:-2] > f[2:-1], end[0, :-2], end[1, 2:])
+    top = np.fmax(start, end)
+    peak = np.fmax.reduce(top, (0, 1))
+    e, end = np.exp(f - peak), np.exp(end - peak)
+    mass = _mass(slope, width, np.stack([e[1:], e[:-1]]), end)
+    return Hull(slope, width, top, mass, (np.sqrt(e[1:] * e[:-1]) * gap).sum(0))
+
+
+def _widths(points: Points, f: Floats, gap: Floats, slope: Floats) -> Floats:
+    """How far the lines go: to the next point, to where they meet, or to an end."""
+    width = np.empty_like(slope)
+    width[0, -2], width[0, -1] = gap[-1], points.x[-1] - points.x[-2]
+    width[1, 0], width[1, 1] = points.x[1] - points.x[0], gap[0]
+    left, right, between = slope[0, :-2], slope[1, 2:], gap[1:-1]
+    near = (f[2:-1] - f[1:-2] + right * between) / (left + right)
+    width[0, :-2] = np.fmin(np.fmax(near, 0), between)
+    width[1, 2:] = between - width[0, :-2]
+    return width
+
+
+def _mass(slope: Floats, width: Floats, start: Floats, end: Floats) -> Floats:
+    """The integral of an exponential function with these ends."""
+    mass = (end - start) / slope
+    flat = np.abs(slope * width) < FLAT
+    if flat.any():
+        mass = np.where(flat, (start + end) / 2 * width, mass)
+    return mass
+
+
+def drawn_from(rng: np.random.Generator, points: Points, hull: Hull) -> tuple[Floats, Floats]:
+    """A draw of each element from the density whose logarithm is the hull, and the hull there."""
+    half, columns = hull.mass.shape[1:]
+    weight = hull.mass.reshape(-1, columns).cumsum(0)
+    level, piece = rng.random(columns) * weight[-1], np.zeros(columns, dtype=np.intp)
+    for row in weight[:-1]:
+        piece += row <= level
+    of_pieces = (rows.reshape(-1, columns) for rows in (hull.slope, hull.width, hull.top))
+    rise, width, top = (at(rows, piece) for rows in of_pieces)
+    slope, u = np.abs(rise), rng.random(columns)
+    fall = slope * width
+    below = np.where(fall < FLAT, u * width, -np.log1p(u * np.expm1(-fall)) / slope)
+    away = np.where(rise > 0, width - below, below)
+    forwards = piece < half
+    x = at(points.x, piece + np.where(forwards, 2, 1 - half))
+    x = x + np.where(forwards, away, -away)
+    return np.fmin(np.fmax(x, points.x[0]), points.x[-1]), top - slope * below
+
+
+def fullest_interval(hull: Hull) -> NDArray[np.intp]:
+    """Where the heaviest piece of the hull is: 0 below the first point, 1 between it and the next."""
+    half, columns = hull.mass.shape[1:]
+    piece = hull.mass.reshape(-1, columns).argmax(0)
+    return np.asarray(np.where(piece < half, piece + 2, piece - half))
 
 
 def falling_tails(points: Points) -> Flags:
@@ -160,44 +208,3 @@ def falling_tails(points: Points) -> Flags:
     last = (rise + slack) / (at(x, n) - at(x, n - 1))
     ends = np.isfinite(x[0]), np.isfinite(x[-1])
     return np.stack([ends[0] | (first < -LEVEL), ends[1] | (last < -LEVEL)])
-
-
-def _meetings(f: Floats, gap: Floats, slope: Floats) -> tuple[Floats, Floats]:
-    """How far the lines from both sides go, and how high they are there."""
-    left, right = slope
-    near = (f[1:] - f[:-1] + right * gap) / (left + right)
-    near = np.where(right == np.inf, gap, np.fmin(np.fmax(near, 0), gap))
-    width = np.stack([near, np.fmax(gap - near, 0)])
-    # from the higher point: the rise from a very low one has no digits left
-    from_left = (near == gap) | ((near > 0) & (f[:-1] > f[1:]))
-    return width, np.where(from_left, f[:-1] + left * near, f[1:] + right * width[1])
-
-
-def _mass(slope: Floats, width: Floats, start: Floats, end: Floats) -> Floats:
-    """The integral of an exponential function with these ends."""
-    mass = (end - start) / slope
-    flat = np.abs(slope * width) < FLAT
-    if flat.any():
-        mass = np.where(flat, (start + end) / 2 * width, mass)
-    return np.where(width > 0, mass, 0)
-
-
-def drawn_from(
-    rng: np.random.Generator, points: Points, hull: Hull
-) -> tuple[Floats, Floats]:
-    """A draw of each element from the density whose logarithm is the hull, and the hull there."""
-    _, rows, columns = hull.mass.shape
-    weight = hull.mass.reshape(-1, columns).cumsum(0)
-    level, piece = rng.random(columns) * weight[-1], np.zeros(columns, dtype=np.intp)
-    for row in weight[:-1]:
-        piece += row <= level
-    of_piece = (rows.reshape(-1, columns) for rows in (hull.slope, hull.width, hull.top))
-    rise, width, top = (at(rows, piece) for rows in of_piece)
-    slope, u = np.abs(rise), rng.random(columns)
-    fall = slope * width
-    below = np.where(fall < FLAT, u * width, -np.log1p(u * np.expm1(-fall)) / slope)
-    away = np.where(rise > 0, width - below, below)
-    backwards = piece >= rows
-    x = at(points.x, np.where(backwards, piece - rows + 1, piece))
-    x = np.where(backwards, x - away, x + away)
-    return np.fmin(np.fmax(x, points.x[0]), points.x[-1]), top - slope * below

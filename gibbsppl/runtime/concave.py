@@ -32,6 +32,7 @@ from gibbsppl.runtime.chords import (
     at,
     drawn_from,
     falling_tails,
+    fullest_interval,
     hull_of,
     no_start,
     not_concave,
@@ -234,9 +235,10 @@ def _candidates(rng: np.random.Generator, points: Points, done: int) -> tuple[Fl
         x = _first(_few(points), _apart(points, 4.0 ** (done + 1), BESIDE) if done > 1 else points.x[1])
         return x, np.full(x.shape, np.inf)
     _require_concave(points)
-    blocks = [slice(i, i + BLOCK) for i in range(0, points.number.size, BLOCK)]
-    drawn = [_drawn(rng, points.block(columns)) for columns in blocks]
-    x, height, known = (np.concatenate(rows) for rows in zip(*drawn, strict=True))
+    x, height = np.empty(points.number.shape), np.empty(points.number.shape)
+    known = np.zeros(x.shape, dtype=bool)
+    for block in points.blocks(BLOCK):
+        x[block], height[block], known[block] = _drawn(rng, points.only(block))
     if not known.all():
         rest = np.flatnonzero(~known)
         sought = _sought(points.only(rest), done)
@@ -249,8 +251,8 @@ def _drawn(rng: np.random.Generator, points: Points) -> tuple[Floats, Floats, Fl
     """A draw from the hull, the hull's height there, and whether the hull is good."""
     hull = hull_of(points)
     x, height = drawn_from(rng, points, hull)
-    known = (points.number > 2) & (hull.chords > KNOWN * hull.mass.sum((0, 1)))
-    return x, height + points.log_density.max(0), known
+    height += points.log_density.max(0)
+    return x, height, hull.chords > KNOWN * hull.mass.sum((0, 1))
 
 
 def _sought(points: Points, done: int) -> Floats:
@@ -346,8 +348,9 @@ def _split(points: Points, leave_ends: bool) -> Floats:
 
     There is none beyond the points if ends are left, nor where the interval is infinite.
     """
-    x, f, mass = points.x, points.log_density, hull_of(points).mass
-    k = np.fmax(mass[0], mass[1]).argmax(0)
+    x, f, k = points.x, points.log_density, np.zeros(points.number.shape, dtype=np.intp)
+    for block in points.blocks(BLOCK):
+        k[block] = fullest_interval(hull_of(points.only(block)))
     a, b, left = at(x, k), at(x, k + 1), at(f, k) > at(f, k + 1)
     before, after = at(x, np.maximum(k - 1, 0)), at(x, np.minimum(k + 2, len(x) - 1))
     step = _outwards(b - a, np.where(left, a - before, after - b))

@@ -187,7 +187,7 @@ POWERS = (
             "precision": lambda x: by_tau(gp.exp(x)),
             "sd": lambda x: gp.Normal("y", 0.5, sigma=gp.exp(-x / 2), dims="n", observed=Y),
         },
-        "InverseGamma of exp(-x)",
+        "Gamma of exp(x)",
         gamma(N / 2, SQUARES),
     ),
     Row(
@@ -206,14 +206,14 @@ POWERS = (
         "square_of_a_rate",
         lambda: gp.HalfNormal("x", tau=3),
         {"square": lambda x: counted(weight() * x**2)},
-        "ModifiedHalfNormal",
-        lambda _: (1 + 2 * total(COUNTS), 1.5 + total(WEIGHT), 0),
+        "Gamma of x**2",
+        gamma(1 / 2 + total(COUNTS), 1.5 + total(WEIGHT)),
     ),
     Row(
         "power_of_a_rate",
         lambda: gp.Weibull("x", shape=1.5, rate=2),
         {"power": lambda x: counted(weight() * x**1.5)},
-        "InverseGamma of 1/x**1.5",
+        "Gamma of x**1.5",
         gamma(1 + total(COUNTS), 2 + total(WEIGHT)),
     ),
 )

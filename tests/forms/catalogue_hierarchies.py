@@ -221,7 +221,7 @@ FORMS = (
         {"mu": "Normal", "between": "Gamma", "within": "Gamma", "theta": "Normal"},
     ),
     Form(named_transforms, {"tau": "Gamma"}),
-    Form(log_scales, {"log_sd": "Gamma", "log_rate": "InverseGamma"}),
+    Form(log_scales, {"log_sd": "Gamma", "log_rate": "Gamma"}),
     Form(rates_of_rates, {"scale": "InverseGamma", "rate": "Gamma"}),
     Form(rates_of_groups, {"rate": "Gamma"}),
     Form(autoregressive_counts, {"x": "Gamma"}),

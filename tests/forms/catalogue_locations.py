@@ -157,7 +157,7 @@ GUMBEL_ROWS = (
         "flat_prior_of_gumbel",
         lambda: gp.Flat("x"),
         {"location": gumbel},
-        "InverseGamma of exp(-2*x/3)",
+        "Gamma of exp(2*x/3)",
         lambda _: (N, total(np.exp(-Y / SCALE))),
     ),
 )

@@ -236,8 +236,8 @@ DEVIATIONS = (
             "precision": lambda x: on_line(tau=weight() * x**2),
             "sd": lambda x: on_line(sigma=1 / (x * gp.sqrt(weight()))),
         },
-        "ModifiedHalfNormal",
-        constants(N + 1, 3 / 2 + WEIGHTED, 0),
+        "Gamma of x**2",
+        constants((N + 1) / 2, 3 / 2 + WEIGHTED),
     ),
 )
 
