@@ -93,9 +93,10 @@ def known_bounds(graph: Graph, data: Mapping[str, Any]) -> Bounds:
         if name in data and np.size(data[name]) and _is_known(graph, name):
             values = np.asarray(data[name], dtype=float)
             # As exact numbers: a float would be taken for a rounded one.
-            ends = (Fraction(v) for v in (values.min(), values.max()) if np.isfinite(v))
-            exact = tuple(map(sp.Rational, ends))
-            return exact if len(exact) == 2 else None
+            seen = (float(values.min()), float(values.max()))
+            if not np.isfinite(seen).all():
+                return None
+            return sp.Rational(Fraction(seen[0])), sp.Rational(Fraction(seen[1]))
         supports = [s.support for s in graph.statements if s.target.array.name == name]
         ends = [(_number(s.lower, -sp.oo), _number(s.upper, sp.oo)) for s in supports]
         return (min(a for a, _ in ends), max(b for _, b in ends)) if ends else None

@@ -5,16 +5,16 @@ import pytest
 import sympy as sp
 
 import gibbsppl as gp
+from gibbsppl.concavity import LogConcave
 from gibbsppl.conditionals import conditional_of
 from gibbsppl.errors import CompileError
 from gibbsppl.expressions import Array, Dim, Leaf
 from gibbsppl.families import FAMILIES
 from gibbsppl.finite import FiniteConditional
 from gibbsppl.graph import Range
-from gibbsppl.concavity import LogConcave
 from gibbsppl.matching import Conditional, NotConjugate
-from gibbsppl.readings import normal_form
 from gibbsppl.pieces import Piece, View
+from gibbsppl.readings import normal_form
 
 
 def derived(model, name, **options):

@@ -31,7 +31,7 @@ LAYERS = (
     ("ancestral",),
     ("forward",),
     ("initial", "along_draws", "new_data"),
-    ("logs", "identities", "gates", "changes", "identities"),
+    ("logs", "gates", "changes", "identities"),
     ("pieces",),
     ("signs", "limits", "dependence"),
     ("elements", "curvature", "readings"),

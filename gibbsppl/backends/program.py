@@ -51,9 +51,9 @@ class Program:
         """A function that makes a sweep from a state of zero density, as far as it comes."""
 
         def mend(state: State) -> None:
-            with contextlib.suppress(ArithmeticError, ValueError, GibbspplError):
-                with np.errstate(all="ignore"):
-                    self.sweep(rng, state, constants)
+            failures = (ArithmeticError, ValueError, GibbspplError)
+            with contextlib.suppress(*failures), np.errstate(all="ignore"):
+                self.sweep(rng, state, constants)
             for name in [n for n in state if n.startswith("~")]:
                 del state[name]
 

@@ -50,7 +50,7 @@ def new_variable_told(conditional: Any, notation: Notation) -> list[str]:
     if change is None:
         return []
     new = notation.text(change.forward(conditional.statement.target))
-    return [f"with {conditional.place} = {new} as the variable, the log of its Jacobian among them:"]
+    return [f"with {conditional.place} = {new} as the variable, and the log of its Jacobian:"]
 
 
 def changed_told(conditional: Conditional | LogConcave, notation: Notation) -> list[str]:
@@ -66,7 +66,8 @@ def changed_told(conditional: Conditional | LogConcave, notation: Notation) -> l
 
 def _why(step: Draw) -> str:
     own = step.conditional.change is None and step.conditional.family is step.statement.family
-    why = "the prior's own, which has these statistics" if own else "the smallest one with these statistics on this support"
+    smallest = "the smallest one with these statistics on this support"
+    why = "the prior's own, which has these statistics" if own else smallest
     truncated = ", truncated" if step.conditional.truncated else ""
     return f": {why}{truncated}"
 

@@ -113,7 +113,7 @@ def _solved(
     zeros = [c - letter for letter, c in equations.items()]
     solutions = sp.solve(zeros, *dummies.values(), dict=True) if zeros else []
     back = {d: e for e, d in letters.items()}
-    found = next((s for s in solutions if _is_right(s, equations)), {})
+    found: Mapping[Expr, Expr] = next((s for s in solutions if _is_right(s, equations)), {})
     values = {n: found[dummies[x]] for n, x in unknown.items() if dummies[x] in found}
     solved = tuple((n, value.xreplace(back)) for n, value in values.items())
     return Reading(tuple(etas), solved, tuple(closed if solutions else pairs))

@@ -218,7 +218,7 @@ def _require_concave(points: Points) -> None:
     """Raise an error if a point is below the chord of its neighbours."""
     x, f = points.x, points.log_density
     share = (x[2:] - x[1:-1]) / (x[2:] - x[:-2])
-    left, right = f[:-2] * share, f[2:] * (1 - share)
+    left, right = f[:-2] * share, f[2:] * (1.0 - share)
     size = 1.0 + np.abs(f[1:-1]) + np.abs(left) + np.abs(right)
     below = left + right - f[1:-1] > NOT_CONCAVE * size
     if below.any():
@@ -232,7 +232,10 @@ def _candidates(rng: np.random.Generator, points: Points, done: int) -> tuple[Fl
     infinite.
     """
     if done < BLIND or points.number.max() < 3:
-        x = _first(_few(points), _apart(points, 4.0 ** (done + 1), BESIDE) if done > 1 else points.x[1])
+        choices = [_few(points)] if points.number.min() < 3 else []
+        if points.number.max() > 2:
+            choices.append(_apart(points, 4.0 ** (done + 1), BESIDE))
+        x = _first(*choices, points.x[1])  # (known: nothing new is found there)
         return x, np.full(x.shape, np.inf)
     _require_concave(points)
     x, height = np.empty(points.number.shape), np.empty(points.number.shape)
@@ -319,7 +322,7 @@ def _parabola(points: Points) -> tuple[Floats, Floats]:
     precision = np.fmax(2 * (rise - fall) / (before + after), 0)
     slope = (rise * after + fall * before) / (before + after)
     lower, upper = points.x[0], points.x[-1]
-    mode = _first(np.clip(x1 + slope / precision, lower, upper), x1)
+    mode = _first(np.minimum(np.maximum(x1 + slope / precision, lower), upper), x1)
     at_mode = slope - precision * (mode - x1)
     sd = np.fmin(1 / np.sqrt(precision), 1 / np.abs(at_mode))
     return mode, np.fmin(sd, (upper - lower) / 4)
@@ -333,10 +336,10 @@ def _apart(points: Points, growth: float, nearest: float = APART) -> Floats:
     low = first - np.minimum(_outwards(first - points.x[0], last - first), span)
     high = last + np.minimum(_outwards(points.x[-1] - last, last - first), span)
     sd = np.minimum(sd, span)
-    known = np.where(points.log_density > -np.inf, points.x, np.inf)
+    known = np.where(points.log_density > -np.inf, points.x, np.inf)[1:-1]
     farthest, best = nearest * sd, np.full(sd.shape, np.nan)
     for step in STEPS:
-        ideal = np.clip(mode + step * sd, low, high)
+        ideal = np.fmin(np.fmax(mode + step * sd, low), high)
         distance = np.abs(known - ideal).min(0)
         best = np.where(distance > farthest, ideal, best)
         farthest = np.fmax(distance, farthest)
@@ -362,7 +365,8 @@ def _split(points: Points, leave_ends: bool) -> Floats:
 
 def _outwards(room: Floats, span: Floats) -> Floats:
     """How far to go from a point to the next: the half, or much less if it is very far."""
-    return np.where((room > 4 * span) & (span > 0), np.sqrt(room) * np.sqrt(span), room / 2)
+    far = (room > 4 * span) & (span > 0)
+    return np.where(far, np.sqrt(room) * np.sqrt(span), room / 2) if far.any() else room / 2
 
 
 def log_concave_part(
