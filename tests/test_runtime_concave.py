@@ -1,19 +1,29 @@
 """Draws from log-concave densities against distribution functions, at a family-wise level.
 
-Each case is one call for many elements, whose draws are independent and follow the distribution
-exactly, wherever they start.
+Draws are independent and follow the distribution exactly, wherever they start. Many elements are
+drawn together in columns, single ones and the last few of a batch on plain numbers.
 """
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import special, stats
 
 from gibbsppl.errors import RunError
-from gibbsppl.runtime import chords, concave, log_concave, log_concave_elements, log_concave_part
+from gibbsppl.runtime import (
+    chords,
+    concave,
+    concave_one,
+    log_concave,
+    log_concave_elements,
+    log_concave_part,
+)
 
 N = 4000
+ONES = 800  # draws of one element each
 # More comparisons than this file makes.
-COMPARISONS = 200
+COMPARISONS = 500
 LEVEL = 1e-4 / COMPARISONS
 
 INFINITE = (-np.inf, np.inf)
@@ -130,15 +140,31 @@ def p_value(x, cdf):
     return stats.kstest(x, cdf).pvalue
 
 
+def together(rng, log_density, start, *bounds):
+    return log_concave(rng, log_density, np.full(N, start), *bounds)
+
+
+def one_at_a_time(rng, log_density, start, *bounds):
+    return np.array([log_concave(rng, log_density, start, *bounds) for _ in range(ONES)])
+
+
+def a_few_at_a_time(rng, log_density, start, *bounds):
+    start = np.full(concave.FEW, start)
+    return np.ravel([log_concave(rng, log_density, start, *bounds) for _ in range(ONES // 10)])
+
+
+WAYS = (together, one_at_a_time, a_few_at_a_time)
+
+
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", CASES)
-def test_draws_follow_the_distribution(name):
+def test_draws_follow_the_distribution(name, way):
     cdf, log_density, start, (lower, upper) = CASES[name]
-    rng = np.random.default_rng(31)
-    x = log_concave(rng, quiet(log_density), np.full(N, start), lower, upper)
+    x = way(np.random.default_rng(31), quiet(log_density), start, lower, upper)
     assert np.isfinite(x).all()
     assert np.all((x >= lower) & (x <= upper))
     assert p_value(x, cdf) > LEVEL
-    assert abs(np.corrcoef(x[:-1], x[1:])[0, 1]) < stats.norm.isf(LEVEL / 2) / np.sqrt(N - 1)
+    assert abs(np.corrcoef(x[:-1], x[1:])[0, 1]) < stats.norm.isf(LEVEL / 2) / np.sqrt(len(x) - 1)
 
 
 def test_elements_have_their_own_densities_starts_and_bounds():
@@ -169,10 +195,26 @@ def test_single_values_and_shapes():
     rng = np.random.default_rng(34)
     one = log_concave(rng, lambda x: -(x**2), 0.5)
     assert isinstance(one, float)
+    assert log_concave(rng, lambda x: -(x**2), np.zeros((1, 1))).shape == (1, 1)
     assert log_concave(rng, lambda x: -(x**2), np.zeros((2, 3))).shape == (2, 3)
     assert log_concave(rng, lambda x: -(x**2), np.zeros((0, 3))).shape == (0, 3)
-    many = np.array([log_concave(rng, lambda x: -(x**2) / 2, 0.5) for _ in range(500)])
-    assert p_value(many, stats.norm.cdf) > LEVEL
+
+
+@pytest.mark.parametrize("size", [2, 12, 13, 40])
+def test_batches_of_all_sizes(size):
+    """Elements that differ: the last few must not be taken for others."""
+    rng, mean = np.random.default_rng(45), 10.0 * np.arange(size)
+    z = [log_concave(rng, lambda x: -((x - mean) ** 2) / 2, mean) - mean for _ in range(100)]
+    assert p_value(np.ravel(z), stats.norm.cdf) > LEVEL
+
+
+def test_starts_do_not_change_draws_of_single_elements():
+    rng = np.random.default_rng(46)
+    start = rng.standard_normal(2000)
+    x = np.array([log_concave(rng, lambda x: -(x**2) / 2, s) for s in start])
+    assert p_value(x, stats.norm.cdf) > LEVEL
+    assert stats.pearsonr(start, x).pvalue > LEVEL
+    assert stats.pearsonr(start**2, x**2).pvalue > LEVEL
 
 
 def test_a_part_is_drawn_and_the_rest_stays():
@@ -218,11 +260,12 @@ NOT_CONCAVE = {
 }
 
 
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", NOT_CONCAVE)
-def test_a_log_density_that_is_not_concave_raises(name):
+def test_a_log_density_that_is_not_concave_raises(name, way):
     log_density, start, bounds = NOT_CONCAVE[name]
     with pytest.raises(RunError, match="not concave at"):
-        log_concave(np.random.default_rng(37), quiet(log_density), np.full(100, start), *bounds)
+        way(np.random.default_rng(37), quiet(log_density), start, *bounds)
 
 
 IMPROPER = {
@@ -234,11 +277,12 @@ IMPROPER = {
 }
 
 
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", IMPROPER)
-def test_a_tail_that_does_not_fall_raises(name):
+def test_a_tail_that_does_not_fall_raises(name, way):
     log_density, bounds = IMPROPER[name]
     with pytest.raises(RunError, match="no finite integral"):
-        log_concave(np.random.default_rng(38), quiet(log_density), np.ones(5), *bounds)
+        way(np.random.default_rng(38), quiet(log_density), 1.0, *bounds)
 
 
 @pytest.mark.parametrize("bad", [np.nan, -np.inf])
@@ -246,84 +290,127 @@ def test_a_start_outside_of_the_support_raises(bad):
     start = np.array([0.5, -1.0])
     with pytest.raises(RunError, match="no finite log density at the start, -1"):
         log_concave(np.random.default_rng(39), lambda x: np.where(x < 0, bad, -x), start)
+    with pytest.raises(RunError, match="no finite log density at the start, -1"):
+        log_concave(np.random.default_rng(39), lambda x: np.where(x < 0, bad, -x), start[1])
 
 
-def test_an_infinite_log_density_raises():
+@pytest.mark.parametrize("start", [1.0, np.ones(1), np.ones(3)])
+def test_an_infinite_log_density_raises(start):
     with pytest.raises(RunError, match="infinite at 1"):
-        log_concave(np.random.default_rng(39), lambda x: np.full(np.shape(x), np.inf), 1.0)
+        log_concave(np.random.default_rng(39), lambda x: np.full(np.shape(x), np.inf), start)
 
 
 # How often the log density is evaluated, and what is above it.
 
 
 def test_few_evaluations_are_enough():
-    """Mean evaluations of one element: fewer than a dozen from a start in the distribution."""
+    """Mean evaluations of one element: fewer than seven from a start in the distribution."""
     rng, calls = np.random.default_rng(40), []
     count = rng.poisson(np.exp(rng.standard_normal(200)))
 
     for y in count:
         log_density = lambda x, y=y: (calls.append(1), y * x - np.exp(x) - x**2 / 2)[1]  # noqa: E731
         log_concave(rng, log_density, rng.standard_normal())
-    assert len(calls) < 12 * len(count)
+    assert len(calls) < 7 * len(count)
 
 
-def test_the_hull_is_above_the_log_density_and_the_chords_are_below():
-    rng, x = np.random.default_rng(41), np.sort(np.random.default_rng(41).normal(0, 3, (7, N)), 0)
-    f = lambda x: 2 * x - np.exp(x)  # noqa: E731
+def rising_then_falling(x):
+    return 2 * x - np.exp(x)
+
+
+def some_points():
+    """Seven points of many elements, and which of them have a hull with a finite integral."""
+    x = np.sort(np.random.default_rng(41).normal(0, 3, (7, N)), 0)
     ends = np.full((1, N), np.inf)
     points = chords.Points(
         np.concatenate([-ends, x, ends]),
-        np.concatenate([-ends, f(x), -ends]),
+        np.concatenate([-ends, rising_then_falling(x), -ends]),
         np.full(N, len(x)),
     )
+    proper = np.flatnonzero(chords.falling_tails(points).all(0))
+    assert len(proper) > N / 2
+    return points.only(proper)
+
+
+def test_the_hull_is_above_the_log_density_and_the_chords_are_below():
+    points = some_points()
     with np.errstate(all="ignore"):
         hull = chords.hull_of(points)
-        proper = np.isfinite(hull.mass).all(0)
-        z, height = chords.drawn_from(rng, hull.only(proper))
-        low = chords.chord_at(points.only(proper), z)
-    assert proper.sum() > N / 2
-    rounding = 1e-9 * (1 + np.abs(f(z)))
-    assert np.all(height + f(x).max(0)[proper] >= f(z) - rounding)
-    assert np.all(low <= f(z) + rounding)
+        x, height = chords.drawn_from(np.random.default_rng(41), points, hull)
+    low = [concave_one._chord_at(p, v) for p, v in zip(concave._columns(points), x, strict=True)]
+    f = rising_then_falling(x)
+    rounding = 1e-9 * (1 + np.abs(f))
+    assert np.all(height + points.log_density.max(0) >= f - rounding)
+    assert np.all(low <= f + rounding)
+
+
+def test_hulls_are_the_same_on_plain_numbers():
+    points = some_points()
+    with np.errstate(all="ignore"):
+        mass = np.sort(chords.hull_of(points).mass.reshape(-1, points.number.size), 0)
+    for one, expected in zip(concave._columns(points), mass.T, strict=True):
+        hull = concave_one._hull_of(one)
+        found = np.sort([*hull.mass, *[0.0] * (len(expected) - len(hull.mass))])
+        # (a fall of 1e-5 is divided by what it loses: digits to 1e-11)
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * expected.max())
 
 
 # Planted bugs: the comparisons above must see them.
 
 
-def _without_rejection(points, x):
-    return np.full(x.shape, np.inf)
+def is_caught(way):
+    x = way(np.random.default_rng(42), lambda x: -(x**2) / 2, 1.0)
+    return p_value(x, stats.norm.cdf) < LEVEL
 
 
-def _squared(mass):
-    return lambda *arguments: mass(*arguments) ** 2
+def changed(function, change):
+    """A function with another result."""
+    return lambda *arguments: change(function(*arguments))
 
 
-def test_draws_from_the_hull_alone_are_caught(monkeypatch):
-    monkeypatch.setattr(concave, "chord_at", _without_rejection)
-    x = log_concave(np.random.default_rng(42), normal(0, 1), np.ones(N))
-    assert p_value(x, stats.norm.cdf) < LEVEL
+def everything_is_below(drawn):
+    return drawn[0], np.full_like(drawn[1], -np.inf), *drawn[2:]
 
 
-def test_wrong_masses_of_pieces_are_caught(monkeypatch):
-    monkeypatch.setattr(chords, "mass_of", _squared(chords.mass_of))
-    x = log_concave(np.random.default_rng(43), normal(0, 1), np.ones(N))
-    assert p_value(x, stats.norm.cdf) < LEVEL
+def without_tails(hull):
+    if isinstance(hull, chords.Hull):
+        return replace(hull, mass=np.where(np.isinf(hull.width), 0.0, hull.mass))
+    return replace(hull, mass=[0.0, *hull.mass[1:-1], 0.0])
 
 
-def test_a_hull_that_cuts_off_a_tail_is_caught(monkeypatch):
-    hull = chords.hull_of
+BUGS = {
+    "draws from the hull alone": (
+        (concave, "_drawn", everything_is_below),
+        (concave_one, "_drawn_from", everything_is_below),
+    ),
+    "wrong masses of pieces": (
+        (chords, "_masses", np.square),
+        (concave_one, "_mass_of", np.square),
+    ),
+    "a tail that is cut off": (
+        (concave, "hull_of", without_tails),
+        (concave_one, "_hull_of", without_tails),
+    ),
+}
 
-    def cut(points):
-        whole = hull(points)
-        return chords.Hull(
-            whole.x,
-            whole.slope,
-            whole.width,
-            whole.top,
-            np.where(np.isinf(whole.width), 0.0, whole.mass),
-            whole.peak,
-        )
 
-    monkeypatch.setattr(concave, "hull_of", cut)
-    x = log_concave(np.random.default_rng(44), normal(0, 1), np.ones(N))
-    assert p_value(x, stats.norm.cdf) < LEVEL
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", BUGS)
+def test_planted_bugs_are_caught(name, way, monkeypatch):
+    assert not is_caught(way)
+    for module, function, change in BUGS[name]:
+        monkeypatch.setattr(module, function, changed(getattr(module, function), change))
+    assert is_caught(way)
+
+
+def test_chords_above_the_log_density_are_caught(monkeypatch):
+    monkeypatch.setattr(concave_one, "_chord_at", lambda *_: np.inf)
+    assert is_caught(one_at_a_time)
+
+
+def test_elements_taken_for_others_are_caught(monkeypatch):
+    columns = concave._columns
+    monkeypatch.setattr(concave, "_columns", lambda points: columns(points)[::-1])
+    mean = 10.0 * np.arange(5)
+    with pytest.raises(RunError):
+        log_concave(np.random.default_rng(47), lambda x: -((x - mean) ** 2) / 2, mean)

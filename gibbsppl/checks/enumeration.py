@@ -183,7 +183,9 @@ def _probabilities(
     weights = weights.reshape(len(labels), -1)
     flat = np.empty_like(weights)
     flat[:, order.reshape(-1)] = weights
-    odds = np.exp(flat - flat.max(axis=0))
+    # (given what is impossible, no label is possible: then all are as good)
+    highest = flat.max(axis=0)
+    odds = np.exp(np.where(np.isfinite(highest), flat - np.nan_to_num(highest, neginf=0.0), 0.0))
     return np.asarray((odds / odds.sum(axis=0)).reshape(-1, *shape))
 
 

@@ -39,6 +39,9 @@ STEPS = (-1.4, -0.4, 0.4, 1.4)
 APART = 0.5
 PARABOLAS = 5
 
+# Hulls are made for so many elements together: their arrays stay near the processor.
+BLOCK = 1024
+
 FARTHEST = 1e300
 ROUNDS = 500
 
@@ -123,7 +126,7 @@ def _exchanged(where: Flags, a: Floats, b: Floats) -> tuple[Floats, Floats]:
 def at(rows: Floats, row: NDArray[np.intp]) -> Floats:
     """The value in one row of each column."""
     columns = rows.shape[1]
-    return rows.ravel().take(row * columns + np.arange(columns))
+    return np.asarray(rows.ravel().take(row * columns + np.arange(columns)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +217,7 @@ def drawn_from(rng: np.random.Generator, points: Points, hull: Hull) -> tuple[Fl
 
 
 def fullest_interval(hull: Hull) -> NDArray[np.intp]:
-    """Where the heaviest piece of the hull is: 0 below the first point, 1 between it and the next."""
+    """Where the heaviest piece is: 0 below the first point, 1 between it and the next."""
     half, columns = hull.mass.shape[1:]
     piece = hull.mass.reshape(-1, columns).argmax(0)
     return np.asarray(np.where(piece < half, piece + 2, piece - half))

@@ -17,38 +17,26 @@ from numpy.typing import NDArray
 
 from gibbsppl.errors import RunError
 from gibbsppl.runtime.chords import (
-    APART,
-    FARTHEST,
-    IMPROPER,
+    BLOCK,
     KNOWN,
     NONE_ACCEPTED,
     NOT_CONCAVE,
-    PARABOLAS,
     ROUNDS,
-    STEPS,
     Flags,
     Floats,
     Points,
-    at,
     drawn_from,
-    falling_tails,
-    fullest_interval,
     hull_of,
     no_start,
     not_concave,
 )
 from gibbsppl.runtime.concave_one import Points as PointsOfOne
 from gibbsppl.runtime.concave_one import candidate, log_concave_one
+from gibbsppl.runtime.concave_search import blindly_sought, first_of, sought
 from gibbsppl.runtime.moves import LogDensity, _with
 
 # So many first points are searched for without a look at the hull.
 BLIND = 4
-
-# While a search goes on without a look at the hull, its points may be as near as these.
-BESIDE = 0.2
-
-# Hulls are made for so many elements together: their arrays stay near the processor.
-BLOCK = 2048
 
 # So few elements are drawn on plain numbers.
 FEW = 12
@@ -217,8 +205,9 @@ def _ended(points: Points, x: Floats, outside: Flags) -> Points:
 def _require_concave(points: Points) -> None:
     """Raise an error if a point is below the chord of its neighbours."""
     x, f = points.x, points.log_density
-    share = (x[2:] - x[1:-1]) / (x[2:] - x[:-2])
-    left, right = f[:-2] * share, f[2:] * (1.0 - share)
+    span = x[2:] - x[:-2]
+    left = f[:-2] * ((x[2:] - x[1:-1]) / span)
+    right = f[2:] * ((x[1:-1] - x[:-2]) / span)
     size = 1.0 + np.abs(f[1:-1]) + np.abs(left) + np.abs(right)
     below = left + right - f[1:-1] > NOT_CONCAVE * size
     if below.any():
@@ -232,11 +221,7 @@ def _candidates(rng: np.random.Generator, points: Points, done: int) -> tuple[Fl
     infinite.
     """
     if done < BLIND or points.number.max() < 3:
-        choices = [_few(points)] if points.number.min() < 3 else []
-        if points.number.max() > 2:
-            choices.append(_apart(points, 4.0 ** (done + 1), BESIDE))
-        x = _first(*choices, points.x[1])  # (known: nothing new is found there)
-        return x, np.full(x.shape, np.inf)
+        return blindly_sought(points, done), np.full(points.number.shape, np.inf)
     _require_concave(points)
     x, height = np.empty(points.number.shape), np.empty(points.number.shape)
     known = np.zeros(x.shape, dtype=bool)
@@ -244,9 +229,9 @@ def _candidates(rng: np.random.Generator, points: Points, done: int) -> tuple[Fl
         x[block], height[block], known[block] = _drawn(rng, points.only(block))
     if not known.all():
         rest = np.flatnonzero(~known)
-        sought = _sought(points.only(rest), done)
-        x[rest] = _first(sought, x[rest])
-        height[rest] = np.where(np.isnan(sought), height[rest], np.inf)
+        found = sought(points.only(rest), done)
+        x[rest] = first_of(found, x[rest])
+        height[rest] = np.where(np.isnan(found), height[rest], np.inf)
     return x, height
 
 
@@ -256,117 +241,6 @@ def _drawn(rng: np.random.Generator, points: Points) -> tuple[Floats, Floats, Fl
     x, height = drawn_from(rng, points, hull)
     height += points.log_density.max(0)
     return x, height, hull.chords > KNOWN * hull.mass.sum((0, 1))
-
-
-def _sought(points: Points, done: int) -> Floats:
-    """A point that makes the hull better, nan where a draw from it is as good as any."""
-    growth = min(4.0 ** (done + 1), 1e100)
-    if done < PARABOLAS or done % 3 == 0:
-        refined = _apart(points, growth)
-    else:
-        refined = _split(points, leave_ends=done % 3 == 1)
-    sought = _first(_few(points), _farther(points, growth), refined)
-    if np.any(np.abs(sought) > FARTHEST):
-        raise RunError(IMPROPER)
-    return sought
-
-
-def _first(*choices: Floats) -> Floats:
-    """The first of some choices that is a number."""
-    found = choices[-1]
-    for choice in choices[-2::-1]:
-        found = np.where(np.isnan(choice), found, choice)
-    return found
-
-
-def _few(points: Points) -> Floats:
-    """A point beside the others, for elements that have fewer than three."""
-    (first, last), number = points.outer(), points.number
-    room = np.stack([first - points.x[0], points.x[-1] - last])
-    step = np.where(number > 1, last - first, np.maximum(1, np.abs(first)) / 2)
-    step = np.where(step < room / 2, step, room / 8)
-    possible = room > 64 * np.spacing(np.abs(np.stack([first, last])))
-    right = possible[1] & ((number == 1) | ~possible[0])
-    return np.where(number > 2, np.nan, np.where(right, last + step[1], first - step[0]))
-
-
-def _farther(points: Points, growth: float) -> Floats:
-    """A point far out, for elements with a chord that does not fall towards an infinite end."""
-    first, last = points.outer()
-    mode, sd = _parabola(points)
-    falls = falling_tails(points)
-    least, most = ((last - first) * step for step in (max(1.0, growth / 4**5), growth))
-    up = np.clip(_first(mode + sd, last), last + least, last + most)
-    down = np.clip(_first(mode - sd, first), first - most, first - least)
-    return np.where(~falls[1], up, np.where(~falls[0], down, np.nan))
-
-
-def _around_highest(points: Points) -> tuple[Floats, ...]:
-    """The highest point between two others, with these: where they are and how high."""
-    x, f = points.x, points.log_density
-    if len(x) == 5:
-        return x[1], x[2], x[3], f[1], f[2], f[3]
-    i = np.clip(f.argmax(0), 2, np.maximum(points.number - 1, 2))
-    i = np.minimum(i, len(x) - 2)
-    return tuple(at(rows, k) for rows in (x, f) for k in (i - 1, i, i + 1))
-
-
-def _parabola(points: Points) -> tuple[Floats, Floats]:
-    """Mode and standard deviation of the normal density through the points around the highest.
-
-    Beyond a bound, the bound and the scale of the exponential density that falls from there.
-    """
-    x0, x1, x2, f0, f1, f2 = _around_highest(points)
-    before, after = x1 - x0, x2 - x1
-    rise, fall = (f1 - f0) / before, (f2 - f1) / after
-    precision = np.fmax(2 * (rise - fall) / (before + after), 0)
-    slope = (rise * after + fall * before) / (before + after)
-    lower, upper = points.x[0], points.x[-1]
-    mode = _first(np.minimum(np.maximum(x1 + slope / precision, lower), upper), x1)
-    at_mode = slope - precision * (mode - x1)
-    sd = np.fmin(1 / np.sqrt(precision), 1 / np.abs(at_mode))
-    return mode, np.fmin(sd, (upper - lower) / 4)
-
-
-def _apart(points: Points, growth: float, nearest: float = APART) -> Floats:
-    """A point near the mode or a standard deviation from it, if all others are far from there."""
-    first, last = points.outer()
-    mode, sd = _parabola(points)
-    span = growth * (last - first)
-    low = first - np.minimum(_outwards(first - points.x[0], last - first), span)
-    high = last + np.minimum(_outwards(points.x[-1] - last, last - first), span)
-    sd = np.minimum(sd, span)
-    known = np.where(points.log_density > -np.inf, points.x, np.inf)[1:-1]
-    farthest, best = nearest * sd, np.full(sd.shape, np.nan)
-    for step in STEPS:
-        ideal = np.fmin(np.fmax(mode + step * sd, low), high)
-        distance = np.abs(known - ideal).min(0)
-        best = np.where(distance > farthest, ideal, best)
-        farthest = np.fmax(distance, farthest)
-    return best
-
-
-def _split(points: Points, leave_ends: bool) -> Floats:
-    """A point in the interval where the hull has most mass, nearer to its higher end.
-
-    There is none beyond the points if ends are left, nor where the interval is infinite.
-    """
-    x, f, k = points.x, points.log_density, np.zeros(points.number.shape, dtype=np.intp)
-    for block in points.blocks(BLOCK):
-        k[block] = fullest_interval(hull_of(points.only(block)))
-    a, b, left = at(x, k), at(x, k + 1), at(f, k) > at(f, k + 1)
-    before, after = at(x, np.maximum(k - 1, 0)), at(x, np.minimum(k + 2, len(x) - 1))
-    step = _outwards(b - a, np.where(left, a - before, after - b))
-    possible = np.isfinite(b - a)
-    if leave_ends:
-        possible &= (k > 0) & (k < points.number)
-    return np.where(possible, np.where(left, a + step, b - step), np.nan)
-
-
-def _outwards(room: Floats, span: Floats) -> Floats:
-    """How far to go from a point to the next: the half, or much less if it is very far."""
-    far = (room > 4 * span) & (span > 0)
-    return np.where(far, np.sqrt(room) * np.sqrt(span), room / 2) if far.any() else room / 2
 
 
 def log_concave_part(

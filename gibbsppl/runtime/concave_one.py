@@ -259,7 +259,8 @@ def _hull_of(points: Points) -> Hull:
     peak = max([piece.top for piece in pieces])
     mass = [_mass_of(piece.top - peak, piece.slope, piece.width) for piece in pieces]
     chords = [
-        _mass_of(max(a, b) - peak, abs(b - a) / g, g) for a, b, g in zip(f, f[1:], gap, strict=False)
+        _mass_of(max(a, b) - peak, abs(b - a) / g, g)
+        for (a, b), g in zip(pairwise(f), gap, strict=True)
     ]
     return Hull(pieces, mass, sum(chords), highest)
 
@@ -319,10 +320,7 @@ def _drawn_from(rng: np.random.Generator, points: Points, hull: Hull) -> tuple[f
         i += 1
     piece, u = hull.pieces[i], rng.random()
     fall = piece.slope * piece.width
-    if fall < FLAT:
-        below = u * piece.width
-    else:
-        below = -log1p(u * expm1(-fall)) / piece.slope
+    below = u * piece.width if fall < FLAT else -log1p(u * expm1(-fall)) / piece.slope
     x = min(max(piece.x + piece.direction * below, points.lower), points.upper)
     return x, hull.highest + piece.top - piece.slope * below
 

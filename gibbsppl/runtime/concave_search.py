@@ -1,0 +1,147 @@
+"""Where to look at log-concave densities next, for all elements at once: a column each.
+
+The first points are searched for: around the mode, as far from one another as the density is wide.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gibbsppl.errors import RunError
+from gibbsppl.runtime.chords import (
+    APART,
+    BLOCK,
+    FARTHEST,
+    IMPROPER,
+    PARABOLAS,
+    STEPS,
+    Floats,
+    Points,
+    at,
+    falling_tails,
+    fullest_interval,
+    hull_of,
+)
+
+# While a search goes on without a look at the hull, its points may be as near as these.
+BESIDE = 0.2
+
+
+def blindly_sought(points: Points, done: int) -> Floats:
+    """A point beside the others, or around the mode of a parabola; a known one if there is none."""
+    choices = [_few(points)] if points.number.min() < 3 else []
+    if points.number.max() > 2:
+        choices.append(_apart(points, 4.0 ** (done + 1), BESIDE))
+    return first_of(*choices, points.x[1])
+
+
+def sought(points: Points, done: int) -> Floats:
+    """A point that makes the hull better, nan where a draw from it is as good as any."""
+    growth = min(4.0 ** (done + 1), 1e100)
+    if done < PARABOLAS or done % 3 == 0:
+        refined = _apart(points, growth)
+    else:
+        refined = _split(points, leave_ends=done % 3 == 1)
+    found = first_of(_few(points), _farther(points, growth), refined)
+    if np.any(np.abs(found) > FARTHEST):
+        raise RunError(IMPROPER)
+    return found
+
+
+def first_of(*choices: Floats) -> Floats:
+    """The first of some choices that is a number."""
+    found = choices[-1]
+    for choice in choices[-2::-1]:
+        found = np.where(np.isnan(choice), found, choice)
+    return found
+
+
+def _few(points: Points) -> Floats:
+    """A point beside the others, for elements that have fewer than three."""
+    (first, last), number = points.outer(), points.number
+    room = np.stack([first - points.x[0], points.x[-1] - last])
+    step = np.where(number > 1, last - first, np.maximum(1, np.abs(first)) / 2)
+    step = np.where(step < room / 2, step, room / 8)
+    possible = room > 64 * np.spacing(np.abs(np.stack([first, last])))
+    right = possible[1] & ((number == 1) | ~possible[0])
+    return np.where(number > 2, np.nan, np.where(right, last + step[1], first - step[0]))
+
+
+def _farther(points: Points, growth: float) -> Floats:
+    """A point far out, for elements with a chord that does not fall towards an infinite end."""
+    first, last = points.outer()
+    mode, sd = _parabola(points)
+    falls = falling_tails(points)
+    least, most = ((last - first) * step for step in (max(1.0, growth / 4**5), growth))
+    up = np.clip(first_of(mode + sd, last), last + least, last + most)
+    down = np.clip(first_of(mode - sd, first), first - most, first - least)
+    return np.where(~falls[1], up, np.where(~falls[0], down, np.nan))
+
+
+def _around_highest(points: Points) -> tuple[Floats, ...]:
+    """The highest point between two others, with these: where they are and how high."""
+    x, f = points.x, points.log_density
+    if len(x) == 5:
+        return x[1], x[2], x[3], f[1], f[2], f[3]
+    i = np.clip(f.argmax(0), 2, np.maximum(points.number - 1, 2))
+    i = np.minimum(i, len(x) - 2)
+    return tuple(at(rows, k) for rows in (x, f) for k in (i - 1, i, i + 1))
+
+
+def _parabola(points: Points) -> tuple[Floats, Floats]:
+    """Mode and standard deviation of the normal density through the points around the highest.
+
+    Beyond a bound, the bound and the scale of the exponential density that falls from there.
+    """
+    x0, x1, x2, f0, f1, f2 = _around_highest(points)
+    before, after = x1 - x0, x2 - x1
+    rise, fall = (f1 - f0) / before, (f2 - f1) / after
+    precision = np.fmax(2 * (rise - fall) / (before + after), 0)
+    slope = (rise * after + fall * before) / (before + after)
+    lower, upper = points.x[0], points.x[-1]
+    mode = first_of(np.minimum(np.maximum(x1 + slope / precision, lower), upper), x1)
+    at_mode = slope - precision * (mode - x1)
+    sd = np.fmin(1 / np.sqrt(precision), 1 / np.abs(at_mode))
+    return mode, np.fmin(sd, (upper - lower) / 4)
+
+
+def _apart(points: Points, growth: float, nearest: float = APART) -> Floats:
+    """A point near the mode or a standard deviation from it, if all others are far from there."""
+    first, last = points.outer()
+    mode, sd = _parabola(points)
+    span = growth * (last - first)
+    low = first - np.minimum(_outwards(first - points.x[0], last - first), span)
+    high = last + np.minimum(_outwards(points.x[-1] - last, last - first), span)
+    sd = np.minimum(sd, span)
+    known = np.where(points.log_density > -np.inf, points.x, np.inf)[1:-1]
+    farthest, best = nearest * sd, np.full(sd.shape, np.nan)
+    for step in STEPS:
+        ideal = np.fmin(np.fmax(mode + step * sd, low), high)
+        distance = np.abs(known - ideal).min(0)
+        best = np.where(distance > farthest, ideal, best)
+        farthest = np.fmax(distance, farthest)
+    return best
+
+
+def _split(points: Points, leave_ends: bool) -> Floats:
+    """A point in the interval where the hull has most mass, nearer to its higher end.
+
+    There is none beyond the points if ends are left, nor where the interval is infinite.
+    """
+    x, f, k = points.x, points.log_density, np.zeros(points.number.shape, dtype=np.intp)
+    for block in points.blocks(BLOCK):
+        k[block] = fullest_interval(hull_of(points.only(block)))
+    a, b, left = at(x, k), at(x, k + 1), at(f, k) > at(f, k + 1)
+    before, after = at(x, np.maximum(k - 1, 0)), at(x, np.minimum(k + 2, len(x) - 1))
+    step = _outwards(b - a, np.where(left, a - before, after - b))
+    possible = np.isfinite(b - a)
+    if leave_ends:
+        possible &= (k > 0) & (k < points.number)
+    return np.where(possible, np.where(left, a + step, b - step), np.nan)
+
+
+def _outwards(room: Floats, span: Floats) -> Floats:
+    """How far to go from a point to the next: the half, or much less if it is very far."""
+    far = (room > 4 * span) & (span > 0)
+    return np.where(far, np.sqrt(room) * np.sqrt(span), room / 2) if far.any() else room / 2

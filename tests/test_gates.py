@@ -1,0 +1,191 @@
+"""Gates taken out of functions: the same differences in the target for every value of a gate."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import gibbsppl as gp
+from gibbsppl import gates
+from gibbsppl.density import evaluate
+from gibbsppl.expressions import (
+    Array,
+    AtMost,
+    Dim,
+    Equals,
+    Over,
+    Softplus,
+    Where,
+    mentions,
+)
+from gibbsppl.gates import binary_arrays, opened
+
+K = Dim("k")
+SIZES = {K: 3}
+Z, W = (Array(n, nonnegative=True)[()] for n in "zw")
+P, Q, A, N = (Array(n, positive=True)[()] for n in "pqan")
+X, B = (Array(n)[()] for n in "xb")
+ZK, YK, PK = Array("c", nonnegative=True)[K], Array("y")[K], Array("d", positive=True)[K]
+TABLE = Array("t", positive=True)
+BINARY = {"z", "w", "c"}
+
+EXPRESSIONS = {
+    "a complement": sp.log(1 - Z * P),
+    "a mixture": sp.log(Z * P + (1 - Z) * Q),
+    "a mixture of numbers": sp.log(Z * P + (1 - Z) / 4),
+    "a choice": sp.log(Where(Z, P, Q)),
+    "a choice by an inequality": N * sp.log(Where(AtMost(X, B), P, P**2)),
+    "a choice inside of a choice": sp.log(Where(Z, Where(W, P, Q), P**2)),
+    "a choice by a choice": sp.log(Where(Equals(Z, W), P, Q)),
+    "a product of gates": sp.log(1 - Z * W * P),
+    "a gate inside of a gate": sp.log(1 - Z * (1 - W * P)),
+    "two gates beside each other": sp.log(1 - Z * P / 2 - W * P / 3),
+    "an exponential": sp.exp(Z * X + B) * A,
+    "a reciprocal": A / (1 + Z * P),
+    "a power": (1 + Z * P) ** (-N),
+    "a square": (Z * X + B) ** 2,
+    "a square of a choice": (Where(Z, X, B) - A) ** 2,
+    "logistic": -N * Softplus(Z * X + B),
+    "a gamma function": sp.loggamma(1 + Z * P),
+    "an indicator": sp.log(1 - Equals(Z, 1) * P / 2),
+    "a sum of terms": sp.log(1 - Z * P) + W * sp.log(P) - sp.exp(W * P) * N,
+    "a gate under a sum": Over(YK * sp.log(1 - ZK * P), K),
+    "a gate of all under a sum": Over(YK * sp.log(1 - Z * PK * P), K),
+    "a sum under a log": sp.log(1 + Z * Over(PK * P, K)),
+    "a sum of gates under a log": sp.log(1 + Over(ZK * P, K)),
+    "a position": sp.log(1 + TABLE[Z] * P),
+    "a choice in a sum in a log": sp.log(1 + Over(Where(ZK, P, PK), K)),
+}
+TARGETS = [
+    (name, str(t)) for name, e in EXPRESSIONS.items() for t in (P, Q, X) if mentions(e, {str(t)})
+]
+
+
+def values(seed):
+    rng = np.random.default_rng(seed)
+    found = {n: 0.9 * rng.random() + 0.05 for n in ("p", "q", "a", "n", "x", "b")}
+    arrays = {"d": rng.random(3), "y": rng.normal(size=3), "t": rng.random(2)}
+    return found | arrays | {"c": rng.integers(0, 2, 3)}
+
+
+def largest_gap(name, target):
+    """How far differences in the target are apart, before and after, for all values of gates."""
+    before = EXPRESSIONS[name]
+    after = opened(before, {target}, BINARY)
+    gaps = []
+    for seed, (z, w) in product(range(4), product((0, 1), repeat=2)):
+        v = values(seed) | {"z": z, "w": w}
+        other = v | {target: values(seed + 100)[target]}
+        one, two = (
+            [float(evaluate(e, (), u, SIZES)) for e in (before, after)] for u in (v, other)
+        )
+        size = 1 + sum(map(abs, one + two))
+        gaps.append(abs((one[0] - two[0]) - (one[1] - two[1])) / size)
+    return max(gaps)
+
+
+ROUNDING = 64 * np.finfo(float).eps
+
+
+@pytest.mark.parametrize(("name", "target"), TARGETS)
+def test_an_opened_expression_has_the_same_differences(name, target):
+    assert largest_gap(name, target) <= ROUNDING
+
+
+OPENED = {
+    "a complement": ("p", Z * sp.log(1 - P)),
+    "a mixture": ("p", Z * sp.log(P)),
+    "a choice": ("q", (1 - Z) * sp.log(Q)),
+    "a product of gates": ("p", Z * W * sp.log(1 - P)),
+    "a gate inside of a gate": ("p", Z * W * sp.log(P)),
+    "a gate under a sum": ("p", Over(YK * ZK * sp.log(1 - P), K)),
+    "an exponential": ("x", A * (Z * sp.exp(X + B))),
+}
+
+
+@pytest.mark.parametrize("name", OPENED)
+def test_a_gate_is_what_multiplies(name):
+    target, expected = OPENED[name]
+
+    assert sp.expand(opened(EXPRESSIONS[name], {target}, BINARY) - expected) == 0
+
+
+LEFT = {
+    "a square": {"x"},
+    "a sum of gates under a log": {"p"},
+    "a choice in a sum in a log": {"p"},
+    "a position": {"p"},
+}
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_what_stays_as_it_is(name):
+    """Squares are expanded, gates of bound dims cannot leave, and positions are no gates."""
+    assert opened(EXPRESSIONS[name], LEFT[name], BINARY) == EXPRESSIONS[name]
+
+
+def test_gates_that_depend_on_the_target_stay():
+    for expr in (sp.log(Where(AtMost(P, A), P, Q)), sp.log(1 - Equals(P, 1) * P)):
+        assert opened(expr, {"p"}, BINARY) == expr
+
+
+def test_what_is_not_binary_stays():
+    expr = sp.log(1 - N * P)
+
+    assert opened(expr, {"p"}, BINARY) == expr
+    assert opened(EXPRESSIONS["a complement"], {"p"}, set()) == EXPRESSIONS["a complement"]
+
+
+def test_swapped_values_are_seen(monkeypatch):
+    right = gates._settled
+    monkeypatch.setattr(gates, "_settled", lambda e, gate, value: right(e, gate, 1 - value))
+
+    assert largest_gap("a mixture", "p") > ROUNDING
+    assert largest_gap("a choice", "q") > ROUNDING
+
+
+def test_a_dropped_target_is_seen(monkeypatch):
+    monkeypatch.setattr(gates, "_held", lambda _expr, _targets: sp.S.Zero)
+
+    assert largest_gap("a complement", "p") > ROUNDING
+
+
+# ---- which arrays are binary -----------------------------------------------------------------
+
+
+def test_arrays_are_binary_by_support_or_by_values():
+    with gp.Model(coords={"i": 4}) as m:
+        p = gp.Beta("p", 1, 1)
+        column = gp.Data("column", [0, 1, 1, 0], dims="i")
+        count = gp.Data("count", [0, 1, 2, 0], dims="i")
+        gp.Bernoulli("z", p, dims="i")
+        gp.Bernoulli("seen", p, dims="i", observed=[0, 1, 1, 1])
+        gp.DiscreteUniform("either", 0, 1)
+        gp.DiscreteUniform("sign", -1, 1)
+        mixed = gp.Array("mixed", dims="i")
+        mixed[0] = gp.Bernoulli(p)
+        mixed[1:] = gp.Poisson(rate=2.0)
+        filled = gp.Array("filled", dims="i")
+        filled[0] = 2
+        filled[1:] = gp.Bernoulli(p)
+        gp.Normal("y", count + column, tau=1, dims="i", observed=[0.0, 1.0, 0.0, 1.0])
+
+    assert binary_arrays(m.graph, m.data) == {"column", "z", "seen", "either"}
+
+
+COLUMNS = {"binary": [0.0, 1.0, 1.0, 0.0, 1.0], "not binary": [0.0, 1.0, 2.0, 0.0, 0.5]}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_columns_of_data_are_gates_where_they_are_binary(name):
+    """With other values the same model must not be read as one with gates."""
+    with gp.Model(coords={"i": 5}) as m:
+        x = gp.Data("x", COLUMNS[name], dims="i")
+        rate = gp.Gamma("rate", 2, rate=1)
+        gp.Poisson("y", rate=1 + x * rate, dims="i", observed=[1, 0, 3, 2, 1])
+        p = gp.Beta("p", 2, 2)
+        gp.Bernoulli("b", x * p / 2, dims="i", observed=[0, 1, 1, 0, 0])
+    sampler = gp.compile(m)
+
+    assert sampler.verify().passed
