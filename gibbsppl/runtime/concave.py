@@ -75,7 +75,7 @@ def _only_one(
         of_one = _of_one(lambda x: np.ravel(log_density(np.full(shape, x)))[0])
     else:
         of_one = _of_one(log_density)
-    lower, upper = (b if isinstance(b, float) else np.asarray(b).item() for b in (lower, upper))
+    lower, upper = (float(np.asarray(b).item()) for b in (lower, upper))
     x = log_concave_one(rng, of_one, start.item(), lower, upper)
     return np.full(shape, x) if shape else np.float64(x)
 

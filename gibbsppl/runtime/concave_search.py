@@ -6,7 +6,6 @@ The first points are searched for: around the mode, as far from one another as t
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gibbsppl.errors import RunError
 from gibbsppl.runtime.chords import (
