@@ -88,4 +88,6 @@ def _declared(model: Model, variable: Variable, values: np.ndarray, what: str) -
     model.declare(variable, what)
     values.setflags(write=False)
     model.declared.values[variable.name] = values
-    return Tensor(Array(variable.name)[variable.dims], model, variable.of)
+    # A constant of known sign is an exponent, or a scale, by which variables can be changed.
+    sign = {"positive": True} if variable.kind == "data" and (values > 0).all() else {}
+    return Tensor(Array(variable.name, **sign)[variable.dims], model, variable.of)
