@@ -106,6 +106,7 @@ SCALE = Transform(
     backward=lambda u, c: c * u,
     log_jacobian=lambda _u, _c: sp.S.Zero,
     domain=REAL,
+    increasing=lambda c: bool(c.is_positive),
 )
 SHIFT = Transform(
     name="shift",
@@ -148,10 +149,13 @@ class Change:
     def at(self, bound: Expr) -> Expr:
         """The image of a bound; at the edge of the domain its limit."""
         bound = sp.sympify(bound)
-        if (self.transform, bound) == (LOGIT, 0):
-            return -sp.oo
         image = self.forward(bound)
-        return self.transform.pole if image in (sp.zoo, sp.nan) else image
+        if image not in (sp.zoo, sp.nan):
+            return image
+        if bound.is_finite and self.transform is not LOGIT:
+            return self.transform.pole
+        x = sp.Dummy("x", positive=True)
+        return sp.limit(self.forward(x), x, bound, "-" if bound == 1 else "+")
 
     def image(self, support: Support) -> tuple[Expr, Expr]:
         """The bounds of the new variable."""

@@ -3,7 +3,8 @@
 They are taken where both sides exist; the ratio check of every derived conditional guards them.
 
 >>> from gibbsppl.expressions import Array
->>> x, w, v = Array("x", positive=True)[()], Array("w")[()], Array("v")[()]
+>>> x, w = (Array(n, positive=True)[()] for n in ("x", "w"))
+>>> v = Array("v")[()]
 >>> simplified(((x * w) ** (-1 / v)) ** (-v), {"x"})
 w*x
 >>> simplified(3 * sp.loggamma(w * x + 1) - 3 * sp.loggamma(w * x), {"x"})
@@ -40,9 +41,10 @@ def simplified(expr: Expr, targets: Collection[str], *, counts: bool = False) ->
 
 
 def _power_of_power(expr: Expr) -> Expr:
-    """``(b**p)**q`` as ``b**(p*q)``; not for a whole p, where the sign of b would be lost."""
+    """``(b**p)**q`` as ``b**(p*q)``; not where p may be even and the sign of b be lost."""
     inner = expr.base
-    return expr if inner.exp.is_integer else sp.Pow(inner.base, inner.exp * expr.exp)
+    is_safe = inner.base.is_nonnegative or (inner.exp.is_number and not inner.exp.is_integer)
+    return sp.Pow(inner.base, inner.exp * expr.exp) if is_safe else expr
 
 
 def _exponential_tail(expr: Expr) -> Expr:

@@ -29,13 +29,17 @@ _OTHER: dict[Side, Side] = {"lower": "upper", "upper": "lower"}
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A bound that a factor puts on the element that a view shows."""
+    """A bound that a factor puts on the element that a view shows.
+
+    ``strict``: the bound itself is outside, which matters for whole numbers.
+    """
 
     factor: str
     side: Side
     value: Expr
     view: View
     over: tuple[Range, ...]
+    strict: bool = False
 
     def __str__(self) -> str:
         leaf = Leaf(self.view.array, *self.view.indices)
@@ -62,7 +66,7 @@ def _limits(piece: Piece) -> Iterator[Limit]:
     if any(None in view.indices for view in piece.views):
         return
     found = [
-        Limit(piece.factor, *bound, view, piece.over)
+        Limit(piece.factor, *bound, view, piece.over, isinstance(statistic.args[0], Below))
         for view in piece.views
         for bound in (solved(statistic.args[0], Leaf(view.array, *view.indices)),)
         if bound is not None
@@ -81,6 +85,15 @@ def solved(indicator: Expr, leaf: Leaf) -> tuple[Side, Expr] | None:
     return _isolated(small, "upper", large, leaf) if small.has(leaf) else _isolated(
         large, "lower", small, leaf
     )
+
+
+def whole_bound(limit: Limit) -> Expr | None:
+    """The last whole number that a bound allows, if it is known to be whole."""
+    if any(not n.is_Integer for n in limit.value.atoms(sp.Number)) or limit.value.has(sp.Pow):
+        return None
+    if not limit.strict:
+        return limit.value
+    return limit.value + (1 if limit.side == "lower" else -1)
 
 
 def _isolated(of: Expr, side: Side, bound: Expr, leaf: Leaf) -> tuple[Side, Expr] | None:

@@ -87,7 +87,9 @@ def _log(of: Expr, targets: Collection[str]) -> Expr:
         return sp.log(of) if parts is None else Add(*(_log(a, targets) for a in parts))
     match of:
         case sp.Pow():
-            return of.exp * _log(of.base, targets)
+            # (of an even power nothing is known of the sign)
+            is_even = of.exp.is_even and not of.base.is_Add
+            return of.exp * _log(sp.Abs(of.base) if is_even else of.base, targets)
         case sp.exp():
             return of.args[0]
         case Times():
@@ -100,8 +102,13 @@ def _log(of: Expr, targets: Collection[str]) -> Expr:
             return LogPhi(of.args[0])
         case Where():
             chosen, yes, no = of.args
-            return chosen * _log(yes, targets) + (1 - chosen) * _log(no, targets)
+            return _log_if(chosen, yes, targets) + _log_if(1 - chosen, no, targets)
     return sp.log(of)
+
+
+def _log_if(chosen: Expr, of: Expr, targets: Collection[str]) -> Expr:
+    """The log where an indicator is 1, 0 elsewhere; of zero, the log of what is not chosen."""
+    return sp.log(1 - chosen) if of == 0 else chosen * _log(of, targets)
 
 
 def _of_one_sign(product: Expr) -> tuple[Expr, ...] | None:

@@ -217,7 +217,7 @@ def _is_within(here: Support, within: Support) -> bool:
     if any(b.atoms(sp.Dummy) for b in map(sp.sympify, (within.lower, within.upper))):
         return False
     gaps = (here.lower - within.lower, within.upper - here.upper)
-    return not any(sp.sympify(gap).is_negative for gap in gaps)
+    return not any(sp.sympify(gap).is_extended_negative for gap in gaps)
 
 
 def _bound_parameters(family: Family, event: tuple[Dim, ...]) -> set[str]:

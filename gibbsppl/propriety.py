@@ -76,14 +76,14 @@ def _of_block(etas: Any) -> Floats:
 
 def _message(step: ExactDraw | BlockDraw, etas: Any, margin: Floats, *, is_block: bool) -> str:
     name = step.statement.target.array.name
-    at = tuple(int(i[0]) for i in np.nonzero(~(margin > 0)))
+    at = tuple(int(i) for i in np.argwhere(~(margin > 0))[0])
     where = f" at {at if len(at) > 1 else at[0]}" if at else ""
     family = step.conditional.family.name
     if is_block:
         found = "a precision matrix that is not positive definite"
     else:
         shown = (np.broadcast_to(e, margin.shape)[at] for e in etas)
-        found = f"natural parameters ({', '.join(f'{float(v):g}' for v in shown)})"
+        found = f"natural parameters ({', '.join(f'{float(v) + 0.0:g}' for v in shown)})"
     return (
         f"{name}: the posterior is improper: the conditional of {name}{where} would be {family} "
         f"with {found}, which has no finite integral; give it a proper prior, or data that "

@@ -28,7 +28,7 @@ from gibbsppl.expressions import (
     substitute,
 )
 from gibbsppl.graph import Graph, Range, Statement
-from gibbsppl.limits import Limit, Side, is_at_least
+from gibbsppl.limits import Limit, Side, is_at_least, whole_bound
 from gibbsppl.pieces import Piece, View, split
 from gibbsppl.supports import REAL, VECTOR, Support
 
@@ -105,7 +105,8 @@ def changed(reading: Reading, graph: Graph) -> Iterator[Reading]:
 
 def _shifted(reading: Reading, graph: Graph) -> Iterator[Reading]:
     """Counts less the bound that another factor gives: what is left of them is a count again."""
-    found = [(limit.side, reading.direct(limit, limit.value)) for limit in reading.limits]
+    bounds = [(limit, whole_bound(limit)) for limit in reading.limits]
+    found = [(n.side, None if v is None else reading.direct(n, v)) for n, v in bounds]
     if any(value is None for _, value in found):
         return
     support = reading.support

@@ -280,7 +280,6 @@ def test_a_bound_of_latent_children():
     np.testing.assert_array_equal(np.broadcast_to(upper, 6), v["theta"][GROUP])
 
 
-@pytest.mark.xfail(strict=True, reason="the family of 9 - x is bounded where no factor bounds x")
 def test_a_group_without_data_has_no_bound_on_another_scale():
     """The values of the first group are between x and 9; of the second there are none."""
     with gp.Model(coords={"g": 2}) as m:
@@ -333,7 +332,6 @@ def test_counts_above_a_bound(name):
     assert values_drawn(m, "x", 4).min() == least
 
 
-@pytest.mark.xfail(strict=True, reason="what is left of a count may be 0 where it is above a bound")
 def test_counts_above_a_bound_that_is_part_of_them():
     with gp.Model() as m:
         x = gp.Poisson("x", rate=3.0)

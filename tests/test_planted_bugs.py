@@ -13,14 +13,19 @@ import pytest
 from forms import form_named
 from forms.discrete import ising_pairs
 from scipy import stats
+from test_changes import badly_undone
 
 import gibbsppl as gp
 from gibbsppl.backends.program import load
 from gibbsppl.checks.enumeration import enumerate_sweep
 from gibbsppl.checks.geweke import geweke
 from gibbsppl.checks.ratio import verify
+from gibbsppl.density import evaluate, log_joint
+from gibbsppl.expressions import Array
 from gibbsppl.initial import initial_state
 from gibbsppl.runtime.moves import Width, slice_batch
+
+NEW = Array("u")[()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +154,48 @@ BUGS = {
     "a missing value taken for a known one": Bug(
         "missing_in_a_table", "y_given_rest", r"-tau / 2", "-tau", ("y",)
     ),
+    "a Jacobian that was forgotten": Bug(
+        "half_normal_sd", "sd_given_rest", r"eta_1 = 8\.5", "eta_1 = 10", ("sd",)
+    ),
+    "a Jacobian taken twice": Bug(
+        "deviations_by_level", "between_given_rest", r"eta_1 = 0\.5", "eta_1 = -1.0", ("between",)
+    ),
+    "a Jacobian forgotten on the log scale": Bug(
+        "half_cauchy_sd", "sd_given_rest", r"eta_2 = -19", "eta_2 = -20", ("sd",)
+    ),
+    "a log density read on the old scale": Bug(
+        "half_cauchy_sd", "sd_given_rest", r"exp\(-2 \* u_sd\)", "u_sd**-2", ("sd",)
+    ),
+    "a bound of the wrong side": Bug(
+        "groups_of_bounds", "theta_given_rest", r"lower = .*\n    upper = .*\n",
+        "lower = 0.5\n    upper = maximum(0.5, group_y)\n", ("theta",),
+    ),
+    "a bound of a draw on another scale that was not turned round": Bug(
+        "uniform_sd", "sd_given_rest", r"lower = 0\.0001(.*)\n    upper = .*\n",
+        "lower = 0.0\n    upper = 0.0001\n", ("sd",),
+    ),
+    "a bound that was not moved to the new scale": Bug(
+        "uniform_sd", "sd_given_rest", r"lower = 0\.0001", "lower = 100.0", ("sd",)
+    ),
+    "bounds of a neighbour that change sides": Bug(
+        "ordered_means", "mu_given_rest", r"mu\[1:\]\)  # from order", "mu[:2])", ("mu",)
+    ),
+    "a term of a concave draw dropped": Bug(
+        "logistic_intercepts", "a_given_rest", r"\+ eta_3 \* a .*\n", "\n", ("a",)
+    ),
+    "a prior of a concave draw dropped": Bug(
+        "volatility", "h_1_given_rest", r"- 1\.62 .*\n", "\n", ("h[1:]",)
+    ),
+    "a region of a concave draw off by one": Bug(
+        "volatility", "h_0_given_rest", r"eta_2\[:5\] \+= 18 \* h\[1:\]",
+        "eta_2[:5] += 18 * h[:5]", ("h[0]",),
+    ),
+    "a count that was not shifted": Bug(
+        "recaptures", "p_given_rest", r"animals - y\)", "animals)", ("p",)
+    ),
+    "chances of what was seen for what was not": Bug(
+        "recaptures", "animals_given_rest", r"log\(-p \+ 1\)", "log(p)", ("animals",)
+    ),
     "something that is no number": Bug(
         "pumps", "beta_given_rest", r"5 \* alpha", 'float("nan")', ("beta",)
     ),
@@ -179,6 +226,113 @@ def test_the_ratio_check_finds(name):
 
     assert passes(bug.form)
     assert failed_steps(sampler, bug.planted(sampler.source)) == set(bug.steps)
+
+
+# ---- bounds: what is possible and what is not -------------------------------------------------
+
+# A bound that is too wide, or of another group, shows where it lets impossible values through.
+BOUNDS = {
+    "a dropped bound": Bug(
+        "groups_of_bounds", "theta_given_rest", r"maximum\(0\.5, group_y\)",
+        "maximum(0.5, 0.5)", ("theta",),
+    ),
+    "the smallest for the largest": Bug(
+        "pareto_prior_of_two_bounds_both", "x_given_rest", r"maximum\(maximum",
+        "min(maximum", ("x",),
+    ),
+    "the bounds of other groups": Bug(
+        "groups_of_bounds", "theta_given_rest", r"group_y\)", "group_y[::-1])", ("theta",)
+    ),
+    "a bound of the new scale dropped": Bug(
+        "deviations_by_level", "within_given_rest", r"lower = 0\.01", "lower = 0.0", ("within",)
+    ),
+    "a known bound dropped": Bug(
+        "bounded_autoregression", "phi_given_rest", r"upper = 1\b", "upper = 9", ("phi",)
+    ),
+    "a neighbour's bound dropped": Bug(
+        "ordered_means", "mu_given_rest", r"    lower\[1:\] .*\n", "", ("mu",)
+    ),
+    "a bound from above dropped": Bug(
+        "gamma_prior_of_a_bound_below_pareto", "x_given_rest", r"minimum\(float\(\"inf\"\), y_2\)",
+        'float("inf")', ("x",),
+    ),
+}  # fmt: skip
+
+
+def bounds_that_are_wrong(sampler, source):
+    """The steps whose bounds let through what is impossible, or keep out what is possible."""
+    program = load(source)
+    start, _ = initial_state(np.random.default_rng(6), sampler.graph, sampler.data)
+    wrong = set()
+    for step in sampler.schedule.steps:
+        if not getattr(step, "bounds", ()):
+            continue
+        name, array = step.statement.name, step.statement.target.array.name
+        lower, upper = program.given_rest[name](dict(start), sampler.constants)[-2:]
+        shape = np.shape(start[array])
+        ends = [np.broadcast_to(np.asarray(e, dtype=float), shape) for e in (lower, upper)]
+        for at in np.ndindex(shape):
+            for u, possible in around(*(e[at] for e in ends)):
+                if is_possible(sampler, step, start, at, u) != possible:
+                    wrong.add(name)
+    return wrong
+
+
+def around(lower, upper):
+    """Values just inside and well inside of two bounds, and just outside; whether possible."""
+    near = 1e-6 * min(upper - lower, 1 + min(abs(lower), abs(upper)))
+    inside = [
+        lower + near if np.isfinite(lower) else min(upper, 0) - 100.0,
+        upper - near if np.isfinite(upper) else max(lower, 0) + 100.0,
+    ]
+    yield from ((u, True) for u in inside)
+    yield from ((e + s * near, False) for e, s in ((lower, -1), (upper, 1)) if np.isfinite(e))
+
+
+def is_possible(sampler, step, start, at, u):
+    """Whether the joint density is positive where an element is what a value drawn says."""
+    change, array = step.conditional.change, step.statement.target.array.name
+    back = NEW if change is None else change.backward(NEW)
+    state = {name: np.array(value, dtype=float) for name, value in start.items()}
+    state[array][at] = evaluate(back, (), {"u": u}, {})
+    with np.errstate(all="ignore"):
+        return bool(np.isfinite(log_joint(sampler.graph, {**sampler.data, **state})))
+
+
+@pytest.mark.parametrize("name", BOUNDS)
+def test_the_joint_density_finds(name):
+    bug = BOUNDS[name]
+    sampler = compiled(bug.form)
+
+    assert bounds_that_are_wrong(sampler, sampler.source) == set()
+    assert bounds_that_are_wrong(sampler, bug.planted(sampler.source)) == set(bug.steps)
+
+
+# ---- the way back from another scale: no conditional reads it ---------------------------------
+
+UNDONE = {
+    "another exponent": Bug("uniform_sd", "sweep", r"1 / sqrt\(u_sd\)", "1 / u_sd", ("sd",)),
+    "no way back": Bug("half_cauchy_sd", "sweep", r"= exp\(u_sd\)", "= u_sd", ("sd",)),
+    "the other sign": Bug(
+        "log_scales", "sweep", r"-log\(u_log_sd\) / 2", "log(u_log_sd) / 2", ("log_sd",)
+    ),
+    "what was seen not added": Bug(
+        "recaptures", "sweep", r'u_animals \+ c\["y"\]', "u_animals", ("animals",)
+    ),
+    "another variable": Bug(
+        "deviations_by_level", "sweep", r"sqrt\(u_within\)", "sqrt(u_within + u_between)",
+        ("within",),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNDONE)
+def test_what_is_put_into_the_state_finds(name):
+    bug = UNDONE[name]
+    sampler = compiled(bug.form)
+
+    assert badly_undone(sampler, sampler.source)[0] == set()
+    assert badly_undone(sampler, bug.planted(sampler.source))[0] == set(bug.steps)
 
 
 # ---- elements that depend on one another, drawn at once --------------------------------------

@@ -13,11 +13,6 @@ ONE_PER_ROW = [1.0, 2.0, 3.0]
 COLUMN = np.array([1.0, 2.0, 3.0, 4.0])
 SEPARATED, MIXED = [0, 0, 1, 1], [0, 1, 0, 1]
 # Scalars have no position to be named.
-SCALAR = pytest.mark.xfail(
-    strict=True, raises=ValueError, reason="the message asks for the position of a scalar"
-)
-
-
 def groups(prior, child):
     """A prior for each of three groups, of which the second has no data."""
     with gp.Model(coords={"g": 3}) as m:
@@ -122,7 +117,6 @@ IMPROPER_SCALARS = {
 }
 
 
-@SCALAR
 @pytest.mark.parametrize("name", IMPROPER_SCALARS)
 def test_a_scalar_or_one_block(name):
     with pytest.raises(RunError, match=r"^x: the posterior is improper: .* proper prior"):

@@ -218,6 +218,11 @@ CASES = (
                 'p = gp.Beta("p", a=..., b=...)',
                 "mean = 3/p - 3",
             ),
+            written(
+                "declare mean/3 as the variable (then BetaPrime)",
+                'u_mean = gp.BetaPrime("u_mean", a=..., b=...)',
+                "mean = 3*u_mean",
+            ),
         ),
     ),
     Case(
@@ -257,6 +262,11 @@ CASES = (
                 'p = gp.Beta("p", a=..., b=..., dims="g")',
                 "a = gp.log(p/(1 - p))",
             ),
+            written(
+                "declare exp(-a[g]) as the variable (then BetaPrime)",
+                'u_a = gp.BetaPrime("u_a", a=..., b=..., dims="g")',
+                "a = -gp.log(u_a)",
+            ),
         ),
     ),
     Case(
@@ -265,9 +275,9 @@ CASES = (
         ("nearest family: Normal, were it not for exp(a) (from y)",),
         (
             written(
-                "declare exp(-a) as the variable (then InverseGamma)",
-                'u_a = gp.InverseGamma("u_a", shape=..., scale=...)',
-                "a = -gp.log(u_a)",
+                "declare exp(a) as the variable (then Gamma)",
+                'u_a = gp.Gamma("u_a", shape=..., rate=...)',
+                "a = gp.log(u_a)",
             ),
         ),
     ),
@@ -510,7 +520,7 @@ def test_the_data_are_as_likely_under_the_new_variable(name, latent, new, values
     model = form(name)()
     statement = model.graph.statement(latent)
     found = repairs(model.graph, statement, model.data)
-    (graph,) = (r.graph for r in found if r.text.startswith("declare"))
+    (graph,) = (r.graph for r in found if f"{new} = gp." in r.text)
     (child,) = (s.name for s in model.graph.statements if s.known == 1)
     for value in values:
         x = np.resize(value, tuple(model.graph.sizes[d] for d in statement.target.indices))

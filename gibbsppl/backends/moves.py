@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sympy as sp
+
 from gibbsppl.backends.accumulation import accumulated
 from gibbsppl.backends.lines import indented, returned, with_gathers, words
 from gibbsppl.backends.module import Module
@@ -9,7 +11,7 @@ from gibbsppl.backends.places import bounds_of, ranges_of
 from gibbsppl.backends.text import ATOM, PRODUCT
 from gibbsppl.backends.writer import Writer
 from gibbsppl.contractions import Contribution
-from gibbsppl.expressions import Leaf
+from gibbsppl.expressions import Expr, Leaf
 from gibbsppl.graph import PLAIN
 from gibbsppl.schedule.steps import ConcaveDraw, Move
 
@@ -59,10 +61,17 @@ def _statistics(
         eta = f"eta_{j}"
         body += accumulated(outer, eta, parameter, full=full)
         inner.arrange(axes)
-        statistic = inner.write(parameter.statistic.xreplace({target: Leaf(target.array, *axes)}))
+        statistic = parameter.statistic.xreplace({target: Leaf(target.array, *axes)})
         factors = "+".join(c.factor for c in parameter.contributions)
-        terms.append((f"{eta} * {statistic.within(ATOM)}", factors))
+        terms.append((_weighted(inner, eta, statistic), factors))
     return body, terms
+
+
+def _weighted(inner: Writer, eta: str, statistic: Expr) -> str:
+    """A coefficient times a statistic: 0 where it is 0, though a log may not exist there."""
+    if isinstance(statistic, sp.log) and not statistic.args[0].is_positive:
+        return f"{inner.call('xlogy')}({eta}, {inner.write(statistic.args[0]).code})"
+    return f"{eta} * {inner.write(statistic).within(ATOM)}"
 
 
 def _term(module: Module, step: Move | ConcaveDraw, inner: Writer, term: Contribution) -> str:

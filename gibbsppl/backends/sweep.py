@@ -182,12 +182,22 @@ def _concave(module: Module, step: ConcaveDraw) -> list[str]:
     call = _call(module, step)
     if step.is_by_element:
         arguments = f"{now}, {call}, {positions_text(module, step)}{bounds}"
-        return _put(module, step, "", f"runtime.log_concave_elements(rng, {arguments})")
+        return _put_part(module, step, where, f"runtime.log_concave_elements(rng, {arguments})")
     if not module.is_whole(step):
         at = where[1:-1] if step.statement.known != 0 else slices_text(step.region)
         arguments = f"{now}, {at}, {call}{bounds}"
-        return _put(module, step, "", f"runtime.log_concave_part(rng, {arguments})")
+        return _put_part(module, step, where, f"runtime.log_concave_part(rng, {arguments})")
     return _put(module, step, "", f"runtime.log_concave(rng, {call}, {now}{bounds})")
+
+
+def _put_part(module: Module, step: ConcaveDraw, where: str, whole: str) -> list[str]:
+    """Lines that put the part that was drawn of a whole array in its place."""
+    change = step.conditional.change
+    if change is None:
+        return [f"{_state(step)} = {whole}"]
+    new = module.names.of(step.conditional.place.array.name)
+    undone = _mapped(module, step, change.backward, new)
+    return [f"{new} = {whole}", f"{_state(step)}{where} = ({undone}){where}"]
 
 
 def _bound(module: Module, step: Move | ConcaveDraw, name: str) -> str:

@@ -46,8 +46,9 @@ def log_terms_of(step: Step, given: Any, values: Values, sizes: Sizes) -> Floats
                 return _block_terms(step, given, values, sizes)
             case ConcaveDraw():
                 return _concave_terms(step.conditional, given, values, sizes)
-            case Move():
-                return np.ravel(given(np.asarray(values[array_of(step)])))
+            case Move(conditional=conditional):
+                density = given(np.asarray(values[array_of(step)]))
+                return _of_region(density, conditional.statement)
             case _:
                 assert_never(step)
 
@@ -114,7 +115,7 @@ def exact_parts(
 def _concave_terms(conditional: LogConcave, given: Any, values: Values, sizes: Sizes) -> Floats:
     """The log density on the scale that is drawn, and the Jacobian."""
     statement, changed = _on_new_scale(conditional, values, sizes)
-    density = np.ravel(given(np.asarray(changed[statement.target.array.name])))
+    density = _of_region(given(np.asarray(changed[statement.target.array.name])), statement)
     if conditional.change is None:
         return density
     over = regions(statement, sizes)
@@ -122,13 +123,20 @@ def _concave_terms(conditional: LogConcave, given: Any, values: Values, sizes: S
     return np.concatenate([density, np.ravel(slope)])
 
 
+def _of_region(density: Any, statement: Statement) -> Floats:
+    """The log densities of the elements that a statement fills, or the one number for all."""
+    density = np.asarray(density, dtype=float)
+    if density.ndim < len(statement.target.indices):
+        return np.ravel(density)
+    return np.ravel(density[_corner(statement)])
+
+
 def log_slope(conditional: Conditional | LogConcave) -> Expr:
     """``log |du/dx|``, differentiated here: the table's own Jacobian is what is checked."""
     change, target = conditional.change, conditional.statement.target
     assert change is not None
     x = sp.Dummy("x", positive=bool(target.array.is_positive) or None)
-    slope = sp.factor(sp.diff(change.forward(x), x))
-    size = -slope if slope.could_extract_minus_sign() else slope
+    size = sp.Abs(sp.factor(sp.diff(change.forward(x), x)))
     return sp.expand_log(sp.log(size), force=True).xreplace({x: target})
 
 
@@ -183,13 +191,18 @@ def _read_over(statistic: Expr, statement: Statement, sizes: Sizes) -> tuple[Ran
     return (*inside, *(Range(d, 0, sizes[d]) for d in extra))
 
 
-def _stretched(given: Floats, shape: tuple[int, ...], statement: Statement) -> Floats:
-    """What a step says of its whole array, read over the region that the statement fills."""
+def _corner(statement: Statement) -> tuple[slice, ...]:
+    """The part of its array that a statement fills."""
     ranges = {r.dim: slice(r.start, r.stop) for r in statement.over}
-    corner = tuple(
+    return tuple(
         slice(int(i), int(i) + 1) if i.is_number else ranges.get(i, slice(None))
         for i in statement.target.indices
     )
+
+
+def _stretched(given: Floats, shape: tuple[int, ...], statement: Statement) -> Floats:
+    """What a step says of its whole array, read over the region that the statement fills."""
+    corner = _corner(statement)
     if given.ndim >= len(corner):
         given = given[corner]
     return np.broadcast_to(given, shape)

@@ -1,0 +1,147 @@
+"""Readings and matches: own family first, then the smallest; truncated; parameters solved for."""
+
+import pytest
+import sympy as sp
+
+import gibbsppl as gp
+from gibbsppl.changes import POWER, SHIFT
+from gibbsppl.conditionals import conditional_of
+from gibbsppl.expressions import Array, Dim, Over
+from gibbsppl.graph import Range
+from gibbsppl.matching import Conditional
+from gibbsppl.pieces import Piece, View
+from gibbsppl.readings import alpha, direct_view, normal_form, reading_of
+
+
+def derived(*statements, dims=3):
+    """The conditional of x, after the prior and children that the functions declare."""
+    with gp.Model(coords={"i": dims}) as m:
+        x = statements[0]()
+        for child in statements[1:]:
+            child(x)
+    return conditional_of(m.graph, m.graph.statement("x"), m.data)
+
+
+def normal_tau(x):
+    gp.Normal("y", 0, tau=x, dims="i", observed=[0.3, -1.0, 2.0])
+
+
+def normal_sd(x):
+    gp.Normal("z", 0, sigma=x, dims="i", observed=[0.3, -1.0, 2.0])
+
+
+def waits(x):
+    gp.Exponential("w", rate=x, dims="i", observed=[0.3, 1.0, 2.0])
+
+
+def below(x):
+    gp.Uniform("b", 0, x, dims="i", observed=[0.3, 1.0, 2.0])
+
+
+def kept_counts(x):
+    gp.Binomial("k", x, 0.6, observed=3)
+
+
+# Prior, children, the family, whether truncated, the change of variable, what is known.
+MATCHES = {
+    "the own family": (lambda: gp.Gamma("x", 2, rate=1), (normal_tau, waits), "Gamma", False, None),
+    "a smaller family": (lambda: gp.Exponential("x", rate=1), (waits,), "Gamma", False, None),
+    "truncated by the prior": (
+        lambda: gp.Gamma("x", 2, rate=1, upper=3), (waits,), "Gamma", True, None
+    ),
+    "truncated by a child": (lambda: gp.Gamma("x", 2, rate=1), (below,), "Gamma", True, None),
+    "a uniform prior": (lambda: gp.Uniform("x", 0, 9), (waits,), "Gamma", True, None),
+    "after a change": (lambda: gp.HalfFlat("x"), (normal_sd,), "Gamma", False, POWER),
+    "after a change, truncated": (
+        lambda: gp.Uniform("x", 0, 9), (normal_sd,), "Gamma", True, POWER
+    ),
+    "three statistics": (
+        lambda: gp.InverseGamma("x", 2, 1), (normal_tau,), "GeneralizedInverseGaussian", False, None
+    ),
+    "counts": (lambda: gp.Poisson("x", rate=4.0), (kept_counts,), "Poisson", False, SHIFT),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MATCHES)
+def test_the_match_is(name):
+    prior, children, family, truncated, change = MATCHES[name]
+    found = derived(prior, *children)
+
+    assert isinstance(found, Conditional)
+    assert (found.family.name, found.truncated) == (family, truncated)
+    assert (found.change and found.change.transform) == change
+
+
+def test_known_parameters_are_solved_for():
+    """What is left of a number of trials has its number of trials."""
+    found = derived(lambda: gp.Binomial("x", 9, 0.3), kept_counts)
+
+    assert found.family.name == "Binomial"
+    assert str(dict(found.known)["n"]) == "9 - k"
+
+
+def test_matches_do_not_depend_on_the_order_of_children():
+    orders = [(normal_tau, waits, below), (below, waits, normal_tau)]
+    found = [derived(lambda: gp.Gamma("x", 2, rate=1), *children) for children in orders]
+
+    assert len({(f.family.name, f.truncated, str(f.known), f.statistics) for f in found}) == 1
+
+
+# ---- pieces in one place ---------------------------------------------------------------------
+
+G, I, K = Dim("g"), Dim("i"), Dim("k")
+X, Y = Array("x", positive=True), Array("y")
+
+
+def piece(statistic, index, *over):
+    return Piece("f", statistic, (View(X, (index,)),), sp.S.One, over)
+
+
+def test_views_by_another_index_have_the_statistic_of_the_place():
+    code = Array("code")[I]
+    of_group = piece(sp.log(X[code]), code, Range(I, 0, 9))
+
+    assert normal_form(of_group, X[G], ()) == sp.log(X[G])
+    shaped = piece(X[code] ** Array("k")[code], code, Range(I, 0, 9))
+    assert normal_form(shaped, X[G], ()) == X[G] ** Array("k")[G]
+
+
+def test_what_differs_within_a_sum_has_no_place():
+    code = Array("code")[I]
+    assert normal_form(piece(X[code] ** Y[I], code, Range(I, 0, 9)), X[G], ()) is None
+
+
+def test_bound_names_do_not_matter():
+    one, two = (Over(Y[d] * X[d], d) for d in (I, K))
+
+    assert one != two
+    assert alpha(one) == alpha(two)
+    assert alpha(Over(Y[I], I)) != alpha(Over(Y[I] ** 2, I))
+
+
+def reading(*densities):
+    with gp.Model(coords={"g": 3}) as m:
+        gp.Gamma("x", 2, rate=1, dims="g")
+    statement = m.graph.statement("x")
+    pieces = tuple(
+        Piece("f", s, (View(X, (G,)),), c, (Range(G, 0, 3),)) for s, c in densities
+    )
+    return reading_of(statement, pieces, (), ("batch",), elements=False)
+
+
+def test_pieces_that_cancel_are_gone():
+    found = reading((X[G], sp.S.One), (sp.log(X[G]), sp.S.One), (X[G], -sp.S.One))
+
+    assert [p.statistic for p in found.pieces] == [sp.log(X[G])]
+    assert len(reading((X[G], sp.S.One), (X[G], sp.Integer(-2))).pieces) == 2
+
+
+def test_only_what_shows_each_element_once_is_direct():
+    statement = reading((X[G], sp.S.One)).statement
+    whole, part = Range(I, 0, 3), Range(I, 0, 2)
+
+    assert direct_view(View(X, (I,)), (whole,), statement) == {I: G}
+    assert direct_view(View(X, (I,)), (part,), statement) is None
+    assert direct_view(View(X, (Array("code")[I],)), (whole,), statement) is None
+    assert direct_view(View(X, (I,)), (whole, Range(K, 0, 2)), statement) is None
+    assert direct_view(View(X, (sp.Integer(0),)), (), statement) is None
