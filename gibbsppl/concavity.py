@@ -58,11 +58,21 @@ def certified(graph: Graph, refusal: NotConjugate, data: Mapping[str, Any]) -> L
         return None
     bounds = known_bounds(graph, data)
     for change, place, pieces in _scales(graph, refusal):
-        certificate = log_concave(_of_one_element(pieces), place.array.name, bounds)
+        certificate = _certificate(_of_one_element(pieces), place, bounds)
         if certificate is not None:
             support = statement.support if change is None else change.mapped(statement.support)
             return LogConcave(statement, place, support, pieces, certificate, refusal, change)
     return None
+
+
+def _certificate(pieces: tuple[Piece, ...], place: Leaf, bounds: Bounds) -> Certificate | None:
+    """The certificate between the bounds; or on the half line, which they are a part of."""
+    name = place.array.name
+    found = log_concave(pieces, name, bounds)
+    own = bounds(place)
+    if found is not None or own is None or not 0 <= own[0] or (0, sp.oo) == own:
+        return found
+    return log_concave(pieces, name, lambda x: (0, sp.oo) if x.array.name == name else bounds(x))
 
 
 def _scales(

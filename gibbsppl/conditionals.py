@@ -9,7 +9,7 @@ statistics on that support owns the conditional.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gibbsppl.concavity import LogConcave, certified
@@ -39,40 +39,49 @@ def conditional_of(
         for p in pieces_of(graph.factors_of(statement.target.array), statement, graph.sizes, binary)
         if any(touches(view, p.over, region) for view in p.views)
     )
-    found = _found(graph, statement, pieces, region, elements)
+    said = _Said(pieces, *limits_of(pieces, binary))
+    found = _found(graph, statement, said, region, elements)
     if isinstance(found, NotConjugate):
         # A label has a conditional, whatever its factors are.
         finite = finite_of(graph, statement, data) if statement.support.is_finite else None
-        refusal = replace(found, pieces=_moved_pieces(found, pieces))
+        refusal = replace(found, pieces=_moved_pieces(found, said))
         return finite or certified(graph, refusal, data) or refusal
     return found
 
 
-def _moved_pieces(found: NotConjugate, pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """All pieces that mention a variable: those that are bounds as limits, and the rest."""
+
+    pieces: tuple[Piece, ...]
+    limits: tuple[Limit, ...]
+    rest: tuple[Piece, ...]
+
+
+def _moved_pieces(found: NotConjugate, said: _Said) -> tuple[Piece, ...]:
     """What a move weighs: whole terms, each once, where elements are moved one by one."""
     if found.elements:
-        return pieces
-    _, rest = limits_of(pieces)
-    bounds = (replace(p, views=(v,)) for p in pieces if p not in rest for v in p.views)
+        return said.pieces
+    bounds = (replace(p, views=(v,)) for p in said.pieces if p not in said.rest for v in p.views)
     return (*bounds, *found.pieces)
 
 
 def _found(
     graph: Graph,
     statement: Statement,
-    pieces: tuple[Piece, ...],
+    said: _Said,
     region: tuple[Place, ...],
     asked: bool,
 ) -> Conditional | NotConjugate:
     """The closed form of all elements together, or of one given the others."""
-    limits, rest = limits_of(pieces)
-    roles = roles_of(pieces, statement)
+    limits, rest = said.limits, said.rest
+    roles = roles_of(said.pieces, statement)
     joint = all(map(is_separable, rest)) and set(roles) <= {"batch", "dense"}
     if joint and not asked and _is_whole(graph, statement, roles):
         found = match(graph, statement, rest, limits, roles)
         if isinstance(found, Conditional) or "dense" not in roles or _has_joint_event(statement):
             return found
-    roles = roles_of(pieces, statement, region)
+    roles = roles_of(said.pieces, statement, region)
     dependent = (asked or set(roles) != {"batch"} or not all(map(is_separable, rest))) and bool(
         statement.over or statement.event
     )

@@ -190,6 +190,15 @@ def _function(name: str, doc: str, **properties: bool) -> Any:
     return type(name, (sp.Function,), body)
 
 
+def _of_numbers(extreme: Any) -> Any:
+    """An ``eval`` that is the extreme of numbers, and leaves all else as it is."""
+
+    def evaluated(_cls: Any, *args: Any) -> Any:
+        return extreme(*args) if all(a.is_Number for a in args) else None
+
+    return classmethod(evaluated)
+
+
 def _stay(_cls: Any, *_args: Any) -> None:
     """Functions of the language are never evaluated by SymPy."""
 
@@ -201,6 +210,7 @@ LogPhi = _function("LogPhi", "The log of the standard normal distribution functi
 Where = _function("Where", "Where(c, a, b): a where the indicator c is 1, b where it is 0.")
 Minimum = _function("Minimum", "The smaller of two numbers.")
 Maximum = _function("Maximum", "The larger of two numbers.")
+Minimum.eval, Maximum.eval = _of_numbers(sp.Min), _of_numbers(sp.Max)
 AtMost = _function("AtMost", "AtMost(a, b): 1 where a <= b, else 0.", nonnegative=True)
 Below = _function("Below", "Below(a, b): 1 where a < b, else 0.", nonnegative=True)
 Equals = _function("Equals", "Equals(a, b): 1 where a == b, else 0.", nonnegative=True)

@@ -35,6 +35,13 @@ def binary_arrays(graph: Graph, data: Mapping[str, Any]) -> frozenset[str]:
     return frozenset(random | {n for n in known if np.isin(data[n], (0, 1)).all()})
 
 
+def is_gate(expr: Expr, binary: Collection[str]) -> bool:
+    """Whether an expression is 0 or 1: a gate, the opposite of one, or a product of gates."""
+    if expr.is_Mul:
+        return all(is_gate(a, binary) for a in expr.args)
+    return _is_binary(expr, binary) or _is_binary(sp.expand(1 - expr), binary)
+
+
 def opened(expr: Expr, targets: Collection[str], binary: Collection[str]) -> Expr:
     """The expression with gates taken out of the functions that hold a target beside them.
 

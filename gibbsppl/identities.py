@@ -35,9 +35,17 @@ def simplified(expr: Expr, targets: Collection[str], *, counts: bool = False) ->
     reduced = expr.func(*(simplified(a, targets, counts=counts) for a in expr.args))
     if reduced.is_Pow and reduced.base.is_Pow:
         return _power_of_power(reduced)
+    if isinstance(reduced, sp.loggamma):
+        return sp.loggamma(_shorter(reduced.args[0]))
     if isinstance(reduced, sp.exp):
         return _exponential_tail(reduced)
     return _gamma_ratios(reduced, targets) if reduced.is_Add and not counts else reduced
+
+
+def _shorter(expr: Expr) -> Expr:
+    """A sum in which terms cancel, without them: ``k m + k (1 - m)`` is k."""
+    expanded = sp.expand(expr)
+    return expanded if expanded.count_ops() < expr.count_ops() else expr
 
 
 def _power_of_power(expr: Expr) -> Expr:

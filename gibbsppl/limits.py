@@ -11,14 +11,15 @@ that are left. ``y ~ Uniform(0, theta)`` tells theta that it is above every y.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import sympy as sp
 from sympy import Add, Mul
 
-from gibbsppl.expressions import AtMost, Below, Expr, Leaf, Maximum, Minimum, substitute
+from gibbsppl.expressions import AtMost, Below, Expr, Leaf, Maximum, Minimum, Where, substitute
+from gibbsppl.gates import is_gate
 from gibbsppl.graph import Graph, Range
 from gibbsppl.pieces import Piece, View, parted
 
@@ -46,22 +47,28 @@ class Limit:
         return f"{self.factor}: {leaf} {'>=' if self.side == 'lower' else '<='} {self.value}"
 
 
-def limits_of(pieces: Iterable[Piece]) -> tuple[tuple[Limit, ...], tuple[Piece, ...]]:
-    """The pieces that are bounds, as limits; and all others."""
+def limits_of(
+    pieces: Iterable[Piece], binary: Collection[str] = ()
+) -> tuple[tuple[Limit, ...], tuple[Piece, ...]]:
+    """The pieces that are bounds, as limits; and all others.
+
+    ``binary`` names the arrays whose elements are 0 or 1: they may say where there is a bound.
+    """
     limits: list[Limit] = []
     rest: list[Piece] = []
     for piece in pieces:
-        found = tuple(_limits(piece))
+        found = tuple(_limits(piece, binary))
         limits += found
         if not found:
             rest.append(piece)
     return tuple(limits), tuple(rest)
 
 
-def _limits(piece: Piece) -> Iterator[Limit]:
+def _limits(piece: Piece, binary: Collection[str]) -> Iterator[Limit]:
     """The bounds that a piece puts on its views: none if it is no bound for one of them."""
-    statistic = piece.statistic
-    if not isinstance(statistic, sp.log) or not piece.coefficient.is_positive:
+    statistic, coefficient = piece.statistic, piece.coefficient
+    always = bool(coefficient.is_positive and coefficient.is_number)
+    if not isinstance(statistic, sp.log) or not (always or is_gate(coefficient, binary)):
         return
     if any(None in view.indices for view in piece.views):
         return
@@ -72,7 +79,13 @@ def _limits(piece: Piece) -> Iterator[Limit]:
         if bound is not None
     ]
     if len(found) == len(piece.views):
-        yield from found
+        yield from found if always else (_where(coefficient, limit) for limit in found)
+
+
+def _where(gate: Expr, limit: Limit) -> Limit:
+    """The bound where a gate is open, none where it is shut."""
+    none = -sp.oo if limit.side == "lower" else sp.oo
+    return replace(limit, value=Where(gate, limit.value, none))
 
 
 def solved(indicator: Expr, leaf: Leaf) -> tuple[Side, Expr] | None:

@@ -14,6 +14,8 @@ import sympy as sp
 from sympy import Add, Mul
 
 from gibbsppl.expressions import (
+    AtMost,
+    Below,
     Binder,
     Expit,
     Expr,
@@ -133,8 +135,11 @@ def _of_one_sign(product: Expr) -> tuple[Expr, ...] | None:
 
 
 def _one_minus(of: Expr) -> Expr | None:
-    """1 - expit(x) as expit(-x), 1 - Phi(x) as Phi(-x)."""
+    """1 - expit(x) as expit(-x), 1 - Phi(x) as Phi(-x), 1 - [a <= b] as [b < a]."""
     rest = 1 - of
+    if isinstance(rest, AtMost | Below):
+        other = Below if isinstance(rest, AtMost) else AtMost
+        return other(*reversed(rest.args))
     return rest.func(-rest.args[0]) if isinstance(rest, Expit | Phi) else None
 
 

@@ -14,7 +14,7 @@ import sympy as sp
 from sympy import Abs, Pow, exp, log, loggamma
 
 from gibbsppl.curvature.kinds import AFFINE, MIRRORED, REVERSED, Kind, Monotone
-from gibbsppl.expressions import Expit, LogGammaP, LogGammaQ, LogPhi, Phi, Softplus
+from gibbsppl.expressions import Expit, LogBesselI, LogGammaP, LogGammaQ, LogPhi, Phi, Softplus
 from gibbsppl.signs import INF
 
 
@@ -48,6 +48,9 @@ ATOMS = (
     Atom(sp.atan, "convex", "increasing", upper=0),
     Atom(sp.atan, "concave", "increasing", lower=0),
 )
+
+# Of order 0 it is the log of the integral of exp(x cos(t)), a log partition function.
+LOG_BESSEL = Atom(LogBesselI, "convex", "increasing", lower=0)
 
 # The log of a distribution function or a tail on (0, oo), by what is known of its shape.
 LOG_TAILS = (

@@ -12,7 +12,7 @@ from typing import Any
 import sympy as sp
 from sympy import Add, Mul, Pow, exp, log
 
-from gibbsppl.curvature.atoms import ATOMS, LOG_TAILS, POWERS, Atom, at_negatives, composition
+from gibbsppl.curvature.atoms import ATOMS, LOG_BESSEL, LOG_TAILS, POWERS, Atom, at_negatives, composition
 from gibbsppl.curvature.curves import by_curve
 from gibbsppl.curvature.kinds import (
     AFFINE,
@@ -35,6 +35,7 @@ from gibbsppl.expressions import (
     Expit,
     Expr,
     Leaf,
+    LogBesselI,
     LogDet,
     LogGammaP,
     LogGammaQ,
@@ -102,6 +103,9 @@ class Reader:
                 return self._extreme(expr)
             case LogGammaP() | LogGammaQ():
                 return self._log_tail(expr)
+            case LogBesselI():
+                rows = [LOG_BESSEL] if expr.args[0] == 0 else []
+                return self._composed(expr, expr.args[1], rows)
             case Where():
                 return self._choice(expr)
             case LogDet():

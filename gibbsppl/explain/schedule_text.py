@@ -42,8 +42,9 @@ def schedule_text(schedule: Schedule, data: Mapping[str, Any] | None = None) -> 
         lines += _fallback(move, schedule, notation, data or {})
     if schedule.fallbacks:
         lines += ["sweep"]
-    lines += _rows(schedule, notation)
-    if any(CUT in line for line in lines):
+    rows = _rows(schedule, notation)
+    lines += rows
+    if any(CUT in line for line in rows):
         lines.append(f'({CUT} stands for what is too long for a line; explain("name") shows all)')
     return "\n".join(lines)
 

@@ -1,7 +1,7 @@
 """The functions of the language, on tensors and numbers.
 
 >>> exp(0), minimum(2, 3), step(1)
-(1, Minimum(2, 3), AtMost(0, 1))
+(1, 2, AtMost(0, 1))
 """
 
 from __future__ import annotations
