@@ -147,7 +147,10 @@ def _raised(program: Program, error: Exception, place: str) -> RunError:
     written = [f for f in frames if f.filename.startswith("<gibbsppl sampler")]
     line = (written[-1].line or "") if written else ""
     found: dict[str, Any] = {m.group(): None for m in re.finditer(r"[^\W\d]\w*", line)}
-    name = next((v for v in found if v in program.step_variables.values()), None)
+    drawn = {v: v for v in program.step_variables.values()}
+    functions = ((getattr(f, "__name__", ""), s) for s, f in program.given_rest.items())
+    drawn |= {name: program.step_variables[step] for name, step in functions}
+    name = next((drawn[v] for v in found if v in drawn), None)
     start = f"{name}: step {_step(program, name)}" if name else "a step"
     advice = " " + _ADVICE.format(name=name) if name else ""
     return RunError(f"{start} failed {place} at the line `{line.strip()}`: {error}.{advice}")

@@ -191,11 +191,15 @@ def proposed(forms: Iterable[Expr], place: Leaf) -> Iterator[Change]:
     """The changes that statistics suggest, each once, in the order of the table."""
     found = {c: None for form in forms for c in _suggested(form, place)}
     order = {t: n for n, t in enumerate(TRANSFORMS)}
-    return iter(sorted(found, key=lambda c: (order[c.transform], _size(c.constant))))
+    return iter(sorted(found, key=lambda c: (order[c.transform], _size(c))))
 
 
-def _size(constant: Expr) -> tuple[Any, ...]:
-    return (not constant.is_number, abs(constant) if constant.is_number else 0, str(constant))
+def _size(change: Change) -> tuple[Any, ...]:
+    """Small constants first; a precision before a variance, but ``exp(x)`` before ``exp(-x)``."""
+    constant = change.constant
+    last = bool(constant.is_negative) == (change.transform is EXPONENTIAL)
+    size = abs(constant) if constant.is_number else 0
+    return not constant.is_number, size, last, str(constant)
 
 
 def _suggested(form: Expr, place: Leaf) -> Iterator[Change]:

@@ -70,7 +70,7 @@ def _certificate(pieces: tuple[Piece, ...], place: Leaf, bounds: Bounds) -> Cert
     name = place.array.name
     found = log_concave(pieces, name, bounds)
     own = bounds(place)
-    if found is not None or own is None or not 0 <= own[0] or (0, sp.oo) == own:
+    if found is not None or own is None or own[0] < 0 or tuple(own) == (0, sp.oo):
         return found
     return log_concave(pieces, name, lambda x: (0, sp.oo) if x.array.name == name else bounds(x))
 

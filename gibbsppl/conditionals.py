@@ -82,10 +82,10 @@ def _found(
         if isinstance(found, Conditional) or "dense" not in roles or _has_joint_event(statement):
             return found
     roles = roles_of(said.pieces, statement, region)
-    dependent = (asked or set(roles) != {"batch"} or not all(map(is_separable, rest))) and bool(
-        statement.over or statement.event
-    )
-    return _by_element(graph, statement, rest, limits, roles, dependent)
+    several = bool(statement.over or statement.event)
+    tied = several and (asked or set(roles) != {"batch"})
+    inseparable = bool(statement.target.indices) and not all(map(is_separable, rest))
+    return _by_element(graph, statement, said, region, roles, tied or inseparable)
 
 
 def _is_whole(graph: Graph, statement: Statement, roles: tuple[Role, ...]) -> bool:
@@ -100,15 +100,17 @@ def _is_whole(graph: Graph, statement: Statement, roles: tuple[Role, ...]) -> bo
 def _by_element(
     graph: Graph,
     statement: Statement,
-    pieces: tuple[Piece, ...],
-    limits: tuple[Limit, ...],
+    said: _Said,
+    region: tuple[Place, ...],
     roles: tuple[Role, ...],
     dependent: bool,
 ) -> Conditional | NotConjugate:
     """The conditional of one element given the others: drawn one by one where they interact."""
+    pieces = said.rest
     if all(map(is_separable, pieces)) and not _has_joint_event(statement):
         batch: tuple[Role, ...] = tuple("batch" for _ in roles)
-        return match(graph, statement, element_pieces(pieces), limits, batch, elements=dependent)
+        own = tuple(p for p in element_pieces(pieces) if touches(p.views[0], p.over, region))
+        return match(graph, statement, own, said.limits, batch, elements=dependent)
     reason = "a term of the log density holds several elements at once"
     offending = tuple(p for p in pieces if not is_separable(p))
     return NotConjugate(statement, reason, offending, None, pieces, elements=dependent)

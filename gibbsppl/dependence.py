@@ -53,10 +53,11 @@ def roles_of(
     found: list[Role] = ["batch"] * len(statement.target.indices)
     order: tuple[Role, ...] = ("batch", "dense", "band", "graph")
     for piece in pieces:
-        summed = {r.dim for r in piece.over}
+        ranges = {r.dim: r for r in piece.over}
+        summed = set(ranges)
         for v, w in combinations(piece.views, 2):
             pairs = list(zip(v.indices, w.indices, strict=True))
-            if region and any(map(_leads_out, pairs, region)):
+            if region and any(_leads_out(p, r, ranges) for p, r in zip(pairs, region, strict=True)):
                 continue
             for axis, (a, b) in enumerate(pairs):
                 found[axis] = max(found[axis], _role(a, b, summed), key=order.index)
@@ -111,8 +112,21 @@ def _role(a: Expr | None, b: Expr | None, summed: set[Dim]) -> Role:
     return "band" if (a - b).is_number else "graph"
 
 
-def _leads_out(pair: tuple[Expr | None, Expr | None], place: Place) -> bool:
+def never_meet(a: Expr, b: Expr, ranges: Mapping[Dim, Range]) -> bool:
+    """Whether two indices are at different positions, wherever they are."""
+    if (a - b).is_number and a != b:
+        return True
+    places = _shown(a, ranges), _shown(b, ranges)
+    return None not in places and not overlap(*places)  # type: ignore[arg-type]
+
+
+def _leads_out(
+    pair: tuple[Expr | None, Expr | None], place: Place, ranges: Mapping[Dim, Range]
+) -> bool:
     """Whether two indices cannot both be in a place."""
+    shown = (_shown(i, ranges) for i in pair if i is not None)
+    if any(p is not None and not overlap(p, place) for p in shown):
+        return True
     a, b = pair
     length = 1 if isinstance(place, int) else len(place)
     if a is None or b is None or a == b or not (a - b).is_number:

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from sympy import Mul
 
+from gibbsppl.dependence import never_meet
 from gibbsppl.expressions import Dim, Equals, Expr, Leaf, substitute
 from gibbsppl.graph import Range
 from gibbsppl.pieces import Piece, View
@@ -69,9 +70,9 @@ def _meeting(piece: Piece, v: View, w: View) -> Piece | None:
             continue
         assert a is not None, f"{v}: what is read whole has one view"
         assert b is not None, f"{w}: what is read whole has one view"
-        if (a - b).is_number:
-            return None
         eliminable = {r.dim: r for r in over}
+        if never_meet(a, b, eliminable):
+            return None
         if isinstance(b, Dim) and b in eliminable and _same_range(a, b, eliminable):
             coefficient = substitute(coefficient, {b: a})
             over = tuple(r for r in over if r.dim != b)

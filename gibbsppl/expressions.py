@@ -16,9 +16,7 @@ sum(U[user[i], k]*V[i, k], k)
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
-from fractions import Fraction
 from typing import Any, TypeAlias
 
 import sympy as sp
@@ -258,38 +256,6 @@ FUNCTIONS: Mapping[Any, str] = {
 }
 
 INDICATORS = (AtMost, Below, Equals)
-
-
-LARGEST_PART_OF_PI = 12
-
-# A decimal with more digits than this has been computed; then fractions up to that denominator are
-# looked for (two of them differ by more than the rounding of a float).
-LONGEST_DENOMINATOR = 10**12
-LARGEST_DENOMINATOR = 10**4
-
-
-def number(value: float) -> Expr:
-    """A number as exactly what was written: 0.1 is 1/10, so that algebra on it cancels exactly.
-
-    What has been computed is the simple fraction that it is the rounding of, if there is one:
-    ``1 / 0.7`` is 10/7; ``math.pi`` is pi.
-
-    >>> number(0.1) + number(0.2) - number(0.3)
-    0
-    """
-    as_float = float(value)
-    if not math.isfinite(as_float):
-        return sp.sympify(as_float)
-    if as_float.is_integer():
-        return sp.Integer(int(value))
-    part = Fraction(as_float / math.pi).limit_denominator(LARGEST_PART_OF_PI)
-    if part and float(part) * math.pi == as_float:
-        return sp.Rational(part) * sp.pi
-    written = sp.Rational(repr(as_float))
-    if written.q > LONGEST_DENOMINATOR:  # computed, not written: the fraction that rounds to it
-        simple = Fraction(as_float).limit_denominator(LARGEST_DENOMINATOR)
-        return sp.Rational(simple) if float(simple) == as_float else written
-    return written
 
 
 def substitute(expr: Expr, replacements: Mapping[Expr, Expr]) -> Expr:

@@ -178,6 +178,14 @@ class Potential:
 Factor = Statement | Potential
 
 
+def _said(factor: Factor) -> tuple[Expr, ...]:
+    """The log density of a factor, and where it is positive."""
+    if not isinstance(factor, Statement):
+        return (factor.log_density,)
+    support = factor.support
+    return (factor.log_density, sp.sympify(support.lower), sp.sympify(support.upper))
+
+
 @dataclass(frozen=True, slots=True)
 class Constant:
     """A region of a random array that is a known value (an expression of data) at all times."""
@@ -231,10 +239,8 @@ class Graph:
 
     def factors_of(self, array: Array | str) -> tuple[Factor, ...]:
         """The factors that mention an array: what its conditional is made of."""
-        name = str(array)
-        return tuple(
-            f for f in self.factors if mentions(f.log_density, (name,))
-        )
+        names = (str(array),)
+        return tuple(f for f in self.factors if any(mentions(e, names) for e in _said(f)))
 
     def __str__(self) -> str:
         """The model in mathematical notation, one line each; ranges that are not whole are said."""

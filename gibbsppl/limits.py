@@ -18,7 +18,17 @@ from typing import Literal
 import sympy as sp
 from sympy import Add, Mul
 
-from gibbsppl.expressions import AtMost, Below, Expr, Leaf, Maximum, Minimum, Where, substitute
+from gibbsppl.expressions import (
+    AtMost,
+    Below,
+    Equals,
+    Expr,
+    Leaf,
+    Maximum,
+    Minimum,
+    Where,
+    substitute,
+)
 from gibbsppl.gates import is_gate
 from gibbsppl.graph import Graph, Range
 from gibbsppl.pieces import Piece, View, parted
@@ -75,11 +85,23 @@ def _limits(piece: Piece, binary: Collection[str]) -> Iterator[Limit]:
     found = [
         Limit(piece.factor, *bound, view, piece.over, isinstance(statistic.args[0], Below))
         for view in piece.views
+        if len(piece.views) < 3
         for bound in (solved(statistic.args[0], Leaf(view.array, *view.indices)),)
         if bound is not None
     ]
     if len(found) == len(piece.views):
-        yield from found if always else (_where(coefficient, limit) for limit in found)
+        apart = _apart(*piece.views) if len(found) > 1 else sp.S.One
+        gate = apart if always else coefficient * apart
+        yield from found if gate == 1 else (_where(gate, limit) for limit in found)
+
+
+def _apart(a: View, b: View) -> Expr:
+    """Whether two views show two elements: an element is no bound of itself."""
+    both = zip(a.indices, b.indices, strict=True)
+    pairs = [(i, j) for i, j in both if i is not None and j is not None and i != j]
+    if any((i - j).is_number for i, j in pairs):
+        return sp.S.One
+    return 1 - Mul(*(Equals(i, j) for i, j in pairs))
 
 
 def _where(gate: Expr, limit: Limit) -> Limit:
@@ -100,13 +122,17 @@ def solved(indicator: Expr, leaf: Leaf) -> tuple[Side, Expr] | None:
     )
 
 
-def whole_bound(limit: Limit) -> Expr | None:
+def whole_bound(limit: Limit, graph: Graph) -> Expr | None:
     """The last whole number that a bound allows, if it is known to be whole."""
-    if any(not n.is_Integer for n in limit.value.atoms(sp.Number)) or limit.value.has(sp.Pow):
+    value = limit.value
+    leaves = value.atoms(Leaf)
+    numbers = value.xreplace(dict.fromkeys(leaves, sp.S.One)).atoms(sp.Number)
+    whole = all(n.is_Integer for n in numbers) and not value.has(sp.Pow)
+    if not whole or not all(graph.variables[leaf.array.name].integer for leaf in leaves):
         return None
     if not limit.strict:
-        return limit.value
-    return limit.value + (1 if limit.side == "lower" else -1)
+        return value
+    return value + (1 if limit.side == "lower" else -1)
 
 
 def _isolated(of: Expr, side: Side, bound: Expr, leaf: Leaf) -> tuple[Side, Expr] | None:

@@ -108,10 +108,10 @@ def match(
         found.pieces,
         roles,
         reading.support,
-        elements,
-        reading.change,
-        found.truncated,
-        reading.limits,
+        elements=elements,
+        change=reading.change,
+        truncated=found.truncated,
+        limits=reading.limits,
     )
 
 
@@ -205,7 +205,7 @@ def _unified(own: Support, here: Support, dummies: Mapping[str, Any]) -> dict[st
     names = {dummy: name for name, dummy in dummies.items()}
     known: dict[str, Expr] = {}
     for mine, wanted in ((own.lower, here.lower), (own.upper, here.upper)):
-        if mine in names:
+        if mine in names and (here.kind == "real" or sp.sympify(wanted).is_finite is not False):
             known[names[mine]] = wanted
         elif mine != wanted:
             return None

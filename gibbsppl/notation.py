@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import sympy as sp
 from sympy import Add, Mul
 
+from gibbsppl.exact_numbers import number
 from gibbsppl.expressions import (
     FUNCTIONS,
     AtMost,
@@ -40,7 +41,6 @@ from gibbsppl.expressions import (
     Softplus,
     Times,
     Where,
-    number,
     root_of,
     substitute,
 )

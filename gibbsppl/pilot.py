@@ -18,6 +18,7 @@ import sympy as sp
 from gibbsppl.backends.program import Constants, Program, State
 from gibbsppl.chains import FAILURES
 from gibbsppl.density import Values, log_density
+from gibbsppl.dependence import region_of
 from gibbsppl.graph import Graph, Statement
 from gibbsppl.initial import initial_state
 
@@ -79,13 +80,20 @@ def _fit_after_sweeps(
 
 def _candidates(rng: np.random.Generator, graph: Graph, start: State) -> list[State]:
     """Copies of a state: one as it is, and one for each scale that is moved."""
-    bounds = {s.target.array.name: b for s in graph.latent if (b := _numeric_bounds(s)) is not None}
+    bounds = {s.name: b for s in graph.latent if (b := _numeric_bounds(s)) is not None}
     moves = [(name, shift) for name in bounds for shift in (SHIFT, -SHIFT)]
     chosen = rng.permutation(len(moves))[:CANDIDATES]
     candidates = [copy.deepcopy(start)]
     for name, shift in (moves[i] for i in chosen):
-        candidate = copy.deepcopy(start)
-        candidate[name] = _scaled(np.asarray(candidate[name]), *bounds[name], shift)
+        candidate, statement = copy.deepcopy(start), graph.statement(name)
+        array = statement.target.array.name
+        x = np.array(candidate[array], dtype=float)
+        where = tuple(
+            slice(p, p + 1) if isinstance(p, int) else slice(p.start, p.stop)
+            for p in region_of(graph, statement)
+        )
+        x[where] = _scaled(x[where], *bounds[name], shift)
+        candidate[array] = x[()]
         candidates.append(candidate)
     return candidates
 

@@ -105,7 +105,7 @@ def changed(reading: Reading, graph: Graph) -> Iterator[Reading]:
 
 def _shifted(reading: Reading, graph: Graph) -> Iterator[Reading]:
     """Counts less the bound that another factor gives: what is left of them is a count again."""
-    bounds = [(limit, whole_bound(limit)) for limit in reading.limits]
+    bounds = [(limit, whole_bound(limit, graph)) for limit in reading.limits]
     found = [(n.side, None if v is None else reading.direct(n, v)) for n, v in bounds]
     if any(value is None for _, value in found):
         return
@@ -117,6 +117,8 @@ def _shifted(reading: Reading, graph: Graph) -> Iterator[Reading]:
             continue
         change = Change(SHIFT, lower)
         if support.kind == "counts":
+            if len(uppers) > 1:
+                return
             total = support.upper - Over(lower, reading.event[0])
             yield _after(reading, change, Support("counts", sp.S.Zero, total), (), graph)
             return

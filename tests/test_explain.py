@@ -9,6 +9,7 @@ import sympy as sp
 import gibbsppl as gp
 import models
 from gibbsppl.density import evaluate
+from gibbsppl.exact_numbers import number
 from gibbsppl.explain import explained, schedule_text
 from gibbsppl.explain.reading import reading_of, said
 from gibbsppl.explain.schedule_text import WIDTH
@@ -20,7 +21,6 @@ from gibbsppl.expressions import (
     InverseEntry,
     LogDet,
     Over,
-    number,
     primed,
 )
 from gibbsppl.families import FAMILIES

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from gibbsppl.errors import RunError
-from gibbsppl.runtime.labels import LogWeights, Table, labels
+from gibbsppl.runtime.labels import FEW, LogWeights, Table, labels
 from gibbsppl.runtime.moves import (
     Width,
     freeze,
@@ -429,6 +429,49 @@ def test_labels_without_probability_are_an_error(bad):
 
     with pytest.raises(RunError, match="labels"):
         labels(np.random.default_rng(1), log_weights)
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 300])
+def test_few_elements_are_drawn_as_among_many(count):
+    rng = np.random.default_rng(5)
+    log_weights = 3.0 * rng.standard_normal((count, FEW + 1))
+    log_weights[1:][rng.random((count - 1, FEW + 1)) < 0.5] = -np.inf
+    many = labels(np.random.default_rng(6), log_weights)
+
+    for elements in (1, 2, 20, FEW):
+        few = log_weights[:, :elements]
+        table = LogWeights(few.shape, 0.0, Table(log_weights, np.arange(elements)))
+        for given in (few, table):
+            found = labels(np.random.default_rng(6), given)
+            assert found.dtype == np.intp
+            np.testing.assert_array_equal(found, many[:elements])
+    rng = np.random.default_rng(6)
+    one_by_one = [labels(rng, log_weights[:, n]) for n in range(FEW)]
+    np.testing.assert_array_equal(one_by_one, many[:FEW])
+
+
+def test_few_elements_of_more_labels_than_a_short_integer_can_count():
+    found = labels(np.random.default_rng(6), np.zeros((40_000, 20)))
+
+    # (whole numbers add up exactly)
+    expected = np.floor(40_000 * np.random.default_rng(6).random(20))
+    np.testing.assert_array_equal(found, expected)
+    assert found.max() >= 1 << 15
+
+
+def test_one_element_drawn_again_and_again_follows_its_weights():
+    weights = [1, 0, 2, 5, 0]
+    rng = np.random.default_rng(7)
+    with np.errstate(divide="ignore"):
+        log_weights = np.log(np.array(weights, float))
+
+    assert drawn_evenly([labels(rng, log_weights) for _ in range(N)], weights)
+
+
+@pytest.mark.parametrize("bad", [-np.inf, np.nan])
+def test_one_element_without_probability_is_an_error(bad):
+    with pytest.raises(RunError, match="labels"):
+        labels(np.random.default_rng(1), np.full(3, bad))
 
 
 def test_labels_do_not_change_the_weights():

@@ -22,6 +22,7 @@ LAYERS = (
     ("runtime",),
     ("supports",),
     ("expressions",),
+    ("exact_numbers",),
     ("notation",),
     ("families",),
     ("graph",),

@@ -263,9 +263,9 @@ CASES = (
                 "a = gp.log(p/(1 - p))",
             ),
             written(
-                "declare exp(-a[g]) as the variable (then BetaPrime)",
+                "declare exp(a[g]) as the variable (then BetaPrime)",
                 'u_a = gp.BetaPrime("u_a", a=..., b=..., dims="g")',
-                "a = -gp.log(u_a)",
+                "a = gp.log(u_a)",
             ),
         ),
     ),

@@ -23,7 +23,7 @@ from gibbsppl.runtime import (
 N = 4000
 ONES = 800  # draws of one element each
 # More comparisons than this file makes.
-COMPARISONS = 500
+COMPARISONS = 600
 LEVEL = 1e-4 / COMPARISONS
 
 INFINITE = (-np.inf, np.inf)
@@ -414,3 +414,116 @@ def test_elements_taken_for_others_are_caught(monkeypatch):
     mean = 10.0 * np.arange(5)
     with pytest.raises(RunError):
         log_concave(np.random.default_rng(47), lambda x: -((x - mean) ** 2) / 2, mean)
+
+
+# Densities that are very steep, or known to few digits only.
+
+
+def steep(mode, drop):
+    """Falls by so much, and a third of it on the other side, within a millionth of 1."""
+    return lambda x: -drop * np.where(x > mode, x - mode, (mode - x) / 3) * 1e6
+
+
+def steep_cdf(mode, drop):
+    def cdf(x):
+        z = (x - mode) * drop * 1e6
+        return np.where(z < 0, 0.75 * np.exp(np.minimum(z, 0) / 3), 1 - 0.25 * np.exp(-np.abs(z)))
+
+    return cdf
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("start", [1.0, -1.0, 1e3])
+@pytest.mark.parametrize("drop", [1e3, 1e30])
+def test_densities_that_fall_very_steeply(drop, start, way, monkeypatch):
+    # (a hundred halvings on the way to the mode: fewer draws)
+    monkeypatch.setitem(globals(), "ONES", 40)
+    monkeypatch.setitem(globals(), "N", 400)
+    x = way(np.random.default_rng(50), steep(0.0, drop), start)
+    assert p_value(x, steep_cdf(0.0, drop)) > LEVEL
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("start", [1.0, -1.0, 1e3])
+def test_exponential_falls_beyond_a_flat_side(start, way):
+    """Like the shape of a Weibull with large rates: one side falls by a power of the distance."""
+    log_density = quiet(lambda x: x - np.exp(70 * x))
+    x = way(np.random.default_rng(51), log_density, min(start, 9.0))
+    assert p_value(70 * x, stats.loggamma(1 / 70).cdf) > LEVEL
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("sd", [1e-18, 1e-25, 1e-100])
+def test_a_mode_narrower_than_floats_gives_the_floats_beside_it(sd, way, monkeypatch):
+    monkeypatch.setitem(globals(), "ONES", 40)
+    mode = 1 / 3
+    for log_density in (normal(mode, sd), laplace(mode, sd), steep(mode, 1e-6 / sd)):
+        x = way(np.random.default_rng(52), quiet(log_density), 0.5)
+        assert np.all(np.abs(x - mode) <= 2 * np.spacing(mode))
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("noise", [1e-17, 1e-16])
+def test_places_that_are_rounded_are_not_taken_for_a_lack_of_concavity(noise, way):
+    """A sum with a term that cancels: the log density goes up and down from float to float."""
+    log_density = quiet(lambda x: -(((7 * x + 0.1) - 3.1) ** 2) / noise**2)
+    x = way(np.random.default_rng(53), log_density, 1.0)
+    assert np.all(np.abs(x - 3 / 7) < 8 * np.spacing(3.0))
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("floats", [1, 2, 3, 10, 100, 200])
+@pytest.mark.parametrize("slope", [0.0, 1e3, 1e17, -1e25])
+def test_bounds_a_few_floats_apart(slope, floats, way, monkeypatch):
+    monkeypatch.setitem(globals(), "ONES", 40)
+    lower, upper = 1.0, 1.0 + floats * np.spacing(1.0)
+    for start in (lower, upper):
+        x = way(np.random.default_rng(54), lambda x: slope * (x - lower), start, lower, upper)
+        assert np.all((lower <= x) & (x <= upper))
+        if abs(slope) > 1e20:
+            nearest = upper if slope > 0 else lower
+            assert np.all(np.abs(x - nearest) <= 2 * np.spacing(1.0))
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("size", [1e13, 1e14, 1e15])
+def test_large_heights_with_differences_that_are_known(size, way):
+    """The noise is at most a fifth of what matters: it blurs the draws by less than is seen."""
+    x = way(np.random.default_rng(55), lambda x: normal(0, 1)(x) - size, 5.0)
+    assert p_value(x, stats.norm.cdf) > LEVEL
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("size", [1e17, 1e20, 1e30])
+def test_noise_as_large_as_the_last_digits(size, way):
+    """Draws are from where the log density is as high as it can be told."""
+    width = np.sqrt(size * np.finfo(float).eps)
+
+    def log_density(x):
+        noise = np.finfo(float).eps * size * np.sin(1e9 * x / width)
+        return -size - x**2 / 2 + noise
+
+    x = way(np.random.default_rng(56), log_density, 300 * width) / width
+    assert np.all(np.abs(x) < 100)
+    assert stats.ttest_1samp(x, 0).pvalue > LEVEL
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("start", [1.0, 8.0, 30.0])
+def test_a_shape_of_times_with_enormous_rates(start, way):
+    rng = np.random.default_rng(57)
+    rate, log_time = np.exp(20 + 10 * rng.standard_normal(100)), np.log(rng.exponential(size=100))
+
+    def log_density(x):
+        hazard = np.exp(np.multiply.outer(x, log_time)) @ rate
+        return 100 * np.log(x) + x * log_time.sum() - hazard - 0.1 * x
+
+    x = way(np.random.default_rng(58), quiet(log_density), start, *POSITIVE)
+    highest = log_density(x).max()
+    assert np.all(highest - log_density(x) < 1e3 * np.finfo(float).eps * np.abs(highest))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_large_heights_do_not_hide_a_lack_of_concavity(way):
+    with pytest.raises(RunError, match="not concave at"):
+        way(np.random.default_rng(59), lambda x: 1e30 * x**2, 0.5, 0.0, 2.0)

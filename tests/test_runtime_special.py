@@ -12,6 +12,7 @@ from scipy import special, stats
 from test_runtime_truncated import FAR, INF, cdf_of, on_logs, p_value
 
 from gibbsppl import runtime
+from gibbsppl.runtime.draws import TINY
 
 N = 2000
 COMPARISONS = 300
@@ -121,6 +122,34 @@ def test_draws_follow_their_distribution_functions(family: str) -> None:
         assert ((x > lower) & (x < upper)).all()
 
 
+# ---- one number, drawn without arrays ---------------------------------------------------------
+
+PLAIN = [(family, case) for family in [*FAMILIES][:4] for case in FAMILIES[family][0]]
+
+
+def one_by_one(family: str, case: tuple[float, ...]) -> Any:
+    draw, rng = getattr(runtime, family), np.random.default_rng(15)
+    return np.array([draw(rng, *case, size=()) for _ in range(N)])
+
+
+@pytest.mark.parametrize(("family", "case"), PLAIN)
+def test_single_draws_follow_their_distribution_functions(family: str, case: Any) -> None:
+    x = one_by_one(family, case)
+    assert p_value(uniform_of(family, case, x)) > LEVEL
+    lower, upper = case[-2:] if family.startswith("truncated") else (0.0, INF)
+    assert ((x > lower) & (x < upper)).all()
+
+
+@pytest.mark.parametrize(("family", "case"), PLAIN)
+def test_single_draws_are_those_of_an_array_of_one(family: str, case: Any) -> None:
+    """The same algorithm with the same random numbers: only roundings may differ."""
+    draw, rngs = getattr(runtime, family), [np.random.default_rng(16) for _ in range(2)]
+    pairs = [(draw(rngs[0], *case, size=()), draw(rngs[1], *case, size=(1,))[0]) for _ in range(50)]
+    single, array = np.transpose(pairs)
+    np.testing.assert_allclose(single, array, rtol=1e-12)
+    assert rngs[0].bit_generator.state == rngs[1].bit_generator.state
+
+
 def test_the_reference_agrees_with_scipy() -> None:
     t = np.geomspace(0.01, 20, 50)
     cases = (
@@ -144,6 +173,22 @@ def test_a_huge_concentration_keeps_the_mode(scale: float) -> None:
     )
     # log x is off by a few roundings, and by the spread of the draws, below 1e-9.
     np.testing.assert_allclose(x, 2.0, rtol=1e-9 if scale == 1e20 else 1e-13)
+
+
+@pytest.mark.parametrize("size", [(), (1,)])
+def test_a_mode_below_the_smallest_number_keeps_the_scale(size: tuple[int, ...]) -> None:
+    """The draws are those of a mode of 1, moved: with the same random numbers."""
+    a, b = 1e300, 1e-320
+    w = np.sqrt(a) * np.sqrt(b)
+    logs = []
+    for eta in ((-1.0, -a, -b), (-1.0, -w, -w)):
+        rng = np.random.default_rng(22)
+        x = [runtime.generalized_inverse_gaussian(rng, *eta, size=size) for _ in range(200)]
+        logs.append(np.log(np.ravel(x)))
+    seen = logs[0] > np.log(TINY)
+    assert 0 < seen.sum() < seen.size
+    expected = logs[1] + (np.log(b) - np.log(a)) / 2
+    np.testing.assert_allclose(logs[0][seen], expected[seen], rtol=1e-12)
 
 
 # ---- angles and directions -------------------------------------------------------------------
@@ -260,6 +305,7 @@ IMPROPER = [
     ("generalized_inverse_gaussian", (0.5, 0.0, -1.0)),
     ("generalized_inverse_gaussian", (-1.0, -1.0, 0.0)),
     ("generalized_inverse_gaussian", (-1.0, 0.0, 0.0)),
+    ("generalized_inverse_gaussian", (-1.0, 0.0, -1.0)),
     ("generalized_inverse_gaussian", (NAN, -1.0, -1.0)),
     ("generalized_inverse_gaussian", (1.0, NAN, -1.0)),
     ("truncated_generalized_inverse_gaussian", (0.5, 0.0, -1.0, 1.0, INF)),
@@ -318,5 +364,5 @@ def test_a_direction_that_is_no_number_raises() -> None:
     ],
 )
 def test_planted_bugs_are_caught(family: str, case: Any, bug: Any) -> None:
-    x = drawn(family, [bug], (N, 1))[:, 0]
-    assert p_value(uniform_of(family, case, x)) < LEVEL
+    for x in (drawn(family, [bug], (N, 1))[:, 0], one_by_one(family, bug)):
+        assert p_value(uniform_of(family, case, x)) < LEVEL

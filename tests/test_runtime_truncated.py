@@ -206,6 +206,33 @@ def test_draws_follow_their_distribution_functions(family: str) -> None:
     assert ((x > lower) & (x < upper)).all()
 
 
+# ---- one number, drawn without arrays ---------------------------------------------------------
+
+PLAIN = [(family, case) for family in ("gamma", "inverse_gamma") for case in FAMILIES[family][0]]
+
+
+def one_by_one(family: str, case: Any, size: tuple[int, ...], count: int) -> tuple[Any, Any]:
+    """Draws of one number each, and the state in which they leave the generator."""
+    draw, rng = getattr(runtime, f"truncated_{family}"), np.random.default_rng(15)
+    x = [np.sum(draw(rng, *case, size=size)) for _ in range(count)]
+    return np.array(x), rng.bit_generator.state
+
+
+@pytest.mark.parametrize(("family", "case"), PLAIN)
+def test_single_draws_follow_their_distribution_functions(family: str, case: Any) -> None:
+    x, _ = one_by_one(family, case, (), N)
+    assert p_value(uniform_of(family, case, x)) > LEVEL
+    assert ((x > case[-2]) & (x < case[-1])).all()
+
+
+@pytest.mark.parametrize(("family", "case"), PLAIN)
+def test_single_draws_are_those_of_an_array_of_one(family: str, case: Any) -> None:
+    """The same algorithm with the same random numbers: only roundings may differ."""
+    (one, state), (array, expected) = (one_by_one(family, case, s, 50) for s in ((), (1,)))
+    np.testing.assert_allclose(one, array, rtol=1e-12)
+    assert state == expected
+
+
 def logit(x: Any) -> Any:
     return np.log(x) - np.log1p(-x)
 

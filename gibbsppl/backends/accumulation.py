@@ -47,7 +47,7 @@ def bound_lines(writer: Writer, bound: Bound, *, full: bool) -> list[str]:
     if (full or rest) and bound.axes:
         shape = tuple(map(writer.size, bound.axes))
         lines.append(f"{name} = {writer.call('broadcast_to')}({name}, {shape})")
-        lines += [f"{name} = {name}.copy()"] * bool(rest)
+        lines += [f"{name} = {name}.astype(float)"] * bool(rest)
     for c in rest:
         with writer.over(ranges_of(c.place)):
             value = writer.align(writer.write(c.value), _ranged(bound.axes, c))

@@ -113,9 +113,11 @@ def _known(module: Module, step: ExactDraw) -> str:
         code = writer.align(text, axes)
         if not whole and text.dims:
             shape = module.shape(step.statement)
-            where = "[at]" if step.is_by_element else where_text(module, step)
-            code = f"{writer.call('broadcast_to')}({code}, {shape}){where}"
-        found += f", {name}={_qualified(module, writer, code)}"
+            code = f"{writer.call('broadcast_to')}({code}, {shape})"
+        code = _qualified(module, writer, code)
+        if not whole and text.dims:
+            code += "[at]" if step.is_by_element else where_text(module, step)
+        found += f", {name}={code}"
     return found
 
 
@@ -146,7 +148,7 @@ def _labels(module: Module, step: FiniteDraw) -> list[str]:
     if module.is_whole(step):
         return [f"{state} = {draw}(rng, {_call(module, step)}){shift}"]
     where = where_text(module, step)
-    behind = f"(slice(None), *{where[1:-1]})" if "missing" in where else f":, {where[1:-1]}"
+    behind = f"(slice(None), *{where[1:-1]})" if step.statement.known != 0 else f":, {where[1:-1]}"
     return [f"{state}{where} = {draw}(rng, {_call(module, step)}[{behind}]){shift}"]
 
 

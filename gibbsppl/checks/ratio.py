@@ -29,6 +29,8 @@ from gibbsppl.schedule.steps import Step
 
 RELATIVE_TOLERANCE = 1e-9
 SWEEPS = 10
+# A change of this size, on the scale of the support, leaves bounds that other variables set.
+WIDE = 8.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,13 +159,30 @@ class _Check:
                 "support, such as gibbsppl.initial.initial_state makes."
             )
         changed, after = self._changed(rng, step, before, single)
-        given = self.program.given_rest[step.statement.name](self._state(), self.constants)
+        with np.errstate(all="ignore"):
+            given = self.program.given_rest[step.statement.name](self._state(), self.constants)
         sizes = self.graph.sizes
         log_q = [log_terms_of(step, given, v, sizes) for v in (self.values, changed)]
         joint = _total(after) - _total(before)
         conditional = _total(log_q[1]) - _total(log_q[0])
         size = sum(np.abs(t[np.isfinite(t)]).sum() for t in (before, after, *log_q))
-        return _distance(joint, conditional), RELATIVE_TOLERANCE * float(size)
+        discrepancy = max(_distance(joint, conditional), self._outside(rng, step, given))
+        return discrepancy, RELATIVE_TOLERANCE * float(size)
+
+    def _outside(self, rng: np.random.Generator, step: Step, given: Any) -> float:
+        """Discrepancy for a change so large that it may leave what others allow.
+
+        What the joint density excludes, the conditional must exclude: bounds that are too wide
+        show in no other way.
+        """
+        statement, sizes = step.statement, self.graph.sizes
+        free = free_elements(statement, self.values, sizes)
+        x = perturbed(rng, statement, self.values, sizes, free, scale=WIDE, single="any")
+        there = {**self.values, statement.target.array.name: x}
+        if not np.isneginf(self._joint_terms(step, there)).any():
+            return 0.0
+        log_q = _total(log_terms_of(step, given, there, sizes))
+        return 0.0 if log_q == -np.inf or np.isnan(log_q) else np.inf
 
     def _changed(
         self, rng: np.random.Generator, step: Step, before: Any, single: Which | None

@@ -92,9 +92,10 @@ def exact_parts(
     """The terms of an exact draw's log density, each with all elements in the array's order."""
     statement, values = _on_new_scale(conditional, values, sizes)
     etas = given if isinstance(given, tuple) else (given,)
+    etas, bounds = (etas[:-2], etas[-2:]) if conditional.truncated else (etas, ())
     terms = [
         _statistic_terms(statistic, np.asarray(eta), statement, values, sizes)
-        for statistic, eta in zip(conditional.statistics, etas, strict=False)
+        for statistic, eta in zip(conditional.statistics, etas, strict=True)
     ]
     natural, known = conditional.family.natural, dict(conditional.known)
     assert natural is not None
@@ -107,8 +108,15 @@ def exact_parts(
     if not conditional.family.event:
         log_base = in_array_order(log_base, statement, over)
     terms.append(np.ravel(log_base))
-    if conditional.truncated:
-        terms.append(_between(etas[-2:], statement, values, sizes))
+    if bounds:
+        terms.append(_between(bounds, statement, values, sizes))
+    elif conditional.support.kind == "integer":
+        own = (conditional.support.lower, conditional.support.upper)
+        found = (evaluate(sp.sympify(b), over, values, sizes) for b in own)
+        full = (np.broadcast_to(b, tuple(map(len, over))) for b in found)
+        whole = [in_array_order(b, statement, over) for b in full]
+        x = region_of(statement, values, sizes)
+        terms.append(np.ravel(np.where((whole[0] <= x) & (x <= whole[1]), 0.0, -np.inf)))
     return terms
 
 

@@ -12,7 +12,15 @@ from typing import Any
 import sympy as sp
 from sympy import Add, Mul, Pow, exp, log
 
-from gibbsppl.curvature.atoms import ATOMS, LOG_BESSEL, LOG_TAILS, POWERS, Atom, at_negatives, composition
+from gibbsppl.curvature.atoms import (
+    ATOMS,
+    LOG_BESSEL,
+    LOG_TAILS,
+    POWERS,
+    Atom,
+    at_negatives,
+    composition,
+)
 from gibbsppl.curvature.curves import by_curve
 from gibbsppl.curvature.kinds import (
     AFFINE,

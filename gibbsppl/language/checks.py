@@ -11,7 +11,8 @@ import numpy as np
 import sympy as sp
 
 from gibbsppl.errors import ModelError
-from gibbsppl.expressions import Dim, Expr, Leaf, dims_of, number, primed
+from gibbsppl.exact_numbers import number
+from gibbsppl.expressions import Dim, Expr, Leaf, dims_of, primed
 from gibbsppl.families import Parameter
 from gibbsppl.graph import Range, Statement
 from gibbsppl.graph_views import Bounds, reads_of

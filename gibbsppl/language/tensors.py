@@ -21,6 +21,7 @@ import numpy as np
 import sympy as sp
 
 from gibbsppl.errors import ModelError
+from gibbsppl.exact_numbers import number
 from gibbsppl.expressions import (
     AtMost,
     Below,
@@ -33,7 +34,6 @@ from gibbsppl.expressions import (
     Where,
     copy_of,
     dims_of,
-    number,
     primed,
     substitute,
 )

@@ -19,8 +19,20 @@ Flags = NDArray[np.bool_]
 # What a log density may be wrong by, of its size: a few of its last digits.
 ROUNDING = 64 * float(np.finfo(float).eps)
 
+# Hulls are raised by no more than this for what all heights may be wrong by.
+RAISED = 0.5
+
+# Heights are measured in units of at least so much of their size: what is less cannot be known.
+UNIT = 4 * float(np.finfo(float).eps)
+
+# The unit is doubled after every so many rounds: noise may be larger than a few last digits.
+PATIENCE = 50
+
 # What it may be wrong by before it counts as not concave: half its digits.
 NOT_CONCAVE = float(np.sqrt(np.finfo(float).eps))
+
+# What a place may be rounded to by what is computed from it: so many floats away.
+FLOATS = 8
 
 # A piece that falls by less is as good as flat.
 FLAT = 1e-5
@@ -104,6 +116,10 @@ class Points:
         merged.x[-1], merged.log_density[-1] = x, log_density
         return merged
 
+    def in_units(self, unit: Floats) -> Points:
+        """The points, with heights in other units."""
+        return Points(self.x, self.log_density / unit, self.number)
+
     def within(self, lower: Floats, upper: Floats) -> Points:
         """The points, with ends that are nearer."""
         return Points(np.clip(self.x, lower, upper), self.log_density, self.number)
@@ -111,6 +127,19 @@ class Points:
     def outer(self) -> tuple[Floats, Floats]:
         """The leftmost and the rightmost point of each element."""
         return self.x[1], at(self.x, self.number)
+
+
+def units(points: Points, done: int) -> Floats:
+    """The least differences of height that can be known: 1, or more if heights are very large."""
+    doubled = 2.0 ** (done // PATIENCE)
+    return np.asarray(np.fmax(1, UNIT * doubled * np.abs(points.log_density.max(0))))
+
+
+def _errors(log_density: Floats) -> Floats:
+    """What heights may be wrong by, given that the highest of a column is what it is."""
+    highest = log_density.max(0)
+    common = np.fmin(ROUNDING * (1 + np.abs(highest)), RAISED)
+    return np.asarray(common + ROUNDING * (highest - log_density))
 
 
 def _exchanged(where: Flags, a: Floats, b: Floats) -> tuple[Floats, Floats]:
@@ -152,7 +181,7 @@ def hull_of(points: Points) -> Hull:
     """
     x, known = points.x[1:-1], points.log_density[1:-1]
     f = known - known.max(0)
-    error = ROUNDING * (1 + np.abs(known))
+    error = _errors(known)
     gap, rise, slack = np.diff(x, axis=0), np.diff(f, axis=0), error[1:] + error[:-1]
     f += error
     slope = np.empty((2, *gap.shape))
@@ -196,7 +225,11 @@ def _masses(slope: Floats, width: Floats, e: Floats, end: Floats) -> Floats:
 
 
 def drawn_from(rng: np.random.Generator, points: Points, hull: Hull) -> tuple[Floats, Floats]:
-    """A draw of each element from the density whose logarithm is the hull, and the hull there."""
+    """A draw of each element from the density whose logarithm is the hull, and the hull there.
+
+    Where the draw is between floats that are next to one another, the hull is given as -inf: the
+    log density has no values of its own there.
+    """
     half, columns = hull.mass.shape[1:]
     weight = list(accumulate(hull.mass.reshape(-1, columns)))
     level, piece = rng.random(columns) * weight[-1], np.zeros(columns, dtype=np.intp)
@@ -213,7 +246,26 @@ def drawn_from(rng: np.random.Generator, points: Points, hull: Hull) -> tuple[Fl
     backwards = piece >= half
     away = np.where(rise > 0, width - below, below)
     x = at(points.x, piece + 2 - (half + 1) * backwards) + away * (1 - 2.0 * backwards)
-    return np.fmin(np.fmax(x, points.x[0]), points.x[-1]), top - slope * below
+    x = np.fmin(np.fmax(x, points.x[0]), points.x[-1])
+    interval = np.where(backwards, piece - half, piece + 2)
+    left, right = at(points.x, interval), at(points.x, interval + 1)
+    height, beside = top - slope * below, np.nextafter(left, right) >= right
+    if beside.any():
+        x, height = np.where(beside, _inside(points, x), x), np.where(beside, -np.inf, height)
+    return x, height
+
+
+def one_of(rng: np.random.Generator, points: Points) -> Floats:
+    """A draw from one point or two of each element, for supports without other floats."""
+    first, last = points.outer()
+    f = points.log_density
+    odds = np.where(points.number > 1, np.exp(at(f, points.number) - f[1]), 0)
+    return np.where(rng.random(first.size) * (1 + odds) > 1, last, first)
+
+
+def _inside(points: Points, x: Floats) -> Floats:
+    """The places, at most at the outer points: the ends of the support may be outside of it."""
+    return np.asarray(np.fmin(np.fmax(x, points.outer()[0]), points.outer()[1]))
 
 
 def fullest_interval(hull: Hull) -> NDArray[np.intp]:
@@ -226,7 +278,7 @@ def fullest_interval(hull: Hull) -> NDArray[np.intp]:
 def falling_tails(points: Points) -> Flags:
     """Whether the hull has a finite integral beyond the first and beyond the last point."""
     x, f, n = points.x, points.log_density - points.log_density.max(0), points.number
-    error = ROUNDING * (1 + np.abs(points.log_density))
+    error = _errors(points.log_density)
     # in the same way as the hull, to the last digit
     first = (error[1] + error[2] - (f[2] - f[1])) / (x[2] - x[1])
     rise, slack = at(f, n) - at(f, n - 1), at(error, n) + at(error, n - 1)

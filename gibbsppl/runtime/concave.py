@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from gibbsppl.errors import RunError
 from gibbsppl.runtime.chords import (
     BLOCK,
+    FLOATS,
     KNOWN,
     NONE_ACCEPTED,
     NOT_CONCAVE,
@@ -29,6 +30,8 @@ from gibbsppl.runtime.chords import (
     hull_of,
     no_start,
     not_concave,
+    one_of,
+    units,
 )
 from gibbsppl.runtime.concave_one import Points as PointsOfOne
 from gibbsppl.runtime.concave_one import candidate, log_concave_one
@@ -108,11 +111,11 @@ def _log_concave_batch(
     while elements.size > FEW:
         if done == ROUNDS:
             raise RunError(NONE_ACCEPTED)
-        x, height = _candidates(rng, points, done)
+        x, height, unit = _candidates(rng, points, done)
         found = of_elements(elements, x)
-        accepted = found >= height - rng.standard_exponential(x.size)
+        accepted = found >= height - unit * rng.standard_exponential(x.size)
         if accepted.any():
-            above = np.flatnonzero(found > height)
+            above = np.flatnonzero((found > height) & (height > -np.inf))
             _require_concave(_taken_in(points.only(above), x[above], found[above]))
             new[elements[accepted]] = x[accepted]
             rest = np.flatnonzero(~accepted)
@@ -136,10 +139,10 @@ def _draw_the_last(
         if not rest:
             return
         tried = [candidate(rng, points, more) for points in rest.values()]
-        found = log_density(np.array([*rest]), np.array([x for x, _ in tried]))
-        for e, (x, height), f in zip([*rest], tried, found.tolist(), strict=True):
-            level = height - rng.standard_exponential()
-            if f < level or f > height:
+        found = log_density(np.array([*rest]), np.array([x for x, *_ in tried]))
+        for e, (x, height, unit), f in zip([*rest], tried, found.tolist(), strict=True):
+            level = height - unit * rng.standard_exponential()
+            if f < level or f > height > -np.inf:
                 rest[e].take_in(x, f)
             if f >= level:
                 new[e] = x
@@ -211,18 +214,36 @@ def _require_concave(points: Points) -> None:
     size = 1.0 + np.abs(f[1:-1]) + np.abs(left) + np.abs(right)
     below = left + right - f[1:-1] > NOT_CONCAVE * size
     if below.any():
+        below &= left + right - f[1:-1] > _of_rounded_places(x, f)
+    if below.any():
         raise RunError(not_concave(x[1:-1][below][0]))
 
 
-def _candidates(rng: np.random.Generator, points: Points, done: int) -> tuple[Floats, Floats]:
-    """The next point of each element and the height of the hull there.
+def _of_rounded_places(x: Floats, f: Floats) -> Floats:
+    """How much heights between others change within a few floats."""
+    slope = np.abs(np.diff(f, axis=0) / np.diff(x, axis=0))
+    return np.asarray(FLOATS * np.spacing(np.abs(x[1:-1])) * np.fmax(slope[1:], slope[:-1]))
+
+
+def _candidates(
+    rng: np.random.Generator, points: Points, done: int
+) -> tuple[Floats, Floats, Floats]:
+    """The next point of each element, the height of the hull there, and the unit of heights.
 
     It is a draw from the hull unless a search for better points has not ended: then the height is
     infinite.
     """
-    if done < BLIND or points.number.max() < 3:
+    if done >= BLIND and points.number.max() > 2:
+        _require_concave(points)
+    unit = units(points, done)
+    x, height = _candidates_in(rng, points.in_units(unit) if unit.max() > 1 else points, done)
+    return x, height * unit, unit
+
+
+def _candidates_in(rng: np.random.Generator, points: Points, done: int) -> tuple[Floats, Floats]:
+    """The next point and the height of the hull there, with heights in units."""
+    if done < BLIND:
         return blindly_sought(points, done), np.full(points.number.shape, np.inf)
-    _require_concave(points)
     x, height = np.empty(points.number.shape), np.empty(points.number.shape)
     known = np.zeros(x.shape, dtype=bool)
     for block in points.blocks(BLOCK):
@@ -232,6 +253,8 @@ def _candidates(rng: np.random.Generator, points: Points, done: int) -> tuple[Fl
         found = sought(points.only(rest), done)
         x[rest] = first_of(found, x[rest])
         height[rest] = np.where(np.isnan(found), height[rest], np.inf)
+        few = rest[np.isnan(found) & (points.number[rest] < 3)]
+        x[few], height[few] = one_of(rng, points.only(few)), -np.inf
     return x, height
 
 

@@ -9,7 +9,7 @@ from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from math import copysign, exp, expm1, inf, isinf, log1p, sqrt, ulp
+from math import copysign, exp, expm1, inf, isinf, log1p, nextafter, sqrt, ulp
 
 import numpy as np
 
@@ -18,15 +18,19 @@ from gibbsppl.runtime.chords import (
     APART,
     FARTHEST,
     FLAT,
+    FLOATS,
     IMPROPER,
     KNOWN,
     LEVEL,
     NONE_ACCEPTED,
     NOT_CONCAVE,
     PARABOLAS,
+    PATIENCE,
+    RAISED,
     ROUNDING,
     ROUNDS,
     STEPS,
+    UNIT,
     no_start,
     not_concave,
 )
@@ -67,7 +71,11 @@ class Points:
         """Raise an error if a point is below the chord of its neighbours."""
         (x0, x1, x2), (f0, f1, f2) = self.x[i - 1 : i + 2], self.log_density[i - 1 : i + 2]
         left, right = f0 * ((x2 - x1) / (x2 - x0)), f2 * ((x1 - x0) / (x2 - x0))
-        if left + right - f1 > NOT_CONCAVE * (1 + abs(f1) + abs(left) + abs(right)):
+        below = left + right - f1
+        if below > NOT_CONCAVE * (1 + abs(f1) + abs(left) + abs(right)):
+            slope = max(abs((f1 - f0) / (x1 - x0)), abs((f2 - f1) / (x2 - x1)))
+            if below <= FLOATS * ulp(x1) * slope:
+                return
             raise RunError(not_concave(x1))
 
 
@@ -106,8 +114,8 @@ def log_concave_one(
         raise RunError(no_start(start))
     points = Points([start], [height], lower, upper)
     for done in range(ROUNDS):
-        x, height = candidate(rng, points, done)
-        level = height - rng.standard_exponential()
+        x, height, unit = candidate(rng, points, done)
+        level = height - unit * rng.standard_exponential()
         if level <= _chord_at(points, x):
             return x
         found = log_density(x)
@@ -119,10 +127,30 @@ def log_concave_one(
     raise RunError(NONE_ACCEPTED)
 
 
-def candidate(rng: np.random.Generator, points: Points, done: int) -> tuple[float, float]:
-    """The next point and the height of the hull there: infinite if it is not a draw from it."""
+def candidate(rng: np.random.Generator, points: Points, done: int) -> tuple[float, float, float]:
+    """The next point, the height of the hull there, and the unit of heights.
+
+    The height is infinite if the point is not a draw from the hull.
+    """
+    unit = _unit(points, done)
+    if unit > 1:
+        heights = [f / unit for f in points.log_density]
+        points = Points(points.x, heights, points.lower, points.upper)
+    x, height = _candidate(rng, points, done)
+    return x, height * unit, unit
+
+
+def _unit(points: Points, done: int) -> float:
+    """The least difference of height that can be known: 1, or more if heights are very large."""
+    return max(1.0, UNIT * 2.0 ** (done // PATIENCE) * abs(max(points.log_density)))
+
+
+def _candidate(rng: np.random.Generator, points: Points, done: int) -> tuple[float, float]:
     growth = min(4.0 ** (done + 1), 1e100)
-    x = _few(points) if len(points.x) < 3 else _farther(points, growth)
+    if len(points.x) < 3:
+        x = _few(points)
+        return (x, inf) if x is not None else (_one_of(rng, points), -inf)
+    x = _farther(points, growth)
     if x is None and len(points.x) < BLIND:
         x = _apart(points, growth)
     if x is None:
@@ -136,15 +164,32 @@ def candidate(rng: np.random.Generator, points: Points, done: int) -> tuple[floa
     return x, inf
 
 
-def _few(points: Points) -> float:
-    """A point beside the others, if they are fewer than three."""
+def _few(points: Points) -> float | None:
+    """A point beside the others, if they are fewer than three; None if there is no other float."""
     first, last = points.x[0], points.x[-1]
     left, right = first - points.lower, points.upper - last
     step = last - first if last > first else max(1.0, abs(first)) / 2
     possible = (left > 64 * ulp(first), right > 64 * ulp(last))
+    if not any(possible) and last - first < 64 * ulp(last):
+        return _of_few_floats(points)
     if possible[1] and (last == first or not possible[0]):
         return last + (step if step < right / 2 else right / 8)
     return first - (step if step < left / 2 else left / 8)
+
+
+def _of_few_floats(points: Points) -> float | None:
+    """A float between the ends that is not known yet, None if there is none."""
+    ends = nextafter(points.lower, inf), nextafter(points.upper, -inf)
+    between = (points.lower + (points.upper - points.lower) / 2, *ends)
+    new = [x for x in between if points.lower < x < points.upper and x not in points.x]
+    return new[0] if new else None
+
+
+def _one_of(rng: np.random.Generator, points: Points) -> float:
+    """A draw from the points, for a support without other floats."""
+    highest = max(points.log_density)
+    weight = [exp(f - highest) for f in points.log_density]
+    return points.x[int(rng.random() * sum(weight) > weight[0])]
 
 
 def _farther(points: Points, growth: float) -> float | None:
@@ -163,16 +208,18 @@ def _tails(points: Points) -> tuple[bool, bool]:
     """Whether the hull has a finite integral beyond the first and beyond the last point."""
     x, f, highest = points.x, points.log_density, max(points.log_density)
     # in the same way as the hull, to the last digit
-    first = (f[1] - highest) - (f[0] - highest) - (_error(f[0]) + _error(f[1]))
-    last = (f[-1] - highest) - (f[-2] - highest) + (_error(f[-2]) + _error(f[-1]))
+    error = [_error(v, highest) for v in (f[0], f[1], f[-2], f[-1])]
+    first = (f[1] - highest) - (f[0] - highest) - (error[0] + error[1])
+    last = (f[-1] - highest) - (f[-2] - highest) + (error[2] + error[3])
     return (
         not isinf(points.lower) or first / (x[1] - x[0]) > LEVEL,
         not isinf(points.upper) or last / (x[-1] - x[-2]) < -LEVEL,
     )
 
 
-def _error(log_density: float) -> float:
-    return ROUNDING * (1 + abs(log_density))
+def _error(log_density: float, highest: float) -> float:
+    """What a height may be wrong by, given that the highest is what it is."""
+    return min(ROUNDING * (1 + abs(highest)), RAISED) + ROUNDING * (highest - log_density)
 
 
 def _parabola(points: Points) -> tuple[float, float]:
@@ -243,7 +290,7 @@ def _hull_of(points: Points) -> Hull:
     """What the chords, continued to their left and right, leave above three points or more."""
     x, highest = points.x, max(points.log_density)
     f = [v - highest for v in points.log_density]
-    error = [_error(v) for v in points.log_density]
+    error = [_error(v, highest) for v in points.log_density]
     gap = [b - a for a, b in pairwise(x)]
     rise = [b - a for a, b in pairwise(f)]
     slack = [a + b for a, b in pairwise(error)]
@@ -313,7 +360,10 @@ def _mass_of(height: float, slope: float, width: float) -> float:
 
 
 def _drawn_from(rng: np.random.Generator, points: Points, hull: Hull) -> tuple[float, float]:
-    """A draw from the density whose logarithm is the hull, and the hull there."""
+    """A draw from the density whose logarithm is the hull, and the hull there.
+
+    Between floats that are next to one another, the hull is given as -inf.
+    """
     rest, i = rng.random() * sum(hull.mass), 0
     while rest >= hull.mass[i] and i + 1 < len(hull.mass):
         rest -= hull.mass[i]
@@ -322,6 +372,11 @@ def _drawn_from(rng: np.random.Generator, points: Points, hull: Hull) -> tuple[f
     fall = piece.slope * piece.width
     below = u * piece.width if fall < FLAT else -log1p(u * expm1(-fall)) / piece.slope
     x = min(max(piece.x + piece.direction * below, points.lower), points.upper)
+    k, known = piece.interval, points.x
+    left = known[k - 1] if k > 0 else points.lower
+    right = known[k] if k < len(known) else points.upper
+    if nextafter(left, right) >= right:
+        return min(max(x, known[0]), known[-1]), -inf
     return x, hull.highest + piece.top - piece.slope * below
 
 

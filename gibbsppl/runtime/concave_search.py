@@ -42,7 +42,8 @@ def sought(points: Points, done: int) -> Floats:
         refined = _apart(points, growth)
     else:
         refined = _split(points, leave_ends=done % 3 == 1)
-    found = first_of(_few(points), _farther(points, growth), refined)
+    more = first_of(_farther(points, growth), refined)
+    found = np.where(points.number > 2, more, _few(points)) if points.number.min() < 3 else more
     if np.any(np.abs(found) > FARTHEST):
         raise RunError(IMPROPER)
     return found
@@ -57,14 +58,28 @@ def first_of(*choices: Floats) -> Floats:
 
 
 def _few(points: Points) -> Floats:
-    """A point beside the others, for elements that have fewer than three."""
+    """A point beside the others, for elements that have fewer than three; nan if there is none."""
     (first, last), number = points.outer(), points.number
     room = np.stack([first - points.x[0], points.x[-1] - last])
     step = np.where(number > 1, last - first, np.maximum(1, np.abs(first)) / 2)
     step = np.where(step < room / 2, step, room / 8)
     possible = room > 64 * np.spacing(np.abs(np.stack([first, last])))
     right = possible[1] & ((number == 1) | ~possible[0])
-    return np.where(number > 2, np.nan, np.where(right, last + step[1], first - step[0]))
+    beside = np.where(right, last + step[1], first - step[0])
+    if not possible.any(0).all():
+        none = ~possible.any(0) & (last - first < 64 * np.spacing(np.abs(last)))
+        beside = np.where(none, _of_few_floats(points), beside)
+    return np.where(number > 2, np.nan, beside)
+
+
+def _of_few_floats(points: Points) -> Floats:
+    """A float between the ends that is not known yet, nan if there is none."""
+    (lower, upper), new = (points.x[0], points.x[-1]), []
+    ends = np.nextafter(lower, np.inf), np.nextafter(upper, -np.inf)
+    for x in (lower + (upper - lower) / 2, *ends):
+        known = ((points.x == x) & (points.log_density > -np.inf)).any(0)
+        new.append(np.where((lower < x) & (x < upper) & ~known, x, np.nan))
+    return first_of(*new)
 
 
 def _farther(points: Points, growth: float) -> Floats:

@@ -17,6 +17,10 @@ from gibbsppl.errors import RunError
 
 # Elements times labels worked on at once: about half a megabyte.
 PIECE = 1 << 16
+# Up to so many elements, and so many for each label, one call over a table of labels and elements
+# takes less time than one call for each label.
+FEW = 200
+FEW_PER_LABEL = 20
 
 Floats = NDArray[np.float64]
 
@@ -69,8 +73,16 @@ def labels(rng: np.random.Generator, log_weights: Any) -> Any:
     log_weights = np.asarray(log_weights)
     shape = log_weights.shape[1:]
     uniform = rng.random(shape)
+    if not shape:
+        return _one(_scaled(log_weights), uniform)
     weights = _scaled(log_weights.reshape(len(log_weights), -1))
-    return _passed(weights, np.reshape(uniform, -1)).astype(np.intp).reshape(shape)[()]
+    return _passed(weights, np.reshape(uniform, -1)).astype(np.intp).reshape(shape)
+
+
+def _one(weights: Floats, uniform: float) -> np.intp:
+    """The label of one element."""
+    running = weights.cumsum()
+    return np.intp(running[:-1].searchsorted(uniform * running[-1], side="right"))
 
 
 def _by_table(rng: np.random.Generator, log_weights: LogWeights) -> NDArray[np.intp]:
@@ -141,7 +153,11 @@ def _passed(weights: Floats, uniform: Floats, exactly: Any = None) -> NDArray[np
             weights[:, lost] = exact
     threshold = uniform * weights[-1]
     kind: Any = np.int16 if len(weights) < 1 << 15 else np.int64
-    passed: NDArray[np.integer[Any]] = np.zeros(len(threshold), kind)
+    passed: NDArray[np.integer[Any]]
+    if _few(weights):
+        passed = (weights[:-1] <= threshold).sum(axis=0, dtype=kind)
+        return passed
+    passed = np.zeros(len(threshold), kind)
     for row in weights[:-1]:
         passed += row <= threshold
     return passed
@@ -149,5 +165,14 @@ def _passed(weights: Floats, uniform: Floats, exactly: Any = None) -> NDArray[np
 
 def _accumulate(weights: Floats) -> None:
     """Running sums down each column, in place."""
+    if _few(weights):
+        np.cumsum(weights, axis=0, out=weights)
+        return
     for k in range(1, len(weights)):
         weights[k] += weights[k - 1]
+
+
+def _few(weights: Floats) -> bool:
+    """Whether there are few columns for so many rows."""
+    count, elements = len(weights), len(weights[0])
+    return elements <= min(FEW, FEW_PER_LABEL * count)

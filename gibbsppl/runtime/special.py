@@ -28,6 +28,14 @@ from gibbsppl.runtime.rejection import (
     scaled,
     split,
 )
+from gibbsppl.runtime.rejection_one import (
+    between_one,
+    interval_one,
+    log_of,
+    powers_one,
+    require_one,
+    rising_powers_one,
+)
 from gibbsppl.runtime.truncated import flat, interval, shaped
 
 BELOW_PI = float(np.nextafter(math.pi, 0.0))
@@ -45,6 +53,9 @@ def truncated_generalized_inverse_gaussian(
     rng: Generator, eta_1: Any, eta_2: Any, eta_3: Any, lower: Any, upper: Any, size: Size
 ) -> Any:
     """Draws with log density ``eta_1 log(x) + eta_2 x + eta_3 / x`` between bounds."""
+    if not size:
+        eta = float(eta_1), float(eta_2), float(eta_3)
+        return _generalized_inverse_gaussian_one(rng, *eta, *interval_one(lower, upper, 0.0))
     lower, upper = interval(size, lower, upper, 0.0)
     eta_1, eta_2, eta_3 = flat(size, eta_1, eta_2, eta_3)
     p, a, b = eta_1 + 1.0, -eta_2, -eta_3
@@ -58,6 +69,26 @@ def truncated_generalized_inverse_gaussian(
     log_mode = np.where(p == 0.0, (np.log(b) - np.log(a)) / 2, log_mode)
     log_mode = np.where(np.isnan(log_mode), -np.inf, log_mode)
     return shaped(powers(rng, p, (1, -1), (a, b), log_mode, lower, upper), lower, upper, size)
+
+
+def _generalized_inverse_gaussian_one(
+    rng: Generator, eta_1: float, eta_2: float, eta_3: float, lower: float, upper: float
+) -> float:
+    """One such draw, in plain numbers."""
+    p, a, b = eta_1 + 1.0, -eta_2, -eta_3
+    proper = a >= 0.0 and b >= 0.0
+    proper &= p > 0.0 or b > 0.0 or lower > 0.0
+    proper &= p < 0.0 or a > 0.0 or upper < math.inf
+    proper &= not math.isnan(p)
+    require_one(proper, "eta_2 <= 0, eta_3 <= 0 and a finite integral", eta_1, eta_2, eta_3)
+    root = log_of(abs(p) / 2 + math.hypot(p / 2, math.sqrt(a) * math.sqrt(b)))
+    log_mode = (log_of(b) - log_of(a)) / 2
+    if p:
+        log_mode = root - log_of(a) if p > 0.0 else log_of(b) - root
+    if math.isnan(log_mode):
+        log_mode = -math.inf
+    x = powers_one(rng, p, ((1, a), (-1, b)), log_mode, lower, upper)
+    return between_one(x, lower, upper)
 
 
 @np.errstate(all="ignore")
@@ -87,6 +118,9 @@ def truncated_modified_half_normal(
     rng: Generator, eta_1: Any, eta_2: Any, eta_3: Any, lower: Any, upper: Any, size: Size
 ) -> Any:
     """Draws with log density ``eta_1 log(x) + eta_2 x + eta_3 x**2``, x > 0, between bounds."""
+    if not size:
+        eta = float(eta_1), float(eta_2), float(eta_3)
+        return _modified_half_normal_one(rng, *eta, *interval_one(lower, upper, 0.0))
     lower, upper = interval(size, lower, upper, 0.0)
     eta_1, eta_2, eta_3 = flat(size, eta_1, eta_2, eta_3)
     falls = (eta_3 < 0.0) | ((eta_3 == 0.0) & ((eta_2 < 0.0) | ((eta_2 == 0.0) & (eta_1 < -1.0))))
@@ -104,6 +138,25 @@ def truncated_modified_half_normal(
 
     x = split(eta_2 > 0.0, rising, falling, eta_1, eta_2, -eta_3, lower, upper)
     return shaped(x, lower, upper, size)
+
+
+def _modified_half_normal_one(
+    rng: Generator, eta_1: float, eta_2: float, eta_3: float, lower: float, upper: float
+) -> float:
+    """One such draw, in plain numbers."""
+    falls = eta_3 < 0.0 or eta_2 < 0.0 or (eta_2 == 0.0 and eta_1 < -1.0)
+    proper = eta_3 <= 0.0 and (falls or upper < math.inf) and (eta_1 > -1.0 or lower > 0.0)
+    proper &= not math.isnan(eta_1 + eta_2)
+    require_one(proper, "eta_3 <= 0 and a finite integral", eta_1, eta_2, eta_3)
+    if eta_2 > 0.0:
+        x = rising_powers_one(rng, eta_1, eta_2, -eta_3, lower, upper)
+        return between_one(x, lower, upper)
+    p, half, B = max(eta_1 + 1.0, 0.0), -eta_2 / 2, -eta_3
+    log_mode = -math.inf
+    if p > 0.0:
+        log_mode = math.log(p) - log_of(half + math.hypot(half, math.sqrt(2.0 * p) * math.sqrt(B)))
+    x = powers_one(rng, eta_1 + 1.0, ((1, -eta_2), (2, B)), log_mode, lower, upper)
+    return between_one(x, lower, upper)
 
 
 @np.errstate(all="ignore")

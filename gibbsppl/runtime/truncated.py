@@ -17,6 +17,7 @@ array([40., -9.])
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -39,6 +40,14 @@ from gibbsppl.runtime.rejection import (
     rising_powers,
     scaled,
     split,
+)
+from gibbsppl.runtime.rejection_one import (
+    between_one,
+    interval_one,
+    log_of,
+    powers_one,
+    require_one,
+    rising_powers_one,
 )
 
 # The distribution function has digits up to so many standard deviations from the mean, where its
@@ -140,6 +149,8 @@ def truncated_gamma(
     rng: Generator, eta_1: Any, eta_2: Any, lower: Any, upper: Any, size: Size
 ) -> Any:
     """Draws with log density ``eta_1 log(x) + eta_2 x``; between bounds, of any signs."""
+    if not size:
+        return _gamma_one(rng, float(eta_1), float(eta_2), *interval_one(lower, upper, 0.0))
 
     def cut(eta_1: Array, eta_2: Array, lower: Array, upper: Array) -> Array:
         proper = (eta_2 < 0.0) | (upper < np.inf) | ((eta_2 == 0.0) & (eta_1 < -1.0))
@@ -160,10 +171,35 @@ def truncated_gamma(
     return first_plain(rng, plain, cut, (eta_1, eta_2), interval(size, lower, upper, 0.0), size)
 
 
+def _gamma_one(
+    rng: Generator, eta_1: float, eta_2: float, lower: float, upper: float
+) -> float:
+    """One such draw, in plain numbers."""
+    proper = eta_2 < 0.0 or upper < math.inf or (eta_2 == 0.0 and eta_1 < -1.0)
+    proper &= (eta_1 > -1.0 or lower > 0.0) and not math.isnan(eta_1 + eta_2)
+    require_one(proper, "a finite integral", eta_1, eta_2, lower, upper)
+    if eta_1 > -1.0 and eta_2 < 0.0:
+        x = float(draws.gamma(rng, eta_1, eta_2, ()))
+        if lower < x < upper:
+            return between_one(x, lower, upper)
+    if eta_2 > 0.0:
+        x = rising_powers_one(rng, eta_1, eta_2, 0.0, lower, upper)
+    else:
+        p = eta_1 + 1.0
+        log_mode = math.log(p) - log_of(-eta_2) if p > 0.0 else -math.inf
+        x = powers_one(rng, p, ((1, -eta_2),), log_mode, lower, upper)
+    return between_one(x, lower, upper)
+
+
 def truncated_inverse_gamma(
     rng: Generator, eta_1: Any, eta_2: Any, lower: Any, upper: Any, size: Size
 ) -> Any:
     """Draws with log density ``eta_1 log(x) + eta_2 / x``; between bounds, of any signs."""
+    if not size:
+        low, high = interval_one(lower, upper, 0.0)
+        ends = 1.0 / high, 1.0 / low if low else math.inf
+        x = truncated_gamma(rng, -float(eta_1) - 2.0, eta_2, *ends, size)
+        return between_one(1.0 / x, low, high)
     lower, upper = interval(size, lower, upper, 0.0)
     eta_1, eta_2 = flat(size, eta_1, eta_2)
     with np.errstate(divide="ignore", over="ignore"):
