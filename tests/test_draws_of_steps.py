@@ -431,7 +431,7 @@ def swept(sampler, program):
     state = copied(start)
     for _ in range(WARM):
         program.sweep(rng, state, sampler.constants)
-    return Held(sampler, start, {name: state[name] for name in start})
+    return Held(sampler, copied(start), copied({name: state[name] for name in start}))
 
 
 def source_of(model, step):
@@ -488,6 +488,7 @@ def are_all_listed(model, step, source):
 
 
 def copied(state):
+    """A state of its own, as arrays."""
     return {name: np.array(value) for name, value in state.items()}
 
 
@@ -613,7 +614,8 @@ def fit_of_counts(model, step, draws):
     every = [c for c in product(range(total + 1), repeat=size) if sum(c) == total]
     place = {c: k for k, c in enumerate(every)}
     found = [place[tuple(int(n) for n in draw)] for draw in draws]
-    return discrete(found, chances(range(len(every)), log_joints(model, "n", every)))
+    log_densities = log_joints(model, step.variables[0], every)
+    return discrete(found, chances(range(len(every)), log_densities))
 
 
 def fits(model, step, source):
@@ -678,7 +680,7 @@ SPOILT = {
         around_a_centre, "th", "(w - 0.5).max(axis=0)", "(w - 0.5).min(axis=0)"
     ),
     "what comes after forgotten": Bug(
-        a_chain_above_its_past, "x[1:]", "minimum(upper[:4], x[1:])", "upper[:4]"
+        values_in_order, "x", "minimum(upper[:3], x[1:])", "upper[:3]"
     ),
     "the wrong neighbour": Bug(
         values_in_order, "x", "maximum(lower[1:], x[:3])", "maximum(lower[1:], x[0])"
@@ -690,9 +692,7 @@ SPOILT = {
         a_count_above_a_real, "n", "at_most(x, positions)", "at_most(x, positions + 1)"
     ),
     "a count one too large": Bug(one_count_above_another, "n", 's["b"] + u_n', 's["b"] + u_n + 1'),
-    "a limit of a move too far": Bug(
-        one_count_above_another, "b", "at_most(b, n)", "at_most(b, n + 2)"
-    ),
+    "a move by another rate": Bug(a_shrinking_count, "n[0]", "log(9)", "log(30)"),
     "counts that add what is seen of others": Bug(
         counts_of_which_some_are_seen, "n", 'u_n + c["y"]', 'u_n + c["y"][::-1]'
     ),
