@@ -433,7 +433,7 @@ def convex_by(step, element):
 def has_wrong_jacobian(change, element):
     """Whether ``log |dx/du|`` of a step's change is not that of its map, beyond rounding.
 
-    The ratio check cannot see this: it takes back the same Jacobian that the derivation put in.
+    The new variable is rounded too, which a Jacobian near a pole of it (1 - u) magnifies.
     """
     grid = grid_of(element)
     if grid is None or element.statement.support.is_discrete:
@@ -442,13 +442,16 @@ def has_wrong_jacobian(change, element):
     over = (*regions(element.statement, sizes), Range(DRAW, 0, len(grid.x)))
     x, values = Array("x~", real=True)[DRAW], {**element.values, "x~": grid.x}
     shape = tuple(map(len, over))
-    slope, log_jacobian = (
+    u = sp.Dummy("u", positive=True)
+    magnified = (u * sp.diff(change.log_jacobian(u), u)).xreplace({u: change.forward(x)})
+    slope, log_jacobian, rounding = (
         np.broadcast_to(evaluate(sp.sympify(e), over, values, sizes), shape)[element.at]
-        for e in (sp.diff(change.forward(x), x), change.log_jacobian(change.forward(x)))
+        for e in (sp.diff(change.forward(x), x), change.log_jacobian(change.forward(x)), magnified)
     )
     with np.errstate(all="ignore"):
         gap = log_jacobian + np.log(np.abs(slope))
     size = 1 + np.abs(log_jacobian).max() + np.abs(np.log(np.abs(slope))).max()
+    size += np.abs(rounding).max()
     return bool(np.isfinite(gap).all() and np.ptp(gap) > POINTS * EPS * size)
 
 
