@@ -183,8 +183,10 @@ class _Maker:
             for p in (own_piece, *limits)
             if p.coefficient not in (sp.oo, -sp.oo)
         )
-        kept = tuple(c for c in found if _touches(c, region))
-        return Bound(side, axes, (*self._widest(derived, side, own), *kept))
+        kept = (c for c in found if _touches(c, region))
+        # (a bound by elements of the same array is the support's own, and a limit)
+        every = dict.fromkeys((*self._widest(derived, side, own), *kept))
+        return Bound(side, axes, tuple(every))
 
     def _widest(self, derived: Conditional, side: Side, own: Expr) -> tuple[Contribution, ...]:
         """The bound that the family has of itself, where the support's own depends on variables."""
