@@ -18,8 +18,22 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from gibbsppl.expressions import INDICATORS, Expr, Leaf, Over, Where, dims_of, mentions
+from gibbsppl.expressions import (
+    INDICATORS,
+    Expr,
+    Leaf,
+    LogBetaI,
+    LogGammaP,
+    LogGammaQ,
+    LogMass,
+    Over,
+    Where,
+    dims_of,
+    mentions,
+)
 from gibbsppl.graph import Graph
+
+WHOLE = (LogBetaI, LogGammaP, LogGammaQ, LogMass)
 
 
 def binary_arrays(graph: Graph, data: Mapping[str, Any]) -> frozenset[str]:
@@ -55,7 +69,8 @@ def opened(expr: Expr, targets: Collection[str], binary: Collection[str]) -> Exp
         return expr.func(*(opened(a, targets, binary) for a in expr.args))
     if expr.is_Mul and sum(mentions(a, targets) for a in expr.args) == 1:
         return expr.func(*(opened(a, targets, binary) for a in expr.args))
-    gate = next(_gates(expr, targets, binary), None)
+    # (a distribution function has no algebra, and may not exist where the gate is shut)
+    gate = None if expr.has(*WHOLE) else next(_gates(expr, targets, binary), None)
     if gate is None:
         return expr
     yes, no = (_held(opened(_settled(expr, gate, v), targets, binary), targets) for v in (1, 0))

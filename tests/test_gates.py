@@ -189,3 +189,13 @@ def test_columns_of_data_are_gates_where_they_are_binary(name):
     sampler = gp.compile(m)
 
     assert sampler.verify().passed
+
+
+def test_distribution_functions_keep_their_choices():
+    """A tail that is chosen by its side does not exist on the other: 0 times it is no number."""
+    with gp.Model() as m:
+        nu = gp.BetaPrime("nu", a=2, b=3.5)
+        seen = [0.1, 0.5, 1.0]
+        gp.StudentT("y", nu=nu, mu=2.3, tau=0.5, lower=-1, upper=2, dims="k", observed=seen)
+
+    assert gp.compile(m).verify().passed
