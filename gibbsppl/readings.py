@@ -123,7 +123,7 @@ def _shifted(reading: Reading, graph: Graph) -> Iterator[Reading]:
             yield _after(reading, change, Support("counts", sp.S.Zero, total), (), graph)
             return
         for upper in uppers:
-            if upper == sp.oo or all(b == sp.oo or is_at_least(b, upper, graph) for b in uppers):
+            if all(b in (upper, sp.oo) or is_at_least(b, upper, graph) for b in uppers):
                 mapped = Support("integer", sp.S.Zero, sp.expand(upper - lower))
                 yield _after(reading, change, mapped, (), graph)
                 return

@@ -362,3 +362,17 @@ def test_draws_between_limits_follow_the_truncated_distribution():
     draws = np.ravel(gp.compile(m).sample(2000, chains=1, warmup=0, seed=3, progress=False)["mu"])
 
     assert stats.kstest(draws, stats.truncnorm(SEEN.max(), np.inf).cdf).pvalue > LEVEL
+
+
+def test_counts_between_a_thinned_count_and_a_ceiling_keep_both():
+    """What is left of the counts has a bound that its family has not."""
+    with gp.Model() as m:
+        n = gp.Poisson("n", rate=8.0)
+        gp.Binomial("y", n, 0.5, observed=3)
+        gp.Constraint("ceiling", n <= 10)
+    sampler = gp.compile(m)
+    draws = sampler.sample(500, chains=1, warmup=5, seed=3, progress=False)["n"]
+
+    assert sampler.verify().passed
+    assert draws.min() >= 3
+    assert draws.max() <= 10
