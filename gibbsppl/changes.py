@@ -22,7 +22,7 @@ from typing import Any
 import sympy as sp
 
 from gibbsppl.expressions import Array, Expit, Expr, Leaf, Softplus, mentions
-from gibbsppl.supports import REAL, UNIT, Support
+from gibbsppl.supports import POSITIVE, REAL, UNIT, Support
 
 Map = Callable[[Any, Any], Any]
 
@@ -31,8 +31,8 @@ Map = Callable[[Any, Any], Any]
 class Transform:
     """One row of the table of transforms: ``u = forward(x, c)`` with a constant ``c``.
 
-    ``log_jacobian(u, c)`` is ``log |dx/du|`` up to a constant. ``pole`` is the value of ``forward``
-    where it has none on the support's edge (``1/0``, ``log(0)``).
+    ``log_jacobian(u, c)`` is ``log |dx/du|`` up to a constant. ``ends`` bound the image of the
+    domain, the smaller one first; ``forward`` has no value (``1/0``, ``log(0)``) at some of them.
     """
 
     name: str
@@ -40,18 +40,17 @@ class Transform:
     backward: Map
     log_jacobian: Map
     domain: Support
+    ends: tuple[Expr, Expr]
     increasing: Callable[[Any], bool] = lambda _c: True
-    pole: Any = sp.oo
 
-
-POSITIVE_LINE = Support("real", sp.Integer(0))
 
 POWER = Transform(
     name="power",
     forward=lambda x, c: x**c,
     backward=lambda u, c: u ** (1 / c),
     log_jacobian=lambda u, c: (1 / c - 1) * sp.log(u),
-    domain=POSITIVE_LINE,
+    domain=POSITIVE,
+    ends=(sp.S.Zero, sp.oo),
     increasing=lambda c: bool(c.is_positive),
 )
 EXPONENTIAL = Transform(
@@ -60,6 +59,7 @@ EXPONENTIAL = Transform(
     backward=lambda u, c: sp.log(u) / c,
     log_jacobian=lambda u, _: -sp.log(u),
     domain=REAL,
+    ends=(sp.S.Zero, sp.oo),
     increasing=lambda c: bool(c.is_positive),
 )
 LOG = Transform(
@@ -67,8 +67,8 @@ LOG = Transform(
     forward=lambda x, _: sp.log(x),
     backward=lambda u, _: sp.exp(u),
     log_jacobian=lambda u, _: u,
-    domain=POSITIVE_LINE,
-    pole=-sp.oo,
+    domain=POSITIVE,
+    ends=(-sp.oo, sp.oo),
 )
 COMPLEMENT = Transform(
     name="complement",
@@ -76,6 +76,7 @@ COMPLEMENT = Transform(
     backward=lambda u, c: c - u,
     log_jacobian=lambda _u, _c: sp.S.Zero,
     domain=REAL,
+    ends=(-sp.oo, sp.oo),
     increasing=lambda _c: False,
 )
 ODDS = Transform(
@@ -84,13 +85,15 @@ ODDS = Transform(
     backward=lambda u, _: u / (1 + u),
     log_jacobian=lambda u, _: -2 * sp.log(1 + u),
     domain=UNIT,
+    ends=(sp.S.Zero, sp.oo),
 )
 PROBABILITY = Transform(
     name="probability",
     forward=lambda x, _: x / (1 + x),
     backward=lambda u, _: u / (1 - u),
     log_jacobian=lambda u, _: -2 * sp.log(1 - u),
-    domain=POSITIVE_LINE,
+    domain=POSITIVE,
+    ends=(sp.S.Zero, sp.S.One),
 )
 LOGIT = Transform(
     name="logit",
@@ -98,7 +101,7 @@ LOGIT = Transform(
     backward=lambda u, _: Expit(u),
     log_jacobian=lambda u, _: u - 2 * Softplus(u),
     domain=UNIT,
-    pole=sp.oo,
+    ends=(-sp.oo, sp.oo),
 )
 SCALE = Transform(
     name="scale",
@@ -106,6 +109,7 @@ SCALE = Transform(
     backward=lambda u, c: c * u,
     log_jacobian=lambda _u, _c: sp.S.Zero,
     domain=REAL,
+    ends=(-sp.oo, sp.oo),
     increasing=lambda c: bool(c.is_positive),
 )
 SHIFT = Transform(
@@ -114,6 +118,7 @@ SHIFT = Transform(
     backward=lambda u, c: u + c,
     log_jacobian=lambda _u, _c: sp.S.Zero,
     domain=REAL,
+    ends=(-sp.oo, sp.oo),
 )
 
 # In the order in which they are tried on statistics.
@@ -147,15 +152,12 @@ class Change:
         return self.transform.increasing(self.constant)
 
     def at(self, bound: Expr) -> Expr:
-        """The image of a bound; at the edge of the domain its limit."""
-        bound = sp.sympify(bound)
-        image = self.forward(bound)
-        if image not in (sp.zoo, sp.nan):
-            return image
-        if bound.is_finite and self.transform is not LOGIT:
-            return self.transform.pole
-        x = sp.Dummy("x", positive=True)
-        return sp.limit(self.forward(x), x, bound, "-" if bound == 1 else "+")
+        """The image of a bound; that of an end of the domain is its limit there."""
+        domain, ends = self.transform.domain, self.transform.ends
+        at_lower, at_upper = ends if self.is_increasing else ends[::-1]
+        if bound == domain.lower:
+            return at_lower
+        return at_upper if bound == domain.upper else self.forward(sp.sympify(bound))
 
     def image(self, support: Support) -> tuple[Expr, Expr]:
         """The bounds of the new variable."""
@@ -236,10 +238,14 @@ def _of_a_difference(of: Expr, place: Leaf) -> Iterator[Change]:
     elif not mentions(below, (place.array.name,)):
         yield Change(SHIFT, -below)
         yield from (Change(PROBABILITY),) if below == 1 else ()
-        yield from (Change(SCALE, below),) if below != 1 and _is_constant(below, "") else ()
+        yield from (Change(SCALE, below),) if below != 1 and _has_a_sign(below) else ()
 
 
 def _is_constant(expr: Expr, array: str) -> bool:
-    """Whether an exponent is free of the variable and has a sign."""
-    known = expr.is_positive or expr.is_negative
-    return bool(known) and expr.is_finite is not False and not mentions(expr, (array,))
+    """Whether an expression can be the constant of a change: free of the variable, with a sign."""
+    return _has_a_sign(expr) and not mentions(expr, (array,))
+
+
+def _has_a_sign(expr: Expr) -> bool:
+    """Whether an expression is known to be positive, or to be negative, and is not infinite."""
+    return bool(expr.is_positive or expr.is_negative) and expr.is_finite is not False

@@ -1,9 +1,10 @@
 """The full conditional of a statement, recognised by its statistics and its support.
 
 Comes in: a graph and one of its statements. Goes out: a `Conditional` (closed form), a
-`FiniteConditional` (labels), or a `NotConjugate` with its reason. There is no table of pairs: all
-log densities that mention the target are added up as pieces, and the family whose row has those
-statistics on that support owns the conditional.
+`FiniteConditional` (labels), a `LogConcave` (no family's, but proved to be log-concave), or a
+`NotConjugate` with its reason. There is no table of pairs: all log densities that mention the
+target are added up as pieces, and the family whose row has those statistics on that support owns
+the conditional.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ def conditional_of(
 ) -> Derived:
     """The full conditional of what a statement defines, given everything else.
 
+    A closed form comes first; else labels, else what is certified log-concave, else the refusal.
     ``elements`` asks for the reading by element: the conditional of each element given all others.
     """
     region = region_of(graph, statement)

@@ -73,6 +73,15 @@ def region_of(graph: Graph, statement: Statement) -> tuple[Place, ...]:
     )
 
 
+def slices_of(region: Iterable[Place]) -> tuple[slice, ...]:
+    """A region as an index of its array, which keeps all axes.
+
+    >>> slices_of([Range(Dim("t"), 1, 4), 2])
+    (slice(1, 4, None), slice(2, 3, None))
+    """
+    return tuple(slice(p, p + 1) if isinstance(p, int) else slice(p.start, p.stop) for p in region)
+
+
 def touches(view: View, over: Iterable[Range], region: tuple[Place, ...]) -> bool:
     """Whether a view may show an element of a region."""
     ranges = {r.dim: r for r in over}

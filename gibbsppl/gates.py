@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
+from sympy import Add
 
 from gibbsppl.expressions import (
     INDICATORS,
@@ -34,6 +35,7 @@ from gibbsppl.expressions import (
 from gibbsppl.graph import Graph
 
 WHOLE = (LogBetaI, LogGammaP, LogGammaQ, LogMass)
+MOST_BRANCHES = 8
 
 
 def binary_arrays(graph: Graph, data: Mapping[str, Any]) -> frozenset[str]:
@@ -70,16 +72,32 @@ def opened(expr: Expr, targets: Collection[str], binary: Collection[str]) -> Exp
     if expr.is_Mul and sum(mentions(a, targets) for a in expr.args) == 1:
         return expr.func(*(opened(a, targets, binary) for a in expr.args))
     # (a distribution function has no algebra, and may not exist where the gate is shut)
-    gate = None if expr.has(*WHOLE) else next(_gates(expr, targets, binary), None)
-    if gate is None:
-        return expr
-    yes, no = (_held(opened(_settled(expr, gate, v), targets, binary), targets) for v in (1, 0))
-    return gate * yes + (1 - gate) * no
+    branches = () if expr.has(*WHOLE) else _branches(expr, targets, binary)
+    held = [(gate, branch) for gate, branch in branches if mentions(branch, targets)]
+    return Add(*(gate * branch for gate, branch in held)) if branches else expr
 
 
-def _held(expr: Expr, targets: Collection[str]) -> Expr:
-    """The expression if a target is in it; what a gate shuts off is a constant."""
-    return expr if mentions(expr, targets) else sp.S.Zero
+def _branches(
+    expr: Expr, targets: Collection[str], binary: Collection[str]
+) -> list[tuple[Expr, Expr]]:
+    """What a function is where its gates are open or shut, each with the gates that say so.
+
+    Empty if there is no gate, or so many that the cases are no simpler than the function.
+    """
+    waiting, settled = [(sp.S.One, expr)], []
+    while waiting:
+        where, branch = waiting.pop()
+        gate = next(_gates(branch, targets, binary), None)
+        if gate is None:
+            settled.append((where, branch))
+            continue
+        waiting += [
+            (where * (1 - gate), _settled(branch, gate, 0)),
+            (where * gate, _settled(branch, gate, 1)),
+        ]
+        if len(waiting) + len(settled) > MOST_BRANCHES:
+            return []
+    return settled if len(settled) > 1 else []
 
 
 def _gates(expr: Expr, targets: Collection[str], binary: Collection[str]) -> Iterator[Expr]:

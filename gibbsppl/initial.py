@@ -115,6 +115,7 @@ def _attempt(start: _Start, data: Values, given: Values) -> State:
         for statement in graph.latent:
             if statement.target.array.name not in given:
                 values = start.without_order(statement, values)
+        _raise_to_observed(graph, values, given)
         _put_in_order(graph, values, given)
         return values
     values = walk(graph, data, start.draw, given=given, observed=False)

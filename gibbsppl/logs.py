@@ -31,6 +31,10 @@ from gibbsppl.expressions import (
     dims_of,
     mentions,
 )
+from gibbsppl.polynomials import expanded_size, factored
+
+# Sums with more terms than this when multiplied out are not factored.
+MOST_TERMS = 16
 
 
 def expand_logs(expr: Expr, targets: Collection[str]) -> Expr:
@@ -77,12 +81,14 @@ def _of_a_sum(expr: Expr, targets: Collection[str]) -> Expr:
 
 def _log(of: Expr, targets: Collection[str]) -> Expr:
     """The log of an expression, taken apart."""
-    if of.is_Add and any(p.exp.is_negative and mentions(p, targets) for p in of.atoms(sp.Pow)):
+    is_small = expanded_size(of) <= MOST_TERMS
+    powers = of.atoms(sp.Pow) if of.is_Add and is_small else ()
+    if any(p.exp.is_negative and mentions(p, targets) for p in powers):
         of = sp.cancel(sp.together(of))
     if of.is_Add:
         of = sp.factor_terms(of, radical=True) if (one := _one_minus(of)) is None else one
-    if of.is_Add and (factored := sp.factor(of)).is_Mul:
-        parts = _of_one_sign(factored)
+    if of.is_Add and is_small and (product := factored(of)).is_Mul:
+        parts = _of_one_sign(product)
         return sp.log(of) if parts is None else Add(*(_log(a, targets) for a in parts))
     if of.is_Mul:
         parts = _of_one_sign(of)

@@ -24,6 +24,9 @@ from gibbsppl.pieces import Piece, views_of
 from gibbsppl.readings import Reading, alpha, changed, leaves_in, reading_of
 from gibbsppl.supports import Support
 
+# Where the row of each family stands in the table.
+RANKS = {name: rank for rank, name in enumerate(FAMILIES)}
+
 
 @dataclass(frozen=True, slots=True)
 class Conditional:
@@ -146,7 +149,7 @@ class _Owned:
     @property
     def rank(self) -> int:
         """The row's place in the table."""
-        return list(FAMILIES).index(self.family.name)
+        return RANKS[self.family.name]
 
 
 def _best(reading: Reading) -> _Owned | None:

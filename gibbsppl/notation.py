@@ -43,6 +43,7 @@ from gibbsppl.expressions import (
     Where,
     root_of,
     substitute,
+    unnested,
 )
 
 if TYPE_CHECKING:
@@ -173,32 +174,28 @@ class Notation:
 
     def _sum(self, expr: Over) -> str:
         """``sum(body, dims where conditions)``; a count where the body is a condition alone."""
-        body, dims = self._unnested(expr)
+        body, sums = unnested(expr)
         factors = Mul.make_args(body)
         conditions = [f for f in factors if isinstance(f, Equals)]
         rest = Mul(*(f for f in factors if f not in conditions))
-        over = dims + self._where(conditions)
+        over = self._ranges(sums) + self._where(conditions)
         return f"count({over})" if rest == 1 else f"sum({self.text(rest)}, {over})"
 
     def _extreme(self, expr: Greatest | Least) -> str:
         """``max(body, dims where conditions)``."""
-        body, dims = self._unnested(expr)
+        body, extremes = unnested(expr)
         conditions: list[Expr] = []
         if isinstance(body, Where):
             conditions, body = list(Mul.make_args(body.args[0])), body.args[1]
-        return f"{expr.symbol}({self.text(body)}, {dims}{self._where(conditions)})"
-
-    def _unnested(self, expr: Binder) -> tuple[Expr, str]:
-        """The body of nested sums (extremes), and their ranges."""
-        body, dims = expr, []
-        while isinstance(body, type(expr)):
-            dims.append(self._range(body))
-            body = body.body
-        return body, ", ".join(dims)
+        over = self._ranges(extremes) + self._where(conditions)
+        return f"{expr.symbol}({self.text(body)}, {over})"
 
     def _where(self, conditions: Sequence[Expr]) -> str:
         told = " and ".join(sorted(map(self._relation, conditions)))
         return f" where {told}" if told else ""
+
+    def _ranges(self, nest: Iterable[Binder]) -> str:
+        return ", ".join(map(self._range, nest))
 
     def _range(self, expr: Binder) -> str:
         dim, *bounds = expr.args[1:]

@@ -18,7 +18,7 @@ import sympy as sp
 from gibbsppl.backends.program import Constants, Program, State
 from gibbsppl.chains import FAILURES
 from gibbsppl.density import Values, log_density
-from gibbsppl.dependence import region_of
+from gibbsppl.dependence import region_of, slices_of
 from gibbsppl.graph import Graph, Statement
 from gibbsppl.initial import initial_state
 
@@ -88,10 +88,7 @@ def _candidates(rng: np.random.Generator, graph: Graph, start: State) -> list[St
         candidate, statement = copy.deepcopy(start), graph.statement(name)
         array = statement.target.array.name
         x = np.array(candidate[array], dtype=float)
-        where = tuple(
-            slice(p, p + 1) if isinstance(p, int) else slice(p.start, p.stop)
-            for p in region_of(graph, statement)
-        )
+        where = slices_of(region_of(graph, statement))
         x[where] = _scaled(x[where], *bounds[name], shift)
         candidate[array] = x[()]
         candidates.append(candidate)

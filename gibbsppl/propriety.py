@@ -13,6 +13,7 @@ import sympy as sp
 
 from gibbsppl.backends.program import Constants, Program
 from gibbsppl.density import Floats, Values, evaluate
+from gibbsppl.dependence import slices_of
 from gibbsppl.errors import RunError
 from gibbsppl.expressions import Array
 from gibbsppl.graph import Range
@@ -62,7 +63,7 @@ def _of_family(
 def _is_drawn(step: ExactDraw | BlockDraw, data: Values, shape: tuple[int, ...]) -> Any:
     """Which elements of its array a step draws."""
     drawn = np.zeros(shape, dtype=bool)
-    drawn[tuple(p if isinstance(p, int) else slice(p.start, p.stop) for p in step.region)] = True
+    drawn[slices_of(step.region)] = True
     known = step.statement.known
     return drawn if known == 0 else drawn & (np.asarray(data[known.array.name]) == 0)
 

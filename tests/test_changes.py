@@ -210,10 +210,33 @@ def test_the_image_is_of_the_kind_that_the_support_is(change):
     assert change.mapped(support).kind == "integer"
 
 
-def test_a_pole_at_the_wrong_end_is_seen():
-    wrong = Change(replace(LOG, pole=sp.oo))
+@each_change
+def test_the_ends_of_a_row_are_the_limits_at_the_ends_of_its_domain(change):
+    assert change.image(change.transform.domain) == limits_at_the_ends(change)
 
-    assert wrong.image(POSITIVE) != (sp.limit(sp.log(EXACT), EXACT, 0, "+"), sp.oo)
+
+def limits_at_the_ends(change):
+    """The smaller one first; any positive number stands for a constant that is not one."""
+    domain, number = change.transform.domain, {C: R(17, 10)}
+    forward = change.forward(EXACT).xreplace(number)
+    lower = sp.limit(forward, EXACT, domain.lower, "+")
+    upper = sp.limit(forward, EXACT, domain.upper, "-")
+    return (lower, upper) if change.is_increasing else (upper, lower)
+
+
+WRONG_ENDS = {
+    "turned round": (LOG, (sp.oo, -sp.oo)),
+    "those of the domain": (LOGIT, (sp.S.Zero, sp.S.One)),
+    "one that is infinite": (PROBABILITY, (sp.S.Zero, sp.oo)),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_ENDS)
+def test_a_wrong_end_is_seen(name):
+    row, ends = WRONG_ENDS[name]
+    wrong = Change(replace(row, ends=ends))
+
+    assert wrong.image(row.domain) != limits_at_the_ends(wrong)
 
 
 # ---- domains ---------------------------------------------------------------------------------

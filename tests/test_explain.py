@@ -11,7 +11,7 @@ import models
 from gibbsppl.density import evaluate
 from gibbsppl.exact_numbers import number
 from gibbsppl.explain import explained, schedule_text
-from gibbsppl.explain.reading import reading_of, said
+from gibbsppl.explain.inversion import inversion_of, said
 from gibbsppl.explain.schedule_text import WIDTH
 from gibbsppl.expressions import (
     Array,
@@ -334,7 +334,7 @@ def value_at(expr, leaf, point):
 
 @pytest.mark.parametrize("family", SCALAR, ids=lambda f: f.name)
 def test_parameters_read_off_give_the_natural_parameters_back(family):
-    natural, reading = family.natural, reading_of(family)
+    natural, inversion = family.natural, inversion_of(family)
     rng = np.random.default_rng(len(family.name))
     values = {
         n: sp.Rational(int(rng.integers(1, 9)), 10) if p.support.upper == 1 else
@@ -343,7 +343,7 @@ def test_parameters_read_off_give_the_natural_parameters_back(family):
         for n, p in family.parameters.items()
     }
     known = {n: values[n] for n in natural.known}
-    solved = {n for n, _ in reading.solved}
+    solved = {n for n, _ in inversion.solved}
     assert solved == set(family.parameters) - set(natural.known)
     if not solved:
         return
@@ -362,7 +362,7 @@ def test_parameters_read_off_give_the_natural_parameters_back(family):
     eta = np.linalg.lstsq(design, heights, rcond=None)[0][1:]
     etas = {Array(f"eta_{j + 1}")[()]: sp.Float(v) for j, v in enumerate(eta)}
     symbols = {Array(n)[()]: v for n, v in known.items()}
-    for name, formula in reading.solved:
+    for name, formula in inversion.solved:
         found = float(formula.xreplace(etas | symbols).evalf())
         assert found == pytest.approx(float(values[name]), rel=1e-7)
 
@@ -376,9 +376,9 @@ def test_parameters_read_off_give_the_natural_parameters_back(family):
     ],
 )
 def test_parameters_of_vectors_and_matrices(name, solved, equations):
-    reading = reading_of(FAMILIES[name])
-    assert {n: str(e) for n, e in reading.solved} == solved
-    assert [f"{eta} = {e}" for eta, e in reading.equations] == equations
+    inversion = inversion_of(FAMILIES[name])
+    assert {n: str(e) for n, e in inversion.solved} == solved
+    assert [f"{eta} = {e}" for eta, e in inversion.equations] == equations
 
 
 def test_parameters_with_natural_parameters_put_in():
@@ -389,7 +389,7 @@ def test_parameters_with_natural_parameters_put_in():
 
 def test_no_module_of_explain_names_a_distribution():
     names = set(FAMILIES)
-    for function in (schedule_text, explained, reading_of, short_notation):
+    for function in (schedule_text, explained, inversion_of, short_notation):
         source = inspect.getsource(inspect.getmodule(function))
         code = "\n".join(line for line in source.splitlines() if ">>>" not in line)
         assert not [n for n in names if f'"{n}"' in code]

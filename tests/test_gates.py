@@ -145,10 +145,41 @@ def test_swapped_values_are_seen(monkeypatch):
     assert largest_gap("a choice", "q") > ROUNDING
 
 
-def test_a_dropped_target_is_seen(monkeypatch):
-    monkeypatch.setattr(gates, "_held", lambda _expr, _targets: sp.S.Zero)
+def test_a_dropped_branch_is_seen(monkeypatch):
+    right = gates._branches
+    monkeypatch.setattr(gates, "_branches", lambda *given: right(*given)[1:])
 
-    assert largest_gap("a complement", "p") > ROUNDING
+    assert max(largest_gap("a mixture", target) for target in "pq") > ROUNDING
+
+
+def choices(count):
+    """A noisy-or of many causes: as many cases as there are subsets."""
+    z = Array("c", nonnegative=True)
+    return sp.log(1 - sp.Mul(*(1 - z[sp.Integer(k)] * P / (k + 2) for k in range(count))))
+
+
+def test_more_cases_than_a_function_is_worth_stay_closed():
+    """Each gate doubles the cases; a chain of choices has only one more case for each."""
+    z = Array("c", nonnegative=True)
+    chain = P**12
+    for k in range(gates.MOST_BRANCHES - 1):
+        chain = Where(z[sp.Integer(k)], P ** (k + 1), chain)
+
+    assert opened(choices(10), {"p"}, BINARY) == choices(10)
+    assert opened(choices(3), {"p"}, BINARY) != choices(3)
+    assert not opened(sp.log(chain), {"p"}, BINARY).has(Where)
+
+
+def test_a_noisy_or_of_many_causes_is_proved():
+    with gp.Model() as m:
+        p = gp.Uniform("p", 0, 1)
+        causes = [gp.Bernoulli(f"z{k}", 0.5) for k in range(6)]
+        clear = 1.0
+        for z in causes:
+            clear = clear * (1 - z * p / 2)
+        gp.Bernoulli("y", 1 - 0.9 * clear, dims="i", observed=[0, 1, 1, 0])
+
+    assert gp.compile(m).verify().passed
 
 
 # ---- which arrays are binary -----------------------------------------------------------------

@@ -172,6 +172,13 @@ def test_logs_are_expanded_around_targets_alone():
     assert expand_logs(expr, {"a"}) == sp.log(A[()]) + sp.log(B[J]) + sp.log(MU[()] * TAU[()])
 
 
+def test_exponentials_are_not_turned_round():
+    """``log(exp(x) - 1) - x`` overflows, and loses digits where ``exp(-x)`` is small."""
+    x = Array("x", positive=True)[()]
+
+    assert expand_logs(sp.log(1 - sp.exp(-x)), {"x"}) == sp.log(1 - sp.exp(-x))
+
+
 # ---- views and roles -------------------------------------------------------------------------
 
 

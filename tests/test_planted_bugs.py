@@ -17,6 +17,7 @@ from test_changes import badly_undone
 
 import gibbsppl as gp
 from gibbsppl.backends.program import load
+from gibbsppl.checks import ratio
 from gibbsppl.checks.enumeration import enumerate_sweep
 from gibbsppl.checks.geweke import geweke
 from gibbsppl.checks.ratio import verify
@@ -212,10 +213,10 @@ def passes(form):
     return failed_steps(compiled(form), compiled(form).source) == set()
 
 
-def failed_steps(sampler, source, steps=None):
+def failed_steps(sampler, source, steps=None, seed=0):
     steps = steps or sampler.schedule.steps
     with np.errstate(all="ignore"):
-        found = verify(sampler.graph, load(source), steps, sampler.data)
+        found = verify(sampler.graph, load(source), steps, sampler.data, seed)
     return {row.step for row in found.rows if not row.passed} - {"(sweeps)"}
 
 
@@ -306,6 +307,41 @@ def test_the_joint_density_finds(name):
 
     assert bounds_that_are_wrong(sampler, sampler.source) == set()
     assert bounds_that_are_wrong(sampler, bug.planted(sampler.source)) == set(bug.steps)
+
+
+# The ratio check tries values far away, inside the variable's own bounds and beyond them, and some
+# of them the joint density excludes.
+DROPPED = (
+    "a dropped bound",
+    "a neighbour's bound dropped",
+    "a bound from above dropped",
+    "a known bound dropped",
+    "a bound of the new scale dropped",
+)
+SEEDS = range(5)
+
+
+def failed_at_some_seed(sampler, source):
+    return set().union(*(failed_steps(sampler, source, seed=seed) for seed in SEEDS))
+
+
+@pytest.mark.parametrize("name", DROPPED)
+def test_the_ratio_check_finds_a_dropped_bound(name):
+    bug = BOUNDS[name]
+    sampler = compiled(bug.form)
+
+    assert failed_at_some_seed(sampler, sampler.source) == set()
+    assert failed_at_some_seed(sampler, bug.planted(sampler.source)) == set(bug.steps)
+
+
+@pytest.mark.parametrize("name", DROPPED)
+def test_only_wide_changes_meet_what_a_dropped_bound_lets_through(monkeypatch, name):
+    """Changes to possible values alone pass a program that has lost a bound."""
+    monkeypatch.setattr(ratio, "WIDE", 0.0)
+    bug = BOUNDS[name]
+    sampler = compiled(bug.form)
+
+    assert failed_at_some_seed(sampler, bug.planted(sampler.source)) == set()
 
 
 # ---- the way back from another scale: no conditional reads it ---------------------------------

@@ -22,7 +22,7 @@ LAYERS = (
     ("runtime",),
     ("supports",),
     ("expressions",),
-    ("exact_numbers",),
+    ("exact_numbers", "polynomials"),
     ("notation",),
     ("families",),
     ("graph",),

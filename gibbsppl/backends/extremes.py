@@ -7,12 +7,11 @@ from sympy import Mul
 from gibbsppl.backends.text import ATOM, Text
 from gibbsppl.backends.writer import Writer
 from gibbsppl.expressions import Equals, Expr, Greatest, Least, Where
-from gibbsppl.graph import Range
 
 
 def extreme_text(writer: Writer, expr: Greatest | Least) -> Text:
     """The text of the largest (or smallest) value of a body."""
-    body, ranges = _unnested(expr)
+    body, ranges = writer.unnested(expr)
     with writer.over(ranges):
         if isinstance(body, Where) and _is_one_hot(body.args[0]):
             return _by_group(writer, expr, body)
@@ -35,16 +34,6 @@ def _by_group(writer: Writer, expr: Greatest | Least, body: Where) -> Text:
     shown = f"({', '.join(texts[:-1])},)"
     code = f"{writer.call(f'segment_{expr.symbol}')}({texts[-1]}, {shown}, {sizes})"
     return Text(code, axes)
-
-
-def _unnested(expr: Expr) -> tuple[Expr, tuple[Range, ...]]:
-    """The body of nested extremes of one kind, and all their ranges."""
-    kind, ranges = type(expr), []
-    while isinstance(expr, kind):
-        (dim,) = expr.bound
-        ranges.append(Range(dim, int(expr.args[2]), int(expr.args[3])))
-        expr = expr.body
-    return expr, tuple(ranges)
 
 
 def _is_one_hot(expr: Expr) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from sympy import Mul
 
 from gibbsppl.backends.products import einsum
@@ -18,7 +16,7 @@ from gibbsppl.graph import Range
 
 def over_text(writer: Writer, expr: Over) -> Text:
     """The text of a sum: factors that it does not bind are taken out of it first."""
-    body, ranges = _unnested(expr, writer.size)
+    body, ranges = writer.unnested(expr)
     settled = writer.is_data(body) and {r.dim for r in ranges} <= dims_of(body)
     pushed = body if settled else contracted(body, ranges, writer.is_data)
     if not settled and pushed != _nest(body, ranges):
@@ -53,20 +51,8 @@ def _is_one_hot(factor: Expr, summed: set[Dim]) -> bool:
     )
 
 
-def _unnested(expr: Over, size: Callable[[Dim], int]) -> tuple[Expr, tuple[Range, ...]]:
-    """The body of nested sums and all their ranges."""
-    ranges: list[Range] = []
-    body: Expr = expr
-    while isinstance(body, Over) and body.bound[0] not in {r.dim for r in ranges}:
-        (dim,) = body.bound
-        bounds = [int(b) for b in body.args[2:]] or [0, size(dim)]
-        ranges.append(Range(dim, *bounds))
-        body = body.body
-    return body, tuple(ranges)
-
-
 def _nest(body: Expr, ranges: tuple[Range, ...]) -> Expr:
-    """The sum that `_unnested` has taken apart."""
+    """The sum that `Writer.unnested` has taken apart."""
     for r in reversed(ranges):
         body = Over(body, r.dim, r.start, r.stop)
     return body

@@ -15,7 +15,7 @@ import sympy as sp
 from gibbsppl.backends.hoisting import Hoisted, stem_of
 from gibbsppl.backends.names import MATHEMATICS, NUMPY, Names
 from gibbsppl.backends.text import ATOM, SUM, Text
-from gibbsppl.expressions import Dim, Expr, Leaf, dims_of, root_of
+from gibbsppl.expressions import Binder, Dim, Expr, Leaf, dims_of, root_of, unnested
 from gibbsppl.graph import Graph, Range
 from gibbsppl.notation import Notation
 
@@ -55,6 +55,16 @@ class Writer:
         """The dims of an array."""
         own = self.like if name == self.local and self.like is not None else name
         return self.graph.variables[own].dims
+
+    def unnested(self, expr: Binder) -> tuple[Expr, tuple[Range, ...]]:
+        """The body of nested sums, or extremes, and all their ranges."""
+        body, nest = unnested(expr)
+        return body, tuple(self._range(b) for b in nest)
+
+    def _range(self, binder: Binder) -> Range:
+        (dim,) = binder.bound
+        start, stop = binder.args[2:] or (0, self.size(dim))
+        return Range(dim, int(start), int(stop))
 
     def is_data(self, expr: Expr) -> bool:
         """Whether an expression reads data alone."""

@@ -35,16 +35,21 @@ def perturbed(
     *,
     scale: float = 1.0,
     single: Which | None = None,
+    beyond: bool = False,
 ) -> Any:
     """The target's array with random changes of the size of ``scale`` inside the support.
 
-    ``single`` changes one element alone, any one or that at an end.
+    ``single`` changes one element alone, any one or that at an end. ``beyond``: the bounds of a
+    truncated support are passed over (what is positive stays so).
     """
     over = regions(statement, sizes)
     shape = tuple(map(len, over))
     x = np.broadcast_to(evaluate(statement.target, over, values, sizes), shape)
     where = _one_of(rng, statement, free, single) if single else free
-    changed = _moved(rng, statement, x, values, sizes, scale)
+    if beyond and statement.support.kind == "real":
+        changed = _moved_beyond(rng, statement, x, values, sizes, scale)
+    else:
+        changed = _moved(rng, statement, x, values, sizes, scale)
     name = statement.target.array.name
     copy = {**values, name: np.array(values[name])}
     fill(statement, np.where(where, changed, x), copy, sizes)
@@ -95,6 +100,19 @@ def _moved(
             return _moved_integer(rng, x, *_bounds(statement, x, values, sizes))
         case "real":
             return _moved_real(x, noise, *_bounds(statement, x, values, sizes))
+
+
+def _moved_beyond(
+    rng: np.random.Generator,
+    statement: Statement,
+    x: Floats,
+    values: Values,
+    sizes: Sizes,
+    scale: float,
+) -> Floats:
+    lower, _ = _bounds(statement, x, values, sizes)
+    floor = np.where(lower >= 0, 0.0, -np.inf)
+    return _moved_real(x, scale * rng.standard_normal(x.shape), floor, np.full(x.shape, np.inf))
 
 
 def _bounds(statement: Statement, x: Floats, values: Values, sizes: Sizes) -> tuple[Any, Any]:

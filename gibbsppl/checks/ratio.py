@@ -25,7 +25,7 @@ from gibbsppl.density import Values, log_density, log_joint
 from gibbsppl.errors import GibbspplError, RunError
 from gibbsppl.graph import Graph
 from gibbsppl.initial import initial_state
-from gibbsppl.schedule.steps import Step
+from gibbsppl.schedule.steps import ExactDraw, Step
 
 RELATIVE_TOLERANCE = 1e-9
 SWEEPS = 10
@@ -177,12 +177,17 @@ class _Check:
         """
         statement, sizes = step.statement, self.graph.sizes
         free = free_elements(statement, self.values, sizes)
-        x = perturbed(rng, statement, self.values, sizes, free, scale=WIDE, single="any")
-        there = {**self.values, statement.target.array.name: x}
-        if not np.isneginf(self._joint_terms(step, there)).any():
-            return 0.0
-        log_q = _total(log_terms_of(step, given, there, sizes))
-        return 0.0 if log_q == -np.inf or np.isnan(log_q) else np.inf
+        truncated = isinstance(step, ExactDraw) and step.conditional.truncated
+        for beyond in (False, True) if truncated else (False,):
+            x = perturbed(
+                rng, statement, self.values, sizes, free, scale=WIDE, single="any", beyond=beyond
+            )
+            there = {**self.values, statement.target.array.name: x}
+            if np.isneginf(self._joint_terms(step, there)).any():
+                log_q = _total(log_terms_of(step, given, there, sizes))
+                if not (log_q == -np.inf or np.isnan(log_q)):
+                    return np.inf
+        return 0.0
 
     def _changed(
         self, rng: np.random.Generator, step: Step, before: Any, single: Which | None

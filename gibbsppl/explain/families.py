@@ -8,7 +8,7 @@ from typing import Any
 import sympy as sp
 
 from gibbsppl.concavity import LogConcave
-from gibbsppl.explain.reading import EVENT, PARTNER, reading_of, said
+from gibbsppl.explain.inversion import EVENT, PARTNER, inversion_of, said
 from gibbsppl.explain.terms import bounds_told, statistic_shown, value_of
 from gibbsppl.expressions import Dim, Expr, primed
 from gibbsppl.graph import Graph
@@ -75,17 +75,17 @@ def _why(step: Draw) -> str:
 def parameters_told(step: Draw, graph: Graph) -> list[str]:
     """Each parameter as a function of the natural parameters, and with these put in."""
     family = step.conditional.family
-    reading, names = reading_of(family), _event_names(step, graph)
+    inversion, names = inversion_of(family), _event_names(step, graph)
     dims = tuple(names.get(d, d) for d in (EVENT, PARTNER))
     own = {n: dims[: p.event] for n, p in family.parameters.items()}
     notation = Notation(graph.sizes, own)
     values = _values(step)
     put_in = said(family, values, names) if values is not None else {}
     lines = bounds_told(step, notation)
-    for name, formula in reading.solved:
+    for name, formula in inversion.solved:
         lines += _read_off(name, formula.xreplace(names), put_in.get(name), graph, notation)
-    for eta, formula in reading.equations:
-        unsolved = [n for n in family.parameters if n not in dict(reading.solved)]
+    for eta, formula in inversion.equations:
+        unsolved = [n for n in family.parameters if n not in dict(inversion.solved)]
         equation = f"{Notation(graph.sizes).text(formula.xreplace(names))} = {eta}"
         lines.append(f"{', '.join(unsolved)} solves {equation}")
     if step.statement.support.kind == "counts":

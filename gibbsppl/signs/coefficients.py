@@ -6,6 +6,7 @@ import sympy as sp
 from sympy import Add, Mul
 
 from gibbsppl.expressions import Expr
+from gibbsppl.polynomials import MOST_TERMS, expanded_size
 from gibbsppl.signs.intervals import NONPOSITIVE, Sign
 from gibbsppl.signs.samples import signs_taken
 
@@ -20,7 +21,8 @@ def sign_by_coefficients(expr: Expr) -> Sign:
     together = sp.together(expr)
     found = _sign_of_product(together)
     # To factor costs most: a product of squares is worth it, what takes both signs is not.
-    if found != "unknown" or len(signs_taken(together)) > 1:
+    is_large = expanded_size(together) > MOST_TERMS
+    if found != "unknown" or is_large or len(signs_taken(together)) > 1:
         return found
     return _sign_of_product(sp.factor(together))
 
@@ -54,6 +56,8 @@ def _sign_of_factor(factor: Expr) -> Sign:
 
 def _sign_of_polynomial(expr: Expr) -> Sign:
     """The sign that all monomials share; strict where one of them is."""
+    if expanded_size(expr) > MOST_TERMS:
+        return "unknown"
     signs = {_sign_of_monomial(t) for t in Add.make_args(sp.expand(expr))}
     if signs == {"zero"}:
         return "zero"

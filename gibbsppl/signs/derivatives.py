@@ -12,6 +12,7 @@ import sympy as sp
 from sympy import Add, Mul, Pow, exp, log, loggamma
 
 from gibbsppl.expressions import Expr
+from gibbsppl.polynomials import MOST_TERMS, expanded_size
 from gibbsppl.signs.coefficients import is_never_positive, sign_by_coefficients
 from gibbsppl.signs.intervals import INF, NONNEGATIVE, Interval, Sign
 from gibbsppl.signs.known import Bounds, interval_of
@@ -41,7 +42,7 @@ def sign_of_second_derivative(expr: Expr, place: Expr, bounds: Bounds) -> Sign:
     if not _is_smooth(curve, t, inside):
         return "unknown"
     second = _with_functions_named(slope(slope(curve, t), t).xreplace(inside))
-    if len(second.free_symbols) > MOST_SYMBOLS:
+    if len(second.free_symbols) > MOST_SYMBOLS or expanded_size(second) > MOST_TERMS:
         return "unknown"
     taken = signs_taken(second)
     if 1 not in taken and _is_at_most_zero(second):

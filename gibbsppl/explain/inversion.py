@@ -5,9 +5,9 @@ statistic is eta as a function of the parameters, and SymPy inverts it. What it 
 matrix equation) stays an equation.
 
 >>> from gibbsppl.families import FAMILIES
->>> dict(reading_of(FAMILIES["Gamma"]).solved)
+>>> dict(inversion_of(FAMILIES["Gamma"]).solved)
 {'shape': eta_1 + 1, 'rate': -eta_2}
->>> reading_of(FAMILIES["MvNormal"]).equations
+>>> inversion_of(FAMILIES["MvNormal"]).equations
 ((eta_1, sum(mu[k']*tau[k, k'], k')),)
 """
 
@@ -34,7 +34,7 @@ TINY = sp.Float("1e-9")
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Inversion:
     """Parameters by name as expressions of eta, and the equations that could not be solved.
 
     ``equations`` are pairs: a natural parameter, and what it is in terms of the parameters. Along
@@ -47,7 +47,7 @@ class Reading:
 
 
 @cache
-def reading_of(family: Family) -> Reading:
+def inversion_of(family: Family) -> Inversion:
     """How the parameters of an exponential family follow from its natural parameters."""
     natural = family.natural
     assert natural is not None
@@ -61,7 +61,7 @@ def reading_of(family: Family) -> Reading:
     statistics = natural.statistics(place, event, **known)
     etas = tuple(Array(f"eta_{j + 1}")[()] for j in range(len(statistics)))
     if natural.parameters is not None:
-        return Reading(etas, tuple(natural.parameters(*etas, event=event).items()), ())
+        return Inversion(etas, tuple(natural.parameters(*etas, event=event).items()), ())
     found = tuple(_coefficient(s, place, event, pieces) for s in statistics)
     unknown = {n: leaf for n, leaf in symbols.items() if n not in known}
     return _solved(etas, found, unknown)
@@ -102,7 +102,7 @@ def _symmetric(expr: Expr) -> Expr:
 
 def _solved(
     etas: Sequence[Leaf], coefficients: Sequence[Expr], unknown: Mapping[str, Leaf]
-) -> Reading:
+) -> Inversion:
     """The equations ``eta = coefficient`` solved for the parameters, as far as it goes."""
     signs = {leaf: {"positive": True} if leaf.is_positive else {} for leaf in unknown.values()}
     dummies = {leaf: sp.Dummy(name, **signs[leaf]) for name, leaf in unknown.items()}
@@ -116,7 +116,7 @@ def _solved(
     found: Mapping[Expr, Expr] = next((s for s in solutions if _is_right(s, equations)), {})
     values = {n: found[dummies[x]] for n, x in unknown.items() if dummies[x] in found}
     solved = tuple((n, value.xreplace(back)) for n, value in values.items())
-    return Reading(tuple(etas), solved, tuple(closed if solutions else pairs))
+    return Inversion(tuple(etas), solved, tuple(closed if solutions else pairs))
 
 
 def _is_right(solution: Mapping[Expr, Expr], equations: Mapping[Expr, Expr]) -> bool:
@@ -147,7 +147,7 @@ def said(
     {'mu': a*b/(a + b), 'tau': a + b}
     """
     leaves = {Array(n)[()]: v for n, v in values.items()}
-    solved = ((n, e.xreplace(dict(names or {}))) for n, e in reading_of(family).solved)
+    solved = ((n, e.xreplace(dict(names or {}))) for n, e in inversion_of(family).solved)
     return {n: _put_in(e, leaves) for n, e in solved}
 
 
