@@ -220,6 +220,10 @@ LogBesselK = _function("LogBesselK", "LogBesselK(v, x): log modified Bessel func
 LogFoxWright = _function(
     "LogFoxWright", "LogFoxWright(a, z): log of the sum over k of gamma((a + k) / 2) z**k / k!."
 )
+LogPolyaGamma = _function(
+    "LogPolyaGamma", "LogPolyaGamma(b, x): log density of the Polya-Gamma PG(b, 0) at x."
+)
+LogStirling = _function("LogStirling", "LogStirling(n, l): log Stirling number, first kind.")
 XLogY = _function("XLogY", "XLogY(c, x): c * log(x), and 0 where c is 0.")
 LogMass = _function(
     "LogMass",
@@ -251,6 +255,8 @@ FUNCTIONS: Mapping[Any, str] = {
     LogBesselI: "log_bessel_i",
     LogBesselK: "log_bessel_k",
     LogFoxWright: "log_fox_wright",
+    LogPolyaGamma: "log_polya_gamma",
+    LogStirling: "log_stirling",
     LogMass: "log_mass",
     XLogY: "xlogy",
 }

@@ -669,6 +669,7 @@ NOT_SHOWN = {
     "ModifiedHalfNormal(a,b,c):a",
     "ModifiedHalfNormal(a,b,c):b",
     "ModifiedHalfNormal(a,b,c):c",
+    "PolyaGamma(b,c):b",
     "VonMises(mu,kappa):kappa",
     "Gompertz(shape,rate):shape",
     "Kumaraswamy(a,b):a",

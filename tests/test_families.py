@@ -165,6 +165,39 @@ def von_mises(mu: float, kappa: float) -> Integrated:
     return Integrated(stats.vonmises(kappa, mu).logpdf, -np.pi, np.pi)
 
 
+class PolyaGamma(Integrated):
+    """By the Fourier series of the density on an interval beyond which there is nothing (1e-17)."""
+
+    def __init__(self, b: float, c: float) -> None:
+        super().__init__(lambda x: np.log(np.maximum(self.pdf(x), 1e-300)), 0.0)
+        self.period = 8.0 + b
+        end = 38 / b + abs(c) / 2  # the transform falls to exp(-38) there
+        highest = 4 * end * np.sqrt(end**2 - c**2 / 4)
+        t = 2j * np.pi / self.period * np.arange(1 + int(highest * self.period / 2 / np.pi))
+        logs = self.log_cosh(np.array(c / 2)) - self.log_cosh(np.sqrt(c**2 / 4 + t / 2))
+        self.terms = np.exp(b * logs) * np.where(t == 0, 1, 2) / self.period
+        self.t = t
+
+    @staticmethod
+    def log_cosh(s: Any) -> Any:
+        return s + np.log(1 + np.exp(-2 * s)) - np.log(2)
+
+    def summed(self, terms: Any, x: Any) -> Any:
+        x = np.asarray(x, float)
+        parts = [(np.exp(np.multiply.outer(v, self.t)) @ terms).real for v in np.ravel(x)]
+        return np.reshape(parts, x.shape)
+
+    def pdf(self, x: Any) -> Any:
+        inside = np.minimum(x, self.period)
+        return np.where(inside < self.period, np.maximum(self.summed(self.terms, inside), 0), 0)
+
+    def cdf(self, x: Any) -> Any:
+        x = np.minimum(x, self.period)
+        integrals = self.terms[1:] / self.t[1:]
+        waves = self.summed(np.append(0, integrals), x) - integrals.sum().real
+        return np.clip(x / self.period + waves, 0, 1)
+
+
 class Kumaraswamy(stats.rv_continuous):
     """The distribution of the a-th root of a Beta(1, b) variable: SciPy does not have it."""
 
@@ -190,6 +223,75 @@ class Kumaraswamy(stats.rv_continuous):
 kumaraswamy = Kumaraswamy(a=0.0, b=1.0, shapes="a, b", name="kumaraswamy")
 
 
+def asymmetric_laplace(mu: float, rate: float, q: float) -> Any:
+    kappa = (q / (1 - q)) ** 0.5
+    return stats.laplace_asymmetric(kappa, mu, kappa / (rate * q))
+
+
+def tables_of(n: int, alpha: float) -> Any:
+    """The number of tables, customer by customer: each opens one or does not."""
+    masses = np.array([1.0])
+    for seated in range(n):
+        opens = alpha / (alpha + seated)
+        masses = np.append(masses * (1 - opens), 0) + np.append(0, masses * opens)
+    return stats.rv_discrete(values=(range(n + 1), masses))
+
+
+class ZeroInflated:
+    """Counts of a distribution with probability psi, else 0."""
+
+    def __init__(self, psi: float, base: Any) -> None:
+        self.psi, self.base = psi, base
+        self.x = np.arange(base.ppf(1 - 1e-15) + 1)
+
+    def pmf(self, x: Any) -> Any:
+        return self.psi * self.base.pmf(x) + (1 - self.psi) * (np.asarray(x) == 0)
+
+    def logpmf(self, x: Any) -> Any:
+        return np.log(self.pmf(x))
+
+    def logcdf(self, x: Any) -> Any:
+        return np.log1p(-self.psi * self.base.sf(x))
+
+    def logsf(self, x: Any) -> Any:
+        return np.log(self.psi) + self.base.logsf(x)
+
+    def ppf(self, q: Any) -> Any:
+        return self.x[np.searchsorted(np.exp(self.logcdf(self.x)), q)]
+
+    def mean(self) -> float:
+        return float((self.x * self.pmf(self.x)).sum())
+
+    def var(self) -> float:
+        return float(((self.x - self.mean()) ** 2 * self.pmf(self.x)).sum())
+
+    def support(self) -> tuple[float, float]:
+        return tuple(map(float, self.base.support()))
+
+
+class HuangWand:
+    """Inverse-Wishart matrices whose scales a are mixed over: SciPy has the parts."""
+
+    def __init__(self, nu: float, scale: Any) -> None:
+        self.nu, self.scale = nu, np.asarray(scale)
+        self.mixing = stats.invgamma(0.5, scale=self.scale**-2)
+
+    def given(self, a: Any) -> Any:
+        return stats.invwishart(self.nu + len(self.scale) - 1, 2 * self.nu * np.diag(1 / a))
+
+    def logpdf(self, x: Any) -> float:
+        """``p(x | a) p(a) / p(a | x)`` at any a, its conditional being inverse-Gamma."""
+        rate = self.nu * np.diag(np.linalg.inv(x)) + self.scale**-2
+        a = np.array([0.7, 2.0, 1.1]) * rate  # (of the size of likely ones, for the digits)
+        posterior = stats.invgamma((self.nu + len(a)) / 2, scale=rate)
+        mixed = self.mixing.logpdf(a).sum() - posterior.logpdf(a).sum()
+        return float(self.given(a).logpdf(x) + mixed)
+
+    def rvs(self, n: int, random_state: Any) -> Any:
+        scales = self.mixing.rvs((n, len(self.scale)), random_state=random_state)
+        return np.array([self.given(a).rvs(random_state=random_state) for a in scales])
+
+
 def example(family: str, reference: Any, **parameters: Any) -> Example:
     values = {name: np.asarray(p, float) for name, p in parameters.items()}
     return Example(family, values, reference)
@@ -201,6 +303,9 @@ EXAMPLES = (
     example("StudentT", stats.t(4.5, 1.3, 0.5), nu=4.5, mu=1.3, tau=4.0),
     example("StudentT", stats.t(0.7, -1.0, 2.0), nu=0.7, mu=-1.0, tau=0.25),
     example("Laplace", stats.laplace(1.3, 0.5), mu=1.3, rate=2.0),
+    example("Cauchy", stats.cauchy(1.3, 0.5), mu=1.3, scale=0.5),
+    example("AsymmetricLaplace", asymmetric_laplace(1.3, 2.0, 0.3), mu=1.3, rate=2.0, q=0.3),
+    example("AsymmetricLaplace", asymmetric_laplace(0.0, 0.1, 0.98), mu=0.0, rate=0.1, q=0.98),
     example("Logistic", stats.logistic(1.3, 0.5), mu=1.3, scale=0.5),
     example("Gamma", stats.gamma(2.5, scale=1 / 3.0), shape=2.5, rate=3.0),
     example("Gamma", stats.gamma(0.05, scale=1 / 3.0), shape=0.05, rate=3.0),
@@ -277,6 +382,9 @@ EXAMPLES = (
     example(
         "ModifiedHalfNormal", modified_half_normal(5.0, 0.5, 6.0), a=5.0, b=0.5, c=6.0
     ),
+    example("PolyaGamma", PolyaGamma(1.0, 0.8), b=1.0, c=0.8),
+    example("PolyaGamma", PolyaGamma(2.5, -1.5), b=2.5, c=-1.5),
+    example("PolyaGamma", PolyaGamma(30.0, 4.0), b=30.0, c=4.0),
     example("VonMises", von_mises(0.7, 2.5), mu=0.7, kappa=2.5),
     example("VonMises", von_mises(-3.0, 0.01), mu=-3.0, kappa=0.01),
     example("VonMises", von_mises(2.0, 200.0), mu=2.0, kappa=200.0),
@@ -288,7 +396,22 @@ EXAMPLES = (
     example("Uniform", stats.uniform(-1.0, 3.5), lower=-1.0, upper=2.5),
     example("Bernoulli", stats.bernoulli(0.3), p=0.3),
     example("Binomial", stats.binom(7, 0.3), n=7, p=0.3),
+    example("BetaBinomial", stats.betabinom(7, 2.5, 1.2), n=7, alpha=2.5, beta=1.2),
+    example("BetaBinomial", stats.betabinom(20, 0.1, 0.3), n=20, alpha=0.1, beta=0.3),
+    example("ChineseRestaurantTable", tables_of(12, 1.7), n=12, alpha=1.7),
+    example("ChineseRestaurantTable", tables_of(40, 0.3), n=40, alpha=0.3),
+    example("ChineseRestaurantTable", tables_of(9, 60.0), n=9, alpha=60.0),
     example("Poisson", stats.poisson(3.4), rate=3.4),
+    example("ZeroInflatedPoisson", ZeroInflated(0.7, stats.poisson(3.4)), psi=0.7, rate=3.4),
+    example("ZeroInflatedPoisson", ZeroInflated(0.2, stats.poisson(0.1)), psi=0.2, rate=0.1),
+    example("ZeroInflatedBinomial", ZeroInflated(0.7, stats.binom(7, 0.3)), psi=0.7, n=7, p=0.3),
+    example(
+        "ZeroInflatedNegativeBinomial",
+        ZeroInflated(0.7, stats.nbinom(2.5, 0.4)),
+        psi=0.7,
+        n=2.5,
+        p=0.4,
+    ),
     example("Geometric", stats.geom(0.3, loc=-1), p=0.3),
     example("NegativeBinomial", stats.nbinom(2.5, 0.4), n=2.5, p=0.4),
     example(
@@ -308,6 +431,8 @@ EXAMPLES = (
     ),
     example("Wishart", stats.wishart(4.5, MATRIX), nu=4.5, V=MATRIX),
     example("InverseWishart", stats.invwishart(12.5, MATRIX), nu=12.5, S=MATRIX),
+    example("HuangWand", HuangWand(2.0, [0.5, 3.0, 1.2]), nu=2.0, scale=[0.5, 3.0, 1.2]),
+    example("HuangWand", HuangWand(4.5, [2.0, 2.0, 0.1]), nu=4.5, scale=[2.0, 2.0, 0.1]),
     example(
         "VonMisesFisher",
         stats.vonmises_fisher([0.6, 0.0, -0.8], 4.0),
@@ -504,6 +629,7 @@ SPELLED: Mapping[tuple[str, ...], Mapping[str, Any]] = {
     ("Normal", "var"): {"mu": 1.3, "var": 0.25},
     ("StudentT", "sigma"): {"nu": 4.5, "mu": 1.3, "sigma": 0.5},
     ("Laplace", "scale"): {"mu": 1.3, "scale": 0.5},
+    ("AsymmetricLaplace", "scale"): {"mu": 1.3, "scale": 0.5, "q": 0.3},
     ("Gamma", "scale"): {"shape": 2.5, "scale": 1 / 3},
     ("Gamma", "mu", "shape"): {"mu": 2.5 / 3, "shape": 2.5},
     ("Gamma", "mu", "sigma"): {"mu": 2.5 / 3, "sigma": 2.5**0.5 / 3},
@@ -520,6 +646,12 @@ SPELLED: Mapping[tuple[str, ...], Mapping[str, Any]] = {
     ("Bernoulli", "logit_p"): {"logit_p": np.log(0.3 / 0.7)},
     ("Binomial", "logit_p"): {"n": 7, "logit_p": np.log(0.3 / 0.7)},
     ("NegativeBinomial", "mu", "alpha"): {"mu": 2.5 * 0.6 / 0.4, "alpha": 2.5},
+    ("ZeroInflatedBinomial", "logit_p"): {"psi": 0.7, "n": 7, "logit_p": np.log(0.3 / 0.7)},
+    ("ZeroInflatedNegativeBinomial", "mu", "alpha"): {
+        "psi": 0.7,
+        "mu": 2.5 * 0.6 / 0.4,
+        "alpha": 2.5,
+    },
     ("MvNormal", "cov"): {"mu": np.array([1.0, -2.0, 0.5]), "cov": np.linalg.inv(MATRIX)},
     ("Wishart", "R"): {"nu": 4.5, "R": np.linalg.inv(MATRIX)},
 }
@@ -597,6 +729,55 @@ def test_mean_and_dispersion_lose_no_digits_near_probability_one() -> None:
     expr = row.log_density(target_of(row), (), **canonical_of(row, {"mu": 0, "alpha": 0}))
     found = evaluate(expr, {X: 1.0, "mu": 1e-20, "alpha": 2.0})
     assert found == pytest.approx(np.log(1e-20), rel=1e-12)  # n (1 - p) p**n
+
+
+# Structural zeros: where one source of zeros is all but impossible, the other is not forgotten.
+
+ZEROS = [
+    ("ZeroInflatedPoisson", {"psi": 1 - 2.0**-53, "rate": 1e4}),
+    ("ZeroInflatedPoisson", {"psi": 1 - 1e-9, "rate": 20.0}),
+    ("ZeroInflatedPoisson", {"psi": 1e-300, "rate": 20.0}),
+    ("ZeroInflatedBinomial", {"psi": 1 - 2.0**-53, "n": 5000.0, "p": 0.999}),
+    ("ZeroInflatedNegativeBinomial", {"psi": 1 - 2.0**-53, "n": 2.5, "p": 1e-100}),
+]
+
+
+def exact_log_zero(name: str, psi: Any, p: Mapping[str, Any]) -> float:
+    match name.removeprefix("ZeroInflated"):
+        case "Poisson":
+            zero = mpmath.exp(-p["rate"])
+        case "Binomial":
+            zero = (1 - p["p"]) ** p["n"]
+        case _:
+            zero = p["p"] ** p["n"]
+    return float(mpmath.log(1 - psi + psi * zero))
+
+
+@pytest.mark.parametrize(("name", "parameters"), ZEROS)
+def test_zeros_of_both_kinds_are_counted_at_extremes(name: str, parameters: Any) -> None:
+    with mpmath.workdps(60):
+        exact = {n: mpmath.mpf(v) for n, v in parameters.items()}
+        expected = exact_log_zero(name, exact["psi"], exact)
+        log_psi = float(mpmath.log(exact["psi"]))
+    row = FAMILIES[name]
+    base = FAMILIES[name.removeprefix("ZeroInflated")]
+    rest = {n: v for n, v in parameters.items() if n != "psi"}
+    assert density_at(row, parameters, 0.0) == pytest.approx(expected, rel=1e-14)
+    assert density_at(row, parameters, 3.0) == pytest.approx(
+        density_at(base, rest, 3.0) + log_psi, rel=1e-14
+    )
+
+
+@pytest.mark.parametrize("logit", [-700.0, 60.0, 700.0])
+def test_log_odds_of_structural_zeros_far_out(logit: float) -> None:
+    row = FAMILIES["ZeroInflatedPoisson"]
+    leaves = {**symbols_of(row), "psi": Expit(Array("e")[()])}
+    expr = row.log_density(target_of(row), (), **leaves)
+    with mpmath.workdps(700):
+        psi = 1 / (1 + mpmath.exp(-mpmath.mpf(logit)))
+        expected = exact_log_zero(row.name, psi, {"rate": mpmath.mpf(650)})
+    found = evaluate(expr, {X: 0.0, "e": logit, "rate": 650.0})
+    assert found == pytest.approx(expected, rel=1e-13, abs=1e-300)
 
 
 # Exponential families: the log density is affine in the statistics.
@@ -788,8 +969,11 @@ def test_log_cdf_and_log_sf_are_scipys(case: Example) -> None:
 NOT_TRUNCATED = {
     "GeneralizedInverseGaussian",
     "ModifiedHalfNormal",
+    "PolyaGamma",
     "VonMises",
+    "BetaBinomial",
     "Categorical",
+    "ChineseRestaurantTable",
     "Hypergeometric",
 }
 
@@ -835,6 +1019,24 @@ def exact_negative_binomial(x: Any, n: Any, p: Any) -> tuple[Any, Any]:
     return below, 1 - below
 
 
+def exact_inflated(x: Any, psi: Any, rate: Any) -> tuple[Any, Any]:
+    above = psi * exact_poisson(x, rate)[1]
+    return 1 - above, above
+
+
+def exact_cauchy(x: Any, mu: Any, scale: Any) -> tuple[Any, Any]:
+    angle = mpmath.atan2(scale, mu - x)  # from the far left it is seen as small
+    return angle / mpmath.pi, 1 - angle / mpmath.pi
+
+
+def exact_asymmetric(x: Any, mu: Any, rate: Any, q: Any) -> tuple[Any, Any]:
+    if x < mu:
+        below = q * mpmath.exp((1 - q) * rate * (x - mu))
+        return below, 1 - below
+    above = (1 - q) * mpmath.exp(-q * rate * (x - mu))
+    return 1 - above, above
+
+
 exact_lomax = exact_of_hazard(lambda x, shape, scale: shape * mpmath.log1p(x / scale))
 exact_burr = exact_of_hazard(lambda x, c, k, scale: k * mpmath.log1p((x / scale) ** c))
 exact_gompertz = exact_of_hazard(lambda x, shape, rate: rate * mpmath.expm1(shape * x) / shape)
@@ -842,6 +1044,13 @@ exact_kumaraswamy = exact_of_hazard(lambda x, a, b: -b * mpmath.log1p(-(x**a)))
 exact_geometric = exact_of_hazard(lambda x, p: -(x + 1) * mpmath.log1p(-p))
 
 FAR_OUT: tuple[tuple[str, Callable[..., tuple[Any, Any]], Mapping[str, float], float], ...] = (
+    ("Cauchy", exact_cauchy, {"mu": 0.0, "scale": 2.0}, -1e30),
+    ("Cauchy", exact_cauchy, {"mu": 0.0, "scale": 2.0}, -1e-30),
+    ("Cauchy", exact_cauchy, {"mu": 0.0, "scale": 2.0}, 0.0),
+    ("Cauchy", exact_cauchy, {"mu": 1.0, "scale": 2.0}, 1e20),
+    ("AsymmetricLaplace", exact_asymmetric, {"mu": 1.0, "rate": 2.0, "q": 0.3}, -2000.0),
+    ("AsymmetricLaplace", exact_asymmetric, {"mu": 1.0, "rate": 2.0, "q": 0.3}, 1000.0),
+    ("AsymmetricLaplace", exact_asymmetric, {"mu": 1.0, "rate": 2.0, "q": 1e-12}, 1.0),
     ("InverseGaussian", exact_inverse_gaussian, {"mu": 1.5, "lam": 2.5}, 1e-4),
     ("InverseGaussian", exact_inverse_gaussian, {"mu": 1.5, "lam": 2.5}, 3e3),
     ("InverseGaussian", exact_inverse_gaussian, {"mu": 2.0, "lam": 2e4}, 1.5),
@@ -866,6 +1075,9 @@ FAR_OUT: tuple[tuple[str, Callable[..., tuple[Any, Any]], Mapping[str, float], f
     ("NegativeBinomial", exact_negative_binomial, {"n": 2.5, "p": 0.99}, 200.0),
     ("Geometric", exact_geometric, {"p": 1e-20}, 3.0),
     ("Geometric", exact_geometric, {"p": 0.9}, 900.0),
+    ("ZeroInflatedPoisson", exact_inflated, {"psi": 1e-9, "rate": 900.0}, 3.0),
+    ("ZeroInflatedPoisson", exact_inflated, {"psi": 1 - 1e-9, "rate": 900.0}, 3.0),
+    ("ZeroInflatedPoisson", exact_inflated, {"psi": 0.4, "rate": 1e-3}, 60.0),
 )
 
 
@@ -904,6 +1116,10 @@ TRUNCATED_COUNTS = [
     ("Geometric", {"p": 0.3}, 0, 3),
     ("Bernoulli", {"p": 0.3}, 1, None),
     ("Bernoulli", {"p": 0.3}, 0, 1),
+    ("ZeroInflatedPoisson", {"psi": 0.7, "rate": 3.4}, 0, 4),
+    ("ZeroInflatedPoisson", {"psi": 0.7, "rate": 3.4}, 1, None),
+    ("ZeroInflatedBinomial", {"psi": 0.7, "n": 7, "p": 0.3}, None, 2),
+    ("ZeroInflatedNegativeBinomial", {"psi": 0.7, "n": 2.5, "p": 0.4}, 1, 6),
     ("DiscreteUniform", {"lower": -2, "upper": 4}, -1, 3),
     ("DiscreteUniform", {"lower": -2, "upper": 4}, None, -2),
 ]
@@ -1012,6 +1228,26 @@ def test_planted_bugs_of_the_new_normalisers_are_caught() -> None:
 
         with pytest.raises(AssertionError):
             test_log_density_of_scalars_is_scipys(swapped(case, log_density=spoilt))
+
+
+def test_planted_bugs_of_mixtures_are_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = next(e for e in EXAMPLES if e.family == "HuangWand")
+    density = case.row.log_density
+    unscaled = swapped(
+        case, log_density=lambda x, e, **p: density(x, e, **p) + sp.log(p["nu"]) / 2
+    )
+    with pytest.raises(AssertionError):
+        test_log_density_of_events_is_scipys(unscaled)
+
+    row = FAMILIES["ZeroInflatedPoisson"]
+    sampling, structural = (
+        replace(row, log_density=lambda x, e, psi, rate, f=f: f(psi) - rate * (1 - x))
+        for f in (sp.log, lambda psi: sp.log(1 - psi))
+    )
+    for forgetful, zeros in ((sampling, ZEROS[1]), (structural, ZEROS[1])):
+        monkeypatch.setitem(FAMILIES, row.name, forgetful)
+        with pytest.raises(AssertionError):
+            test_zeros_of_both_kinds_are_counted_at_extremes(*zeros)
 
 
 def test_an_open_lower_bound_of_counts_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:

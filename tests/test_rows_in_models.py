@@ -7,7 +7,7 @@ from scipy import stats
 import gibbsppl as gp
 from gibbsppl.density import log_terms
 from gibbsppl.initial import initial_state
-from gibbsppl.schedule.steps import ExactDraw
+from gibbsppl.schedule.steps import ConcaveDraw, ExactDraw
 
 N = 12
 LIFETIMES = np.linspace(0.1, 3.0, N)
@@ -23,6 +23,12 @@ HAZARDS = {
     "Maxwell": ({}, "tau", 1.5, LIFETIMES**2 / 2),
     "InverseGaussian": ({"mu": 2.0}, "lam", 0.5, (LIFETIMES - 2) ** 2 / (8 * LIFETIMES)),
     "Kumaraswamy": ({"a": 2.0}, "b", 1.0, -np.log1p(-((LIFETIMES / 4) ** 2))),
+    "AsymmetricLaplace": (
+        {"mu": 1.0, "q": 0.3},
+        "rate",
+        1.0,
+        np.where(LIFETIMES < 1, 0.7 * (1 - LIFETIMES), 0.3 * (LIFETIMES - 1)),
+    ),
 }
 
 
@@ -150,6 +156,93 @@ def test_truncated_counts_keep_their_rate_right():
     np.testing.assert_allclose(logs, expected, rtol=1e-12)
 
 
+def chi_squared(draws, masses):
+    """The p-value of draws of whole numbers with these masses, rare ones pooled."""
+    expected = np.asarray(masses) * draws.size
+    found = np.bincount(draws.astype(int), minlength=expected.size)
+    common = expected >= 5
+    f, e = (np.append(v[common], v[~common].sum()) for v in (found, expected))
+    kept = e > 1e-9
+    assert f[~kept].sum() == 0
+    return stats.chi2.sf(((f[kept] - e[kept]) ** 2 / e[kept]).sum(), kept.sum() - 1)
+
+
+def test_tables_are_drawn_whole_and_weigh_as_the_customers_that_open_them():
+    """With a child: the weights are those of the coins of the customers, times the child's."""
+    with gp.Model(coords={"i": 2}) as model:
+        n = gp.Data("n", [6, 0], dims="i")
+        gp.ChineseRestaurantTable("t", n, 1.5, dims="i")
+        seen = gp.ChineseRestaurantTable("seen", 6, 1.5)
+        gp.Poisson("y", 0.5 + seen, observed=4)
+    sampler = gp.compile(model)
+    kinds = {s.statement.name: type(s) for s in sampler.schedule.steps}
+    draws = sampler.sample(3000, warmup=10, chains=1, seed=1)
+    masses = np.array([1.0])
+    for opens in 1.5 / (1.5 + np.arange(6)):
+        masses = np.append(masses * (1 - opens), 0) + np.append(0, masses * opens)
+    weighted = masses * stats.poisson(0.5 + np.arange(7)).pmf(4)
+    t = np.asarray(draws["t"]).reshape(-1, 2)
+
+    assert sampler.verify().passed
+    assert kinds["t"] is ExactDraw
+    assert np.all(t[:, 1] == 0)
+    assert chi_squared(t[:, 0], masses) > 1e-4
+    assert chi_squared(np.ravel(draws["seen"]), weighted / weighted.sum()) > 1e-4
+
+
+def test_a_latent_number_of_successes_is_a_label():
+    with gp.Model() as model:
+        n = gp.BetaBinomial("n", 10, alpha=2, beta=3)
+        gp.Poisson("y", n + 0.1, observed=4)
+    sampler, _ = only_step(model)
+    x = np.arange(11)
+    weights = stats.betabinom(10, 2, 3).pmf(x) * stats.poisson(x + 0.1).pmf(4)
+    draws = np.ravel(sampler.sample(3000, chains=1, seed=1)["n"])
+
+    assert chi_squared(draws, weights / weights.sum()) > 1e-4
+
+
+COUNTS = np.array([0, 0, 3, 0, 2, 1, 0, 0])
+INFLATED = {
+    "ZeroInflatedPoisson": ({"rate": 2.5}, stats.poisson(2.5)),
+    "ZeroInflatedBinomial": ({"n": 5, "p": 0.4}, stats.binom(5, 0.4)),
+    "ZeroInflatedNegativeBinomial": ({"mu": 2.5, "alpha": 2.0}, stats.nbinom(2, 2 / 4.5)),
+}
+
+
+@pytest.mark.parametrize("name", INFLATED)
+def test_the_share_of_structural_zeros_follows_its_posterior(name):
+    known, base = INFLATED[name]
+    with gp.Model(coords={"i": 8}) as model:
+        psi = gp.Beta("psi", 2, 2)
+        getattr(gp, name)("y", psi=psi, **known, dims="i", observed=COUNTS)
+    sampler, step = only_step(model)
+    draws = np.ravel(sampler.sample(500, warmup=10, chains=1, seed=1)["psi"])
+    at = (np.arange(20_000) + 0.5) / 20_000
+    zeros = (COUNTS == 0).sum()
+    density = stats.beta(2, 2).pdf(at) * at ** (COUNTS.size - zeros)
+    density *= (1 - at + at * base.pmf(0)) ** zeros
+    mass = np.cumsum(density) / density.sum()
+
+    assert isinstance(step, ConcaveDraw)
+    assert stats.kstest(draws, lambda x: np.interp(x, at, mass)).pvalue > 1e-4 / len(INFLATED)
+
+
+def test_a_covariance_with_half_t_sds_is_a_prior_that_can_be_observed():
+    """The scales of the sds given the matrix; simulated matrices have the density declared."""
+    with gp.Model(coords={"k": 2}) as model:
+        scale = gp.Gamma("scale", 2, rate=1, dims="k")
+        gp.HuangWand("S", 2, scale, dims=("k", "k'"), observed=[[2.0, 0.3], [0.3, 1.0]])
+    only_step(model)
+    with gp.Model(coords={"k": 2}) as prior:
+        gp.HuangWand("S", 3, 1.5, dims=("k", "k'"))
+    S = np.asarray(gp.simulate(prior, draws=2000, seed=1)["S"])
+    sds = np.sqrt(np.einsum("nkk->nk", S))
+
+    for k in range(2):
+        assert stats.kstest(sds[:, k] ** 2 / 1.5**2, stats.f(1, 3).cdf).pvalue > 1e-4
+
+
 def log_likelihood(model, rate):
     values = {"rate": np.array(rate), "y": np.array([1, 2, 1, 4, 3, 1])}
     return log_terms(model.graph, values)["y"]
@@ -159,3 +252,34 @@ def test_bounds_of_counts_are_whole_numbers():
     message = r"n: a bound: found 2.5; expected a whole number"
     with gp.Model(), pytest.raises(gp.ModelError, match=message):
         gp.Poisson("n", 10.0, lower=2.5)
+
+
+def test_a_tilted_polya_gamma_variable_is_one():
+    """The conditional of the augmentation: ``exp(-omega psi**2 / 2)`` moves c alone."""
+    psi = np.linspace(-3, 3, N)
+    with gp.Model(coords={"i": N}) as model:
+        predictor = gp.Data("psi", psi, dims="i")
+        omega = gp.PolyaGamma("omega", b=2.5, c=1.5, dims="i")
+        gp.Potential("seen", -omega * predictor**2 / 2)
+    sampler, step = only_step(model)
+    draws = np.asarray(sampler.sample(2000, chains=1, seed=1)["omega"]).reshape(-1, N)
+    c = np.hypot(1.5, psi)
+    mean = 2.5 / (2 * c) * np.tanh(c / 2)
+    variance = 2.5 / (4 * c**3) * (np.sinh(c) - c) / np.cosh(c / 2) ** 2
+
+    assert isinstance(step, ExactDraw)
+    assert step.conditional.family.name == "PolyaGamma"
+    z = (draws.mean(0) - mean) / np.sqrt(variance / len(draws))
+    assert np.abs(z).max() < stats.norm.isf(1e-4 / N / 2)
+
+
+def test_the_logistic_identity_gives_two_exact_steps():
+    with gp.Model(coords={"i": N}) as model:
+        psi = gp.Normal("psi", 0, tau=1, dims="i")
+        omega = gp.PolyaGamma("omega", b=1, c=0, dims="i")
+        gp.Potential("seen", 0.5 * psi - omega * psi**2 / 2)
+    sampler = gp.compile(model)
+    names = {s.conditional.family.name for s in sampler.schedule.steps}
+
+    assert sampler.verify().passed
+    assert names == {"Normal", "PolyaGamma"}

@@ -84,6 +84,13 @@ def p_values(case: Example, x: Any) -> Iterator[float]:
             # with e the first unit vector, (|X| / |X_11|) / (same of V) is chi-squared(nu - 2)
             schur = lambda m: np.linalg.det(m) / np.linalg.det(m[..., :2, :2])  # noqa: E731
             yield continuous(schur(wishart) / schur(V), stats.chi2(nu - 2).cdf)
+        case "HuangWand":
+            # sds are half-t(nu, scale); correlations r have density (1 - r^2)**(nu / 2 - 1)
+            half, sds = float(p["nu"]) / 2, np.sqrt(np.einsum("nkk->nk", x))
+            for k, A in enumerate(p["scale"]):
+                yield continuous(sds[:, k] ** 2 / A**2, stats.f(1, 2 * half).cdf)
+                correlation = x[:, k, k - 1] / sds[:, k] / sds[:, k - 1]
+                yield continuous((1 + correlation) / 2, stats.beta(half, half).cdf)
         case "VonMisesFisher":
             # in 3 dimensions the cosine of the angle to mu is a truncated exponential variable
             kappa, away = float(p["kappa"]), x - np.outer(x @ p["mu"], p["mu"])

@@ -21,8 +21,10 @@ from gibbsppl.families.bounded import BETA, KUMARASWAMY, UNIFORM
 from gibbsppl.families.directional import VON_MISES, VON_MISES_FISHER
 from gibbsppl.families.discrete import (
     BERNOULLI,
+    BETA_BINOMIAL,
     BINOMIAL,
     CATEGORICAL,
+    CHINESE_RESTAURANT_TABLE,
     DISCRETE_UNIFORM,
     GEOMETRIC,
     HYPERGEOMETRIC,
@@ -34,10 +36,17 @@ from gibbsppl.families.generalized import (
     GENERALIZED_INVERSE_GAUSSIAN,
     INVERSE_GAUSSIAN,
     MODIFIED_HALF_NORMAL,
+    POLYA_GAMMA,
+)
+from gibbsppl.families.inflated import (
+    ZERO_INFLATED_BINOMIAL,
+    ZERO_INFLATED_NEGATIVE_BINOMIAL,
+    ZERO_INFLATED_POISSON,
 )
 from gibbsppl.families.lengths import CHI, MAXWELL, NAKAGAMI, RAYLEIGH
 from gibbsppl.families.multivariate import (
     DIRICHLET,
+    HUANG_WAND,
     INVERSE_WISHART,
     MULTINOMIAL,
     MVNORMAL,
@@ -56,7 +65,16 @@ from gibbsppl.families.positive import (
     PARETO,
     WEIBULL,
 )
-from gibbsppl.families.real import FLAT, GUMBEL, LAPLACE, LOGISTIC, NORMAL, STUDENT_T
+from gibbsppl.families.real import (
+    ASYMMETRIC_LAPLACE,
+    CAUCHY,
+    FLAT,
+    GUMBEL,
+    LAPLACE,
+    LOGISTIC,
+    NORMAL,
+    STUDENT_T,
+)
 from gibbsppl.families.rows import Family, Natural, Parameter, inverse
 from gibbsppl.families.survival import BURR_XII, FRECHET, GENERALIZED_GAMMA, GOMPERTZ, LOMAX
 
@@ -81,9 +99,12 @@ FAMILIES: Mapping[str, Family] = {
         BETA_PRIME,
         GENERALIZED_INVERSE_GAUSSIAN,
         MODIFIED_HALF_NORMAL,
+        POLYA_GAMMA,
         VON_MISES,
         UNIFORM,
         STUDENT_T,
+        CAUCHY,
+        ASYMMETRIC_LAPLACE,
         LOGISTIC,
         HALF_CAUCHY,
         HALF_STUDENT_T,
@@ -105,6 +126,11 @@ FAMILIES: Mapping[str, Family] = {
         POISSON,
         GEOMETRIC,
         NEGATIVE_BINOMIAL,
+        CHINESE_RESTAURANT_TABLE,
+        BETA_BINOMIAL,
+        ZERO_INFLATED_POISSON,
+        ZERO_INFLATED_BINOMIAL,
+        ZERO_INFLATED_NEGATIVE_BINOMIAL,
         CATEGORICAL,
         DISCRETE_UNIFORM,
         HYPERGEOMETRIC,
@@ -113,6 +139,7 @@ FAMILIES: Mapping[str, Family] = {
         MVNORMAL,
         WISHART,
         INVERSE_WISHART,
+        HUANG_WAND,
         VON_MISES_FISHER,
     )
 }

@@ -22,6 +22,7 @@ from gibbsppl.expressions import (
     LogGammaP,
     LogGammaQ,
     LogPhi,
+    LogStirling,
     Maximum,
     Minimum,
     Over,
@@ -42,25 +43,28 @@ def _complement(p: Expr) -> Expr:
     return rest / denominator if is_part else 1 - p
 
 
-def _failure(p: Expr) -> Expr:
+def failure(p: Expr) -> Expr:
     """``1 - p``; of an ``Expit`` or a ``Phi`` it is that of the opposite argument."""
     return p.func(-p.args[0]) if isinstance(p, (Expit, Phi)) else _complement(p)
 
 
-def _from_zero(x: Expr, log_p: Callable[[Expr], Expr], below: Expr) -> Expr:
+def from_zero(x: Expr, log_p: Callable[[Expr], Expr], below: Expr) -> Expr:
     """``log_p`` at a count; ``below`` at what is less than 0, where it has no meaning."""
     if x.is_number:
         return below if x < 0 else log_p(x)
     return Where(Below(x, sp.S.Zero), below, log_p(Maximum(x, sp.S.Zero)))
 
 
-def _logs(p: Expr) -> tuple[Expr, Expr]:
+def logs(p: Expr) -> tuple[Expr, Expr]:
     """The logs of a probability and of its complement."""
     match p:
         case Expit():
             return -Softplus(-p.args[0]), -Softplus(p.args[0])
         case Phi():
             return LogPhi(p.args[0]), LogPhi(-p.args[0])
+        case Where():
+            chosen, (yes, no), (other_yes, other_no) = p.args[0], *map(logs, p.args[1:])
+            return Where(chosen, yes, other_yes), Where(chosen, no, other_no)
         case _:
             return log(p), log(_complement(p))
 
@@ -69,7 +73,7 @@ def _log_trials(x: Expr, n: Expr, p: Expr) -> Expr:
     """The log probability of one sequence of ``n`` trials with ``x`` successes."""
     if isinstance(p, Expit):
         return x * p.args[0] - n * Softplus(p.args[0])
-    log_p, log_rest = _logs(p)
+    log_p, log_rest = logs(p)
     return x * log_p + (n - x) * log_rest
 
 
@@ -91,11 +95,11 @@ BERNOULLI = Family(
     ),
     mean=lambda event, p: p,
     variance=lambda event, p: p * (1 - p),
-    log_cdf=lambda x, p: _from_zero(
-        x, lambda x: Where(Below(x, sp.S.One), _logs(p)[1], sp.S.Zero), -sp.oo
+    log_cdf=lambda x, p: from_zero(
+        x, lambda x: Where(Below(x, sp.S.One), logs(p)[1], sp.S.Zero), -sp.oo
     ),
-    log_sf=lambda x, p: _from_zero(
-        x, lambda x: Where(Below(x, sp.S.One), _logs(p)[0], -sp.oo), sp.S.Zero
+    log_sf=lambda x, p: from_zero(
+        x, lambda x: Where(Below(x, sp.S.One), logs(p)[0], -sp.oo), sp.S.Zero
     ),
 )
 
@@ -109,7 +113,7 @@ def _log_binomial_tails(x: Expr, n: Expr, p: Expr) -> tuple[Expr, Expr]:
     inside = Below(x, n)
     left = Where(inside, n - x, sp.S.One)
     above = LogBetaI(x + 1, left, p)
-    below = other_tail(LogBetaI(left, x + 1, _failure(p)), above)
+    below = other_tail(LogBetaI(left, x + 1, failure(p)), above)
     return Where(inside, below, sp.S.Zero), Where(inside, above, -sp.oo)
 
 
@@ -133,8 +137,51 @@ BINOMIAL = Family(
     ),
     mean=lambda event, n, p: n * p,
     variance=lambda event, n, p: n * p * (1 - p),
-    log_cdf=lambda x, n, p: _from_zero(x, lambda x: _log_binomial_tails(x, n, p)[0], -sp.oo),
-    log_sf=lambda x, n, p: _from_zero(x, lambda x: _log_binomial_tails(x, n, p)[1], sp.S.Zero),
+    log_cdf=lambda x, n, p: from_zero(x, lambda x: _log_binomial_tails(x, n, p)[0], -sp.oo),
+    log_sf=lambda x, n, p: from_zero(x, lambda x: _log_binomial_tails(x, n, p)[1], sp.S.Zero),
+)
+
+
+def _log_beta(a: Expr, b: Expr) -> Expr:
+    return loggamma(a) + loggamma(b) - loggamma(a + b)
+
+
+def _beta_binomial_variance(n: Expr, alpha: Expr, beta: Expr) -> Expr:
+    total = alpha + beta
+    return n * alpha * beta * (total + n) / (total**2 * (total + 1))
+
+
+BETA_BINOMIAL = Family(  # Binomial(n, p) where p is Beta(alpha, beta)
+    name="BetaBinomial",
+    parameters={
+        "n": Parameter(NATURAL),
+        "alpha": Parameter(POSITIVE),
+        "beta": Parameter(POSITIVE),
+    },
+    support=lambda event, n, alpha, beta: Support("integer", sp.S.Zero, n),
+    log_density=lambda x, event, n, alpha, beta: (
+        _log_choose(n, x) + _log_beta(x + alpha, n - x + beta) - _log_beta(alpha, beta)
+    ),
+    simulate="simulate_beta_binomial",
+    mean=lambda event, n, alpha, beta: n * alpha / (alpha + beta),
+    variance=lambda event, n, alpha, beta: _beta_binomial_variance(n, alpha, beta),
+)
+
+CHINESE_RESTAURANT_TABLE = Family(  # how many different values n draws of a Dirichlet process have
+    name="ChineseRestaurantTable",
+    parameters={"n": Parameter(NATURAL), "alpha": Parameter(POSITIVE)},
+    support=lambda event, n, alpha: Support("integer", sp.S.Zero, n),
+    log_density=lambda x, event, n, alpha: (
+        loggamma(alpha) - loggamma(alpha + n) + LogStirling(n, x) + x * log(alpha)
+    ),
+    simulate="simulate_chinese_restaurant_table",
+    natural=Natural(
+        statistics=lambda x, event, n: (x,),
+        draw="tables",
+        log_partition=lambda eta_1, n: loggamma(exp(eta_1) + n) - loggamma(exp(eta_1)),
+        log_base=lambda x, event, n: LogStirling(n, x),
+        known=("n",),
+    ),
 )
 
 
@@ -170,23 +217,24 @@ POISSON = Family(
         draw="poisson",
         log_partition=exp,
         log_base=lambda x, event: -loggamma(x + 1),
+        truncated="truncated_poisson",
     ),
     mean=lambda event, rate: rate,
     variance=lambda event, rate: rate,
-    log_cdf=lambda x, rate: _from_zero(x, lambda x: LogGammaQ(x + 1, rate), -sp.oo),
-    log_sf=lambda x, rate: _from_zero(x, lambda x: LogGammaP(x + 1, rate), sp.S.Zero),
+    log_cdf=lambda x, rate: from_zero(x, lambda x: LogGammaQ(x + 1, rate), -sp.oo),
+    log_sf=lambda x, rate: from_zero(x, lambda x: LogGammaP(x + 1, rate), sp.S.Zero),
 )
 
 
 def _log_waiting(x: Expr, n: Expr, p: Expr) -> Expr:
     """The log probability of one sequence of ``n`` successes and ``x`` failures."""
-    log_p, log_rest = _logs(p)
+    log_p, log_rest = logs(p)
     return n * log_p + x * log_rest
 
 
 def _log_failure(p: Expr) -> Expr:
     """``log(1 - p)``, also where p is so small that ``1 - p`` is 1."""
-    log_p, log_rest = _logs(p)
+    log_p, log_rest = logs(p)
     return LogGammaP(sp.S.One, -log_p) if log_rest == log(1 - p) else log_rest
 
 
@@ -204,10 +252,10 @@ GEOMETRIC = Family(  # the number of failures before the first success: 0, 1, 2,
     ),
     mean=lambda event, p: (1 - p) / p,
     variance=lambda event, p: (1 - p) / p**2,
-    log_cdf=lambda x, p: _from_zero(
+    log_cdf=lambda x, p: from_zero(
         x, lambda x: LogGammaP(sp.S.One, -(x + 1) * _log_failure(p)), -sp.oo
     ),
-    log_sf=lambda x, p: _from_zero(x, lambda x: (x + 1) * _log_failure(p), sp.S.Zero),
+    log_sf=lambda x, p: from_zero(x, lambda x: (x + 1) * _log_failure(p), sp.S.Zero),
 )
 
 
@@ -217,7 +265,7 @@ def _log_rising(n: Expr, x: Expr) -> Expr:
 
 def _log_waiting_tails(x: Expr, n: Expr, p: Expr) -> tuple[Expr, Expr]:
     """The logs of P(X <= x) and P(X > x), for x >= 0."""
-    below, above = LogBetaI(n, x + 1, p), LogBetaI(x + 1, n, _failure(p))
+    below, above = LogBetaI(n, x + 1, p), LogBetaI(x + 1, n, failure(p))
     return below, other_tail(above, below)
 
 
@@ -242,8 +290,8 @@ NEGATIVE_BINOMIAL = Family(  # the number of failures before n successes of prob
     ),
     mean=lambda event, n, p: n * (1 - p) / p,
     variance=lambda event, n, p: n * (1 - p) / p**2,
-    log_cdf=lambda x, n, p: _from_zero(x, lambda x: _log_waiting_tails(x, n, p)[0], -sp.oo),
-    log_sf=lambda x, n, p: _from_zero(x, lambda x: _log_waiting_tails(x, n, p)[1], sp.S.Zero),
+    log_cdf=lambda x, n, p: from_zero(x, lambda x: _log_waiting_tails(x, n, p)[0], -sp.oo),
+    log_sf=lambda x, n, p: from_zero(x, lambda x: _log_waiting_tails(x, n, p)[1], sp.S.Zero),
 )
 
 CATEGORICAL = Family(

@@ -9,16 +9,20 @@
 from __future__ import annotations
 
 import sympy as sp
-from sympy import Rational, exp, log, loggamma, pi, sqrt
+from sympy import Abs, Rational, exp, log, loggamma, pi, sqrt
 
 from gibbsppl.expressions import (
+    Below,
     Equals,
+    Expit,
     Expr,
     LogBesselK,
     LogBetaI,
     LogFoxWright,
     LogGammaP,
     LogPhi,
+    LogPolyaGamma,
+    Maximum,
     Softplus,
     Where,
 )
@@ -180,4 +184,47 @@ BETA_PRIME = Family(  # x / (1 + x) is Beta(a, b)
         LogBetaI(a, b, x / (1 + x)), LogBetaI(b, a, 1 / (1 + x))
     ),
     log_sf=lambda x, a, b: other_tail(LogBetaI(b, a, 1 / (1 + x)), LogBetaI(a, b, x / (1 + x))),
+)
+
+
+def _log_cosh(z: Expr) -> Expr:
+    return Softplus(2 * z) - z - log(2)
+
+
+def _polya_gamma_mean(b: Expr, c: Expr) -> Expr:
+    """``b tanh(c / 2) / (2 c)``: for so small a c that it makes no difference, of another one."""
+    size = Maximum(Abs(c), Rational(1, 10**9))
+    return b * exp(LogGammaP(sp.S.One, size)) * Expit(size) / (2 * size)
+
+
+def _polya_gamma_variance(b: Expr, c: Expr) -> Expr:
+    """``b (sinh c - c) / (4 c**3 cosh(c / 2)**2)``, by its series where that is a difference."""
+    square, size = c**2, Maximum(Abs(c), Rational(1, 10))
+    less = square * (
+        Rational(1, 120) - square * (Rational(17, 13440) - square * Rational(31, 181440))
+    )
+    tangent = exp(LogGammaP(sp.S.One, size)) * Expit(size)
+    difference = 2 * tangent - size * (1 - tangent**2)
+    near = Below(Abs(c), Rational(1, 10))
+    return b * Where(near, Rational(1, 24) - less, difference / (4 * size**3))
+
+
+# PG(b, c) of Polson, Scott and Windle 2013. Negative squares of c would be proper as well, above
+# -pi**2, but no augmentation has them.
+POLYA_GAMMA = Family(
+    name="PolyaGamma",
+    parameters={"b": Parameter(POSITIVE), "c": Parameter()},
+    support=lambda event, **_: POSITIVE,
+    log_density=lambda x, event, b, c: b * _log_cosh(c / 2) - c**2 * x / 2 + LogPolyaGamma(b, x),
+    simulate="simulate_polya_gamma",
+    natural=Natural(
+        statistics=lambda x, event, b: (x,),
+        draw="polya_gamma",
+        domain=lambda eta_1, b: (Where(Equals(eta_1, sp.S.Zero), sp.S.One, -eta_1), b),
+        log_partition=lambda eta_1, b: -b * _log_cosh(sqrt(-eta_1 / 2)),
+        log_base=lambda x, event, b: LogPolyaGamma(b, x),
+        known=("b",),
+    ),
+    mean=lambda event, b, c: _polya_gamma_mean(b, c),
+    variance=lambda event, b, c: _polya_gamma_variance(b, c),
 )

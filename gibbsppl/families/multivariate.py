@@ -12,7 +12,15 @@ import sympy as sp
 from sympy import exp, log, loggamma, pi
 
 from gibbsppl.expressions import Dim, Expr, Over, primed
-from gibbsppl.families.rows import Family, Natural, Parameter, at_primed, inverse, log_det
+from gibbsppl.families.rows import (
+    Family,
+    Natural,
+    Parameter,
+    at_primed,
+    inverse,
+    inverse_diagonal,
+    log_det,
+)
 from gibbsppl.supports import NATURAL, POSITIVE, REAL, SIMPLEX, SPD, UNIT, VECTOR, Support
 
 DIRICHLET = Family(
@@ -150,5 +158,38 @@ INVERSE_WISHART = Family(
         statistics=lambda x, event: (log_det(x, event[0]), inverse(x, event[0])),
         draw="inverse_wishart",
     ),
+    event=2,
+)
+
+
+def _log_mixing_integral(x: Expr, nu: Expr, scale: Expr, k: Dim) -> Expr:
+    """The log of the integral over one a_k of what HuangWand's mixture has of it.
+
+    That is ``gamma(s) (nu (X^-1)_kk + 1 / scale_k^2)^-s / (scale_k gamma(1/2))``, s = (nu + p) / 2.
+    """
+    half, rate = (nu + Over(sp.S.One, k)) / 2, nu * inverse_diagonal(x, k) + scale**-2
+    return loggamma(half) - log(pi) / 2 - log(scale) - half * log(rate)
+
+
+def _log_huang_wand(x: Expr, nu: Expr, scale: Expr, k: Dim) -> Expr:
+    size = Over(sp.S.One, k)
+    df = nu + size - 1
+    return (
+        df * size * log(nu) / 2
+        - _log_multivariate_gamma(df / 2, k)
+        - (nu + 2 * size) / 2 * log_det(x, k)
+        + Over(_log_mixing_integral(x, nu, scale, k), k)
+    )
+
+
+# InverseWishart(nu + p - 1, 2 nu diag(1 / a)) where a_k is InverseGamma(1/2, 1 / scale_k^2), the a
+# integrated out: sds are half-t(nu, scale_k), and nu = 2 makes correlations uniform. Huang and Wand
+# (2013), Bayesian Analysis 8.
+HUANG_WAND = Family(
+    name="HuangWand",
+    parameters={"nu": Parameter(POSITIVE), "scale": Parameter(POSITIVE, event=1)},
+    support=lambda event, **_: SPD,
+    log_density=lambda x, event, nu, scale: _log_huang_wand(x, nu, scale, event[0]),
+    simulate="simulate_huang_wand",
     event=2,
 )

@@ -1,6 +1,6 @@
 """The rows whose values are on the whole real line.
 
-Normal and Student-t are written with a precision, Laplace with a rate, Logistic with a scale.
+Normal and Student-t are written with a precision, Laplace with a rate, the others with a scale.
 """
 
 # Every formula of a row is called with the same arguments, needed or not.
@@ -9,9 +9,18 @@ Normal and Student-t are written with a precision, Laplace with a rate, Logistic
 from __future__ import annotations
 
 import sympy as sp
-from sympy import Abs, exp, log, loggamma, pi, sqrt
+from sympy import Abs, Rational, atan, exp, log, loggamma, pi, sqrt
 
-from gibbsppl.expressions import Below, Expr, LogGammaP, LogPhi, Softplus, Where
+from gibbsppl.expressions import (
+    Below,
+    Expr,
+    LogGammaP,
+    LogPhi,
+    Maximum,
+    Minimum,
+    Softplus,
+    Where,
+)
 from gibbsppl.families.rows import (
     Family,
     Natural,
@@ -20,7 +29,7 @@ from gibbsppl.families.rows import (
     log_student_tails,
     other_tail,
 )
-from gibbsppl.supports import POSITIVE, REAL
+from gibbsppl.supports import POSITIVE, REAL, UNIT
 
 NORMAL = Family(
     name="Normal",
@@ -79,6 +88,26 @@ STUDENT_T = Family(
 )
 
 
+def _log_cauchy_cdf(z: Expr) -> Expr:
+    """The log of P(Z <= z) for the standard Cauchy distribution, from a tail that is small."""
+    far = Below(sp.S.One, Abs(z))
+    tail = log(Where(far, atan(1 / Where(far, Abs(z), sp.S.One)), pi / 2 - atan(Abs(z))) / pi)
+    return Where(Below(z, sp.S.Zero), tail, LogGammaP(sp.S.One, -tail))
+
+
+CAUCHY = Family(
+    name="Cauchy",
+    parameters={"mu": Parameter(), "scale": Parameter(POSITIVE)},
+    support=lambda event, **_: REAL,
+    log_density=lambda x, event, mu, scale: (
+        -log(pi) - log(scale) - log(1 + ((x - mu) / scale) ** 2)
+    ),
+    simulate="simulate_cauchy",
+    log_cdf=lambda x, mu, scale: _log_cauchy_cdf((x - mu) / scale),
+    log_sf=lambda x, mu, scale: _log_cauchy_cdf((mu - x) / scale),
+)
+
+
 def _log_laplace_cdf(z: Expr) -> Expr:
     """The log of P(Z <= z) for the standard Laplace distribution."""
     tail = exp(-Abs(z)) / 2
@@ -107,6 +136,43 @@ LAPLACE = Family(
     variance=lambda event, mu, rate: 2 / rate**2,
     log_cdf=lambda x, mu, rate: _log_laplace_cdf(rate * (x - mu)),
     log_sf=lambda x, mu, rate: _log_laplace_cdf(rate * (mu - x)),
+)
+
+
+
+def _log_asymmetric_tails(z: Expr, q: Expr) -> tuple[Expr, Expr]:
+    """The logs of P(Z <= z) and P(Z > z) for the standard asymmetric Laplace distribution."""
+    left = log(q) + (1 - q) * Minimum(z, sp.S.Zero)
+    right = LogGammaP(sp.S.One, -log(q)) - q * Maximum(z, sp.S.Zero)
+    is_left = Below(z, sp.S.Zero)
+    return (
+        Where(is_left, left, LogGammaP(sp.S.One, -right)),
+        Where(is_left, LogGammaP(sp.S.One, -left), right),
+    )
+
+
+# Density proportional to exp(-rate * check(x - mu)), the loss whose least value is the q-quantile,
+# mu: Koenker and Machado (1999), Journal of the American Statistical Association 94.
+ASYMMETRIC_LAPLACE = Family(
+    name="AsymmetricLaplace",
+    parameters={"mu": Parameter(), "rate": Parameter(POSITIVE), "q": Parameter(UNIT)},
+    spellings={
+        ("mu", "rate", "q"): lambda mu, rate, q: {"mu": mu, "rate": rate, "q": q},
+        ("mu", "scale", "q"): lambda mu, scale, q: {"mu": mu, "rate": 1 / scale, "q": q},
+    },
+    spelled={"scale": Parameter(POSITIVE)},
+    support=lambda event, **_: REAL,
+    log_density=lambda x, event, mu, rate, q: (
+        log(q)
+        + log(1 - q)
+        + log(rate)
+        - rate * (Abs(x - mu) / 2 + (q - Rational(1, 2)) * (x - mu))
+    ),
+    simulate="simulate_asymmetric_laplace",
+    mean=lambda event, mu, rate, q: mu + (1 / q - 1 / (1 - q)) / rate,
+    variance=lambda event, mu, rate, q: (q**-2 + (1 - q) ** -2) / rate**2,
+    log_cdf=lambda x, mu, rate, q: _log_asymmetric_tails(rate * (x - mu), q)[0],
+    log_sf=lambda x, mu, rate, q: _log_asymmetric_tails(rate * (x - mu), q)[1],
 )
 
 LOGISTIC = Family(

@@ -125,6 +125,18 @@ def inverse(matrix: Expr, dim: Dim) -> Expr:
     return InverseEntry(matrix, dim, primed(dim), dim, primed(dim))
 
 
+def inverse_diagonal(matrix: Expr, dim: Dim) -> Expr:
+    """Entry (dim, dim) of the inverse of a matrix over (dim, dim').
+
+    >>> from gibbsppl.expressions import Array
+    >>> k = Dim("k")
+    >>> S = Array("S")[k, primed(k)]
+    >>> inverse_diagonal(S, k), inverse_diagonal(inverse(S, k), k)
+    (inverse(S[k, k'], k, k', k, k), S[k, k])
+    """
+    return substitute(inverse(matrix, dim), {primed(dim): dim})
+
+
 def log_det(matrix: Expr, dim: Dim) -> Expr:
     """The log determinant of a matrix over (dim, dim'); that of an inverse is minus the other.
 

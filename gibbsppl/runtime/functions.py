@@ -43,6 +43,8 @@ from scipy.special import (
 from scipy.special import gammaln as loggamma
 
 from gibbsppl.runtime.normalisers import log_bessel_i, log_bessel_k, log_fox_wright
+from gibbsppl.runtime.polya_gamma import log_polya_gamma
+from gibbsppl.runtime.stirling import log_stirling
 
 __all__ = [
     "Groups",
@@ -64,6 +66,8 @@ __all__ = [
     "log_gamma_p",
     "log_gamma_q",
     "log_mass",
+    "log_polya_gamma",
+    "log_stirling",
     "logdet",
     "loggamma",
     "maximum",

@@ -19,6 +19,8 @@ from scipy.special import xlogy
 from gibbsppl.runtime import draws, special
 from gibbsppl.runtime.draws import HUGE, Generator, Size, positive, whole
 from gibbsppl.runtime.matrices import inverse_wishart_of, mvnormal_information, wishart_of
+from gibbsppl.runtime.polya_gamma import polya_gamma
+from gibbsppl.runtime.stirling import tables
 
 
 def simulate_normal(rng: Generator, mu: Any, tau: Any, size: Size) -> Any:
@@ -36,6 +38,20 @@ def simulate_student_t(rng: Generator, nu: Any, mu: Any, tau: Any, size: Size) -
 def simulate_laplace(rng: Generator, mu: Any, rate: Any, size: Size) -> Any:
     """Laplace values of mean mu."""
     return draws.laplace(rng, -np.asarray(rate), size, mu)
+
+
+def simulate_cauchy(rng: Generator, mu: Any, scale: Any, size: Size) -> Any:
+    """Cauchy values of median mu."""
+    return mu + scale * rng.standard_cauchy(size)
+
+
+def simulate_asymmetric_laplace(rng: Generator, mu: Any, rate: Any, q: Any, size: Size) -> Any:
+    """Values below mu with probability q: a difference of exponential values, of rates q and 1 - q.
+
+    Kozumi and Kobayashi (2011), Journal of Statistical Computation and Simulation 81.
+    """
+    above, below = rng.standard_exponential(size) / q, rng.standard_exponential(size) / (1.0 - q)
+    return mu + (above - below) / rate
 
 
 def simulate_logistic(rng: Generator, mu: Any, scale: Any, size: Size) -> Any:
@@ -136,6 +152,11 @@ def simulate_beta_prime(rng: Generator, a: Any, b: Any, size: Size) -> Any:
     return draws.from_log(draws.log_gamma_of(rng, a, size) - draws.log_gamma_of(rng, b, size))
 
 
+def simulate_polya_gamma(rng: Generator, b: Any, c: Any, size: Size) -> Any:
+    """PG(b, c) values, of mean ``b tanh(c / 2) / (2 c)``."""
+    return polya_gamma(rng, np.asarray(c, float) ** 2 / -2, size, b)
+
+
 def simulate_lomax(rng: Generator, shape: Any, scale: Any, size: Size) -> Any:
     """Values that exceed x with probability ``(1 + x / scale)**-shape``."""
     return simulate_burr_xii(rng, 1.0, shape, scale, size)
@@ -213,6 +234,33 @@ def simulate_binomial(rng: Generator, n: Any, p: Any, size: Size) -> Any:
     return rng.binomial(whole(n), p, size)[()]
 
 
+def simulate_beta_binomial(rng: Generator, n: Any, alpha: Any, beta: Any, size: Size) -> Any:
+    """The number of successes in n trials of one probability, which is Beta(alpha, beta)."""
+    return simulate_binomial(rng, n, draws.beta_of(rng, alpha, beta, size), size)
+
+
+def simulate_chinese_restaurant_table(rng: Generator, n: Any, alpha: Any, size: Size) -> Any:
+    """The number of tables that n customers sit at, where alpha is the weight of a new one."""
+    return tables(rng, np.log(alpha), size, n=n)
+
+
+def simulate_zero_inflated_poisson(rng: Generator, psi: Any, rate: Any, size: Size) -> Any:
+    """Poisson counts with probability psi, else 0."""
+    return simulate_bernoulli(rng, psi, size) * simulate_poisson(rng, rate, size)
+
+
+def simulate_zero_inflated_binomial(rng: Generator, psi: Any, n: Any, p: Any, size: Size) -> Any:
+    """Numbers of successes with probability psi, else 0."""
+    return simulate_bernoulli(rng, psi, size) * simulate_binomial(rng, n, p, size)
+
+
+def simulate_zero_inflated_negative_binomial(
+    rng: Generator, psi: Any, n: Any, p: Any, size: Size
+) -> Any:
+    """Numbers of failures before n successes with probability psi, else 0."""
+    return simulate_bernoulli(rng, psi, size) * simulate_negative_binomial(rng, n, p, size)
+
+
 def simulate_hypergeometric(rng: Generator, N: Any, D: Any, n: Any, size: Size) -> Any:
     """The number of marked items among n drawn from N, of which D are marked."""
     total, marked = whole(N), whole(D)
@@ -282,3 +330,11 @@ def simulate_wishart(rng: Generator, nu: Any, V: Any, size: Size) -> Any:
 def simulate_inverse_wishart(rng: Generator, nu: Any, S: Any, size: Size) -> Any:
     """Matrices whose inverses are Wishart(nu, S^-1)."""
     return inverse_wishart_of(rng, nu, np.asarray(S), size)
+
+
+def simulate_huang_wand(rng: Generator, nu: Any, scale: Any, size: Size) -> Any:
+    """InverseWishart(nu + p - 1, 2 nu diag(1 / a)) matrices, a InverseGamma(1/2, 1 / scale^2)."""
+    nu, scale = np.asarray(nu, float), np.asarray(scale, float)
+    a = draws.inverse_gamma_of(rng, 0.5, scale**-2.0, size[:-1])
+    S = (2.0 * nu[..., None] / a)[..., None] * np.eye(size[-1])
+    return inverse_wishart_of(rng, nu + (size[-1] - 1), S, size)
