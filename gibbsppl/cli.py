@@ -215,7 +215,10 @@ def _module(path: Path) -> Any:
     module = sys.modules[spec.name] = util.module_from_spec(spec)
     before = list(sys.path)
     # Last, not first: a model called lda.py must not hide the package lda from itself.
-    sys.path.append(str(path.resolve().parent))
+    folder = path.resolve().parent
+    sys.path.append(str(folder))
+    if (folder / "__init__.py").is_file():
+        sys.path.append(str(folder.parent))  # (a file of a package may import others of it)
     try:
         spec.loader.exec_module(module)
     finally:

@@ -36,7 +36,7 @@ from gibbsppl.expressions import (
     primed,
     root_of,
 )
-from gibbsppl.graph import Factor, Graph, Potential, Range, Statement
+from gibbsppl.graph import Factor, Graph, Marginal, Range, Statement
 from gibbsppl.runtime import functions
 from gibbsppl.supports import Support
 
@@ -58,16 +58,34 @@ def log_terms(graph: Graph, values: Values) -> dict[str, float]:
 def log_density(factor: Factor, values: Values, sizes: Sizes) -> Floats:
     """The log density of a factor, one element per position of its ranges."""
     with np.errstate(all="ignore"):
+        if isinstance(factor, Marginal):
+            values = {**values, **scattered(factor, values, sizes)}
         density = evaluate(_template(factor), factor.over, values, sizes)
         if isinstance(factor, Statement):
             density = np.where(_is_possible(factor, values, sizes), density, -np.inf)
     return np.broadcast_to(density, tuple(map(len, factor.over)))
 
 
+def scattered(factor: Marginal, values: Values, sizes: Sizes) -> dict[str, Floats]:
+    """The natural parameters of what was integrated out, by name of the array."""
+    shape = tuple(sizes[a] for a in factor.axes)
+    found = {}
+    for name, scatters in factor.parameters:
+        total = found[name] = np.zeros(shape)
+        for s in scatters:
+            full = tuple(map(len, s.over))
+            at = tuple(
+                np.broadcast_to(evaluate(i, s.over, values, sizes), full).astype(int)
+                for i in s.indices
+            )
+            np.add.at(total, at, np.broadcast_to(evaluate(s.value, s.over, values, sizes), full))
+    return found
+
+
 def _template(factor: Factor) -> Expr:
     """The log density of an element, without the entries of a simplex that are known to be zero."""
     density = factor.log_density
-    if isinstance(factor, Potential) or factor.support.kind != "simplex":
+    if not isinstance(factor, Statement) or factor.support.kind != "simplex":
         return density
     sums = (o for o in density.atoms(Over) if factor.target in o.body.atoms(Leaf))
     kept = {o: Over(Where(_is_kept(factor), o.body, sp.S.Zero), *o.args[1:]) for o in sums}

@@ -147,8 +147,11 @@ class Statement:
         return LogMass(*logs)
 
     def __str__(self) -> str:
-        inside = ", ".join(f"{name}={PLAIN.text(value)}" for name, value in self.arguments)
-        line = f"{self.target} ~ {self.family.name}({inside})"
+        if self.family.name:
+            inside = ", ".join(f"{name}={PLAIN.text(value)}" for name, value in self.arguments)
+            line = f"{self.target} ~ {self.family.name}({inside})"
+        else:
+            line = f"{self.target} has log density {PLAIN.text(dict(self.arguments)['log'])}"
         if self.family.event:
             line += f" over {', '.join(d.name for d in self.event)}"
         if self.lower is not None or self.upper is not None:
@@ -175,11 +178,46 @@ class Potential:
         return f"log density += {total}"
 
 
-Factor = Statement | Potential
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """``array[indices] += value``, for all positions in ``over``."""
+
+    indices: tuple[Expr, ...]
+    value: Expr
+    over: tuple[Range, ...]
 
 
-def _said(factor: Factor) -> tuple[Expr, ...]:
-    """The log density of a factor, and where it is positive."""
+@dataclass(frozen=True, slots=True)
+class Marginal:
+    """The log of an integral: what is left of a variable that has been integrated out.
+
+    Its natural parameters are arrays along ``axes`` that are zero but for what is scattered onto
+    them, by name; the log density of one of its events is ``log_density``, the log partition
+    function of their elements.
+    """
+
+    name: str
+    axes: tuple[Dim, ...]
+    parameters: tuple[tuple[str, tuple[Scatter, ...]], ...]
+    log_density: Expr
+    over: tuple[Range, ...]
+
+    @property
+    def scatters(self) -> tuple[Scatter, ...]:
+        """All that is scattered onto any of its parameters."""
+        return tuple(s for _, found in self.parameters for s in found)
+
+    def __str__(self) -> str:
+        return f"log density += {PLAIN.text(self.log_density)}, with {self.name} integrated out"
+
+
+Factor = Statement | Potential | Marginal
+
+
+def said_by(factor: Factor) -> tuple[Expr, ...]:
+    """What a factor reads: its log density, and where that is finite."""
+    if isinstance(factor, Marginal):
+        return tuple(e for s in factor.scatters for e in (s.value, *s.indices))
     if not isinstance(factor, Statement):
         return (factor.log_density,)
     support = factor.support
@@ -222,11 +260,12 @@ class Graph:
     potentials: tuple[Potential, ...] = ()
     constants: tuple[Constant, ...] = ()
     deterministics: tuple[Deterministic, ...] = ()
+    marginals: tuple[Marginal, ...] = ()
 
     @property
     def factors(self) -> tuple[Factor, ...]:
         """All terms of the log joint density."""
-        return self.statements + self.potentials
+        return self.statements + self.potentials + self.marginals
 
     @property
     def latent(self) -> tuple[Statement, ...]:
@@ -240,7 +279,7 @@ class Graph:
     def factors_of(self, array: Array | str) -> tuple[Factor, ...]:
         """The factors that mention an array: what its conditional is made of."""
         names = (str(array),)
-        return tuple(f for f in self.factors if any(mentions(e, names) for e in _said(f)))
+        return tuple(f for f in self.factors if any(mentions(e, names) for e in said_by(f)))
 
     def __str__(self) -> str:
         """The model in mathematical notation, one line each; ranges that are not whole are said."""

@@ -19,7 +19,7 @@ import networkx as nx
 import sympy as sp
 
 from gibbsppl.expressions import Binder, Dim, Expr, Leaf, root_of
-from gibbsppl.graph import Factor, Graph, Potential, Range, Statement
+from gibbsppl.graph import Factor, Graph, Marginal, Potential, Range, Statement, said_by
 
 Interval = tuple[int, int]
 Bounds = Mapping[Dim, Interval]
@@ -112,6 +112,8 @@ def reads_of(expr: Expr, bounds: Bounds, sizes: Mapping[Dim, int]) -> Iterator[R
 def read_expressions(factor: Factor) -> tuple[Expr, ...]:
     """The expressions by which a factor depends on other variables (gathered targets included)."""
     match factor:
+        case Marginal():
+            return said_by(factor)
         case Potential():
             return (factor.log_density,)
         case Statement():
@@ -162,7 +164,7 @@ def _meets(read: Read, statement: Statement, graph: Graph) -> bool:
 
 
 def _kind(factor: Factor) -> str:
-    if isinstance(factor, Potential):
+    if not isinstance(factor, Statement):
         return "potential"
     return "latent" if factor.is_latent else "observed"
 

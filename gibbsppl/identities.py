@@ -19,7 +19,7 @@ from itertools import permutations
 import sympy as sp
 from sympy import Add
 
-from gibbsppl.expressions import Expr, Leaf, LogGammaP, mentions
+from gibbsppl.expressions import Expit, Expr, Leaf, LogGammaP, mentions
 
 # Up to this many factors a ratio of gamma functions is written as their product.
 LONGEST_PRODUCT = 8
@@ -39,6 +39,8 @@ def simplified(expr: Expr, targets: Collection[str], *, counts: bool = False) ->
         return sp.loggamma(_shorter(reduced.args[0]))
     if isinstance(reduced, sp.exp):
         return _exponential_tail(reduced)
+    if reduced.is_Mul and reduced.has(Expit):
+        return _odds(reduced)
     return _gamma_ratios(reduced, targets) if reduced.is_Add and not counts else reduced
 
 
@@ -53,6 +55,19 @@ def _power_of_power(expr: Expr) -> Expr:
     inner = expr.base
     is_safe = inner.base.is_nonnegative or (inner.exp.is_number and not inner.exp.is_integer)
     return sp.Pow(inner.base, inner.exp * expr.exp) if is_safe else expr
+
+
+def _odds(expr: Expr) -> Expr:
+    """``expit(x) / (1 - expit(x))`` as ``exp(x)``, and powers of it."""
+    powers = expr.as_powers_dict()
+    for base, power in powers.items():
+        if not isinstance(base, Expit):
+            continue
+        x = base.args[0]
+        for other in (1 - base, Expit(-x)):
+            if powers.get(other) == -power:
+                return _odds(expr * other**power / base**power * sp.exp(power * x))
+    return expr
 
 
 def _exponential_tail(expr: Expr) -> Expr:

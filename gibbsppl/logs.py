@@ -87,7 +87,7 @@ def _log(of: Expr, targets: Collection[str]) -> Expr:
         of = sp.cancel(sp.together(of))
     if of.is_Add:
         of = sp.factor_terms(of, radical=True) if (one := _one_minus(of)) is None else one
-    if of.is_Add and is_small and (product := factored(of)).is_Mul:
+    if of.is_Add and is_small and _is_worth_it(of, product := factored(of)):
         parts = _of_one_sign(product)
         return sp.log(of) if parts is None else Add(*(_log(a, targets) for a in parts))
     if of.is_Mul:
@@ -112,6 +112,14 @@ def _log(of: Expr, targets: Collection[str]) -> Expr:
             chosen, yes, no = of.args
             return _log_if(chosen, yes, targets) + _log_if(1 - chosen, no, targets)
     return sp.log(of)
+
+
+def _is_worth_it(of: Expr, product: Expr) -> bool:
+    """Whether a product says more than a sum: a number taken out is not worth its squares."""
+    if not product.is_Mul:
+        return False
+    parts = [p for p in product.args if not p.is_number]
+    return len(parts) > 1 or not any(p.base.is_Add for p in of.atoms(sp.Pow))
 
 
 def _log_if(chosen: Expr, of: Expr, targets: Collection[str]) -> Expr:

@@ -15,7 +15,7 @@ from sympy import Add
 
 from gibbsppl.changes import Change
 from gibbsppl.dependence import Role
-from gibbsppl.expressions import Binder, Dim, Expr, Leaf, primed, substitute
+from gibbsppl.expressions import Binder, Dim, Expr, Leaf, dims_of, primed, substitute
 from gibbsppl.families import FAMILIES, Family
 from gibbsppl.graph import PLAIN, Graph, Statement
 from gibbsppl.limits import Limit
@@ -200,6 +200,8 @@ def _fit(family: Family, reading: Reading) -> _Fit | None:
     within = natural.within or own
     if natural.truncated is None or not _is_within(here, within):
         return None
+    if here.is_discrete and reading.limits:
+        return None  # (whether a limit is itself possible is not said of it)
     return _Fit(truncated=True, known={})
 
 
@@ -267,6 +269,7 @@ def _shared_out(
     place, event = reading.place, reading.event
     keys = [alpha(s) for s in statistics]
     squares = {alpha(place**2): j for j, k in enumerate(keys) if k == alpha(_pair(place, event))}
+    squares |= {d: j for j, s in enumerate(statistics) for d in _diagonals(s, event)}
     owned: list[list[Piece]] = [[] for _ in statistics]
     of_base: dict[Expr, list[Piece]] = {form: [] for form in base}
     for piece, form in zip(reading.pieces, reading.forms, strict=True):
@@ -283,6 +286,13 @@ def _shared_out(
         if total is None or sp.expand(total - wanted) != 0:
             return None
     return tuple(map(tuple, owned))
+
+
+def _diagonals(statistic: Expr, event: tuple[Dim, ...]) -> Iterator[Expr]:
+    """The statistic of an entry of a matrix, on its diagonal."""
+    if len(event) == 2 and set(event) <= dims_of(statistic):
+        for d, other in (event, event[::-1]):
+            yield alpha(substitute(statistic, {d: other}))
 
 
 def _pair(place: Leaf, event: tuple[Dim, ...]) -> Expr:

@@ -93,15 +93,7 @@ def split(
     sizes: Mapping[Dim, int],
 ) -> tuple[Piece, ...]:
     """The log density as pieces; terms free of the targets are dropped."""
-    log_density = renamed_apart(log_density, {r.dim for r in over})
-    cuts = _Cuts()
-    opener = _Opener(targets)
-    density = opener.opened(expand_logs(cuts.cut(log_density, targets), targets))
-    found: dict[tuple[Expr, frozenset[Dim]], Expr] = defaultdict(lambda: sp.S.Zero)
-    for term in Add.make_args(_expanded(density, targets)):
-        statistic, coefficient, bound = _parted(term, targets)
-        if statistic != 1:
-            found[statistic, bound] += coefficient
+    found, cuts = _collected(log_density, over, targets)
     return tuple(
         Piece(
             factor,
@@ -111,8 +103,41 @@ def split(
             over + _ranges(bound, sizes),
         )
         for (statistic, bound), coefficient in found.items()
-        if (restored := _tidied(cuts.restored(coefficient))) != 0
+        if statistic != 1 and (restored := _tidied(cuts.restored(coefficient))) != 0
     )
+
+
+def rest_of(
+    log_density: Expr,
+    over: tuple[Range, ...],
+    targets: Collection[str],
+    sizes: Mapping[Dim, int],
+) -> Expr:
+    """What is left of a log density without the terms that hold a target: what `split` drops."""
+    found, cuts = _collected(log_density, over, targets)
+    total = sp.S.Zero
+    for (statistic, bound), coefficient in found.items():
+        if statistic == 1:
+            term = cuts.restored(coefficient)
+            for r in _ranges(bound, sizes):
+                term = Over(term, r.dim, r.start, r.stop)
+            total += term
+    return total
+
+
+def _collected(
+    log_density: Expr, over: tuple[Range, ...], targets: Collection[str]
+) -> tuple[dict[tuple[Expr, frozenset[Dim]], Expr], _Cuts]:
+    """The coefficients by statistic and bound dims, with the parts that were cut out."""
+    log_density = renamed_apart(log_density, {r.dim for r in over})
+    cuts = _Cuts()
+    opener = _Opener(targets)
+    density = opener.opened(expand_logs(cuts.cut(log_density, targets), targets))
+    found: dict[tuple[Expr, frozenset[Dim]], Expr] = defaultdict(lambda: sp.S.Zero)
+    for term in Add.make_args(_expanded(density, targets)):
+        statistic, coefficient, bound = _parted(term, targets)
+        found[statistic, bound] += coefficient
+    return found, cuts
 
 
 def _ranges(bound: Collection[Dim], sizes: Mapping[Dim, int]) -> tuple[Range, ...]:

@@ -26,7 +26,8 @@ def kept_of(
     """The variables to store, by name, at their initial values."""
     derived = program.deterministics(state, constants)
     if keep is None:
-        drawn = dict.fromkeys(program.step_variables[step] for step in program.steps)
+        own = (step for step in program.steps if step not in program.auxiliary)
+        drawn = dict.fromkeys(program.step_variables[step] for step in own)
         return {name: state[name] for name in drawn} | derived
     known = {name: value for name, value in state.items() if not name.startswith("~")} | derived
     names = (keep,) if isinstance(keep, str) else keep

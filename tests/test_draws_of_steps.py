@@ -419,7 +419,7 @@ class Held:
 @functools.cache
 def held(build):
     """The model at a state that a few sweeps have reached."""
-    sampler = gp.compile(build())
+    sampler = gp.compile(build(), rewrites=False)
     return swept(sampler, sampler.program)
 
 
@@ -436,7 +436,7 @@ def swept(sampler, program):
 
 def source_of(model, step):
     """The program of one step."""
-    return write_numpy(Schedule(model.sampler.graph, (step,)))
+    return write_numpy(Schedule(model.sampler.graph, (step,), (model.sampler.graph,)))
 
 
 def free_positions(model, step):

@@ -6,7 +6,7 @@ import sympy as sp
 from sympy import loggamma
 
 from gibbsppl.density import evaluate
-from gibbsppl.expressions import Array, Dim, Over
+from gibbsppl.expressions import Array, Dim, Expit, Over
 from gibbsppl.identities import LONGEST_PRODUCT, simplified
 
 K = Dim("k")
@@ -117,3 +117,12 @@ def test_a_power_that_loses_the_sign_stays():
     found = simplified(expr, {"r"})
     one, two = (float(evaluate(e, (), even, SIZES)) for e in (expr, found))
     assert one == pytest.approx(two, rel=ROUNDING, nan_ok=False)
+
+
+def test_odds_of_a_logistic_function_are_an_exponential():
+    x = Array("x")[()]
+    odds = Expit(x) ** 2 * (1 - Expit(x)) ** -2
+
+    assert simplified(odds, {"x"}) == sp.exp(2 * x)
+    assert simplified(Expit(x) / Expit(-x), {"x"}) == sp.exp(x)
+    assert simplified(Expit(x) * (1 - Expit(x)), {"x"}) == Expit(x) * (1 - Expit(x))

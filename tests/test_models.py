@@ -1,40 +1,67 @@
 """Every model of the library: derived, proved, and in agreement with an independent answer."""
 
+import warnings
+
 import numpy as np
 import pytest
+from references import bayesian_lasso as lasso_by_hand
+from references import beetles as beetles_by_quadrature
+from references import capture_recapture as recapture_by_summation
 from references import dyes as dyes_by_quadrature
 from references import eight_schools as schools_by_quadrature
 from references import gaussian as gaussian_by_quadrature
+from references import horseshoe as horseshoe_by_hand
 from references import lda as lda_by_hand
 from references import linear_regression as regression_by_quadrature
 from references import matrix_factorisation as factorisation_by_hand
+from references import negative_binomial as counts_by_hand
+from references import ordered_probit as ordered_by_hand
 from references import pumps as pumps_by_quadrature
+from references import random_walk
 from references import rats as rats_by_hand
+from references import robust_regression as robust_by_hand
+from references import spike_and_slab as selection_by_summation
 from references.monte_carlo import disagreements, effective_draws, mean_and_error
 
 import gibbsppl as gp
 import models
 from gibbsppl.checks.ratio import ratio_check
+from gibbsppl.density import log_joint
 from models import (
+    bayesian_lasso,
+    beetles,
     bivariate_gaussian,
+    capture_recapture,
     dice,
     dyes,
     eight_schools,
     gaussian,
     gaussian_mixture,
+    horseshoe,
     lda,
     linear_regression,
     matrix_factorisation,
+    negative_binomial,
+    ordered_probit,
+    poisson_factorisation,
     pumps,
     rats,
+    reuters,
+    robust_regression,
+    salm,
+    seeds,
+    spike_and_slab,
 )
 
 SETTINGS = {"draws": 2500, "warmup": 500, "chains": 4, "seed": 20}
 
-# What the derivation finds: for each latent variable the kind of its step and its family.
+# What the derivation finds in the model as it is written: for each latent variable the kind of its
+# step and its family.
 NORMAL, GAMMA = ("exact", "Normal"), ("exact", "Gamma")
 BLOCK = ("block", "MvNormal")
 DIRICHLET, LABELS, CONCAVE = ("exact", "Dirichlet"), ("finite", None), ("concave", None)
+BETA, MOVE = ("exact", "Beta"), ("move", None)
+HALF_NORMAL = ("exact", "ModifiedHalfNormal")
 STEPS = {
     "coin": {"p": ("exact", "Beta")},
     "dice": {"p": DIRICHLET},
@@ -52,7 +79,31 @@ STEPS = {
     "matrix_factorisation": {"U": BLOCK, "V": BLOCK},
     "gaussian_mixture": {"weight": DIRICHLET, "mu": NORMAL, "tau": GAMMA, "z": LABELS},
     "lda": {"theta": DIRICHLET, "phi": DIRICHLET, "z": LABELS},
+    "seeds": {"tau": GAMMA, "alpha": CONCAVE, "effect": CONCAVE},
+    "beetles": {"level": CONCAVE, "slope": CONCAVE},
+    "salm": dict.fromkeys(("level", "beta", "toxicity", "effect"), CONCAVE) | {"tau": GAMMA},
+    "robust_regression": {"tau": CONCAVE, "intercept": MOVE, "beta": MOVE},
+    "bayesian_lasso": dict.fromkeys(("tau", "penalty"), HALF_NORMAL)
+    | {"intercept": NORMAL, "beta": CONCAVE},
+    "horseshoe": dict.fromkeys(("overall", "local"), CONCAVE)
+    | {"tau": GAMMA, "intercept": NORMAL, "beta": BLOCK},
+    "spike_and_slab": {"tau": GAMMA, "intercept": NORMAL, "gate": LABELS, "beta": BLOCK},
+    "ordered_probit": {"cut": MOVE, "effect": MOVE},
+    "negative_binomial": {"alpha": MOVE, "beta": CONCAVE},
+    "capture_recapture": {"fish": LABELS, "p": BETA},
 }
+
+# What augmentation makes of some of these steps.
+AUGMENTED = {
+    "seeds": {"alpha": BLOCK, "effect": NORMAL},
+    "robust_regression": {"tau": GAMMA, "intercept": NORMAL, "beta": BLOCK},
+    "bayesian_lasso": {"tau": GAMMA, "penalty": GAMMA, "intercept": NORMAL, "beta": BLOCK},
+    "ordered_probit": {"effect": BLOCK},
+    "negative_binomial": {"beta": BLOCK},
+}
+
+# Draws one by one, or by adaptive rejection, take more than ten seconds: the slow tests.
+SLOW = (seeds, salm, horseshoe, spike_and_slab, ordered_probit, negative_binomial)
 
 
 def name_of(module):
@@ -94,6 +145,34 @@ def independent_means(name):
             return pumps_by_quadrature.means(*reversed(pumps.PUMPS.values()))
         case "dyes":
             return dyes_by_quadrature.means(dyes.YIELDS)
+        case "capture_recapture":
+            return recapture_by_summation.means(**capture_recapture.SUNFISH)
+        case "spike_and_slab":
+            data = spike_and_slab.X, spike_and_slab.Y, spike_and_slab.COLUMNS
+            means = selection_by_summation.means(*data)
+            assert min(means.pop(f"gate[{c}]") for c in spike_and_slab.SURE) > 0.9999
+            return means
+        case "beetles":
+            return beetles_by_quadrature.means(**beetles.BEETLES, link="logit")
+
+
+def walk_by_hand(name, draws=100, **form):
+    """A short run of the random walk that a reference is a long run of."""
+    rng = np.random.default_rng(42)
+    match name:
+        case "robust_regression":
+            data = robust_regression.X, robust_regression.LOSS, robust_regression.COLUMNS
+            return robust_by_hand.run(rng, *data, draws)
+        case "bayesian_lasso":
+            data = bayesian_lasso.X, bayesian_lasso.Y, bayesian_lasso.COLUMNS
+            return lasso_by_hand.run(rng, *data, draws)
+        case "horseshoe":
+            return horseshoe_by_hand.run(rng, horseshoe.X, horseshoe.Y, horseshoe.COLUMNS, draws)
+        case "ordered_probit":
+            return ordered_by_hand.run(rng, ordered_probit.CHEESES, draws)
+        case "negative_binomial":
+            data = negative_binomial.X, negative_binomial.BREAKS, negative_binomial.TERMS
+            return counts_by_hand.run(rng, *data, draws, **form)
 
 
 def test_the_table_of_steps_has_every_model():
@@ -116,16 +195,24 @@ def test_data_have_the_published_sizes_and_moments():
     published = (8.021, 7.516, 7.693, 7.479, 7.565, 7.467, 7.488, 7.293, 7.384, 7.935, 7.602)
     means = [ratings[qualities == q].mean().round(3) for q in range(len(published))]
     assert tuple(means) == published
+    assert negative_binomial.BREAKS.reshape(6, 9).mean(axis=1).round(2).tolist() == [
+        44.56, 24.0, 24.56, 28.22, 28.78, 18.78,
+    ]  # fmt: skip
+    assert {sum(counts) for counts in ordered_probit.CHEESES.values()} == {52}
+    assert [sum(counts) for counts in capture_recapture.SUNFISH.values()] == [162, 24]
 
 
-@pytest.mark.parametrize("name", ["gaussian", "eight_schools", "linear_regression"])
+EXACT = ("gaussian", "eight_schools", "linear_regression", "capture_recapture", "spike_and_slab")
+
+
+@pytest.mark.parametrize("name", EXACT)
 def test_exact_references_are_what_quadrature_gives(name):
     means = independent_means(name)
     reference = {m: value for m, (value, _) in getattr(models, name).REFERENCE.items()}
     assert reference == pytest.approx(means, rel=1e-6, abs=1e-8)
 
 
-@pytest.mark.parametrize("name", ["pumps", "dyes"])
+@pytest.mark.parametrize("name", ["pumps", "dyes", "beetles"])
 def test_references_of_the_other_sampler_are_within_its_errors_of_quadrature(name):
     means = independent_means(name)
     reference = getattr(models, name).REFERENCE
@@ -133,10 +220,49 @@ def test_references_of_the_other_sampler_are_within_its_errors_of_quadrature(nam
     assert max(far.values()) < 4, far
 
 
+WALKS = (
+    "robust_regression", "bayesian_lasso", "horseshoe", "ordered_probit", "negative_binomial",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WALKS)
+def test_references_of_random_walks_are_what_a_short_one_gives(name):
+    assert disagreements(walk_by_hand(name), getattr(models, name).REFERENCE) == {}
+
+
+def test_a_random_walk_on_another_posterior_is_noticed():
+    odds = walk_by_hand("negative_binomial", form="odds")
+    assert disagreements(odds, negative_binomial.REFERENCES["odds"]) == {}
+    assert "intercept" in disagreements(odds, negative_binomial.REFERENCES["mean"])
+
+
+def test_a_random_walk_finds_the_moments_of_a_normal():
+    covariance = np.array([[4.0, 1.5], [1.5, 1.0]])
+    precision = np.linalg.inv(covariance)
+    start = np.random.default_rng(1).uniform(-5, 5, size=(50, 2))
+    points = random_walk.run(
+        np.random.default_rng(2),
+        lambda p: -np.einsum("ci,ij,cj->c", p, precision, p) / 2,
+        start,
+        draws=200,
+    )
+    x, y = np.moveaxis(points, -1, 0)
+    exact = {"x": 0, "y": 0, "x x": 4, "x y": 1.5, "y y": 1}
+    found = {"x": x, "y": y, "x x": x * x, "x y": x * y, "y y": y * y}
+    assert disagreements(found, {name: (value, 0.0) for name, value in exact.items()}) == {}
+
+
 @pytest.mark.parametrize("module", models.ALL, ids=name_of)
 def test_each_conditional_is_derived(module):
-    sampler = gp.compile(model_of(module))
+    sampler = gp.compile(model_of(module), rewrites=False)
     assert steps_of(sampler) == STEPS[name_of(module)]
+    assert sampler.verify().passed
+
+
+@pytest.mark.parametrize("module", models.ALL, ids=name_of)
+def test_augmentations_give_closed_forms_to_what_has_none(module):
+    found, plain = steps_of(gp.compile(model_of(module))), STEPS[name_of(module)]
+    assert {n: found[n] for n in plain} == plain | AUGMENTED.get(name_of(module), {})
 
 
 @pytest.mark.parametrize("module", models.ALL, ids=name_of)
@@ -144,13 +270,53 @@ def test_each_conditional_is_the_ratio_of_joint_densities(module):
     assert gp.compile(model_of(module)).verify().passed
 
 
-@pytest.mark.parametrize("module", [m for m in models.ALL if m.REFERENCE], ids=name_of)
+COMPARED = [
+    pytest.param(module, marks=pytest.mark.slow if module in SLOW else ())
+    for module in models.ALL
+    if module.REFERENCE
+]
+
+
+@pytest.mark.parametrize("module", COMPARED, ids=name_of)
 def test_posterior_means_agree_with_the_reference(module):
-    draws = gp.compile(module.model()).sample(**SETTINGS)
-    quantities = module.quantities(draws)
+    compare(module, gp.compile(module.model()), module.REFERENCE)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", AUGMENTED)
+def test_posterior_means_agree_with_the_reference_without_augmentation(name):
+    module = getattr(models, name)
+    compare(module, gp.compile(module.model(), rewrites=False), module.REFERENCE)
+
+
+def test_beetles_with_a_probit_link():
+    sampler = gp.compile(beetles.model(link="probit"))
+    assert sampler.verify().passed
+    exact = beetles_by_quadrature.means(**beetles.BEETLES, link="probit")
+    reference = beetles.REFERENCES["probit"]
+    assert max(abs(exact[m] - value) / error for m, (value, error) in reference.items()) < 4
+    compare(beetles, sampler, reference)
+
+
+def test_counts_with_a_logit_of_a_probability_have_other_conditionals():
+    sampler = gp.compile(negative_binomial.model(form="odds"), rewrites=False)
+    assert steps_of(sampler) == {"alpha": CONCAVE, "beta": CONCAVE}
+    assert sampler.verify().passed
+
+
+@pytest.mark.slow
+def test_counts_with_a_logit_of_a_probability():
+    sampler = gp.compile(negative_binomial.model(form="odds"))
+    assert sampler.verify().passed
+    compare(negative_binomial, sampler, negative_binomial.REFERENCES["odds"])
+
+
+def compare(module, sampler, reference):
+    """The sampler's means are those of the reference, as far as Monte Carlo errors tell."""
+    quantities = module.quantities(sampler.sample(**SETTINGS))
     # Chains that have not met have errors so large that they agree with anything.
     assert min(map(effective_draws, quantities.values())) > 50
-    assert disagreements(quantities, module.REFERENCE) == {}
+    assert disagreements(quantities, reference) == {}
 
 
 def test_a_wrong_reference_is_noticed():
@@ -239,6 +405,43 @@ def test_topics_fit_as_well_as_those_of_a_sampler_written_by_hand():
     assert distance(ours, fits_by_hand(corpus, SMALL, chains=8, warmup=100, draws=900)) < 4
     wrong = fits_by_hand(corpus, {**SMALL, "alpha": 1.5}, chains=8, warmup=100, draws=900)
     assert distance(ours, wrong) > 4
+
+
+def test_reuters_has_the_counts_of_the_package_that_they_are_from():
+    datasets = pytest.importorskip("lda.datasets")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # the package leaves its files open
+        theirs, vocabulary = datasets.load_reuters(), list(datasets.load_reuters_vocab())
+    ours, words = reuters.table()
+
+    assert np.array_equal(ours, theirs)
+    assert words == vocabulary
+
+
+def test_a_part_of_reuters_has_the_most_frequent_words_of_its_stories():
+    whole, vocabulary = reuters.table()
+    part, words = reuters.table(documents=40, words=60)
+    columns = [vocabulary.index(w) for w in words]
+    totals = whole[:40].sum(axis=0)
+
+    assert np.array_equal(part, whole[:40, columns])
+    assert columns == sorted(columns)
+    assert totals[columns].min() >= np.delete(totals, columns).max()
+
+
+def test_poisson_factorisation_has_the_density_that_its_docstring_states():
+    counts, _ = reuters.table(documents=6, words=8)
+    model = poisson_factorisation.model(documents=6, words=8, topics=3)
+    rng = np.random.default_rng(7)
+    phi = rng.dirichlet(np.ones(8), size=3)
+    gammas = [rng.gamma(2.0, 5.0, size=(6, 3)) for _ in range(2)]
+    states = [{"theta": theta, "phi": phi, "counts": counts} for theta in gammas]
+    joint = [log_joint(model.graph, state) for state in states]
+    prior = [((0.3 - 1) * np.log(t) - 0.03 * t).sum() for t in gammas]
+    draws = {"theta": np.stack(gammas)[None], "phi": np.stack([phi, phi])[None]}
+    fit = poisson_factorisation.quantities(draws, counts)["log likelihood"][0]
+
+    assert np.diff(joint) == pytest.approx(np.diff(prior) + np.diff(fit), rel=1e-9)
 
 
 def test_topics_of_reuters_have_three_derived_conditionals_that_hold():

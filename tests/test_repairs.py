@@ -156,7 +156,7 @@ class Case:
 
     @property
     def sampler(self):
-        return gp.compile(self.build())
+        return gp.compile(self.build(), rewrites=False)
 
 
 def written(what, *lines):
@@ -468,7 +468,7 @@ def test_the_sampler_of_every_repaired_model_agrees_with_its_joint_density(case)
 
 
 def test_the_schedule_shows_the_smallest_repair_of_a_fallback():
-    shown = str(gp.compile(doubly_truncated_child()))
+    shown = str(gp.compile(doubly_truncated_child(), rewrites=False))
 
     assert "\n    repair: without lower= and upper= of y (then Normal)\nsweep" in shown
 
@@ -478,7 +478,7 @@ def test_nothing_is_searched_for_until_it_is_asked_for(monkeypatch):
         raise AssertionError
 
     monkeypatch.setattr(search._Search, "matched", asked)
-    sampler = gp.compile(doubly_truncated_child())
+    sampler = gp.compile(doubly_truncated_child(), rewrites=False)
 
     with pytest.raises(AssertionError):
         sampler.explain("mu")

@@ -69,5 +69,6 @@ def words(code: str) -> set[str]:
 
 
 def renamed(code: str, entries: Mapping[str, str]) -> str:
-    """The text with identifiers replaced."""
-    return re.sub(r"[^\W\d]\w*", lambda m: entries.get(m.group(), m.group()), code)
+    """The text with identifiers replaced, but not in its strings."""
+    pattern = r"\"[^\"]*\"|[^\W\d]\w*"
+    return re.sub(pattern, lambda m: entries.get(m.group(), m.group()), code)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gibbsppl.backends.expressions import write
 from gibbsppl.backends.hoisting import Hoisted
@@ -11,7 +11,7 @@ from gibbsppl.backends.lines import INDENT, indented, unpacking, with_gathers, w
 from gibbsppl.backends.names import MATHEMATICS, NUMPY, Names
 from gibbsppl.backends.writer import Writer
 from gibbsppl.expressions import Dim
-from gibbsppl.graph import Graph, Range, Statement
+from gibbsppl.graph import Graph, Range, Statement, Variable
 from gibbsppl.schedule.steps import Schedule, Step
 
 
@@ -36,11 +36,15 @@ class Module:
         like: str | None = None,
         *,
         keeps: bool = False,
+        more: Mapping[str, Variable] | None = None,
     ) -> Writer:
-        """A writer for one function, which may know extra dims, and an array that it is given."""
+        """A writer for one function, which may know extra dims, and arrays that it is given."""
         sizes = {**self.graph.sizes, **(extra or {})}
+        graph = self.graph
+        if more:
+            graph = replace(graph, variables={**graph.variables, **more})
         return Writer(
-            self.graph, self.names, self.hoisted, sizes, write, local=local, like=like, keeps=keeps
+            graph, self.names, self.hoisted, sizes, write, local=local, like=like, keeps=keeps
         )
 
     def function(self, name: str, doc: str, writer: Writer, body: list[str]) -> str:
@@ -85,7 +89,8 @@ class Module:
 
 def module_of(schedule: Schedule) -> Module:
     """The module of a schedule, with nothing written yet."""
-    names = Names(NUMPY | MATHEMATICS | {"runtime", "prepare", "sweep", "deterministics"})
+    own = {"runtime", "math", "prepare", "augment", "sweep", "deterministics"}
+    names = Names(NUMPY | MATHEMATICS | own)
     hoisted = Hoisted(names)
     statements = [step.statement.name for step in schedule.steps]
     functions = {s: names.fresh(names.of(s) + "_given_rest") for s in statements}

@@ -14,13 +14,15 @@ from gibbsppl.backends.module import Module, module_of
 from gibbsppl.backends.moves import log_density
 from gibbsppl.backends.names import MATHEMATICS, NUMPY
 from gibbsppl.backends.natural import natural_parameters
-from gibbsppl.backends.sweep import sweep
+from gibbsppl.backends.scans import scan_functions
+from gibbsppl.backends.sweep import augment, sweep
 from gibbsppl.schedule.steps import (
     BlockDraw,
     ConcaveDraw,
     ExactDraw,
     FiniteDraw,
     Move,
+    ScanDraw,
     Schedule,
     Step,
 )
@@ -31,6 +33,7 @@ def write_numpy(schedule: Schedule) -> str:
     module = module_of(schedule)
     parts = [
         *(_given_rest(module, step) for step in schedule.steps),
+        *([augment(module)] if schedule.rewrites else []),
         sweep(module),
         _deterministics(module),
     ]
@@ -49,6 +52,8 @@ def _head(module: Module) -> str:
         '"""',
         "",
     ]
+    if any(isinstance(step, ScanDraw) for step in module.schedule.steps):
+        lines += ["import math", ""]
     if used & NUMPY:
         lines += [f"from numpy import {', '.join(sorted(used & NUMPY))}", ""]
     lines.append("from gibbsppl import runtime")
@@ -80,6 +85,8 @@ def _given_rest(module: Module, step: Step) -> str:
             return log_weights(module, step)
         case ConcaveDraw() | Move():
             return log_density(module, step)
+        case ScanDraw():
+            return scan_functions(module, step)
         case _:
             assert_never(step)
 
@@ -110,4 +117,6 @@ def _tables(module: Module) -> str:
     lines.append(f"STEP_VARIABLES = {{\n{pairs}}}")
     pairs = "".join(f"{INDENT}{n!r}: {module.functions[n]},\n" for n in names)
     lines.append(f"GIVEN_REST = {{\n{pairs}}}")
+    if module.schedule.rewrites:
+        lines.append(f"AUXILIARY = {module.schedule.auxiliary!r}")
     return "\n".join(lines)

@@ -6,6 +6,8 @@ The module's source stands alone on NumPy, SciPy and ``gibbsppl.runtime``. It de
 - one ``<variable>_given_rest(s, c)`` per step, collected in ``GIVEN_REST`` (step name -> function);
 - ``sweep(rng, s, c)``, which draws every latent variable once, in order, into the state ``s``;
 - ``deterministics(s, c)``, which returns the named functions of the state;
+- ``augment(rng, s, c)``, which draws the auxiliary variables alone, and ``AUXILIARY``, their names
+  (only where there are some); their values are made by the first sweep;
 - ``STEPS``, the step names in order; and ``STEP_VARIABLES``, step name -> name of the array drawn.
 
 The state ``s`` is a dict from the name of a random array to its current values; names that start
@@ -40,10 +42,11 @@ class Program:
     deterministics: Callable[[State, Constants], dict[str, Any]]
     steps: tuple[str, ...]
     step_variables: Mapping[str, str]
+    augment: Callable[[np.random.Generator, State, Constants], None]
+    auxiliary: tuple[str, ...]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return load, (self.source,)
-
 
     def mended_by(
         self, rng: np.random.Generator, constants: Constants
@@ -60,6 +63,10 @@ class Program:
         return mend
 
 
+def _nothing_to_draw(rng: np.random.Generator, s: State, c: Constants) -> None:
+    """What is done for auxiliary variables where there are none."""
+
+
 def load(source: str) -> Program:
     """The program that a source text defines (tracebacks show its lines)."""
     name = f"<gibbsppl sampler {abs(hash(source)):x}>"
@@ -74,4 +81,6 @@ def load(source: str) -> Program:
         deterministics=module["deterministics"],
         steps=module["STEPS"],
         step_variables=module["STEP_VARIABLES"],
+        augment=module.get("augment", _nothing_to_draw),
+        auxiliary=module.get("AUXILIARY", ()),
     )

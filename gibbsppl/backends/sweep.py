@@ -11,6 +11,7 @@ import sympy as sp
 from gibbsppl.backends.lines import INDENT, indented, renamed
 from gibbsppl.backends.module import Module
 from gibbsppl.backends.places import positions_text, slices_text, where_text
+from gibbsppl.backends.scans import made, scan_lines
 from gibbsppl.backends.writer import Writer
 from gibbsppl.expressions import Expr, Leaf, mentions
 from gibbsppl.schedule.steps import (
@@ -19,6 +20,8 @@ from gibbsppl.schedule.steps import (
     ExactDraw,
     FiniteDraw,
     Move,
+    ScanDraw,
+    Schedule,
     Step,
 )
 
@@ -26,9 +29,29 @@ from gibbsppl.schedule.steps import (
 def sweep(module: Module) -> str:
     """The function that draws every variable in place."""
     lines = ["def sweep(rng, s, c):", f'{INDENT}"""Draw every latent variable once, in order."""']
-    for step in module.schedule.steps:
+    first = _leading(module.schedule)
+    if first:
+        lines.append(f"{INDENT}augment(rng, s, c)")
+    for step in module.schedule.steps[first:]:
         lines += indented(_drawn(module, step))
     return "\n".join(lines if len(lines) > 2 else [*lines, f"{INDENT}del rng, s, c"])
+
+
+def augment(module: Module) -> str:
+    """The function that draws the auxiliary variables alone."""
+    names = module.schedule.auxiliary
+    doc = "Draw the auxiliary variables, each with those after it integrated out."
+    lines = ["def augment(rng, s, c):", f'{INDENT}"""{doc}"""']
+    for step in (s for s in module.schedule.steps if s.statement.name in names):
+        lines += indented(_drawn(module, step))
+    return "\n".join(lines)
+
+
+def _leading(schedule: Schedule) -> int:
+    """How many steps at the start of a sweep are those of all auxiliary variables."""
+    names = schedule.auxiliary
+    leading = [s.statement.name for s in schedule.steps[: len(names)]]
+    return len(names) if leading == list(names) else 0
 
 
 def _drawn(module: Module, step: Step) -> list[str]:
@@ -44,6 +67,8 @@ def _drawn(module: Module, step: Step) -> list[str]:
             return _concave(module, step)
         case Move():
             return _moved(module, step)
+        case ScanDraw():
+            return scan_lines(module, step)
         case _:
             assert_never(step)
 
@@ -68,6 +93,7 @@ def _exact(module: Module, step: ExactDraw) -> list[str]:
     where = where_text(module, step)
     etas = "".join(f", eta[{j}]{where}" for j in range(count))
     return [
+        *made(module, step),
         f"eta = {_call(module, step)}",
         *_put(module, step, where, f"{draw}(rng{etas}, {state}{where}.shape{known})"),
     ]
@@ -148,8 +174,9 @@ def _labels(module: Module, step: FiniteDraw) -> list[str]:
     if module.is_whole(step):
         return [f"{state} = {draw}(rng, {_call(module, step)}){shift}"]
     where = where_text(module, step)
+    first = made(module, step)
     behind = f"(slice(None), *{where[1:-1]})" if step.statement.known != 0 else f":, {where[1:-1]}"
-    return [f"{state}{where} = {draw}(rng, {_call(module, step)}[{behind}]){shift}"]
+    return [*first, f"{state}{where} = {draw}(rng, {_call(module, step)}[{behind}]){shift}"]
 
 
 def _moved(module: Module, step: Move) -> list[str]:

@@ -26,7 +26,7 @@ def free_elements(statement: Statement, values: Values, sizes: Sizes) -> Mask:
     return np.broadcast_to(known == 0, tuple(map(len, over)))
 
 
-def perturbed(
+def perturbed(  # noqa: PLR0913  (what to change and how far, named at the call)
     rng: np.random.Generator,
     statement: Statement,
     values: Values,

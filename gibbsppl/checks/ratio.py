@@ -11,11 +11,12 @@ chain misread as independent elements passes the second and fails the first.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
 from gibbsppl.backends.program import Program
 from gibbsppl.checks.perturb import Which, free_elements, perturbed
@@ -23,7 +24,8 @@ from gibbsppl.checks.steps import array_of, log_terms_of
 from gibbsppl.checks.table import table, verdict
 from gibbsppl.density import Values, log_density, log_joint
 from gibbsppl.errors import GibbspplError, RunError
-from gibbsppl.graph import Graph
+from gibbsppl.expressions import INDICATORS, Expr, mentions
+from gibbsppl.graph import Factor, Graph, Statement
 from gibbsppl.initial import initial_state
 from gibbsppl.schedule.steps import ExactDraw, Step
 
@@ -65,19 +67,30 @@ class RatioResult:
 
 
 def verify(
-    graph: Graph, program: Program, steps: Sequence[Step], data: Values, seed: int = 0
+    graph: Graph,
+    program: Program,
+    steps: Sequence[Step],
+    data: Values,
+    seed: int = 0,
+    *,
+    graphs: Sequence[Graph] | None = None,
 ) -> RatioResult:
     """The ratio check of every step, at a dispersed start and again after a few sweeps.
 
     The tolerance is in proportion to the log densities, which can be huge at a start: the second
     state, near the posterior, is the one at which small mistakes show. Sweeps that raise, or that
-    lead out of the support, are a row that failed.
+    lead out of the support, are a row that failed. ``graphs`` are those in which the steps draw, if
+    auxiliary variables are integrated out of some.
     """
     rng = np.random.default_rng(seed)
     mend = program.mended_by(rng, program.prepare(data))
     start, _ = initial_state(rng, graph, data, mend=mend)
+    program.augment(rng, start, program.prepare(data))
     swept = _after_sweeps(rng, graph, program, data, start)
-    found = [ratio_check(rng, graph, program, steps, data, state) for state in (start, *swept)]
+    found = [
+        ratio_check(rng, graph, program, steps, data, state, graphs=graphs)
+        for state in (start, *swept)
+    ]
     rows = tuple(max(same, key=_row_badness) for same in zip(*found, strict=True))
     return RatioResult(rows if swept else (*rows, Row("(sweeps)", "sweep", "-", np.inf, 0.0)))
 
@@ -99,7 +112,7 @@ def _after_sweeps(
     return (kept,) if possible and np.isfinite(log_joint(graph, {**data, **kept})) else ()
 
 
-def ratio_check(
+def ratio_check(  # noqa: PLR0913  (settings, all named at the call)
     rng: np.random.Generator,
     graph: Graph,
     program: Program,
@@ -108,14 +121,19 @@ def ratio_check(
     state: Values,
     *,
     rounds: int = 2,
+    graphs: Sequence[Graph] | None = None,
 ) -> list[Row]:
     """For each step, how far its conditional is from the joint density's, at random values.
 
-    ``steps`` are a schedule's; ``state`` has positive density.
+    ``steps`` are a schedule's, ``graphs`` those in which they draw (all in ``graph`` by default);
+    ``state`` has positive density.
     """
     constants = program.prepare(data)
-    check = _Check(graph, program, constants, {**data, **state}, frozenset(state))
-    return [check.row(rng, step, rounds) for step in steps]
+    values, names = {**data, **state}, frozenset(state)
+    return [
+        _Check(own, program, constants, values, names).row(rng, step, rounds)
+        for step, own in zip(steps, graphs or [graph] * len(steps), strict=True)
+    ]
 
 
 def ratio_table(rows: Sequence[Row]) -> str:
@@ -183,7 +201,7 @@ class _Check:
                 rng, statement, self.values, sizes, free, scale=WIDE, single="any", beyond=beyond
             )
             there = {**self.values, statement.target.array.name: x}
-            if np.isneginf(self._joint_terms(step, there)).any():
+            if np.isneginf(self._terms(self._excluding(step, beyond), there)).any():
                 log_q = _total(log_terms_of(step, given, there, sizes))
                 if not (log_q == -np.inf or np.isnan(log_q)):
                     return np.inf
@@ -211,11 +229,32 @@ class _Check:
         name = array_of(step)
         mentioning = self.graph.factors_of(name)
         own = (s for s in self.graph.statements if s.target.array.name == name)
-        factors = (*mentioning, *(s for s in own if s not in mentioning))
-        return np.concatenate([np.ravel(log_density(f, values, self.graph.sizes)) for f in factors])
+        return self._terms((*mentioning, *(s for s in own if s not in mentioning)), values)
+
+    def _terms(self, factors: Iterable[Factor], values: Values) -> Any:
+        sizes = self.graph.sizes
+        terms = [np.ravel(log_density(f, values, sizes)) for f in factors]
+        return np.concatenate(terms) if terms else np.zeros(0)
+
+    def _excluding(self, step: Step, beyond: bool) -> tuple[Factor, ...]:
+        """The factors that say where a variable cannot be: by bounds, or by logs of indicators.
+
+        (Elsewhere a log density of minus infinity is an overflow.)
+        """
+        name = array_of(step)
+        own = [step.statement] if beyond else []
+        return (*own, *(f for f in self.graph.factors_of(name) if _has_bounds(f, name)))
 
     def _state(self) -> dict[str, Any]:
         return {n: np.array(v) for n, v in self.values.items() if n in self.in_state}
+
+
+def _has_bounds(factor: Factor, name: str) -> bool:
+    """Whether a factor is impossible for some values of a variable."""
+    told: list[Expr] = [e.args[0] for e in factor.log_density.atoms(sp.log) if e.has(*INDICATORS)]
+    if isinstance(factor, Statement) and factor.target.array.name != name:
+        told += [sp.sympify(b) for b in (factor.support.lower, factor.support.upper)]
+    return any(mentions(e, (name,)) for e in told)
 
 
 def _total(terms: Any) -> float:

@@ -30,6 +30,7 @@ from gibbsppl.schedule.steps import (
     ExactDraw,
     FiniteDraw,
     Move,
+    ScanDraw,
     Step,
 )
 
@@ -40,7 +41,7 @@ def log_terms_of(step: Step, given: Any, values: Values, sizes: Sizes) -> Floats
         match step:
             case ExactDraw(conditional=conditional):
                 return _exact_terms(conditional, given, values, sizes)
-            case FiniteDraw():
+            case FiniteDraw() | ScanDraw():
                 return _finite_terms(step, given, values, sizes)
             case BlockDraw():
                 return _block_terms(step, given, values, sizes)
@@ -216,14 +217,14 @@ def _stretched(given: Floats, shape: tuple[int, ...], statement: Statement) -> F
     return np.broadcast_to(given, shape)
 
 
-def _finite_terms(step: FiniteDraw, given: Any, values: Values, sizes: Sizes) -> Floats:
+def _finite_terms(step: FiniteDraw | ScanDraw, given: Any, values: Values, sizes: Sizes) -> Floats:
     labels = region_of(step.statement, values, sizes)
     weights = log_weights(step, given, labels.shape)
     index = np.rint(labels).astype(int) - step.conditional.lower
     return np.ravel(np.take_along_axis(weights, index[None], axis=0))
 
 
-def log_weights(step: FiniteDraw, given: Any, shape: tuple[int, ...]) -> Floats:
+def log_weights(step: FiniteDraw | ScanDraw, given: Any, shape: tuple[int, ...]) -> Floats:
     """The log weights with all axes at full length: label first, then those of the region."""
     return np.stack(
         [_stretched(np.asarray(w, dtype=np.float64), shape, step.statement) for w in given]

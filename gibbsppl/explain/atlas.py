@@ -27,7 +27,15 @@ from gibbsppl.explain.schedule_text import owner
 from gibbsppl.families import FAMILIES
 from gibbsppl.language import Model
 from gibbsppl.schedule.plan import plan
-from gibbsppl.schedule.steps import BlockDraw, ConcaveDraw, ExactDraw, FiniteDraw, Move, Step
+from gibbsppl.schedule.steps import (
+    BlockDraw,
+    ConcaveDraw,
+    ExactDraw,
+    FiniteDraw,
+    Move,
+    ScanDraw,
+    Step,
+)
 
 CLOSED, FINITE, CONCAVE, SLICE, NONE = "closed form", "labels", "concave", "slice", "none"
 DASH = "\u2013"
@@ -123,7 +131,7 @@ def kind_of(step: Step) -> str:
     match step:
         case ExactDraw() | BlockDraw():
             return CLOSED
-        case FiniteDraw():
+        case FiniteDraw() | ScanDraw():
             return FINITE
         case ConcaveDraw():
             return CONCAVE

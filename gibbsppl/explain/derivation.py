@@ -45,6 +45,7 @@ from gibbsppl.schedule.steps import (
     FiniteDraw,
     Move,
     NaturalParameter,
+    ScanDraw,
     Schedule,
     Step,
 )
@@ -106,7 +107,7 @@ class _Derivation:
 
     @property
     def graph(self) -> Graph:
-        return self.schedule.graph
+        return self.schedule.graph_of(self.step)
 
     @property
     def statement(self) -> Statement:
@@ -139,12 +140,31 @@ class _Derivation:
         name = self.statement.target.array.name
         code = step_lines(self.source, self.statement.name)
         return [
+            *self._added(),
             (f"The joint density (* marks the factors that mention {name})", self._joint()),
             ("The Markov blanket", self._blanket()),
             ("The log densities of the factors marked", self._log_densities()),
             (f"The terms that hold {name}, collected", self._collected()),
             *self._recognised(),
             (f"The generated code that draws {drawn}", code),
+        ]
+
+    def _added(self) -> list[tuple[str, list[str]]]:
+        """For an auxiliary variable: what it took the place of, and why that changes nothing."""
+        made = [r for r in self.schedule.rewrites if r.statement.name == self.statement.name]
+        return [
+            (
+                f"The auxiliary variable, by the rule {r.rule.name!r}",
+                columns(
+                    [
+                        ("identity", r.rule.identity),
+                        ("source", r.rule.source),
+                        ("in", f"{r.factor}: {self.notation.text(r.term)}"),
+                        ("support", f"{self.statement.target} in {self.statement.support}"),
+                    ]
+                ),
+            )
+            for r in made
         ]
 
     def _joint(self) -> list[str]:
@@ -180,6 +200,8 @@ class _Derivation:
                 rows = [(self.notation.text(p.coefficient), p.factor) for p in pieces]
                 told = f"with the label put in place of {self.statement.target}:"
                 return [told, *columns([("log weight", "from"), *rows])]
+            case ScanDraw():
+                return self._scanned(self.step)
             case ExactDraw() | BlockDraw():
                 found = [p for ps in self.step.conditional.pieces for p in ps]
             case ConcaveDraw() | Move():
@@ -189,6 +211,25 @@ class _Derivation:
         head = ("statistic", "coefficient", "from", "summed over")
         collected = columns([head, *(self._piece(p) for p in found if touches(p, self.step))])
         return new_variable_told(self.step.conditional, self.notation) + collected
+
+    def _scanned(self, step: ScanDraw) -> list[str]:
+        """What is integrated out, and what one element of the label adds to its parameters."""
+        text, scan = self.notation.text, step.conditional
+        rows = [
+            (m.name, text(m.log_density))
+            for m in self.graph.marginals
+            if m.name in scan.integrated
+        ]
+        sums = [(k.name, f"sum of {text(k.total)}") for k in scan.kept if k.total is not None]
+        added = [
+            (f"{c.array}[{', '.join(map(str, c.at))}]", f"+ {text(c.value)}") for c in scan.changes
+        ]
+        return [
+            *columns([("integrated out", "its log partition function"), *rows]),
+            *columns(sums),
+            f"an element of {self.statement.target.array} with that label adds:",
+            *columns(added),
+        ]
 
     def _piece(self, piece: Piece) -> tuple[str, ...]:
         text = self.notation.text
@@ -207,6 +248,9 @@ class _Derivation:
             case FiniteDraw():
                 weights = self._summed((self.step.weights,))
                 return [("The log weights of the labels", self._labels() + weights)]
+            case ScanDraw():
+                weights = [f"+ {self.notation.text(t)}" for t, _ in self.step.conditional.terms]
+                return [("The log weights of the labels", [*self._labels(), *indented(weights)])]
             case ConcaveDraw():
                 change = changed_told(self.step.conditional, self.notation)
                 density = wrapped(log_density_text(self.step, self.notation), WIDTH)

@@ -6,6 +6,7 @@ variable, the family, how it is drawn, and its natural parameters in the model's
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, assert_never
 
@@ -21,6 +22,7 @@ from gibbsppl.schedule.steps import (
     ExactDraw,
     FiniteDraw,
     Move,
+    ScanDraw,
     Schedule,
     Step,
 )
@@ -37,9 +39,10 @@ def schedule_text(schedule: Schedule, data: Mapping[str, Any] | None = None) -> 
     ``data`` is what repairs are tried with.
     """
     notation = short_notation(schedule.graph)
-    lines = [_title(schedule)]
+    told = _rewrites(schedule, notation)
     for move in schedule.fallbacks:
-        lines += _fallback(move, schedule, notation, data or {})
+        told += _fallback(move, schedule, notation, data or {})
+    lines = [_title(schedule), *(part for line in told for part in _folded(line))]
     if schedule.fallbacks:
         lines += ["sweep"]
     rows = _rows(schedule, notation)
@@ -47,6 +50,22 @@ def schedule_text(schedule: Schedule, data: Mapping[str, Any] | None = None) -> 
     if any(CUT in line for line in rows):
         lines.append(f'({CUT} stands for what is too long for a line; explain("name") shows all)')
     return "\n".join(lines)
+
+
+def _rewrites(schedule: Schedule, notation: Notation) -> list[str]:
+    """The auxiliary variables: where they are, by which rule."""
+    return [
+        f'  added {r.variable}: "{r.rule.name}", from {notation.text(r.term)} in {r.factor}'
+        for r in schedule.rewrites
+    ]
+
+
+def _folded(line: str) -> list[str]:
+    """A line that is too long as several, the later ones further in."""
+    indent = " " * (len(line) - len(line.lstrip()) + 4)
+    return textwrap.wrap(
+        line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def counted(number: int, noun: str) -> str:
@@ -61,6 +80,8 @@ def counted(number: int, noun: str) -> str:
 def _title(schedule: Schedule) -> str:
     found = len(schedule.fallbacks)
     exact = counted(found, "fallback") if found else "all exact"
+    if schedule.approximate:
+        exact = f"{len(schedule.approximate)} approximate" + (f", {exact}" if found else "")
     return f"{schedule.graph.name}: {counted(len(schedule.steps), 'step')}, {exact}"
 
 
@@ -110,7 +131,7 @@ def owner(step: Step) -> str:
             return family_named(step.conditional)
         case ConcaveDraw():
             return f"{step.kernel}{_of_change(step)}"
-        case FiniteDraw():
+        case FiniteDraw() | ScanDraw():
             lower = step.conditional.lower
             return f"labels {lower}..{lower + step.conditional.size - 1}"
         case Move():
@@ -127,12 +148,20 @@ def _of_change(step: ConcaveDraw) -> str:
 
 def how_drawn(step: Step, schedule: Schedule) -> str:
     """How a step draws its elements; nothing where one vector call draws them all."""
+    if isinstance(step, ScanDraw) and step.approximate:
+        return f"all at once, approximately, {_listed(step)} integrated out"
+    if isinstance(step, ScanDraw):
+        return f"one by one, {_listed(step)} integrated out"
     if step.is_by_element:
         return "one by one"
     if not isinstance(step, BlockDraw):
         return ""
     dims = schedule.graph.variables[step.statement.target.array.name].dims
     return "jointly over " + ", ".join(dims[a].name for a in step.dense)
+
+
+def _listed(step: ScanDraw) -> str:
+    return ", ".join(step.conditional.integrated)
 
 
 def _formula(step: Step, notation: Notation) -> tuple[str, list[str], str]:
@@ -148,6 +177,9 @@ def _formula(step: Step, notation: Notation) -> tuple[str, list[str], str]:
             return ("eta = ", parts, after) if len(parts) == 1 else ("eta = (", parts, ")" + after)
         case FiniteDraw():
             return "log weight = ", [parameter_text(step.weights, step, notation)], ""
+        case ScanDraw():
+            terms = [notation.text(t) for t, _ in step.conditional.terms]
+            return "log weight = ", [" + ".join(terms)], ""
         case ConcaveDraw() | Move():
             return "log density = ", [log_density_text(step, notation)], ""
         case _:
@@ -163,7 +195,13 @@ def _laid_out(lead: str, opening: str, parts: Sequence[str], closing: str) -> li
     lines = _aligned(lead + opening, parts, ends)
     if max(map(len, lines)) <= WIDTH:
         return lines
-    return [lead, *_aligned(INDENT + opening, [_wrapped(p, opening) for p in parts], ends)]
+    below = _aligned(INDENT + opening, [_wrapped(p, opening) for p in parts], ends)
+    if len(below[-1]) > WIDTH:
+        shut, told = closing[:1], closing[1:].removeprefix(", ")
+        ends[-1] = f"{shut},"
+        below = _aligned(INDENT + opening, [_wrapped(p, opening) for p in parts], ends)
+        below += _folded(INDENT + told)
+    return [lead, *below]
 
 
 def _aligned(start: str, parts: Sequence[str], ends: Sequence[str]) -> list[str]:

@@ -1,6 +1,6 @@
 """The plan of a sweep: which step draws what, in which order, from which natural parameters."""
 
-from gibbsppl.schedule.plan import plan
+from gibbsppl.schedule.plan import check_elements, plan, planned
 from gibbsppl.schedule.steps import (
     BlockDraw,
     Bound,
@@ -9,6 +9,7 @@ from gibbsppl.schedule.steps import (
     FiniteDraw,
     Move,
     NaturalParameter,
+    ScanDraw,
     Schedule,
     Step,
 )
@@ -21,7 +22,10 @@ __all__ = [
     "FiniteDraw",
     "Move",
     "NaturalParameter",
+    "ScanDraw",
     "Schedule",
     "Step",
+    "check_elements",
     "plan",
+    "planned",
 ]

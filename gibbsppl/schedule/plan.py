@@ -17,7 +17,7 @@ import sympy as sp
 from sympy import Add, Mul
 
 from gibbsppl.concavity import LogConcave
-from gibbsppl.conditionals import Derived, conditional_of
+from gibbsppl.conditionals import Derived
 from gibbsppl.contractions import (
     Contribution,
     IsData,
@@ -37,6 +37,9 @@ from gibbsppl.limits import Side
 from gibbsppl.matching import Conditional, NotConjugate
 from gibbsppl.pieces import Piece, View
 from gibbsppl.readings import alpha, in_place
+from gibbsppl.rewrites import Rewritten, rewritten
+from gibbsppl.rewrites.collapsing import Scan, log_weight
+from gibbsppl.schedule.staleness import check_fresh
 from gibbsppl.schedule.steps import (
     BlockDraw,
     Bound,
@@ -45,6 +48,7 @@ from gibbsppl.schedule.steps import (
     FiniteDraw,
     Move,
     NaturalParameter,
+    ScanDraw,
     Schedule,
     Step,
 )
@@ -59,11 +63,17 @@ def plan(
     elements: Collection[str] = (),
     exact: bool = False,
 ) -> Schedule:
-    """The schedule of a sweep over all latent statements.
+    """The schedule of a sweep over all latent statements of a graph as it is.
 
     ``elements`` names variables to be drawn one element after the other; ``exact`` refuses any
     step that is not an exact draw.
     """
+    check_elements(graph, elements)
+    return planned(rewritten(graph, data, None, elements, rules=()), exact=exact)
+
+
+def check_elements(graph: Graph, elements: Collection[str]) -> None:
+    """Refuse names of variables to draw by element that are not latent."""
     latent = {s.target.array.name for s in graph.latent}
     unknown = [name for name in elements if name not in latent]
     if unknown:
@@ -71,13 +81,27 @@ def plan(
             f"blocks: {unknown[0]!r} is not a latent variable of the model; "
             f"the latent variables are {', '.join(sorted(latent))}."
         )
-    random = [v.name for v in graph.variables.values() if v.kind == "random"]
-    maker = _Maker(graph, data_only(random))
-    derived = [
-        conditional_of(graph, s, data, elements=s.target.array.name in elements)
-        for s in sorted(graph.latent, key=lambda s: -_count(graph, s))
-    ]
-    schedule = Schedule(graph, tuple(map(maker.step, derived)))
+
+
+def planned(model: Rewritten, *, exact: bool = False) -> Schedule:
+    """The schedule of a rewritten model: its stages in order, in each the largest first."""
+    steps: list[Step] = []
+    graphs: list[Graph] = []
+    for stage in model.stages:
+        random = [v.name for v in stage.graph.variables.values() if v.kind == "random"]
+        maker = _Maker(stage.graph, data_only(random))
+        own = [d for d in stage.derived if d.statement in stage.auxiliary]
+        rest = [d for d in stage.derived if d.statement not in stage.auxiliary]
+        ordered = (*own, *sorted(rest, key=lambda d: -_count(stage.graph, d.statement)))
+        steps += map(maker.step, ordered)
+        graphs += [stage.graph] * len(ordered)
+    schedule = Schedule(model.graph, tuple(steps), tuple(graphs), model.rewrites)
+    check_fresh(schedule)
+    if exact and schedule.approximate:
+        raise CompileError(
+            f"exact=True, but {schedule.approximate[0].statement.name} would be drawn by an "
+            "approximate scan; leave approximate=True out."
+        )
     if exact and schedule.fallbacks:
         lines = (f"  {m.statement.name}: {m.conditional.reason}" for m in schedule.fallbacks)
         raise CompileError(
@@ -95,7 +119,7 @@ class _Maker:
         self.graph = graph
         self.is_data = is_data
 
-    def step(self, derived: Derived) -> Step:
+    def step(self, derived: Derived | Scan) -> Step:
         """The step that draws from a conditional."""
         region = region_of(self.graph, derived.statement)
         match derived:
@@ -110,6 +134,9 @@ class _Maker:
             case LogConcave():
                 parameters, terms = self._weighed(derived, derived.place, region)
                 return ConcaveDraw(derived, parameters, terms, region)
+            case Scan():
+                weights = self._labels_at_once(derived) if derived.approximate else None
+                return ScanDraw(derived, region, weights)
             case NotConjugate():
                 return self._move(derived, region)
             case _:
@@ -232,6 +259,17 @@ class _Maker:
         found = (self._onto(p, axes) for p in derived.pieces)
         kept = (replace(c, place=(labels, *c.place)) for c in found if _touches(c, region))
         return NaturalParameter(LABEL, (LABEL, *axes), tuple(kept))
+
+    def _labels_at_once(self, derived: Scan) -> NaturalParameter:
+        """The log weights of all labels, each with its own contribution taken off."""
+        axes = self._axes(derived.statement)
+        place = tuple(Range(a, 0, self.graph.sizes[a]) for a in axes)
+        value = bounded(log_weight(derived), self.graph.sizes)
+        labels = Range(LABEL, 0, derived.size)
+        name = derived.statement.name
+        return NaturalParameter(
+            LABEL, (LABEL, *axes), (Contribution(name, value, (labels, *place)),)
+        )
 
     def _move(self, derived: NotConjugate, region: tuple[Place, ...]) -> Move:
         statement = derived.statement

@@ -14,8 +14,10 @@ from gibbsppl.finite import FiniteConditional
 from gibbsppl.graph import Graph, Statement
 from gibbsppl.limits import Side
 from gibbsppl.matching import Conditional, NotConjugate
+from gibbsppl.rewrites import Rewrite
+from gibbsppl.rewrites.collapsing import Scan
 
-Kind = Literal["exact", "block", "finite", "concave", "move"]
+Kind = Literal["exact", "block", "finite", "concave", "move", "scan"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class _OfConditional:
     """What every step says of the conditional that it draws from."""
 
     __slots__ = ()
-    conditional: Conditional | FiniteConditional | LogConcave | NotConjugate
+    conditional: Conditional | FiniteConditional | LogConcave | NotConjugate | Scan
 
     @property
     def statement(self) -> Statement:
@@ -155,20 +157,60 @@ class Move(_OfConditional):
     family: Family | None = None
 
 
-Step = ExactDraw | BlockDraw | FiniteDraw | ConcaveDraw | Move
+@dataclass(frozen=True, slots=True)
+class ScanDraw(_OfConditional):
+    """A draw of labels one after the other, with variables that they share integrated out.
+
+    ``approximate``: of all labels at once, each given what the others were before the sweep, which
+    is not the posterior's own distribution. ``weights`` are then the log weights by label.
+    """
+
+    conditional: Scan
+    region: tuple[Place, ...]
+    weights: NaturalParameter | None = None
+    kind: Kind = "scan"
+    family: Family | None = None
+
+    @property
+    def approximate(self) -> bool:
+        """Whether all labels are drawn at once."""
+        return self.weights is not None
+
+
+Step = ExactDraw | BlockDraw | FiniteDraw | ConcaveDraw | Move | ScanDraw
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """One sweep: its steps in order."""
+    """One sweep: its steps in order.
+
+    ``graph`` is that of all variables. ``graphs`` has for each step the graph in which it draws:
+    one that lacks auxiliary variables has them integrated out. ``rewrites`` brought them in.
+    """
 
     graph: Graph
     steps: tuple[Step, ...]
+    graphs: tuple[Graph, ...]
+    rewrites: tuple[Rewrite, ...] = ()
+
+    @property
+    def auxiliary(self) -> tuple[str, ...]:
+        """The names of the auxiliary variables, in the order in which they are drawn."""
+        return tuple(r.variable for r in self.rewrites)
+
+    @property
+    def approximate(self) -> tuple[ScanDraw, ...]:
+        """The steps that do not leave the posterior as it is, but come near."""
+        return tuple(s for s in self.steps if isinstance(s, ScanDraw) and s.approximate)
 
     @property
     def fallbacks(self) -> tuple[Move, ...]:
         """The steps that are not exact draws."""
         return tuple(s for s in self.steps if isinstance(s, Move))
+
+    def graph_of(self, step: Step) -> Graph:
+        """The graph in which a step draws."""
+        return self.graphs[self.steps.index(step)]
 
     def step(self, name: str) -> Step:
         """The step that draws the statement of that name."""

@@ -21,6 +21,7 @@ from gibbsppl.expressions import (
     Dim,
     Expit,
     Expr,
+    InverseEntry,
     Leaf,
     LogPhi,
     Maximum,
@@ -80,6 +81,8 @@ def interval_of(expr: Any, bounds: Bounds) -> Interval:
             return _of_leaf(expr, bounds)
         case Dim():
             return POSITIVE
+        case InverseEntry(args=(_, _, _, i, j)) if i == j:
+            return POSITIVE  # (of a positive definite matrix)
         case Add():
             return _of_terms(expr, bounds)
         case Over():

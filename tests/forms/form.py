@@ -22,7 +22,7 @@ class Form:
         return self.build.__name__
 
     def compiled(self):
-        return gp.compile(self.build(), blocks=self.blocks)
+        return gp.compile(self.build(), blocks=self.blocks, rewrites=False)
 
 
 def word_of(step):

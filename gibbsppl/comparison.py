@@ -1,0 +1,111 @@
+"""Variants of one sampler, run briefly side by side: effective draws per second of each.
+
+Comes in: how to compile a variant, and the variants by name. Goes out: a `Comparison` that prints
+as a table, the best first. ESS is the smallest of the bulk ESS of all elements compared, so that a
+variant is as good as what it mixes worst.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from time import process_time
+from typing import Any
+
+import numpy as np
+
+from gibbsppl.checks.table import table
+from gibbsppl.diagnostics import ess_bulk, r_hat
+from gibbsppl.errors import CompileError, RunError
+
+Settings = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One variant: its settings, what it cost, and how well its worst element mixed.
+
+    ``seconds`` are those of a sweep (CPU); ``ess`` is per 1,000 sweeps.
+    """
+
+    name: str
+    settings: Settings
+    seconds: float
+    ess: float
+    worst: str
+    r_hat: float
+
+    @property
+    def ess_per_second(self) -> float:
+        """Effective draws per second of the element that mixes worst."""
+        return self.ess / 1000 / self.seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Variants, the best first; and those that could not be compiled or run, with the reason."""
+
+    variants: tuple[Variant, ...]
+    failed: tuple[tuple[str, str], ...]
+
+    @property
+    def best(self) -> Variant:
+        """The variant with most effective draws per second."""
+        return self.variants[0]
+
+    def __str__(self) -> str:
+        header = ("variant", "ESS/s", "ms/sweep", "ESS/1000 sweeps", "worst", "R-hat")
+        rows = [
+            (
+                v.name,
+                f"{v.ess_per_second:.3g}",
+                f"{1000 * v.seconds:.3g}",
+                f"{v.ess:.3g}",
+                v.worst,
+                f"{v.r_hat:.3f}",
+            )
+            for v in self.variants
+        ]
+        lines = [table(header, rows), *(f"{n}: not compared: {why}" for n, why in self.failed)]
+        return "\n".join(lines)
+
+
+def compared(
+    compile_: Callable[[Settings], Any],
+    variants: Mapping[str, Settings],
+    of: Sequence[str] | None,
+    **run: Any,
+) -> Comparison:
+    """Each variant compiled and run; ``of`` names the variables that are compared."""
+    found, failed = [], []
+    for name, settings in variants.items():
+        try:
+            found.append(_run(name, settings, compile_(settings), of, run))
+        except CompileError as error:
+            failed.append((name, str(error).splitlines()[0]))
+    found.sort(key=lambda v: -v.ess_per_second)
+    return Comparison(tuple(found), tuple(failed))
+
+
+def _run(
+    name: str, settings: Settings, sampler: Any, of: Sequence[str] | None, run: Mapping[str, Any]
+) -> Variant:
+    names = sampler.compared_by_default if of is None else tuple(of)
+    sampler.sample(draws=1, warmup=0, chains=1, seed=0, keep=names, progress=False)  # (compiles)
+    started = process_time()
+    draws = sampler.sample(keep=names, progress=False, **run)
+    seconds = process_time() - started
+    sweeps = run["chains"] * (run["warmup"] + run["draws"])
+    worst: tuple[float, str, float] = (np.inf, "-", np.nan)
+    for variable in names:
+        values = np.asarray(draws[variable], dtype=float)
+        sizes, agreement = np.asarray(ess_bulk(values)), np.asarray(r_hat(values))
+        sizes = np.where(np.isnan(sizes), np.inf, sizes)
+        at = np.unravel_index(int(np.argmin(sizes)), sizes.shape) if sizes.ndim else ()
+        if float(sizes[at]) < worst[0]:
+            place = f"[{', '.join(map(str, at))}]" if at else ""
+            worst = float(sizes[at]), f"{variable}{place}", float(agreement[at])
+    if not np.isfinite(worst[0]):
+        raise RunError("compare: nothing that was drawn varies; name variables with of=[...].")
+    per_thousand = worst[0] / (run["chains"] * run["draws"]) * 1000
+    return Variant(name, settings, seconds / sweeps, per_thousand, worst[1], worst[2])

@@ -1,0 +1,22 @@
+"""Rewrites: identities on graphs that add an auxiliary variable and leave the rest as it is.
+
+`REWRITES` is the table of rules; `driver.rewritten` applies those that a model needs.
+"""
+
+from gibbsppl.rewrites.applied import Rewrite
+from gibbsppl.rewrites.collapsing import collapsible
+from gibbsppl.rewrites.driver import REWRITES, Rewritten, Stage, possible, rewritten
+from gibbsppl.rewrites.rows import Auxiliary, Facts, Rule
+
+__all__ = [
+    "REWRITES",
+    "Auxiliary",
+    "Facts",
+    "Rewrite",
+    "Rewritten",
+    "Rule",
+    "Stage",
+    "collapsible",
+    "possible",
+    "rewritten",
+]

@@ -1,0 +1,173 @@
+"""A rule applied to a graph: the graph with the new variable in it.
+
+Comes in: a graph, its data, a rule and the arrays that are in the way. Goes out: `Rewrite` values,
+each with the graph before and after. Nothing but the factor of the term is changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import sympy as sp
+from sympy import Add
+
+from gibbsppl.expressions import Dim, Expr, Over, mentions, renamed_apart
+from gibbsppl.families import Family, Parameter
+from gibbsppl.gates import binary_arrays, opened
+from gibbsppl.graph import Factor, Graph, Statement, Variable
+from gibbsppl.identities import simplified
+from gibbsppl.logs import expand_logs
+from gibbsppl.rewrites.rows import Auxiliary, Facts, Rule
+from gibbsppl.rewrites.terms import Term, terms_in
+from gibbsppl.supports import Support
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rewrite:
+    """One rule, applied to the terms of one factor.
+
+    ``statement`` is that of the new variable, ``term`` what it took the place of.
+    """
+
+    rule: Rule
+    factor: str
+    term: Expr
+    statement: Statement
+    before: Graph
+    graph: Graph
+    data: Mapping[str, Any]
+
+    @property
+    def variable(self) -> str:
+        """The name of the new variable."""
+        return self.statement.target.array.name  # type: ignore[no-any-return]
+
+
+def applications(
+    graph: Graph, data: Mapping[str, Any], rule: Rule, targets: Collection[str]
+) -> Iterator[Rewrite]:
+    """The rule applied to all terms that hold a target, one after the other."""
+    for name in [f.name for f in graph.factors]:
+        while (rewrite := _first(graph, data, rule, name, targets)) is not None:
+            yield rewrite
+            graph, data = rewrite.graph, rewrite.data
+
+
+def _first(
+    graph: Graph, data: Mapping[str, Any], rule: Rule, name: str, targets: Collection[str]
+) -> Rewrite | None:
+    """The rule applied to the first terms of a factor that it fits."""
+    factor = next(f for f in graph.factors if f.name == name)
+    facts = Facts(graph, data, _short_name(factor))
+    found = _found(factor, rule, facts, targets)
+    if found is None:
+        return None
+    term, left, auxiliary = found
+    statement, variable = _statement(facts, rule, auxiliary)
+    known = {d: Dim(d.name) for d in auxiliary.sizes}
+    sizes = {**graph.sizes, **{known[d]: n for d, n in auxiliary.sizes.items()}}
+    sizes |= {r.dim: len(r) for r in auxiliary.ranges if r.dim not in sizes}
+    variables = {**graph.variables, variable.name: variable}
+    variables |= {n: v for n, (v, _) in auxiliary.tables.items()}
+    after = replace(
+        with_density(graph, factor, left),
+        sizes=sizes,
+        variables=variables,
+    )
+    after = replace(after, statements=(*after.statements, statement))
+    values = {**data, **{n: a for n, (_, a) in auxiliary.tables.items()}}
+    return Rewrite(rule, name, term, statement, graph, after, values)
+
+
+def _found(
+    factor: Factor, rule: Rule, facts: Facts, targets: Collection[str]
+) -> tuple[Expr, Expr, Auxiliary] | None:
+    """The term of a factor that a rule fits, the rest of its log density, the new variable."""
+    if rule.of_statement is not None:
+        if not isinstance(factor, Statement) or not mentions(factor.log_density, targets):
+            return None
+        stated = rule.of_statement(factor, facts)
+        if stated is None:
+            return None
+        left, auxiliary = stated
+        return factor.log_density - left, left, auxiliary
+    density = _prepared(facts.graph, facts.data, factor, targets)
+    terms, rest = terms_in(density, rule.head, targets, facts.graph.sizes)
+    found = next(rule.apply(terms, factor.over, facts), None)
+    if found is None:
+        return None
+    used, auxiliary = found
+    left = Add(rest, *(_summed(t) for t in terms if t not in used))
+    return Add(*(_summed(t) for t in used)), left, auxiliary
+
+
+def _prepared(
+    graph: Graph, data: Mapping[str, Any], factor: Factor, targets: Collection[str]
+) -> Expr:
+    """The log density of a factor, as derivations read it: reduced, gates out, logs expanded."""
+    density = renamed_apart(factor.log_density, {r.dim for r in factor.over})
+    reduced = opened(simplified(density, targets, counts=True), targets, binary_arrays(graph, data))
+    return expand_logs(reduced, targets)
+
+
+def _summed(term: Term) -> Expr:
+    total = term.coefficient * term.head
+    for r in reversed(term.ranges):
+        total = Over(total, r.dim, r.start, r.stop)
+    return total
+
+
+def _short_name(factor: Factor) -> str:
+    """The name of a factor: for a region of an array that of the array."""
+    return factor.target.array.name if isinstance(factor, Statement) else factor.name
+
+
+def _statement(facts: Facts, rule: Rule, auxiliary: Auxiliary) -> tuple[Statement, Variable]:
+    """The statement and the variable that the auxiliary variable is declared by."""
+    name = facts.fresh(f"{facts.factor}_{rule.suffix}")
+    dims = (*(r.dim for r in auxiliary.ranges), *auxiliary.event)
+    target = auxiliary.array(name)[dims]
+    support = auxiliary.support
+    row = density_row(support, len(auxiliary.event))
+    statement = Statement(
+        name,
+        target,
+        auxiliary.ranges,
+        auxiliary.event,
+        row,
+        (("log", auxiliary.log_density(target)),),
+    )
+    variable = Variable(name, dims, "random", integer=support.is_discrete, of=auxiliary.of)
+    return statement, variable
+
+
+def density_row(support: Support, event: int = 0) -> Family:
+    """A row without a name: a distribution that is given by its log density and support alone."""
+    return Family(
+        name="",
+        parameters={"log": Parameter()},
+        support=lambda _event, **_: support,
+        log_density=lambda _x, _event, log: log,
+        simulate="",
+        event=event,
+    )
+
+
+def with_density(graph: Graph, factor: Factor, density: Expr) -> Graph:
+    """The graph with another log density for one of its factors, on the same support."""
+    if not isinstance(factor, Statement):
+        potentials = tuple(
+            replace(p, log_density=density) if p is factor else p for p in graph.potentials
+        )
+        return replace(graph, potentials=potentials)
+    changed = replace(
+        factor,
+        family=density_row(factor.support, factor.family.event),
+        arguments=(("log", sp.sympify(density)),),
+        lower=None,
+        upper=None,
+        censored=(),
+    )
+    return replace(graph, statements=tuple(changed if s is factor else s for s in graph.statements))

@@ -1,0 +1,132 @@
+"""Powers and gamma functions: an auxiliary variable that is positive, or between 0 and 1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from itertools import permutations
+
+import sympy as sp
+from sympy import log, loggamma
+
+from gibbsppl.expressions import Expr, Leaf, LogStirling, Over, substitute
+from gibbsppl.graph import Range
+from gibbsppl.rewrites.rows import Auxiliary, Facts, Rule, one_by_one
+from gibbsppl.rewrites.tables import rows_where
+from gibbsppl.rewrites.terms import Term
+from gibbsppl.supports import POSITIVE, UNIT, Support
+
+
+def power_of_sum(term: Term, over: tuple[Range, ...], facts: Facts) -> Auxiliary | None:
+    """``-c log(s)`` of a positive sum: a Gamma integral, linear in the sum."""
+    exponent, total = -term.coefficient, term.argument
+    is_sum = total.is_Add or isinstance(total, Over)
+    if not is_sum or not facts.is_positive(exponent) or not facts.is_positive(total):
+        return None
+    return Auxiliary(
+        POSITIVE,
+        lambda u: (exponent - 1) * log(u) - u * total - loggamma(exponent),
+        (*over, *term.ranges),
+    )
+
+
+def distance(term: Term, over: tuple[Range, ...], facts: Facts) -> Auxiliary | None:
+    """``-c |x|``: a normal with a variance that is exponential, quadratic in ``x``."""
+    rate, x = -term.coefficient, term.argument
+    if not facts.is_positive(rate):
+        return None
+    return Auxiliary(
+        POSITIVE,
+        lambda v: log(rate) - log(2 * sp.pi * v) / 2 - x**2 / (2 * v) - rate**2 * v / 2,
+        (*over, *term.ranges),
+    )
+
+
+Terms = tuple[Term, ...]
+
+
+def rising(
+    terms: Terms, over: tuple[Range, ...], facts: Facts
+) -> Iterator[tuple[Terms, Auxiliary]]:
+    """``loggamma(r + n) - loggamma(r)`` of a count ``n``: the tables of ``n`` customers."""
+    for high, low, n in _ratios(terms):
+        r, ranges = low.argument, (*over, *low.ranges)
+        if facts.is_count(n, ranges) and facts.is_positive(r):
+            support = Support("integer", sp.S.Zero, n)
+            yield (high, low), Auxiliary(support, partial(_tables, n, r), ranges)
+
+
+def _tables(n: Expr, r: Expr, tables: Leaf) -> Expr:
+    return LogStirling(n, tables) + tables * log(r)
+
+
+def falling(
+    terms: Terms, over: tuple[Range, ...], facts: Facts
+) -> Iterator[tuple[Terms, Auxiliary]]:
+    """``loggamma(r) - loggamma(r + n)``: a Beta integral, linear in ``r``."""
+    for low, high, n in _ratios(terms, sign=-1):
+        r, ranges = low.argument, (*over, *low.ranges)
+        if not facts.is_positive(r):
+            continue
+        if facts.is_positive(n):
+            yield (low, high), Auxiliary(UNIT, partial(_fraction, n, r), ranges)
+        elif facts.is_data(n) and facts.is_nonnegative(n):
+            table = rows_where(n, ranges, facts)
+            if table is not None:
+                here = (substitute(e, table.positions) for e in (n, r))
+                density = partial(_fraction, *here)
+                yield (
+                    (low, high),
+                    Auxiliary(
+                        UNIT, density, (table.range,), sizes=table.sizes, tables=table.arrays
+                    ),
+                )
+
+
+def _fraction(n: Expr, r: Expr, q: Leaf) -> Expr:
+    return (r - 1) * log(q) + (n - 1) * log(1 - q) - loggamma(n)
+
+
+def _ratios(terms: Terms, sign: int = 1) -> Iterator[tuple[Term, Term, Expr]]:
+    """Pairs of terms ``sign * (loggamma(r + n) - loggamma(r))``, the positive one first, and n."""
+    for plus, minus in permutations(terms, 2):
+        if (plus.coefficient, minus.coefficient) == (1, -1) and plus.ranges == minus.ranges:
+            gap = sp.expand(sign * (plus.argument - minus.argument))
+            if not gap.is_zero and not gap.could_extract_minus_sign():
+                yield plus, minus, gap
+
+
+RULES = (
+    Rule(
+        name="power of a sum",
+        head=log,
+        suffix="weight",
+        apply=one_by_one(power_of_sum),
+        identity="s^-c = integral over u > 0 of u^(c-1) exp(-u s) / gamma(c)",
+        source="Euler; for Student-t scale mixtures, F. Caron and A. Doucet (2012) for rankings",
+    ),
+    Rule(
+        name="distance",
+        head=sp.Abs,
+        suffix="variance",
+        apply=one_by_one(distance),
+        identity="exp(-c|x|) = integral over v > 0 of c (2 pi v)^(-1/2) exp(-x^2/(2v) - c^2 v/2)",
+        source="D. F. Andrews and C. L. Mallows (1974), Scale mixtures of normal distributions",
+    ),
+    Rule(
+        name="tables of customers",
+        head=loggamma,
+        suffix="tables",
+        apply=rising,
+        identity="gamma(r + n) / gamma(r) = sum over l of |s(n, l)| r^l",
+        source="M. Zhou and L. Carin (2015), Negative binomial process count and mixture modeling",
+    ),
+    Rule(
+        name="fraction",
+        head=loggamma,
+        suffix="fraction",
+        apply=falling,
+        identity="gamma(r) / gamma(r + n) = integral of q^(r-1) (1-q)^(n-1) dq / gamma(n)",
+        source="M. D. Escobar and M. West (1995), Bayesian density estimation and inference",
+    ),
+)

@@ -1,0 +1,65 @@
+"""Tables of the positions at which something is, so that nothing is stored for the others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gibbsppl.expressions import Array, Dim, Expr, root_of
+from gibbsppl.graph import Range, Variable
+from gibbsppl.rewrites.rows import Facts
+
+# A table of fewer positions than this is not worth its indices.
+LEAST_POSITIONS = 10_000
+LARGEST_SHARE = 0.5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """A new dim, the positions of the old ranges at each of its rows, and their arrays."""
+
+    range: Range
+    positions: Mapping[Dim, Expr]
+    arrays: Mapping[str, tuple[Variable, Any]]
+
+    @property
+    def sizes(self) -> Mapping[Dim, int]:
+        """The size of the new dim."""
+        return {self.range.dim: len(self.range)}
+
+
+def rows_where(
+    count: Expr, ranges: tuple[Range, ...], facts: Facts, *, repeated: bool = False
+) -> Table | None:
+    """The positions at which data is not zero; each as often as the data says if ``repeated``.
+
+    ``None`` where there is no such position.
+    """
+    values = facts.values(count, ranges)
+    positions = np.nonzero(values)
+    if repeated:
+        repeats = values[positions].astype(int)
+        positions = tuple(np.repeat(p, repeats) for p in positions)
+    size = len(positions[0]) if ranges else 0
+    if not size:
+        return None
+    dim = facts.fresh_dim(f"{facts.factor}_rows")
+    arrays, indices = {}, {}
+    for r, at in zip(ranges, positions, strict=True):
+        name = facts.fresh(f"{facts.factor}_{root_of(r.dim)}")
+        of = r.dim if r.dim in facts.graph.sizes else None
+        arrays[name] = (Variable(name, (dim,), "index", integer=True, of=of), at + r.start)
+        indices[r.dim] = Array(name, nonnegative=True)[dim]
+    return Table(Range(dim, 0, size), indices, arrays)
+
+
+def is_sparse(count: Expr, ranges: tuple[Range, ...], facts: Facts) -> bool:
+    """Whether so much of data is zero that a table of the rest saves memory and time."""
+    if not ranges or not facts.is_data(count):
+        return False
+    values = facts.values(count, ranges)
+    few = np.count_nonzero(values) <= LARGEST_SHARE * values.size
+    return values.size >= LEAST_POSITIONS and bool(few)

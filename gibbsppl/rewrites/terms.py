@@ -1,0 +1,131 @@
+"""The terms of a log density that an identity can take apart: ``coefficient * head(...)``.
+
+Comes in: a factor and the arrays that are in the way. Goes out: `Term` values, and the log density
+without them. Only sums that hold such a term are multiplied out; all else is left as it is.
+
+>>> from sympy import Abs
+>>> from gibbsppl.expressions import Array
+>>> y, mu, n = Array("y")[Dim("i")], Array("mu")[()], Array("n")[()]
+>>> terms, rest = terms_in(n * (y**2 - Abs(y - mu)), Abs, {"mu"}, {})
+>>> terms[0].coefficient, terms[0].argument, rest
+(-n, mu - y[i], n*y[i]**2)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import sympy as sp
+from sympy import Add, Mul
+
+from gibbsppl.expressions import (
+    Dim,
+    Expr,
+    Over,
+    Softplus,
+    copy_of,
+    dims_of,
+    mentions,
+    root_of,
+    substitute,
+)
+from gibbsppl.graph import Range
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """``sum over the ranges of coefficient * head(argument)``, the factor's own ranges left out."""
+
+    coefficient: Expr
+    head: Expr
+    ranges: tuple[Range, ...] = ()
+
+    @property
+    def argument(self) -> Expr:
+        """What the head is a function of."""
+        return self.head.args[0]
+
+
+def terms_in(
+    expr: Expr, head: Any, targets: Collection[str], sizes: Mapping[Dim, int]
+) -> tuple[tuple[Term, ...], Expr]:
+    """The terms with a head that holds a target, equal ones added up; and the rest."""
+    found, rest = _walked(expr, head, set(targets), sizes)
+    merged: dict[tuple[Expr, tuple[Range, ...]], Term] = {}
+    for term in found:
+        key = (term.head, term.ranges)
+        before = merged[key].coefficient if key in merged else sp.S.Zero
+        merged[key] = replace(term, coefficient=_shortest(before + term.coefficient))
+    return tuple(t for t in merged.values() if t.coefficient != 0), rest
+
+
+def _shortest(expr: Expr) -> Expr:
+    """The expression, multiplied out where that makes it shorter (terms cancel)."""
+    expanded = sp.expand(expr)
+    return expanded if expanded.count_ops() < expr.count_ops() else expr
+
+
+def _walked(
+    expr: Expr, head: Any, targets: set[str], sizes: Mapping[Dim, int]
+) -> tuple[list[Term], Expr]:
+    if not _holds(expr, head, targets):
+        return [], expr
+    if isinstance(expr, head):
+        return _as_term(expr)
+    if expr.is_Add:
+        parts = [_walked(a, head, targets, sizes) for a in expr.args]
+        return [t for found, _ in parts for t in found], Add(*(rest for _, rest in parts))
+    if isinstance(expr, Over):
+        found, rest = _walked(expr.body, head, targets, sizes)
+        within = _range_of(expr, sizes)
+        terms = [replace(t, ranges=(within, *t.ranges)) for t in found]
+        return terms, expr.func(rest, *expr.args[1:])
+    held = [a for a in expr.args if _holds(a, head, targets)] if expr.is_Mul else []
+    if len(held) != 1:
+        return [], expr
+    (part,) = held
+    outside = Mul(*(a for a in expr.args if a is not part))
+    found, rest = _walked(part, head, targets, sizes)
+    terms = [_weighted(t, outside) for t in found]
+    return terms, outside * rest
+
+
+def _as_term(expr: Expr) -> tuple[list[Term], Expr]:
+    """A head by itself; ``Softplus(-x)`` as ``Softplus(x) - x``, so that both signs meet."""
+    if isinstance(expr, Softplus) and expr.args[0].could_extract_minus_sign():
+        return [Term(sp.S.One, Softplus(-expr.args[0]))], expr.args[0]
+    return [Term(sp.S.One, expr)], sp.S.Zero
+
+
+def _weighted(term: Term, outside: Expr) -> Term:
+    """A term times what stands outside of its sums, whose dims are renamed where they clash."""
+    taken = dims_of(outside)
+    names = {r.dim: copy_of(r.dim, taken) for r in term.ranges if r.dim in taken}
+    if names:
+        term = Term(
+            substitute(term.coefficient, names),
+            substitute(term.head, names),
+            tuple(replace(r, dim=names.get(r.dim, r.dim)) for r in term.ranges),
+        )
+    return replace(term, coefficient=outside * term.coefficient)
+
+
+def _holds(expr: Expr, head: Any, targets: set[str]) -> bool:
+    heads = head if isinstance(head, tuple) else (head,)
+    return any(mentions(e, targets) for e in expr.atoms(*heads))
+
+
+def _range_of(expr: Over, sizes: Mapping[Dim, int]) -> Range:
+    """The positions that a sum is over: all of its dim, unless it says which."""
+    (dim,) = expr.bound
+    if len(expr.args) > 2:
+        start, stop = map(int, expr.args[2:])
+        return Range(dim, start, stop)
+    return Range(dim, 0, size_of(dim, sizes))
+
+
+def size_of(dim: Dim, sizes: Mapping[Dim, int]) -> int:
+    """The size of a dim, or of the one that it is a copy of."""
+    return sizes[dim] if dim in sizes else sizes[Dim(root_of(dim))]

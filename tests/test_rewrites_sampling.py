@@ -1,0 +1,182 @@
+"""Samplers of rewritten models: exact conditionals, the posterior that they had before."""
+
+import numpy as np
+import pytest
+from references.monte_carlo import BATCHES, mean_and_error
+from rewrites import examples, examples_hidden, examples_positive
+from scipy import stats
+from test_rewrites import EXAMPLES, NOT_FOUND, REWRITES
+
+import gibbsppl as gp
+from gibbsppl.checks.geweke import geweke
+
+LEVEL = 1e-3
+CHAINS, DRAWS = 4, 2000
+
+# What is wrong with the samplers of these models, automatically and if the rule is asked for.
+LAG = "a table gives an index minus one, which is written as a slice that starts at -1"
+COPY = "a new dim is named as a copy of another, of another size, and is taken for it"
+ZERO = "a term of a sum that is zero: 0 * log(0) is not a number in what is written"
+ZERO_CHECK = "a term of a sum that is zero: the ratio check compares infinities"
+NO_START = "an auxiliary variable that has no exact conditional is moved from no value at all"
+BROKEN = {
+    examples.events_of_a_region: LAG,
+    examples.trials_beside_a_dim_of_that_name: COPY,
+    examples.loadings_of_which_some_are_zero: ZERO_CHECK,
+}
+BROKEN_IF_ASKED = BROKEN | {
+    examples.backgrounds_of_two_lengths: COPY,
+    examples.a_background_that_is_nowhere: ZERO,
+    examples_hidden.heavy_tails_that_are_cut: NO_START,
+}
+
+
+def marks(model, broken):
+    return [pytest.mark.xfail(reason=broken[model], strict=True)] if model in broken else ()
+
+
+MODELS = [
+    pytest.param(m, id=m.__name__, marks=marks(m, BROKEN))
+    for m in dict.fromkeys(m for ms in EXAMPLES.values() for m in ms)
+]
+ASKED = [
+    pytest.param(r.name, m, id=f"{r.name}-{m.__name__}", marks=marks(m, BROKEN_IF_ASKED))
+    for r in REWRITES
+    for m in EXAMPLES.get(r.name, ())
+    if (r.name, m.__name__) not in NOT_FOUND
+]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_conditional_passes_the_ratio_check(model):
+    assert gp.compile(model()).verify().passed
+
+
+@pytest.mark.parametrize(("name", "model"), ASKED)
+def test_every_conditional_of_a_rewrite_that_is_asked_for_passes(name, model):
+    sampler = gp.compile(model(), rewrites={name: True})
+
+    assert name in {r.rule.name for r in sampler.schedule.rewrites}
+    assert sampler.verify().passed
+
+
+# ---- the same posterior with and without -----------------------------------------------------
+
+
+def moments(sampler, seed):
+    """The draws of each element, and their squares, as arrays (chain, draw) by name."""
+    draws = sampler.sample(draws=DRAWS, warmup=200, chains=CHAINS, seed=seed, progress=False)
+    found = {}
+    for name in (s.target.array.name for s in sampler.graph.latent):
+        values = np.asarray(draws[name]).reshape(CHAINS, DRAWS, -1)
+        for j, element in enumerate(np.moveaxis(values, -1, 0)):
+            if np.ptp(element) > 0:
+                found[name, j] = element
+                found[name, j, "square"] = element**2
+    return found
+
+
+def disagreements(first, second):
+    """What differs by more than its Monte Carlo error, the level shared out among all.
+
+    The errors are themselves estimated, each by the means of some batches: so the distance is
+    compared with Student's t of the fewer degrees of freedom.
+    """
+    assert set(first) == set(second)
+    limit = stats.t.isf(LEVEL / len(first) / 2, CHAINS * BATCHES - 1)
+    (a, b) = ({n: mean_and_error(v) for n, v in d.items()} for d in (first, second))
+    gaps = {n: abs(a[n][0] - b[n][0]) / np.hypot(a[n][1], b[n][1]) for n in first}
+    return {n: gap for n, gap in gaps.items() if not gap <= limit}
+
+
+COMPARED = {
+    examples.logistic_regression: "Polya-Gamma",
+    examples.trials_of_which_some_are_none: "Polya-Gamma",
+    examples.probit_regression: "latent normal",
+    examples.probits_of_trials: "latent normal",
+    examples.readings_to_whole_numbers: "latent normal between",
+    examples.a_background: "share out",
+    examples.a_background_of_a_region: "share out",
+    examples.an_event_for_certain: "at least one",
+    examples_positive.robust_regression: "power of a sum",
+    examples_positive.comparisons_of_pairs: "power of a sum",
+    examples_positive.lasso: "distance",
+    examples_positive.scattered_counts: "tables of customers",
+    examples_positive.clusters_of_groups: "fraction",
+    examples_hidden.followed_to_an_end: "hidden value",
+}
+
+
+def test_every_rule_is_compared():
+    assert set(COMPARED.values()) == {r.name for r in REWRITES}
+
+
+QUICK = (examples.a_background,)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [pytest.param(m, marks=() if m in QUICK else pytest.mark.slow) for m in COMPARED],
+    ids=lambda f: f.__name__,
+)
+def test_the_posterior_is_the_same_with_a_rewrite_and_without(model):
+    name = COMPARED[model]
+    with_it = gp.compile(model(), rewrites={name: True})
+    without = gp.compile(model(), rewrites=dict.fromkeys((r.name for r in REWRITES), False))
+
+    assert name in {r.rule.name for r in with_it.schedule.rewrites}
+    assert not without.schedule.rewrites
+    assert disagreements(moments(with_it, 1), moments(without, 2)) == {}
+
+
+def test_the_comparison_sees_another_prior():
+    def model(rate):
+        with gp.Model() as m:
+            signal, noise = gp.Gamma("signal", 2, rate=rate), gp.Gamma("noise", 3, rate=1)
+            gp.Poisson("y", signal + 2 * noise + 0.5, observed=4)
+        return gp.compile(m, rewrites={"share out": True})
+
+    assert disagreements(moments(model(1.0), 1), moments(model(1.2), 2))
+
+
+# ---- joint-distribution tests ----------------------------------------------------------------
+
+
+def poisson_factorisation():
+    with gp.Model(coords={"d": 3, "w": 3, "k": 2}) as m:
+        theta = gp.Gamma("theta", 2, rate=1, dims=("d", "k"))
+        phi = gp.Gamma("phi", 2, rate=2, dims=("w", "k"))
+        gp.Poisson("y", (theta * phi).sum("k"), dims=("d", "w"), observed=np.ones((3, 3)))
+    return m
+
+
+def student_t_regression():
+    with gp.Model() as m:
+        tau = gp.Gamma("tau", 4, rate=2)
+        mean = examples.line()
+        gp.StudentT("y", nu=4, mu=mean, tau=tau, dims="i", observed=examples.MEASURED)
+    return m
+
+
+def bradley_terry():
+    with gp.Model(coords={"player": 3}) as m:
+        skill = gp.Gamma("skill", 2, rate=1, dims="player")
+        first = gp.Index("first", [0, 1, 2, 0, 1], of="player", dims="game")
+        second = gp.Index("second", [1, 2, 0, 2, 0], of="player", dims="game")
+        p = skill[first] / (skill[first] + skill[second])
+        gp.Bernoulli("won", p, dims="game", observed=[1, 0, 1, 1, 0])
+    return m
+
+
+@pytest.mark.parametrize(
+    "model",
+    [poisson_factorisation, student_t_regression, bradley_terry, examples.links_of_a_network],
+    ids=lambda f: f.__name__,
+)
+def test_sweeps_leave_the_joint_distribution_as_it_is(model):
+    sampler = gp.compile(model(), exact=True)
+    rng = np.random.default_rng(11)
+    result = geweke(rng, sampler.graph, sampler.data, sampler.program, level=LEVEL)
+
+    assert sampler.schedule.rewrites
+    assert result.passed, result
