@@ -8,39 +8,21 @@ Learning Research 3, 993-1022; also J. K. Pritchard, M. Stephens and P. Donnelly
 of population structure using multilocus genotype data", Genetics 155, 945-959, with Gibbs sampling.
 This is the naive sampler with its three conditionals: nothing is integrated out.
 
-The corpus is the copy of 395 news stories of Reuters, 84,010 words of 4,258 kinds, that the
-package ``lda`` ships (an extra of the tests); ``bars()`` is a small made-up one. Topics can be
-renamed without any change to the density: look at the likelihood with the labels summed out.
+The corpus, ``reuters()``, is of 395 news stories, 84,010 words of 4,258 kinds; ``bars()`` is a
+small made-up one. Topics can be renamed without any change to the density: look at the likelihood
+with the labels summed out.
 """
-
-import warnings
 
 import numpy as np
 
 import gibbsppl as gp
+from models.reuters import tokens as reuters
 
 # Pointer: tests/references/lda.py is an independent sampler. From the same start the likelihood
 # after a number of sweeps is compared, between chains, with this one's.
 REFERENCE = {}
 
 ALPHA, ETA = 0.1, 0.01
-
-
-def reuters():
-    """The tokens of 395 Reuters stories: (document, word, vocabulary)."""
-    try:
-        import lda.datasets  # noqa: PLC0415  (an extra of the tests, needed for this corpus only)
-    except ImportError:
-        raise gp.ModelError(
-            "lda: the Reuters corpus is in the package 'lda', which is not installed; run "
-            "`pip install lda`, or pass another corpus, such as model(corpus=bars())."
-        ) from None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)  # the package leaves its files open
-        counts = lda.datasets.load_reuters()
-        vocabulary = list(lda.datasets.load_reuters_vocab())
-    document, word = (np.repeat(i, counts[counts.nonzero()]) for i in counts.nonzero())
-    return document, word, vocabulary
 
 
 def bars(rng=None, documents=12, length=40, side=3, alpha=ALPHA):
