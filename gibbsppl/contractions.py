@@ -25,6 +25,7 @@ from gibbsppl.expressions import (
     Equals,
     Expr,
     Greatest,
+    Leaf,
     Over,
     Where,
     copy_of,
@@ -209,9 +210,16 @@ def _through_gathers(factors: list[Expr], ranges: Mapping[Dim, Range]) -> list[E
         return factors
     found = []
     for factor in factors:
-        moved = factor if factor in matches else substitute(factor, mapping)
+        stays = factor in matches or _reads_beside(factor, mapping)
+        moved = factor if stays else substitute(factor, mapping)
         found.append(factor if dims_of(moved) & set(ranges) else moved)
     return found
+
+
+def _reads_beside(factor: Expr, gathers: Collection[Expr]) -> bool:
+    """Whether a factor reads an array some positions off a gather: not all axis positions exist."""
+    indices = (i for leaf in factor.atoms(Leaf) for i in leaf.indices if i.is_Add)
+    return any(i.has(g) for i in indices for g in gathers)
 
 
 def _distributed(inside: list[Expr], left: tuple[Range, ...], is_data: IsData) -> Expr | None:

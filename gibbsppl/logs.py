@@ -87,7 +87,7 @@ def _log(of: Expr, targets: Collection[str]) -> Expr:
         of = sp.cancel(sp.together(of))
     if of.is_Add:
         of = sp.factor_terms(of, radical=True) if (one := _one_minus(of)) is None else one
-    if of.is_Add and is_small and _is_worth_it(of, product := factored(of)):
+    if of.is_Add and is_small and _is_worth_it(of, product := factored(of), targets):
         parts = _of_one_sign(product)
         return sp.log(of) if parts is None else Add(*(_log(a, targets) for a in parts))
     if of.is_Mul:
@@ -114,12 +114,13 @@ def _log(of: Expr, targets: Collection[str]) -> Expr:
     return sp.log(of)
 
 
-def _is_worth_it(of: Expr, product: Expr) -> bool:
-    """Whether a product says more than a sum: a number taken out is not worth its squares."""
+def _is_worth_it(of: Expr, product: Expr, targets: Collection[str]) -> bool:
+    """Whether a product says more than a sum: a constant taken out is not worth its squares."""
     if not product.is_Mul:
         return False
-    parts = [p for p in product.args if not p.is_number]
-    return len(parts) > 1 or not any(p.base.is_Add for p in of.atoms(sp.Pow))
+    parts = [p for p in product.args if mentions(p, targets)]
+    squares = (p for p in of.atoms(sp.Pow) if p.base.is_Add and mentions(p, targets))
+    return len(parts) > 1 or not any(True for _ in squares)
 
 
 def _log_if(chosen: Expr, of: Expr, targets: Collection[str]) -> Expr:

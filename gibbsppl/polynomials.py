@@ -17,7 +17,7 @@ import sympy as sp
 from gibbsppl.expressions import Expr
 
 # What is larger is left as it is: factoring takes minutes from some hundreds of terms.
-MOST_TERMS = 200
+MOST_TERMS = 1000
 
 
 def expanded_size(of: Expr) -> int:

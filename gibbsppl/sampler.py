@@ -67,6 +67,11 @@ def compile(  # noqa: A001  (the word of the field)
             raise CompileError(
                 f"blocks[{name!r}]: found {how!r}, expected 'elements' (one after the other)."
             )
+    if not isinstance(rewrites, Mapping | bool):
+        raise CompileError(
+            f"rewrites: found {rewrites!r}, expected a dict from names of rules to True or False, "
+            "or False for none."
+        )
     settings = {
         "blocks": dict(blocks or {}),
         "rewrites": rewrites,
@@ -125,8 +130,32 @@ class Sampler:
         return self.program.source
 
     def explain(self, name: str | None = None) -> str:
-        """The derivation of one variable's conditional, step by step; of all without a name."""
-        return explained(self.schedule, self.source, name, self.data)
+        """The derivation of one variable's conditional, step by step; of all without a name.
+
+        Without a name it also says which rewrites were made, and what else could have been done.
+        """
+        told = explained(self.schedule, self.source, name, self.data)
+        return told if name is not None else f"{told}\n\n\n{self.rewrites}"
+
+    @property
+    def rewrites(self) -> str:
+        """The auxiliary variables that were added, and the rewrites that are possible besides."""
+        made = [
+            f'"{r.rule.name}" in {r.factor}: adds {r.variable}; {r.rule.identity}'
+            for r in self.schedule.rewrites
+        ]
+        more = [
+            f'rewrites={{"{r.rule.name}": True}} would add {r.variable} to {r.factor}'
+            for r in possible(self.graph, self.data, self.schedule.rewrites)
+        ]
+        more += [
+            f'collapse=("{name}",) would draw labels with {name} integrated out'
+            for name in collapsible(self.schedule.graph, self.data)
+            if name not in self.settings["collapse"]
+        ]
+        lines = ["Rewrites", *(f"   made: {line}" for line in made)]
+        lines += [f"   possible: {line}" for line in more]
+        return "\n".join(lines if len(lines) > 1 else [*lines, "   none made, none possible"])
 
     def verify(self, seed: int = 0) -> Any:
         """The exact ratio check of every conditional: a table that prints, and ``.passed``.
@@ -208,7 +237,7 @@ class Sampler:
 
     def _draws(self, values: Mapping[str, Any], attributes: Mapping[str, Any]) -> Draws:
         """The draws with the names of their dims, their coords and the data."""
-        variables = self.graph.variables
+        variables = self.schedule.graph.variables
         dims = {n: tuple(d.name for d in v.dims) for n, v in variables.items()}
         dims |= {d.name: tuple(a.name for a in d.dims) for d in self.graph.deterministics}
         observed = {s.target.array.name for s in self.graph.statements if s.known != 0}

@@ -14,8 +14,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from gibbsppl.rewrites import REWRITES
+
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
+RULES = ROOT / "docs" / "rewrites.md"
 PAGES = [README, ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NUMBER = re.compile(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?")
@@ -52,6 +55,25 @@ def test_links_lead_somewhere(page):
     targets = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text("utf-8"))
     inside = [target for target in targets if "://" not in target]
     assert [target for target in inside if not (page.parent / target).exists()] == []
+
+
+def rules_in(text):
+    """Name, identity and source of each row of the table of rules."""
+    rows = re.findall(r"^\| `(.+?)` \| `(.+?)` \| .+? \| (.+?) \|$", text, re.MULTILINE)
+    return [tuple(cell.replace(r"\|", "|") for cell in row) for row in rows]
+
+
+def test_the_table_of_rules_says_what_the_rules_say():
+    assert rules_in(RULES.read_text("utf-8")) == [(r.name, r.identity, r.source) for r in REWRITES]
+
+
+@pytest.mark.parametrize("field", ["name", "identity", "source"])
+def test_any_other_word_in_the_table_of_rules_would_be_found(field):
+    page = RULES.read_text("utf-8")
+
+    for rule in REWRITES:
+        cell = getattr(rule, field).replace("|", r"\|")
+        assert rules_in(page.replace(cell, "something else")) != rules_in(page)
 
 
 @pytest.fixture

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
 
 import sympy as sp
 
-from gibbsppl.backends.lines import assigned, is_product
+from gibbsppl.backends.lines import INDENT, assigned, is_product
 from gibbsppl.backends.places import index_text, ranges_of
 from gibbsppl.backends.writer import Writer
 from gibbsppl.contractions import Contribution
-from gibbsppl.expressions import Dim
+from gibbsppl.expressions import Dim, Expr, Leaf, dims_of, substitute
 from gibbsppl.schedule.steps import Bound, NaturalParameter
 
 
@@ -21,7 +23,10 @@ def accumulated(writer: Writer, name: str, parameter: NaturalParameter, *, full:
     """
     writer.order = {}
     writer.arrange(parameter.axes)
-    if all(c.is_everywhere(writer.sizes) for c in parameter.contributions):
+    rows = _rows(writer, parameter)
+    if rows is not None and not full:
+        lines = _sum_of_rows(writer, name, parameter.axes, *rows)
+    elif all(c.is_everywhere(writer.sizes) for c in parameter.contributions):
         lines = _summed(writer, name, parameter, full=full)
     else:
         shape = tuple(map(writer.size, parameter.axes))
@@ -68,6 +73,81 @@ def _summed(writer: Writer, name: str, parameter: NaturalParameter, *, full: boo
         shape = tuple(map(writer.size, axes))
         lines.append(f"{name} = {writer.call('broadcast_to')}({name}, {shape})")
     return lines
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """A term that an element of an event has through one index alone: rows of a table."""
+
+    factor: str
+    value: Expr
+    along: Dim
+    size: int
+    index: Expr
+
+
+def _rows(writer: Writer, parameter: NaturalParameter) -> tuple[Expr, list[_Rows]] | None:
+    """The parameter of an event: what all rows share, and rows of tables; None if there is more."""
+    axes, variables = parameter.axes, writer.graph.variables
+    events = {(variables[s.target.array.name].dims, s.event) for s in writer.graph.statements}
+    everywhere = all(c.is_everywhere(writer.sizes) for c in parameter.contributions)
+    if len(axes) < 2 or (axes, axes[-1:]) not in events or parameter.squares or not everywhere:
+        return None
+    terms = [(c.factor, t) for c in parameter.contributions for t in _terms(c.value)]
+    same = sp.Add(*(t for _, t in terms if dims_of(t) <= {axes[-1]}))
+    rest = [_read_at(writer, f, t, axes) for f, t in terms if not dims_of(t) <= {axes[-1]}]
+    rows = [r for r in rest if r is not None]
+    return (same, rows) if rows and len(rows) == len(rest) else None
+
+
+def _terms(value: Expr) -> tuple[Expr, ...]:
+    """The terms of a sum; the log of a product of what is not negative is one."""
+    found: list[Expr] = []
+    for term in sp.Add.make_args(value):
+        factors = term.args[0].args if isinstance(term, sp.log) and term.args[0].is_Mul else ()
+        split = factors and all(f.is_nonnegative for f in factors)
+        found += map(sp.log, factors) if split else (term,)
+    return tuple(found)
+
+
+def _read_at(writer: Writer, factor: str, term: Expr, axes: tuple[Dim, ...]) -> _Rows | None:
+    """A term as rows of a table, if one index is all that it has of the dims before the last."""
+    found = {
+        (index, writer.sizes[writer.axes_of(leaf.array.name)[axis]])
+        for leaf in term.atoms(Leaf)
+        for axis, index in enumerate(leaf.indices)
+        if isinstance(index, Leaf) and dims_of(index)
+    }
+    if len(found) != 1:
+        return None
+    ((index, size),) = found
+    along = Dim(f"along {index}")
+    value = substitute(term, {index: along})
+    if dims_of(value) != {along, axes[-1]} or not dims_of(index) <= set(axes[:-1]):
+        return None
+    smaller = size < prod(map(writer.size, dims_of(index)))
+    return _Rows(factor, value, along, size, index) if smaller else None
+
+
+def _sum_of_rows(
+    writer: Writer, name: str, axes: tuple[Dim, ...], same: Expr, rows: Sequence[_Rows]
+) -> list[str]:
+    """Lines that say of which tables, read at which indices, a parameter is the sum."""
+    before = writer.sizes
+    lines = [
+        f"{name} = {writer.call('SumOfRows')}(",
+        f"{INDENT}{tuple(map(writer.size, axes))},",
+        f"{INDENT}{writer.align(writer.write(same), axes[-1:])},",
+    ]
+    for r in rows:
+        writer.sizes = {**before, r.along: r.size}
+        writer.order = {}
+        writer.arrange((r.along, *axes))
+        values = writer.align(writer.write(r.value), (r.along, axes[-1]))
+        index = writer.align(writer.write(r.index), axes[:-1])
+        lines.append(f"{INDENT}{writer.call('Rows')}({values}, {index}),  # from {r.factor}")
+    writer.sizes = before
+    return [*lines, ")"]
 
 
 def _on_diagonal(writer: Writer, name: str, parameter: NaturalParameter) -> list[str]:

@@ -53,7 +53,9 @@ def _grouped_sum(writer: Writer, index: Expr, axis: Dim, along: Dim, summand: Ex
     else:
         value = writer.write(rest)
         value = _spread(writer, value, _along_first(value, along))
-        text = Text(f"{groups}.sum({value.code})", (axis, *value.dims[1:]))
+        by_row = f"{writer.call('sum_rows')}({groups}, {value.code})"
+        code = by_row if value.dims[1:] else f"{groups}.sum({value.code})"
+        text = Text(code, (axis, *value.dims[1:]))
     if coefficient == 1:
         return text
     return Text(f"{number(coefficient).code} * {text.code}", text.dims, PRODUCT)

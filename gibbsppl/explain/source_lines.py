@@ -31,11 +31,20 @@ def step_lines(source: str, step: str) -> list[str]:
     functions = {n.name: n for n in module.body if isinstance(n, ast.FunctionDef)}
     calls = _functions_by_step(module)
     own = functions[calls[step]]
-    drawn = _drawing(functions["sweep"], calls[step], set(calls.values()))
+    # (a scan is drawn by its loops, an auxiliary variable in a function of its own)
+    others = {f: f.replace("_given_rest", "_scan") for f in calls.values()}
+    drawing = {f: loops if loops in functions else f for f, loops in others.items()}
+    where = "sweep"
+    drawn = list(_drawing(functions[where], drawing[calls[step]], set(drawing.values())))
+    if not drawn and "augment" in functions:
+        where = "augment"
+        drawn = list(_drawing(functions[where], drawing[calls[step]], set(drawing.values())))
+    loops = drawing[calls[step]]
     return [
+        *([*_text(source, functions[loops]), ""] if loops != calls[step] else []),
         *_text(source, own),
         "",
-        "# in sweep(rng, s, c):",
+        f"# in {where}(rng, s, c):",
         *(line for statement in drawn for line in _text(source, statement)),
     ]
 

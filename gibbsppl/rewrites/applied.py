@@ -13,7 +13,7 @@ from typing import Any
 import sympy as sp
 from sympy import Add
 
-from gibbsppl.expressions import Dim, Expr, Over, mentions, renamed_apart
+from gibbsppl.expressions import Expr, Over, mentions, renamed_apart
 from gibbsppl.families import Family, Parameter
 from gibbsppl.gates import binary_arrays, opened
 from gibbsppl.graph import Factor, Graph, Statement, Variable
@@ -59,15 +59,16 @@ def _first(
     graph: Graph, data: Mapping[str, Any], rule: Rule, name: str, targets: Collection[str]
 ) -> Rewrite | None:
     """The rule applied to the first terms of a factor that it fits."""
-    factor = next(f for f in graph.factors if f.name == name)
+    factor = next((f for f in graph.factors if f.name == name), None)
+    if factor is None:
+        return None
     facts = Facts(graph, data, _short_name(factor))
     found = _found(factor, rule, facts, targets)
     if found is None:
         return None
     term, left, auxiliary = found
     statement, variable = _statement(facts, rule, auxiliary)
-    known = {d: Dim(d.name) for d in auxiliary.sizes}
-    sizes = {**graph.sizes, **{known[d]: n for d, n in auxiliary.sizes.items()}}
+    sizes = {**graph.sizes, **auxiliary.sizes}
     sizes |= {r.dim: len(r) for r in auxiliary.ranges if r.dim not in sizes}
     variables = {**graph.variables, variable.name: variable}
     variables |= {n: v for n, (v, _) in auxiliary.tables.items()}
@@ -156,13 +157,14 @@ def density_row(support: Support, event: int = 0) -> Family:
 
 
 def with_density(graph: Graph, factor: Factor, density: Expr) -> Graph:
-    """The graph with another log density for one of its factors, on the same support."""
+    """The graph with another log density for one of its factors, on the same support.
+
+    A potential of which nothing is left goes.
+    """
     if not isinstance(factor, Statement):
-        potentials = tuple(
-            replace(p, log_density=density) if p is factor else p for p in graph.potentials
-        )
-        return replace(graph, potentials=potentials)
-    changed = replace(
+        changed = (replace(p, log_density=density) if p is factor else p for p in graph.potentials)
+        return replace(graph, potentials=tuple(p for p in changed if p.log_density != 0))
+    stated = replace(
         factor,
         family=density_row(factor.support, factor.family.event),
         arguments=(("log", sp.sympify(density)),),
@@ -170,4 +172,4 @@ def with_density(graph: Graph, factor: Factor, density: Expr) -> Graph:
         upper=None,
         censored=(),
     )
-    return replace(graph, statements=tuple(changed if s is factor else s for s in graph.statements))
+    return replace(graph, statements=tuple(stated if s is factor else s for s in graph.statements))

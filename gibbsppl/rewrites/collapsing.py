@@ -93,6 +93,7 @@ def collapsed(
 ) -> tuple[Graph, tuple[Scan, ...]]:
     """The graph with variables integrated out, and the scans of the labels that saw them."""
     latent = {s.target.array.name: s for s in graph.latent}
+    names = tuple(dict.fromkeys(names))
     for name in names:
         if name not in latent:
             raise CompileError(
@@ -256,7 +257,10 @@ def _check_direct(
     """Refuse labels read through an index, and sums onto one place."""
     ranges = {r.dim for r in label.over}
     extra = {r.dim for r in scatter.over} - ranges
-    shown = {d for i in scatter.indices for d in dims_of(i)}
+    event = {d for o in marginal.log_density.atoms(Over) for d in o.bound}
+    # One child for each place: a further dim is itself the position on an axis that is no event.
+    pairs = zip(marginal.axes, scatter.indices, strict=True)
+    shown = {i for a, i in pairs if isinstance(i, Dim) and a not in event}
     if set(leaves) != {label.target} or not extra <= shown:
         raise CompileError(
             f"collapse: {label.target} changes {marginal.name} through several elements at once "

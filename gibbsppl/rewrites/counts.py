@@ -11,7 +11,7 @@ import numpy as np
 import sympy as sp
 from sympy import Add, loggamma
 
-from gibbsppl.expressions import Dim, Equals, Expr, Leaf, LogGammaP, Over, substitute
+from gibbsppl.expressions import Dim, Equals, Expr, Leaf, LogGammaP, Over, Where, substitute
 from gibbsppl.graph import Range
 from gibbsppl.rewrites.rows import Auxiliary, Facts, Rule, one_by_one
 from gibbsppl.rewrites.tables import is_sparse, rows_where
@@ -58,8 +58,10 @@ def _parts(total: Expr, facts: Facts) -> tuple[Dim, int, Expr] | None:
     if len(terms) < 2 or not all(map(facts.is_nonnegative, terms)):
         return None
     dim = facts.fresh_dim("part")
-    logs = (Equals(dim, sp.Integer(j)) * sp.log(t) for j, t in enumerate(terms))
-    return dim, len(terms), Add(*logs)
+    log_part: Expr = sp.log(terms[-1])
+    for j in reversed(range(len(terms) - 1)):
+        log_part = Where(Equals(dim, sp.Integer(j)), sp.log(terms[j]), log_part)
+    return dim, len(terms), log_part
 
 
 def _thinned(total: Expr, facts: Facts) -> tuple[Expr, ...]:
@@ -117,7 +119,7 @@ def _is_gate(term: Term, over: tuple[Range, ...], facts: Facts) -> bool:
 
 def _of_complement(of: Expr) -> Expr | None:
     """The ``x`` of ``1 - exp(-x)``."""
-    tail = sp.expand(1 - of)
+    tail = 1 - of
     return -tail.args[0] if isinstance(tail, sp.exp) else None
 
 

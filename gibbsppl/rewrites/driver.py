@@ -13,11 +13,13 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from gibbsppl.concavity import LogConcave
 from gibbsppl.conditionals import Derived, conditional_of
 from gibbsppl.errors import CompileError
-from gibbsppl.expressions import leaves_of
-from gibbsppl.graph import Graph, Statement
+from gibbsppl.expressions import leaves_of, mentions
+from gibbsppl.graph import PLAIN, Graph, Statement
 from gibbsppl.matching import NotConjugate
 from gibbsppl.rewrites import counts, links, positive, values
 from gibbsppl.rewrites.applied import Rewrite, applications
@@ -73,13 +75,7 @@ def rewritten(
     asked = dict(asked or {})
     _check_names(asked)
     search = _Search(data, {}, frozenset(elements))
-    kept: tuple[Rewrite, ...] = ()
-    for rule in (r for r in rules if asked.get(r.name)):
-        latent = {s.target.array.name for s in graph.latent}
-        found = tuple(applications(_last(graph, kept), _data(data, kept), rule, latent))
-        if not found:
-            raise CompileError(_does_not_fit(rule))
-        kept += found
+    kept = search.asked(graph, tuple(r for r in rules if asked.get(r.name)))
     allowed = tuple(r for r in rules if asked.get(r.name, True))
     for statement in graph.latent:
         kept += search.needed(graph, kept, statement, allowed)
@@ -136,18 +132,26 @@ def _check_names(asked: Mapping[str, bool]) -> None:
             raise CompileError(
                 f"rewrites: found {name!r}, expected names among {', '.join(map(repr, names))}."
             )
-        if not isinstance(wanted, bool):
+        if not isinstance(wanted, bool | np.bool_):
             raise CompileError(
                 f"rewrites[{name!r}]: found {wanted!r}, expected True (apply it wherever it fits) "
                 "or False (never)."
             )
 
 
-def _does_not_fit(rule: Rule) -> str:
+def _does_not_fit(rule: Rule, graph: Graph, latent: Collection[str]) -> str:
+    heads = rule.head if isinstance(rule.head, tuple) else (rule.head,)
+    near = [
+        f"{f.name} has {PLAIN.text(e)}"
+        for f in graph.factors
+        for e in sorted(f.log_density.atoms(*heads) if heads else (), key=str)
+        if mentions(e, latent)
+    ]
+    found = f" ({'; '.join(near[:3])})" if near else ""
     return (
-        f"rewrites[{rule.name!r}]: no term of the model has the form that it needs, "
-        f"{rule.identity}; all that it divides or sums must be known to be positive, and counts "
-        "whole numbers. Leave it out."
+        f"rewrites[{rule.name!r}]: no term of the model{found} has the form that it needs, "
+        f"{rule.identity}: all terms of a sum must be known to be positive or zero, and counts to "
+        "be whole numbers. Leave it out, or give the variables supports from which that follows."
     )
 
 
@@ -175,6 +179,29 @@ class _Search:
             own = graph.statement(statement.name)
             self.found[key] = conditional_of(graph, own, data, elements=asked)
         return self.found[key]
+
+    def asked(self, graph: Graph, rules: tuple[Rule, ...]) -> tuple[Rewrite, ...]:
+        """The rules that the user asks for, each wherever it fits; one may make way for another."""
+        kept: tuple[Rewrite, ...] = ()
+        waiting = list(rules)
+        latent = {s.target.array.name for s in graph.latent}
+        while waiting:
+            for rule in waiting:
+                graph_now, data_now = _last(graph, kept), _data(self.data, kept)
+                found = tuple(applications(graph_now, data_now, rule, latent))
+                if found:
+                    break
+            else:
+                raise CompileError(_does_not_fit(waiting[0], graph, latent))
+            for rewrite in found:
+                if not self._is_exact(rewrite):
+                    raise CompileError(
+                        f"rewrites[{rule.name!r}]: {rewrite.variable}, which it would add to "
+                        f"{rewrite.factor}, has no closed form itself; leave it out."
+                    )
+            waiting.remove(rule)
+            kept += found
+        return kept
 
     def needed(
         self,

@@ -16,7 +16,7 @@ import sympy as sp
 
 from gibbsppl.concavity import known_bounds
 from gibbsppl.density import evaluate
-from gibbsppl.expressions import Array, Dim, Expr, Leaf, copy_of, leaves_of
+from gibbsppl.expressions import Array, Dim, Expr, Leaf, leaves_of
 from gibbsppl.graph import Graph, Range, Statement, Variable
 from gibbsppl.rewrites.terms import Term
 from gibbsppl.signs import sign_of
@@ -89,8 +89,12 @@ class Facts:
 
     def fresh_dim(self, name: str) -> Dim:
         """A dim that the model does not have."""
-        dim = Dim(name)
-        return copy_of(dim, self.graph.sizes) if dim in self.graph.sizes else dim
+        taken = {d.name for d in self.graph.sizes}
+        number, found = 1, name
+        while found in taken:
+            number += 1
+            found = f"{name}_{number}"
+        return Dim(found)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

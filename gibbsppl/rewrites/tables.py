@@ -38,17 +38,17 @@ def rows_where(
 
     ``None`` where there is no such position.
     """
-    values = facts.values(count, ranges)
+    values = np.atleast_1d(facts.values(count, ranges))
     positions = np.nonzero(values)
     if repeated:
         repeats = values[positions].astype(int)
         positions = tuple(np.repeat(p, repeats) for p in positions)
-    size = len(positions[0]) if ranges else 0
+    size = len(positions[0])
     if not size:
         return None
     dim = facts.fresh_dim(f"{facts.factor}_rows")
     arrays, indices = {}, {}
-    for r, at in zip(ranges, positions, strict=True):
+    for r, at in zip(ranges, positions, strict=False):
         name = facts.fresh(f"{facts.factor}_{root_of(r.dim)}")
         of = r.dim if r.dim in facts.graph.sizes else None
         arrays[name] = (Variable(name, (dim,), "index", integer=True, of=of), at + r.start)

@@ -15,7 +15,6 @@ from gibbsppl.runtime.draws import (
     inverse_gamma,
     laplace,
     log_normal,
-    multinomial,
     negative_binomial,
     normal,
     pareto,
@@ -73,6 +72,7 @@ from gibbsppl.runtime.moves import (
     slice_part,
     width_of,
 )
+from gibbsppl.runtime.multinomials import Rows, SumOfRows, multinomial, sum_rows
 from gibbsppl.runtime.places import (
     element_positions,
     missing_positions,
@@ -168,6 +168,8 @@ from gibbsppl.runtime.truncated_counts import truncated_poisson
 __all__ = [
     "Groups",
     "LogWeights",
+    "Rows",
+    "SumOfRows",
     "Table",
     "Width",
     "abs",
@@ -303,6 +305,7 @@ __all__ = [
     "softplus",
     "sqrt",
     "sum_of_squares",
+    "sum_rows",
     "tables",
     "truncated_beta",
     "truncated_beta_prime",

@@ -201,14 +201,6 @@ def _dirichlet_on_face(rng: Generator, a: Any, size: Size) -> Any:
     return np.where(possible, np.maximum(draws / draws.sum(-1, keepdims=True), TINY), 0.0)
 
 
-def multinomial(rng: Generator, eta_1: Any, size: Size, n: Any) -> Any:
-    """Draws of n counts with log weights ``eta_1`` along the last axis; n has one entry on it."""
-    weights = np.exp(eta_1 - np.max(eta_1, -1, keepdims=True))
-    total = np.asarray(whole(n))
-    total = total[..., 0] if total.ndim == len(size) else total
-    return rng.multinomial(total, weights / weights.sum(-1, keepdims=True), size[:-1] or None)
-
-
 def from_log(logs: Any) -> Any:
     """``exp(logs)``, between ``TINY`` and the largest number."""
     return np.maximum(np.exp(np.minimum(logs, LOG_HUGE)), TINY)

@@ -9,6 +9,7 @@ pieces that stay in the cache; the logarithms and exponentials are of the tables
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,19 +19,22 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
 
+from gibbsppl.runtime.functions import Groups
+
 # Weights worked on at once: about half a megabyte.
 PIECE = 1 << 16
 # A unit costs a comparison for each label, a binomial draw about as much as this many.
-SMALL_TOTAL = 16
-# Up to so many rows for each label, one call over the whole table takes less time than one for
-# each label.
-FEW_PER_LABEL = 20
-# Below this total, weights of a relative size that matters may have underflowed.
-LEAST_TOTAL = float(np.finfo(float).tiny / np.finfo(float).eps)
+SMALL_TOTAL = 24
+# Up to so many weights, NumPy's own draws take less time than what is gained.
+FEW = 1000
+# From so many values in so many columns on, a sparse matrix product is the fastest sum of rows.
+MANY = 1 << 18
+MANY_COLUMNS = 6
+# Below this sum, weights of a relative size that matters may have underflowed.
+LEAST_SUM = float(np.finfo(float).tiny / np.finfo(float).eps)
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-Weights = Callable[[Any], Floats]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,6 +76,38 @@ class SumOfRows(NDArrayOperatorsMixin):
         return np.asarray(self)[index]
 
 
+def sum_rows(groups: Groups, values: Any) -> Any:
+    """The sums by group of values of shape (n,) + trailing: (size,) + trailing.
+
+    >>> sum_rows(Groups(np.array([2, 0, 2]), 3), np.array([[1.0], [2.0], [4.0]]))
+    array([[2.],
+           [0.],
+           [5.]])
+    """
+    values = np.asarray(values)
+    columns = math.prod(values.shape[1:])
+    if values.size < MANY or columns < MANY_COLUMNS:
+        return groups.sum(values)
+    # It takes long to import, and few models come here.
+    from scipy.sparse import csc_array  # noqa: PLC0415
+
+    # (bytes and the like would overflow in their own type)
+    wide = values.astype(np.result_type(values, np.int64), copy=False)
+    count = len(groups.index)
+    ones, each = np.ones(count, np.int8), np.arange(count + 1)
+    belongs = csc_array((ones, groups.index, each), shape=(groups.size, count))
+    sums = belongs @ wide.reshape(count, columns)
+    return sums.astype(np.float64, copy=False).reshape(groups.size, *values.shape[1:])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Weights:
+    """Weights of some rows, labels first: products that may underflow, and exactly, from logs."""
+
+    fast: Callable[[Integers], Floats]
+    exact: Callable[[Integers], Floats]
+
+
 def multinomial(rng: np.random.Generator, eta_1: Any, size: tuple[int, ...], n: Any) -> Any:
     """Draws of n counts with log weights ``eta_1`` along the last axis; n has one entry on it.
 
@@ -81,13 +117,19 @@ def multinomial(rng: np.random.Generator, eta_1: Any, size: tuple[int, ...], n: 
            [   0, 1000]])
     """
     totals, count = _totals(n, size), size[-1]
+    if totals.size * count <= FEW:
+        few = _scaled(np.moveaxis(np.asarray(eta_1), -1, 0))
+        sums = few.sum(axis=0)
+        if sums.min(initial=1.0) > 0.0:
+            counts = rng.multinomial(totals.reshape(size[:-1]), np.moveaxis(few / sums, 0, -1))
+            return np.asarray(counts)
     drawn = np.zeros((len(totals), count), np.int64)
     at = np.flatnonzero(totals)
-    weights = _by_rows(eta_1, size) if isinstance(eta_1, SumOfRows) else _by_logs(eta_1, size)
-    step = max(1, PIECE // max(count, 1))
+    weights = _products(eta_1, size) if isinstance(eta_1, SumOfRows) else _plain(eta_1, size)
+    step = max(1, PIECE // count)
     for start in range(0, len(at), step):
         piece = at[start : start + step]
-        _share_out(rng, weights(piece), totals[piece], drawn, piece)
+        _share_out(rng, weights, totals[piece], piece, drawn)
     return drawn.reshape(size)
 
 
@@ -101,33 +143,37 @@ def _totals(n: Any, size: tuple[int, ...]) -> Integers:
     return totals
 
 
-def _by_logs(eta_1: Any, size: tuple[int, ...]) -> Weights:
-    """The weights of some rows from an array of logs, labels first."""
+def _plain(eta_1: Any, size: tuple[int, ...]) -> _Weights:
+    """Weights from an array of logs."""
     logs = np.broadcast_to(eta_1, size).reshape(-1, size[-1])
-    return lambda at: _scaled(logs.take(at, axis=0).T)
+
+    def exact(at: Integers) -> Floats:
+        return _scaled(logs.take(at, axis=0).T)
+
+    return _Weights(exact, exact)
 
 
-def _by_rows(eta_1: SumOfRows, size: tuple[int, ...]) -> Weights:
-    """The weights of some rows as products of table entries, labels first."""
+def _products(eta_1: SumOfRows, size: tuple[int, ...]) -> _Weights:
+    """Weights from rows of tables."""
     indices = [np.broadcast_to(r.index, size[:-1]).reshape(-1) for r in eta_1.rows]
     logs = [np.asarray(r.values, dtype=np.float64) for r in eta_1.rows]
-    # (what is the same for all rows goes with the smallest table)
-    least = min(range(len(logs)), key=lambda j: len(logs[j]))
-    logs[least] = logs[least] + eta_1.same
+    # (what is the same for all rows goes with one of the tables)
+    logs[0] = logs[0] + eta_1.same
     tables = [np.ascontiguousarray(_scaled(table.T).T) for table in logs]
 
-    def weights(at: Any) -> Floats:
+    def fast(at: Integers) -> Floats:
         first, *others = (t.take(i[at], axis=0) for t, i in zip(tables, indices, strict=True))
         for other in others:
             first *= other
-        lost = np.flatnonzero(first.sum(axis=1) < LEAST_TOTAL)
-        if lost.size:
-            rows = at[lost]
-            exact = [log.take(i[rows], axis=0) for log, i in zip(logs, indices, strict=True)]
-            first[lost] = _scaled(np.add.reduce(exact).T).T
         return np.ascontiguousarray(first.T)
 
-    return weights
+    def exact(at: Integers) -> Floats:
+        first, *others = (t.take(i[at], axis=0) for t, i in zip(logs, indices, strict=True))
+        for other in others:
+            first += other
+        return _scaled(first.T)
+
+    return _Weights(fast, exact)
 
 
 def _scaled(logs: Floats) -> Floats:
@@ -136,48 +182,48 @@ def _scaled(logs: Floats) -> Floats:
     return np.asarray(np.exp(logs - np.where(largest == -math.inf, 0.0, largest)), order="C")
 
 
-def _share_out(
-    rng: np.random.Generator, weights: Floats, totals: Integers, drawn: Integers, at: Integers
-) -> None:
-    """Put shares of totals above zero, with weights labels first, into some rows of ``drawn``."""
-    large = np.flatnonzero(totals > SMALL_TOTAL)
-    shares = _binomials(rng, weights[:, large], totals[large]) if large.size else None
-    _accumulate(weights)
-    if not (weights[-1] > 0.0).all() or not np.isfinite(weights[-1]).all():
+def _checked(sums: Floats) -> Floats:
+    """Sums of weights, if all of them are positive."""
+    if not ((sums > 0.0) & (sums < math.inf)).all():
         raise ValueError("all shares of a total have probability zero, or a weight is no number")
+    return sums
+
+
+def _share_out(
+    rng: np.random.Generator, weights: _Weights, totals: Integers, at: Integers, drawn: Integers
+) -> None:
+    """Put shares of totals above zero into some rows of ``drawn``."""
+    running = weights.fast(at)
+    _accumulate(running)
+    lost = np.flatnonzero(~(running[-1] >= LEAST_SUM))
+    if lost.size:
+        exact = weights.exact(at[lost])
+        _accumulate(exact)
+        _checked(exact[-1])
+        running[:, lost] = exact
     flat, first = drawn.reshape(-1), at * drawn.shape[1]
-    flat[first + _labels(rng, weights)] = 1
-    more = np.repeat(np.arange(len(at)), np.where(totals > SMALL_TOTAL, 0, totals - 1))
+    flat[first + _labels(rng, running)] = 1
+    small = totals <= SMALL_TOTAL
+    more = np.repeat(np.arange(len(at)), np.where(small, totals - 1, 0))
     if more.size:
-        np.add.at(flat, first[more] + _labels(rng, weights.take(more, axis=1)), 1)
-    if shares is not None:
-        drawn[at[large]] = shares
+        np.add.at(flat, first[more] + _labels(rng, running.take(more, axis=1)), 1)
+    if not small.all():
+        large = at[~small]
+        drawn[large] = _binomials(rng, weights.exact(large), totals[~small])
 
 
 def _labels(rng: np.random.Generator, running: Floats) -> NDArray[Any]:
     """For each column, how many running sums a uniform share of the last has passed."""
     threshold = rng.random(running.shape[1]) * running[-1]
-    kind: Any = np.int16 if len(running) < 1 << 15 else np.int64
-    if _is_small(running):
-        return np.asarray((running[:-1] <= threshold).sum(axis=0, dtype=kind))
-    passed = np.zeros(len(threshold), kind)
-    for row in running[:-1]:
-        passed += row <= threshold
-    return passed
+    passed = (running[:-1] <= threshold).view(np.int8)
+    kind: Any = np.int8 if len(running) < 1 << 7 else np.int64
+    return np.asarray(passed.sum(axis=0, dtype=kind))
 
 
 def _accumulate(weights: Floats) -> None:
-    """Running sums down each column, in place."""
-    if _is_small(weights):
-        np.cumsum(weights, axis=0, out=weights)
-        return
-    for k in range(1, len(weights)):
-        weights[k] += weights[k - 1]
-
-
-def _is_small(weights: Floats) -> bool:
-    """Whether there are few columns for so many rows."""
-    return weights.shape[1] <= FEW_PER_LABEL * len(weights)
+    """Running sums down each column, in place: faster by rows than by ``cumsum``."""
+    for above, row in itertools.pairwise(weights):
+        row += above
 
 
 def _binomials(rng: np.random.Generator, weights: Floats, totals: Integers) -> Integers:

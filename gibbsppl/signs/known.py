@@ -200,4 +200,8 @@ def _is_never_zero(expr: Expr, bounds: Bounds) -> bool:
             return one_sign and any(_is_never_zero(a, bounds) for a in expr.args)
         case Where():
             return all(_is_never_zero(a, bounds) for a in expr.args[1:])
+        case Over():
+            body = interval_of(expr.body, bounds)
+            one_sign = body[0] >= 0 or body[1] <= 0
+            return one_sign and _is_never_zero(expr.body, bounds)  # (no dim is empty)
     return expr.func in NEVER_ZERO

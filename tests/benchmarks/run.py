@@ -1,9 +1,10 @@
 """Generated sweeps and a cold start, beside the same work written by hand: ratios of CPU time.
 
-    python tests/benchmarks/run.py [sweeps] [cold]
+    python tests/benchmarks/run.py [sweeps] [cold] [peers]
 
 Both sides run in one process (cold start: one after the other, each in a fresh process), taking
 turns; a ratio is the median over the turns. Machines differ, the ratios less: quote only them.
+Peers are other programs, if they are installed (``pip install poismf``); only on request.
 """
 
 # Threads and paths are set before what reads them is imported.
@@ -28,6 +29,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 sys.path[:0] = [str(ROOT), str(HERE)]
 
+import counts_by_hand
 import factorisation_by_hand
 import lda_by_hand
 import rats_by_hand
@@ -70,9 +72,8 @@ def generated(model):
     """One sweep of the generated sampler, as a function without arguments."""
     rng = np.random.default_rng(1)
     sampler = gp.compile(model)
-    constants = sampler.program.prepare(model.data)
     state, _ = initial_state(rng, model.graph, model.data)
-    return lambda: sampler.program.sweep(rng, state, constants)
+    return lambda: sampler.program.sweep(rng, state, sampler.constants)
 
 
 def rats_pair():
@@ -112,6 +113,27 @@ def factorisation_pair(shape=(43, 11), ratings=430, factors=2):
     return by_hand(factorisation_by_hand, constants, factors), generated(model)
 
 
+def counts_model(cells, shape, factors):
+    """A factorisation of counts of which most are zero."""
+    user, item, count = cells
+    table = np.zeros(shape)
+    table[user, item] = count
+    coords = {"user": range(shape[0]), "item": range(shape[1]), "factor": range(factors)}
+    with gp.Model(coords=coords, name="counts") as model:
+        theta = gp.Gamma("theta", 0.3, rate=1.0, dims=("user", "factor"))
+        phi = gp.Gamma("phi", 0.3, rate=1.0, dims=("item", "factor"))
+        rate = gp.sum(theta * phi, "factor")
+        gp.Poisson("y", rate, dims=("user", "item"), observed=table)
+    return model
+
+
+def counts_pair(shape=(6000, 4000), cells=1_000_000, factors=20):
+    """Poisson factorisation of random sparse counts."""
+    found = counts_by_hand.data(*shape, cells)
+    constants = counts_by_hand.prepare(*found, shape, factors)
+    return by_hand(counts_by_hand, constants), generated(counts_model(found, shape, factors))
+
+
 SWEEPS = {
     "rats, 30 x 5": rats_pair,
     "regression, 442 x 10": regression_pair,
@@ -121,6 +143,7 @@ SWEEPS = {
         (2000, 1000), 60_000, 10
     ),
     "LDA, Reuters, 20 topics": lda_pair,
+    "counts, 6,000 x 4,000, 1,000,000, 20": counts_pair,
 }
 
 
@@ -173,6 +196,32 @@ def cold_start(turns=5):
         yield f"{f'({name} - bare imports) / by hand':44}{ratio:12.2f}"
 
 
+def poismf_against_ours(shape=(6000, 4000), cells=1_000_000, factors=20, turns=5):
+    """CPU seconds of one iteration of each method of poismf, and of one sweep."""
+    from poismf import PoisMF  # noqa: PLC0415  (not needed for the rest)
+    from scipy.sparse import coo_matrix  # noqa: PLC0415
+
+    user, item, count = counts_by_hand.data(*shape, cells)
+    table = coo_matrix((count.astype(float), (user, item)), shape=shape)
+
+    def fitted(method, iterations):
+        start = time.process_time()
+        settings = {"niter": iterations, "nthreads": 1, "early_stop": False, "reindex": False}
+        PoisMF(k=factors, method=method, **settings).fit(table)
+        return time.process_time() - start
+
+    sweep = generated(counts_model((user, item, count), shape, factors))
+    cpu_time(sweep, 1)
+    for method in ("pg", "tncg", "cg"):
+        # (the difference leaves out what poismf does once)
+        pairs = [
+            ((fitted(method, 5) - fitted(method, 2)) / 3, cpu_time(sweep, 3)) for _ in range(turns)
+        ]
+        theirs, ours = (statistics.median(side) for side in zip(*pairs, strict=True))
+        ratio = statistics.median(t / o for t, o in pairs)
+        yield f"{f'poismf, {method}':44}{theirs:12.3f}{ours:12.3f}{ratio:8.2f}"
+
+
 def main(*parts):
     """Print the tables asked for; both unless named."""
     if not parts or "sweeps" in parts:
@@ -182,6 +231,10 @@ def main(*parts):
     if not parts or "cold" in parts:
         print("\nrats from a cold start, 4 x (500 + 1,000) sweeps, CPU seconds")
         for line in cold_start():
+            print(line, flush=True)
+    if "peers" in parts:
+        print("\ncounts, 6,000 x 4,000, 1,000,000, 20: CPU seconds of an iteration, of a sweep, ratio")
+        for line in poismf_against_ours():
             print(line, flush=True)
 
 
