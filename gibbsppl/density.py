@@ -78,7 +78,11 @@ def scattered(factor: Marginal, values: Values, sizes: Sizes) -> dict[str, Float
                 np.broadcast_to(evaluate(i, s.over, values, sizes), full).astype(int)
                 for i in s.indices
             )
-            np.add.at(total, at, np.broadcast_to(evaluate(s.value, s.over, values, sizes), full))
+            added = np.broadcast_to(evaluate(s.value, s.over, values, sizes), full)
+            if at:
+                np.add.at(total, at, added)
+            else:
+                total += added.sum()
     return found
 
 

@@ -1,5 +1,6 @@
 """Every model of the library: derived, proved, and in agreement with an independent answer."""
 
+import re
 import warnings
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from references import bayesian_lasso as lasso_by_hand
 from references import beetles as beetles_by_quadrature
 from references import capture_recapture as recapture_by_summation
+from references import dirichlet_process as process_by_hand
 from references import dyes as dyes_by_quadrature
 from references import eight_schools as schools_by_quadrature
 from references import gaussian as gaussian_by_quadrature
@@ -16,6 +18,8 @@ from references import linear_regression as regression_by_quadrature
 from references import matrix_factorisation as factorisation_by_hand
 from references import negative_binomial as counts_by_hand
 from references import ordered_probit as ordered_by_hand
+from references import poisson_factorisation as words_by_hand
+from references import poisson_tensor as tensor_by_hand
 from references import pumps as pumps_by_quadrature
 from references import random_walk
 from references import rats as rats_by_hand
@@ -27,12 +31,14 @@ import gibbsppl as gp
 import models
 from gibbsppl.checks.ratio import ratio_check
 from gibbsppl.density import log_joint
+from gibbsppl.errors import CompileError
 from models import (
     bayesian_lasso,
     beetles,
     bivariate_gaussian,
     capture_recapture,
     dice,
+    dirichlet_process,
     dyes,
     eight_schools,
     gaussian,
@@ -44,6 +50,7 @@ from models import (
     negative_binomial,
     ordered_probit,
     poisson_factorisation,
+    poisson_tensor,
     pumps,
     rats,
     reuters,
@@ -91,6 +98,10 @@ STEPS = {
     "ordered_probit": {"cut": MOVE, "effect": MOVE},
     "negative_binomial": {"alpha": MOVE, "beta": CONCAVE},
     "capture_recapture": {"fish": LABELS, "p": BETA},
+    "poisson_factorisation": {},
+    "poisson_tensor": {"country": MOVE, "month": MOVE, "word": MOVE},
+    "dirichlet_process": {"z": LABELS, "mu": NORMAL, "tau": GAMMA, "v": BETA}
+    | {"concentration": GAMMA},
 }
 
 # What augmentation makes of some of these steps.
@@ -100,10 +111,18 @@ AUGMENTED = {
     "bayesian_lasso": {"tau": GAMMA, "penalty": GAMMA, "intercept": NORMAL, "beta": BLOCK},
     "ordered_probit": {"effect": BLOCK},
     "negative_binomial": {"beta": BLOCK},
+    "poisson_factorisation": {"theta": GAMMA, "phi": DIRICHLET},
+    "poisson_tensor": {"country": GAMMA, "month": GAMMA, "word": GAMMA},
 }
 
+# Without augmentation there is no sampler at all of one of them.
+NEEDS_AUGMENTATION = (poisson_factorisation,)
+
 # Draws one by one, or by adaptive rejection, take more than ten seconds: the slow tests.
-SLOW = (seeds, salm, horseshoe, spike_and_slab, ordered_probit, negative_binomial)
+SLOW = (
+    seeds, salm, horseshoe, spike_and_slab, ordered_probit, negative_binomial,
+    poisson_factorisation, poisson_tensor,
+)  # fmt: skip
 
 
 def name_of(module):
@@ -252,17 +271,27 @@ def test_a_random_walk_finds_the_moments_of_a_normal():
     assert disagreements(found, {name: (value, 0.0) for name, value in exact.items()}) == {}
 
 
-@pytest.mark.parametrize("module", models.ALL, ids=name_of)
+PLAIN = [module for module in models.ALL if module not in NEEDS_AUGMENTATION]
+
+
+@pytest.mark.parametrize("module", PLAIN, ids=name_of)
 def test_each_conditional_is_derived(module):
     sampler = gp.compile(model_of(module), rewrites=False)
     assert steps_of(sampler) == STEPS[name_of(module)]
     assert sampler.verify().passed
 
 
+@pytest.mark.parametrize("module", NEEDS_AUGMENTATION, ids=name_of)
+def test_what_needs_an_augmentation_is_refused_without(module):
+    with pytest.raises(CompileError, match="there is no fallback move on the simplex"):
+        gp.compile(module.model(), rewrites=False)
+
+
 @pytest.mark.parametrize("module", models.ALL, ids=name_of)
 def test_augmentations_give_closed_forms_to_what_has_none(module):
-    found, plain = steps_of(gp.compile(model_of(module))), STEPS[name_of(module)]
-    assert {n: found[n] for n in plain} == plain | AUGMENTED.get(name_of(module), {})
+    found = steps_of(gp.compile(model_of(module)))
+    expected = STEPS[name_of(module)] | AUGMENTED.get(name_of(module), {})
+    assert {n: found[n] for n in expected} == expected
 
 
 @pytest.mark.parametrize("module", models.ALL, ids=name_of)
@@ -283,7 +312,7 @@ def test_posterior_means_agree_with_the_reference(module):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", AUGMENTED)
+@pytest.mark.parametrize("name", [n for n in AUGMENTED if STEPS[n]])
 def test_posterior_means_agree_with_the_reference_without_augmentation(name):
     module = getattr(models, name)
     compare(module, gp.compile(module.model(), rewrites=False), module.REFERENCE)
@@ -309,6 +338,24 @@ def test_counts_with_a_logit_of_a_probability():
     sampler = gp.compile(negative_binomial.model(form="odds"))
     assert sampler.verify().passed
     compare(negative_binomial, sampler, negative_binomial.REFERENCES["odds"])
+
+
+WAYS = gaussian_mixture.WAYS
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_each_way_to_the_clusters_is_proved_and_starts_well(way):
+    sampler = gp.compile(gaussian_mixture.model(), **WAYS[way])
+    assert sampler.verify().passed
+    integrated = {n for s in sampler.schedule.steps for n in getattr(s, "integrated", ())}
+    assert integrated == set(WAYS[way].get("collapse", ()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
+def test_each_way_to_the_clusters_agrees_with_the_reference(way):
+    sampler = gp.compile(gaussian_mixture.model(), **WAYS[way])
+    compare(gaussian_mixture, sampler, gaussian_mixture.REFERENCE)
 
 
 def compare(module, sampler, reference):
@@ -431,7 +478,7 @@ def test_a_part_of_reuters_has_the_most_frequent_words_of_its_stories():
 
 def test_poisson_factorisation_has_the_density_that_its_docstring_states():
     counts, _ = reuters.table(documents=6, words=8)
-    model = poisson_factorisation.model(documents=6, words=8, topics=3)
+    model = poisson_factorisation.model(documents=6, words=8, topics=3, eta=0.05)
     rng = np.random.default_rng(7)
     phi = rng.dirichlet(np.ones(8), size=3)
     gammas = [rng.gamma(2.0, 5.0, size=(6, 3)) for _ in range(2)]
@@ -439,9 +486,156 @@ def test_poisson_factorisation_has_the_density_that_its_docstring_states():
     joint = [log_joint(model.graph, state) for state in states]
     prior = [((0.3 - 1) * np.log(t) - 0.03 * t).sum() for t in gammas]
     draws = {"theta": np.stack(gammas)[None], "phi": np.stack([phi, phi])[None]}
-    fit = poisson_factorisation.quantities(draws, counts)["log likelihood"][0]
+    fit = poisson_factorisation.log_likelihood(draws, counts)[0]
 
     assert np.diff(joint) == pytest.approx(np.diff(prior) + np.diff(fit), rel=1e-9)
+
+
+FACTORS = {"topics": 3, "shape": 0.3, "rate": 0.03, "eta": 0.5}
+
+
+def factored_by_hand(counts, quantities, draws=150, chains=2, **prior):
+    """Quantities of short runs of the sampler that goes word by word."""
+    streams = [np.random.default_rng([46, i]) for i in range(chains)]
+    runs = [words_by_hand.run(rng, counts, draws, **{**FACTORS, **prior}) for rng in streams]
+    names = dict(zip(("theta", "phi"), map(np.stack, zip(*runs, strict=True)), strict=True))
+    return quantities(names)
+
+
+def test_the_reference_of_factors_is_what_a_short_run_gives():
+    counts, _ = reuters.table(poisson_factorisation.DOCUMENTS, poisson_factorisation.WORDS)
+    found = factored_by_hand(counts, poisson_factorisation.quantities)
+    other = factored_by_hand(counts, poisson_factorisation.quantities, eta=0.05)
+
+    assert disagreements(found, poisson_factorisation.REFERENCE) == {}
+    assert "log likelihood" in disagreements(other, poisson_factorisation.REFERENCE)
+
+
+def cells(draws):
+    """The rate of every cell of a small table."""
+    rate = np.moveaxis(draws["theta"] @ draws["phi"], (0, 1), (-2, -1))
+    return {str(at): rate[at] for at in np.ndindex(rate.shape[:2])}
+
+
+def test_rates_of_a_small_table_are_those_of_the_sampler_that_goes_word_by_word():
+    counts, _ = reuters.table(documents=4, words=5)
+    sampler = gp.compile(poisson_factorisation.model(counts=counts, **FACTORS))
+    found = cells(sampler.sample(**SETTINGS))
+    by_hand = factored_by_hand(counts, cells, draws=1000, chains=4)
+    wrong = factored_by_hand(counts, cells, draws=1000, chains=4, rate=0.3)
+
+    assert disagreements(found, {n: mean_and_error(v) for n, v in by_hand.items()}) == {}
+    assert disagreements(found, {n: mean_and_error(v) for n, v in wrong.items()}) != {}
+
+
+def test_what_is_recommended_is_unseen_and_does_not_depend_on_names_of_topics():
+    rng = np.random.default_rng(9)
+    theta, phi = rng.gamma(1.0, size=(2, 5, 4, 3)), rng.dirichlet(np.ones(7), size=(2, 5, 3))
+    counts = rng.integers(2, size=(4, 7))
+    counts[3] = (1, 1, 1, 1, 1, 1, 0)
+    best = poisson_factorisation.recommended({"theta": theta, "phi": phi}, counts, many=2)
+    order = rng.permuted(np.tile(np.arange(3), (2, 5, 1)), axis=-1)
+    renamed = {
+        "theta": np.take_along_axis(theta, order[:, :, None, :], axis=-1),
+        "phi": np.take_along_axis(phi, order[..., None], axis=-2),
+    }
+    rate = (theta @ phi).mean(axis=(0, 1))
+
+    assert np.array_equal(poisson_factorisation.recommended(renamed, counts, many=2), best)
+    for d in range(3):
+        unseen = sorted((w for w in range(7) if counts[d, w] == 0), key=lambda w: -rate[d, w])
+        assert best[d].tolist() == [*unseen, -1, -1][:2]
+    assert best[3].tolist() == [6, -1]
+
+
+def test_places_of_stories_are_those_of_their_titles():
+    datasets = pytest.importorskip("lda.datasets")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # the package leaves its files open
+        titles = datasets.load_reuters_titles()
+    dates = [re.search(r"(\d{4}-\d\d)-\d\d$", title) for title in titles]
+    expected = [
+        (title.split(" ", 1)[1].split(":")[0].upper(), date[1] if date else "")
+        for title, date in zip(titles, dates, strict=True)
+    ]
+    assert poisson_tensor.places() == expected
+    # What is left out for its date, as the docstring has it.
+    months = [month for _, month in expected]
+    assert months.count("") == 5
+    assert sum("" < month < poisson_tensor.MONTHS[0] for month in months) == 4
+    assert max(months) == poisson_tensor.MONTHS[-1]
+
+
+def test_a_tensor_has_the_words_of_the_stories_of_its_places():
+    counts, names, vocabulary = poisson_tensor.tensor(countries=5, words=20)
+    table, words = reuters.table(words=20)
+    stories = [p == ("INDIA", "1996-10") for p in poisson_tensor.places()]
+    at = names.index("INDIA"), poisson_tensor.MONTHS.index("1996-10")
+
+    assert names == ["FRANCE", "INDIA", "RUSSIA", "UK", "USA"]
+    assert vocabulary == words
+    assert sum(stories) > 1
+    assert np.array_equal(counts[at], table[stories].sum(axis=0))
+
+
+TENSOR = ("country", "month", "word")
+
+
+def tensor_of_walks(counts, draws, chains=2, **prior):
+    """Draws of short runs of the random walk."""
+    streams = [np.random.default_rng([47, i]) for i in range(chains)]
+    runs = [tensor_by_hand.run(rng, counts, draws, warmup=1000, **prior) for rng in streams]
+    return dict(zip(TENSOR, map(np.stack, zip(*runs, strict=True)), strict=True))
+
+
+@pytest.mark.slow
+def test_the_reference_of_the_tensor_is_what_a_short_walk_gives():
+    counts, _, _ = poisson_tensor.tensor()
+    found = poisson_tensor.quantities(tensor_of_walks(counts, 500))
+    wrong = poisson_tensor.quantities(tensor_of_walks(counts, 500, shape=5))
+    assert disagreements(found, poisson_tensor.REFERENCE) == {}
+    assert disagreements(wrong, poisson_tensor.REFERENCE) != {}
+
+
+def test_rates_of_a_small_tensor_are_those_of_the_random_walk():
+    counts = poisson_tensor.tensor()[0][:3, :2, :4]
+    prior = {"topics": 2, "shape": 1.0, "rate": 1.0}
+    sampler = gp.compile(poisson_tensor.model(counts=counts, **prior))
+    assert sampler.verify().passed
+    found = rates_of_cells(sampler.sample(**SETTINGS))
+    walks = rates_of_cells(tensor_of_walks(counts, 800, **prior))
+    wrong = rates_of_cells(tensor_of_walks(counts, 800, **{**prior, "rate": 3.0}))
+
+    assert disagreements(found, {n: mean_and_error(v) for n, v in walks.items()}) == {}
+    assert disagreements(found, {n: mean_and_error(v) for n, v in wrong.items()}) != {}
+
+
+def rates_of_cells(draws):
+    """The rate of every cell of a small tensor."""
+    rate = np.moveaxis(poisson_tensor.rates(draws), (0, 1), (-2, -1))
+    return {str(at): rate[at] for at in np.ndindex(rate.shape[:3])}
+
+
+def test_clusters_are_components_that_have_galaxies():
+    z = np.array([[0, 0, 5, 29], [3, 3, 3, 3]])
+    assert dirichlet_process.clusters(z).tolist() == [3, 1]
+    assert (np.diff(dirichlet_process.VELOCITIES) >= 0).all()  # pairs are counted by velocity
+
+
+def test_the_reference_of_the_process_is_what_a_short_run_gives():
+    galaxies = dirichlet_process.VELOCITIES, 200, dirichlet_process.PAIRS
+    found = process_by_hand.run(np.random.default_rng(48), *galaxies)
+    assert disagreements(found, dirichlet_process.REFERENCE) == {}
+
+
+def test_the_process_by_hand_has_the_prior_of_the_urn():
+    """Velocities that say nothing: the number of clusters is that of the prior."""
+    apart = np.array([-1e-9, 0.0, 1e-9])
+    pairs = ((0, 1), (0, 2))
+    found = process_by_hand.run(np.random.default_rng(49), apart, 400, pairs, flat=True)
+    a = np.random.default_rng(50).gamma(2, 1 / 4, size=100_000)
+    together = mean_and_error(1 / (1 + a))
+    assert disagreements(found, {"0 with 1": together, "0 with 2": together}) == {}
 
 
 def test_topics_of_reuters_have_three_derived_conditionals_that_hold():

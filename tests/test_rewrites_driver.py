@@ -1,5 +1,6 @@
 """Rewrites where they help and nowhere else; what users ask for; the order of the draws."""
 
+import re
 from dataclasses import replace
 from functools import cache
 from itertools import permutations, product
@@ -179,8 +180,12 @@ def test_a_rule_that_is_asked_for_is_used_where_it_is_not_needed():
     assert rules(a_distance_for_each, asked={"distance": True}) == ("distance",)
 
 
-@pytest.mark.xfail(reason="rules are asked for in the order of the table", strict=True)
-@pytest.mark.parametrize("asked", [("share out",), ("share out", "at least one")])
+ALONE = pytest.mark.xfail(reason="only what is asked for comes before it", strict=True)
+
+
+@pytest.mark.parametrize(
+    "asked", [pytest.param(("share out",), marks=ALONE), ("share out", "at least one")]
+)
 def test_a_rule_that_only_fits_after_another_can_be_asked_for(asked):
     found = rules(examples.noisy_or, asked=dict.fromkeys(asked, True))
 
@@ -194,10 +199,10 @@ def test_all_rules_can_be_forbidden_at_once():
     assert [s.kind for s in sampler.schedule.steps] == ["concave"]
 
 
-@pytest.mark.xfail(reason="what is no mapping is passed over in silence", strict=True)
-@pytest.mark.parametrize("asked", [["Polya-Gamma"], "Polya-Gamma", 1])
+@pytest.mark.parametrize("asked", [["Polya-Gamma"], "Polya-Gamma", 1, None])
 def test_rules_are_asked_for_by_a_mapping(asked):
-    with pytest.raises(CompileError, match="rewrites: found"):
+    message = f"rewrites: found {asked!r}, expected a dict from names of rules"
+    with pytest.raises(CompileError, match=f"^{re.escape(message)}"):
         gp.compile(a_logit_for_each(), rewrites=asked)
 
 
@@ -223,7 +228,10 @@ def test_what_could_be_made_and_was_not_is_listed():
         ({"Polya-Gamma": 1}, r"rewrites\['Polya-Gamma'\]: found 1, expected True"),
         ({"Polya-Gamma": "yes"}, r"rewrites\['Polya-Gamma'\]: found 'yes', expected True"),
         ({"Polya-Gamma": None}, r"rewrites\['Polya-Gamma'\]: found None, expected True"),
-        ({"Polya-Gamma": True}, r"rewrites\['Polya-Gamma'\]: no term of the model has the form"),
+        (
+            {"Polya-Gamma": True},
+            r"no term of the model \(tau has log\(tau\); y has log\(tau\)\) has the form that it",
+        ),
         ({"fraction": True}, r"rewrites\['fraction'\]: no term of the model has the form"),
     ],
 )

@@ -371,16 +371,7 @@ DECLARED = {
 } | {f"a label named {n}": lambda n=n: labels_named(n) for n in NAMES}
 
 # Marks are strict: what has been mended must be taken off the list.
-RIGHT = {
-    "interpreted": ("a region that is known", "cells twice", "words of a document"),
-    "compiled": ("a region that is known", "cells twice", "words of a document", "no chance"),
-}
-WRONG = pytest.mark.xfail(reason="neither refused nor right yet", strict=True)
-BOTH = [
-    pytest.param(name, how, marks=() if name in right else WRONG)
-    for how, right in RIGHT.items()
-    for name in DECLARED
-]
+BOTH = [(name, how) for how in ("interpreted", "compiled") for name in DECLARED]
 
 
 @pytest.mark.parametrize(("name", "how"), BOTH, indirect=["how"])

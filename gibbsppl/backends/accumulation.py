@@ -15,6 +15,9 @@ from gibbsppl.contractions import Contribution
 from gibbsppl.expressions import Dim, Expr, Leaf, dims_of, substitute
 from gibbsppl.schedule.steps import Bound, NaturalParameter
 
+# Fewer values than this stay in the cache, and are computed where they are needed.
+MANY_VALUES = 1 << 16
+
 
 def accumulated(writer: Writer, name: str, parameter: NaturalParameter, *, full: bool) -> list[str]:
     """Lines that compute one natural parameter from the contributions of the factors.
@@ -91,7 +94,14 @@ def _rows(writer: Writer, parameter: NaturalParameter) -> tuple[Expr, list[_Rows
     axes, variables = parameter.axes, writer.graph.variables
     events = {(variables[s.target.array.name].dims, s.event) for s in writer.graph.statements}
     everywhere = all(c.is_everywhere(writer.sizes) for c in parameter.contributions)
-    if len(axes) < 2 or (axes, axes[-1:]) not in events or parameter.squares or not everywhere:
+    few = prod(map(writer.size, axes)) < MANY_VALUES
+    if (
+        len(axes) < 2
+        or few
+        or (axes, axes[-1:]) not in events
+        or parameter.squares
+        or not everywhere
+    ):
         return None
     terms = [(c.factor, t) for c in parameter.contributions for t in _terms(c.value)]
     same = sp.Add(*(t for _, t in terms if dims_of(t) <= {axes[-1]}))

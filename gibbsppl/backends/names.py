@@ -13,7 +13,9 @@ NUMPY = frozenset(("arange", "ascontiguousarray", "broadcast_to", "einsum", "zer
 MATHEMATICS = frozenset((*FUNCTIONS.values(), "sqrt"))
 
 # The local names of generated code; a variable of the user's may not take them.
-RESERVED = frozenset(("s", "c", "rng", "data", "at", "eta", "log_weights", "log_density", "value"))
+RESERVED = frozenset(
+    ("s", "c", "rng", "data", "at", "eta", "log_weights", "log_density", "value", "range", "max")
+)
 
 
 class Names:

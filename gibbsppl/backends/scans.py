@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, NoReturn
 
 import sympy as sp
 from sympy import Add, Mul
@@ -70,7 +71,7 @@ def _kept(module: Module, step: ScanDraw) -> str:
     lines = [f"def {_kept_name(module, step)}(s, c):"]
     doc = f"What the scan of {step.variables[0]} keeps up to date, computed anew."
     lines.append(f'{INDENT}"""{doc}"""')
-    printer = _Loops(module, whole=True)
+    printer = _Loops(module, of=step.variables[0], whole=True)
     for name in scan.integrated:
         own = next(s for s in module.schedule.steps if s.variables[0] == name)
         etas = f"{module.functions[own.statement.name]}(s, c)"
@@ -95,71 +96,76 @@ def _kept(module: Module, step: ScanDraw) -> str:
 
 
 def _loops(module: Module, step: ScanDraw) -> str:
-    scan, printer = step.conditional, _Loops(module)
+    scan, printer = step.conditional, _Loops(module, of=step.variables[0])
     own = {r.dim: r for r in step.statement.over}
     kept = [module.names.of(k.name) for k in scan.kept]
     fixed = [module.names.of(a) for a in _fixed(scan)]
     z = module.names.of(step.variables[0])
-    arguments = ", ".join(["draws", "out", "weights", "u", z, *fixed, *kept])
+    arguments = ", ".join(["$draws", "$out", "$weights", "$u", z, *fixed, *kept])
     at = "".join(f"[{printer.position(d)}]" for d in step.statement.target.indices)
-    lower = scan.lower
+    lower, last = scan.lower, scan.size - 1
     taken = f"{z}{at} - {lower}" if lower else f"{z}{at}"
-    put = f"label + {lower}" if lower else "label"
+    put = f"$label + {lower}" if lower else "$label"
     weigh, is_ratio = _weighing(printer, scan)
-    logs = "weights[label]"
+    logs = "$weights[$label]"
     if is_ratio:
-        logs = "math.log(weights[label]) if weights[label] > 0.0 else -math.inf"
+        logs = "math.log($weights[$label]) if $weights[$label] > 0.0 else -math.inf"
+    drawn = [
+        *(_of_ratios(scan.size) if is_ratio else _of_logs(scan.size)),
+        f"$level = $u{at} * $weights[{last}]",
+        "$label = 0",
+        f"while $label < {last} and $weights[$label] <= $level:",
+        f"{INDENT}$label += 1",
+        f"{z}{at} = {put}",
+    ]
+    told = [
+        f"for $label in range({scan.size}):",
+        f"{INDENT}$out[$label]{at} = {logs}",
+        f"$label = {taken}",
+    ]
     body = [
-        f"label = {taken}",
+        f"$label = {taken}",
         *_changes(printer, scan, "-="),
         *weigh,
-        "if draws:",
-        *indented(
-            [
-                *(_of_ratios() if is_ratio else _of_logs()),
-                f"level = u{at} * weights[SIZE - 1]",
-                "label = 0",
-                "while label < SIZE - 1 and weights[label] <= level:",
-                f"{INDENT}label += 1",
-                f"{z}{at} = {put}",
-            ]
-        ),
+        "if $draws:",
+        *indented(drawn),
         "else:",
-        *indented(
-            [
-                "for label in range(SIZE):",
-                f"{INDENT}out[label]{at} = {logs}",
-                f"label = {taken}",
-            ]
-        ),
+        *indented(told),
         *_changes(printer, scan, "+="),
     ]
     for dim in reversed(step.statement.target.indices):
         r = own.get(dim, Range(dim, 0, module.graph.sizes[dim]))
         body = [_for(printer, r), *indented(body)]
-    named = {"SIZE - 1": str(scan.size - 1), "SIZE": str(scan.size)}
-    for word, number in named.items():
-        body = [line.replace(word, number) for line in body]
     doc = f"Draw the elements of {step.variables[0]} one by one, or write their log weights to out."
-    name = scan_name(module, step)
-    return "\n".join([f"def {name}({arguments}):", f'{INDENT}"""{doc}"""', *indented(body)])
+    head = f"def {scan_name(module, step)}({arguments}):"
+    return _with_names(module, "\n".join([head, f'{INDENT}"""{doc}"""', *indented(body)]))
 
 
-def _of_ratios() -> list[str]:
+def _with_names(module: Module, text: str) -> str:
+    """The text with a name that nothing else has for each word after a dollar sign."""
+    words = dict.fromkeys(re.findall(r"\$(\w+)", text))
+    names = {word: module.names.fresh(word) for word in words}
+    return re.sub(r"\$(\w+)", lambda m: names[m.group(1)], text)
+
+
+def _of_ratios(size: int) -> list[str]:
     """Lines that add up weights."""
-    return ["for label in range(1, SIZE):", f"{INDENT}weights[label] += weights[label - 1]"]
+    return [
+        f"for $label in range(1, {size}):",
+        f"{INDENT}$weights[$label] += $weights[$label - 1]",
+    ]
 
 
-def _of_logs() -> list[str]:
+def _of_logs(size: int) -> list[str]:
     """Lines that add up weights given as logs."""
     return [
-        "highest = weights[0]",
-        "for label in range(1, SIZE):",
-        f"{INDENT}highest = max(highest, weights[label])",
-        "total = 0.0",
-        "for label in range(SIZE):",
-        f"{INDENT}total += math.exp(weights[label] - highest)",
-        f"{INDENT}weights[label] = total",
+        "$highest = $weights[0]",
+        f"for $label in range(1, {size}):",
+        f"{INDENT}$highest = max($highest, $weights[$label])",
+        "$total = 0.0",
+        f"for $label in range({size}):",
+        f"{INDENT}$total += math.exp($weights[$label] - $highest)",
+        f"{INDENT}$weights[$label] = $total",
     ]
 
 
@@ -169,20 +175,21 @@ def _for(printer: _Loops, r: Range) -> str:
 
 
 def _weighing(printer: _Loops, scan: Scan) -> tuple[list[str], bool]:
-    """Lines that weigh each label: by a product where that has no exponentials, else by its log."""
-    ratios = [_as_ratio(term) for term, _ in scan.terms]
-    is_ratio = None not in ratios
-    plain = [(t, r) for (t, over), r in zip(scan.terms, ratios, strict=True) if not over]
-    summed = [(t, r, over) for (t, over), r in zip(scan.terms, ratios, strict=True) if over]
-    start = Mul(*(r for _, r in plain)) if is_ratio else Add(*(t for t, _ in plain))
-    body = [f"weights[label] = {printer.doprint(start)}"]
-    for term, ratio, over in summed:
-        operator = "*=" if is_ratio else "+="
-        line = [f"weights[label] {operator} {printer.doprint(ratio if is_ratio else term)}"]
+    """Lines that weigh each label: by a product of ratios if it is one, else by its log.
+
+    (A product over many children would underflow.)
+    """
+    ratios = [_as_ratio(term) for term, over in scan.terms if not over]
+    is_ratio = None not in ratios and len(ratios) == len(scan.terms)
+    plain = Add(*(t for t, over in scan.terms if not over))
+    start = Mul(*(r for r in ratios if r is not None)) if is_ratio else plain
+    body = [f"$weights[$label] = {printer.doprint(start)}"]
+    for term, over in scan.terms:
+        line = [f"$weights[$label] += {printer.doprint(term)}"]
         for r in reversed(over):
             line = [_for(printer, r), *indented(line)]
-        body += line
-    return ["for label in range(SIZE):", *indented(body)], is_ratio
+        body += line if over else []
+    return [f"for $label in range({scan.size}):", *indented(body)], is_ratio
 
 
 def _as_ratio(term: Expr) -> Expr | None:
@@ -268,14 +275,15 @@ class _Loops(StrPrinter):  # type: ignore[misc]
 
     printmethod = "_loops"
 
-    def __init__(self, module: Module, *, whole: bool = False) -> None:
+    def __init__(self, module: Module, *, of: str, whole: bool = False) -> None:
         super().__init__()
         self.module = module
+        self.of = of
         self.whole = whole
 
     def position(self, dim: Expr) -> str:
         """The name of the loop's variable along a dim."""
-        return self.module.names.of(f"at_{dim}")
+        return self.module.names.of(f"at {dim}")
 
     def _print_Leaf(self, leaf: Leaf) -> str:  # noqa: N802
         name = self.module.names.of(leaf.array.name)
@@ -284,7 +292,7 @@ class _Loops(StrPrinter):  # type: ignore[misc]
         return name + "".join(f"[{self._print(i)}]" for i in leaf.indices)
 
     def _print_Dim(self, dim: Dim) -> str:  # noqa: N802
-        return "label" if dim == LABEL else self.position(dim)
+        return "$label" if dim == LABEL else self.position(dim)
 
     def _print_Pi(self, _expr: Any) -> str:  # noqa: N802
         return repr(float(sp.pi))
@@ -306,11 +314,31 @@ class _Loops(StrPrinter):  # type: ignore[misc]
     def _print_Function(self, expr: Any) -> str:  # noqa: N802
         name = type(expr).__name__
         if name not in CALLS:
-            raise CompileError(
-                f"collapse: a scan would need {name} in its loops, which it cannot write; leave "
-                "collapse= out."
-            )
+            self._refuse(name)
         call = CALLS[name].removeprefix("math.") if self.whole else CALLS[name]
         return f"{call}({self._print(expr.args[0])})"
 
-    _print_log = _print_exp = _print_loggamma = _print_Function
+    _print_exp = _print_loggamma = _print_Function
+
+    def _print_log(self, expr: Any) -> str:
+        (x,) = expr.args
+        plain = self._print_Function(expr)
+        # (Python has no log of zero, which a label that is impossible may lead to)
+        return (
+            plain
+            if self.whole or x.is_positive
+            else f"({plain} if {self._print(x)} > 0.0 else -math.inf)"
+        )
+
+    def emptyPrinter(self, expr: Any) -> str:  # noqa: N802  (SymPy's name)
+        """What has no form in the loops."""
+        return str(expr) if isinstance(expr, str) else self._refuse(type(expr).__name__)
+
+    def _print_Over(self, _expr: Any) -> str:  # noqa: N802
+        return self._refuse("a sum")
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise CompileError(
+            f"collapse: the scan of {self.of} would need {what} in its loops, which it cannot "
+            "write; leave collapse= out."
+        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import prod
 
 from sympy import Mul
 
@@ -13,6 +14,10 @@ from gibbsppl.backends.writer import Writer
 from gibbsppl.contractions import contracted
 from gibbsppl.expressions import Dim, Expr, dims_of
 from gibbsppl.graph import Range
+
+# From so many values in so many columns on, a sparse matrix product is the faster sum by group.
+MANY_VALUES = 1 << 18
+MANY_COLUMNS = 6
 
 
 def segments(
@@ -53,12 +58,19 @@ def _grouped_sum(writer: Writer, index: Expr, axis: Dim, along: Dim, summand: Ex
     else:
         value = writer.write(rest)
         value = _spread(writer, value, _along_first(value, along))
-        by_row = f"{writer.call('sum_rows')}({groups}, {value.code})"
-        code = by_row if value.dims[1:] else f"{groups}.sum({value.code})"
-        text = Text(code, (axis, *value.dims[1:]))
+        text = Text(_row_sums(writer, groups, value), (axis, *value.dims[1:]))
     if coefficient == 1:
         return text
     return Text(f"{number(coefficient).code} * {text.code}", text.dims, PRODUCT)
+
+
+def _row_sums(writer: Writer, groups: str, value: Text) -> str:
+    """The sums of the rows of each group, the way that is faster for so many of that length."""
+    rows, *trailing = (stop - start for start, stop in map(writer.range, value.dims))
+    columns = prod(trailing)
+    if columns < MANY_COLUMNS or rows * columns < MANY_VALUES:
+        return f"{groups}.sum({value.code})"
+    return f"{writer.call('sum_rows')}({groups}, {value.code})"
 
 
 def _along_first(text: Text, along: Dim) -> tuple[Dim, ...]:

@@ -19,6 +19,7 @@ import sympy as sp
 from sympy import Add, Mul
 
 from gibbsppl.conditionals import conditional_of
+from gibbsppl.dependence import region_of
 from gibbsppl.errors import CompileError
 from gibbsppl.expressions import (
     Array,
@@ -72,9 +73,9 @@ class Kept:
 class Scan:
     """The conditional of a label given its other elements, with variables integrated out.
 
-    ``log_weight`` is that of the label ``LABEL`` for one element, whose own contribution has been
-    taken off the arrays in ``kept``; ``over`` are the dims that ``log_weight`` is summed over in
-    ``summed``, term by term. ``changes`` are what the element adds, at ``LABEL``.
+    ``terms`` add up to the log weight of the label ``LABEL`` of one element, whose own contribution
+    has been taken off the arrays in ``kept``, each with the ranges that it is summed over.
+    ``changes`` are what the element adds, at ``LABEL``.
     """
 
     statement: Statement
@@ -182,9 +183,17 @@ def _scan(
 ) -> Scan:
     name = label.target.array.name
     own = finite_of(rest, label, data)
-    if own is None or label.known != 0 or not all(isinstance(i, Dim) for i in label.target.indices):
-        raise CompileError(f"collapse: {name} is not a label of which all elements are drawn.")
+    whole = all(
+        isinstance(p, Range) and len(p) == rest.sizes[p.dim] for p in region_of(rest, label)
+    )
+    indices = label.target.indices
+    if own is None or label.known != 0 or not whole or not indices:
+        raise CompileError(
+            f"collapse: {name} is not an array of labels of which all elements are drawn, as a "
+            "scan needs; leave collapse= out."
+        )
     terms = list(_own_terms(own))
+    _check_ranges(label, [p.over for p in own.pieces], marginals)
     changes: list[Change] = []
     kept: list[Kept] = []
     seen = [m for m in marginals if _is_seen(label, (m,))]
@@ -203,6 +212,22 @@ def _scan(
         tuple(kept),
         tuple(m.name for m in seen),
     )
+
+
+def _check_ranges(
+    label: Statement, over: list[tuple[Range, ...]], marginals: tuple[Marginal, ...]
+) -> None:
+    """Refuse children that see a part of the labels alone: a scan treats all elements alike."""
+    own = {r.dim: r for r in label.over}
+    every = [*over, *(s.over for m in marginals for s in m.scatters)]
+    for ranges in every:
+        for r in ranges:
+            if r.dim in own and r != own[r.dim]:
+                raise CompileError(
+                    f"collapse: {label.target.array.name} is seen at the positions {r.start} to "
+                    f"{r.stop - 1} of {r.dim.name} alone by one of its children, which a scan does "
+                    "not do yet; leave collapse= out."
+                )
 
 
 def _own_terms(own: FiniteConditional) -> list[tuple[Expr, tuple[Range, ...]]]:

@@ -9,7 +9,6 @@ pieces that stay in the cache; the logarithms and exponentials are of the tables
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,9 +26,6 @@ PIECE = 1 << 16
 SMALL_TOTAL = 24
 # Up to so many weights, NumPy's own draws take less time than what is gained.
 FEW = 1000
-# From so many values in so many columns on, a sparse matrix product is the fastest sum of rows.
-MANY = 1 << 18
-MANY_COLUMNS = 6
 # Below this sum, weights of a relative size that matters may have underflowed.
 LEAST_SUM = float(np.finfo(float).tiny / np.finfo(float).eps)
 
@@ -79,22 +75,22 @@ class SumOfRows(NDArrayOperatorsMixin):
 def sum_rows(groups: Groups, values: Any) -> Any:
     """The sums by group of values of shape (n,) + trailing: (size,) + trailing.
 
+    A sparse matrix product: several times faster than `Groups.sum` where there are many columns.
+
     >>> sum_rows(Groups(np.array([2, 0, 2]), 3), np.array([[1.0], [2.0], [4.0]]))
     array([[2.],
            [0.],
            [5.]])
     """
-    values = np.asarray(values)
-    columns = math.prod(values.shape[1:])
-    if values.size < MANY or columns < MANY_COLUMNS:
-        return groups.sum(values)
     # It takes long to import, and few models come here.
     from scipy.sparse import csc_array  # noqa: PLC0415
 
+    values = np.asarray(values)
+    columns = math.prod(values.shape[1:])
     # (bytes and the like would overflow in their own type)
     wide = values.astype(np.result_type(values, np.int64), copy=False)
     count = len(groups.index)
-    ones, each = np.ones(count, np.int8), np.arange(count + 1)
+    ones, each = np.ones(count, wide.dtype), np.arange(count + 1)
     belongs = csc_array((ones, groups.index, each), shape=(groups.size, count))
     sums = belongs @ wide.reshape(count, columns)
     return sums.astype(np.float64, copy=False).reshape(groups.size, *values.shape[1:])
@@ -222,8 +218,8 @@ def _labels(rng: np.random.Generator, running: Floats) -> NDArray[Any]:
 
 def _accumulate(weights: Floats) -> None:
     """Running sums down each column, in place: faster by rows than by ``cumsum``."""
-    for above, row in itertools.pairwise(weights):
-        row += above
+    for k in range(1, len(weights)):
+        weights[k] += weights[k - 1]
 
 
 def _binomials(rng: np.random.Generator, weights: Floats, totals: Integers) -> Integers:

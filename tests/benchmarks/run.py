@@ -198,8 +198,8 @@ def cold_start(turns=5):
 
 def poismf_against_ours(shape=(6000, 4000), cells=1_000_000, factors=20, turns=5):
     """CPU seconds of one iteration of each method of poismf, and of one sweep."""
-    from poismf import PoisMF  # noqa: PLC0415  (not needed for the rest)
-    from scipy.sparse import coo_matrix  # noqa: PLC0415
+    from poismf import PoisMF
+    from scipy.sparse import coo_matrix
 
     user, item, count = counts_by_hand.data(*shape, cells)
     table = coo_matrix((count.astype(float), (user, item)), shape=shape)
@@ -233,7 +233,9 @@ def main(*parts):
         for line in cold_start():
             print(line, flush=True)
     if "peers" in parts:
-        print("\ncounts, 6,000 x 4,000, 1,000,000, 20: CPU seconds of an iteration, of a sweep, ratio")
+        print(
+            "\ncounts, 6,000 x 4,000, 1,000,000, 20: CPU seconds of an iteration, of a sweep, ratio"
+        )
         for line in poismf_against_ours():
             print(line, flush=True)
 

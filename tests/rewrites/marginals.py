@@ -47,35 +47,45 @@ class Comparison:
 
 
 def compared(rewrite, values):
-    """The identity of a rewrite at values of all arrays but the auxiliary one."""
+    """The identity of a rewrite at values of all arrays but the auxiliary one.
+
+    Of a potential nothing may be left: its log density is then 0.
+    """
     values = {**rewrite.data, **values}
     old = next(f for f in rewrite.before.factors if f.name == rewrite.factor)
-    new = next(f for f in rewrite.graph.factors if f.name == rewrite.factor)
+    left = [f for f in rewrite.graph.factors if f.name == rewrite.factor]
     before = log_density(old, values, rewrite.before.sizes)
-    after = np.array(log_density(new, values, rewrite.graph.sizes))
+    after = np.zeros_like(before)
+    for new in left:
+        after += log_density(new, values, rewrite.graph.sizes)
     total, error, size = log_marginal(rewrite.statement, rewrite.graph, values)
-    sizes = (_size(f, values, rewrite.graph.sizes) for f in (old, new))
-    tolerance = np.asarray(OPERATIONS * EPSILON * sum(sizes))
+    sizes = (_size(f, values, rewrite.graph.sizes) for f in (old, *left))
+    tolerance = np.array(OPERATIONS * EPSILON * sum(sizes))
     where = owners(rewrite, values)
-    np.add.at(after, where, total)
-    np.add.at(tolerance, where, error + OPERATIONS * EPSILON * size)
+    np.add.at(after[None], where, total)
+    np.add.at(tolerance[None], where, error + OPERATIONS * EPSILON * size)
     return Comparison(before, after, tolerance)
 
 
 def owners(rewrite, values):
-    """For each element of the auxiliary variable, the element of the factor that it belongs to."""
+    """For each element of the auxiliary variable, the element of the factor that it belongs to.
+
+    After a first axis of length 1, which a factor without dims has too.
+    """
     old = next(f for f in rewrite.before.factors if f.name == rewrite.factor)
     added = [
         n for n, v in rewrite.graph.variables.items()
         if n not in rewrite.before.variables and v.kind == "index"
     ]  # fmt: skip
+    own = rewrite.statement.over
+    shape = tuple(map(len, own))
+    first = np.zeros(shape, int)
     if added:
         starts = (r.start for r in old.over)
-        return tuple(np.asarray(values[n]) - s for n, s in zip(added, starts, strict=False))
-    own = rewrite.statement.over
+        rows = zip(added, starts, strict=False)
+        return (first, *(np.asarray(values[n]) - s for n, s in rows))
     assert own[: len(old.over)] == old.over
-    places = np.indices(tuple(map(len, own)))
-    return tuple(places[: len(old.over)])
+    return (first, *np.indices(shape)[: len(old.over)])
 
 
 def log_marginal(statement, graph, values):
