@@ -312,8 +312,9 @@ def test_posterior_means_agree_with_the_reference(module):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [n for n in AUGMENTED if STEPS[n]])
+@pytest.mark.parametrize("name", [n for n in AUGMENTED if not n.startswith("poisson")])
 def test_posterior_means_agree_with_the_reference_without_augmentation(name):
+    # Of the Poisson factorisations one has no other sampler, one a very slow one of slice moves.
     module = getattr(models, name)
     compare(module, gp.compile(module.model(), rewrites=False), module.REFERENCE)
 
@@ -344,11 +345,12 @@ WAYS = gaussian_mixture.WAYS
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_each_way_to_the_clusters_is_proved_and_starts_well(way):
+def test_each_way_to_the_clusters_is_proved(way):
     sampler = gp.compile(gaussian_mixture.model(), **WAYS[way])
     assert sampler.verify().passed
-    integrated = {n for s in sampler.schedule.steps for n in getattr(s, "integrated", ())}
-    assert integrated == set(WAYS[way].get("collapse", ()))
+    scans = [s for s in sampler.schedule.steps if s.kind == "scan"]
+    integrated = [n for s in scans for n in s.conditional.integrated]
+    assert sorted(integrated) == sorted(WAYS[way].get("collapse", ()))
 
 
 @pytest.mark.slow
@@ -502,6 +504,7 @@ def factored_by_hand(counts, quantities, draws=150, chains=2, **prior):
     return quantities(names)
 
 
+@pytest.mark.slow
 def test_the_reference_of_factors_is_what_a_short_run_gives():
     counts, _ = reuters.table(poisson_factorisation.DOCUMENTS, poisson_factorisation.WORDS)
     found = factored_by_hand(counts, poisson_factorisation.quantities)
@@ -522,7 +525,7 @@ def test_rates_of_a_small_table_are_those_of_the_sampler_that_goes_word_by_word(
     sampler = gp.compile(poisson_factorisation.model(counts=counts, **FACTORS))
     found = cells(sampler.sample(**SETTINGS))
     by_hand = factored_by_hand(counts, cells, draws=1000, chains=4)
-    wrong = factored_by_hand(counts, cells, draws=1000, chains=4, rate=0.3)
+    wrong = factored_by_hand(counts, cells, draws=400, rate=0.3)
 
     assert disagreements(found, {n: mean_and_error(v) for n, v in by_hand.items()}) == {}
     assert disagreements(found, {n: mean_and_error(v) for n, v in wrong.items()}) != {}
@@ -569,8 +572,8 @@ def test_places_of_stories_are_those_of_their_titles():
 def test_a_tensor_has_the_words_of_the_stories_of_its_places():
     counts, names, vocabulary = poisson_tensor.tensor(countries=5, words=20)
     table, words = reuters.table(words=20)
-    stories = [p == ("INDIA", "1996-10") for p in poisson_tensor.places()]
-    at = names.index("INDIA"), poisson_tensor.MONTHS.index("1996-10")
+    stories = [p == ("UK", "1996-08") for p in poisson_tensor.places()]
+    at = names.index("UK"), poisson_tensor.MONTHS.index("1996-08")
 
     assert names == ["FRANCE", "INDIA", "RUSSIA", "UK", "USA"]
     assert vocabulary == words
@@ -603,8 +606,8 @@ def test_rates_of_a_small_tensor_are_those_of_the_random_walk():
     sampler = gp.compile(poisson_tensor.model(counts=counts, **prior))
     assert sampler.verify().passed
     found = rates_of_cells(sampler.sample(**SETTINGS))
-    walks = rates_of_cells(tensor_of_walks(counts, 800, **prior))
-    wrong = rates_of_cells(tensor_of_walks(counts, 800, **{**prior, "rate": 3.0}))
+    walks = rates_of_cells(tensor_of_walks(counts, 500, **prior))
+    wrong = rates_of_cells(tensor_of_walks(counts, 300, **{**prior, "rate": 3.0}))
 
     assert disagreements(found, {n: mean_and_error(v) for n, v in walks.items()}) == {}
     assert disagreements(found, {n: mean_and_error(v) for n, v in wrong.items()}) != {}
@@ -628,14 +631,40 @@ def test_the_reference_of_the_process_is_what_a_short_run_gives():
     assert disagreements(found, dirichlet_process.REFERENCE) == {}
 
 
-def test_the_process_by_hand_has_the_prior_of_the_urn():
-    """Velocities that say nothing: the number of clusters is that of the prior."""
-    apart = np.array([-1e-9, 0.0, 1e-9])
-    pairs = ((0, 1), (0, 2))
-    found = process_by_hand.run(np.random.default_rng(49), apart, 400, pairs, flat=True)
-    a = np.random.default_rng(50).gamma(2, 1 / 4, size=100_000)
-    together = mean_and_error(1 / (1 + a))
-    assert disagreements(found, {"0 with 1": together, "0 with 2": together}) == {}
+def probability_that_two_share(y, shape=2, rate=4):
+    """The probability that two galaxies are of one cluster, by quadrature.
+
+    The urn says 1 : concentration before the velocities are seen.
+    """
+    nodes, weights = np.polynomial.laguerre.laggauss(60)
+    precision = nodes / 20
+    prior = weights * nodes**2 / 2  # Gamma(3, rate 20) after the change of variable
+
+    def evidence(*values):
+        values = np.array(values) - 20
+        covariance = 100 + np.eye(len(values)) / precision[:, None, None]
+        squares = np.einsum("i,tij,j->t", values, np.linalg.inv(covariance), values)
+        spread = np.linalg.det(2 * np.pi * covariance)
+        return (prior * np.exp(-squares / 2) / np.sqrt(spread)).sum()
+
+    a = np.random.default_rng(50).gamma(shape, 1 / rate, size=1_000_000)
+    same = (1 / (1 + a)).mean()
+    odds = same * evidence(*y) / ((1 - same) * evidence(y[0]) * evidence(y[1]))
+    return odds / (1 + odds)
+
+
+def test_two_galaxies_share_a_cluster_as_often_as_quadrature_says():
+    y, pair = np.array([12.0, 25.0]), ((0, 1),)
+    exact = {"0 with 1": (probability_that_two_share(y), 0.0)}
+    streams = [np.random.default_rng([49, i]) for i in range(2)]
+    by_hand = [process_by_hand.run(rng, y, 4000, pair)["0 with 1"] for rng in streams]
+    z = gp.compile(dirichlet_process.model(velocities=y)).sample(**SETTINGS)["z"]
+    ours = (z[..., 0] == z[..., 1]).astype(float)
+
+    assert disagreements({"0 with 1": np.stack(by_hand)}, exact) == {}
+    assert disagreements({"0 with 1": ours}, exact) == {}
+    other = {"0 with 1": (probability_that_two_share(y, rate=2), 0.0)}
+    assert disagreements({"0 with 1": ours}, other) != {}
 
 
 def test_topics_of_reuters_have_three_derived_conditionals_that_hold():

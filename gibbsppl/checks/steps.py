@@ -176,7 +176,7 @@ def _between(bounds: Any, statement: Statement, values: Values, sizes: Sizes) ->
 def _statistic_terms(
     statistic: Expr, eta: Floats, statement: Statement, values: Values, sizes: Sizes
 ) -> Floats:
-    """``eta * statistic``, element by element, 0 where eta is 0 and the statistic infinite."""
+    """``eta * statistic``, element by element, 0 where one of them is, whatever the other."""
     over = _read_over(statistic, statement, sizes)
     value = evaluate(statistic, over, values, sizes)
     value = np.broadcast_to(value, tuple(map(len, over)))
@@ -186,7 +186,7 @@ def _statistic_terms(
     if over[: len(inside)] == inside:
         value = in_array_order(value, statement, inside, extra=len(over) - len(inside))
     coefficient = _stretched(eta, value.shape, statement)
-    return np.ravel(np.where(coefficient == 0, 0.0, coefficient * value))
+    return np.ravel(np.where((coefficient == 0) | (value == 0), 0.0, coefficient * value))
 
 
 def _read_over(statistic: Expr, statement: Statement, sizes: Sizes) -> tuple[Range, ...]:

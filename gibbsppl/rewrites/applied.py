@@ -46,10 +46,17 @@ class Rewrite:
 
 
 def applications(
-    graph: Graph, data: Mapping[str, Any], rule: Rule, targets: Collection[str]
+    graph: Graph,
+    data: Mapping[str, Any],
+    rule: Rule,
+    targets: Collection[str],
+    factors: Collection[str] | None = None,
 ) -> Iterator[Rewrite]:
-    """The rule applied to all terms that hold a target, one after the other."""
-    for name in [f.name for f in graph.factors]:
+    """The rule applied to all terms that hold a target, one after the other.
+
+    ``factors`` names those that are looked at: all by default.
+    """
+    for name in factors or [f.name for f in graph.factors]:
         while (rewrite := _first(graph, data, rule, name, targets)) is not None:
             yield rewrite
             graph, data = rewrite.graph, rewrite.data

@@ -114,15 +114,26 @@ def possible(
     graph: Graph, data: Mapping[str, Any], done: tuple[Rewrite, ...]
 ) -> tuple[Rewrite, ...]:
     """The rewrites that fit the model and were not made, the first for each rule and factor."""
-    latent = {s.target.array.name for s in graph.latent}
     made = {(r.rule.name, r.factor) for r in done}
     found = {
         (r.rule.name, r.factor): r
         for rule in REWRITES
-        for r in applications(graph, data, rule, latent)
+        for r in _wherever(graph, data, rule)
         if (r.rule.name, r.factor) not in made and r.factor in {f.name for f in graph.factors}
     }
     return tuple(found.values())
+
+
+def _wherever(graph: Graph, data: Mapping[str, Any], rule: Rule) -> tuple[Rewrite, ...]:
+    """A rule applied wherever it fits for any latent variable, one after the other."""
+    found: list[Rewrite] = []
+    factors = [f.name for f in graph.factors]
+    for name in dict.fromkeys(s.target.array.name for s in graph.latent):
+        made = tuple(applications(graph, data, rule, (name,), factors))
+        found += made
+        if made:
+            graph, data = made[-1].graph, made[-1].data
+    return tuple(found)
 
 
 def _check_names(asked: Mapping[str, bool]) -> None:
@@ -187,8 +198,7 @@ class _Search:
         latent = {s.target.array.name for s in graph.latent}
         while waiting:
             for rule in waiting:
-                graph_now, data_now = _last(graph, kept), _data(self.data, kept)
-                found = tuple(applications(graph_now, data_now, rule, latent))
+                found = _wherever(_last(graph, kept), _data(self.data, kept), rule)
                 if found:
                     break
             else:

@@ -9,7 +9,7 @@ The factors are drawn afterwards, given the topics of all words.
 import numpy as np
 
 
-def run(rng, counts, draws, topics, shape, rate, eta, warmup=100):
+def run(rng, counts, draws, *, topics, shape, rate, eta, warmup=100):
     """The factors of one chain: (draw, document, topic), (draw, topic, word)."""
     documents, vocabulary = counts.shape
     document, word = (np.repeat(at, counts[counts > 0]) for at in np.nonzero(counts))
@@ -19,15 +19,16 @@ def run(rng, counts, draws, topics, shape, rate, eta, warmup=100):
     np.add.at(words, (z, word), 1)
     theta, phi = np.empty((draws, *shares.shape)), np.empty((draws, *words.shape))
     for step in range(-warmup, draws):
-        sweep(z, document, word, shares, words, rng.random(z.size), shape, eta)
+        sweep(z, (document, word), shares, words, rng.random(z.size), (shape, eta))
         if step >= 0:
             theta[step] = rng.gamma(shape + shares, 1 / (rate + 1))
             phi[step] = [rng.dirichlet(eta + row) for row in words]
     return theta, phi
 
 
-def sweep(z, document, word, shares, words, uniform, shape, eta):
+def sweep(z, tokens, shares, words, uniform, prior):
     """Topics drawn one after the other; ``shares`` and ``words`` are their counts."""
+    (document, word), (shape, eta) = tokens, prior
     topics, vocabulary = words.shape
     totals = words.sum(axis=1)
     cumulative = np.empty(topics)

@@ -9,7 +9,7 @@ grows and another shrinks the likelihood stays, so that such moves are proposed 
 import numpy as np
 
 
-def run(rng, counts, draws, topics=2, shape=0.5, rate=0.5, warmup=2_000, thin=5):
+def run(rng, counts, draws, *, topics=2, shape=0.5, rate=0.5, warmup=2_000, thin=5):
     """The factors (draw, position, topic) of one chain, by mode of the tensor."""
     factors = [rng.gamma(1.0, 1.0, size=(n, topics)) for n in counts.shape]
     widths = [np.full(f.shape, 0.5) for f in factors]
