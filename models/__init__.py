@@ -7,8 +7,8 @@ Each file is also a program's input: ``python -m gibbsppl run models/rats.py``. 
 - ``quantities(draws)``, the scalars of interest as arrays over (chain, draw);
 - ``REFERENCE``: for each of them the posterior mean and its Monte Carlo error (0 if exact).
 
-``poisson_factorisation`` is not among them: no sampler is derived for it yet. ``reuters`` is no
-model but the counts of words that it and ``lda`` share.
+``reuters`` is no model but the counts of words that models share. Where a model has ``WAYS``, they
+are samplers of the same posterior: keyword arguments of ``gp.compile`` by name.
 """
 
 from models import (
@@ -18,6 +18,7 @@ from models import (
     capture_recapture,
     coin,
     dice,
+    dirichlet_process,
     dyes,
     eight_schools,
     gaussian,
@@ -30,6 +31,8 @@ from models import (
     matrix_factorisation,
     negative_binomial,
     ordered_probit,
+    poisson_factorisation,
+    poisson_tensor,
     pumps,
     rats,
     robust_regression,
@@ -63,4 +66,7 @@ ALL = (
     ordered_probit,
     negative_binomial,
     capture_recapture,
+    poisson_factorisation,
+    poisson_tensor,
+    dirichlet_process,
 )

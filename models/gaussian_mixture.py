@@ -20,6 +20,17 @@ import numpy as np
 
 import gibbsppl as gp
 
+# Names of samplers of the same posterior, and what makes them: keyword arguments of gp.compile.
+# Means and precisions are in each other's conditionals, so that only one of them is integrated out.
+WAYS = {
+    "nothing integrated out": {},
+    "means integrated out": {"collapse": ("mu",)},
+    "precisions integrated out": {"collapse": ("tau",)},
+    "weights integrated out": {"collapse": ("weight",)},
+    "weights and means integrated out": {"collapse": ("weight", "mu")},
+    "weights and precisions integrated out": {"collapse": ("weight", "tau")},
+}
+
 VELOCITIES = np.loadtxt(Path(__file__).parent / "data" / "galaxies.csv", skiprows=1) / 1000
 
 # Posterior mean and Monte Carlo error: a long run of an independent sampler

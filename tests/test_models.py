@@ -587,7 +587,7 @@ TENSOR = ("country", "month", "word")
 def tensor_of_walks(counts, draws, chains=2, **prior):
     """Draws of short runs of the random walk."""
     streams = [np.random.default_rng([47, i]) for i in range(chains)]
-    runs = [tensor_by_hand.run(rng, counts, draws, warmup=1000, **prior) for rng in streams]
+    runs = [tensor_by_hand.run(rng, counts, draws, warmup=500, **prior) for rng in streams]
     return dict(zip(TENSOR, map(np.stack, zip(*runs, strict=True)), strict=True))
 
 
@@ -606,8 +606,8 @@ def test_rates_of_a_small_tensor_are_those_of_the_random_walk():
     sampler = gp.compile(poisson_tensor.model(counts=counts, **prior))
     assert sampler.verify().passed
     found = rates_of_cells(sampler.sample(**SETTINGS))
-    walks = rates_of_cells(tensor_of_walks(counts, 500, **prior))
-    wrong = rates_of_cells(tensor_of_walks(counts, 300, **{**prior, "rate": 3.0}))
+    walks = rates_of_cells(tensor_of_walks(counts, 350, **prior))
+    wrong = rates_of_cells(tensor_of_walks(counts, 200, **{**prior, "rate": 3.0}))
 
     assert disagreements(found, {n: mean_and_error(v) for n, v in walks.items()}) == {}
     assert disagreements(found, {n: mean_and_error(v) for n, v in wrong.items()}) != {}
