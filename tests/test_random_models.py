@@ -479,13 +479,23 @@ def problems(random):
     if not draws:
         return None
     model, values = draws[0]
-    sampler = gp.compile(model)
-    checked = sampler.verify()
-    found = [] if checked.passed else [f"verify\n{checked}"]
+    sampler = gp.compile(model, rewrites=False)
+    found = sampler_problems(sampler, values, random.latent)
     for step in sampler.schedule.steps:
         found += step_problems(random, step, sampler.graph, [v for _, v in draws])
-    found += run_problems(sampler, values, random.latent)
-    return [f"{p}\n{sampler}" for p in found]
+    found = [f"{p}\n{sampler}" for p in found]
+    augmented = gp.compile(model)
+    if augmented.schedule.rewrites:
+        wrong = sampler_problems(augmented, values, random.latent)
+        found += [f"augmented: {p}\n{augmented}" for p in wrong]
+    return found
+
+
+def sampler_problems(sampler, values, latent):
+    """What is wrong with a sampler as a whole."""
+    checked = sampler.verify()
+    found = [] if checked.passed else [f"verify\n{checked}"]
+    return found + run_problems(sampler, values, latent)
 
 
 def step_problems(random, step, graph, states):
@@ -628,7 +638,7 @@ def test_a_false_certificate_is_found(monkeypatch):
         Line("a", "StudentT", "nu=1, mu=0, sigma=1", (), "real"),
         Line("y", "StudentT", "nu=1, mu=a, sigma=1", ("i",), "real"),
     )
-    (step,) = gp.compile(built(model.source(model.simulated(1)))).schedule.steps
+    (step,) = gp.compile(built(model.source(model.simulated(1))), rewrites=False).schedule.steps
     values = {**built(model.source(model.simulated(1))).data, **model.simulated(1)}
     (element,) = elements_of(built(model.source(model.simulated(1))).graph, step.statement, values)
 
