@@ -14,6 +14,8 @@ with warnings.catch_warnings():
     import arviz
 
 logging.getLogger("arviz").setLevel(logging.ERROR)
+# (compiled, its standard deviations divide by another number)
+arviz.utils.Numba.disable_numba()
 
 
 def noise(rng, shape):

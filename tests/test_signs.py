@@ -101,7 +101,7 @@ DRAWS = {
         (Maximum(n, x), "positive"),
         (Abs(x), "nonnegative"),
         (Abs(m) - 1, "positive"),
-        (Over(a, K), "nonnegative"),
+        (Over(a, K), "positive"),
         (Over(-q, K), "nonpositive"),
         (Over(x, K), "unknown"),
         (Over(n, K, 0, 2) - 1, "positive"),
