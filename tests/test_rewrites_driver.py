@@ -13,7 +13,14 @@ from test_rewrites import EXAMPLES, declared
 import gibbsppl as gp
 from gibbsppl.checks.enumeration import enumerate_sweep
 from gibbsppl.errors import CompileError
-from gibbsppl.rewrites.driver import MOST_RULES, REWRITES, possible, quality_of, rewritten
+from gibbsppl.rewrites.driver import (
+    MOST_RULES,
+    REWRITES,
+    _Search,
+    possible,
+    quality_of,
+    rewritten,
+)
 from gibbsppl.schedule.staleness import check_fresh
 
 
@@ -27,6 +34,22 @@ def rules(model, **asked):
 @cache
 def compiled(model):
     return gp.compile(model())
+
+
+def test_a_conditional_is_that_of_the_graph_asked_about():
+    """A graph that is no longer used may leave its place in memory to the next one."""
+    graph, data = declared(a_normal_mean)
+    search = _Search(data, {}, frozenset())
+    latent, child = graph.statement("mu"), graph.statement("y")
+    found = []
+    for count in (1, 2, 3, 4):
+        more = tuple(replace(child, name=f"y{j}") for j in range(count))
+        other = replace(graph, statements=(*graph.statements, *more))
+        pieces = search.derived(other, data, latent).pieces
+        found.append(len(dict.fromkeys(p.factor for ps in pieces for p in ps)))
+        del other
+
+    assert found == [3, 4, 5, 6]
 
 
 # ---- only where a variable needs it ----------------------------------------------------------

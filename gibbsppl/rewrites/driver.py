@@ -176,10 +176,13 @@ def _data(data: Mapping[str, Any], kept: tuple[Rewrite, ...]) -> Mapping[str, An
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Search:
-    """Conditionals by graph, each derived once."""
+    """Conditionals by graph, each derived once.
+
+    ``found`` keeps the graphs, too: the identity of one that is gone may be another's.
+    """
 
     data: Mapping[str, Any]
-    found: dict[tuple[int, str], Derived]
+    found: dict[tuple[int, str], tuple[Graph, Derived]]
     elements: frozenset[str]
 
     def derived(self, graph: Graph, data: Mapping[str, Any], statement: Statement) -> Derived:
@@ -188,8 +191,8 @@ class _Search:
         if key not in self.found:
             asked = statement.target.array.name in self.elements
             own = graph.statement(statement.name)
-            self.found[key] = conditional_of(graph, own, data, elements=asked)
-        return self.found[key]
+            self.found[key] = graph, conditional_of(graph, own, data, elements=asked)
+        return self.found[key][1]
 
     def asked(self, graph: Graph, rules: tuple[Rule, ...]) -> tuple[Rewrite, ...]:
         """The rules that the user asks for, each wherever it fits; one may make way for another."""
