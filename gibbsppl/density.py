@@ -12,7 +12,8 @@ array([1., 3., 7.])
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
@@ -33,10 +34,12 @@ from gibbsppl.expressions import (
     Over,
     Times,
     Where,
+    copy_of,
     primed,
     root_of,
+    substitute,
 )
-from gibbsppl.graph import Factor, Graph, Marginal, Range, Statement
+from gibbsppl.graph import Factor, Graph, Maintained, Marginal, Potential, Range, Statement
 from gibbsppl.runtime import functions
 from gibbsppl.supports import Support
 
@@ -56,34 +59,40 @@ def log_terms(graph: Graph, values: Values) -> dict[str, float]:
 
 
 def log_density(factor: Factor, values: Values, sizes: Sizes) -> Floats:
-    """The log density of a factor, one element per position of its ranges."""
+    """The log density of a factor, one element per position; of a sparse array, summed up."""
     with np.errstate(all="ignore"):
+        if isinstance(factor, Potential) and factor.of is not None and len(factor.over) > 1:
+            return np.asarray(sum(_sums(factor.log_density, factor.over, values, sizes)))
         if isinstance(factor, Marginal):
-            values = {**values, **scattered(factor, values, sizes)}
+            values = {**values, **scattered(factor.arrays, values, sizes)}
         density = evaluate(_template(factor), factor.over, values, sizes)
         if isinstance(factor, Statement):
             density = np.where(_is_possible(factor, values, sizes), density, -np.inf)
     return np.broadcast_to(density, tuple(map(len, factor.over)))
 
 
-def scattered(factor: Marginal, values: Values, sizes: Sizes) -> dict[str, Floats]:
-    """The natural parameters of what was integrated out, by name of the array."""
-    shape = tuple(sizes[a] for a in factor.axes)
-    found = {}
-    for name, scatters in factor.parameters:
-        total = found[name] = np.zeros(shape)
-        for s in scatters:
+def scattered(arrays: Sequence[Maintained], values: Values, sizes: Sizes) -> dict[str, Floats]:
+    """The values of maintained arrays, computed anew, by name; each may read those before it."""
+    found: dict[str, Floats] = {}
+    for array in arrays:
+        known = {**values, **found}
+        total = found[array.name] = np.zeros([_size_of(a, sizes) for a in array.axes])
+        for s in array.scatters:
             full = tuple(map(len, s.over))
             at = tuple(
-                np.broadcast_to(evaluate(i, s.over, values, sizes), full).astype(int)
+                np.broadcast_to(evaluate(i, s.over, known, sizes), full).astype(int)
                 for i in s.indices
             )
-            added = np.broadcast_to(evaluate(s.value, s.over, values, sizes), full)
+            added = np.broadcast_to(evaluate(s.value, s.over, known, sizes), full)
             if at:
                 np.add.at(total, at, added)
             else:
                 total += added.sum()
     return found
+
+
+def _size_of(dim: Dim, sizes: Sizes) -> int:
+    return sizes[dim] if dim in sizes else sizes[Dim(root_of(dim))]
 
 
 def _template(factor: Factor) -> Expr:
@@ -107,6 +116,35 @@ def kept_entries(statement: Statement, values: Values, sizes: Sizes) -> NDArray[
     over = regions(statement, sizes)
     kept = evaluate(_is_kept(statement), over, values, sizes) == 1
     return np.broadcast_to(kept, tuple(map(len, over)))
+
+
+def _sums(expr: Expr, over: tuple[Range, ...], values: Values, sizes: Sizes) -> Iterator[float]:
+    """The sum of each term over all positions of the ranges; sums in products are opened first."""
+    for term in sp.Add.make_args(sp.expand_mul(expr, deep=False)):
+        split = (sp.expand_power_exp(f, deep=False) for f in sp.Mul.make_args(term))
+        factors = [p for f in split for p in sp.Mul.make_args(f)]
+        powers = (f.as_base_exp() for f in factors)
+        sums = [b for b, n in powers if isinstance(b, Over) and n.is_Integer and n > 0]
+        if not sums:
+            found = [evaluate(f, over, values, sizes) for f in factors]
+            safe = all(np.isfinite(f).all() for f in found)
+            yield _sum_of_product(found if safe else [evaluate(term, over, values, sizes)], over)
+            continue
+        dim = copy_of(sums[0].bound[0], {*(r.dim for r in over), *term.free_symbols})
+        opened = term / sums[0] * substitute(sums[0].body, {sums[0].bound[0]: dim})
+        ends = map(int, sums[0].args[2:] or (0, _size_of(dim, sizes)))
+        yield from _sums(opened, (*over, Range(dim, *ends)), values, sizes)
+
+
+def _sum_of_product(factors: list[Floats], over: tuple[Range, ...]) -> float:
+    """The sum of a product; each factor is summed first along the axes that it alone has."""
+    held = [{a for a, n in enumerate(f.shape) if n != 1} for f in factors]
+    idle = math.prod(len(r) for a, r in enumerate(over) if not any(a in own for own in held))
+    operands: list[Any] = []
+    for factor, own in zip(factors, held, strict=True):
+        alone = tuple(a for a in own if sum(a in other for other in held) == 1)
+        operands += [factor.sum(axis=alone).squeeze(), sorted(own.difference(alone))]
+    return float(np.einsum(*operands, [], optimize=len(factors) > 2)) * idle
 
 
 def evaluate(expr: Expr, over: Sequence[Range], values: Values, sizes: Sizes) -> Floats:
@@ -152,7 +190,7 @@ class _Frame:
         return replace(self, ranges=(*self.ranges, *(Range(d, 0, self._size(d)) for d in dims)))
 
     def _size(self, dim: Dim) -> int:
-        return self.sizes[dim] if dim in self.sizes else self.sizes[Dim(root_of(dim))]
+        return _size_of(dim, self.sizes)
 
     def constant(self, value: Any) -> Floats:
         """A number as an array with one axis of length 1 per range."""
@@ -252,7 +290,8 @@ def _checked(index: Floats, size: int, axis: int, leaf: Leaf) -> NDArray[np.int6
 
 
 def _sum(expr: Over, frame: _Frame) -> Floats:
-    inner = frame.bind(*expr.bound)
+    ends = map(int, expr.args[2:] or (0, _size_of(expr.bound[0], frame.sizes)))
+    inner = replace(frame, ranges=(*frame.ranges, Range(expr.bound[0], *ends)))
     factors = [_value(f, inner) for f in sp.Mul.make_args(expr.body)]
     if len(factors) > 1 and all(np.isfinite(f).all() for f in factors):
         return _contracted(factors, inner)

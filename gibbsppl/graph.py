@@ -165,47 +165,81 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Potential:
-    """A log density added to the joint for all positions in ``over``; it has no left side."""
+    """A log density added to the joint for all positions in ``over``; it has no left side.
+
+    ``of`` names the observed array whose log likelihood it is a part of, if it is: such a potential
+    ties no variables beyond what observing the array does, and they can still be drawn in order.
+    """
 
     name: str
     log_density: Expr
     over: tuple[Range, ...]
+    of: str | None = None
 
     def __str__(self) -> str:
         summed = ", ".join(r.dim.name for r in self.over)
         term = PLAIN.text(self.log_density)
         total = f"sum({term}, {summed})" if summed else term
-        return f"log density += {total}"
+        observed = "" if self.of is None else f", for {self.of} observed"
+        return f"log density += {total}{observed}"
 
 
 @dataclass(frozen=True, slots=True)
 class Scatter:
-    """``array[indices] += value``, for all positions in ``over``."""
+    """What a factor adds to an array: ``array[indices] += value``, for all that ``over`` has."""
 
+    factor: str
     indices: tuple[Expr, ...]
     value: Expr
     over: tuple[Range, ...]
 
 
 @dataclass(frozen=True, slots=True)
+class Maintained:
+    """An array that others determine: zero, but for what is scattered onto it.
+
+    ``element`` is its leaf at its axes. A sweep keeps it up to date by what each draw changes.
+    """
+
+    element: Leaf
+    scatters: tuple[Scatter, ...]
+
+    @property
+    def name(self) -> str:
+        """The name of the array."""
+        return self.element.array.name  # type: ignore[no-any-return]
+
+    @property
+    def axes(self) -> tuple[Dim, ...]:
+        """One dim per axis."""
+        return self.element.indices
+
+    def __str__(self) -> str:
+        parts = []
+        for s in self.scatters:
+            at = ", ".join(map(str, s.indices))
+            over = "".join(f", {r.dim}" for r in s.over)
+            parts.append(f"{PLAIN.text(s.value)} at [{at}]{over and ' for each' + over[1:]}")
+        return f"{self.element} = sum of {'; '.join(parts)}"
+
+
+@dataclass(frozen=True, slots=True)
 class Marginal:
     """The log of an integral: what is left of a variable that has been integrated out.
 
-    Its natural parameters are arrays along ``axes`` that are zero but for what is scattered onto
-    them, by name; the log density of one of its events is ``log_density``, the log partition
-    function of their elements.
+    ``log_density`` is the log partition function of its natural parameters, which are functions
+    of the elements of ``arrays``; the first axes of these are the dims in ``over``.
     """
 
     name: str
-    axes: tuple[Dim, ...]
-    parameters: tuple[tuple[str, tuple[Scatter, ...]], ...]
+    arrays: tuple[Maintained, ...]
     log_density: Expr
     over: tuple[Range, ...]
 
     @property
     def scatters(self) -> tuple[Scatter, ...]:
-        """All that is scattered onto any of its parameters."""
-        return tuple(s for _, found in self.parameters for s in found)
+        """All that is scattered onto any of its arrays."""
+        return tuple(s for a in self.arrays for s in a.scatters)
 
     def __str__(self) -> str:
         return f"log density += {PLAIN.text(self.log_density)}, with {self.name} integrated out"
@@ -217,7 +251,8 @@ Factor = Statement | Potential | Marginal
 def said_by(factor: Factor) -> tuple[Expr, ...]:
     """What a factor reads: its log density, and where that is finite."""
     if isinstance(factor, Marginal):
-        return tuple(e for s in factor.scatters for e in (s.value, *s.indices))
+        read = (e for s in factor.scatters for e in (s.value, *s.indices))
+        return (factor.log_density, *read)
     if not isinstance(factor, Statement):
         return (factor.log_density,)
     support = factor.support

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,7 @@ from gibbsppl.errors import ModelError, RunError
 from gibbsppl.expressions import AtMost, Below, Leaf, leaves_of
 from gibbsppl.forward import State, as_declared, drawn, fill, walk
 from gibbsppl.graph import Graph, Potential, Statement
+from gibbsppl.impossible import why_impossible
 
 Mend = Callable[[State], None]
 
@@ -80,6 +81,7 @@ def initial_state(
     """
     given = _checked_init(graph, data, init or {})
     names = dict.fromkeys(s.target.array.name for s in graph.latent)
+    values: State = {}
     terms: dict[str, float] = {}
     for attempt in range(ATTEMPTS):
         start = _Start(rng, graph, data_scale(graph, data), spread * 0.5**attempt)
@@ -93,15 +95,20 @@ def initial_state(
         if np.isfinite(sum(terms.values())):
             notes = dict.fromkeys(given, "given") | start.notes
             return {n: as_declared(graph, n, values[n]) for n in names}, notes
-    raise RunError(_why_not(graph, terms, given))
+    raise RunError(_why_not(graph, values, terms, given))
 
 
 def data_scale(graph: Graph, data: Values) -> float:
     """The root mean square of the observed values of continuous families; 1 without any."""
     names = {s.target.array.name for s in graph.statements if s.known != 0 and _is_measured(s)}
+    # Of a sparse array, one potential is over all cells and the other over those stored.
+    sparse = [(p.of, math.prod(map(len, p.over))) for p in graph.potentials if p.of]
+    sparse = [(n, size) for n, size in sparse if n in data and not graph.variables[n].integer]
+    names |= {n for n, _ in sparse}
     found = [np.ravel(np.asarray(data[n], dtype=np.float64)) for n in sorted(names & set(data))]
     values = np.concatenate(found or [np.ones(1)])
-    return float(np.sqrt(np.nanmean(values**2))) or 1.0
+    zeros = sum(size - np.size(data[n]) for n, size in sparse)
+    return float(np.sqrt(np.nanmean(values**2) * (values.size / (values.size + zeros)))) or 1.0
 
 
 def _is_measured(statement: Statement) -> bool:
@@ -110,7 +117,7 @@ def _is_measured(statement: Statement) -> bool:
 
 def _attempt(start: _Start, data: Values, given: Values) -> State:
     graph = start.graph
-    if graph.potentials:
+    if any(p.of is None for p in graph.potentials):
         values = {**data, **given}
         for statement in graph.latent:
             if statement.target.array.name not in given:
@@ -118,7 +125,8 @@ def _attempt(start: _Start, data: Values, given: Values) -> State:
         _raise_to_observed(graph, values, given)
         _put_in_order(graph, values, given)
         return values
-    values = walk(graph, data, start.draw, given=given, observed=False)
+    stated = replace(graph, potentials=())
+    values = walk(stated, data, start.draw, given=given, observed=False)
     _raise_to_observed(graph, values, given)
     return values
 
@@ -379,12 +387,14 @@ def _keep_known(graph: Graph, data: Values, statement: Statement, array: Any) ->
     fill(statement, np.where(known, seen, asked), {**data, name: array}, graph.sizes)
 
 
-def _why_not(graph: Graph, terms: Mapping[str, float], given: Values) -> str:
+def _why_not(graph: Graph, values: Values, terms: Mapping[str, float], given: Values) -> str:
     bad = [n for n, t in terms.items() if not np.isfinite(t)]
     reads = {f.name: f for f in graph.factors}
     read = sorted({str(x.array) for n in bad for x in leaves_of(reads[n].log_density)} & set(given))
     advice = f"change the init of {', '.join(read)}" if read else "pass values with init={...}"
+    seen = [n for n in bad if getattr(reads[n], "known", 0) != 0]
+    why = why_impossible(graph, reads[(seen or bad)[0]], values)
     return (
-        f"{', '.join(bad)}: no start of positive density was found in {ATTEMPTS} attempts (log "
-        f"density {terms[bad[0]]:g}, expected a finite number); {advice}."
+        f"{', '.join(seen or bad)}: no start of positive density was found in {ATTEMPTS} attempts: "
+        f"{why}; correct the data or the model, or {advice}."
     )

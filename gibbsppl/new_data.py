@@ -67,6 +67,13 @@ def question_of(graph: Graph, data: Values, new: Mapping[str, Any], name: str | 
 def _observed(graph: Graph, name: str | None) -> str:
     """The observed variable to predict."""
     observed = list(dict.fromkeys(s.target.array.name for s in graph.statements if s.known != 0))
+    sparse = [p.of for p in graph.potentials if p.of is not None]
+    if name in sparse or (name is None and sparse and not observed):
+        raise RunError(
+            f"{name or sparse[0]}: observed as a sparse array, whose cells are not made, so that "
+            "it is not predicted; compute what is wanted at some cells from the draws of its "
+            "parameters, or compile the model with a dense array."
+        )
     found = observed[0] if name is None and len(observed) == 1 else name
     if found is None or found not in observed:
         what = "no name" if name is None else repr(name)
@@ -258,7 +265,7 @@ def _check_reach(
     if unused := [n for n in arrays if n not in reach.given]:
         raise RunError(f"new: {target} does not depend on {', '.join(unused)}; leave it out.")
     for potential in graph.potentials:
-        if mentions(potential.log_density, (*reach.redrawn, target)):
+        if potential.of is None and mentions(potential.log_density, (*reach.redrawn, target)):
             raise RunError(
                 f"{target}: it cannot be predicted, because the potential {potential.name} ties "
                 f"{', '.join((*reach.redrawn, target))} in a way that cannot be simulated."

@@ -19,7 +19,7 @@ from gibbsppl.backends.program import Constants, Program, State
 from gibbsppl.chains import FAILURES
 from gibbsppl.density import Values, log_density
 from gibbsppl.dependence import region_of, slices_of
-from gibbsppl.graph import Graph, Statement
+from gibbsppl.graph import Factor, Graph, Statement
 from gibbsppl.initial import initial_state
 
 # A scale is moved by a factor of exp(5), about 150: two such moves, one a round, cover what vague
@@ -49,7 +49,7 @@ def best_start(
     """
     mend = program.mended_by(rng, constants)
     start, notes = initial_state(rng, graph, data, init, mend=mend)
-    if init or all(s.known == 0 for s in graph.statements):
+    if init or not _observed(graph):
         return start, notes
     best, highest = start, -np.inf
     for _ in range(ROUNDS):
@@ -95,9 +95,15 @@ def _candidates(rng: np.random.Generator, graph: Graph, start: State) -> list[St
     return candidates
 
 
+def _observed(graph: Graph) -> tuple[Factor, ...]:
+    """The factors that say how likely the observations are."""
+    seen = tuple(s for s in graph.statements if s.known != 0)
+    return (*seen, *(p for p in graph.potentials if p.of is not None))
+
+
 def observed_log_density(graph: Graph, values: Values) -> float:
     """The log density of what was observed, given everything else; -inf if it is not a number."""
-    terms = (log_density(s, values, graph.sizes) for s in graph.statements if s.known != 0)
+    terms = (log_density(f, values, graph.sizes) for f in _observed(graph))
     total = float(sum(np.sum(t) for t in terms))
     return total if np.isfinite(total) else -np.inf
 

@@ -16,8 +16,9 @@ from gibbsppl.density import Floats, Values, evaluate
 from gibbsppl.dependence import slices_of
 from gibbsppl.errors import RunError
 from gibbsppl.expressions import Array
-from gibbsppl.graph import Range
+from gibbsppl.graph import Graph, Range
 from gibbsppl.schedule.steps import BlockDraw, ExactDraw, Schedule
+from gibbsppl.separation import Direction, direction_of
 
 # How far below zero the smallest eigenvalue of a precision may be by rounding, relative to the
 # largest: the error of a symmetric eigenvalue is of the order of the matrix's size times epsilon.
@@ -25,9 +26,20 @@ ROUNDING = float(np.finfo(float).eps)
 
 
 def check_proper(
-    schedule: Schedule, program: Program, constants: Constants, data: Values, state: Values
+    graph: Graph,
+    schedule: Schedule,
+    program: Program,
+    constants: Constants,
+    data: Values,
+    state: Values,
+    first: bool = True,
 ) -> None:
-    """Raise an error where the conditional of a step, given the state, cannot be normalised."""
+    """Raise an error where the conditional of a step, given the state, cannot be normalised.
+
+    So too where, at the ``first`` state that is looked at, the log density of the model as
+    declared, ``graph``, does not fall in some direction.
+    """
+    values = {**data, **state}
     for step in schedule.steps:
         if isinstance(step, ExactDraw | BlockDraw):
             given = program.given_rest[step.statement.name]({**state}, constants)
@@ -35,7 +47,27 @@ def check_proper(
             is_block = isinstance(step, BlockDraw)
             margin = _of_block(etas) if is_block else _of_family(schedule, step, etas, data, state)
             if margin is not None and not (margin > 0).all():
-                raise RunError(_message(step, etas, margin, is_block=is_block))
+                along = direction_of(graph, values)
+                raise RunError(_message(step, etas, margin, along, is_block=is_block))
+    found = direction_of(graph, values) if first else None
+    if found is not None:
+        raise RunError(
+            f"{found.arrays[0]}: the posterior is improper: {_told(found)}, so that it has no "
+            f"finite integral; give {' or '.join(found.arrays)} a proper prior, or data that "
+            "determine it."
+        )
+
+
+def _told(found: Direction) -> str:
+    """What a direction means."""
+    if found.level and len(found.elements) == 1:
+        return f"no term of the log density depends on {found}"
+    if found.level:
+        return f"no term of the log density changes along {found}, as columns are collinear"
+    return (
+        f"no term of the log density falls along {found}, however far, as outcomes are separated "
+        "or all alike"
+    )
 
 
 def _of_family(
@@ -75,7 +107,14 @@ def _of_block(etas: Any) -> Floats:
     return np.where(least > ROUNDING * values.shape[-1] * np.abs(largest), least, 0.0)
 
 
-def _message(step: ExactDraw | BlockDraw, etas: Any, margin: Floats, *, is_block: bool) -> str:
+def _message(
+    step: ExactDraw | BlockDraw,
+    etas: Any,
+    margin: Floats,
+    found_along: Direction | None,
+    *,
+    is_block: bool,
+) -> str:
     name = step.statement.target.array.name
     at = tuple(int(i) for i in np.argwhere(~(margin > 0))[0])
     where = f" at {at if len(at) > 1 else at[0]}" if at else ""
@@ -85,8 +124,9 @@ def _message(step: ExactDraw | BlockDraw, etas: Any, margin: Floats, *, is_block
     else:
         shown = (np.broadcast_to(e, margin.shape)[at] for e in etas)
         found = f"natural parameters ({', '.join(f'{float(v) + 0.0:g}' for v in shown)})"
+    along = "" if found_along is None else f": {_told(found_along)}"
     return (
         f"{name}: the posterior is improper: the conditional of {name}{where} would be {family} "
-        f"with {found}, which has no finite integral; give it a proper prior, or data that "
+        f"with {found}, which has no finite integral{along}; give it a proper prior, or data that "
         "determine it."
     )

@@ -28,6 +28,7 @@ from gibbsppl.draws import Draws
 from gibbsppl.errors import CompileError, RunError
 from gibbsppl.explain import explained, schedule_text
 from gibbsppl.graph import Graph
+from gibbsppl.impossible import check_possible
 from gibbsppl.pilot import best_start
 from gibbsppl.propriety import check_proper
 from gibbsppl.rewrites import REWRITES, collapsible, possible, rewritten
@@ -88,6 +89,7 @@ def _compiled(
     """The sampler of a graph, with settings as `compile` takes them."""
     elements, rewrites = tuple(settings["blocks"]), settings["rewrites"]
     check_elements(graph, elements)
+    check_possible(graph, data)
     augmented = rewritten(
         graph,
         data,
@@ -179,7 +181,8 @@ class Sampler:
                 rng, self.graph, self.data, self.program, self.constants, init
             )
             self.program.augment(rng, state, self.constants)
-            check_proper(self.schedule, self.program, self.constants, self.data, state)
+            parts = (self.graph, self.schedule, self.program, self.constants, self.data)
+            check_proper(*parts, state, not starts)
             starts.append(Chain(state, rng))
         return starts, notes
 
@@ -241,6 +244,7 @@ class Sampler:
         dims = {n: tuple(d.name for d in v.dims) for n, v in variables.items()}
         dims |= {d.name: tuple(a.name for a in d.dims) for d in self.graph.deterministics}
         observed = {s.target.array.name for s in self.graph.statements if s.known != 0}
+        observed |= {p.of for p in self.graph.potentials if p.of is not None}
         data = {n: (dims[n], np.asarray(a)) for n, a in self.data.items() if n in variables}
         used = {d for n in (*values, *data) for d in dims[n]}
         return Draws(

@@ -31,6 +31,8 @@ LAYERS = (
     ("density",),
     ("ancestral",),
     ("forward",),
+    ("ends",),
+    ("impossible",),
     ("initial", "along_draws", "new_data"),
     ("logs", "gates", "changes", "identities"),
     ("pieces",),
@@ -38,6 +40,9 @@ LAYERS = (
     ("elements", "curvature", "readings"),
     ("finite", "matching", "contractions"),
     ("concavity",),
+    ("forms",),
+    ("recession",),
+    ("separation",),
     ("conditionals",),
     ("priors", "rescaling"),
     ("repairs",),
@@ -63,8 +68,8 @@ LAYERS = (
 # No module of these names a distribution: what they know of one is its row in the table.
 GENERIC = (
     "logs", "gates", "changes", "pieces", "signs", "limits", "dependence", "elements", "curvature",
-    "readings", "finite", "matching", "contractions", "concavity", "conditionals", "priors",
-    "rescaling", "repairs", "rewrites", "centring",
+    "readings", "finite", "matching", "contractions", "concavity", "forms",
+    "recession", "separation", "conditionals", "priors", "rescaling", "repairs", "rewrites", "centring",
     "schedule", "backends", "propriety", "chains", "recording", "run",
 )  # fmt: skip
 

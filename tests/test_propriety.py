@@ -131,9 +131,7 @@ def test_what_no_data_can_mend_is_refused_at_once():
 # ---- improper at the draw --------------------------------------------------------------------
 
 AT_THE_DRAW = {
-    "a truncated flat mean": lambda: groups(gp.HalfFlat, mean),
     "a bound of one value": lambda: pair(gp.HalfFlat, below(1.0)),
-    "separated labels": lambda: logistic(SEPARATED),
 }
 
 
@@ -141,6 +139,18 @@ AT_THE_DRAW = {
 def test_what_shows_at_the_draw_names_the_variable_and_what_to_do(name):
     with pytest.raises(RunError, match=r"^x: step 'x' .* finite integral.* proper prior"):
         sample(AT_THE_DRAW[name]())
+
+
+BEFORE_THE_DRAW = {
+    "a truncated flat mean": lambda: groups(gp.HalfFlat, mean),
+    "separated labels": lambda: logistic(SEPARATED),
+}
+
+
+@pytest.mark.parametrize("name", BEFORE_THE_DRAW)
+def test_what_shows_at_the_start_names_the_variable_and_what_to_do(name):
+    with pytest.raises(RunError, match=r"^x: the posterior is improper: .* proper prior"):
+        sample(BEFORE_THE_DRAW[name]())
 
 
 # ---- proper ----------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ What cannot be evaluated from data alone is left to the run, which checks its in
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ Array = np.ndarray
 
 def check_reads(model: Model, name: str, expr: Expr, bounds: Bounds) -> None:
     """Every leaf of the expression is read inside its array."""
+    check_stored(model, name, expr)
     for read in reads_of(expr, bounds, model.sizes):
         dims = model.declared.variables[read.leaf.array.name].dims
         for dim, index, interval in zip(dims, read.leaf.indices, read.intervals, strict=True):
@@ -40,6 +42,17 @@ def check_reads(model: Model, name: str, expr: Expr, bounds: Bounds) -> None:
                     f"whose positions are 0 to {size - 1}; declare a gp.Array and fill the ends by "
                     "statements of their own: x[0] = ...; x[1:] = ... x.lag(...)."
                 )
+
+
+def check_stored(model: Model, name: str, expr: Expr) -> None:
+    """No array is read that is observed as a sparse one: its zeros are nowhere."""
+    for leaf in sorted(expr.atoms(Leaf), key=str):
+        if leaf.array.name in model.declared.sparse:
+            raise ModelError(
+                f"{name}: reads {leaf}, which is observed as a sparse array: its zeros are not "
+                "stored, and only its own distribution knows of them; declare what is read here "
+                "as gp.Data."
+            )
 
 
 def _check_gather(name: str, index: Expr) -> None:
@@ -107,6 +120,8 @@ def _check_latent(model: Model, what: str, leaf: Leaf, wanted: Support) -> None:
 
 def _check_bounds_in_order(model: Model, name: str, statement: Statement) -> None:
     support = statement.support
+    used = dims_of(sp.sympify(support.lower)) | dims_of(sp.sympify(support.upper))
+    statement = replace(statement, over=tuple(r for r in statement.over if r.dim in used))
     lower, upper = (_bound(model, b, statement) for b in (support.lower, support.upper))
     if support.is_discrete:
         _check_whole(name, statement, lower)

@@ -42,6 +42,7 @@ class Declared:
     variables: dict[str, Variable] = field(default_factory=dict)
     values: dict[str, np.ndarray] = field(default_factory=dict)
     observed: dict[str, Observed] = field(default_factory=dict)
+    sparse: set[str] = field(default_factory=set)
     arrays: dict[str, Any] = field(default_factory=dict)
     statements: list[Statement] = field(default_factory=list)
     potentials: list[Potential] = field(default_factory=list)

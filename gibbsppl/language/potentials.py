@@ -31,7 +31,7 @@ from gibbsppl.graph import Deterministic as NamedFunction
 from gibbsppl.graph import Potential as PotentialFactor
 from gibbsppl.graph import Range
 from gibbsppl.graph_views import bounds_of, offset_of
-from gibbsppl.language.checks import check_reads
+from gibbsppl.language.checks import check_reads, check_stored
 from gibbsppl.language.model import Model, current_model
 from gibbsppl.language.statements import Names
 from gibbsppl.language.tensors import Tensor, own_tensor
@@ -56,6 +56,7 @@ def Potential(  # noqa: N802  (constructors of the language are capitalised)
     """A term of the log joint density, summed over all positions where its lags exist."""
     model = current_model(name)
     tensor = own_tensor(model, name, log_density)
+    check_stored(model, name, tensor.expr)
     over = tuple(_inside(model, name, tensor.expr, d) for d in _all_dims(model, name, tensor, dims))
     check_reads(model, name, tensor.expr, bounds_of(over))
     model.claim(name, "a potential")
@@ -76,6 +77,7 @@ def Constraint(  # noqa: N802  (constructors of the language are capitalised)
             f"{name}: found {tensor}; expected a comparison, such as a < b, or a product of "
             "comparisons, which is 1 where the constraint holds and 0 elsewhere."
         )
+    check_stored(model, name, tensor.expr)
     arrays = {leaf.array.name for leaf in tensor.expr.atoms(Leaf)}
     if all(model.declared.variables[n].kind != "random" for n in arrays):
         raise ModelError(

@@ -29,6 +29,7 @@ from gibbsppl.language.events import check_dims, event_of, label_dim
 from gibbsppl.language.missing import declare_observed, fill_gaps, known_in
 from gibbsppl.language.model import Model, Observed, current_model, dims_named
 from gibbsppl.language.regions import Region, whole
+from gibbsppl.language.sparse import declare_stored, is_sparse, read_stored
 from gibbsppl.language.tensors import Tensor, common_model
 from gibbsppl.language.values import dims_of_values, read_values
 
@@ -87,7 +88,8 @@ def _described(family: Family) -> str:
         f"{family.name} distribution: declare a variable, or give a region its distribution.\n\n"
         f"Parameters, by name: {spelled}.\n{event}"
         "``dims`` names the variable's dimensions; ``observed`` gives its values (an array, a\n"
-        "masked one, or with ``missing``, a mask or the value that marks gaps); ``lower`` and\n"
+        "masked one, or with ``missing``, a mask or the value that marks gaps; or a\n"
+        "`scipy.sparse` array, whose zeros are data of which nothing is stored); ``lower`` and\n"
         "``upper`` truncate where the distribution function is known. Errors are `ModelError`.\n"
     )
 
@@ -111,6 +113,8 @@ def declared(
 ) -> Tensor:
     """A variable that one statement fills; ``censor`` adds to it what its values leave open."""
     model = current_model(name)
+    if is_sparse(observed):
+        return _declared_sparse(model, name, distribution, dims, observed, missing, censor)
     axes, values = axes_and_values(model, name, dims, observed, missing)
     region = whole(model, name, axes)
     placed = place(model, name, distribution, region, _array_for, (), values)
@@ -125,12 +129,41 @@ def declared(
     return Tensor(placed.statement.target, model, placed.of)
 
 
+def _declared_sparse(
+    model: Model,
+    name: str,
+    distribution: Distribution,
+    dims: tuple[Dim, ...],
+    observed: Any,
+    missing: Any,
+    censor: Censor | None,
+) -> Tensor:
+    """A variable that is observed as a sparse array: its log likelihood, without a statement."""
+    if censor is not None:
+        raise ModelError(
+            f"{name}: found a sparse array of censored values; expected a dense one (.toarray()): "
+            "what is censored has a value, also where it is 0."
+        )
+    stored = read_stored(name, observed, missing)
+    dims_of_values(model, name, stored.shape, dims)
+    placed = place(model, name, distribution, whole(model, name, dims), _array_for, (), None)
+    statement = placed.statement
+    check_parameters(model, name, distribution, statement)
+    declare_stored(model, distribution, statement, stored)
+    return Tensor(statement.target, model, placed.of)
+
+
 def axes_and_values(
     model: Model, name: str, dims: tuple[Dim, ...], observed: Any, missing: Any
 ) -> tuple[tuple[Dim, ...], Observed | None]:
     """The dims of an array, sizes checked, and its observed values if any are known."""
     if observed is None:
         return model.dims((d.name for d in dims), name), None
+    if is_sparse(observed):
+        raise ModelError(
+            f"{name}: found a sparse array for a gp.Array, which regions fill; expected a dense "
+            "one (.toarray()), or one distribution for all cells, which is given the name."
+        )
     values = _observed(name, observed, dims, missing)
     if values.known.size == 0:
         raise ModelError(

@@ -21,7 +21,11 @@ from gibbsppl.language.model import Model, Observed
 
 
 def read_values(name: str, values: Any, missing: Any = None) -> Observed:
-    """The values, missing ones as zero, and which are known."""
+    """The values, missing ones as zero, and which are known.
+
+    (A sparse array is read as such where it is what a distribution is observed as: elsewhere its
+    zeros would have to be stored.)
+    """
     if hasattr(values, "toarray"):
         raise ModelError(
             f"{name}: found a sparse matrix; sparse data are not read yet: pass .toarray(), or the "

@@ -1,0 +1,156 @@
+"""The least and the greatest value that an expression can have at each position, data being known.
+
+Comes in: an expression, ranges, a graph and its data. Goes out: two arrays, element by element.
+They may be wider than the truth, never narrower: what no rule covers is the whole line.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from gibbsppl.density import Floats, Values, evaluate
+from gibbsppl.expressions import (
+    Dim,
+    Expit,
+    Expr,
+    Leaf,
+    LogPhi,
+    Maximum,
+    Minimum,
+    Over,
+    Phi,
+    Softplus,
+    Where,
+    mentions,
+    root_of,
+)
+from gibbsppl.graph import Graph, Range
+from gibbsppl.runtime import functions
+
+Ends = tuple[Floats, Floats]
+LINE: Ends = (np.asarray(-np.inf), np.asarray(np.inf))
+
+# Functions that never fall.
+INCREASING: Mapping[Any, Callable[..., Any]] = {
+    sp.exp: functions.exp,
+    sp.log: functions.log,
+    Expit: functions.expit,
+    Phi: functions.normal_cdf,
+    LogPhi: functions.normal_log_cdf,
+    Softplus: functions.softplus,
+    Minimum: functions.minimum,
+    Maximum: functions.maximum,
+}
+
+
+def ends_of(expr: Any, over: tuple[Range, ...], graph: Graph, data: Values) -> Ends:
+    """The two ends of an expression, one element for each position of the ranges.
+
+    >>> from gibbsppl.expressions import Array
+    >>> i, x, p = Dim("i"), Array("x"), Array("p")
+    >>> ends_of(sp.exp(-x[i]), (Range(i, 0, 2),), Graph("g", {i: 2}, {}, ()), {"x": np.zeros(2)})
+    (array([1., 1.]), array([1., 1.]))
+    """
+    latent = frozenset(s.target.array.name for s in graph.latent)
+    frame = _Frame(over, graph, data, latent)
+    with np.errstate(all="ignore"):
+        found = frame.of(sp.sympify(expr))
+    lower, upper = (np.broadcast_to(e, tuple(map(len, over))) for e in found)
+    return np.where(np.isnan(lower), -np.inf, lower), np.where(np.isnan(upper), np.inf, upper)
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    over: tuple[Range, ...]
+    graph: Graph
+    data: Values
+    latent: frozenset[str]
+
+    def of(self, expr: Expr) -> Ends:
+        """The ends of an expression, one axis for each range."""
+        if not mentions(expr, self.latent):
+            value = evaluate(expr, self.over, self.data, self.graph.sizes)
+            return value, value
+        match expr:
+            case Leaf():
+                return self._of_leaf(expr.array.name)
+            case sp.Add():
+                lower, upper = zip(*map(self.of, expr.args), strict=True)
+                return reduce(np.add, lower), reduce(np.add, upper)
+            case sp.Mul():
+                return reduce(_times, map(self.of, expr.args))
+            case Over() if len(expr.args) == 2:
+                return self._of_sum(expr)
+            case sp.Pow() if expr.exp.is_number:
+                return _power(self.of(expr.base), float(expr.exp))
+            case Where():
+                return self._of_choice(*expr.args)
+        if expr.func not in INCREASING:
+            return LINE
+        lower, upper = zip(*map(self.of, expr.args), strict=True)
+        function = INCREASING[expr.func]
+        return function(*lower), function(*upper)
+
+    def _of_leaf(self, name: str) -> Ends:
+        if name not in self.latent:
+            values = np.asarray(self.data[name], dtype=float)
+            return np.asarray(values.min()), np.asarray(values.max())
+        if any(c.target.array.name == name for c in self.graph.constants):
+            return LINE
+        own = [s for s in self.graph.statements if s.target.array.name == name]
+        if any(s.known != 0 for s in own):
+            return LINE
+        lower = [_number(s.support.lower, -math.inf) for s in own]
+        upper = [_number(s.support.upper, math.inf) for s in own]
+        return np.asarray(min(lower)), np.asarray(max(upper))
+
+    def _of_sum(self, expr: Over) -> Ends:
+        (dim,) = expr.bound
+        size = self.graph.sizes.get(dim) or self.graph.sizes[Dim(root_of(dim))]
+        inner = _Frame((*self.over, Range(dim, 0, size)), self.graph, self.data, self.latent)
+        shape = (1,) * len(self.over) + (size,)
+        found = (e + np.zeros(shape) for e in inner.of(expr.body))
+        lower, upper = (e.sum(axis=-1) for e in found)
+        return lower, upper
+
+    def _of_choice(self, where: Expr, yes: Expr, no: Expr) -> Ends:
+        chosen, (low, high), (other_low, other_high) = map(self.of, (where, yes, no))
+        always, never = chosen[0] == 1, chosen[1] == 0
+        lower = np.where(always, low, np.where(never, other_low, np.minimum(low, other_low)))
+        upper = np.where(always, high, np.where(never, other_high, np.maximum(high, other_high)))
+        return lower, upper
+
+
+def _times(a: Ends, b: Ends) -> Ends:
+    products = [x * y for x in a for y in b]
+    # (Zero times an end at infinity is zero: the end is never reached.)
+    safe = [np.where(np.isnan(p), 0.0, p) for p in products]
+    return reduce(np.minimum, safe), reduce(np.maximum, safe)
+
+
+def _power(base: Ends, exponent: float) -> Ends:
+    lower, upper = base
+    ends = np.power(lower, exponent), np.power(upper, exponent)
+    found = np.minimum(*ends), np.maximum(*ends)
+    negative = lower < 0
+    if not exponent.is_integer():
+        bounds = (np.zeros(()), np.full((), np.inf))
+    elif exponent > 0 and exponent % 2:
+        return found
+    elif exponent > 0:
+        bounds = (np.where(upper > 0, 0.0, found[0]), found[1])
+    else:
+        bounds = (np.where(upper > 0, -np.inf, found[0]), np.where(upper > 0, np.inf, found[1]))
+    return np.where(negative, bounds[0], found[0]), np.where(negative, bounds[1], found[1])
+
+
+def _number(bound: Any, otherwise: float) -> float:
+    bound = sp.sympify(bound)
+    return float(bound) if bound.is_number else otherwise

@@ -1,0 +1,377 @@
+"""Why a model has density zero: which value, which parameter, at which position.
+
+Comes in: a graph, its data, and for a start its values. Goes out: nothing, or an error that names
+the variable, what was found and what was expected.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from gibbsppl.density import Values, evaluate, log_density, regions
+from gibbsppl.ends import ends_of
+from gibbsppl.errors import ModelError
+from gibbsppl.expressions import (
+    INDICATORS,
+    Binder,
+    Dim,
+    Expr,
+    Leaf,
+    Maximum,
+    Minimum,
+    Over,
+    Where,
+    dims_of,
+    leaves_of,
+    mentions,
+    root_of,
+    substitute,
+)
+from gibbsppl.graph import PLAIN, Factor, Graph, Potential, Range, Statement
+from gibbsppl.supports import Support
+
+# Larger arrays of ends are not laid out.
+MOST_POSITIONS = 1_000_000
+
+
+def check_possible(graph: Graph, data: Values) -> None:
+    """Raise an error where a parameter or an observed value cannot be in its support.
+
+    Whatever the latent variables are: what depends on them is left to the start of a run.
+    """
+    latent = {s.target.array.name for s in graph.latent}
+    for factor in graph.factors:
+        _check_data(graph, data, factor, latent)
+    for statement in graph.statements:
+        for name, argument in statement.arguments:
+            parameter = statement.family.parameters[name]
+            if parameter.event == 0 and mentions(argument, latent):
+                _check_parameter(graph, data, statement, name, parameter.support)
+        if statement.known == 1 and not statement.censored:
+            _check_bounds(graph, data, statement, latent)
+            _check_observed(graph, data, statement, latent)
+
+
+def _check_data(graph: Graph, data: Values, factor: Factor, latent: Collection[str]) -> None:
+    """What a factor makes of data alone is finite."""
+    if isinstance(factor, Statement):
+        _check_edges(factor)
+        said = [a for _, a in factor.arguments]
+    else:
+        said = [] if isinstance(factor, Potential) and factor.of else [factor.log_density]
+    parts = (p for s in said for p in _of_data(s, _ranges(s, factor, graph), graph, latent))
+    for part, over in parts:
+        if math.prod(_shape(over)) <= MOST_POSITIONS:
+            found = evaluate(part, over, data, graph.sizes)
+            bad = ~np.isfinite(np.broadcast_to(found, _shape(over)))
+            if bad.any():
+                at = _first(bad)
+                value = np.broadcast_to(found, _shape(over))[at]
+                raise ModelError(
+                    f"{factor.name}: reads {_text(part)}, which is {value:g}{place(at, over)}; "
+                    "expected finite numbers: correct the data, or choose with gp.where before "
+                    "the function is applied."
+                )
+
+
+def _check_edges(statement: Statement) -> None:
+    """No argument is written as one on the edge of its support, whose log has no value."""
+    if statement.log_density.has(sp.zoo, sp.nan):
+        arguments = ", ".join(f"{n}={_text(a)}" for n, a in statement.arguments)
+        raise ModelError(
+            f"{statement.name}: the log density of {statement.family.name}({arguments}) has no "
+            "value where an argument is exactly on the edge of its support; expected arguments "
+            "inside: leave out what is certain, or put a number near the edge in its place."
+        )
+
+
+def _of_data(
+    expr: Expr, over: tuple[Range, ...], graph: Graph, latent: Collection[str]
+) -> Iterator[tuple[Expr, tuple[Range, ...]]]:
+    """The largest parts of an expression that read data alone, but those that are chosen among."""
+    if not mentions(expr, latent):
+        if expr.args and not isinstance(expr, Leaf):
+            yield expr, over
+    elif isinstance(expr, Over):
+        yield from _of_data(expr.body, (*over, _range(expr, graph)), graph, latent)
+    elif not isinstance(expr, Leaf | Binder | Where):
+        for a in expr.args:
+            yield from _of_data(a, over, graph, latent)
+
+
+def _ranges(expr: Expr, factor: Factor, graph: Graph) -> tuple[Range, ...]:
+    """The ranges of a factor, and all of each other dim that an argument has (of an event)."""
+    more = dims_of(expr) - {r.dim for r in factor.over}
+    every = (Range(d, 0, graph.sizes[d]) for d in sorted(more, key=str))
+    return (*factor.over, *every)
+
+
+def _range(expr: Over, graph: Graph) -> Range:
+    dim, *ends = expr.args[1:]
+    size = graph.sizes.get(dim) or graph.sizes[Dim(root_of(dim))]
+    return Range(dim, *(map(int, ends) if ends else (0, size)))
+
+
+def _check_observed(
+    graph: Graph, data: Values, statement: Statement, latent: Collection[str]
+) -> None:
+    """An observed value does not have probability zero whatever the latent variables are."""
+    said = [a for _, a in statement.arguments]
+    read = {leaf.array.name for a in said for leaf in leaves_of(a, latent)}
+    fixed = np.ones(_shape(statement.over), dtype=bool)
+    for name, argument in sorted(statement.arguments, key=_size) if read else ():
+        if (
+            not fixed.any()
+            or statement.family.parameters[name].event
+            or _is_large(graph, argument, statement.over)
+        ):
+            return
+        lower, upper = ends_of(argument, statement.over, graph, data)
+        fixed &= lower == upper
+    if not fixed.any():
+        return
+    # Where the arguments are the same whatever the latent variables are, any values will do.
+    any_values = {
+        n: np.full(tuple(graph.sizes[d] for d in v.dims), 0.0 if v.integer else 0.5)
+        for n, v in graph.variables.items()
+        if n in latent
+    }
+    values = {**data, **any_values}
+    bad = fixed & ~np.isfinite(log_density(statement, values, graph.sizes))
+    if bad.any():
+        why = why_impossible(graph, statement, values, bad)
+        raise ModelError(
+            f"{statement.name}: {why}; no draw of the latent variables can change that: correct "
+            "the value, or the data that its parameters are made of."
+        )
+
+
+def _check_parameter(
+    graph: Graph, data: Values, statement: Statement, name: str, support: Support
+) -> None:
+    """A parameter is not outside of its support for all values of what it reads."""
+    argument = dict(statement.arguments)[name]
+    free = support.lower == -sp.oo and support.upper == sp.oo
+    if free or _is_large(graph, argument, statement.over):
+        return
+    lower, upper = ends_of(argument, statement.over, graph, data)
+    low, high = float(support.lower), float(sp.sympify(support.upper))
+    bad = (upper < low) | (lower > high)
+    if support.kind == "real" and _is_continuous(graph, argument):
+        bad |= (lower < upper) & ((upper == low) | (lower == high))
+    if bad.any():
+        at = _first(bad)
+        raise ModelError(
+            f"{statement.name}: {name} is {PLAIN.text(argument)}, which is always "
+            f"{_between(lower[at], upper[at])}{place(at, statement.over)}; expected a number in "
+            f"{support!r}: correct the data, the sign, or the support of what it reads."
+        )
+
+
+def _size(argument: tuple[str, Expr]) -> int:
+    """How long an argument is, so that the simplest come first."""
+    return int(sp.count_ops(argument[1]))
+
+
+def _is_continuous(graph: Graph, expr: Expr) -> bool:
+    """Whether an expression that moves at all is nowhere with a positive probability."""
+    jumps = (Where, Minimum, Maximum, *INDICATORS)
+    labels = (leaf for leaf in leaves_of(expr) if graph.variables[leaf.array.name].integer)
+    latent = {s.target.array.name for s in graph.latent}
+    return not expr.has(*jumps) and not any(leaf.array.name in latent for leaf in labels)
+
+
+def _check_bounds(
+    graph: Graph, data: Values, statement: Statement, latent: Collection[str]
+) -> None:
+    """An observed value is not beyond a latent bound wherever that may be."""
+    support, over = statement.support, statement.over
+    bounds = [sp.sympify(b) for b in (support.lower, support.upper)]
+    if support.kind not in ("real", "integer") or not any(mentions(b, latent) for b in bounds):
+        return
+    if any(_is_large(graph, b, over) for b in bounds):
+        return
+    seen = np.broadcast_to(evaluate(statement.target, over, data, graph.sizes), _shape(over))
+    for bound, sign, word in zip(bounds, (1, -1), ("least", "most"), strict=True):
+        lower, upper = ends_of(bound, over, graph, data)
+        nearest = lower if sign > 0 else upper
+        bad = sign * (nearest - seen) > 0
+        if bad.any():
+            at = _first(bad)
+            raise ModelError(
+                f"{statement.name}: found {seen[at]:g}{place(at, over)}; expected a value in "
+                f"{support!r}, where {PLAIN.text(bound)} is at {word} {nearest[at]:g}: correct "
+                "the value, or the support of what bounds it."
+            )
+
+
+def why_impossible(graph: Graph, factor: Factor, values: Values, bad: Any = None) -> str:
+    """What is wrong with the first element of a factor whose log density is not finite.
+
+    ``bad`` says which elements are meant, if not all.
+    """
+    density = log_density(factor, values, graph.sizes)
+    bad = ~np.isfinite(density) if bad is None else bad
+    label, hopeless = _hopeless(graph, factor, values, bad)
+    at = _first(bad if label is None else hopeless)
+    where = place(at, factor.over)
+    if not isinstance(factor, Statement):
+        return f"{_text(factor.log_density)} is {density[at]:g}{where}, expected a finite number"
+    reader = _Reader(graph, factor, values, at)
+    if label is not None:
+        found = f"found {reader.value()}{where}, impossible whatever {label} is"
+        return f"{found}, expected a value that a label allows"
+    wrong = reader.wrong_parameter()
+    if wrong:
+        return f"{wrong}{where}{reader.given()}"
+    outside = reader.outside()
+    if outside:
+        return f"found {reader.value()}{where}, expected {outside}"
+    what = "impossible" if density[at] < 0 else f"of log density {density[at]:g}"
+    return (
+        f"found {reader.value()}{where}, which is {what} under {reader.distribution()}, expected "
+        "a value of positive and finite density"
+    )
+
+
+def _hopeless(graph: Graph, factor: Factor, values: Values, bad: Any) -> tuple[Leaf | None, Any]:
+    """A latent label of which no value makes some bad elements possible, and which these are."""
+    latent = {s.target.array.name: s.support for s in graph.latent}
+    said = [a for _, a in factor.arguments] if isinstance(factor, Statement) else []
+    leaves = {x for a in said for x in leaves_of(a, latent)}
+    for leaf in sorted(leaves, key=str):
+        support = latent[leaf.array.name]
+        if support.is_finite and isinstance(factor, Statement):
+            ends = [sp.sympify(b) for b in (support.lower, support.upper)]
+            if leaves_of(ends[0]) or leaves_of(ends[1]):
+                continue
+            first, last = (int(evaluate(e, (), values, graph.sizes)) for e in ends)
+            hopeless = bad
+            for label in map(sp.Integer, range(first, last + 1)):
+                there = _at_label(factor, leaf, label)
+                hopeless = hopeless & ~np.isfinite(log_density(there, values, graph.sizes))
+            if hopeless.any():
+                return leaf, hopeless
+    return None, bad
+
+
+def _at_label(statement: Statement, leaf: Leaf, label: Expr) -> Statement:
+    """A statement for one value of a label."""
+
+    def at(expr: Any) -> Any:
+        return None if expr is None else substitute(sp.sympify(expr), {leaf: label})
+
+    arguments = tuple((n, at(a)) for n, a in statement.arguments)
+    lower, upper = at(statement.lower), at(statement.upper)
+    return replace(statement, arguments=arguments, lower=lower, upper=upper)
+
+
+class _Reader:
+    """One element of a statement: what it is, and what its parameters are."""
+
+    def __init__(
+        self, graph: Graph, statement: Statement, values: Values, at: tuple[int, ...]
+    ) -> None:
+        self.graph, self.statement, self.values = graph, statement, values
+        both = zip(statement.over, at, strict=True)
+        self.over = tuple(Range(r.dim, r.start + i, r.start + i + 1) for r, i in both)
+
+    def wrong_parameter(self) -> str | None:
+        """The first parameter that is outside of its support."""
+        for name, argument in self.statement.arguments:
+            parameter = self.statement.family.parameters[name]
+            if parameter.event:
+                continue
+            value, support = self._number(argument), parameter.support
+            ends = [self._number(b) for b in (support.lower, support.upper)]
+            if not math.isfinite(value) or not ends[0] <= value <= ends[1]:
+                meaning = f"{name} = {_text(argument)}"
+                return f"{meaning} is {value:g}, expected a number in {support!r}"
+        return None
+
+    def value(self) -> str:
+        """The value of the element, as text."""
+        if self.statement.family.event:
+            over = regions(replace(self.statement, over=self.over), self.graph.sizes)
+            found = evaluate(self.statement.target, over, self.values, self.graph.sizes)
+            return str(np.squeeze(found, tuple(range(len(self.over)))).tolist())
+        return f"{self._number(self.statement.target):g}"
+
+    def distribution(self) -> str:
+        """The distribution, with the values of the parameters that are single numbers."""
+        rows = self.statement.family.parameters
+        said = [
+            f"{n}={_text(a)}" + ("" if rows[n].event or a.is_number else f" = {self._number(a):g}")
+            for n, a in self.statement.arguments
+        ]
+        return f"{self.statement.family.name}({', '.join(said)})"
+
+    def outside(self) -> str | None:
+        """The support, if the value is outside of it."""
+        support = self.statement.support
+        if support.kind not in ("real", "integer") or self.statement.family.event:
+            return None
+        ends = [self._number(b) for b in (support.lower, support.upper)]
+        value = self._number(self.statement.target)
+        if ends[0] <= value <= ends[1]:
+            return None
+        low, high = (f"{e:g}" for e in ends)
+        now = f"{{{low}..{high}}}" if support.is_discrete else f"({low}, {high})"
+        moving = "" if now == repr(support) else f" = {now}"
+        return f"a value in {support!r}{moving}"
+
+    def given(self) -> str:
+        """What the latent elements that the arguments read are, as text."""
+        latent = {s.target.array.name for s in self.graph.latent}
+        said = [a for _, a in self.statement.arguments]
+        leaves = {x for a in said for x in leaves_of(a, latent)}
+        free = {r.dim for r in self.over}
+        shown = [
+            f"{x} = {self._number(x):g}"
+            for x in sorted(leaves, key=str)
+            if {s for i in x.indices for s in i.free_symbols if s.is_Symbol} <= free
+        ]
+        return f" (at {', '.join(shown[:3])})" if shown else ""
+
+    def _number(self, expr: Any) -> float:
+        found = evaluate(sp.sympify(expr), self.over, self.values, self.graph.sizes)
+        return float(np.ravel(found)[0])
+
+
+def place(at: tuple[int, ...], over: tuple[Range, ...]) -> str:
+    """The position of an element, as text."""
+    places = ", ".join(f"{r.dim.name}={i + r.start}" for r, i in zip(over, at, strict=True))
+    return f" at position {places}" if places else ""
+
+
+def _text(expr: Any) -> str:
+    return PLAIN.text(sp.sympify(expr))
+
+
+def _between(lower: float, upper: float) -> str:
+    lower, upper = lower + 0.0, upper + 0.0  # (without the sign of a zero)
+    if lower == upper:
+        return f"{lower:g}"
+    if math.isinf(lower):
+        return f"at most {upper:g}"
+    return f"at least {lower:g}" if math.isinf(upper) else f"between {lower:g} and {upper:g}"
+
+
+def _is_large(graph: Graph, expr: Expr, over: tuple[Range, ...]) -> bool:
+    bound = {d for b in expr.atoms(sp.Expr) for d in getattr(b, "bound", ())}
+    inner = math.prod(graph.sizes.get(d, 1) for d in bound)
+    return inner * math.prod(_shape(over)) > MOST_POSITIONS
+
+
+def _shape(over: tuple[Range, ...]) -> tuple[int, ...]:
+    return tuple(map(len, over))
+
+
+def _first(bad: Any) -> tuple[int, ...]:
+    return tuple(int(i) for i in np.argwhere(bad)[0])
