@@ -27,6 +27,9 @@ Seed = int | np.random.SeedSequence | np.random.Generator | None
 # What arithmetic that went wrong raises; anything else is a bug and is let through.
 FAILURES = (ValueError, ArithmeticError, RunError)
 
+# What sweeps keep up to date is computed anew this often: rounding errors add up.
+SWEEPS_BETWEEN_RENEWALS = 100
+
 
 @dataclass(slots=True)
 class Chain:
@@ -72,6 +75,8 @@ def advance(program: Program, constants: Constants, chain: Chain, sweeps: int = 
     """Sweep a chain on, in place."""
     sweep, rng, state = program.sweep, chain.rng, chain.state
     for _ in range(sweeps):
+        if chain.sweep and chain.sweep % SWEEPS_BETWEEN_RENEWALS == 0:
+            program.renew(state, constants)
         sweep(rng, state, constants)
         chain.sweep += 1
 

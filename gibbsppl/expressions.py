@@ -270,6 +270,9 @@ def substitute(expr: Expr, replacements: Mapping[Expr, Expr]) -> Expr:
     >>> A, b, k, l = Array("A"), Array("b"), Dim("k"), Dim("l")
     >>> substitute(Over(A[k, l] * b[l], l), {k: l})
     sum(b[l₁]*A[l, l₁], l₁)
+    >>> one, two, C = Dim("k₁"), Dim("k₂"), Array("C")
+    >>> substitute(Over(Over(C[k, one, two], two), one), {k: one})
+    sum(sum(C[k₁, k₂, k₃], k₃), k₂)
     """
     if not replacements:
         return expr
@@ -288,7 +291,7 @@ def _substitute_under(expr: Binder, replacements: Mapping[Expr, Expr]) -> Expr:
     incoming = set().union(*(v.free_symbols for v in inner.values())) if inner else set()
     taken = incoming.union(expr.body.free_symbols, *(k.free_symbols for k in inner))
     renamed = {d: copy_of(d, taken) for d in expr.bound if d in incoming}
-    body = substitute(expr.body.xreplace(renamed), inner)
+    body = substitute(substitute(expr.body, renamed), inner)
     rest = (substitute(a, replacements) for a in expr.args[1 + expr.binds :])
     return expr.func(body, *(renamed.get(d, d) for d in expr.bound), *rest)
 
@@ -308,7 +311,7 @@ def renamed_apart(expr: Expr, taken: Iterable[Any]) -> Expr:
         clashing = [d for d in expr.bound if d in taken]
         names = {d: copy_of(d, taken | args[0].free_symbols) for d in clashing}
         bound = (names.get(d, d) for d in expr.bound)
-        return expr.func(args[0].xreplace(names), *bound, *args[1 + expr.binds :])
+        return expr.func(substitute(args[0], names), *bound, *args[1 + expr.binds :])
     return expr if args == expr.args else expr.func(*args)
 
 

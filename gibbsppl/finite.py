@@ -65,7 +65,7 @@ def finite_of(
     dependent = False
     array = statement.target.array
     for factor in graph.factors_of(array):
-        density = _density(factor, statement)
+        density = density_seen(factor, statement)
         views = tuple(views_of(density, {array.name}))
         for view in views:
             piece = _labelled(factor, density, view, views, value, graph.sizes)
@@ -90,7 +90,7 @@ def _limits(graph: Graph, statement: Statement, data: Mapping[str, Any]) -> tupl
     return int(np.min(lower)), int(np.max(upper))
 
 
-def _density(factor: Factor, statement: Statement) -> Expr:
+def density_seen(factor: Factor, statement: Statement) -> Expr:
     """The log density of a factor with the bounds that the label is in, its logs taken apart."""
     density = factor.log_density + bounds_seen(factor, statement)
     if factor.name == statement.name:

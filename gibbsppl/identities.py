@@ -14,12 +14,24 @@ w*x
 from __future__ import annotations
 
 from collections.abc import Collection
-from itertools import permutations
+from itertools import permutations, product
 
 import sympy as sp
 from sympy import Add
 
-from gibbsppl.expressions import Expit, Expr, Leaf, LogGammaP, mentions
+from gibbsppl.expressions import (
+    Dim,
+    Expit,
+    Expr,
+    InverseEntry,
+    Leaf,
+    LogGammaP,
+    Over,
+    copy_of,
+    dims_of,
+    mentions,
+    substitute,
+)
 
 # Up to this many factors a ratio of gamma functions is written as their product.
 LONGEST_PRODUCT = 8
@@ -95,3 +107,75 @@ def _gamma_ratios(expr: Expr, targets: Collection[str]) -> Expr:
             logs = Add(*(sp.log(below.args[0] + i) for i in range(int(gap))))
             return _gamma_ratios(sp.sympify(expr - one - other + c * logs), targets)
     return expr
+
+
+def without_inverses(expr: Expr) -> Expr:
+    """The expression without sums of a symmetric matrix times its inverse, which is the identity.
+
+    >>> from gibbsppl.expressions import Array, primed
+    >>> d, e, A, x = Dim("d"), Dim("e"), Array("A"), Array("x")
+    >>> inverse = InverseEntry(A[d, primed(d)], d, primed(d), d, e)
+    >>> without_inverses(Over(Over(A[d, primed(d)] * x[primed(d)], primed(d)) * inverse, d))
+    x[e]
+    """
+    if not expr.has(InverseEntry) or isinstance(expr, InverseEntry):
+        return expr
+    if not isinstance(expr, Over):
+        return expr.func(*(without_inverses(a) if isinstance(a, sp.Expr) else a for a in expr.args))
+    factors, sums = _opened_sums(expr, dims_of(expr))
+    while (found := _cancelled(factors, sums)) is not None:
+        factors, sums = found
+    value = sp.Mul(*factors)
+    for dim, bounds in reversed(sums.items()):
+        value = Over(value, dim, *bounds)
+    return value
+
+
+_Sums = dict[Dim, tuple[Expr, ...]]
+
+
+def _opened_sums(expr: Over, used: set[Dim]) -> tuple[list[Expr], _Sums]:
+    """The factors under nested sums, and the dims summed over with their bounds."""
+    (dim,) = expr.bound
+    own = copy_of(dim, used) if dim in used else dim
+    used.add(own)
+    sums: _Sums = {own: expr.args[2:]}
+    factors: list[Expr] = []
+    for factor in sp.Mul.make_args(substitute(expr.body, {dim: own})):
+        if isinstance(factor, Over):
+            inner, further = _opened_sums(factor, used)
+            factors += inner
+            sums |= further
+        else:
+            factors.append(factor)
+    return factors, sums
+
+
+def _cancelled(factors: list[Expr], sums: _Sums) -> tuple[list[Expr], _Sums] | None:
+    """The product without the first pair of a matrix and its inverse that a sum makes one."""
+    inverses = [f for f in factors if isinstance(f, InverseEntry)]
+    for inverse, other in product(inverses, factors):
+        entries = _entries(inverse, other)
+        rest = [f for f in factors if f not in (inverse, other)]
+        for (i, j), (x, y) in product(permutations(inverse.args[3:]), entries):
+            if i != x or i not in sums or any(i in dims_of(f) for f in rest):
+                continue
+            left = {d: b for d, b in sums.items() if d != i}
+            if j == y:
+                return rest, left
+            gone, kept = (y, j) if y in left else (j, y)
+            if gone in left:
+                del left[gone]
+                return [substitute(f, {gone: kept}) for f in rest], left
+    return None
+
+
+def _entries(inverse: InverseEntry, other: Expr) -> list[tuple[Expr, Expr]]:
+    """The entries, (i, j) and (j, i), that an expression is of the matrix which is inverted."""
+    body, matrix = inverse.body, inverse.bound
+    if not isinstance(body, Leaf) or not isinstance(other, Leaf) or body.array != other.array:
+        return []
+    pairs = list(zip(body.indices, other.indices, strict=True))
+    at = tuple(o for b, o in pairs if b in matrix)
+    same = all(b == o for b, o in pairs if b not in matrix)
+    return [at, at[::-1]] if same and len(at) == 2 else []

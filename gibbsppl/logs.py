@@ -17,6 +17,7 @@ from gibbsppl.expressions import (
     AtMost,
     Below,
     Binder,
+    Dim,
     Expit,
     Expr,
     InverseEntry,
@@ -30,6 +31,7 @@ from gibbsppl.expressions import (
     Where,
     dims_of,
     mentions,
+    substitute,
 )
 from gibbsppl.polynomials import expanded_size, factored
 
@@ -86,7 +88,7 @@ def _log(of: Expr, targets: Collection[str]) -> Expr:
     if any(p.exp.is_negative and mentions(p, targets) for p in powers):
         of = sp.cancel(sp.together(of))
     if of.is_Add:
-        of = sp.factor_terms(of, radical=True) if (one := _one_minus(of)) is None else one
+        of = _common_out(of) if (one := _one_minus(of)) is None else one
     if of.is_Add and is_small and _is_worth_it(of, product := factored(of), targets):
         parts = _of_one_sign(product)
         return sp.log(of) if parts is None else Add(*(_log(a, targets) for a in parts))
@@ -112,6 +114,13 @@ def _log(of: Expr, targets: Collection[str]) -> Expr:
             chosen, yes, no = of.args
             return _log_if(chosen, yes, targets) + _log_if(1 - chosen, no, targets)
     return sp.log(of)
+
+
+def _common_out(of: Expr) -> Expr:
+    """A sum with its common factors taken out, where that is more than its sign."""
+    product = sp.factor_terms(of, radical=True)
+    number, rest = product.as_coeff_Mul()
+    return of if number == -1 and rest.is_Add else product
 
 
 def _is_worth_it(of: Expr, product: Expr, targets: Collection[str]) -> bool:
@@ -159,13 +168,21 @@ def _one_minus(of: Expr) -> Expr | None:
 
 
 def _inverse(expr: InverseEntry, targets: Collection[str]) -> Expr:
-    """An entry of the inverse of a scaled matrix, the scale taken out."""
+    """An entry of the inverse of a scaled matrix, the scale taken out; an inverse is undone."""
     body, bound = expr.body, expr.bound
-    outer = [a for a in Mul.make_args(body) if not dims_of(a) & set(bound)]
-    if not outer or not body.is_Mul:
+    if isinstance(body, InverseEntry) and body.args[3:] == bound:
+        at = substitute(body.body, dict(zip(body.bound, bound, strict=True)))
+        return substitute(at, dict(zip(bound, expr.args[3:], strict=True)))
+    scale = _scale_of(body, bound)
+    if scale == 1:
         return expr.func(expand_logs(body, targets), *expr.args[1:])
-    rest = Mul(*(a for a in body.args if a not in outer))
-    return InverseEntry(rest, *expr.args[1:]) / Mul(*outer)
+    return _inverse(InverseEntry(body / scale, *expr.args[1:]), targets) / scale
+
+
+def _scale_of(body: Expr, bound: Collection[Dim]) -> Expr:
+    """What multiplies all entries of a matrix, with the sign that leaves it positive definite."""
+    outer = Mul(*(a for a in Mul.make_args(body) if not dims_of(a) & set(bound)))
+    return (-outer if outer.is_negative else outer) if body.is_Mul else sp.S.One
 
 
 def _log_det(expr: LogDet, targets: Collection[str]) -> Expr:
@@ -173,8 +190,7 @@ def _log_det(expr: LogDet, targets: Collection[str]) -> Expr:
     body, bound = expr.body, expr.bound
     if isinstance(body, InverseEntry) and body.args[3:] == bound:
         return -_log_det(LogDet(body.body, *body.bound), targets)
-    outer = [a for a in Mul.make_args(body) if not dims_of(a) & set(bound)]
-    if body.is_Mul and outer:
-        rest = Mul(*(a for a in body.args if a not in outer))
-        return Over(_log(Mul(*outer), targets), bound[0]) + LogDet(rest, *bound)
+    scale = _scale_of(body, bound)
+    if scale != 1:
+        return Over(_log(scale, targets), bound[0]) + LogDet(body / scale, *bound)
     return expr

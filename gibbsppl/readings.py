@@ -25,6 +25,7 @@ from gibbsppl.expressions import (
     Over,
     dims_of,
     primed,
+    root_of,
     substitute,
 )
 from gibbsppl.graph import Graph, Range, Statement
@@ -305,9 +306,14 @@ def _aligned(leaf: Leaf, view: View, place: Leaf) -> dict[Expr, Expr]:
 
 
 def alpha(expr: Expr, depth: int = 0) -> Expr:
-    """The expression with bound dims named by depth, so that equal ones compare equal."""
+    """The expression with bound dims named by depth, so that equal ones compare equal.
+
+    Dims that the body does not depend on keep their names: how often it is summed is their size.
+    """
     if isinstance(expr, Binder):
-        names = {d: Dim(f"·{depth + j}") for j, d in enumerate(expr.bound)}
+        free = dims_of(expr.body)
+        names = {d: Dim(f"·{depth + j}") for j, d in enumerate(expr.bound) if d in free}
+        names = {d: names.get(d, Dim(root_of(d))) for d in expr.bound}
         body = alpha(expr.body.xreplace(names), depth + len(names))
         rest = (alpha(a, depth) for a in expr.args[1 + expr.binds :])
         return expr.func(body, *names.values(), *rest)

@@ -85,7 +85,17 @@ def a_thinned_count_of_few():
     return m
 
 
+def one_label_of_children_in_groups():
+    """The index of a child is none of the label: its sum is over all of them."""
+    with gp.Model(coords={"g": 2}) as m:
+        z, u = gp.Bernoulli("z", 0.4), gp.DiscreteUniform("u", 1, 3, dims="g")
+        group = gp.Index("group", [0, 1, 1], of="g", dims="n")
+        gp.Gamma("y", 1 + z, rate=u[group], dims="n", observed=[0.3, 1.0, 2.0])
+    return m
+
+
 MODELS = (
+    one_label_of_children_in_groups,
     several_children_and_a_nested_index,
     the_greater_of_two,
     a_comparison_of_unknowns,

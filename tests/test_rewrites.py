@@ -10,7 +10,14 @@ from functools import cache
 import numpy as np
 import pytest
 import sympy as sp
-from rewrites import examples, examples_hidden, examples_models, examples_positive
+from rewrites import (
+    examples,
+    examples_gates,
+    examples_hidden,
+    examples_models,
+    examples_positive,
+    examples_rejected,
+)
 from rewrites.marginals import compared, log_marginal
 
 from gibbsppl.density import log_density, log_joint
@@ -23,9 +30,13 @@ from gibbsppl.rewrites.driver import REWRITES
 from gibbsppl.rewrites.rows import Facts
 
 EXAMPLES = {
-    "Polya-Gamma": examples.LOGITS,
-    "latent normal between": (*examples.INTERVALS, *examples_models.INTERVALS),
-    "latent normal": examples.PROBITS,
+    "Polya-Gamma": (*examples.LOGITS, *examples_gates.LOGITS, *examples_models.LOGITS),
+    "latent normal between": (
+        *examples.INTERVALS,
+        *examples_models.INTERVALS,
+        *examples_gates.INTERVALS,
+    ),
+    "latent normal": (*examples.PROBITS, *examples_gates.PROBITS),
     "share out": (*examples.SUMS, *examples_models.SUMS),
     "at least one": examples.EVENTS,
     "power of a sum": (*examples_positive.POWERS, *examples_models.POWERS),
@@ -33,10 +44,10 @@ EXAMPLES = {
     "tables of customers": examples_positive.TABLES,
     "fraction": examples_positive.FRACTIONS,
     "hidden value": examples_hidden.HIDDEN,
+    "rejected draws": examples_rejected.REJECTED,
 }
 # Terms that a rule could take apart and does not.
 NOT_FOUND = {
-    ("at least one", "noisy_or_with_gaps"): "coefficients that are binary but not data",
     ("power of a sum", "degrees_of_freedom"): "the square is multiplied out: no sign is known",
 }
 CASES = [
@@ -192,7 +203,7 @@ def test_nothing_but_the_factor_of_the_term_changes(rule, model):
         assert all(after.sizes[d] == n for d, n in before.sizes.items())
         assert set(rewrite.data) == set(declared(model)[1]) | {
             n for n in after.variables
-            if after.variables[n].kind == "index" and n not in declared(model)[0].variables
+            if after.variables[n].kind != "random" and n not in declared(model)[0].variables
         }  # fmt: skip
 
 
@@ -244,12 +255,19 @@ PLANTED = {
     "tables of customers": examples_positive.scattered_counts,
     "fraction": examples_positive.clusters_of_groups,
     "hidden value": examples_hidden.found_between_two_visits,
+    "rejected draws": examples_rejected.products_of_which_some_are_not_counted,
 }
 
 
 @pytest.mark.parametrize(
     ("name", "model"),
-    [*PLANTED.items(), ("power of a sum", examples_models.a_latent_covariance)],
+    [
+        *PLANTED.items(),
+        ("power of a sum", examples_models.a_latent_covariance),
+        ("Polya-Gamma", examples_gates.a_hidden_state_of_each_term),
+        ("latent normal", examples_gates.probits_of_those_who_are_there),
+        ("at least one", examples.links_of_which_some_are_unknown),
+    ],
 )
 def test_every_alteration_of_a_rule_is_seen(name, model):
     """Of each rule in one example; and where a factor without dims has a sum over one."""
@@ -295,7 +313,7 @@ def test_a_support_that_is_too_small_or_too_large_is_seen(rule):
 def test_a_table_with_a_wrong_row_is_seen(name, model):
     (rule,) = (r for r in REWRITES if r.name == name)
     (rewrite, *_) = made(rule, model)
-    (rows,) = {n for n, v in rewrite.graph.variables.items() if v.kind == "index"} - set(
+    (rows,) = {n for n, v in rewrite.graph.variables.items() if v.kind != "random"} - set(
         declared(model)[0].variables
     )
     wrong = rewrite.data[rows].copy()

@@ -7,7 +7,13 @@ from itertools import permutations, product
 from types import SimpleNamespace
 
 import pytest
-from rewrites import examples, examples_positive
+from rewrites import (
+    examples,
+    examples_gates,
+    examples_models,
+    examples_positive,
+    examples_rejected,
+)
 from test_rewrites import EXAMPLES, declared
 
 import gibbsppl as gp
@@ -135,6 +141,13 @@ NEEDED = {
     examples.poisson_factorisation: ("share out",),
     examples.noisy_or: ("at least one", "share out"),
     examples.links_of_a_network: ("at least one", "share out"),
+    examples.noisy_or_with_gaps: ("at least one", "share out"),
+    examples_gates.logits_by_a_hidden_state: ("Polya-Gamma",),
+    examples_gates.probits_by_a_hidden_state: ("latent normal",),
+    examples_gates.logits_of_those_who_are_there: ("Polya-Gamma",),
+    examples_rejected.counts_that_are_not_zero: ("rejected draws",),
+    examples_rejected.failures_between_two_limits: ("rejected draws",),
+    examples_models.choices_among_those_who_are_there: ("power of a sum",),
     examples_positive.robust_regression: ("power of a sum",),
     examples_positive.comparisons_of_pairs: ("power of a sum",),
     examples_positive.lasso: ("distance",),

@@ -1,10 +1,20 @@
 """Samplers of rewritten models: exact conditionals, the posterior that they had before."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from references.monte_carlo import BATCHES, mean_and_error
-from rewrites import examples, examples_hidden, examples_models, examples_positive
+from rewrites import (
+    examples,
+    examples_gates,
+    examples_hidden,
+    examples_models,
+    examples_positive,
+    examples_rejected,
+)
 from scipy import stats
+from test_models_joint import CASES, compiled
 from test_rewrites import EXAMPLES, NOT_FOUND, REWRITES
 
 import gibbsppl as gp
@@ -92,6 +102,26 @@ GIVEN = (
         | dict.fromkeys(("core", "f_a", "f_b", "f_c"), "Gamma"),
     ),
     (
+        examples_models.answers_one_after_the_other,
+        ("Polya-Gamma",),
+        {"y_omega": "PolyaGamma", "b": "MvNormal"},
+    ),
+    (
+        examples_models.tables_of_answers_one_after_the_other,
+        ("Polya-Gamma",),
+        {"y_omega": "PolyaGamma", "b": "MvNormal"},
+    ),
+    (
+        examples_gates.logits_of_those_who_are_there,
+        ("Polya-Gamma",) * 2,
+        {**dict.fromkeys(("y_omega", "y_omega_2"), "PolyaGamma"), "z": "finite", "b": "MvNormal"},
+    ),
+    (
+        examples_rejected.failures_between_two_limits,
+        ("rejected draws",),
+        {"y_rejected": "Geometric", "p": "Beta"},
+    ),
+    (
         examples_models.orders_of_arrival,
         ("power of a sum",),
         {"chosen_weight": "Exponential", "skill": "Gamma"},
@@ -157,12 +187,12 @@ def test_an_auxiliary_variable_is_kept_where_it_is_named():
 # ---- the same posterior with and without -----------------------------------------------------
 
 
-def moments(sampler, seed):
+def moments(sampler, seed, of=lambda x: x):
     """The draws of each element, and their squares, as arrays (chain, draw) by name."""
     draws = sampler.sample(draws=DRAWS, warmup=200, chains=CHAINS, seed=seed, progress=False)
     found = {}
     for name in (s.target.array.name for s in sampler.graph.latent):
-        values = np.asarray(draws[name]).reshape(CHAINS, DRAWS, -1)
+        values = of(np.asarray(draws[name])).reshape(CHAINS, DRAWS, -1)
         for j, element in enumerate(np.moveaxis(values, -1, 0)):
             if np.ptp(element) > 0:
                 found[name, j] = element
@@ -170,14 +200,14 @@ def moments(sampler, seed):
     return found
 
 
-def disagreements(first, second):
+def disagreements(first, second, level=LEVEL):
     """What differs by more than its Monte Carlo error, the level shared out among all.
 
     The errors are themselves estimated, each by the means of some batches: so the distance is
     compared with Student's t of the fewer degrees of freedom.
     """
     assert set(first) == set(second)
-    limit = stats.t.isf(LEVEL / len(first) / 2, CHAINS * BATCHES - 1)
+    limit = stats.t.isf(level / len(first) / 2, CHAINS * BATCHES - 1)
     (a, b) = ({n: mean_and_error(v) for n, v in d.items()} for d in (first, second))
     gaps = {n: abs(a[n][0] - b[n][0]) / np.hypot(a[n][1], b[n][1]) for n in first}
     return {n: gap for n, gap in gaps.items() if not gap <= limit}
@@ -197,7 +227,13 @@ COMPARED = {
     examples_positive.lasso: "distance",
     examples_positive.scattered_counts: "tables of customers",
     examples_positive.clusters_of_groups: "fraction",
+    examples_gates.logits_by_a_hidden_state: "Polya-Gamma",
+    examples_gates.logits_of_those_who_are_there: "Polya-Gamma",
+    examples_gates.probits_of_those_who_are_there: "latent normal",
     examples_hidden.followed_to_an_end: "hidden value",
+    examples_hidden.between_two_detection_limits: "hidden value",
+    examples_rejected.counts_of_groups_that_are_not_zero: "rejected draws",
+    examples_rejected.times_between_two_ends: "rejected draws",
 }
 
 
@@ -231,6 +267,27 @@ def test_the_comparison_sees_another_prior():
         return gp.compile(m, rewrites={"share out": True})
 
     assert disagreements(moments(model(1.0), 1), moments(model(1.2), 2))
+
+
+def bounded(x):
+    """A function that has all its moments, whatever the tails."""
+    return x / (1 + np.abs(x))
+
+
+@cache
+def moments_as_compiled(name):
+    return moments(compiled(name), 2, bounded)
+
+
+WAYS = [(name, way) for name, way in CASES if way != "as compiled"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "way"), WAYS)
+def test_the_posterior_of_a_model_is_the_same_in_every_way_to_draw_it(name, way):
+    found = moments(compiled(name, way), 1, bounded)
+
+    assert disagreements(found, moments_as_compiled(name), LEVEL / len(WAYS)) == {}
 
 
 # ---- joint-distribution tests ----------------------------------------------------------------
@@ -274,3 +331,25 @@ def test_sweeps_leave_the_joint_distribution_as_it_is(model):
 
     assert sampler.schedule.rewrites
     assert result.passed, result
+
+
+def test_sweeps_with_a_scan_of_what_a_rule_has_added_do_so_too():
+    """It starts as the sampler without a scan draws it: the scan alone would need many sweeps."""
+    sampler = gp.compile(examples_models.admixture(), collapse=("theta", "phi"))
+    start = gp.compile(examples_models.admixture()).program
+    found, without = (
+        geweke(
+            np.random.default_rng(12),
+            sampler.graph,
+            sampler.data,
+            sampler.program,
+            replicates=500,
+            sweeps=1,
+            level=LEVEL,
+            start=given,
+        )
+        for given in (start, None)
+    )
+
+    assert found.passed, found
+    assert not without.passed

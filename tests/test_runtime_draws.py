@@ -418,3 +418,16 @@ def test_planted_bugs_are_caught(bug: int) -> None:
     case, draw = list(spoilt())[bug]
     x = draw(np.random.default_rng(27), *natural_values(case))
     assert min(p_values(case, x)) < LEVEL
+
+
+@pytest.mark.parametrize("eta", [-0.3, -1e-9, -1e-30, -1e-300])
+def test_counts_of_failures_have_their_mean_however_large(eta):
+    """The sum of draws is the rate of a Gamma elsewhere: integers that overflow would turn it."""
+    rng, size = np.random.default_rng(3), 4000
+    for n, drawn in ((1, runtime.geometric(rng, eta, (size,))),
+                     (2.5, runtime.negative_binomial(rng, eta, (size,), 2.5))):  # fmt: skip
+        scaled = drawn * -np.expm1(eta)
+        error = np.sqrt(n / size)  # the variance is n q / p^2, at most n / p^2
+
+        assert drawn.sum() >= 0
+        assert abs(scaled.mean() - n * np.exp(eta)) < stats.norm.isf(1e-5) * error

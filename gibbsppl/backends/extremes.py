@@ -6,7 +6,7 @@ from sympy import Mul
 
 from gibbsppl.backends.text import ATOM, Text
 from gibbsppl.backends.writer import Writer
-from gibbsppl.expressions import Equals, Expr, Greatest, Least, Where
+from gibbsppl.expressions import Dim, Equals, Expr, Greatest, Least, Where, dims_of
 
 
 def extreme_text(writer: Writer, expr: Greatest | Least) -> Text:
@@ -14,7 +14,7 @@ def extreme_text(writer: Writer, expr: Greatest | Least) -> Text:
     body, ranges = writer.unnested(expr)
     with writer.over(ranges):
         if isinstance(body, Where) and _is_one_hot(body.args[0]):
-            return _by_group(writer, expr, body)
+            return _by_group(writer, expr, body, {r.dim for r in ranges})
         text = writer.write(body)
     axes = tuple(text.dims.index(r.dim) for r in ranges if r.dim in text.dims)
     if not axes:
@@ -24,10 +24,15 @@ def extreme_text(writer: Writer, expr: Greatest | Least) -> Text:
     return Text(f"{text.within(ATOM)}.{expr.symbol}(axis={axis})", left)
 
 
-def _by_group(writer: Writer, expr: Greatest | Least, body: Where) -> Text:
-    """The extreme of the values that belong to each position of the gathers' axes."""
+def _by_group(writer: Writer, expr: Greatest | Least, body: Where, gone: set[Dim]) -> Text:
+    """The extreme of the values that belong to each position of the gathers' axes.
+
+    Along the dims that are not ``gone`` each position is a group of its own.
+    """
     matches, value, _ = body.args
     pairs = [m.args for m in Mul.make_args(matches)]
+    inside = {d for index, _ in pairs for d in dims_of(index)} | dims_of(value)
+    pairs += [(d, d) for d in writer.sorted(inside - gone - {axis for _, axis in pairs})]
     texts, _ = writer.aligned([writer.write(e) for e in (*(index for index, _ in pairs), value)])
     axes = tuple(axis for _, axis in pairs)
     sizes = tuple(writer.size(a) for a in axes)

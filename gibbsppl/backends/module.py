@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from gibbsppl.backends.expressions import write
 from gibbsppl.backends.hoisting import Hoisted
@@ -12,17 +12,32 @@ from gibbsppl.backends.names import MATHEMATICS, NUMPY, Names
 from gibbsppl.backends.writer import Writer
 from gibbsppl.expressions import Dim
 from gibbsppl.graph import Graph, Range, Statement, Variable
+from gibbsppl.schedule.staleness import carried
 from gibbsppl.schedule.steps import Schedule, Step
 
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """A module that is being written; ``functions`` names the function of each step."""
+    """A module that is being written.
+
+    ``functions`` names the function of each step, ``carried`` the arrays of scans that stay as they
+    should be from sweep to sweep, ``written`` the functions shared by steps that are written,
+    ``squares`` the sizes of the matrices that the loops of a scan fill.
+    """
 
     schedule: Schedule
     names: Names
     hoisted: Hoisted
     functions: Mapping[str, str]
+    carried: frozenset[str] = frozenset()
+    written: set[str] = field(default_factory=set)
+    squares: dict[str, tuple[int, ...]] = field(default_factory=dict)
+
+    def is_new(self, name: str) -> bool:
+        """Whether a function that several steps share has not been written yet; it will be."""
+        is_new = name not in self.written
+        self.written.add(name)
+        return is_new
 
     @property
     def graph(self) -> Graph:
@@ -94,4 +109,4 @@ def module_of(schedule: Schedule) -> Module:
     hoisted = Hoisted(names)
     statements = [step.statement.name for step in schedule.steps]
     functions = {s: names.fresh(names.of(s) + "_given_rest") for s in statements}
-    return Module(schedule, names, hoisted, functions)
+    return Module(schedule, names, hoisted, functions, carried(schedule))

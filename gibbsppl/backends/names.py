@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
+import unicodedata
 from collections.abc import Collection
 
 from gibbsppl.expressions import FUNCTIONS
@@ -33,7 +34,8 @@ class Names:
 
     def fresh(self, name: str) -> str:
         """A new identifier that looks like a name."""
-        plain = re.sub(r"\W+", "_", name.replace("'", "_prime")).strip("_") or "x"
+        ascii_name = unicodedata.normalize("NFKC", name.replace("'", "_prime"))
+        plain = re.sub(r"\W+", "_", ascii_name).strip("_") or "x"
         plain = plain if not plain[0].isdigit() else "_" + plain
         plain = f"{plain}_" if re.fullmatch(r"eta(_\d+)?", plain) else plain
         candidate, n = plain, 2

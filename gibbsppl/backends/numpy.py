@@ -14,7 +14,7 @@ from gibbsppl.backends.module import Module, module_of
 from gibbsppl.backends.moves import log_density
 from gibbsppl.backends.names import MATHEMATICS, NUMPY
 from gibbsppl.backends.natural import natural_parameters
-from gibbsppl.backends.scans import scan_functions
+from gibbsppl.backends.scans import carried_functions, scan_functions
 from gibbsppl.backends.sweep import augment, sweep
 from gibbsppl.schedule.steps import (
     BlockDraw,
@@ -119,4 +119,7 @@ def _tables(module: Module) -> str:
     lines.append(f"GIVEN_REST = {{\n{pairs}}}")
     if module.schedule.rewrites:
         lines.append(f"AUXILIARY = {module.schedule.auxiliary!r}")
+    pairs = "".join(f"{INDENT}{n!r}: {f},\n" for n, f in carried_functions(module).items())
+    if pairs:
+        lines.append(f"KEPT = {{\n{pairs}}}")
     return "\n".join(lines)

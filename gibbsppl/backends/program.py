@@ -8,6 +8,8 @@ The module's source stands alone on NumPy, SciPy and ``gibbsppl.runtime``. It de
 - ``deterministics(s, c)``, which returns the named functions of the state;
 - ``augment(rng, s, c)``, which draws the auxiliary variables alone, and ``AUXILIARY``, their names
   (only where there are some); their values are made by the first sweep;
+- ``KEPT``, for each scan that keeps arrays in the state up to date the function of the state that
+  computes them anew (only where there are some);
 - ``STEPS``, the step names in order; and ``STEP_VARIABLES``, step name -> name of the array drawn.
 
 The state ``s`` is a dict from the name of a random array to its current values; names that start
@@ -44,20 +46,25 @@ class Program:
     step_variables: Mapping[str, str]
     augment: Callable[[np.random.Generator, State, Constants], None]
     auxiliary: tuple[str, ...]
+    kept: Mapping[str, Callable[[State, Constants], dict[str, Any]]]
+
+    def renew(self, state: State, constants: Constants) -> None:
+        """Compute anew what sweeps keep up to date: rounding adds up."""
+        for computed in self.kept.values():
+            state |= computed(state, constants)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return load, (self.source,)
 
-    def mended_by(
-        self, rng: np.random.Generator, constants: Constants
-    ) -> Callable[[State], None]:
+    def mended_by(self, rng: np.random.Generator, constants: Constants) -> Callable[[State], None]:
         """A function that makes a sweep from a state of zero density, as far as it comes."""
 
         def mend(state: State) -> None:
+            drawn = set(self.step_variables.values()) | set(state)
             failures = (ArithmeticError, ValueError, GibbspplError)
             with contextlib.suppress(*failures), np.errstate(all="ignore"):
                 self.sweep(rng, state, constants)
-            for name in [n for n in state if n.startswith("~")]:
+            for name in [n for n in state if n.startswith("~") or n not in drawn]:
                 del state[name]
 
         return mend
@@ -83,4 +90,5 @@ def load(source: str) -> Program:
         step_variables=module["STEP_VARIABLES"],
         augment=module.get("augment", _nothing_to_draw),
         auxiliary=module.get("AUXILIARY", ()),
+        kept=module.get("KEPT", {}),
     )

@@ -3,44 +3,91 @@
 from __future__ import annotations
 
 import re
-from typing import Any, NoReturn
 
 import sympy as sp
 from sympy import Add, Mul
-from sympy.printing.str import StrPrinter
 
 from gibbsppl.backends.accumulation import accumulated
-from gibbsppl.backends.lines import INDENT, indented
+from gibbsppl.backends.lines import INDENT, assigned, indented
+from gibbsppl.backends.loops import Loops, for_line
+from gibbsppl.backends.maintained import (
+    in_state_with_kept,
+    kept_functions,
+    kept_name,
+    writer_of,
+)
 from gibbsppl.backends.module import Module
-from gibbsppl.errors import CompileError
-from gibbsppl.expressions import Array, Dim, Equals, Expr, Leaf, Where
+from gibbsppl.backends.places import positions_text
+from gibbsppl.backends.text import PRODUCT
+from gibbsppl.expressions import (
+    Array,
+    Expr,
+    Leaf,
+)
 from gibbsppl.finite import LABEL
-from gibbsppl.graph import Range, Variable
+from gibbsppl.graph import Range
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.schedule.steps import NaturalParameter, ScanDraw, Step
 
-# The functions that the loops may call, by SymPy's name.
-CALLS = {"log": "math.log", "exp": "math.exp", "loggamma": "math.lgamma"}
-
 
 def scan_functions(module: Module, step: ScanDraw) -> str:
-    """The function of what a scan keeps, its loops, and the log weights of all labels."""
+    """The functions of what a scan keeps, its loops, and the log weights of all labels."""
+    parts = kept_functions(module, step)
     if step.weights is not None:
-        return "\n\n\n".join([_kept(module, step), _weights_at_once(module, step, step.weights)])
-    return "\n\n\n".join([_kept(module, step), _loops(module, step), _weights(module, step)])
+        parts.append(_weights_at_once(module, step, step.weights))
+    elif step.increments:
+        parts += [_loops(module, step), _weights(module, step)]
+    else:
+        parts += [_log_density(module, step), _weights(module, step)]
+    return "\n\n\n".join(parts)
 
 
 def scan_lines(module: Module, step: ScanDraw) -> list[str]:
     """The lines that carry out a scan."""
-    name = step.variables[0]
+    name, given = step.variables[0], module.functions[step.statement.name]
+    first = made(module, step)
     if step.approximate:
         lower = f" + {step.conditional.lower}" if step.conditional.lower else ""
-        call = f"{module.functions[step.statement.name]}(s, c)"
-        drawn = f's["{name}"] = runtime.labels(rng, {call}){lower}  # approximate: all at once'
-        return [*made(module, step), drawn]
-    arguments = f'{scan_name(module, step)}, s["{name}"], {_fixed_text(module, step)}'
-    call = f"{arguments}, {_kept_call(module, step)}, {step.conditional.size}"
-    return [*made(module, step), f's["{name}"] = runtime.scan(rng, {call})']
+        drawn = f"runtime.labels(rng, {given}(s, c)){lower}"
+        return [*first, f's["{name}"] = {drawn}  # approximate: all at once']
+    if not step.increments:
+        arguments = ", ".join(_arguments(module, step))
+        return [*first, f's["{name}"] = runtime.scan_recomputed(rng, {arguments})']
+    names = [p.statistic.array.name for p in step.kept]
+    anew = f"s |= {kept_name(module, step)}(s, c)"
+    if _is_carried(module, step):
+        first += [f'if "{names[0]}" not in s:', f"{INDENT}{anew}"]
+    else:
+        first.append(anew)
+    kept = ", ".join(f's["{n}"]' for n in names) + ("," if len(names) == 1 else "")
+    return [
+        *first,
+        f's["{name}"] = runtime.scan(',
+        *(f"{INDENT}{line}," for line in ("rng", *_arguments(module, step, f"({kept})"))),
+        ")",
+    ]
+
+
+def _arguments(module: Module, step: ScanDraw, kept: str | None = None) -> list[str]:
+    """The arguments of a scan in the runtime: what to draw, what it reads, what it keeps."""
+    name, lower = step.variables[0], step.conditional.lower
+    if not step.increments:
+        own = [scan_name(module, step), "s", "c", f'"{name}"', positions_text(module, step)]
+        return [*own, str(lower), str(step.conditional.size)]
+    own = [scan_name(module, step), f's["{name}"]', _fixed_text(module, step)]
+    squares = module.squares[step.statement.name]
+    kept = kept or f"tuple({kept_name(module, step)}(s, c).values())"
+    return [*own, kept, str(step.conditional.size), *([f"squares={squares}"] if squares else [])]
+
+
+def carried_functions(module: Module) -> dict[str, str]:
+    """For each scan that keeps arrays from sweep to sweep, what computes them anew."""
+    steps = (s for s in module.schedule.steps if isinstance(s, ScanDraw) and s.increments)
+    return {s.statement.name: kept_name(module, s) for s in steps if _is_carried(module, s)}
+
+
+def _is_carried(module: Module, step: ScanDraw) -> bool:
+    return {p.statistic.array.name for p in step.kept} <= module.carried
 
 
 def made(module: Module, step: Step) -> list[str]:
@@ -54,54 +101,29 @@ def made(module: Module, step: Step) -> list[str]:
 
 
 def scan_name(module: Module, step: ScanDraw) -> str:
-    """The name of the function of the loops."""
-    return module.functions[step.statement.name].replace("_given_rest", "_scan")
+    """The name of the function of the loops, or of the log density that is recomputed."""
+    own = "_scan" if step.increments else "_log_density"
+    return module.functions[step.statement.name].replace("_given_rest", own)
 
 
-def _kept_name(module: Module, step: ScanDraw) -> str:
-    return module.functions[step.statement.name].replace("_given_rest", "_kept")
-
-
-def _kept_call(module: Module, step: ScanDraw) -> str:
-    return f"{_kept_name(module, step)}(s, c)"
-
-
-def _kept(module: Module, step: ScanDraw) -> str:
-    scan = step.conditional
-    lines = [f"def {_kept_name(module, step)}(s, c):"]
-    doc = f"What the scan of {step.variables[0]} keeps up to date, computed anew."
-    lines.append(f'{INDENT}"""{doc}"""')
-    printer = _Loops(module, of=step.variables[0], whole=True)
-    for name in scan.integrated:
-        own = next(s for s in module.schedule.steps if s.variables[0] == name)
-        etas = f"{module.functions[own.statement.name]}(s, c)"
-        lines.append(f"{INDENT}{module.names.of(name)}_etas = {etas}")
-    needed = {(k.of, k.position) for k in scan.kept}
-    for of, position in sorted(needed):
-        dims = module.graph.variables[of].dims
-        shape = tuple(module.graph.sizes[d] for d in dims)
-        local = module.names.of(f"{of}_eta_{position + 1}")
-        lines.append(
-            f"{INDENT}{local} = runtime.full({module.names.of(of)}_etas[{position}], {shape})"
-        )
-    for k in scan.kept:
-        if k.total is not None:
-            dims = module.graph.variables[k.of].dims
-            axes = tuple(i for i, d in enumerate(dims) if d not in k.axes)
-            total = printer.doprint(k.total)
-            lines.append(f"{INDENT}{module.names.of(k.name)} = ({total}).sum(axis={axes})")
-    names = [module.names.of(k.name) for k in scan.kept]
-    lines.append(f"{INDENT}return ({', '.join(names)}{',' if len(names) == 1 else ''})")
-    return "\n".join(lines)
+def _log_density(module: Module, step: ScanDraw) -> str:
+    """The log density of all labels together, from arrays that are computed anew."""
+    writer = writer_of(module, step)
+    terms = [(writer.write(t.value).within(PRODUCT), t.factor) for t in step.terms]
+    name, scan = scan_name(module, step), step.conditional
+    integrated = ", ".join(scan.integrated)
+    doc = f"The log density of {step.variables[0]}, {integrated} integrated out."
+    text = module.function(name, doc, writer, [*assigned("value", terms), "return value"])
+    return in_state_with_kept(module, step, text)
 
 
 def _loops(module: Module, step: ScanDraw) -> str:
-    scan, printer = step.conditional, _Loops(module, of=step.variables[0])
+    scan, printer = step.conditional, Loops(module, step)
     own = {r.dim: r for r in step.statement.over}
     kept = [module.names.of(k.name) for k in scan.kept]
     fixed = [module.names.of(a) for a in _fixed(scan)]
     z = module.names.of(step.variables[0])
-    arguments = ", ".join(["$draws", "$out", "$weights", "$u", z, *fixed, *kept])
+    arguments = ["$draws", "$out", "$weights", "$u", z, *fixed, *kept]
     at = "".join(f"[{printer.position(d)}]" for d in step.statement.target.indices)
     lower, last = scan.lower, scan.size - 1
     taken = f"{z}{at} - {lower}" if lower else f"{z}{at}"
@@ -135,16 +157,18 @@ def _loops(module: Module, step: ScanDraw) -> str:
     ]
     for dim in reversed(step.statement.target.indices):
         r = own.get(dim, Range(dim, 0, module.graph.sizes[dim]))
-        body = [_for(printer, r), *indented(body)]
+        body = [for_line(printer, r), *indented(body)]
     doc = f"Draw the elements of {step.variables[0]} one by one, or write their log weights to out."
-    head = f"def {scan_name(module, step)}({arguments}):"
+    arguments += [f"$square_{n}" for n in range(1, len(printer.squares) + 1)]
+    module.squares[step.statement.name] = tuple(printer.squares)
+    head = f"def {scan_name(module, step)}({', '.join(arguments)}):"
     return _with_names(module, "\n".join([head, f'{INDENT}"""{doc}"""', *indented(body)]))
 
 
 def _with_names(module: Module, text: str) -> str:
     """The text with a name that nothing else has for each word after a dollar sign."""
-    words = dict.fromkeys(re.findall(r"\$(\w+)", text))
-    names = {word: module.names.fresh(word) for word in words}
+    found = dict.fromkeys(re.findall(r"\$(\w+)", text))
+    names = {word: module.names.fresh(word) for word in found}
     return re.sub(r"\$(\w+)", lambda m: names[m.group(1)], text)
 
 
@@ -169,12 +193,7 @@ def _of_logs(size: int) -> list[str]:
     ]
 
 
-def _for(printer: _Loops, r: Range) -> str:
-    start = f"{r.start}, " if r.start else ""
-    return f"for {printer.position(r.dim)} in range({start}{r.stop}):"
-
-
-def _weighing(printer: _Loops, scan: Scan) -> tuple[list[str], bool]:
+def _weighing(printer: Loops, scan: Scan) -> tuple[list[str], bool]:
     """Lines that weigh each label: by a product of ratios if it is one, else by its log.
 
     (A product over many children would underflow.)
@@ -183,12 +202,12 @@ def _weighing(printer: _Loops, scan: Scan) -> tuple[list[str], bool]:
     is_ratio = None not in ratios and len(ratios) == len(scan.terms)
     plain = Add(*(t for t, over in scan.terms if not over))
     start = Mul(*(r for r in ratios if r is not None)) if is_ratio else plain
-    body = [f"$weights[$label] = {printer.doprint(start)}"]
+    body = printer.lines("$weights[$label] =", start)
     for term, over in scan.terms:
-        line = [f"$weights[$label] += {printer.doprint(term)}"]
+        line = printer.lines("$weights[$label] +=", term) if over else []
         for r in reversed(over):
-            line = [_for(printer, r), *indented(line)]
-        body += line if over else []
+            line = [for_line(printer, r), *indented(line)]
+        body += line
     return [f"for $label in range({scan.size}):", *indented(body)], is_ratio
 
 
@@ -203,15 +222,15 @@ def _as_ratio(term: Expr) -> Expr | None:
     return Mul(*factors)
 
 
-def _changes(printer: _Loops, scan: Scan, operator: str) -> list[str]:
+def _changes(printer: Loops, scan: Scan, operator: str) -> list[str]:
     """Lines that take the contribution of an element off, or put it on."""
     lines = []
-    for change in scan.changes:
-        at = "".join(f"[{printer.doprint(i)}]" for i in change.at)
-        array = printer.module.names.of(change.array)
-        line = [f"{array}{at} {operator} {printer.doprint(change.value)}"]
+    # (what a sum changes by is read from arrays without the element: they change around it)
+    for change in scan.changes if operator == "-=" else reversed(scan.changes):
+        at = printer.doprint(change.array[change.at])
+        line = printer.lines(f"{at} {operator}", change.value)
         for r in reversed(change.over):
-            line = [_for(printer, r), *indented(line)]
+            line = [for_line(printer, r), *indented(line)]
         lines += line
     return lines
 
@@ -220,26 +239,21 @@ def _weights(module: Module, step: ScanDraw) -> str:
     name = module.functions[step.statement.name]
     integrated = ", ".join(step.conditional.integrated)
     doc = f"{step.statement.target} | rest but {integrated}: log weights (first axis)."
-    variable = step.variables[0]
-    arguments = f'{scan_name(module, step)}, s["{variable}"], {_fixed_text(module, step)}'
-    code = f"runtime.weighed({arguments}, {_kept_call(module, step)}, {step.conditional.size})"
+    function = "weighed" if step.increments else "weighed_recomputed"
+    code = f"runtime.{function}({', '.join(_arguments(module, step))})"
     return "\n".join([f"def {name}(s, c):", f'{INDENT}"""{doc}"""', f"{INDENT}return {code}"])
 
 
 def _weights_at_once(module: Module, step: ScanDraw, weights: NaturalParameter) -> str:
     """The log weights of all labels in one vector call."""
-    scan, arrays = step.conditional, {k.name: k.axes for k in step.conditional.kept}
-    known = {n: Variable(n, axes, "random") for n, axes in arrays.items()}
-    writer = module.writer({LABEL: scan.size}, more=known, keeps=True)
+    scan = step.conditional
+    writer = writer_of(module, step, {LABEL: scan.size})
     body = accumulated(writer, "log_weights", weights, full=True)
     integrated = ", ".join(scan.integrated)
     doc = f"{step.statement.target} | rest but {integrated}: log weights (first axis)."
     name = module.functions[step.statement.name]
     text = module.function(name, doc, writer, [*body, "return log_weights"])
-    head, told, *rest = text.split("\n")
-    names = ", ".join(repr(n) for n in arrays)
-    kept = f"{INDENT}s = s | dict(zip(({names},), {_kept_call(module, step)}))"
-    return "\n".join([head, told, kept, *rest])
+    return in_state_with_kept(module, step, text)
 
 
 def _fixed(scan: Scan) -> list[str]:
@@ -268,77 +282,3 @@ def _fixed_text(module: Module, step: ScanDraw) -> str:
 def _indices(expr: Expr) -> list[Expr]:
     """All indices of all leaves in an expression."""
     return [i for leaf in sp.sympify(expr).atoms(Leaf) for i in leaf.indices]
-
-
-class _Loops(StrPrinter):  # type: ignore[misc]
-    """Expressions of one element, as Python; ``whole``: of whole arrays at once."""
-
-    printmethod = "_loops"
-
-    def __init__(self, module: Module, *, of: str, whole: bool = False) -> None:
-        super().__init__()
-        self.module = module
-        self.of = of
-        self.whole = whole
-
-    def position(self, dim: Expr) -> str:
-        """The name of the loop's variable along a dim."""
-        return self.module.names.of(f"at {dim}")
-
-    def _print_Leaf(self, leaf: Leaf) -> str:  # noqa: N802
-        name = self.module.names.of(leaf.array.name)
-        if self.whole:
-            return str(name)
-        return name + "".join(f"[{self._print(i)}]" for i in leaf.indices)
-
-    def _print_Dim(self, dim: Dim) -> str:  # noqa: N802
-        return "$label" if dim == LABEL else self.position(dim)
-
-    def _print_Pi(self, _expr: Any) -> str:  # noqa: N802
-        return repr(float(sp.pi))
-
-    def _print_Pow(self, expr: Any, **_: Any) -> str:  # noqa: N802
-        base, power = expr.as_base_exp()
-        if power == -1:
-            return f"1.0/({self._print(base)})"
-        return f"({self._print(base)})**({self._print(power)})"
-
-    def _print_Equals(self, expr: Equals) -> str:  # noqa: N802
-        first, second = map(self._print, expr.args)
-        return f"({first} == {second})"
-
-    def _print_Where(self, expr: Where) -> str:  # noqa: N802
-        chosen, yes, no = map(self._print, expr.args)
-        return f"({yes} if {chosen} else {no})"
-
-    def _print_Function(self, expr: Any) -> str:  # noqa: N802
-        name = type(expr).__name__
-        if name not in CALLS:
-            self._refuse(name)
-        call = CALLS[name].removeprefix("math.") if self.whole else CALLS[name]
-        return f"{call}({self._print(expr.args[0])})"
-
-    _print_exp = _print_loggamma = _print_Function
-
-    def _print_log(self, expr: Any) -> str:
-        (x,) = expr.args
-        plain = self._print_Function(expr)
-        # (Python has no log of zero, which a label that is impossible may lead to)
-        return (
-            plain
-            if self.whole or x.is_positive
-            else f"({plain} if {self._print(x)} > 0.0 else -math.inf)"
-        )
-
-    def emptyPrinter(self, expr: Any) -> str:  # noqa: N802  (SymPy's name)
-        """What has no form in the loops."""
-        return str(expr) if isinstance(expr, str) else self._refuse(type(expr).__name__)
-
-    def _print_Over(self, _expr: Any) -> str:  # noqa: N802
-        return self._refuse("a sum")
-
-    def _refuse(self, what: str) -> NoReturn:
-        raise CompileError(
-            f"collapse: the scan of {self.of} would need {what} in its loops, which it cannot "
-            "write; leave collapse= out."
-        )

@@ -79,26 +79,27 @@ def verify(
 
     The tolerance is in proportion to the log densities, which can be huge at a start: the second
     state, near the posterior, is the one at which small mistakes show. Sweeps that raise, or that
-    lead out of the support, are a row that failed. ``graphs`` are those in which the steps draw, if
+    lead out of the support, are a row that failed. What sweeps keep up to date is compared with
+    what it should be. ``graphs`` are those in which the steps draw, if
     auxiliary variables are integrated out of some.
     """
     rng = np.random.default_rng(seed)
     mend = program.mended_by(rng, program.prepare(data))
     start, _ = initial_state(rng, graph, data, mend=mend)
     program.augment(rng, start, program.prepare(data))
-    swept = _after_sweeps(rng, graph, program, data, start)
+    swept, sums = _after_sweeps(rng, graph, program, data, start)
     found = [
         ratio_check(rng, graph, program, steps, data, state, graphs=graphs)
         for state in (start, *swept)
     ]
-    rows = tuple(max(same, key=_row_badness) for same in zip(*found, strict=True))
+    rows = (*(max(same, key=_row_badness) for same in zip(*found, strict=True)), *sums)
     return RatioResult(rows if swept else (*rows, Row("(sweeps)", "sweep", "-", np.inf, 0.0)))
 
 
 def _after_sweeps(
     rng: np.random.Generator, graph: Graph, program: Program, data: Values, start: Values
-) -> tuple[dict[str, Any], ...]:
-    """The state that sweeps lead to; none if they fail or leave the support."""
+) -> tuple[tuple[dict[str, Any], ...], tuple[Row, ...]]:
+    """The state that sweeps lead to, none if they fail or leave the support; the sums they keep."""
     state: dict[str, Any] = {name: np.array(value) for name, value in start.items()}
     constants = program.prepare(data)
     try:
@@ -106,10 +107,19 @@ def _after_sweeps(
             for _ in range(SWEEPS):
                 program.sweep(rng, state, constants)
     except (ArithmeticError, ValueError, GibbspplError):
-        return ()
+        return (), ()
+    sums = tuple(_kept_up(step, state, f(state, constants)) for step, f in program.kept.items())
     kept = {name: np.asarray(state[name]) for name in start}
     possible = all(np.isfinite(v).all() for v in kept.values())
-    return (kept,) if possible and np.isfinite(log_joint(graph, {**data, **kept})) else ()
+    is_good = possible and np.isfinite(log_joint(graph, {**data, **kept}))
+    return ((kept,) if is_good else ()), sums
+
+
+def _kept_up(step: str, state: Values, anew: Values) -> Row:
+    """How far what a scan keeps up to date is from what it should be."""
+    gap = max(float(np.abs(state[name] - value).max(initial=0.0)) for name, value in anew.items())
+    size = max(float(np.abs(value).max(initial=1.0)) for value in anew.values())
+    return Row(f"{step} keeps", "sums", "-", gap, RELATIVE_TOLERANCE * size)
 
 
 def ratio_check(  # noqa: PLR0913  (settings, all named at the call)

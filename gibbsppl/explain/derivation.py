@@ -32,7 +32,7 @@ from gibbsppl.explain.terms import (
     touches,
 )
 from gibbsppl.expressions import Array, Dim, Expr, dims_of
-from gibbsppl.graph import Factor, Graph, Statement
+from gibbsppl.graph import Factor, Graph, Scatter, Statement
 from gibbsppl.graph_views import blanket
 from gibbsppl.matching import NotConjugate
 from gibbsppl.notation import Notation, full_notation, wrapped
@@ -75,11 +75,7 @@ def explained(
 
 def _named(schedule: Schedule, name: str) -> list[Step]:
     """The steps that draw a variable, or the one that draws a statement."""
-    found = [
-        s
-        for s in schedule.steps
-        if name in (s.statement.name, s.statement.target.array.name)
-    ]
+    found = [s for s in schedule.steps if name in (s.statement.name, s.statement.target.array.name)]
     if not found:
         raise CompileError(_unknown(schedule, name))
     return found
@@ -216,20 +212,27 @@ class _Derivation:
         """What is integrated out, and what one element of the label adds to its parameters."""
         text, scan = self.notation.text, step.conditional
         rows = [
-            (m.name, text(m.log_density))
-            for m in self.graph.marginals
-            if m.name in scan.integrated
+            (m.name, text(m.log_density)) for m in self.graph.marginals if m.name in scan.integrated
         ]
-        sums = [(k.name, f"sum of {text(k.total)}") for k in scan.kept if k.total is not None]
-        added = [
-            (f"{c.array}[{', '.join(map(str, c.at))}]", f"+ {text(c.value)}") for c in scan.changes
-        ]
-        return [
-            *columns([("integrated out", "its log partition function"), *rows]),
-            *columns(sums),
-            f"an element of {self.statement.target.array} with that label adds:",
-            *columns(added),
-        ]
+        found = columns([("integrated out", "its log partition function"), *rows])
+        found += ["of arrays that are zero but for what is added to them:"]
+        added = [(text(a.element), self._scatter(s)) for a in scan.kept for s in a.scatters]
+        found += columns(added)
+        if scan.recomputed:
+            return [
+                *found,
+                *wrapped(f"These are computed anew for each label: {scan.recomputed}.", WIDTH),
+            ]
+        rows = [(text(c.array[c.at]), text(c.value)) for c in scan.changes]
+        told = f"an element of {self.statement.target.array} with that label adds:"
+        return [*found, told, *columns(rows)]
+
+    def _scatter(self, scatter: Scatter) -> str:
+        """What is added to an array, and at which positions."""
+        text = self.notation.text
+        over = ", ".join(r.dim.name for r in scatter.over)
+        at = f" at [{', '.join(map(text, scatter.indices))}]" if scatter.indices else ""
+        return f"{text(scatter.value)}{at}" + (f" for each {over}" if over else "")
 
     def _piece(self, piece: Piece) -> tuple[str, ...]:
         text = self.notation.text

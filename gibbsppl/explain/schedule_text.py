@@ -151,7 +151,8 @@ def how_drawn(step: Step, schedule: Schedule) -> str:
     if isinstance(step, ScanDraw) and step.approximate:
         return f"all at once, approximately, {_listed(step)} integrated out"
     if isinstance(step, ScanDraw):
-        return f"one by one, {_listed(step)} integrated out"
+        anew = ", computed anew for each label" if step.conditional.recomputed else ""
+        return f"one by one, {_listed(step)} integrated out{anew}"
     if step.is_by_element:
         return "one by one"
     if not isinstance(step, BlockDraw):

@@ -21,6 +21,7 @@ from gibbsppl.expressions import (
     LogBetaI,
     LogGammaP,
     LogGammaQ,
+    LogMass,
     LogPhi,
     LogStirling,
     Maximum,
@@ -53,6 +54,15 @@ def from_zero(x: Expr, log_p: Callable[[Expr], Expr], below: Expr) -> Expr:
     if x.is_number:
         return below if x < 0 else log_p(x)
     return Where(Below(x, sp.S.Zero), below, log_p(Maximum(x, sp.S.Zero)))
+
+
+def log_probability(p: Expr) -> Expr:
+    """The log of a probability; of ``Phi(a) - Phi(b)`` from the tail in which both are small."""
+    ends = {a.as_coeff_Mul()[0]: a.as_coeff_Mul()[1] for a in Add.make_args(p)}
+    if set(ends) != {1, -1} or not all(isinstance(e, Phi) for e in ends.values()):
+        return log(p)
+    above, below = (ends[sign].args[0] for sign in (1, -1))
+    return LogMass(LogPhi(below), LogPhi(above), LogPhi(-below), LogPhi(-above))
 
 
 def logs(p: Expr) -> tuple[Expr, Expr]:
@@ -110,6 +120,9 @@ def _log_choose(n: Expr, x: Expr) -> Expr:
 
 def _log_binomial_tails(x: Expr, n: Expr, p: Expr) -> tuple[Expr, Expr]:
     """The logs of P(X <= x) and P(X > x), for x >= 0."""
+    if x == 0:
+        none = n * _log_failure(p)
+        return none, LogGammaP(sp.S.One, -none)
     inside = Below(x, n)
     left = Where(inside, n - x, sp.S.One)
     above = LogBetaI(x + 1, left, p)
@@ -265,6 +278,9 @@ def _log_rising(n: Expr, x: Expr) -> Expr:
 
 def _log_waiting_tails(x: Expr, n: Expr, p: Expr) -> tuple[Expr, Expr]:
     """The logs of P(X <= x) and P(X > x), for x >= 0."""
+    if x == 0:
+        none = n * logs(p)[0]
+        return none, LogGammaP(sp.S.One, -none)
     below, above = LogBetaI(n, x + 1, p), LogBetaI(x + 1, n, failure(p))
     return below, other_tail(above, below)
 
@@ -298,7 +314,7 @@ CATEGORICAL = Family(
     name="Categorical",
     parameters={"p": Parameter(UNIT, event=1)},
     support=lambda event, **_: Support("integer", sp.S.Zero, Over(sp.S.One, event[0]) - 1),
-    log_density=lambda x, event, p: log(substitute(p, {event[0]: x})),
+    log_density=lambda x, event, p: log_probability(substitute(p, {event[0]: x})),
     simulate="simulate_categorical",
 )
 

@@ -12,6 +12,7 @@ import sympy as sp
 from sympy import exp, log, loggamma, pi
 
 from gibbsppl.expressions import Dim, Expr, Over, primed
+from gibbsppl.families.discrete import log_probability
 from gibbsppl.families.rows import (
     Family,
     Natural,
@@ -52,7 +53,7 @@ MULTINOMIAL = Family(
     parameters={"n": Parameter(NATURAL), "p": Parameter(UNIT, event=1)},
     support=lambda event, n, p: Support("counts", sp.S.Zero, n),
     log_density=lambda x, event, n, p: (
-        _log_arrangements(x, n, event[0]) + Over(x * log(p), event[0])
+        _log_arrangements(x, n, event[0]) + Over(x * log_probability(p), event[0])
     ),
     simulate="simulate_multinomial",
     natural=Natural(
@@ -94,6 +95,11 @@ MVNORMAL = Family(
     natural=Natural(
         statistics=lambda x, event: (x, x * at_primed(x, event[0])),
         draw="mvnormal",
+        log_partition=lambda eta_1, eta_2, event: (
+            _quadratic(eta_1, inverse(-eta_2, event[0]), event[0]) / 4
+            - log_det(-2 * eta_2, event[0]) / 2
+            + Over(log(2 * pi) / 2, event[0])
+        ),
     ),
     event=1,
 )
@@ -102,6 +108,11 @@ MVNORMAL = Family(
 def _log_multivariate_gamma(half_nu: Expr, k: Dim) -> Expr:
     """``log(pi) p (p - 1) / 4 + sum of loggamma(nu / 2 - j / 2)`` over the positions j < p."""
     return Over(loggamma(half_nu - k / 2) + log(pi) * k / 2, k)
+
+
+def _log_wishart_partition(half_nu: Expr, eta_2: Expr, k: Dim) -> Expr:
+    """The log of the integral of ``|X|^(nu/2 - (p+1)/2) exp(tr(eta_2 X))``."""
+    return _log_multivariate_gamma(half_nu, k) - half_nu * log_det(-eta_2, k)
 
 
 def _matrix_density(log_det_x: Expr, trace: Expr, log_det_scale: Expr, nu: Expr, k: Dim) -> Expr:
@@ -137,6 +148,9 @@ WISHART = Family(
     natural=Natural(
         statistics=lambda x, event: (log_det(x, event[0]), x),
         draw="wishart",
+        log_partition=lambda eta_1, eta_2, event: _log_wishart_partition(
+            eta_1 + (Over(sp.S.One, event[0]) + 1) / 2, eta_2, event[0]
+        ),
     ),
     event=2,
 )
@@ -157,6 +171,9 @@ INVERSE_WISHART = Family(
     natural=Natural(
         statistics=lambda x, event: (log_det(x, event[0]), inverse(x, event[0])),
         draw="inverse_wishart",
+        log_partition=lambda eta_1, eta_2, event: _log_wishart_partition(
+            -eta_1 - (Over(sp.S.One, event[0]) + 1) / 2, eta_2, event[0]
+        ),
     ),
     event=2,
 )

@@ -39,8 +39,9 @@ class Natural:
     ``draw`` names a function of ``gibbsppl.runtime``: ``draw(rng, *eta, size=shape, **known)``.
     ``domain(*eta, **known)`` is a tuple of expressions, all positive where the density is proper
     (matrix rows: empty; their draws find it out).
-    ``log_partition(*eta, **known)``: scalar rows, the simplex and counts (there ``eta`` is a leaf
-    along ``event[0]``, and ``event`` is passed by keyword); ``None`` elsewhere.
+    ``log_partition(*eta, **known)``: of the rows whose integral has a closed form; those with event
+    dims are also passed ``event`` by keyword, and eta is an entry along them (along ``event[0]``
+    and its primed dim, for a statistic of two entries).
     ``log_base(x, event, **known)`` is free of unknown parameters.
     ``known`` names the parameters that must be known.
     ``truncated`` names the draw between two bounds, ``truncated(rng, *eta, lower, upper, size)``;

@@ -11,16 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import sympy as sp
-from sympy import Add
 
-from gibbsppl.expressions import Expr, Over, mentions, renamed_apart
+from gibbsppl.expressions import Expr
 from gibbsppl.families import Family, Parameter
-from gibbsppl.gates import binary_arrays, opened
 from gibbsppl.graph import Factor, Graph, Statement, Variable
-from gibbsppl.identities import simplified
-from gibbsppl.logs import expand_logs
 from gibbsppl.rewrites.rows import Auxiliary, Facts, Rule
-from gibbsppl.rewrites.terms import Term, terms_in
 from gibbsppl.supports import Support
 
 
@@ -70,7 +65,7 @@ def _first(
     if factor is None:
         return None
     facts = Facts(graph, data, _short_name(factor))
-    found = _found(factor, rule, facts, targets)
+    found = rule.apply(factor, facts, targets)
     if found is None:
         return None
     term, left, auxiliary = found
@@ -87,44 +82,6 @@ def _first(
     after = replace(after, statements=(*after.statements, statement))
     values = {**data, **{n: a for n, (_, a) in auxiliary.tables.items()}}
     return Rewrite(rule, name, term, statement, graph, after, values)
-
-
-def _found(
-    factor: Factor, rule: Rule, facts: Facts, targets: Collection[str]
-) -> tuple[Expr, Expr, Auxiliary] | None:
-    """The term of a factor that a rule fits, the rest of its log density, the new variable."""
-    if rule.of_statement is not None:
-        if not isinstance(factor, Statement) or not mentions(factor.log_density, targets):
-            return None
-        stated = rule.of_statement(factor, facts)
-        if stated is None:
-            return None
-        left, auxiliary = stated
-        return factor.log_density - left, left, auxiliary
-    density = _prepared(facts.graph, facts.data, factor, targets)
-    terms, rest = terms_in(density, rule.head, targets, facts.graph.sizes)
-    found = next(rule.apply(terms, factor.over, facts), None)
-    if found is None:
-        return None
-    used, auxiliary = found
-    left = Add(rest, *(_summed(t) for t in terms if t not in used))
-    return Add(*(_summed(t) for t in used)), left, auxiliary
-
-
-def _prepared(
-    graph: Graph, data: Mapping[str, Any], factor: Factor, targets: Collection[str]
-) -> Expr:
-    """The log density of a factor, as derivations read it: reduced, gates out, logs expanded."""
-    density = renamed_apart(factor.log_density, {r.dim for r in factor.over})
-    reduced = opened(simplified(density, targets, counts=True), targets, binary_arrays(graph, data))
-    return expand_logs(reduced, targets)
-
-
-def _summed(term: Term) -> Expr:
-    total = term.coefficient * term.head
-    for r in reversed(term.ranges):
-        total = Over(total, r.dim, r.start, r.stop)
-    return total
 
 
 def _short_name(factor: Factor) -> str:

@@ -7,16 +7,30 @@ rate that is a sum is split into latent sub-counts, and a mixture (``c = 1``) ge
 
 from __future__ import annotations
 
-import numpy as np
+from functools import partial
+
 import sympy as sp
 from sympy import Add, loggamma
 
-from gibbsppl.expressions import Dim, Equals, Expr, Leaf, LogGammaP, Over, Where, substitute
+from gibbsppl.expressions import (
+    Dim,
+    Equals,
+    Expr,
+    Leaf,
+    LogGammaP,
+    LogMass,
+    LogPhi,
+    Over,
+    Phi,
+    Where,
+    substitute,
+)
+from gibbsppl.gates import WHOLE
 from gibbsppl.graph import Range
-from gibbsppl.rewrites.rows import Auxiliary, Facts, Rule, one_by_one
+from gibbsppl.rewrites.rows import Auxiliary, Facts, of_terms, one_by_one
 from gibbsppl.rewrites.tables import is_sparse, rows_where
 from gibbsppl.rewrites.terms import Term, size_of
-from gibbsppl.supports import Support
+from gibbsppl.supports import NATURAL, Support
 
 
 def shared_out(term: Term, over: tuple[Range, ...], facts: Facts) -> Auxiliary | None:
@@ -38,7 +52,7 @@ def shared_out(term: Term, over: tuple[Range, ...], facts: Facts) -> Auxiliary |
     table = rows_where(count, ranges, facts) if is_sparse(count, ranges, facts) else None
     if table is not None:
         ranges = (table.range,)
-        count, log_part = (substitute(e, table.positions) for e in (count, log_part))
+        count, log_part = table.count, substitute(log_part, table.positions)
     return Auxiliary(
         Support("counts", sp.S.Zero, count),
         lambda n: loggamma(count + 1) + Over(n * log_part - loggamma(n + 1), dim),
@@ -87,58 +101,126 @@ def _at_label(log_part: Expr, dim: Dim, label: Leaf) -> Expr:
 
 
 def at_least_one(term: Term, over: tuple[Range, ...], facts: Facts) -> Auxiliary | None:
-    """``log(1 - exp(-x))``: a count with mean ``x`` that is not zero."""
-    shape, mean = term.head.args if isinstance(term.head, LogGammaP) else (None, None)
-    if mean is None:
-        mean = _of_complement(term.argument)
-        shape = sp.S.One
-    ranges = (*over, *term.ranges)
-    if shape != 1 or mean is None or not facts.is_nonnegative(mean):
+    """``y log(1 - exp(-x))`` of a ``y`` of 0 or 1: a count with mean ``x``, not zero where it is 1.
+
+    Where all ``y`` are known the count is there for those that are 1. Else it is 0 where y is.
+    """
+    mean, ranges = _mean(term), (*over, *term.ranges)
+    happened = term.coefficient
+    if mean is None or not facts.is_nonnegative(mean) or not facts.is_gate(happened, ranges):
         return None
-    table = None
-    if term.coefficient != 1:
-        table = rows_where(term.coefficient, ranges, facts) if _is_gate(term, over, facts) else None
-        if table is None:
-            return None
+    if not facts.is_data(happened):
+        support = Support("integer", happened, Where(happened, sp.oo, sp.S.Zero))
+        return Auxiliary(support, partial(_events, mean, happened), ranges)
+    table = rows_where(happened, ranges, facts) if happened != 1 else None
+    if table is not None:
         ranges, mean = (table.range,), substitute(mean, table.positions)
+    elif happened != 1:
+        return None
     return Auxiliary(
         Support("integer", sp.S.One),
-        lambda m: m * sp.log(mean) - loggamma(m + 1) - mean,
+        partial(_events, mean, sp.S.One),
         ranges,
         sizes={} if table is None else table.sizes,
         tables={} if table is None else table.arrays,
     )
 
 
-def _is_gate(term: Term, over: tuple[Range, ...], facts: Facts) -> bool:
-    """Whether the coefficient is data of 0 and 1."""
-    if not facts.is_data(term.coefficient):
-        return False
-    return bool(np.isin(facts.values(term.coefficient, (*over, *term.ranges)), (0, 1)).all())
+def _events(mean: Expr, happened: Expr, m: Leaf) -> Expr:
+    return m * sp.log(mean) - loggamma(m + 1) - happened * mean
 
 
-def _of_complement(of: Expr) -> Expr | None:
-    """The ``x`` of ``1 - exp(-x)``."""
-    tail = 1 - of
+def rejected(term: Term, over: tuple[Range, ...], facts: Facts) -> Auxiliary | None:
+    """``-c log(1 - q)`` of a probability: how many draws were thrown away for ``c`` kept ones."""
+    kept, ranges = -term.coefficient, (*over, *term.ranges)
+    parts = _log_rest(term, ranges, facts)
+    if parts is None:
+        return None
+    if facts.is_positive(kept):
+        return Auxiliary(NATURAL, partial(_thrown_away, kept, *parts), ranges)
+    if not (facts.is_data(kept) and facts.is_nonnegative(kept)):
+        return None
+    table = rows_where(kept, ranges, facts)
+    if table is None:
+        return None
+    here = (substitute(e, table.positions) for e in parts)
+    return Auxiliary(
+        NATURAL,
+        partial(_thrown_away, table.count, *here),
+        (table.range,),
+        sizes=table.sizes,
+        tables=table.arrays,
+    )
+
+
+def _thrown_away(kept: Expr, log_q: Expr, outside: Expr, n: Leaf) -> Expr:
+    ways = loggamma(n + kept) - loggamma(kept) - loggamma(n + 1) if kept != 1 else sp.S.Zero
+    return ways + n * log_q - kept * outside
+
+
+def _log_rest(term: Term, ranges: tuple[Range, ...], facts: Facts) -> tuple[Expr, Expr] | None:
+    """``log(q)`` and ``a`` of a head that is ``a + log(1 - q)``, with ``q`` a probability."""
+    if isinstance(term.head, LogMass):
+        above, beyond = map(_without_tails, term.head.args[2:])
+        gap = sp.factor(above - beyond)
+        is_plain = not gap.atoms(Where, *WHOLE, LogPhi, Phi)
+        return (-gap, above) if is_plain and _is_gap(gap, ranges, facts) else None
+    x = _mean(term)
+    if x is not None:
+        return (-_without_tails(x), sp.S.Zero) if _is_gap(x, ranges, facts) else None
+    q = sp.S.Zero if isinstance(term.head, LogGammaP) else 1 - term.argument
+    is_product = (q.is_Mul or q.is_Pow) and not q.is_number
+    return (sp.log(q), sp.S.Zero) if is_product and facts.is_probability(q) else None
+
+
+def _is_gap(x: Expr, ranges: tuple[Range, ...], facts: Facts) -> bool:
+    return facts.is_nonnegative(x) or facts.is_positive_where(x, sp.S.One, ranges)
+
+
+def _without_tails(expr: Expr) -> Expr:
+    """``log(1 - exp(log(p)))``, which is exact where p is small, as ``log(1 - p)``."""
+    return expr.replace(
+        lambda e: (
+            isinstance(e, LogGammaP) and e.args[0] == 1 and not sp.exp(-e.args[1]).has(sp.exp)
+        ),
+        lambda e: sp.log(1 - sp.exp(-e.args[1])),
+    )
+
+
+def _mean(term: Term) -> Expr | None:
+    """The ``x`` of ``log(1 - exp(-x))``."""
+    if isinstance(term.head, LogGammaP):
+        shape, mean = term.head.args
+        return mean if shape == 1 else None
+    tail = 1 - term.argument
     return -tail.args[0] if isinstance(tail, sp.exp) else None
 
 
 RULES = (
-    Rule(
+    of_terms(
+        sp.log,
+        one_by_one(shared_out),
         name="share out",
-        head=sp.log,
         suffix="split",
-        apply=one_by_one(shared_out),
         identity="(sum_k a_k)^c = sum over n_1 + .. + n_K = c of c!/prod(n_k!) prod(a_k^n_k)",
         source="multinomial theorem; for counts D. B. Dunson and A. H. Herring (2005), "
         "A. T. Cemgil (2009)",
     ),
-    Rule(
+    of_terms(
+        (sp.log, LogGammaP),
+        one_by_one(at_least_one),
         name="at least one",
-        head=(sp.log, LogGammaP),
         suffix="events",
-        apply=one_by_one(at_least_one),
         identity="1 - exp(-x) = sum over m >= 1 of x^m exp(-x) / m!",
         source="M. Zhou (2015), Infinite edge partition models",
+    ),
+    of_terms(
+        (sp.log, LogGammaP, LogMass),
+        one_by_one(rejected),
+        name="rejected draws",
+        suffix="rejected",
+        identity="(1 - q)^-c = sum over n >= 0 of gamma(n + c) / (gamma(c) n!) q^n",
+        source="Newton; for truncated data V. Rao, L. Lin and D. Dunson (2016), Data augmentation "
+        "for models based on rejection sampling",
     ),
 )

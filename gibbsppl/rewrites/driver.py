@@ -14,17 +14,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sympy import Add
 
-from gibbsppl.concavity import LogConcave
+from gibbsppl.concavity import LogConcave, known_bounds
 from gibbsppl.conditionals import Derived, conditional_of
 from gibbsppl.errors import CompileError
-from gibbsppl.expressions import leaves_of, mentions
+from gibbsppl.expressions import Expr, Over, leaves_of, mentions
 from gibbsppl.graph import PLAIN, Graph, Statement
 from gibbsppl.matching import NotConjugate
 from gibbsppl.rewrites import counts, links, positive, values
 from gibbsppl.rewrites.applied import Rewrite, applications
 from gibbsppl.rewrites.collapsing import Scan, collapsed
 from gibbsppl.rewrites.rows import Rule
+from gibbsppl.signs import NONNEGATIVE, sign_of
 
 REWRITES: tuple[Rule, ...] = (*links.RULES, *counts.RULES, *positive.RULES, *values.RULES)
 
@@ -88,21 +90,26 @@ def with_collapsed(
 ) -> Rewritten:
     """The model with labels drawn by a scan, given all but the variables named.
 
-    These are drawn right after the labels: both together are a draw from their joint conditional.
+    These are drawn right after the labels, the last to be integrated out first, each given those
+    drawn before it: together this is a draw from their joint conditional.
     """
-    graph, scans = collapsed(model.graph, model.data, names)
+    graph, scans, integrals = collapsed(model.graph, model.data, names)
     scanned = {s.statement.name for s in scans}
     *before, last = model.stages
     own = {s.name for s in last.auxiliary} - scanned
     gone = tuple(s for s in model.graph.statements if s.target.array.name in names)
     moved = {d.statement.name: d for stage in model.stages for d in stage.derived}
-    again = tuple(moved[s.name] for s in gone)
     skipped = scanned | {s.name for s in gone}
     stages = [replace(s, derived=_but(s.derived, skipped)) for s in before]
     stages.append(replace(last, derived=tuple(d for d in last.derived if d.statement.name in own)))
     stages.append(Stage(graph, tuple(replace(s, approximate=approximate) for s in scans)))
-    rest = _but(last.derived, skipped | own)
-    stages.append(Stage(last.graph, (*again, *rest), gone))
+    for i in reversed(integrals):
+        drawn = i.conditional.statement
+        if i.is_tied:
+            stages.append(Stage(i.graph, (i.conditional,), (drawn,)))
+        else:
+            stages.append(Stage(last.graph, (moved[drawn.name],), (drawn,)))
+    stages.append(Stage(last.graph, _but(last.derived, skipped | own)))
     return replace(model, stages=tuple(stages))
 
 
@@ -150,10 +157,12 @@ def _check_names(asked: Mapping[str, bool]) -> None:
             )
 
 
-def _does_not_fit(rule: Rule, graph: Graph, latent: Collection[str]) -> str:
+def _does_not_fit(
+    rule: Rule, graph: Graph, data: Mapping[str, Any], latent: Collection[str]
+) -> str:
     heads = rule.head if isinstance(rule.head, tuple) else (rule.head,)
     near = [
-        f"{f.name} has {PLAIN.text(e)}"
+        f"{f.name} has {PLAIN.text(e)}{_what_is_negative(e, graph, data)}"
         for f in graph.factors
         for e in sorted(f.log_density.atoms(*heads) if heads else (), key=str)
         if mentions(e, latent)
@@ -164,6 +173,18 @@ def _does_not_fit(rule: Rule, graph: Graph, latent: Collection[str]) -> str:
         f"{rule.identity}: all terms of a sum must be known to be positive or zero, and counts to "
         "be whole numbers. Leave it out, or give the variables supports from which that follows."
     )
+
+
+def _what_is_negative(head: Expr, graph: Graph, data: Mapping[str, Any]) -> str:
+    """The first term of a sum under a head that is not known to be positive or zero."""
+    total = head.args[0].body if isinstance(head.args[0], Over) else head.args[0]
+    if total.is_Add or total is not head.args[0]:
+        for term in Add.make_args(total):
+            sign = sign_of(term, known_bounds(graph, data))
+            if sign not in NONNEGATIVE:
+                may = "may be negative" if sign == "unknown" else "is negative"
+                return f", whose term {PLAIN.text(term)} {may}"
+    return ""
 
 
 def _last(graph: Graph, kept: tuple[Rewrite, ...]) -> Graph:
@@ -205,7 +226,7 @@ class _Search:
                 if found:
                     break
             else:
-                raise CompileError(_does_not_fit(waiting[0], graph, latent))
+                raise CompileError(_does_not_fit(waiting[0], graph, self.data, latent))
             for rewrite in found:
                 if not self._is_exact(rewrite):
                     raise CompileError(

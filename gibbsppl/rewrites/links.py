@@ -11,6 +11,7 @@ from sympy import Add, exp, log
 from gibbsppl.expressions import (
     Expr,
     Leaf,
+    LogMass,
     LogPhi,
     LogPolyaGamma,
     Phi,
@@ -19,7 +20,7 @@ from gibbsppl.expressions import (
     substitute,
 )
 from gibbsppl.graph import Range
-from gibbsppl.rewrites.rows import Auxiliary, Facts, Rule
+from gibbsppl.rewrites.rows import Auxiliary, Facts, of_terms
 from gibbsppl.rewrites.tables import rows_where
 from gibbsppl.rewrites.terms import Term
 from gibbsppl.supports import POSITIVE, Support
@@ -29,29 +30,40 @@ Found = Iterator[tuple[Terms, Auxiliary]]
 
 
 def logistic(terms: Terms, over: tuple[Range, ...], facts: Facts) -> Found:
-    """``-b log(1 + exp(x))``: quadratic in ``x`` given a Polya-Gamma variable."""
+    """``-b log(1 + exp(x))``: quadratic in ``x`` given a Polya-Gamma variable.
+
+    Where a gate in ``b`` is shut, the variable is there too, and tells nothing of ``x``.
+    """
     for term in terms:
         trials, ranges = -term.coefficient, (*over, *term.ranges)
-        parts = _odds(term.head, facts)
-        if parts is None:
+        odds = _odds(term.head, facts)
+        if odds is None:
             continue
-        x, rest = parts
-        if facts.is_positive(trials):
-            yield (term,), Auxiliary(POSITIVE, partial(_tilted, trials, x, rest), ranges)
-        elif facts.is_data(trials) and facts.is_nonnegative(trials):
-            table = rows_where(trials, ranges, facts)
-            if table is not None:
-                here = (substitute(e, table.positions) for e in (trials, x, rest))
-                density = partial(_tilted, *here)
-                yield (
-                    (term,),
-                    Auxiliary(
-                        POSITIVE, density, (table.range,), sizes=table.sizes, tables=table.arrays
-                    ),
-                )
+        is_plain = facts.is_data(trials) or facts.is_positive(trials)
+        gate, number = (sp.S.One, trials) if is_plain else facts.gated(trials)
+        table = None
+        if not facts.is_positive(number):
+            if not (facts.is_data(number) and facts.is_nonnegative(number)):
+                continue
+            table = rows_where(number, ranges, facts)
+            if table is None:
+                continue
+            ranges = (table.range,)
+            gate, number = substitute(gate, table.positions), table.count
+            odds = tuple(substitute(e, table.positions) for e in odds)
+        yield (
+            (term,),
+            Auxiliary(
+                POSITIVE,
+                partial(_tilted, gate, number, *odds),
+                ranges,
+                sizes={} if table is None else table.sizes,
+                tables={} if table is None else table.arrays,
+            ),
+        )
 
 
-def _odds(head: Expr, facts: Facts) -> tuple[Expr, Expr] | None:
+def _odds(head: Expr, facts: Facts) -> tuple[Expr, ...] | None:
     """Log odds and a rest: ``log(a + exp(x))`` is ``Softplus(x - log(a)) + log(a)``."""
     if isinstance(head, Softplus):
         return head.args[0], sp.S.Zero
@@ -62,45 +74,67 @@ def _odds(head: Expr, facts: Facts) -> tuple[Expr, Expr] | None:
     return (powers[0].args[0] - log(rest), log(rest)) if facts.is_positive(rest) else None
 
 
-def _tilted(trials: Expr, x: Expr, rest: Expr, omega: Leaf) -> Expr:
-    quadratic = -omega * x**2 / 2 - trials * x / 2
-    return LogPolyaGamma(trials, omega) + quadratic - trials * (log(2) + rest)
+def _tilted(gate: Expr, trials: Expr, x: Expr, rest: Expr, omega: Leaf) -> Expr:
+    tilt = -omega * x**2 / 2 - trials * x / 2 - trials * (log(2) + rest)
+    return LogPolyaGamma(trials, omega) + gate * tilt
 
 
 def interval(terms: Terms, over: tuple[Range, ...], facts: Facts) -> Found:
     """``c log(Phi(a) - Phi(b))``: normal variables between bounds; what these share is the mean."""
     for term in terms:
-        ends = _ends(term.argument)
-        if ends is None:
-            continue
-        ranges = (*over, *term.ranges)
-        table = None
-        if term.coefficient != 1:
-            count = term.coefficient
-            if not (facts.is_data(count) and facts.is_count(count, ranges)):
-                continue
-            table = rows_where(count, ranges, facts, repeated=True)
-            if table is None:
-                continue
-            ranges, ends = (table.range,), tuple(substitute(e, table.positions) for e in ends)
-        x, lower, upper = ends
-        yield (
-            (term,),
-            Auxiliary(
-                Support("real", lower, upper),
-                partial(_normal, x),
-                ranges,
-                sizes={} if table is None else table.sizes,
-                tables={} if table is None else table.arrays,
-            ),
-        )
+        ends = _ends(term.head) if not facts.is_censored else None
+        auxiliary = None if ends is None else _normals(term, ends, (*over, *term.ranges), facts)
+        if auxiliary is not None:
+            yield (term,), auxiliary
 
 
-def _ends(of: Expr) -> tuple[Expr, ...] | None:
-    """The mean and the bounds of ``Phi(a) - Phi(b)``: what both have, and the rest of each."""
-    parts = {a.as_coeff_Mul()[0]: a.as_coeff_Mul()[1] for a in Add.make_args(of)}
-    if set(parts) != {1, -1} or not all(isinstance(p, Phi) for p in parts.values()):
+def _normals(
+    term: Term, ends: tuple[Expr, ...], ranges: tuple[Range, ...], facts: Facts
+) -> Auxiliary | None:
+    """A normal variable, with a mean and bounds, for each time that a term is counted.
+
+    Where a gate in the coefficient is shut, the variable has no bounds, and tells nothing.
+    """
+    coefficient = term.coefficient
+    gate, count = (
+        (sp.S.One, coefficient) if facts.is_data(coefficient) else facts.gated(coefficient)
+    )
+    if not (facts.is_data(count) and facts.is_count(count, ranges)):
         return None
+    table = rows_where(count, ranges, facts, repeated=True) if count != 1 else None
+    if table is not None:
+        ranges = (table.range,)
+        gate = substitute(gate, table.positions)
+        ends = tuple(substitute(e, table.positions) for e in ends)
+    elif count != 1:
+        return None
+    x, *bounds = ends
+    if gate != 1:
+        free = (-sp.oo, sp.oo)
+        bounds = [
+            end if end == far else Where(gate, end, far)
+            for end, far in zip(bounds, free, strict=True)
+        ]
+    return Auxiliary(
+        Support("real", *bounds),
+        partial(_normal, x),
+        ranges,
+        sizes={} if table is None else table.sizes,
+        tables={} if table is None else table.arrays,
+    )
+
+
+def _ends(head: Expr) -> tuple[Expr, ...] | None:
+    """The mean and the bounds of ``Phi(a) - Phi(b)``: what both have, and the rest of each."""
+    if isinstance(head, LogMass):
+        parts = {sign: Phi(*e.args) for sign, e in ((1, head.args[1]), (-1, head.args[0]))}
+        if not all(isinstance(e, LogPhi) for e in head.args):
+            return None
+    else:
+        args = Add.make_args(head.args[0])
+        parts = {a.as_coeff_Mul()[0]: a.as_coeff_Mul()[1] for a in args}
+        if set(parts) != {1, -1} or not all(isinstance(p, Phi) for p in parts.values()):
+            return None
     above, below = (set(Add.make_args(sp.expand(parts[sign].args[0]))) for sign in (1, -1))
     shared = Add(*(above & below))
     return -shared, Add(*(below - above)), Add(*(above - below))
@@ -115,23 +149,10 @@ def probit(terms: Terms, over: tuple[Range, ...], facts: Facts) -> Found:
         yield (first, second), Auxiliary(support, partial(_normal, x), ranges)
         return
     for term in terms:
-        ranges = (*over, *term.ranges)
-        if term.coefficient == 1:
-            yield (term,), Auxiliary(POSITIVE, partial(_normal, term.argument), ranges)
-        elif facts.is_data(term.coefficient) and facts.is_count(term.coefficient, ranges):
-            table = rows_where(term.coefficient, ranges, facts, repeated=True)
-            if table is not None:
-                x = substitute(term.argument, table.positions)
-                yield (
-                    (term,),
-                    Auxiliary(
-                        POSITIVE,
-                        partial(_normal, x),
-                        (table.range,),
-                        sizes=table.sizes,
-                        tables=table.arrays,
-                    ),
-                )
+        positive = (term.argument, sp.S.Zero, sp.oo)
+        auxiliary = _normals(term, positive, (*over, *term.ranges), facts)
+        if auxiliary is not None:
+            yield (term,), auxiliary
 
 
 def _normal(x: Expr, z: Leaf) -> Expr:
@@ -150,31 +171,34 @@ def _opposites(terms: Terms, over: tuple[Range, ...], facts: Facts) -> Iterator[
 
 
 RULES = (
-    Rule(
+    of_terms(
+        (Softplus, log),
+        logistic,
         name="Polya-Gamma",
-        head=(Softplus, log),
         suffix="omega",
-        apply=logistic,
         identity="(1 + e^x)^-b = 2^-b e^(-b x/2) E[exp(-omega x^2/2)], omega ~ PG(b, 0)",
         source="N. G. Polson, J. G. Scott and J. Windle (2013), Bayesian inference for logistic "
         "models using Polya-Gamma latent variables",
+        shut=True,
     ),
-    Rule(
+    of_terms(
+        (log, LogMass),
+        interval,
         name="latent normal between",
-        head=log,
         suffix="utility",
-        apply=interval,
         identity="Phi(a) - Phi(b) = integral over b < z < a of the Normal(0, 1) density of z",
         source="J. H. Albert and S. Chib (1993), Bayesian analysis of binary and polychotomous "
         "response data",
+        shut=True,
     ),
-    Rule(
+    of_terms(
+        LogPhi,
+        probit,
         name="latent normal",
-        head=LogPhi,
         suffix="utility",
-        apply=probit,
         identity="Phi(x) = integral over z > 0 of the Normal(x, 1) density of z",
         source="J. H. Albert and S. Chib (1993), Bayesian analysis of binary and polychotomous "
         "response data",
+        shut=True,
     ),
 )

@@ -11,7 +11,7 @@ from sympy import log, loggamma
 
 from gibbsppl.expressions import Expr, Leaf, LogStirling, Over, substitute
 from gibbsppl.graph import Range
-from gibbsppl.rewrites.rows import Auxiliary, Facts, Rule, one_by_one
+from gibbsppl.rewrites.rows import Auxiliary, Facts, of_terms, one_by_one
 from gibbsppl.rewrites.tables import rows_where
 from gibbsppl.rewrites.terms import Term
 from gibbsppl.supports import POSITIVE, UNIT, Support
@@ -19,15 +19,23 @@ from gibbsppl.supports import POSITIVE, UNIT, Support
 
 def power_of_sum(term: Term, over: tuple[Range, ...], facts: Facts) -> Auxiliary | None:
     """``-c log(s)`` of a positive sum: a Gamma integral, linear in the sum."""
-    exponent, total = -term.coefficient, term.argument
+    exponent, total, ranges = -term.coefficient, term.argument, (*over, *term.ranges)
     is_sum = total.is_Add or isinstance(total, Over)
-    if not is_sum or not facts.is_positive(exponent) or not facts.is_positive(total):
+    if not is_sum or not facts.is_positive_where(total, exponent, ranges):
         return None
-    return Auxiliary(
-        POSITIVE,
-        lambda u: (exponent - 1) * log(u) - u * total - loggamma(exponent),
-        (*over, *term.ranges),
-    )
+    if facts.is_positive(exponent):
+        return Auxiliary(POSITIVE, partial(_weight, exponent, total), ranges)
+    if not (facts.is_data(exponent) and facts.is_nonnegative(exponent)):
+        return None
+    table = rows_where(exponent, ranges, facts)
+    if table is None:
+        return None
+    density = partial(_weight, table.count, substitute(total, table.positions))
+    return Auxiliary(POSITIVE, density, (table.range,), sizes=table.sizes, tables=table.arrays)
+
+
+def _weight(exponent: Expr, total: Expr, u: Leaf) -> Expr:
+    return (exponent - 1) * log(u) - u * total - loggamma(exponent)
 
 
 def distance(term: Term, over: tuple[Range, ...], facts: Facts) -> Auxiliary | None:
@@ -73,8 +81,7 @@ def falling(
         elif facts.is_data(n) and facts.is_nonnegative(n):
             table = rows_where(n, ranges, facts)
             if table is not None:
-                here = (substitute(e, table.positions) for e in (n, r))
-                density = partial(_fraction, *here)
+                density = partial(_fraction, table.count, substitute(r, table.positions))
                 yield (
                     (low, high),
                     Auxiliary(
@@ -97,35 +104,35 @@ def _ratios(terms: Terms, sign: int = 1) -> Iterator[tuple[Term, Term, Expr]]:
 
 
 RULES = (
-    Rule(
+    of_terms(
+        log,
+        one_by_one(power_of_sum),
         name="power of a sum",
-        head=log,
         suffix="weight",
-        apply=one_by_one(power_of_sum),
         identity="s^-c = integral over u > 0 of u^(c-1) exp(-u s) / gamma(c)",
         source="Euler; for Student-t scale mixtures, F. Caron and A. Doucet (2012) for rankings",
     ),
-    Rule(
+    of_terms(
+        sp.Abs,
+        one_by_one(distance),
         name="distance",
-        head=sp.Abs,
         suffix="variance",
-        apply=one_by_one(distance),
         identity="exp(-c|x|) = integral over v > 0 of c (2 pi v)^(-1/2) exp(-x^2/(2v) - c^2 v/2)",
         source="D. F. Andrews and C. L. Mallows (1974), Scale mixtures of normal distributions",
     ),
-    Rule(
+    of_terms(
+        loggamma,
+        rising,
         name="tables of customers",
-        head=loggamma,
         suffix="tables",
-        apply=rising,
         identity="gamma(r + n) / gamma(r) = sum over l of |s(n, l)| r^l",
         source="M. Zhou and L. Carin (2015), Negative binomial process count and mixture modeling",
     ),
-    Rule(
+    of_terms(
+        loggamma,
+        falling,
         name="fraction",
-        head=loggamma,
         suffix="fraction",
-        apply=falling,
         identity="gamma(r) / gamma(r + n) = integral of q^(r-1) (1-q)^(n-1) dq / gamma(n)",
         source="M. D. Escobar and M. West (1995), Bayesian density estimation and inference",
     ),

@@ -7,18 +7,24 @@ distribution of all others; rules name no distribution, and look at terms alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
 import sympy as sp
+from sympy import Add
 
 from gibbsppl.concavity import known_bounds
 from gibbsppl.density import evaluate
-from gibbsppl.expressions import Array, Dim, Expr, Leaf, leaves_of
-from gibbsppl.graph import Graph, Range, Statement, Variable
-from gibbsppl.rewrites.terms import Term
+from gibbsppl.expressions import Array, Dim, Expr, Leaf, Over, leaves_of, renamed_apart
+from gibbsppl.gates import binary_arrays, is_gate, opened
+from gibbsppl.graph import Factor, Graph, Range, Variable
+from gibbsppl.identities import simplified
+from gibbsppl.logs import expand_logs
+from gibbsppl.rewrites.terms import Term, terms_in
 from gibbsppl.signs import sign_of
 from gibbsppl.supports import Support
 
@@ -34,9 +40,40 @@ class Facts:
     data: Mapping[str, Any]
     factor: str
 
+    @property
+    def is_censored(self) -> bool:
+        """Whether of values of the factor only bounds are known."""
+        return any(s.censored for s in self.graph.statements if s.target.array.name == self.factor)
+
     def is_positive(self, expr: Expr) -> bool:
         """Whether an expression is known to be above zero."""
         return sign_of(expr, known_bounds(self.graph, self.data)) == "positive"
+
+    def is_positive_where(self, expr: Expr, where: Expr, over: tuple[Range, ...]) -> bool:
+        """Whether an expression is above zero wherever another one, if it is data, is not zero.
+
+        A sum of positive terms with weights of 0 and 1 is, if a weight of each sum is 1.
+        """
+        if self.is_positive(expr):
+            return True
+        positive = self.values(self._floor(expr), over) > 0
+        return bool(
+            (positive | (self.values(where, over) == 0)).all()
+            if self.is_data(where)
+            else positive.all()
+        )
+
+    def _floor(self, expr: Expr) -> Expr:
+        """An expression of data that is above zero only where this one is."""
+        if self.is_data(expr):
+            return expr
+        if self.is_positive(expr):
+            return sp.S.One
+        if expr.is_Mul or (expr.is_Add and all(map(self.is_nonnegative, expr.args))):
+            return expr.func(*map(self._floor, expr.args))
+        if isinstance(expr, Over) and self.is_nonnegative(expr.body):
+            return expr.func(self._floor(expr.body), *expr.args[1:])
+        return sp.S.Zero
 
     def is_nonnegative(self, expr: Expr) -> bool:
         """Whether an expression is known to be zero or more."""
@@ -56,6 +93,26 @@ class Facts:
         """The values of an expression of data, one for each position of the ranges."""
         found = evaluate(expr, over, self.data, self.graph.sizes)
         return np.broadcast_to(found, tuple(map(len, over)))
+
+    def is_gate(self, expr: Expr, over: tuple[Range, ...]) -> bool:
+        """Whether an expression is 0 or 1, everywhere."""
+        if self.is_data(expr):
+            return bool(np.isin(self.values(expr, over), (0, 1)).all())
+        return is_gate(expr, binary_arrays(self.graph, self.data))
+
+    def gated(self, expr: Expr) -> tuple[Expr, Expr]:
+        """The gates of a product, as their product, and its other factors."""
+        binary = binary_arrays(self.graph, self.data)
+        number, factors = sp.factor(expr).as_coeff_mul()
+        gates, rest = sp.S.One, number
+        for factor in factors:
+            if is_gate(factor, binary):
+                gates *= factor
+            elif is_gate(-factor, binary):
+                gates, rest = -gates * factor, -rest
+            else:
+                rest *= factor
+        return gates, rest
 
     def is_count(self, expr: Expr, over: tuple[Range, ...]) -> bool:
         """Whether an expression is a whole number from 0 on, everywhere."""
@@ -122,49 +179,87 @@ class Auxiliary:
         return Array(name, **({"positive": True} if is_positive else {"real": True}))
 
 
-# From the terms of a factor with the rule's head, the factor's ranges and the facts: the terms that
-# a new variable takes the place of, with that variable.
-Apply = Callable[
+# From a factor, the facts and the arrays that are in the way: the term that a new variable takes
+# the place of, what is left of the log density without it, and that variable.
+Apply = Callable[[Factor, Facts, Collection[str]], tuple[Expr, Expr, Auxiliary] | None]
+
+# From the terms of a factor, the factor's ranges and the facts: the terms that a new variable takes
+# the place of, with that variable.
+OfTerms = Callable[
     [tuple[Term, ...], tuple[Range, ...], Facts], Iterator[tuple[tuple[Term, ...], Auxiliary]]
 ]
-
-
-# From a statement and the facts, to its log density without what a new variable stands for.
-OfStatement = Callable[[Statement, Facts], tuple[Expr, Auxiliary] | None]
-
-
-def no_terms(
-    _terms: tuple[Term, ...], _over: tuple[Range, ...], _facts: Facts
-) -> Iterator[tuple[tuple[Term, ...], Auxiliary]]:
-    """Of a rule that reads whole statements: it applies to no terms."""
-    return iter(())
-
-
-def one_by_one(of: Callable[[Term, tuple[Range, ...], Facts], Auxiliary | None]) -> Apply:
-    """The rule of a single term, applied to each."""
-
-    def apply(
-        terms: tuple[Term, ...], over: tuple[Range, ...], facts: Facts
-    ) -> Iterator[tuple[tuple[Term, ...], Auxiliary]]:
-        found = (((t,), of(t, over, facts)) for t in terms)
-        return ((used, aux) for used, aux in found if aux is not None)
-
-    return apply
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rule:
     """One identity.
 
-    ``head`` is the function (or functions) that its terms are of. ``suffix`` names the new variable
-    after the factor. ``identity`` says what is used, ``source`` who found it. A rule that is not
-    about terms of a form reads whole statements (``of_statement``).
+    ``suffix`` names the new variable after the factor. ``identity`` says what is used, ``source``
+    who found it. ``head`` is the function (or functions) that its terms are of, if it is about
+    terms of a form (`of_terms`).
     """
 
     name: str
-    head: Any
     suffix: str
     apply: Apply
     identity: str
     source: str
-    of_statement: OfStatement | None = None
+    head: Any = ()
+
+
+def of_terms(
+    head: Any,
+    found: OfTerms,
+    *,
+    name: str,
+    suffix: str,
+    identity: str,
+    source: str,
+    shut: bool = False,
+) -> Rule:
+    """The rule of terms that are a coefficient times a head, in any factor.
+
+    Gates inside of heads are opened; if ``shut``, only where nothing is found with them inside.
+    """
+    return Rule(name, suffix, partial(_in_terms, head, found, shut), identity, source, head)
+
+
+def one_by_one(of: Callable[[Term, tuple[Range, ...], Facts], Auxiliary | None]) -> OfTerms:
+    """The rule of a single term, applied to each."""
+
+    def found(
+        terms: tuple[Term, ...], over: tuple[Range, ...], facts: Facts
+    ) -> Iterator[tuple[tuple[Term, ...], Auxiliary]]:
+        each = (((t,), of(t, over, facts)) for t in terms)
+        return ((used, aux) for used, aux in each if aux is not None)
+
+    return found
+
+
+def _in_terms(
+    head: Any,
+    found: OfTerms,
+    shut: bool,
+    factor: Factor,
+    facts: Facts,
+    targets: Collection[str],
+) -> tuple[Expr, Expr, Auxiliary] | None:
+    """A rule applied to the first terms with its head that it fits."""
+    readings = _readings(factor, facts, targets)
+    for density in readings if shut else islice(readings, 1, None):
+        terms, rest = terms_in(density, head, targets, facts.graph.sizes)
+        first = next(found(terms, factor.over, facts), None)
+        if first is not None:
+            used, auxiliary = first
+            left = Add(rest, *(t.summed() for t in terms if t not in used))
+            return Add(*(t.summed() for t in used)), left, auxiliary
+    return None
+
+
+def _readings(factor: Factor, facts: Facts, targets: Collection[str]) -> Iterator[Expr]:
+    """The log density of a factor, reduced, logs expanded: as it is, and with gates out."""
+    density = renamed_apart(factor.log_density, {r.dim for r in factor.over})
+    reduced = simplified(density, targets, counts=True)
+    binary = binary_arrays(facts.graph, facts.data)
+    for reading in (reduced, opened(reduced, targets, binary)):
+        yield expand_logs(reading, targets)

@@ -8,7 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from gibbsppl.expressions import Array, Dim, Expr, root_of
+from gibbsppl.expressions import (
+    INDICATORS,
+    Array,
+    Dim,
+    Expr,
+    Over,
+    Where,
+    root_of,
+    substitute,
+)
 from gibbsppl.graph import Range, Variable
 from gibbsppl.rewrites.rows import Facts
 
@@ -19,10 +28,14 @@ LARGEST_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """A new dim, the positions of the old ranges at each of its rows, and their arrays."""
+    """A new dim, the positions of the old ranges at each of its rows, and their arrays.
+
+    ``count`` is what there is at each row.
+    """
 
     range: Range
     positions: Mapping[Dim, Expr]
+    count: Expr
     arrays: Mapping[str, tuple[Variable, Any]]
 
     @property
@@ -47,13 +60,19 @@ def rows_where(
     if not size:
         return None
     dim = facts.fresh_dim(f"{facts.factor}_rows")
-    arrays, indices = {}, {}
+    arrays: dict[str, tuple[Variable, Any]] = {}
+    indices: dict[Dim, Expr] = {}
     for r, at in zip(ranges, positions, strict=False):
         name = facts.fresh(f"{facts.factor}_{root_of(r.dim)}")
         of = r.dim if r.dim in facts.graph.sizes else None
         arrays[name] = (Variable(name, (dim,), "index", integer=True, of=of), at + r.start)
         indices[r.dim] = Array(name, nonnegative=True)[dim]
-    return Table(Range(dim, 0, size), indices, arrays)
+    there = substitute(count, indices)
+    if count.has(Over, Where, *INDICATORS):
+        name = facts.fresh(f"{facts.factor}_times")
+        arrays[name] = (Variable(name, (dim,), "data"), values[positions])
+        there = Array(name, nonnegative=True)[dim]
+    return Table(Range(dim, 0, size), indices, there, arrays)
 
 
 def is_sparse(count: Expr, ranges: tuple[Range, ...], facts: Facts) -> bool:

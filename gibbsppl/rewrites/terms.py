@@ -47,6 +47,13 @@ class Term:
         """What the head is a function of."""
         return self.head.args[0]
 
+    def summed(self) -> Expr:
+        """The term as an expression."""
+        total = self.coefficient * self.head
+        for r in reversed(self.ranges):
+            total = Over(total, r.dim, r.start, r.stop)
+        return total
+
 
 def terms_in(
     expr: Expr, head: Any, targets: Collection[str], sizes: Mapping[Dim, int]
@@ -54,11 +61,19 @@ def terms_in(
     """The terms with a head that holds a target, equal ones added up; and the rest."""
     found, rest = _walked(expr, head, set(targets), sizes)
     merged: dict[tuple[Expr, tuple[Range, ...]], Term] = {}
-    for term in found:
+    for term in map(_counted, found):
         key = (term.head, term.ranges)
         before = merged[key].coefficient if key in merged else sp.S.Zero
         merged[key] = replace(term, coefficient=_shortest(before + term.coefficient))
     return tuple(t for t in merged.values() if t.coefficient != 0), rest
+
+
+def _counted(term: Term) -> Term:
+    """The term with ranges that only its coefficient depends on as a sum in it."""
+    seen = dims_of(term.head)
+    counted = Term(term.coefficient, sp.S.One, tuple(r for r in term.ranges if r.dim not in seen))
+    kept = tuple(r for r in term.ranges if r.dim in seen)
+    return Term(counted.summed(), term.head, kept) if len(kept) < len(term.ranges) else term
 
 
 def _shortest(expr: Expr) -> Expr:

@@ -2,60 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import partial
 
-import numpy as np
 import sympy as sp
+from sympy import Add
 
-from gibbsppl.expressions import Dim, Expr, Leaf, substitute
-from gibbsppl.graph import Censoring, Statement
-from gibbsppl.rewrites.rows import Auxiliary, Facts, Rule, no_terms
+from gibbsppl.expressions import Dim, Expr, Leaf, Where, mentions, substitute
+from gibbsppl.graph import Censoring, Factor, Statement
+from gibbsppl.rewrites.rows import Auxiliary, Facts, Rule
 from gibbsppl.rewrites.tables import rows_where
 from gibbsppl.supports import Support
 
 
-def imputed(statement: Statement, facts: Facts) -> tuple[Expr, Auxiliary] | None:
-    """The first of the censorings of a statement, with the values that it hides as variables."""
-    if statement.lower is not None or statement.upper is not None or statement.family.event:
+def imputed(
+    factor: Factor, facts: Facts, targets: Collection[str]
+) -> tuple[Expr, Expr, Auxiliary] | None:
+    """The censorings of a statement, with the values that they hide as variables."""
+    if not isinstance(factor, Statement) or not mentions(factor.log_density, targets):
         return None
-    if statement.support.kind != "real":
+    if factor.lower is not None or factor.upper is not None or factor.family.event:
         return None
-    for censoring in statement.censored:
-        if not _is_gate(censoring.where, statement, facts):
-            continue
-        table = rows_where(censoring.where, statement.over, facts)
-        if table is None:
-            continue
-        left = _without(statement, censoring).log_density - censoring.where * _own(statement)
-        return left, Auxiliary(
-            _between(statement, censoring, table.positions),
-            partial(_density, statement, table.positions),
-            (table.range,),
-            sizes=table.sizes,
-            tables=table.arrays,
-        )
-    return None
-
-
-def _is_gate(where: Expr, statement: Statement, facts: Facts) -> bool:
-    if not facts.is_data(where):
-        return False
-    return bool(np.isin(facts.values(where, statement.over), (0, 1)).all())
-
-
-def _own(statement: Statement) -> Expr:
-    """The log density of a value that is seen."""
-    return statement.family.log_density(
-        statement.target, statement.event, **dict(statement.arguments)
+    if factor.support.kind != "real":
+        return None
+    hidden = tuple(c for c in factor.censored if _tells(c.where, factor, facts))
+    where = Add(*(c.where for c in hidden))
+    table = rows_where(where, factor.over, facts) if hidden else None
+    if table is None:
+        return None
+    term = Add(*(c.where * _log_mass(factor, c) for c in hidden))
+    auxiliary = Auxiliary(
+        _between(factor, hidden, table.positions),
+        partial(_density, factor, table.positions),
+        (table.range,),
+        sizes=table.sizes,
+        tables=table.arrays,
     )
+    return term, factor.log_density - term, auxiliary
 
 
-def _without(statement: Statement, censoring: Censoring) -> Statement:
-    """The statement as if the values of one censoring were seen."""
-    kept = tuple(c for c in statement.censored if c is not censoring)
-    return replace(statement, censored=kept)
+def _tells(where: Expr, statement: Statement, facts: Facts) -> bool:
+    """Whether it is known, and the same for ever, which values are hidden."""
+    return facts.is_data(where) and facts.is_gate(where, statement.over)
+
+
+def _log_mass(statement: Statement, censoring: Censoring) -> Expr:
+    """The log probability of what is known of a value that a censoring hides."""
+    return replace(statement, censored=(replace(censoring, where=sp.S.One),)).log_density
 
 
 def _density(statement: Statement, at: Mapping[Dim, Expr], x: Leaf) -> Expr:
@@ -64,22 +58,32 @@ def _density(statement: Statement, at: Mapping[Dim, Expr], x: Leaf) -> Expr:
     return statement.family.log_density(x, statement.event, **arguments)
 
 
-def _between(statement: Statement, censoring: Censoring, at: Mapping[Dim, Expr]) -> Support:
-    support = statement.support
-    bounds = (censoring.lower, censoring.upper)
-    lower, upper = (b if b is None else substitute(sp.sympify(b), at) for b in bounds)
-    return support.narrowed(lower, upper)
+def _between(
+    statement: Statement, censorings: tuple[Censoring, ...], at: Mapping[Dim, Expr]
+) -> Support:
+    """Where the values are: each between the bounds of the censoring that hides it."""
+    (*others, last) = (_bounds(statement.support, c) for c in censorings)
+    lower, upper = last
+    for censoring, (below, above) in zip(censorings, others, strict=False):
+        lower, upper = (
+            mine if mine == rest else Where(censoring.where, mine, rest)
+            for mine, rest in ((below, lower), (above, upper))
+        )
+    return Support("real", substitute(lower, at), substitute(upper, at))
+
+
+def _bounds(support: Support, censoring: Censoring) -> tuple[Expr, Expr]:
+    narrowed = support.narrowed(censoring.lower, censoring.upper)
+    return sp.sympify(narrowed.lower), sp.sympify(narrowed.upper)
 
 
 RULES = (
     Rule(
         name="hidden value",
-        head=(),
         suffix="hidden",
-        apply=no_terms,
+        apply=imputed,
         identity="F(b) - F(a) = integral over a < x < b of the density f(x)",
         source="M. A. Tanner and W. H. Wong (1987), The calculation of posterior distributions by "
         "data augmentation",
-        of_statement=imputed,
     ),
 )

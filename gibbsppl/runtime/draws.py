@@ -158,14 +158,41 @@ def poisson(rng: Generator, eta_1: Any, size: Size) -> Any:
     return rng.poisson(np.exp(eta_1), size)[()]
 
 
+# Whole numbers below this are stored as integers of 64 bits, of which sums do not overflow; larger
+# ones as floats.
+LARGEST_COUNT = 2.0**31
+
+# The largest mean of Poisson draws as integers.
+LARGEST_MEAN = 2.0**60
+
+
 def geometric(rng: Generator, eta_1: Any, size: Size) -> Any:
-    """Draws with log mass ``eta_1 x``: the number of failures before a success."""
-    return rng.geometric(-np.expm1(eta_1), size)[()] - 1
+    """Draws with log mass ``eta_1 x``: the number of failures before a success.
+
+    They are the whole parts of exponential draws; floats where they are too large for integers.
+
+    >>> geometric(np.random.default_rng(1), -1e-300, (2,)) > 1e299
+    array([ True,  True])
+    """
+    failures = np.floor(rng.standard_exponential(size) / -np.asarray(eta_1, dtype=float))
+    return _as_integers(failures)
 
 
 def negative_binomial(rng: Generator, eta_1: Any, size: Size, n: Any) -> Any:
     """Draws of the number of failures before n successes, ``eta_1 = log(1 - p)``."""
-    return rng.negative_binomial(n, -np.expm1(eta_1), size)[()]
+    odds = 1.0 / np.expm1(-np.asarray(eta_1, dtype=float))
+    if not np.any(odds * np.maximum(n, 1.0) > LARGEST_COUNT):
+        return rng.negative_binomial(n, -np.expm1(eta_1), size)[()]
+    rates = rng.standard_gamma(n, size) * odds
+    # (beyond the integers a Poisson draw is a normal one, as far as floats can tell)
+    large = np.floor(np.maximum(rates + np.sqrt(rates) * rng.standard_normal(size), 0.0))
+    small = rng.poisson(np.minimum(rates, LARGEST_MEAN))
+    return _as_integers(np.where(rates > LARGEST_MEAN, large, small))
+
+
+def _as_integers(values: Any) -> Any:
+    """Whole numbers as integers, if they are small enough to be."""
+    return values.astype(np.int64)[()] if np.all(values < LARGEST_COUNT) else values[()]
 
 
 def discrete_uniform(rng: Generator, size: Size, lower: Any, upper: Any) -> Any:

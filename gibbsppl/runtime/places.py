@@ -31,6 +31,8 @@ def element_positions(known: NDArray[Any] | None, place: Bounds) -> list[tuple[i
     """
     if known is None:
         known = np.zeros(tuple(b for _, b in place))
+    if not place:
+        return [()] if known == 0 else []
     positions = missing_positions(known, place)
     return [tuple(int(i) for i in at) for at in zip(*positions, strict=True)]
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import functools
 import importlib.util
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from gibbsppl.runtime.draws import Generator
+from gibbsppl.runtime.labels import labels
 
 Scanner = Callable[..., None]
 
@@ -33,51 +34,124 @@ def _compiled(function: Scanner) -> Scanner:
 
 
 def scan(
-    rng: Generator, function: Scanner, z: Any, fixed: Sequence[Any], kept: Sequence[Any], size: int
+    rng: Generator,
+    function: Scanner,
+    z: Any,
+    fixed: Sequence[Any],
+    kept: Sequence[Any],
+    size: int,
+    squares: Sequence[int] = (),
 ) -> Any:
     """The labels after each of them has been drawn given all others.
 
-    ``fixed`` are the arrays that the scan reads, ``kept`` those that it keeps up to date, ``size``
-    the number of labels.
+    ``fixed`` are the arrays that the scan reads, ``kept`` those that it keeps up to date, in place;
+    ``size`` is the number of labels, ``squares`` the sizes of the matrices that it fills.
     """
     u, out = rng.random(np.shape(z)), np.empty((0,) * (np.ndim(z) + 1))
-    labels, _ = _run(function, (out, np.empty(size), u, z), fixed, kept, draws=True)
-    return labels
+    own = (out, np.empty(size), u, np.array(z, dtype=np.int64))
+    _run(function, own, (fixed, kept, squares), draws=True)
+    return own[3]
 
 
-def weighed(function: Scanner, z: Any, fixed: Sequence[Any], kept: Sequence[Any], size: int) -> Any:
+def weighed(
+    function: Scanner,
+    z: Any,
+    fixed: Sequence[Any],
+    kept: Sequence[Any],
+    size: int,
+    squares: Sequence[int] = (),
+) -> Any:
     """The log weights of the labels of each element given all others; labels are the first axis."""
     out, u = np.empty((size, *np.shape(z))), np.zeros(np.shape(z))
-    _, weights = _run(function, (out, np.empty(size), u, z), fixed, kept, draws=False)
-    return weights
+    own = (out, np.empty(size), u, np.array(z, dtype=np.int64))
+    _run(function, own, (fixed, kept, squares), draws=False)
+    return out
 
 
 def _run(
     function: Scanner,
     own: tuple[Any, Any, Any, Any],
-    fixed: Sequence[Any],
-    kept: Sequence[Any],
+    given: tuple[Sequence[Any], Sequence[Any], Sequence[int]],
     *,
     draws: bool,
-) -> tuple[Any, Any]:
-    """The labels and the log weights that the loops leave."""
-    out, weights, u, z = own
-    labels = np.array(z, dtype=np.int64)
-    shared = [np.array(k, dtype=np.float64) for k in kept]
-    arrays = [out, weights, u, labels, *map(np.asarray, fixed), *shared]
+) -> None:
+    """The loops, which change the labels, the log weights and what is kept in place."""
+    fixed, kept, squares = given
+    shared = [k.reshape(1) if k.ndim == 0 else k for k in kept]
+    arrays = [*own, *map(np.asarray, fixed), *shared, *(np.empty((n, n)) for n in squares)]
     if is_compiled():
         _compiled(function)(draws, *arrays)
-        return labels, out
+        return
     lists = [a.tolist() for a in arrays]
     function(draws, *lists)
-    return np.array(lists[3], dtype=np.int64).reshape(labels.shape), np.array(lists[0])
+    for array, values in zip(arrays, lists, strict=True):
+        if any(array is a for a in (*own, *shared)):
+            array[...] = np.reshape(values, array.shape)
+
+
+def scan_recomputed(  # noqa: PLR0913, PLR0917  (arrays, all of them written by the back end)
+    rng: Generator,
+    log_density: Callable[[Mapping[str, Any], Any], Any],
+    s: Mapping[str, Any],
+    c: Any,
+    name: str,
+    positions: Sequence[tuple[int, ...]],
+    lower: int,
+    size: int,
+) -> Any:
+    """The labels at positions after each has been drawn given all others.
+
+    ``log_density`` is that of all labels, a function of the state; it is computed for each label.
+    """
+    z = np.array(s[name])
+    for at in positions:
+        weights = _weights_at(log_density, {**s, name: z}, c, z, at, lower, size)
+        z[at] = lower + labels(rng, weights)
+    return z[()]
+
+
+def weighed_recomputed(
+    log_density: Callable[[Mapping[str, Any], Any], Any],
+    s: Mapping[str, Any],
+    c: Any,
+    name: str,
+    positions: Sequence[tuple[int, ...]],
+    lower: int,
+    size: int,
+) -> Any:
+    """The log weights of the labels of each element given all others; labels are the first axis."""
+    z = np.array(s[name])
+    out = np.zeros((size, *z.shape))
+    for at in positions:
+        before = z[at]
+        weights = _weights_at(log_density, {**s, name: z}, c, z, at, lower, size)
+        np.moveaxis(out, 0, -1)[at] = weights
+        z[at] = before
+    return out
+
+
+def _weights_at(
+    log_density: Callable[[Mapping[str, Any], Any], Any],
+    state: Mapping[str, Any],
+    c: Any,
+    z: Any,
+    at: tuple[int, ...],
+    lower: int,
+    size: int,
+) -> Any:
+    """The log density with each label put at one position of ``z``, which is in the state."""
+    weights = np.empty(size)
+    for label in range(size):
+        z[at] = lower + label
+        weights[label] = log_density(state, c)
+    return weights
+
+
+def owned(value: Any) -> Any:
+    """An array of its own, of the kind that loops can change in place."""
+    return np.array(value, dtype=np.float64, order="C")
 
 
 def positions(indices: Any) -> Any:
     """Whole numbers that may be stored as others, as indices."""
     return np.asarray(indices).astype(np.int64, copy=False)
-
-
-def full(eta: Any, shape: tuple[int, ...]) -> Any:
-    """A natural parameter at full shape."""
-    return np.broadcast_to(eta, shape)

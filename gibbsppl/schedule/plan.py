@@ -20,7 +20,6 @@ from gibbsppl.concavity import LogConcave
 from gibbsppl.conditionals import Derived
 from gibbsppl.contractions import (
     Contribution,
-    IsData,
     bounded,
     contracted,
     data_only,
@@ -32,7 +31,7 @@ from gibbsppl.dependence import Place, is_separable, overlap, region_of
 from gibbsppl.errors import CompileError
 from gibbsppl.expressions import Dim, Expr, Greatest, Leaf, Least, copy_of
 from gibbsppl.finite import LABEL, FiniteConditional
-from gibbsppl.graph import PLAIN, Graph, Range, Statement
+from gibbsppl.graph import PLAIN, Graph, Maintained, Range, Statement
 from gibbsppl.limits import Side
 from gibbsppl.matching import Conditional, NotConjugate
 from gibbsppl.pieces import Piece, View
@@ -88,8 +87,7 @@ def planned(model: Rewritten, *, exact: bool = False) -> Schedule:
     steps: list[Step] = []
     graphs: list[Graph] = []
     for stage in model.stages:
-        random = [v.name for v in stage.graph.variables.values() if v.kind == "random"]
-        maker = _Maker(stage.graph, data_only(random))
+        maker = _Maker(stage.graph)
         own = [d for d in stage.derived if d.statement in stage.auxiliary]
         rest = [d for d in stage.derived if d.statement not in stage.auxiliary]
         ordered = (*own, *sorted(rest, key=lambda d: -_count(stage.graph, d.statement)))
@@ -115,9 +113,12 @@ def planned(model: Rewritten, *, exact: bool = False) -> Schedule:
 class _Maker:
     """Makes steps of conditionals."""
 
-    def __init__(self, graph: Graph, is_data: IsData) -> None:
+    def __init__(self, graph: Graph, arrays: Collection[Maintained] | None = None) -> None:
+        every = [a for m in graph.marginals for a in m.arrays] if arrays is None else arrays
+        random = [v.name for v in graph.variables.values() if v.kind == "random"]
         self.graph = graph
-        self.is_data = is_data
+        self.arrays = {a.name: a for a in every}
+        self.is_data = data_only([*random, *self.arrays])
 
     def step(self, derived: Derived | Scan) -> Step:
         """The step that draws from a conditional."""
@@ -126,17 +127,18 @@ class _Maker:
             case Conditional():
                 parameters = self._parameters(derived, region)
                 _refuse_improper(derived, parameters)
+                read = {x for p in parameters for c in p.contributions for x in c.value.atoms(Leaf)}
+                kept = self._read({x.array.name for x in read})
                 if derived.dense:
-                    return BlockDraw(derived, parameters, region)
-                return ExactDraw(derived, parameters, region, self._bounds(derived, region))
+                    return BlockDraw(derived, parameters, region, kept)
+                return ExactDraw(derived, parameters, region, self._bounds(derived, region), kept)
             case FiniteConditional():
                 return FiniteDraw(derived, self._weights(derived, region), region)
             case LogConcave():
                 parameters, terms = self._weighed(derived, derived.place, region)
                 return ConcaveDraw(derived, parameters, terms, region)
             case Scan():
-                weights = self._labels_at_once(derived) if derived.approximate else None
-                return ScanDraw(derived, region, weights)
+                return self._scan(derived, region)
             case NotConjugate():
                 return self._move(derived, region)
             case _:
@@ -260,7 +262,47 @@ class _Maker:
         kept = (replace(c, place=(labels, *c.place)) for c in found if _touches(c, region))
         return NaturalParameter(LABEL, (LABEL, *axes), tuple(kept))
 
-    def _labels_at_once(self, derived: Scan) -> NaturalParameter:
+    def _scan(self, derived: Scan, region: tuple[Place, ...]) -> ScanDraw:
+        """The scan with its arrays as sums over what is scattered onto them."""
+        maker = _Maker(self.graph, derived.kept)
+        kept = tuple(map(maker.maintained, derived.kept))
+        if derived.approximate:
+            return ScanDraw(derived, region, kept, maker.labels_at_once(derived))
+        if not derived.recomputed:
+            return ScanDraw(derived, region, kept)
+        terms = [
+            Contribution(derived.statement.name, contracted(e, over, maker.is_data), ())
+            for e, over in derived.terms
+        ]
+        return ScanDraw(derived, region, kept, terms=tuple(terms))
+
+    def _read(self, names: Collection[str]) -> tuple[NaturalParameter, ...]:
+        """The maintained arrays among those named, in order, with those that they read."""
+        wanted = set(names)
+        for a in reversed(tuple(self.arrays.values())):
+            if a.name in wanted:
+                wanted |= {x.array.name for s in a.scatters for x in s.value.atoms(Leaf)}
+        return tuple(self.maintained(a) for a in self.arrays.values() if a.name in wanted)
+
+    def maintained(self, array: Maintained) -> NaturalParameter:
+        """A maintained array as what factors add to it."""
+        found = tuple(
+            self._pull(
+                Piece(
+                    s.factor,
+                    array.element,
+                    (View(array.element.array, s.indices),),
+                    s.value,
+                    s.over,
+                ),
+                array.axes,
+                s.indices,
+            )
+            for s in array.scatters
+        )
+        return NaturalParameter(array.element, array.axes, found)
+
+    def labels_at_once(self, derived: Scan) -> NaturalParameter:
         """The log weights of all labels, each with its own contribution taken off."""
         axes = self._axes(derived.statement)
         place = tuple(Range(a, 0, self.graph.sizes[a]) for a in axes)

@@ -8,19 +8,19 @@ Journal of the American Statistical Association 103).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import sympy as sp
 
 from gibbsppl.concavity import LogConcave
 from gibbsppl.errors import CompileError
-from gibbsppl.expressions import Expr, leaves_of
+from gibbsppl.expressions import Expr, Leaf, leaves_of
 from gibbsppl.finite import FiniteConditional
-from gibbsppl.graph import Graph
+from gibbsppl.graph import Graph, Maintained
 from gibbsppl.matching import Conditional, NotConjugate
 from gibbsppl.pieces import Piece
 from gibbsppl.rewrites.collapsing import Scan
-from gibbsppl.schedule.steps import Schedule, Step
+from gibbsppl.schedule.steps import ScanDraw, Schedule, Step
 
 
 def check_fresh(schedule: Schedule) -> None:
@@ -47,6 +47,31 @@ def check_fresh(schedule: Schedule) -> None:
         )
 
 
+def carried(schedule: Schedule) -> frozenset[str]:
+    """The arrays of scans that each sweep leaves as they should be: all that draws changes them.
+
+    The others are computed anew before each scan, for something that they read is drawn otherwise.
+    """
+    scans = [s for s in schedule.steps if isinstance(s, ScanDraw) and s.increments]
+    arrays = {a.name: a for s in scans for a in s.conditional.kept}
+    latent = _random(schedule.graph)
+    kept = {}
+    for name in arrays:
+        updated = {s.variables[0] for s in scans if name in {a.name for a in s.conditional.kept}}
+        kept[name] = _determined_by(name, arrays) & latent <= updated
+    return frozenset(n for n, is_kept in kept.items() if is_kept)
+
+
+def _determined_by(name: str, arrays: Mapping[str, Maintained]) -> set[str]:
+    """The variables that an array is computed from, through other arrays too."""
+    found: set[str] = set()
+    for s in arrays[name].scatters:
+        for leaf in leaves_of(sp.Tuple(s.value, *s.indices)):
+            read = leaf.array.name
+            found |= _determined_by(read, arrays) if read in arrays else {read}
+    return found
+
+
 def _random(graph: Graph) -> set[str]:
     return {s.target.array.name for s in graph.latent}
 
@@ -64,12 +89,20 @@ def _expressions(step: Step, graph: Graph) -> Iterator[Expr]:
             yield from (v for _, v in found.known)
             yield from (limit.value for limit in found.limits)
             yield from (e for pieces in found.pieces for p in pieces for e in _of_piece(p))
+            arrays = {a.name: a for m in graph.marginals for a in m.arrays}
+            read = {
+                x.array.name for ps in found.pieces for p in ps for x in p.coefficient.atoms(Leaf)
+            }
+            yield from (e for n in read & set(arrays) for e in _of_array(arrays[n]))
         case FiniteConditional() | NotConjugate() | LogConcave():
             yield from (e for p in found.pieces for e in _of_piece(p))
         case Scan():
             yield from (term for term, _ in found.terms)
-            seen = (m for m in graph.marginals if m.name in found.integrated)
-            yield from (e for m in seen for s in m.scatters for e in (s.value, *s.indices))
+            yield from (e for a in found.kept for e in _of_array(a))
+
+
+def _of_array(array: Maintained) -> Iterator[Expr]:
+    yield from (e for s in array.scatters for e in (s.value, *s.indices))
 
 
 def _of_piece(piece: Piece) -> Iterator[Expr]:

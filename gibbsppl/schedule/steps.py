@@ -73,12 +73,14 @@ class ExactDraw(_OfConditional):
     """A draw from a family of the table; one vector call, or one element after the other.
 
     ``bounds`` are those of a truncated family, the lower one first; otherwise there are none.
+    ``kept`` are the arrays that it reads of variables integrated out.
     """
 
     conditional: Conditional
     parameters: tuple[NaturalParameter, ...]
     region: tuple[Place, ...]
     bounds: tuple[Bound, ...] = ()
+    kept: tuple[NaturalParameter, ...] = ()
     kind: Kind = "exact"
 
     @property
@@ -89,11 +91,15 @@ class ExactDraw(_OfConditional):
 
 @dataclass(frozen=True, slots=True)
 class BlockDraw(_OfConditional):
-    """A joint draw of all elements along the dense axes, batched over the others."""
+    """A joint draw of all elements along the dense axes, batched over the others.
+
+    ``kept`` are the arrays that it reads of variables integrated out.
+    """
 
     conditional: Conditional
     parameters: tuple[NaturalParameter, ...]
     region: tuple[Place, ...]
+    kept: tuple[NaturalParameter, ...] = ()
     kind: Kind = "block"
 
     @property
@@ -161,13 +167,17 @@ class Move(_OfConditional):
 class ScanDraw(_OfConditional):
     """A draw of labels one after the other, with variables that they share integrated out.
 
-    ``approximate``: of all labels at once, each given what the others were before the sweep, which
-    is not the posterior's own distribution. ``weights`` are then the log weights by label.
+    ``kept`` are the arrays that it keeps up to date, each as what factors add to it (its statistic
+    is the array's element). ``approximate``: of all labels at once, each given what the others were
+    before the sweep, which is not the posterior's own distribution; ``weights`` are then the log
+    weights by label. ``terms`` are those of the log density that a recomputed scan evaluates.
     """
 
     conditional: Scan
     region: tuple[Place, ...]
+    kept: tuple[NaturalParameter, ...]
     weights: NaturalParameter | None = None
+    terms: tuple[Contribution, ...] = ()
     kind: Kind = "scan"
     family: Family | None = None
 
@@ -175,6 +185,11 @@ class ScanDraw(_OfConditional):
     def approximate(self) -> bool:
         """Whether all labels are drawn at once."""
         return self.weights is not None
+
+    @property
+    def increments(self) -> bool:
+        """Whether its arrays are kept up to date by what each draw changes."""
+        return not self.approximate and not self.conditional.recomputed
 
 
 Step = ExactDraw | BlockDraw | FiniteDraw | ConcaveDraw | Move | ScanDraw

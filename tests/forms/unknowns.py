@@ -90,6 +90,24 @@ def sum_of_rates():
     return m
 
 
+def one_concentration_of_two_sizes():
+    """What both have of it is not the same: loggamma(2 a), loggamma(3 a)."""
+    with gp.Model(coords={"j": 2, "k": 3}) as m:
+        a = gp.Gamma("a", 2, rate=1)
+        gp.Dirichlet("p", a, dims="j", event="j")
+        gp.Dirichlet("q", a, dims="k", event="k")
+    return m
+
+
+def a_bound_by_group_and_row():
+    with gp.Model(coords={"row": 2, "g": 3, "n": 5}) as m:
+        group = gp.Index("group", codes(5, 3), of="g", dims="n")
+        a = gp.Uniform("a", 0, 2, dims=("row", "g"))
+        b = gp.Uniform("b", 0, a[group], dims=("row", "n"))
+        gp.Exponential("y", rate=b, dims=("row", "n"), observed=counts(3, 2, 5) + 0.5)
+    return m
+
+
 def names_that_are_no_identifiers():
     with gp.Model(coords={"school.id": 3}) as m:
         lam = gp.Gamma("lambda", 2, rate=1)
@@ -112,6 +130,8 @@ FORMS = (
     Form(two_level_means, {"mu": "Normal", "between": "Gamma", "theta": "Normal", "eta": "Normal"}),
     Form(crossed_effects, {"mu": "Normal", "row": "Normal", "column": "Normal"}),
     Form(ratio_of_unknowns, {"a": "Gamma", "b": "GeneralizedInverseGaussian"}),
+    Form(one_concentration_of_two_sizes, {"p": "Dirichlet", "q": "Dirichlet", "a": "concave"}),
+    Form(a_bound_by_group_and_row, {"b": "Gamma", "a": "Pareto"}),
     Form(sum_of_rates, {"a": "concave", "b": "concave"}),
     Form(
         names_that_are_no_identifiers,

@@ -302,6 +302,17 @@ def noisy_or_with_gaps():
     return m
 
 
+def links_of_which_some_are_unknown():
+    """Pairs that were not asked are drawn: without their causes, which they have if they are 1."""
+    with gp.Model(coords={"node": 3, "k": 2}) as m:
+        a = gp.Gamma("a", 2, rate=1, dims=("node", "k"))
+        i = gp.Index("first", [0, 0, 1], of="node", dims="pair")
+        j = gp.Index("second", [1, 2, 2], of="node", dims="pair")
+        rate = (a[i] * a[j]).sum("k")
+        gp.Bernoulli("link", 1 - gp.exp(-rate), dims="pair", observed=masked([1, 0, 0], 2))
+    return m
+
+
 def links_of_a_network():
     with gp.Model(coords={"node": 3, "k": 2}) as m:
         a = gp.Gamma("a", 2, rate=1, dims=("node", "k"))
@@ -376,6 +387,7 @@ EVENTS = (
     noisy_or,
     noisy_or_with_gaps,
     links_of_a_network,
+    links_of_which_some_are_unknown,
     an_event_for_certain,
     a_single_event,
     events_of_a_region,

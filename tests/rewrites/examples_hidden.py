@@ -51,7 +51,27 @@ def survival_in_groups():
     return m
 
 
+def between_two_detection_limits():
+    """Some are below the one limit, some above the other: two censorings of one statement."""
+    with gp.Model() as m:
+        value = gp.Normal(line(), tau=gp.Gamma("tau", 2, rate=2))
+        gp.Censored("y", value, lower=-0.5, upper=2, dims="i", observed=MEASURED)
+    return m
+
+
+def positive_values_beyond_limits():
+    with gp.Model(coords={"g": 3}) as m:
+        group = gp.Index("group", GROUPS, of="g", dims="i")
+        rate = gp.Gamma("rate", 2, rate=1, dims="g")
+        low, high = (gp.Data(n, [v] * 6, dims="i") for n, v in (("low", 0.6), ("high", 1.8)))
+        value = gp.Exponential(rate=rate[group])
+        gp.Censored("y", value, lower=low, upper=high, dims="i", observed=TIMES)
+    return m
+
+
 HIDDEN = (
+    between_two_detection_limits,
+    positive_values_beyond_limits,
     followed_to_an_end,
     found_between_two_visits,
     below_a_detection_limit,

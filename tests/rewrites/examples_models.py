@@ -3,7 +3,7 @@
 import numpy as np
 
 import gibbsppl as gp
-from rewrites.examples import GROUPS, line
+from rewrites.examples import COVARIATES, GROUPS, line
 
 
 def counts_with_structural_zeros():
@@ -89,11 +89,61 @@ def orders_of_arrival():
     return m
 
 
+def choices_among_those_who_are_there():
+    """Who is there is data of 0 and 1: of no choice nobody."""
+    there = np.array([[1, 1, 0], [0, 1, 1], [1, 1, 1], [1, 0, 1]])
+    with gp.Model(coords={"horse": 3}) as m:
+        skill = gp.Gamma("skill", 2, rate=1, dims="horse")
+        chosen = gp.Index("first", [0, 2, 1, 0], of="horse", dims="choice")
+        total = (skill * gp.Data("there", there, dims=("choice", "horse"))).sum("horse")
+        gp.Potential("chosen", gp.log(skill[chosen]) - gp.log(total))
+    return m
+
+
+def choices_of_which_some_are_not_counted():
+    """Of the second there is nobody, and it is counted 0 times."""
+    there = np.array([[1, 1, 0], [0, 0, 0], [1, 1, 1], [1, 0, 1]])
+    with gp.Model(coords={"horse": 3}) as m:
+        skill = gp.Gamma("skill", 2, rate=1, dims="horse")
+        times = gp.Data("times", [2.0, 0.0, 1.0, 3.0], dims="choice")
+        total = (skill * gp.Data("there", there, dims=("choice", "horse"))).sum("horse")
+        gp.Potential("chosen", -times * gp.log(total))
+    return m
+
+
+def sticks(n):
+    """S. W. Linderman, M. J. Johnson and R. P. Adams (2015): each answer, or one further on."""
+    x = gp.Data("x", COVARIATES[:n], dims=("i", "j"))
+    b = gp.Normal("b", 0, tau=1, dims=("j", "step"))
+    return gp.stick_breaking(gp.expit(x @ b), "step", into="answer")
+
+
+def answers_one_after_the_other():
+    with gp.Model(coords={"step": 2, "answer": 3}) as m:
+        gp.Categorical("y", sticks(6), dims="i", event="answer", observed=[1, 0, 2, 1, 1, 0])
+    return m
+
+
+def tables_of_answers_one_after_the_other():
+    """Of the second nothing was asked."""
+    asked, table = [3, 0, 4, 5], [[1, 1, 1], [0, 0, 0], [0, 0, 4], [1, 2, 2]]
+    with gp.Model(coords={"step": 2, "answer": 3}) as m:
+        n = gp.Data("n", asked, dims="i")
+        gp.Multinomial("y", n, sticks(4), dims=("i", "answer"), event="answer", observed=table)
+    return m
+
+
 SUMS = (
     counts_with_structural_zeros,
     a_count_that_is_thinned,
     admixture,
     parallel_factors,
 )
-POWERS = (a_latent_covariance, orders_of_arrival)
+POWERS = (
+    a_latent_covariance,
+    orders_of_arrival,
+    choices_among_those_who_are_there,
+    choices_of_which_some_are_not_counted,
+)
 INTERVALS = (ordered_grades,)
+LOGITS = (answers_one_after_the_other, tables_of_answers_one_after_the_other)

@@ -28,7 +28,7 @@ OPERATIONS = 2**8
 # A quadrature that is further off than this has not converged, and proves nothing.
 WORST_QUADRATURE = 1e-6
 FARTHEST, COARSE, FINE = 600.0, 2401, 2**11 + 1
-MOST_COUNTS = 500
+MOST_COUNTS = 2000
 MANY = Dim("many~")
 
 
@@ -177,8 +177,8 @@ def _summed(measure, points):
 def _whole_numbers(measure):
     """All values of a range; of an endless one, until what is left makes no difference.
 
-    The probabilities are log-concave: once a term is less than half of the one before, all that
-    come after it are together less than it. A sum that does not end has no value.
+    From some point on the terms fall about as fast as a geometric row, or faster: what is left is
+    no more than the sum of that row. A sum that does not end has no value.
     """
     lower, upper = measure.bounds()
     if np.isfinite(upper).all():
@@ -189,7 +189,10 @@ def _whole_numbers(measure):
         yield x
         now = measure.at(x)
         highest = np.maximum(highest, now)
-        if (now < last - np.log(2)).all() and (now < highest + np.log(EPSILON)).all():
+        with np.errstate(all="ignore"):
+            rest = now - np.log(-np.expm1(now - last))
+        falling = (now < last) & (rest < highest + np.log(EPSILON))
+        if ((x >= upper) | falling).all():
             return
         last = now
 

@@ -1,0 +1,228 @@
+"""What one element of a label adds to arrays, and to a log partition function that reads them.
+
+Comes in: a `Marginal` and the conditional of a label. Goes out: the `Change` that an element makes
+to each array, by how much it makes the log partition function larger, and the arrays to keep: those
+of the marginal, and sums of functions of them. Or an error, where what one element adds depends on
+others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+from sympy import Add
+
+from gibbsppl.expressions import (
+    Array,
+    Binder,
+    Dim,
+    Expr,
+    Leaf,
+    Over,
+    dims_of,
+    leaves_of,
+    substitute,
+)
+from gibbsppl.finite import LABEL, FiniteConditional
+from gibbsppl.graph import Graph, Maintained, Marginal, Range, Scatter
+from gibbsppl.identities import simplified
+from gibbsppl.logs import expand_logs
+
+
+class NoIncrementsError(Exception):
+    """Why what one element adds cannot be added by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What an element of a label adds to one maintained array: ``array[at] += value``.
+
+    ``over`` are dims of the children of one element: the change is made for each position.
+    """
+
+    array: Array
+    at: tuple[Expr, ...]
+    value: Expr
+    over: tuple[Range, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """Where an element touches the arrays of a marginal, and by how much each changes.
+
+    ``here`` is the index on each axis: of an axis that is touched whole the dim itself.
+    """
+
+    here: Mapping[Dim, Expr]
+    changes: Mapping[str, Change]
+
+    def is_point(self, binder: Binder) -> bool:
+        """Whether a sum changes at one position alone."""
+        return all(self.here.get(d, d) != d for d in binder.bound)
+
+
+def touched(marginal: Marginal, own: FiniteConditional) -> Touch:
+    """What one element of a label adds, which must be at one place of each array."""
+    here: dict[Dim, Expr] = {}
+    changes: dict[str, Change] = {}
+    for array in marginal.arrays:
+        change = _change(array, own)
+        if change is None:
+            continue
+        changes[array.name] = change
+        for axis, index in zip(array.axes, change.at, strict=True):
+            if here.setdefault(axis, index) != index:
+                raise NoIncrementsError(_several(marginal.name, own, [here[axis], index]))
+    return Touch(here, changes)
+
+
+def _change(array: Maintained, own: FiniteConditional) -> Change | None:
+    """What an element adds to one array; nothing if it does not touch it."""
+    label = own.statement
+    name, ranges = label.target.array.name, {r.dim for r in label.over}
+    places: dict[tuple[tuple[Expr, ...], tuple[Range, ...]], Expr] = {}
+    for s in array.scatters:
+        leaves = {x for e in (s.value, *s.indices) for x in leaves_of(e, (name,))}
+        if not leaves:
+            continue
+        if leaves != {label.target}:
+            shown = ", ".join(sorted(map(str, leaves)))
+            raise NoIncrementsError(
+                f"{label.target} changes {array.name} through several elements at once ({shown})"
+            )
+        # A further dim is itself the position on an axis, or there are several children.
+        over = tuple(r for r in s.over if r.dim not in ranges and r.dim in s.indices)
+        value = s.value
+        for r in (r for r in s.over if r.dim not in ranges and r not in over):
+            if any(r.dim in dims_of(i) for i in s.indices):
+                raise NoIncrementsError(_several(array.name, own, [list(s.indices)]))
+            value = Over(value, r.dim, r.start, r.stop)
+        here = {label.target: LABEL + own.lower}
+        at = tuple(substitute(i, here) for i in s.indices)
+        places[at, over] = places.get((at, over), sp.S.Zero) + substitute(value, here)
+    if len(places) > 1:
+        raise NoIncrementsError(_several(array.name, own, [list(at) for at, _ in places]))
+    found = (Change(array.element.array, at, v, over) for (at, over), v in places.items())
+    return next(found, None)
+
+
+def _several(name: str, own: FiniteConditional, places: list[Any]) -> str:
+    shown = "; ".join(map(str, places))
+    return (
+        f"an element of {own.statement.target.array.name} touches {name} at more than one place "
+        f"({shown})"
+    )
+
+
+def difference(
+    marginal: Marginal, touch: Touch, graph: Graph
+) -> tuple[list[tuple[Expr, tuple[Range, ...]]], list[Change], list[Maintained]]:
+    """What an element adds to a log partition function; what it changes; the arrays to keep."""
+    batch = {r.dim: r for r in marginal.over}
+    over = {tuple(r for r in c.over if r.dim in batch) for c in touch.changes.values()}
+    if len(over) != 1:
+        raise NoIncrementsError(f"the children of one element change {marginal.name} unevenly")
+    (children,) = over
+    told = _Told({a.name: a for a in marginal.arrays}, dict(touch.changes), touch.here)
+    total = sp.S.Zero
+    for term in Add.make_args(marginal.log_density):
+        if isinstance(term, Over) and touch.is_point(term):
+            total += told.more(_inside(term, marginal, touch))
+            continue
+        whole = term
+        for o in sorted(filter(touch.is_point, _outermost(term)), key=str):
+            value = told.more(_inside(o, marginal, touch))
+            array = _total(marginal, o, batch, graph)
+            at = tuple(touch.here.get(a, a) for a in array.axes)
+            whole = whole.xreplace({o: array.element})
+            told.add(array, Change(array.element.array, at, sp.expand(value), children))
+        total += told.more(whole)
+    reduced = expand_logs(simplified(sp.sympify(total), told.arrays), told.arrays)
+    terms = [t for t in Add.make_args(reduced) if LABEL in dims_of(t)]
+    used = _with_read({x.array.name for t in terms for x in leaves_of(t)}, told.arrays)
+    return (
+        [(Add(*terms), children)],
+        [c for n, c in told.changes.items() if n in used],
+        [a for n, a in told.arrays.items() if n in used],
+    )
+
+
+@dataclass(slots=True)
+class _Told:
+    """Arrays, and what an element changes of each: expressions before and after it is added."""
+
+    arrays: dict[str, Maintained]
+    changes: dict[str, Change]
+    here: Mapping[Dim, Expr]
+
+    def add(self, array: Maintained, change: Change) -> None:
+        """One more array."""
+        self.arrays[array.name], self.changes[array.name] = array, change
+
+    def more(self, expr: Expr) -> Expr:
+        """By how much an expression is more with the element than without."""
+        leaves = leaves_of(expr, self.arrays)
+        without = {x: self._read(x) for x in leaves}
+        added = {x: without[x] + self._added(x) for x in leaves}
+        return expr.xreplace(added) - expr.xreplace(without)
+
+    def _read(self, leaf: Leaf) -> Leaf:
+        """The element that is read, at the place that is touched."""
+        axes = self.arrays[leaf.array.name].axes
+        pairs = zip(leaf.indices, axes, strict=True)
+        return leaf.array[tuple(self._index(i, a, leaf) for i, a in pairs)]
+
+    def _index(self, index: Expr, axis: Dim, leaf: Leaf) -> Expr:
+        if self.here.get(axis, axis) == axis:
+            return index
+        if index != axis:
+            raise NoIncrementsError(f"{leaf} is another element than that which is touched")
+        return self.here[axis]
+
+    def _added(self, leaf: Leaf) -> Expr:
+        change = self.changes.get(leaf.array.name)
+        if change is None:
+            return sp.S.Zero
+        axes = self.arrays[leaf.array.name].axes
+        whole = {a: i for a, i in zip(axes, leaf.indices, strict=True) if self.here.get(a, a) == a}
+        return substitute(change.value, {a: i for a, i in whole.items() if a != i})
+
+
+def _with_read(names: set[str], every: Mapping[str, Maintained]) -> set[str]:
+    """The names of arrays, with those of the arrays from which they are computed anew."""
+    values = (s.value for n, a in every.items() if n in names for s in a.scatters)
+    return names | {x.array.name for v in values for x in leaves_of(v, every)}
+
+
+def _outermost(expr: Expr) -> Iterator[Over]:
+    """The sums in an expression that are in no other binder."""
+    if isinstance(expr, Over):
+        yield expr
+    elif not isinstance(expr, Binder):
+        for a in expr.args:
+            yield from _outermost(a)
+
+
+def _inside(o: Over, marginal: Marginal, touch: Touch) -> Expr:
+    """The body of a sum that changes at one position, where all that changes must be."""
+    for array in marginal.arrays:
+        read = array.element in o.body.atoms(Leaf)
+        if read and array.name in touch.changes and not set(o.bound) <= set(array.axes):
+            raise NoIncrementsError(f"an element changes all positions of {o.bound[0]} of {o}")
+    return o.body
+
+
+def _total(marginal: Marginal, o: Over, batch: Mapping[Dim, Range], graph: Graph) -> Maintained:
+    """The array of a sum, at each position of the dims that it is not summed over."""
+    terms = (t for t in Add.make_args(marginal.log_density) if not isinstance(t, Over))
+    every = sorted({o for t in terms for o in _outermost(t)}, key=str)
+    name = f"{marginal.name}_sum_{every.index(o) + 1}"
+    axes = tuple(d for d in batch if d in dims_of(o))
+    (dim,) = o.bound
+    bounds = o.args[2:] or (0, graph.sizes[dim])
+    over = (*(batch[a] for a in axes), Range(dim, *map(int, bounds)))
+    kind = "positive" if o.is_positive else "real"
+    return Maintained(Array(name, **{kind: True})[axes], (Scatter(name, axes, o.body, over),))
