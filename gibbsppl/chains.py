@@ -84,8 +84,9 @@ def advance(program: Program, constants: Constants, chain: Chain, sweeps: int = 
 def not_finite(program: Program, state: State) -> str | None:
     """The first array of the state, in step order, that is not finite everywhere."""
     for name in _in_step_order(program, state):
-        value = np.asarray(state[name])
-        if value.dtype.kind == "f" and not np.isfinite(value).all():
+        # (counts are finite, and may be kept in a form that takes less memory than an array)
+        kind = getattr(state[name], "dtype", np.dtype(float)).kind
+        if kind == "f" and not np.isfinite(np.asarray(state[name])).all():
             return name
     return None
 

@@ -83,8 +83,8 @@ def _refuse_potentials(graph: Graph) -> None:
     sparse = dict.fromkeys(p.of for p in graph.potentials if p.of is not None)
     if sparse:
         raise ModelError(
-            f"{', '.join(sparse)}: observed as a sparse array, whose cells are not made, so that it "
-            "is not simulated; declare the model with a dense array."
+            f"{', '.join(sparse)}: observed as a sparse array, whose cells are not made, so that "
+            "it is not simulated; declare the model with a dense array."
         )
     if graph.potentials:
         names = ", ".join(p.name for p in graph.potentials)

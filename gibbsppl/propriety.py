@@ -74,11 +74,11 @@ def _of_family(
     schedule: Schedule, step: ExactDraw | BlockDraw, etas: Any, data: Values, state: Values
 ) -> Floats | None:
     """What must be positive for the natural parameters to have a density; its least, by element."""
-    natural, sizes = step.conditional.family.natural, schedule.graph.sizes
+    natural, sizes = step.conditional.family.natural, schedule.whole.sizes
     assert natural is not None
     if step.conditional.truncated or step.conditional.event:
         return None
-    axes = schedule.graph.variables[step.statement.target.array.name].dims
+    axes = schedule.whole.variables[step.statement.target.array.name].dims
     names = [f"·eta_{j}" for j in range(len(etas))]
     domain = natural.domain(*(Array(n)[axes] for n in names), **dict(step.conditional.known))
     shape = tuple(sizes[a] for a in axes)

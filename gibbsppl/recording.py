@@ -27,11 +27,17 @@ def kept_of(
     derived = program.deterministics(state, constants)
     if keep is None:
         own = (step for step in program.steps if step not in program.auxiliary)
-        drawn = dict.fromkeys(program.step_variables[step] for step in own)
+        arrays = (program.step_variables[step] for step in own)
+        drawn = dict.fromkeys(program.parts.get(name, name) for name in arrays)
         return {name: state[name] for name in drawn} | derived
     known = {name: value for name, value in state.items() if not name.startswith("~")} | derived
     names = (keep,) if isinstance(keep, str) else keep
     for name in names:
+        if name in program.passing:
+            raise RunError(
+                f"keep: {name!r} holds for one draw of each sweep alone, and belongs to nothing else "
+                "that is stored; leave it out."
+            )
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)
             meant = f" Did you mean {near[0]!r}?" if near else ""

@@ -3,19 +3,28 @@
 Every comparison is a p-value; each is held against the family-wise level divided by their number.
 """
 
+import copy
+import pickle
+import re
 import sys
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pytest
+from references.monte_carlo import disagreements
 from scipy import stats
+from scipy.sparse import coo_array
 
 import gibbsppl as gp
 from gibbsppl import runtime
+from gibbsppl.backends import accumulation, segments
 from gibbsppl.backends.program import load
 from gibbsppl.checks.ratio import verify
 from gibbsppl.runtime import multinomials
-from gibbsppl.runtime.multinomials import FEW, SMALL_TOTAL
+from gibbsppl.runtime.multinomials import FEW, MANY, PIECE, SMALL_TOTAL
+from gibbsppl.runtime.shares import Shares
+from models import poisson_factorisation, reuters
 
 N = 5000
 # Totals below, at and above where a total stops being small; weights of all sizes.
@@ -119,14 +128,15 @@ def test_rows_of_different_totals_and_weights():
     assert 2 * stats.norm.sf(abs(z)).min() > LEVEL
 
 
+@pytest.mark.parametrize("total", [1, SMALL_TOTAL + 1])
 @pytest.mark.parametrize("rows", [2, FEW])
-def test_no_share_is_possible(rows):
+def test_no_share_is_possible(rows, total):
     rng, nothing = np.random.default_rng(3), np.full((rows, 3), -np.inf)
     with pytest.raises(ValueError, match="probability zero"):
-        runtime.multinomial(rng, nothing, (rows, 3), n=1)
+        runtime.multinomial(rng, nothing, (rows, 3), n=total)
     assert (runtime.multinomial(rng, nothing, (rows, 3), n=0) == 0).all()
     with pytest.raises(ValueError, match="no number"):
-        runtime.multinomial(rng, np.full((rows, 3), np.nan), (rows, 3), n=1)
+        runtime.multinomial(rng, np.full((rows, 3), np.nan), (rows, 3), n=total)
     with pytest.raises(ValueError, match="negative"):
         runtime.multinomial(rng, np.zeros((rows, 3)), (rows, 3), n=-1)
 
@@ -140,6 +150,111 @@ def test_sums_of_rows(kind, shape):
     found = runtime.sum_rows(groups, values)
     assert found.dtype == np.float64
     assert np.array_equal(found, groups.sum(values.astype(float)))
+
+
+# ---- shares kept unit by unit ------------------------------------------------------------------
+
+
+def crossed(rows, labels, totals, seed=8):
+    """Shares with weights by user and by item; where each row is, and its probabilities."""
+    rng = np.random.default_rng(seed)
+    user, item = rng.integers(0, 5, rows), rng.integers(0, 4, rows)
+    theta, phi = rng.uniform(1.0, 2.0, (5, labels)), rng.uniform(1.0, 2.0, (4, labels))
+    tables = runtime.Rows(np.log(theta), user), runtime.Rows(np.log(phi), item)
+    n = rng.choice(totals, rows)
+    eta = runtime.SumOfRows((rows, labels), 0.0, *tables)
+    drawn = runtime.multinomial(rng, eta, (rows, labels), n=n[:, None])
+    weights = theta[:, None] * phi
+    return drawn, n, user, item, weights / weights.sum(axis=-1, keepdims=True)
+
+
+def sums_p_value(drawn, n, cell, share):
+    """The sums of shares by cell, each of them multinomial, against their probabilities."""
+    share = share.reshape(-1, share.shape[-1])
+    found = runtime.sum_rows(runtime.Groups(cell, len(share)), drawn)
+    expected = np.bincount(cell, n, len(share))[:, None] * share
+    assert expected.min() >= 5.0
+    freedom = len(share) * (share.shape[1] - 1)
+    return stats.chi2.sf(((found - expected) ** 2 / expected).sum(), freedom)
+
+
+@pytest.mark.parametrize("labels", [3, 20, 150])
+@pytest.mark.parametrize("totals", [[1], [0, 1, 1, 2, 3], [0, 2, SMALL_TOTAL, 40]])
+def test_sums_of_shares_have_their_law(labels, totals):
+    drawn, n, user, item, share = crossed(40_000, labels, totals)
+    assert isinstance(drawn, Shares)
+    assert sums_p_value(drawn, n, user * 4 + item, share) > LEVEL
+    # (two planted bugs: the rows of another item; labels numbered from one)
+    assert sums_p_value(drawn, n, user * 4 + (item + 1) % 4, share) < LEVEL
+    assert sums_p_value(drawn, n, user * 4 + item, np.roll(share, 1, axis=-1)) < LEVEL
+
+
+def test_further_units_are_of_their_own_rows(monkeypatch):
+    monkeypatch.setattr(multinomials, "_further", lambda n: np.sort(np.repeat(0, (n - 1).sum())))
+    drawn, n, user, item, share = crossed(40_000, 3, [1, 2, 3])
+    assert sums_p_value(drawn, n, user * 4 + item, share) < LEVEL
+
+
+@pytest.mark.parametrize("size", [(40_000, 3), (500, 80, 4), (700, 150)])
+def test_shares_are_read_as_the_array_that_they_are(size):
+    rng = np.random.default_rng(9)
+    n = rng.choice([0, 1, 2, 40], size[:-1])
+    shares = runtime.multinomial(rng, rng.normal(size=size), size, n=n[..., None])
+    table = np.asarray(shares)
+    assert isinstance(shares, Shares)
+    assert (table.shape, table.dtype, table.ndim) == (shares.shape, shares.dtype, shares.ndim)
+    assert (table.size, len(table)) == (shares.size, len(shares))
+    assert np.array_equal(table.sum(axis=-1), n)
+    for axis in (None, *range(-1, table.ndim)):
+        assert np.array_equal(shares.sum(axis=axis), table.sum(axis=axis))
+    assert np.array_equal(shares.T, table.T)
+    assert np.array_equal(shares[3:5], table[3:5])
+    assert np.array_equal(2.0 * shares - shares, table)
+    assert np.array_equal(shares.sum(axis=0, keepdims=True), table.sum(axis=0, keepdims=True))
+    assert np.asarray(shares, dtype=float).dtype == np.float64
+    for same in (copy.deepcopy(shares), pickle.loads(pickle.dumps(shares))):
+        assert isinstance(same, Shares)
+        assert np.array_equal(same, table)
+    with pytest.raises(AttributeError):
+        _ = shares.no_such_thing
+
+
+@pytest.mark.parametrize("size", [(40_000, 3), (500, 80, 4), (700, 150)])
+def test_sums_of_shares_are_those_of_the_array(size):
+    rng = np.random.default_rng(10)
+    n = rng.choice([0, 1, 2, 40], size[:-1])
+    shares = runtime.multinomial(rng, rng.normal(size=size), size, n=n[..., None])
+    groups = runtime.Groups(rng.choice([0, 1, 4], size[0]), 6)
+    expected = groups.sum(np.asarray(shares, dtype=float))
+    for found in (groups.sum(shares), runtime.sum_rows(groups, shares)):
+        assert found.dtype == np.float64
+        assert np.array_equal(found, expected)
+
+
+def peak_of(function):
+    """The most bytes held at once while a function runs."""
+    tracemalloc.start()
+    function()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
+def test_memory_does_not_grow_with_the_labels():
+    rng, rows = np.random.default_rng(11), 100_000
+    groups = runtime.Groups(rng.integers(0, 50, rows), 50)
+
+    def drawn(labels):
+        eta = runtime.SumOfRows(
+            (rows, labels), 0.0, runtime.Rows(np.zeros((50, labels)), groups.index)
+        )
+        return runtime.sum_rows(groups, runtime.multinomial(rng, eta, (rows, labels), n=2))
+
+    drawn(20)
+    # A table of counts would have 40 columns more; pieces of weights are of one size.
+    growth = peak_of(lambda: drawn(60)) - peak_of(lambda: drawn(20))
+    assert growth < PIECE * 8
+    assert rows * 40 * 8 > PIECE * 8
 
 
 def factorised(users, items, share=0.3):
@@ -167,6 +282,17 @@ def test_generated_code_reads_rows_of_tables(sampler):
     assert sampler.verify().passed
 
 
+def test_shares_can_be_kept(sampler):
+    draws = sampler.sample(
+        draws=2, warmup=2, chains=1, seed=1, progress=False, keep=["y_split", "theta"]
+    )
+    counts = sampler.data["y"][sampler.data["y"] > 0]
+    kept = draws["y_split"][0]
+    assert kept[0].size > MANY
+    assert np.array_equal(kept.sum(axis=-1), [counts, counts])
+    assert not np.array_equal(*kept)
+
+
 @pytest.mark.parametrize(("right", "wrong"), [("Rows(log(theta)", "Rows(2 * log(theta)")])
 def test_a_wrong_table_is_caught(sampler, right, wrong):
     assert right in sampler.source
@@ -174,6 +300,41 @@ def test_a_wrong_table_is_caught(sampler, right, wrong):
     schedule = sampler.schedule
     found = verify(sampler.graph, program, schedule.steps, sampler.data, 0, graphs=schedule.graphs)
     assert not found.passed
+
+
+@pytest.fixture
+def no_size_is_small(monkeypatch):
+    """All that is done only where there is much of it is done."""
+    for module, name in (
+        *((accumulation, "MANY_VALUES"), (segments, "MANY_VALUES"), (segments, "MANY_COLUMNS")),
+        *((multinomials, "MANY"), (multinomials, "FEW")),
+    ):
+        monkeypatch.setattr(module, name, 1)
+
+
+def kept_by_units():
+    """The model with a reference, observed as a sparse array."""
+    counts, _ = reuters.table(poisson_factorisation.DOCUMENTS, poisson_factorisation.WORDS)
+    sampler = gp.compile(poisson_factorisation.model(counts=coo_array(counts)))
+    assert {"SumOfRows", "sum_rows"} <= set(re.findall(r"runtime\.(\w+)", sampler.source))
+    return sampler
+
+
+def differing_from_the_reference(sampler):
+    draws = sampler.sample(draws=1000, warmup=200, chains=2, seed=1, progress=False)
+    reference = poisson_factorisation.REFERENCE
+    return disagreements(poisson_factorisation.quantities(draws), reference)
+
+
+@pytest.mark.usefixtures("no_size_is_small")
+def test_the_posterior_is_that_of_the_reference():
+    assert differing_from_the_reference(kept_by_units()) == {}
+
+
+@pytest.mark.usefixtures("no_size_is_small")
+def test_a_sum_without_the_further_units_is_caught(monkeypatch):
+    monkeypatch.setattr(multinomials, "_further", lambda totals: totals[:0])
+    assert differing_from_the_reference(kept_by_units()) != {}
 
 
 def test_units_by_hand_have_their_probabilities():

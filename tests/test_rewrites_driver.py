@@ -19,14 +19,8 @@ from test_rewrites import EXAMPLES, declared
 import gibbsppl as gp
 from gibbsppl.checks.enumeration import enumerate_sweep
 from gibbsppl.errors import CompileError
-from gibbsppl.rewrites.driver import (
-    MOST_RULES,
-    REWRITES,
-    _Search,
-    possible,
-    quality_of,
-    rewritten,
-)
+from gibbsppl.rewrites.driver import REWRITES, possible, rewritten
+from gibbsppl.rewrites.search import MOST_RULES, Search, quality_of
 from gibbsppl.schedule.staleness import check_fresh
 
 
@@ -45,7 +39,7 @@ def compiled(model):
 def test_a_conditional_is_that_of_the_graph_asked_about():
     """A graph that is no longer used may leave its place in memory to the next one."""
     graph, data = declared(a_normal_mean)
-    search = _Search(data, {}, frozenset())
+    search = Search(data, {}, frozenset())
     latent, child = graph.statement("mu"), graph.statement("y")
     found = []
     for count in (1, 2, 3, 4):

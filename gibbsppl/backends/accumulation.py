@@ -3,31 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 
 import sympy as sp
 
 from gibbsppl.backends.lines import INDENT, assigned, is_product
 from gibbsppl.backends.places import index_text, ranges_of
+from gibbsppl.backends.tables import Table, as_table, written
 from gibbsppl.backends.writer import Writer
 from gibbsppl.contractions import Contribution
-from gibbsppl.expressions import Dim, Expr, Leaf, dims_of, substitute
+from gibbsppl.expressions import Dim, Expr, dims_of
 from gibbsppl.schedule.steps import Bound, NaturalParameter
 
 # Fewer values than this stay in the cache, and are computed where they are needed.
 MANY_VALUES = 1 << 16
 
 
-def accumulated(writer: Writer, name: str, parameter: NaturalParameter, *, full: bool) -> list[str]:
+def accumulated(
+    writer: Writer,
+    name: str,
+    parameter: NaturalParameter,
+    *,
+    full: bool,
+    as_rows: bool = False,
+) -> list[str]:
     """Lines that compute one natural parameter from the contributions of the factors.
 
-    ``full``: it must have all of its axes, even those that no contribution depends on.
+    ``full``: it must have all of its axes, even those that no contribution depends on. ``as_rows``:
+    along the last of them it is read whole, so that it may be a sum of rows of tables.
     """
     writer.order = {}
     writer.arrange(parameter.axes)
-    rows = _rows(writer, parameter)
-    if rows is not None and not full:
+    rows = _rows(writer, parameter) if as_rows and not full else None
+    if rows is not None:
         lines = _sum_of_rows(writer, name, parameter.axes, *rows)
     elif all(c.is_everywhere(writer.sizes) for c in parameter.contributions):
         lines = _summed(writer, name, parameter, full=full)
@@ -78,30 +86,12 @@ def _summed(writer: Writer, name: str, parameter: NaturalParameter, *, full: boo
     return lines
 
 
-@dataclass(frozen=True, slots=True)
-class _Rows:
-    """A term that an element of an event has through one index alone: rows of a table."""
-
-    factor: str
-    value: Expr
-    along: Dim
-    size: int
-    index: Expr
-
-
-def _rows(writer: Writer, parameter: NaturalParameter) -> tuple[Expr, list[_Rows]] | None:
-    """The parameter of an event: what all rows share, and rows of tables; None if there is more."""
-    axes, variables = parameter.axes, writer.graph.variables
-    events = {(variables[s.target.array.name].dims, s.event) for s in writer.graph.statements}
+def _rows(writer: Writer, parameter: NaturalParameter) -> tuple[Expr, list[Table]] | None:
+    """What all rows of a parameter share, and tables that each reads; None if there is more."""
+    axes = parameter.axes
     everywhere = all(c.is_everywhere(writer.sizes) for c in parameter.contributions)
     few = prod(map(writer.size, axes)) < MANY_VALUES
-    if (
-        len(axes) < 2
-        or few
-        or (axes, axes[-1:]) not in events
-        or parameter.squares
-        or not everywhere
-    ):
+    if len(axes) < 2 or few or parameter.squares or not everywhere:
         return None
     terms = [(c.factor, t) for c in parameter.contributions for t in _terms(c.value)]
     same = sp.Add(*(t for _, t in terms if dims_of(t) <= {axes[-1]}))
@@ -120,43 +110,26 @@ def _terms(value: Expr) -> tuple[Expr, ...]:
     return tuple(found)
 
 
-def _read_at(writer: Writer, factor: str, term: Expr, axes: tuple[Dim, ...]) -> _Rows | None:
-    """A term as rows of a table, if one index is all that it has of the dims before the last."""
-    found = {
-        (index, writer.sizes[writer.axes_of(leaf.array.name)[axis]])
-        for leaf in term.atoms(Leaf)
-        for axis, index in enumerate(leaf.indices)
-        if isinstance(index, Leaf) and dims_of(index)
-    }
-    if len(found) != 1:
+def _read_at(writer: Writer, factor: str, term: Expr, axes: tuple[Dim, ...]) -> Table | None:
+    """A term as a table of rows, if it is one, and smaller than what is read of it."""
+    table = as_table(writer, factor, term, frozenset(axes[:-1]))
+    if table is None or dims_of(table.value) != {table.along, axes[-1]}:
         return None
-    ((index, size),) = found
-    along = Dim(f"along {index}")
-    value = substitute(term, {index: along})
-    if dims_of(value) != {along, axes[-1]} or not dims_of(index) <= set(axes[:-1]):
-        return None
-    smaller = size < prod(map(writer.size, dims_of(index)))
-    return _Rows(factor, value, along, size, index) if smaller else None
+    return table if table.size < prod(map(writer.size, dims_of(table.index))) else None
 
 
 def _sum_of_rows(
-    writer: Writer, name: str, axes: tuple[Dim, ...], same: Expr, rows: Sequence[_Rows]
+    writer: Writer, name: str, axes: tuple[Dim, ...], same: Expr, rows: Sequence[Table]
 ) -> list[str]:
     """Lines that say of which tables, read at which indices, a parameter is the sum."""
-    before = writer.sizes
     lines = [
         f"{name} = {writer.call('SumOfRows')}(",
         f"{INDENT}{tuple(map(writer.size, axes))},",
         f"{INDENT}{writer.align(writer.write(same), axes[-1:])},",
     ]
     for r in rows:
-        writer.sizes = {**before, r.along: r.size}
-        writer.order = {}
-        writer.arrange((r.along, *axes))
-        values = writer.align(writer.write(r.value), (r.along, axes[-1]))
-        index = writer.align(writer.write(r.index), axes[:-1])
+        values, index = written(writer, r, (r.along, axes[-1]), axes[:-1])
         lines.append(f"{INDENT}{writer.call('Rows')}({values}, {index}),  # from {r.factor}")
-    writer.sizes = before
     return [*lines, ")"]
 
 

@@ -7,38 +7,25 @@ each element by the runtime rather than written out.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import sympy as sp
 
 from gibbsppl.backends.accumulation import accumulated
 from gibbsppl.backends.lines import INDENT
 from gibbsppl.backends.module import Module
+from gibbsppl.backends.tables import Table, as_table, written
 from gibbsppl.backends.writer import Writer
 from gibbsppl.contractions import Contribution
-from gibbsppl.expressions import Dim, Expr, Leaf, dims_of, substitute
-from gibbsppl.graph import Graph
 from gibbsppl.schedule.steps import FiniteDraw, NaturalParameter
-
-
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """A log weight that an element has through one index alone: a table over label and index."""
-
-    factor: str
-    value: Expr
-    along: Dim
-    size: int
-    index: Expr
 
 
 def log_weights(module: Module, step: FiniteDraw) -> str:
     """The function that computes the log weights of a step's labels."""
     statement, lower, size = step.statement, step.conditional.lower, step.conditional.size
+    writer = module.writer({step.conditional.label: size}, keeps=True)
     whole = module.is_whole(step)
-    dense, tables = _tables(module.graph, step.weights) if whole else (step.weights, ())
-    sizes = {step.conditional.label: size} | {t.along: t.size for t in tables}
-    writer = module.writer(sizes, keeps=True)
+    dense, tables = _tables(writer, step.weights) if whole else (step.weights, ())
     body = accumulated(writer, "log_weights", dense, full=not tables)
     if tables:
         body = body if dense.contributions else []
@@ -51,7 +38,7 @@ def log_weights(module: Module, step: FiniteDraw) -> str:
 
 
 def _read_tables(
-    writer: Writer, step: FiniteDraw, tables: Sequence[_Table], dense: bool
+    writer: Writer, step: FiniteDraw, tables: Sequence[Table], dense: bool
 ) -> list[str]:
     """Log weights as a sum of tables, each read at an index."""
     axes = step.weights.axes
@@ -62,40 +49,23 @@ def _read_tables(
         f"{INDENT}{'log_weights' if dense else '0.0'},",
     ]
     for t in tables:
-        writer.order = {}
-        writer.arrange((axes[0], t.along, *axes[1:]))
-        values = writer.align(writer.write(t.value), (axes[0], t.along))
-        index = writer.align(writer.write(t.index), axes[1:])
-        code = f"runtime.Table({values}, {index})"
-        lines.append(f"{INDENT}{code},  # from {t.factor}")
+        values, index = written(writer, t, (axes[0], t.along), axes[1:])
+        lines.append(f"{INDENT}runtime.Table({values}, {index}),  # from {t.factor}")
     return [*lines, ")"]
 
 
-def _tables(graph: Graph, weights: NaturalParameter) -> tuple[NaturalParameter, tuple[_Table, ...]]:
+def _tables(
+    writer: Writer, weights: NaturalParameter
+) -> tuple[NaturalParameter, tuple[Table, ...]]:
     """The terms of log weights that are tables read at an index, and the weights without them."""
-    tables: list[_Table] = []
+    tables: list[Table] = []
     rest: list[Contribution] = []
+    elements = frozenset(weights.axes[1:])
     for c in weights.contributions:
         terms = sp.Add.make_args(c.value)
-        found = [_as_table(graph, c.factor, t, weights.axes) for t in terms]
+        found = [as_table(writer, c.factor, t, elements) for t in terms]
         tables += [t for t in found if t is not None]
         left = sp.Add(*(term for term, t in zip(terms, found, strict=True) if t is None))
         if left != 0:
             rest.append(replace(c, value=left))
     return replace(weights, contributions=tuple(rest)), tuple(tables)
-
-
-def _as_table(graph: Graph, factor: str, term: Expr, axes: tuple[Dim, ...]) -> _Table | None:
-    """A term as a table, if it is one: all that depends on the element is one index."""
-    found = {
-        (index, graph.sizes[graph.variables[leaf.array.name].dims[axis]])
-        for leaf in term.atoms(Leaf)
-        for axis, index in enumerate(leaf.indices)
-        if isinstance(index, Leaf) and dims_of(index)
-    }
-    if len(found) != 1:
-        return None
-    ((index, size),) = found
-    along = Dim(f"along {index}")
-    value = substitute(term, {index: along})
-    return None if dims_of(value) & set(axes[1:]) else _Table(factor, value, along, size, index)

@@ -26,6 +26,7 @@ class Module:
     """
 
     schedule: Schedule
+    whole: Graph
     names: Names
     hoisted: Hoisted
     functions: Mapping[str, str]
@@ -41,8 +42,8 @@ class Module:
 
     @property
     def graph(self) -> Graph:
-        """The model."""
-        return self.schedule.graph
+        """The model, with the arrays and the dims of all graphs that steps draw in."""
+        return self.whole
 
     def writer(
         self,
@@ -109,4 +110,4 @@ def module_of(schedule: Schedule) -> Module:
     hoisted = Hoisted(names)
     statements = [step.statement.name for step in schedule.steps]
     functions = {s: names.fresh(names.of(s) + "_given_rest") for s in statements}
-    return Module(schedule, names, hoisted, functions, carried(schedule))
+    return Module(schedule, schedule.whole, names, hoisted, functions, carried(schedule))

@@ -6,21 +6,23 @@ from collections.abc import Mapping, Sequence
 from math import prod
 
 from gibbsppl.backends.accumulation import accumulated, bound_lines
+from gibbsppl.backends.maintained import in_state_with_kept, kept_functions, writer_of
 from gibbsppl.backends.module import Module
 from gibbsppl.expressions import Dim
 from gibbsppl.graph import PLAIN
-from gibbsppl.schedule.steps import BlockDraw, ExactDraw
+from gibbsppl.schedule.steps import BlockDraw, ExactDraw, NaturalParameter
 
 
 def natural_parameters(module: Module, step: ExactDraw | BlockDraw) -> str:
     """The function that computes the natural parameters of a step's conditional."""
     statement = step.statement
-    writer = module.writer(_partner_sizes(step, module.graph.sizes), keeps=True)
+    writer = writer_of(module, step, _partner_sizes(step, module.graph.sizes))
     full = isinstance(step, BlockDraw) or not module.is_whole(step)
     etas = [f"eta_{j}" for j in range(1, len(step.parameters) + 1)]
     body: list[str] = []
     for eta, parameter in zip(etas, step.parameters, strict=True):
-        body += accumulated(writer, eta, parameter, full=full)
+        as_rows = _is_by_event(module, step, parameter)
+        body += accumulated(writer, eta, parameter, full=full, as_rows=as_rows)
     if isinstance(step, BlockDraw):
         body += _flattened(module, step, etas)
     elif step.bounds:
@@ -33,7 +35,15 @@ def natural_parameters(module: Module, step: ExactDraw | BlockDraw) -> str:
     if isinstance(step, ExactDraw) and step.bounds:
         doc = doc.removesuffix(".") + "; its bounds."
     body.append(f"return ({', '.join(etas)}{',' if len(etas) == 1 else ''})")
-    return module.function(module.functions[statement.name], doc, writer, body)
+    text = module.function(module.functions[statement.name], doc, writer, body)
+    parts = [*kept_functions(module, step), in_state_with_kept(module, step, text)]
+    return "\n\n\n".join(parts)
+
+
+def _is_by_event(module: Module, step: ExactDraw | BlockDraw, parameter: NaturalParameter) -> bool:
+    """Whether a parameter has one entry for each of an event, whose axis is its last."""
+    axes = parameter.axes
+    return axes == module.dims(step.statement) and axes[-1:] == step.statement.event
 
 
 def _flattened(module: Module, step: BlockDraw, etas: Sequence[str]) -> list[str]:

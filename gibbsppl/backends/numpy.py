@@ -33,7 +33,7 @@ def write_numpy(schedule: Schedule) -> str:
     module = module_of(schedule)
     parts = [
         *(_given_rest(module, step) for step in schedule.steps),
-        *([augment(module)] if schedule.rewrites else []),
+        *([augment(module)] if schedule.rewrites or schedule.parts else []),
         sweep(module),
         _deterministics(module),
     ]
@@ -119,6 +119,10 @@ def _tables(module: Module) -> str:
     lines.append(f"GIVEN_REST = {{\n{pairs}}}")
     if module.schedule.rewrites:
         lines.append(f"AUXILIARY = {module.schedule.auxiliary!r}")
+    if module.schedule.passing:
+        lines.append(f"PASSING = {tuple(sorted(module.schedule.passing))!r}")
+    if module.schedule.parts:
+        lines.append(f"PARTS = { ({p.name: p.of for p in module.schedule.parts})!r}")
     pairs = "".join(f"{INDENT}{n!r}: {f},\n" for n, f in carried_functions(module).items())
     if pairs:
         lines.append(f"KEPT = {{\n{pairs}}}")

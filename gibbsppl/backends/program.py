@@ -10,6 +10,10 @@ The module's source stands alone on NumPy, SciPy and ``gibbsppl.runtime``. It de
   (only where there are some); their values are made by the first sweep;
 - ``KEPT``, for each scan that keeps arrays in the state up to date the function of the state that
   computes them anew (only where there are some);
+- ``PASSING``, the auxiliary variables that hold for some draws of a sweep alone (where there are
+  some);
+- ``PARTS``, array -> the array of the model that it is a part of: a sweep takes these apart first,
+  and puts them together last (only where there are some);
 - ``STEPS``, the step names in order; and ``STEP_VARIABLES``, step name -> name of the array drawn.
 
 The state ``s`` is a dict from the name of a random array to its current values; names that start
@@ -47,6 +51,8 @@ class Program:
     augment: Callable[[np.random.Generator, State, Constants], None]
     auxiliary: tuple[str, ...]
     kept: Mapping[str, Callable[[State, Constants], dict[str, Any]]]
+    parts: Mapping[str, str]
+    passing: tuple[str, ...]
 
     def renew(self, state: State, constants: Constants) -> None:
         """Compute anew what sweeps keep up to date: rounding adds up."""
@@ -91,4 +97,6 @@ def load(source: str) -> Program:
         augment=module.get("augment", _nothing_to_draw),
         auxiliary=module.get("AUXILIARY", ()),
         kept=module.get("KEPT", {}),
+        parts=module.get("PARTS", {}),
+        passing=module.get("PASSING", ()),
     )

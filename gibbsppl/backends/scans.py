@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 import sympy as sp
 from sympy import Add, Mul
@@ -19,11 +20,9 @@ from gibbsppl.backends.maintained import (
 from gibbsppl.backends.module import Module
 from gibbsppl.backends.places import positions_text
 from gibbsppl.backends.text import PRODUCT
-from gibbsppl.expressions import (
-    Array,
-    Expr,
-    Leaf,
-)
+from gibbsppl.backends.writer import Writer
+from gibbsppl.contractions import Contribution
+from gibbsppl.expressions import INDICATORS, Array, Expr, Leaf, mentions
 from gibbsppl.finite import LABEL
 from gibbsppl.graph import Range
 from gibbsppl.rewrites.collapsing import Scan
@@ -108,13 +107,22 @@ def scan_name(module: Module, step: ScanDraw) -> str:
 
 def _log_density(module: Module, step: ScanDraw) -> str:
     """The log density of all labels together, from arrays that are computed anew."""
-    writer = writer_of(module, step)
-    terms = [(writer.write(t.value).within(PRODUCT), t.factor) for t in step.terms]
+    writer, kept = writer_of(module, step), {p.statistic.array.name for p in step.kept}
+    own = [t for t in step.terms if not mentions(t.value, kept)]
+    rest = [t for t in step.terms if t not in own]
+    lines = assigned("value", _texts(writer, own)) if own else ["value = 0.0"]
+    if any(t.value.has(*INDICATORS) for t in own):
+        lines += ['if not value > -float("inf"):', f"{INDENT}return value"]
+    lines += [f"value += {text}  # from {factor}" for text, factor in _texts(writer, rest)]
     name, scan = scan_name(module, step), step.conditional
     integrated = ", ".join(scan.integrated)
     doc = f"The log density of {step.variables[0]}, {integrated} integrated out."
-    text = module.function(name, doc, writer, [*assigned("value", terms), "return value"])
+    text = module.function(name, doc, writer, [*lines, "return value"])
     return in_state_with_kept(module, step, text)
+
+
+def _texts(writer: Writer, terms: Collection[Contribution]) -> list[tuple[str, str]]:
+    return [(writer.write(t.value).within(PRODUCT), t.factor) for t in terms]
 
 
 def _loops(module: Module, step: ScanDraw) -> str:
@@ -196,18 +204,24 @@ def _of_logs(size: int) -> list[str]:
 def _weighing(printer: Loops, scan: Scan) -> tuple[list[str], bool]:
     """Lines that weigh each label: by a product of ratios if it is one, else by its log.
 
-    (A product over many children would underflow.)
+    (A product over many children would underflow.) Of labels that a bound excludes no more is
+    computed than that.
     """
     ratios = [_as_ratio(term) for term, over in scan.terms if not over]
     is_ratio = None not in ratios and len(ratios) == len(scan.terms)
-    plain = Add(*(t for t, over in scan.terms if not over))
+    single = Add(*(t for t, over in scan.terms if not over))
+    gates = [t for t in Add.make_args(single) if t.has(*INDICATORS) and not is_ratio]
+    plain = single - Add(*gates)
     start = Mul(*(r for r in ratios if r is not None)) if is_ratio else plain
-    body = printer.lines("$weights[$label] =", start)
+    body = printer.lines("$weights[$label] +=" if gates else "$weights[$label] =", start)
     for term, over in scan.terms:
         line = printer.lines("$weights[$label] +=", term) if over else []
         for r in reversed(over):
             line = [for_line(printer, r), *indented(line)]
         body += line
+    if gates:
+        first = printer.lines("$weights[$label] =", Add(*gates))
+        body = [*first, "if $weights[$label] > -math.inf:", *indented(body)]
     return [f"for $label in range({scan.size}):", *indented(body)], is_ratio
 
 

@@ -14,6 +14,7 @@ from gibbsppl.backends.places import positions_text, slices_text, where_text
 from gibbsppl.backends.scans import made, scan_lines
 from gibbsppl.backends.writer import Writer
 from gibbsppl.expressions import Expr, Leaf, mentions
+from gibbsppl.rewrites.parts import Part
 from gibbsppl.schedule.steps import (
     BlockDraw,
     ConcaveDraw,
@@ -29,11 +30,13 @@ from gibbsppl.schedule.steps import (
 def sweep(module: Module) -> str:
     """The function that draws every variable in place."""
     lines = ["def sweep(rng, s, c):", f'{INDENT}"""Draw every latent variable once, in order."""']
+    lines += indented(_apart(module.schedule))
     first = _leading(module.schedule)
     if first:
         lines.append(f"{INDENT}augment(rng, s, c)")
     for step in module.schedule.steps[first:]:
         lines += indented(_drawn(module, step))
+    lines += indented(_together(module.schedule))
     return "\n".join(lines if len(lines) > 2 else [*lines, f"{INDENT}del rng, s, c"])
 
 
@@ -42,9 +45,27 @@ def augment(module: Module) -> str:
     names = module.schedule.auxiliary
     doc = "Draw the auxiliary variables, each with those after it integrated out."
     lines = ["def augment(rng, s, c):", f'{INDENT}"""{doc}"""']
+    if not _leading(module.schedule):
+        lines += indented(_apart(module.schedule))
     for step in (s for s in module.schedule.steps if s.statement.name in names):
         lines += indented(_drawn(module, step))
     return "\n".join(lines)
+
+
+def _apart(schedule: Schedule) -> list[str]:
+    """Lines that take arrays apart."""
+    return [f's["{p.name}"] = s["{p.of}"]{_at(p)}' for p in schedule.parts]
+
+
+def _together(schedule: Schedule) -> list[str]:
+    """Lines that put parts together again."""
+    lines = [f's["{of}"] = s["{of}"].copy()' for of in dict.fromkeys(p.of for p in schedule.parts)]
+    return [*lines, *(f's["{p.of}"]{_at(p)} = s["{p.name}"]' for p in schedule.parts)]
+
+
+def _at(part: Part) -> str:
+    """Where a part is in its array."""
+    return f"[{':, ' * part.axis}{part.position}]"
 
 
 def _leading(schedule: Schedule) -> int:

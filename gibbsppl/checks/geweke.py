@@ -11,13 +11,20 @@ of the draws, each valid whatever its distribution; the level is shared out amon
 
 Ranks are bounded, so that the z tests hold for heavy tails too; and they compare each replicate
 with itself, so that what a sweep leaves nearly unchanged does not blur them.
+
+A constraint is met by drawing everything again until it holds. Two things may depend on what is
+observed: the tables of some rewrites, with which a program is to be `remade` for what is drawn; and
+whether a rewrite fits, in which case the test is of the data `where` it does (given any event of
+the data alone, the posterior is the same, so that sweeps leave the joint distribution as it is).
+An auxiliary variable that a scan draws, given its last value, has to `start` from its conditional:
+the program without the scan draws it so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import erfc, sqrt
 from typing import Any
@@ -25,18 +32,23 @@ from typing import Any
 import numpy as np
 from scipy.special import kolmogorov
 
-from gibbsppl.backends.program import Constants, Program
+from gibbsppl.backends.program import Program
 from gibbsppl.checks.table import table, verdict
-from gibbsppl.density import Floats, Sizes, Values, evaluate
+from gibbsppl.density import Floats, Sizes, Values, log_density
 from gibbsppl.errors import RunError
-from gibbsppl.expressions import Expr
 from gibbsppl.forward import State, simulate
-from gibbsppl.graph import Graph, Range
+from gibbsppl.graph import Factor, Graph
 from gibbsppl.runtime import moves
 
 TUNING_SWEEPS = 100
+# Draws that break a constraint, one after the other, before the test gives up.
+MOST_REFUSED = 10_000
 
 Function = Callable[[Mapping[str, Any]], float]
+Remade = Callable[[State], tuple[Values, Program]]
+Where = Callable[[State], bool]
+Sweep = Callable[[State], None]
+Started = Callable[[], tuple[State, Sweep, State]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,24 +100,36 @@ def geweke(  # noqa: PLR0913  (the settings of the test are named by keyword)
     sweeps: int = 3,
     functions: Mapping[str, Function] | None = None,
     level: float = 1e-3,
+    remade: Remade | None = None,
+    where: Where | None = None,
+    start: Program | None = None,
 ) -> GewekeResult:
     """Forward draws against forward draws followed by sweeps, by a test of each function.
 
-    ``functions`` map names to functions of a dict of all arrays (default: `default_functions`).
+    ``functions`` map names to functions of a dict of all arrays (default: `default_functions`);
+    ``remade`` maps what is observed to the data and the program for it (default: as given);
+    ``where`` says of what data the test is (default: any), by what is observed alone; ``start``
+    draws the auxiliary variables of the first state (default: the first sweep does).
     """
     functions = dict(functions or default_functions(graph))
-    tuning = _tuning(rng, graph, data, program)
+    remade = remade or (lambda seen: ({**data, **seen}, program))
+
+    def together() -> State:
+        return drawn_together(rng, graph, data, where)
+
+    def started() -> tuple[State, Sweep, State]:
+        return _started(rng, graph, data, remade, together(), start)
+
+    tuning = _tuning(started)
     measured = [
         [
             _measured(functions, {**data, **values})
-            for values in (
-                simulate(rng, graph, data),
-                *_before_and_after(rng, graph, data, program, sweeps, tuning),
-            )
+            for values in (together(), *_before_and_after(started, sweeps, tuning))
         ]
         for _ in range(replicates)
     ]
     samples = np.transpose(measured, (2, 1, 0))
+    _refuse_non_finite(dict(zip(functions, samples[:, -1], strict=True)))
     found = tuple(_tests(name, *three) for name, three in zip(functions, samples, strict=True))
     return GewekeResult(sum(found, ()), replicates, level)
 
@@ -126,9 +150,7 @@ def default_functions(graph: Graph) -> dict[str, Function]:
         for y in observed:
             found[f"mean of {x} times mean of {y}"] = partial(_product_of_means, x, y)
     for factor in graph.factors:
-        found[f"log density of {factor.name}"] = partial(
-            _sum_of, factor.log_density, factor.over, graph.sizes
-        )
+        found[f"log density of {factor.name}"] = partial(_log_density_of, factor, graph.sizes)
     return found
 
 
@@ -148,62 +170,94 @@ def _product_of_means(x: str, y: str, values: Mapping[str, Any]) -> float:
     return _mean_of(x, values) * _mean_of(y, values)
 
 
-def _sum_of(
-    template: Expr, over: tuple[Range, ...], sizes: Sizes, values: Mapping[str, Any]
-) -> float:
-    return float(np.sum(evaluate(template, over, values, sizes)))
+def _log_density_of(factor: Factor, sizes: Sizes, values: Mapping[str, Any]) -> float:
+    return float(np.sum(log_density(factor, values, sizes)))
 
 
 def _measured(functions: Mapping[str, Function], values: State) -> list[float]:
     return [f(values) for f in functions.values()]
 
 
-def _tuning(rng: np.random.Generator, graph: Graph, data: Values, program: Program) -> State:
+def drawn_together(
+    rng: np.random.Generator, graph: Graph, data: Values, where: Where | None = None
+) -> State:
+    """Ancestral draws of everything, made again until the constraints, and ``where``, hold."""
+    for _ in range(MOST_REFUSED):
+        values = _drawn(rng, graph, data)
+        if values is not None and (where is None or where(values)):
+            return values
+    names = ", ".join(p.name for p in graph.potentials) or "where="
+    raise RunError(
+        f"{names}: broken by {MOST_REFUSED} draws in a row; make the model smaller for a "
+        "joint-distribution test, or its priors such that what is asked for is likely."
+    )
+
+
+def _drawn(rng: np.random.Generator, graph: Graph, data: Values) -> State | None:
+    """Ancestral draws of everything, or `None` where the latent part breaks a constraint.
+
+    It is drawn first: what is broken may be no parameter of the rest.
+    """
+    if not graph.potentials:
+        return simulate(rng, graph, data)
+    statements = replace(graph, potentials=())
+    values = simulate(rng, statements, data, observed=False)
+    latent = {s.target.array.name: values[s.target.array.name] for s in graph.latent}
+    logs = [log_density(p, {**data, **values}, graph.sizes) for p in graph.potentials]
+    if not all(np.isin(found, (0, -np.inf)).all() for found in logs):
+        return simulate(rng, graph, data)  # refuses a potential that is no constraint
+    holds = all((found == 0).all() for found in logs)
+    return simulate(rng, statements, data, given=latent) if holds else None
+
+
+def _tuning(started: Started) -> State:
     """The tuning of moves, learnt on other draws: only fixed moves leave the joint invariant."""
-    state, constants, _ = _started(rng, graph, data, program)
+    state, sweep, _ = started()
     for _ in range(TUNING_SWEEPS):
-        program.sweep(rng, state, constants)
+        sweep(state)
         if not any(name.startswith("~") for name in state):
             break
     moves.freeze(state)
     return {name: value for name, value in state.items() if name.startswith("~")}
 
 
-def _before_and_after(
-    rng: np.random.Generator,
-    graph: Graph,
-    data: Values,
-    program: Program,
-    sweeps: int,
-    tuning: State,
-) -> tuple[State, State]:
+def _before_and_after(started: Started, sweeps: int, tuning: State) -> tuple[State, State]:
     """A draw of everything, and its latent part moved on by sweeps given its observed part."""
-    state, constants, values = _started(rng, graph, data, program)
+    state, sweep, values = started()
     state |= deepcopy(tuning)
     for _ in range(sweeps):
-        program.sweep(rng, state, constants)
+        sweep(state)
     moved = {name: np.asarray(state.get(name, value)) for name, value in values.items()}
     _refuse_non_finite(moved)
     return values, moved
 
 
 def _started(
-    rng: np.random.Generator, graph: Graph, data: Values, program: Program
-) -> tuple[State, Constants, State]:
-    """A draw of everything: its latent part as a state, the constants of its data, all of it."""
-    values = simulate(rng, graph, data)
+    rng: np.random.Generator,
+    graph: Graph,
+    data: Values,
+    remade: Remade,
+    values: State,
+    start: Program | None,
+) -> tuple[State, Sweep, State]:
+    """Of a draw of everything the latent part as a state, the sweep given the rest, and all."""
     latent = {s.target.array.name for s in graph.latent}
     seen = {n: v for n, v in values.items() if n in data or n not in latent}
     state = {n: np.array(v) for n, v in values.items() if n in latent}
-    return state, program.prepare({**data, **seen}), values
+    own, program = remade(seen)
+    constants = program.prepare(own)
+    if start is not None:
+        start.augment(rng, state, start.prepare(own))
+    return state, lambda state: program.sweep(rng, state, constants), values
 
 
 def _refuse_non_finite(values: State) -> None:
+    """Of a log density that is minus infinity no rank would tell: the state is impossible."""
     for name, value in values.items():
         if not np.isfinite(value).all():
             raise RunError(
-                f"{name}: not finite after a sweep; give the model moderate, proper priors at a "
-                "small size for a joint-distribution test."
+                f"{name}: not finite after a sweep; if the sweep is right, give the model "
+                "moderate, proper priors at a small size for a joint-distribution test."
             )
 
 

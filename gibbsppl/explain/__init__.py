@@ -1,6 +1,6 @@
 """A derivation as text, step by step, and the schedule that ``print(sampler)`` shows."""
 
 from gibbsppl.explain.derivation import explained
-from gibbsppl.explain.schedule_text import schedule_text
+from gibbsppl.explain.schedule_text import parts_told, schedule_text
 
-__all__ = ["explained", "schedule_text"]
+__all__ = ["explained", "parts_told", "schedule_text"]

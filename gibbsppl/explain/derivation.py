@@ -75,7 +75,8 @@ def explained(
 
 def _named(schedule: Schedule, name: str) -> list[Step]:
     """The steps that draw a variable, or the one that draws a statement."""
-    found = [s for s in schedule.steps if name in (s.statement.name, s.statement.target.array.name)]
+    names = {name, *(p.name for p in schedule.parts if p.of == name)}
+    found = [s for s in schedule.steps if names & {s.statement.name, s.statement.target.array.name}]
     if not found:
         raise CompileError(_unknown(schedule, name))
     return found

@@ -38,7 +38,7 @@ def schedule_text(schedule: Schedule, data: Mapping[str, Any] | None = None) -> 
 
     ``data`` is what repairs are tried with.
     """
-    notation = short_notation(schedule.graph)
+    notation = short_notation(schedule.whole)
     told = _rewrites(schedule, notation)
     for move in schedule.fallbacks:
         told += _fallback(move, schedule, notation, data or {})
@@ -53,11 +53,21 @@ def schedule_text(schedule: Schedule, data: Mapping[str, Any] | None = None) -> 
 
 
 def _rewrites(schedule: Schedule, notation: Notation) -> list[str]:
-    """The auxiliary variables: where they are, by which rule."""
-    return [
+    """The arrays taken apart; the auxiliary variables: where they are, by which rule."""
+    return [f"  {line}" for line in parts_told(schedule)] + [
         f'  added {r.variable}: "{r.rule.name}", from {notation.text(r.term)} in {r.factor}'
         for r in schedule.rewrites
     ]
+
+
+def parts_told(schedule: Schedule) -> list[str]:
+    """For each array that is taken apart, along which axis and into which parts."""
+    told = []
+    for of in dict.fromkeys(p.of for p in schedule.parts):
+        parts = [p for p in schedule.parts if p.of == of]
+        along = schedule.whole.variables[of].dims[parts[0].axis]
+        told.append(f"{of} taken apart along {along}: {', '.join(p.name for p in parts)}")
+    return told
 
 
 def _folded(line: str) -> list[str]:
@@ -113,7 +123,7 @@ def nearest_hint(graph: Graph, refusal: NotConjugate, notation: Notation) -> lis
 
 def _rows(schedule: Schedule, notation: Notation) -> list[str]:
     heads = [
-        (drawn_name(s, schedule.graph), owner(s), how_drawn(s, schedule)) for s in schedule.steps
+        (drawn_name(s, schedule.whole), owner(s), how_drawn(s, schedule)) for s in schedule.steps
     ]
     widths = [max(map(len, column)) for column in zip(*heads, strict=True)] if heads else []
     lines = []
@@ -157,7 +167,7 @@ def how_drawn(step: Step, schedule: Schedule) -> str:
         return "one by one"
     if not isinstance(step, BlockDraw):
         return ""
-    dims = schedule.graph.variables[step.statement.target.array.name].dims
+    dims = schedule.whole.variables[step.statement.target.array.name].dims
     return "jointly over " + ", ".join(dims[a].name for a in step.dense)
 
 

@@ -5,10 +5,12 @@
 
 from gibbsppl.rewrites.applied import Rewrite
 from gibbsppl.rewrites.collapsing import collapsible
-from gibbsppl.rewrites.driver import REWRITES, Rewritten, Stage, possible, rewritten
+from gibbsppl.rewrites.driver import PARTS, REWRITES, possible, rewritten
 from gibbsppl.rewrites.rows import Auxiliary, Facts, Rule
+from gibbsppl.rewrites.search import Rewritten, Stage
 
 __all__ = [
+    "PARTS",
     "REWRITES",
     "Auxiliary",
     "Facts",

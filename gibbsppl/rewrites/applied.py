@@ -46,25 +46,32 @@ def applications(
     rule: Rule,
     targets: Collection[str],
     factors: Collection[str] | None = None,
+    taken: Collection[str] = (),
 ) -> Iterator[Rewrite]:
     """The rule applied to all terms that hold a target, one after the other.
 
-    ``factors`` names those that are looked at: all by default.
+    ``factors`` names those that are looked at: all by default. No new variable has a name that is
+    ``taken``.
     """
     for name in factors or [f.name for f in graph.factors]:
-        while (rewrite := _first(graph, data, rule, name, targets)) is not None:
+        while (rewrite := _first(graph, data, rule, name, targets, taken)) is not None:
             yield rewrite
             graph, data = rewrite.graph, rewrite.data
 
 
 def _first(
-    graph: Graph, data: Mapping[str, Any], rule: Rule, name: str, targets: Collection[str]
+    graph: Graph,
+    data: Mapping[str, Any],
+    rule: Rule,
+    name: str,
+    targets: Collection[str],
+    taken: Collection[str],
 ) -> Rewrite | None:
     """The rule applied to the first terms of a factor that it fits."""
     factor = next((f for f in graph.factors if f.name == name), None)
     if factor is None:
         return None
-    facts = Facts(graph, data, _short_name(factor))
+    facts = Facts(graph, data, _short_name(factor), frozenset(targets), frozenset(taken))
     found = rule.apply(factor, facts, targets)
     if found is None:
         return None

@@ -24,6 +24,7 @@ from gibbsppl.expressions import (
     Over,
     dims_of,
     leaves_of,
+    mentions,
     substitute,
 )
 from gibbsppl.finite import LABEL, FiniteConditional
@@ -101,8 +102,10 @@ def _change(array: Maintained, own: FiniteConditional) -> Change | None:
                 raise NoIncrementsError(_several(array.name, own, [list(s.indices)]))
             value = Over(value, r.dim, r.start, r.stop)
         here = {label.target: LABEL + own.lower}
-        at = tuple(substitute(i, here) for i in s.indices)
-        places[at, over] = places.get((at, over), sp.S.Zero) + substitute(value, here)
+        at, value = tuple(substitute(i, here) for i in s.indices), substitute(value, here)
+        if any(mentions(e, (name,)) for e in (value, *at)):  # (under a sum over all elements)
+            raise NoIncrementsError(f"a sum over all of {name} changes {array.name}")
+        places[at, over] = places.get((at, over), sp.S.Zero) + value
     if len(places) > 1:
         raise NoIncrementsError(_several(array.name, own, [list(at) for at, _ in places]))
     found = (Change(array.element.array, at, v, over) for (at, over), v in places.items())

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import sympy as sp
+from sympy import Add
 
 from gibbsppl.conditionals import conditional_of
 from gibbsppl.contractions import bounded, data_only, pull_back
@@ -250,11 +251,25 @@ def _is_linear(piece: Piece) -> bool:
     return len(piece.views) == 1 and not piece.statistic.is_Pow
 
 
+def _prior(graph: Graph, statement: Statement, kept: tuple[Statement, ...]) -> Potential:
+    """What the prior of a variable has besides it that is not known: its normaliser, for one."""
+    name = statement.target.array.name
+    latent = {s.target.array.name for s in kept if s.is_latent}
+    rest = rest_of(statement.log_density, statement.over, (name,), graph.sizes)
+    unknown = (t for t in Add.make_args(expand_logs(rest, latent)) if mentions(t, latent))
+    return Potential(f"{name}_prior", Add(*unknown), statement.over)
+
+
 def _left(graph: Graph, marginal: Marginal) -> Graph:
     """The graph without a variable, and without the terms that hold it, but for the integral."""
     name = marginal.name
     kept = tuple(s for s in graph.statements if s.target.array.name != name)
-    rest = replace(graph, statements=kept)
+    priors = tuple(_prior(graph, s, kept) for s in graph.statements if s not in kept)
+    rest = replace(
+        graph,
+        statements=kept,
+        potentials=(*graph.potentials, *(p for p in priors if p.log_density != 0)),
+    )
     for factor in rest.factors:
         if mentions(factor.log_density, (name,)):
             density = rest_of(factor.log_density, factor.over, (name,), graph.sizes)

@@ -17,6 +17,7 @@ from gibbsppl.expressions import (
     Phi,
     Softplus,
     Where,
+    mentions,
     substitute,
 )
 from gibbsppl.graph import Range
@@ -67,8 +68,11 @@ def _odds(head: Expr, facts: Facts) -> tuple[Expr, ...] | None:
     """Log odds and a rest: ``log(a + exp(x))`` is ``Softplus(x - log(a)) + log(a)``."""
     if isinstance(head, Softplus):
         return head.args[0], sp.S.Zero
-    powers = [a for a in Add.make_args(head.args[0]) if isinstance(a, exp)]
-    if len(powers) != 1 or not head.args[0].is_Add:
+    terms = Add.make_args(head.args[0])
+    powers = [a for a in terms if isinstance(a, exp)]
+    if len(powers) > 1:  # (one against the rest)
+        powers = [a for a in terms if mentions(a, facts.targets)]
+    if len(powers) != 1 or len(terms) < 2 or not isinstance(powers[0], exp):
         return None
     rest = head.args[0] - powers[0]
     return (powers[0].args[0] - log(rest), log(rest)) if facts.is_positive(rest) else None

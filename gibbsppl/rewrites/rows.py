@@ -33,12 +33,15 @@ from gibbsppl.supports import Support
 class Facts:
     """What is known of a model: signs, whole numbers, data, free names.
 
-    ``factor`` is what the factor that is rewritten is called.
+    ``factor`` is what the factor that is rewritten is called, ``targets`` are the arrays that are
+    in the way, ``taken`` names that are used elsewhere.
     """
 
     graph: Graph
     data: Mapping[str, Any]
     factor: str
+    targets: frozenset[str] = frozenset()
+    taken: frozenset[str] = frozenset()
 
     @property
     def is_censored(self) -> bool:
@@ -137,7 +140,7 @@ class Facts:
 
     def fresh(self, name: str) -> str:
         """A name that no array has: the name wanted, or that with a number."""
-        taken = set(self.graph.variables) | {d.name for d in self.graph.deterministics}
+        taken = {*self.graph.variables, *(d.name for d in self.graph.deterministics), *self.taken}
         number, found = 1, name
         while found in taken:
             number += 1
@@ -146,7 +149,7 @@ class Facts:
 
     def fresh_dim(self, name: str) -> Dim:
         """A dim that the model does not have."""
-        taken = {d.name for d in self.graph.sizes}
+        taken = {d.name for d in self.graph.sizes} | self.taken
         number, found = 1, name
         while found in taken:
             number += 1

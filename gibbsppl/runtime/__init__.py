@@ -57,6 +57,7 @@ from gibbsppl.runtime.functions import (
     softplus,
     sqrt,
     sum_of_squares,
+    sum_rows,
     where,
     xlogy,
 )
@@ -72,7 +73,7 @@ from gibbsppl.runtime.moves import (
     slice_part,
     width_of,
 )
-from gibbsppl.runtime.multinomials import Rows, SumOfRows, multinomial, sum_rows
+from gibbsppl.runtime.multinomials import Rows, SumOfRows, multinomial
 from gibbsppl.runtime.places import (
     element_positions,
     missing_positions,
@@ -80,7 +81,14 @@ from gibbsppl.runtime.places import (
     plus_diagonal,
 )
 from gibbsppl.runtime.polya_gamma import polya_gamma
-from gibbsppl.runtime.scans import full, positions, scan, weighed
+from gibbsppl.runtime.scans import (
+    owned,
+    positions,
+    scan,
+    scan_recomputed,
+    weighed,
+    weighed_recomputed,
+)
 from gibbsppl.runtime.simulation import (
     simulate_asymmetric_laplace,
     simulate_bernoulli,
@@ -191,7 +199,6 @@ __all__ = [
     "expit",
     "exponential",
     "freeze",
-    "full",
     "gamma",
     "generalized_inverse_gaussian",
     "geometric",
@@ -230,6 +237,7 @@ __all__ = [
     "normal",
     "normal_cdf",
     "normal_log_cdf",
+    "owned",
     "pareto",
     "placed",
     "plus_diagonal",
@@ -237,6 +245,7 @@ __all__ = [
     "polya_gamma",
     "positions",
     "scan",
+    "scan_recomputed",
     "segment_max",
     "segment_min",
     "segment_sum",
@@ -325,6 +334,7 @@ __all__ = [
     "von_mises_fisher",
     "weibull",
     "weighed",
+    "weighed_recomputed",
     "where",
     "width_of",
     "wishart",

@@ -44,6 +44,7 @@ from scipy.special import gammaln as loggamma
 
 from gibbsppl.runtime.normalisers import log_bessel_i, log_bessel_k, log_fox_wright
 from gibbsppl.runtime.polya_gamma import log_polya_gamma
+from gibbsppl.runtime.shares import Shares, sum_by_row
 from gibbsppl.runtime.stirling import log_stirling
 
 __all__ = [
@@ -81,6 +82,7 @@ __all__ = [
     "softplus",
     "sqrt",
     "sum_of_squares",
+    "sum_rows",
     "where",
     "xlogy",
 ]
@@ -315,6 +317,8 @@ class Groups:
 
     def sum(self, values: Any) -> Any:
         """The sums by group of values of shape (n,) + trailing: (size,) + trailing."""
+        if isinstance(values, Shares):
+            return values.sum_by(self.index, self.size)
         values = np.asarray(values)
         if values.ndim == 1:
             return np.bincount(self.index, values, self.size)
@@ -343,3 +347,18 @@ class Groups:
         for n, (start, stop) in enumerate(itertools.pairwise(self._starts)):
             np.dot(left[start:stop].T, right[start:stop], out=sums[n])
         return sums
+
+
+def sum_rows(groups: Groups, values: Any) -> Any:
+    """The same as ``groups.sum(values)``: several times faster where there are many columns.
+
+    >>> sum_rows(Groups(np.array([2, 0, 2]), 3), np.array([[1.0], [2.0], [4.0]]))
+    array([[2.],
+           [0.],
+           [5.]])
+    """
+    if isinstance(values, Shares):
+        return values.sum_by(groups.index, groups.size)
+    values = np.asarray(values)
+    table = values.reshape(len(values), math.prod(values.shape[1:]))
+    return sum_by_row(groups.index, groups.size, table).reshape(groups.size, *values.shape[1:])

@@ -10,20 +10,23 @@ pieces that stay in the cache; the logarithms and exponentials are of the tables
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
 
-from gibbsppl.runtime.functions import Groups
+from gibbsppl.runtime.shares import Shares
 
 # Weights worked on at once: about half a megabyte.
 PIECE = 1 << 16
 # A unit costs a comparison for each label, a binomial draw about as much as this many.
 SMALL_TOTAL = 24
+# More counts than this are kept unit by unit.
+MANY = 1 << 16
 # Up to so many weights, NumPy's own draws take less time than what is gained.
 FEW = 1000
 # Below this sum, weights of a relative size that matters may have underflowed.
@@ -72,30 +75,6 @@ class SumOfRows(NDArrayOperatorsMixin):
         return np.asarray(self)[index]
 
 
-def sum_rows(groups: Groups, values: Any) -> Any:
-    """The sums by group of values of shape (n,) + trailing: (size,) + trailing.
-
-    A sparse matrix product: several times faster than `Groups.sum` where there are many columns.
-
-    >>> sum_rows(Groups(np.array([2, 0, 2]), 3), np.array([[1.0], [2.0], [4.0]]))
-    array([[2.],
-           [0.],
-           [5.]])
-    """
-    # It takes long to import, and few models come here.
-    from scipy.sparse import csc_array  # noqa: PLC0415
-
-    values = np.asarray(values)
-    columns = math.prod(values.shape[1:])
-    # (bytes and the like would overflow in their own type)
-    wide = values.astype(np.result_type(values, np.int64), copy=False)
-    count = len(groups.index)
-    ones, each = np.ones(count, wide.dtype), np.arange(count + 1)
-    belongs = csc_array((ones, groups.index, each), shape=(groups.size, count))
-    sums = belongs @ wide.reshape(count, columns)
-    return sums.astype(np.float64, copy=False).reshape(groups.size, *values.shape[1:])
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Weights:
     """Weights of some rows, labels first: products that may underflow, and exactly, from logs."""
@@ -119,14 +98,9 @@ def multinomial(rng: np.random.Generator, eta_1: Any, size: tuple[int, ...], n: 
         if sums.min(initial=1.0) > 0.0:
             counts = rng.multinomial(totals.reshape(size[:-1]), np.moveaxis(few / sums, 0, -1))
             return np.asarray(counts)
-    drawn = np.zeros((len(totals), count), np.int64)
-    at = np.flatnonzero(totals)
     weights = _products(eta_1, size) if isinstance(eta_1, SumOfRows) else _plain(eta_1, size)
-    step = max(1, PIECE // count)
-    for start in range(0, len(at), step):
-        piece = at[start : start + step]
-        _share_out(rng, weights, totals[piece], piece, drawn)
-    return drawn.reshape(size)
+    shares = _shares(rng, weights, totals, size)
+    return shares if shares.size > MANY else np.asarray(shares)
 
 
 def _totals(n: Any, size: tuple[int, ...]) -> Integers:
@@ -158,13 +132,15 @@ def _products(eta_1: SumOfRows, size: tuple[int, ...]) -> _Weights:
     tables = [np.ascontiguousarray(_scaled(table.T).T) for table in logs]
 
     def fast(at: Integers) -> Floats:
-        first, *others = (t.take(i[at], axis=0) for t, i in zip(tables, indices, strict=True))
+        rows = (t.take(i.take(at), axis=0) for t, i in zip(tables, indices, strict=True))
+        first, *others = rows
         for other in others:
             first *= other
         return np.ascontiguousarray(first.T)
 
     def exact(at: Integers) -> Floats:
-        first, *others = (t.take(i[at], axis=0) for t, i in zip(logs, indices, strict=True))
+        rows = (t.take(i.take(at), axis=0) for t, i in zip(logs, indices, strict=True))
+        first, *others = rows
         for other in others:
             first += other
         return _scaled(first.T)
@@ -185,10 +161,42 @@ def _checked(sums: Floats) -> Floats:
     return sums
 
 
-def _share_out(
-    rng: np.random.Generator, weights: _Weights, totals: Integers, at: Integers, drawn: Integers
-) -> None:
-    """Put shares of totals above zero into some rows of ``drawn``."""
+def _shares(
+    rng: np.random.Generator, weights: _Weights, totals: Integers, size: tuple[int, ...]
+) -> Shares:
+    """Shares of all totals: of small ones unit by unit, first the first unit of each."""
+    is_large, count = totals > SMALL_TOTAL, size[-1]
+    at, large = np.flatnonzero((totals > 0) & ~is_large), np.flatnonzero(is_large)
+    more = _further(totals if len(at) == len(totals) else totals[at])
+    kind: Any = np.int8 if count < 1 << 7 else np.int64
+    label = np.empty(len(at) + len(more), kind)
+    first, further = label[: len(at)], label[len(at) :]
+    cuts = [*range(0, len(at), max(1, PIECE // count)), len(at)]
+    for (start, stop), units in zip(pairwise(cuts), _within(more, cuts), strict=True):
+        running = _running(weights, at[start:stop])
+        first[start:stop] = _labels(rng, running)
+        if units.stop > units.start:
+            further[units] = _labels(rng, running.take(more[units] - start, axis=1))
+    counts = np.empty((len(large), count), np.int64)
+    for start in range(0, len(large), max(1, PIECE // count)):
+        piece = slice(start, start + max(1, PIECE // count))
+        counts[piece] = _binomials(rng, weights.exact(large[piece]), totals[large[piece]])
+    return Shares(size, np.concatenate((at, at[more])), label, large, counts)
+
+
+def _further(totals: Integers) -> Integers:
+    """For each unit but the first of a total, which total it belongs to."""
+    several = np.flatnonzero(totals > 1)
+    return np.repeat(several, totals[several] - 1)
+
+
+def _within(ordered: Integers, cuts: Sequence[int]) -> list[slice]:
+    """Where numbers in order are between one cut and the next."""
+    return [slice(*ends) for ends in pairwise(ordered.searchsorted(cuts).tolist())]
+
+
+def _running(weights: _Weights, at: Integers) -> Floats:
+    """Running sums of the weights of some rows."""
     running = weights.fast(at)
     _accumulate(running)
     lost = np.flatnonzero(~(running[-1] >= LEAST_SUM))
@@ -197,15 +205,7 @@ def _share_out(
         _accumulate(exact)
         _checked(exact[-1])
         running[:, lost] = exact
-    flat, first = drawn.reshape(-1), at * drawn.shape[1]
-    flat[first + _labels(rng, running)] = 1
-    small = totals <= SMALL_TOTAL
-    more = np.repeat(np.arange(len(at)), np.where(small, totals - 1, 0))
-    if more.size:
-        np.add.at(flat, first[more] + _labels(rng, running.take(more, axis=1)), 1)
-    if not small.all():
-        large = at[~small]
-        drawn[large] = _binomials(rng, weights.exact(large), totals[~small])
+    return running
 
 
 def _labels(rng: np.random.Generator, running: Floats) -> NDArray[Any]:
@@ -226,6 +226,7 @@ def _binomials(rng: np.random.Generator, weights: Floats, totals: Integers) -> I
     """Shares of large totals, one row each: how many of those left have each label."""
     # Sums from the last label on, so that a label with nothing but zeros behind it takes all.
     behind = np.cumsum(weights[::-1], axis=0)[::-1]
+    _checked(behind[0])
     shares = np.zeros((len(totals), len(weights)), np.int64)
     left = totals.copy()
     for k, (weight, total) in enumerate(zip(weights, behind, strict=True)):

@@ -86,14 +86,16 @@ def planned(model: Rewritten, *, exact: bool = False) -> Schedule:
     """The schedule of a rewritten model: its stages in order, in each the largest first."""
     steps: list[Step] = []
     graphs: list[Graph] = []
-    for stage in model.stages:
+    for stage in (*model.stages, *model.branches):
         maker = _Maker(stage.graph)
         own = [d for d in stage.derived if d.statement in stage.auxiliary]
         rest = [d for d in stage.derived if d.statement not in stage.auxiliary]
         ordered = (*own, *sorted(rest, key=lambda d: -_count(stage.graph, d.statement)))
         steps += map(maker.step, ordered)
         graphs += [stage.graph] * len(ordered)
-    schedule = Schedule(model.graph, tuple(steps), tuple(graphs), model.rewrites)
+    schedule = Schedule(
+        model.graph, tuple(steps), tuple(graphs), model.rewrites, model.parts, _passing(model)
+    )
     check_fresh(schedule)
     if exact and schedule.approximate:
         raise CompileError(
@@ -108,6 +110,12 @@ def planned(model: Rewritten, *, exact: bool = False) -> Schedule:
             + "\nLeave exact=True out to draw them by a fallback move, or change the model."
         )
     return schedule
+
+
+def _passing(model: Rewritten) -> frozenset[str]:
+    """The auxiliary variables that the graph of some branch lacks."""
+    names = {r.variable for r in model.rewrites}
+    return frozenset(n for b in model.branches for n in names if n not in b.graph.variables)
 
 
 class _Maker:

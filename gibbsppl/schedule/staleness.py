@@ -25,8 +25,21 @@ from gibbsppl.schedule.steps import ScanDraw, Schedule, Step
 
 def check_fresh(schedule: Schedule) -> None:
     """Refuse a schedule with a step that reads, or a sweep that ends with, a stale variable."""
-    every = _random(schedule.graph)
-    stale: dict[str, str] = {}
+    stale = _swept(schedule, {})
+    lasting = {name: cause for name, cause in stale.items() if name not in schedule.passing}
+    if lasting:
+        first, cause = min(lasting.items())
+        raise CompileError(
+            f"{first}: it is stale at the end of a sweep: {cause} was drawn with {first} "
+            f"integrated out. Draw {first} after {cause}."
+        )
+    # (what holds for some draws alone may be: the next sweep draws it anew before it is read)
+    _swept(schedule, stale)
+
+
+def _swept(schedule: Schedule, stale: Mapping[str, str]) -> dict[str, str]:
+    """What is stale after a sweep, each with the variable whose draw made it so."""
+    every, stale = _every(schedule), dict(stale)
     for step, graph in zip(schedule.steps, schedule.graphs, strict=True):
         (name,) = step.variables
         read = (_read(step, graph) & set(stale)) - {name}
@@ -39,12 +52,12 @@ def check_fresh(schedule: Schedule) -> None:
             )
         stale.pop(name, None)
         stale |= dict.fromkeys(every - _random(graph), name)
-    if stale:
-        first, cause = min(stale.items())
-        raise CompileError(
-            f"{first}: it is stale at the end of a sweep: {cause} was drawn with {first} "
-            f"integrated out. Draw {first} after {cause}."
-        )
+    return stale
+
+
+def _every(schedule: Schedule) -> set[str]:
+    """The variables of all graphs."""
+    return _random(schedule.graph).union(*map(_random, schedule.graphs))
 
 
 def carried(schedule: Schedule) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from gibbsppl.concavity import LogConcave
@@ -16,6 +16,7 @@ from gibbsppl.limits import Side
 from gibbsppl.matching import Conditional, NotConjugate
 from gibbsppl.rewrites import Rewrite
 from gibbsppl.rewrites.collapsing import Scan
+from gibbsppl.rewrites.parts import Part
 
 Kind = Literal["exact", "block", "finite", "concave", "move", "scan"]
 
@@ -201,12 +202,25 @@ class Schedule:
 
     ``graph`` is that of all variables. ``graphs`` has for each step the graph in which it draws:
     one that lacks auxiliary variables has them integrated out. ``rewrites`` brought them in.
+    ``parts`` are arrays that stand for positions of others while a sweep goes on; ``passing`` are
+    auxiliary variables that hold for some of its draws alone.
     """
 
     graph: Graph
     steps: tuple[Step, ...]
     graphs: tuple[Graph, ...]
     rewrites: tuple[Rewrite, ...] = ()
+    parts: tuple[Part, ...] = ()
+    passing: frozenset[str] = frozenset()
+
+    @property
+    def whole(self) -> Graph:
+        """The graph, with the arrays and the dims of all graphs that steps draw in."""
+        variables, sizes = dict(self.graph.variables), dict(self.graph.sizes)
+        for graph in self.graphs:
+            variables = {**graph.variables, **variables}
+            sizes = {**graph.sizes, **sizes}
+        return replace(self.graph, variables=variables, sizes=sizes)
 
     @property
     def auxiliary(self) -> tuple[str, ...]:

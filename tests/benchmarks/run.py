@@ -1,6 +1,6 @@
 """Generated sweeps and a cold start, beside the same work written by hand: ratios of CPU time.
 
-    python tests/benchmarks/run.py [sweeps] [cold] [peers]
+    python tests/benchmarks/run.py [sweeps] [cold] [memory] [peers]
 
 Both sides run in one process (cold start: one after the other, each in a fresh process), taking
 turns; a ratio is the median over the turns. Machines differ, the ratios less: quote only them.
@@ -10,6 +10,7 @@ Peers are other programs, if they are installed (``pip install poismf``); only o
 # Threads and paths are set before what reads them is imported.
 # ruff: noqa: E402
 
+import itertools
 import os
 
 # One thread: CPU time is what is compared. (NumPy reads this when it is imported.)
@@ -20,10 +21,12 @@ import statistics
 import subprocess
 import sys
 import time
+import tracemalloc
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from scipy.sparse import coo_array
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -114,10 +117,9 @@ def factorisation_pair(shape=(43, 11), ratings=430, factors=2):
 
 
 def counts_model(cells, shape, factors):
-    """A factorisation of counts of which most are zero."""
+    """A factorisation of counts of which most are zero, observed as a sparse array."""
     user, item, count = cells
-    table = np.zeros(shape)
-    table[user, item] = count
+    table = coo_array((count, (user, item)), shape=shape)
     coords = {"user": range(shape[0]), "item": range(shape[1]), "factor": range(factors)}
     with gp.Model(coords=coords, name="counts") as model:
         theta = gp.Gamma("theta", 0.3, rate=1.0, dims=("user", "factor"))
@@ -143,7 +145,7 @@ SWEEPS = {
         (2000, 1000), 60_000, 10
     ),
     "LDA, Reuters, 20 topics": lda_pair,
-    "counts, 6,000 x 4,000, 1,000,000, 20": counts_pair,
+    "poisson factorisation 1M": counts_pair,
 }
 
 
@@ -196,6 +198,27 @@ def cold_start(turns=5):
         yield f"{f'({name} - bare imports) / by hand':44}{ratio:12.2f}"
 
 
+def peak_of(function):
+    """The most bytes held at once while a function runs, above those held before."""
+    tracemalloc.start()
+    function()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
+
+
+def memory(shape=(6000, 4000), factors=(20, 50), cells=(500_000, 1_000_000)):
+    """Bytes at the peak of a sweep of sparse counts, for each that is not zero."""
+    for number, count in itertools.product(factors, cells):
+        found = counts_by_hand.data(*shape, count)
+        constants = counts_by_hand.prepare(*found, shape, number)
+        sides = by_hand(counts_by_hand, constants), generated(counts_model(found, shape, number))
+        for sweep in sides:
+            sweep()
+        hand, ours = (peak_of(sweep) / count for sweep in sides)
+        yield f"{f'{count:,} of 6,000 x 4,000, {number}':44}{hand:12.0f}{ours:12.0f}"
+
+
 def poismf_against_ours(shape=(6000, 4000), cells=1_000_000, factors=20, turns=5):
     """CPU seconds of one iteration of each method of poismf, and of one sweep."""
     from poismf import PoisMF
@@ -223,7 +246,7 @@ def poismf_against_ours(shape=(6000, 4000), cells=1_000_000, factors=20, turns=5
 
 
 def main(*parts):
-    """Print the tables asked for; both unless named."""
+    """Print the tables asked for; all but the peers unless named."""
     if not parts or "sweeps" in parts:
         print(f"{'one sweep, CPU microseconds':44}{'by hand':>12}{'generated':>12}{'ratio':>8}")
         for name, pair in SWEEPS.items():
@@ -232,10 +255,12 @@ def main(*parts):
         print("\nrats from a cold start, 4 x (500 + 1,000) sweeps, CPU seconds")
         for line in cold_start():
             print(line, flush=True)
+    if not parts or "memory" in parts:
+        print(f"\n{'peak of a sweep, bytes a count':44}{'by hand':>12}{'generated':>12}")
+        for line in memory():
+            print(line, flush=True)
     if "peers" in parts:
-        print(
-            "\ncounts, 6,000 x 4,000, 1,000,000, 20: CPU seconds of an iteration, of a sweep, ratio"
-        )
+        print("\npoisson factorisation 1M: CPU seconds of an iteration, of a sweep, ratio")
         for line in poismf_against_ours():
             print(line, flush=True)
 

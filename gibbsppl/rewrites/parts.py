@@ -1,0 +1,229 @@
+"""An array taken apart along an axis: each position an array of its own, drawn after the others.
+
+Comes in: a graph, the name of an array, one of its axes. Goes out: the same graph with as many
+arrays in its place. What is no closed form for all elements can be one for those at one position
+given those at the others: of the coefficients of a multinomial logit those of one category against
+the rest (C. C. Holmes and L. Held, 2006, "Bayesian auxiliary variable models for binary and
+multinomial regression", Bayesian Analysis 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import sympy as sp
+from sympy import Add
+
+from gibbsppl.expressions import (
+    Array,
+    Dim,
+    Equals,
+    Expr,
+    Leaf,
+    Over,
+    leaves_of,
+    mentions,
+    substitute,
+)
+from gibbsppl.graph import Censoring, Deterministic, Graph, Potential, Range, Statement, Variable
+
+# An axis longer than this is not taken apart: each position is a step of its own.
+MOST_PARTS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The array ``name`` that stands for position ``position`` on an axis of the array ``of``."""
+
+    name: str
+    of: str
+    axis: int
+    position: int
+
+
+def taken_apart(graph: Graph, name: str, axis: int) -> tuple[Graph, tuple[Part, ...]] | None:
+    """The graph with an array taken apart, and its parts; None where that cannot be done."""
+    statement, *others = [s for s in graph.statements if s.target.array.name == name]
+    dim = statement.target.indices[axis]
+    own = next((r for r in statement.over if r.dim == dim), None)
+    if others or own is None or statement.known != 0 or not 1 < len(own) <= MOST_PARTS:
+        return None
+    constants = _constants(graph, name, axis)
+    parts = tuple(
+        Part(_fresh(f"{name}_{c}", graph), name, axis, c) for c in range(own.start, own.stop)
+    )
+    if {p.position for p in parts} | set(constants) != set(range(graph.sizes[dim])):
+        return None
+    arrays = {p.position: Array(p.name, **_kind(statement.target.array)) for p in parts}
+    reader = _Reader(name, axis, graph.sizes, arrays, constants)
+    try:
+        statements = [s for t in graph.statements for s in _of_statement(t, statement, reader)]
+        return replace(
+            graph,
+            variables={**graph.variables, **_variables(graph, parts)},
+            statements=tuple(statements),
+            potentials=tuple(_of_potential(p, reader) for p in graph.potentials),
+            constants=tuple(c for c in graph.constants if c.target.array.name != name),
+            deterministics=tuple(_of_deterministic(d, reader) for d in graph.deterministics),
+        ), parts
+    except _NotReadableError:
+        return None
+
+
+class _NotReadableError(Exception):
+    """The array is read at positions of which none is a part."""
+
+
+def _constants(graph: Graph, name: str, axis: int) -> dict[int, Expr]:
+    """The values that are known at positions on an axis, as functions of the other dims."""
+    found: dict[int, Expr] = {}
+    for c in graph.constants:
+        if c.target.array.name != name:
+            continue
+        index = c.target.indices[axis]
+        ranges = {r.dim: r for r in c.over}
+        at = ranges.get(index)
+        for position in range(at.start, at.stop) if at else (int(index),):
+            found[position] = substitute(c.value, {index: sp.Integer(position)} if at else {})
+    return found
+
+
+def _kind(array: Array) -> dict[str, bool]:
+    """What is known of the elements of an array."""
+    return {"positive": True} if array.is_positive else {"real": True}
+
+
+def _fresh(name: str, graph: Graph) -> str:
+    """A name that no array has."""
+    taken, found, number = set(graph.variables), name, 1
+    while found in taken:
+        number += 1
+        found = f"{name}_{number}"
+    return found
+
+
+def _variables(graph: Graph, parts: tuple[Part, ...]) -> dict[str, Variable]:
+    found = {}
+    for part in parts:
+        whole = graph.variables[part.of]
+        dims = (*whole.dims[: part.axis], *whole.dims[part.axis + 1 :])
+        found[part.name] = replace(whole, name=part.name, dims=dims)
+    return found
+
+
+def _of_statement(statement: Statement, whole: Statement, reader: _Reader) -> tuple[Statement, ...]:
+    """The statement, or those of the parts, reading parts."""
+    if statement is not whole:
+        return (_read(statement, reader, _ranged(statement.over)),)
+    dim = statement.target.indices[reader.axis]
+    over = tuple(r for r in statement.over if r.dim != dim)
+    found = []
+    for position, array in reader.arrays.items():
+        at = {dim: sp.Integer(position)}
+        indices = (i for n, i in enumerate(statement.target.indices) if n != reader.axis)
+        arguments = tuple((n, substitute(e, at)) for n, e in statement.arguments)
+        lower, upper = (
+            None if b is None else substitute(b, at) for b in (statement.lower, statement.upper)
+        )
+        part = replace(
+            statement,
+            name=str(array),
+            target=array[tuple(indices)],
+            over=over,
+            arguments=arguments,
+            lower=lower,
+            upper=upper,
+        )
+        found.append(_read(part, reader, _ranged(over)))
+    return tuple(found)
+
+
+def _ranged(over: tuple[Range, ...]) -> set[Dim]:
+    return {r.dim for r in over}
+
+
+def _read(statement: Statement, reader: _Reader, ranged: set[Dim]) -> Statement:
+    """The statement with the array's parts in its arguments and bounds."""
+
+    def read(bound: Expr | None) -> Expr | None:
+        return None if bound is None else reader.read(bound, ranged)
+
+    return replace(
+        statement,
+        arguments=tuple((n, reader.read(e, ranged)) for n, e in statement.arguments),
+        lower=read(statement.lower),
+        upper=read(statement.upper),
+        censored=tuple(
+            Censoring(reader.read(c.where, ranged), read(c.lower), read(c.upper))
+            for c in statement.censored
+        ),
+    )
+
+
+def _of_potential(potential: Potential, reader: _Reader) -> Potential:
+    return replace(
+        potential, log_density=reader.read(potential.log_density, _ranged(potential.over))
+    )
+
+
+def _of_deterministic(deterministic: Deterministic, reader: _Reader) -> Deterministic:
+    return replace(deterministic, value=reader.read(deterministic.value, set()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Reads expressions of an array as expressions of its parts."""
+
+    name: str
+    axis: int
+    sizes: Mapping[Dim, int]
+    arrays: Mapping[int, Array]
+    constants: Mapping[int, Expr]
+
+    def read(self, expr: Expr, ranged: set[Dim]) -> Expr:
+        """The expression; ``ranged`` are dims at which the array cannot be read as a whole."""
+        expr = sp.sympify(expr)
+        if not mentions(expr, (self.name,)):
+            return expr
+        if isinstance(expr, Leaf):
+            return (
+                self._leaf(expr, ranged)
+                if expr.array.name == self.name
+                else self._gathered(expr, ranged)
+            )
+        if isinstance(expr, Over) and self._is_along(expr):
+            start, stop = map(int, expr.args[2:] or (0, self.sizes[expr.args[1]]))
+            at = (substitute(expr.body, {expr.args[1]: sp.Integer(c)}) for c in range(start, stop))
+            return Add(*(self.read(e, ranged) for e in at))
+        return expr.func(
+            *(self.read(a, ranged) if isinstance(a, sp.Expr) else a for a in expr.args)
+        )
+
+    def _is_along(self, expr: Over) -> bool:
+        """Whether a sum is over positions at which the array is read."""
+        (dim,) = expr.bound
+        leaves = leaves_of(expr.body, (self.name,))
+        return dim in self.sizes and any(leaf.indices[self.axis] == dim for leaf in leaves)
+
+    def _gathered(self, leaf: Leaf, ranged: set[Dim]) -> Expr:
+        return leaf.func(leaf.array, *(self.read(i, ranged) for i in leaf.indices))
+
+    def _leaf(self, leaf: Leaf, ranged: set[Dim]) -> Expr:
+        """One element: of a part, or chosen among those of all parts by an index."""
+        index = leaf.indices[self.axis]
+        rest = tuple(i for n, i in enumerate(leaf.indices) if n != self.axis)
+        if index.is_Integer:
+            return self._element(int(index), rest)
+        if index in ranged or mentions(sp.Add(*leaf.indices), (self.name,)):
+            raise _NotReadableError
+        every = (*self.arrays, *self.constants)
+        return Add(*(Equals(index, sp.Integer(c)) * self._element(c, rest) for c in every))
+
+    def _element(self, position: int, rest: tuple[Expr, ...]) -> Expr:
+        if position in self.arrays:
+            return self.arrays[position][rest]
+        value = self.constants[position]
+        if value.free_symbols:
+            raise _NotReadableError
+        return value

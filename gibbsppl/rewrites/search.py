@@ -1,0 +1,327 @@
+"""The search for rewrites: which rules, on which variables; and the stages that come out.
+
+Rules are tried where a variable has no exact conditional, and kept if they help. A rewrite for one
+variable alone, by which others would lose, is a *branch*: a graph of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sympy import Add
+
+from gibbsppl.concavity import LogConcave, known_bounds
+from gibbsppl.conditionals import Derived, conditional_of
+from gibbsppl.errors import CompileError
+from gibbsppl.expressions import Expr, Over, leaves_of, mentions
+from gibbsppl.graph import PLAIN, Graph, Statement
+from gibbsppl.matching import NotConjugate
+from gibbsppl.rewrites.applied import Rewrite, applications
+from gibbsppl.rewrites.collapsing import Scan
+from gibbsppl.rewrites.parts import Part
+from gibbsppl.rewrites.rows import Rule
+from gibbsppl.signs import NONNEGATIVE, sign_of
+
+# How many rules, one after the other, may be tried on one variable.
+MOST_RULES = 3
+
+# From best to worst: drawn from a closed form, by adaptive rejection all at once, the same one by
+# one, by a fallback move.
+CLOSED, CONCAVE, CONCAVE_BY_ELEMENT, FALLBACK = range(4)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stage:
+    """A graph, and what is drawn given its variables, later auxiliary ones integrated out."""
+
+    graph: Graph
+    derived: tuple[Derived | Scan, ...]
+    auxiliary: tuple[Statement, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rewritten:
+    """A model after its rewrites: the last graph, the data with new tables, the stages in order.
+
+    ``branches`` come after the stages: each has an auxiliary variable of its own for one variable,
+    in a graph without those of other branches. ``parts`` are arrays that stand for positions of
+    others.
+    """
+
+    graph: Graph
+    data: Mapping[str, Any]
+    rewrites: tuple[Rewrite, ...]
+    stages: tuple[Stage, ...]
+    branches: tuple[Stage, ...] = ()
+    parts: tuple[Part, ...] = ()
+
+    @property
+    def qualities(self) -> dict[str, int]:
+        """How good the conditional of each array is, by name."""
+        found: dict[str, int] = {}
+        for derived in (d for stage in (*self.stages, *self.branches) for d in stage.derived):
+            name = derived.statement.target.array.name
+            if not isinstance(derived, Scan):
+                found[name] = max(found.get(name, CLOSED), quality_of(derived))
+        return found
+
+
+def wherever(graph: Graph, data: Mapping[str, Any], rule: Rule) -> tuple[Rewrite, ...]:
+    """A rule applied wherever it fits for any latent variable, one after the other."""
+    found: list[Rewrite] = []
+    factors = [f.name for f in graph.factors]
+    for name in dict.fromkeys(s.target.array.name for s in graph.latent):
+        made = tuple(applications(graph, data, rule, (name,), factors))
+        found += made
+        if made:
+            graph, data = made[-1].graph, made[-1].data
+    return tuple(found)
+
+
+def _does_not_fit(
+    rule: Rule, graph: Graph, data: Mapping[str, Any], latent: Collection[str]
+) -> str:
+    heads = rule.head if isinstance(rule.head, tuple) else (rule.head,)
+    near = [
+        f"{f.name} has {PLAIN.text(e)}{_what_is_negative(e, graph, data)}"
+        for f in graph.factors
+        for e in sorted(f.log_density.atoms(*heads) if heads else (), key=str)
+        if mentions(e, latent)
+    ]
+    found = f" ({'; '.join(near[:3])})" if near else ""
+    return (
+        f"rewrites[{rule.name!r}]: no term of the model{found} has the form that it needs, "
+        f"{rule.identity}: all terms of a sum must be known to be positive or zero, and counts to "
+        "be whole numbers. Leave it out, or give the variables supports from which that follows."
+    )
+
+
+def _what_is_negative(head: Expr, graph: Graph, data: Mapping[str, Any]) -> str:
+    """The first term of a sum under a head that is not known to be positive or zero."""
+    total = head.args[0].body if isinstance(head.args[0], Over) else head.args[0]
+    if total.is_Add or total is not head.args[0]:
+        for term in Add.make_args(total):
+            sign = sign_of(term, known_bounds(graph, data))
+            if sign not in NONNEGATIVE:
+                may = "may be negative" if sign == "unknown" else "is negative"
+                return f", whose term {PLAIN.text(term)} {may}"
+    return ""
+
+
+def _last(graph: Graph, kept: tuple[Rewrite, ...]) -> Graph:
+    return kept[-1].graph if kept else graph
+
+
+def _data(data: Mapping[str, Any], kept: tuple[Rewrite, ...]) -> Mapping[str, Any]:
+    return kept[-1].data if kept else data
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Search:
+    """Conditionals by graph, each derived once.
+
+    ``found`` keeps the graphs, too: the identity of one that is gone may be another's.
+    """
+
+    data: Mapping[str, Any]
+    found: dict[tuple[int, str], tuple[Graph, Derived]]
+    elements: frozenset[str]
+
+    def derived(self, graph: Graph, data: Mapping[str, Any], statement: Statement) -> Derived:
+        """The conditional of a statement in a graph."""
+        key = (id(graph), statement.name)
+        if key not in self.found:
+            asked = statement.target.array.name in self.elements
+            own = graph.statement(statement.name)
+            self.found[key] = graph, conditional_of(graph, own, data, elements=asked)
+        return self.found[key][1]
+
+    def asked(self, graph: Graph, rules: tuple[Rule, ...]) -> tuple[Rewrite, ...]:
+        """The rules that the user asks for, each wherever it fits; one may make way for another."""
+        kept: tuple[Rewrite, ...] = ()
+        waiting = list(rules)
+        latent = {s.target.array.name for s in graph.latent}
+        while waiting:
+            for rule in waiting:
+                found = wherever(_last(graph, kept), _data(self.data, kept), rule)
+                if found:
+                    break
+            else:
+                raise CompileError(_does_not_fit(waiting[0], graph, self.data, latent))
+            for rewrite in found:
+                if not self._is_exact(rewrite):
+                    raise CompileError(
+                        f"rewrites[{rule.name!r}]: {rewrite.variable}, which it would add to "
+                        f"{rewrite.factor}, has no closed form itself; leave it out."
+                    )
+            waiting.remove(rule)
+            kept += found
+        return kept
+
+    def needed(
+        self,
+        graph: Graph,
+        kept: tuple[Rewrite, ...],
+        statement: Statement,
+        allowed: tuple[Rule, ...],
+    ) -> tuple[Rewrite, ...]:
+        """The fewest rewrites that give a variable a better conditional; none if it is good."""
+        now = self._quality(graph, kept, statement) if allowed else CLOSED
+        if now <= CONCAVE:
+            return ()
+        best: tuple[int, tuple[Rewrite, ...]] = (now, ())
+        waiting: list[tuple[Rewrite, ...]] = [()]
+        for _ in range(MOST_RULES):
+            waiting = [
+                (*made, *more)
+                for made in waiting
+                for more in self._more(graph, (*kept, *made), statement, allowed)
+            ]
+            for made in waiting:
+                quality = self._quality(graph, (*kept, *made), statement)
+                if quality < best[0]:
+                    best = (quality, made)
+            if best[0] <= CONCAVE:
+                break
+        return best[1]
+
+    def _more(
+        self,
+        graph: Graph,
+        kept: tuple[Rewrite, ...],
+        statement: Statement,
+        allowed: tuple[Rule, ...],
+    ) -> Iterator[tuple[Rewrite, ...]]:
+        """One more rule applied wherever it fits, whose variables have exact conditionals."""
+        target = {statement.target.array.name}
+        for rule in allowed:
+            made = tuple(applications(_last(graph, kept), _data(self.data, kept), rule, target))
+            if made and all(self._is_exact(r) for r in made):
+                yield made
+
+    def _of_own(self, rewrite: Rewrite) -> Derived:
+        """The conditional of the variable that a rewrite adds."""
+        return self.derived(rewrite.graph, rewrite.data, rewrite.statement)
+
+    def _is_exact(self, rewrite: Rewrite) -> bool:
+        return quality_of(self._of_own(rewrite)) == CLOSED
+
+    def _quality(self, graph: Graph, kept: tuple[Rewrite, ...], statement: Statement) -> int:
+        """The quality of a variable's conditional in the best graph that it can be drawn in."""
+        return self._home(graph, kept, statement)[0]
+
+    def _home(
+        self, graph: Graph, kept: tuple[Rewrite, ...], statement: Statement
+    ) -> tuple[int, int]:
+        """The best quality of a variable's conditional, and the stage that it is drawn in.
+
+        Closed forms are those of the last stage (which reads the least), others of the first one.
+        """
+        best = (FALLBACK + 1, 0)
+        for stage, (g, data) in enumerate(self._graphs(graph, kept)):
+            if stage and _is_tied(kept[stage - 1].statement, statement):
+                break
+            quality = quality_of(self.derived(g, data, statement))
+            if quality < best[0] or quality == CLOSED:
+                best = (quality, stage)
+        return best
+
+    def _graphs(
+        self, graph: Graph, kept: tuple[Rewrite, ...]
+    ) -> tuple[tuple[Graph, Mapping[str, Any]], ...]:
+        return ((graph, self.data), *((r.graph, r.data) for r in kept))
+
+    def branches(
+        self,
+        graph: Graph,
+        kept: tuple[Rewrite, ...],
+        alone: Collection[str],
+        allowed: tuple[Rule, ...],
+    ) -> dict[str, tuple[Rewrite, ...]]:
+        """Rewrites for one variable alone, of those that have no good conditional otherwise."""
+        found: dict[str, tuple[Rewrite, ...]] = {}
+        taken = {n for r in kept for n in _names(r.graph)}
+        for statement in graph.latent:
+            name = statement.target.array.name
+            if name not in alone and self._quality(graph, kept, statement) <= CONCAVE:
+                continue
+            for start, data in reversed(self._graphs(graph, kept)):
+                made = self._branch(start, data, statement, allowed, taken)
+                if made:
+                    found[statement.name] = made
+                    taken |= {n for r in made for n in _names(r.graph)}
+                    break
+        return found
+
+    def _branch(
+        self,
+        graph: Graph,
+        data: Mapping[str, Any],
+        statement: Statement,
+        allowed: tuple[Rule, ...],
+        taken: Collection[str],
+    ) -> tuple[Rewrite, ...]:
+        """One rule that gives a variable a closed form."""
+        target = {statement.target.array.name}
+        for rule in allowed:
+            made = tuple(applications(graph, data, rule, target, taken=taken))
+            if made and all(self._is_exact(r) for r in made):
+                last = made[-1]
+                if quality_of(self.derived(last.graph, last.data, statement)) == CLOSED:
+                    return made
+        return ()
+
+    def staged(
+        self,
+        graph: Graph,
+        kept: tuple[Rewrite, ...],
+        branches: Mapping[str, tuple[Rewrite, ...]],
+    ) -> Rewritten:
+        """The stages of a sweep: what comes before each auxiliary variable, and what comes last."""
+        homes = {
+            s.name: self._home(graph, kept, s)[1] for s in graph.latent if s.name not in branches
+        }
+        stages = []
+        for stage, (g, data) in enumerate(self._graphs(graph, kept)):
+            own = (kept[stage - 1].statement,) if stage else ()
+            here = (s for s in graph.latent if homes.get(s.name) == stage)
+            drawn = tuple(self.derived(g, data, s) for s in (*own, *here))
+            stages.append(Stage(g, drawn, own))
+        ends: list[Stage] = []
+        for name, made in branches.items():
+            ends += [Stage(r.graph, (self._of_own(r),), (r.statement,)) for r in made]
+            last = made[-1]
+            drawn = (self.derived(last.graph, last.data, graph.statement(name)),)
+            ends.append(Stage(last.graph, drawn))
+        every = (*kept, *(r for made in branches.values() for r in made))
+        data = dict(self.data)
+        for r in every:
+            data |= r.data
+        return Rewritten(_last(graph, kept), data, every, tuple(stages), tuple(ends))
+
+
+def _names(graph: Graph) -> set[str]:
+    """The names of all arrays and dims."""
+    return {*graph.variables, *(d.name for d in graph.sizes)}
+
+
+def quality_of(derived: Derived) -> int:
+    """How good a conditional is, from `CLOSED` to `FALLBACK`."""
+    if isinstance(derived, NotConjugate):
+        return FALLBACK
+    if isinstance(derived, LogConcave):
+        return CONCAVE_BY_ELEMENT if derived.elements else CONCAVE
+    return CLOSED
+
+
+def _is_tied(auxiliary: Statement, statement: Statement) -> bool:
+    """Whether the values that an auxiliary variable can have depend on a variable."""
+    support = auxiliary.support
+    array = statement.target.array.name
+    return any(
+        leaves_of(bound, (array,))
+        for bound in (support.lower, support.upper)
+        if not isinstance(bound, int | float)
+    )

@@ -1,0 +1,498 @@
+"""Every model of the library passes a joint-distribution test, in every way in which it is drawn.
+
+J. Geweke (2004), "Getting it right", Journal of the American Statistical Association 99, 799-804,
+with independent replicates: parameters and data are drawn together, and sweeps given these data
+must leave every distribution as it is (`gibbsppl.checks.geweke`). Models are at a small size, with
+moderate priors, both by their own arguments. The level is shared out among all models and ways, and
+within each of them among all functions and tests: nothing else decides what is too far.
+"""
+
+import ast
+import re
+from functools import cache, partial
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import gibbsppl as gp
+import models
+from gibbsppl.backends.program import load
+from gibbsppl.checks import geweke as checks_geweke
+from gibbsppl.checks.geweke import drawn_together, geweke
+from gibbsppl.errors import CompileError, RunError
+from gibbsppl.rewrites.driver import REWRITES
+from gibbsppl.sampler import _compiled
+from models import (
+    bayesian_lasso,
+    beetles,
+    bivariate_gaussian,
+    capture_recapture,
+    coin,
+    dice,
+    dirichlet_process,
+    dyes,
+    eight_schools,
+    gaussian,
+    gaussian_mean,
+    gaussian_mixture,
+    gaussian_variance,
+    horseshoe,
+    lda,
+    linear_regression,
+    matrix_factorisation,
+    negative_binomial,
+    ordered_probit,
+    poisson_factorisation,
+    poisson_tensor,
+    pumps,
+    rats,
+    robust_regression,
+    salm,
+    seeds,
+    spike_and_slab,
+)
+
+# The probability that any of the tests fails though all samplers are right.
+LEVEL = 1e-3
+REPLICATES, FEW_REPLICATES = 1500, 300
+SWEEPS = 3
+
+X = np.array([[0.5, -1.0], [-1.2, 0.3], [0.8, 0.9], [0.1, -0.4]])
+Y = np.array([0.3, -1.1, 0.7, 1.9])
+SCALE = {"shape": 3, "rate": 2}
+REGRESSION = {"x": X, "y": Y, "columns": "ab", "intercept_precision": 1}
+GROWTH = {"weights": np.ones((3, 3)), "days": (1, 2, 4), "mean_precision": 1}
+SCHOOLS = {"effects": (1, 0, 3), "standard_errors": (1.5, 0.5, 1), "mean_precision": 0.5}
+CLUSTERS = {"velocities": Y, "prior_mean": 1, "prior_precision": 0.5}
+BREAKS = {"breaks": (0, 1, 3, 2), "x": X, "terms": "ab", "precision": 1, "shape": 3, "rate": 1}
+RATINGS = (0, 0, 1, 2, 1), (0, 1, 1, 0, 0), (1.0, 2.0, 0.0, 1.0, 1.0)
+
+# What is observed gives the shapes alone: every replicate draws its own.
+SMALL = {
+    "coin": partial(coin.model, heads=3, tails=2, a=2, b=3),
+    "dice": partial(dice.model, counts={"white": (3, 2, 1), "red": (1, 0, 2)}, a=1.5),
+    "gaussian_mean": partial(gaussian_mean.model, y=Y, tau=2, prior_mean=1, prior_precision=1),
+    "gaussian_variance": partial(gaussian_variance.model, y=Y, mu=1, **SCALE),
+    "gaussian": partial(gaussian.model, y=Y, prior_mean=1, prior_precision=0.5, **SCALE),
+    "bivariate_gaussian": bivariate_gaussian.model,
+    "bivariate_gaussian, joint": partial(bivariate_gaussian.model, form="joint"),
+    "linear_regression": partial(linear_regression.model, **REGRESSION, **SCALE),
+    "rats": partial(rats.model, **GROWTH, **SCALE),
+    "rats, uniform sd": partial(
+        rats.model, **GROWTH, **SCALE, sd_prior="uniform", sd_upper=3
+    ),
+    "pumps": partial(
+        pumps.model, (1, 0, 3), (1.5, 0.5, 2), alpha_rate=0.3, beta_shape=3, beta_rate=2
+    ),
+    "eight_schools": partial(eight_schools.model, **SCHOOLS, **SCALE),
+    "eight_schools, uniform sd": partial(
+        eight_schools.model, **SCHOOLS, sd_prior="uniform", sd_upper=3
+    ),
+    "dyes": partial(dyes.model, np.ones((3, 2)), mean_precision=0.5, **SCALE),
+    "matrix_factorisation": partial(
+        matrix_factorisation.model, RATINGS, names=("abc", "pq"), level=1, tau=2
+    ),
+    "gaussian_mixture": partial(
+        gaussian_mixture.model, **CLUSTERS, components=2, concentration=1.5, **SCALE
+    ),
+    "lda": partial(
+        lda.model, ((0, 0, 0, 1, 1), (0, 1, 0, 2, 1), ["a", "b", "c"]), topics=2, alpha=0.8, eta=0.7
+    ),
+    "seeds": partial(
+        seeds.model, (1, 0, 2, 3), (2, 3, 2, 4), (0, 0, 1, 1), (0, 1, 0, 1), precision=1, **SCALE
+    ),
+    "beetles": partial(beetles.model, (1, 2, 2), (2, 3, 2), (1, 2, 4), precision=0.5),
+    "beetles, probit": partial(
+        beetles.model, (1, 2), (2, 2), (1, 2), precision=0.5, link="probit"
+    ),
+    "salm": partial(
+        salm.model, ((1, 0), (3, 1)), (0, 10), precision=1, toxicity_precision=1, **SCALE
+    ),
+    "robust_regression": partial(
+        robust_regression.model, x=X, loss=Y, columns="ab", precision=1, **SCALE
+    ),
+    "bayesian_lasso": partial(
+        bayesian_lasso.model, **REGRESSION, penalty_prior=(3, 2), noise_prior=(3, 2)
+    ),
+    "horseshoe": partial(horseshoe.model, **REGRESSION, **SCALE),
+    "spike_and_slab": partial(spike_and_slab.model, **REGRESSION, slab=1, noise_prior=(3, 2)),
+    "ordered_probit": partial(
+        ordered_probit.model,
+        counts={"A": (0, 1, 0), "B": (3, 3, 3)},
+        cut_precision=0.2,
+        effect_precision=0.2,
+    ),
+    "negative_binomial": partial(negative_binomial.model, **BREAKS),
+    "negative_binomial, odds": partial(negative_binomial.model, **BREAKS, form="odds"),
+    "capture_recapture": partial(
+        capture_recapture.model, (3, 2, 2), (0, 1, 1), most=12, a=2, b=3
+    ),
+    "poisson_factorisation": partial(
+        poisson_factorisation.model, [[1, 0, 2], [0, 3, 1]], topics=2, shape=2, rate=1, eta=1.2
+    ),
+    "poisson_tensor": partial(
+        poisson_tensor.model, [[[1, 0], [2, 0]], [[0, 3], [1, 1]]], topics=2, shape=2, rate=2
+    ),
+    "dirichlet_process": partial(
+        dirichlet_process.model,
+        **CLUSTERS,
+        components=3,
+        concentration_shape=2,
+        concentration_rate=1,
+        **SCALE,
+    ),
+}  # fmt: skip
+
+
+def without(*rules):
+    return {"rewrites": dict.fromkeys(rules, False)}
+
+
+def with_(*rules, but=()):
+    return {"rewrites": dict.fromkeys(rules, True) | dict.fromkeys(but, False)}
+
+
+POLYA_GAMMA, POWER, TABLES = "Polya-Gamma", "power of a sum", "tables of customers"
+
+# The ways to draw a model besides the one that it is given: keyword arguments of gp.compile.
+WAYS = {
+    "bivariate_gaussian, joint": {"by element": {"blocks": {"x": "elements"}}},
+    "gaussian_mixture": {w: s for w, s in gaussian_mixture.WAYS.items() if s},
+    "lda": {w: s for w, s in lda.WAYS.items() if s and "approximate" not in s}
+    | {"words integrated out": {"collapse": ("phi",)}},
+    "seeds": {"plain": without(POLYA_GAMMA)},
+    "beetles": {"Polya-Gamma": with_(POLYA_GAMMA)},
+    "beetles, probit": {"latent normal": with_("latent normal")},
+    "robust_regression": {"plain": without(POWER)},
+    "bayesian_lasso": {"plain": without("distance")},
+    "horseshoe": {"power of a sum": with_(POWER)},
+    "spike_and_slab": {
+        "weights integrated out": {"collapse": ("beta",)},
+        "intercept integrated out": {"collapse": ("intercept",)},
+        "noise integrated out": {"collapse": ("tau",)},
+    },
+    "ordered_probit": {"plain": without("latent normal between")},
+    "negative_binomial": {
+        "plain": without(POLYA_GAMMA),
+        "power of a sum": with_(POWER),
+        "tables": with_(TABLES),
+        "tables alone": with_(TABLES, but=[POLYA_GAMMA]),
+        "power of a sum and tables": with_(POWER, TABLES),
+    },
+    "negative_binomial, odds": {
+        "plain": without(POLYA_GAMMA),
+        "tables": with_(TABLES),
+        "tables alone": with_(TABLES, but=[POLYA_GAMMA]),
+    },
+    "capture_recapture": {
+        "tables": with_(TABLES),
+        "fraction": with_("fraction"),
+        "both": with_(TABLES, "fraction"),
+        "chances integrated out": {"collapse": ("p",)},
+    },
+    "poisson_tensor": {"plain": without("share out")},
+    "dirichlet_process": {
+        "tables": with_(TABLES),
+        "sticks integrated out": {"collapse": ("v",)},
+        "means integrated out": {"collapse": ("mu",)},
+        "precisions integrated out": {"collapse": ("tau",)},
+        "sticks and means integrated out": {"collapse": ("v", "mu")},
+    },
+}
+# Ways whose tables have rows for what is observed: a program for each outcome.
+WRITTEN_FOR_ITS_DATA = {("beetles, probit", "latent normal")}
+
+
+def no_more_than_there_must_be(values):
+    """Whether all that were caught could be of as many fish as there are at least."""
+    return values["caught"].max() <= 5
+
+
+# Ways that fit some data only: a rule asks for what is certain to be positive.
+FITS = {("capture_recapture", way): no_more_than_there_must_be for way in ("tables", "both")}
+CASES = [(name, way) for name in SMALL for way in ("as compiled", *WAYS.get(name, ()))]
+
+# What is offered and then refused, with the reason.
+REFUSED = {
+    ("poisson_factorisation", "share out"): "there is no fallback move on the simplex",
+}
+
+
+def settings_of(name, way):
+    return WAYS.get(name, {}).get(way, {})
+
+
+@cache
+def compiled(name, way="as compiled"):
+    return gp.compile(SMALL[name](), **settings_of(name, way))
+
+
+# ---- nothing is left out ---------------------------------------------------------------------
+
+
+def test_every_model_is_in_the_table():
+    assert {name.split(",")[0] for name in SMALL} == {
+        m.__name__.removeprefix("models.") for m in models.ALL
+    }
+
+
+# The models whose ways take seconds to compile.
+MANY_RULES = ("negative_binomial",)
+
+
+def drawn_how(sampler):
+    """What tells ways apart: the rewrites that were made, what was integrated out, the steps."""
+    made = frozenset(r.rule.name for r in sampler.schedule.rewrites)
+    kinds = tuple(sorted((s.statement.name, s.kind) for s in sampler.schedule.steps))
+    return made, frozenset(sampler.settings["collapse"]), kinds
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=pytest.mark.slow if n in MANY_RULES else ()) for n in SMALL],
+)
+def test_every_way_that_a_model_offers_is_in_the_table(name):
+    ways = {drawn_how(compiled(n, way)) for n, way in CASES if n == name}
+    for settings in compiled(name)._variants().values():
+        what = (*settings.get("rewrites", {}), *settings.get("collapse", ()))
+        reason = REFUSED.get((name, *what))
+        if reason is None:
+            assert drawn_how(gp.compile(SMALL[name](), **settings)) in ways, settings
+        else:
+            with pytest.raises(CompileError, match=reason):
+                gp.compile(SMALL[name](), **settings)
+
+
+# No model of the library has hidden or truncated values, or events that are seen to happen at all.
+IN_NO_MODEL = {"hidden value", "rejected draws", "at least one"}
+
+
+def test_every_rule_that_a_model_could_be_given_is_in_the_table():
+    made = {r.rule.name for case in CASES for r in compiled(*case).schedule.rewrites}
+
+    assert made == {r.name for r in REWRITES} - IN_NO_MODEL
+
+
+# ---- the test --------------------------------------------------------------------------------
+
+
+def remade(name, way):
+    """The data and the program for what is observed, each made once."""
+    sampler, own = compiled(name, way), SMALL[name]()
+    known = {}
+
+    def made(seen):
+        key = tuple((n, np.asarray(v).tobytes()) for n, v in sorted(seen.items()))
+        if key not in known:
+            data = {**own.data, **seen}
+            again = _compiled(sampler.graph, data, sampler.coords, sampler.settings)
+            known[key] = again.data, again.program
+        return known[key]
+
+    return made
+
+
+def result(name, way, *, replicates, program=None, again=None):
+    sampler = compiled(name, way)
+    return geweke(
+        np.random.default_rng(list(f"{name}: {way}".encode())),
+        sampler.graph,
+        sampler.data,
+        program or sampler.program,
+        replicates=replicates,
+        sweeps=SWEEPS,
+        level=LEVEL / len(CASES),
+        remade=again,
+        where=FITS.get((name, way)),
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "way"), CASES)
+def test_sweeps_leave_the_joint_distribution_as_it_is(name, way):
+    again = remade(name, way) if (name, way) in WRITTEN_FOR_ITS_DATA else None
+    found = result(name, way, replicates=REPLICATES, again=again)
+
+    assert found.passed, f"\n{found}"
+
+
+QUICK = (
+    ("gaussian", "as compiled"),
+    ("matrix_factorisation", "as compiled"),
+    ("gaussian_mixture", "weights and means integrated out"),
+    ("seeds", "as compiled"),
+    ("robust_regression", "as compiled"),
+    ("ordered_probit", "as compiled"),
+    ("capture_recapture", "both"),
+    ("poisson_factorisation", "as compiled"),
+)
+
+
+@pytest.mark.parametrize(("name", "way"), QUICK)
+def test_few_replicates_are_as_they_were(name, way):
+    found = result(name, way, replicates=FEW_REPLICATES)
+
+    assert found.passed, f"\n{found}"
+
+
+@pytest.mark.parametrize(("name", "way"), CASES)
+def test_each_conditional_is_the_ratio_of_joint_densities(name, way):
+    assert compiled(name, way).verify().passed
+
+
+# ---- what is drawn together ------------------------------------------------------------------
+
+
+def test_constraints_hold_for_what_is_drawn_together():
+    sampler = compiled("ordered_probit")
+    rng = np.random.default_rng(5)
+    cuts = [drawn_together(rng, sampler.graph, sampler.data)["cut"] for _ in range(200)]
+
+    assert (np.diff(cuts) > 0).all()
+    # Two normals in order: without regard to which is which, two independent ones.
+    assert stats.kstest(np.ravel(cuts), stats.norm(0, 0.2**-0.5).cdf).pvalue > LEVEL
+
+
+def test_constraints_that_hardly_ever_hold_are_refused(monkeypatch):
+    monkeypatch.setattr(checks_geweke, "MOST_REFUSED", 50)
+    with gp.Model(coords={"t": 40}) as m:
+        x = gp.Normal("x", 0, tau=1, dims="t")
+        gp.Constraint("order", x.lag("t", 1) < x)
+    with pytest.raises(RunError, match=r"^order: broken by 50 draws in a row; make"):
+        drawn_together(np.random.default_rng(1), m.graph, m.data)
+
+
+# ---- planted bugs ----------------------------------------------------------------------------
+
+
+def instead(pattern, wrong):
+    """Something else in the draws of a source, all of whose conditionals are right."""
+
+    def planted(source):
+        start = source.index("def augment(" if "def augment(" in source else "def sweep(")
+        assert re.search(pattern, source[start:]), source[start:]
+        return source[:start] + re.sub(pattern, wrong, source[start:], count=1)
+
+    return planted
+
+
+def drawn_before(name, other):
+    """A variable drawn before another one, not after it."""
+
+    def planted(source):
+        module = ast.parse(source)
+        (sweep,) = (f for f in module.body if isinstance(f, ast.FunctionDef) and f.name == "sweep")
+        late, early = (
+            next(s for s in sweep.body if ast.unparse(s).startswith(f"s['{n}'] = "))
+            for n in (name, other)
+        )
+        assert sweep.body.index(early) < sweep.body.index(late)
+        sweep.body.remove(late)
+        sweep.body.insert(sweep.body.index(early), late)
+        return ast.unparse(module)
+
+    return planted
+
+
+BUGS = {
+    "a wrong shape: the number of data for half of it": (
+        ("gaussian", "as compiled"),
+        instead(
+            r"\*tau_given_rest\(s, c\)", "tau_given_rest(s, c)[0] + 2, tau_given_rest(s, c)[1]"
+        ),
+    ),
+    "an auxiliary variable that is not drawn": (
+        ("robust_regression", "as compiled"),
+        instead(r'(s\["loss_weight"\]) = .*', r'\1 = 1 + 0 * c["loss"]'),
+    ),
+    "an auxiliary variable of another distribution": (
+        ("seeds", "as compiled"),
+        instead(r'b=c\["seeds"\]', 'b=1 + c["seeds"]'),
+    ),
+    "an auxiliary variable that is stale": (
+        ("ordered_probit", "as compiled"),
+        drawn_before("taste_utility", "cut"),
+    ),
+    "a variable that is drawn before the labels that it was integrated out of": (
+        ("lda", "collapsed"),
+        drawn_before("theta", "z"),
+    ),
+    "a variable that is stale after the labels": (
+        ("gaussian_mixture", "weights and means integrated out"),
+        drawn_before("tau", "mu"),
+    ),
+}
+# Those that are seen in few replicates.
+PLAIN_BUGS = (
+    "a wrong shape: the number of data for half of it",
+    "a variable that is drawn before the labels that it was integrated out of",
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "replicates"),
+    [(n, FEW_REPLICATES) for n in PLAIN_BUGS]
+    + [pytest.param(n, REPLICATES, marks=pytest.mark.slow) for n in BUGS if n not in PLAIN_BUGS],
+)
+def test_planted_bugs_of_whole_sweeps_are_seen(name, replicates):
+    case, planted = BUGS[name]
+    program = load(planted(compiled(*case).source))
+
+    assert not result(*case, replicates=replicates, program=program).passed
+
+
+def test_tables_of_other_data_are_seen():
+    (case,) = WRITTEN_FOR_ITS_DATA
+
+    assert not result(*case, replicates=FEW_REPLICATES).passed
+
+
+def test_a_sweep_that_leaves_the_support_is_refused():
+    case = "capture_recapture", "as compiled"
+    program = load(instead(r"\+ 5\n", "+ 50\n")(compiled(*case).source))
+
+    with pytest.raises(RunError, match=r"^log density of fish: not finite after a sweep; if"):
+        result(*case, replicates=2, program=program)
+
+
+@pytest.mark.slow
+def test_labels_that_are_drawn_at_once_are_seen_not_to_be_from_the_posterior():
+    sampler = gp.compile(SMALL["lda"](), **lda.WAYS["approximately collapsed"])
+    found = result("lda", "collapsed", replicates=REPLICATES, program=sampler.program)
+
+    assert not found.passed
+
+
+# ---- what is never drawn ---------------------------------------------------------------------
+
+
+def stuck(case, source=None, sweeps=100):
+    """The arrays none of whose elements moves: invariance alone does not say that they do."""
+    sampler = compiled(*case)
+    program = load(source or sampler.source)
+    (chain,), _ = sampler.initial_states(1, 3)
+    state, left = chain.state, {s.statement.target.array.name for s in sampler.schedule.steps}
+    for _ in range(sweeps):
+        before = {n: np.array(state[n]) for n in left}
+        program.sweep(chain.rng, state, sampler.constants)
+        left = {n for n in left if np.array_equal(before[n], state[n])}
+        if not left:
+            break
+    return left
+
+
+# The rule of tables where the count is 1: one customer sits at one table.
+CERTAIN = {("dirichlet_process", "tables"): {"v_tables"}}
+
+
+@pytest.mark.parametrize("case", CASES, ids=", ".join)
+def test_every_variable_is_drawn(case):
+    assert stuck(case) == CERTAIN.get(case, set())
+
+
+def test_a_variable_that_is_never_drawn_is_seen():
+    case = "robust_regression", "as compiled"
+    source = compiled(*case).source.replace("    augment(rng, s, c)\n", "")
+
+    assert stuck(case, source) == {"loss_weight"}

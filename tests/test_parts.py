@@ -1,0 +1,175 @@
+"""Arrays taken apart: each part given the others, with an auxiliary variable of its own."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from test_rewrites_driver import ordered
+from test_rewrites_sampling import disagreements, moments
+
+import gibbsppl as gp
+from gibbsppl.density import log_joint
+from gibbsppl.errors import CompileError, RunError
+from gibbsppl.rewrites.parts import MOST_PARTS, taken_apart
+from gibbsppl.schedule.staleness import check_fresh
+
+N, J, K = 30, 2, 3
+RNG = np.random.default_rng(5)
+X = RNG.normal(size=(N, J))
+Y = (X @ RNG.normal(size=(J, K)) + RNG.gumbel(size=(N, K))).argmax(axis=1)
+
+
+def probabilities(eta, dim):
+    return gp.exp(eta) / gp.sum(gp.exp(eta), dim)
+
+
+def multinomial_logit(precision=0.5, first=None, size=K, y=Y):
+    """Coefficients of each category; those of the first may be known."""
+    with gp.Model(coords={"i": N, "j": J, "k": size}) as m:
+        x = gp.Data("x", X, dims=("i", "j"))
+        precision = precision() if callable(precision) else precision
+        if first is None:
+            b = gp.Normal("b", 0, tau=precision, dims=("j", "k"))
+        else:
+            b = gp.Array("b", dims=("j", "k"))
+            b[:, 0] = first
+            b[:, 1:] = gp.Normal(0, tau=precision)
+        gp.Categorical("y", probabilities(x @ b, "k"), dims="i", event="k", observed=y)
+    return m
+
+
+def of_an_unknown_precision():
+    return multinomial_logit(lambda: gp.Gamma("tau", 2, rate=1))
+
+
+def of_a_known_category():
+    return multinomial_logit(first=0)
+
+
+def in_columns():
+    """The same with a variable for each category: nothing has to be taken apart."""
+    with gp.Model(coords={"i": N, "j": J}) as m:
+        x = gp.Data("x", X, dims=("i", "j"))
+        one, two = (x @ gp.Normal(n, 0, tau=0.5, dims="j") for n in ("one", "two"))
+        is_one, is_two = (gp.Data(f"is_{n}", n == Y, dims="i") for n in (1, 2))
+        total = gp.log(1 + gp.exp(one) + gp.exp(two))
+        gp.Potential("y", is_one * one + is_two * two - total)
+    return m
+
+
+MODELS = (multinomial_logit, of_an_unknown_precision, of_a_known_category, in_columns)
+
+
+def logits(sampler):
+    """The steps with a Polya-Gamma variable for each block."""
+    kinds = [(s.kind, s.family.name) for s in sampler.schedule.steps if s.kind == "block"]
+    rules = {r.rule.name for r in sampler.schedule.rewrites}
+    return kinds, rules
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda f: f.__name__)
+def test_each_category_is_drawn_against_the_rest(model):
+    sampler = gp.compile(model(), exact=True)
+    kinds, rules = logits(sampler)
+
+    assert kinds == [("block", "MvNormal")] * (
+        2 if model in (of_a_known_category, in_columns) else 3
+    )
+    assert rules == {"Polya-Gamma"}
+    assert sampler.verify().passed
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda f: f.__name__)
+def test_the_posterior_is_the_same_as_without(model):
+    with_parts, plain = gp.compile(model()), gp.compile(model(), rewrites=False)
+
+    assert disagreements(moments(with_parts, 1), moments(plain, 2)) == {}
+
+
+def test_the_comparison_sees_a_variable_that_is_not_drawn_anew(monkeypatch):
+    sampler = gp.compile(of_a_known_category())
+    source = sampler.source
+    line = next(x for x in source.splitlines() if 's["y_omega_2"] = runtime' in x)
+    planted = source.replace(line, line.replace("s[", 'if "y_omega_2" not in s: s[', 1))
+    wrong = replace(sampler, program=type(sampler.program).__reduce__(sampler.program)[0](planted))
+
+    assert disagreements(
+        moments(wrong, 1), moments(gp.compile(of_a_known_category(), rewrites=False), 2)
+    )
+
+
+def test_draws_and_starts_are_of_the_array_as_declared():
+    sampler = gp.compile(of_a_known_category())
+    draws = sampler.sample(draws=20, chains=2, seed=1, progress=False)
+
+    assert list(draws) == ["b"]
+    assert draws["b"].shape == (2, 20, J, K)
+    assert (draws["b"][..., 0] == 0).all()
+    assert np.unique(draws["b"][..., 1:]).size == 2 * 20 * J * 2
+
+    start = np.arange(J * K).reshape(J, K) * [0.0, 1.0, 1.0]
+    kept = sampler.sample(draws=1, warmup=0, chains=1, init={"b": start}, seed=1, progress=False)
+    again = sampler.sample(draws=1, warmup=0, chains=1, init={"b": start}, seed=1, progress=False)
+    assert np.array_equal(kept["b"], again["b"])
+
+
+def test_what_holds_for_one_draw_alone_is_not_kept():
+    sampler = gp.compile(of_a_known_category())
+
+    with pytest.raises(RunError, match=r"^keep: 'y_omega' holds for one draw of each sweep alone"):
+        sampler.sample(draws=2, chains=1, keep=["b", "y_omega"], progress=False)
+
+
+def test_parts_can_be_forbidden_and_asked_for():
+    plain = gp.compile(multinomial_logit(), rewrites={"parts": False})
+
+    assert [s.variables[0] for s in plain.schedule.steps] == ["b"]
+    assert gp.compile(multinomial_logit(), rewrites={"parts": True}).schedule.parts
+    with pytest.raises(CompileError, match=r"'parts'.* no array whose parts"):
+        gp.compile(in_columns(), rewrites={"parts": True})
+
+
+def test_an_axis_that_is_long_is_not_taken_apart():
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, MOST_PARTS + 1, N)
+    model = multinomial_logit(size=MOST_PARTS + 1, y=y)
+
+    assert gp.compile(model).schedule.parts == ()
+
+
+def test_the_order_of_the_draws_matters():
+    """Each auxiliary variable is read by the next draw alone, and must be drawn right before it."""
+    schedule = gp.compile(of_a_known_category()).schedule
+    names = [s.statement.name for s in schedule.steps]
+    assert names == ["y_omega", "b_1", "y_omega_2", "b_2"]
+
+    check_fresh(ordered(schedule, (2, 3, 0, 1)))
+    for order in ((0, 2, 1, 3), (2, 0, 3, 1), (1, 0, 2, 3), (0, 3, 2, 1)):
+        with pytest.raises(CompileError, match="is stale"):
+            check_fresh(ordered(schedule, order))
+
+
+def test_what_is_read_at_positions_of_no_part_stays_whole():
+    """A factor of each position reads the position itself."""
+    with gp.Model(coords={"j": J, "k": K}) as m:
+        b = gp.Normal("b", 0, tau=1, dims=("j", "k"))
+        gp.Poisson("y", gp.exp(b), dims=("j", "k"), observed=np.ones((J, K)))
+
+    assert taken_apart(m.graph, "b", 1) is None
+    graph, parts = taken_apart(multinomial_logit().graph, "b", 1)
+    assert [p.name for p in parts] == ["b_0", "b_1", "b_2"]
+    assert "b_1[j] ~ Normal" in str(graph)
+
+
+def test_the_joint_density_is_the_same():
+    """Of the parts, whatever they are."""
+
+    for model in (multinomial_logit, of_an_unknown_precision, of_a_known_category):
+        m = model()
+        graph, parts = taken_apart(m.graph, "b", 1)
+        b = np.random.default_rng(2).normal(size=(J, K))
+        b[:, 0] *= model is not of_a_known_category
+        values = {**m.data, "b": b, "tau": 0.7}
+        apart = values | {p.name: b[:, p.position] for p in parts}
+
+        assert log_joint(graph, apart) == pytest.approx(log_joint(m.graph, values), rel=1e-12)
