@@ -35,8 +35,8 @@ def kept_of(
     for name in names:
         if name in program.passing:
             raise RunError(
-                f"keep: {name!r} holds for one draw of each sweep alone, and belongs to nothing else "
-                "that is stored; leave it out."
+                f"keep: {name!r} holds for one draw of each sweep alone, and belongs to nothing "
+                "else that is stored; leave it out."
             )
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1)

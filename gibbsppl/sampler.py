@@ -26,12 +26,12 @@ from gibbsppl.backends.program import Constants, Program, load
 from gibbsppl.comparison import Comparison, Settings, compared
 from gibbsppl.draws import Draws
 from gibbsppl.errors import CompileError, RunError
-from gibbsppl.explain import explained, schedule_text
+from gibbsppl.explain import explained, parts_told, schedule_text
 from gibbsppl.graph import Graph
 from gibbsppl.impossible import check_possible
 from gibbsppl.pilot import best_start
 from gibbsppl.propriety import check_proper
-from gibbsppl.rewrites import REWRITES, collapsible, possible, rewritten
+from gibbsppl.rewrites import PARTS, REWRITES, collapsible, possible, rewritten
 from gibbsppl.run import Chain, Seed, run, seed_sequence, streams
 from gibbsppl.schedule import Schedule, check_elements, planned
 
@@ -142,7 +142,8 @@ class Sampler:
     @property
     def rewrites(self) -> str:
         """The auxiliary variables that were added, and the rewrites that are possible besides."""
-        made = [
+        made = parts_told(self.schedule)
+        made += [
             f'"{r.rule.name}" in {r.factor}: adds {r.variable}; {r.rule.identity}'
             for r in self.schedule.rewrites
         ]
@@ -240,7 +241,7 @@ class Sampler:
 
     def _draws(self, values: Mapping[str, Any], attributes: Mapping[str, Any]) -> Draws:
         """The draws with the names of their dims, their coords and the data."""
-        variables = self.schedule.graph.variables
+        variables = self.schedule.whole.variables
         dims = {n: tuple(d.name for d in v.dims) for n, v in variables.items()}
         dims |= {d.name: tuple(a.name for a in d.dims) for d in self.graph.deterministics}
         observed = {s.target.array.name for s in self.graph.statements if s.known != 0}
@@ -304,6 +305,8 @@ class Sampler:
         made = dict.fromkeys(r.rule.name for r in self.schedule.rewrites)
         for rule in made:
             every[f'without "{rule}"'] = {"rewrites": {**now, rule: False}}
+        if self.schedule.parts:
+            every['without "parts"'] = {"rewrites": {**now, PARTS: False}}
         for r in possible(self.graph, self.data, self.schedule.rewrites):
             every[f'with "{r.rule.name}"'] = {"rewrites": {**now, r.rule.name: True}}
         for name in collapsible(self.graph, self.data):
@@ -319,3 +322,29 @@ class Sampler:
         from gibbsppl.predict import predicted  # noqa: PLC0415  (only prediction needs it)
 
         return predicted(self.graph, self.data, draws, new, name)
+
+    def conditional_mean(self, draws: Draws, names: str | Sequence[str] | None = None) -> Draws:
+        """For each draw, the mean of a variable's exact conditional given all others.
+
+        The average of these means is the Rao-Blackwell estimate of the posterior mean; they have
+        the dims of the draws, and are summarised like them. ``names`` are variables that are drawn
+        from a closed form (default: all for which there is a formula); the draws must have all
+        that their conditionals depend on.
+        """
+        return self._conditionals(draws, names, "mean")
+
+    def conditional_sd(self, draws: Draws, names: str | Sequence[str] | None = None) -> Draws:
+        """For each draw, the standard deviation of a variable's exact conditional."""
+        return self._conditionals(draws, names, "sd")
+
+    def conditional_probabilities(
+        self, draws: Draws, names: str | Sequence[str] | None = None
+    ) -> Draws:
+        """For each draw, the probabilities of labels given all others, along one more dim."""
+        return self._conditionals(draws, names, "probabilities")
+
+    def _conditionals(self, draws: Draws, names: str | Sequence[str] | None, what: Any) -> Draws:
+        from gibbsppl.conditional_means import Conditionals  # noqa: PLC0415  (seldom needed)
+
+        model = Conditionals(self.schedule, self.program, self.constants, self.data)
+        return model.of(draws, names, what)

@@ -173,3 +173,12 @@ def test_the_joint_density_is_the_same():
         apart = values | {p.name: b[:, p.position] for p in parts}
 
         assert log_joint(graph, apart) == pytest.approx(log_joint(m.graph, values), rel=1e-12)
+
+
+def test_large_logits_do_not_overflow():
+    sampler = gp.compile(of_a_known_category())
+    b = np.array([[0.0, 3000.0, -3000.0], [0.0, -2000.0, 5000.0]])
+    state = {"b": b, "b_1": b[:, 1], "b_2": b[:, 2], "y_omega": np.ones(N), "y_omega_2": np.ones(N)}
+    given = [f(state, sampler.constants) for f in sampler.program.given_rest.values()]
+
+    assert all(np.isfinite(eta).all() for etas in given for eta in etas)

@@ -129,6 +129,31 @@ def test_every_conditional_passes_the_ratio_check(case):
     assert sampler.verify().passed
 
 
+def normalised(weights):
+    """Log weights without what all labels share."""
+    weights = np.asarray(weights)
+    return weights - np.logaddexp.reduce(weights, axis=0)
+
+
+@pytest.mark.parametrize("case", IDS)
+def test_all_at_once_each_label_has_the_weights_that_it_has_alone(case):
+    """At one state: what the others were is the same, and what an element adds is taken off."""
+    model, names = NAMED[case]
+    exact = compiled(model, names)
+    if any(step.conditional.recomputed for step, _ in scans_of(exact)):
+        with pytest.raises(CompileError, match=r"^approximate: .* computed anew"):
+            gp.compile(model(), collapse=names, approximate=True)
+        return
+    sampler = gp.compile(model(), collapse=names, approximate=True)
+    state = started(exact)
+    for step, _ in scans_of(exact):
+        given, at_once = (
+            normalised(s.program.given_rest[step.statement.name](state, s.constants))
+            for s in (exact, sampler)
+        )
+        assert np.allclose(given, at_once, rtol=0, atol=RELATIVE_TOLERANCE)
+
+
 # ---- planted bugs ----------------------------------------------------------------------------
 
 

@@ -26,6 +26,7 @@ from gibbsppl.expressions import (
     LogDet,
     Over,
     Times,
+    dims_of,
 )
 
 
@@ -54,6 +55,8 @@ def write(writer: Writer, expr: Expr) -> Text:
             return _log_det(writer, expr)
         case InverseEntry():
             return _inverse(writer, expr)
+        case sp.log() if (text := _log_of_exponentials(writer, expr.args[0])) is not None:
+            return text
         case sp.Function() if expr.func in FUNCTIONS:
             return _function(writer, expr)
         case _ if expr.is_number:
@@ -119,6 +122,33 @@ def _power(writer: Writer, expr: Expr) -> Text:
 def _function(writer: Writer, expr: Expr) -> Text:
     texts, dims = writer.aligned([writer.write(a) for a in expr.args])
     return Text(f"{writer.call(FUNCTIONS[expr.func])}({', '.join(texts)})", dims)
+
+
+def _log_of_exponentials(writer: Writer, of: Expr) -> Text | None:
+    """The log of a sum of exponentials, none of which is formed: they may be too large."""
+    if isinstance(of, Over):
+        body, ranges = writer.unnested(of)
+        if not isinstance(body, sp.exp) or not {r.dim for r in ranges} <= dims_of(body):
+            return None
+        with writer.over(ranges):
+            inner = writer.write(body.args[0])
+        summed = {r.dim for r in ranges}
+        axes = tuple(n for n, d in enumerate(inner.dims) if d in summed)
+        left = tuple(d for d in inner.dims if d not in summed)
+        return Text(f"{writer.call('log_sum_exp')}({inner.code}, {axes})", left)
+    logs = [_log_term(t) for t in sp.Add.make_args(of)]
+    if len(logs) < 2 or None in logs or not of.has(sp.exp):
+        return None
+    texts, dims = writer.aligned([writer.write(x) for x in logs])
+    return Text(f"{writer.call('log_add_exp')}({', '.join(texts)})", dims)
+
+
+def _log_term(term: Expr) -> Expr | None:
+    """The log of a term that is an exponential times a positive number, or such a number."""
+    number, rest = term.as_coeff_Mul()
+    if not number.is_positive or not (rest == 1 or isinstance(rest, sp.exp)):
+        return None
+    return sp.log(number) + (rest.args[0] if rest != 1 else 0)
 
 
 def _times(writer: Writer, expr: Times) -> Text:

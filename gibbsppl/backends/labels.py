@@ -17,6 +17,7 @@ from gibbsppl.backends.module import Module
 from gibbsppl.backends.tables import Table, as_table, written
 from gibbsppl.backends.writer import Writer
 from gibbsppl.contractions import Contribution
+from gibbsppl.expressions import dims_of
 from gibbsppl.schedule.steps import FiniteDraw, NaturalParameter
 
 
@@ -24,24 +25,40 @@ def log_weights(module: Module, step: FiniteDraw) -> str:
     """The function that computes the log weights of a step's labels."""
     statement, lower, size = step.statement, step.conditional.lower, step.conditional.size
     writer = module.writer({step.conditional.label: size}, keeps=True)
-    whole = module.is_whole(step)
-    dense, tables = _tables(writer, step.weights) if whole else (step.weights, ())
-    body = accumulated(writer, "log_weights", dense, full=not tables)
-    if tables:
-        body = body if dense.contributions else []
-        body += _read_tables(writer, step, tables, bool(dense.contributions))
-    else:
-        body.append("return log_weights")
+    body = weight_lines(writer, step.weights, as_tables=module.is_whole(step))
     labels = f"{lower}..{lower + size - 1}"
     doc = f"{statement.target} | rest: log weights of {labels} (first axis)."
     return module.function(module.functions[statement.name], doc, writer, body)
 
 
+def weight_lines(
+    writer: Writer,
+    weights: NaturalParameter,
+    *,
+    as_tables: bool,
+    more: Sequence[str] = (),
+) -> list[str]:
+    """Lines that compute and return log weights, where it can be as a sum of tables.
+
+    ``more`` are further arguments of the sum.
+    """
+    dense, tables = _tables(writer, weights) if as_tables else (weights, ())
+    lines = accumulated(writer, "log_weights", dense, full=not tables)
+    if not tables and not more:
+        return [*lines, "return log_weights"]
+    is_dense = bool(dense.contributions)
+    return (lines if is_dense else []) + _read_tables(writer, weights, tables, is_dense, more)
+
+
 def _read_tables(
-    writer: Writer, step: FiniteDraw, tables: Sequence[Table], dense: bool
+    writer: Writer,
+    weights: NaturalParameter,
+    tables: Sequence[Table],
+    dense: bool,
+    more: Sequence[str],
 ) -> list[str]:
     """Log weights as a sum of tables, each read at an index."""
-    axes = step.weights.axes
+    axes = weights.axes
     shape = tuple(map(writer.size, axes))
     lines = [
         "return runtime.LogWeights(",
@@ -51,7 +68,7 @@ def _read_tables(
     for t in tables:
         values, index = written(writer, t, (axes[0], t.along), axes[1:])
         lines.append(f"{INDENT}runtime.Table({values}, {index}),  # from {t.factor}")
-    return [*lines, ")"]
+    return [*lines, *(f"{INDENT}{m}," for m in more), ")"]
 
 
 def _tables(
@@ -60,12 +77,21 @@ def _tables(
     """The terms of log weights that are tables read at an index, and the weights without them."""
     tables: list[Table] = []
     rest: list[Contribution] = []
-    elements = frozenset(weights.axes[1:])
+    label, *others = weights.axes
+    elements = frozenset(others)
     for c in weights.contributions:
         terms = sp.Add.make_args(c.value)
         found = [as_table(writer, c.factor, t, elements) for t in terms]
         tables += [t for t in found if t is not None]
-        left = sp.Add(*(term for term, t in zip(terms, found, strict=True) if t is None))
-        if left != 0:
-            rest.append(replace(c, value=left))
+        left = [term for term, t in zip(terms, found, strict=True) if t is None]
+        alone = sp.Add(*(t for t in left if dims_of(t) <= {label}))
+        parts = (alone, sp.Add(*left) - alone)
+        rest += [replace(c, value=part) for part in parts if part != 0]
+    if tables:
+        # What the label alone decides goes into the first table.
+        alone = [c for c in rest if dims_of(c.value) <= {label}]
+        value = tables[0].value + sp.Add(*(c.value for c in alone))
+        factors = dict.fromkeys([tables[0].factor, *(c.factor for c in alone)])
+        tables[0] = replace(tables[0], value=value, factor=", ".join(factors))
+        rest = [c for c in rest if c not in alone]
     return replace(weights, contributions=tuple(rest)), tuple(tables)

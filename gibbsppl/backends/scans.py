@@ -8,7 +8,7 @@ from collections.abc import Collection
 import sympy as sp
 from sympy import Add, Mul
 
-from gibbsppl.backends.accumulation import accumulated
+from gibbsppl.backends.labels import weight_lines
 from gibbsppl.backends.lines import INDENT, assigned, indented
 from gibbsppl.backends.loops import Loops, for_line
 from gibbsppl.backends.maintained import (
@@ -262,11 +262,16 @@ def _weights_at_once(module: Module, step: ScanDraw, weights: NaturalParameter) 
     """The log weights of all labels in one vector call."""
     scan = step.conditional
     writer = writer_of(module, step, {LABEL: scan.size})
-    body = accumulated(writer, "log_weights", weights, full=True)
+    axes = weights.axes[1:]
+    writer.arrange(weights.axes)
+    now = writer.align(writer.write(scan.statement.target - scan.lower), axes)
+    codes = [writer.align(writer.write(t.value), axes) for t in step.terms]
+    more = [f"now={now}", f"more={' + '.join(codes)}"]
+    body = weight_lines(writer, weights, as_tables=True, more=more)
     integrated = ", ".join(scan.integrated)
     doc = f"{step.statement.target} | rest but {integrated}: log weights (first axis)."
     name = module.functions[step.statement.name]
-    text = module.function(name, doc, writer, [*body, "return log_weights"])
+    text = module.function(name, doc, writer, body)
     return in_state_with_kept(module, step, text)
 
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import sympy as sp
-from sympy import Rational, cos, log, pi, sin, sqrt
+from sympy import Rational, cos, exp, log, pi, sin, sqrt
 
 from gibbsppl.expressions import Dim, Expr, LogBesselI, Over
 from gibbsppl.families.rows import Family, Natural, Parameter
@@ -44,6 +44,15 @@ def _log_normaliser(kappa: Expr, k: Dim) -> Expr:
     return half * log(2 * pi) + LogBesselI(half - 1, kappa) - (half - 1) * log(kappa)
 
 
+def _mean_length(eta: Expr, k: Dim) -> Expr:
+    """``I_{v + 1}(kappa) / (I_v(kappa) kappa)``, v as above: the length of the mean over kappa.
+
+    K. V. Mardia and P. E. Jupp (2000), Directional Statistics, section 9.3.
+    """
+    kappa, order = sqrt(Over(eta**2, k)), Over(HALF, k) - 1
+    return exp(LogBesselI(order + 1, kappa) - LogBesselI(order, kappa)) / kappa
+
+
 VON_MISES_FISHER = Family(
     name="VonMisesFisher",
     parameters={"mu": Parameter(SPHERE, event=1), "kappa": Parameter(POSITIVE)},
@@ -62,6 +71,7 @@ VON_MISES_FISHER = Family(
             "mu": eta_1 / sqrt(Over(eta_1**2, event[0])),
             "kappa": sqrt(Over(eta_1**2, event[0])),
         },
+        mean=lambda eta_1, event: _mean_length(eta_1, event[0]) * eta_1,
     ),
     event=1,
 )

@@ -102,6 +102,8 @@ BERNOULLI = Family(
         statistics=lambda x, event: (x,),
         draw="bernoulli",
         log_partition=Softplus,
+        mean=lambda eta_1, event: Expit(eta_1),
+        variance=lambda eta_1, event: Expit(eta_1) * Expit(-eta_1),
     ),
     mean=lambda event, p: p,
     variance=lambda event, p: p * (1 - p),
@@ -147,6 +149,8 @@ BINOMIAL = Family(
         log_partition=lambda eta_1, n: n * Softplus(eta_1),
         log_base=lambda x, event, n: _log_choose(n, x),
         known=("n",),
+        mean=lambda eta_1, event, n: n * Expit(eta_1),
+        variance=lambda eta_1, event, n: n * Expit(eta_1) * Expit(-eta_1),
     ),
     mean=lambda event, n, p: n * p,
     variance=lambda event, n, p: n * p * (1 - p),
@@ -251,6 +255,11 @@ def _log_failure(p: Expr) -> Expr:
     return LogGammaP(sp.S.One, -log_p) if log_rest == log(1 - p) else log_rest
 
 
+def _odds(log_failure: Expr) -> Expr:
+    """``q / (1 - q)`` of a probability q of failure, also where it rounds to 1."""
+    return exp(log_failure - LogGammaP(sp.S.One, -log_failure))
+
+
 GEOMETRIC = Family(  # the number of failures before the first success: 0, 1, 2, ...
     name="Geometric",
     parameters={"p": Parameter(UNIT)},
@@ -262,6 +271,8 @@ GEOMETRIC = Family(  # the number of failures before the first success: 0, 1, 2,
         draw="geometric",
         domain=lambda eta_1: (-eta_1,),
         log_partition=lambda eta_1: -log(1 - exp(eta_1)),
+        mean=lambda eta_1, event: _odds(eta_1),
+        variance=lambda eta_1, event: _odds(eta_1) * (1 + _odds(eta_1)),
     ),
     mean=lambda event, p: (1 - p) / p,
     variance=lambda event, p: (1 - p) / p**2,
@@ -303,6 +314,8 @@ NEGATIVE_BINOMIAL = Family(  # the number of failures before n successes of prob
         log_partition=lambda eta_1, n: -n * log(1 - exp(eta_1)),
         log_base=lambda x, event, n: _log_rising(n, x),
         known=("n",),
+        mean=lambda eta_1, event, n: n * _odds(eta_1),
+        variance=lambda eta_1, event, n: n * _odds(eta_1) * (1 + _odds(eta_1)),
     ),
     mean=lambda event, n, p: n * (1 - p) / p,
     variance=lambda event, n, p: n * (1 - p) / p**2,

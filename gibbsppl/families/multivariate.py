@@ -11,18 +11,28 @@ from __future__ import annotations
 import sympy as sp
 from sympy import exp, log, loggamma, pi
 
-from gibbsppl.expressions import Dim, Expr, Over, primed
+from gibbsppl.expressions import Dim, Expr, Over, primed, substitute
 from gibbsppl.families.discrete import log_probability
 from gibbsppl.families.rows import (
     Family,
     Natural,
     Parameter,
     at_primed,
+    finite_where,
     inverse,
     inverse_diagonal,
     log_det,
 )
 from gibbsppl.supports import NATURAL, POSITIVE, REAL, SIMPLEX, SPD, UNIT, VECTOR, Support
+
+
+def _share(a: Expr, k: Dim) -> Expr:
+    return a / Over(a, k)
+
+
+def _share_variance(a: Expr, k: Dim) -> Expr:
+    return _share(a, k) * (1 - _share(a, k)) / (Over(a, k) + 1)
+
 
 DIRICHLET = Family(
     name="Dirichlet",
@@ -39,6 +49,8 @@ DIRICHLET = Family(
         log_partition=lambda eta_1, event: (
             Over(loggamma(eta_1 + 1), event[0]) - loggamma(Over(eta_1 + 1, event[0]))
         ),
+        mean=lambda eta_1, event: _share(eta_1 + 1, event[0]),
+        variance=lambda eta_1, event: _share_variance(eta_1 + 1, event[0]),
     ),
     event=1,
 )
@@ -62,6 +74,10 @@ MULTINOMIAL = Family(
         log_partition=lambda eta_1, event, n: n * log(Over(exp(eta_1), event[0])),
         log_base=lambda x, event, n: _log_arrangements(x, n, event[0]),
         known=("n",),
+        mean=lambda eta_1, event, n: n * _share(exp(eta_1), event[0]),
+        variance=lambda eta_1, event, n: (
+            n * _share(exp(eta_1), event[0]) * (1 - _share(exp(eta_1), event[0]))
+        ),
     ),
     event=1,
 )
@@ -100,6 +116,10 @@ MVNORMAL = Family(
             - log_det(-2 * eta_2, event[0]) / 2
             + Over(log(2 * pi) / 2, event[0])
         ),
+        mean=lambda eta_1, eta_2, event: Over(
+            inverse(-2 * eta_2, event[0]) * at_primed(eta_1, event[0]), primed(event[0])
+        ),
+        variance=lambda eta_1, eta_2, event: inverse_diagonal(-2 * eta_2, event[0]),
     ),
     event=1,
 )
@@ -127,6 +147,26 @@ def _matrix_density(log_det_x: Expr, trace: Expr, log_det_scale: Expr, nu: Expr,
     )
 
 
+def _square_and_diagonals(entry: Expr, diagonal: Expr, k: Dim) -> Expr:
+    """``A_kl**2 + A_kk A_ll``, of which the variance of an entry of a Wishart is nu times."""
+    return entry**2 + diagonal * at_primed(diagonal, k)
+
+
+def _excess(eta_1: Expr, k: Dim) -> Expr:
+    """``nu - p - 1`` of an inverse Wishart, which has a mean if that is positive."""
+    return -2 * eta_1 - 2 * (Over(sp.S.One, k) + 1)
+
+
+def _inverse_wishart_variance(S: Expr, excess: Expr, k: Dim) -> Expr:
+    """``((e + 2) S_kl**2 + e S_kk S_ll) / ((e + 1) e**2 (e - 2))``, ``e = nu - p - 1``.
+
+    D. von Rosen (1988), Scandinavian Journal of Statistics 15.
+    """
+    diagonal = substitute(S, {primed(k): k})
+    numerator = (excess + 2) * S**2 + excess * diagonal * at_primed(diagonal, k)
+    return finite_where(excess - 2, numerator / ((excess + 1) * excess**2), sp.nan)
+
+
 # Density proportional to |X|^((nu-p-1)/2) exp(-tr(V^-1 X) / 2): the mean is nu V; R is V^-1.
 WISHART = Family(
     name="Wishart",
@@ -151,6 +191,15 @@ WISHART = Family(
         log_partition=lambda eta_1, eta_2, event: _log_wishart_partition(
             eta_1 + (Over(sp.S.One, event[0]) + 1) / 2, eta_2, event[0]
         ),
+        mean=lambda eta_1, eta_2, event: (
+            (2 * eta_1 + Over(sp.S.One, event[0]) + 1) * inverse(-2 * eta_2, event[0])
+        ),
+        variance=lambda eta_1, eta_2, event: (
+            (2 * eta_1 + Over(sp.S.One, event[0]) + 1)
+            * _square_and_diagonals(
+                inverse(-2 * eta_2, event[0]), inverse_diagonal(-2 * eta_2, event[0]), event[0]
+            )
+        ),
     ),
     event=2,
 )
@@ -173,6 +222,12 @@ INVERSE_WISHART = Family(
         draw="inverse_wishart",
         log_partition=lambda eta_1, eta_2, event: _log_wishart_partition(
             -eta_1 - (Over(sp.S.One, event[0]) + 1) / 2, eta_2, event[0]
+        ),
+        mean=lambda eta_1, eta_2, event: finite_where(
+            _excess(eta_1, event[0]), -2 * eta_2, sp.nan
+        ),
+        variance=lambda eta_1, eta_2, event: _inverse_wishart_variance(
+            -2 * eta_2, _excess(eta_1, event[0]), event[0]
         ),
     ),
     event=2,

@@ -48,6 +48,8 @@ class Natural:
     ``within`` is the widest support on which it makes sense, if that is not the row's own.
     ``parameters(*eta, event)`` says the row's parameters as functions of eta, by name, where
     solving the equations of the log density for them has no plain result.
+    ``mean``, ``variance``: ``(*eta, event, **known)``, of an entry where values have event dims,
+    and of scalars where they keep digits that those of the row's parameters would lose.
     """
 
     statistics: Formula
@@ -59,6 +61,8 @@ class Natural:
     truncated: str | None = None
     within: Support | None = None
     parameters: Callable[..., Mapping[str, Expr]] | None = None
+    mean: Formula | None = None
+    variance: Formula | None = None
 
 
 @dataclass(frozen=True, slots=True)

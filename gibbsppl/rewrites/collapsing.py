@@ -13,22 +13,21 @@ log density computed.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
 import sympy as sp
-from sympy import Mul
 
 from gibbsppl.contractions import bounded
 from gibbsppl.dependence import region_of
 from gibbsppl.errors import CompileError
 from gibbsppl.expressions import (
-    Equals,
     Expr,
     Over,
     dims_of,
+    leaves_of,
     mentions,
     substitute,
 )
@@ -196,18 +195,44 @@ def _own_terms(own: FiniteConditional) -> Iterator[tuple[Expr, tuple[Range, ...]
     return ((p.coefficient, tuple(r for r in p.over if r.dim not in ranges)) for p in own.pieces)
 
 
-def log_weight(scan: Scan) -> Expr:
-    """The log weight of a label, from arrays that still hold what the element itself adds."""
-    own: dict[Expr, Expr] = {LABEL: scan.statement.target - scan.lower}
-    fewer: dict[Expr, Expr] = {}
-    for change in scan.changes:
-        leaf = change.array[change.at]
-        here = (Equals(i, substitute(i, own)) for i in change.at if LABEL in dims_of(i))
-        value = substitute(change.value, own).xreplace(fewer)
-        fewer[leaf] = leaf - Mul(value, *here)
+def log_weights(scan: Scan) -> tuple[Expr, Expr]:
+    """The log weight of a label, from arrays that still hold what the element itself adds.
+
+    All that it adds to what the label does not choose is taken off; the second expression is by how
+    much more the log weight of its own label is then, once the rest is taken off too.
+    """
+    chosen = [c for c in scan.changes if any(LABEL in dims_of(i) for i in c.at)]
+    always = [c for c in scan.changes if c not in chosen]
+    now = scan.statement.target - scan.lower
+    every, at_own = (
+        _added_up([(_without(t, scan.changes, some, now), over) for t, over in scan.terms])
+        for some in (always, scan.changes)
+    )
+    return every, substitute(at_own - every, {LABEL: now})
+
+
+def _without(expr: Expr, changes: tuple[Change, ...], some: Collection[Change], now: Expr) -> Expr:
+    """An expression of arrays from which an element's own part, of its label now, is taken off.
+
+    Of ``some`` of the changes; what a change is, is read from arrays without the element.
+    """
+    mapping: dict[Expr, Expr] = {}
+    for n, change in enumerate(changes):
+        whole = {r.dim for r in change.over}
+        for leaf in leaves_of(expr, (change.array.name,)) if change in some else ():
+            pairs = list(zip(change.at, leaf.indices, strict=True))
+            if all(a == i or a in whole for a, i in pairs):
+                value = _without(change.value, changes[:n], changes[:n], now)
+                at = {a: i for a, i in pairs if a != i}
+                mapping[leaf] = leaf - substitute(substitute(value, {LABEL: now}), at)
+    return expr.xreplace(mapping)
+
+
+def _added_up(terms: Iterable[tuple[Expr, tuple[Range, ...]]]) -> Expr:
+    """Terms, each summed over its ranges."""
     total = sp.S.Zero
-    for term, over in scan.terms:
-        value = term.xreplace(fewer)
+    for term, over in terms:
+        value = term
         for r in over:
             value = Over(value, r.dim, r.start, r.stop)
         total += value

@@ -123,6 +123,13 @@ def with_collapsed(
     skipped = scanned | {s.name for s in gone}
     stages = [replace(s, derived=_but(s.derived, skipped)) for s in before]
     stages.append(replace(last, derived=tuple(d for d in last.derived if d.statement.name in own)))
+    recomputed = [s for s in scans if s.recomputed]
+    if approximate and recomputed:
+        label = recomputed[0].statement.target.array.name
+        raise CompileError(
+            f"approximate: the weights of {label} would be computed anew for each of its elements "
+            f"({recomputed[0].recomputed}), not all at once; leave approximate=True out."
+        )
     stages.append(Stage(graph, tuple(replace(s, approximate=approximate) for s in scans)))
     for i in reversed(integrals):
         drawn = i.conditional.statement

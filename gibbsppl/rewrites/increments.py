@@ -31,6 +31,7 @@ from gibbsppl.finite import LABEL, FiniteConditional
 from gibbsppl.graph import Graph, Maintained, Marginal, Range, Scatter
 from gibbsppl.identities import simplified
 from gibbsppl.logs import expand_logs
+from gibbsppl.rewrites.integrals import free_stem
 
 
 class NoIncrementsError(Exception):
@@ -222,7 +223,7 @@ def _total(marginal: Marginal, o: Over, batch: Mapping[Dim, Range], graph: Graph
     """The array of a sum, at each position of the dims that it is not summed over."""
     terms = (t for t in Add.make_args(marginal.log_density) if not isinstance(t, Over))
     every = sorted({o for t in terms for o in _outermost(t)}, key=str)
-    name = f"{marginal.name}_sum_{every.index(o) + 1}"
+    name = f"{free_stem(f'{marginal.name}_sum', graph)}_{every.index(o) + 1}"
     axes = tuple(d for d in batch if d in dims_of(o))
     (dim,) = o.bound
     bounds = o.args[2:] or (0, graph.sizes[dim])

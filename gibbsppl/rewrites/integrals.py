@@ -129,7 +129,8 @@ def _without(work: _Open, data: Mapping[str, Any], name: str, later: tuple[str, 
     etas, arrays = [], []
     matrices = {n: _matrix_dims(work.graph, n) for n in later}
     for j, pieces in enumerate(found.pieces, 1):
-        eta, kept = _natural_parameter(work, found, pieces, f"{name}_eta_{j}", event, matrices)
+        stem = free_stem(f"{name}_eta", work.graph)
+        eta, kept = _natural_parameter(work, found, pieces, f"{stem}_{j}", event, matrices)
         etas.append(eta)
         arrays += kept
     known = {n: substitute(v, _block_dims(found, event)) for n, v in found.known}
@@ -141,6 +142,13 @@ def _without(work: _Open, data: Mapping[str, Any], name: str, later: tuple[str, 
     marginal = Marginal(name, tuple(arrays), density, over)
     left = _left(work.graph, marginal)
     return _Open(left, (*work.marginals, marginal), (*work.integrals, integral))
+
+
+def free_stem(stem: str, graph: Graph) -> str:
+    """A start of names that no array has."""
+    while any(name.startswith(f"{stem}_") for name in graph.variables):
+        stem += "_"
+    return stem
 
 
 def _closed_form(work: _Open, data: Mapping[str, Any], name: str) -> Conditional:

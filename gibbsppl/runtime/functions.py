@@ -15,6 +15,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -118,6 +119,26 @@ def inner(x: Any, y: Any) -> float:
     2.0
     """
     return float(x.reshape(-1).dot(y.reshape(-1)))
+
+
+def log_add_exp(*x: Any) -> Any:
+    """``log(exp(x_1) + exp(x_2) + ...)``, whatever their size.
+
+    >>> float(log_add_exp(1000.0, 1000.0, -1000.0))
+    1000.6931471805599
+    """
+    return reduce(np.logaddexp, x)
+
+
+def log_sum_exp(x: Any, axis: tuple[int, ...]) -> Any:
+    """The log of the sum of ``exp(x)`` over axes, whatever their size.
+
+    >>> float(log_sum_exp(np.array([1000.0, 1000.0]), (0,)))
+    1000.6931471805599
+    """
+    highest = np.max(x, axis=axis, keepdims=True)
+    highest = np.where(np.isfinite(highest), highest, 0.0)
+    return np.log(np.exp(x - highest).sum(axis=axis)) + np.squeeze(highest, axis)
 
 
 def softplus(x: Any) -> Any:

@@ -37,6 +37,8 @@ class Table:
 class LogWeights:
     """Log weights as a sum: of an array (labels first, or 0) and of tables read at indices.
 
+    That of the label which an element has ``now`` is larger by ``more``, if they are given.
+
     >>> theta, doc = np.log([[0.2, 0.8], [0.5, 0.5]]), np.array([0, 1, 1])
     >>> np.exp(np.asarray(LogWeights((2, 3), 0.0, Table(theta.T, doc)))).round(2)
     array([[0.2, 0.5, 0.5],
@@ -46,16 +48,31 @@ class LogWeights:
     shape: tuple[int, ...]
     dense: Any
     tables: tuple[Table, ...]
+    now: Any
+    more: Any
 
-    def __init__(self, shape: tuple[int, ...], dense: Any, *tables: Table) -> None:
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        dense: Any,
+        *tables: Table,
+        now: Any = None,
+        more: Any = 0.0,
+    ) -> None:
         object.__setattr__(self, "shape", shape)
         object.__setattr__(self, "dense", dense)
         object.__setattr__(self, "tables", tables)
+        object.__setattr__(self, "now", now)
+        object.__setattr__(self, "more", more)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Floats:
         total = np.zeros(self.shape) + self.dense
         for table in self.tables:
             total += np.asarray(table.values)[:, table.index]
+        if self.now is not None:
+            at = np.asarray(self.now, dtype=np.intp)[None]
+            own = np.take_along_axis(total, at, axis=0)
+            np.put_along_axis(total, at, own + self.more, axis=0)
         return np.asarray(total, dtype=dtype or np.float64)
 
     def __getitem__(self, index: Any) -> Any:
@@ -68,7 +85,7 @@ def labels(rng: np.random.Generator, log_weights: Any) -> Any:
     >>> labels(np.random.default_rng(1), np.log([[1e-300, 1.0], [1.0, 1e-300]]))
     array([1, 0])
     """
-    if isinstance(log_weights, LogWeights) and len(log_weights.shape) > 1:
+    if isinstance(log_weights, LogWeights) and len(log_weights.shape) > 1 and log_weights.tables:
         return _by_table(rng, log_weights)
     log_weights = np.asarray(log_weights)
     shape = log_weights.shape[1:]
@@ -92,6 +109,7 @@ def _by_table(rng: np.random.Generator, log_weights: LogWeights) -> NDArray[np.i
     scaled = [_scaled(np.asarray(t.values)).T.copy() for t in log_weights.tables]
     indices = [np.reshape(np.broadcast_to(t.index, shape), -1) for t in log_weights.tables]
     dense = _flat(log_weights, count, size)
+    now, times = _own(log_weights, shape)
     uniform = rng.random(size)
     drawn = np.empty(size, dtype=np.intp)
     step = max(1, PIECE // count)
@@ -100,10 +118,20 @@ def _by_table(rng: np.random.Generator, log_weights: LogWeights) -> NDArray[np.i
         weights = _product([t.take(i[piece], axis=0) for t, i in zip(scaled, indices, strict=True)])
         if dense is not None:
             weights *= _scaled(dense[:, piece])
+        if now is not None:
+            weights[now[piece], np.arange(weights.shape[1])] *= times[piece]
         drawn[piece] = _passed(
             weights, uniform[piece], lambda n, at=start: _exactly(log_weights, at + n)
         )
     return drawn.reshape(shape)
+
+
+def _own(log_weights: LogWeights, shape: list[int]) -> tuple[Any, Any]:
+    """The label that each element has, and what its weight is to be multiplied by."""
+    if log_weights.now is None:
+        return None, None
+    now, more = (np.broadcast_to(a, shape).reshape(-1) for a in (log_weights.now, log_weights.more))
+    return now.astype(np.intp), np.exp(more)
 
 
 def _flat(log_weights: LogWeights, count: int, size: int) -> Floats | None:
@@ -138,6 +166,9 @@ def _exactly(log_weights: LogWeights, columns: NDArray[np.intp]) -> Floats:
     total = np.array(dense, dtype=np.float64)
     for table in log_weights.tables:
         total += np.asarray(table.values)[:, np.broadcast_to(table.index, shape)[at]]
+    if log_weights.now is not None:
+        now, more = (np.broadcast_to(a, shape)[at] for a in (log_weights.now, log_weights.more))
+        total[now.astype(np.intp), np.arange(len(columns))] += more
     return _scaled(total)
 
 

@@ -37,7 +37,7 @@ from gibbsppl.matching import Conditional, NotConjugate
 from gibbsppl.pieces import Piece, View
 from gibbsppl.readings import alpha, in_place
 from gibbsppl.rewrites import Rewritten, rewritten
-from gibbsppl.rewrites.collapsing import Scan, log_weight
+from gibbsppl.rewrites.collapsing import Scan, log_weights
 from gibbsppl.schedule.staleness import check_fresh
 from gibbsppl.schedule.steps import (
     BlockDraw,
@@ -275,7 +275,8 @@ class _Maker:
         maker = _Maker(self.graph, derived.kept)
         kept = tuple(map(maker.maintained, derived.kept))
         if derived.approximate:
-            return ScanDraw(derived, region, kept, maker.labels_at_once(derived))
+            weights, own = maker.labels_at_once(derived)
+            return ScanDraw(derived, region, kept, weights, (own,))
         if not derived.recomputed:
             return ScanDraw(derived, region, kept)
         terms = [
@@ -294,32 +295,21 @@ class _Maker:
 
     def maintained(self, array: Maintained) -> NaturalParameter:
         """A maintained array as what factors add to it."""
-        found = tuple(
-            self._pull(
-                Piece(
-                    s.factor,
-                    array.element,
-                    (View(array.element.array, s.indices),),
-                    s.value,
-                    s.over,
-                ),
-                array.axes,
-                s.indices,
-            )
-            for s in array.scatters
-        )
-        return NaturalParameter(array.element, array.axes, found)
+        element, axes, found = array.element, array.axes, []
+        for s in array.scatters:
+            view = View(element.array, s.indices)
+            piece = Piece(s.factor, element, (view,), s.value, s.over)
+            found.append(self._pull(piece, axes, s.indices))
+        return NaturalParameter(element, axes, tuple(found))
 
-    def labels_at_once(self, derived: Scan) -> NaturalParameter:
-        """The log weights of all labels, each with its own contribution taken off."""
+    def labels_at_once(self, derived: Scan) -> tuple[NaturalParameter, Contribution]:
+        """The log weights of all labels, and what that of the label an element has is more."""
         axes = self._axes(derived.statement)
         place = tuple(Range(a, 0, self.graph.sizes[a]) for a in axes)
-        value = bounded(log_weight(derived), self.graph.sizes)
-        labels = Range(LABEL, 0, derived.size)
-        name = derived.statement.name
-        return NaturalParameter(
-            LABEL, (LABEL, *axes), (Contribution(name, value, (labels, *place)),)
-        )
+        every, own = (bounded(e, self.graph.sizes) for e in log_weights(derived))
+        name, labels = derived.statement.name, Range(LABEL, 0, derived.size)
+        found = (Contribution(name, every, (labels, *place)),)
+        return NaturalParameter(LABEL, (LABEL, *axes), found), Contribution(name, own, place)
 
     def _move(self, derived: NotConjugate, region: tuple[Place, ...]) -> Move:
         statement = derived.statement

@@ -171,7 +171,8 @@ class ScanDraw(_OfConditional):
     ``kept`` are the arrays that it keeps up to date, each as what factors add to it (its statistic
     is the array's element). ``approximate``: of all labels at once, each given what the others were
     before the sweep, which is not the posterior's own distribution; ``weights`` are then the log
-    weights by label. ``terms`` are those of the log density that a recomputed scan evaluates.
+    weights by label, ``terms`` what that of the label which an element has is more. ``terms`` of a
+    recomputed scan are those of the log density that it evaluates.
     """
 
     conditional: Scan
