@@ -354,3 +354,5 @@ def _whole(
 ) -> Iterator[View]:
     if leaf.array.name in targets:
         yield View(leaf.array, tuple(entries.get(i, i) for i in leaf.indices))
+    for i in leaf.indices:
+        yield from _views(i, targets)

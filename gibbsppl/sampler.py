@@ -164,12 +164,15 @@ class Sampler:
         """The exact ratio check of every conditional: a table that prints, and ``.passed``.
 
         Random changes of each variable must change the log joint density as they change the log
-        density of its generated conditional, to 1e-9 of the size of the terms.
+        density of its generated conditional, to 1e-9 of the size of the terms. What is left of
+        variables that are integrated out must be their integral, and what sweeps keep up to date
+        what it should be.
         """
         from gibbsppl.checks.ratio import verify  # noqa: PLC0415  (only checks need it)
 
-        steps, graphs = self.schedule.steps, self.schedule.graphs
-        return verify(self.graph, self.program, steps, self.data, seed, graphs=graphs)
+        schedule = self.schedule
+        settings: Any = {"seed": seed, "graphs": schedule.graphs, "schedule": schedule}
+        return verify(self.graph, self.program, schedule.steps, self.data, **settings)
 
     def initial_states(
         self, chains: int, seed: Seed = None, init: Mapping[str, Any] | None = None

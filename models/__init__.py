@@ -8,7 +8,8 @@ Each file is also a program's input: ``python -m gibbsppl run models/rats.py``. 
 - ``REFERENCE``: for each of them the posterior mean and its Monte Carlo error (0 if exact).
 
 ``reuters`` is no model but the counts of words that models share. Where a model has ``WAYS``, they
-are samplers of the same posterior: keyword arguments of ``gp.compile`` by name.
+are samplers of the same posterior: keyword arguments of ``gp.compile`` by name; ``TIED_WAYS`` and
+``TIED_REFERENCE`` are of ``model(tied=True)``.
 """
 
 from models import (
@@ -26,6 +27,7 @@ from models import (
     gaussian_mixture,
     gaussian_variance,
     horseshoe,
+    iris,
     lda,
     linear_regression,
     matrix_factorisation,
@@ -69,4 +71,5 @@ ALL = (
     poisson_factorisation,
     poisson_tensor,
     dirichlet_process,
+    iris,
 )

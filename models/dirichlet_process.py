@@ -22,6 +22,19 @@ from models.gaussian_mixture import VELOCITIES
 
 COMPONENTS = 30
 
+# Names of samplers of the same posterior, and what makes them: keyword arguments of gp.compile. The
+# concentration stays: no label depends on it but through the sticks, and without these its density
+# is one of gamma functions, which has no closed form. The first way is the fastest by far: the
+# others gain little by sweep, and weigh 30 labels of each galaxy one by one.
+WAYS = {
+    "nothing integrated out": {},
+    "sticks integrated out": {"collapse": ("v",)},
+    "means integrated out": {"collapse": ("mu",)},
+    "precisions integrated out": {"collapse": ("tau",)},
+    "sticks and means integrated out": {"collapse": ("v", "mu")},
+    "sticks and precisions integrated out": {"collapse": ("v", "tau")},
+}
+
 # Neighbours in velocity (counted from the slowest galaxy) on both sides of what may be gaps.
 PAIRS = ((6, 7), (8, 9), (40, 70), (77, 78), (78, 79))
 

@@ -10,6 +10,10 @@ Corona Borealis region", Astronomical Journal 92, 1238-1247, brought to statisti
 the first; many copies have a slip of the second, 26,960.) The priors are those of S. Chib (1995),
 "Marginal likelihood from the Gibbs output", in the same journal, 90, 1313-1321.
 
+With ``tied`` the prior precision of a mean is in proportion to its component's, ``strength *
+tau[k]``: the normal-gamma prior, conjugate to both (A. Gelman and others, 2013, "Bayesian Data
+Analysis", section 3.3), under which a component can go altogether.
+
 Components can be renamed without any change to the density: look at the sorted means and at the
 likelihood with the labels summed out.
 """
@@ -21,7 +25,8 @@ import numpy as np
 import gibbsppl as gp
 
 # Names of samplers of the same posterior, and what makes them: keyword arguments of gp.compile.
-# Means and precisions are in each other's conditionals, so that only one of them is integrated out.
+# Means and precisions are in each other's conditionals, so that only one of them is integrated out,
+# unless they are tied.
 WAYS = {
     "nothing integrated out": {},
     "means integrated out": {"collapse": ("mu",)},
@@ -29,6 +34,14 @@ WAYS = {
     "weights integrated out": {"collapse": ("weight",)},
     "weights and means integrated out": {"collapse": ("weight", "mu")},
     "weights and precisions integrated out": {"collapse": ("weight", "tau")},
+}
+
+# The same of `model(tied=True)`: in the last of them only labels are left.
+TIED_WAYS = {
+    "nothing integrated out": {},
+    "means integrated out": {"collapse": ("mu",)},
+    "means and precisions integrated out": {"collapse": ("mu", "tau")},
+    "weights, means and precisions integrated out": {"collapse": ("weight", "mu", "tau")},
 }
 
 VELOCITIES = np.loadtxt(Path(__file__).parent / "data" / "galaxies.csv", skiprows=1) / 1000
@@ -41,9 +54,15 @@ REFERENCE = {
     "mean 3": (31.016463, 0.034389),
     "log likelihood": (-215.638336, 0.017724),
 }
+TIED_REFERENCE = {
+    "mean 1": (9.901607, 0.005561),
+    "mean 2": (21.354292, 0.001721),
+    "mean 3": (31.436561, 0.020159),
+    "log likelihood": (-215.630942, 0.013648),
+}
 
 
-def model(
+def model(  # noqa: PLR0913  (data, size and prior constants)
     velocities=VELOCITIES,
     components=3,
     concentration=1,
@@ -51,13 +70,20 @@ def model(
     prior_precision=0.01,
     shape=3,
     rate=20,
+    *,
+    tied=False,
+    strength=0.05,
 ):
-    """The mixture, every component with its own mean and precision."""
+    """The mixture, every component with its own mean and precision.
+
+    The prior of a mean has ``prior_precision``, or if ``tied`` counts for ``strength`` galaxies.
+    """
     coords = {"galaxy": range(len(velocities)), "component": range(components)}
     with gp.Model(coords=coords) as mixture:
         weight = gp.Dirichlet("weight", concentration, dims="component", event="component")
-        mu = gp.Normal("mu", prior_mean, tau=prior_precision, dims="component")
         tau = gp.Gamma("tau", shape, rate=rate, dims="component")
+        precision = strength * tau if tied else prior_precision
+        mu = gp.Normal("mu", prior_mean, tau=precision, dims="component")
         z = gp.Categorical("z", weight, dims="galaxy", event="component")
         gp.Normal("velocity", mu[z], tau=tau[z], dims="galaxy", observed=velocities)
     return mixture

@@ -6,15 +6,18 @@ from functools import cache
 
 import numpy as np
 import pytest
+import sympy as sp
 from scipy.special import expit
 
 import gibbsppl as gp
+from gibbsppl.checks.integrals import gap_of_integrals
 from gibbsppl.checks.ratio import RELATIVE_TOLERANCE
 from gibbsppl.density import log_joint
 from gibbsppl.errors import CompileError
 from gibbsppl.expressions import Equals
+from gibbsppl.graph import Potential
 from gibbsppl.initial import initial_state
-from gibbsppl.rewrites import sums
+from gibbsppl.rewrites import integrals, sums
 
 MEASURED, COUNTED, SEEN = [-1.0, 0.3, 0.9, 2.0], [0, 1, 4, 6], [0, 1, 1, 0]
 ANSWERED = [[1, 0, 0], [1, 1, 0], [0, 0, 1], [0, 1, 1]]
@@ -317,6 +320,15 @@ def several_children():
     gp.Normal("y", mean()[labels()], tau=1, dims=("n", "j"), observed=np.eye(4, 2))
 
 
+def a_precision_by_label():
+    """The label is in the normaliser of the prior of what is integrated out."""
+    with two() as m:
+        precision = data("precision", [0.2, 3.0], "k")
+        b = gp.Normal("b", 0, tau=precision[labels()], dims="n")
+        gp.Normal("y", b, tau=1, dims="n", observed=MEASURED)
+    return m
+
+
 CASES = (
     *((topics, c) for c in (("theta",), ("phi",), ("theta", "phi"))),
     *((topics_of_a_table, c) for c in (("theta",), ("phi",), ("theta", "phi"))),
@@ -348,6 +360,7 @@ CASES = (
     (labels_through_an_index, ("mu",)),
     (labels_of_groups, ("mu",)),
     (several_children, ("mu",)),
+    (a_precision_by_label, ("b",)),
 )
 
 NAMED = {f"{m.__name__}-{'-'.join(c)}": (m, c) for m, c in CASES}
@@ -452,6 +465,29 @@ def test_what_is_left_is_the_integral(model, name, kind):
 @pytest.mark.parametrize("model", [normals_and_precisions, normals_of_one_precision])
 def test_what_is_left_of_two_is_the_integral_of_what_is_left_of_one(model):
     assert is_the_integral(model, "tau", "positive", gone=("mu",))
+
+
+def gaps_of_the_product(sampler, seeds=range(1, 6)):
+    """How far the joint density is from what is left times the conditionals, at several states."""
+    states = [started(sampler, seed) for seed in seeds]
+    gap, size = gap_of_integrals(sampler.schedule, sampler.program, sampler.data, states)
+    return gap / (RELATIVE_TOLERANCE * size)
+
+
+@pytest.mark.parametrize("case", IDS)
+def test_what_is_left_times_what_is_drawn_again_is_the_joint_density(case):
+    """At any values of all other variables (S. Chib, 1995, of a marginal likelihood)."""
+    assert gaps_of_the_product(compiled(*NAMED[case])) <= 1
+
+
+def test_the_product_sees_a_prior_that_is_left_out(monkeypatch):
+    """The normaliser of the prior of a mean has the precision in it."""
+    monkeypatch.setattr(
+        integrals, "_prior", lambda _g, s, _k: Potential(f"{s.name}_p", sp.S.Zero, ())
+    )
+    sampler = gp.compile(normals_and_precisions(), collapse=("mu", "tau"))
+
+    assert gaps_of_the_product(sampler) > 1
 
 
 def urn(a, drawn, kinds):

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+import sympy as sp
 from references import bayesian_lasso as lasso_by_hand
 from references import beetles as beetles_by_quadrature
 from references import capture_recapture as recapture_by_summation
@@ -13,6 +14,7 @@ from references import dyes as dyes_by_quadrature
 from references import eight_schools as schools_by_quadrature
 from references import gaussian as gaussian_by_quadrature
 from references import horseshoe as horseshoe_by_hand
+from references import iris as iris_by_hand
 from references import lda as lda_by_hand
 from references import linear_regression as regression_by_quadrature
 from references import matrix_factorisation as factorisation_by_hand
@@ -32,6 +34,8 @@ import models
 from gibbsppl.checks.ratio import ratio_check
 from gibbsppl.density import log_joint
 from gibbsppl.errors import CompileError
+from gibbsppl.graph import Potential
+from gibbsppl.rewrites import integrals
 from models import (
     bayesian_lasso,
     beetles,
@@ -44,6 +48,7 @@ from models import (
     gaussian,
     gaussian_mixture,
     horseshoe,
+    iris,
     lda,
     linear_regression,
     matrix_factorisation,
@@ -102,6 +107,7 @@ STEPS = {
     "poisson_tensor": {"country": MOVE, "month": MOVE, "word": MOVE},
     "dirichlet_process": {"z": LABELS, "mu": NORMAL, "tau": GAMMA, "v": BETA}
     | {"concentration": GAMMA},
+    "iris": {"weight": DIRICHLET, "mu": BLOCK, "tau": ("exact", "Wishart"), "z": LABELS},
 }
 
 # What augmentation makes of some of these steps.
@@ -147,7 +153,7 @@ def steps_of(sampler):
     }
 
 
-def independent_means(name):
+def independent_means(name, **form):
     """The exact posterior means, computed by quadrature."""
     match name:
         case "gaussian":
@@ -168,7 +174,7 @@ def independent_means(name):
             return recapture_by_summation.means(**capture_recapture.SUNFISH)
         case "spike_and_slab":
             data = spike_and_slab.X, spike_and_slab.Y, spike_and_slab.COLUMNS
-            means = selection_by_summation.means(*data)
+            means = selection_by_summation.means(*data, **form)
             assert min(means.pop(f"gate[{c}]") for c in spike_and_slab.SURE) > 0.9999
             return means
         case "beetles":
@@ -217,6 +223,10 @@ def test_data_have_the_published_sizes_and_moments():
     assert negative_binomial.BREAKS.reshape(6, 9).mean(axis=1).round(2).tolist() == [
         44.56, 24.0, 24.56, 28.22, 28.78, 18.78,
     ]  # fmt: skip
+    kinds = [iris.FLOWERS[s == iris.SPECIES].mean(axis=0) for s in dict.fromkeys(iris.SPECIES)]
+    assert np.round(kinds, 3).tolist() == [
+        [5.006, 3.428, 1.462, 0.246], [5.936, 2.77, 4.26, 1.326], [6.588, 2.974, 5.552, 2.026],
+    ]  # fmt: skip
     assert {sum(counts) for counts in ordered_probit.CHEESES.values()} == {52}
     assert [sum(counts) for counts in capture_recapture.SUNFISH.values()] == [162, 24]
 
@@ -228,6 +238,12 @@ EXACT = ("gaussian", "eight_schools", "linear_regression", "capture_recapture", 
 def test_exact_references_are_what_quadrature_gives(name):
     means = independent_means(name)
     reference = {m: value for m, (value, _) in getattr(models, name).REFERENCE.items()}
+    assert reference == pytest.approx(means, rel=1e-6, abs=1e-8)
+
+
+def test_the_exact_reference_of_tied_weights_is_what_quadrature_gives():
+    means = independent_means("spike_and_slab", tied=True)
+    reference = {m: value for m, (value, _) in spike_and_slab.TIED_REFERENCE.items()}
     assert reference == pytest.approx(means, rel=1e-6, abs=1e-8)
 
 
@@ -341,23 +357,106 @@ def test_counts_with_a_logit_of_a_probability():
     compare(negative_binomial, sampler, negative_binomial.REFERENCES["odds"])
 
 
-WAYS = gaussian_mixture.WAYS
+def ways_of(module, ways, reference, **form):
+    """For each way of a model its settings, and what it is compared with."""
+    return {
+        ", ".join((name_of(module), *form, way)): (module, form, settings, reference)
+        for way, settings in ways.items()
+    }
+
+
+WAYS = {
+    **ways_of(gaussian_mixture, gaussian_mixture.WAYS, gaussian_mixture.REFERENCE),
+    **ways_of(
+        gaussian_mixture, gaussian_mixture.TIED_WAYS, gaussian_mixture.TIED_REFERENCE, tied=True
+    ),
+    **ways_of(spike_and_slab, spike_and_slab.WAYS, spike_and_slab.REFERENCE),
+    **ways_of(spike_and_slab, spike_and_slab.TIED_WAYS, spike_and_slab.TIED_REFERENCE, tied=True),
+    **ways_of(dirichlet_process, dirichlet_process.WAYS, dirichlet_process.REFERENCE),
+    **ways_of(iris, iris.WAYS, iris.REFERENCE),
+    **ways_of(iris, iris.ways("covariance"), iris.REFERENCE, form="covariance"),
+}
+
+
+def sampler_of(way):
+    """The sampler that a way is."""
+    module, form, settings, _ = WAYS[way]
+    return gp.compile(module.model(**form), **settings)
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_each_way_to_the_clusters_is_proved(way):
-    sampler = gp.compile(gaussian_mixture.model(), **WAYS[way])
+def test_each_way_is_proved(way):
+    sampler = sampler_of(way)
     assert sampler.verify().passed
     scans = [s for s in sampler.schedule.steps if s.kind == "scan"]
     integrated = [n for s in scans for n in s.conditional.integrated]
-    assert sorted(integrated) == sorted(WAYS[way].get("collapse", ()))
+    assert sorted(integrated) == sorted(WAYS[way][2].get("collapse", ()))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
-def test_each_way_to_the_clusters_agrees_with_the_reference(way):
-    sampler = gp.compile(gaussian_mixture.model(), **WAYS[way])
-    compare(gaussian_mixture, sampler, gaussian_mixture.REFERENCE)
+def test_each_way_agrees_with_the_reference(way):
+    module, _, _, reference = WAYS[way]
+    compare(module, sampler_of(way), reference)
+
+
+def without_what_the_prior_has_besides(graph, statement, kept):
+    """A bug: the normaliser of a prior is lost with the variable that is integrated out."""
+    return Potential(f"{statement.name}_prior", sp.S.Zero, statement.over)
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        "gaussian_mixture, tied, weights, means and precisions integrated out",
+        pytest.param(
+            "spike_and_slab, tied, weights and noise integrated out", marks=pytest.mark.slow
+        ),
+    ],
+)
+def test_a_prior_whose_normaliser_is_lost_is_noticed(way, monkeypatch):
+    monkeypatch.setattr(integrals, "_prior", without_what_the_prior_has_besides)
+    module, _, _, reference = WAYS[way]
+    quantities = module.quantities(sampler_of(way).sample(**SETTINGS))
+    assert disagreements(quantities, reference) != {}
+
+
+REFUSED = {
+    "concentration": "no label depends on concentration",
+    "v, concentration": "concentration has no closed form whose integral is known, with v integr",
+    "mu, tau": "tau has no closed form whose integral is known, with mu integrated out",
+}
+
+
+@pytest.mark.parametrize("names", REFUSED)
+def test_what_a_dirichlet_process_keeps(names):
+    with pytest.raises(CompileError, match=REFUSED[names]):
+        gp.compile(dirichlet_process.model(), collapse=names.split(", "))
+
+
+def test_forms_of_the_irises_have_the_same_density():
+    forms = {form: iris.model(form=form) for form in iris.MATRICES}
+    rng = np.random.default_rng(6)
+    points = []
+    for _ in range(2):
+        root = rng.standard_normal((3, 4, 9))
+        tau = root @ root.transpose(0, 2, 1)
+        state = {"weight": rng.dirichlet(np.ones(3)), "mu": rng.standard_normal((3, 4))}
+        z = rng.integers(3, size=len(iris.FLOWERS))
+        points.append(state | {"z": z, "tau": tau, "cov": np.linalg.inv(tau)})
+    found = {
+        form: [log_joint(m.graph, {**m.data, **point}) for point in points]
+        for form, m in forms.items()
+    }
+    # From one set of variables to the other by the Jacobian of the inverse, |tau|^(p + 1).
+    slope = [5 * np.linalg.slogdet(point["tau"])[1].sum() for point in points]
+    assert found["covariance"] == pytest.approx(np.add(found["precision"], slope), rel=1e-9)
+
+
+def test_the_irises_agree_with_a_sampler_written_by_hand():
+    rng = np.random.default_rng(43)
+    found = iris_by_hand.run(rng, iris.FLOWERS, iris.PAIRS, 200, warmup=50)
+    assert disagreements(found, iris.REFERENCE) == {}
 
 
 def compare(module, sampler, reference):

@@ -38,6 +38,7 @@ from models import (
     gaussian_mixture,
     gaussian_variance,
     horseshoe,
+    iris,
     lda,
     linear_regression,
     matrix_factorisation,
@@ -96,6 +97,15 @@ SMALL = {
     "gaussian_mixture": partial(
         gaussian_mixture.model, **CLUSTERS, components=2, concentration=1.5, **SCALE
     ),
+    "gaussian_mixture, tied": partial(
+        gaussian_mixture.model,
+        **CLUSTERS,
+        components=2,
+        concentration=1.5,
+        **SCALE,
+        tied=True,
+        strength=0.5,
+    ),
     "lda": partial(
         lda.model, ((0, 0, 0, 1, 1), (0, 1, 0, 2, 1), ["a", "b", "c"]), topics=2, alpha=0.8, eta=0.7
     ),
@@ -117,6 +127,9 @@ SMALL = {
     ),
     "horseshoe": partial(horseshoe.model, **REGRESSION, **SCALE),
     "spike_and_slab": partial(spike_and_slab.model, **REGRESSION, slab=1, noise_prior=(3, 2)),
+    "spike_and_slab, tied": partial(
+        spike_and_slab.model, **REGRESSION, slab=1, noise_prior=(3, 2), tied=True
+    ),
     "ordered_probit": partial(
         ordered_probit.model,
         counts={"A": (0, 1, 0), "B": (3, 3, 3)},
@@ -142,6 +155,17 @@ SMALL = {
         concentration_rate=1,
         **SCALE,
     ),
+    "iris": partial(
+        iris.model,
+        X,
+        measurements="ab",
+        components=2,
+        concentration=1.5,
+        prior_mean=(1, 0),
+        strength=0.5,
+        nu=6,
+        scale=2,
+    ),
 }  # fmt: skip
 
 
@@ -159,6 +183,11 @@ POLYA_GAMMA, POWER, TABLES = "Polya-Gamma", "power of a sum", "tables of custome
 WAYS = {
     "bivariate_gaussian, joint": {"by element": {"blocks": {"x": "elements"}}},
     "gaussian_mixture": {w: s for w, s in gaussian_mixture.WAYS.items() if s},
+    "gaussian_mixture, tied": {w: s for w, s in gaussian_mixture.TIED_WAYS.items() if s}
+    | {
+        "weights integrated out": {"collapse": ("weight",)},
+        "precisions integrated out": {"collapse": ("tau",)},
+    },
     "lda": {w: s for w, s in lda.WAYS.items() if s and "approximate" not in s}
     | {"words integrated out": {"collapse": ("phi",)}},
     "seeds": {"plain": without(POLYA_GAMMA)},
@@ -169,6 +198,11 @@ WAYS = {
     "horseshoe": {"power of a sum": with_(POWER)},
     "spike_and_slab": {
         "weights integrated out": {"collapse": ("beta",)},
+        "intercept integrated out": {"collapse": ("intercept",)},
+        "noise integrated out": {"collapse": ("tau",)},
+    },
+    "spike_and_slab, tied": {w: s for w, s in spike_and_slab.TIED_WAYS.items() if s}
+    | {
         "intercept integrated out": {"collapse": ("intercept",)},
         "noise integrated out": {"collapse": ("tau",)},
     },
@@ -198,6 +232,11 @@ WAYS = {
         "means integrated out": {"collapse": ("mu",)},
         "precisions integrated out": {"collapse": ("tau",)},
         "sticks and means integrated out": {"collapse": ("v", "mu")},
+    },
+    "iris": {w: s for w, s in iris.WAYS.items() if s}
+    | {
+        "weights integrated out": {"collapse": ("weight",)},
+        "precisions integrated out": {"collapse": ("tau",)},
     },
 }
 # Ways whose tables have rows for what is observed: a program for each outcome.

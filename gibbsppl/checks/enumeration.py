@@ -189,9 +189,7 @@ def _probabilities(
     return np.asarray((odds / odds.sum(axis=0)).reshape(-1, *shape))
 
 
-def _log_density(
-    graph: Graph, step: ExactDraw, given: Any, values: Values, label: int
-) -> Floats:
+def _log_density(graph: Graph, step: ExactDraw, given: Any, values: Values, label: int) -> Floats:
     """The log density of a label for each element, in the array's order."""
     statement, sizes = step.statement, graph.sizes
     name = statement.target.array.name

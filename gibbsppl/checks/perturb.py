@@ -56,9 +56,7 @@ def perturbed(  # noqa: PLR0913  (what to change and how far, named at the call)
     return copy[name]
 
 
-def _one_of(
-    rng: np.random.Generator, statement: Statement, free: Mask, which: Which
-) -> Mask:
+def _one_of(rng: np.random.Generator, statement: Statement, free: Mask, which: Which) -> Mask:
     """One free element; one whole event where its entries are tied to one another."""
     tied = statement.support.kind in ("simplex", "sphere", "spd", "counts")
     events = len(event_dims(statement)) if tied else 0

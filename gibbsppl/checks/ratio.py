@@ -19,6 +19,7 @@ import numpy as np
 import sympy as sp
 
 from gibbsppl.backends.program import Program
+from gibbsppl.checks.integrals import gap_of_integrals
 from gibbsppl.checks.perturb import Which, free_elements, perturbed
 from gibbsppl.checks.steps import array_of, log_terms_of
 from gibbsppl.checks.table import table, verdict
@@ -27,7 +28,7 @@ from gibbsppl.errors import GibbspplError, RunError
 from gibbsppl.expressions import INDICATORS, Expr, mentions
 from gibbsppl.graph import Factor, Graph, Statement
 from gibbsppl.initial import initial_state
-from gibbsppl.schedule.steps import ExactDraw, Step
+from gibbsppl.schedule.steps import ExactDraw, Schedule, Step
 
 RELATIVE_TOLERANCE = 1e-9
 SWEEPS = 10
@@ -74,6 +75,7 @@ def verify(
     seed: int = 0,
     *,
     graphs: Sequence[Graph] | None = None,
+    schedule: Schedule | None = None,
 ) -> RatioResult:
     """The ratio check of every step, at a dispersed start and again after a few sweeps.
 
@@ -93,6 +95,13 @@ def verify(
         for state in (start, *swept)
     ]
     rows = (*(max(same, key=_row_badness) for same in zip(*found, strict=True)), *sums)
+    if schedule is not None and swept:
+        other, _ = initial_state(rng, graph, data, mend=mend)
+        program.augment(rng, other, program.prepare(data))
+        integrals = gap_of_integrals(schedule, program, data, (start, *swept, other))
+        if integrals is not None:
+            gap, size = integrals
+            rows = (*rows, Row("(integrals)", "integral", "-", gap, RELATIVE_TOLERANCE * size))
     return RatioResult(rows if swept else (*rows, Row("(sweeps)", "sweep", "-", np.inf, 0.0)))
 
 

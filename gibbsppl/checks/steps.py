@@ -87,9 +87,7 @@ def _exact_terms(conditional: Conditional, given: Any, values: Values, sizes: Si
     return np.concatenate(exact_parts(conditional, given, values, sizes))
 
 
-def exact_parts(
-    conditional: Conditional, given: Any, values: Values, sizes: Sizes
-) -> list[Floats]:
+def exact_parts(conditional: Conditional, given: Any, values: Values, sizes: Sizes) -> list[Floats]:
     """The terms of an exact draw's log density, each with all elements in the array's order."""
     statement, values = _on_new_scale(conditional, values, sizes)
     etas = given if isinstance(given, tuple) else (given,)

@@ -107,7 +107,24 @@ def mean_shared_by_entries():
     return m
 
 
+def labels_of_covariances(prior=gp.InverseWishart, **of):
+    """The label is read as the index of a matrix alone."""
+    with gp.Model(coords={"g": 2, "k": 2, "n": 6}) as m:
+        scale = gp.Data("V", R, dims=SQUARE)
+        matrix = prior("S", nu=4, **{of.get("scale", "S"): scale}, dims=("g", *SQUARE))
+        z = gp.Categorical("z", gp.Data("half", [0.5, 0.5], dims="g"), dims="n", event="g")
+        told = {of.get("as_", "cov"): matrix[z]}
+        gp.MvNormal("y", 0, **told, dims=("n", "k"), event="k", observed=numbers(6, 2))
+    return m
+
+
+def labels_of_precisions():
+    return labels_of_covariances(gp.Wishart, scale="V", as_="tau")
+
+
 FORMS = (
+    Form(labels_of_covariances, {"S": "InverseWishart", "z": "labels"}),
+    Form(labels_of_precisions, {"S": "Wishart", "z": "labels"}),
     Form(bivariate, {"x": "block MvNormal"}),
     Form(bivariate_by_element, {"x": "each Normal"}, blocks={"x": "elements"}),
     Form(covariance, {"x": "block MvNormal"}),

@@ -6,14 +6,27 @@ import numpy as np
 
 
 def means(
-    x, y, columns, *, inclusion=0.5, slab=4.0, intercept_precision=1e-2, shape=1e-2, rate=1e-2
+    x,
+    y,
+    columns,
+    *,
+    inclusion=0.5,
+    slab=4.0,
+    intercept_precision=1e-2,
+    shape=1e-2,
+    rate=1e-2,
+    tied=False,
 ):
-    """The posterior means of the precision, of each gate, and of each gate times its weight."""
+    """The posterior means of the precision, of each gate, and of each gate times its weight.
+
+    The precision of a weight is ``slab``, or if ``tied`` that many times the noise's.
+    """
     n, p = x.shape
     assert np.abs(x.mean(axis=0)).max() < 1e-9
     assert np.abs(y.mean()) < 1e-9
     log_tau = np.linspace(0.2, 1.2, 201)
     tau = np.exp(log_tau)
+    slab = np.broadcast_to(slab * tau if tied else slab, tau.shape)[:, None]
     prior = (shape + n / 2) * log_tau - tau * (rate + y @ y / 2)
     prior -= np.log(n * tau + intercept_precision) / 2
     selections = np.array(list(product((False, True), repeat=p)))
