@@ -74,22 +74,22 @@ class Conditionals:
     ) -> tuple[str, ...]:
         if names is not None:
             return (names,) if isinstance(names, str) else tuple(names)
-        drawn = {n: self.steps_of(n) for n in draws if self.steps_of(n)}
-        refused = {n: [r for s in steps if (r := refusal(s, what))] for n, steps in drawn.items()}
+        drawn = (n for n in draws if self._is_drawn(n))
+        refused = {n: self._refusals(n, what) for n in drawn}
         able = tuple(n for n, reasons in refused.items() if not reasons)
         if not able:
-            lines = "".join(f"\n    {n}: {reasons[0]}" for n, reasons in refused.items())
+            first = ((n, next(iter(reasons.values()))) for n, reasons in refused.items())
+            lines = "".join(f"\n    {n}: {reason}" for n, reason in first)
             wanted = f"a formula for the {what} of its conditional"
             raise RunError(f"{self.schedule.graph.name}: found no variable with {wanted}.{lines}")
         return able
 
     def _check(self, draws: Draws, name: str, what: What) -> None:
         array, steps = draws[name], self.steps_of(name)
-        if not steps:
+        if not self._is_drawn(name):
             raise RunError(f"{name}: it is not drawn, expected a latent variable.")
-        for step in steps:
-            if (reason := refusal(step, what)) is not None:
-                raise RunError(f"{step.statement.name}: {reason}")
+        for refused, reason in self._refusals(name, what).items():
+            raise RunError(f"{refused}: {reason}")
         graph = self.schedule.graph_of(steps[0])
         shape = tuple(graph.sizes[d] for d in graph.variables[name].dims)
         if array.shape[2:] != shape:
@@ -97,6 +97,21 @@ class Conditionals:
                 f"{name}: the draws have shape {array.shape[2:]}, the model {shape}; pass draws of "
                 "this model."
             )
+
+    def _is_drawn(self, name: str) -> bool:
+        return bool(self.steps_of(name) or self._parts_of(name))
+
+    def _parts_of(self, name: str) -> tuple[str, ...]:
+        """The arrays that stand for the positions of one that is taken apart."""
+        return tuple(p.name for p in self.schedule.parts if p.of == name)
+
+    def _refusals(self, name: str, what: What) -> dict[str, str]:
+        """Why what is drawn of an array has no such value, by the name of its statement."""
+        if parts := self._parts_of(name):
+            drawn = f"it is taken apart, and drawn as {', '.join(parts)}, each given the others"
+            return {name: f"{drawn}, not as a whole; take the moments of its draws."}
+        found = ((s.statement.name, refusal(s, what)) for s in self.steps_of(name))
+        return {statement: reason for statement, reason in found if reason is not None}
 
 
 def stale_in(schedule: Schedule) -> frozenset[str]:
@@ -179,4 +194,8 @@ class _Of:
     def _state(self, step: Step, draw: int) -> State:
         at = divmod(draw, self.draws.draws)
         values = {n: array[at] for n, array in self.draws.values.items()}
+        # What reads an array that is taken apart reads its parts, which draws do not have.
+        for p in self.model.schedule.parts:
+            if p.of in values:
+                values[p.name] = values[p.of].take(p.position, axis=p.axis)
         return State(values, step.statement.name, self.stale)

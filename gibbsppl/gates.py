@@ -58,22 +58,26 @@ def is_gate(expr: Expr, binary: Collection[str]) -> bool:
     return _is_binary(expr, binary) or _is_binary(sp.expand(1 - expr), binary)
 
 
-def opened(expr: Expr, targets: Collection[str], binary: Collection[str]) -> Expr:
+def opened(
+    expr: Expr, targets: Collection[str], binary: Collection[str], *, whole: bool = False
+) -> Expr:
     """The expression with gates taken out of the functions that hold a target beside them.
 
-    Sums and products are left as they are; terms in which no target is left are dropped.
+    Sums and products are left as they are; terms in which no target is left are dropped, but kept
+    of the ``whole`` expression.
     """
     if not mentions(expr, targets) or isinstance(expr, Leaf):
         return expr
     if isinstance(expr, Over):
-        return expr.func(opened(expr.body, targets, binary), *expr.args[1:])
-    if expr.is_Add:
-        return expr.func(*(opened(a, targets, binary) for a in expr.args))
-    if expr.is_Mul and sum(mentions(a, targets) for a in expr.args) == 1:
-        return expr.func(*(opened(a, targets, binary) for a in expr.args))
+        return expr.func(opened(expr.body, targets, binary, whole=whole), *expr.args[1:])
+    if expr.is_Add or (expr.is_Mul and sum(mentions(a, targets) for a in expr.args) == 1):
+        return expr.func(*(opened(a, targets, binary, whole=whole) for a in expr.args))
     # (a distribution function has no algebra, and may not exist where the gate is shut)
     branches = () if expr.has(*WHOLE) else _branches(expr, targets, binary)
-    held = [(gate, branch) for gate, branch in branches if mentions(branch, targets)]
+    held = [(gate, branch) for gate, branch in branches if whole or mentions(branch, targets)]
+    # (a gate times an infinite branch is nothing where it is shut: such a function stays as it is)
+    if whole and any(branch.has(sp.zoo, sp.oo, sp.nan) for _, branch in branches):
+        return expr
     return Add(*(gate * branch for gate, branch in held)) if branches else expr
 
 

@@ -255,7 +255,8 @@ def _hopeless(graph: Graph, factor: Factor, values: Values, bad: Any) -> tuple[L
             hopeless = bad
             for label in map(sp.Integer, range(first, last + 1)):
                 there = _at_label(factor, leaf, label)
-                hopeless = hopeless & ~np.isfinite(log_density(there, values, graph.sizes))
+                if not there.log_density.has(sp.zoo, sp.nan):  # (impossible by its form)
+                    hopeless = hopeless & ~np.isfinite(log_density(there, values, graph.sizes))
             if hopeless.any():
                 return leaf, hopeless
     return None, bad

@@ -112,9 +112,15 @@ def rest_of(
     over: tuple[Range, ...],
     targets: Collection[str],
     sizes: Mapping[Dim, int],
+    binary: Collection[str] = (),
 ) -> Expr:
-    """What is left of a log density without the terms that hold a target: what `split` drops."""
-    found, cuts = _collected(log_density, over, targets)
+    """What is left of a log density without the terms that hold a target: what `split` drops.
+
+    Gates are taken out as they are for `pieces_of`: a choice between a target and something else
+    leaves something else.
+    """
+    reduced = opened(simplified(log_density, targets), targets, binary, whole=True)
+    found, cuts = _collected(reduced, over, targets)
     total = sp.S.Zero
     for (statistic, bound), coefficient in found.items():
         if statistic == 1:

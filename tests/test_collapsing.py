@@ -245,6 +245,25 @@ def sticks():
     return m
 
 
+def a_change_point():
+    """Both rates stand in one choice, and what is left of one is what the other one adds."""
+    with gp.Model(coords={"n": 4}) as m:
+        last = gp.DiscreteUniform("last", 0, 2)
+        before, after = (gp.Gamma(name, 2, rate=1) for name in ("before", "after"))
+        rate = gp.where(data("time", range(4), "n") <= last, before, after)
+        gp.Poisson("y", rate, dims="n", observed=COUNTED)
+    return m
+
+
+def either_of_two():
+    """The probability of a label is one number, which is drawn."""
+    with gp.Model(coords={"n": 4}) as m:
+        z = gp.Bernoulli("z", gp.Beta("q", 0.8, 1.4), dims="n")
+        low, high = gp.Gamma("low", 2, rate=1), gp.Gamma("high", 3, rate=0.5)
+        gp.Poisson("y", gp.where(z, high, low), dims="n", observed=COUNTED)
+    return m
+
+
 def one_label():
     with two() as m:
         mu = gp.Normal("mu", 0.2, tau=0.5, dims="k")
@@ -341,7 +360,7 @@ CASES = (
     (labels_from_one, ("rate",)),
     (labels_from_one_of_one_rate, ("rate",)),
     (a_concentration, ("w",)),
-    (a_mean_of_means, ("mu",)),
+    *((a_mean_of_means, c) for c in (("mu",), ("mu", "centre"))),
     (a_coin, ("q",)),
     (a_slope, ("b",)),
     *((normals_and_precisions, c) for c in (("mu",), ("mu", "tau"), ("tau", "w", "mu"))),
@@ -353,6 +372,8 @@ CASES = (
     *((gates_of_weights, c) for c in (("b",), ("b", "tau"))),
     (gates_of_loose_weights, ("b",)),
     *((sticks, c) for c in (("v",), ("mu",), ("v", "mu"))),
+    *((a_change_point, c) for c in (("before",), ("before", "after"))),
+    *((either_of_two, c) for c in (("high",), ("low", "high"))),
     (one_label, ("mu",)),
     (two_words_of_a_label, ("mu",)),
     (one_matrix, ("mu",)),
@@ -483,7 +504,7 @@ def test_what_is_left_times_what_is_drawn_again_is_the_joint_density(case):
 def test_the_product_sees_a_prior_that_is_left_out(monkeypatch):
     """The normaliser of the prior of a mean has the precision in it."""
     monkeypatch.setattr(
-        integrals, "_prior", lambda _g, s, _k: Potential(f"{s.name}_p", sp.S.Zero, ())
+        integrals, "_prior", lambda _g, s, *_: Potential(f"{s.name}_p", sp.S.Zero, ())
     )
     sampler = gp.compile(normals_and_precisions(), collapse=("mu", "tau"))
 

@@ -113,6 +113,18 @@ def test_draws_and_starts_are_of_the_array_as_declared():
     assert np.array_equal(kept["b"], again["b"])
 
 
+def test_the_mean_of_a_conditional_reads_the_array_as_declared():
+    sampler = gp.compile(of_an_unknown_precision())
+    draws = sampler.sample(draws=20, chains=2, seed=1, progress=False)
+    shape, rate = 2 + J * K / 2, 1 + (draws["b"] ** 2).sum((-1, -2)) / 2
+    means = sampler.conditional_mean(draws)
+
+    assert list(means) == ["tau"]
+    np.testing.assert_allclose(means["tau"], shape / rate, rtol=1e-12)
+    with pytest.raises(RunError, match=r"^b: it is taken apart, and drawn as b_0, b_1, b_2"):
+        sampler.conditional_mean(draws, "b")
+
+
 def test_what_holds_for_one_draw_alone_is_not_kept():
     sampler = gp.compile(of_a_known_category())
 

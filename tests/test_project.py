@@ -71,8 +71,8 @@ LAYERS = (
 GENERIC = (
     "logs", "gates", "changes", "pieces", "signs", "limits", "dependence", "elements", "curvature",
     "readings", "finite", "matching", "contractions", "concavity", "forms",
-    "recession", "separation", "conditionals", "priors", "rescaling", "repairs", "rewrites", "centring",
-    "schedule", "backends", "propriety", "chains", "recording", "run",
+    "recession", "separation", "conditionals", "priors", "rescaling", "repairs", "rewrites",
+    "centring", "schedule", "backends", "propriety", "chains", "recording", "run",
 )  # fmt: skip
 
 # Tables of identities, whose text says what they are used for and who found them.

@@ -30,8 +30,7 @@ from gibbsppl.expressions import (
 from gibbsppl.finite import LABEL, FiniteConditional
 from gibbsppl.graph import Graph, Maintained, Marginal, Range, Scatter
 from gibbsppl.identities import simplified
-from gibbsppl.logs import expand_logs
-from gibbsppl.rewrites.integrals import free_stem
+from gibbsppl.rewrites.integrals import expand_logs_of, free_stem
 
 
 class NoIncrementsError(Exception):
@@ -144,7 +143,8 @@ def difference(
             whole = whole.xreplace({o: array.element})
             told.add(array, Change(array.element.array, at, sp.expand(value), children))
         total += told.more(whole)
-    reduced = expand_logs(simplified(sp.sympify(total), told.arrays), told.arrays)
+    reduced = simplified(sp.sympify(total), told.arrays)
+    reduced = expand_logs_of(reduced, told.arrays.values(), told.arrays)
     terms = [t for t in Add.make_args(reduced) if LABEL in dims_of(t)]
     used = _with_read({x.array.name for t in terms for x in leaves_of(t)}, told.arrays)
     return (

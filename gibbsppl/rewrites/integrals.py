@@ -11,7 +11,7 @@ that share their observations the mean goes first, then the precision (the rows 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,6 +24,7 @@ from gibbsppl.density import event_dims
 from gibbsppl.dependence import region_of
 from gibbsppl.errors import CompileError
 from gibbsppl.expressions import (
+    Array,
     Dim,
     Expr,
     leaves_of,
@@ -31,6 +32,7 @@ from gibbsppl.expressions import (
     primed,
     substitute,
 )
+from gibbsppl.gates import binary_arrays
 from gibbsppl.graph import (
     Graph,
     Maintained,
@@ -137,11 +139,38 @@ def _without(work: _Open, data: Mapping[str, Any], name: str, later: tuple[str, 
     density = natural.log_partition(*etas, **known, **({"event": event} if event else {}))
     density = bounded(density, work.graph.sizes)
     inside = {a.name for a in arrays} | {a.name for a in work.arrays} | set(later)
-    density = without_inverses(expand_logs(density, inside))
+    density = without_inverses(expand_logs_of(density, (*arrays, *work.arrays), inside))
     over = tuple(r for r in statement.over if r.dim not in event)
     marginal = Marginal(name, tuple(arrays), density, over)
-    left = _left(work.graph, marginal)
+    left = _left(work.graph, marginal, binary_arrays(work.graph, data))
     return _Open(left, (*work.marginals, marginal), (*work.integrals, integral))
+
+
+def expand_logs_of(expr: Expr, arrays: Collection[Maintained], targets: Collection[str]) -> Expr:
+    """The expression with logs taken apart, as far as the signs of arrays allow.
+
+    The parts of a log are taken to be positive (`expand_logs`). An array of what is subtracted,
+    such as minus a precision, is negative: it is read as minus a positive one meanwhile. Where the
+    sign of what a log divides by is not known, nothing is taken apart.
+    """
+    signs = {a.name: _sign(a) for a in arrays}
+    unsure = {n for n, sign in signs.items() if sign is None}
+    powers = (p for log in expr.atoms(sp.log) for p in log.atoms(sp.Pow) if p.exp.is_negative)
+    if any(mentions(p, unsure) for p in powers):
+        return expr
+    turned = {
+        x: Array(x.array.name, positive=True)[x.indices]
+        for x in leaves_of(expr, {n for n, sign in signs.items() if sign == -1})
+    }
+    expanded = expand_logs(expr.xreplace({x: -p for x, p in turned.items()}), targets)
+    return expanded.xreplace({p: -x for x, p in turned.items()})
+
+
+def _sign(array: Maintained) -> int | None:
+    """1 of an array that is known to be positive, -1 of a negative one, None of others."""
+    if array.element.is_positive:
+        return 1
+    return -1 if all(s.value.is_nonpositive for s in array.scatters) else None
 
 
 def free_stem(stem: str, graph: Graph) -> str:
@@ -259,20 +288,25 @@ def _is_linear(piece: Piece) -> bool:
     return len(piece.views) == 1 and not piece.statistic.is_Pow
 
 
-def _prior(graph: Graph, statement: Statement, kept: tuple[Statement, ...]) -> Potential:
+def _prior(
+    graph: Graph, statement: Statement, kept: tuple[Statement, ...], binary: Collection[str]
+) -> Potential:
     """What the prior of a variable has besides it that is not known: its normaliser, for one."""
     name = statement.target.array.name
     latent = {s.target.array.name for s in kept if s.is_latent}
-    rest = rest_of(statement.log_density, statement.over, (name,), graph.sizes)
+    rest = rest_of(statement.log_density, statement.over, (name,), graph.sizes, binary)
     unknown = (t for t in Add.make_args(expand_logs(rest, latent)) if mentions(t, latent))
     return Potential(f"{name}_prior", Add(*unknown), statement.over)
 
 
-def _left(graph: Graph, marginal: Marginal) -> Graph:
-    """The graph without a variable, and without the terms that hold it, but for the integral."""
+def _left(graph: Graph, marginal: Marginal, binary: Collection[str]) -> Graph:
+    """The graph without a variable, and without the terms that hold it, but for the integral.
+
+    ``binary`` names the arrays whose elements are 0 or 1.
+    """
     name = marginal.name
     kept = tuple(s for s in graph.statements if s.target.array.name != name)
-    priors = tuple(_prior(graph, s, kept) for s in graph.statements if s not in kept)
+    priors = tuple(_prior(graph, s, kept, binary) for s in graph.statements if s not in kept)
     rest = replace(
         graph,
         statements=kept,
@@ -280,7 +314,7 @@ def _left(graph: Graph, marginal: Marginal) -> Graph:
     )
     for factor in rest.factors:
         if mentions(factor.log_density, (name,)):
-            density = rest_of(factor.log_density, factor.over, (name,), graph.sizes)
+            density = rest_of(factor.log_density, factor.over, (name,), graph.sizes, binary)
             rest = with_density(rest, factor, density)
     arrays = {a.name: Variable(a.name, a.axes, "random") for a in marginal.arrays}
     integral = Potential(name, marginal.log_density, marginal.over)

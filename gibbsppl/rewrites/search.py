@@ -267,7 +267,8 @@ class Search:
         target = {statement.target.array.name}
         for rule in allowed:
             made = tuple(applications(graph, data, rule, target, taken=taken))
-            if made and all(self._is_exact(r) for r in made):
+            tied = any(_is_tied(r.statement, statement) for r in made)
+            if made and not tied and all(self._is_exact(r) for r in made):
                 last = made[-1]
                 if quality_of(self.derived(last.graph, last.data, statement)) == CLOSED:
                     return made

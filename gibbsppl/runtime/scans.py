@@ -78,7 +78,9 @@ def _run(
     """The loops, which change the labels, the log weights and what is kept in place."""
     fixed, kept, squares = given
     shared = [k.reshape(1) if k.ndim == 0 else k for k in kept]
-    arrays = [*own, *map(np.asarray, fixed), *shared, *(np.empty((n, n)) for n in squares)]
+    # (a scalar as a number: of an array without axes Numba has no logarithm)
+    read = (np.asarray(f)[()] for f in fixed)
+    arrays = [*own, *read, *shared, *(np.empty((n, n)) for n in squares)]
     if is_compiled():
         _compiled(function)(draws, *arrays)
         return
