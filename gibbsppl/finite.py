@@ -6,7 +6,7 @@ range of the label follows from constants and data.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -126,28 +126,33 @@ def _labelled(
             mapping[leaf] = Where(Mul(*meet), value, leaf)
     # (Under the sum on purpose: the copy says which of the summed elements is the label.)
     terms = Add.make_args(sp.expand_mul(density.xreplace(mapping), deep=False))
-    coefficient = Add(*(_with_limits(t) for t in terms if LABEL in dims_of(t)))
+    coefficient = with_limits(Add(*(t for t in terms if LABEL in dims_of(t))))
     over = factor.over + tuple(Range(c, 0, sizes[Dim(root_of(c))]) for c in copies.values())
     if coefficient == 0:
         return None
     return Piece(factor.name, LABEL, (View(view.array, at),), coefficient, over)
 
 
-def _with_limits(term: Expr) -> Expr:
-    """The term with ``c * log(x)`` as 0 where c is 0, also for labels at which x is 0."""
+def _of_labels(x: Expr) -> bool:
+    """Whether an expression depends on the label and may be zero."""
+    return LABEL in dims_of(x) and not x.is_positive
+
+
+def with_limits(expr: Expr, may_vanish: Callable[[Expr], bool] = _of_labels) -> Expr:
+    """A sum of terms with each ``c * log(x)`` as 0 where c is 0, though x may be 0 there."""
+    return Add(*(_with_limit(t, may_vanish) for t in Add.make_args(expr)))
+
+
+def _with_limit(term: Expr, may_vanish: Callable[[Expr], bool]) -> Expr:
     if isinstance(term, Over):
-        return term.func(_with_limits(term.body), *term.args[1:])
+        return term.func(with_limits(term.body, may_vanish), *term.args[1:])
     if not term.is_Mul:
         return term
     term = sp.expand_mul(term, deep=False)
     if term.is_Add:
-        return Add(*map(_with_limits, term.args))
-    logs = [f for f in term.args if isinstance(f, sp.log) and _may_vanish(f.args[0])]
+        return with_limits(term, may_vanish)
+    logs = [f for f in term.args if isinstance(f, sp.log) and may_vanish(f.args[0])]
     rest = [f for f in term.args if f not in logs]
     if len(logs) != 1 or all(f.is_number for f in rest):
-        return Mul(*map(_with_limits, rest), *logs)
+        return Mul(*(_with_limit(f, may_vanish) for f in rest), *logs)
     return XLogY(Mul(*rest), logs[0].args[0])
-
-
-def _may_vanish(expr: Expr) -> bool:
-    return LABEL in dims_of(expr) and not expr.is_positive

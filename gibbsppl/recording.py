@@ -33,6 +33,8 @@ def kept_of(
     known = {name: value for name, value in state.items() if not name.startswith("~")} | derived
     names = (keep,) if isinstance(keep, str) else keep
     for name in names:
+        if name in program.parts:
+            raise RunError(f"keep: {name!r} is a part of {program.parts[name]!r}; keep that.")
         if name in program.passing:
             raise RunError(
                 f"keep: {name!r} holds for one draw of each sweep alone, and belongs to nothing "

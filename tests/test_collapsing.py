@@ -348,6 +348,29 @@ def a_precision_by_label():
     return m
 
 
+@declared
+def visits():
+    """Of a site that is not occupied nothing is seen: the label is in a gate of the logs."""
+    z = gp.Bernoulli("z", gp.Beta("w", 1, 1), dims="n")
+    gp.Binomial("y", 6, gp.Beta("p", 2, 3) * z, dims="n", observed=[0, 0, 2, 4])
+
+
+@declared
+def a_rate_that_ends():
+    time = gp.Data("time", [0, 1, 2, 3], dims="n")
+    z = gp.DiscreteUniform("z", 2, 4)
+    rate = gp.where(time < z, gp.Gamma("rate", 2, rate=1), 0)
+    gp.Poisson("y", rate, dims="n", observed=[2, 1, 0, 0])
+
+
+@declared
+def labels_in_a_logit():
+    z = labels(weights())
+    gp.Normal("x", mean()[z], tau=1, dims="n", observed=MEASURED)
+    slope = data("slope", [-0.5, 0.8], "k")[z] * gp.Normal("b", 0, tau=1)
+    gp.Bernoulli("y", logit_p=slope, dims="n", observed=SEEN)
+
+
 CASES = (
     *((topics, c) for c in (("theta",), ("phi",), ("theta", "phi"))),
     *((topics_of_a_table, c) for c in (("theta",), ("phi",), ("theta", "phi"))),
@@ -382,6 +405,9 @@ CASES = (
     (labels_of_groups, ("mu",)),
     (several_children, ("mu",)),
     (a_precision_by_label, ("b",)),
+    *((visits, c) for c in (("p",), ("w", "p"))),
+    (a_rate_that_ends, ("rate",)),
+    (labels_in_a_logit, ("w", "mu")),
 )
 
 NAMED = {f"{m.__name__}-{'-'.join(c)}": (m, c) for m, c in CASES}

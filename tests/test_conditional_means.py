@@ -6,13 +6,13 @@ from functools import cache
 import numpy as np
 import pytest
 from scipy import stats
+from test_parts import in_columns
 
 import gibbsppl as gp
 from gibbsppl import conditional_means
 from gibbsppl.conditional_means import Conditionals, stale_in
 from gibbsppl.draws import Draws
 from gibbsppl.errors import RunError
-from models import ordered_probit
 
 # One in a million, for all comparisons of one test together.
 LEVEL = 1e-6
@@ -443,11 +443,11 @@ def test_a_mean_that_is_infinite_is_refused():
 
 
 def test_what_holds_for_one_draw_of_a_sweep_is_refused():
-    """Latent utilities are drawn twice, for the effects and for the cut points."""
-    sampler = gp.compile(ordered_probit.model())
-    (passing,) = stale_in(sampler.schedule)
+    """Of a logit the first category has a variable that the draw of the second makes stale."""
+    sampler = gp.compile(in_columns())
+    assert stale_in(sampler.schedule) == {"y_omega"}
     draws = sampler.sample(2, warmup=2, chains=1, seed=1, progress=False)
-    refused(sampler, draws, "effect", f"effect: its conditional depends on {passing}, which is int")
+    refused(sampler, draws, "one", "one: its conditional depends on y_omega, which is int")
 
 
 def test_what_a_sweep_leaves_stale_is_not_read():

@@ -400,7 +400,7 @@ def test_each_way_agrees_with_the_reference(way):
     compare(module, sampler_of(way), reference)
 
 
-def without_what_the_prior_has_besides(graph, statement, kept):
+def without_what_the_prior_has_besides(_graph, statement, *_):
     """A bug: the normaliser of a prior is lost with the variable that is integrated out."""
     return Potential(f"{statement.name}_prior", sp.S.Zero, statement.over)
 

@@ -79,7 +79,12 @@ def test_each_category_is_drawn_against_the_rest(model):
     assert sampler.verify().passed
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda f: f.__name__)
+LONG = (multinomial_logit, of_an_unknown_precision, in_columns)
+
+
+@pytest.mark.parametrize(
+    "model", [of_a_known_category, *(pytest.param(m, marks=pytest.mark.slow) for m in LONG)]
+)
 def test_the_posterior_is_the_same_as_without(model):
     with_parts, plain = gp.compile(model()), gp.compile(model(), rewrites=False)
 
@@ -130,6 +135,8 @@ def test_what_holds_for_one_draw_alone_is_not_kept():
 
     with pytest.raises(RunError, match=r"^keep: 'y_omega' holds for one draw of each sweep alone"):
         sampler.sample(draws=2, chains=1, keep=["b", "y_omega"], progress=False)
+    with pytest.raises(RunError, match=r"^keep: 'b_1' is a part of 'b'; keep that"):
+        sampler.sample(draws=2, chains=1, keep=["b_1"], progress=False)
 
 
 def test_parts_can_be_forbidden_and_asked_for():

@@ -254,7 +254,7 @@ ENUMERATED = (
     (declared.answers, ("w", "p")),
     (declared.words_by_group, ("w", "phi")),
     (declared.normals_and_precisions, ("w", "mu", "tau")),
-    (declared.vectors_and_covariances, ("w", "mu", "cov")),
+    pytest.param(declared.vectors_and_covariances, ("w", "mu", "cov"), marks=pytest.mark.slow),
     (declared.gates_of_weights, ("b", "tau")),
     (declared.labels_of_groups, ("mu",)),
 )

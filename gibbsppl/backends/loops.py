@@ -22,7 +22,9 @@ from gibbsppl.expressions import (
     Leaf,
     LogDet,
     Over,
+    Softplus,
     Where,
+    XLogY,
     dims_of,
     root_of,
 )
@@ -112,6 +114,14 @@ class Loops(StrPrinter):  # type: ignore[misc]
     def _print_AtMost(self, expr: AtMost) -> str:  # noqa: N802
         first, second = map(self._print, expr.args)
         return f"({first} <= {second})"
+
+    def _print_XLogY(self, expr: XLogY) -> str:  # noqa: N802
+        count, log = self._print(expr.args[0]), self._print_log(sp.log(expr.args[1]))
+        return f"(({count})*{log} if ({count}) != 0 else 0.0)"
+
+    def _print_Softplus(self, expr: Softplus) -> str:  # noqa: N802
+        x = self._print(expr.args[0])
+        return f"(max({x}, 0.0) + math.log1p(math.exp(-abs({x}))))"
 
     def _print_Where(self, expr: Where) -> str:  # noqa: N802
         chosen, yes, no = map(self._print, expr.args)
