@@ -15,10 +15,11 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from gibbsppl.density import Sizes, Values, evaluate, regions
+from gibbsppl.density import regions
 from gibbsppl.errors import ModelError
-from gibbsppl.expressions import Dim, Expr, Leaf, dims_of, leaves_of, mentions, root_of
-from gibbsppl.graph import Range, Statement
+from gibbsppl.evaluation import Sizes, Values, evaluate
+from gibbsppl.expressions import Expr, Leaf, dims_of, leaves_of, mentions
+from gibbsppl.graph import Range, Statement, size_of
 
 Reads = Callable[[Statement, Statement], bool]
 
@@ -106,11 +107,7 @@ def _frame(leaf: Leaf, reader: Statement, sizes: Sizes) -> tuple[Range, ...]:
     """The ranges that a leaf is read over: the statement's, then the dims that sums bind."""
     own = {r.dim for r in reader.over}
     inner = sorted(dims_of(leaf) - own, key=str)
-    return (*reader.over, *(Range(d, 0, _size(d, sizes)) for d in inner))
-
-
-def _size(dim: Dim, sizes: Sizes) -> int:
-    return sizes[dim] if dim in sizes else sizes[Dim(root_of(dim))]
+    return (*reader.over, *(Range(d, 0, size_of(d, sizes)) for d in inner))
 
 
 def _elements(

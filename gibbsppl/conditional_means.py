@@ -27,11 +27,11 @@ from numpy.typing import NDArray
 
 from gibbsppl.along_draws import LARGEST
 from gibbsppl.backends.program import Constants, Program
-from gibbsppl.density import Floats
 from gibbsppl.draws import Draws
 from gibbsppl.errors import RunError
-from gibbsppl.graph import Graph
+from gibbsppl.evaluation import Floats
 from gibbsppl.schedule import Schedule
+from gibbsppl.schedule.staleness import stale_after
 from gibbsppl.schedule.steps import FiniteDraw, ScanDraw, Step
 from gibbsppl.step_moments import Along, State, What, labels_of, numbers_of, refusal
 
@@ -48,7 +48,7 @@ class Conditionals:
     def of(self, draws: Draws, names: str | Sequence[str] | None, what: What) -> Draws:
         """The means, sds or probabilities, for each draw; of all variables that have them."""
         values, dims, coords = {}, {}, dict(draws.coords)
-        stale = stale_in(self.schedule)
+        stale = stale_after(self.schedule)
         for name in self._chosen(draws, names, what):
             self._check(draws, name, what)
             own = _Of(self, draws, name, self.steps_of(name), what, stale)
@@ -112,19 +112,6 @@ class Conditionals:
             return {name: f"{drawn}, not as a whole; take the moments of its draws."}
         found = ((s.statement.name, refusal(s, what)) for s in self.steps_of(name))
         return {statement: reason for statement, reason in found if reason is not None}
-
-
-def stale_in(schedule: Schedule) -> frozenset[str]:
-    """The variables that, at the end of a sweep, are those of before another one was drawn."""
-    every = frozenset[str]().union(*map(_random, schedule.graphs))
-    stale: frozenset[str] = frozenset()
-    for step, graph in zip(schedule.steps, schedule.graphs, strict=True):
-        stale = (stale - set(step.variables)) | (every - _random(graph))
-    return stale
-
-
-def _random(graph: Graph) -> frozenset[str]:
-    return frozenset(s.target.array.name for s in graph.statements)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -30,11 +30,10 @@ from gibbsppl.expressions import (
     Where,
     copy_of,
     dims_of,
-    root_of,
     subexpressions,
     substitute,
 )
-from gibbsppl.graph import Range
+from gibbsppl.graph import Range, size_of
 from gibbsppl.pieces import Piece
 
 IsData = Callable[[Expr], bool]
@@ -156,7 +155,7 @@ def bounded(expr: Expr, sizes: Mapping[Dim, int]) -> Expr:
     args = tuple(bounded(a, sizes) if isinstance(a, sp.Expr) else a for a in expr.args)
     if isinstance(expr, Over) and len(args) == 2:
         body, dim = args
-        size = sizes[dim] if dim in sizes else sizes[Dim(root_of(dim))]
+        size = size_of(dim, sizes)
         return Over(body, dim, 0, size) if dim in dims_of(body) else body * size
     return expr.func(*args)
 

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from gibbsppl.density import Floats, Values, evaluate
+from gibbsppl.evaluation import Floats, Values, evaluate
 from gibbsppl.expressions import (
-    Dim,
     Expit,
     Expr,
     Leaf,
@@ -29,9 +28,8 @@ from gibbsppl.expressions import (
     Softplus,
     Where,
     mentions,
-    root_of,
 )
-from gibbsppl.graph import Graph, Range
+from gibbsppl.graph import Graph, Range, range_of
 from gibbsppl.runtime import functions
 
 Ends = tuple[Floats, Floats]
@@ -86,7 +84,7 @@ class _Frame:
                 return reduce(np.add, lower), reduce(np.add, upper)
             case sp.Mul():
                 return reduce(_times, map(self.of, expr.args))
-            case Over() if len(expr.args) == 2:
+            case Over():
                 return self._of_sum(expr)
             case sp.Pow() if expr.exp.is_number:
                 return _power(self.of(expr.base), float(expr.exp))
@@ -112,10 +110,9 @@ class _Frame:
         return np.asarray(min(lower)), np.asarray(max(upper))
 
     def _of_sum(self, expr: Over) -> Ends:
-        (dim,) = expr.bound
-        size = self.graph.sizes.get(dim) or self.graph.sizes[Dim(root_of(dim))]
-        inner = _Frame((*self.over, Range(dim, 0, size)), self.graph, self.data, self.latent)
-        shape = (1,) * len(self.over) + (size,)
+        summed = range_of(expr, self.graph.sizes)
+        inner = _Frame((*self.over, summed), self.graph, self.data, self.latent)
+        shape = (1,) * len(self.over) + (len(summed),)
         found = (e + np.zeros(shape) for e in inner.of(expr.body))
         lower, upper = (e.sum(axis=-1) for e in found)
         return lower, upper

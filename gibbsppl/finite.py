@@ -14,7 +14,7 @@ import numpy as np
 import sympy as sp
 from sympy import Add, Mul
 
-from gibbsppl.density import evaluate
+from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import (
     Dim,
     Equals,

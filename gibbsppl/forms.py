@@ -16,9 +16,9 @@ import sympy as sp
 from scipy import sparse
 from sympy import Add, Mul
 
-from gibbsppl.density import Floats, Values, evaluate
-from gibbsppl.expressions import Dim, Expr, Leaf, Over, Where, mentions, root_of
-from gibbsppl.graph import Graph, Range, Statement
+from gibbsppl.evaluation import Floats, Values, evaluate
+from gibbsppl.expressions import Expr, Leaf, Over, Where, mentions
+from gibbsppl.graph import Graph, Range, Statement, range_of
 
 # How many roundings a slope is away from the exact one: those of the form, of its multiple, of
 # the difference of two values of the function and of their sum.
@@ -103,7 +103,7 @@ class Forms:
                 for a in args:
                     yield from self.parts(Mul(free, a), over)
             case Over(body=body) as summed:
-                yield from self.parts(Mul(free, body), (*over, self._range(summed)))
+                yield from self.parts(Mul(free, body), (*over, range_of(summed, self.graph.sizes)))
             case _:
                 yield expr, over
 
@@ -125,7 +125,7 @@ class Forms:
                 return None if inner is None else self._scaled(inner, scale)
             case Over():
                 inner = self.linear(expr.body)
-                summed = self._range(expr)
+                summed = range_of(expr, self.graph.sizes)
                 return inner and tuple((c, x, (*r, summed)) for c, x, r in inner)
             case Where(args=(where, yes, no)) if not mentions(where, self.latent):
                 both = (self.linear(yes), where), (self.linear(no), 1 - where)
@@ -137,11 +137,6 @@ class Forms:
         if mentions(scale, self.latent):
             return None
         return tuple((scale * c, x, r) for c, x, r in terms)
-
-    def _range(self, expr: Over) -> Range:
-        dim, *ends = expr.args[1:]
-        size = self.graph.sizes.get(dim) or self.graph.sizes[Dim(root_of(dim))]
-        return Range(dim, *(map(int, ends) if ends else (0, size)))
 
     def design(self, terms: Linear, over: tuple[Range, ...]) -> Any:
         """The design of a linear form: one row for each position of the ranges."""

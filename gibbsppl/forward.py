@@ -13,8 +13,9 @@ import numpy as np
 import sympy as sp
 
 from gibbsppl.ancestral import in_order
-from gibbsppl.density import Floats, Sizes, Values, evaluate, regions
+from gibbsppl.density import regions
 from gibbsppl.errors import ModelError
+from gibbsppl.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.expressions import Array, Dim, Expr, Leaf, mentions, primed
 from gibbsppl.graph import Graph, Range, Statement
 from gibbsppl.runtime import simulation

@@ -8,7 +8,7 @@ kept for the output.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,11 +17,13 @@ import sympy as sp
 from gibbsppl.expressions import (
     INDICATORS,
     Array,
+    Binder,
     Dim,
     Expr,
     Leaf,
     LogMass,
     mentions,
+    root_of,
 )
 from gibbsppl.families import Family
 from gibbsppl.notation import Notation
@@ -43,6 +45,37 @@ class Range:
 
     def __len__(self) -> int:
         return self.stop - self.start
+
+
+def size_of(dim: Dim, sizes: Mapping[Dim, int]) -> int:
+    """The size of a dim, or of the one that it is a copy of."""
+    return sizes[dim] if dim in sizes else sizes[Dim(root_of(dim))]
+
+
+def range_of(binder: Binder, sizes: Mapping[Dim, int]) -> Range:
+    """The positions that a sum, or an extreme, is over: all of its dim, unless it says which.
+
+    >>> from gibbsppl.expressions import Over
+    >>> k, x = Dim("k"), Array("x")
+    >>> range_of(Over(x[k], k), {k: 3}), range_of(Over(x[k], k, 1, 2), {k: 3})
+    (Range(dim=k, start=0, stop=3), Range(dim=k, start=1, stop=2))
+    """
+    (dim,) = binder.bound
+    start, stop = binder.args[2:] or (0, size_of(dim, sizes))
+    return Range(dim, int(start), int(stop))
+
+
+def fresh(name: str, taken: Collection[str]) -> str:
+    """A name that is not taken: the name wanted, or that with a number.
+
+    >>> fresh("x", {"x", "x_2"})
+    'x_3'
+    """
+    number, found = 1, name
+    while found in taken:
+        number += 1
+        found = f"{name}_{number}"
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from gibbsppl.density import Values, evaluate, log_density, regions
+from gibbsppl.density import log_density, regions
 from gibbsppl.ends import ends_of
 from gibbsppl.errors import ModelError
+from gibbsppl.evaluation import Values, evaluate
 from gibbsppl.expressions import (
     INDICATORS,
     Binder,
-    Dim,
     Expr,
     Leaf,
     Maximum,
@@ -30,10 +30,9 @@ from gibbsppl.expressions import (
     dims_of,
     leaves_of,
     mentions,
-    root_of,
     substitute,
 )
-from gibbsppl.graph import PLAIN, Factor, Graph, Potential, Range, Statement
+from gibbsppl.graph import PLAIN, Factor, Graph, Potential, Range, Statement, range_of
 from gibbsppl.supports import Support
 
 # Larger arrays of ends are not laid out.
@@ -99,7 +98,7 @@ def _of_data(
         if expr.args and not isinstance(expr, Leaf):
             yield expr, over
     elif isinstance(expr, Over):
-        yield from _of_data(expr.body, (*over, _range(expr, graph)), graph, latent)
+        yield from _of_data(expr.body, (*over, range_of(expr, graph.sizes)), graph, latent)
     elif not isinstance(expr, Leaf | Binder | Where):
         for a in expr.args:
             yield from _of_data(a, over, graph, latent)
@@ -110,12 +109,6 @@ def _ranges(expr: Expr, factor: Factor, graph: Graph) -> tuple[Range, ...]:
     more = dims_of(expr) - {r.dim for r in factor.over}
     every = (Range(d, 0, graph.sizes[d]) for d in sorted(more, key=str))
     return (*factor.over, *every)
-
-
-def _range(expr: Over, graph: Graph) -> Range:
-    dim, *ends = expr.args[1:]
-    size = graph.sizes.get(dim) or graph.sizes[Dim(root_of(dim))]
-    return Range(dim, *(map(int, ends) if ends else (0, size)))
 
 
 def _check_observed(

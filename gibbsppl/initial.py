@@ -24,16 +24,9 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from gibbsppl.density import (
-    Floats,
-    Values,
-    evaluate,
-    event_dims,
-    kept_entries,
-    log_terms,
-    regions,
-)
+from gibbsppl.density import event_dims, kept_entries, log_terms, regions
 from gibbsppl.errors import ModelError, RunError
+from gibbsppl.evaluation import Floats, Values, evaluate
 from gibbsppl.expressions import AtMost, Below, Leaf, leaves_of
 from gibbsppl.forward import State, as_declared, drawn, fill, walk
 from gibbsppl.graph import Graph, Potential, Statement

@@ -62,6 +62,11 @@ class Conditional:
         """The axes of the array along which elements are independent."""
         return tuple(a for a, role in enumerate(self.roles) if role != "dense")
 
+    @property
+    def own_event(self) -> tuple[Dim, ...]:
+        """The event dims in the statement's own names: of a block its axes."""
+        return tuple(self.statement.target.indices[a] for a in self.dense) or self.statement.event
+
 
 @dataclass(frozen=True, slots=True)
 class NotConjugate:

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gibbsppl.density import Values
 from gibbsppl.errors import RunError
+from gibbsppl.evaluation import Values
 from gibbsppl.expressions import Dim, Expr, Leaf, leaves_of, mentions
 from gibbsppl.graph import Graph, Range, Statement, Variable
 

@@ -17,8 +17,9 @@ import sympy as sp
 
 from gibbsppl.backends.program import Constants, Program, State
 from gibbsppl.chains import FAILURES
-from gibbsppl.density import Values, log_density
+from gibbsppl.density import log_density
 from gibbsppl.dependence import region_of, slices_of
+from gibbsppl.evaluation import Values
 from gibbsppl.graph import Factor, Graph, Statement
 from gibbsppl.initial import initial_state
 

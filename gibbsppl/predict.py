@@ -31,9 +31,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gibbsppl.along_draws import along_draws, draws_at_once
-from gibbsppl.density import Sizes, Values, evaluate
 from gibbsppl.draws import Draws
 from gibbsppl.errors import RunError
+from gibbsppl.evaluation import Sizes, Values, evaluate
 from gibbsppl.expressions import mentions
 from gibbsppl.forward import drawn, fill, walk
 from gibbsppl.graph import Graph, Statement

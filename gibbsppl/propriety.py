@@ -12,9 +12,9 @@ import numpy as np
 import sympy as sp
 
 from gibbsppl.backends.program import Constants, Program
-from gibbsppl.density import Floats, Values, evaluate
 from gibbsppl.dependence import slices_of
 from gibbsppl.errors import RunError
+from gibbsppl.evaluation import Floats, Values, evaluate
 from gibbsppl.expressions import Array
 from gibbsppl.graph import Graph, Range
 from gibbsppl.schedule.steps import BlockDraw, ExactDraw, Schedule

@@ -19,8 +19,8 @@ from sympy import Add, Mul
 
 from gibbsppl.concavity import known_bounds
 from gibbsppl.curvature import CONCAVE, curvature_of
-from gibbsppl.density import Floats, Values, evaluate
 from gibbsppl.errors import ModelError
+from gibbsppl.evaluation import Floats, Values, evaluate
 from gibbsppl.expressions import (
     Array,
     Expit,

@@ -19,7 +19,7 @@ import sympy as sp
 from scipy.linalg import qr, solve_triangular
 from scipy.optimize import linprog
 
-from gibbsppl.density import Values
+from gibbsppl.evaluation import Values
 from gibbsppl.expressions import mentions
 from gibbsppl.forms import MOST_ENTRIES, Columns, columns_of
 from gibbsppl.graph import Graph, Statement

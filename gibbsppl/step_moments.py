@@ -18,11 +18,12 @@ import sympy as sp
 
 from gibbsppl.along_draws import DRAW
 from gibbsppl.backends.program import Constants, Program
-from gibbsppl.density import Floats, evaluate, event_dims, regions
+from gibbsppl.density import event_dims, regions
 from gibbsppl.errors import RunError
-from gibbsppl.expressions import Array, Dim, Expr, Leaf, primed, root_of
+from gibbsppl.evaluation import Floats, evaluate
+from gibbsppl.expressions import Array, Dim, Expr, Leaf, primed
 from gibbsppl.forward import fill
-from gibbsppl.graph import Graph, Range, Statement
+from gibbsppl.graph import Graph, Range, Statement, size_of
 from gibbsppl.moments import Moments, NoFormula, Symbols, moments
 from gibbsppl.runtime.labels import LogWeights
 from gibbsppl.schedule.steps import (
@@ -269,7 +270,7 @@ class Along:
         names += [b.side for b in step.bounds]
         axes = [*(p.axes for p in step.parameters), *(b.axes for b in step.bounds)]
         for name, own, value in zip(names, axes, given, strict=True):
-            full = tuple(_size(d, self.graph) for d in own)
+            full = tuple(size_of(d, self.graph.sizes) for d in own)
             yield name, np.broadcast_to(np.asarray(value, dtype=float), full)
 
 
@@ -279,10 +280,6 @@ def _others(step: Closed) -> dict[str, Expr]:
     is_given = change is not None and not change.constant.is_number
     constant = {"constant": change.constant} if change is not None and is_given else {}
     return dict(step.conditional.known) | constant
-
-
-def _size(dim: Dim, graph: Graph) -> int:
-    return graph.sizes[dim] if dim in graph.sizes else graph.sizes[Dim(root_of(dim))]
 
 
 def _full(value: Floats, over: Sequence[Range]) -> Floats:
@@ -296,4 +293,4 @@ def numbers_of(step: Step, graph: Graph) -> int:
     if isinstance(step, FiniteDraw | ScanDraw):
         return max(1, size * step.conditional.size)
     axes = [p.axes for p in step.parameters]
-    return max(1, size, *(prod(_size(d, graph) for d in own) for own in axes))
+    return max(1, size, *(prod(size_of(d, graph.sizes) for d in own) for own in axes))

@@ -24,7 +24,8 @@ from scipy import stats
 from scipy.special import expit, softmax
 
 import gibbsppl as gp
-from gibbsppl.density import evaluate, log_joint
+from gibbsppl.density import log_joint
+from gibbsppl.evaluation import evaluate
 from gibbsppl.explain.schedule_text import owner
 from gibbsppl.initial import initial_state
 

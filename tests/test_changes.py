@@ -26,7 +26,8 @@ from gibbsppl.changes import (
     Change,
     proposed,
 )
-from gibbsppl.density import evaluate, regions
+from gibbsppl.density import regions
+from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Array, Dim
 from gibbsppl.initial import initial_state
 from gibbsppl.supports import POSITIVE, REAL, UNIT, Support

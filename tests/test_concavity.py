@@ -15,7 +15,8 @@ from gibbsppl.changes import LOGIT
 from gibbsppl.concavity import LogConcave, certified, known_bounds
 from gibbsppl.conditionals import conditional_of
 from gibbsppl.curvature import Certificate
-from gibbsppl.density import evaluate, log_joint, regions
+from gibbsppl.density import log_joint, regions
+from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Array
 from gibbsppl.forward import fill
 from gibbsppl.initial import initial_state

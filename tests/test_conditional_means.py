@@ -10,9 +10,10 @@ from test_parts import in_columns
 
 import gibbsppl as gp
 from gibbsppl import conditional_means
-from gibbsppl.conditional_means import Conditionals, stale_in
+from gibbsppl.conditional_means import Conditionals
 from gibbsppl.draws import Draws
 from gibbsppl.errors import RunError
+from gibbsppl.schedule.staleness import stale_after
 
 # One in a million, for all comparisons of one test together.
 LEVEL = 1e-6
@@ -445,7 +446,7 @@ def test_a_mean_that_is_infinite_is_refused():
 def test_what_holds_for_one_draw_of_a_sweep_is_refused():
     """Of a logit the first category has a variable that the draw of the second makes stale."""
     sampler = gp.compile(in_columns())
-    assert stale_in(sampler.schedule) == {"y_omega"}
+    assert stale_after(sampler.schedule) == {"y_omega"}
     draws = sampler.sample(2, warmup=2, chains=1, seed=1, progress=False)
     refused(sampler, draws, "one", "one: its conditional depends on y_omega, which is int")
 
@@ -453,9 +454,9 @@ def test_what_holds_for_one_draw_of_a_sweep_is_refused():
 def test_what_a_sweep_leaves_stale_is_not_read():
     """Planted: a sweep that ends with the labels, what they share being integrated out."""
     schedule = sampler_of("topics integrated out").schedule
-    assert stale_in(schedule) == frozenset()
+    assert stale_after(schedule) == frozenset()
     late = replace(schedule, steps=schedule.steps[::-1], graphs=schedule.graphs[::-1])
-    assert stale_in(late) == {"theta", "phi"}
+    assert stale_after(late) == {"theta", "phi"}
     plain = sampler_of("topics")
     model = Conditionals(plain.schedule, plain.program, plain.constants, plain.data)
     own = conditional_means._Of(

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gibbsppl.contractions import bounded, contracted, data_only, pull_back
-from gibbsppl.density import evaluate
+from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Array, Dim, Equals, Over, subexpressions
 from gibbsppl.graph import Range
 from gibbsppl.pieces import Piece, View

@@ -16,8 +16,8 @@ from sympy import Abs, Rational, exp, log, loggamma, oo, sqrt
 
 from gibbsppl import curvature
 from gibbsppl.curvature import ATOMS, LOG_TAILS, POWERS, curvature_of, log_concave, obstacle
-from gibbsppl.density import evaluate
 from gibbsppl.elements import element_pieces
+from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import (
     Array,
     AtMost,

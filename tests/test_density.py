@@ -8,8 +8,9 @@ import pytest
 import sympy as sp
 from scipy import special, stats
 
-from gibbsppl.density import evaluate, log_density, log_joint, log_terms
+from gibbsppl.density import log_density, log_joint, log_terms
 from gibbsppl.errors import ModelError
+from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import (
     Array,
     AtMost,

@@ -19,7 +19,8 @@ from gibbsppl.along_draws import DRAW, along_draws
 from gibbsppl.backends.numpy import write_numpy
 from gibbsppl.backends.program import load
 from gibbsppl.checks.perturb import free_elements
-from gibbsppl.density import evaluate, log_density, log_joint, regions
+from gibbsppl.density import log_density, log_joint, regions
+from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Leaf
 from gibbsppl.graph import Range
 from gibbsppl.initial import initial_state

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from gibbsppl.density import evaluate
 from gibbsppl.elements import element_pieces
+from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Array, Dim, Over
 from gibbsppl.graph import Range
 from gibbsppl.pieces import split

@@ -8,7 +8,7 @@ import sympy as sp
 
 import gibbsppl as gp
 import models
-from gibbsppl.density import evaluate
+from gibbsppl.evaluation import evaluate
 from gibbsppl.exact_numbers import number
 from gibbsppl.explain import explained, schedule_text
 from gibbsppl.explain.inversion import inversion_of, said

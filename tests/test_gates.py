@@ -8,7 +8,7 @@ import sympy as sp
 
 import gibbsppl as gp
 from gibbsppl import gates
-from gibbsppl.density import evaluate
+from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import (
     Array,
     AtMost,

@@ -5,7 +5,7 @@ import pytest
 import sympy as sp
 from sympy import loggamma
 
-from gibbsppl.density import evaluate
+from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Array, Dim, Expit, Over
 from gibbsppl.identities import LONGEST_PRODUCT, simplified
 

@@ -13,10 +13,10 @@ import gibbsppl.language as gp
 from gibbsppl import compile as compile_model
 from gibbsppl import expressions as ex
 from gibbsppl.checks.perturb import free_elements, perturbed
-from gibbsppl.density import evaluate as density_evaluate
 from gibbsppl.density import log_density, log_joint
 from gibbsppl.draws import Draws
 from gibbsppl.errors import ModelError, RunError
+from gibbsppl.evaluation import evaluate as density_evaluate
 from gibbsppl.families import FAMILIES
 from gibbsppl.graph import Range
 from gibbsppl.initial import initial_state

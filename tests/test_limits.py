@@ -7,7 +7,8 @@ from scipy import stats
 
 import gibbsppl as gp
 from gibbsppl import limits
-from gibbsppl.density import evaluate, log_joint
+from gibbsppl.density import log_joint
+from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import (
     Array,
     AtMost,

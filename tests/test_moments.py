@@ -20,7 +20,7 @@ from gibbsppl.changes import (
     SHIFT,
     Change,
 )
-from gibbsppl.density import evaluate
+from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Array, primed
 from gibbsppl.families import FAMILIES
 from gibbsppl.graph import Range

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from gibbsppl.density import evaluate
 from gibbsppl.dependence import is_separable, roles_of
+from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Array, AtMost, Dim, Expit, Over, Phi, Times, Where
 from gibbsppl.graph import Range
 from gibbsppl.logs import expand_logs

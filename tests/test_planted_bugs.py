@@ -21,7 +21,8 @@ from gibbsppl.checks import ratio
 from gibbsppl.checks.enumeration import enumerate_sweep
 from gibbsppl.checks.geweke import geweke
 from gibbsppl.checks.ratio import verify
-from gibbsppl.density import evaluate, log_joint
+from gibbsppl.density import log_joint
+from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Array
 from gibbsppl.initial import initial_state
 from gibbsppl.runtime.moves import Width, slice_batch

@@ -28,6 +28,7 @@ LAYERS = (
     ("graph",),
     ("graph_views",),
     ("language",),
+    ("evaluation",),
     ("density",),
     ("ancestral",),
     ("forward",),

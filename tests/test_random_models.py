@@ -19,7 +19,8 @@ import gibbsppl as gp
 from gibbsppl import changes, concavity, matching, readings
 from gibbsppl.along_draws import DRAW
 from gibbsppl.checks.perturb import free_elements
-from gibbsppl.density import evaluate, event_dims, log_density, log_joint, regions
+from gibbsppl.density import event_dims, log_density, log_joint, regions
+from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Array, Leaf
 from gibbsppl.families import FAMILIES
 from gibbsppl.graph import Censoring, Range

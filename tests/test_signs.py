@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy import Abs, Rational, exp, log, loggamma, oo, sqrt
 
-from gibbsppl.density import evaluate
+from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import (
     Array,
     AtMost,

@@ -26,10 +26,9 @@ from gibbsppl.expressions import (
     Where,
     XLogY,
     dims_of,
-    root_of,
 )
 from gibbsppl.finite import LABEL
-from gibbsppl.graph import Range
+from gibbsppl.graph import Range, range_of, size_of
 from gibbsppl.schedule.steps import ScanDraw
 
 # The functions that the loops may call, by SymPy's name.
@@ -148,15 +147,9 @@ class Loops(StrPrinter):  # type: ignore[misc]
     def _print_Over(self, expr: Over) -> str:  # noqa: N802
         return self._first(expr, lambda: self._summed(expr))
 
-    def _size(self, dim: Dim) -> int:
-        """The number of positions of a dim, or of the dim that it is a copy of."""
-        return self.sizes[dim] if dim in self.sizes else self.sizes[Dim(root_of(dim))]
-
     def _summed(self, expr: Over) -> tuple[list[str], str]:
-        (dim,) = expr.bound
-        total = f"$sum_{next(self.numbers)}"
-        r = Range(dim, *map(int, expr.args[2:] or (0, self._size(dim))))
-        body = self.lines(f"{total} +=", expr.body, dim)
+        total, r = f"$sum_{next(self.numbers)}", range_of(expr, self.sizes)
+        body = self.lines(f"{total} +=", expr.body, r.dim)
         return [f"{total} = 0.0", for_line(self, r), *indented(body)], total
 
     def _print_LogDet(self, expr: LogDet) -> str:  # noqa: N802
@@ -211,7 +204,7 @@ class Loops(StrPrinter):  # type: ignore[misc]
 
     def _filled(self, matrix: LogDet) -> tuple[int, str, list[str]]:
         """The size of a matrix, a square array of its own, and the lines that fill it."""
-        n = self._size(matrix.bound[0])
+        n = size_of(matrix.bound[0], self.sizes)
         square = f"$square_{len(self.squares) + 1}"
         self.squares.append(n)
         i, j = map(self.position, matrix.bound)

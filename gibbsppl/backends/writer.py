@@ -16,7 +16,7 @@ from gibbsppl.backends.hoisting import Hoisted, stem_of
 from gibbsppl.backends.names import MATHEMATICS, NUMPY, Names
 from gibbsppl.backends.text import ATOM, SUM, Text
 from gibbsppl.expressions import Binder, Dim, Expr, Leaf, dims_of, root_of, unnested
-from gibbsppl.graph import Graph, Range
+from gibbsppl.graph import Graph, Range, range_of, size_of
 from gibbsppl.notation import Notation
 
 
@@ -59,12 +59,7 @@ class Writer:
     def unnested(self, expr: Binder) -> tuple[Expr, tuple[Range, ...]]:
         """The body of nested sums, or extremes, and all their ranges."""
         body, nest = unnested(expr)
-        return body, tuple(self._range(b) for b in nest)
-
-    def _range(self, binder: Binder) -> Range:
-        (dim,) = binder.bound
-        start, stop = binder.args[2:] or (0, self.size(dim))
-        return Range(dim, int(start), int(stop))
+        return body, tuple(range_of(b, self.sizes) for b in nest)
 
     def is_data(self, expr: Expr) -> bool:
         """Whether an expression reads data alone."""
@@ -73,7 +68,7 @@ class Writer:
 
     def size(self, dim: Dim) -> int:
         """The size of a dim or of a copy of it."""
-        return self.sizes[dim] if dim in self.sizes else self.sizes[Dim(root_of(dim))]
+        return size_of(dim, self.sizes)
 
     def range(self, dim: Dim) -> tuple[int, int]:
         """The positions of a dim that are meant here."""

@@ -19,8 +19,9 @@ from gibbsppl.backends.program import Program
 from gibbsppl.checks.perturb import free_elements
 from gibbsppl.checks.steps import exact_parts, in_array_order, log_weights
 from gibbsppl.checks.table import verdict
-from gibbsppl.density import Floats, Values, evaluate, log_joint, regions
+from gibbsppl.density import log_joint, regions
 from gibbsppl.errors import CompileError
+from gibbsppl.evaluation import Floats, Values, evaluate
 from gibbsppl.forward import fill
 from gibbsppl.graph import Graph, Statement
 from gibbsppl.schedule.steps import ExactDraw, FiniteDraw, Step

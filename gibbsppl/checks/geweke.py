@@ -34,8 +34,9 @@ from scipy.special import kolmogorov
 
 from gibbsppl.backends.program import Program
 from gibbsppl.checks.table import table, verdict
-from gibbsppl.density import Floats, Sizes, Values, log_density
+from gibbsppl.density import log_density
 from gibbsppl.errors import RunError
+from gibbsppl.evaluation import Floats, Sizes, Values
 from gibbsppl.forward import State, simulate
 from gibbsppl.graph import Factor, Graph
 from gibbsppl.runtime import moves

@@ -19,7 +19,8 @@ import sympy as sp
 
 from gibbsppl.backends.program import Program
 from gibbsppl.checks.steps import log_terms_of
-from gibbsppl.density import Floats, Values, evaluate, log_joint
+from gibbsppl.density import log_joint
+from gibbsppl.evaluation import Floats, Values, evaluate
 from gibbsppl.expressions import Array, Dim, primed, root_of
 from gibbsppl.schedule.steps import BlockDraw, ExactDraw, Schedule
 
@@ -74,7 +75,7 @@ def log_conditional(
     assert natural.log_partition is not None
     given = program.given_rest[statement.name](dict(state), program.prepare(data))
     terms: Floats = log_terms_of(step, given, values, sizes)
-    event = tuple(statement.target.indices[a] for a in conditional.dense) or statement.event
+    event = conditional.own_event
     sizes |= {primed(d): sizes[d] for d in event}
     etas = []
     for j, (parameter, eta) in enumerate(zip(step.parameters, given, strict=True)):

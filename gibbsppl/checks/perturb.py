@@ -11,7 +11,8 @@ from typing import Any, Literal
 import numpy as np
 import sympy as sp
 
-from gibbsppl.density import Floats, Sizes, Values, evaluate, event_dims, regions
+from gibbsppl.density import event_dims, regions
+from gibbsppl.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.forward import fill
 from gibbsppl.graph import Statement
 

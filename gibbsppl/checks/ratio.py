@@ -23,8 +23,9 @@ from gibbsppl.checks.integrals import gap_of_integrals
 from gibbsppl.checks.perturb import Which, free_elements, perturbed
 from gibbsppl.checks.steps import array_of, log_terms_of
 from gibbsppl.checks.table import table, verdict
-from gibbsppl.density import Values, log_density, log_joint
+from gibbsppl.density import log_density, log_joint
 from gibbsppl.errors import GibbspplError, RunError
+from gibbsppl.evaluation import Values
 from gibbsppl.expressions import INDICATORS, Expr, mentions
 from gibbsppl.graph import Factor, Graph, Statement
 from gibbsppl.initial import initial_state

@@ -19,7 +19,8 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from gibbsppl.concavity import LogConcave
-from gibbsppl.density import Floats, Sizes, Values, evaluate, kept_entries, regions
+from gibbsppl.density import kept_entries, regions
+from gibbsppl.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.expressions import Expr, Leaf, dims_of
 from gibbsppl.forward import fill
 from gibbsppl.graph import Range, Statement

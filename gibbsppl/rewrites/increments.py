@@ -28,7 +28,7 @@ from gibbsppl.expressions import (
     substitute,
 )
 from gibbsppl.finite import LABEL, FiniteConditional
-from gibbsppl.graph import Graph, Maintained, Marginal, Range, Scatter
+from gibbsppl.graph import Graph, Maintained, Marginal, Range, Scatter, range_of
 from gibbsppl.identities import simplified
 from gibbsppl.rewrites.integrals import expand_logs_of, free_stem
 
@@ -225,8 +225,6 @@ def _total(marginal: Marginal, o: Over, batch: Mapping[Dim, Range], graph: Graph
     every = sorted({o for t in terms for o in _outermost(t)}, key=str)
     name = f"{free_stem(f'{marginal.name}_sum', graph)}_{every.index(o) + 1}"
     axes = tuple(d for d in batch if d in dims_of(o))
-    (dim,) = o.bound
-    bounds = o.args[2:] or (0, graph.sizes[dim])
-    over = (*(batch[a] for a in axes), Range(dim, *map(int, bounds)))
+    over = (*(batch[a] for a in axes), range_of(o, graph.sizes))
     kind = "positive" if o.is_positive else "real"
     return Maintained(Array(name, **{kind: True})[axes], (Scatter(name, axes, o.body, over),))

@@ -125,7 +125,7 @@ def _without(work: _Open, data: Mapping[str, Any], name: str, later: tuple[str, 
     natural = found.family.natural
     assert natural is not None
     assert natural.log_partition is not None
-    event = _event_of(statement, found)
+    event = found.own_event
     partners = {primed(d): work.graph.sizes[d] for d in event}
     work = replace(work, graph=replace(work.graph, sizes={**partners, **work.graph.sizes}))
     etas, arrays = [], []
@@ -215,13 +215,6 @@ def _closed_form(work: _Open, data: Mapping[str, Any], name: str) -> Conditional
             "integral is not known; leave it out of collapse=."
         )
     return found
-
-
-def _event_of(statement: Statement, found: Conditional) -> tuple[Dim, ...]:
-    """The event dims of the integral: those of the statement, or the axis of a block."""
-    if found.dense:
-        return tuple(statement.target.indices[a] for a in found.dense)
-    return statement.event
 
 
 def _matrix_dims(graph: Graph, name: str) -> tuple[Dim, ...]:

@@ -26,7 +26,17 @@ from gibbsppl.expressions import (
     mentions,
     substitute,
 )
-from gibbsppl.graph import Censoring, Deterministic, Graph, Potential, Range, Statement, Variable
+from gibbsppl.graph import (
+    Censoring,
+    Deterministic,
+    Graph,
+    Potential,
+    Range,
+    Statement,
+    Variable,
+    fresh,
+    range_of,
+)
 
 # An axis longer than this is not taken apart: each position is a step of its own.
 MOST_PARTS = 16
@@ -50,9 +60,8 @@ def taken_apart(graph: Graph, name: str, axis: int) -> tuple[Graph, tuple[Part, 
     if others or own is None or statement.known != 0 or not 1 < len(own) <= MOST_PARTS:
         return None
     constants = _constants(graph, name, axis)
-    parts = tuple(
-        Part(_fresh(f"{name}_{c}", graph), name, axis, c) for c in range(own.start, own.stop)
-    )
+    names = {c: fresh(f"{name}_{c}", graph.variables) for c in range(own.start, own.stop)}
+    parts = tuple(Part(n, name, axis, c) for c, n in names.items())
     if {p.position for p in parts} | set(constants) != set(range(graph.sizes[dim])):
         return None
     arrays = {p.position: Array(p.name, **_kind(statement.target.array)) for p in parts}
@@ -92,15 +101,6 @@ def _constants(graph: Graph, name: str, axis: int) -> dict[int, Expr]:
 def _kind(array: Array) -> dict[str, bool]:
     """What is known of the elements of an array."""
     return {"positive": True} if array.is_positive else {"real": True}
-
-
-def _fresh(name: str, graph: Graph) -> str:
-    """A name that no array has."""
-    taken, found, number = set(graph.variables), name, 1
-    while found in taken:
-        number += 1
-        found = f"{name}_{number}"
-    return found
 
 
 def _variables(graph: Graph, parts: tuple[Part, ...]) -> dict[str, Variable]:
@@ -193,9 +193,9 @@ class _Reader:
                 else self._gathered(expr, ranged)
             )
         if isinstance(expr, Over) and self._is_along(expr):
-            start, stop = map(int, expr.args[2:] or (0, self.sizes[expr.args[1]]))
-            at = (substitute(expr.body, {expr.args[1]: sp.Integer(c)}) for c in range(start, stop))
-            return Add(*(self.read(e, ranged) for e in at))
+            r = range_of(expr, self.sizes)
+            at = ({r.dim: sp.Integer(c)} for c in range(r.start, r.stop))
+            return Add(*(self.read(substitute(expr.body, here), ranged) for here in at))
         return expr.func(
             *(self.read(a, ranged) if isinstance(a, sp.Expr) else a for a in expr.args)
         )
@@ -204,7 +204,7 @@ class _Reader:
         """Whether a sum is over positions at which the array is read."""
         (dim,) = expr.bound
         leaves = leaves_of(expr.body, (self.name,))
-        return dim in self.sizes and any(leaf.indices[self.axis] == dim for leaf in leaves)
+        return any(leaf.indices[self.axis] == dim for leaf in leaves)
 
     def _gathered(self, leaf: Leaf, ranged: set[Dim]) -> Expr:
         return leaf.func(leaf.array, *(self.read(i, ranged) for i in leaf.indices))

@@ -18,10 +18,10 @@ import sympy as sp
 from sympy import Add
 
 from gibbsppl.concavity import known_bounds
-from gibbsppl.density import evaluate
+from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Array, Dim, Expr, Leaf, Over, leaves_of, renamed_apart
 from gibbsppl.gates import binary_arrays, is_gate, opened
-from gibbsppl.graph import Factor, Graph, Range, Variable
+from gibbsppl.graph import Factor, Graph, Range, Variable, fresh
 from gibbsppl.identities import simplified
 from gibbsppl.logs import expand_logs
 from gibbsppl.rewrites.terms import Term, terms_in
@@ -141,20 +141,11 @@ class Facts:
     def fresh(self, name: str) -> str:
         """A name that no array has: the name wanted, or that with a number."""
         taken = {*self.graph.variables, *(d.name for d in self.graph.deterministics), *self.taken}
-        number, found = 1, name
-        while found in taken:
-            number += 1
-            found = f"{name}_{number}"
-        return found
+        return fresh(name, taken)
 
     def fresh_dim(self, name: str) -> Dim:
         """A dim that the model does not have."""
-        taken = {d.name for d in self.graph.sizes} | self.taken
-        number, found = 1, name
-        while found in taken:
-            number += 1
-            found = f"{name}_{number}"
-        return Dim(found)
+        return Dim(fresh(name, {d.name for d in self.graph.sizes} | self.taken))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -245,7 +245,9 @@ class Search:
         taken = {n for r in kept for n in _names(r.graph)}
         for statement in graph.latent:
             name = statement.target.array.name
-            if name not in alone and self._quality(graph, kept, statement) <= CONCAVE:
+            # (without rewrites before it `needed` has tried every rule already)
+            tried = not kept and name not in alone
+            if tried or (name not in alone and self._quality(graph, kept, statement) <= CONCAVE):
                 continue
             for start, data in reversed(self._graphs(graph, kept)):
                 made = self._branch(start, data, statement, allowed, taken)

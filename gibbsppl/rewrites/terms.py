@@ -28,10 +28,9 @@ from gibbsppl.expressions import (
     copy_of,
     dims_of,
     mentions,
-    root_of,
     substitute,
 )
-from gibbsppl.graph import Range
+from gibbsppl.graph import Range, range_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +93,7 @@ def _walked(
         return [t for found, _ in parts for t in found], Add(*(rest for _, rest in parts))
     if isinstance(expr, Over):
         found, rest = _walked(expr.body, head, targets, sizes)
-        within = _range_of(expr, sizes)
+        within = range_of(expr, sizes)
         terms = [replace(t, ranges=(within, *t.ranges)) for t in found]
         return terms, expr.func(rest, *expr.args[1:])
     held = [a for a in expr.args if _holds(a, head, targets)] if expr.is_Mul else []
@@ -132,15 +131,3 @@ def _holds(expr: Expr, head: Any, targets: set[str]) -> bool:
     return any(mentions(e, targets) for e in expr.atoms(*heads))
 
 
-def _range_of(expr: Over, sizes: Mapping[Dim, int]) -> Range:
-    """The positions that a sum is over: all of its dim, unless it says which."""
-    (dim,) = expr.bound
-    if len(expr.args) > 2:
-        start, stop = map(int, expr.args[2:])
-        return Range(dim, start, stop)
-    return Range(dim, 0, size_of(dim, sizes))
-
-
-def size_of(dim: Dim, sizes: Mapping[Dim, int]) -> int:
-    """The size of a dim, or of the one that it is a copy of."""
-    return sizes[dim] if dim in sizes else sizes[Dim(root_of(dim))]

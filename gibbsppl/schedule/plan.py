@@ -26,9 +26,9 @@ from gibbsppl.contractions import (
     pull_back,
     pull_back_extreme,
 )
-from gibbsppl.density import evaluate
 from gibbsppl.dependence import Place, is_separable, overlap, region_of
 from gibbsppl.errors import CompileError
+from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Dim, Expr, Greatest, Leaf, Least, copy_of
 from gibbsppl.finite import LABEL, FiniteConditional
 from gibbsppl.graph import PLAIN, Graph, Maintained, Range, Statement

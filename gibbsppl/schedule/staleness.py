@@ -55,6 +55,11 @@ def _swept(schedule: Schedule, stale: Mapping[str, str]) -> dict[str, str]:
     return stale
 
 
+def stale_after(schedule: Schedule) -> frozenset[str]:
+    """The variables that, at the end of a sweep, are those of before another one was drawn."""
+    return frozenset(_swept(schedule, {}))
+
+
 def _every(schedule: Schedule) -> set[str]:
     """The variables of all graphs."""
     return _random(schedule.graph).union(*map(_random, schedule.graphs))

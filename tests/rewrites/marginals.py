@@ -16,7 +16,8 @@ import numpy as np
 import sympy as sp
 from scipy.special import logsumexp
 
-from gibbsppl.density import evaluate, log_density, regions
+from gibbsppl.density import log_density, regions
+from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Array, Dim, Leaf
 from gibbsppl.forward import fill
 from gibbsppl.graph import Range

@@ -1,0 +1,232 @@
+"""The value of an expression at every position of its ranges, by a plain interpreter.
+
+Comes in: an expression, ranges, and the values of arrays. Goes out: an array with one axis per
+range. One NumPy call per operation; shares nothing with the code generator, which it checks.
+
+>>> from gibbsppl.expressions import Array
+>>> x, i = Array("x"), Dim("i")
+>>> evaluate(x[i] ** 2 - i, (Range(i, 0, 3),), {"x": np.array([1.0, 2.0, 3.0])}, {i: 3})
+array([1., 3., 7.])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import sympy as sp
+from numpy.typing import NDArray
+
+from gibbsppl.errors import ModelError
+from gibbsppl.expressions import (
+    FUNCTIONS,
+    Dim,
+    Expr,
+    InverseEntry,
+    Leaf,
+    LogDet,
+    Over,
+    Times,
+)
+from gibbsppl.graph import Range, range_of, size_of
+from gibbsppl.runtime import functions
+
+Floats = NDArray[np.float64]
+Values = Mapping[str, Any]
+Sizes = Mapping[Dim, int]
+
+
+def evaluate(expr: Expr, over: Sequence[Range], values: Values, sizes: Sizes) -> Floats:
+    """The expression at all positions of the ranges: one axis each, of length 1 where constant.
+
+    A product with an exact zero is zero, so that ``0 * log(0)`` is the limit that densities mean.
+    """
+    with np.errstate(all="ignore"):
+        return _value(sp.sympify(expr), _Frame(tuple(over), values, sizes))
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """What an expression is read against: one axis per range, and the arrays."""
+
+    ranges: tuple[Range, ...]
+    values: Values
+    sizes: Sizes
+
+    def axis_of(self, dim: Dim) -> int:
+        """The axis of a dim: the innermost, if an inner sum binds the name again."""
+        for axis in reversed(range(len(self.ranges))):
+            if self.ranges[axis].dim == dim:
+                return axis
+        raise ModelError(
+            f"dimension {dim.name!r} is read where no range or sum binds it; sum over it, or add "
+            "it to the dims of the statement."
+        )
+
+    def bind(self, *dims: Dim) -> _Frame:
+        """The frame with one more axis for each dim."""
+        return replace(self, ranges=(*self.ranges, *(Range(d, 0, self._size(d)) for d in dims)))
+
+    def _size(self, dim: Dim) -> int:
+        return size_of(dim, self.sizes)
+
+    def constant(self, value: Any) -> Floats:
+        """A number as an array with one axis of length 1 per range."""
+        return np.full((1,) * len(self.ranges), value, dtype=np.float64)
+
+
+def _value(expr: Expr, frame: _Frame) -> Floats:
+    match expr:
+        case Dim():
+            return _positions(expr, frame)
+        case Leaf():
+            return _read(expr, frame)
+        case Over():
+            return _sum(expr, frame)
+        case Times():
+            inner = frame.bind(*expr.bound)
+            return np.asarray(_stretched(_value(expr.body, inner), inner, 1).prod(axis=-1))
+        case LogDet():
+            return _log_determinant(_matrix(expr, frame))
+        case InverseEntry():
+            return _inverse_entry(expr, frame)
+        case _ if _is_constant(expr):
+            # SymPy's own digits: log(gamma(1000)) must not pass through a factorial.
+            return frame.constant(float(expr if expr.is_Number else expr.evalf(20)))
+        case _:
+            return _apply(expr, [_value(a, frame) for a in expr.args])
+
+
+def _is_constant(expr: Expr) -> bool:
+    """Whether SymPy can make one number of the expression without our functions."""
+    if expr.is_Number or expr.is_NumberSymbol:
+        return True
+    return expr.func in _OF_SYMPY and all(a.is_Number for a in expr.args)
+
+
+_OF_SYMPY = (sp.log, sp.exp, sp.loggamma, sp.Pow, sp.atan)
+
+
+def _apply(expr: Expr, arguments: list[Floats]) -> Floats:
+    if expr.is_Add:
+        return reduce(np.add, arguments)
+    if expr.is_Mul:
+        return reduce(_times, arguments)
+    if expr.is_Pow:
+        return np.asarray(np.power(*arguments))
+    if expr.func not in FUNCTIONS:
+        raise ModelError(f"{expr}: no numerical form of {expr.func.__name__!r} is known.")
+    return np.asarray(getattr(functions, FUNCTIONS[expr.func])(*arguments), dtype=np.float64)
+
+
+def _times(a: Floats, b: Floats) -> Floats:
+    product = np.asarray(a * b)
+    if np.isnan(product).any():
+        limit = np.isnan(product) & ~np.isnan(a) & ~np.isnan(b)
+        return np.where(limit, 0.0, product)
+    return product
+
+
+def _positions(dim: Dim, frame: _Frame) -> Floats:
+    axis = frame.axis_of(dim)
+    found = frame.ranges[axis]
+    shape = [1] * len(frame.ranges)
+    shape[axis] = len(found)
+    return np.arange(found.start, found.stop, dtype=np.float64).reshape(shape)
+
+
+def _read(leaf: Leaf, frame: _Frame) -> Floats:
+    """The elements of an array that the leaf names, by fancy indexing."""
+    name = leaf.array.name
+    if name not in frame.values:
+        raise ModelError(f"{leaf}: array {name!r} has no value; give one of its shape.")
+    array = np.asarray(frame.values[name])
+    if array.ndim != len(leaf.indices):
+        raise ModelError(
+            f"{leaf}: array {name!r} has {array.ndim} axes, expected {len(leaf.indices)}; "
+            f"its shape is {array.shape}."
+        )
+    if not leaf.indices:
+        return frame.constant(array)
+    indices = [
+        _checked(_value(index, frame), size, axis, leaf)
+        for axis, (index, size) in enumerate(zip(leaf.indices, array.shape, strict=True))
+    ]
+    return np.asarray(array[tuple(indices)], dtype=np.float64)
+
+
+def _checked(index: Floats, size: int, axis: int, leaf: Leaf) -> NDArray[np.int64]:
+    """The index as integers; out of range is an error, since NumPy would wrap negative ones."""
+    whole = np.nan_to_num(index, nan=-1.0, posinf=-1.0, neginf=-1.0).astype(np.int64)
+    bad = (whole != index) | (whole < 0) | (whole >= size)
+    if bad.any():
+        raise ModelError(
+            f"{leaf}: index {leaf.indices[axis]} is {index[bad][0]:g}, expected a whole number "
+            f"from 0 to {size - 1}, the positions of axis {axis} of {leaf.array.name!r}."
+        )
+    return whole
+
+
+def _sum(expr: Over, frame: _Frame) -> Floats:
+    inner = replace(frame, ranges=(*frame.ranges, range_of(expr, frame.sizes)))
+    factors = [_value(f, inner) for f in sp.Mul.make_args(expr.body)]
+    if len(factors) > 1 and all(np.isfinite(f).all() for f in factors):
+        return _contracted(factors, inner)
+    body = reduce(_times, factors)
+    copies = len(inner.ranges[-1]) if body.shape[-1] == 1 else 1
+    return np.asarray(body.sum(axis=-1) * copies)
+
+
+def _contracted(factors: list[Floats], inner: _Frame) -> Floats:
+    """The sum of a product over the last axis, without forming the product."""
+    axes = [[a for a, n in enumerate(f.shape) if n != 1] for f in factors]
+    last = len(inner.ranges) - 1
+    kept = sorted(set().union(*axes) - {last})
+    operands: list[Any] = []
+    for factor, own in zip(factors, axes, strict=True):
+        operands += [factor.squeeze(), own]
+    shape = np.broadcast_shapes(*(f.shape for f in factors))
+    copies = len(inner.ranges[-1]) if shape[-1] == 1 else 1
+    total = np.einsum(*operands, kept, optimize=len(factors) > 2)
+    return np.asarray(total * copies, dtype=np.float64).reshape(shape[:-1])
+
+
+def _stretched(array: Floats, frame: _Frame, count: int) -> Floats:
+    """The array with its last ``count`` axes at full length."""
+    full = tuple(map(len, frame.ranges[-count:]))
+    return np.broadcast_to(array, array.shape[:-count] + full)
+
+
+def _matrix(expr: Expr, frame: _Frame) -> Floats:
+    inner = frame.bind(*expr.bound)
+    return _stretched(_value(expr.body, inner), inner, 2)
+
+
+def _log_determinant(matrix: Floats) -> Floats:
+    """The log determinant; ``-inf`` where the matrix is not positive definite."""
+    _sign, value = np.linalg.slogdet(matrix)
+    return np.where(is_positive_definite(matrix), value, -np.inf)
+
+
+def is_positive_definite(matrix: Floats) -> Any:
+    """Whether each matrix is finite, symmetric up to rounding, and positive definite."""
+    finite: Any = np.isfinite(matrix).all(axis=(-2, -1))
+    safe = np.where(finite[..., None, None], matrix, -np.eye(matrix.shape[-1]))
+    transposed = np.swapaxes(safe, -2, -1)
+    rounding = 1e-8 * np.abs(safe).max(axis=(-2, -1), keepdims=True)
+    symmetric = (np.abs(safe - transposed) <= rounding).all(axis=(-2, -1))
+    positive = np.linalg.eigvalsh((safe + transposed) / 2).min(axis=-1) > 0
+    return finite & symmetric & positive
+
+
+def _inverse_entry(expr: InverseEntry, frame: _Frame) -> Floats:
+    matrix = _matrix(expr, frame)
+    usable: Any = is_positive_definite(matrix)[..., None, None]
+    safe = np.where(usable, matrix, np.eye(matrix.shape[-1]))
+    inverse = np.where(usable, np.linalg.inv(safe), np.nan)
+    entry = [_value(a, frame).astype(np.int64) for a in expr.args[3:]]
+    batch = np.ix_(*(np.arange(n) for n in inverse.shape[:-2])) if inverse.ndim > 2 else ()
+    return np.asarray(inverse[(*batch, *entry)])
