@@ -92,7 +92,7 @@ def not_finite(program: Program, state: State) -> str | None:
 
 
 def _in_step_order(program: Program, state: State) -> Iterator[str]:
-    drawn = dict.fromkeys(program.step_variables[step] for step in program.steps)
+    drawn = dict.fromkeys(n for step in program.steps for n in program.step_variables[step])
     yield from (name for name in drawn if name in state)
     yield from (name for name in state if name not in drawn and not name.startswith("~"))
 
@@ -140,7 +140,7 @@ def _bad(program: Program, chain: Chain, name: str, place: str) -> RunError:
 
 def _step(program: Program, name: str) -> str:
     """The step that draws an array, as ``'tau' (3 of 5)``."""
-    drawing = (s for s in program.steps if program.step_variables[s] == name)
+    drawing = (s for s in program.steps if name in program.step_variables[s])
     step = next(drawing, None)
     if step is None:
         return "none: it is computed from the others"
@@ -153,9 +153,9 @@ def _raised(program: Program, error: Exception, place: str) -> RunError:
     written = [f for f in frames if f.filename.startswith("<gibbsppl sampler")]
     line = (written[-1].line or "") if written else ""
     found: dict[str, Any] = {m.group(): None for m in re.finditer(r"[^\W\d]\w*", line)}
-    drawn = {v: v for v in program.step_variables.values()}
+    drawn = {v: v for names in program.step_variables.values() for v in names}
     functions = ((getattr(f, "__name__", ""), s) for s, f in program.given_rest.items())
-    drawn |= {name: program.step_variables[step] for name, step in functions}
+    drawn |= {name: program.step_variables[step][0] for name, step in functions}
     name = next((drawn[v] for v in found if v in drawn), None)
     start = f"{name}: step {_step(program, name)}" if name else "a step"
     advice = " " + _ADVICE.format(name=name) if name else ""

@@ -110,7 +110,7 @@ class Conditionals:
         if parts := self._parts_of(name):
             drawn = f"it is taken apart, and drawn as {', '.join(parts)}, each given the others"
             return {name: f"{drawn}, not as a whole; take the moments of its draws."}
-        found = ((s.statement.name, refusal(s, what)) for s in self.steps_of(name))
+        found = ((s.name, refusal(s, what)) for s in self.steps_of(name))
         return {statement: reason for statement, reason in found if reason is not None}
 
 
@@ -185,4 +185,4 @@ class _Of:
         for p in self.model.schedule.parts:
             if p.of in values:
                 values[p.name] = values[p.of].take(p.position, axis=p.axis)
-        return State(values, step.statement.name, self.stale)
+        return State(values, step.name, self.stale)

@@ -42,7 +42,7 @@ def check_proper(
     values = {**data, **state}
     for step in schedule.steps:
         if isinstance(step, ExactDraw | BlockDraw):
-            given = program.given_rest[step.statement.name]({**state}, constants)
+            given = program.given_rest[step.name]({**state}, constants)
             etas = given if isinstance(given, tuple) else (given,)
             is_block = isinstance(step, BlockDraw)
             margin = _of_block(etas) if is_block else _of_family(schedule, step, etas, data, state)

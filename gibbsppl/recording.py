@@ -27,7 +27,7 @@ def kept_of(
     derived = program.deterministics(state, constants)
     if keep is None:
         own = (step for step in program.steps if step not in program.auxiliary)
-        arrays = (program.step_variables[step] for step in own)
+        arrays = (name for step in own for name in program.step_variables[step])
         drawn = dict.fromkeys(program.parts.get(name, name) for name in arrays)
         return {name: state[name] for name in drawn} | derived
     known = {name: value for name, value in state.items() if not name.startswith("~")} | derived

@@ -10,7 +10,7 @@ Comes in: a ``Program``, its constants, one ``Chain`` per chain at its initial s
 ... def sweep(rng, s, c): s["x"] = rng.normal(*x_given_rest(s, c))
 ... def deterministics(s, c): return {"square": s["x"] ** 2}
 ... GIVEN_REST = {"x": x_given_rest}
-... STEPS, STEP_VARIABLES = ("x",), {"x": "x"}
+... STEPS, STEP_VARIABLES = ("x",), {"x": ("x",)}
 ... ''')
 >>> chains = [Chain({"x": 0.0}, rng) for rng in streams(1, 2)]
 >>> result = run(walk, walk.prepare({}), chains, draws=100, warmup=10)

@@ -210,7 +210,7 @@ class Along:
 
     def _given(self) -> Iterator[Any]:
         """What the step's generated function returns, draw by draw."""
-        given_rest = self.program.given_rest[self.step.statement.name]
+        given_rest = self.program.given_rest[self.step.name]
         return (given_rest(state, self.constants) for state in self.states)
 
     def _read(self, whole: Floats) -> Floats:

@@ -65,7 +65,7 @@ def deterministics(s, c):
 
 GIVEN_REST = {"x": x_given_rest, "tau": tau_given_rest, "mu": mu_given_rest}
 STEPS = ("x", "tau", "mu")
-STEP_VARIABLES = {"x": "x", "tau": "tau", "mu": "mu"}
+STEP_VARIABLES = {"x": ("x",), "tau": ("tau",), "mu": ("mu",)}
 """
 
 PLANTED = {
@@ -184,7 +184,7 @@ def deterministics(s, c):
 
 GIVEN_REST = {"x": x_given_rest}
 STEPS = ("x",)
-STEP_VARIABLES = {"x": "x"}
+STEP_VARIABLES = {"x": ("x",)}
 """
 
 
@@ -231,7 +231,7 @@ def deterministics(s, c):
 
 GIVEN_REST = {"b": b_given_rest}
 STEPS = ("b",)
-STEP_VARIABLES = {"b": "b"}
+STEP_VARIABLES = {"b": ("b",)}
 """
 
 
@@ -274,7 +274,7 @@ def deterministics(s, c):
 
 GIVEN_REST = {"x": x_given_rest}
 STEPS = ("x",)
-STEP_VARIABLES = {"x": "x"}
+STEP_VARIABLES = {"x": ("x",)}
 """
 
 
@@ -317,7 +317,7 @@ def deterministics(s, c):
 
 GIVEN_REST = {"z": z_given_rest}
 STEPS = ("z",)
-STEP_VARIABLES = {"z": "z"}
+STEP_VARIABLES = {"z": ("z",)}
 """
 
 

@@ -191,7 +191,7 @@ def test_the_code_shown_is_the_code_generated(make):
         shown = [line.strip() for line in code.splitlines()[1:] if line.strip()]
         assert shown[0].startswith("def ")
         assert {s for s in shown if s != "# in sweep(rng, s, c):"} <= {s.strip() for s in source}
-        array = sampler.program.step_variables[name]
+        (array,) = sampler.program.step_variables[name]
         assert any(f's["{array}"]' in s for s in shown[shown.index("# in sweep(rng, s, c):") :])
 
 

@@ -35,7 +35,7 @@ def deterministics(s, c):
 
 GIVEN_REST = {"mu": mu_given_rest, "theta": theta_given_rest, "z": z_given_rest}
 STEPS = ("mu", "theta", "z")
-STEP_VARIABLES = {"mu": "mu", "theta": "theta", "z": "z"}
+STEP_VARIABLES = {"mu": ("mu",), "theta": ("theta",), "z": ("z",)}
 """)
 CONSTANTS = WALK.prepare({"scale": 1.0})
 
@@ -49,7 +49,7 @@ def program_with(body, steps=("a", "b")):
         f"def sweep(rng, s, c):\n{lines}\n"
         "def deterministics(s, c): return {}\n"
         f"GIVEN_REST = dict.fromkeys({steps!r})\n"
-        f"STEPS = {steps!r}\nSTEP_VARIABLES = {dict(zip(steps, steps, strict=True))!r}\n"
+        f"STEPS = {steps!r}\nSTEP_VARIABLES = { ({s: (s,) for s in steps})!r}\n"
     )
 
 

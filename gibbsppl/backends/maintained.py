@@ -28,7 +28,7 @@ def kept_functions(module: Module, step: Reader) -> list[str]:
 
 def kept_name(module: Module, step: Reader) -> str:
     """The name of the function of all arrays that a step reads."""
-    return module.functions[step.statement.name].replace("_given_rest", "_kept")
+    return module.functions[step.name].replace("_given_rest", "_kept")
 
 
 def writer_of(module: Module, step: Reader, extra: Mapping[Dim, int] | None = None) -> Writer:

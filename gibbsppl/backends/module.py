@@ -108,6 +108,6 @@ def module_of(schedule: Schedule) -> Module:
     own = {"runtime", "math", "prepare", "augment", "sweep", "deterministics"}
     names = Names(NUMPY | MATHEMATICS | own)
     hoisted = Hoisted(names)
-    statements = [step.statement.name for step in schedule.steps]
+    statements = [step.name for step in schedule.steps]
     functions = {s: names.fresh(names.of(s) + "_given_rest") for s in statements}
     return Module(schedule, schedule.whole, names, hoisted, functions, carried(schedule))

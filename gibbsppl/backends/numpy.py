@@ -110,8 +110,8 @@ def _deterministics(module: Module) -> str:
 
 def _tables(module: Module) -> str:
     """The names of steps, variables and functions, for those who call them one by one."""
-    names = [s.statement.name for s in module.schedule.steps]
-    arrays = [s.statement.target.array.name for s in module.schedule.steps]
+    names = [s.name for s in module.schedule.steps]
+    arrays = [s.variables for s in module.schedule.steps]
     lines = ["STEPS = (" + "".join(f"{n!r}, " for n in names).rstrip() + ")"]
     pairs = "".join(f"{INDENT}{n!r}: {a!r},\n" for n, a in zip(names, arrays, strict=True))
     lines.append(f"STEP_VARIABLES = {{\n{pairs}}}")

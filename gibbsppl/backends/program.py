@@ -14,7 +14,7 @@ The module's source stands alone on NumPy, SciPy and ``gibbsppl.runtime``. It de
   some);
 - ``PARTS``, array -> the array of the model that it is a part of: a sweep takes these apart first,
   and puts them together last (only where there are some);
-- ``STEPS``, the step names in order; and ``STEP_VARIABLES``, step name -> name of the array drawn.
+- ``STEPS``, the step names in order; ``STEP_VARIABLES``, step name -> names of the arrays drawn.
 
 The state ``s`` is a dict from the name of a random array to its current values; names that start
 with ``"~"`` hold the tuning of moves (``gibbsppl.runtime.moves.Width``), which adapt during
@@ -47,7 +47,7 @@ class Program:
     given_rest: Mapping[str, Callable[[State, Constants], Any]]
     deterministics: Callable[[State, Constants], dict[str, Any]]
     steps: tuple[str, ...]
-    step_variables: Mapping[str, str]
+    step_variables: Mapping[str, tuple[str, ...]]
     augment: Callable[[np.random.Generator, State, Constants], None]
     auxiliary: tuple[str, ...]
     kept: Mapping[str, Callable[[State, Constants], dict[str, Any]]]
@@ -66,7 +66,7 @@ class Program:
         """A function that makes a sweep from a state of zero density, as far as it comes."""
 
         def mend(state: State) -> None:
-            drawn = set(self.step_variables.values()) | set(state)
+            drawn = set(state).union(*self.step_variables.values())
             failures = (ArithmeticError, ValueError, GibbspplError)
             with contextlib.suppress(*failures), np.errstate(all="ignore"):
                 self.sweep(rng, state, constants)

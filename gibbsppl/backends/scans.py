@@ -43,7 +43,7 @@ def scan_functions(module: Module, step: ScanDraw) -> str:
 
 def scan_lines(module: Module, step: ScanDraw) -> list[str]:
     """The lines that carry out a scan."""
-    name, given = step.variables[0], module.functions[step.statement.name]
+    name, given = step.variables[0], module.functions[step.name]
     first = made(module, step)
     if step.approximate:
         lower = f" + {step.conditional.lower}" if step.conditional.lower else ""
@@ -74,7 +74,7 @@ def _arguments(module: Module, step: ScanDraw, kept: str | None = None) -> list[
         own = [scan_name(module, step), "s", "c", f'"{name}"', positions_text(module, step)]
         return [*own, str(lower), str(step.conditional.size)]
     own = [scan_name(module, step), f's["{name}"]', _fixed_text(module, step)]
-    squares = module.squares[step.statement.name]
+    squares = module.squares[step.name]
     kept = kept or f"tuple({kept_name(module, step)}(s, c).values())"
     return [*own, kept, str(step.conditional.size), *([f"squares={squares}"] if squares else [])]
 
@@ -82,7 +82,7 @@ def _arguments(module: Module, step: ScanDraw, kept: str | None = None) -> list[
 def carried_functions(module: Module) -> dict[str, str]:
     """For each scan that keeps arrays from sweep to sweep, what computes them anew."""
     steps = (s for s in module.schedule.steps if isinstance(s, ScanDraw) and s.increments)
-    return {s.statement.name: kept_name(module, s) for s in steps if _is_carried(module, s)}
+    return {s.name: kept_name(module, s) for s in steps if _is_carried(module, s)}
 
 
 def _is_carried(module: Module, step: ScanDraw) -> bool:
@@ -91,7 +91,7 @@ def _is_carried(module: Module, step: ScanDraw) -> bool:
 
 def made(module: Module, step: Step) -> list[str]:
     """Lines that make the array of an auxiliary variable that is not drawn whole."""
-    if step.statement.name not in module.schedule.auxiliary:
+    if step.name not in module.schedule.auxiliary:
         return []
     zeros, shape = module.writer().call("zeros"), module.shape(step.statement)
     kind = ", int" if step.statement.support.is_discrete else ""
@@ -102,7 +102,7 @@ def made(module: Module, step: Step) -> list[str]:
 def scan_name(module: Module, step: ScanDraw) -> str:
     """The name of the function of the loops, or of the log density that is recomputed."""
     own = "_scan" if step.increments else "_log_density"
-    return module.functions[step.statement.name].replace("_given_rest", own)
+    return module.functions[step.name].replace("_given_rest", own)
 
 
 def _log_density(module: Module, step: ScanDraw) -> str:
@@ -168,7 +168,7 @@ def _loops(module: Module, step: ScanDraw) -> str:
         body = [for_line(printer, r), *indented(body)]
     doc = f"Draw the elements of {step.variables[0]} one by one, or write their log weights to out."
     arguments += [f"$square_{n}" for n in range(1, len(printer.squares) + 1)]
-    module.squares[step.statement.name] = tuple(printer.squares)
+    module.squares[step.name] = tuple(printer.squares)
     head = f"def {scan_name(module, step)}({', '.join(arguments)}):"
     return _with_names(module, "\n".join([head, f'{INDENT}"""{doc}"""', *indented(body)]))
 
@@ -250,7 +250,7 @@ def _changes(printer: Loops, scan: Scan, operator: str) -> list[str]:
 
 
 def _weights(module: Module, step: ScanDraw) -> str:
-    name = module.functions[step.statement.name]
+    name = module.functions[step.name]
     integrated = ", ".join(step.conditional.integrated)
     doc = f"{step.statement.target} | rest but {integrated}: log weights (first axis)."
     function = "weighed" if step.increments else "weighed_recomputed"
@@ -270,7 +270,7 @@ def _weights_at_once(module: Module, step: ScanDraw, weights: NaturalParameter) 
     body = weight_lines(writer, weights, as_tables=True, more=more)
     integrated = ", ".join(scan.integrated)
     doc = f"{step.statement.target} | rest but {integrated}: log weights (first axis)."
-    name = module.functions[step.statement.name]
+    name = module.functions[step.name]
     text = module.function(name, doc, writer, body)
     return in_state_with_kept(module, step, text)
 

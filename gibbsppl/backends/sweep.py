@@ -47,7 +47,7 @@ def augment(module: Module) -> str:
     lines = ["def augment(rng, s, c):", f'{INDENT}"""{doc}"""']
     if not _leading(module.schedule):
         lines += indented(_apart(module.schedule))
-    for step in (s for s in module.schedule.steps if s.statement.name in names):
+    for step in (s for s in module.schedule.steps if s.name in names):
         lines += indented(_drawn(module, step))
     return "\n".join(lines)
 
@@ -71,7 +71,7 @@ def _at(part: Part) -> str:
 def _leading(schedule: Schedule) -> int:
     """How many steps at the start of a sweep are those of all auxiliary variables."""
     names = schedule.auxiliary
-    leading = [s.statement.name for s in schedule.steps[: len(names)]]
+    leading = [s.name for s in schedule.steps[: len(names)]]
     return len(names) if leading == list(names) else 0
 
 
@@ -264,7 +264,7 @@ def _bound(module: Module, step: Move | ConcaveDraw, name: str) -> str:
 
 
 def _call(module: Module, step: Step) -> str:
-    return f"{module.functions[step.statement.name]}(s, c)"
+    return f"{module.functions[step.name]}(s, c)"
 
 
 def _state(step: Step) -> str:

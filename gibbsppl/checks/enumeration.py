@@ -79,7 +79,7 @@ def _of_labels(step: Step) -> FiniteDraw | ExactDraw:
     if isinstance(step, FiniteDraw | ExactDraw) and step.statement.support.is_finite:
         return step
     raise CompileError(
-        f"{step.statement.name}: its step is of kind {step.kind!r}, expected an exact draw of "
+        f"{step.name}: its step is of kind {step.kind!r}, expected an exact draw of "
         "finitely many labels: only these have a transition matrix."
     )
 

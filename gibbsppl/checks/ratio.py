@@ -21,7 +21,7 @@ import sympy as sp
 from gibbsppl.backends.program import Program
 from gibbsppl.checks.integrals import gap_of_integrals
 from gibbsppl.checks.perturb import Which, free_elements, perturbed
-from gibbsppl.checks.steps import array_of, log_terms_of
+from gibbsppl.checks.steps import log_terms_of
 from gibbsppl.checks.table import table, verdict
 from gibbsppl.density import log_density, log_joint
 from gibbsppl.errors import GibbspplError, RunError
@@ -183,7 +183,7 @@ class _Check:
             for single in (by_element if step.is_by_element else at_once)
         ]
         discrepancy, tolerance = max(found, key=_badness)
-        name, family = step.statement.name, step.family.name if step.family else "-"
+        name, family = step.name, step.family.name if step.family else "-"
         return Row(name, step.kind, family, discrepancy, tolerance)
 
     def _compared(
@@ -193,12 +193,12 @@ class _Check:
         before = self._joint_terms(step, self.values)
         if not np.isfinite(before).all():
             raise RunError(
-                f"{array_of(step)}: the state to check at has zero density; pass one inside the "
+                f"{step.name}: the state to check at has zero density; pass one inside the "
                 "support, such as gibbsppl.initial.initial_state makes."
             )
         changed, after = self._changed(rng, step, before, single)
         with np.errstate(all="ignore"):
-            given = self.program.given_rest[step.statement.name](self._state(), self.constants)
+            given = self.program.given_rest[step.name](self._state(), self.constants)
         sizes = self.graph.sizes
         log_q = [log_terms_of(step, given, v, sizes) for v in (self.values, changed)]
         joint = _total(after) - _total(before)
@@ -213,14 +213,10 @@ class _Check:
         What the joint density excludes, the conditional must exclude: bounds that are too wide
         show in no other way.
         """
-        statement, sizes = step.statement, self.graph.sizes
-        free = free_elements(statement, self.values, sizes)
+        sizes = self.graph.sizes
         truncated = isinstance(step, ExactDraw) and step.conditional.truncated
         for beyond in (False, True) if truncated else (False,):
-            x = perturbed(
-                rng, statement, self.values, sizes, free, scale=WIDE, single="any", beyond=beyond
-            )
-            there = {**self.values, statement.target.array.name: x}
+            there = self._moved(rng, step, WIDE, "any", beyond=beyond)
             if np.isneginf(self._terms(self._excluding(step, beyond), there)).any():
                 log_q = _total(log_terms_of(step, given, there, sizes))
                 if not (log_q == -np.inf or np.isnan(log_q)):
@@ -231,25 +227,40 @@ class _Check:
         self, rng: np.random.Generator, step: Step, before: Any, single: Which | None
     ) -> tuple[dict[str, Any], Any]:
         """Values that differ in what the step draws, smaller and smaller until possible."""
-        statement, sizes = step.statement, self.graph.sizes
-        name = statement.target.array.name
-        free = free_elements(statement, self.values, sizes)
         after = before
         changed = dict(self.values)
         for scale in 0.5 ** np.arange(12):
-            x = perturbed(rng, statement, self.values, sizes, free, scale=scale, single=single)
-            changed = {**self.values, name: x}
+            changed = self._moved(rng, step, scale, single)
             after = self._joint_terms(step, changed)
             if np.isfinite(after).all():
                 break
         return changed, after
 
+    def _moved(
+        self,
+        rng: np.random.Generator,
+        step: Step,
+        scale: float,
+        single: Which | None,
+        *,
+        beyond: bool = False,
+    ) -> dict[str, Any]:
+        """Values that differ in all that the step draws, or in a single element of it."""
+        moved, sizes = dict(self.values), self.graph.sizes
+        free = {s.name: free_elements(s, self.values, sizes) for s in step.statements}
+        some = [s for s in step.statements if free[s.name].any()] or list(step.statements)
+        for s in [some[rng.integers(len(some))]] if single else step.statements:
+            moved[s.target.array.name] = perturbed(
+                rng, s, moved, sizes, free[s.name], scale=scale, single=single, beyond=beyond
+            )
+        return moved
+
     def _joint_terms(self, step: Step, values: Values) -> Any:
-        """The log densities, element by element, of all factors that mention the variable."""
-        name = array_of(step)
-        mentioning = self.graph.factors_of(name)
-        own = (s for s in self.graph.statements if s.target.array.name == name)
-        return self._terms((*mentioning, *(s for s in own if s not in mentioning)), values)
+        """The log densities, element by element, of all factors that mention the variables."""
+        mentioning = [f for name in step.variables for f in self.graph.factors_of(name)]
+        own = [s for s in self.graph.statements if s.target.array.name in step.variables]
+        names = dict.fromkeys(f.name for f in (*mentioning, *own))
+        return self._terms((f for f in self.graph.factors if f.name in names), values)
 
     def _terms(self, factors: Iterable[Factor], values: Values) -> Any:
         sizes = self.graph.sizes
@@ -261,9 +272,9 @@ class _Check:
 
         (Elsewhere a log density of minus infinity is an overflow.)
         """
-        name = array_of(step)
-        own = [step.statement] if beyond else []
-        return (*own, *(f for f in self.graph.factors_of(name) if _has_bounds(f, name)))
+        own = step.statements if beyond else ()
+        seen = ((f, n) for n in step.variables for f in self.graph.factors_of(n))
+        return (*own, *(f for f, n in seen if _has_bounds(f, n)))
 
     def _state(self) -> dict[str, Any]:
         return {n: np.array(v) for n, v in self.values.items() if n in self.in_state}

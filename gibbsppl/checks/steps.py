@@ -49,15 +49,10 @@ def log_terms_of(step: Step, given: Any, values: Values, sizes: Sizes) -> Floats
             case ConcaveDraw():
                 return _concave_terms(step.conditional, given, values, sizes)
             case Move(conditional=conditional):
-                density = given(np.asarray(values[array_of(step)]))
+                density = given(np.asarray(values[step.variables[0]]))
                 return _of_region(density, conditional.statement)
             case _:
                 assert_never(step)
-
-
-def array_of(step: Step) -> str:
-    """The name of the array that a step draws elements of."""
-    return str(step.statement.target.array)
 
 
 def region_of(statement: Statement, values: Values, sizes: Sizes) -> Floats:

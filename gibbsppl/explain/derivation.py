@@ -76,14 +76,14 @@ def explained(
 def _named(schedule: Schedule, name: str) -> list[Step]:
     """The steps that draw a variable, or the one that draws a statement."""
     names = {name, *(p.name for p in schedule.parts if p.of == name)}
-    found = [s for s in schedule.steps if names & {s.statement.name, s.statement.target.array.name}]
+    found = [s for s in schedule.steps if names & {s.name, *s.variables}]
     if not found:
         raise CompileError(_unknown(schedule, name))
     return found
 
 
 def _unknown(schedule: Schedule, name: str) -> str:
-    latent = list(dict.fromkeys(s.statement.target.array.name for s in schedule.steps))
+    latent = list(dict.fromkeys(n for s in schedule.steps for n in s.variables))
     known = f"expected a latent variable: {', '.join(latent)}"
     graph = schedule.graph
     if name in graph.variables or any(name == d.name for d in graph.deterministics):

@@ -41,17 +41,17 @@ def _swept(schedule: Schedule, stale: Mapping[str, str]) -> dict[str, str]:
     """What is stale after a sweep, each with the variable whose draw made it so."""
     every, stale = _every(schedule), dict(stale)
     for step, graph in zip(schedule.steps, schedule.graphs, strict=True):
-        (name,) = step.variables
-        read = (_read(step, graph) & set(stale)) - {name}
+        drawn = step.variables
+        read = (_read(step, graph) & set(stale)) - set(drawn)
         if read:
             first = min(read)
             raise CompileError(
-                f"{step.statement.name}: its draw reads {first}, which is stale: "
+                f"{step.name}: its draw reads {first}, which is stale: "
                 f"{stale[first]} was drawn with {first} integrated out, and {first} has not been "
-                f"drawn since. Draw {first} between {stale[first]} and {step.statement.name}."
+                f"drawn since. Draw {first} between {stale[first]} and {step.name}."
             )
-        stale.pop(name, None)
-        stale |= dict.fromkeys(every - _random(graph), name)
+        stale = {name: cause for name, cause in stale.items() if name not in drawn}
+        stale |= dict.fromkeys(every - _random(graph), drawn[0])
     return stale
 
 
@@ -75,7 +75,8 @@ def carried(schedule: Schedule) -> frozenset[str]:
     latent = _random(schedule.graph)
     kept = {}
     for name in arrays:
-        updated = {s.variables[0] for s in scans if name in {a.name for a in s.conditional.kept}}
+        keeping = [s for s in scans if name in {a.name for a in s.conditional.kept}]
+        updated = {n for s in keeping for n in s.variables}
         kept[name] = _determined_by(name, arrays) & latent <= updated
     return frozenset(n for n, is_kept in kept.items() if is_kept)
 

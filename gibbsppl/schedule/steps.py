@@ -59,9 +59,19 @@ class _OfConditional:
         return self.conditional.statement
 
     @property
+    def statements(self) -> tuple[Statement, ...]:
+        """All statements whose elements the step draws, in one call."""
+        return (self.statement,)
+
+    @property
+    def name(self) -> str:
+        """The name of the step: that of its statement."""
+        return self.statement.name
+
+    @property
     def variables(self) -> tuple[str, ...]:
         """The names of the arrays that the step draws elements of."""
-        return (self.statement.target.array.name,)
+        return tuple(dict.fromkeys(s.target.array.name for s in self.statements))
 
     @property
     def is_by_element(self) -> bool:
@@ -243,5 +253,5 @@ class Schedule:
         return self.graphs[self.steps.index(step)]
 
     def step(self, name: str) -> Step:
-        """The step that draws the statement of that name."""
-        return next(s for s in self.steps if s.statement.name == name)
+        """The step that draws the statement of that name, or that has the name itself."""
+        return next(s for s in self.steps if name in (s.name, *(t.name for t in s.statements)))
