@@ -32,7 +32,7 @@ from gibbsppl.errors import RunError
 from gibbsppl.evaluation import Floats
 from gibbsppl.schedule import Schedule
 from gibbsppl.schedule.staleness import stale_after
-from gibbsppl.schedule.steps import FiniteDraw, ScanDraw, Step
+from gibbsppl.schedule.steps import FiniteDraw, JointDraw, ScanDraw, Step
 from gibbsppl.step_moments import Along, State, What, labels_of, numbers_of, refusal
 
 
@@ -173,7 +173,9 @@ class _Of:
         model = self.model
         graph = model.schedule.graph_of(step)
         own = Along(step, graph, model.program, model.constants, model.data, states)
-        if self.what == "probabilities":
+        if isinstance(step, JointDraw):
+            own.put_joint(self.what, self.name, found)
+        elif self.what == "probabilities":
             own.put_probabilities(found, self.labels)
         else:
             own.put(own.moment(self.what), found)

@@ -17,7 +17,8 @@ from gibbsppl.errors import RunError
 from gibbsppl.evaluation import Floats, Values, evaluate
 from gibbsppl.expressions import Array
 from gibbsppl.graph import Graph, Range
-from gibbsppl.schedule.steps import BlockDraw, ExactDraw, Schedule
+from gibbsppl.runtime.joint import joint_in
+from gibbsppl.schedule.steps import BlockDraw, ExactDraw, JointDraw, Schedule
 from gibbsppl.separation import Direction, direction_of
 
 # How far below zero the smallest eigenvalue of a precision may be by rounding, relative to the
@@ -49,6 +50,8 @@ def check_proper(
             if margin is not None and not (margin > 0).all():
                 along = direction_of(graph, values)
                 raise RunError(_message(step, etas, margin, along, is_block=is_block))
+        if isinstance(step, JointDraw):
+            _check_joint(graph, step, program, constants, state, values)
     found = direction_of(graph, values) if first else None
     if found is not None:
         raise RunError(
@@ -56,6 +59,31 @@ def check_proper(
             f"finite integral; give {' or '.join(found.arrays)} a proper prior, or data that "
             "determine it."
         )
+
+
+def _check_joint(
+    graph: Graph,
+    step: JointDraw,
+    program: Program,
+    constants: Constants,
+    state: Values,
+    values: Values,
+) -> None:
+    """Raise an error where what is drawn jointly has no positive definite precision."""
+    joint = joint_in(constants, step.variables)
+    try:
+        mean = joint.mean(state, program.given_rest[step.name]({**state}, constants))
+        if all(np.isfinite(v).all() for v in mean.values()):
+            return
+    except np.linalg.LinAlgError:
+        pass
+    along = direction_of(graph, values)
+    told = "" if along is None else f": {_told(along)}"
+    raise RunError(
+        f"{step.name}: the posterior is improper: the conditional of {step.name}, drawn jointly, "
+        f"has a precision matrix that is not positive definite, and no finite integral{told}; give "
+        "one of them a proper prior, or data that determine it."
+    )
 
 
 def _told(found: Direction) -> str:

@@ -33,7 +33,7 @@ from gibbsppl.pilot import best_start
 from gibbsppl.propriety import check_proper
 from gibbsppl.rewrites import PARTS, REWRITES, collapsible, possible, rewritten
 from gibbsppl.run import Chain, Seed, run, seed_sequence, streams
-from gibbsppl.schedule import Schedule, check_elements, planned
+from gibbsppl.schedule import Schedule, blocks_of, check_names, planned
 
 if TYPE_CHECKING:
     from gibbsppl.language import Model
@@ -44,7 +44,7 @@ VERSION_KEY = "gibbsppl_version"
 def compile(  # noqa: A001  (the word of the field)
     model: Model,
     *,
-    blocks: Mapping[str, str] | None = None,
+    blocks: Mapping[str | tuple[str, ...], str] | bool = True,
     rewrites: Mapping[str, bool] | bool = True,
     collapse: Sequence[str] = (),
     approximate: bool = False,
@@ -52,9 +52,12 @@ def compile(  # noqa: A001  (the word of the field)
 ) -> Sampler:
     """The Gibbs sampler of a model: derived, planned, written, loaded.
 
-    ``blocks={"x": "elements"}`` draws the elements of ``x`` one after the other instead of
-    jointly. A variable without a good conditional gets one by auxiliary variables where an identity
-    of ``gibbsppl.rewrites`` allows: ``rewrites={"Polya-Gamma": True}`` applies one wherever it
+    Variables whose log density is quadratic in all of them are drawn jointly.
+    ``blocks={"x": "elements"}`` draws the elements of ``x`` one after the other instead,
+    ``{"x": "alone"}`` jointly, but with no other variable; ``{("a", "b"): "together"}`` asks for a
+    block, and ``blocks=False`` for none.
+    A variable without a good conditional gets one by auxiliary variables where an identity of
+    ``gibbsppl.rewrites`` allows: ``rewrites={"Polya-Gamma": True}`` applies one wherever it
     fits, ``False`` forbids it; ``rewrites=False`` forbids all. ``collapse=("theta",)`` draws the
     labels that depend on ``theta`` one after the other with it integrated out;
     ``approximate=True`` draws them at once, each given what the others were. ``exact=True``
@@ -63,18 +66,14 @@ def compile(  # noqa: A001  (the word of the field)
     """
     if not hasattr(model, "graph"):
         raise CompileError(f"compile: found {model!r}, expected a gp.Model.")
-    for name, how in (blocks or {}).items():
-        if how != "elements":
-            raise CompileError(
-                f"blocks[{name!r}]: found {how!r}, expected 'elements' (one after the other)."
-            )
+    blocks_of(blocks)
     if not isinstance(rewrites, Mapping | bool):
         raise CompileError(
             f"rewrites: found {rewrites!r}, expected a dict from names of rules to True or False, "
             "or False for none."
         )
     settings = {
-        "blocks": dict(blocks or {}),
+        "blocks": dict(blocks) if isinstance(blocks, Mapping) else blocks,
         "rewrites": rewrites,
         "collapse": (collapse,) if isinstance(collapse, str) else tuple(collapse),
         "approximate": approximate,
@@ -87,19 +86,19 @@ def _compiled(
     graph: Graph, data: Mapping[str, Any], coords: Mapping[str, Any], settings: Settings
 ) -> Sampler:
     """The sampler of a graph, with settings as `compile` takes them."""
-    elements, rewrites = tuple(settings["blocks"]), settings["rewrites"]
-    check_elements(graph, elements)
+    blocks, rewrites = blocks_of(settings["blocks"]), settings["rewrites"]
+    check_names(graph, blocks)
     check_possible(graph, data)
     augmented = rewritten(
         graph,
         data,
         rewrites if isinstance(rewrites, Mapping) else {},
-        elements,
+        blocks.elements,
         rules=REWRITES if rewrites is not False else (),
         collapse=settings["collapse"],
         approximate=settings["approximate"],
     )
-    schedule = planned(augmented, exact=settings["exact"])
+    schedule = planned(augmented, exact=settings["exact"], blocks=blocks)
     program = load(write_numpy(schedule))
     constants = program.prepare(augmented.data)
     return Sampler(graph, augmented.data, coords, schedule, program, constants, settings)

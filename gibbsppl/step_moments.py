@@ -25,12 +25,14 @@ from gibbsppl.expressions import Array, Dim, Expr, Leaf, primed
 from gibbsppl.forward import fill
 from gibbsppl.graph import Graph, Range, Statement, size_of
 from gibbsppl.moments import Moments, NoFormula, Symbols, moments
+from gibbsppl.runtime.joint import joint_in
 from gibbsppl.runtime.labels import LogWeights
 from gibbsppl.schedule.steps import (
     BlockDraw,
     ConcaveDraw,
     ExactDraw,
     FiniteDraw,
+    JointDraw,
     Move,
     ScanDraw,
     Step,
@@ -50,9 +52,12 @@ def refusal(step: Step, what: What) -> str | None:
                 f"it is drawn by {step.kernel}, not from a closed form, so that the moments of its "
                 "conditional have no formula; take those of its draws."
             )
-        case ExactDraw() | BlockDraw():
+        case JointDraw() if what != "probabilities":
+            return None
+        case ExactDraw() | BlockDraw() | JointDraw():
             if what == "probabilities":
                 return "found real values or counts, expected labels; ask for conditional_mean."
+            assert not isinstance(step, JointDraw)
             found = formulas_of(step)
             if isinstance(found, NoFormula):
                 return f"{found.reason}; take the moments of its draws."
@@ -190,6 +195,13 @@ class Along:
             p = found[..., label - own.start] if label in own else np.zeros(found.shape[:-1])
             self.put(self._read(p), into[..., j])
 
+    def put_joint(self, what: What, name: str, into: Floats) -> None:
+        """Write the means or the sds of what is drawn jointly of an array, where it is drawn."""
+        joint = joint_in(self.constants, self.step.variables)
+        moments = joint.mean if what == "mean" else joint.sd
+        for n, (state, given) in enumerate(zip(self.states, self._given(), strict=True)):
+            into[n] = np.where(joint.drawn[name], moments(state, given)[name], into[n])
+
     def moment(self, what: What) -> Floats:
         """The mean or the sd over the region of the statement."""
         step = self.step
@@ -288,8 +300,10 @@ def _full(value: Floats, over: Sequence[Range]) -> Floats:
 
 def numbers_of(step: Step, graph: Graph) -> int:
     """How many numbers a step's conditional takes, for one draw."""
-    dims = graph.variables[step.statement.target.array.name].dims
-    size = prod(graph.sizes[d] for d in dims)
+    arrays = (graph.variables[name].dims for name in step.variables)
+    size = sum(prod(graph.sizes[d] for d in dims) for dims in arrays)
+    if isinstance(step, JointDraw):
+        return max(1, size)
     if isinstance(step, FiniteDraw | ScanDraw):
         return max(1, size * step.conditional.size)
     axes = [p.axes for p in step.parameters]

@@ -117,6 +117,19 @@ def missing_means(d):
     }
 
 
+def joint_means(d):
+    """Of missing values together with their mean: what the values seen say of both."""
+    is_known = np.array([1, 0, 1, 1, 0], bool)
+    mean = np.full(d["mu"].shape, 4 * Y[is_known].sum() / 13)
+    return {
+        "y": (
+            np.where(is_known, Y, mean[..., None]),
+            np.where(is_known, 0.0, np.sqrt(1 / 4 + 1 / 13)) + np.zeros((*mean.shape, 5)),
+        ),
+        "mu": (mean, np.full(mean.shape, 13**-0.5)),
+    }
+
+
 def topics():
     with gp.Model(coords={"doc": 2, "k": 2, "vocab": 3, "n": 7}, name="topics") as m:
         doc = gp.Index("doc_of", DOCUMENTS, of="doc", dims="n")
@@ -198,7 +211,8 @@ EXACT = {
     "regression": (regression, regression_means, {}),
     "slopes": (slopes, slopes_means, {}),
     "walk": (walk, walk_means, {"blocks": {"x": "elements"}}),
-    "missing": (missing, missing_means, {}),
+    "missing": (missing, missing_means, {"blocks": False}),
+    "missing, jointly": (missing, joint_means, {}),
     "topics": (topics, topics_means, {}),
     "topics integrated out": (topics, topics_means, {"collapse": ("theta", "phi")}),
     "mixture": (mixture, mixture_means, {}),

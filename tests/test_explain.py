@@ -144,7 +144,7 @@ def test_schedules_of_the_library_fit_the_page(module):
     lines = str(sampler).splitlines()
     assert max(map(len, lines)) <= WIDTH
     for step in sampler.schedule.steps:
-        name = step.conditional.statement.target.array.name
+        name = step.variables[0]
         assert any(line.startswith(f"  {name}") for line in lines[1:])
 
 
@@ -174,8 +174,10 @@ def test_what_is_too_long_is_cut_and_says_where_the_rest_is():
 
 
 def test_elements_drawn_one_by_one_are_printed_as_such():
-    assert "one by one" in str(gp.compile(walk()))
-    assert "depend on one another" in gp.compile(walk()).explain("x")
+    by_element = gp.compile(walk(), blocks={"x": "elements"})
+    assert "one by one" in str(by_element)
+    assert "depend on one another" in by_element.explain("x")
+    assert "x[time]  MvNormal  jointly, dense" in str(gp.compile(walk()))
     assert "jointly over factor" in str(gp.compile(factorisation()))
     assert "one by one" not in str(gp.compile(mixture()))
 
@@ -185,18 +187,19 @@ def test_the_code_shown_is_the_code_generated(make):
     sampler = gp.compile(make())
     source = sampler.source.splitlines()
     for step in sampler.schedule.steps:
-        name = step.conditional.statement.name
-        text = sampler.explain(name)
+        name = step.name
+        text = sampler.explain(step.variables[0])
         _, code = text.split("The generated code that draws", 1)
         shown = [line.strip() for line in code.splitlines()[1:] if line.strip()]
         assert shown[0].startswith("def ")
         assert {s for s in shown if s != "# in sweep(rng, s, c):"} <= {s.strip() for s in source}
-        (array,) = sampler.program.step_variables[name]
-        assert any(f's["{array}"]' in s for s in shown[shown.index("# in sweep(rng, s, c):") :])
+        array = sampler.program.step_variables[name][0]
+        drawn = f's["{array}"]' if step.kind != "joint" else "s.update("
+        assert any(drawn in s for s in shown[shown.index("# in sweep(rng, s, c):") :])
 
 
 def test_the_blanket_is_marked_and_no_more():
-    text = gp.compile(growth()).explain("mu_a")
+    text = gp.compile(growth(), blocks=False).explain("mu_a")
     joint = text.split("1. The joint density", 1)[1].split("\n\n", 1)[0].splitlines()[1:]
     marked = [line.split()[1] for line in joint if line.strip().startswith("*")]
     assert marked == ["mu_a", "a[rat]"]

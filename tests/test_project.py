@@ -45,6 +45,7 @@ LAYERS = (
     ("recession",),
     ("separation",),
     ("conditionals",),
+    ("quadratic",),
     ("priors", "rescaling"),
     ("repairs",),
     ("rewrites",),
@@ -72,8 +73,8 @@ LAYERS = (
 GENERIC = (
     "logs", "gates", "changes", "pieces", "signs", "limits", "dependence", "elements", "curvature",
     "readings", "finite", "matching", "contractions", "concavity", "forms",
-    "recession", "separation", "conditionals", "priors", "rescaling", "repairs", "rewrites",
-    "centring", "schedule", "backends", "propriety", "chains", "recording", "run",
+    "recession", "separation", "conditionals", "quadratic", "priors", "rescaling", "repairs",
+    "rewrites", "centring", "schedule", "backends", "propriety", "chains", "recording", "run",
 )  # fmt: skip
 
 # Tables of identities, whose text says what they are used for and who found them.

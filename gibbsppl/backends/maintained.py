@@ -13,9 +13,9 @@ from gibbsppl.backends.module import Module
 from gibbsppl.backends.writer import Writer
 from gibbsppl.expressions import Dim, Leaf
 from gibbsppl.graph import Variable
-from gibbsppl.schedule.steps import BlockDraw, ExactDraw, NaturalParameter, ScanDraw
+from gibbsppl.schedule.steps import BlockDraw, ExactDraw, JointDraw, NaturalParameter, ScanDraw
 
-Reader = ScanDraw | ExactDraw | BlockDraw
+Reader = ScanDraw | ExactDraw | BlockDraw | JointDraw
 
 
 def kept_functions(module: Module, step: Reader) -> list[str]:

@@ -13,7 +13,7 @@ from gibbsppl.backends.writer import Writer
 from gibbsppl.expressions import Dim
 from gibbsppl.graph import Graph, Range, Statement, Variable
 from gibbsppl.schedule.staleness import carried
-from gibbsppl.schedule.steps import Schedule, Step
+from gibbsppl.schedule.steps import Schedule, Single
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class Module:
         """All of its positions."""
         return tuple(Range(d, 0, self.graph.sizes[d]) for d in self.dims(statement))
 
-    def is_whole(self, step: Step) -> bool:
+    def is_whole(self, step: Single) -> bool:
         """Whether a step draws its whole array in one call."""
         statement = step.statement
         everything = step.region == self.everything(statement)

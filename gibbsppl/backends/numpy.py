@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from gibbsppl.backends.joint import joint_coefficients
 from gibbsppl.backends.labels import log_weights
 from gibbsppl.backends.lines import INDENT, indented
 from gibbsppl.backends.module import Module, module_of
@@ -21,6 +22,7 @@ from gibbsppl.schedule.steps import (
     ConcaveDraw,
     ExactDraw,
     FiniteDraw,
+    JointDraw,
     Move,
     ScanDraw,
     Schedule,
@@ -81,6 +83,8 @@ def _given_rest(module: Module, step: Step) -> str:
     match step:
         case ExactDraw() | BlockDraw():
             return natural_parameters(module, step)
+        case JointDraw():
+            return joint_coefficients(module, step)
         case FiniteDraw():
             return log_weights(module, step)
         case ConcaveDraw() | Move():

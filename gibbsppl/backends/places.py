@@ -10,10 +10,10 @@ from gibbsppl.backends.writer import Writer
 from gibbsppl.dependence import Place
 from gibbsppl.expressions import Dim
 from gibbsppl.graph import Range
-from gibbsppl.schedule.steps import Step
+from gibbsppl.schedule.steps import Single
 
 
-def where_text(module: Module, step: Step) -> str:
+def where_text(module: Module, step: Single) -> str:
     """The index of the elements that a step draws."""
     statement = step.statement
     if statement.known != 0:
@@ -21,7 +21,7 @@ def where_text(module: Module, step: Step) -> str:
     return index_text(step.region, module.dims(statement), module.writer())
 
 
-def positions_text(module: Module, step: Step) -> str:
+def positions_text(module: Module, step: Single) -> str:
     """The elements that a step draws, as a list of index tuples."""
     statement = step.statement
     place = tuple(map(bounds_of, step.region))
@@ -69,7 +69,7 @@ def slices_text(place: Iterable[Place]) -> str:
     return f"({', '.join(parts)},)"
 
 
-def _missing(module: Module, step: Step) -> str:
+def _missing(module: Module, step: Single) -> str:
     """The positions of unknown elements in the region, found once."""
     statement = step.statement
     known = statement.known.array.name

@@ -8,6 +8,7 @@ from typing import assert_never
 
 import sympy as sp
 
+from gibbsppl.backends.joint import joint_lines
 from gibbsppl.backends.lines import INDENT, indented, renamed
 from gibbsppl.backends.module import Module
 from gibbsppl.backends.places import positions_text, slices_text, where_text
@@ -20,6 +21,7 @@ from gibbsppl.schedule.steps import (
     ConcaveDraw,
     ExactDraw,
     FiniteDraw,
+    JointDraw,
     Move,
     ScanDraw,
     Schedule,
@@ -82,6 +84,8 @@ def _drawn(module: Module, step: Step) -> list[str]:
             return _exact(module, step)
         case BlockDraw():
             return _block(module, step)
+        case JointDraw():
+            return joint_lines(module, step)
         case FiniteDraw():
             return _labels(module, step)
         case ConcaveDraw():

@@ -6,6 +6,7 @@ density of those values (up to a constant), as an array of terms whose sum count
 - exact: one array of natural parameters per statistic, to be summed with the statistics;
 - finite: log weights, label axis first, then the axes of the region;
 - block: the coefficients of ``x[k]`` and of ``x[k] x[l]``, batch axes first;
+- joint: the coefficients of elements, of their squares, and of products of two of them;
 - move: a function from the whole array to its log density.
 """
 
@@ -30,6 +31,7 @@ from gibbsppl.schedule.steps import (
     ConcaveDraw,
     ExactDraw,
     FiniteDraw,
+    JointDraw,
     Move,
     ScanDraw,
     Step,
@@ -46,6 +48,8 @@ def log_terms_of(step: Step, given: Any, values: Values, sizes: Sizes) -> Floats
                 return _finite_terms(step, given, values, sizes)
             case BlockDraw():
                 return _block_terms(step, given, values, sizes)
+            case JointDraw():
+                return _joint_terms(step, given, values, sizes)
             case ConcaveDraw():
                 return _concave_terms(step.conditional, given, values, sizes)
             case Move(conditional=conditional):
@@ -237,3 +241,16 @@ def _block_terms(step: BlockDraw, given: Any, values: Values, sizes: Sizes) -> F
     linear = (eta_1 * x).sum(axis=-1)
     quadratic = (x * (eta_2 @ x[..., None])[..., 0]).sum(axis=-1)
     return np.concatenate([np.ravel(linear), np.ravel(quadratic)])
+
+
+def _joint_terms(step: JointDraw, given: Any, values: Values, sizes: Sizes) -> Floats:
+    """Coefficients times elements, squares and products of all arrays, known elements too."""
+    own, products = given
+    terms = []
+    for name, (linear, squares) in own.items():
+        x = np.asarray(values[name], dtype=float)
+        terms += [np.ravel(linear * x), np.ravel(squares * x**2)]
+    for pair, coefficients in zip(step.pairs, products, strict=True):
+        first, second = (evaluate(e, pair.place, values, sizes) for e in (pair.first, pair.second))
+        terms.append(np.ravel(coefficients * first * second))
+    return np.concatenate(terms)

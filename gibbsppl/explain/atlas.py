@@ -32,6 +32,7 @@ from gibbsppl.schedule.steps import (
     ConcaveDraw,
     ExactDraw,
     FiniteDraw,
+    JointDraw,
     Move,
     ScanDraw,
     Step,
@@ -129,7 +130,7 @@ def found(cell: Cell) -> Found | None:
 def kind_of(step: Step) -> str:
     """How a step draws, in the words of the legend."""
     match step:
-        case ExactDraw() | BlockDraw():
+        case ExactDraw() | BlockDraw() | JointDraw():
             return CLOSED
         case FiniteDraw() | ScanDraw():
             return FINITE

@@ -43,10 +43,12 @@ from gibbsppl.schedule.steps import (
     ConcaveDraw,
     ExactDraw,
     FiniteDraw,
+    JointDraw,
     Move,
     NaturalParameter,
     ScanDraw,
     Schedule,
+    Single,
     Step,
 )
 
@@ -113,8 +115,8 @@ class _Derivation:
     @property
     def factors(self) -> tuple[Factor, ...]:
         """The factors that mention the variable, its own among them even where it is flat."""
-        mentioning = self.graph.factors_of(self.statement.target.array)
-        own = (self.statement.name,)
+        mentioning = [f for n in self.step.variables for f in self.graph.factors_of(n)]
+        own = [s.name for s in self.step.statements]
         return tuple(f for f in self.graph.factors if f in mentioning or f.name in own)
 
     @property
@@ -134,8 +136,8 @@ class _Derivation:
 
     def _sections(self) -> list[tuple[str, list[str]]]:
         drawn = drawn_name(self.step, self.graph)
-        name = self.statement.target.array.name
-        code = step_lines(self.source, self.statement.name)
+        name = " or ".join(self.step.variables)
+        code = step_lines(self.source, self.step.name)
         return [
             *self._added(),
             (f"The joint density (* marks the factors that mention {name})", self._joint()),
@@ -148,7 +150,7 @@ class _Derivation:
 
     def _added(self) -> list[tuple[str, list[str]]]:
         """For an auxiliary variable: what it took the place of, and why that changes nothing."""
-        made = [r for r in self.schedule.rewrites if r.statement.name == self.statement.name]
+        made = [r for r in self.schedule.rewrites if r.statement in self.step.statements]
         return [
             (
                 f"The auxiliary variable, by the rule {r.rule.name!r}",
@@ -157,7 +159,7 @@ class _Derivation:
                         ("identity", r.rule.identity),
                         ("source", r.rule.source),
                         ("in", f"{r.factor}: {self.notation.text(r.term)}"),
-                        ("support", f"{self.statement.target} in {self.statement.support}"),
+                        ("support", f"{r.statement.target} in {r.statement.support}"),
                     ]
                 ),
             )
@@ -172,18 +174,22 @@ class _Derivation:
         return [mark + line for mark, line in zip(marks, lines, strict=False)]
 
     def _blanket(self) -> list[str]:
-        found = blanket(self.graph, self.statement.name)
+        own = [s.name for s in self.step.statements]
+        every = [blanket(self.graph, name) for name in own]
         rows = (
-            ("parents", found.parents),
-            ("children", found.children),
-            ("co-parents", found.co_parents),
+            ("parents", [n for b in every for n in b.parents]),
+            ("children", [n for b in every for n in b.children]),
+            ("co-parents", [n for b in every for n in b.co_parents]),
         )
-        return columns([(kind, ", ".join(names) or "none") for kind, names in rows])
+        drawn = {*own, *self.step.variables} if len(own) > 1 else set()
+        named = ((kind, dict.fromkeys(n for n in names if n not in drawn)) for kind, names in rows)
+        return columns([(kind, ", ".join(names) or "none") for kind, names in named])
 
     def _log_densities(self) -> list[str]:
         lines = []
         for factor in self.factors:
-            density = factor.log_density + bounds_seen(factor, self.statement)
+            density = factor.log_density
+            density += sum(bounds_seen(factor, s) for s in self.step.statements)
             over = ", ".join(r.dim.name for r in factor.over)
             lines.append(f"{factor.name}, for each {over}:" if over else f"{factor.name}:")
             lines += indented(wrapped(self.notation.text(density), WIDTH))
@@ -201,6 +207,10 @@ class _Derivation:
                 return self._scanned(self.step)
             case ExactDraw() | BlockDraw():
                 found = [p for ps in self.step.conditional.pieces for p in ps]
+            case JointDraw():
+                pieces = self.step.conditional.pieces
+                head = ("statistic", "coefficient", "from", "summed over")
+                return columns([head, *map(self._piece, pieces)])
             case ConcaveDraw() | Move():
                 found = list(self.step.conditional.pieces)
             case _:
@@ -249,6 +259,8 @@ class _Derivation:
                     ("The natural parameters", self._summed(self.step.parameters)),
                     ("The parameters read off", parameters_told(self.step, self.graph)),
                 ]
+            case JointDraw():
+                return [("The family recognised", self._jointly(self.step))]
             case FiniteDraw():
                 weights = self._summed((self.step.weights,))
                 return [("The log weights of the labels", self._labels() + weights)]
@@ -285,6 +297,18 @@ class _Derivation:
         shown = (line for repair in found for line in indented(repair.text.splitlines()))
         return [*lines, "what would repair it, each tried on this model:", *shown]
 
+    def _jointly(self, step: JointDraw) -> list[str]:
+        """Why several variables can be drawn at once, and how it is done."""
+        tied = [p for p in step.conditional.pieces if len(p.views) == 2]
+        pairs = dict.fromkeys(self.notation.text(p.statistic) for p in tied)
+        told = ", ".join(pairs)
+        return [
+            "all terms are of degree one or two in the elements: their log density is quadratic",
+            *wrapped(f"terms that tie two elements: {told}", WIDTH),
+            f"family      {step.family.name}, for all of {', '.join(step.variables)} together",
+            f"precision   {step.layout}",
+        ]
+
     def _labels(self) -> list[str]:
         target = self.statement.target
         return [
@@ -294,14 +318,15 @@ class _Derivation:
 
     def _summed(self, parameters: Iterable[NaturalParameter]) -> list[str]:
         """The contributions to each natural parameter, each with its factor."""
-        lines = []
+        lines, step = [], self.step
+        assert not isinstance(step, JointDraw)
         for j, parameter in enumerate(parameters, 1):
-            if not isinstance(self.step, FiniteDraw):
-                shown = statistic_shown(parameter, self.step, self.graph)
+            if not isinstance(step, FiniteDraw):
+                shown = statistic_shown(parameter, step, self.graph)
                 lines.append(f"eta_{j}, the coefficient of {self.notation.text(shown)}:")
             rows = [
-                (self._signed(c.value, n), f"from {c.factor}", _reached(c, parameter, self.step))
-                for n, c in enumerate(contributions_of(parameter, self.step))
+                (self._signed(c.value, n), f"from {c.factor}", _reached(c, parameter, step))
+                for n, c in enumerate(contributions_of(parameter, step))
             ]
             lines += indented(columns(rows) if rows else ["0"])
         return lines or ["none: the density is flat on its support"]
@@ -323,6 +348,6 @@ def _summed_dims(piece: Piece) -> list[Dim]:
     return [r.dim for r in piece.over if r.dim not in direct]
 
 
-def _reached(contribution: Contribution, parameter: NaturalParameter, step: Step) -> str:
+def _reached(contribution: Contribution, parameter: NaturalParameter, step: Single) -> str:
     where = reach(contribution, parameter.axes, step)
     return f"at {where}" if where else ""

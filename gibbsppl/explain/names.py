@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from gibbsppl.dependence import Place
-from gibbsppl.graph import Graph
+from collections.abc import Sequence
+
+from gibbsppl.dependence import Place, region_of
+from gibbsppl.graph import Graph, Statement
 from gibbsppl.schedule.steps import Step
 
 
 def drawn_name(step: Step, graph: Graph) -> str:
     """The elements that a step draws: ``a[rat]``, ``x[0]``, ``x[t = 1..9]``."""
-    statement = step.statement
-    places = ", ".join(place_text(p, graph) for p in step.region)
-    name = f"{statement.target.array.name}[{places}]" if places else str(statement.target)
-    return name if statement.known == 0 else f"{name} where missing"
+    drawn = [(n, [s for s in step.statements if s.target.array.name == n]) for n in step.variables]
+    return ", ".join(_named(own, graph) for _, own in drawn)
+
+
+def _named(statements: Sequence[Statement], graph: Graph) -> str:
+    """What statements of one array draw of it."""
+    first = statements[0]
+    if len(statements) > 1:
+        places = ", ".join(d.name for d in graph.variables[first.target.array.name].dims)
+    else:
+        places = ", ".join(place_text(p, graph) for p in region_of(graph, first))
+    name = f"{first.target.array.name}[{places}]" if places else str(first.target)
+    return f"{name} where missing" if any(s.known != 0 for s in statements) else name
 
 
 def place_text(place: Place, graph: Graph) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, assert_never
 
 from gibbsppl.explain.names import drawn_name
-from gibbsppl.explain.terms import bounds_told, log_density_text, parameter_text
+from gibbsppl.explain.terms import bounds_told, log_density_text, parameter_text, quadratic_text
 from gibbsppl.graph import PLAIN, Graph
 from gibbsppl.matching import NotConjugate
 from gibbsppl.notation import Notation, short_notation, wrapped
@@ -21,6 +21,7 @@ from gibbsppl.schedule.steps import (
     ConcaveDraw,
     ExactDraw,
     FiniteDraw,
+    JointDraw,
     Move,
     ScanDraw,
     Schedule,
@@ -30,6 +31,8 @@ from gibbsppl.schedule.steps import (
 WIDTH = 100
 INDENT = " " * 6
 MOST_LINES = 3
+# A longer name, one of several variables, has a line of its own.
+LONG_NAME = 24
 CUT = "..."
 
 
@@ -125,9 +128,11 @@ def _rows(schedule: Schedule, notation: Notation) -> list[str]:
     heads = [
         (drawn_name(s, schedule.whole), owner(s), how_drawn(s, schedule)) for s in schedule.steps
     ]
-    widths = [max(map(len, column)) for column in zip(*heads, strict=True)] if heads else []
+    short = [(name if len(name) <= LONG_NAME else "", *rest) for name, *rest in heads]
+    widths = [max(map(len, column)) for column in zip(*short, strict=True)] if heads else []
     lines = []
-    for step, head in zip(schedule.steps, heads, strict=True):
+    for step, (name, *_), head in zip(schedule.steps, heads, short, strict=True):
+        lines += [] if head[0] else _folded("  " + name)
         cells = (cell.ljust(width) for cell, width in zip(head, widths, strict=True) if width)
         lead = "  " + "  ".join(cells) + "  "
         lines += _laid_out(lead, *_formula(step, notation))
@@ -139,6 +144,8 @@ def owner(step: Step) -> str:
     match step:
         case ExactDraw() | BlockDraw():
             return family_named(step.conditional)
+        case JointDraw():
+            return step.family.name
         case ConcaveDraw():
             return f"{step.kernel}{_of_change(step)}"
         case FiniteDraw() | ScanDraw():
@@ -165,6 +172,8 @@ def how_drawn(step: Step, schedule: Schedule) -> str:
         return f"one by one, {_listed(step)} integrated out{anew}"
     if step.is_by_element:
         return "one by one"
+    if isinstance(step, JointDraw):
+        return f"jointly, {step.layout}"
     if not isinstance(step, BlockDraw):
         return ""
     dims = schedule.whole.variables[step.statement.target.array.name].dims
@@ -186,6 +195,8 @@ def _formula(step: Step, notation: Notation) -> tuple[str, list[str], str]:
             known += bounds_told(step, notation)
             after = "".join(f", {k}" for k in known)
             return ("eta = ", parts, after) if len(parts) == 1 else ("eta = (", parts, ")" + after)
+        case JointDraw():
+            return "log density = ", [quadratic_text(step, notation)], ""
         case FiniteDraw():
             return "log weight = ", [parameter_text(step.weights, step, notation)], ""
         case ScanDraw():

@@ -13,7 +13,7 @@ from sympy import Add, Mul
 
 from gibbsppl.contractions import Contribution
 from gibbsppl.dependence import Place
-from gibbsppl.expressions import Dim, Equals, Expr, Leaf, substitute
+from gibbsppl.expressions import Dim, Equals, Expr, Leaf, Over, substitute
 from gibbsppl.graph import Graph, Range
 from gibbsppl.notation import Notation, signed_sum
 from gibbsppl.pieces import Piece
@@ -22,13 +22,14 @@ from gibbsppl.schedule.steps import (
     ConcaveDraw,
     ExactDraw,
     FiniteDraw,
+    JointDraw,
     Move,
     NaturalParameter,
-    Step,
+    Single,
 )
 
 
-def parameter_text(parameter: NaturalParameter, step: Step, notation: Notation) -> str:
+def parameter_text(parameter: NaturalParameter, step: Single, notation: Notation) -> str:
     """All contributions to a natural parameter, as one sum."""
     return _sum_text(contributions_of(parameter, step), parameter.axes, step, notation)
 
@@ -54,7 +55,18 @@ def log_density_text(move: ConcaveDraw | Move, notation: Notation) -> str:
     return signed_sum(parts) if parts else "0"
 
 
-def contributions_of(parameter: NaturalParameter, step: Step) -> tuple[Contribution, ...]:
+def quadratic_text(step: JointDraw, notation: Notation) -> str:
+    """The log density of what is drawn jointly, up to a constant: its pieces, each summed."""
+    parts = []
+    for piece in step.conditional.pieces:
+        value = Mul(piece.coefficient, piece.statistic)
+        for r in reversed(piece.over):
+            value = Over(value, r.dim, r.start, r.stop)
+        parts.append(notation.text(value))
+    return signed_sum(parts)
+
+
+def contributions_of(parameter: NaturalParameter, step: Single) -> tuple[Contribution, ...]:
     """All contributions, said at what the step draws.
 
     Those to the diagonal get a factor that is 1 there and 0 elsewhere; where a step draws one
@@ -73,7 +85,7 @@ def contributions_of(parameter: NaturalParameter, step: Step) -> tuple[Contribut
     )
 
 
-def value_of(parameter: NaturalParameter, step: Step) -> Expr | None:
+def value_of(parameter: NaturalParameter, step: Single) -> Expr | None:
     """The natural parameter as one expression, where all contributions reach all elements."""
     found = contributions_of(parameter, step)
     if any(reach(c, parameter.axes, step) for c in found):
@@ -81,7 +93,7 @@ def value_of(parameter: NaturalParameter, step: Step) -> Expr | None:
     return Add(*(c.value for c in found))
 
 
-def reach(contribution: Contribution, axes: Iterable[Expr], step: Step) -> str:
+def reach(contribution: Contribution, axes: Iterable[Expr], step: Single) -> str:
     """Which of the elements drawn a contribution reaches; empty for all of them."""
     dims = step.statement.target.indices
     drawn = dict(zip(dims, step.region, strict=True))
@@ -94,7 +106,7 @@ def reach(contribution: Contribution, axes: Iterable[Expr], step: Step) -> str:
     )
 
 
-def statistic_shown(parameter: NaturalParameter, step: Step, graph: Graph) -> Expr:
+def statistic_shown(parameter: NaturalParameter, step: Single, graph: Graph) -> Expr:
     """The statistic of a natural parameter, a block's written at the axes' own names."""
     if not isinstance(step, BlockDraw):
         return parameter.statistic
@@ -117,7 +129,7 @@ def _on_diagonal(parameter: NaturalParameter, square: Contribution) -> Iterator[
 
 
 def _sum_text(
-    contributions: Iterable[Contribution], axes: Iterable[Expr], step: Step, notation: Notation
+    contributions: Iterable[Contribution], axes: Iterable[Expr], step: Single, notation: Notation
 ) -> str:
     everywhere, parts = [], []
     axes = tuple(axes)
@@ -131,7 +143,7 @@ def _sum_text(
     return signed_sum([*([notation.total(everywhere)] if everywhere else []), *parts])
 
 
-def _weighted(parameter: NaturalParameter, step: Step, notation: Notation) -> str:
+def _weighted(parameter: NaturalParameter, step: Single, notation: Notation) -> str:
     """A coefficient times its statistic."""
     value = value_of(parameter, step)
     if value is not None:
@@ -153,7 +165,7 @@ def _covers(place: Place, drawn: Place) -> bool:
     return a0 <= b0 and b1 <= a1
 
 
-def touches(piece: Piece, step: Step) -> bool:
+def touches(piece: Piece, step: Single) -> bool:
     """Whether a view of the piece shows any element that the step draws."""
     ranges = {r.dim: r for r in piece.over}
     return any(

@@ -63,6 +63,7 @@ from gibbsppl.runtime.functions import (
     where,
     xlogy,
 )
+from gibbsppl.runtime.joint import Joint, drawn
 from gibbsppl.runtime.labels import LogWeights, Table, labels
 from gibbsppl.runtime.least_squares import centred
 from gibbsppl.runtime.matrices import inverse_wishart, mvnormal, mvnormal_information, wishart
@@ -177,6 +178,7 @@ from gibbsppl.runtime.truncated_counts import truncated_poisson
 
 __all__ = [
     "Groups",
+    "Joint",
     "LogWeights",
     "Rows",
     "SumOfRows",
@@ -195,6 +197,7 @@ __all__ = [
     "cos",
     "dirichlet",
     "discrete_uniform",
+    "drawn",
     "element_positions",
     "equals",
     "exp",

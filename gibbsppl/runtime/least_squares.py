@@ -84,7 +84,7 @@ def _step(full: _Flat, start: Floats) -> Floats:
     x, r = np.zeros(full.size), -start
     s = full.adjoint(r)
     p, norm = s.copy(), float(s @ s)
-    target = norm * 1e-28
+    target = norm * 1e-16
     for _ in range(min(ITERATIONS, 2 * full.size + 2)):
         if norm <= target or norm == 0.0:
             break

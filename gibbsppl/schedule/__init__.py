@@ -1,12 +1,14 @@
 """The plan of a sweep: which step draws what, in which order, from which natural parameters."""
 
-from gibbsppl.schedule.plan import check_elements, plan, planned
+from gibbsppl.schedule.joint import Blocks, blocks_of, check_names
+from gibbsppl.schedule.plan import plan, planned
 from gibbsppl.schedule.steps import (
     BlockDraw,
     Bound,
     ConcaveDraw,
     ExactDraw,
     FiniteDraw,
+    JointDraw,
     Move,
     NaturalParameter,
     ScanDraw,
@@ -16,16 +18,19 @@ from gibbsppl.schedule.steps import (
 
 __all__ = [
     "BlockDraw",
+    "Blocks",
     "Bound",
     "ConcaveDraw",
     "ExactDraw",
     "FiniteDraw",
+    "JointDraw",
     "Move",
     "NaturalParameter",
     "ScanDraw",
     "Schedule",
     "Step",
-    "check_elements",
+    "blocks_of",
+    "check_names",
     "plan",
     "planned",
 ]

@@ -38,6 +38,7 @@ from gibbsppl.pieces import Piece, View
 from gibbsppl.readings import alpha, in_place
 from gibbsppl.rewrites import Rewritten, rewritten
 from gibbsppl.rewrites.collapsing import Scan, log_weights
+from gibbsppl.schedule.joint import Blocks, bounds, check_names, joined
 from gibbsppl.schedule.staleness import check_fresh
 from gibbsppl.schedule.steps import (
     BlockDraw,
@@ -45,6 +46,7 @@ from gibbsppl.schedule.steps import (
     ConcaveDraw,
     ExactDraw,
     FiniteDraw,
+    JointDraw,
     Move,
     NaturalParameter,
     ScanDraw,
@@ -67,31 +69,25 @@ def plan(
     ``elements`` names variables to be drawn one element after the other; ``exact`` refuses any
     step that is not an exact draw.
     """
-    check_elements(graph, elements)
+    check_names(graph, Blocks(frozenset(elements)))
     return planned(rewritten(graph, data, None, elements, rules=()), exact=exact)
 
 
-def check_elements(graph: Graph, elements: Collection[str]) -> None:
-    """Refuse names of variables to draw by element that are not latent."""
-    latent = {s.target.array.name for s in graph.latent}
-    unknown = [name for name in elements if name not in latent]
-    if unknown:
-        raise CompileError(
-            f"blocks: {unknown[0]!r} is not a latent variable of the model; "
-            f"the latent variables are {', '.join(sorted(latent))}."
-        )
+def planned(model: Rewritten, *, exact: bool = False, blocks: Blocks | None = None) -> Schedule:
+    """The schedule of a rewritten model: its stages in order, in each the largest first.
 
-
-def planned(model: Rewritten, *, exact: bool = False) -> Schedule:
-    """The schedule of a rewritten model: its stages in order, in each the largest first."""
+    ``blocks`` says which variables are drawn jointly; without it none are.
+    """
+    asked = blocks or Blocks(joined=False)
     steps: list[Step] = []
     graphs: list[Graph] = []
     for stage in (*model.stages, *model.branches):
         maker = _Maker(stage.graph)
         own = [d for d in stage.derived if d.statement in stage.auxiliary]
         rest = [d for d in stage.derived if d.statement not in stage.auxiliary]
-        ordered = (*own, *sorted(rest, key=lambda d: -_count(stage.graph, d.statement)))
-        steps += map(maker.step, ordered)
+        drawn = joined(stage.graph, rest, model.data, asked)
+        ordered = (*own, *sorted(drawn, key=lambda d: -_size(stage.graph, d)))
+        steps += (d if isinstance(d, JointDraw) else maker.step(d) for d in ordered)
         graphs += [stage.graph] * len(ordered)
     schedule = Schedule(
         model.graph, tuple(steps), tuple(graphs), model.rewrites, model.parts, _passing(model)
@@ -374,9 +370,10 @@ def _refuse_improper(derived: Conditional, parameters: tuple[NaturalParameter, .
             )
 
 
-def _count(graph: Graph, statement: Statement) -> int:
-    """The number of elements that a statement fills."""
-    return prod(1 if isinstance(p, int) else len(p) for p in region_of(graph, statement))
+def _size(graph: Graph, drawn: Derived | Scan | JointDraw) -> int:
+    """The number of elements that are drawn by a step."""
+    statements = drawn.statements if isinstance(drawn, JointDraw) else (drawn.statement,)
+    return sum(prod(b - a for a, b in bounds(graph, s)) for s in statements)
 
 
 def _named(axes: tuple[Dim, ...], view: View) -> tuple[Dim, ...]:

@@ -19,6 +19,7 @@ from gibbsppl.finite import FiniteConditional
 from gibbsppl.graph import Graph, Maintained
 from gibbsppl.matching import Conditional, NotConjugate
 from gibbsppl.pieces import Piece
+from gibbsppl.quadratic import Quadratic
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.schedule.steps import ScanDraw, Schedule, Step
 
@@ -102,6 +103,9 @@ def _read(step: Step, graph: Graph) -> set[str]:
 
 def _expressions(step: Step, graph: Graph) -> Iterator[Expr]:
     found = step.conditional
+    if isinstance(found, Quadratic):
+        yield from (e for p in found.pieces for e in _of_piece(p))
+        return
     yield from (found.statement.support.lower, found.statement.support.upper)
     match found:
         case Conditional():

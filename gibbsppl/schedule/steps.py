@@ -8,17 +8,18 @@ from typing import Literal
 from gibbsppl.concavity import LogConcave
 from gibbsppl.contractions import Contribution
 from gibbsppl.dependence import Place
-from gibbsppl.expressions import Dim, Expr
+from gibbsppl.expressions import Dim, Expr, Leaf
 from gibbsppl.families import Family
 from gibbsppl.finite import FiniteConditional
-from gibbsppl.graph import Graph, Statement
+from gibbsppl.graph import Graph, Range, Statement
 from gibbsppl.limits import Side
 from gibbsppl.matching import Conditional, NotConjugate
+from gibbsppl.quadratic import Quadratic
 from gibbsppl.rewrites import Rewrite
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.rewrites.parts import Part
 
-Kind = Literal["exact", "block", "finite", "concave", "move", "scan"]
+Kind = Literal["exact", "block", "joint", "finite", "concave", "move", "scan"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +52,23 @@ class _OfConditional:
     """What every step says of the conditional that it draws from."""
 
     __slots__ = ()
-    conditional: Conditional | FiniteConditional | LogConcave | NotConjugate | Scan
+    conditional: Conditional | FiniteConditional | LogConcave | NotConjugate | Scan | Quadratic
 
     @property
     def statement(self) -> Statement:
-        """The statement whose elements the step draws."""
-        return self.conditional.statement
+        """The statement whose elements the step draws, where it is one."""
+        (found,) = self.statements
+        return found
 
     @property
     def statements(self) -> tuple[Statement, ...]:
         """All statements whose elements the step draws, in one call."""
-        return (self.statement,)
+        conditional = self.conditional
+        return (
+            conditional.statements
+            if isinstance(conditional, Quadratic)
+            else (conditional.statement,)
+        )
 
     @property
     def name(self) -> str:
@@ -127,6 +134,44 @@ class BlockDraw(_OfConditional):
     def dense(self) -> tuple[int, ...]:
         """The axes of the array that one block holds."""
         return self.conditional.dense
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The coefficients of products of two elements: one for each position of the axes in a place.
+
+    ``first`` and ``second`` are the elements, at indices in the dims of the axes, which have these
+    ``sizes``.
+    """
+
+    first: Leaf
+    second: Leaf
+    parameter: NaturalParameter
+    place: tuple[Range, ...]
+    sizes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JointDraw(_OfConditional):
+    """A joint draw of all elements of several statements, whose log density is quadratic in them.
+
+    ``linear`` and ``squares`` have a natural parameter for each of the arrays; ``layout`` says how
+    the precision matrix is factorised.
+    """
+
+    conditional: Quadratic
+    linear: tuple[NaturalParameter, ...]
+    squares: tuple[NaturalParameter, ...]
+    pairs: tuple[Pair, ...]
+    layout: str
+    family: Family
+    kept: tuple[NaturalParameter, ...] = ()
+    kind: Kind = "joint"
+
+    @property
+    def name(self) -> str:
+        """The names of the arrays."""
+        return ", ".join(self.variables)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +249,9 @@ class ScanDraw(_OfConditional):
         return not self.approximate and not self.conditional.recomputed
 
 
-Step = ExactDraw | BlockDraw | FiniteDraw | ConcaveDraw | Move | ScanDraw
+# A step that draws one statement; or any.
+Single = ExactDraw | BlockDraw | FiniteDraw | ConcaveDraw | Move | ScanDraw
+Step = Single | JointDraw
 
 
 @dataclass(frozen=True, slots=True)

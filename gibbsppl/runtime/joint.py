@@ -1,0 +1,257 @@
+"""Joint draws of variables whose log density is quadratic in all their elements together.
+
+The log density is ``sum of linear * x + sum of squares * x**2 + sum of pairs * x[first] x[second]``
+over the elements of several arrays. A `Joint` is made once: it says which elements are drawn (the
+others are known, and conditioned on) and where each coefficient goes in the precision matrix.
+
+>>> rng = np.random.default_rng(1)
+>>> t = np.arange(1, 3)
+>>> joint = Joint({"x": drawn((3,), [((0, 3),)])}, [("x", (t,), "x", (t - 1,))])
+>>> given = {"x": (1e8 * np.ones(3), -1e8)}, [1e8 * np.ones(2)]
+>>> joint.draw(rng, {"x": np.zeros(3)}, given)["x"].round(2)
+array([1.5, 2. , 1.5])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gibbsppl.runtime.draws import Generator
+from gibbsppl.runtime.factors import factor_of, storage_of
+from gibbsppl.runtime.layouts import DENSE, Ints, Layout, layout_of
+from gibbsppl.runtime.places import Bounds, missing_positions
+
+Floats = NDArray[np.float64]
+State = Mapping[str, Any]
+# First array and index, second array and index; the indices broadcast, one entry per coefficient.
+Pair = tuple[str, tuple[Any, ...], str, tuple[Any, ...]]
+# Coefficients of x and x**2 for each array, and those of each pair.
+Given = tuple[Mapping[str, tuple[Any, Any]], Sequence[Any]]
+
+
+def drawn(
+    shape: tuple[int, ...], places: Sequence[Bounds], known: NDArray[Any] | None = None
+) -> NDArray[np.bool_]:
+    """Which elements of an array are drawn: those in the places, where they are not ``known``.
+
+    >>> drawn((4,), [((1, 4),)], np.array([0, 0, 1, 0]))
+    array([False,  True, False,  True])
+    """
+    found = np.zeros(shape, dtype=bool)
+    for place in places:
+        if known is None:
+            found[tuple(slice(a, b) for a, b in place)] = True
+        elif place:
+            found[missing_positions(known, place)] = True
+        else:
+            found[()] = bool(known == 0)
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pattern:
+    """Which elements are drawn, and which two of them each coefficient of a product ties.
+
+    ``first`` and ``second`` number what is drawn, -1 where it is known; ``starts`` is the number of
+    the first element of each array; ``ends`` has the elements of each pair.
+    """
+
+    starts: Ints
+    first: Ints
+    second: Ints
+    inner: NDArray[np.bool_]
+    ends: tuple[tuple[Ints, Ints, Ints, Ints], ...]
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, NDArray[np.bool_]], pairs: Sequence[Pair]) -> Pattern:
+        """The pattern of pairs of elements of arrays, which are drawn where they are true."""
+        shapes = {name: free.shape for name, free in arrays.items()}
+        places = _places(arrays)
+        ends = tuple(_ends(pair, shapes, places) for pair in pairs)
+        first, second = (_joined([e[k] for e in ends], np.intp) for k in (0, 1))
+        starts = np.cumsum([0, *(int(f.sum()) for f in arrays.values())])
+        return cls(starts, first, second, (first >= 0) & (second >= 0), ends)
+
+    def layout(self, dense: int = DENSE) -> Layout:
+        """How the precision matrix is factorised."""
+        owners = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+        return layout_of(owners, self.first[self.inner], self.second[self.inner], dense=dense)
+
+
+class Joint:
+    """Where the coefficients of a quadratic log density go; made once, drawn from many times."""
+
+    def __init__(
+        self, arrays: Mapping[str, NDArray[np.bool_]], pairs: Sequence[Pair], dense: int = DENSE
+    ) -> None:
+        self.arrays = tuple(arrays)
+        self.drawn = dict(arrays)
+        pattern = Pattern.of(arrays, pairs)
+        self.shapes = {name: free.shape for name, free in arrays.items()}
+        self.free = {n: None if f.all() else np.flatnonzero(f) for n, f in arrays.items()}
+        self.starts = pattern.starts
+        self.size = int(self.starts[-1])
+        self.beside = [b for n, e in enumerate(pattern.ends) for b in _beside(n, pairs[n], *e)]
+        self.inner = None if pattern.inner.all() else np.flatnonzero(pattern.inner)
+        self.layout = pattern.layout(dense)
+        self.border = len(self.layout.border)
+        self.order = np.concatenate([self.layout.inside, self.layout.border])
+        self._fill(pattern.first[pattern.inner], pattern.second[pattern.inner])
+
+    def _fill(self, first: Ints, second: Ints) -> None:
+        """Find where each entry goes: into what is inside, beside the border, or in its corner."""
+        rank = np.empty(self.size, dtype=np.intp)
+        rank[self.order] = np.arange(self.size)
+        count = self.size - self.border
+        # The diagonal first, then the pairs; an element paired with itself is on the diagonal.
+        i = np.concatenate([rank, rank[first]])
+        j = np.concatenate([rank, rank[second]])
+        low, high = np.minimum(i, j), np.maximum(i, j)
+        inside, corner = np.flatnonzero(high < count), np.flatnonzero(low >= count)
+        side = np.flatnonzero((low < count) & (high >= count))
+        apart = inside[low[inside] != high[inside]]
+        self.storage = storage_of(self.layout, low[apart], high[apart])
+        slot, entry = self.storage.slots(low[inside], high[inside])
+        beside = self.storage.size + low[side] * self.border + high[side] - count
+        start = self.storage.size + count * self.border
+        twice = corner[low[corner] != high[corner]]
+        rows = np.concatenate([low[corner], high[twice]]) - count
+        columns = np.concatenate([high[corner], low[twice]]) - count
+        self.slots = np.concatenate([slot, beside, start + rows * self.border + columns])
+        self.sources = np.concatenate([inside[entry], side, corner, twice])
+        # (half of the log density's second derivative is the coefficient of a square)
+        self.weights = np.where(i == j, -2.0, -1.0)[self.sources]
+        self.stored = start + self.border**2
+
+    def assembled(self, state: State, given: Given) -> tuple[Floats, Floats]:
+        """The linear coefficients, and the stored entries of the precision, of what is drawn."""
+        own, pairs = given
+        linear = np.concatenate([self._of(n, own[n][0]) for n in self.shapes])
+        squares = [self._of(n, own[n][1]) for n in self.shapes]
+        values = [np.asarray(p, dtype=float).ravel() for p in pairs]
+        for number, at, row, name, read in self.beside:
+            known = np.asarray(state[name], dtype=float).ravel()[read]
+            linear += np.bincount(row, values[number][at] * known, self.size)
+        joined = _joined(values, np.float64)
+        if self.inner is not None:
+            joined = joined[self.inner]
+        coefficients = np.concatenate([*squares, joined])
+        weighted = coefficients[self.sources] * self.weights
+        return linear, np.asarray(np.bincount(self.slots, weighted, self.stored), dtype=float)
+
+    def draw(self, rng: Generator, state: State, given: Given) -> dict[str, Any]:
+        """The arrays with what is drawn in place."""
+        linear, filled = self.assembled(state, given)
+        z = rng.standard_normal(self.size)
+        return self._placed(state, self._solved(filled, linear[:, None], z)[:, 0])
+
+    def mean(self, state: State, given: Given) -> dict[str, Any]:
+        """The arrays with the means of what is drawn in place."""
+        linear, filled = self.assembled(state, given)
+        return self._placed(state, self._solved(filled, linear[:, None])[:, 0])
+
+    def sd(self, state: State, given: Given) -> dict[str, Any]:
+        """The arrays with the standard deviations of what is drawn in place, and 0 elsewhere."""
+        _, filled = self.assembled(state, given)
+        variances = np.diagonal(self._solved(filled, np.eye(self.size)))
+        return self._placed({n: np.zeros(s) for n, s in self.shapes.items()}, np.sqrt(variances))
+
+    def _solved(self, filled: Floats, right: Floats, z: Floats | None = None) -> Floats:
+        """``Q^-1 right`` for columns of right sides, and a draw's noise: the inside comes first."""
+        count, border = self.size - self.border, self.border
+        right = right[self.order]
+        factor = self.storage.factor(filled[: self.storage.size])
+        start = self.storage.size + count * border
+        order: Any = "F" if self.layout.kind == "band" else "C"  # (LAPACK's, of what it solves)
+        columns = np.empty((count, border + right.shape[1]), order=order)
+        columns[:, :border] = filled[self.storage.size : start].reshape(count, border)
+        columns[:, border:] = right[:count]
+        if z is not None:
+            columns[:, border:] += factor.noise(z[:count])[:, None]
+        solved = factor.solve(columns)
+        beside, inner = solved[:, :border], solved[:, border:]
+        found = np.empty(right.shape)
+        if border:
+            side = columns[:, :border]
+            corner = filled[start:].reshape(border, border) - side.T @ beside
+            last = factor_of((corner + corner.T)[None] / 2)
+            known = right[count:] - beside.T @ right[:count]
+            if z is not None:
+                known += last.noise(z[count:])[:, None]
+            outer = last.solve(known)
+            inner = inner - beside @ outer
+            found[self.order[count:]] = outer
+        found[self.order[:count]] = inner
+        return found
+
+    def _of(self, name: str, values: Any) -> Floats:
+        """The values of an array at the elements that are drawn."""
+        flat = np.broadcast_to(np.asarray(values, dtype=float), self.shapes[name]).ravel()
+        free = self.free[name]
+        return flat if free is None else flat[free]
+
+    def _placed(self, state: State, x: Floats) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for (name, shape), start, stop in zip(
+            self.shapes.items(), self.starts[:-1], self.starts[1:], strict=True
+        ):
+            free = self.free[name]
+            if free is None:
+                found[name] = x[start:stop].reshape(shape)[()]
+            else:
+                whole = np.array(state[name], dtype=float)
+                whole.reshape(-1)[free] = x[start:stop]
+                found[name] = whole[()]
+        return found
+
+
+def joint_in(constants: Mapping[str, Any], arrays: tuple[str, ...]) -> Joint:
+    """The joint draw of some arrays, among what a program has computed once."""
+    found = (c for c in constants.values() if isinstance(c, Joint))
+    return next(c for c in found if c.arrays == arrays)
+
+
+def _places(arrays: Mapping[str, NDArray[np.bool_]]) -> dict[str, Ints]:
+    """For each element of each array its number among those that are drawn, or -1."""
+    found, start = {}, 0
+    for name, free in arrays.items():
+        flat = free.ravel()
+        found[name] = np.where(flat, np.cumsum(flat) - 1 + start, -1)
+        start += int(flat.sum())
+    return found
+
+
+def _ends(
+    pair: Pair, shapes: Mapping[str, tuple[int, ...]], places: Mapping[str, Ints]
+) -> tuple[Ints, Ints, Ints, Ints]:
+    """Of each entry of a pair: both elements as numbers of what is drawn, and in their arrays."""
+    names, indices = (pair[0], pair[2]), (pair[1], pair[3])
+    full = np.broadcast_shapes(*(np.shape(i) for index in indices for i in index))
+    flat = []
+    for name, index in zip(names, indices, strict=True):
+        at = [np.broadcast_to(np.asarray(i, dtype=np.intp), full).ravel() for i in index]
+        zero = np.zeros(int(np.prod(full)), dtype=np.intp)
+        flat.append(np.ravel_multi_index(at, shapes[name]) if at else zero)
+    one, other = (places[name][at] for name, at in zip(names, flat, strict=True))
+    return one, other, flat[0], flat[1]
+
+
+def _beside(
+    number: int, pair: Pair, one: Ints, other: Ints, flat_one: Ints, flat_other: Ints
+) -> Iterator[tuple[int, Ints, Ints, str, Ints]]:
+    """Where a coefficient multiplies a known element: it adds to what is linear in the other."""
+    ends = ((one, other, pair[2], flat_other), (other, one, pair[0], flat_one))
+    for row, known, name, read in ends:
+        at = np.flatnonzero((row >= 0) & (known < 0))
+        if at.size:
+            yield number, at, row[at], name, read[at]
+
+
+def _joined(parts: Sequence[Any], kind: Any) -> Any:
+    """Parts one after the other, none at all too."""
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=kind)

@@ -1,0 +1,222 @@
+"""How a sparse precision matrix is factorised: a layout, found once from where its entries are.
+
+A *border* of elements that see many others is taken out; the rest is *blocks* (connected
+components, all of one size batched), *banded* after a reordering, or *sparse*. The border follows
+by its Schur complement. (H. Rue and L. Held, 2005, "Gaussian Markov Random Fields", chapter 2.)
+
+>>> star = layout_of([0] + 100 * [1], np.zeros(100, dtype=int), np.arange(1, 101))
+>>> star.told, star.border
+('100 blocks of 1 and a border of 1', array([0]))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.intp]
+Kind = Literal["blocks", "band", "sparse"]
+
+# Up to this many elements, one dense matrix is faster than anything that knows its zeros.
+DENSE = 48
+# What a call costs, in multiplications of the time that it takes.
+OVERHEAD = 5e4
+# A factor of more entries than this is not made without being asked for.
+MOST_ENTRIES = 2e7
+# Nor one that takes more multiplications than this: about as many as a second has.
+MOST_WORK = 1e9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layout:
+    """The elements of the border and of the inside, and how the inside is factorised.
+
+    ``groups`` are index arrays of shape (number of blocks, size of each), one for each size of
+    block; of a band or a sparse matrix there is one group with one block, in the order in which it
+    is factorised. ``width`` is that of the band. ``work`` counts multiplications, ``entries`` the
+    numbers that are stored.
+    """
+
+    kind: Kind
+    border: Ints
+    groups: tuple[Ints, ...]
+    width: int
+    work: float
+    entries: float
+
+    @property
+    def inside(self) -> Ints:
+        """The elements inside the border, in order."""
+        flat = [g.ravel() for g in self.groups]
+        return np.concatenate(flat) if flat else np.zeros(0, dtype=np.intp)
+
+    @property
+    def is_affordable(self) -> bool:
+        """Whether it is within the limits of memory and of work."""
+        return self.entries <= MOST_ENTRIES and self.work <= MOST_WORK
+
+    @property
+    def told(self) -> str:
+        """The layout in words."""
+        size = len(self.inside)
+        if self.kind == "band":
+            text = f"banded of width {self.width}"
+        elif self.kind == "sparse":
+            text = f"sparse of order {size}"
+        elif len(self.groups) == 1 and len(self.groups[0]) == 1:
+            text = f"dense of order {size}"
+        else:
+            text = " and ".join(f"{len(g)} blocks of {g.shape[1]}" for g in self.groups[:3])
+            text += " and others" * (len(self.groups) > 3)
+        return text + f" and a border of {len(self.border)}" * (len(self.border) > 0)
+
+
+def layout_of(
+    owners: Sequence[int] | Ints, first: Ints, second: Ints, *, dense: int = DENSE
+) -> Layout:
+    """The layout of least work of a symmetric matrix with entries at ``first, second``.
+
+    ``owners`` says of each element which variable it is one of: the border is made of whole
+    variables. Up to ``dense`` elements are one dense matrix.
+    """
+    owner = np.asarray(owners)
+    n = len(owner)
+    apart = first != second
+    if n <= dense:
+        return _dense(np.arange(n), np.zeros(0, dtype=np.intp))
+    graphs = [_Inside.of(is_border, first[apart], second[apart]) for is_border in _borders(owner)]
+    best = min((g.in_blocks() for g in graphs), key=lambda layout: layout.work)
+    for graph in graphs:
+        for other in graph.others(best.work):
+            best = min(best, other, key=lambda layout: layout.work)
+    return best
+
+
+def _borders(owner: Ints) -> Iterator[NDArray[np.bool_]]:
+    """The borders to try: none, then the smallest variables, up to half of all elements."""
+    sizes = np.bincount(owner)
+    order = np.argsort(sizes, kind="stable")
+    yield np.zeros(len(owner), dtype=bool)
+    for count in range(1, len(order)):
+        if sizes[order[:count]].sum() > len(owner) // 2:
+            return
+        yield np.isin(owner, order[:count])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Inside:
+    """What is inside a border: its elements, and which of them are tied (by their places)."""
+
+    border: Ints
+    inner: Ints
+    a: Ints
+    b: Ints
+
+    @classmethod
+    def of(cls, is_border: NDArray[np.bool_], first: Ints, second: Ints) -> _Inside:
+        """The inside of a border, in a graph with edges from first to second elements."""
+        inner = np.flatnonzero(~is_border)
+        place = np.full(len(is_border), -1)
+        place[inner] = np.arange(len(inner))
+        i, j = place[first], place[second]
+        inside = (i >= 0) & (j >= 0)
+        return cls(np.flatnonzero(is_border), inner, i[inside], j[inside])
+
+    def in_blocks(self) -> Layout:
+        """Blocks: the connected components."""
+        return _in_blocks(self.inner, self.border, self.a, self.b)
+
+    def others(self, most: float) -> Iterator[Layout]:
+        """A band and a sparse matrix, where these may take less work than ``most``."""
+        if not self.a.size:
+            return
+        n = len(self.inner)
+        natural = int(np.abs(self.b - self.a).max())
+        # (a band is at least half as wide as an element has neighbours)
+        neighbours = int(np.bincount(np.concatenate([self.a, self.b]), minlength=n).max())
+        if n * (neighbours / 2.0) ** 2 < most:
+            yield self._banded(natural)
+        yield _sparse(self.inner, self.border, len(self.a))
+
+    def _banded(self, natural: int) -> Layout:
+        n = len(self.inner)
+        if natural > 1:
+            order = _reordered(n, self.a, self.b)
+            rank = np.empty_like(order)
+            rank[order] = np.arange(n)
+            width = int(np.abs(rank[self.a] - rank[self.b]).max())
+            if width < natural:
+                return _banded(self.inner[order], self.border, width)
+        return _banded(self.inner, self.border, natural)
+
+
+def _border_work(inner: float, border: float, solve: float) -> float:
+    """What a border adds: solving for its columns, the products of these, its own factor."""
+    if not border:
+        return 0.0
+    return float(OVERHEAD + 2 * solve * border + inner * border**2 + border**3 / 3)
+
+
+def _dense(inner: Ints, border: Ints) -> Layout:
+    n = float(len(inner))
+    return Layout("blocks", border, (inner[None, :],), 0, n**3, n**2)
+
+
+def _in_blocks(inner: Ints, border: Ints, a: Ints, b: Ints) -> Layout:
+    """Blocks: the connected components, grouped by size."""
+    n, m = len(inner), len(border)
+    label = _components(n, a, b)
+    sizes = np.bincount(label, minlength=0)
+    order = np.argsort(label, kind="stable")
+    starts = np.cumsum(sizes) - sizes
+    groups, work, entries, solve = [], 0.0, 0.0, 0.0
+    for size in np.unique(sizes):
+        which = np.flatnonzero(sizes == size)
+        groups.append(inner[order[starts[which][:, None] + np.arange(size)]])
+        work += float(len(which)) * float(size) ** 3
+        entries += float(len(which)) * float(size) ** 2
+        solve += float(len(which)) * float(size) ** 2
+    work += OVERHEAD * len(groups) + _border_work(n, m, solve)
+    entries += float(n + m) * m
+    return Layout("blocks", border, tuple(groups), 0, work, entries)
+
+
+def _banded(inner: Ints, border: Ints, width: int) -> Layout:
+    n, m = float(len(inner)), float(len(border))
+    work = OVERHEAD / 2 + n * (width + 1) ** 2 + 20 * n + _border_work(n, m, n * (width + 1))
+    return Layout("band", border, (inner[None, :],), width, work, n * (width + 1) + (n + m) * m)
+
+
+def _sparse(inner: Ints, border: Ints, pairs: int) -> Layout:
+    """A sparse factor, whose size is that of nested dissection of a plane at least.
+
+    (A. George, 1973, "Nested dissection of a regular finite element mesh": n log n entries.)
+    """
+    n, m = float(len(inner)), float(len(border))
+    entries = (pairs + n) * max(1.0, float(np.log2(n + 1)))
+    work = 10 * OVERHEAD + 20 * n**1.5 + 100 * entries + _border_work(n, m, 2 * entries)
+    return Layout("sparse", border, (inner[None, :],), 0, work, entries + (n + m) * m)
+
+
+def _components(n: int, a: Ints, b: Ints) -> Ints:
+    """The label of each element's connected component."""
+    from scipy.sparse import coo_array  # noqa: PLC0415  (scipy.sparse takes long to import)
+    from scipy.sparse.csgraph import connected_components  # noqa: PLC0415
+
+    graph = coo_array((np.ones(len(a), dtype=np.int8), (a, b)), shape=(n, n))
+    return np.asarray(connected_components(graph, directed=False)[1], dtype=np.intp)
+
+
+def _reordered(n: int, a: Ints, b: Ints) -> Ints:
+    """The order of E. Cuthill and J. McKee (1969), reversed (A. George, 1971)."""
+    from scipy.sparse import coo_array  # noqa: PLC0415
+    from scipy.sparse.csgraph import reverse_cuthill_mckee  # noqa: PLC0415
+
+    ones = np.ones(2 * len(a), dtype=np.int8)
+    both = (np.concatenate([a, b]), np.concatenate([b, a]))
+    graph = coo_array((ones, both), shape=(n, n)).tocsr()
+    return np.asarray(reverse_cuthill_mckee(graph, symmetric_mode=True), dtype=np.intp)

@@ -1,0 +1,350 @@
+"""Which variables are drawn jointly, and the coefficients of their quadratic log density.
+
+Comes in: the conditionals that one graph gives its variables. Variables that are quadratic together
+and tied to one another are joined, the largest first, as long as the layout of their precision
+matrix stays affordable (`gibbsppl.runtime.layouts`). Goes out: a `JointDraw` for each block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from gibbsppl.conditionals import Derived
+from gibbsppl.contractions import IsData, data_only, pull_back
+from gibbsppl.dependence import region_of, shifted
+from gibbsppl.errors import CompileError
+from gibbsppl.evaluation import evaluate
+from gibbsppl.expressions import Dim, Expr, Leaf, copy_of, dims_of, substitute
+from gibbsppl.graph import Graph, Range, Statement
+from gibbsppl.matching import Conditional
+from gibbsppl.pieces import Piece, View
+from gibbsppl.quadratic import Quadratic, are_tied, is_quadratic, owner, quadratic_of
+from gibbsppl.rewrites.collapsing import Scan
+from gibbsppl.runtime.joint import Pattern, drawn
+from gibbsppl.runtime.layouts import MOST_ENTRIES, Layout
+from gibbsppl.schedule.steps import JointDraw, NaturalParameter, Pair
+
+# Tables of coefficients by both elements are made up to this many entries, or a few for each
+# position that the factor has; larger ones have an entry for each position.
+MOST_CELLS = 1_000_000
+CELLS_A_POSITION = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """What the user asks for: variables drawn alone, by element, or together; or no joint draws."""
+
+    elements: frozenset[str] = frozenset()
+    alone: frozenset[str] = frozenset()
+    together: tuple[frozenset[str], ...] = ()
+    joined: bool = True
+
+
+def blocks_of(asked: Mapping[Any, str] | bool | None) -> Blocks:
+    """What is asked for, from how it is said: a dict from names, or tuples of them, to words.
+
+    >>> blocks_of({"x": "elements", ("a", "b"): "together"}).together
+    (frozenset({'a', 'b'}),)
+    """
+    if not isinstance(asked, Mapping):
+        return Blocks(joined=asked is not False)
+    found: dict[str, list[Any]] = {"elements": [], "alone": [], "together": []}
+    for key, how in asked.items():
+        wanted = "'together'" if isinstance(key, tuple) else "'elements' or 'alone'"
+        if how not in found or (how == "together") != isinstance(key, tuple):
+            meant = "drawn jointly" if isinstance(key, tuple) else "one by one, or with no other"
+            raise CompileError(f"blocks[{key!r}]: found {how!r}, expected {wanted} ({meant}).")
+        found[how].append(frozenset(key) if isinstance(key, tuple) else key)
+    groups = tuple(found["together"])
+    return Blocks(frozenset(found["elements"]), frozenset(found["alone"]), groups)
+
+
+def check_names(graph: Graph, asked: Blocks) -> None:
+    """Refuse names of variables that are not latent."""
+    latent = {s.target.array.name for s in graph.latent}
+    named = {*asked.elements, *asked.alone, *(n for group in asked.together for n in group)}
+    for name in sorted(named - latent):
+        raise CompileError(
+            f"blocks: {name!r} is not a latent variable of the model; "
+            f"the latent variables are {', '.join(sorted(latent))}."
+        )
+
+
+def joined(
+    graph: Graph, derived: Sequence[Derived | Scan], data: Mapping[str, Any], asked: Blocks
+) -> list[Derived | Scan | JointDraw]:
+    """The conditionals, those of variables that are drawn jointly replaced by one step each."""
+    if not asked.joined or graph.marginals:
+        return list(derived)
+    found = (d for d in derived if not isinstance(d, Scan) and _name(d) not in asked.elements)
+    able = [d for d in found if is_quadratic(d)]
+    steps: list[JointDraw] = []
+    waiting = sorted(able, key=lambda d: -_count(graph, d.statement))
+    while waiting:
+        first = waiting.pop(0)
+        block = _grown(graph, first, waiting, data, asked)
+        if block is not None:
+            steps.append(block)
+            waiting = [d for d in waiting if d.statement not in block.statements]
+    gone = {s.name for step in steps for s in step.statements}
+    _check_together(asked, steps, {_name(d) for d in derived})
+    return [*steps, *(d for d in derived if d.statement.name not in gone)]
+
+
+def _check_together(asked: Blocks, steps: Sequence[JointDraw], here: Collection[str]) -> None:
+    """Refuse a block that was asked for and cannot be drawn jointly."""
+    for names in asked.together:
+        drawn_together = any(names <= set(s.variables) for s in steps)
+        if names & set(here) and not drawn_together:
+            listed = ", ".join(sorted(names))
+            raise CompileError(
+                f"blocks: ({listed}) cannot be drawn together: their log density, given everything "
+                "else, is not quadratic in all of them together, or no term ties them; leave the "
+                "block out."
+            )
+
+
+def _grown(
+    graph: Graph,
+    first: Derived,
+    others: Sequence[Derived],
+    data: Mapping[str, Any],
+    asked: Blocks,
+) -> JointDraw | None:
+    """The block of a statement with all that can be joined to it; none if it stays as it is."""
+    alone = quadratic_of(graph, (first.statement,), data)
+    if alone is None:
+        return None
+    block, waiting = alone, list(others)
+    step = _step(graph, block, data) if _needs_a_block(first) else None
+    if step is not None and not _is_affordable(step.layout, asked, block):
+        return None
+    made = None if step is None else step.step
+    grew = True
+    while grew:
+        grew = False
+        for other in list(waiting):
+            trial = _with(graph, block, other.statement, data, asked)
+            if trial is None:
+                continue
+            found = _step(graph, trial, data)
+            if not _is_affordable(found.layout, asked, trial):
+                continue
+            block, made, grew = trial, found.step, True
+            waiting.remove(other)
+    return made
+
+
+def _with(
+    graph: Graph, block: Quadratic, other: Statement, data: Mapping[str, Any], asked: Blocks
+) -> Quadratic | None:
+    """The block with one more statement, if it is tied to it and quadratic with it."""
+    names = {*block.arrays, other.target.array.name}
+    wanted = any(names <= group for group in asked.together)
+    held = {n for group in asked.together for n in group}
+    if len(names) > 1 and not wanted and names & (asked.alone | held):
+        return None
+    known = {f.name for s in block.statements for f in graph.factors_of(s.target.array)}
+    if not known & {f.name for f in graph.factors_of(other.target.array)}:
+        return None
+    trial = quadratic_of(graph, (*block.statements, other), data)
+    if trial is None or not any(are_tied(trial, graph, s, other) for s in block.statements):
+        return None
+    return trial
+
+
+def _needs_a_block(derived: Derived) -> bool:
+    """Whether the elements of one statement depend on one another, and are no block already."""
+    return isinstance(derived, Conditional) and derived.elements
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    step: JointDraw
+    layout: Layout
+
+
+def _is_affordable(layout: Layout, asked: Blocks, block: Quadratic) -> bool:
+    """Whether a block is within the limits; one that the user asks for has limits of memory."""
+    names = set(block.arrays)
+    if any(names <= group for group in asked.together):
+        if layout.entries > 10 * MOST_ENTRIES:
+            raise CompileError(
+                f"blocks: ({', '.join(block.arrays)}) drawn together would take a factor of "
+                f"{layout.entries:.3g} numbers ({layout.told}); the limit is "
+                f"{10 * MOST_ENTRIES:.3g}. Leave the block out."
+            )
+        return True
+    return layout.is_affordable
+
+
+def _step(graph: Graph, block: Quadratic, data: Mapping[str, Any]) -> _Made:
+    """The joint draw of a block, and the layout of its precision matrix."""
+    random = [v.name for v in graph.variables.values() if v.kind == "random"]
+    is_data = data_only(random)
+    pairs = _pairs(graph, block, is_data)
+    linear = tuple(_parameter(graph, block, n, 1, is_data) for n in block.arrays)
+    squares = tuple(_parameter(graph, block, n, 2, is_data) for n in block.arrays)
+    layout = _layout(graph, block, pairs, data)
+    return _Made(JointDraw(block, linear, squares, pairs, layout.told, owner()), layout)
+
+
+def _layout(
+    graph: Graph, block: Quadratic, pairs: Sequence[Pair], data: Mapping[str, Any]
+) -> Layout:
+    """How the precision matrix of the block is factorised, from where its entries are."""
+    arrays = {}
+    for name in block.arrays:
+        shape = tuple(graph.sizes[d] for d in graph.variables[name].dims)
+        arrays[name] = np.zeros(shape, dtype=bool)
+        for s in block.statements:
+            if s.target.array.name == name:
+                known = None if s.known == 0 else np.asarray(data[s.known.array.name])
+                arrays[name] |= drawn(shape, [bounds(graph, s)], known)
+    found = [(*_at(p.first, p, graph, data), *_at(p.second, p, graph, data)) for p in pairs]
+    return Pattern.of(arrays, found).layout()
+
+
+def bounds(graph: Graph, statement: Statement) -> tuple[tuple[int, int], ...]:
+    """Start and stop of the region of its array that a statement fills, axis by axis."""
+    return tuple(
+        (p, p + 1) if isinstance(p, int) else (p.start, p.stop) for p in region_of(graph, statement)
+    )
+
+
+def _at(
+    leaf: Leaf, pair: Pair, graph: Graph, data: Mapping[str, Any]
+) -> tuple[str, tuple[Any, ...]]:
+    """The array of a leaf, and its indices at all positions of a pair."""
+    index = tuple(evaluate(i, pair.place, data, graph.sizes) for i in leaf.indices)
+    return leaf.array.name, index
+
+
+def _parameter(
+    graph: Graph, block: Quadratic, name: str, degree: int, is_data: IsData
+) -> NaturalParameter:
+    """What multiplies the elements of an array, or their squares."""
+    axes = graph.variables[name].dims
+    pieces = block.of(name, degree)
+    found = tuple(pull_back(p, axes, _indices(p.views[0]), graph.sizes, is_data) for p in pieces)
+    array = next(s.target.array for s in block.statements if s.target.array.name == name)
+    return NaturalParameter(array[axes] ** degree, axes, found)
+
+
+def _indices(view: View) -> tuple[Expr, ...]:
+    return tuple(i for i in view.indices if i is not None)
+
+
+def _pairs(graph: Graph, block: Quadratic, is_data: IsData) -> tuple[Pair, ...]:
+    """The coefficients of products, those of the same two elements together."""
+    found: dict[tuple[Any, ...], Pair] = {}
+    for piece in block.pairs:
+        table = _table_of(graph, piece, is_data)
+        sizes = {**graph.sizes, **table.sizes}
+        c = pull_back(piece, table.axes, table.indices, sizes, is_data)
+        first, second = table.leaves
+        place = tuple(p for p in c.place if isinstance(p, Range))
+        key = (first, second, place)
+        if key in found:
+            known = found[key].parameter
+            parameter = replace(known, contributions=(*known.contributions, c))
+        else:
+            parameter = NaturalParameter(sp.Mul(first, second), table.axes, (c,))
+        sizes_of = tuple(sizes[a] for a in table.axes)
+        found[key] = Pair(first, second, parameter, place, sizes_of)
+    return tuple(found.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """The axes of a table of coefficients, what of the piece they are, and the elements by axis."""
+
+    axes: tuple[Dim, ...]
+    indices: tuple[Expr, ...]
+    leaves: tuple[Leaf, Leaf]
+    sizes: Mapping[Dim, int]
+
+    @property
+    def cells(self) -> int:
+        """The number of coefficients."""
+        return prod(self.sizes[a] for a in self.axes)
+
+
+def _table_of(graph: Graph, piece: Piece, is_data: IsData) -> _Table:
+    """One axis for each way in which the two elements of a piece vary.
+
+    Elements that data look up (``u[g[i]]``) have an axis of their own array, onto which the
+    positions are summed; where the table would be too large, it has one entry a position.
+    """
+    summed = _table(graph, piece, is_data, by_position=False)
+    positions = prod(len(r) for r in piece.over)
+    if summed.cells <= max(MOST_CELLS, CELLS_A_POSITION * positions):
+        return summed
+    return _table(graph, piece, is_data, by_position=True)
+
+
+def _table(graph: Graph, piece: Piece, is_data: IsData, *, by_position: bool) -> _Table:
+    ranges = {r.dim: r for r in piece.over}
+    taken = {*ranges, *graph.sizes}
+    axes: list[Dim] = []
+    indices: list[Expr] = []
+    sizes: dict[Dim, int] = {}
+    moved: dict[Expr, Expr] = {}
+
+    def axis_of(own: Dim, index: Expr, size: int) -> Dim:
+        free = own not in ranges or shifted(index)[0] == own
+        axis = own if free and own not in axes else copy_of(own, {*taken, *axes})
+        axes.append(axis)
+        indices.append(index)
+        sizes[axis] = size
+        return axis
+
+    every = list(_places(graph, piece))
+    for own, index in every:
+        dim, shift = shifted(index)
+        if dim in ranges and dim not in moved:
+            moved[dim] = axis_of(own, index, graph.sizes[own]) - shift
+    gathers = [(own, i) for own, i in every if not _is_moved(i, ranges)]
+    if by_position:
+        for dim in sorted({d for _, i in gathers if is_data(i) for d in dims_of(i)}, key=str):
+            if dim not in moved:
+                moved[dim] = axis_of(dim, dim, ranges[dim].stop)
+    for own, index in gathers:
+        follows = is_data(index) and dims_of(index) <= set(moved)
+        if index not in moved and not follows:
+            moved[index] = axis_of(own, index, graph.sizes[own])
+    views = (_leaf(v, moved) for v in piece.views)
+    first, second = views
+    return _Table(tuple(axes), tuple(indices), (first, second), sizes)
+
+
+def _places(graph: Graph, piece: Piece) -> Iterator[tuple[Dim, Expr]]:
+    """The axis of its array, and the index on it, of both elements of a piece."""
+    for view in piece.views:
+        dims = graph.variables[view.array.name].dims
+        yield from zip(dims, _indices(view), strict=True)
+
+
+def _is_moved(index: Expr, ranges: Collection[Dim]) -> bool:
+    """Whether an index is a position, or a dim of the piece plus a constant."""
+    return bool(index.is_Integer) or shifted(index)[0] in ranges
+
+
+def _leaf(view: View, moved: Mapping[Expr, Expr]) -> Leaf:
+    """An element of a piece at the axes of a table."""
+    indices = (moved.get(i, None) if i in moved else substitute(i, moved) for i in _indices(view))
+    return Leaf(view.array, *indices)
+
+
+def _name(derived: Derived | Scan) -> str:
+    return str(derived.statement.target.array.name)
+
+
+def _count(graph: Graph, statement: Statement) -> int:
+    return prod(b - a for a, b in bounds(graph, statement))
