@@ -14,6 +14,7 @@ from gibbsppl.backends.module import Module, module_of
 from gibbsppl.backends.moves import log_density
 from gibbsppl.backends.names import MATHEMATICS, NUMPY
 from gibbsppl.backends.natural import natural_parameters
+from gibbsppl.backends.places import colours_name
 from gibbsppl.backends.scans import carried_functions, scan_functions
 from gibbsppl.backends.sweep import augment, sweep
 from gibbsppl.schedule.steps import (
@@ -123,6 +124,10 @@ def _tables(module: Module) -> str:
         lines.append(f"PASSING = {tuple(sorted(module.schedule.passing))!r}")
     if module.schedule.parts:
         lines.append(f"PARTS = { ({p.name: p.of for p in module.schedule.parts})!r}")
+    coloured = [(s.name, colours_name(module, s)) for s in module.schedule.steps if s.is_coloured]
+    if coloured:
+        pairs = "".join(f"{INDENT}{n!r}: {c!r},\n" for n, c in coloured)
+        lines.append(f"COLOURS = {{\n{pairs}}}")
     pairs = "".join(f"{INDENT}{n!r}: {f},\n" for n, f in carried_functions(module).items())
     if pairs:
         lines.append(f"KEPT = {{\n{pairs}}}")

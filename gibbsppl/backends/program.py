@@ -14,6 +14,8 @@ The module's source stands alone on NumPy, SciPy and ``gibbsppl.runtime``. It de
   some);
 - ``PARTS``, array -> the array of the model that it is a part of: a sweep takes these apart first,
   and puts them together last (only where there are some);
+- ``COLOURS``, for each step that is drawn colour by colour, the name in ``c`` of the indices of its
+  calls (only where there are some);
 - ``STEPS``, the step names in order; ``STEP_VARIABLES``, step name -> names of the arrays drawn.
 
 The state ``s`` is a dict from the name of a random array to its current values; names that start
@@ -53,6 +55,7 @@ class Program:
     kept: Mapping[str, Callable[[State, Constants], dict[str, Any]]]
     parts: Mapping[str, str]
     passing: tuple[str, ...]
+    colours: Mapping[str, str]
 
     def renew(self, state: State, constants: Constants) -> None:
         """Compute anew what sweeps keep up to date: rounding adds up."""
@@ -99,4 +102,5 @@ def load(source: str) -> Program:
         kept=module.get("KEPT", {}),
         parts=module.get("PARTS", {}),
         passing=module.get("PASSING", ()),
+        colours=module.get("COLOURS", {}),
     )

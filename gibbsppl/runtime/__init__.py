@@ -1,6 +1,11 @@
 """What generated code calls: functions, sums by index, draws, moves. NumPy and SciPy only."""
 
-from gibbsppl.runtime.concave import log_concave, log_concave_elements, log_concave_part
+from gibbsppl.runtime.concave import (
+    log_concave,
+    log_concave_colours,
+    log_concave_elements,
+    log_concave_part,
+)
 from gibbsppl.runtime.draws import (
     bernoulli,
     beta,
@@ -70,6 +75,7 @@ from gibbsppl.runtime.moves import (
     Width,
     freeze,
     slice_batch,
+    slice_colours,
     slice_elements,
     slice_integers,
     slice_part,
@@ -77,8 +83,10 @@ from gibbsppl.runtime.moves import (
 )
 from gibbsppl.runtime.multinomials import Rows, SumOfRows, multinomial
 from gibbsppl.runtime.places import (
+    chart_colours,
     element_positions,
     missing_positions,
+    pattern_colours,
     placed,
     plus_diagonal,
 )
@@ -191,6 +199,7 @@ __all__ = [
     "beta_prime",
     "binomial",
     "centred",
+    "chart_colours",
     "chi_squared",
     "cos",
     "dirichlet",
@@ -218,6 +227,7 @@ __all__ = [
     "log_bessel_k",
     "log_beta_i",
     "log_concave",
+    "log_concave_colours",
     "log_concave_elements",
     "log_concave_part",
     "log_fox_wright",
@@ -243,6 +253,7 @@ __all__ = [
     "normal_log_cdf",
     "owned",
     "pareto",
+    "pattern_colours",
     "placed",
     "plus_diagonal",
     "poisson",
@@ -312,6 +323,7 @@ __all__ = [
     "simulate_zero_inflated_poisson",
     "sin",
     "slice_batch",
+    "slice_colours",
     "slice_elements",
     "slice_integers",
     "slice_part",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
+from gibbsppl.colours import Colours, OneByOne
 from gibbsppl.concavity import LogConcave
 from gibbsppl.contractions import Contribution
 from gibbsppl.dependence import Place
@@ -52,6 +54,7 @@ class _OfConditional:
 
     __slots__ = ()
     conditional: Conditional | FiniteConditional | LogConcave | NotConjugate | Scan
+    colours: Colours | None
 
     @property
     def statement(self) -> Statement:
@@ -75,8 +78,13 @@ class _OfConditional:
 
     @property
     def is_by_element(self) -> bool:
-        """Whether the step draws one element after the other."""
+        """Whether elements depend on one another: drawn colour by colour, or one by one."""
         return self.conditional.elements
+
+    @property
+    def is_coloured(self) -> bool:
+        """Whether the step draws all elements of one colour in vector calls."""
+        return self.is_by_element and not isinstance(self.colours, OneByOne | None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +101,7 @@ class ExactDraw(_OfConditional):
     bounds: tuple[Bound, ...] = ()
     kept: tuple[NaturalParameter, ...] = ()
     kind: Kind = "exact"
+    colours: Colours | None = None
 
     @property
     def family(self) -> Family | None:
@@ -112,6 +121,7 @@ class BlockDraw(_OfConditional):
     region: tuple[Place, ...]
     kept: tuple[NaturalParameter, ...] = ()
     kind: Kind = "block"
+    colours: None = None
 
     @property
     def family(self) -> Family | None:
@@ -138,6 +148,7 @@ class FiniteDraw(_OfConditional):
     region: tuple[Place, ...]
     kind: Kind = "finite"
     family: Family | None = None
+    colours: Colours | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +165,7 @@ class ConcaveDraw(_OfConditional):
     kernel: str = "adaptive rejection"
     kind: Kind = "concave"
     family: Family | None = None
+    colours: Colours | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +184,7 @@ class Move(_OfConditional):
     kernel: str = "slice"
     kind: Kind = "move"
     family: Family | None = None
+    colours: Colours | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +205,7 @@ class ScanDraw(_OfConditional):
     terms: tuple[Contribution, ...] = ()
     kind: Kind = "scan"
     family: Family | None = None
+    colours: None = None
 
     @property
     def approximate(self) -> bool:
@@ -214,7 +228,8 @@ class Schedule:
     ``graph`` is that of all variables. ``graphs`` has for each step the graph in which it draws:
     one that lacks auxiliary variables has them integrated out. ``rewrites`` brought them in.
     ``parts`` are arrays that stand for positions of others while a sweep goes on; ``passing`` are
-    auxiliary variables that hold for some of its draws alone.
+    auxiliary variables that hold for some of its draws alone. ``tables`` are data besides those of
+    the model, which its program reads.
     """
 
     graph: Graph
@@ -223,6 +238,7 @@ class Schedule:
     rewrites: tuple[Rewrite, ...] = ()
     parts: tuple[Part, ...] = ()
     passing: frozenset[str] = frozenset()
+    tables: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def whole(self) -> Graph:
