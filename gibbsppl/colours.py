@@ -146,7 +146,7 @@ def _charted(
         free &= np.asarray(data[statement.known.array.name]) == 0
     pairs = pairs_of(meetings, Elements(shape, free.ravel()), data, graph.sizes)
     if isinstance(pairs, TooMany):
-        return OneByOne(f"there are up to {pairs.number} conflicts, too many for a graph of them")
+        return OneByOne(f"there may be more than {pairs.number:,} conflicts")
     table = coloured(pairs, free.ravel())
     count = int(table.max(initial=-1)) + 1
     if count >= free.sum():

@@ -58,7 +58,7 @@ class Meeting:
 
 @dataclass(frozen=True, slots=True)
 class TooMany:
-    """More conflicts than can be counted out; the least number that there may be."""
+    """More conflicts than are counted out: there may be more than this number."""
 
     number: int
 
@@ -212,12 +212,13 @@ def pairs_of(
         if isinstance(a, TooMany) or isinstance(b, TooMany):
             return a if isinstance(a, TooMany) else b
         number = int(a.sum(axis=1, dtype=np.int64) @ b.sum(axis=1, dtype=np.int64))
+        # (within a sum each pair is counted twice)
         if number > 2 * MOST_PAIRS:
-            return TooMany(number // 2)
+            return TooMany(MOST_PAIRS)
         met = (a.T @ b).astype(bool)
         total = total + sparse.triu(met + met.T, 1, format="csr")
         if total.nnz > MOST_PAIRS:
-            return TooMany(int(total.nnz))
+            return TooMany(MOST_PAIRS)
     return total
 
 
@@ -264,7 +265,7 @@ def _incidence(
             indices.append(index)
     lengths = tuple(map(len, over))
     if prod(lengths) > MOST_POSITIONS:
-        return TooMany(prod(lengths))
+        return TooMany(MOST_PAIRS)
     every = {**sizes, **{r.dim: r.stop for r in over}}
 
     def at(expr: Expr) -> Any:

@@ -75,7 +75,8 @@ GENERIC = (
     "logs", "gates", "changes", "pieces", "signs", "limits", "dependence", "elements", "curvature",
     "readings", "finite", "matching", "contractions", "concavity", "forms",
     "recession", "separation", "conditionals", "priors", "rescaling", "repairs", "rewrites",
-    "centring", "conflicts", "colours", "schedule", "backends", "propriety", "chains", "recording", "run",
+    "centring", "conflicts", "colours", "schedule", "backends", "propriety", "chains",
+    "recording", "run",
 )  # fmt: skip
 
 # Tables of identities, whose text says what they are used for and who found them.
