@@ -10,6 +10,7 @@ from scipy import sparse
 
 import gibbsppl as gp
 from gibbsppl import conflicts
+from gibbsppl.backends import by_colour
 from gibbsppl.backends.program import load
 from gibbsppl.checks.enumeration import enumerate_sweep
 from gibbsppl.checks.geweke import geweke
@@ -379,3 +380,91 @@ def test_sweeps_by_colours_pass_a_joint_distribution_test(name):
     result = geweke(rng, sampler.graph, sampler.data, sampler.program, level=LEVEL)
 
     assert result.passed
+
+
+# ---- the parameters of one colour at a time ------------------------------------------------------
+
+
+def potts_on_a_lattice():
+    """Labels with a field of their own, tied to four neighbours and to what is two rows away."""
+    field = np.random.default_rng(1).normal(size=(5, 7))
+    with gp.Model(coords={"row": 5, "col": 7, "k": 3}, name="potts") as m:
+        pull = gp.Data("pull", field, dims=("row", "col"))
+        strength = gp.Normal("strength", 0, sigma=0.3)
+        weight = gp.Data("weight", [0.2, 0.3, 0.5], dims="k")
+        z = gp.Categorical("z", weight, dims=("row", "col"), event="k")
+        gp.Potential("field", pull * gp.equals(z, 1))
+        gp.Potential("down", strength * gp.equals(z, z.lag("row", 1)))
+        gp.Potential("right", 0.5 * gp.equals(z, z.lag("col", 1)))
+        gp.Potential("far", 0.3 * gp.equals(z, z.lag("row", 2)))
+    return m
+
+
+def smooth():
+    """A Gaussian field with a random precision, and with data at each position."""
+    with gp.Model(coords={"row": 6, "col": 5}, name="smooth") as m:
+        tau = gp.Gamma("tau", 3, rate=2)
+        x = gp.Normal("x", 0, sigma=2, dims=("row", "col"))
+        gp.Potential("down", -tau * (x - x.lag("row", 1)) ** 2 / 2)
+        gp.Potential("right", -tau * (x - x.lag("col", 1)) ** 2 / 2)
+        y = np.arange(30.0).reshape(6, 5) / 10
+        gp.Normal("y", x, sigma=0.5, dims=("row", "col"), observed=y)
+    return m
+
+
+LARGE = {
+    "spins": lattice(5, 6),
+    "spins whose ends meet": lattice(6, 4, wrapped=True),
+    "labels": potts_on_a_lattice(),
+    "a Gaussian field": smooth(),
+}
+
+
+@pytest.fixture
+def all_large(monkeypatch):
+    """Lattices of any size are treated like large ones."""
+    monkeypatch.setattr(by_colour, "LEAST_ELEMENTS", 1)
+
+
+@pytest.mark.parametrize("name", LARGE)
+@pytest.mark.usefixtures("all_large")
+def test_parameters_of_one_colour_are_those_of_its_elements(name):
+    sampler = gp.compile(LARGE[name])
+
+    assert set(sampler.program.by_colour) == {coloured_step(sampler).name}
+    assert sampler.verify().passed
+    assert sampler.sample(draws=3, warmup=2, chains=1, seed=1, progress=False)
+
+
+FORGOTTEN = {
+    "spins": (r"    total_\d\[1:\] \+= .*\n", ""),
+    "spins whose ends meet": (r"z\[5, :3:2\]", "z[4, :3:2]"),
+    "labels": (r"z\[1::3, ::3\]", "z[:4:3, ::3]"),
+    "a Gaussian field": (r"\+= x\[1::2, ::2\]", "-= x[1::2, ::2]"),
+}
+
+
+@pytest.mark.parametrize("name", FORGOTTEN)
+@pytest.mark.usefixtures("all_large")
+def test_the_ratio_check_finds_a_wrong_parameter_of_one_colour(name):
+    sampler = gp.compile(LARGE[name])
+    start = sampler.source.index("_by_colour(s, c):")
+    pattern, wrong = FORGOTTEN[name]
+    changed, count = re.subn(pattern, wrong, sampler.source[start:], count=1)
+    assert count
+    program = load(sampler.source[:start] + changed)
+    result = verify(sampler.graph, program, sampler.schedule.steps, sampler.data)
+
+    assert coloured_step(sampler).name in {r.step for r in result.rows if not r.passed}
+
+
+@pytest.mark.usefixtures("all_large")
+def test_draws_of_one_colour_at_a_time_are_those_of_all_parameters(monkeypatch):
+    small = gp.compile(lattice(5, 6))
+    monkeypatch.setattr(by_colour, "LEAST_ELEMENTS", 10**9)
+    plain = gp.compile(lattice(5, 6))
+    settings = {"draws": 50, "warmup": 0, "chains": 1, "seed": 5, "progress": False}
+
+    assert small.program.by_colour
+    assert not plain.program.by_colour
+    assert np.array_equal(small.sample(**settings)["z"], plain.sample(**settings)["z"])

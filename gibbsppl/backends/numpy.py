@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from gibbsppl.backends.by_colour import by_colour, name_by_colour
 from gibbsppl.backends.labels import log_weights
 from gibbsppl.backends.lines import INDENT, indented
 from gibbsppl.backends.module import Module, module_of
@@ -34,6 +35,11 @@ def write_numpy(schedule: Schedule) -> str:
     module = module_of(schedule)
     parts = [
         *(_given_rest(module, step) for step in schedule.steps),
+        *(
+            by_colour(module, step, name)
+            for step in schedule.steps
+            if isinstance(step, ExactDraw | FiniteDraw) and (name := name_by_colour(module, step))
+        ),
         *([augment(module)] if schedule.rewrites or schedule.parts else []),
         sweep(module),
         _deterministics(module),
@@ -128,6 +134,10 @@ def _tables(module: Module) -> str:
     if coloured:
         pairs = "".join(f"{INDENT}{n!r}: {c!r},\n" for n, c in coloured)
         lines.append(f"COLOURS = {{\n{pairs}}}")
+    apart = [(s.name, name_by_colour(module, s)) for s in module.schedule.steps]
+    pairs = "".join(f"{INDENT}{n!r}: {f},\n" for n, f in apart if f is not None)
+    if pairs:
+        lines.append(f"BY_COLOUR = {{\n{pairs}}}")
     pairs = "".join(f"{INDENT}{n!r}: {f},\n" for n, f in carried_functions(module).items())
     if pairs:
         lines.append(f"KEPT = {{\n{pairs}}}")

@@ -8,6 +8,7 @@ from typing import assert_never
 
 import sympy as sp
 
+from gibbsppl.backends.by_colour import name_by_colour, sweep_lines
 from gibbsppl.backends.lines import INDENT, indented, renamed
 from gibbsppl.backends.module import Module
 from gibbsppl.backends.places import colours_text, positions_text, slices_text, where_text
@@ -78,7 +79,10 @@ def _leading(schedule: Schedule) -> int:
 
 def _drawn(module: Module, step: Step) -> list[str]:
     """The lines that carry out a step."""
+    apart = name_by_colour(module, step)
     match step:
+        case ExactDraw() | FiniteDraw() if apart is not None:
+            return sweep_lines(step, apart)
         case ExactDraw():
             return _exact(module, step)
         case BlockDraw():

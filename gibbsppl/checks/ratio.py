@@ -20,7 +20,7 @@ import numpy as np
 import sympy as sp
 
 from gibbsppl.backends.program import Program
-from gibbsppl.checks.calls import calls_of, draws_each_once, of_statement
+from gibbsppl.checks.calls import calls_of, draws_each_once, gap_of_calls, of_statement
 from gibbsppl.checks.integrals import gap_of_integrals
 from gibbsppl.checks.perturb import Which, free_elements, perturbed
 from gibbsppl.checks.steps import log_terms_of
@@ -201,6 +201,9 @@ class _Check:
         sizes = self.graph.sizes
         free = free_elements(step.statement, self.values, sizes)
         found = [(0.0 if draws_each_once(calls, step.statement, free, sizes) else np.inf, 0.0)]
+        given = self.program.given_rest[step.name](self._state(), self.constants)
+        gap, size = gap_of_calls(step, self.program, self.constants, self._state(), given)
+        found.append((gap, RELATIVE_TOLERANCE * size))
         some = rng.choice(len(calls), min(len(calls), MOST_CALLS), replace=False)
         for drawn in (calls[n] for n in some):
             rounds = ROUNDS_OF_FEW if drawn.sum() < FEW else ROUNDS_OF_MANY

@@ -91,7 +91,8 @@ def placed(values: Any, place: Bounds, shape: Sequence[int]) -> NDArray[np.float
     """
     full = np.zeros(shape)
     corner = tuple(slice(a, b) for a, b in place)
-    full[corner] = np.reshape(values, full[corner].shape) if np.size(values) > 1 else values
+    there = full[corner]
+    there[...] = np.reshape(values, there.shape) if np.size(values) == there.size else values
     return full
 
 
