@@ -6,6 +6,7 @@ from itertools import combinations, product
 import networkx as nx
 import numpy as np
 import pytest
+from references.monte_carlo import disagreements
 from scipy import sparse
 
 import gibbsppl as gp
@@ -19,6 +20,7 @@ from gibbsppl.colours import Chart, OneByOne, Pattern, coloured, pattern
 from gibbsppl.density import log_joint
 from gibbsppl.initial import initial_state
 from gibbsppl.runtime.places import pattern_colours
+from models import ising
 
 # The probability that a statistical test fails though all is right.
 LEVEL = 1e-4
@@ -437,7 +439,7 @@ def test_parameters_of_one_colour_are_those_of_its_elements(name):
 
 
 FORGOTTEN = {
-    "spins": (r"    total_\d\[1:\] \+= .*\n", ""),
+    "spins": (r"    count\[1:\] \+= .*\n", ""),
     "spins whose ends meet": (r"z\[5, :3:2\]", "z[4, :3:2]"),
     "labels": (r"z\[1::3, ::3\]", "z[:4:3, ::3]"),
     "a Gaussian field": (r"\+= x\[1::2, ::2\]", "-= x[1::2, ::2]"),
@@ -460,11 +462,26 @@ def test_the_ratio_check_finds_a_wrong_parameter_of_one_colour(name):
 
 @pytest.mark.usefixtures("all_large")
 def test_draws_of_one_colour_at_a_time_are_those_of_all_parameters(monkeypatch):
-    small = gp.compile(lattice(5, 6))
+    large = gp.compile(potts_on_a_lattice())
     monkeypatch.setattr(by_colour, "LEAST_ELEMENTS", 10**9)
-    plain = gp.compile(lattice(5, 6))
+    plain = gp.compile(potts_on_a_lattice())
     settings = {"draws": 50, "warmup": 0, "chains": 1, "seed": 5, "progress": False}
 
-    assert small.program.by_colour
+    assert large.program.by_colour
     assert not plain.program.by_colour
-    assert np.array_equal(small.sample(**settings)["z"], plain.sample(**settings)["z"])
+    assert np.array_equal(large.sample(**settings)["z"], plain.sample(**settings)["z"])
+
+
+@pytest.mark.parametrize("periodic", [False, True])
+@pytest.mark.usefixtures("all_large")
+def test_spins_of_one_colour_at_a_time_have_their_exact_means(periodic):
+    sampler = gp.compile(ising.model(4, 4, coupling=0.3, periodic=periodic))
+    draws = sampler.sample(draws=4000, warmup=100, chains=2, seed=6, progress=False)
+    bits = (np.arange(2**16)[:, None] >> np.arange(16)) & 1
+    energy = ising.energy(2.0 * bits.reshape(-1, 4, 4) - 1, periodic=periodic)
+    weight = np.exp(-0.3 * 16 * energy)
+    exact = {"energy": (weight @ energy / weight.sum(), 0)}
+    found = {"energy": ising.energy(2.0 * draws["up"] - 1, periodic=periodic)}
+
+    assert "KnownLogOdds" in sampler.source
+    assert disagreements(found, exact) == {}

@@ -92,7 +92,8 @@ def by_colour(module: Module, step: ExactDraw | FiniteDraw, name: str) -> str:
         for j, parameter in enumerate(_parameters(step), 1):
             eta = "log_weights" if isinstance(step, FiniteDraw) else f"eta_{j}"
             names.append(eta)
-            body += _lines(writer, eta, parameter, call)
+            few = _lines_of_few(writer, eta, step, parameter, call)
+            body += few or _lines(writer, eta, parameter, call)
         etas = f"({', '.join(names)}{',' if len(names) == 1 else ''})"
         body.append(f"yield {calls}[{n}], {etas}")
     doc = f"{step.statement.target} | rest, {colours_told(step.colours)}: for each call where it "
@@ -109,13 +110,7 @@ def _lines(
     writer.arrange(axes)
     lead = axes[: len(axes) - len(call)]
     shape = (*map(writer.size, lead), *(len(range(s.start, s.stop, s.step)) for s in call))
-    free: dict[Expr, list[Term]] = {}
-    for c in parameter.contributions:
-        parts = _parts(c.place[len(lead) :], call)
-        for term in sp.Add.make_args(c.value) if parts is not None else ():
-            assert parts is not None
-            factor, rest = (sp.S.One, term) if writer.is_data(term) else _parted(term, axes)
-            free.setdefault(factor, []).append((c, rest, parts))
+    free = _by_factor(writer, parameter, call)
     lines: list[str] = []
     terms: list[str] = []
     for n, (factor, group) in enumerate(free.items(), 1):
@@ -131,6 +126,61 @@ def _lines(
     if not terms:
         terms = [f"{writer.call('zeros')}({shape})"]
     return [*lines, f"{eta} = {' + '.join(terms)}"]
+
+
+def _by_factor(
+    writer: Writer, parameter: NaturalParameter, call: tuple[slice, ...]
+) -> dict[Expr, list[Term]]:
+    """The terms of a parameter that fall on elements of a call, by what they have in common."""
+    axes, found = parameter.axes, dict[Expr, list[Term]]()
+    for c in parameter.contributions:
+        parts = _parts(c.place[len(axes) - len(call) :], call)
+        for term in sp.Add.make_args(c.value) if parts is not None else ():
+            assert parts is not None
+            factor, rest = (sp.S.One, term) if writer.is_data(term) else _parted(term, axes)
+            found.setdefault(factor, []).append((c, rest, parts))
+    return found
+
+
+def _lines_of_few(
+    writer: Writer,
+    eta: str,
+    step: ExactDraw | FiniteDraw,
+    parameter: NaturalParameter,
+    call: tuple[slice, ...],
+) -> list[str]:
+    """Lines for log odds of gates that are a number times a count of gates, and what is known.
+
+    None if they are of another form.
+    """
+    support, axes = step.statement.support, parameter.axes
+    is_gate = support.kind == "integer" and (support.lower, support.upper) == (0, 1)
+    if not is_gate or not isinstance(step, ExactDraw):
+        return []
+    if step.conditional.statistics != (step.statement.target,) or len(axes) != len(call):
+        return []
+    writer.order = {}
+    writer.arrange(axes)
+    groups = _by_factor(writer, parameter, call)
+    known = groups.pop(sp.S.One, [])
+    if len(groups) != 1 or not all(writer.is_data(rest) for _, rest, _ in known):
+        return []
+    ((factor, group),) = groups.items()
+    own = step.statement.target.array
+    if not all(isinstance(rest, Leaf) and rest.array == own for _, rest, _ in group):
+        return []
+    shape = tuple(len(range(s.start, s.stop, s.step)) for s in call)
+    zero = f"{writer.call('zeros')}({shape})"
+    placed = [_placed(writer, rest, axes, parts, shape, ()) for _, rest, parts in known]
+    code = f"runtime.KnownLogOdds({' + '.join(placed) or zero}, {len(group)})"
+    comment = "for one call: what depends on data alone, and the largest count"
+    key = ("few", eta, code)
+    name = writer.hoisted.add(key, f"{eta}_known", lambda: Text(code, axes), comment).code
+    lines = [f"count = {name}.start()"]
+    for c, rest, parts in group:
+        at = _index([p.own for p in parts], shape)
+        lines.append(f"count{at} += {_read(writer, rest, axes, parts, ())}  # from {c.factor}")
+    return [*lines, f"{eta} = {name}.log_odds({_number(writer, factor)}, count)"]
 
 
 def _known(
@@ -158,12 +208,12 @@ def _parted(term: Expr, axes: Iterable[Dim]) -> tuple[Expr, Expr]:
 
 
 def _times(writer: Writer, factor: Expr, total: str) -> str:
-    if factor == 1:
-        return total
-    if factor.is_Rational:
-        # (a product of floats, faster than a quotient of whole numbers)
-        return f"{float(factor)!r} * {total}"
-    return f"{writer.write(factor).within(PRODUCT)} * {total}"
+    return total if factor == 1 else f"{_number(writer, factor)} * {total}"
+
+
+def _number(writer: Writer, factor: Expr) -> str:
+    """The text of what all terms share: a product of floats is faster than of whole numbers."""
+    return repr(float(factor)) if factor.is_Rational else writer.write(factor).within(PRODUCT)
 
 
 def _totalled(

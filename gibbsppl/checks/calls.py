@@ -76,6 +76,7 @@ def gap_of_calls(
         for part, whole in zip(
             own, [given] if isinstance(step, FiniteDraw) else given, strict=True
         ):
+            part = np.asarray(part)  # noqa: PLW2901  (as an array from here on)
             lead = np.ndim(part) - len(shape)
             full = np.broadcast_to(whole, (*np.shape(part)[:lead], *shape))
             there = full[(*(slice(None),) * lead, *at)]

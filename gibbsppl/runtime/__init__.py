@@ -27,6 +27,7 @@ from gibbsppl.runtime.draws import (
     uniform,
     weibull,
 )
+from gibbsppl.runtime.few import FewLogOdds, KnownLogOdds
 from gibbsppl.runtime.functions import (
     Groups,
     abs,  # noqa: A004  (the name that generated code calls)
@@ -184,7 +185,9 @@ from gibbsppl.runtime.truncated import (
 from gibbsppl.runtime.truncated_counts import truncated_poisson
 
 __all__ = [
+    "FewLogOdds",
     "Groups",
+    "KnownLogOdds",
     "LogWeights",
     "Rows",
     "SumOfRows",
