@@ -100,8 +100,9 @@ def _compiled(
     )
     schedule = planned(augmented, exact=settings["exact"], blocks=blocks)
     program = load(write_numpy(schedule))
-    constants = program.prepare(augmented.data)
-    return Sampler(graph, augmented.data, coords, schedule, program, constants, settings)
+    known = {**augmented.data, **schedule.tables}
+    constants = program.prepare(known)
+    return Sampler(graph, known, coords, schedule, program, constants, settings)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -28,6 +28,7 @@ from models import (
     gaussian_variance,
     horseshoe,
     iris,
+    ising,
     lda,
     linear_regression,
     matrix_factorisation,
@@ -35,6 +36,7 @@ from models import (
     ordered_probit,
     poisson_factorisation,
     poisson_tensor,
+    potts_segmentation,
     pumps,
     rats,
     robust_regression,
@@ -72,4 +74,6 @@ ALL = (
     poisson_tensor,
     dirichlet_process,
     iris,
+    ising,
+    potts_segmentation,
 )

@@ -10,9 +10,11 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent / "benchmarks"))
 
 import factorisation_by_hand
+import ising_by_hand
 import lda_by_hand
 import rats_by_hand
 import regression_by_hand
+from references import ising as ising_exactly
 from references.monte_carlo import disagreements
 
 from models import lda, linear_regression, matrix_factorisation, rats
@@ -60,3 +62,14 @@ def test_topics_by_hand_find_the_bars():
     for _ in range(100):
         lda_by_hand.sweep(rng, state, constants)
     assert lda_by_hand.log_likelihood(state, constants) > first
+
+
+def test_spins_by_hand_have_the_energy_that_onsager_found():
+    rng, coupling = np.random.default_rng(1), 0.3
+    spins, bounds = ising_by_hand.start(rng, 128), ising_by_hand.thresholds(coupling)
+    kept = []
+    for _ in range(1100):
+        ising_by_hand.sweep(rng, spins, bounds)
+        kept.append(ising_by_hand.energy(spins))
+    exact = {"energy": (ising_exactly.onsager_energy(coupling), 0)}
+    assert disagreements({"energy": np.array(kept[100:])}, exact) == {}

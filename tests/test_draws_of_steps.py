@@ -476,15 +476,20 @@ def drawn(model, step, source, only=None):
 
 
 def elements_of(step, constants):
-    """Under which name a step finds the elements that it draws one after the other."""
-    stem = step.variables[0] + "_elements"
+    """Under which name a step finds the elements that it draws one by one, or by colour."""
+    stem = step.variables[0] + ("_colours" if step.is_coloured else "_elements")
     return next(name for name in constants if name.startswith(stem))
 
 
 def are_all_listed(model, step, source):
-    """Whether a step that takes elements one after the other takes each that is free, once."""
+    """Whether a step that takes elements in several calls takes each that is free, once."""
     constants = load(source).prepare(model.sampler.data)
-    listed = [tuple(at) for at in constants[elements_of(step, constants)]]
+    listed = []
+    for at in constants[elements_of(step, constants)]:
+        number = np.arange(model.state[step.variables[0]].size)
+        shape = model.state[step.variables[0]].shape
+        chosen = number.reshape(shape)[at].ravel()
+        listed += [tuple(map(int, np.unravel_index(n, shape))) for n in chosen]
     return sorted(listed) == sorted(free_positions(model, step))
 
 
@@ -709,7 +714,7 @@ SPOILT = {
         sd_of_groups_with_one_given, "sd", GIVEN, f'{GIVEN}; s["sd"] = 1 / sqrt(1 / s["sd"] ** 2)'
     ),
     "a given element among those to draw": Bug(
-        sd_in_order_with_one_given, "sd", "(sd_known, ", "(None, "
+        sd_in_order_with_one_given, "sd", ", 2, sd_known)", ", 2)"
     ),
 }  # fmt: skip
 

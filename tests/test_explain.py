@@ -173,9 +173,19 @@ def test_what_is_too_long_is_cut_and_says_where_the_rest_is():
     assert "..." not in sampler.explain("a_rather_long_name_3")
 
 
-def test_elements_drawn_one_by_one_are_printed_as_such():
+def counted_together():
+    """Labels whose number is near three: each sees all others."""
+    with gp.Model(coords={"n": 5}) as m:
+        z = gp.Bernoulli("z", 0.5, dims="n")
+        gp.Potential("number", -((z.sum("n") - 3) ** 2))
+    return m
+
+
+def test_elements_that_depend_on_one_another_are_printed_as_such():
+    assert "one by one" in str(gp.compile(counted_together()))
     by_element = gp.compile(walk(), blocks={"x": "elements"})
-    assert "one by one" in str(by_element)
+    assert "in 2 colours" in str(by_element)
+    assert "drawn in 2 colours" in by_element.explain("x")
     assert "depend on one another" in by_element.explain("x")
     assert "x[time]  MvNormal  jointly, dense" in str(gp.compile(walk()))
     assert "jointly over factor" in str(gp.compile(factorisation()))

@@ -15,6 +15,7 @@ from references import eight_schools as schools_by_quadrature
 from references import gaussian as gaussian_by_quadrature
 from references import horseshoe as horseshoe_by_hand
 from references import iris as iris_by_hand
+from references import ising as ising_by_summation
 from references import lda as lda_by_hand
 from references import linear_regression as regression_by_quadrature
 from references import matrix_factorisation as factorisation_by_hand
@@ -108,6 +109,8 @@ STEPS = {
     "dirichlet_process": {"z": LABELS, "mu": NORMAL, "tau": GAMMA, "v": BETA}
     | {"concentration": GAMMA},
     "iris": {"weight": DIRICHLET, "mu": BLOCK, "tau": ("exact", "Wishart"), "z": LABELS},
+    "ising": {"up": ("exact", "Bernoulli")},
+    "potts_segmentation": {"mean": NORMAL, "tau": GAMMA, "label": LABELS},
 }
 
 # What augmentation makes of some of these steps.
@@ -170,6 +173,8 @@ def independent_means(name, **form):
             return pumps_by_quadrature.means(*reversed(pumps.PUMPS.values()))
         case "dyes":
             return dyes_by_quadrature.means(dyes.YIELDS)
+        case "ising":
+            return ising_by_summation.means(4, 4, coupling=0.4)
         case "capture_recapture":
             return recapture_by_summation.means(**capture_recapture.SUNFISH)
         case "spike_and_slab":
@@ -231,7 +236,10 @@ def test_data_have_the_published_sizes_and_moments():
     assert [sum(counts) for counts in capture_recapture.SUNFISH.values()] == [162, 24]
 
 
-EXACT = ("gaussian", "eight_schools", "linear_regression", "capture_recapture", "spike_and_slab")
+EXACT = (
+    "gaussian", "eight_schools", "linear_regression", "capture_recapture", "spike_and_slab",
+    "ising",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("name", EXACT)

@@ -186,7 +186,7 @@ BUGS = {
         "logistic_intercepts", "a_given_rest", r"\+ eta_3 \* a .*\n", "\n", ("a",)
     ),
     "a prior of a concave draw dropped": Bug(
-        "volatility", "h_1_given_rest", r"- 1\.62 .*\n", "\n", ("h[1:]",)
+        "volatility", "h_1_given_rest", r"\+ runtime\.placed\(-1\.62 .*\n", "\n", ("h[1:]",)
     ),
     "a region of a concave draw off by one": Bug(
         "volatility", "h_0_given_rest", r"eta_2\[:5\] \+= 18 \* h\[1:\]",
@@ -447,7 +447,7 @@ def tight_walk():
 
 X = r's\["x"\] = runtime\.normal\(rng, \*x_given_rest\(s, c\), \(\)\)'
 TAU = r"runtime\.gamma\(rng, \*tau_given_rest\(s, c\), \(\)\)"
-WALK = r'    for at in c\["x_elements"\]:.*\n.*\n.*\n'
+WALK = r'    for at in c\["x_colours"\]:.*\n.*\n.*\n'
 AT_ONCE = """\
     eta = x_1_given_rest(s, c)
     s["x"][1:] = runtime.normal(rng, eta[0][1:], eta[1][1:], (3,))

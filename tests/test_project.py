@@ -50,6 +50,8 @@ LAYERS = (
     ("repairs",),
     ("rewrites",),
     ("centring",),
+    ("conflicts",),
+    ("colours",),
     ("schedule",),
     ("backends",),
     ("propriety",),
@@ -75,6 +77,9 @@ GENERIC = (
     "readings", "finite", "matching", "contractions", "concavity", "forms",
     "recession", "separation", "conditionals", "quadratic", "priors", "rescaling", "repairs",
     "rewrites", "centring", "schedule", "backends", "propriety", "chains", "recording", "run",
+    "recession", "separation", "conditionals", "priors", "rescaling", "repairs", "rewrites",
+    "centring", "conflicts", "colours", "schedule", "backends", "propriety", "chains",
+    "recording", "run",
 )  # fmt: skip
 
 # Tables of identities, whose text says what they are used for and who found them.

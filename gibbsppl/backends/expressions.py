@@ -68,7 +68,8 @@ def write(writer: Writer, expr: Expr) -> Text:
 def _positions(writer: Writer, dim: Dim) -> Text:
     """A dim as a number: the positions that are meant here."""
     start, stop = writer.range(dim)
-    return Text(f"{writer.call('arange')}({start}, {stop})", (dim,))
+    stride = f", {writer.stride(dim)}" if writer.stride(dim) != 1 else ""
+    return Text(f"{writer.call('arange')}({start}, {stop}{stride})", (dim,))
 
 
 def _sum(writer: Writer, expr: Expr) -> Text:

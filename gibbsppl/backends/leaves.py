@@ -58,9 +58,10 @@ def _slice(writer: Writer, leaf: Leaf, axis: int, index: Expr) -> tuple[Dim, str
     dim, shift = found
     start, stop = (p + shift for p in writer.range(dim))
     size = writer.sizes[writer.axes_of(leaf.array.name)[axis]]
-    if (start, stop) == (0, size):
+    stride = f":{writer.stride(dim)}" if writer.stride(dim) != 1 else ""
+    if (start, stop) == (0, size) and not stride:
         return dim, ":"
-    return dim, f"{start or ''}:{stop if stop != size else ''}"
+    return dim, f"{start or ''}:{stop if stop != size else ''}{stride}"
 
 
 def _indexed(

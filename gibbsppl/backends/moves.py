@@ -80,7 +80,7 @@ def _term(module: Module, step: Move | ConcaveDraw, inner: Writer, term: Contrib
     inner.arrange(axes)
     with inner.over(ranges_of(term.place)):
         text = inner.write(term.value)
-    if step.conditional.elements:
+    if step.conditional.elements and not step.is_coloured:
         return text.within(PRODUCT)
     if term.is_everywhere(module.graph.sizes):
         return inner.align(text, axes)

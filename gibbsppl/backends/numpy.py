@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from gibbsppl.backends.by_colour import by_colour, name_by_colour
 from gibbsppl.backends.joint import joint_coefficients
 from gibbsppl.backends.labels import log_weights
 from gibbsppl.backends.lines import INDENT, indented
@@ -15,6 +16,7 @@ from gibbsppl.backends.module import Module, module_of
 from gibbsppl.backends.moves import log_density
 from gibbsppl.backends.names import MATHEMATICS, NUMPY
 from gibbsppl.backends.natural import natural_parameters
+from gibbsppl.backends.places import colours_name
 from gibbsppl.backends.scans import carried_functions, scan_functions
 from gibbsppl.backends.sweep import augment, sweep
 from gibbsppl.schedule.steps import (
@@ -35,6 +37,11 @@ def write_numpy(schedule: Schedule) -> str:
     module = module_of(schedule)
     parts = [
         *(_given_rest(module, step) for step in schedule.steps),
+        *(
+            by_colour(module, step, name)
+            for step in schedule.steps
+            if isinstance(step, ExactDraw | FiniteDraw) and (name := name_by_colour(module, step))
+        ),
         *([augment(module)] if schedule.rewrites or schedule.parts else []),
         sweep(module),
         _deterministics(module),
@@ -127,6 +134,14 @@ def _tables(module: Module) -> str:
         lines.append(f"PASSING = {tuple(sorted(module.schedule.passing))!r}")
     if module.schedule.parts:
         lines.append(f"PARTS = { ({p.name: p.of for p in module.schedule.parts})!r}")
+    coloured = [(s.name, colours_name(module, s)) for s in module.schedule.steps if s.is_coloured]
+    if coloured:
+        pairs = "".join(f"{INDENT}{n!r}: {c!r},\n" for n, c in coloured)
+        lines.append(f"COLOURS = {{\n{pairs}}}")
+    apart = [(s.name, name_by_colour(module, s)) for s in module.schedule.steps]
+    pairs = "".join(f"{INDENT}{n!r}: {f},\n" for n, f in apart if f is not None)
+    if pairs:
+        lines.append(f"BY_COLOUR = {{\n{pairs}}}")
     pairs = "".join(f"{INDENT}{n!r}: {f},\n" for n, f in carried_functions(module).items())
     if pairs:
         lines.append(f"KEPT = {{\n{pairs}}}")

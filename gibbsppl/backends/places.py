@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from gibbsppl.backends.module import Module
 from gibbsppl.backends.text import Text
 from gibbsppl.backends.writer import Writer
+from gibbsppl.colours import Chart, Pattern, colours_told
 from gibbsppl.dependence import Place
+from gibbsppl.errors import CompileError
 from gibbsppl.expressions import Dim
 from gibbsppl.graph import Range
 from gibbsppl.schedule.steps import Single
@@ -36,6 +38,31 @@ def positions_text(module: Module, step: Single) -> str:
     stem = statement.target.array.name + "_elements"
     text = module.hoisted.add(("elements", statement.name), stem, make, "one after the other")
     return f'c["{text.code}"]'
+
+
+def colours_text(module: Module, step: Single) -> str:
+    """Where the elements of one colour are, colour by colour: an index for each vector call."""
+    return f'c["{colours_name(module, step)}"]'
+
+
+def colours_name(module: Module, step: Single) -> str:
+    """The name of these indices among what is computed once."""
+    statement, colours = step.statement, step.colours
+    place = tuple(map(bounds_of, step.region))
+    known = None if statement.known == 0 else statement.known.array.name
+    read = [known] if known else []
+    match colours:
+        case Pattern(steps=steps, count=count):
+            more = f", {module.names.of(known)}" if known else ""
+            code = f"runtime.pattern_colours({place}, {steps}, {count}{more})"
+        case Chart(name=name, count=count):
+            read = [name]
+            code = f"runtime.chart_colours({module.names.of(name)}, {count})"
+        case _:
+            raise CompileError(f"{step.name}: it has no colours.")
+    module.hoisted.arrays.update(read)
+    stem, key = statement.target.array.name + "_colours", ("colours", statement.name)
+    return module.hoisted.add(key, stem, lambda: Text(code), colours_told(colours)).code
 
 
 def ranges_of(place: Iterable[Place]) -> list[Range]:

@@ -14,6 +14,10 @@ The module's source stands alone on NumPy, SciPy and ``gibbsppl.runtime``. It de
   some);
 - ``PARTS``, array -> the array of the model that it is a part of: a sweep takes these apart first,
   and puts them together last (only where there are some);
+- ``COLOURS``, for each step that is drawn colour by colour, the name in ``c`` of the indices of its
+  calls (only where there are some);
+- ``BY_COLOUR``, for some of these steps a generator function of the state that yields, for each
+  call, what it draws and from what (the state changes in between);
 - ``STEPS``, the step names in order; ``STEP_VARIABLES``, step name -> names of the arrays drawn.
 
 The state ``s`` is a dict from the name of a random array to its current values; names that start
@@ -25,7 +29,7 @@ from __future__ import annotations
 
 import contextlib
 import linecache
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,6 +57,8 @@ class Program:
     kept: Mapping[str, Callable[[State, Constants], dict[str, Any]]]
     parts: Mapping[str, str]
     passing: tuple[str, ...]
+    colours: Mapping[str, str]
+    by_colour: Mapping[str, Callable[[State, Constants], Iterator[tuple[Any, Any]]]]
 
     def renew(self, state: State, constants: Constants) -> None:
         """Compute anew what sweeps keep up to date: rounding adds up."""
@@ -99,4 +105,6 @@ def load(source: str) -> Program:
         kept=module.get("KEPT", {}),
         parts=module.get("PARTS", {}),
         passing=module.get("PASSING", ()),
+        colours=module.get("COLOURS", {}),
+        by_colour=module.get("BY_COLOUR", {}),
     )

@@ -8,12 +8,14 @@ from typing import assert_never
 
 import sympy as sp
 
+from gibbsppl.backends.by_colour import name_by_colour, sweep_lines
 from gibbsppl.backends.joint import joint_lines
 from gibbsppl.backends.lines import INDENT, indented, renamed
 from gibbsppl.backends.module import Module
-from gibbsppl.backends.places import positions_text, slices_text, where_text
+from gibbsppl.backends.places import colours_text, positions_text, slices_text, where_text
 from gibbsppl.backends.scans import made, scan_lines
 from gibbsppl.backends.writer import Writer
+from gibbsppl.colours import colours_told
 from gibbsppl.expressions import Expr, Leaf, mentions
 from gibbsppl.rewrites.parts import Part
 from gibbsppl.schedule.steps import (
@@ -25,6 +27,7 @@ from gibbsppl.schedule.steps import (
     Move,
     ScanDraw,
     Schedule,
+    Single,
     Step,
 )
 
@@ -79,7 +82,10 @@ def _leading(schedule: Schedule) -> int:
 
 def _drawn(module: Module, step: Step) -> list[str]:
     """The lines that carry out a step."""
+    apart = name_by_colour(module, step)
     match step:
+        case ExactDraw() | FiniteDraw() if apart is not None:
+            return sweep_lines(step, apart)
         case ExactDraw():
             return _exact(module, step)
         case BlockDraw():
@@ -107,10 +113,11 @@ def _exact(module: Module, step: ExactDraw) -> list[str]:
     count = len(step.parameters) + len(step.bounds)
     if step.is_by_element:
         etas = "".join(f", eta[{j}][at]" for j in range(count))
+        size = f"{state}[at].shape" if step.is_coloured else "()"
         return [
-            f"for at in {positions_text(module, step)}:  # its elements depend on one another",
+            _each(module, step),
             f"{INDENT}eta = {_call(module, step)}",
-            *indented(_put(module, step, "[at]", f"{draw}(rng{etas}, (){known})")),
+            *indented(_put(module, step, "[at]", f"{draw}(rng{etas}, {size}{known})")),
         ]
     if module.is_whole(step):
         shape = module.shape(step.statement)
@@ -122,6 +129,13 @@ def _exact(module: Module, step: ExactDraw) -> list[str]:
         f"eta = {_call(module, step)}",
         *_put(module, step, where, f"{draw}(rng{etas}, {state}{where}.shape{known})"),
     ]
+
+
+def _each(module: Module, step: Single) -> str:
+    """The line that goes through elements that depend on one another: by colour, or one by one."""
+    if step.is_coloured:
+        return f"for at in {colours_text(module, step)}:  # {colours_told(step.colours)}"
+    return f"for at in {positions_text(module, step)}:  # its elements depend on one another"
 
 
 def _put(module: Module, step: ExactDraw | ConcaveDraw, where: str, drawn: str) -> list[str]:
@@ -193,7 +207,7 @@ def _labels(module: Module, step: FiniteDraw) -> list[str]:
     shift = f" + {lower}" if lower > 0 else f" - {-lower}" if lower < 0 else ""
     if step.is_by_element:
         return [
-            f"for at in {positions_text(module, step)}:  # its elements depend on one another",
+            _each(module, step),
             f"{INDENT}{state}[at] = {draw}(rng, {_call(module, step)}[(slice(None), *at)]){shift}",
         ]
     if module.is_whole(step):
@@ -213,9 +227,10 @@ def _moved(module: Module, step: Move) -> list[str]:
     shape = f"{state}{where}.shape" if part else str(module.shape(statement))
     width = f'runtime.width_of(s, "{statement.name}", {shape})'
     if step.is_by_element:
-        positions = positions_text(module, step)
+        by = "colours" if step.is_coloured else "elements"
+        positions = _listed(module, step)
         return [
-            f"{state} = runtime.slice_elements(",
+            f"{state} = runtime.slice_{by}(",
             f"{INDENT}rng, {state}, {_call(module, step)}, {width}, {positions}{bounds}",
             ")",
         ]
@@ -235,13 +250,19 @@ def _concave(module: Module, step: ConcaveDraw) -> list[str]:
     bounds = "".join(_bound(module, step, b) for b in ("lower", "upper"))
     call = _call(module, step)
     if step.is_by_element:
-        arguments = f"{now}, {call}, {positions_text(module, step)}{bounds}"
-        return _put_part(module, step, where, f"runtime.log_concave_elements(rng, {arguments})")
+        by = "colours" if step.is_coloured else "elements"
+        arguments = f"{now}, {call}, {_listed(module, step)}{bounds}"
+        return _put_part(module, step, where, f"runtime.log_concave_{by}(rng, {arguments})")
     if not module.is_whole(step):
         at = where[1:-1] if step.statement.known != 0 else slices_text(step.region)
         arguments = f"{now}, {at}, {call}{bounds}"
         return _put_part(module, step, where, f"runtime.log_concave_part(rng, {arguments})")
     return _put(module, step, "", f"runtime.log_concave(rng, {call}, {now}{bounds})")
+
+
+def _listed(module: Module, step: Single) -> str:
+    """The elements of each call, or each by itself."""
+    return (colours_text if step.is_coloured else positions_text)(module, step)
 
 
 def _put_part(module: Module, step: ConcaveDraw, where: str, whole: str) -> list[str]:

@@ -41,6 +41,7 @@ class Writer:
     random: set[str] = field(init=False)
     order: dict[Dim, int] = field(default_factory=dict)
     ranges: dict[Dim, tuple[int, int]] = field(default_factory=dict)
+    strides: dict[Dim, int] = field(default_factory=dict)
     state_names: dict[str, str] = field(default_factory=dict)
     constant_names: set[str] = field(default_factory=set)
     plain_data: dict[str, str] = field(default_factory=dict)
@@ -81,6 +82,19 @@ class Writer:
         self.ranges.update({r.dim: (r.start, r.stop) for r in ranges})
         yield
         self.ranges = before
+
+    @contextmanager
+    def along(self, slices: Mapping[Dim, slice]) -> Iterator[None]:
+        """Within it, the dims are read at the positions of strided slices."""
+        before, strides = dict(self.ranges), dict(self.strides)
+        self.ranges.update({d: (s.start, s.stop) for d, s in slices.items()})
+        self.strides.update({d: s.step for d, s in slices.items()})
+        yield
+        self.ranges, self.strides = before, strides
+
+    def stride(self, dim: Dim) -> int:
+        """How far apart the positions of a dim are that are meant here."""
+        return self.strides.get(dim, 1)
 
     def arrange(self, dims: Iterable[Dim]) -> None:
         """Give dims their place in the order of axes, after those that have one."""
@@ -155,6 +169,7 @@ class Writer:
         """The text of an expression as ``prepare`` computes it, in the same order of axes."""
         inner = self.for_prepare(self.graph)
         inner.order, inner.ranges = self.order, dict(self.ranges)
+        inner.strides = dict(self.strides)
         text = inner.write(expr)
         self.hoisted.arrays |= inner.constant_names
         return text
@@ -191,12 +206,14 @@ class Writer:
             return False
         if isinstance(expr, Leaf):
             return any(not (i.is_Symbol or i.is_Integer) for i in expr.indices) or any(
-                self.range(i) != (0, self.size(i)) for i in expr.indices if isinstance(i, Dim)
+                (*self.range(i), self.stride(i)) != (0, self.size(i), 1)
+                for i in expr.indices
+                if isinstance(i, Dim)
             )
         return True
 
     def _hoist(self, expr: Expr) -> Text:
-        ranges = tuple(sorted((str(d), *self.range(d)) for d in dims_of(expr)))
+        ranges = tuple(sorted((str(d), *self.range(d), self.stride(d)) for d in dims_of(expr)))
         return self.hoisted.add(
             (expr, ranges), stem_of(expr), lambda: self.prepared(expr), self.shown(expr)
         )

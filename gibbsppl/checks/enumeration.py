@@ -16,6 +16,7 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from gibbsppl.backends.program import Program
+from gibbsppl.checks.calls import calls_of, of_statement
 from gibbsppl.checks.perturb import free_elements
 from gibbsppl.checks.steps import exact_parts, in_array_order, log_weights
 from gibbsppl.checks.table import verdict
@@ -143,7 +144,7 @@ def _step_matrix(
     data: Values,
     states: Sequence[Mapping[str, Any]],
 ) -> Floats:
-    """The transition matrix of one step; drawn one by one, the product over its elements."""
+    """The transition matrix of one step; drawn in several calls, the product over these."""
     statement = step.statement
     free = free_elements(statement, {**data, **states[0]}, graph.sizes)
     lower, upper = _range(graph, statement, {**data, **states[0]})
@@ -156,11 +157,18 @@ def _step_matrix(
     if not step.is_by_element:
         return _moves(graph, statement, data, states, found, lower, free)
     matrix = np.eye(len(states))
-    for where in map(tuple, np.argwhere(free)):
-        only = np.zeros_like(free)
-        only[where] = True
+    calls = calls_of(step, program, constants, states[0])
+    for only in [of_statement(c, statement, graph.sizes) for c in calls] or _each(free):
         matrix = matrix @ _moves(graph, statement, data, states, found, lower, only)
     return matrix
+
+
+def _each(free: Any) -> Iterator[Any]:
+    """Each free element by itself."""
+    for where in map(tuple, np.argwhere(free)):
+        only = np.zeros(free.shape, dtype=bool)
+        only[where] = True
+        yield only
 
 
 def _range(graph: Graph, statement: Statement, values: Values) -> tuple[int, int]:

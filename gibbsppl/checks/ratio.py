@@ -6,7 +6,8 @@ For a step that draws ``x`` from ``q(x | rest)``, and two values that differ in 
 
 to rounding, whatever the model. ``q`` is read from the generated ``*_given_rest``; the joint from
 `gibbsppl.density`. Once all elements that one call draws are changed, and once a single one: a
-chain misread as independent elements passes the second and fails the first.
+chain misread as independent elements, or two elements of one colour that see each other, pass the
+second and fail the first.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 import sympy as sp
 
 from gibbsppl.backends.program import Program
+from gibbsppl.checks.calls import calls_of, draws_each_once, gap_of_calls, of_statement
 from gibbsppl.checks.integrals import gap_of_integrals
 from gibbsppl.checks.perturb import Which, free_elements, perturbed
 from gibbsppl.checks.steps import log_terms_of
@@ -33,6 +35,10 @@ from gibbsppl.schedule.steps import ExactDraw, Schedule, Step
 
 RELATIVE_TOLERANCE = 1e-9
 SWEEPS = 10
+# So many calls of a step that is drawn colour by colour are looked at, each so often: where few
+# elements are changed, two labels that meet may both stay as they are.
+MOST_CALLS = 64
+FEW, ROUNDS_OF_FEW, ROUNDS_OF_MANY = 1000, 12, 2
 # A change of this size, on the scale of the support, leaves bounds that other variables set.
 WIDE = 8.0
 
@@ -182,25 +188,50 @@ class _Check:
             for _ in range(rounds)
             for single in (by_element if step.is_by_element else at_once)
         ]
+        found += self._by_colour(rng, step)
         discrepancy, tolerance = max(found, key=_badness)
         name, family = step.name, step.family.name if step.family else "-"
         return Row(name, step.kind, family, discrepancy, tolerance)
 
+    def _by_colour(self, rng: np.random.Generator, step: Step) -> list[tuple[float, float]]:
+        """The comparisons of a step that is drawn colour by colour: all of one call changed."""
+        calls = calls_of(step, self.program, self.constants, self.values)
+        if not calls:
+            return []
+        sizes = self.graph.sizes
+        free = free_elements(step.statement, self.values, sizes)
+        found = [(0.0 if draws_each_once(calls, step.statement, free, sizes) else np.inf, 0.0)]
+        given = self.program.given_rest[step.name](self._state(), self.constants)
+        gap, size = gap_of_calls(step, self.program, self.constants, self._state(), given)
+        found.append((gap, RELATIVE_TOLERANCE * size))
+        some = rng.choice(len(calls), min(len(calls), MOST_CALLS), replace=False)
+        for drawn in (calls[n] for n in some):
+            rounds = ROUNDS_OF_FEW if drawn.sum() < FEW else ROUNDS_OF_MANY
+            found += [self._compared(rng, step, None, drawn) for _ in range(rounds)]
+        return found
+
     def _compared(
-        self, rng: np.random.Generator, step: Step, single: Which | None
+        self, rng: np.random.Generator, step: Step, single: Which | None, drawn: Any = None
     ) -> tuple[float, float]:
-        """Discrepancy and tolerance for one random change, of finite density if one is found."""
+        """Discrepancy and tolerance for one random change, of finite density if one is found.
+
+        ``drawn`` are the elements that one call draws, if it is a part of them.
+        """
         before = self._joint_terms(step, self.values)
         if not np.isfinite(before).all():
             raise RunError(
                 f"{step.name}: the state to check at has zero density; pass one inside the "
                 "support, such as gibbsppl.initial.initial_state makes."
             )
-        changed, after = self._changed(rng, step, before, single)
+        changed, after = self._changed(rng, step, before, single, drawn)
+        if step.name in self.program.colours:
+            # Of a log density of each element, those that have moved count.
+            name = step.variables[0]
+            drawn = np.asarray(changed[name]) != np.asarray(self.values[name])
         with np.errstate(all="ignore"):
             given = self.program.given_rest[step.name](self._state(), self.constants)
         sizes = self.graph.sizes
-        log_q = [log_terms_of(step, given, v, sizes) for v in (self.values, changed)]
+        log_q = [log_terms_of(step, given, v, sizes, drawn) for v in (self.values, changed)]
         joint = _total(after) - _total(before)
         conditional = _total(log_q[1]) - _total(log_q[0])
         size = sum(np.abs(t[np.isfinite(t)]).sum() for t in (before, after, *log_q))
@@ -224,13 +255,13 @@ class _Check:
         return 0.0
 
     def _changed(
-        self, rng: np.random.Generator, step: Step, before: Any, single: Which | None
+        self, rng: np.random.Generator, step: Step, before: Any, single: Which | None, drawn: Any
     ) -> tuple[dict[str, Any], Any]:
         """Values that differ in what the step draws, smaller and smaller until possible."""
         after = before
         changed = dict(self.values)
         for scale in 0.5 ** np.arange(12):
-            changed = self._moved(rng, step, scale, single)
+            changed = self._moved(rng, step, scale, single, drawn=drawn)
             after = self._joint_terms(step, changed)
             if np.isfinite(after).all():
                 break
@@ -244,10 +275,13 @@ class _Check:
         single: Which | None,
         *,
         beyond: bool = False,
+        drawn: Any = None,
     ) -> dict[str, Any]:
-        """Values that differ in all that the step draws, or in a single element of it."""
+        """Values that differ in all that the step draws, in a part of it, or in one element."""
         moved, sizes = dict(self.values), self.graph.sizes
         free = {s.name: free_elements(s, self.values, sizes) for s in step.statements}
+        if drawn is not None:
+            free = {s.name: free[s.name] & of_statement(drawn, s, sizes) for s in step.statements}
         some = [s for s in step.statements if free[s.name].any()] or list(step.statements)
         for s in [some[rng.integers(len(some))]] if single else step.statements:
             moved[s.target.array.name] = perturbed(

@@ -38,8 +38,14 @@ from gibbsppl.schedule.steps import (
 )
 
 
-def log_terms_of(step: Step, given: Any, values: Values, sizes: Sizes) -> Floats:
-    """The terms of the log density that a step draws from, at the values of its variable."""
+def log_terms_of(
+    step: Step, given: Any, values: Values, sizes: Sizes, drawn: Any = None
+) -> Floats:
+    """The terms of the log density that a step draws from, at the values of its variable.
+
+    ``drawn`` says which elements of the array one call draws, if it is a part of them. Of a log
+    density that sees others too, these count alone.
+    """
     with np.errstate(all="ignore"):
         match step:
             case ExactDraw(conditional=conditional):
@@ -51,12 +57,19 @@ def log_terms_of(step: Step, given: Any, values: Values, sizes: Sizes) -> Floats
             case JointDraw():
                 return _joint_terms(step, given, values, sizes)
             case ConcaveDraw():
-                return _concave_terms(step.conditional, given, values, sizes)
+                return _concave_terms(step.conditional, _of_drawn(given, drawn), values, sizes)
             case Move(conditional=conditional):
-                density = given(np.asarray(values[step.variables[0]]))
+                density = _of_drawn(given, drawn)(np.asarray(values[step.variables[0]]))
                 return _of_region(density, conditional.statement)
             case _:
                 assert_never(step)
+
+
+def _of_drawn(given: Any, drawn: Any) -> Any:
+    """A log density of each element, 0 for those that are not drawn."""
+    if drawn is None:
+        return given
+    return lambda x: np.where(drawn, given(x), 0.0)
 
 
 def region_of(statement: Statement, values: Values, sizes: Sizes) -> Floats:

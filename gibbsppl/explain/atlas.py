@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import assert_never
 
 from gibbsppl.backends.numpy import write_numpy
+from gibbsppl.colours import colours_told
 from gibbsppl.errors import CompileError, ModelError
 from gibbsppl.explain.derivation import explained
 from gibbsppl.explain.examples import COORDS, TABLES, Column, Prior, Table, X
@@ -150,7 +151,7 @@ def words_of(step: Step) -> str:
     name, *change = owner(step).split(" of ", 1)
     words = short(name) if kind == CLOSED else kind
     words += "".join(f" of `{c}`" for c in change)
-    return f"{words}, one by one" if step.is_by_element else words
+    return f"{words}, {colours_told(step.colours)}" if step.is_by_element else words
 
 
 def short(name: str) -> str:

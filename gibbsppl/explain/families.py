@@ -40,7 +40,9 @@ def family_told(step: Draw, graph: Graph) -> list[str]:
         dims = ", ".join(_axes(step, graph)[a].name for a in step.dense)
         lines += [f"block       terms with two entries along {dims}: these are drawn together"]
     if step.is_by_element:
-        lines += ["elements    depend on one another: each is drawn given the others as they are"]
+        who = "those of one colour are drawn together" if step.is_coloured else "each is drawn"
+        told = f"{who}, given the others as they are"
+        lines += [f"elements    depend on one another: {told}"]
     return lines
 
 

@@ -10,6 +10,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any, assert_never
 
+from gibbsppl.colours import colours_told
 from gibbsppl.explain.names import drawn_name
 from gibbsppl.explain.terms import bounds_told, log_density_text, parameter_text, quadratic_text
 from gibbsppl.graph import PLAIN, Graph
@@ -171,7 +172,7 @@ def how_drawn(step: Step, schedule: Schedule) -> str:
         anew = ", computed anew for each label" if step.conditional.recomputed else ""
         return f"one by one, {_listed(step)} integrated out{anew}"
     if step.is_by_element:
-        return "one by one"
+        return colours_told(step.colours)
     if isinstance(step, JointDraw):
         return f"jointly, {step.layout}"
     if not isinstance(step, BlockDraw):

@@ -43,6 +43,7 @@ from gibbsppl.language.functions import (
     where,
 )
 from gibbsppl.language.model import Model
+from gibbsppl.language.neighbours import Neighbours
 from gibbsppl.language.potentials import Constraint, Deterministic, Potential
 from gibbsppl.language.statements import constructor
 from gibbsppl.language.tensors import Tensor
@@ -60,6 +61,7 @@ __all__ = [
     "Deterministic",
     "Index",
     "Model",
+    "Neighbours",
     "Phi",
     "Potential",
     "Tensor",

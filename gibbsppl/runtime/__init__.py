@@ -1,6 +1,11 @@
 """What generated code calls: functions, sums by index, draws, moves. NumPy and SciPy only."""
 
-from gibbsppl.runtime.concave import log_concave, log_concave_elements, log_concave_part
+from gibbsppl.runtime.concave import (
+    log_concave,
+    log_concave_colours,
+    log_concave_elements,
+    log_concave_part,
+)
 from gibbsppl.runtime.draws import (
     bernoulli,
     beta,
@@ -22,6 +27,7 @@ from gibbsppl.runtime.draws import (
     uniform,
     weibull,
 )
+from gibbsppl.runtime.few import FewLogOdds, KnownLogOdds
 from gibbsppl.runtime.functions import (
     Groups,
     abs,  # noqa: A004  (the name that generated code calls)
@@ -71,6 +77,7 @@ from gibbsppl.runtime.moves import (
     Width,
     freeze,
     slice_batch,
+    slice_colours,
     slice_elements,
     slice_integers,
     slice_part,
@@ -78,8 +85,10 @@ from gibbsppl.runtime.moves import (
 )
 from gibbsppl.runtime.multinomials import Rows, SumOfRows, multinomial
 from gibbsppl.runtime.places import (
+    chart_colours,
     element_positions,
     missing_positions,
+    pattern_colours,
     placed,
     plus_diagonal,
 )
@@ -177,8 +186,10 @@ from gibbsppl.runtime.truncated import (
 from gibbsppl.runtime.truncated_counts import truncated_poisson
 
 __all__ = [
+    "FewLogOdds",
     "Groups",
     "Joint",
+    "KnownLogOdds",
     "LogWeights",
     "Rows",
     "SumOfRows",
@@ -193,6 +204,7 @@ __all__ = [
     "beta_prime",
     "binomial",
     "centred",
+    "chart_colours",
     "chi_squared",
     "cos",
     "dirichlet",
@@ -221,6 +233,7 @@ __all__ = [
     "log_bessel_k",
     "log_beta_i",
     "log_concave",
+    "log_concave_colours",
     "log_concave_elements",
     "log_concave_part",
     "log_fox_wright",
@@ -246,6 +259,7 @@ __all__ = [
     "normal_log_cdf",
     "owned",
     "pareto",
+    "pattern_colours",
     "placed",
     "plus_diagonal",
     "poisson",
@@ -315,6 +329,7 @@ __all__ = [
     "simulate_zero_inflated_poisson",
     "sin",
     "slice_batch",
+    "slice_colours",
     "slice_elements",
     "slice_integers",
     "slice_part",

@@ -36,7 +36,7 @@ from gibbsppl.runtime.chords import (
 from gibbsppl.runtime.concave_one import Points as PointsOfOne
 from gibbsppl.runtime.concave_one import candidate, log_concave_one
 from gibbsppl.runtime.concave_search import blindly_sought, first_of, sought
-from gibbsppl.runtime.moves import LogDensity, _with
+from gibbsppl.runtime.moves import LogDensity, _with, of_those
 
 # So many first points are searched for without a look at the hull.
 BLIND = 4
@@ -295,4 +295,20 @@ def log_concave_elements(
     bounds = [np.broadcast_to(b, x.shape) for b in (lower, upper)]
     for at in positions:
         x[at] = log_concave(rng, _with(x, at, log_density), x[at], *(b[at] for b in bounds))
+    return x
+
+
+def log_concave_colours(
+    rng: np.random.Generator,
+    x: NDArray[np.float64],
+    log_density: LogDensity,
+    colours: Iterable[Any],
+    lower: Any = -np.inf,
+    upper: Any = np.inf,
+) -> NDArray[np.float64]:
+    """The array with the elements of one colour drawn after the other."""
+    x = x.copy()
+    bounds = [np.broadcast_to(b, x.shape) for b in (lower, upper)]
+    for at in colours:
+        x[at] = log_concave(rng, of_those(x, at, log_density), x[at], *(b[at] for b in bounds))
     return x

@@ -22,6 +22,8 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, xlogy
 
+from gibbsppl.runtime.few import FewLogOdds, few_gates
+
 Generator = np.random.Generator
 Size = tuple[int, ...]
 
@@ -145,7 +147,12 @@ def uniform(rng: Generator, size: Size, lower: Any, upper: Any) -> Any:
 
 def bernoulli(rng: Generator, eta_1: Any, size: Size) -> Any:
     """Draws of 0 or 1 with log odds ``eta_1``."""
-    return (rng.random(size) < expit(eta_1)).astype(np.int64)
+    if isinstance(eta_1, FewLogOdds):
+        return few_gates(rng, eta_1).astype(np.int64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        # (``u < 1 / (1 + exp(-eta))``, without a division; where exp overflows it is false)
+        drawn = rng.random(size) * (1.0 + np.exp(np.negative(eta_1))) < 1.0
+    return drawn.astype(np.int64)
 
 
 def binomial(rng: Generator, eta_1: Any, size: Size, n: Any) -> Any:

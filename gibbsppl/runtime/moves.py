@@ -175,6 +175,32 @@ def slice_elements(
     return x
 
 
+def slice_colours(
+    rng: np.random.Generator,
+    x: NDArray[Any],
+    log_density: LogDensity,
+    width: Width,
+    colours: Iterable[Any],
+    lower: Any = -np.inf,
+    upper: Any = np.inf,
+) -> NDArray[Any]:
+    """Slice moves of all elements of one colour after the other; ``log_density`` is of each."""
+    move = slice_integers if np.issubdtype(x.dtype, np.integer) else slice_batch
+    x = x.copy()
+    bounds = [np.broadcast_to(b, x.shape) for b in (lower, upper)]
+    for at in colours:
+        own = Width(width.value[at], width.moves, width.adapting)
+        x[at] = move(rng, x[at], of_those(x, at, log_density), own, *(b[at] for b in bounds))
+        width.value[at] = own.value
+    width.moves += width.adapting
+    return x
+
+
+def of_those(x: NDArray[Any], at: Any, log_density: LogDensity) -> LogDensity:
+    """The log densities of the elements at an index, as a function of these alone."""
+    return _with(x, at, lambda whole: np.broadcast_to(log_density(whole), x.shape)[at])
+
+
 def _with(x: NDArray[Any], at: Any, log_density: LogDensity) -> LogDensity:
     """The log density as a function of the elements at an index."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -37,6 +38,51 @@ def element_positions(known: NDArray[Any] | None, place: Bounds) -> list[tuple[i
     return [tuple(int(i) for i in at) for at in zip(*positions, strict=True)]
 
 
+def pattern_colours(
+    place: Bounds, steps: Sequence[int], count: int, known: NDArray[Any] | None = None
+) -> list[tuple[Any, ...]]:
+    """Where the elements of a place have each colour, ``sum(steps[k] * i[k], k) mod count``.
+
+    Strided slices, in the order of their colours; where some elements are ``known``, indices of
+    those that are not.
+
+    >>> for at in pattern_colours([(0, 4), (0, 4)], (1, 1), 2):
+    ...     print(at)
+    (slice(0, 4, 2), slice(0, 4, 2))
+    (slice(1, 4, 2), slice(1, 4, 2))
+    (slice(0, 4, 2), slice(1, 4, 2))
+    (slice(1, 4, 2), slice(0, 4, 2))
+    """
+    if known is not None:
+        positions = missing_positions(known, place)
+        found = np.asarray(sum(s * p for s, p in zip(steps, positions, strict=True))) % count
+        colours = (tuple(p[found == colour] for p in positions) for colour in range(count))
+        return [at for at in colours if at[0].size]
+    # Along an axis on which the colour depends, each residue is a slice.
+    residues = [range(count) if step else (0,) for step in steps]
+    strides = [count if step else 1 for step in steps]
+    starts = [
+        (sum(s * r for s, r in zip(steps, corner, strict=True)) % count, corner)
+        for corner in itertools.product(*residues)
+    ]
+    slices = []
+    for _, corner in sorted(starts):
+        offsets = [(r - a) % n for r, n, (a, _) in zip(corner, strides, place, strict=True)]
+        if all(a + o < b for o, (a, b) in zip(offsets, place, strict=True)):
+            ends = zip(offsets, strides, place, strict=True)
+            slices.append(tuple(slice(a + o, b, n) for o, n, (a, b) in ends))
+    return slices
+
+
+def chart_colours(table: NDArray[Any], count: int) -> list[tuple[Any, ...]]:
+    """Where each colour of a table is.
+
+    >>> chart_colours(np.array([0, 1, -1, 0]), 2)
+    [(array([0, 3]),), (array([1]),)]
+    """
+    return [np.nonzero(np.asarray(table) == colour) for colour in range(count)]
+
+
 def placed(values: Any, place: Bounds, shape: Sequence[int]) -> NDArray[np.float64]:
     """An array of zeros with values in one place.
 
@@ -45,7 +91,8 @@ def placed(values: Any, place: Bounds, shape: Sequence[int]) -> NDArray[np.float
     """
     full = np.zeros(shape)
     corner = tuple(slice(a, b) for a, b in place)
-    full[corner] = np.reshape(values, full[corner].shape) if np.size(values) > 1 else values
+    there = full[corner]
+    there[...] = np.reshape(values, there.shape) if np.size(values) == there.size else values
     return full
 
 

@@ -38,6 +38,7 @@ from gibbsppl.pieces import Piece, View
 from gibbsppl.readings import alpha, in_place
 from gibbsppl.rewrites import Rewritten, rewritten
 from gibbsppl.rewrites.collapsing import Scan, log_weights
+from gibbsppl.schedule.by_colour import with_colours
 from gibbsppl.schedule.joint import Blocks, bounds, check_names, joined
 from gibbsppl.schedule.staleness import check_fresh
 from gibbsppl.schedule.steps import (
@@ -89,8 +90,9 @@ def planned(model: Rewritten, *, exact: bool = False, blocks: Blocks | None = No
         ordered = (*own, *sorted(drawn, key=lambda d: -_size(stage.graph, d)))
         steps += (d if isinstance(d, JointDraw) else maker.step(d) for d in ordered)
         graphs += [stage.graph] * len(ordered)
+    coloured, tables = with_colours(steps, graphs, model.data)
     schedule = Schedule(
-        model.graph, tuple(steps), tuple(graphs), model.rewrites, model.parts, _passing(model)
+        model.graph, coloured, tuple(graphs), model.rewrites, model.parts, _passing(model), tables
     )
     check_fresh(schedule)
     if exact and schedule.approximate:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
+from gibbsppl.colours import Colours, OneByOne
 from gibbsppl.concavity import LogConcave
 from gibbsppl.contractions import Contribution
 from gibbsppl.dependence import Place
@@ -53,6 +55,7 @@ class _OfConditional:
 
     __slots__ = ()
     conditional: Conditional | FiniteConditional | LogConcave | NotConjugate | Scan | Quadratic
+    colours: Colours | None
 
     @property
     def statement(self) -> Statement:
@@ -82,8 +85,13 @@ class _OfConditional:
 
     @property
     def is_by_element(self) -> bool:
-        """Whether the step draws one element after the other."""
+        """Whether elements depend on one another: drawn colour by colour, or one by one."""
         return self.conditional.elements
+
+    @property
+    def is_coloured(self) -> bool:
+        """Whether the step draws all elements of one colour in vector calls."""
+        return self.is_by_element and not isinstance(self.colours, OneByOne | None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +108,7 @@ class ExactDraw(_OfConditional):
     bounds: tuple[Bound, ...] = ()
     kept: tuple[NaturalParameter, ...] = ()
     kind: Kind = "exact"
+    colours: Colours | None = None
 
     @property
     def family(self) -> Family | None:
@@ -119,6 +128,7 @@ class BlockDraw(_OfConditional):
     region: tuple[Place, ...]
     kept: tuple[NaturalParameter, ...] = ()
     kind: Kind = "block"
+    colours: None = None
 
     @property
     def family(self) -> Family | None:
@@ -166,6 +176,7 @@ class JointDraw(_OfConditional):
     layout: str
     family: Family
     kept: tuple[NaturalParameter, ...] = ()
+    colours: None = None
     kind: Kind = "joint"
 
     @property
@@ -183,6 +194,7 @@ class FiniteDraw(_OfConditional):
     region: tuple[Place, ...]
     kind: Kind = "finite"
     family: Family | None = None
+    colours: Colours | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +211,7 @@ class ConcaveDraw(_OfConditional):
     kernel: str = "adaptive rejection"
     kind: Kind = "concave"
     family: Family | None = None
+    colours: Colours | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +230,7 @@ class Move(_OfConditional):
     kernel: str = "slice"
     kind: Kind = "move"
     family: Family | None = None
+    colours: Colours | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +251,7 @@ class ScanDraw(_OfConditional):
     terms: tuple[Contribution, ...] = ()
     kind: Kind = "scan"
     family: Family | None = None
+    colours: None = None
 
     @property
     def approximate(self) -> bool:
@@ -261,7 +276,8 @@ class Schedule:
     ``graph`` is that of all variables. ``graphs`` has for each step the graph in which it draws:
     one that lacks auxiliary variables has them integrated out. ``rewrites`` brought them in.
     ``parts`` are arrays that stand for positions of others while a sweep goes on; ``passing`` are
-    auxiliary variables that hold for some of its draws alone.
+    auxiliary variables that hold for some of its draws alone. ``tables`` are data besides those of
+    the model, which its program reads.
     """
 
     graph: Graph
@@ -270,6 +286,7 @@ class Schedule:
     rewrites: tuple[Rewrite, ...] = ()
     parts: tuple[Part, ...] = ()
     passing: frozenset[str] = frozenset()
+    tables: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def whole(self) -> Graph:

@@ -34,13 +34,14 @@ sys.path[:0] = [str(ROOT), str(HERE)]
 
 import counts_by_hand
 import factorisation_by_hand
+import ising_by_hand
 import lda_by_hand
 import rats_by_hand
 import regression_by_hand
 
 import gibbsppl as gp
 from gibbsppl.initial import initial_state
-from models import lda, linear_regression, matrix_factorisation, rats
+from models import ising, lda, linear_regression, matrix_factorisation, rats
 
 TURNS = 9
 TURN_SECONDS = 0.15
@@ -136,6 +137,14 @@ def counts_pair(shape=(6000, 4000), cells=1_000_000, factors=20):
     return by_hand(counts_by_hand, constants), generated(counts_model(found, shape, factors))
 
 
+def ising_pair(size=512, coupling=0.4):
+    """The Ising model on a square lattice whose ends meet."""
+    rng = np.random.default_rng(1)
+    spins, bounds = ising_by_hand.start(rng, size), ising_by_hand.thresholds(coupling)
+    model = ising.model(size, size, coupling)
+    return lambda: ising_by_hand.sweep(rng, spins, bounds), generated(model)
+
+
 SWEEPS = {
     "rats, 30 x 5": rats_pair,
     "regression, 442 x 10": regression_pair,
@@ -146,6 +155,7 @@ SWEEPS = {
     ),
     "LDA, Reuters, 20 topics": lda_pair,
     "poisson factorisation 1M": counts_pair,
+    "Ising, 512 x 512": ising_pair,
 }
 
 

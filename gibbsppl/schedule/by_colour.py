@@ -1,0 +1,136 @@
+"""Steps whose elements depend on one another, with their colours.
+
+Comes in: the steps of a schedule. Goes out: the same, those by element with their colours, and the
+tables of colours that are data of the program. Where a log density is drawn from, what was one
+number for all elements becomes one for each: what the terms that see an element add up to. Each
+term sees one element of a colour at most, so that nothing is counted twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import sympy as sp
+from sympy import Mul
+
+from gibbsppl.colours import Chart, OneByOne, colours_of
+from gibbsppl.conflicts import Seen, seen_in
+from gibbsppl.contractions import Contribution, IsData, bounded, data_only, pull_back
+from gibbsppl.dependence import never_meet, overlap
+from gibbsppl.expressions import Dim, Equals, Expr, copy_of, substitute
+from gibbsppl.graph import Graph, fresh
+from gibbsppl.pieces import Piece
+from gibbsppl.schedule.steps import BlockDraw, ConcaveDraw, JointDraw, Move, ScanDraw, Step
+
+
+def with_colours(
+    steps: Sequence[Step], graphs: Sequence[Graph], data: Mapping[str, Any]
+) -> tuple[tuple[Step, ...], dict[str, Any]]:
+    """The steps with their colours, and the tables of colours by name."""
+    tables: dict[str, Any] = {}
+    taken = {
+        *data,
+        *(n for g in graphs for n in g.variables),
+        *(str(d) for g in graphs for d in g.sizes),
+    }
+    found = []
+    for step, graph in zip(steps, graphs, strict=True):
+        coloured = _coloured(step, graph, data)
+        if isinstance(coloured.colours, Chart):
+            name = fresh(f"{step.variables[0]}_colour", {*taken, *tables})
+            tables[name] = coloured.colours.table
+            coloured = replace(coloured, colours=replace(coloured.colours, name=name))
+        found.append(coloured)
+    return tuple(found), tables
+
+
+def _coloured(step: Step, graph: Graph, data: Mapping[str, Any]) -> Step:
+    if isinstance(step, BlockDraw | JointDraw | ScanDraw) or not step.is_by_element:
+        return step
+    colours = colours_of(graph, step.conditional, data)
+    coloured = replace(step, colours=colours)
+    if not coloured.is_coloured or not isinstance(coloured, ConcaveDraw | Move):
+        return coloured
+    terms = _terms(coloured, graph)
+    if terms is None:
+        why = "a sum within a term reads its elements at positions of their own"
+        return replace(coloured, colours=OneByOne(why))
+    return replace(coloured, terms=terms)
+
+
+def _terms(step: ConcaveDraw | Move, graph: Graph) -> tuple[Contribution, ...] | None:
+    """What each term adds to the log density of each element that it sees."""
+    random = [v.name for v in graph.variables.values() if v.kind == "random"]
+    is_data = data_only(random)
+    found: list[Contribution] = []
+    for piece in step.conditional.pieces:
+        views = _each_once(piece, is_data, graph)
+        if views is None:
+            return None
+        axes = graph.variables[step.variables[0]].dims
+        for one in views:
+            indices = tuple(i for i in one.views[0].indices if i is not None)
+            c = pull_back(one, axes, indices, graph.sizes, is_data)
+            if all(map(overlap, c.place, step.region)):
+                found.append(c)
+    return tuple(found)
+
+
+def _each_once(piece: Piece, is_data: IsData, graph: Graph) -> list[Piece] | None:
+    """A piece once for each of its views, its whole value as the coefficient.
+
+    Where two views show the same element it is left out of the second; None where a sum within the
+    term may show an element at several of its positions.
+    """
+    whole = bounded(Mul(piece.coefficient, piece.statistic), graph.sizes)
+    # (the target's own leaves are random, also after a change of variable)
+    targets = {v.array.name for v in piece.views}
+    seen = seen_in(piece, lambda e: is_data(e) and not _mentioned(e, targets), graph.sizes)
+    if any(s.inner for s in seen):
+        return _within_sum(piece, seen, whole, graph)
+    ranges = {r.dim: r for r in piece.over}
+    found = []
+    for n, second in enumerate(seen):
+        coefficient: Expr = whole
+        for first in seen[:n]:
+            pairs = list(zip(first.view.indices, second.view.indices, strict=True))
+            if any(a is None or b is None for a, b in pairs):
+                return None
+            if any(a != b and never_meet(a, b, ranges) for a, b in pairs):
+                continue
+            same = Mul(*(Equals(a, b) for a, b in pairs if a != b))
+            coefficient = Mul(coefficient, 1 - same)
+        found.append(replace(piece, coefficient=coefficient, views=(second.view,)))
+    return found
+
+
+def _mentioned(expr: Expr, names: set[str]) -> bool:
+    return any(str(s) in names for s in expr.free_symbols)
+
+
+def _within_sum(
+    piece: Piece, seen: tuple[Seen, ...], whole: Expr, graph: Graph
+) -> list[Piece] | None:
+    """A term that sees elements through one sum, each at one of its positions."""
+    if len(seen) > 1:
+        return None
+    ((indices, inner, weights),) = [(s.view.indices, s.inner, s.weights) for s in seen]
+    bound = [r.dim for r in inner]
+    plain = [i for i in indices if isinstance(i, Dim)]
+    if len(plain) != len(indices) or len(set(plain)) != len(plain) or not set(bound) <= set(plain):
+        return None
+    names: dict[Expr, Expr] = {}
+    taken = {str(s) for s in whole.free_symbols} | {str(r.dim) for r in (*piece.over, *inner)}
+    taken |= {str(d) for d in graph.sizes}
+    for d in bound:
+        copy = copy_of(d, taken)
+        taken.add(str(copy))
+        names[d] = copy
+    ranges = tuple(replace(r, dim=names[r.dim]) for r in inner)
+    there = Mul(*(1 - Equals(substitute(w, names), sp.S.Zero) for w in weights))
+    view = replace(
+        seen[0].view, indices=tuple(substitute(i, names) for i in indices if i is not None)
+    )
+    return [replace(piece, coefficient=whole * there, views=(view,), over=piece.over + ranges)]
