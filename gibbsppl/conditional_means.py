@@ -32,7 +32,7 @@ from gibbsppl.errors import RunError
 from gibbsppl.evaluation import Floats
 from gibbsppl.schedule import Schedule
 from gibbsppl.schedule.staleness import stale_after
-from gibbsppl.schedule.steps import FiniteDraw, ScanDraw, Step
+from gibbsppl.schedule.steps import ChainDraw, FiniteDraw, ScanDraw, Step
 from gibbsppl.step_moments import Along, State, What, labels_of, numbers_of, refusal
 
 
@@ -128,7 +128,8 @@ class _Of:
     @property
     def labels(self) -> range:
         """All values that a label can have."""
-        own = [labels_of(s) for s in self.steps if isinstance(s, FiniteDraw | ScanDraw)]
+        kinds = FiniteDraw | ChainDraw | ScanDraw
+        own = [labels_of(s) for s in self.steps if isinstance(s, kinds)]
         return range(min(r.start for r in own), max(r.stop for r in own))
 
     def label_axis(self) -> tuple[str, NDArray[Any]]:
@@ -172,11 +173,14 @@ class _Of:
         states = [self._state(step, draw) for draw in part]
         model = self.model
         graph = model.schedule.graph_of(step)
-        own = Along(step, graph, model.program, model.constants, model.data, states)
-        if self.what == "probabilities":
-            own.put_probabilities(found, self.labels)
-        else:
-            own.put(own.moment(self.what), found)
+        for statement in step.statements:
+            own = Along(
+                step, graph, model.program, model.constants, model.data, states, statement
+            )
+            if self.what == "probabilities":
+                own.put_probabilities(found, self.labels)
+            else:
+                own.put(own.moment(self.what), found)
 
     def _state(self, step: Step, draw: int) -> State:
         at = divmod(draw, self.draws.draws)

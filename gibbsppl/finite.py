@@ -56,7 +56,7 @@ def finite_of(
 
     Every access of the label is replaced by a label dim; terms without it are dropped.
     """
-    limits = _limits(graph, statement, data)
+    limits = label_limits(graph, statement, data)
     if limits is None:
         return None
     lower, upper = limits
@@ -76,7 +76,7 @@ def finite_of(
     return FiniteConditional(statement, LABEL, lower, upper - lower + 1, tuple(pieces), by_element)
 
 
-def _limits(graph: Graph, statement: Statement, data: Mapping[str, Any]) -> tuple[int, int] | None:
+def label_limits(graph: Graph, statement: Statement, data: Mapping[str, Any]) -> tuple[int, int] | None:
     """The smallest and largest label, if they follow from constants and data alone."""
     support = statement.support
     arrays = {str(s) for b in (support.lower, support.upper) for s in sp.sympify(b).free_symbols}

@@ -99,7 +99,7 @@ def _compiled(
         collapse=settings["collapse"],
         approximate=settings["approximate"],
     )
-    schedule = planned(augmented, exact=settings["exact"])
+    schedule = planned(augmented, exact=settings["exact"], elements=elements)
     program = load(write_numpy(schedule))
     constants = program.prepare(augmented.data)
     return Sampler(graph, augmented.data, coords, schedule, program, constants, settings)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from gibbsppl.backends.chained import chain_weights
 from gibbsppl.backends.labels import log_weights
 from gibbsppl.backends.lines import INDENT, indented
 from gibbsppl.backends.module import Module, module_of
@@ -18,6 +19,7 @@ from gibbsppl.backends.scans import carried_functions, scan_functions
 from gibbsppl.backends.sweep import augment, sweep
 from gibbsppl.schedule.steps import (
     BlockDraw,
+    ChainDraw,
     ConcaveDraw,
     ExactDraw,
     FiniteDraw,
@@ -83,6 +85,8 @@ def _given_rest(module: Module, step: Step) -> str:
             return natural_parameters(module, step)
         case FiniteDraw():
             return log_weights(module, step)
+        case ChainDraw():
+            return chain_weights(module, step)
         case ConcaveDraw() | Move():
             return log_density(module, step)
         case ScanDraw():

@@ -8,6 +8,7 @@ from typing import assert_never
 
 import sympy as sp
 
+from gibbsppl.backends.chained import chain_lines
 from gibbsppl.backends.lines import INDENT, indented, renamed
 from gibbsppl.backends.module import Module
 from gibbsppl.backends.places import positions_text, slices_text, where_text
@@ -17,6 +18,7 @@ from gibbsppl.expressions import Expr, Leaf, mentions
 from gibbsppl.rewrites.parts import Part
 from gibbsppl.schedule.steps import (
     BlockDraw,
+    ChainDraw,
     ConcaveDraw,
     ExactDraw,
     FiniteDraw,
@@ -84,6 +86,8 @@ def _drawn(module: Module, step: Step) -> list[str]:
             return _block(module, step)
         case FiniteDraw():
             return _labels(module, step)
+        case ChainDraw():
+            return chain_lines(module, step)
         case ConcaveDraw():
             return _concave(module, step)
         case Move():

@@ -29,6 +29,7 @@ from gibbsppl.language import Model
 from gibbsppl.schedule.plan import plan
 from gibbsppl.schedule.steps import (
     BlockDraw,
+    ChainDraw,
     ConcaveDraw,
     ExactDraw,
     FiniteDraw,
@@ -131,7 +132,7 @@ def kind_of(step: Step) -> str:
     match step:
         case ExactDraw() | BlockDraw():
             return CLOSED
-        case FiniteDraw() | ScanDraw():
+        case FiniteDraw() | ChainDraw() | ScanDraw():
             return FINITE
         case ConcaveDraw():
             return CONCAVE

@@ -12,7 +12,7 @@ def drawn_name(step: Step, graph: Graph) -> str:
     statement = step.statement
     places = ", ".join(place_text(p, graph) for p in step.region)
     name = f"{statement.target.array.name}[{places}]" if places else str(statement.target)
-    return name if statement.known == 0 else f"{name} where missing"
+    return name if all(s.known == 0 for s in step.statements) else f"{name} where missing"
 
 
 def place_text(place: Place, graph: Graph) -> str:

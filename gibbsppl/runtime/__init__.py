@@ -1,5 +1,6 @@
 """What generated code calls: functions, sums by index, draws, moves. NumPy and SciPy only."""
 
+from gibbsppl.runtime.chains import chain, known_labels, smoothed
 from gibbsppl.runtime.concave import log_concave, log_concave_elements, log_concave_part
 from gibbsppl.runtime.draws import (
     bernoulli,

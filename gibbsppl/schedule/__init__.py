@@ -4,6 +4,7 @@ from gibbsppl.schedule.plan import check_elements, plan, planned
 from gibbsppl.schedule.steps import (
     BlockDraw,
     Bound,
+    ChainDraw,
     ConcaveDraw,
     ExactDraw,
     FiniteDraw,
@@ -17,6 +18,7 @@ from gibbsppl.schedule.steps import (
 __all__ = [
     "BlockDraw",
     "Bound",
+    "ChainDraw",
     "ConcaveDraw",
     "ExactDraw",
     "FiniteDraw",

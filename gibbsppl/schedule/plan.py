@@ -16,6 +16,7 @@ import numpy as np
 import sympy as sp
 from sympy import Add, Mul
 
+from gibbsppl.chained import ChainConditional
 from gibbsppl.concavity import LogConcave
 from gibbsppl.conditionals import Derived
 from gibbsppl.contractions import (
@@ -38,6 +39,7 @@ from gibbsppl.pieces import Piece, View
 from gibbsppl.readings import alpha, in_place
 from gibbsppl.rewrites import Rewritten, rewritten
 from gibbsppl.rewrites.collapsing import Scan, log_weights
+from gibbsppl.schedule.chains import chain_draw, with_chains
 from gibbsppl.schedule.staleness import check_fresh
 from gibbsppl.schedule.steps import (
     BlockDraw,
@@ -68,7 +70,8 @@ def plan(
     step that is not an exact draw.
     """
     check_elements(graph, elements)
-    return planned(rewritten(graph, data, None, elements, rules=()), exact=exact)
+    model = rewritten(graph, data, None, elements, rules=())
+    return planned(model, exact=exact, elements=elements)
 
 
 def check_elements(graph: Graph, elements: Collection[str]) -> None:
@@ -82,15 +85,21 @@ def check_elements(graph: Graph, elements: Collection[str]) -> None:
         )
 
 
-def planned(model: Rewritten, *, exact: bool = False) -> Schedule:
-    """The schedule of a rewritten model: its stages in order, in each the largest first."""
+def planned(
+    model: Rewritten, *, exact: bool = False, elements: Collection[str] = ()
+) -> Schedule:
+    """The schedule of a rewritten model: its stages in order, in each the largest first.
+
+    Labels along a chain are drawn together, but for those of ``elements``.
+    """
     steps: list[Step] = []
     graphs: list[Graph] = []
     for stage in (*model.stages, *model.branches):
         maker = _Maker(stage.graph)
         own = [d for d in stage.derived if d.statement in stage.auxiliary]
-        rest = [d for d in stage.derived if d.statement not in stage.auxiliary]
-        ordered = (*own, *sorted(rest, key=lambda d: -_count(stage.graph, d.statement)))
+        alone = [d for d in stage.derived if d.statement not in stage.auxiliary]
+        rest = with_chains(stage.graph, model.data, alone, elements)
+        ordered = (*own, *sorted(rest, key=lambda d: -_size(stage.graph, d)))
         steps += map(maker.step, ordered)
         graphs += [stage.graph] * len(ordered)
     schedule = Schedule(
@@ -128,9 +137,10 @@ class _Maker:
         self.arrays = {a.name: a for a in every}
         self.is_data = data_only([*random, *self.arrays])
 
-    def step(self, derived: Derived | Scan) -> Step:
+    def step(self, derived: Derived | Scan | ChainConditional) -> Step:
         """The step that draws from a conditional."""
-        region = region_of(self.graph, derived.statement)
+        statement = derived.statement
+        region = region_of(self.graph, statement)
         match derived:
             case Conditional():
                 parameters = self._parameters(derived, region)
@@ -142,6 +152,10 @@ class _Maker:
                 return ExactDraw(derived, parameters, region, self._bounds(derived, region), kept)
             case FiniteConditional():
                 return FiniteDraw(derived, self._weights(derived, region), region)
+            case ChainConditional():
+                everywhere = tuple(Range(a, 0, self.graph.sizes[a]) for a in self._axes(statement))
+                weights = self._weights(derived, everywhere)
+                return chain_draw(self.graph, derived, weights, self.is_data)
             case LogConcave():
                 parameters, terms = self._weighed(derived, derived.place, region)
                 return ConcaveDraw(derived, parameters, terms, region)
@@ -263,7 +277,9 @@ class _Maker:
             return NaturalParameter(statistic, own + partner, tuple(pairs), tuple(singles))
         return NaturalParameter(statistic, own, tuple(singles))
 
-    def _weights(self, derived: FiniteConditional, region: tuple[Place, ...]) -> NaturalParameter:
+    def _weights(
+        self, derived: FiniteConditional | ChainConditional, region: tuple[Place, ...]
+    ) -> NaturalParameter:
         axes = self._axes(derived.statement)
         labels = Range(LABEL, 0, derived.size)
         found = (self._onto(p, axes) for p in derived.pieces)
@@ -372,6 +388,12 @@ def _refuse_improper(derived: Conditional, parameters: tuple[NaturalParameter, .
                 f"natural parameters ({shown}), which has no finite integral; give it a proper "
                 "prior, or take back the term that outweighs it."
             )
+
+
+def _size(graph: Graph, derived: Derived | Scan | ChainConditional) -> int:
+    """The number of elements that are drawn from a conditional."""
+    is_chain = isinstance(derived, ChainConditional)
+    return sum(_count(graph, s) for s in (derived.statements if is_chain else [derived.statement]))
 
 
 def _count(graph: Graph, statement: Statement) -> int:

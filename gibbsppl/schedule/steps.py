@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from gibbsppl.chained import ChainConditional
 from gibbsppl.concavity import LogConcave
 from gibbsppl.contractions import Contribution
 from gibbsppl.dependence import Place
@@ -18,7 +19,7 @@ from gibbsppl.rewrites import Rewrite
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.rewrites.parts import Part
 
-Kind = Literal["exact", "block", "finite", "concave", "move", "scan"]
+Kind = Literal["exact", "block", "finite", "chain", "concave", "move", "scan"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,9 @@ class _OfConditional:
     """What every step says of the conditional that it draws from."""
 
     __slots__ = ()
-    conditional: Conditional | FiniteConditional | LogConcave | NotConjugate | Scan
+    conditional: (
+        Conditional | FiniteConditional | ChainConditional | LogConcave | NotConjugate | Scan
+    )
 
     @property
     def statement(self) -> Statement:
@@ -141,6 +144,39 @@ class FiniteDraw(_OfConditional):
 
 
 @dataclass(frozen=True, slots=True)
+class ChainDraw(_OfConditional):
+    """A joint draw of labels that are tied to their neighbours along one axis.
+
+    ``weights`` are log weights by label, ``transitions`` by the label before and the label, at the
+    position of the one before (without positions where it is the same at all of them). ``step`` is
+    the dim of these positions. ``region`` is the smallest that has all labels that are drawn.
+    """
+
+    conditional: ChainConditional
+    weights: NaturalParameter
+    transitions: NaturalParameter
+    step: Dim
+    region: tuple[Place, ...]
+    kind: Kind = "chain"
+    family: Family | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the array."""
+        return self.statement.target.array.name
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """All statements of the array that have labels to be drawn."""
+        return self.conditional.statements
+
+    @property
+    def axis(self) -> int:
+        """The axis of the array that the chain is along."""
+        return self.conditional.axis
+
+
+@dataclass(frozen=True, slots=True)
 class ConcaveDraw(_OfConditional):
     """An exact draw by adaptive rejection: the log density is certified to be concave.
 
@@ -204,7 +240,7 @@ class ScanDraw(_OfConditional):
         return not self.approximate and not self.conditional.recomputed
 
 
-Step = ExactDraw | BlockDraw | FiniteDraw | ConcaveDraw | Move | ScanDraw
+Step = ExactDraw | BlockDraw | FiniteDraw | ChainDraw | ConcaveDraw | Move | ScanDraw
 
 
 @dataclass(frozen=True, slots=True)
