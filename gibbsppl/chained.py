@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
-from sympy import Add, Mul
+from sympy import Mul
 
 from gibbsppl.dependence import region_of, slices_of
 from gibbsppl.expressions import Dim, Expr, Leaf, Over, dims_of, mentions
-from gibbsppl.finite import LABEL, density_seen, label_limits, with_limits
+from gibbsppl.finite import LABEL, density_seen, label_limits, terms_of, with_limits
 from gibbsppl.graph import Factor, Graph, Marginal, Range, Statement, range_of
 from gibbsppl.pieces import Piece, View, views_of
 
@@ -136,9 +136,7 @@ class _Terms:
             into = self.pieces if len(views) == 1 else self.transitions
             into.append(Piece(factor, LABEL, views[:1], coefficient, over))
 
-    def _ordered(
-        self, views: tuple[View, ...], over: tuple[Range, ...]
-    ) -> tuple[View, ...] | None:
+    def _ordered(self, views: tuple[View, ...], over: tuple[Range, ...]) -> tuple[View, ...] | None:
         """The views of a term, the label before first; None where they are no neighbours."""
         indices = [i for v in views for i in v.indices]
         ranged = {r.dim for r in over}
@@ -148,7 +146,7 @@ class _Terms:
             return None
         if len(views) < 2:
             return views
-        pairs = zip(views[0].indices, views[1].indices, strict=True)
+        pairs = zip(*([i for i in v.indices if i is not None] for v in views), strict=True)
         apart = {axis: sp.sympify(b - a) for axis, (a, b) in enumerate(pairs) if a != b}
         if len(apart) != 1:
             return None
@@ -168,7 +166,7 @@ def _opened(
     density: Expr, over: tuple[Range, ...], name: str, sizes: Mapping[Dim, int]
 ) -> Iterator[tuple[Expr, tuple[Range, ...]]]:
     """The terms of a log density, those of sums over other dims too, with what each is over."""
-    for term in Add.make_args(sp.expand_mul(density, deep=False)):
+    for term in terms_of(density, lambda x: mentions(x, (name,))):
         sums = [f for f in Mul.make_args(term) if isinstance(f, Over) and mentions(f, (name,))]
         rest = term / sums[0] if len(sums) == 1 else term
         if len(sums) != 1 or mentions(rest, (name,)) or sums[0].bound[0] in dims_of(rest):

@@ -22,7 +22,7 @@ def chain_weights(module: Module, step: ChainDraw) -> str:
     labels = f"{chain.lower}..{chain.lower + chain.size - 1}"
     along = module.dims(step.statement)[step.axis]
     target = f"{step.name}[{', '.join(map(str, module.dims(step.statement)))}]"
-    doc = f"{target} | rest: log weights of {labels} (first axis), and by those before along {along}."
+    doc = f"{target} | rest: log weights of {labels}, and of each after each along {along}."
     return module.function(
         module.functions[step.name], doc, writer, [*body, "return log_weights, log_transitions"]
     )
@@ -72,5 +72,6 @@ def _known_text(module: Module, step: ChainDraw) -> str:
         shape = module.shape(step.statement)
         return Text(f"runtime.known_labels({shape}, {', '.join(parts)})")
 
-    text = module.hoisted.add(("known", step.name), f"{step.name}_is_known", make, "not drawn")
+    told = f"{step.name} that is not drawn"
+    text = module.hoisted.add(("known", step.name), f"{step.name}_is_known", make, told)
     return f'c["{text.code}"]'

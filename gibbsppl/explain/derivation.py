@@ -177,12 +177,13 @@ class _Derivation:
     def _blanket(self) -> list[str]:
         own = [s.name for s in self.step.statements]
         found = [blanket(self.graph, name) for name in own]
-        parents, children, others = (
-            dict.fromkeys(n for b in found for n in names(b) if n not in own)
-            for names in (lambda b: b.parents, lambda b: b.children, lambda b: b.co_parents)
+        rows = (
+            ("parents", [n for b in found for n in b.parents]),
+            ("children", [n for b in found for n in b.children]),
+            ("co-parents", [n for b in found for n in b.co_parents]),
         )
-        rows = (("parents", parents), ("children", children), ("co-parents", others))
-        return columns([(kind, ", ".join(names) or "none") for kind, names in rows])
+        listed = ((kind, [n for n in dict.fromkeys(names) if n not in own]) for kind, names in rows)
+        return columns([(kind, ", ".join(names) or "none") for kind, names in listed])
 
     def _log_densities(self) -> list[str]:
         lines = []
@@ -271,7 +272,7 @@ class _Derivation:
                 weights = self._summed((self.step.weights,))
                 return [("The log weights of the labels", self._labels() + weights)]
             case ChainDraw():
-                return [("The log weights of the labels, and of neighbours", self._chain(self.step))]
+                return [("The log weights of labels and of neighbours", self._chain(self.step))]
             case ScanDraw():
                 weights = [f"+ {self.notation.text(t)}" for t, _ in self.step.conditional.terms]
                 return [("The log weights of the labels", [*self._labels(), *indented(weights)])]

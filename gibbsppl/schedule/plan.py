@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from math import prod
 from typing import Any, assert_never
 
 import numpy as np
@@ -39,7 +38,7 @@ from gibbsppl.pieces import Piece, View
 from gibbsppl.readings import alpha, in_place
 from gibbsppl.rewrites import Rewritten, rewritten
 from gibbsppl.rewrites.collapsing import Scan, log_weights
-from gibbsppl.schedule.chains import chain_draw, with_chains
+from gibbsppl.schedule.chains import chain_draw, hull, with_chains
 from gibbsppl.schedule.staleness import check_fresh
 from gibbsppl.schedule.steps import (
     BlockDraw,
@@ -85,9 +84,7 @@ def check_elements(graph: Graph, elements: Collection[str]) -> None:
         )
 
 
-def planned(
-    model: Rewritten, *, exact: bool = False, elements: Collection[str] = ()
-) -> Schedule:
+def planned(model: Rewritten, *, exact: bool = False, elements: Collection[str] = ()) -> Schedule:
     """The schedule of a rewritten model: its stages in order, in each the largest first.
 
     Labels along a chain are drawn together, but for those of ``elements``.
@@ -98,8 +95,7 @@ def planned(
         maker = _Maker(stage.graph)
         own = [d for d in stage.derived if d.statement in stage.auxiliary]
         alone = [d for d in stage.derived if d.statement not in stage.auxiliary]
-        rest = with_chains(stage.graph, model.data, alone, elements)
-        ordered = (*own, *sorted(rest, key=lambda d: -_size(stage.graph, d)))
+        ordered = (*own, *with_chains(stage.graph, model.data, alone, elements))
         steps += map(maker.step, ordered)
         graphs += [stage.graph] * len(ordered)
     schedule = Schedule(
@@ -139,8 +135,7 @@ class _Maker:
 
     def step(self, derived: Derived | Scan | ChainConditional) -> Step:
         """The step that draws from a conditional."""
-        statement = derived.statement
-        region = region_of(self.graph, statement)
+        region = region_of(self.graph, derived.statement)
         match derived:
             case Conditional():
                 parameters = self._parameters(derived, region)
@@ -153,8 +148,7 @@ class _Maker:
             case FiniteConditional():
                 return FiniteDraw(derived, self._weights(derived, region), region)
             case ChainConditional():
-                everywhere = tuple(Range(a, 0, self.graph.sizes[a]) for a in self._axes(statement))
-                weights = self._weights(derived, everywhere)
+                weights = self._weights(derived, hull(self.graph, derived))
                 return chain_draw(self.graph, derived, weights, self.is_data)
             case LogConcave():
                 parameters, terms = self._weighed(derived, derived.place, region)
@@ -388,17 +382,6 @@ def _refuse_improper(derived: Conditional, parameters: tuple[NaturalParameter, .
                 f"natural parameters ({shown}), which has no finite integral; give it a proper "
                 "prior, or take back the term that outweighs it."
             )
-
-
-def _size(graph: Graph, derived: Derived | Scan | ChainConditional) -> int:
-    """The number of elements that are drawn from a conditional."""
-    is_chain = isinstance(derived, ChainConditional)
-    return sum(_count(graph, s) for s in (derived.statements if is_chain else [derived.statement]))
-
-
-def _count(graph: Graph, statement: Statement) -> int:
-    """The number of elements that a statement fills."""
-    return prod(1 if isinstance(p, int) else len(p) for p in region_of(graph, statement))
 
 
 def _named(axes: tuple[Dim, ...], view: View) -> tuple[Dim, ...]:

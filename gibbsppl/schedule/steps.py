@@ -163,7 +163,7 @@ class ChainDraw(_OfConditional):
     @property
     def name(self) -> str:
         """The name of the array."""
-        return self.statement.target.array.name
+        return str(self.statement.target.array.name)
 
     @property
     def statements(self) -> tuple[Statement, ...]:
