@@ -26,6 +26,7 @@ from models import (
     gaussian_mean,
     gaussian_mixture,
     gaussian_variance,
+    hidden_markov,
     horseshoe,
     iris,
     lda,
@@ -72,4 +73,5 @@ ALL = (
     poisson_tensor,
     dirichlet_process,
     iris,
+    hidden_markov,
 )
