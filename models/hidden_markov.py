@@ -9,9 +9,9 @@ All states are drawn together, forwards and back. They are exchangeable: the pos
 whatever the states are called, so that ``rate[0]`` has no meaning of its own. The quantities are of
 the states in the order of their rates, lowest first.
 
-The counts are from W. Zucchini and I. L. MacDonald (2009), "Hidden Markov Models for Time Series: An
-Introduction Using R", Chapman and Hall (from the U.S. Geological Survey); so is the model, which they
-fit by maximum likelihood.
+The counts are from W. Zucchini and I. L. MacDonald (2009), "Hidden Markov Models for Time Series:
+An Introduction Using R", Chapman and Hall (from the U.S. Geological Survey); so is the model, which
+they fit by maximum likelihood.
 """
 
 import json

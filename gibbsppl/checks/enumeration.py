@@ -184,14 +184,17 @@ def _chain_matrix(
         groups.setdefault(_key(rest), []).append(j)
     matrix = np.zeros((len(states), len(states)))
     for group in groups.values():
+        rows: dict[bytes, Floats] = {}  # (what is given does not depend on the labels, or is wrong)
         for i in group:
             copy = {name: np.array(value) for name, value in states[i].items()}
             given = program.given_rest[step.name](copy, constants)
-            log_q = np.array(
-                [log_terms_of(step, given, {**data, **states[j]}, sizes).sum() for j in group]
-            )
-            odds = np.exp(log_q - max(log_q.max(), np.finfo(float).min))
-            matrix[i, group] = odds / (odds.sum() or 1.0)
+            key = b"".join(np.asarray(g).tobytes() for g in given)
+            if key not in rows:
+                there = ({**data, **states[j]} for j in group)
+                log_q = np.array([log_terms_of(step, given, v, sizes).sum() for v in there])
+                odds = np.exp(log_q - max(log_q.max(), np.finfo(float).min))
+                rows[key] = odds / (odds.sum() or 1.0)
+            matrix[i, group] = rows[key]
     return matrix
 
 

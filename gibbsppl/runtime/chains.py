@@ -167,6 +167,7 @@ def _arranged(
         )
     if transitions.size and not transitions.max() < np.inf:
         raise RunError(f"{name}: a transition is not a number; look at what it is computed from.")
+    weights -= highest[..., None]
     return found
 
 

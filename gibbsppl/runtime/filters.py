@@ -40,9 +40,9 @@ WITHIN_TO_BETWEEN = 2.0
 class Filter:
     """``weights[t, sequence, label]`` and ``transitions[(t, sequence,) before, label]``.
 
-    They are logs if ``logs``; if not, so many steps as ``every`` says may go by without dividing by
-    the largest. ``possible`` is where a weight is not zero, if zeros are to be looked at
-    afterwards: each must be one in truth, and not by rounding.
+    The largest weight at each position is one. They are logs if ``logs``; if not, so many steps as
+    ``every`` says may go by without dividing by the largest. ``possible`` is where a weight is not
+    zero, if zeros are to be looked at afterwards: each must be one in truth, and not by rounding.
     """
 
     weights: Floats
@@ -135,7 +135,7 @@ def products(logs: Filter) -> Filter | None:
     zero: together this changes probabilities by less than rounding does. Then nothing underflows.
     """
     with np.errstate(all="ignore"):
-        weights = np.exp(logs.weights - logs.weights.max(axis=-1, keepdims=True))
+        weights = np.exp(logs.weights)
         most = logs.transitions.max(axis=(-2, -1), keepdims=True)
         lowered = logs.transitions - most
     transitions = np.exp(lowered)
@@ -220,7 +220,8 @@ class _Blocks:
                 scale += top if own.logs else np.log(top)
         now, top = own.scaled(now)
         if own.logs:
-            return now + (scale + top)
+            scale += top
+            return now + (scale - top_of(scale, -2))
         scale += np.log(top)
         scale[now.max(axis=-1, keepdims=True) == 0] = -np.inf
         return np.asarray(now * np.exp(scale - top_of(scale, -2)))

@@ -1,8 +1,8 @@
 """The hidden Markov model of earthquakes, exactly: labels summed out by the forward algorithm.
 
-What is left, two rates and two probabilities of staying, is integrated on a grid, in coordinates in
-which the posterior density is close to normal (logs and logits): sums over a grid that is finer than
-a standard deviation then converge faster than any power of its spacing.
+What is left, two rates and two probabilities of staying, is integrated on a grid, in coordinates
+in which the posterior density is close to normal (logs and logits): sums over a grid that is finer
+than a standard deviation then converge faster than any power of its spacing.
 """
 
 from itertools import product
@@ -13,8 +13,8 @@ from scipy.special import gammaln
 
 from references.quadrature import expectations
 
-# Spacing and reach of the grid, in standard deviations of each coordinate: that of a state from which
-# the chain hardly ever leaves has a long tail.
+# Spacing and reach of the grid, in standard deviations of each coordinate: that of a state that the
+# chain hardly ever leaves has a long tail.
 SPACING, REACH = 0.8, ((10, 10), (10, 10), (6, 14), (6, 14))
 
 
