@@ -136,7 +136,8 @@ class _Of:
         """The dim of probabilities with its coordinates: that of the label's own, if it has one."""
         first, labels = self.steps[0], self.labels
         sizes = self.model.schedule.graph_of(first).sizes
-        for dim in first.statement.event[:1]:
+        own = self.model.schedule.whole.variables[self.name].of
+        for dim in (*([own] if own else []), *first.statement.event[:1]):
             if labels == range(sizes[dim]) and dim.name not in self.draws.dims_of(self.name):
                 return dim.name, self.draws.coords.get(dim.name, np.asarray(labels))
         return f"{self.name}_label", np.asarray(labels)

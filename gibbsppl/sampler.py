@@ -53,7 +53,7 @@ def compile(  # noqa: A001  (the word of the field)
     """The Gibbs sampler of a model: derived, planned, written, loaded.
 
     ``blocks={"x": "elements"}`` draws the elements of ``x`` one after the other instead of
-    jointly. A variable without a good conditional gets one by auxiliary variables where an identity
+    jointly (vectors, labels along a chain). A variable without a good conditional gets one by auxiliary variables where an identity
     of ``gibbsppl.rewrites`` allows: ``rewrites={"Polya-Gamma": True}`` applies one wherever it
     fits, ``False`` forbids it; ``rewrites=False`` forbids all. ``collapse=("theta",)`` draws the
     labels that depend on ``theta`` one after the other with it integrated out;

@@ -35,12 +35,13 @@ sys.path[:0] = [str(ROOT), str(HERE)]
 import counts_by_hand
 import factorisation_by_hand
 import lda_by_hand
+import markov_by_hand
 import rats_by_hand
 import regression_by_hand
 
 import gibbsppl as gp
 from gibbsppl.initial import initial_state
-from models import lda, linear_regression, matrix_factorisation, rats
+from models import hidden_markov, lda, linear_regression, matrix_factorisation, rats
 
 TURNS = 9
 TURN_SECONDS = 0.15
@@ -136,6 +137,13 @@ def counts_pair(shape=(6000, 4000), cells=1_000_000, factors=20):
     return by_hand(counts_by_hand, constants), generated(counts_model(found, shape, factors))
 
 
+def markov_pair(positions=5000, states=4):
+    """A hidden Markov model of made-up counts."""
+    counts = markov_by_hand.made_up(positions, states)
+    model = hidden_markov.model(counts=counts, states=states)
+    return by_hand(markov_by_hand, markov_by_hand.prepare(counts, states)), generated(model)
+
+
 SWEEPS = {
     "rats, 30 x 5": rats_pair,
     "regression, 442 x 10": regression_pair,
@@ -146,6 +154,8 @@ SWEEPS = {
     ),
     "LDA, Reuters, 20 topics": lda_pair,
     "poisson factorisation 1M": counts_pair,
+    "hidden Markov, 5,000 x 4": markov_pair,
+    "hidden Markov, 100 x 2": lambda: markov_pair(100, 2),
 }
 
 
