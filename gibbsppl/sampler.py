@@ -52,14 +52,14 @@ def compile(  # noqa: A001  (the word of the field)
 ) -> Sampler:
     """The Gibbs sampler of a model: derived, planned, written, loaded.
 
-    ``blocks={"x": "elements"}`` draws the elements of ``x`` one after the other instead of
-    jointly (vectors, labels along a chain). A variable without a good conditional gets one by auxiliary variables where an identity
-    of ``gibbsppl.rewrites`` allows: ``rewrites={"Polya-Gamma": True}`` applies one wherever it
-    fits, ``False`` forbids it; ``rewrites=False`` forbids all. ``collapse=("theta",)`` draws the
-    labels that depend on ``theta`` one after the other with it integrated out;
-    ``approximate=True`` draws them at once, each given what the others were. ``exact=True``
-    refuses a sampler with a fallback move. Raises `CompileError` where no sampler can be made,
-    naming the variable and the reason.
+    ``blocks={"x": "elements"}`` draws the elements of ``x`` one after the other instead of jointly
+    (vectors, labels along a chain). A variable without a good conditional gets one by auxiliary
+    variables where an identity of ``gibbsppl.rewrites`` allows: ``rewrites={"Polya-Gamma": True}``
+    applies one wherever it fits, ``False`` forbids it; ``rewrites=False`` forbids all.
+    ``collapse=("theta",)`` draws the labels that depend on ``theta`` one after the other with it
+    integrated out; ``approximate=True`` draws them at once, each given what the others were.
+    ``exact=True`` refuses a sampler with a fallback move. Raises `CompileError` where no sampler
+    can be made, naming the variable and the reason.
     """
     if not hasattr(model, "graph"):
         raise CompileError(f"compile: found {model!r}, expected a gp.Model.")

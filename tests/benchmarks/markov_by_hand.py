@@ -3,9 +3,12 @@
     python tests/benchmarks/markov_by_hand.py [sweeps] [positions] [states]
 
 The model of ``models/hidden_markov.py``. The filter is a loop over positions, as one writes it; it
-runs beside the generated sweep on made-up counts, and both print effective draws per CPU second (the
-smallest bulk effective sample size of the rates and the probabilities of staying).
+runs beside the generated sweep on made-up counts, and both print effective draws per CPU second
+(the smallest bulk effective sample size of the rates and the probabilities of staying).
 """
+
+# Paths are set before what reads them is imported.
+# ruff: noqa: E402
 
 import sys
 import time
@@ -109,7 +112,9 @@ def main(sweeps=1000, positions=5000, states=4):
         ("generated", lambda: sampler.program.sweep(rng, ours, sampler.constants), ours),
     ):
         found = effective_per_second(one_sweep, lambda state=state: _read(state), sweeps)
-        print(f"{name:12}{found[0]:10.1f} effective draws per CPU second{found[1]:12.0f} us a sweep")
+        per_second, microseconds = found
+        print(f"{name:12}{per_second:10.1f} effective draws per CPU second", end="")
+        print(f"{microseconds:12.0f} us a sweep")
 
 
 if __name__ == "__main__":
