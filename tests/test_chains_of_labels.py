@@ -221,6 +221,44 @@ def test_long_sequences_are_the_same_in_blocks_and_as_logs(form, monkeypatch):
     np.testing.assert_allclose(shares, logs_shares, atol=rounding)
 
 
+def anything(rng):
+    """Log weights and log transitions of any size and shape, some of them impossible."""
+    size, count, sequences = rng.integers(1, 6), rng.integers(1, 200), rng.integers(1, 4)
+    log_weights = rng.normal(size=(size, count, sequences)) * 10.0 ** rng.integers(-1, 4)
+    log_transitions = rng.normal(size=(size, size)) * 10.0 ** rng.uniform(-1, 2.5)
+    if rng.random() < 0.5:
+        full = (size, size, count - 1, rng.choice([1, sequences]))
+        log_transitions = log_transitions[:, :, None, None] + rng.normal(size=full)
+    if rng.random() < 0.5:
+        impossible = rng.random(log_transitions.shape) < 0.3
+        log_transitions = np.where(impossible, IMPOSSIBLE, log_transitions)
+    if rng.random() < 0.3:
+        log_weights = np.where(rng.random(log_weights.shape) < 0.2, IMPOSSIBLE, log_weights)
+    return log_weights, log_transitions
+
+
+def test_products_and_logs_say_the_same_of_anything(monkeypatch):
+    rng = np.random.default_rng(0)
+    cases = [anything(rng) for _ in range(150)]
+
+    def found(log_weights, log_transitions):
+        try:
+            return runtime.smoothed(log_weights, log_transitions, name="z"), ""
+        except RunError as error:
+            return np.zeros(0), str(error)
+
+    as_they_come = [found(*case) for case in cases]
+    monkeypatch.setattr(chains, "products", lambda logs: None)
+    as_logs = [found(*case) for case in cases]
+    assert [told for _, told in as_they_come] == [told for _, told in as_logs]
+    assert {bool(told) for _, told in as_logs} == {True, False}
+    for case, (one, _), (other, _) in zip(cases, as_they_come, as_logs, strict=True):
+        # Logs lose the digits that they have before the point.
+        largest = max(np.abs(x[np.isfinite(x)]).max(initial=1.0) for x in case)
+        rounding = np.finfo(float).eps * largest * case[0].shape[1]
+        np.testing.assert_allclose(one, other, atol=rounding)
+
+
 def test_products_are_given_up_where_they_would_lose_a_way():
     # State 1 leads to 2 alone; 2 looks hopeless at first, and is all that is possible later.
     transitions = logs([[0.5, 0.5, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 1.0]])
@@ -268,6 +306,8 @@ def test_what_is_impossible_is_an_error_that_names_the_place():
     rng = np.random.default_rng(1)
     with pytest.raises(RunError, match=r"z: no labels are possible: up to z\[2\] every sequence"):
         runtime.chain(rng, weights, never, name="z")
+    with pytest.raises(RunError, match=r"z: no labels are possible: up to z\[1\]"):
+        runtime.chain(rng, np.zeros((2, 3)), np.full((2, 2), IMPOSSIBLE), name="z")
     both = np.stack([np.zeros((2, 4)), weights], axis=1)
     with pytest.raises(RunError, match=r"up to z\[1, 2\] every sequence"):
         runtime.chain(rng, both, never, name="z", axis=1)

@@ -137,7 +137,7 @@ def products(logs: Filter) -> Filter | None:
     with np.errstate(all="ignore"):
         weights = np.exp(logs.weights)
         most = logs.transitions.max(axis=(-2, -1), keepdims=True)
-        lowered = logs.transitions - most
+        lowered = logs.transitions - np.where(np.isneginf(most), 0.0, most)
     transitions = np.exp(lowered)
     apart = -float(lowered.min(initial=0.0, where=np.isfinite(lowered)))
     if not apart <= MOST_APART:
