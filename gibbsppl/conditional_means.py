@@ -32,7 +32,7 @@ from gibbsppl.errors import RunError
 from gibbsppl.evaluation import Floats
 from gibbsppl.schedule import Schedule
 from gibbsppl.schedule.staleness import stale_after
-from gibbsppl.schedule.steps import FiniteDraw, JointDraw, ScanDraw, Step
+from gibbsppl.schedule.steps import ChainDraw, FiniteDraw, JointDraw, ScanDraw, Step
 from gibbsppl.step_moments import Along, State, What, labels_of, numbers_of, refusal
 
 
@@ -128,14 +128,16 @@ class _Of:
     @property
     def labels(self) -> range:
         """All values that a label can have."""
-        own = [labels_of(s) for s in self.steps if isinstance(s, FiniteDraw | ScanDraw)]
+        kinds = FiniteDraw | ChainDraw | ScanDraw
+        own = [labels_of(s) for s in self.steps if isinstance(s, kinds)]
         return range(min(r.start for r in own), max(r.stop for r in own))
 
     def label_axis(self) -> tuple[str, NDArray[Any]]:
         """The dim of probabilities with its coordinates: that of the label's own, if it has one."""
         first, labels = self.steps[0], self.labels
         sizes = self.model.schedule.graph_of(first).sizes
-        for dim in first.statement.event[:1]:
+        own = self.model.schedule.whole.variables[self.name].of
+        for dim in (*([own] if own else []), *first.statement.event[:1]):
             if labels == range(sizes[dim]) and dim.name not in self.draws.dims_of(self.name):
                 return dim.name, self.draws.coords.get(dim.name, np.asarray(labels))
         return f"{self.name}_label", np.asarray(labels)
@@ -172,13 +174,17 @@ class _Of:
         states = [self._state(step, draw) for draw in part]
         model = self.model
         graph = model.schedule.graph_of(step)
-        own = Along(step, graph, model.program, model.constants, model.data, states)
-        if isinstance(step, JointDraw):
-            own.put_joint(self.what, self.name, found)
-        elif self.what == "probabilities":
-            own.put_probabilities(found, self.labels)
-        else:
-            own.put(own.moment(self.what), found)
+        for statement in step.statements:
+            own = Along(
+                step, graph, model.program, model.constants, model.data, states, statement
+            )
+            if isinstance(step, JointDraw):
+                own.put_joint(self.what, self.name, found)
+                break
+            if self.what == "probabilities":
+                own.put_probabilities(found, self.labels)
+            else:
+                own.put(own.moment(self.what), found)
 
     def _state(self, step: Step, draw: int) -> State:
         at = divmod(draw, self.draws.draws)

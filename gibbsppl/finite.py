@@ -6,7 +6,7 @@ range of the label follows from constants and data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,7 +56,7 @@ def finite_of(
 
     Every access of the label is replaced by a label dim; terms without it are dropped.
     """
-    limits = _limits(graph, statement, data)
+    limits = label_limits(graph, statement, data)
     if limits is None:
         return None
     lower, upper = limits
@@ -76,7 +76,9 @@ def finite_of(
     return FiniteConditional(statement, LABEL, lower, upper - lower + 1, tuple(pieces), by_element)
 
 
-def _limits(graph: Graph, statement: Statement, data: Mapping[str, Any]) -> tuple[int, int] | None:
+def label_limits(
+    graph: Graph, statement: Statement, data: Mapping[str, Any]
+) -> tuple[int, int] | None:
     """The smallest and largest label, if they follow from constants and data alone."""
     support = statement.support
     arrays = {str(s) for b in (support.lower, support.upper) for s in sp.sympify(b).free_symbols}
@@ -125,12 +127,29 @@ def _labelled(
         elif not any((e.args[0] - e.args[1]).is_number for e in meet):
             mapping[leaf] = Where(Mul(*meet), value, leaf)
     # (Under the sum on purpose: the copy says which of the summed elements is the label.)
-    terms = Add.make_args(sp.expand_mul(density.xreplace(mapping), deep=False))
+    terms = terms_of(density.xreplace(mapping), lambda x: LABEL in dims_of(x))
     coefficient = with_limits(Add(*(t for t in terms if LABEL in dims_of(t))))
     over = factor.over + tuple(Range(c, 0, sizes[Dim(root_of(c))]) for c in copies.values())
     if coefficient == 0:
         return None
     return Piece(factor.name, LABEL, (View(view.array, at),), coefficient, over)
+
+
+def terms_of(expr: Expr, depends: Callable[[Expr], bool]) -> Iterator[Expr]:
+    """The terms of a sum; of products, only factors that depend on something are multiplied out.
+
+    >>> a, b, x, y = sp.symbols("a b x y")
+    >>> sorted(map(str, terms_of((1 - a) * b * (x + y), lambda e: e.has(x, y))))
+    ['b*x*(1 - a)', 'b*y*(1 - a)']
+    """
+    for term in Add.make_args(expr):
+        factors = Mul.make_args(term)
+        product = sp.expand_mul(Mul(*(f for f in factors if depends(f))), deep=False)
+        if product.is_Add:
+            rest = [f for f in factors if not depends(f)]
+            yield from terms_of(Add(*(Mul(*rest, t) for t in product.args)), depends)
+        else:
+            yield term
 
 
 def _of_labels(x: Expr) -> bool:
@@ -148,9 +167,10 @@ def _with_limit(term: Expr, may_vanish: Callable[[Expr], bool]) -> Expr:
         return term.func(with_limits(term.body, may_vanish), *term.args[1:])
     if not term.is_Mul:
         return term
-    term = sp.expand_mul(term, deep=False)
-    if term.is_Add:
-        return with_limits(term, may_vanish)
+    # (not multiplied out further: where x is 0 and c is 1, ``log(x) - c * log(x)`` is no number)
+    terms = list(terms_of(term, lambda x: x.has(sp.log)))
+    if len(terms) > 1:
+        return with_limits(Add(*terms), may_vanish)
     logs = [f for f in term.args if isinstance(f, sp.log) and may_vanish(f.args[0])]
     rest = [f for f in term.args if f not in logs]
     if len(logs) != 1 or all(f.is_number for f in rest):

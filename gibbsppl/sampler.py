@@ -52,7 +52,8 @@ def compile(  # noqa: A001  (the word of the field)
 ) -> Sampler:
     """The Gibbs sampler of a model: derived, planned, written, loaded.
 
-    Variables whose log density is quadratic in all of them are drawn jointly.
+    Variables whose log density is quadratic in all of them are drawn jointly, and labels along a
+    chain.
     ``blocks={"x": "elements"}`` draws the elements of ``x`` one after the other instead,
     ``{"x": "alone"}`` jointly, but with no other variable; ``{("a", "b"): "together"}`` asks for a
     block, and ``blocks=False`` for none.

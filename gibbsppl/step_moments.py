@@ -19,16 +19,19 @@ import sympy as sp
 from gibbsppl.along_draws import DRAW
 from gibbsppl.backends.program import Constants, Program
 from gibbsppl.density import event_dims, regions
+from gibbsppl.dependence import region_of, slices_of
 from gibbsppl.errors import RunError
 from gibbsppl.evaluation import Floats, evaluate
 from gibbsppl.expressions import Array, Dim, Expr, Leaf, primed
 from gibbsppl.forward import fill
 from gibbsppl.graph import Graph, Range, Statement, size_of
 from gibbsppl.moments import Moments, NoFormula, Symbols, moments
+from gibbsppl.runtime.chains import known_labels, smoothed
 from gibbsppl.runtime.joint import joint_in
 from gibbsppl.runtime.labels import LogWeights
 from gibbsppl.schedule.steps import (
     BlockDraw,
+    ChainDraw,
     ConcaveDraw,
     ExactDraw,
     FiniteDraw,
@@ -45,7 +48,7 @@ Closed = ExactDraw | BlockDraw
 def refusal(step: Step, what: What) -> str | None:
     """Why a step's conditional has no such value, and what to do."""
     match step:
-        case FiniteDraw() | ScanDraw():
+        case FiniteDraw() | ChainDraw() | ScanDraw():
             return None
         case ConcaveDraw() | Move():
             return (
@@ -70,7 +73,7 @@ def refusal(step: Step, what: What) -> str | None:
 
 def labels_of(step: Step) -> range:
     """The values that a step draws labels from."""
-    assert isinstance(step, FiniteDraw | ScanDraw)
+    assert isinstance(step, FiniteDraw | ChainDraw | ScanDraw)
     return range(step.conditional.lower, step.conditional.lower + step.conditional.size)
 
 
@@ -161,11 +164,12 @@ class Along:
     constants: Constants
     data: Mapping[str, Any]
     states: Sequence[State]
+    of: Statement
 
     @property
     def statement(self) -> Statement:
         """The statement, its target in arrays whose first axis is the draws."""
-        own, along = self.step.statement, Range(DRAW, 0, len(self.states))
+        own, along = self.of, Range(DRAW, 0, len(self.states))
         target = Leaf(own.target.array, DRAW, *own.target.indices)
         return replace(own, target=target, over=(along, *own.over))
 
@@ -234,6 +238,8 @@ class Along:
     def _probabilities(self) -> Floats:
         """Those of a step's labels, the last axis, from the log weights."""
         shape = self.shape
+        if isinstance(self.step, ChainDraw):
+            return np.array([np.moveaxis(p, 0, -1) for p in self._smoothed(self.step)])
         # (as one array at first: entries of tables of log weights are read all at a time)
         given = (np.asarray(g) if isinstance(g, LogWeights) else g for g in self._given())
         logs = np.array(
@@ -241,6 +247,21 @@ class Along:
         )
         weights = np.exp(logs - logs.max(axis=1, keepdims=True))
         return np.moveaxis(weights / weights.sum(axis=1, keepdims=True), 1, -1)
+
+    def _smoothed(self, step: ChainDraw) -> Iterator[Floats]:
+        """The probabilities of labels along a chain, given all that is not of the chain."""
+        drawn = [
+            (
+                [(p.start, p.stop) for p in slices_of(region_of(self.graph, s))],
+                None if s.known == 0 else self.data[s.known.array.name],
+            )
+            for s in step.statements
+        ]
+        known = known_labels(self.shape, *drawn)
+        for state, given in zip(self.states, self._given(), strict=True):
+            now = state[step.name] if known.any() else np.zeros(self.shape)
+            place = {"axis": step.axis, "lower": step.conditional.lower}
+            yield smoothed(*given, name=step.name, now=now, known=known, **place)
 
     def _of_block(self, step: BlockDraw, formula: Expr, values: Mapping[str, Any]) -> Floats:
         """A formula over batches and the entries of a block, put back in the array's order."""
@@ -304,7 +325,7 @@ def numbers_of(step: Step, graph: Graph) -> int:
     size = sum(prod(graph.sizes[d] for d in dims) for dims in arrays)
     if isinstance(step, JointDraw):
         return max(1, size)
-    if isinstance(step, FiniteDraw | ScanDraw):
+    if isinstance(step, FiniteDraw | ChainDraw | ScanDraw):
         return max(1, size * step.conditional.size)
     axes = [p.axes for p in step.parameters]
     return max(1, size, *(prod(size_of(d, graph.sizes) for d in own) for own in axes))

@@ -26,6 +26,7 @@ from models import (
     gaussian_mean,
     gaussian_mixture,
     gaussian_variance,
+    hidden_markov,
     horseshoe,
     iris,
     ising,
@@ -76,4 +77,5 @@ ALL = (
     iris,
     ising,
     potts_segmentation,
+    hidden_markov,
 )

@@ -12,12 +12,13 @@ sys.path.insert(0, str(Path(__file__).parent / "benchmarks"))
 import factorisation_by_hand
 import ising_by_hand
 import lda_by_hand
+import markov_by_hand
 import rats_by_hand
 import regression_by_hand
 from references import ising as ising_exactly
 from references.monte_carlo import disagreements
 
-from models import lda, linear_regression, matrix_factorisation, rats
+from models import hidden_markov, lda, linear_regression, matrix_factorisation, rats
 
 
 def test_rats_by_hand_agrees_with_the_reference():
@@ -37,6 +38,18 @@ def test_regression_by_hand_agrees_with_the_reference():
     names = ["intercept", *(f"beta[{c}]" for c in linear_regression.COLUMNS), "tau", "tau_beta"]
     found = dict(zip(names, np.array(kept[100:]).T, strict=True))
     assert disagreements(found, linear_regression.REFERENCE) == {}
+
+
+def test_states_by_hand_agree_with_the_reference():
+    constants = markov_by_hand.prepare(hidden_markov.EARTHQUAKES["counts"], 2)
+    rng = np.random.default_rng(1)
+    state = markov_by_hand.start(rng, constants)
+    kept = []
+    for _ in range(2100):
+        markov_by_hand.sweep(rng, state, constants)
+        kept.append(dict(state))
+    draws = {n: np.array([s[n] for s in kept[100:]])[None] for n in ("rate", "P", "z")}
+    assert disagreements(hidden_markov.quantities(draws), hidden_markov.REFERENCE) == {}
 
 
 def test_factorisation_by_hand_agrees_with_the_reference():

@@ -353,8 +353,8 @@ LABEL_BUGS = {
 def test_labels_by_ratio_and_by_enumeration(bug, coupled):
     model, data = labels(coupled), label_data(coupled)
     source = LABELS.replace(*LABEL_BUGS[bug]) if bug else LABELS
-    rows = checked(model, source, data)
-    steps = plan(model, data).steps
+    rows = checked(model, source, data, elements=("z",))
+    steps = plan(model, data, elements=("z",)).steps
     result = enumerate_sweep(model, load(source), steps, data, {"z": np.zeros(3, dtype=int)})
 
     assert [r.kind for r in rows] == ["finite"]
@@ -369,7 +369,7 @@ def test_coupled_labels_drawn_as_a_batch_do_not_leave_the_posterior_invariant():
     from dataclasses import replace
 
     model, data = labels(coupled=True), label_data(coupled=True)
-    (step,) = plan(model, data).steps
+    (step,) = plan(model, data, elements=("z",)).steps
     batch = replace(step, conditional=replace(step.conditional, elements=False))
     start = {"z": np.zeros(3, dtype=int)}
 

@@ -422,6 +422,9 @@ LARGE = {
 }
 
 
+SETTINGS = {"a Gaussian field": {"blocks": {"x": "elements"}}}
+
+
 @pytest.fixture
 def all_large(monkeypatch):
     """Lattices of any size are treated like large ones."""
@@ -431,7 +434,7 @@ def all_large(monkeypatch):
 @pytest.mark.parametrize("name", LARGE)
 @pytest.mark.usefixtures("all_large")
 def test_parameters_of_one_colour_are_those_of_its_elements(name):
-    sampler = gp.compile(LARGE[name])
+    sampler = gp.compile(LARGE[name], **SETTINGS.get(name, {}))
 
     assert set(sampler.program.by_colour) == {coloured_step(sampler).name}
     assert sampler.verify().passed
@@ -449,7 +452,7 @@ FORGOTTEN = {
 @pytest.mark.parametrize("name", FORGOTTEN)
 @pytest.mark.usefixtures("all_large")
 def test_the_ratio_check_finds_a_wrong_parameter_of_one_colour(name):
-    sampler = gp.compile(LARGE[name])
+    sampler = gp.compile(LARGE[name], **SETTINGS.get(name, {}))
     start = sampler.source.index("_by_colour(s, c):")
     pattern, wrong = FORGOTTEN[name]
     changed, count = re.subn(pattern, wrong, sampler.source[start:], count=1)

@@ -13,6 +13,7 @@ from references import dirichlet_process as process_by_hand
 from references import dyes as dyes_by_quadrature
 from references import eight_schools as schools_by_quadrature
 from references import gaussian as gaussian_by_quadrature
+from references import hidden_markov as markov_by_quadrature
 from references import horseshoe as horseshoe_by_hand
 from references import iris as iris_by_hand
 from references import ising as ising_by_summation
@@ -48,6 +49,7 @@ from models import (
     eight_schools,
     gaussian,
     gaussian_mixture,
+    hidden_markov,
     horseshoe,
     iris,
     lda,
@@ -111,6 +113,7 @@ STEPS = {
     "iris": {"weight": DIRICHLET, "mu": BLOCK, "tau": ("exact", "Wishart"), "z": LABELS},
     "ising": {"up": ("exact", "Bernoulli")},
     "potts_segmentation": {"mean": NORMAL, "tau": GAMMA, "label": LABELS},
+    "hidden_markov": {"P": DIRICHLET, "rate": GAMMA, "z": ("chain", None)},
 }
 
 # What augmentation makes of some of these steps.
@@ -182,6 +185,9 @@ def independent_means(name, **form):
             means = selection_by_summation.means(*data, **form)
             assert min(means.pop(f"gate[{c}]") for c in spike_and_slab.SURE) > 0.9999
             return means
+        case "hidden_markov":
+            first, counts = hidden_markov.EARTHQUAKES.values()
+            return markov_by_quadrature.means(counts, hidden_markov.YEAR - first, shape=2, rate=0.1)
         case "beetles":
             return beetles_by_quadrature.means(**beetles.BEETLES, link="logit")
 
@@ -232,13 +238,15 @@ def test_data_have_the_published_sizes_and_moments():
     assert np.round(kinds, 3).tolist() == [
         [5.006, 3.428, 1.462, 0.246], [5.936, 2.77, 4.26, 1.326], [6.588, 2.974, 5.552, 2.026],
     ]  # fmt: skip
+    earthquakes = np.array(hidden_markov.EARTHQUAKES["counts"])
+    assert (earthquakes.mean().round(2), earthquakes.var(ddof=1).round(2)) == (19.36, 51.57)
     assert {sum(counts) for counts in ordered_probit.CHEESES.values()} == {52}
     assert [sum(counts) for counts in capture_recapture.SUNFISH.values()] == [162, 24]
 
 
 EXACT = (
     "gaussian", "eight_schools", "linear_regression", "capture_recapture", "spike_and_slab",
-    "ising",
+    "ising", "hidden_markov",
 )  # fmt: skip
 
 

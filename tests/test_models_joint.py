@@ -37,6 +37,7 @@ from models import (
     gaussian_mean,
     gaussian_mixture,
     gaussian_variance,
+    hidden_markov,
     horseshoe,
     iris,
     lda,
@@ -170,6 +171,9 @@ SMALL = {
         nu=6,
         scale=2,
     ),
+    "hidden_markov": partial(
+        hidden_markov.model, (1, 0, 4, 2), states=2, shape=3, rate=2, concentration=1.5
+    ),
 }  # fmt: skip
 
 
@@ -236,6 +240,11 @@ WAYS = {
         "means integrated out": {"collapse": ("mu",)},
         "precisions integrated out": {"collapse": ("tau",)},
         "sticks and means integrated out": {"collapse": ("v", "mu")},
+    },
+    "hidden_markov": {
+        "one by one": {"blocks": {"z": "elements"}},
+        "rates integrated out": {"collapse": ("rate",)},
+        "transitions integrated out": {"collapse": ("P",)},
     },
     "iris": {w: s for w, s in iris.WAYS.items() if s}
     | {

@@ -40,7 +40,7 @@ LAYERS = (
     ("signs", "limits", "dependence"),
     ("elements", "curvature", "readings"),
     ("finite", "matching", "contractions"),
-    ("concavity",),
+    ("chained", "concavity"),
     ("forms",),
     ("recession",),
     ("separation",),
@@ -74,11 +74,9 @@ LAYERS = (
 # No module of these names a distribution: what they know of one is its row in the table.
 GENERIC = (
     "logs", "gates", "changes", "pieces", "signs", "limits", "dependence", "elements", "curvature",
-    "readings", "finite", "matching", "contractions", "concavity", "forms",
+    "readings", "finite", "chained", "matching", "contractions", "concavity", "forms",
     "recession", "separation", "conditionals", "quadratic", "priors", "rescaling", "repairs",
-    "rewrites", "centring", "schedule", "backends", "propriety", "chains", "recording", "run",
-    "recession", "separation", "conditionals", "priors", "rescaling", "repairs", "rewrites",
-    "centring", "conflicts", "colours", "schedule", "backends", "propriety", "chains",
+    "rewrites", "centring", "conflicts", "colours", "schedule", "backends", "propriety", "chains",
     "recording", "run",
 )  # fmt: skip
 

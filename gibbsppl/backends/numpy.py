@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from gibbsppl.backends.by_colour import by_colour, name_by_colour
+from gibbsppl.backends.chained import chain_weights
 from gibbsppl.backends.joint import joint_coefficients
 from gibbsppl.backends.labels import log_weights
 from gibbsppl.backends.lines import INDENT, indented
@@ -21,6 +22,7 @@ from gibbsppl.backends.scans import carried_functions, scan_functions
 from gibbsppl.backends.sweep import augment, sweep
 from gibbsppl.schedule.steps import (
     BlockDraw,
+    ChainDraw,
     ConcaveDraw,
     ExactDraw,
     FiniteDraw,
@@ -94,6 +96,8 @@ def _given_rest(module: Module, step: Step) -> str:
             return joint_coefficients(module, step)
         case FiniteDraw():
             return log_weights(module, step)
+        case ChainDraw():
+            return chain_weights(module, step)
         case ConcaveDraw() | Move():
             return log_density(module, step)
         case ScanDraw():
@@ -134,7 +138,8 @@ def _tables(module: Module) -> str:
         lines.append(f"PASSING = {tuple(sorted(module.schedule.passing))!r}")
     if module.schedule.parts:
         lines.append(f"PARTS = { ({p.name: p.of for p in module.schedule.parts})!r}")
-    coloured = [(s.name, colours_name(module, s)) for s in module.schedule.steps if s.is_coloured]
+    steps = [s for s in module.schedule.steps if not isinstance(s, JointDraw)]
+    coloured = [(s.name, colours_name(module, s)) for s in steps if s.is_coloured]
     if coloured:
         pairs = "".join(f"{INDENT}{n!r}: {c!r},\n" for n, c in coloured)
         lines.append(f"COLOURS = {{\n{pairs}}}")

@@ -9,6 +9,7 @@ from typing import assert_never
 import sympy as sp
 
 from gibbsppl.backends.by_colour import name_by_colour, sweep_lines
+from gibbsppl.backends.chained import chain_lines
 from gibbsppl.backends.joint import joint_lines
 from gibbsppl.backends.lines import INDENT, indented, renamed
 from gibbsppl.backends.module import Module
@@ -20,6 +21,7 @@ from gibbsppl.expressions import Expr, Leaf, mentions
 from gibbsppl.rewrites.parts import Part
 from gibbsppl.schedule.steps import (
     BlockDraw,
+    ChainDraw,
     ConcaveDraw,
     ExactDraw,
     FiniteDraw,
@@ -94,6 +96,8 @@ def _drawn(module: Module, step: Step) -> list[str]:
             return joint_lines(module, step)
         case FiniteDraw():
             return _labels(module, step)
+        case ChainDraw():
+            return chain_lines(module, step)
         case ConcaveDraw():
             return _concave(module, step)
         case Move():

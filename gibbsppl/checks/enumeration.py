@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 from gibbsppl.backends.program import Program
 from gibbsppl.checks.calls import calls_of, of_statement
 from gibbsppl.checks.perturb import free_elements
-from gibbsppl.checks.steps import exact_parts, in_array_order, log_weights
+from gibbsppl.checks.steps import exact_parts, in_array_order, log_terms_of, log_weights
 from gibbsppl.checks.table import verdict
 from gibbsppl.density import log_joint, regions
 from gibbsppl.errors import CompileError
-from gibbsppl.evaluation import Floats, Values, evaluate
+from gibbsppl.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.forward import fill
 from gibbsppl.graph import Graph, Statement
-from gibbsppl.schedule.steps import ExactDraw, FiniteDraw, Step
+from gibbsppl.schedule.steps import ChainDraw, ExactDraw, FiniteDraw, Step
 
 LARGEST = 4096
 
@@ -76,8 +76,8 @@ def enumerate_sweep(
     return Enumeration(states, posterior, transition, discrepancy, tolerance)
 
 
-def _of_labels(step: Step) -> FiniteDraw | ExactDraw:
-    if isinstance(step, FiniteDraw | ExactDraw) and step.statement.support.is_finite:
+def _of_labels(step: Step) -> FiniteDraw | ExactDraw | ChainDraw:
+    if isinstance(step, FiniteDraw | ExactDraw | ChainDraw) and step.statement.support.is_finite:
         return step
     raise CompileError(
         f"{step.name}: its step is of kind {step.kind!r}, expected an exact draw of "
@@ -140,11 +140,13 @@ def _step_matrix(
     graph: Graph,
     program: Program,
     constants: Any,
-    step: FiniteDraw | ExactDraw,
+    step: FiniteDraw | ExactDraw | ChainDraw,
     data: Values,
     states: Sequence[Mapping[str, Any]],
 ) -> Floats:
     """The transition matrix of one step; drawn in several calls, the product over these."""
+    if isinstance(step, ChainDraw):
+        return _chain_matrix(program, constants, step, data, states, graph.sizes)
     statement = step.statement
     free = free_elements(statement, {**data, **states[0]}, graph.sizes)
     lower, upper = _range(graph, statement, {**data, **states[0]})
@@ -169,6 +171,37 @@ def _each(free: Any) -> Iterator[Any]:
         only = np.zeros(free.shape, dtype=bool)
         only[where] = True
         yield only
+def _chain_matrix(
+    program: Program,
+    constants: Any,
+    step: ChainDraw,
+    data: Values,
+    states: Sequence[Mapping[str, Any]],
+    sizes: Sizes,
+) -> Floats:
+    """The transition matrix of a draw of all labels of a chain together.
+
+    From each state to those that differ in these labels alone, in proportion to what the step's
+    generated function says of them.
+    """
+    groups: dict[bytes, list[int]] = {}
+    for j, state in enumerate(states):
+        rest = {n: v for n, v in state.items() if n != step.name}
+        groups.setdefault(_key(rest), []).append(j)
+    matrix = np.zeros((len(states), len(states)))
+    for group in groups.values():
+        rows: dict[bytes, Floats] = {}  # (what is given does not depend on the labels, or is wrong)
+        for i in group:
+            copy = {name: np.array(value) for name, value in states[i].items()}
+            given = program.given_rest[step.name](copy, constants)
+            key = b"".join(np.asarray(g).tobytes() for g in given)
+            if key not in rows:
+                there = ({**data, **states[j]} for j in group)
+                log_q = np.array([log_terms_of(step, given, v, sizes).sum() for v in there])
+                odds = np.exp(log_q - max(log_q.max(), np.finfo(float).min))
+                rows[key] = odds / (odds.sum() or 1.0)
+            matrix[i, group] = rows[key]
+    return matrix
 
 
 def _range(graph: Graph, statement: Statement, values: Values) -> tuple[int, int]:

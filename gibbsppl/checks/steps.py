@@ -5,6 +5,7 @@ density of those values (up to a constant), as an array of terms whose sum count
 
 - exact: one array of natural parameters per statistic, to be summed with the statistics;
 - finite: log weights, label axis first, then the axes of the region;
+- chain: log weights of the whole array, and log transitions (before, label, then all axes);
 - block: the coefficients of ``x[k]`` and of ``x[k] x[l]``, batch axes first;
 - joint: the coefficients of elements, of their squares, and of products of two of them;
 - move: a function from the whole array to its log density.
@@ -28,6 +29,7 @@ from gibbsppl.graph import Range, Statement
 from gibbsppl.matching import Conditional
 from gibbsppl.schedule.steps import (
     BlockDraw,
+    ChainDraw,
     ConcaveDraw,
     ExactDraw,
     FiniteDraw,
@@ -52,6 +54,8 @@ def log_terms_of(
                 return _exact_terms(conditional, given, values, sizes)
             case FiniteDraw() | ScanDraw():
                 return _finite_terms(step, given, values, sizes)
+            case ChainDraw():
+                return _chain_terms(step, given, values)
             case BlockDraw():
                 return _block_terms(step, given, values, sizes)
             case JointDraw():
@@ -233,6 +237,24 @@ def _finite_terms(step: FiniteDraw | ScanDraw, given: Any, values: Values, sizes
     weights = log_weights(step, given, labels.shape)
     index = np.rint(labels).astype(int) - step.conditional.lower
     return np.ravel(np.take_along_axis(weights, index[None], axis=0))
+
+
+def _chain_terms(step: ChainDraw, given: Any, values: Values) -> Floats:
+    """What each label of the array weighs, and each two that are next to each other."""
+    weights, transitions = (np.asarray(g, dtype=np.float64) for g in given)
+    labels = np.rint(np.asarray(values[step.name])).astype(int) - step.conditional.lower
+    full = np.broadcast_to(weights, (len(weights), *labels.shape))
+    own = np.take_along_axis(full, labels[None], axis=0)
+    count = labels.shape[step.axis]
+    before = labels.take(range(count - 1), axis=step.axis)
+    after = labels.take(range(1, count), axis=step.axis)
+    if transitions.ndim > 2:
+        size = len(weights)
+        full = np.broadcast_to(transitions, (size, size, *before.shape))
+        pairs = full[(before, after, *np.indices(before.shape))]
+    else:
+        pairs = transitions[before, after]
+    return np.concatenate([np.ravel(own), np.ravel(pairs)])
 
 
 def log_weights(step: FiniteDraw | ScanDraw, given: Any, shape: tuple[int, ...]) -> Floats:

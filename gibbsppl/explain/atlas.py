@@ -30,6 +30,7 @@ from gibbsppl.language import Model
 from gibbsppl.schedule.plan import plan
 from gibbsppl.schedule.steps import (
     BlockDraw,
+    ChainDraw,
     ConcaveDraw,
     ExactDraw,
     FiniteDraw,
@@ -133,7 +134,7 @@ def kind_of(step: Step) -> str:
     match step:
         case ExactDraw() | BlockDraw() | JointDraw():
             return CLOSED
-        case FiniteDraw() | ScanDraw():
+        case FiniteDraw() | ChainDraw() | ScanDraw():
             return FINITE
         case ConcaveDraw():
             return CONCAVE

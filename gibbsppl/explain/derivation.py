@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, assert_never
 
+from gibbsppl.chained import PREVIOUS
 from gibbsppl.contractions import Contribution
 from gibbsppl.errors import CompileError
 from gibbsppl.explain.columns import columns, indented
@@ -30,6 +31,7 @@ from gibbsppl.explain.terms import (
     reach,
     statistic_shown,
     touches,
+    transitions_of,
 )
 from gibbsppl.expressions import Array, Dim, Expr, dims_of
 from gibbsppl.graph import Factor, Graph, Scatter, Statement
@@ -40,6 +42,7 @@ from gibbsppl.pieces import Piece, bounds_seen
 from gibbsppl.repairs import diagnoses, family_named, proposed, tried
 from gibbsppl.schedule.steps import (
     BlockDraw,
+    ChainDraw,
     ConcaveDraw,
     ExactDraw,
     FiniteDraw,
@@ -203,6 +206,8 @@ class _Derivation:
                 rows = [(self.notation.text(p.coefficient), p.factor) for p in pieces]
                 told = f"with the label put in place of {self.statement.target}:"
                 return [told, *columns([("log weight", "from"), *rows])]
+            case ChainDraw():
+                return self._along_chain(self.step)
             case ScanDraw():
                 return self._scanned(self.step)
             case ExactDraw() | BlockDraw():
@@ -218,6 +223,18 @@ class _Derivation:
         head = ("statistic", "coefficient", "from", "summed over")
         collected = columns([head, *(self._piece(p) for p in found if touches(p, self.step))])
         return new_variable_told(self.step.conditional, self.notation) + collected
+
+    def _along_chain(self, step: ChainDraw) -> list[str]:
+        """The terms that read one label, and those that read two neighbours."""
+        text, chain = self.notation.text, step.conditional
+        told = []
+        for heading, pieces in (
+            (f"those with one {step.name}, the label put in its place:", chain.pieces),
+            (f"those with two neighbours, {PREVIOUS} the one before:", chain.transitions),
+        ):
+            rows = [(text(p.coefficient), p.factor) for p in pieces]
+            told += [heading, *columns([("log weight", "from"), *rows])]
+        return told
 
     def _scanned(self, step: ScanDraw) -> list[str]:
         """What is integrated out, and what one element of the label adds to its parameters."""
@@ -264,6 +281,8 @@ class _Derivation:
             case FiniteDraw():
                 weights = self._summed((self.step.weights,))
                 return [("The log weights of the labels", self._labels() + weights)]
+            case ChainDraw():
+                return [("The log weights of labels and of neighbours", self._chain(self.step))]
             case ScanDraw():
                 weights = [f"+ {self.notation.text(t)}" for t, _ in self.step.conditional.terms]
                 return [("The log weights of the labels", [*self._labels(), *indented(weights)])]
@@ -316,12 +335,28 @@ class _Derivation:
             "exp(log weight), the log weight being the sum of",
         ]
 
+    def _chain(self, step: ChainDraw) -> list[str]:
+        """What the labels weigh, and the recursion that draws them together."""
+        along = self.graph.variables[step.name].dims[step.axis]
+        t, before = step.name + f"[{along}]", step.name + f"[{along} - 1]"
+        return [
+            f"all {t} have together a probability proportional to exp of the sum of",
+            f"a({t}), with a(label) the sum of",
+            *self._summed((step.weights,)),
+            f"and b({before}, {t}), with b({PREVIOUS}, label) the sum of",
+            *self._summed((transitions_of(step),)),
+            "drawn by forward filtering, backward sampling (Chib 1996; Scott 2002):",
+            f"   f({t}) = exp(a({t})) * sum(f({before}) * exp(b({before}, {t}))), forwards;",
+            f"   the last label from f, then backwards {before}, given {t},",
+            f"   with probability proportional to f({before}) * exp(b({before}, {t})).",
+        ]
+
     def _summed(self, parameters: Iterable[NaturalParameter]) -> list[str]:
         """The contributions to each natural parameter, each with its factor."""
         lines, step = [], self.step
         assert not isinstance(step, JointDraw)
         for j, parameter in enumerate(parameters, 1):
-            if not isinstance(step, FiniteDraw):
+            if not isinstance(step, FiniteDraw | ChainDraw):
                 shown = statistic_shown(parameter, step, self.graph)
                 lines.append(f"eta_{j}, the coefficient of {self.notation.text(shown)}:")
             rows = [

@@ -12,13 +12,20 @@ from typing import Any, assert_never
 
 from gibbsppl.colours import colours_told
 from gibbsppl.explain.names import drawn_name
-from gibbsppl.explain.terms import bounds_told, log_density_text, parameter_text, quadratic_text
+from gibbsppl.explain.terms import (
+    bounds_told,
+    log_density_text,
+    parameter_text,
+    quadratic_text,
+    transitions_of,
+)
 from gibbsppl.graph import PLAIN, Graph
 from gibbsppl.matching import NotConjugate
 from gibbsppl.notation import Notation, short_notation, wrapped
 from gibbsppl.repairs import family_named, nearest, proposed
 from gibbsppl.schedule.steps import (
     BlockDraw,
+    ChainDraw,
     ConcaveDraw,
     ExactDraw,
     FiniteDraw,
@@ -149,7 +156,7 @@ def owner(step: Step) -> str:
             return step.family.name
         case ConcaveDraw():
             return f"{step.kernel}{_of_change(step)}"
-        case FiniteDraw() | ScanDraw():
+        case FiniteDraw() | ChainDraw() | ScanDraw():
             lower = step.conditional.lower
             return f"labels {lower}..{lower + step.conditional.size - 1}"
         case Move():
@@ -175,6 +182,9 @@ def how_drawn(step: Step, schedule: Schedule) -> str:
         return colours_told(step.colours)
     if isinstance(step, JointDraw):
         return f"jointly, {step.layout}"
+    if isinstance(step, ChainDraw):
+        dims = schedule.whole.variables[step.name].dims
+        return f"jointly along {dims[step.axis].name}"
     if not isinstance(step, BlockDraw):
         return ""
     dims = schedule.whole.variables[step.statement.target.array.name].dims
@@ -200,6 +210,10 @@ def _formula(step: Step, notation: Notation) -> tuple[str, list[str], str]:
             return "log density = ", [quadratic_text(step, notation)], ""
         case FiniteDraw():
             return "log weight = ", [parameter_text(step.weights, step, notation)], ""
+        case ChainDraw():
+            weights = "log weight = " + parameter_text(step.weights, step, notation)
+            pairs = "log transition = " + parameter_text(transitions_of(step), step, notation)
+            return "", [weights, pairs], ""
         case ScanDraw():
             terms = [notation.text(t) for t, _ in step.conditional.terms]
             return "log weight = ", [" + ".join(terms)], ""

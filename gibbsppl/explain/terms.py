@@ -11,14 +11,17 @@ from dataclasses import replace
 import sympy as sp
 from sympy import Add, Mul
 
+from gibbsppl.chained import PREVIOUS
 from gibbsppl.contractions import Contribution
 from gibbsppl.dependence import Place
 from gibbsppl.expressions import Dim, Equals, Expr, Leaf, Over, substitute
+from gibbsppl.finite import LABEL
 from gibbsppl.graph import Graph, Range
 from gibbsppl.notation import Notation, signed_sum
 from gibbsppl.pieces import Piece
 from gibbsppl.schedule.steps import (
     BlockDraw,
+    ChainDraw,
     ConcaveDraw,
     ExactDraw,
     FiniteDraw,
@@ -32,6 +35,31 @@ from gibbsppl.schedule.steps import (
 def parameter_text(parameter: NaturalParameter, step: Single, notation: Notation) -> str:
     """All contributions to a natural parameter, as one sum."""
     return _sum_text(contributions_of(parameter, step), parameter.axes, step, notation)
+
+
+def transitions_of(step: ChainDraw) -> NaturalParameter:
+    """The log weights of two neighbours, said at the position of the later one."""
+    parameter = step.transitions
+    dims = step.statement.target.indices
+    if len(parameter.axes) == 2:
+        return parameter
+    at = 2 + step.axis
+    along = dims[step.axis]
+    later = (
+        replace(
+            c,
+            value=substitute(c.value, {step.step: along - 1}),
+            place=(*c.place[:at], _after(c.place[at], along), *c.place[at + 1 :]),
+        )
+        for c in parameter.contributions
+    )
+    axes = (*parameter.axes[:at], along, *parameter.axes[at + 1 :])
+    return replace(parameter, axes=axes, contributions=tuple(later))
+
+
+def _after(place: Place, along: Dim) -> Place:
+    """A place moved on by one position."""
+    return place + 1 if isinstance(place, int) else Range(along, place.start + 1, place.stop + 1)
 
 
 def bounds_told(step: ExactDraw | BlockDraw, notation: Notation) -> list[str]:
@@ -77,9 +105,10 @@ def contributions_of(parameter: NaturalParameter, step: Single) -> tuple[Contrib
     )
     drawn = zip(reversed(parameter.axes), reversed(step.region), strict=False)
     pinned: dict[Expr, Expr] = {axis: sp.Integer(p) for axis, p in drawn if isinstance(p, int)}
-    if isinstance(step, FiniteDraw) and step.conditional.lower:
+    if isinstance(step, FiniteDraw | ChainDraw) and step.conditional.lower:
         # Said of the label's value, not of its place among the log weights.
-        pinned[step.conditional.label] = step.conditional.label - step.conditional.lower
+        for label in (LABEL, PREVIOUS):
+            pinned[label] = label - step.conditional.lower
     return tuple(
         replace(c, value=substitute(c.value, pinned)) for c in (*parameter.contributions, *squares)
     )

@@ -1,5 +1,6 @@
 """What generated code calls: functions, sums by index, draws, moves. NumPy and SciPy only."""
 
+from gibbsppl.runtime.chains import chain, known_labels, smoothed
 from gibbsppl.runtime.concave import (
     log_concave,
     log_concave_colours,
@@ -205,6 +206,7 @@ __all__ = [
     "binomial",
     "centred",
     "chart_colours",
+    "chain",
     "chi_squared",
     "cos",
     "dirichlet",
@@ -225,6 +227,7 @@ __all__ = [
     "inverse_gamma",
     "inverse_gaussian",
     "inverse_wishart",
+    "known_labels",
     "labels",
     "laplace",
     "log",
@@ -333,6 +336,7 @@ __all__ = [
     "slice_elements",
     "slice_integers",
     "slice_part",
+    "smoothed",
     "softplus",
     "sqrt",
     "sum_of_squares",

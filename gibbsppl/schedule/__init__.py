@@ -5,6 +5,7 @@ from gibbsppl.schedule.plan import plan, planned
 from gibbsppl.schedule.steps import (
     BlockDraw,
     Bound,
+    ChainDraw,
     ConcaveDraw,
     ExactDraw,
     FiniteDraw,
@@ -20,6 +21,7 @@ __all__ = [
     "BlockDraw",
     "Blocks",
     "Bound",
+    "ChainDraw",
     "ConcaveDraw",
     "ExactDraw",
     "FiniteDraw",

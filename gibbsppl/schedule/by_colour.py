@@ -22,7 +22,15 @@ from gibbsppl.dependence import never_meet, overlap
 from gibbsppl.expressions import Dim, Equals, Expr, copy_of, substitute
 from gibbsppl.graph import Graph, fresh
 from gibbsppl.pieces import Piece
-from gibbsppl.schedule.steps import BlockDraw, ConcaveDraw, JointDraw, Move, ScanDraw, Step
+from gibbsppl.schedule.steps import (
+    BlockDraw,
+    ChainDraw,
+    ConcaveDraw,
+    JointDraw,
+    Move,
+    ScanDraw,
+    Step,
+)
 
 
 def with_colours(
@@ -47,7 +55,7 @@ def with_colours(
 
 
 def _coloured(step: Step, graph: Graph, data: Mapping[str, Any]) -> Step:
-    if isinstance(step, BlockDraw | JointDraw | ScanDraw) or not step.is_by_element:
+    if isinstance(step, BlockDraw | ChainDraw | JointDraw | ScanDraw) or not step.is_by_element:
         return step
     colours = colours_of(graph, step.conditional, data)
     coloured = replace(step, colours=colours)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from gibbsppl.chained import ChainConditional
 from gibbsppl.conditionals import Derived
 from gibbsppl.contractions import IsData, data_only, pull_back
 from gibbsppl.dependence import region_of, shifted
@@ -77,13 +78,19 @@ def check_names(graph: Graph, asked: Blocks) -> None:
 
 
 def joined(
-    graph: Graph, derived: Sequence[Derived | Scan], data: Mapping[str, Any], asked: Blocks
-) -> list[Derived | Scan | JointDraw]:
+    graph: Graph,
+    derived: Sequence[Derived | Scan | ChainConditional],
+    data: Mapping[str, Any],
+    asked: Blocks,
+) -> list[Derived | Scan | ChainConditional | JointDraw]:
     """The conditionals, those of variables that are drawn jointly replaced by one step each."""
     if not asked.joined or graph.marginals:
         return list(derived)
-    found = (d for d in derived if not isinstance(d, Scan) and _name(d) not in asked.elements)
-    able = [d for d in found if is_quadratic(d)]
+    able = [
+        d
+        for d in derived
+        if isinstance(d, Conditional) and is_quadratic(d) and _name(d) not in asked.elements
+    ]
     steps: list[JointDraw] = []
     waiting = sorted(able, key=lambda d: -_count(graph, d.statement))
     while waiting:
@@ -342,7 +349,7 @@ def _leaf(view: View, moved: Mapping[Expr, Expr]) -> Leaf:
     return Leaf(view.array, *indices)
 
 
-def _name(derived: Derived | Scan) -> str:
+def _name(derived: Derived | Scan | ChainConditional) -> str:
     return str(derived.statement.target.array.name)
 
 

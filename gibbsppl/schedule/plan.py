@@ -16,6 +16,7 @@ import numpy as np
 import sympy as sp
 from sympy import Add, Mul
 
+from gibbsppl.chained import ChainConditional
 from gibbsppl.concavity import LogConcave
 from gibbsppl.conditionals import Derived
 from gibbsppl.contractions import (
@@ -39,6 +40,7 @@ from gibbsppl.readings import alpha, in_place
 from gibbsppl.rewrites import Rewritten, rewritten
 from gibbsppl.rewrites.collapsing import Scan, log_weights
 from gibbsppl.schedule.by_colour import with_colours
+from gibbsppl.schedule.chains import chain_draw, hull, with_chains
 from gibbsppl.schedule.joint import Blocks, bounds, check_names, joined
 from gibbsppl.schedule.staleness import check_fresh
 from gibbsppl.schedule.steps import (
@@ -77,7 +79,8 @@ def plan(
 def planned(model: Rewritten, *, exact: bool = False, blocks: Blocks | None = None) -> Schedule:
     """The schedule of a rewritten model: its stages in order, in each the largest first.
 
-    ``blocks`` says which variables are drawn jointly; without it none are.
+    Labels along a chain are drawn together, but for those that ``blocks`` names; it says too which
+    variables are drawn jointly. Without it none are.
     """
     asked = blocks or Blocks(joined=False)
     steps: list[Step] = []
@@ -86,7 +89,8 @@ def planned(model: Rewritten, *, exact: bool = False, blocks: Blocks | None = No
         maker = _Maker(stage.graph)
         own = [d for d in stage.derived if d.statement in stage.auxiliary]
         rest = [d for d in stage.derived if d.statement not in stage.auxiliary]
-        drawn = joined(stage.graph, rest, model.data, asked)
+        chained = with_chains(stage.graph, model.data, rest, asked.elements)
+        drawn = joined(stage.graph, chained, model.data, asked)
         ordered = (*own, *sorted(drawn, key=lambda d: -_size(stage.graph, d)))
         steps += (d if isinstance(d, JointDraw) else maker.step(d) for d in ordered)
         graphs += [stage.graph] * len(ordered)
@@ -126,7 +130,7 @@ class _Maker:
         self.arrays = {a.name: a for a in every}
         self.is_data = data_only([*random, *self.arrays])
 
-    def step(self, derived: Derived | Scan) -> Step:
+    def step(self, derived: Derived | Scan | ChainConditional) -> Step:
         """The step that draws from a conditional."""
         region = region_of(self.graph, derived.statement)
         match derived:
@@ -140,6 +144,9 @@ class _Maker:
                 return ExactDraw(derived, parameters, region, self._bounds(derived, region), kept)
             case FiniteConditional():
                 return FiniteDraw(derived, self._weights(derived, region), region)
+            case ChainConditional():
+                weights = self._weights(derived, hull(self.graph, derived))
+                return chain_draw(self.graph, derived, weights, self.is_data)
             case LogConcave():
                 parameters, terms = self._weighed(derived, derived.place, region)
                 return ConcaveDraw(derived, parameters, terms, region)
@@ -261,7 +268,9 @@ class _Maker:
             return NaturalParameter(statistic, own + partner, tuple(pairs), tuple(singles))
         return NaturalParameter(statistic, own, tuple(singles))
 
-    def _weights(self, derived: FiniteConditional, region: tuple[Place, ...]) -> NaturalParameter:
+    def _weights(
+        self, derived: FiniteConditional | ChainConditional, region: tuple[Place, ...]
+    ) -> NaturalParameter:
         axes = self._axes(derived.statement)
         labels = Range(LABEL, 0, derived.size)
         found = (self._onto(p, axes) for p in derived.pieces)
@@ -372,9 +381,12 @@ def _refuse_improper(derived: Conditional, parameters: tuple[NaturalParameter, .
             )
 
 
-def _size(graph: Graph, drawn: Derived | Scan | JointDraw) -> int:
+def _size(graph: Graph, drawn: Derived | Scan | ChainConditional | JointDraw) -> int:
     """The number of elements that are drawn by a step."""
-    statements = drawn.statements if isinstance(drawn, JointDraw) else (drawn.statement,)
+    if isinstance(drawn, JointDraw | ChainConditional):
+        statements = drawn.statements
+    else:
+        statements = (drawn.statement,)
     return sum(prod(b - a for a, b in bounds(graph, s)) for s in statements)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 
 import sympy as sp
 
+from gibbsppl.chained import ChainConditional
 from gibbsppl.concavity import LogConcave
 from gibbsppl.errors import CompileError
 from gibbsppl.expressions import Expr, Leaf, leaves_of
@@ -106,7 +107,8 @@ def _expressions(step: Step, graph: Graph) -> Iterator[Expr]:
     if isinstance(found, Quadratic):
         yield from (e for p in found.pieces for e in _of_piece(p))
         return
-    yield from (found.statement.support.lower, found.statement.support.upper)
+    for statement in step.statements:
+        yield from (statement.support.lower, statement.support.upper)
     match found:
         case Conditional():
             yield from (v for _, v in found.known)
@@ -117,6 +119,9 @@ def _expressions(step: Step, graph: Graph) -> Iterator[Expr]:
                 x.array.name for ps in found.pieces for p in ps for x in p.coefficient.atoms(Leaf)
             }
             yield from (e for n in read & set(arrays) for e in _of_array(arrays[n]))
+        case ChainConditional():
+            pieces = (*found.pieces, *found.transitions)
+            yield from (e for p in pieces for e in _of_piece(p))
         case FiniteConditional() | NotConjugate() | LogConcave():
             yield from (e for p in found.pieces for e in _of_piece(p))
         case Scan():

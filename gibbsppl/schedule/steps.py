@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from gibbsppl.chained import ChainConditional
 from gibbsppl.colours import Colours, OneByOne
 from gibbsppl.concavity import LogConcave
 from gibbsppl.contractions import Contribution
@@ -21,7 +22,7 @@ from gibbsppl.rewrites import Rewrite
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.rewrites.parts import Part
 
-Kind = Literal["exact", "block", "joint", "finite", "concave", "move", "scan"]
+Kind = Literal["exact", "block", "joint", "finite", "chain", "concave", "move", "scan"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,15 @@ class _OfConditional:
     """What every step says of the conditional that it draws from."""
 
     __slots__ = ()
-    conditional: Conditional | FiniteConditional | LogConcave | NotConjugate | Scan | Quadratic
+    conditional: (
+        Conditional
+        | FiniteConditional
+        | ChainConditional
+        | LogConcave
+        | NotConjugate
+        | Scan
+        | Quadratic
+    )
     colours: Colours | None
 
     @property
@@ -198,6 +207,40 @@ class FiniteDraw(_OfConditional):
 
 
 @dataclass(frozen=True, slots=True)
+class ChainDraw(_OfConditional):
+    """A joint draw of labels that are tied to their neighbours along one axis.
+
+    ``weights`` are log weights by label, ``transitions`` by the label before and the label, at the
+    position of the one before (without positions where it is the same at all of them). ``step`` is
+    the dim of these positions. ``region`` is the smallest that has all labels that are drawn.
+    """
+
+    conditional: ChainConditional
+    weights: NaturalParameter
+    transitions: NaturalParameter
+    step: Dim
+    region: tuple[Place, ...]
+    kind: Kind = "chain"
+    family: Family | None = None
+    colours: None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the array."""
+        return str(self.statement.target.array.name)
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """All statements of the array that have labels to be drawn."""
+        return self.conditional.statements
+
+    @property
+    def axis(self) -> int:
+        """The axis of the array that the chain is along."""
+        return self.conditional.axis
+
+
+@dataclass(frozen=True, slots=True)
 class ConcaveDraw(_OfConditional):
     """An exact draw by adaptive rejection: the log density is certified to be concave.
 
@@ -264,8 +307,8 @@ class ScanDraw(_OfConditional):
         return not self.approximate and not self.conditional.recomputed
 
 
-# A step that draws one statement; or any.
-Single = ExactDraw | BlockDraw | FiniteDraw | ConcaveDraw | Move | ScanDraw
+# A step that draws of one array; or any.
+Single = ExactDraw | BlockDraw | FiniteDraw | ChainDraw | ConcaveDraw | Move | ScanDraw
 Step = Single | JointDraw
 
 

@@ -36,12 +36,13 @@ import counts_by_hand
 import factorisation_by_hand
 import ising_by_hand
 import lda_by_hand
+import markov_by_hand
 import rats_by_hand
 import regression_by_hand
 
 import gibbsppl as gp
 from gibbsppl.initial import initial_state
-from models import ising, lda, linear_regression, matrix_factorisation, rats
+from models import hidden_markov, ising, lda, linear_regression, matrix_factorisation, rats
 
 TURNS = 9
 TURN_SECONDS = 0.15
@@ -145,6 +146,13 @@ def ising_pair(size=512, coupling=0.4):
     return lambda: ising_by_hand.sweep(rng, spins, bounds), generated(model)
 
 
+def markov_pair(positions=5000, states=4):
+    """A hidden Markov model of made-up counts."""
+    counts = markov_by_hand.made_up(positions, states)
+    model = hidden_markov.model(counts=counts, states=states)
+    return by_hand(markov_by_hand, markov_by_hand.prepare(counts, states)), generated(model)
+
+
 SWEEPS = {
     "rats, 30 x 5": rats_pair,
     "regression, 442 x 10": regression_pair,
@@ -156,6 +164,8 @@ SWEEPS = {
     "LDA, Reuters, 20 topics": lda_pair,
     "poisson factorisation 1M": counts_pair,
     "Ising, 512 x 512": ising_pair,
+    "hidden Markov, 5,000 x 4": markov_pair,
+    "hidden Markov, 100 x 2": lambda: markov_pair(100, 2),
 }
 
 

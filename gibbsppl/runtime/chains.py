@@ -1,0 +1,244 @@
+"""Joint draws of labels along chains: forward filtering, backward sampling.
+
+Forwards the filter of `gibbsppl.runtime.filters`; backwards the last label has weights ``f_T``, and
+label t, given the one after, ``f_t(k) exp(b_{t+1}(k, z_{t+1}))`` (S. Chib 1996, Journal of
+Econometrics 75, 79-97; S. L. Scott 2002, Journal of the American Statistical Association 97,
+337-351). Many sequences are one array.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gibbsppl.errors import RunError
+from gibbsppl.runtime.filters import Filter, Floats, products
+
+# Up to so many sequences are followed back one by one: reading a list is fast.
+FEW = 8
+# Numbers worked on at once on the way back.
+PIECE = 1 << 17
+
+
+def known_labels(shape: tuple[int, ...], *drawn: tuple[Any, Any]) -> NDArray[np.bool_]:
+    """Where labels are not drawn: all but places (start and stop per axis), each with a mask.
+
+    >>> known_labels((4,), (((1, 4),), np.array([0, 0, 1, 0])))
+    array([ True, False,  True, False])
+    """
+    known = np.ones(shape, dtype=bool)
+    for place, mask in drawn:
+        corner = tuple(slice(a, b) for a, b in place)
+        known[corner] = False if mask is None else np.asarray(mask)[corner] != 0
+    return known
+
+
+def chain(  # noqa: PLR0913  (settings, all named at the call)
+    rng: np.random.Generator,
+    log_weights: Any,
+    log_transitions: Any,
+    *,
+    name: str,
+    axis: int = 0,
+    lower: int = 0,
+    now: Any = None,
+    known: Any = None,
+) -> NDArray[np.intp]:
+    """Labels drawn together, tied to their neighbours along one axis.
+
+    ``log_weights`` have the labels along the first axis, then the axes of the array;
+    ``log_transitions`` the labels before, the labels, and, if they differ from place to place, the
+    same axes, with one position less along the chain. Labels start at ``lower``. Those that are
+    ``known`` are what they are ``now``.
+
+    >>> log_weights = np.log([[0.9, 0.5, 0.5, 0.5], [0.1, 0.5, 0.5, 0.5]])
+    >>> with np.errstate(divide="ignore"):
+    ...     stay = np.log(np.eye(2))
+    >>> chain(np.random.default_rng(1), log_weights, stay, name="z")
+    array([0, 0, 0, 0])
+    """
+    fixed = None if known is None else (known, now, lower)
+    own = _arranged(name, log_weights, log_transitions, axis, fixed)
+    uniform = rng.random(own.logs.weights.shape[:2])
+    labels = own.in_array(_backwards(*own.filtered(), uniform)) + lower
+    return labels if known is None else np.where(known, now, labels).astype(np.intp)
+
+
+def smoothed(
+    log_weights: Any,
+    log_transitions: Any,
+    *,
+    name: str,
+    axis: int = 0,
+    lower: int = 0,
+    now: Any = None,
+    known: Any = None,
+) -> Floats:
+    """The probability of each label, given all that is said: labels first, then the array's axes.
+
+    >>> log_weights = np.log([[0.9, 0.5], [0.1, 0.5]])
+    >>> smoothed(log_weights, np.log([[0.6, 0.4], [0.4, 0.6]]), name="z").round(2)
+    array([[0.9 , 0.58],
+           [0.1 , 0.42]])
+    """
+    fixed = None if known is None else (known, now, lower)
+    own = _arranged(name, log_weights, log_transitions, axis, fixed)
+    steps, filtered = own.filtered()
+    found: Floats = np.empty(filtered.shape)
+    last = steps.linear(filtered[-1])
+    found[-1] = last / last.sum(axis=-1, keepdims=True)
+    for t in range(len(found) - 2, -1, -1):
+        pairs = np.stack(steps.pairs(filtered[t], steps.after(t)))
+        total = pairs.sum(axis=0)
+        found[t] = (pairs * (found[t + 1] / np.where(total > 0, total, 1.0))).sum(axis=-1).T
+    return np.stack([own.in_array(found[..., k]) for k in range(found.shape[-1])])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Chain:
+    """The labels of an array of a shape, the chain along an axis, by time and sequence."""
+
+    name: str
+    shape: tuple[int, ...]
+    axis: int
+    logs: Filter
+
+    @property
+    def rest(self) -> tuple[int, ...]:
+        """The shape without the axis of the chain."""
+        return (*self.shape[: self.axis], *self.shape[self.axis + 1 :])
+
+    def in_array(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Values by time and sequence, in the axes of the array."""
+        return np.moveaxis(values.reshape(len(values), *self.rest), 0, self.axis)
+
+    def place(self, t: int, sequence: int) -> str:
+        """The element at a position of a sequence."""
+        at = [int(i) for i in np.unravel_index(sequence, self.rest)] if self.rest else []
+        return f"{self.name}{[*at[: self.axis], t, *at[self.axis :]]}"
+
+    def filtered(self) -> tuple[Filter, Floats]:
+        """The filter, and whether it is of logs: products where these lose nothing."""
+        fast = products(self.logs)
+        found = None if fast is None else fast.filtered()
+        if fast is not None and found is not None:
+            return fast, found
+        found = self.logs.filtered()
+        assert found is not None
+        lost = np.isneginf(found.max(axis=-1))
+        if lost.any():
+            t, sequence = (int(i[0]) for i in np.nonzero(lost))
+            raise RunError(
+                f"{self.name}: no labels are possible: up to {self.place(t, sequence)} every "
+                "sequence of them has probability zero; look for transitions of probability zero, "
+                "and for labels and data that are known and that nothing can have led to."
+            )
+        return self.logs, found
+
+
+def _arranged(
+    name: str,
+    log_weights: Any,
+    log_transitions: Any,
+    axis: int,
+    fixed: tuple[Any, Any, int] | None,
+) -> _Chain:
+    """The log weights by time and sequence; those of labels that are known not to be are zero."""
+    log_weights = np.asarray(log_weights, dtype=np.float64)
+    size, shape = len(log_weights), log_weights.shape[1:]
+    if fixed is not None:
+        known, now, lower = fixed
+        every = np.arange(lower, lower + size).reshape(-1, *[1] * len(shape))
+        log_weights = np.where(known & (every != np.rint(now)), -np.inf, log_weights)
+    by_time = np.moveaxis(log_weights, axis + 1, 0).reshape(shape[axis], size, -1)
+    weights = np.ascontiguousarray(np.swapaxes(by_time, 1, 2))
+    transitions = _by_time(np.asarray(log_transitions, dtype=np.float64), axis, shape)
+    found = _Chain(name, shape, axis, Filter(weights, transitions))
+    highest = weights.max(axis=-1)
+    if not np.isfinite(highest).all():
+        t, sequence = (int(i[0]) for i in np.nonzero(~np.isfinite(highest)))
+        raise RunError(
+            f"{found.place(t, sequence)}: all labels have probability zero, or a weight is not a "
+            "number; look at what is known of it, and at the arguments of what depends on it."
+        )
+    if transitions.size and not transitions.max() < np.inf:
+        raise RunError(f"{name}: a transition is not a number; look at what it is computed from.")
+    weights -= highest[..., None]
+    return found
+
+
+def _by_time(log_transitions: Floats, axis: int, shape: tuple[int, ...]) -> Floats:
+    """Log transitions by time and sequence, unless they are the same everywhere."""
+    if log_transitions.ndim == 2:
+        return log_transitions
+    size, count = len(log_transitions), shape[axis] - 1
+    by_time = np.moveaxis(log_transitions, axis + 2, 0)
+    if max(by_time.shape[3:], default=1) > 1:
+        rest = [n for a, n in enumerate(shape) if a != axis]
+        by_time = np.broadcast_to(by_time, (len(by_time), size, size, *rest))
+    by_time = np.moveaxis(by_time.reshape(len(by_time), size, size, -1), -1, 1)
+    return np.broadcast_to(by_time, (count, *by_time.shape[1:]))
+
+
+def _backwards(steps: Filter, filtered: Floats, uniform: Floats) -> NDArray[np.intp]:
+    """Labels from the last to the first, each given the one after."""
+    count, sequences, size = filtered.shape
+    labels = np.empty((count, sequences), dtype=np.intp)
+    last = np.moveaxis(steps.linear(filtered[-1]), -1, 0)
+    labels[-1] = _picked(list(last), uniform[-1])
+    if not steps.in_blocks:
+        for t in range(count - 2, -1, -1):
+            # (of the transitions only those to the label that is there)
+            pairs = steps.led_to(filtered[t], _columns(steps.after(t), labels[t + 1]))
+            running = pairs.cumsum(axis=-1)
+            threshold = uniform[t, :, None] * running[:, -1:]
+            labels[t] = (running[:, :-1] <= threshold).sum(axis=-1)
+        return labels
+    before = _before_each(steps, filtered, uniform)
+    every = np.arange(sequences)
+    if sequences > FEW:
+        for t in range(count - 2, -1, -1):
+            labels[t] = before[t, every, labels[t + 1]]
+        return labels
+    for sequence in range(sequences):
+        flat, now = before[:, sequence].ravel().tolist(), int(labels[-1, sequence])
+        found = [now]
+        for row in range((count - 2) * size, -1, -size):
+            now = flat[row + now]
+            found.append(now)
+        labels[:, sequence] = found[::-1]
+    return labels
+
+
+def _columns(transitions: Floats, labels: NDArray[np.intp]) -> Floats:
+    """For each sequence, the transitions to a label."""
+    if transitions.ndim == 2:
+        return transitions.T[labels]
+    return transitions[np.arange(len(labels)) % len(transitions), :, labels]
+
+
+def _before_each(steps: Filter, filtered: Floats, uniform: Floats) -> NDArray[np.integer[Any]]:
+    """For each position and each label that could be after it, the label that is drawn there."""
+    count, sequences, size = filtered.shape
+    kind: Any = np.int8 if size < 1 << 7 else np.intp
+    found = np.empty((count - 1, sequences, size), dtype=kind)
+    length = max(1, PIECE // (sequences * size**2))
+    for start in range(0, count - 1, length):
+        part = slice(start, min(start + length, count - 1))
+        pairs = steps.pairs(filtered[part], steps.after(part))
+        found[part] = _picked(pairs, uniform[part, :, None], kind)
+    return found
+
+
+def _picked(weights: list[Floats], uniform: Floats, kind: Any = np.intp) -> NDArray[Any]:
+    """How many running sums of weights, label by label, a uniform share of the total has passed."""
+    running = list(accumulate(weights))
+    threshold = uniform * running[-1]
+    passed = np.zeros(threshold.shape, dtype=kind)
+    for total in running[:-1]:
+        passed += total <= threshold
+    return passed

@@ -1,0 +1,261 @@
+"""The forward filter of labels along chains, as products or as logs.
+
+For labels with log density ``sum_t a_t(z_t) + sum_t b_t(z_{t-1}, z_t)`` the filter is
+``f_t(z) = exp(a_t(z)) * sum_k f_{t-1}(k) exp(b_t(k, z))``, at each position up to a factor. A long
+chain is cut into blocks that are filtered side by side, from every label that each could come from
+(the products of a parallel prefix sum: S. Sarkka and A. F. Garcia-Fernandez 2021, IEEE Transactions
+on Automatic Control 66, 299-306).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+# Transitions whose logs differ by no more than this at one position are multiplied as they are.
+MOST_APART = 100.0
+# Products stay above the exponential of minus this, with room to the smallest number.
+LARGEST_EXPONENT = 600.0
+# A filter that is smaller is zero.
+SMALLEST = float(np.finfo(float).tiny)
+# A share of all probability that a number near one cannot show: below half its last digit.
+NEGLIGIBLE = -math.log(np.finfo(float).eps / 4)
+# What has been lost to a number above this, the largest being one, is less than its rounding error.
+SMALLEST_KEPT = float(np.finfo(float).tiny / np.finfo(float).eps)
+# Blocks multiply the work by the number of labels: above this they take longer than a loop.
+MOST_IN_BLOCKS = 10_000
+# Shorter chains than this are not cut into blocks.
+SHORTEST_IN_BLOCKS = 64
+# How much longer a step within blocks takes than one from block to block.
+WITHIN_TO_BETWEEN = 2.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Filter:
+    """``weights[t, sequence, label]`` and ``transitions[(t, sequence,) before, label]``.
+
+    The largest weight at each position is one. They are logs if ``logs``; if not, so many steps as
+    ``every`` says may go by without dividing by the largest. ``possible`` is where a weight is not
+    zero, if zeros are to be looked at afterwards: each must be one in truth, and not by rounding.
+    """
+
+    weights: Floats
+    transitions: Floats
+    logs: bool = True
+    every: int = 1
+    possible: NDArray[np.bool_] | None = None
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the transitions are the same at all positions."""
+        return self.transitions.ndim == 2
+
+    @property
+    def empty(self) -> float:
+        """The weight of a label where nothing is said of it."""
+        return 0.0 if self.logs else 1.0
+
+    @property
+    def in_blocks(self) -> bool:
+        """Whether labels are few enough for all of them to be followed at once."""
+        _, sequences, size = self.weights.shape
+        return bool(sequences * size**3 <= MOST_IN_BLOCKS)
+
+    def after(self, t: Any) -> Floats:
+        """The transitions from a position to the next, or from several."""
+        return self.transitions if self.is_same else self.transitions[t]
+
+    def linear(self, rows: Floats) -> Floats:
+        """Weights as such, also where they are kept as logs."""
+        return np.asarray(np.exp(rows - top_of(rows))) if self.logs else rows
+
+    def led_to(self, rows: Floats, transitions: Floats) -> Floats:
+        """What each label weighs, with the transition from it to the one after."""
+        return self.linear(rows + transitions) if self.logs else rows * transitions
+
+    def pairs(self, rows: Floats, transitions: Floats) -> list[Floats]:
+        """For each label, what it weighs with each that could be after it, the last axis."""
+        size = rows.shape[-1]
+        by_label = [(rows[..., k, None], transitions[..., k, :]) for k in range(size)]
+        if not self.logs:
+            return [own * to for own, to in by_label]
+        logs = [own + to for own, to in by_label]
+        top = np.maximum.reduce(logs)
+        top[np.isneginf(top)] = 0.0
+        return [np.exp(x - top) for x in logs]
+
+    def led(self, rows: Floats, transitions: Floats) -> Floats:
+        """What transitions make of the filter: one step forwards, nothing said of the labels."""
+        if self.logs:
+            return _log_product(rows, transitions)
+        if transitions.ndim == 2:
+            flat = rows.reshape(-1, rows.shape[-1]) @ transitions
+            return flat.reshape(rows.shape)
+        if rows.ndim == transitions.ndim:
+            return rows @ transitions
+        return np.asarray((rows[..., None, :] @ transitions)[..., 0, :])
+
+    def advanced(self, rows: Floats, transitions: Floats, weights: Floats) -> Floats:
+        """One step forwards."""
+        led = self.led(rows, transitions)
+        if self.logs:
+            led += weights
+        else:
+            led *= weights
+        return led
+
+    def scaled(self, rows: Floats) -> tuple[Floats, Floats]:
+        """Rows with their largest entry one (its log zero), and what it was."""
+        if self.logs:
+            top = top_of(rows)
+            return rows - top, top
+        top = np.maximum(rows.max(axis=-1, keepdims=True), SMALLEST)
+        return rows / top, top
+
+    def filtered(self) -> Floats | None:
+        """The filter by time, sequence and label; None where rounding has made zeros."""
+        count = len(self.weights)
+        short = count < SHORTEST_IN_BLOCKS or not self.in_blocks
+        blocks = 1 if short else round(math.sqrt(WITHIN_TO_BETWEEN * count))
+        return _Blocks(self, blocks, -(-count // blocks)).filtered()
+
+
+def products(logs: Filter) -> Filter | None:
+    """The filter of the same labels that is not of logs, if its numbers can be kept large enough.
+
+    Where no transition is impossible, a label in the place of another changes what transitions say
+    of a sequence by a factor of ``exp(2 * apart)`` at most. A weight that is smaller than the
+    largest at its position by more than that and `NEGLIGIBLE`, for each of all labels, is put to
+    zero: together this changes probabilities by less than rounding does. Then nothing underflows.
+    """
+    with np.errstate(all="ignore"):
+        weights = np.exp(logs.weights)
+        most = logs.transitions.max(axis=(-2, -1), keepdims=True)
+        lowered = logs.transitions - np.where(np.isneginf(most), 0.0, most)
+    transitions = np.exp(lowered)
+    apart = -float(lowered.min(initial=0.0, where=np.isfinite(lowered)))
+    if not apart <= MOST_APART:
+        return None
+    if not np.isfinite(lowered).all():
+        possible = ~np.isneginf(logs.weights)
+        return Filter(weights, transitions, logs=False, possible=possible)
+    margin = 2 * apart + NEGLIGIBLE + math.log(weights.size)
+    weights[weights < math.exp(-margin)] = 0.0
+    # From one division to the next, sums fall by `apart` for a step or rise by the labels.
+    room = LARGEST_EXPONENT - margin - 2 * apart
+    every = max(1, int(room / max(apart, math.log(weights.shape[-1]), 1.0)))
+    return Filter(weights, transitions, logs=False, every=every)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Blocks:
+    """A chain cut into ``count`` blocks of ``length`` steps; those beyond its end are empty."""
+
+    of: Filter
+    count: int
+    length: int
+
+    def filtered(self) -> Floats | None:
+        """The filter, all blocks at a time."""
+        own = self.of
+        weights, into = self._cut(own.weights), self._into()
+        entering = self._entering(weights, into)
+        rows, now = np.empty(weights.shape), entering
+        for j in range(self.length):
+            now = own.advanced(now, self._at(into, j), weights[j])
+            if j == 0:
+                now[0] = weights[0, 0]
+            if (j + 1) % own.every == 0:
+                now, _ = own.scaled(now)
+            rows[j] = now
+        joined = np.swapaxes(rows, 0, 1).reshape(self.count * self.length, *rows.shape[2:])
+        found = joined[: len(own.weights)]
+        if own.possible is None or (found >= SMALLEST_KEPT).all():
+            return found
+        # (the last block may have no step of its own)
+        same = (entering[1:] > 0) == (rows[-1, :-1] > 0)
+        return found if same.all() and self._zeros_are_true(own.possible, found) else None
+
+    def _zeros_are_true(self, possible: NDArray[np.bool_], found: Floats) -> bool:
+        """Whether what is zero is so because no way leads there."""
+        zero = found == 0
+        if (~zero & (found < SMALLEST_KEPT)).any() or zero.all(axis=-1).any():
+            return False
+        ways = (self.of.transitions > 0).astype(float)
+        before = (~zero[:-1]).astype(float)
+        led = before @ ways if self.of.is_same else (before[..., None, :] @ ways)[..., 0, :]
+        reached = possible.copy()
+        reached[1:] &= led > 0
+        return not (zero & reached).any()
+
+    def _entering(self, weights: Floats, into: Floats) -> Floats:
+        """The filter just before each block; the first has none before it."""
+        own = self.of
+        entering = np.zeros(weights.shape[1:])
+        if self.count == 1:
+            return entering
+        between = self._between(weights, into)
+        entering[1] = between[0, :, 0]
+        for b in range(1, self.count - 1):
+            entering[b + 1], _ = own.scaled(own.led(entering[b], between[b]))
+        return entering
+
+    def _between(self, weights: Floats, into: Floats) -> Floats:
+        """For each block, the filter after it from each label before it."""
+        own, start = self.of, weights[0][..., None, :]
+        first = self._at(into, 0)
+        now = np.asarray(first + start if own.logs else first * start)
+        now[0] = start[0]
+        scale = np.zeros((*now.shape[:-1], 1))
+        for j in range(1, self.length):
+            now = own.advanced(now, self._at(into, j), weights[j][..., None, :])
+            if (j + 1) % own.every == 0:
+                now, top = own.scaled(now)
+                scale += top if own.logs else np.log(top)
+        now, top = own.scaled(now)
+        if own.logs:
+            scale += top
+            return now + (scale - top_of(scale, -2))
+        scale += np.log(top)
+        scale[now.max(axis=-1, keepdims=True) == 0] = -np.inf
+        return np.asarray(now * np.exp(scale - top_of(scale, -2)))
+
+    def _cut(self, values: Floats) -> Floats:
+        """Values by time as values by step of a block, and block."""
+        full = np.full((self.count * self.length, *values.shape[1:]), self.of.empty)
+        full[: len(values)] = values
+        by_block = full.reshape(self.count, self.length, *values.shape[1:])
+        return np.ascontiguousarray(np.swapaxes(by_block, 0, 1))
+
+    def _into(self) -> Floats:
+        """The transitions into each position, by step and block, if they are not all the same."""
+        transitions = self.of.transitions
+        if self.of.is_same:
+            return transitions
+        first = np.full((1, *transitions.shape[1:]), self.of.empty)
+        return self._cut(np.concatenate([first, transitions]))
+
+    def _at(self, into: Floats, j: int) -> Floats:
+        return into if self.of.is_same else into[j]
+
+
+def top_of(values: Floats, axis: int = -1) -> Floats:
+    """The largest along an axis, 0 where that is minus infinity."""
+    top = values.max(axis=axis, keepdims=True)
+    return np.where(np.isneginf(top), 0.0, top)
+
+
+def _log_product(rows: Floats, transitions: Floats) -> Floats:
+    """The logs of rows times matrices."""
+    if rows.ndim == transitions.ndim > 2:
+        transitions = transitions[..., None, :, :]
+    terms = rows[..., :, None] + transitions
+    top = top_of(terms, -2)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(np.exp(terms - top).sum(axis=-2)) + top[..., 0, :])
