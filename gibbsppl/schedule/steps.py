@@ -68,19 +68,15 @@ class _OfConditional:
 
     @property
     def statement(self) -> Statement:
-        """The statement whose elements the step draws, where it is one."""
-        (found,) = self.statements
-        return found
+        """The statement whose elements the step draws, the main one of several of an array."""
+        assert not isinstance(self.conditional, Quadratic)
+        return self.conditional.statement
 
     @property
     def statements(self) -> tuple[Statement, ...]:
         """All statements whose elements the step draws, in one call."""
-        conditional = self.conditional
-        return (
-            conditional.statements
-            if isinstance(conditional, Quadratic)
-            else (conditional.statement,)
-        )
+        found = self.conditional
+        return found.statements if isinstance(found, Quadratic) else (found.statement,)
 
     @property
     def name(self) -> str:
