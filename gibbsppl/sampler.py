@@ -29,11 +29,19 @@ from gibbsppl.errors import CompileError, RunError
 from gibbsppl.explain import explained, parts_told, schedule_text
 from gibbsppl.graph import Graph
 from gibbsppl.impossible import check_possible
+from gibbsppl.kernels import RandomScan, checked_scan, kernels_of
 from gibbsppl.pilot import best_start
 from gibbsppl.propriety import check_proper
 from gibbsppl.rewrites import PARTS, REWRITES, collapsible, possible, rewritten
 from gibbsppl.run import Chain, Seed, run, seed_sequence, streams
-from gibbsppl.schedule import Schedule, check_elements, planned
+from gibbsppl.schedule import (
+    Control,
+    Schedule,
+    check_elements,
+    check_kernels,
+    functions_of,
+    planned,
+)
 
 if TYPE_CHECKING:
     from gibbsppl.language import Model
@@ -41,7 +49,7 @@ if TYPE_CHECKING:
 VERSION_KEY = "gibbsppl_version"
 
 
-def compile(  # noqa: A001  (the word of the field)
+def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named at the call)
     model: Model,
     *,
     blocks: Mapping[str, str] | None = None,
@@ -49,6 +57,9 @@ def compile(  # noqa: A001  (the word of the field)
     collapse: Sequence[str] = (),
     approximate: bool = False,
     exact: bool = False,
+    order: Sequence[str] = (),
+    scan: str | RandomScan = "systematic",
+    kernels: Mapping[str, Any] | None = None,
 ) -> Sampler:
     """The Gibbs sampler of a model: derived, planned, written, loaded.
 
@@ -58,8 +69,17 @@ def compile(  # noqa: A001  (the word of the field)
     fits, ``False`` forbids it; ``rewrites=False`` forbids all. ``collapse=("theta",)`` draws the
     labels that depend on ``theta`` one after the other with it integrated out;
     ``approximate=True`` draws them at once, each given what the others were. ``exact=True``
-    refuses a sampler with a fallback move. Raises `CompileError` where no sampler can be made,
-    naming the variable and the reason.
+    refuses a sampler with a fallback move.
+
+    ``order=("tau", "theta")`` draws these variables (or single steps) first, in that order, then
+    the others as they would be; auxiliary variables that are not named find their place before what
+    reads them. ``scan="random"`` draws, as a sweep, as many steps as there are, each chosen at
+    random (`gp.RandomScan` takes weights); ``"symmetric"`` all forwards, then backwards.
+    ``kernels={"x": gp.RandomWalk()}`` names the kernel of a variable: `gp.Slice`, `gp.RandomWalk`,
+    `gp.AdaptiveRejection`, `gp.OverRelaxed`, or a function ``kernel(rng, value, log_density)`` of
+    your own that returns the new value (docs/sampling.md).
+
+    Raises `CompileError` where no sampler can be made, naming the variable and the reason.
     """
     if not hasattr(model, "graph"):
         raise CompileError(f"compile: found {model!r}, expected a gp.Model.")
@@ -79,6 +99,9 @@ def compile(  # noqa: A001  (the word of the field)
         "collapse": (collapse,) if isinstance(collapse, str) else tuple(collapse),
         "approximate": approximate,
         "exact": exact,
+        "order": (order,) if isinstance(order, str) else tuple(order),
+        "scan": checked_scan(scan),
+        "kernels": dict(kernels or {}),
     }
     return _compiled(model.graph, model.data, dict(model.coords), settings)
 
@@ -88,7 +111,14 @@ def _compiled(
 ) -> Sampler:
     """The sampler of a graph, with settings as `compile` takes them."""
     elements, rewrites = tuple(settings["blocks"]), settings["rewrites"]
+    control = Control(
+        tuple(settings["order"]),
+        checked_scan(settings["scan"]),
+        kernels_of(settings["kernels"]),
+        frozenset(elements),
+    )
     check_elements(graph, elements)
+    check_kernels(graph, control.kernels)
     check_possible(graph, data)
     augmented = rewritten(
         graph,
@@ -98,9 +128,10 @@ def _compiled(
         rules=REWRITES if rewrites is not False else (),
         collapse=settings["collapse"],
         approximate=settings["approximate"],
+        moved=control.moved,
     )
-    schedule = planned(augmented, exact=settings["exact"])
-    program = load(write_numpy(schedule))
+    schedule = planned(augmented, exact=settings["exact"], control=control)
+    program = load(write_numpy(schedule), functions_of(schedule))
     constants = program.prepare(augmented.data)
     return Sampler(graph, augmented.data, coords, schedule, program, constants, settings)
 

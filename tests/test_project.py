@@ -20,7 +20,7 @@ PACKAGE = ROOT / "gibbsppl"
 LAYERS = (
     ("errors",),
     ("runtime",),
-    ("supports",),
+    ("supports", "kernels"),
     ("expressions",),
     ("exact_numbers", "polynomials"),
     ("notation",),
@@ -70,8 +70,8 @@ LAYERS = (
 
 # No module of these names a distribution: what they know of one is its row in the table.
 GENERIC = (
-    "logs", "gates", "changes", "pieces", "signs", "limits", "dependence", "elements", "curvature",
-    "readings", "finite", "matching", "contractions", "concavity", "forms",
+    "kernels", "logs", "gates", "changes", "pieces", "signs", "limits", "dependence", "elements",
+    "curvature", "readings", "finite", "matching", "contractions", "concavity", "forms",
     "recession", "separation", "conditionals", "priors", "rescaling", "repairs", "rewrites",
     "centring", "schedule", "backends", "propriety", "chains", "recording", "run",
 )  # fmt: skip

@@ -130,9 +130,14 @@ def slice_integers(
 ) -> NDArray[np.intp]:
     """A slice move of every whole number at once, as the floor of a real one."""
     real = np.asarray(x) + rng.random(np.shape(x))
-    new = slice_batch(
-        rng, real, lambda v: log_density(np.floor(v)), width, lower, np.add(upper, 1.0)
-    )
+    # (labels are read as positions of other arrays)
+    are_labels = np.isfinite(lower).all() and np.isfinite(upper).all()
+
+    def of_real(v: Any) -> Any:
+        whole = np.floor(v)
+        return log_density(whole.astype(np.intp) if are_labels else whole)
+
+    new = slice_batch(rng, real, of_real, width, lower, np.add(upper, 1.0))
     return np.floor(new).astype(np.intp)[()]
 
 

@@ -1,5 +1,6 @@
 """The plan of a sweep: which step draws what, in which order, from which natural parameters."""
 
+from gibbsppl.schedule.choices import Control, check_kernels, functions_of
 from gibbsppl.schedule.plan import check_elements, plan, planned
 from gibbsppl.schedule.steps import (
     BlockDraw,
@@ -18,6 +19,7 @@ __all__ = [
     "BlockDraw",
     "Bound",
     "ConcaveDraw",
+    "Control",
     "ExactDraw",
     "FiniteDraw",
     "Move",
@@ -26,6 +28,8 @@ __all__ = [
     "Schedule",
     "Step",
     "check_elements",
+    "check_kernels",
+    "functions_of",
     "plan",
     "planned",
 ]

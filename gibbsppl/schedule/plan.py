@@ -38,7 +38,8 @@ from gibbsppl.pieces import Piece, View
 from gibbsppl.readings import alpha, in_place
 from gibbsppl.rewrites import Rewritten, rewritten
 from gibbsppl.rewrites.collapsing import Scan, log_weights
-from gibbsppl.schedule.staleness import check_fresh
+from gibbsppl.schedule.choices import Control, chosen
+from gibbsppl.schedule.order import check_exact, controlled
 from gibbsppl.schedule.steps import (
     BlockDraw,
     Bound,
@@ -82,8 +83,14 @@ def check_elements(graph: Graph, elements: Collection[str]) -> None:
         )
 
 
-def planned(model: Rewritten, *, exact: bool = False) -> Schedule:
-    """The schedule of a rewritten model: its stages in order, in each the largest first."""
+def planned(
+    model: Rewritten, *, exact: bool = False, control: Control | None = None
+) -> Schedule:
+    """The schedule of a rewritten model: its stages in order, in each the largest first.
+
+    ``control`` is what the user asks of order, scan and kernels.
+    """
+    control = control or Control()
     steps: list[Step] = []
     graphs: list[Graph] = []
     for stage in (*model.stages, *model.branches):
@@ -91,24 +98,14 @@ def planned(model: Rewritten, *, exact: bool = False) -> Schedule:
         own = [d for d in stage.derived if d.statement in stage.auxiliary]
         rest = [d for d in stage.derived if d.statement not in stage.auxiliary]
         ordered = (*own, *sorted(rest, key=lambda d: -_count(stage.graph, d.statement)))
-        steps += map(maker.step, ordered)
+        steps += [chosen(maker.step, stage.graph, d, control, model) for d in ordered]
         graphs += [stage.graph] * len(ordered)
     schedule = Schedule(
         model.graph, tuple(steps), tuple(graphs), model.rewrites, model.parts, _passing(model)
     )
-    check_fresh(schedule)
-    if exact and schedule.approximate:
-        raise CompileError(
-            f"exact=True, but {schedule.approximate[0].statement.name} would be drawn by an "
-            "approximate scan; leave approximate=True out."
-        )
-    if exact and schedule.fallbacks:
-        lines = (f"  {m.statement.name}: {m.conditional.reason}" for m in schedule.fallbacks)
-        raise CompileError(
-            "exact=True, but these variables have no exact conditional:\n"
-            + "\n".join(lines)
-            + "\nLeave exact=True out to draw them by a fallback move, or change the model."
-        )
+    schedule = controlled(schedule, control)
+    if exact:
+        check_exact(schedule)
     return schedule
 
 

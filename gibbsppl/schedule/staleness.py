@@ -8,7 +8,7 @@ Journal of the American Statistical Association 103).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import sympy as sp
 
@@ -39,8 +39,16 @@ def check_fresh(schedule: Schedule) -> None:
 
 def _swept(schedule: Schedule, stale: Mapping[str, str]) -> dict[str, str]:
     """What is stale after a sweep, each with the variable whose draw made it so."""
-    every, stale = _every(schedule), dict(stale)
-    for step, graph in zip(schedule.steps, schedule.graphs, strict=True):
+    return stale_from(schedule, range(len(schedule.steps)), stale)
+
+
+def stale_from(
+    schedule: Schedule, steps: Iterable[int], stale: Mapping[str, str] | Iterable[str]
+) -> dict[str, str]:
+    """What is stale after some of the steps, given what was so before; stale reads are refused."""
+    stale = dict(stale) if isinstance(stale, Mapping) else dict.fromkeys(stale, "another variable")
+    every = _every(schedule)
+    for step, graph in ((schedule.steps[j], schedule.graphs[j]) for j in steps):
         drawn = step.variables
         read = (_read(step, graph) & set(stale)) - set(drawn)
         if read:
@@ -57,7 +65,12 @@ def _swept(schedule: Schedule, stale: Mapping[str, str]) -> dict[str, str]:
 
 def stale_after(schedule: Schedule) -> frozenset[str]:
     """The variables that, at the end of a sweep, are those of before another one was drawn."""
-    return frozenset(_swept(schedule, {}))
+    return frozenset(schedule.auxiliary if schedule.units else _swept(schedule, {}))
+
+
+def read_by(schedule: Schedule, step: int) -> set[str]:
+    """The arrays that a step reads."""
+    return _read(schedule.steps[step], schedule.graphs[step])
 
 
 def _every(schedule: Schedule) -> set[str]:

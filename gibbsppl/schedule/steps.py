@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, TypeGuard
 
 from gibbsppl.concavity import LogConcave
 from gibbsppl.contractions import Contribution
@@ -12,6 +12,7 @@ from gibbsppl.expressions import Dim, Expr
 from gibbsppl.families import Family
 from gibbsppl.finite import FiniteConditional
 from gibbsppl.graph import Graph, Statement
+from gibbsppl.kernels import Kernel
 from gibbsppl.limits import Side
 from gibbsppl.matching import Conditional, NotConjugate
 from gibbsppl.rewrites import Rewrite
@@ -84,7 +85,8 @@ class ExactDraw(_OfConditional):
     """A draw from a family of the table; one vector call, or one element after the other.
 
     ``bounds`` are those of a truncated family, the lower one first; otherwise there are none.
-    ``kept`` are the arrays that it reads of variables integrated out.
+    ``kept`` are the arrays that it reads of variables integrated out. ``alpha``: that of an
+    over-relaxed draw, else None.
     """
 
     conditional: Conditional
@@ -93,6 +95,7 @@ class ExactDraw(_OfConditional):
     bounds: tuple[Bound, ...] = ()
     kept: tuple[NaturalParameter, ...] = ()
     kind: Kind = "exact"
+    alpha: float | None = None
 
     @property
     def family(self) -> Family | None:
@@ -104,7 +107,8 @@ class ExactDraw(_OfConditional):
 class BlockDraw(_OfConditional):
     """A joint draw of all elements along the dense axes, batched over the others.
 
-    ``kept`` are the arrays that it reads of variables integrated out.
+    ``kept`` are the arrays that it reads of variables integrated out; ``alpha`` as that of an
+    `ExactDraw`.
     """
 
     conditional: Conditional
@@ -112,6 +116,7 @@ class BlockDraw(_OfConditional):
     region: tuple[Place, ...]
     kept: tuple[NaturalParameter, ...] = ()
     kind: Kind = "block"
+    alpha: float | None = None
 
     @property
     def family(self) -> Family | None:
@@ -158,11 +163,12 @@ class ConcaveDraw(_OfConditional):
 
 @dataclass(frozen=True, slots=True)
 class Move(_OfConditional):
-    """A fallback: a move that leaves the conditional invariant.
+    """A move that leaves the conditional invariant: a fallback, or what the user has asked for.
 
     ``parameters`` belong to the terms whose coefficient is computed once per move; ``terms`` are
     evaluated anew at each candidate. Where elements are moved one by one (``elements``), ``terms``
-    has everything, summed to one number.
+    has everything, summed to one number. ``asked`` is the kernel that the user named, if any;
+    ``joint`` are the axes along which it moves elements as one vector.
     """
 
     conditional: NotConjugate
@@ -172,6 +178,8 @@ class Move(_OfConditional):
     kernel: str = "slice"
     kind: Kind = "move"
     family: Family | None = None
+    asked: Kernel | None = None
+    joint: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +212,13 @@ class ScanDraw(_OfConditional):
         return not self.approximate and not self.conditional.recomputed
 
 
+def is_asked(step: Step) -> TypeGuard[Move | ExactDraw | BlockDraw]:
+    """Whether the user has named a kernel by which a step does not draw anew."""
+    if isinstance(step, ExactDraw | BlockDraw):
+        return step.alpha is not None
+    return isinstance(step, Move) and step.asked is not None
+
+
 Step = ExactDraw | BlockDraw | FiniteDraw | ConcaveDraw | Move | ScanDraw
 
 
@@ -214,7 +229,10 @@ class Schedule:
     ``graph`` is that of all variables. ``graphs`` has for each step the graph in which it draws:
     one that lacks auxiliary variables has them integrated out. ``rewrites`` brought them in.
     ``parts`` are arrays that stand for positions of others while a sweep goes on; ``passing`` are
-    auxiliary variables that hold for some of its draws alone.
+    auxiliary variables that hold for some of its draws alone. ``scan`` says how steps follow one
+    another: in order, or by ``units`` (each the positions of steps that stay together), of which a
+    random scan draws as many as there are, with probabilities in proportion to ``weights`` (none:
+    all equal), and a symmetric one takes all forwards and then backwards.
     """
 
     graph: Graph
@@ -223,6 +241,9 @@ class Schedule:
     rewrites: tuple[Rewrite, ...] = ()
     parts: tuple[Part, ...] = ()
     passing: frozenset[str] = frozenset()
+    scan: str = "systematic"
+    units: tuple[tuple[int, ...], ...] = ()
+    weights: tuple[float, ...] = ()
 
     @property
     def whole(self) -> Graph:
@@ -245,8 +266,13 @@ class Schedule:
 
     @property
     def fallbacks(self) -> tuple[Move, ...]:
-        """The steps that are not exact draws."""
-        return tuple(s for s in self.steps if isinstance(s, Move))
+        """The moves that no user has asked for: there is no exact draw."""
+        return tuple(s for s in self.steps if isinstance(s, Move) and s.asked is None)
+
+    @property
+    def asked(self) -> tuple[Move | ExactDraw | BlockDraw, ...]:
+        """The steps that are no independent draws because the user asks for another kernel."""
+        return tuple(s for s in self.steps if is_asked(s))
 
     def graph_of(self, step: Step) -> Graph:
         """The graph in which a step draws."""
