@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from gibbsppl.backends.program import Constants, Program, State
 from gibbsppl.errors import RunError
+from gibbsppl.runtime.walks import Walk
 
 Aimed = list[tuple[NDArray[Any], str]]
 
@@ -75,11 +76,18 @@ def bytes_needed(kept: Mapping[str, Any], chains: int, draws: int) -> dict[str, 
     return {name: np.asarray(value).nbytes * chains * draws for name, value in kept.items()}
 
 
+def walks_of(state: State) -> dict[str, Walk]:
+    """The tuning of random walks, by the name of the step."""
+    walks = ((n, v) for n, v in state.items() if n.startswith("~") and isinstance(v, Walk))
+    return {name[1:]: walk for name, walk in walks}
+
+
 @dataclass(slots=True)
 class Recorder:
     """Arrays being filled with draws, one chain after the other.
 
     They are allocated at the first draw: a start given as a whole number says nothing of its kind.
+    ``rates``: for each random walk, the share of its steps since the draw before that it accepted.
     """
 
     program: Program
@@ -90,6 +98,7 @@ class Recorder:
     drawn: int = 0
     from_state: Aimed = field(default_factory=list)
     derived: Aimed = field(default_factory=list)
+    rates: dict[str, NDArray[Any]] = field(default_factory=dict)
 
     def store(self, number: int, state: State) -> None:
         """Add the state as the next draw of chain ``number``."""
@@ -101,6 +110,9 @@ class Recorder:
             values = self.program.deterministics(state, self.constants)
             for array, name in self.derived:
                 array[self.drawn] = values[name]
+        for name, walk in walks_of(state).items():
+            rates = self.rates.setdefault(name, np.full(self.size, np.nan))
+            rates[number, self.drawn] = walk.taken_rate()
         self.drawn += 1
 
     def _aim(self, number: int, state: State) -> None:

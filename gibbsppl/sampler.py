@@ -24,7 +24,7 @@ import numpy as np
 from gibbsppl.backends.numpy import write_numpy
 from gibbsppl.backends.program import Constants, Program, load
 from gibbsppl.comparison import Comparison, Settings, compared
-from gibbsppl.draws import Draws
+from gibbsppl.draws import ACCEPTANCE, Draws
 from gibbsppl.errors import CompileError, RunError
 from gibbsppl.explain import explained, parts_told, schedule_text
 from gibbsppl.graph import Graph
@@ -271,9 +271,11 @@ class Sampler:
             "interrupted": result.interrupted,
             "started_by_rule": ", ".join(n for n, note in notes.items() if note != "prior"),
         }
-        return self._draws(result.values, attributes)
+        return self._draws(result.values, attributes, result.rates)
 
-    def _draws(self, values: Mapping[str, Any], attributes: Mapping[str, Any]) -> Draws:
+    def _draws(
+        self, values: Mapping[str, Any], attributes: Mapping[str, Any], rates: Mapping[str, Any]
+    ) -> Draws:
         """The draws with the names of their dims, their coords and the data."""
         variables = self.schedule.whole.variables
         dims = {n: tuple(d.name for d in v.dims) for n, v in variables.items()}
@@ -288,6 +290,7 @@ class Sampler:
             coords={d: np.asarray(c) for d, c in self.coords.items() if d in used},
             observed_data={n: v for n, v in data.items() if n in observed},
             constant_data={n: v for n, v in data.items() if n not in observed},
+            sample_stats={f"{ACCEPTANCE}{name}": rate for name, rate in rates.items()},
             attributes={k: v for k, v in attributes.items() if v is not None},
         )
 

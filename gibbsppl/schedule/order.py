@@ -15,7 +15,7 @@ from dataclasses import replace
 from gibbsppl.errors import CompileError
 from gibbsppl.kernels import RandomScan
 from gibbsppl.schedule.choices import Control
-from gibbsppl.schedule.staleness import check_fresh, read_by, stale_from
+from gibbsppl.schedule.staleness import check_fresh, is_from_current, read_by, stale_from
 from gibbsppl.schedule.steps import Move, Schedule
 
 
@@ -177,16 +177,20 @@ def _scanned(schedule: Schedule, scan: str | RandomScan) -> Schedule:
 def _unit(schedule: Schedule, step: int) -> tuple[int, ...]:
     """A step with the auxiliary variables that it reads before, and what it leaves stale after."""
     auxiliary = schedule.auxiliary
+    anew = {s.name for s in schedule.steps if s.name in auxiliary and not is_from_current(s)}
     unit = [*_before(schedule, step), step]
     for _ in schedule.steps:
-        stale = set(stale_from(schedule, unit, auxiliary)) - set(auxiliary)
+        # (what is drawn anew in each unit may be stale before and after it, the others may not)
+        stale = set(stale_from(schedule, unit, anew)) - anew
         again = [
             j
             for j, s in enumerate(schedule.steps)
             if stale & set(s.variables) and s.name not in auxiliary
         ]
-        if not again:
+        if not stale:
             return tuple(unit)
+        if not again:
+            break
         unit += [*(k for k in _before(schedule, again[0]) if k not in unit), again[0]]
     raise CompileError(
         f"scan: {schedule.steps[step].name} leaves {', '.join(sorted(stale))} stale, and no draws "

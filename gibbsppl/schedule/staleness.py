@@ -20,7 +20,7 @@ from gibbsppl.graph import Graph, Maintained
 from gibbsppl.matching import Conditional, NotConjugate
 from gibbsppl.pieces import Piece
 from gibbsppl.rewrites.collapsing import Scan
-from gibbsppl.schedule.steps import ScanDraw, Schedule, Step
+from gibbsppl.schedule.steps import BlockDraw, ExactDraw, Move, ScanDraw, Schedule, Step
 
 
 def check_fresh(schedule: Schedule) -> None:
@@ -50,6 +50,13 @@ def stale_from(
     every = _every(schedule)
     for step, graph in ((schedule.steps[j], schedule.graphs[j]) for j in steps):
         drawn = step.variables
+        if is_from_current(step) and (own := sorted(set(drawn) & set(stale))):
+            raise CompileError(
+                f"{step.name}: it is moved from its current value, which is stale: {stale[own[0]]} "
+                f"was drawn with {own[0]} integrated out, and only an independent draw of "
+                f"{own[0]} given the new {stale[own[0]]} makes it fresh. Leave {own[0]} out of "
+                "kernels= and blocks=, or out of collapse=."
+            )
         read = (_read(step, graph) & set(stale)) - set(drawn)
         if read:
             first = min(read)
@@ -61,6 +68,15 @@ def stale_from(
         stale = {name: cause for name, cause in stale.items() if name not in drawn}
         stale |= dict.fromkeys(every - _random(graph), drawn[0])
     return stale
+
+
+def is_from_current(step: Step) -> bool:
+    """Whether what a step makes depends on the value that it finds: it is no independent draw."""
+    if isinstance(step, ScanDraw):
+        return True
+    if isinstance(step, ExactDraw | BlockDraw) and step.alpha is not None:
+        return True
+    return isinstance(step, Move) or step.is_by_element
 
 
 def stale_after(schedule: Schedule) -> frozenset[str]:
