@@ -101,7 +101,7 @@ def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named
         "exact": exact,
         "order": (order,) if isinstance(order, str) else tuple(order),
         "scan": checked_scan(scan),
-        "kernels": dict(kernels or {}),
+        "kernels": dict(kernels) if isinstance(kernels, Mapping) else kernels,
     }
     return _compiled(model.graph, model.data, dict(model.coords), settings)
 

@@ -27,7 +27,7 @@ def labels():
     with gp.Model(coords={"a": 2, "b": 3, "c": 4}, name="labels") as m:
         P = gp.Data("P", [[0.5, 0.3, 0.2], [0.1, 0.2, 0.7]], dims=("a", "b"))
         Q = gp.Data("Q", [[4, 3, 2, 1], [1, 1, 1, 7], [2, 5, 2, 1.0]], dims=("b", "c"))
-        u = gp.Bernoulli("u", 0.4)
+        u = gp.Categorical("u", gp.Data("p", [0.4, 0.6], dims="a"))
         v = gp.Categorical("v", P[u], event="b")
         gp.Categorical("w", Q[v] / 10, event="c")
     return m
@@ -124,7 +124,7 @@ def test_an_order_that_leaves_a_variable_stale_is_refused_with_the_reason():
     assert names(mixture(collapse=("w",)))[:2] == ["z", "w"]
     assert names(mixture(collapse=("w",), order=("mu",))) == ["mu", "z", "w"]
     with pytest.raises(
-        CompileError, match=r"^w: it is stale at the end of a sweep: z was drawn wi"
+        CompileError, match=r"^w: it is stale at the end of a sweep: z was drawn"
     ):
         mixture(collapse=("w",), order=("w",))
 
@@ -177,7 +177,8 @@ def test_a_random_scan_is_a_power_of_the_average(model):
     steps = matrices(model())
 
     assert found.passed
-    assert found.is_reversible
+    # (elements that are drawn one after the other are drawn in the same order each time)
+    assert found.is_reversible == (model is labels)
     average = sum(steps) / len(steps)
     np.testing.assert_allclose(
         found.transition, np.linalg.matrix_power(average, len(steps)), atol=found.tolerance
@@ -239,9 +240,8 @@ def test_a_sweep_in_another_order_has_another_matrix():
     seen = np.array([counts.get(tuple(int(s[n]) for n in "uvw"), 0) for s in found.states])
     kept = row > 0
 
-    assert (
-        stats.chisquare(seen[kept], row[kept] * seen[kept].sum() / row[kept].sum()).pvalue < LEVEL
-    )
+    expected = row[kept] * seen[kept].sum() / row[kept].sum()
+    assert stats.chisquare(seen[kept], expected).pvalue < LEVEL
 
 
 @pytest.mark.parametrize("scan", ["random", "symmetric"])
@@ -401,7 +401,7 @@ def test_a_variable_with_a_kernel_gets_no_auxiliary_variable():
     with gp.Model(coords={"n": 5, "p": 2}, name="logit") as m:
         X = gp.Data("X", np.arange(10.0).reshape(5, 2) / 5 - 1, dims=("n", "p"))
         beta = gp.Normal("beta", 0, sigma=2, dims="p")
-        gp.Bernoulli("y", logit=X @ beta, dims="n", observed=[0, 1, 0, 1, 1])
+        gp.Bernoulli("y", logit_p=X @ beta, dims="n", observed=[0, 1, 0, 1, 1])
     assert gp.compile(m).schedule.auxiliary
     sampler = gp.compile(m, kernels={"beta": gp.RandomWalk()})
 
@@ -486,13 +486,13 @@ def test_a_program_with_a_kernel_of_ones_own_is_pickled_with_its_name():
 def test_a_kernel_that_cannot_be_sent_elsewhere_is_refused_by_name():
     sampler = schools(kernels={"theta": lambda rng, x, log_density: x})
     with pytest.raises(
-        RunError, match=r"^kernels\['theta'\]: .*<lambda> cannot be sent to another"
+        RunError, match=r"^kernels\['theta'\]: .*<lambda> cannot be sent to an"
     ):
         pickle.dumps(sampler.program)
 
 
 def test_a_source_without_its_kernels_is_refused():
     sampler = schools(kernels={"theta": still})
-    with pytest.raises(CompileError, match="^load: the source moves theta by kernels of your own"):
+    with pytest.raises(CompileError, match=r"^load: the source moves theta by kernels of your own"):
         load(sampler.source)
     assert load(sampler.source, {"theta": still}).kernels == {"theta": still}
