@@ -23,7 +23,7 @@ import numpy as np
 
 from gibbsppl.backends.numpy import write_numpy
 from gibbsppl.backends.program import Constants, Program, load
-from gibbsppl.comparison import Comparison, Settings, compared
+from gibbsppl.comparison import Comparison, Settings, compared, variants_of
 from gibbsppl.draws import ACCEPTANCE, Draws
 from gibbsppl.errors import CompileError, RunError
 from gibbsppl.explain import explained, parts_told, schedule_text
@@ -32,7 +32,7 @@ from gibbsppl.impossible import check_possible
 from gibbsppl.kernels import RandomScan, checked_scan, kernels_of
 from gibbsppl.pilot import best_start
 from gibbsppl.propriety import check_proper
-from gibbsppl.rewrites import PARTS, REWRITES, collapsible, possible, rewritten
+from gibbsppl.rewrites import REWRITES, collapsible, possible, rewritten
 from gibbsppl.run import Chain, Seed, run, seed_sequence, streams
 from gibbsppl.schedule import (
     Control,
@@ -205,6 +205,29 @@ class Sampler:
         settings: Any = {"seed": seed, "graphs": schedule.graphs, "schedule": schedule}
         return verify(self.graph, self.program, schedule.steps, self.data, **settings)
 
+    def check_kernel(self, name: str, **settings: Any) -> Any:
+        """The joint-distribution test of the step that draws one variable: prints, has ``.passed``.
+
+        It sees what `verify` cannot: a kernel that does not leave its conditional as it is. The
+        model must be one that can be simulated: proper priors, no potentials but constraints.
+        ``settings``: ``replicates`` (1000), ``sweeps`` (3), ``level`` (0.001), ``seed``.
+
+        >>> import gibbsppl as gp
+        >>> with gp.Model(name="shift") as shift:
+        ...     mu = gp.Normal("mu", 0, sigma=1)
+        ...     y = gp.Normal("y", mu, sigma=1, observed=1.5)
+        >>> walking = gp.compile(shift, kernels={"mu": gp.RandomWalk()})
+        >>> print(walking.check_kernel("mu", replicates=200, seed=1).passed)
+        True
+        """
+        from gibbsppl.checks.kernel import check_kernel  # noqa: PLC0415  (only checks need it)
+
+        def again(seen: Mapping[str, Any]) -> tuple[Schedule, Mapping[str, Any]]:
+            made = _compiled(self.graph, {**self.data, **seen}, self.coords, self.settings)
+            return made.schedule, made.data
+
+        return check_kernel(self.graph, (self.schedule, self.data), again, name, **settings)
+
     def initial_states(
         self, chains: int, seed: Seed = None, init: Mapping[str, Any] | None = None
     ) -> tuple[list[Chain], dict[str, str]]:
@@ -314,7 +337,8 @@ class Sampler:
         """Variants of this sampler, run briefly: effective draws per second of each.
 
         ``variants`` are keyword arguments of `compile` by a name; by default this sampler, it
-        without each of its rewrites, and with each that it could have made. ``of`` names the
+        without each of its rewrites and without what is set of its order, scan and kernels, and with
+        each rewrite that it could have made. ``of`` names the
         variables to compare by (default: all but labels).
 
         >>> import gibbsppl as gp
@@ -325,7 +349,9 @@ class Sampler:
         >>> sorted(v.name for v in found.variants)
         ['as compiled', 'without "power of a sum"']
         """
-        every = variants if variants is not None else self._variants()
+        every = variants
+        if every is None:
+            every = variants_of(self.graph, self.data, self.schedule, self.settings)
 
         def with_settings(settings: Settings) -> Sampler:
             changed = {**self.settings, **settings}
@@ -333,23 +359,6 @@ class Sampler:
 
         run = {"draws": draws, "warmup": warmup, "chains": chains, "seed": seed}
         return compared(with_settings, every, of, **run)
-
-    def _variants(self) -> dict[str, Settings]:
-        """This sampler; without each rewrite; with each that is possible; with all collapsed."""
-        asked = self.settings["rewrites"]
-        now = dict(asked) if isinstance(asked, Mapping) else {}
-        every: dict[str, Settings] = {"as compiled": {}}
-        made = dict.fromkeys(r.rule.name for r in self.schedule.rewrites)
-        for rule in made:
-            every[f'without "{rule}"'] = {"rewrites": {**now, rule: False}}
-        if self.schedule.parts:
-            every['without "parts"'] = {"rewrites": {**now, PARTS: False}}
-        for r in possible(self.graph, self.data, self.schedule.rewrites):
-            every[f'with "{r.rule.name}"'] = {"rewrites": {**now, r.rule.name: True}}
-        for name in collapsible(self.graph, self.data):
-            if name not in self.settings["collapse"]:
-                every[f"{name} collapsed"] = {"collapse": (*self.settings["collapse"], name)}
-        return every
 
     def predict(self, draws: Draws, new: Mapping[str, Any], name: str | None = None) -> Any:
         """Posterior predictive mean and variance, noise included, at new data.

@@ -165,7 +165,7 @@ def _scanned(schedule: Schedule, scan: str | RandomScan) -> Schedule:
     """The schedule with its units, each of which leaves the posterior as it is."""
     auxiliary = set(schedule.auxiliary)
     own = [j for j, s in enumerate(schedule.steps) if s.name not in auxiliary]
-    units = tuple(_unit(schedule, j) for j in own)
+    units = tuple(unit_of(schedule, j) for j in own)
     weights: tuple[float, ...] = ()
     if isinstance(scan, RandomScan) and scan.weights:
         weights = _weights(schedule, own, scan)
@@ -174,7 +174,7 @@ def _scanned(schedule: Schedule, scan: str | RandomScan) -> Schedule:
     return replace(schedule, scan=how, units=units, weights=weights, passing=passing)
 
 
-def _unit(schedule: Schedule, step: int) -> tuple[int, ...]:
+def unit_of(schedule: Schedule, step: int) -> tuple[int, ...]:
     """A step with the auxiliary variables that it reads before, and what it leaves stale after."""
     auxiliary = schedule.auxiliary
     anew = {s.name for s in schedule.steps if s.name in auxiliary and not is_from_current(s)}
