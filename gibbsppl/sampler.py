@@ -337,9 +337,9 @@ class Sampler:
         """Variants of this sampler, run briefly: effective draws per second of each.
 
         ``variants`` are keyword arguments of `compile` by a name; by default this sampler, it
-        without each of its rewrites and without what is set of its order, scan and kernels, and with
-        each rewrite that it could have made. ``of`` names the
-        variables to compare by (default: all but labels).
+        without each of its rewrites, without what is set of its order, scan and kernels, and with
+        each rewrite that it could have made. ``of`` names the variables to compare by (default: all
+        but labels).
 
         >>> import gibbsppl as gp
         >>> with gp.Model(name="robust") as robust:
