@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,7 +32,7 @@ from gibbsppl.graph import Graph
 from gibbsppl.impossible import check_possible
 from gibbsppl.kernels import RandomScan, checked_scan, kernels_of
 from gibbsppl.pilot import best_start
-from gibbsppl.propriety import check_proper
+from gibbsppl.propriety import check_proper, check_proper_as_usual
 from gibbsppl.rewrites import REWRITES, collapsible, possible, rewritten
 from gibbsppl.run import Chain, Seed, run, seed_sequence, streams
 from gibbsppl.schedule import (
@@ -208,8 +209,8 @@ class Sampler:
     def check_kernel(self, name: str, **settings: Any) -> Any:
         """The joint-distribution test of the step that draws one variable: prints, has ``.passed``.
 
-        It sees what `verify` cannot: a kernel that does not leave its conditional as it is. The
-        model must be one that can be simulated: proper priors, no potentials but constraints.
+        It sees what `verify` cannot: a kernel that does not leave its conditional as it is. Models
+        with improper priors, or potentials that are no constraints, cannot be simulated for it.
         ``settings``: ``replicates`` (1000), ``sweeps`` (3), ``level`` (0.001), ``seed``.
 
         >>> import gibbsppl as gp
@@ -223,10 +224,14 @@ class Sampler:
         from gibbsppl.checks.kernel import check_kernel  # noqa: PLC0415  (only checks need it)
 
         def again(seen: Mapping[str, Any]) -> tuple[Schedule, Mapping[str, Any]]:
-            made = _compiled(self.graph, {**self.data, **seen}, self.coords, self.settings)
+            made = self._with({**self.data, **seen})
             return made.schedule, made.data
 
         return check_kernel(self.graph, (self.schedule, self.data), again, name, **settings)
+
+    def _with(self, data: Mapping[str, Any] | None = None, **changes: Any) -> Sampler:
+        """The sampler of the same model with other settings, or of other data."""
+        return _compiled(self.graph, data or self.data, self.coords, {**self.settings, **changes})
 
     def initial_states(
         self, chains: int, seed: Seed = None, init: Mapping[str, Any] | None = None
@@ -241,6 +246,8 @@ class Sampler:
             self.program.augment(rng, state, self.constants)
             parts = (self.graph, self.schedule, self.program, self.constants, self.data)
             check_proper(*parts, state, not starts)
+            usual = partial(self._with, kernels={}, order=(), scan="systematic")
+            check_proper_as_usual(self.schedule, usual, state, not starts)
             starts.append(Chain(state, rng))
         return starts, notes
 
@@ -353,12 +360,8 @@ class Sampler:
         if every is None:
             every = variants_of(self.graph, self.data, self.schedule, self.settings)
 
-        def with_settings(settings: Settings) -> Sampler:
-            changed = {**self.settings, **settings}
-            return _compiled(self.graph, self.data, self.coords, changed)
-
         run = {"draws": draws, "warmup": warmup, "chains": chains, "seed": seed}
-        return compared(with_settings, every, of, **run)
+        return compared(lambda settings: self._with(**settings), every, of, **run)
 
     def predict(self, draws: Draws, new: Mapping[str, Any], name: str | None = None) -> Any:
         """Posterior predictive mean and variance, noise included, at new data.

@@ -496,3 +496,85 @@ def test_a_source_without_its_kernels_is_refused():
     with pytest.raises(CompileError, match=r"^load: the source moves theta by kernels of your own"):
         load(sampler.source)
     assert load(sampler.source, {"theta": still}).kernels == {"theta": still}
+
+
+# ---- what must not get lost ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernels", [{}, {"scale": gp.Slice()}, {"scale": gp.RandomWalk()}])
+def test_an_improper_conditional_is_refused_whatever_moves_it(kernels):
+    with gp.Model(name="improper") as m:
+        x = gp.Normal("x", 0, sigma=1)
+        scale = gp.HalfFlat("scale")
+        gp.Exponential("y", rate=gp.exp(x), observed=1.0)
+        gp.Potential("p", -gp.log(scale))
+    with pytest.raises((RunError, CompileError), match=r"^scale: .*(improper|no finite integral)"):
+        gp.compile(m, kernels=kernels).sample(5, seed=1, chains=1, progress=False)
+
+
+def test_kernels_of_an_array_that_is_taken_apart_are_those_of_the_whole():
+    with gp.Model(coords={"n": 4, "j": 2, "k": 3}, name="categories") as m:
+        x = gp.Data("x", [[1.0, 0.2], [0.3, -1], [-1, 0.5], [0.1, 0.1]], dims=("n", "j"))
+        b = gp.Normal("b", 0, sigma=1, dims=("j", "k"))
+        odds = gp.exp(x @ b)
+        gp.Categorical("y", odds / odds.sum("k"), dims="n", event="k", observed=[0, 1, 2, 1])
+    whole = gp.compile(m)
+    sampler = gp.compile(m, kernels={"b": gp.RandomWalk()})
+    relaxed = gp.compile(m, kernels={"b": gp.OverRelaxed()})
+
+    assert whole.schedule.parts
+    assert not sampler.schedule.parts
+    assert sampler.schedule.step("b").joint == (0, 1)
+    assert [s.alpha for s in relaxed.schedule.asked] == [-0.98] * 3
+    for made in (sampler, relaxed, gp.compile(m, scan="random"), gp.compile(m, order=("b",))):
+        assert made.verify().passed
+        made.sample(5, warmup=5, chains=1, seed=1, progress=False)
+
+
+def test_regions_of_one_array_are_steps_of_their_own():
+    with gp.Model(coords={"t": 6}, name="walk") as m:
+        x = gp.Array("x", dims="t")
+        x[0] = gp.Normal(0, tau=1)
+        x[1:] = gp.Normal(x.lag("t", 1), tau=2)
+        gp.Normal("y", x, sigma=1, dims="t", observed=[0.0, 1, np.nan, 2, 1, 0], missing=np.nan)
+    first, rest = (s.name for s in gp.compile(m).schedule.steps if s.variables == ("x",))
+    for kernel in (gp.RandomWalk(), gp.Slice(), still, gp.OverRelaxed(0.5)):
+        sampler = gp.compile(m, kernels={"x": kernel, "y": kernel}, order=(rest, "y", first))
+        assert names(sampler) == [rest, "y", first]
+        assert sampler.verify().passed
+        sampler.sample(5, warmup=5, chains=1, seed=1, progress=False)
+
+
+def test_a_step_that_is_missing_is_refused():
+    from dataclasses import replace
+
+    from gibbsppl.schedule.order import check_complete
+
+    schedule = schools().schedule
+    check_complete(schedule)
+    less = replace(schedule, steps=schedule.steps[1:], graphs=schedule.graphs[1:])
+    with pytest.raises(CompileError, match=r"^theta: no step of the schedule draws it \(mu, tau\)"):
+        check_complete(less)
+
+
+def test_the_command_line_sets_the_schedule(tmp_path, capsys):
+    from gibbsppl.cli import main
+
+    path = tmp_path / "two.py"
+    path.write_text(
+        "import gibbsppl as gp\ndef model():\n    with gp.Model() as m:\n"
+        "        mu = gp.Normal('mu', 0, sigma=1)\n        tau = gp.Gamma('tau', 2, rate=1)\n"
+        "        gp.Normal('y', mu, tau=tau, observed=1.0)\n    return m\n"
+    )
+    options = ["--order", "tau,mu", "--scan", "random", "--kernel", "mu=over-relaxed"]
+    options += ["--kernel", "tau=random-walk"]
+    assert main(["source", str(path), *options]) == 0
+    shown = capsys.readouterr().out
+    assert "UNITS = (draw_tau, draw_mu)" in shown
+    assert "over_relaxed_normal(" in shown
+    assert "walk_batch(" in shown
+    assert main(["check", str(path), "--order", "sigma"]) == 2
+    assert "order: found 'sigma'" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["check", str(path), "--kernel", "mu=gibbs"])
+    assert "one of slice, random-walk" in capsys.readouterr().err
