@@ -6,18 +6,23 @@ the joint distribution in `test_control_kernels`.
 
 import pickle
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import stats
 
 import gibbsppl as gp
+from gibbsppl.backends.numpy import write_numpy
 from gibbsppl.backends.program import load
 from gibbsppl.checks.enumeration import enumerate_sweep
+from gibbsppl.checks.geweke import geweke
 from gibbsppl.checks.walks import proposed
+from gibbsppl.cli import main
 from gibbsppl.errors import CompileError, RunError
 from gibbsppl.initial import initial_state
 from gibbsppl.runtime.walks import Walk, reflected, walk_integers
+from gibbsppl.schedule.order import check_complete
 
 LEVEL = 1e-6
 
@@ -123,9 +128,7 @@ def test_an_auxiliary_variable_named_after_what_reads_it_is_refused():
 def test_an_order_that_leaves_a_variable_stale_is_refused_with_the_reason():
     assert names(mixture(collapse=("w",)))[:2] == ["z", "w"]
     assert names(mixture(collapse=("w",), order=("mu",))) == ["mu", "z", "w"]
-    with pytest.raises(
-        CompileError, match=r"^w: it is stale at the end of a sweep: z was drawn"
-    ):
+    with pytest.raises(CompileError, match=r"^w: it is stale at the end of a sweep: z was drawn"):
         mixture(collapse=("w",), order=("w",))
 
 
@@ -485,9 +488,7 @@ def test_a_program_with_a_kernel_of_ones_own_is_pickled_with_its_name():
 
 def test_a_kernel_that_cannot_be_sent_elsewhere_is_refused_by_name():
     sampler = schools(kernels={"theta": lambda rng, x, log_density: x})
-    with pytest.raises(
-        RunError, match=r"^kernels\['theta'\]: .*<lambda> cannot be sent to an"
-    ):
+    with pytest.raises(RunError, match=r"^kernels\['theta'\]: .*<lambda> cannot be sent to an"):
         pickle.dumps(sampler.program)
 
 
@@ -546,10 +547,6 @@ def test_regions_of_one_array_are_steps_of_their_own():
 
 
 def test_a_step_that_is_missing_is_refused():
-    from dataclasses import replace
-
-    from gibbsppl.schedule.order import check_complete
-
     schedule = schools().schedule
     check_complete(schedule)
     less = replace(schedule, steps=schedule.steps[1:], graphs=schedule.graphs[1:])
@@ -558,8 +555,6 @@ def test_a_step_that_is_missing_is_refused():
 
 
 def test_the_command_line_sets_the_schedule(tmp_path, capsys):
-    from gibbsppl.cli import main
-
     path = tmp_path / "two.py"
     path.write_text(
         "import gibbsppl as gp\ndef model():\n    with gp.Model() as m:\n"
@@ -578,3 +573,23 @@ def test_the_command_line_sets_the_schedule(tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["check", str(path), "--kernel", "mu=gibbs"])
     assert "one of slice, random-walk" in capsys.readouterr().err
+
+
+def swept_jointly(sampler, program=None):
+    """The joint-distribution test of sweeps of the mixture, by what its parts have in common."""
+    functions = {
+        "w": lambda v: float(v["w"][0]),
+        "z given w": lambda v: float(np.log(v["w"])[v["z"]].sum()),
+    }
+    rng = np.random.default_rng(4)
+    settings = {"replicates": 400, "sweeps": 2, "functions": functions, "level": 1e-4}
+    return geweke(rng, sampler.graph, sampler.data, program or sampler.program, **settings)
+
+
+def test_a_unit_without_what_it_leaves_stale_would_be_found():
+    sampler = mixture(collapse=("w",), scan="random")
+    assert swept_jointly(sampler).passed
+
+    apart = tuple(unit[:1] for unit in sampler.schedule.units)
+    broken = load(write_numpy(replace(sampler.schedule, units=apart)))
+    assert not swept_jointly(sampler, broken).passed

@@ -42,13 +42,21 @@ def width_of(s: dict[str, Any], name: str, shape: tuple[int, ...]) -> Width:
     """The width of a step's slices, kept in the state under ``"~name"``."""
     key = "~" + name
     if key not in s:
-        s[key] = Width(np.ones(shape))
+        s[key] = Width(np.ones(shape), adapting="~" not in s)
     width: Width = s[key]
     return width
 
 
+@dataclass(slots=True)
+class Frozen:
+    """In a state under ``"~"``: warm-up is over, and what has not been moved yet never adapts."""
+
+    adapting: bool = False
+
+
 def freeze(s: dict[str, Any]) -> None:
     """End the adaptation of all moves of a state: what warm-up does last."""
+    s["~"] = Frozen()
     for name, value in s.items():
         if name.startswith("~"):
             value.adapting = False

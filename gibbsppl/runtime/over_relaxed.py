@@ -11,6 +11,7 @@ same read in either direction, so that the move is reversible.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,9 @@ def over_relaxed_normal(
     rng: Generator, eta_1: Any, eta_2: Any, size: Size, x: Any, alpha: float
 ) -> Any:
     """Moves of values with log density ``eta_1 x + eta_2 x**2``."""
+    if not size and isinstance(eta_2, float) and eta_2 < 0:  # (Python's own arithmetic is faster)
+        scale = math.sqrt((1 - alpha**2) * -0.5 / eta_2)
+        return (1 - alpha) * float(-0.5 * eta_1 / eta_2) + alpha * x + scale * rng.standard_normal()
     variance = -0.5 / np.asarray(eta_2)
     if not np.all(variance > 0):  # (as an improper one would give a draw that is not a number)
         variance = np.where(variance > 0, variance, np.nan)

@@ -101,7 +101,7 @@ def walk_of(
     """The tuning of a step's walk of single elements, kept in the state under ``"~name"``."""
     key = "~" + name
     if key not in s:
-        adapting = scale is None or target is not None
+        adapting = (scale is None or target is not None) and "~" not in s
         first = np.full(tuple(shape), np.log(1.0 if scale is None else scale))
         s[key] = Walk(first, ONE if target is None else target, adapting)
     walk: Walk = s[key]
