@@ -51,7 +51,7 @@ INCREASING: Mapping[Any, Callable[..., Any]] = {
 def ends_of(expr: Any, over: tuple[Range, ...], graph: Graph, data: Values) -> Ends:
     """The two ends of an expression, one element for each position of the ranges.
 
-    >>> from gibbsppl.expressions import Array
+    >>> from gibbsppl.expressions import Array, Dim
     >>> i, x, p = Dim("i"), Array("x"), Array("p")
     >>> ends_of(sp.exp(-x[i]), (Range(i, 0, 2),), Graph("g", {i: 2}, {}, ()), {"x": np.zeros(2)})
     (array([1., 1.]), array([1., 1.]))

@@ -76,10 +76,9 @@ def bytes_needed(kept: Mapping[str, Any], chains: int, draws: int) -> dict[str, 
     return {name: np.asarray(value).nbytes * chains * draws for name, value in kept.items()}
 
 
-def walks_of(state: State) -> dict[str, Walk]:
-    """The tuning of random walks, by the name of the step."""
-    walks = ((n, v) for n, v in state.items() if n.startswith("~") and isinstance(v, Walk))
-    return {name[1:]: walk for name, walk in walks}
+def walks_of(program: Program, state: State) -> dict[str, Walk]:
+    """The tuning of random walks that have made a step, by the name of the step."""
+    return {name: state["~" + name] for name in program.walks if "~" + name in state}
 
 
 @dataclass(slots=True)
@@ -110,7 +109,7 @@ class Recorder:
             values = self.program.deterministics(state, self.constants)
             for array, name in self.derived:
                 array[self.drawn] = values[name]
-        for name, walk in walks_of(state).items():
+        for name, walk in walks_of(self.program, state).items():
             rates = self.rates.setdefault(name, np.full(self.size, np.nan))
             rates[number, self.drawn] = walk.taken_rate()
         self.drawn += 1

@@ -178,7 +178,7 @@ class _Run:
         warm = perf_counter()
         self.seconds[0] += warm - started
         moves.freeze(chain.state)
-        for walk in walks_of(chain.state).values():
+        for walk in walks_of(self.program, chain.state).values():
             walk.taken_rate()  # (what was accepted in warm-up is not counted)
         self.save(chain)  # a replay from before would adapt again
         for _ in range(self.recorder.size[1]):

@@ -16,7 +16,7 @@ from gibbsppl.backends.names import MATHEMATICS, NUMPY
 from gibbsppl.backends.natural import natural_parameters
 from gibbsppl.backends.scans import carried_functions, scan_functions
 from gibbsppl.backends.sweep import augment, sweep
-from gibbsppl.kernels import Own
+from gibbsppl.kernels import Own, RandomWalk
 from gibbsppl.schedule.steps import (
     BlockDraw,
     ConcaveDraw,
@@ -92,10 +92,6 @@ def _given_rest(module: Module, step: Step) -> str:
             assert_never(step)
 
 
-def _is_own(step: Move) -> bool:
-    return isinstance(step.asked, Own)
-
-
 def _deterministics(module: Module) -> str:
     """The function of the state that computes what the model names without drawing it."""
     writer = module.writer()
@@ -122,7 +118,10 @@ def _tables(module: Module) -> str:
     lines.append(f"STEP_VARIABLES = {{\n{pairs}}}")
     pairs = "".join(f"{INDENT}{n!r}: {module.functions[n]},\n" for n in names)
     lines.append(f"GIVEN_REST = {{\n{pairs}}}")
-    if own := [s.name for s in module.schedule.steps if isinstance(s, Move) and _is_own(s)]:
+    moves = [s for s in module.schedule.steps if isinstance(s, Move)]
+    if walks := [s.name for s in moves if isinstance(s.asked, RandomWalk)]:
+        lines.append("WALKS = (" + "".join(f"{n!r}, " for n in walks).rstrip() + ")")
+    if own := [s.name for s in moves if isinstance(s.asked, Own)]:
         lines.append("# Functions of your own, handed over when this is loaded:")
         lines.append("KERNELS = {" + ", ".join(f"{n!r}: None" for n in own) + "}")
     if module.schedule.rewrites:

@@ -16,6 +16,7 @@ The module's source stands alone on NumPy, SciPy and ``gibbsppl.runtime``. It de
   and puts them together last (only where there are some);
 - ``UNITS``, the functions of the steps that stay together, where a sweep does not draw them all in
   order;
+- ``WALKS``, the names of the steps that are random walks (only where there are some);
 - ``KERNELS``, step name -> function of the user's: names alone in the source, the functions are
   handed over to `load` (only where there are some);
 - ``STEPS``, the step names in order; ``STEP_VARIABLES``, step name -> names of the arrays drawn.
@@ -59,6 +60,7 @@ class Program:
     parts: Mapping[str, str]
     passing: tuple[str, ...]
     kernels: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    walks: tuple[str, ...] = ()
 
     def renew(self, state: State, constants: Constants) -> None:
         """Compute anew what sweeps keep up to date: rounding adds up."""
@@ -126,4 +128,5 @@ def load(source: str, kernels: Mapping[str, Callable[..., Any]] | None = None) -
         parts=module.get("PARTS", {}),
         passing=module.get("PASSING", ()),
         kernels=kernels,
+        walks=module.get("WALKS", ()),
     )

@@ -201,7 +201,7 @@ def check_kernels(graph: Graph, kernels: Mapping[str, Kernel]) -> None:
     latent = {s.target.array.name for s in graph.latent}
     for name in kernels:
         if name not in latent:
-            near = difflib.get_close_matches(name, sorted(latent), n=1)
+            near = difflib.get_close_matches(str(name), sorted(latent), n=1)
             meant = f" Did you mean {near[0]!r}?" if near else ""
             raise CompileError(
                 f"kernels: {name!r} is not a latent variable of the model (auxiliary variables are "

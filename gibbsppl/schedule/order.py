@@ -79,7 +79,7 @@ def _ordered(schedule: Schedule, order: Sequence[str]) -> Schedule:
     """The steps named first, in that order; then the others, as they were among themselves."""
     named: list[int] = []
     for name in order:
-        found = _steps_named(schedule, name)
+        found = _steps_named(schedule, name, "order")
         twice = [j for j in found if j in named]
         if twice:
             raise CompileError(
@@ -98,8 +98,11 @@ def _ordered(schedule: Schedule, order: Sequence[str]) -> Schedule:
     return _with_passing(_permuted(schedule, placed))
 
 
-def _steps_named(schedule: Schedule, name: str) -> list[int]:
-    """The steps of a variable, of an array that is taken apart, or the step of a statement."""
+def _steps_named(schedule: Schedule, name: str, what: str) -> list[int]:
+    """The steps of a variable, of an array that is taken apart, or the step of a statement.
+
+    ``what`` is where the user has named it.
+    """
     names = {name, *(p.name for p in schedule.parts if p.of == name)}
     steps = list(enumerate(schedule.steps))
     found = [j for j, s in steps if name in (s.name, *(t.name for t in s.statements))]
@@ -108,8 +111,8 @@ def _steps_named(schedule: Schedule, name: str) -> list[int]:
         found = every
     if not (found or every):
         raise CompileError(
-            f"order: found {name!r}, expected names of variables or of their steps: "
-            f"{_listed(schedule)}.{_meant(name, (s.name for s in schedule.steps))}"
+            f"{what}: found {name!r}, expected names of variables or of their steps: "
+            f"{_listed(schedule)}.{_meant(str(name), (s.name for s in schedule.steps))}"
         )
     return found or every
 
@@ -202,7 +205,7 @@ def _weights(schedule: Schedule, own: Sequence[int], scan: RandomScan) -> tuple[
     """The weight of each unit, by the step that it is for."""
     found = dict.fromkeys(own, 1.0)
     for name, weight in scan.weights.items():
-        for j in _steps_named(schedule, name):
+        for j in _steps_named(schedule, name, "RandomScan(weights)"):
             if j not in found:
                 raise CompileError(
                     f"RandomScan(weights[{name!r}]): {name} is an auxiliary variable, drawn with "
