@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 
 import gibbsppl as gp
 from gibbsppl.backends.program import load
@@ -34,6 +34,7 @@ from gibbsppl.runtime.walks import (
     walk_part,
     walk_vectors,
 )
+from gibbsppl.summary import LOWEST_ACCEPTANCE
 
 N = 4000
 COMPARISONS = 200
@@ -603,3 +604,14 @@ def test_an_over_relaxed_scalar_is_one_of_an_array():
     (many,) = over_relaxed_normal(np.random.default_rng(1), 2.0, -0.7, (1,), 0.3, -0.9)
 
     np.testing.assert_allclose(one, many, rtol=1e-12)
+
+
+def test_the_share_that_is_too_low_is_half_as_good_as_the_best():
+    def speed(a):
+        return a * stats.norm.ppf(a / 2) ** 2
+
+    best = optimize.minimize_scalar(lambda a: -speed(a), bounds=(0.01, 0.99), method="bounded").x
+    half = optimize.brentq(lambda a: speed(a) - speed(best) / 2, 1e-6, best)
+
+    assert round(best, 3) == walks.MANY
+    assert round(half, 3) == LOWEST_ACCEPTANCE
