@@ -109,10 +109,15 @@ class Recorder:
             values = self.program.deterministics(state, self.constants)
             for array, name in self.derived:
                 array[self.drawn] = values[name]
-        for name, walk in walks_of(self.program, state).items():
-            rates = self.rates.setdefault(name, np.full(self.size, np.nan))
-            rates[number, self.drawn] = walk.taken_rate()
+        if self.program.walks:
+            self._store_rates(number, state)
         self.drawn += 1
+
+    def _store_rates(self, number: int, state: State) -> None:
+        for name, walk in walks_of(self.program, state).items():
+            if name not in self.rates:
+                self.rates[name] = np.full(self.size, np.nan)
+            self.rates[name][number, self.drawn] = walk.taken_rate()
 
     def _aim(self, number: int, state: State) -> None:
         """Find the array that each name goes to in this chain."""
