@@ -27,6 +27,14 @@ if TYPE_CHECKING:
 
 FAILED, MISUSED, STOPPED = 1, 2, 130
 
+# What --kernel takes, and the names in gibbsppl.kernels.
+KERNELS = {
+    "slice": "Slice",
+    "random-walk": "RandomWalk",
+    "adaptive-rejection": "AdaptiveRejection",
+    "over-relaxed": "OverRelaxed",
+}
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
@@ -69,7 +77,31 @@ def _command(commands: Any, name: str, function: Any, text: str) -> argparse.Arg
     made: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
     made.add_argument("file", type=Path, metavar="FILE", help="a Python file with a model()")
     made.set_defaults(command=function)
+    schedule = made.add_argument_group("the schedule")
+    schedule.add_argument(
+        "--order", type=lambda text: tuple(text.split(",")), default=(), metavar="X,Y",
+        help="draw these variables first, in this order",
+    )  # fmt: skip
+    schedule.add_argument(
+        "--scan", choices=("systematic", "random", "symmetric"), default="systematic",
+        help="how steps follow one another (default: systematic)",
+    )  # fmt: skip
+    schedule.add_argument(
+        "--kernel", type=_kernel, action="append", default=[], metavar="X=KERNEL",
+        help=f"the kernel of a variable: {', '.join(KERNELS)}",
+    )  # fmt: skip
     return made
+
+
+def _kernel(text: str) -> tuple[str, str]:
+    """A variable and the name of its kernel."""
+    name, _, kernel = text.partition("=")
+    if not name or kernel not in KERNELS:
+        expected = ", ".join(KERNELS)
+        raise argparse.ArgumentTypeError(
+            f"found {text!r}, expected a variable, =, and one of {expected}"
+        )
+    return name, kernel
 
 
 def _run_options(run_options: argparse.ArgumentParser) -> None:
@@ -98,7 +130,7 @@ def run(options: argparse.Namespace) -> int:
     started = perf_counter()
     say = _silent if options.quiet else print
     out = _writable(options.out or Path(options.file.stem + ".nc"))
-    sampler = compiled(options.file)
+    sampler = compiled(options.file, **_settings(options))
     seed = _fresh_seed() if options.seed is None else options.seed
     say(sampler, end="\n\n")
     draws = sampler.sample(
@@ -143,14 +175,14 @@ def _writable(path: Path) -> Path:
 
 def explain(options: argparse.Namespace) -> int:
     """Print the derivation of one variable's conditional, or of all."""
-    print(compiled(options.file).explain(options.variable))
+    print(compiled(options.file, **_settings(options)).explain(options.variable))
     return 0
 
 
 def source(options: argparse.Namespace) -> int:
     """Print the generated module, or write it to a file."""
     out = None if options.out is None else _writable(options.out)
-    text = compiled(options.file).source
+    text = compiled(options.file, **_settings(options)).source
     if out is None:
         print(text, end="")
     else:
@@ -161,16 +193,24 @@ def source(options: argparse.Namespace) -> int:
 
 def check(options: argparse.Namespace) -> int:
     """Run the exact ratio check of every conditional; the exit code says whether all passed."""
-    result = compiled(options.file).verify(options.seed)
+    result = compiled(options.file, **_settings(options)).verify(options.seed)
     print(result)
     return 0 if result.passed else FAILED
 
 
-def compiled(path: Path) -> Sampler:
+def _settings(options: argparse.Namespace) -> dict[str, Any]:
+    """What is asked of the schedule, as `compile` takes it."""
+    from gibbsppl import kernels  # noqa: PLC0415  (not for --help)
+
+    asked = {name: getattr(kernels, KERNELS[kernel])() for name, kernel in options.kernel}
+    return {"order": options.order, "scan": options.scan, "kernels": asked}
+
+
+def compiled(path: Path, **settings: Any) -> Sampler:
     """The sampler of the model in a file."""
     from gibbsppl.sampler import compile as compile_model  # noqa: PLC0415  (--help loads no SymPy)
 
-    return compile_model(model_in(path))
+    return compile_model(model_in(path), **settings)
 
 
 def model_in(path: Path) -> Model:

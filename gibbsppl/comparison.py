@@ -17,6 +17,9 @@ import numpy as np
 from gibbsppl.checks.table import table
 from gibbsppl.diagnostics import ess_bulk, r_hat
 from gibbsppl.errors import CompileError, RunError
+from gibbsppl.graph import Graph
+from gibbsppl.rewrites import PARTS, collapsible, possible
+from gibbsppl.schedule import Schedule
 
 Settings = Mapping[str, Any]
 
@@ -68,6 +71,42 @@ class Comparison:
         ]
         lines = [table(header, rows), *(f"{n}: not compared: {why}" for n, why in self.failed)]
         return "\n".join(lines)
+
+
+def variants_of(
+    graph: Graph, data: Mapping[str, Any], schedule: Schedule, settings: Settings
+) -> dict[str, Settings]:
+    """What a sampler is compared with unless the user says: settings by a name.
+
+    It as it is; without what is set of its schedule; without each rewrite; with each that is
+    possible; with all collapsed that can be.
+    """
+    asked = settings["rewrites"]
+    now = dict(asked) if isinstance(asked, Mapping) else {}
+    every: dict[str, Settings] = {"as compiled": {}, **_uncontrolled(schedule, settings)}
+    made = dict.fromkeys(r.rule.name for r in schedule.rewrites)
+    for rule in made:
+        every[f'without "{rule}"'] = {"rewrites": {**now, rule: False}}
+    if schedule.parts:
+        every['without "parts"'] = {"rewrites": {**now, PARTS: False}}
+    for r in possible(graph, data, schedule.rewrites):
+        every[f'with "{r.rule.name}"'] = {"rewrites": {**now, r.rule.name: True}}
+    for name in collapsible(graph, data):
+        if name not in settings["collapse"]:
+            every[f"{name} collapsed"] = {"collapse": (*settings["collapse"], name)}
+    return every
+
+
+def _uncontrolled(schedule: Schedule, settings: Settings) -> dict[str, Settings]:
+    """A sampler without the order, the kernels or the scan that the user has set."""
+    found: dict[str, Settings] = {}
+    if settings["order"]:
+        found["in the default order"] = {"order": ()}
+    if settings["kernels"]:
+        found["with the default kernels"] = {"kernels": {}}
+    if schedule.units:
+        found["systematic scan"] = {"scan": "systematic"}
+    return found
 
 
 def compared(

@@ -35,13 +35,7 @@ def conditional_of(
     ``elements`` asks for the reading by element: the conditional of each element given all others.
     """
     region = region_of(graph, statement)
-    binary = binary_arrays(graph, data)
-    pieces = tuple(
-        p
-        for p in pieces_of(graph.factors_of(statement.target.array), statement, graph.sizes, binary)
-        if any(touches(view, p.over, region) for view in p.views)
-    )
-    said = _Said(pieces, *limits_of(pieces, binary))
+    said = _said(graph, statement, data, region)
     found = _found(graph, statement, said, region, elements)
     if isinstance(found, NotConjugate):
         # A label has a conditional, whatever its factors are.
@@ -49,6 +43,37 @@ def conditional_of(
         refusal = replace(found, pieces=_moved_pieces(found, said))
         return finite or certified(graph, refusal, data) or refusal
     return found
+
+
+def to_be_moved(
+    graph: Graph, statement: Statement, data: Mapping[str, Any], reason: str
+) -> tuple[NotConjugate, tuple[Role, ...]]:
+    """The log density of what a statement defines, whatever family may own it; the roles of axes.
+
+    ``reason`` says why no family is asked for.
+    """
+    region = region_of(graph, statement)
+    said = _said(graph, statement, data, region)
+    roles, tied = _ties(statement, said, region, asked=False)
+    apart = all(map(is_separable, said.rest)) and not _has_joint_event(statement)
+    own = element_pieces(said.rest) if apart else said.rest
+    if apart:
+        own = tuple(p for p in own if touches(p.views[0], p.over, region))
+    found = NotConjugate(statement, reason, (), None, own, elements=tied)
+    return replace(found, pieces=_moved_pieces(found, said)), roles
+
+
+def _said(
+    graph: Graph, statement: Statement, data: Mapping[str, Any], region: tuple[Place, ...]
+) -> _Said:
+    """All that mentions the elements that a statement defines."""
+    binary = binary_arrays(graph, data)
+    pieces = tuple(
+        p
+        for p in pieces_of(graph.factors_of(statement.target.array), statement, graph.sizes, binary)
+        if any(touches(view, p.over, region) for view in p.views)
+    )
+    return _Said(pieces, *limits_of(pieces, binary))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +108,19 @@ def _found(
         found = match(graph, statement, rest, limits, roles)
         if isinstance(found, Conditional) or "dense" not in roles or _has_joint_event(statement):
             return found
+    roles, tied = _ties(statement, said, region, asked=asked)
+    return _by_element(graph, statement, said, region, roles, tied)
+
+
+def _ties(
+    statement: Statement, said: _Said, region: tuple[Place, ...], *, asked: bool
+) -> tuple[tuple[Role, ...], bool]:
+    """How elements depend on one another, and whether they have to be taken one by one."""
     roles = roles_of(said.pieces, statement, region)
     several = bool(statement.over or statement.event)
     tied = several and (asked or set(roles) != {"batch"})
-    inseparable = bool(statement.target.indices) and not all(map(is_separable, rest))
-    return _by_element(graph, statement, said, region, roles, tied or inseparable)
+    inseparable = bool(statement.target.indices) and not all(map(is_separable, said.rest))
+    return roles, tied or inseparable
 
 
 def _is_whole(graph: Graph, statement: Statement, roles: tuple[Role, ...]) -> bool:

@@ -19,7 +19,7 @@ theta (school: 2)
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from types import ModuleType
@@ -38,6 +38,9 @@ Array = NDArray[Any]
 Named = tuple[tuple[str, ...], Array]
 
 RESERVED_DIMS = ("chain", "draw")
+
+# In sample_stats: the share of the steps of a random walk that were accepted, by what it moves.
+ACCEPTANCE = "acceptance of "
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -145,7 +148,16 @@ class Draws:
             raise RunError(f"max_rows: found {max_rows}, expected at least 1, or None for all.")
         chosen = (names,) if isinstance(names, str) else names or tuple(self.values)
         blocks = (block_of(n, self[n], self._labeller(n), max_rows) for n in chosen)
-        return Summary(tuple(blocks), self.chains, self.draws)
+        return Summary(tuple(blocks), self.chains, self.draws, self._acceptance(chosen))
+
+    def _acceptance(self, names: Iterable[str]) -> dict[str, float]:
+        """The share of accepted steps of each random walk, over all draws, in the worst chain."""
+        found = {}
+        for name, rates in self.sample_stats.items():
+            moved = name.removeprefix(ACCEPTANCE)
+            if moved != name and moved.partition("[")[0] in names and np.isfinite(rates).any():
+                found[moved] = float(np.nanmin(np.nanmean(rates, axis=1)))
+        return found
 
     def _labeller(self, name: str) -> Callable[[tuple[int, ...]], str]:
         """From a position in the variable to its label, ``theta[Choate, 3]``."""

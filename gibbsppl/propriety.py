@@ -6,6 +6,8 @@ variable and the element.
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,7 @@ from gibbsppl.evaluation import Floats, Values, evaluate
 from gibbsppl.expressions import Array
 from gibbsppl.graph import Graph, Range
 from gibbsppl.runtime.joint import joint_in
-from gibbsppl.schedule.steps import BlockDraw, ExactDraw, JointDraw, Schedule
+from gibbsppl.schedule.steps import BlockDraw, ExactDraw, JointDraw, Move, Schedule
 from gibbsppl.separation import Direction, direction_of
 
 # How far below zero the smallest eigenvalue of a precision may be by rounding, relative to the
@@ -84,6 +86,21 @@ def _check_joint(
         f"has a precision matrix that is not positive definite, and no finite integral{told}; give "
         "one of them a proper prior, or data that determine it."
     )
+
+
+def check_proper_as_usual(
+    schedule: Schedule, compiled: Callable[[], Any], state: Values, first: bool
+) -> None:
+    """The same of variables that are moved because the user asks: by what their draw would be.
+
+    ``compiled`` makes the sampler in which no kernels are asked for; it is made for the ``first``
+    state alone.
+    """
+    if first and any(isinstance(s, Move) for s in schedule.asked):
+        usual, values = compiled(), copy.deepcopy(dict(state))
+        usual.program.augment(np.random.default_rng(0), values, usual.constants)
+        parts = (usual.graph, usual.schedule, usual.program, usual.constants, usual.data)
+        check_proper(*parts, values, first=False)
 
 
 def _told(found: Direction) -> str:

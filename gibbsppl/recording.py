@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from gibbsppl.backends.program import Constants, Program, State
 from gibbsppl.errors import RunError
+from gibbsppl.runtime.walks import Walk
 
 Aimed = list[tuple[NDArray[Any], str]]
 
@@ -75,11 +76,17 @@ def bytes_needed(kept: Mapping[str, Any], chains: int, draws: int) -> dict[str, 
     return {name: np.asarray(value).nbytes * chains * draws for name, value in kept.items()}
 
 
+def walks_of(program: Program, state: State) -> dict[str, Walk]:
+    """The tuning of random walks that have made a step, by the name of the step."""
+    return {name: state["~" + name] for name in program.walks if "~" + name in state}
+
+
 @dataclass(slots=True)
 class Recorder:
     """Arrays being filled with draws, one chain after the other.
 
     They are allocated at the first draw: a start given as a whole number says nothing of its kind.
+    ``rates``: for each random walk, the share of its steps since the draw before that it accepted.
     """
 
     program: Program
@@ -90,6 +97,7 @@ class Recorder:
     drawn: int = 0
     from_state: Aimed = field(default_factory=list)
     derived: Aimed = field(default_factory=list)
+    rates: dict[str, NDArray[Any]] = field(default_factory=dict)
 
     def store(self, number: int, state: State) -> None:
         """Add the state as the next draw of chain ``number``."""
@@ -101,7 +109,15 @@ class Recorder:
             values = self.program.deterministics(state, self.constants)
             for array, name in self.derived:
                 array[self.drawn] = values[name]
+        if self.program.walks:
+            self._store_rates(number, state)
         self.drawn += 1
+
+    def _store_rates(self, number: int, state: State) -> None:
+        for name, walk in walks_of(self.program, state).items():
+            if name not in self.rates:
+                self.rates[name] = np.full(self.size, np.nan)
+            self.rates[name][number, self.drawn] = walk.taken_rate()
 
     def _aim(self, number: int, state: State) -> None:
         """Find the array that each name goes to in this chain."""

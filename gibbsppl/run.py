@@ -42,7 +42,7 @@ from gibbsppl.chains import (
 )
 from gibbsppl.errors import RunError
 from gibbsppl.progress import Report, reporting
-from gibbsppl.recording import Recorder, bytes_needed, check_memory, kept_of
+from gibbsppl.recording import Recorder, bytes_needed, check_memory, kept_of, walks_of
 from gibbsppl.runtime import moves
 
 __all__ = [
@@ -66,7 +66,8 @@ class RunResult:
     """What a run leaves: draws by name with axes (chain, draw, ...), and the chains at their end.
 
     ``seconds`` are those of warm-up and of sampling. ``interrupted`` says what Ctrl-C left out,
-    ``None`` after a whole run; the last of ``chains`` is then where it was last checked.
+    ``None`` after a whole run; the last of ``chains`` is then where it was last checked. ``rates``
+    are the shares of accepted steps of random walks, by step, with axes (chain, draw).
     """
 
     values: Mapping[str, NDArray[Any]]
@@ -75,6 +76,7 @@ class RunResult:
     thin: int
     seconds: tuple[float, float]
     interrupted: str | None = None
+    rates: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
 
 def run(  # noqa: PLR0913  (settings, all named at the call)
@@ -151,8 +153,9 @@ class _Run:
             interrupted = self.salvaged(ended, len(starts))
         shape = np.s_[: len(ended), : self.recorder.drawn]
         values = {name: array[shape] for name, array in self.recorder.values.items()}
+        rates = {name: array[shape] for name, array in self.recorder.rates.items()}
         seconds = self.seconds[0], self.seconds[1]
-        return RunResult(values, tuple(ended), self.warmup, self.thin, seconds, interrupted)
+        return RunResult(values, tuple(ended), self.warmup, self.thin, seconds, interrupted, rates)
 
     def salvaged(self, ended: list[Chain], chains: int) -> str:
         """Keep the chains that are whole, else the part of the first one; say which."""
@@ -175,6 +178,8 @@ class _Run:
         warm = perf_counter()
         self.seconds[0] += warm - started
         moves.freeze(chain.state)
+        for walk in walks_of(self.program, chain.state).values():
+            walk.taken_rate()  # (what was accepted in warm-up is not counted)
         self.save(chain)  # a replay from before would adapt again
         for _ in range(self.recorder.size[1]):
             self.advance(number, chain, self.thin, "sampling")

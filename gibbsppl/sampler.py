@@ -17,23 +17,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gibbsppl.backends.numpy import write_numpy
 from gibbsppl.backends.program import Constants, Program, load
-from gibbsppl.comparison import Comparison, Settings, compared
-from gibbsppl.draws import Draws
+from gibbsppl.comparison import Comparison, Settings, compared, variants_of
+from gibbsppl.draws import ACCEPTANCE, Draws
 from gibbsppl.errors import CompileError, RunError
 from gibbsppl.explain import explained, parts_told, schedule_text
 from gibbsppl.graph import Graph
 from gibbsppl.impossible import check_possible
+from gibbsppl.kernels import RandomScan, checked_scan, kernels_of
 from gibbsppl.pilot import best_start
-from gibbsppl.propriety import check_proper
-from gibbsppl.rewrites import PARTS, REWRITES, collapsible, possible, rewritten
+from gibbsppl.propriety import check_proper, check_proper_as_usual
+from gibbsppl.rewrites import REWRITES, collapsible, possible, rewritten
 from gibbsppl.run import Chain, Seed, run, seed_sequence, streams
-from gibbsppl.schedule import Schedule, blocks_of, check_names, planned
+from gibbsppl.schedule import (
+    Control,
+    Schedule,
+    blocks_of,
+    check_kernels,
+    check_names,
+    functions_of,
+    planned,
+)
 
 if TYPE_CHECKING:
     from gibbsppl.language import Model
@@ -41,7 +51,7 @@ if TYPE_CHECKING:
 VERSION_KEY = "gibbsppl_version"
 
 
-def compile(  # noqa: A001  (the word of the field)
+def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named at the call)
     model: Model,
     *,
     blocks: Mapping[str | tuple[str, ...], str] | bool = True,
@@ -49,6 +59,9 @@ def compile(  # noqa: A001  (the word of the field)
     collapse: Sequence[str] = (),
     approximate: bool = False,
     exact: bool = False,
+    order: Sequence[str] = (),
+    scan: str | RandomScan = "systematic",
+    kernels: Mapping[str, Any] | None = None,
 ) -> Sampler:
     """The Gibbs sampler of a model: derived, planned, written, loaded.
 
@@ -62,8 +75,17 @@ def compile(  # noqa: A001  (the word of the field)
     fits, ``False`` forbids it; ``rewrites=False`` forbids all. ``collapse=("theta",)`` draws the
     labels that depend on ``theta`` one after the other with it integrated out;
     ``approximate=True`` draws them at once, each given what the others were. ``exact=True``
-    refuses a sampler with a fallback move. Raises `CompileError` where no sampler can be made,
-    naming the variable and the reason.
+    refuses a sampler with a fallback move.
+
+    ``order=("tau", "theta")`` draws these variables (or single steps) first, in that order, then
+    the others as they would be; auxiliary variables that are not named find their place before what
+    reads them. ``scan="random"`` draws, as a sweep, as many steps as there are, each chosen at
+    random (`gp.RandomScan` takes weights); ``"symmetric"`` all forwards, then backwards.
+    ``kernels={"x": gp.RandomWalk()}`` names the kernel of a variable: `gp.Slice`, `gp.RandomWalk`,
+    `gp.AdaptiveRejection`, `gp.OverRelaxed`, or a function ``kernel(rng, value, log_density)`` of
+    your own that returns the new value (docs/sampling.md).
+
+    Raises `CompileError` where no sampler can be made, naming the variable and the reason.
     """
     if not hasattr(model, "graph"):
         raise CompileError(f"compile: found {model!r}, expected a gp.Model.")
@@ -79,6 +101,9 @@ def compile(  # noqa: A001  (the word of the field)
         "collapse": (collapse,) if isinstance(collapse, str) else tuple(collapse),
         "approximate": approximate,
         "exact": exact,
+        "order": (order,) if isinstance(order, str) else tuple(order),
+        "scan": checked_scan(scan),
+        "kernels": dict(kernels) if isinstance(kernels, Mapping) else kernels,
     }
     return _compiled(model.graph, model.data, dict(model.coords), settings)
 
@@ -88,7 +113,14 @@ def _compiled(
 ) -> Sampler:
     """The sampler of a graph, with settings as `compile` takes them."""
     blocks, rewrites = blocks_of(settings["blocks"]), settings["rewrites"]
+    control = Control(
+        tuple(settings["order"]),
+        checked_scan(settings["scan"]),
+        kernels_of(settings["kernels"]),
+        blocks,
+    )
     check_names(graph, blocks)
+    check_kernels(graph, control.kernels)
     check_possible(graph, data)
     augmented = rewritten(
         graph,
@@ -98,9 +130,10 @@ def _compiled(
         rules=REWRITES if rewrites is not False else (),
         collapse=settings["collapse"],
         approximate=settings["approximate"],
+        moved=control.moved,
     )
-    schedule = planned(augmented, exact=settings["exact"], blocks=blocks)
-    program = load(write_numpy(schedule))
+    schedule = planned(augmented, exact=settings["exact"], control=control)
+    program = load(write_numpy(schedule), functions_of(schedule))
     known = {**augmented.data, **schedule.tables}
     constants = program.prepare(known)
     return Sampler(graph, known, coords, schedule, program, constants, settings)
@@ -175,6 +208,33 @@ class Sampler:
         settings: Any = {"seed": seed, "graphs": schedule.graphs, "schedule": schedule}
         return verify(self.graph, self.program, schedule.steps, self.data, **settings)
 
+    def check_kernel(self, name: str, **settings: Any) -> Any:
+        """The joint-distribution test of the step that draws one variable: prints, has ``.passed``.
+
+        It sees what `verify` cannot: a kernel that does not leave its conditional as it is. Models
+        with improper priors, or potentials that are no constraints, cannot be simulated for it.
+        ``settings``: ``replicates`` (1000), ``sweeps`` (3), ``level`` (0.001), ``seed``.
+
+        >>> import gibbsppl as gp
+        >>> with gp.Model(name="shift") as shift:
+        ...     mu = gp.Normal("mu", 0, sigma=1)
+        ...     y = gp.Normal("y", mu, sigma=1, observed=1.5)
+        >>> walking = gp.compile(shift, kernels={"mu": gp.RandomWalk()})
+        >>> print(walking.check_kernel("mu", replicates=200, seed=1).passed)
+        True
+        """
+        from gibbsppl.checks.kernel import check_kernel  # noqa: PLC0415  (only checks need it)
+
+        def again(seen: Mapping[str, Any]) -> tuple[Schedule, Mapping[str, Any]]:
+            made = self._with({**self.data, **seen})
+            return made.schedule, made.data
+
+        return check_kernel(self.graph, (self.schedule, self.data), again, name, **settings)
+
+    def _with(self, data: Mapping[str, Any] | None = None, **changes: Any) -> Sampler:
+        """The sampler of the same model with other settings, or of other data."""
+        return _compiled(self.graph, data or self.data, self.coords, {**self.settings, **changes})
+
     def initial_states(
         self, chains: int, seed: Seed = None, init: Mapping[str, Any] | None = None
     ) -> tuple[list[Chain], dict[str, str]]:
@@ -188,6 +248,8 @@ class Sampler:
             self.program.augment(rng, state, self.constants)
             parts = (self.graph, self.schedule, self.program, self.constants, self.data)
             check_proper(*parts, state, not starts)
+            usual = partial(self._with, kernels={}, order=(), scan="systematic")
+            check_proper_as_usual(self.schedule, usual, state, not starts)
             starts.append(Chain(state, rng))
         return starts, notes
 
@@ -241,9 +303,11 @@ class Sampler:
             "interrupted": result.interrupted,
             "started_by_rule": ", ".join(n for n, note in notes.items() if note != "prior"),
         }
-        return self._draws(result.values, attributes)
+        return self._draws(result.values, attributes, result.rates)
 
-    def _draws(self, values: Mapping[str, Any], attributes: Mapping[str, Any]) -> Draws:
+    def _draws(
+        self, values: Mapping[str, Any], attributes: Mapping[str, Any], rates: Mapping[str, Any]
+    ) -> Draws:
         """The draws with the names of their dims, their coords and the data."""
         variables = self.schedule.whole.variables
         dims = {n: tuple(d.name for d in v.dims) for n, v in variables.items()}
@@ -258,6 +322,7 @@ class Sampler:
             coords={d: np.asarray(c) for d, c in self.coords.items() if d in used},
             observed_data={n: v for n, v in data.items() if n in observed},
             constant_data={n: v for n, v in data.items() if n not in observed},
+            sample_stats={f"{ACCEPTANCE}{name}": rate for name, rate in rates.items()},
             attributes={k: v for k, v in attributes.items() if v is not None},
         )
 
@@ -281,8 +346,9 @@ class Sampler:
         """Variants of this sampler, run briefly: effective draws per second of each.
 
         ``variants`` are keyword arguments of `compile` by a name; by default this sampler, it
-        without each of its rewrites, and with each that it could have made. ``of`` names the
-        variables to compare by (default: all but labels).
+        without each of its rewrites, without what is set of its order, scan and kernels, and with
+        each rewrite that it could have made. ``of`` names the variables to compare by (default: all
+        but labels).
 
         >>> import gibbsppl as gp
         >>> with gp.Model(name="robust") as robust:
@@ -292,31 +358,12 @@ class Sampler:
         >>> sorted(v.name for v in found.variants)
         ['as compiled', 'without "power of a sum"']
         """
-        every = variants if variants is not None else self._variants()
-
-        def with_settings(settings: Settings) -> Sampler:
-            changed = {**self.settings, **settings}
-            return _compiled(self.graph, self.data, self.coords, changed)
+        every = variants
+        if every is None:
+            every = variants_of(self.graph, self.data, self.schedule, self.settings)
 
         run = {"draws": draws, "warmup": warmup, "chains": chains, "seed": seed}
-        return compared(with_settings, every, of, **run)
-
-    def _variants(self) -> dict[str, Settings]:
-        """This sampler; without each rewrite; with each that is possible; with all collapsed."""
-        asked = self.settings["rewrites"]
-        now = dict(asked) if isinstance(asked, Mapping) else {}
-        every: dict[str, Settings] = {"as compiled": {}}
-        made = dict.fromkeys(r.rule.name for r in self.schedule.rewrites)
-        for rule in made:
-            every[f'without "{rule}"'] = {"rewrites": {**now, rule: False}}
-        if self.schedule.parts:
-            every['without "parts"'] = {"rewrites": {**now, PARTS: False}}
-        for r in possible(self.graph, self.data, self.schedule.rewrites):
-            every[f'with "{r.rule.name}"'] = {"rewrites": {**now, r.rule.name: True}}
-        for name in collapsible(self.graph, self.data):
-            if name not in self.settings["collapse"]:
-                every[f"{name} collapsed"] = {"collapse": (*self.settings["collapse"], name)}
-        return every
+        return compared(lambda settings: self._with(**settings), every, of, **run)
 
     def predict(self, draws: Draws, new: Mapping[str, Any], name: str | None = None) -> Any:
         """Posterior predictive mean and variance, noise included, at new data.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,10 @@ from gibbsppl.errors import RunError
 
 HIGHEST_R_HAT = 1.01
 LOWEST_ESS_PER_CHAIN = 100
+# Of the steps of a random walk, the share accepted at which it is half as good as at its best: of
+# a * q(a / 2)**2, q the normal quantile (G. O. Roberts, A. Gelman and W. R. Gilks, 1997, Annals of
+# Applied Probability 7).
+LOWEST_ACCEPTANCE = 0.039
 
 Row = Mapping[str, float]
 Place = tuple[int, ...]
@@ -52,11 +56,14 @@ class Summary:
     """Mean, sd, quantiles, Monte Carlo error, ESS and R-hat, one row per element shown.
 
     ``summary["theta[3]"]["mean"]`` is one number, ``rows`` the whole table by label and column.
+    ``acceptance``: for each random walk, the share of its steps that was accepted, in the chain in
+    which it is smallest.
     """
 
     blocks: tuple[Block, ...]
     chains: int
     draws: int
+    acceptance: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         # Two variables may label their elements alike: a scalar "x[1]", and an element of x.
@@ -238,11 +245,24 @@ def _notes(summary: Summary) -> list[str]:
             f"ESS is below {lowest} (100 per chain) in {len(low)} of {len(rows)} rows (worst: "
             f"{worst}, {low[worst]:.0f}): R-hat and quantiles are rough there. Raise draws=."
         )
+    if summary.acceptance:
+        rates = ", ".join(f"{n} {_percent(rate)}" for n, rate in summary.acceptance.items())
+        notes.append(f"Steps of random walks accepted (in the worst chain): {rates}.")
+    if poor := [n for n, rate in summary.acceptance.items() if rate < LOWEST_ACCEPTANCE]:
+        notes.append(
+            f"Too few steps are accepted of {', '.join(poor)} (below "
+            f"{_percent(LOWEST_ACCEPTANCE)}): raise warmup=, or give RandomWalk a smaller scale= "
+            "with a target_accept=, from which it is adapted."
+        )
     if infinite := [k for k, row in rows.items() if not math.isfinite(row["mean"])]:
         notes.append(f"Draws that are not finite: {', '.join(infinite[:5])}: no diagnostics there.")
     if summary.chains == 1:
         notes.append("One chain only: R-hat compares its halves. Raise chains= to compare chains.")
     return notes
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g} %"
 
 
 def _left_out(blocks: Sequence[Block]) -> list[str]:

@@ -190,7 +190,9 @@ POLYA_GAMMA, POWER, TABLES = "Polya-Gamma", "power of a sum", "tables of custome
 # The ways to draw a model besides the one that it is given: keyword arguments of gp.compile.
 WAYS = {
     "bivariate_gaussian, joint": {"by element": {"blocks": {"x": "elements"}}},
-    "gaussian_mixture": {w: s for w, s in gaussian_mixture.WAYS.items() if s},
+    "matrix_factorisation": {"random walks": {"kernels": {"U": gp.RandomWalk()}}},
+    "gaussian_mixture": {w: s for w, s in gaussian_mixture.WAYS.items() if s}
+    | {"weights integrated out, random scan": {"collapse": ("weight",), "scan": "random"}},
     "gaussian_mixture, tied": {w: s for w, s in gaussian_mixture.TIED_WAYS.items() if s}
     | {
         "weights integrated out": {"collapse": ("weight",)},
@@ -201,7 +203,7 @@ WAYS = {
     "seeds": {"plain": without(POLYA_GAMMA)},
     "beetles": {"Polya-Gamma": with_(POLYA_GAMMA)},
     "beetles, probit": {"latent normal": with_("latent normal")},
-    "robust_regression": {"plain": without(POWER)},
+    "robust_regression": {"plain": without(POWER), "random scan": {"scan": "random"}},
     "bayesian_lasso": {"plain": without("distance")},
     "horseshoe": {"power of a sum": with_(POWER)},
     "spike_and_slab": {
@@ -214,7 +216,10 @@ WAYS = {
         "intercept integrated out": {"collapse": ("intercept",)},
         "noise integrated out": {"collapse": ("tau",)},
     },
-    "ordered_probit": {"plain": without("latent normal between")},
+    "ordered_probit": {
+        "plain": without("latent normal between"),
+        "symmetric scan": {"scan": "symmetric"},
+    },
     "negative_binomial": {
         "plain": without(POLYA_GAMMA),
         "power of a sum": with_(POWER),

@@ -20,7 +20,7 @@ PACKAGE = ROOT / "gibbsppl"
 LAYERS = (
     ("errors",),
     ("runtime",),
-    ("supports",),
+    ("supports", "kernels"),
     ("expressions",),
     ("exact_numbers", "polynomials"),
     ("notation",),
@@ -73,8 +73,8 @@ LAYERS = (
 
 # No module of these names a distribution: what they know of one is its row in the table.
 GENERIC = (
-    "logs", "gates", "changes", "pieces", "signs", "limits", "dependence", "elements", "curvature",
-    "readings", "finite", "chained", "matching", "contractions", "concavity", "forms",
+    "kernels", "logs", "gates", "changes", "pieces", "signs", "limits", "dependence", "elements",
+    "curvature", "readings", "finite", "chained", "matching", "contractions", "concavity", "forms",
     "recession", "separation", "conditionals", "quadratic", "priors", "rescaling", "repairs",
     "rewrites", "centring", "conflicts", "colours", "schedule", "backends", "propriety", "chains",
     "recording", "run",

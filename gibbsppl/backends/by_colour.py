@@ -54,7 +54,8 @@ def name_by_colour(module: Module, step: Step) -> str | None:
     plain = step.statement.known == 0 and step.is_coloured
     if isinstance(step, ExactDraw):
         conditional = step.conditional
-        plain = plain and not (step.bounds or step.kept or conditional.known or conditional.change)
+        plain = plain and step.alpha is None and not (step.bounds or step.kept)
+        plain = plain and not (conditional.known or conditional.change)
     if not plain or elements < LEAST_ELEMENTS or len(_calls(step)) > MOST_CALLS:
         return None
     contributions = [c for p in _parameters(step) for c in p.contributions]

@@ -13,7 +13,7 @@ from gibbsppl.backends.writer import Writer
 from gibbsppl.expressions import Dim
 from gibbsppl.graph import Graph, Range, Statement, Variable
 from gibbsppl.schedule.staleness import carried
-from gibbsppl.schedule.steps import Schedule, Single
+from gibbsppl.schedule.steps import Schedule, Single, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +21,9 @@ class Module:
     """A module that is being written.
 
     ``functions`` names the function of each step, ``carried`` the arrays of scans that stay as they
-    should be from sweep to sweep, ``written`` the functions shared by steps that are written,
-    ``squares`` the sizes of the matrices that the loops of a scan fill.
+    should be from sweep to sweep, ``units`` the functions of units of a scan, ``written`` the
+    functions shared by steps that are written, ``squares`` the sizes of the matrices that the loops
+    of a scan fill.
     """
 
     schedule: Schedule
@@ -31,6 +32,7 @@ class Module:
     hoisted: Hoisted
     functions: Mapping[str, str]
     carried: frozenset[str] = frozenset()
+    units: Mapping[tuple[int, ...], str] = field(default_factory=dict)
     written: set[str] = field(default_factory=set)
     squares: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
@@ -84,9 +86,11 @@ class Module:
 
     def is_whole(self, step: Single) -> bool:
         """Whether a step draws its whole array in one call."""
-        statement = step.statement
-        everything = step.region == self.everything(statement)
-        return statement.known == 0 and everything and not step.is_by_element
+        return self.is_everything(step) and not step.is_by_element
+
+    def is_everything(self, step: Single) -> bool:
+        """Whether a step draws its whole array."""
+        return bool(step.statement.known == 0) and step.region == self.everything(step.statement)
 
     def _unpacked(self, writer: Writer, body: str) -> list[str]:
         """Lines that bring the names a function uses into it."""
@@ -105,9 +109,19 @@ class Module:
 
 def module_of(schedule: Schedule) -> Module:
     """The module of a schedule, with nothing written yet."""
-    own = {"runtime", "math", "prepare", "augment", "sweep", "deterministics"}
+    own = {"runtime", "math", "prepare", "augment", "sweep", "deterministics", "UNITS", "KERNELS"}
+    own |= {"PROBABILITIES"}
     names = Names(NUMPY | MATHEMATICS | own)
     hoisted = Hoisted(names)
     statements = [step.name for step in schedule.steps]
     functions = {s: names.fresh(names.of(s) + "_given_rest") for s in statements}
-    return Module(schedule, schedule.whole, names, hoisted, functions, carried(schedule))
+    # (a unit is there for the first of its steps that is no auxiliary variable)
+    first = {u: steps_of(schedule, u)[0] for u in schedule.units}
+    units = {u: names.fresh("draw_" + names.of(s.name)) for u, s in first.items()}
+    kept = carried(schedule)
+    return Module(schedule, schedule.whole, names, hoisted, functions, kept, units)
+
+
+def steps_of(schedule: Schedule, unit: tuple[int, ...]) -> list[Step]:
+    """The steps of a unit that are not those of auxiliary variables."""
+    return [schedule.steps[j] for j in unit if schedule.steps[j].name not in schedule.auxiliary]

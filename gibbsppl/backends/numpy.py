@@ -20,6 +20,7 @@ from gibbsppl.backends.natural import natural_parameters
 from gibbsppl.backends.places import colours_name
 from gibbsppl.backends.scans import carried_functions, scan_functions
 from gibbsppl.backends.sweep import augment, sweep
+from gibbsppl.kernels import Own, RandomWalk
 from gibbsppl.schedule.steps import (
     BlockDraw,
     ChainDraw,
@@ -132,6 +133,12 @@ def _tables(module: Module) -> str:
     lines.append(f"STEP_VARIABLES = {{\n{pairs}}}")
     pairs = "".join(f"{INDENT}{n!r}: {module.functions[n]},\n" for n in names)
     lines.append(f"GIVEN_REST = {{\n{pairs}}}")
+    moves = [s for s in module.schedule.steps if isinstance(s, Move)]
+    if walks := [s.name for s in moves if isinstance(s.asked, RandomWalk)]:
+        lines.append("WALKS = (" + "".join(f"{n!r}, " for n in walks).rstrip() + ")")
+    if own := [s.name for s in moves if isinstance(s.asked, Own)]:
+        lines.append("# Functions of your own, handed over when this is loaded:")
+        lines.append("KERNELS = {" + ", ".join(f"{n!r}: None" for n in own) + "}")
     if module.schedule.rewrites:
         lines.append(f"AUXILIARY = {module.schedule.auxiliary!r}")
     if module.schedule.passing:

@@ -18,24 +18,30 @@ The module's source stands alone on NumPy, SciPy and ``gibbsppl.runtime``. It de
   calls (only where there are some);
 - ``BY_COLOUR``, for some of these steps a generator function of the state that yields, for each
   call, what it draws and from what (the state changes in between);
+- ``UNITS``, the functions of the steps that stay together, where a sweep does not draw them all in
+  order;
+- ``WALKS``, the names of the steps that are random walks (only where there are some);
+- ``KERNELS``, step name -> function of the user's: names alone in the source, the functions are
+  handed over to `load` (only where there are some);
 - ``STEPS``, the step names in order; ``STEP_VARIABLES``, step name -> names of the arrays drawn.
 
 The state ``s`` is a dict from the name of a random array to its current values; names that start
-with ``"~"`` hold the tuning of moves (``gibbsppl.runtime.moves.Width``), which adapt during
-warm-up only: ``runtime.moves.freeze(s)`` ends it.
+with ``"~"`` hold the tuning of moves (``Width``, ``Walk`` of ``gibbsppl.runtime``), which adapt
+during warm-up only: ``runtime.moves.freeze(s)`` ends it.
 """
 
 from __future__ import annotations
 
 import contextlib
 import linecache
+import pickle
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from gibbsppl.errors import GibbspplError
+from gibbsppl.errors import CompileError, GibbspplError, RunError
 
 State = dict[str, Any]
 Constants = dict[str, Any]
@@ -59,6 +65,8 @@ class Program:
     passing: tuple[str, ...]
     colours: Mapping[str, str]
     by_colour: Mapping[str, Callable[[State, Constants], Iterator[tuple[Any, Any]]]]
+    kernels: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    walks: tuple[str, ...] = ()
 
     def renew(self, state: State, constants: Constants) -> None:
         """Compute anew what sweeps keep up to date: rounding adds up."""
@@ -66,7 +74,16 @@ class Program:
             state |= computed(state, constants)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return load, (self.source,)
+        for step, kernel in self.kernels.items():
+            try:
+                pickle.dumps(kernel)
+            except (pickle.PicklingError, AttributeError, TypeError) as error:
+                raise RunError(
+                    f"kernels[{step!r}]: {getattr(kernel, '__qualname__', kernel)} cannot be sent "
+                    f"to another process ({error}); define it with def at the top of a module "
+                    "that can be imported, not inside a function and not as a lambda."
+                ) from error
+        return (load, (self.source, self.kernels)) if self.kernels else (load, (self.source,))
 
     def mended_by(self, rng: np.random.Generator, constants: Constants) -> Callable[[State], None]:
         """A function that makes a sweep from a state of zero density, as far as it comes."""
@@ -86,12 +103,23 @@ def _nothing_to_draw(rng: np.random.Generator, s: State, c: Constants) -> None:
     """What is done for auxiliary variables where there are none."""
 
 
-def load(source: str) -> Program:
-    """The program that a source text defines (tracebacks show its lines)."""
+def load(source: str, kernels: Mapping[str, Callable[..., Any]] | None = None) -> Program:
+    """The program that a source text defines (tracebacks show its lines).
+
+    ``kernels``: the functions of the user's, by step.
+    """
+    kernels = dict(kernels or {})
     name = f"<gibbsppl sampler {abs(hash(source)):x}>"
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     module: dict[str, Any] = {"__name__": "gibbsppl_sampler"}
     exec(compile(source, name, "exec"), module)  # noqa: S102  (the text is our own back end's)
+    wanted = module.get("KERNELS", {})
+    if missing := set(wanted) - set(kernels):
+        raise CompileError(
+            f"load: the source moves {', '.join(sorted(missing))} by kernels of your own, which it "
+            "does not contain; give them as kernels={step: function}."
+        )
+    wanted |= kernels
     return Program(
         source=source,
         prepare=module["prepare"],
@@ -107,4 +135,6 @@ def load(source: str) -> Program:
         passing=module.get("PASSING", ()),
         colours=module.get("COLOURS", {}),
         by_colour=module.get("BY_COLOUR", {}),
+        kernels=kernels,
+        walks=module.get("WALKS", ()),
     )

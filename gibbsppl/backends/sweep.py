@@ -11,6 +11,7 @@ import sympy as sp
 from gibbsppl.backends.by_colour import name_by_colour, sweep_lines
 from gibbsppl.backends.chained import chain_lines
 from gibbsppl.backends.joint import joint_lines
+from gibbsppl.backends.kernels import asked_move, scan_of_units, unit_functions
 from gibbsppl.backends.lines import INDENT, indented, renamed
 from gibbsppl.backends.module import Module
 from gibbsppl.backends.places import colours_text, positions_text, slices_text, where_text
@@ -18,6 +19,7 @@ from gibbsppl.backends.scans import made, scan_lines
 from gibbsppl.backends.writer import Writer
 from gibbsppl.colours import colours_told
 from gibbsppl.expressions import Expr, Leaf, mentions
+from gibbsppl.kernels import Own, RandomWalk
 from gibbsppl.rewrites.parts import Part
 from gibbsppl.schedule.steps import (
     BlockDraw,
@@ -35,7 +37,11 @@ from gibbsppl.schedule.steps import (
 
 
 def sweep(module: Module) -> str:
-    """The function that draws every variable in place."""
+    """The function that draws every variable in place; before it those of the units of a scan."""
+    if module.schedule.units:
+        apart, together = _apart(module.schedule), _together(module.schedule)
+        functions = unit_functions(module, _drawn)
+        return "\n\n\n".join([*functions, *scan_of_units(module, apart, together)])
     lines = ["def sweep(rng, s, c):", f'{INDENT}"""Draw every latent variable once, in order."""']
     lines += indented(_apart(module.schedule))
     first = _leading(module.schedule)
@@ -52,7 +58,7 @@ def augment(module: Module) -> str:
     names = module.schedule.auxiliary
     doc = "Draw the auxiliary variables, each with those after it integrated out."
     lines = ["def augment(rng, s, c):", f'{INDENT}"""{doc}"""']
-    if not _leading(module.schedule):
+    if module.schedule.units or not _leading(module.schedule):
         lines += indented(_apart(module.schedule))
     for step in (s for s in module.schedule.steps if s.name in names):
         lines += indented(_drawn(module, step))
@@ -110,10 +116,8 @@ def _drawn(module: Module, step: Step) -> list[str]:
 
 def _exact(module: Module, step: ExactDraw) -> list[str]:
     """A draw from a family: whole, of a part, or one element after the other."""
-    natural = step.conditional.family.natural
-    assert natural is not None
-    draw = f"runtime.{natural.truncated if step.bounds else natural.draw}"
-    state, known = _state(step), _known(module, step)
+    draw = f"runtime.{_function(step)}"
+    state, known = _state(step), _known(module, step) + _relaxed(module, step)
     count = len(step.parameters) + len(step.bounds)
     if step.is_by_element:
         etas = "".join(f", eta[{j}][at]" for j in range(count))
@@ -140,6 +144,26 @@ def _each(module: Module, step: Single) -> str:
     if step.is_coloured:
         return f"for at in {colours_text(module, step)}:  # {colours_told(step.colours)}"
     return f"for at in {positions_text(module, step)}:  # its elements depend on one another"
+
+
+def _function(step: ExactDraw | BlockDraw) -> str | None:
+    """The function of the runtime that draws."""
+    natural = step.conditional.family.natural
+    assert natural is not None
+    if step.alpha is not None:
+        return natural.over_relaxed
+    return natural.truncated if isinstance(step, ExactDraw) and step.bounds else natural.draw
+
+
+def _relaxed(module: Module, step: ExactDraw) -> str:
+    """The current value and alpha of an over-relaxed draw, as keywords."""
+    if step.alpha is None:
+        return ""
+    change, state = step.conditional.change, _state(step)
+    now = state if change is None else _mapped(module, step, change.forward, state)
+    where = where_text(module, step) if not module.is_whole(step) else ""
+    where = "[at]" if step.is_by_element else where
+    return f", x={now if change is None else f'({now})'}{where}, alpha={step.alpha!r}"
 
 
 def _put(module: Module, step: ExactDraw | ConcaveDraw, where: str, drawn: str) -> list[str]:
@@ -192,12 +216,15 @@ def _known(module: Module, step: ExactDraw) -> str:
 
 def _block(module: Module, step: BlockDraw) -> list[str]:
     """A joint draw: its dense axes as one, and then back in their places."""
-    natural = step.conditional.family.natural
-    assert natural is not None
     shape, order = module.shape(step.statement), step.batch + step.dense
     batch = tuple(shape[a] for a in step.batch)
     dense = tuple(shape[a] for a in step.dense)
-    code = f"runtime.{natural.draw}(rng, *{_call(module, step)}, {(*batch, prod(dense))})"
+    now = ""
+    if step.alpha is not None:
+        moved = f".transpose{order}" if order != tuple(sorted(order)) else ""
+        folded = f".reshape{(*batch, prod(dense))}" if len(dense) > 1 else ""
+        now = f", x={_state(step)}{moved}{folded}, alpha={step.alpha!r}"
+    code = f"runtime.{_function(step)}(rng, *{_call(module, step)}, {(*batch, prod(dense))}{now})"
     if len(dense) > 1:
         code += f".reshape{(*batch, *dense)}"
     if order != tuple(sorted(order)):
@@ -226,6 +253,8 @@ def _moved(module: Module, step: Move) -> list[str]:
     """A move: of all elements at once, of a part of them, or of one after the other."""
     statement, state = step.statement, _state(step)
     bounds = "".join(_bound(module, step, b) for b in ("lower", "upper"))
+    if isinstance(step.asked, RandomWalk | Own):
+        return asked_move(module, step, _call(module, step), bounds)
     where = where_text(module, step)
     part = not step.is_by_element and not module.is_whole(step)
     shape = f"{state}{where}.shape" if part else str(module.shape(statement))

@@ -20,14 +20,17 @@ from gibbsppl.checks.calls import calls_of, of_statement
 from gibbsppl.checks.perturb import free_elements
 from gibbsppl.checks.steps import exact_parts, in_array_order, log_terms_of, log_weights
 from gibbsppl.checks.table import verdict
+from gibbsppl.checks.walks import of_walk
 from gibbsppl.density import log_joint, regions
 from gibbsppl.errors import CompileError
 from gibbsppl.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.forward import fill
 from gibbsppl.graph import Graph, Statement
-from gibbsppl.schedule.steps import ChainDraw, ExactDraw, FiniteDraw, Step
+from gibbsppl.kernels import RandomWalk
+from gibbsppl.schedule.steps import ChainDraw, ExactDraw, FiniteDraw, Move, Schedule, Step
 
 LARGEST = 4096
+OfLabels = FiniteDraw | ExactDraw | ChainDraw | Move
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,17 @@ class Enumeration:
     tolerance: float
 
     @property
+    def asymmetry(self) -> float:
+        """The largest flow between two states that the one back does not match: 0 if reversible."""
+        flow = self.posterior[:, None] * self.transition
+        return float(np.abs(flow - flow.T).max())
+
+    @property
+    def is_reversible(self) -> bool:
+        """Whether the sweep is in detailed balance with the posterior."""
+        return self.asymmetry <= self.tolerance
+
+    @property
     def passed(self) -> bool:
         """Whether the sweep leaves the posterior as it is."""
         return self.discrepancy <= self.tolerance
@@ -56,32 +70,61 @@ class Enumeration:
 
 
 def enumerate_sweep(
-    graph: Graph, program: Program, steps: Sequence[Step], data: Values, start: Values
+    graph: Graph,
+    program: Program,
+    steps: Sequence[Step],
+    data: Values,
+    start: Values,
+    schedule: Schedule | None = None,
 ) -> Enumeration:
     """The posterior and one sweep's transition matrix, over all states of the labels.
 
-    ``start`` is any state: what it holds besides the labels (known elements) is kept.
+    ``start`` is any state: what it holds besides the labels (known elements) is kept. ``schedule``
+    says how the steps, its own, follow one another (default: in order). The posterior is that of
+    all latent variables: a schedule that integrates some out has no matrix here.
     """
     states = tuple(_states(graph, {**data, **start}, start))
     log_density = np.array([log_joint(graph, {**data, **s}) for s in states])
     posterior = np.exp(log_density - log_density.max())
     posterior /= posterior.sum()
     constants = program.prepare(data)
-    transition = np.eye(len(states))
-    for step in map(_of_labels, steps):
-        transition = transition @ _step_matrix(graph, program, constants, step, data, states)
+    matrices = [
+        _step_matrix(graph, program, constants, _of_labels(step), data, states) for step in steps
+    ]
+    transition = sweep_matrix(matrices, schedule)
     discrepancy = float(np.abs(posterior @ transition - posterior).max())
     # Each entry is a sum of as many products as there are states, for each of the steps.
     tolerance = 16 * np.finfo(float).eps * len(states) * (1 + len(steps))
     return Enumeration(states, posterior, transition, discrepancy, tolerance)
 
 
-def _of_labels(step: Step) -> FiniteDraw | ExactDraw | ChainDraw:
+def sweep_matrix(steps: Sequence[Floats], schedule: Schedule | None = None) -> Floats:
+    """The matrix of a sweep from those of its steps."""
+    if schedule is None or not schedule.units:
+        return _product(steps)
+    units = [_product([steps[j] for j in unit]) for unit in schedule.units]
+    if schedule.scan == "symmetric":
+        return _product([*units, *units[-2::-1]])
+    shares = np.array(schedule.weights or [1.0] * len(units))
+    one = np.tensordot(shares / shares.sum(), np.array(units), axes=1)
+    return np.asarray(np.linalg.matrix_power(one, len(units)))
+
+
+def _product(matrices: Sequence[Floats]) -> Floats:
+    found = np.eye(len(matrices[0]))
+    for matrix in matrices:
+        found = found @ matrix
+    return found
+
+
+def _of_labels(step: Step) -> OfLabels:
     if isinstance(step, FiniteDraw | ExactDraw | ChainDraw) and step.statement.support.is_finite:
+        return step
+    if isinstance(step, Move) and isinstance(step.asked, RandomWalk):
         return step
     raise CompileError(
         f"{step.name}: its step is of kind {step.kind!r}, expected an exact draw of "
-        "finitely many labels: only these have a transition matrix."
+        "finitely many labels, or a random walk of them: only these have a transition matrix."
     )
 
 
@@ -140,7 +183,7 @@ def _step_matrix(
     graph: Graph,
     program: Program,
     constants: Any,
-    step: FiniteDraw | ExactDraw | ChainDraw,
+    step: OfLabels,
     data: Values,
     states: Sequence[Mapping[str, Any]],
 ) -> Floats:
@@ -211,13 +254,16 @@ def _range(graph: Graph, statement: Statement, values: Values) -> tuple[int, int
 
 
 def _probabilities(
-    graph: Graph, step: FiniteDraw | ExactDraw, given: Any, values: Values, labels: range
+    graph: Graph, step: OfLabels, given: Any, values: Values, labels: range
 ) -> Floats:
     """The probability of each label for each element of the statement: (label, ranges)."""
     over = regions(step.statement, graph.sizes)
     shape = tuple(map(len, over))
     axes = np.arange(int(np.prod(shape))).reshape(shape)
     order = in_array_order(axes, step.statement, over)
+    if isinstance(step, Move):
+        return of_walk(graph, step, given, values, labels)
+    assert not isinstance(step, ChainDraw)
     if isinstance(step, FiniteDraw):
         weights = log_weights(step, given, order.shape)
     else:

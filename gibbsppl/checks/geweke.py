@@ -42,6 +42,8 @@ from gibbsppl.graph import Factor, Graph
 from gibbsppl.runtime import moves
 
 TUNING_SWEEPS = 100
+# Sweeps after which a program that has tuned nothing is taken to have nothing to tune.
+UNTUNED_SWEEPS = 10
 # Draws that break a constraint, one after the other, before the test gives up.
 MOST_REFUSED = 10_000
 
@@ -214,9 +216,10 @@ def _drawn(rng: np.random.Generator, graph: Graph, data: Values) -> State | None
 def _tuning(started: Started) -> State:
     """The tuning of moves, learnt on other draws: only fixed moves leave the joint invariant."""
     state, sweep, _ = started()
-    for _ in range(TUNING_SWEEPS):
+    for made in range(TUNING_SWEEPS):
         sweep(state)
-        if not any(name.startswith("~") for name in state):
+        # (a random scan may leave out a move in its first sweeps)
+        if made >= UNTUNED_SWEEPS and not any(name.startswith("~") for name in state):
             break
     moves.freeze(state)
     return {name: value for name, value in state.items() if name.startswith("~")}

@@ -122,6 +122,8 @@ def _after_sweeps(
         with np.errstate(all="ignore"):
             for _ in range(SWEEPS):
                 program.sweep(rng, state, constants)
+            if program.passing:  # (what holds for some draws alone may belong to none of the rest)
+                program.augment(rng, state, constants)
     except (ArithmeticError, ValueError, GibbspplError):
         return (), ()
     sums = tuple(_kept_up(step, state, f(state, constants)) for step, f in program.kept.items())

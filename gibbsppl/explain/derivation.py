@@ -130,7 +130,8 @@ class _Derivation:
         """All sections under a title."""
         how = how_drawn(self.step, self.schedule)
         title = f"{drawn_name(self.step, self.graph)} | rest: {owner(self.step)}"
-        title += " sampling, a fallback" if isinstance(self.step, Move) else ""
+        if isinstance(self.step, Move):
+            title += " sampling, a fallback" if self.step.asked is None else ", as asked"
         title += f", drawn {how}" if how else ""
         lines = [title, "=" * len(title)]
         for number, (heading, body) in enumerate(self._sections(), 1):
@@ -295,8 +296,13 @@ class _Derivation:
                     ("The certificate: the log density is concave", change + certificate),
                     (f"The log density that {self.step.kernel} evaluates", density),
                 ]
-            case Move():
+            case Move(asked=asked):
                 density = wrapped(log_density_text(self.step, self.notation), WIDTH)
+                if asked is not None:
+                    return [
+                        ("The kernel", [self.step.conditional.reason]),
+                        (f"The log density that {self.step.kernel} evaluates", density),
+                    ]
                 return [
                     ("No family recognised", self._refused(self.step.conditional)),
                     (f"The log density that {self.step.kernel} sampling evaluates", density),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, assert_never
 
 from gibbsppl.colours import colours_told
@@ -20,6 +21,7 @@ from gibbsppl.explain.terms import (
     transitions_of,
 )
 from gibbsppl.graph import PLAIN, Graph
+from gibbsppl.kernels import Own
 from gibbsppl.matching import NotConjugate
 from gibbsppl.notation import Notation, short_notation, wrapped
 from gibbsppl.repairs import family_named, nearest, proposed
@@ -58,6 +60,7 @@ def schedule_text(schedule: Schedule, data: Mapping[str, Any] | None = None) -> 
         lines += ["sweep"]
     rows = _rows(schedule, notation)
     lines += rows
+    lines += units_told(schedule)
     if any(CUT in line for line in rows):
         lines.append(f'({CUT} stands for what is too long for a line; explain("name") shows all)')
     return "\n".join(lines)
@@ -99,11 +102,33 @@ def counted(number: int, noun: str) -> str:
 
 
 def _title(schedule: Schedule) -> str:
-    found = len(schedule.fallbacks)
-    exact = counted(found, "fallback") if found else "all exact"
-    if schedule.approximate:
-        exact = f"{len(schedule.approximate)} approximate" + (f", {exact}" if found else "")
-    return f"{schedule.graph.name}: {counted(len(schedule.steps), 'step')}, {exact}"
+    found = [f"{len(schedule.approximate)} approximate"] if schedule.approximate else []
+    if schedule.fallbacks:
+        found.append(counted(len(schedule.fallbacks), "fallback"))
+    if schedule.asked:
+        found.append(f"{len(schedule.asked)} by kernels asked for")
+    how = ", ".join(found or ["all exact"])
+    scan = "" if schedule.scan == "systematic" else f", {schedule.scan} scan"
+    return f"{schedule.graph.name}: {counted(len(schedule.steps), 'step')}, {how}{scan}"
+
+
+def units_told(schedule: Schedule) -> list[str]:
+    """How steps follow one another, unless it is in order: which stay together, how likely."""
+    if not schedule.units:
+        return []
+    total = sum(schedule.weights)
+    shares = [f" ({100 * w / total:.3g} %)" for w in schedule.weights] or [""] * len(schedule.units)
+    units = [
+        " then ".join(schedule.steps[j].name for j in unit) + share
+        for unit, share in zip(schedule.units, shares, strict=True)
+    ]
+    number = counted(len(units), "unit")
+    if schedule.scan == "symmetric":
+        told = f"symmetric scan: a sweep draws {number} forwards, then backwards"
+    else:
+        chances = "with these probabilities" if schedule.weights else "all equally likely"
+        told = f"random scan: a sweep draws {number}, each chosen at random, {chances}"
+    return _folded(f"{told}: {'; '.join(units)}")
 
 
 def _fallback(
@@ -178,6 +203,15 @@ def how_drawn(step: Step, schedule: Schedule) -> str:
     if isinstance(step, ScanDraw):
         anew = ", computed anew for each label" if step.conditional.recomputed else ""
         return f"one by one, {_listed(step)} integrated out{anew}"
+    if isinstance(step, ExactDraw | BlockDraw) and step.alpha is not None:
+        over = f"over-relaxed by {step.alpha:g}"
+        how = how_drawn(replace(step, alpha=None), schedule)
+        return f"{how}, {over}" if how else over
+    if isinstance(step, Move) and step.joint:
+        dims = schedule.whole.variables[step.variables[0]].dims
+        return "as one vector over " + ", ".join(dims[a].name for a in step.joint)
+    if isinstance(step, Move) and isinstance(step.asked, Own):
+        return ""
     if step.is_by_element:
         return colours_told(step.colours)
     if isinstance(step, JointDraw):

@@ -34,11 +34,13 @@ def step_lines(source: str, step: str) -> list[str]:
     # (a scan is drawn by its loops, an auxiliary variable in a function of its own)
     others = {f: f.replace("_given_rest", "_scan") for f in calls.values()}
     drawing = {f: loops if loops in functions else f for f, loops in others.items()}
-    where = "sweep"
-    drawn = list(_drawing(functions[where], drawing[calls[step]], set(drawing.values())))
-    if not drawn and "augment" in functions:
-        where = "augment"
-        drawn = list(_drawing(functions[where], drawing[calls[step]], set(drawing.values())))
+    # (an auxiliary variable may have a function of its own, and so has each unit of a scan)
+    places = [f for f in ("sweep", "augment", *_units(module)) if f in functions]
+    found = (
+        (f, list(_drawing(functions[f], drawing[calls[step]], set(drawing.values()))))
+        for f in places
+    )
+    where, drawn = next(((f, lines) for f, lines in found if lines), ("sweep", []))
     loops = drawing[calls[step]]
     return [
         *([*_text(source, functions[loops]), ""] if loops != calls[step] else []),
@@ -56,6 +58,15 @@ def _functions_by_step(module: ast.Module) -> dict[str, str]:
             case ast.Assign(targets=[ast.Name(id="GIVEN_REST")], value=ast.Dict() as table):
                 return {ast.literal_eval(k): ast.unparse(v) for k, v in _items(table)}
     return {}
+
+
+def _units(module: ast.Module) -> list[str]:
+    """The functions in the tuple UNITS."""
+    for node in module.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id="UNITS")], value=ast.Tuple(elts=names)):
+                return [ast.unparse(n) for n in names]
+    return []
 
 
 def _items(table: ast.Dict) -> Iterator[tuple[ast.expr, ast.expr]]:

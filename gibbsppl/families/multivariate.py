@@ -111,6 +111,7 @@ MVNORMAL = Family(
     natural=Natural(
         statistics=lambda x, event: (x, x * at_primed(x, event[0])),
         draw="mvnormal",
+        over_relaxed="over_relaxed_mvnormal",
         log_partition=lambda eta_1, eta_2, event: (
             _quadratic(eta_1, inverse(-eta_2, event[0]), event[0]) / 4
             - log_det(-2 * eta_2, event[0]) / 2

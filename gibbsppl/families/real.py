@@ -49,6 +49,7 @@ NORMAL = Family(
         domain=lambda eta_1, eta_2: (-eta_2,),
         log_partition=lambda eta_1, eta_2: -(eta_1**2) / (4 * eta_2) + log(pi / -eta_2) / 2,
         truncated="truncated_normal",
+        over_relaxed="over_relaxed_normal",
     ),
     mean=lambda event, mu, tau: mu,
     variance=lambda event, mu, tau: 1 / tau,

@@ -45,6 +45,8 @@ class Natural:
     ``log_base(x, event, **known)`` is free of unknown parameters.
     ``known`` names the parameters that must be known.
     ``truncated`` names the draw between two bounds, ``truncated(rng, *eta, lower, upper, size)``;
+    ``over_relaxed`` names the over-relaxed draw, of rows that are drawn by location and scale as a
+    normal is: ``over_relaxed(rng, *eta, size, x, alpha)``.
     ``within`` is the widest support on which it makes sense, if that is not the row's own.
     ``parameters(*eta, event)`` says the row's parameters as functions of eta, by name, where
     solving the equations of the log density for them has no plain result.
@@ -63,6 +65,7 @@ class Natural:
     parameters: Callable[..., Mapping[str, Expr]] | None = None
     mean: Formula | None = None
     variance: Formula | None = None
+    over_relaxed: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ REWRITES: tuple[Rule, ...] = (*links.RULES, *counts.RULES, *positive.RULES, *val
 PARTS = "parts"
 
 
-def rewritten(
+def rewritten(  # noqa: PLR0913  (settings, all named at the call)
     graph: Graph,
     data: Mapping[str, Any],
     asked: Mapping[str, bool] | None = None,
@@ -40,17 +40,19 @@ def rewritten(
     rules: tuple[Rule, ...] = REWRITES,
     collapse: Collection[str] = (),
     approximate: bool = False,
+    moved: Collection[str] = (),
 ) -> Rewritten:
     """The model with the rewrites that give its variables exact conditionals.
 
     ``asked`` names rules: ``True`` to apply one wherever it fits, ``False`` never to. ``elements``
     names the variables to be drawn one element after the other. ``rules``: those to choose from.
     ``collapse`` names variables to be integrated out of the draws of the labels that see them;
-    ``approximate``: all of these labels are drawn at once.
+    ``approximate``: all of these labels are drawn at once. ``moved`` names variables that the user
+    has a kernel for: they need no rewrite.
     """
     asked = dict(asked or {})
     _check_names(asked)
-    given = _Asked(asked, frozenset(elements), rules)
+    given = _Asked(asked, frozenset(elements), rules, frozenset(moved))
     model = _with_parts(graph, data, _searched(graph, data, given), given)
     return with_collapsed(model, collapse, approximate=approximate) if collapse else model
 
@@ -62,13 +64,14 @@ class _Asked:
     names: Mapping[str, bool]
     elements: frozenset[str]
     rules: tuple[Rule, ...]
+    moved: frozenset[str] = frozenset()
 
 
 def _searched(
     graph: Graph, data: Mapping[str, Any], asked: _Asked, parts: tuple[Part, ...] = ()
 ) -> Rewritten:
     """The model with the rewrites that help its variables; parts have branches of their own."""
-    search = Search(data, {}, asked.elements)
+    search = Search(data, {}, asked.elements, asked.moved)
     kept = search.asked(graph, tuple(r for r in asked.rules if asked.names.get(r.name)))
     allowed = tuple(r for r in asked.rules if asked.names.get(r.name, True))
     alone = {p.name for p in parts}
@@ -87,7 +90,8 @@ def _with_parts(
     if not wanted:
         return model
     for name, quality in model.qualities.items():
-        if quality <= CONCAVE or name in asked.elements or name not in graph.variables:
+        refused = name in asked.elements | asked.moved
+        if quality <= CONCAVE or refused or name not in graph.variables:
             continue
         for axis in range(len(graph.variables[name].dims)):
             found = taken_apart(graph, name, axis)

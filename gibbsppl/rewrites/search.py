@@ -122,12 +122,14 @@ def _data(data: Mapping[str, Any], kept: tuple[Rewrite, ...]) -> Mapping[str, An
 class Search:
     """Conditionals by graph, each derived once.
 
-    ``found`` keeps the graphs, too: the identity of one that is gone may be another's.
+    ``found`` keeps the graphs, too: the identity of one that is gone may be another's. ``moved``
+    are variables for which the user names a kernel: they need no rewrite.
     """
 
     data: Mapping[str, Any]
     found: dict[tuple[int, str], tuple[Graph, Derived]]
     elements: frozenset[str]
+    moved: frozenset[str] = frozenset()
 
     def derived(self, graph: Graph, data: Mapping[str, Any], statement: Statement) -> Derived:
         """The conditional of a statement in a graph."""
@@ -168,7 +170,8 @@ class Search:
         allowed: tuple[Rule, ...],
     ) -> tuple[Rewrite, ...]:
         """The fewest rewrites that give a variable a better conditional; none if it is good."""
-        now = self._quality(graph, kept, statement) if allowed else CLOSED
+        wanted = allowed and statement.target.array.name not in self.moved
+        now = self._quality(graph, kept, statement) if wanted else CLOSED
         if now <= CONCAVE:
             return ()
         best: tuple[int, tuple[Rewrite, ...]] = (now, ())
@@ -245,6 +248,8 @@ class Search:
         taken = {n for r in kept for n in _names(r.graph)}
         for statement in graph.latent:
             name = statement.target.array.name
+            if name in self.moved:
+                continue
             # (without rewrites before it `needed` has tried every rule already)
             tried = not kept and name not in alone
             if tried or (name not in alone and self._quality(graph, kept, statement) <= CONCAVE):

@@ -85,6 +85,8 @@ from gibbsppl.runtime.moves import (
     width_of,
 )
 from gibbsppl.runtime.multinomials import Rows, SumOfRows, multinomial
+from gibbsppl.runtime.over_relaxed import over_relaxed_mvnormal, over_relaxed_normal
+from gibbsppl.runtime.own import own_move
 from gibbsppl.runtime.places import (
     chart_colours,
     element_positions,
@@ -92,6 +94,7 @@ from gibbsppl.runtime.places import (
     pattern_colours,
     placed,
     plus_diagonal,
+    rows_of,
 )
 from gibbsppl.runtime.polya_gamma import polya_gamma
 from gibbsppl.runtime.scans import (
@@ -185,6 +188,16 @@ from gibbsppl.runtime.truncated import (
     truncated_uniform,
 )
 from gibbsppl.runtime.truncated_counts import truncated_poisson
+from gibbsppl.runtime.walks import (
+    Walk,
+    vector_walk_of,
+    walk_batch,
+    walk_elements,
+    walk_integers,
+    walk_of,
+    walk_part,
+    walk_vectors,
+)
 
 __all__ = [
     "FewLogOdds",
@@ -195,6 +208,7 @@ __all__ = [
     "Rows",
     "SumOfRows",
     "Table",
+    "Walk",
     "Width",
     "abs",
     "arctan",
@@ -260,6 +274,9 @@ __all__ = [
     "normal",
     "normal_cdf",
     "normal_log_cdf",
+    "over_relaxed_mvnormal",
+    "over_relaxed_normal",
+    "own_move",
     "owned",
     "pareto",
     "pattern_colours",
@@ -268,6 +285,7 @@ __all__ = [
     "poisson",
     "polya_gamma",
     "positions",
+    "rows_of",
     "scan",
     "scan_recomputed",
     "segment_max",
@@ -356,8 +374,15 @@ __all__ = [
     "truncated_power",
     "truncated_uniform",
     "uniform",
+    "vector_walk_of",
     "von_mises",
     "von_mises_fisher",
+    "walk_batch",
+    "walk_elements",
+    "walk_integers",
+    "walk_of",
+    "walk_part",
+    "walk_vectors",
     "weibull",
     "weighed",
     "weighed_recomputed",

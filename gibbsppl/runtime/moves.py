@@ -42,13 +42,21 @@ def width_of(s: dict[str, Any], name: str, shape: tuple[int, ...]) -> Width:
     """The width of a step's slices, kept in the state under ``"~name"``."""
     key = "~" + name
     if key not in s:
-        s[key] = Width(np.ones(shape))
+        s[key] = Width(np.ones(shape), adapting="~" not in s)
     width: Width = s[key]
     return width
 
 
+@dataclass(slots=True)
+class Frozen:
+    """In a state under ``"~"``: warm-up is over, and what has not been moved yet never adapts."""
+
+    adapting: bool = False
+
+
 def freeze(s: dict[str, Any]) -> None:
     """End the adaptation of all moves of a state: what warm-up does last."""
+    s["~"] = Frozen()
     for name, value in s.items():
         if name.startswith("~"):
             value.adapting = False
@@ -130,9 +138,14 @@ def slice_integers(
 ) -> NDArray[np.intp]:
     """A slice move of every whole number at once, as the floor of a real one."""
     real = np.asarray(x) + rng.random(np.shape(x))
-    new = slice_batch(
-        rng, real, lambda v: log_density(np.floor(v)), width, lower, np.add(upper, 1.0)
-    )
+    # (labels are read as positions of other arrays)
+    are_labels = np.isfinite(lower).all() and np.isfinite(upper).all()
+
+    def of_real(v: Any) -> Any:
+        whole = np.floor(v)
+        return log_density(whole.astype(np.intp) if are_labels else whole)
+
+    new = slice_batch(rng, real, of_real, width, lower, np.add(upper, 1.0))
     return np.floor(new).astype(np.intp)[()]
 
 

@@ -83,6 +83,19 @@ def chart_colours(table: NDArray[Any], count: int) -> list[tuple[Any, ...]]:
     return [np.nonzero(np.asarray(table) == colour) for colour in range(count)]
 
 
+def rows_of(shape: Sequence[int], joint: Sequence[int]) -> list[tuple[Any, ...]]:
+    """The index of each part of an array that is whole along some axes, one position of the others.
+
+    >>> rows_of((2, 3), (1,))
+    [(0, slice(None, None, None)), (1, slice(None, None, None))]
+    """
+    counts = [1 if a in joint else n for a, n in enumerate(shape)]
+    return [
+        tuple(slice(None) if a in joint else int(i) for a, i in enumerate(at))
+        for at in np.ndindex(*counts)
+    ]
+
+
 def placed(values: Any, place: Bounds, shape: Sequence[int]) -> NDArray[np.float64]:
     """An array of zeros with values in one place.
 

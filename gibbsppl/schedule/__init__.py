@@ -1,5 +1,6 @@
 """The plan of a sweep: which step draws what, in which order, from which natural parameters."""
 
+from gibbsppl.schedule.choices import Control, check_kernels, functions_of
 from gibbsppl.schedule.joint import Blocks, blocks_of, check_names
 from gibbsppl.schedule.plan import plan, planned
 from gibbsppl.schedule.steps import (
@@ -23,6 +24,7 @@ __all__ = [
     "Bound",
     "ChainDraw",
     "ConcaveDraw",
+    "Control",
     "ExactDraw",
     "FiniteDraw",
     "JointDraw",
@@ -32,7 +34,9 @@ __all__ = [
     "Schedule",
     "Step",
     "blocks_of",
+    "check_kernels",
     "check_names",
+    "functions_of",
     "plan",
     "planned",
 ]

@@ -21,6 +21,7 @@ from gibbsppl.contractions import Contribution, IsData, bounded, data_only, pull
 from gibbsppl.dependence import never_meet, overlap
 from gibbsppl.expressions import Dim, Equals, Expr, copy_of, substitute
 from gibbsppl.graph import Graph, fresh
+from gibbsppl.kernels import Own, RandomWalk
 from gibbsppl.pieces import Piece
 from gibbsppl.schedule.steps import (
     BlockDraw,
@@ -56,6 +57,8 @@ def with_colours(
 
 def _coloured(step: Step, graph: Graph, data: Mapping[str, Any]) -> Step:
     if isinstance(step, BlockDraw | ChainDraw | JointDraw | ScanDraw) or not step.is_by_element:
+        return step
+    if isinstance(step, Move) and isinstance(step.asked, RandomWalk | Own):
         return step
     colours = colours_of(graph, step.conditional, data)
     coloured = replace(step, colours=colours)

@@ -1,4 +1,4 @@
-"""From a graph to a schedule: derive each conditional, choose its step, pull the pieces back.
+"""From a graph to a schedule: chains, blocks and single draws of each stage, then their order.
 
 Comes in: a graph, its data (for facts such as the range of a label), what the user asked for.
 Goes out: a `Schedule`. Default order: variables with most elements first, as declared among equals,
@@ -7,57 +7,27 @@ so that what is nearest to the data moves before the scales that are judged by i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from math import prod
-from typing import Any, assert_never
-
-import numpy as np
-import sympy as sp
-from sympy import Add, Mul
+from typing import Any
 
 from gibbsppl.chained import ChainConditional
-from gibbsppl.concavity import LogConcave
 from gibbsppl.conditionals import Derived
-from gibbsppl.contractions import (
-    Contribution,
-    bounded,
-    contracted,
-    data_only,
-    pull_back,
-    pull_back_extreme,
-)
-from gibbsppl.dependence import Place, is_separable, overlap, region_of
-from gibbsppl.errors import CompileError
-from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Dim, Expr, Greatest, Leaf, Least, copy_of
-from gibbsppl.finite import LABEL, FiniteConditional
-from gibbsppl.graph import PLAIN, Graph, Maintained, Range, Statement
-from gibbsppl.limits import Side
-from gibbsppl.matching import Conditional, NotConjugate
-from gibbsppl.pieces import Piece, View
-from gibbsppl.readings import alpha, in_place
+from gibbsppl.graph import Graph
 from gibbsppl.rewrites import Rewritten, rewritten
-from gibbsppl.rewrites.collapsing import Scan, log_weights
+from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.schedule.by_colour import with_colours
-from gibbsppl.schedule.chains import chain_draw, hull, with_chains
+from gibbsppl.schedule.chains import with_chains
+from gibbsppl.schedule.choices import Control, chosen
 from gibbsppl.schedule.joint import Blocks, bounds, check_names, joined
-from gibbsppl.schedule.staleness import check_fresh
+from gibbsppl.schedule.maker import Maker
+from gibbsppl.schedule.order import check_exact, controlled
 from gibbsppl.schedule.steps import (
-    BlockDraw,
-    Bound,
-    ConcaveDraw,
-    ExactDraw,
-    FiniteDraw,
     JointDraw,
-    Move,
-    NaturalParameter,
-    ScanDraw,
     Schedule,
     Step,
 )
-
-MOVABLE = ("real", "integer", "vector")
 
 
 def plan(
@@ -76,309 +46,54 @@ def plan(
     return planned(rewritten(graph, data, None, elements, rules=()), exact=exact)
 
 
-def planned(model: Rewritten, *, exact: bool = False, blocks: Blocks | None = None) -> Schedule:
+def planned(model: Rewritten, *, exact: bool = False, control: Control | None = None) -> Schedule:
     """The schedule of a rewritten model: its stages in order, in each the largest first.
 
-    Labels along a chain are drawn together, but for those that ``blocks`` names; it says too which
-    variables are drawn jointly. Without it none are.
+    ``control`` is what the user asks of order, scan, kernels and blocks; without it each statement
+    is drawn by a step of its own.
     """
-    asked = blocks or Blocks(joined=False)
+    control = control or Control(blocks=Blocks(joined=False))
     steps: list[Step] = []
     graphs: list[Graph] = []
     for stage in (*model.stages, *model.branches):
-        maker = _Maker(stage.graph)
+        maker = Maker(stage.graph)
         own = [d for d in stage.derived if d.statement in stage.auxiliary]
         rest = [d for d in stage.derived if d.statement not in stage.auxiliary]
-        chained = with_chains(stage.graph, model.data, rest, asked.elements)
-        drawn = joined(stage.graph, chained, model.data, asked)
-        ordered = (*own, *sorted(drawn, key=lambda d: -_size(stage.graph, d)))
-        steps += (d if isinstance(d, JointDraw) else maker.step(d) for d in ordered)
+        ordered = (*own, *_joined(stage.graph, rest, model, control))
+        steps += (
+            d if isinstance(d, JointDraw) else chosen(maker.step, stage.graph, d, control, model)
+            for d in ordered
+        )
         graphs += [stage.graph] * len(ordered)
     coloured, tables = with_colours(steps, graphs, model.data)
     schedule = Schedule(
         model.graph, coloured, tuple(graphs), model.rewrites, model.parts, _passing(model), tables
     )
-    check_fresh(schedule)
-    if exact and schedule.approximate:
-        raise CompileError(
-            f"exact=True, but {schedule.approximate[0].statement.name} would be drawn by an "
-            "approximate scan; leave approximate=True out."
-        )
-    if exact and schedule.fallbacks:
-        lines = (f"  {m.statement.name}: {m.conditional.reason}" for m in schedule.fallbacks)
-        raise CompileError(
-            "exact=True, but these variables have no exact conditional:\n"
-            + "\n".join(lines)
-            + "\nLeave exact=True out to draw them by a fallback move, or change the model."
-        )
+    schedule = controlled(schedule, control)
+    if exact:
+        check_exact(schedule)
     return schedule
+
+
+def _joined(
+    graph: Graph, derived: Sequence[Derived | Scan], model: Rewritten, control: Control
+) -> list[Derived | Scan | ChainConditional | JointDraw]:
+    """The conditionals of a stage, chains and blocks as one each, the largest first.
+
+    What the user names a kernel for, or asks to be drawn by element, is left out of both.
+    """
+    parts = {p.name for p in model.parts if p.of in control.kernels}
+    blocks = control.blocks
+    apart = blocks.elements | set(control.kernels) | parts
+    chained = with_chains(graph, model.data, derived, apart)
+    drawn = joined(graph, chained, model.data, replace(blocks, elements=apart))
+    return sorted(drawn, key=lambda d: -_size(graph, d))
 
 
 def _passing(model: Rewritten) -> frozenset[str]:
     """The auxiliary variables that the graph of some branch lacks."""
     names = {r.variable for r in model.rewrites}
     return frozenset(n for b in model.branches for n in names if n not in b.graph.variables)
-
-
-class _Maker:
-    """Makes steps of conditionals."""
-
-    def __init__(self, graph: Graph, arrays: Collection[Maintained] | None = None) -> None:
-        every = [a for m in graph.marginals for a in m.arrays] if arrays is None else arrays
-        random = [v.name for v in graph.variables.values() if v.kind == "random"]
-        self.graph = graph
-        self.arrays = {a.name: a for a in every}
-        self.is_data = data_only([*random, *self.arrays])
-
-    def step(self, derived: Derived | Scan | ChainConditional) -> Step:
-        """The step that draws from a conditional."""
-        region = region_of(self.graph, derived.statement)
-        match derived:
-            case Conditional():
-                parameters = self._parameters(derived, region)
-                _refuse_improper(derived, parameters)
-                read = {x for p in parameters for c in p.contributions for x in c.value.atoms(Leaf)}
-                kept = self._read({x.array.name for x in read})
-                if derived.dense:
-                    return BlockDraw(derived, parameters, region, kept)
-                return ExactDraw(derived, parameters, region, self._bounds(derived, region), kept)
-            case FiniteConditional():
-                return FiniteDraw(derived, self._weights(derived, region), region)
-            case ChainConditional():
-                weights = self._weights(derived, hull(self.graph, derived))
-                return chain_draw(self.graph, derived, weights, self.is_data)
-            case LogConcave():
-                parameters, terms = self._weighed(derived, derived.place, region)
-                return ConcaveDraw(derived, parameters, terms, region)
-            case Scan():
-                return self._scan(derived, region)
-            case NotConjugate():
-                return self._move(derived, region)
-            case _:
-                assert_never(derived)
-
-    def _axes(self, statement: Statement) -> tuple[Dim, ...]:
-        return self.graph.variables[statement.target.array.name].dims
-
-    def _pull(
-        self,
-        piece: Piece,
-        axes: tuple[Dim, ...],
-        indices: tuple[Expr, ...],
-        sizes: Mapping[Dim, int] | None = None,
-    ) -> Contribution:
-        return pull_back(piece, axes, indices, sizes or self.graph.sizes, self.is_data)
-
-    def _onto(self, piece: Piece, axes: tuple[Dim, ...]) -> Contribution:
-        """The contribution of a piece with one view, onto the axes that the view names."""
-        (view,) = piece.views
-        indices = tuple(i for i in view.indices if i is not None)
-        return self._pull(piece, _named(axes, view), indices)
-
-    def _parameters(
-        self, derived: Conditional, region: tuple[Place, ...]
-    ) -> tuple[NaturalParameter, ...]:
-        axes = self._axes(derived.statement)
-        return tuple(
-            self._parameter(derived, statistic, pieces, axes, region)
-            for statistic, pieces in zip(derived.statistics, derived.pieces, strict=True)
-        )
-
-    def _parameter(
-        self,
-        derived: Conditional,
-        statistic: Expr,
-        pieces: tuple[Piece, ...],
-        axes: tuple[Dim, ...],
-        region: tuple[Place, ...],
-    ) -> NaturalParameter:
-        if derived.dense:
-            return self._joint(derived, statistic, pieces, axes)
-        found = tuple(
-            c for p in pieces if _touches(c := self._onto(p, axes), _named_region(region, p))
-        )
-        named = _named(axes, pieces[0].views[0]) if pieces else axes
-        return NaturalParameter(statistic, named, found)
-
-    def _bounds(self, derived: Conditional, region: tuple[Place, ...]) -> tuple[Bound, ...]:
-        """Where a truncated draw can be: its own support and the limits that factors put on it."""
-        if not derived.truncated:
-            return ()
-        own = (derived.support.lower, derived.support.upper)
-        sides: tuple[Side, ...] = ("lower", "upper")
-        return tuple(self._bound(derived, s, b, region) for s, b in zip(sides, own, strict=True))
-
-    def _bound(
-        self, derived: Conditional, side: Side, own: Expr, region: tuple[Place, ...]
-    ) -> Bound:
-        statement, axes = derived.statement, self._axes(derived.statement)
-        extreme = Greatest if side == "lower" else Least
-        view = View(statement.target.array, statement.target.indices)
-        own_piece = Piece(statement.name, sp.S.One, (view,), sp.sympify(own), statement.over)
-        limits = (
-            Piece(limit.factor, sp.S.One, (limit.view,), limit.value, limit.over)
-            for limit in derived.limits
-            if limit.side == side
-        )
-        found = tuple(
-            pull_back_extreme(p, axes, self.graph.sizes, extreme)
-            for p in (own_piece, *limits)
-            if p.coefficient not in (sp.oo, -sp.oo)
-        )
-        kept = (c for c in found if _touches(c, region))
-        # (a bound by elements of the same array is the support's own, and a limit)
-        every = dict.fromkeys((*self._widest(derived, side, own), *kept))
-        return Bound(side, axes, tuple(every))
-
-    def _widest(self, derived: Conditional, side: Side, own: Expr) -> tuple[Contribution, ...]:
-        """The bound that the family has of itself, where the support's own depends on variables."""
-        natural = derived.family.natural
-        assert natural is not None
-        support = natural.within or derived.family.support(derived.event)
-        widest = sp.sympify(getattr(support, side))
-        if own.is_number and own not in (sp.oo, -sp.oo):
-            return ()
-        everywhere = tuple(Range(a, 0, self.graph.sizes[a]) for a in self._axes(derived.statement))
-        return (Contribution(derived.statement.name, widest, everywhere),)
-
-    def _joint(
-        self,
-        derived: Conditional,
-        statistic: Expr,
-        pieces: tuple[Piece, ...],
-        axes: tuple[Dim, ...],
-    ) -> NaturalParameter:
-        """A natural parameter of a block: its batch axes, its own, then those of its partner."""
-        is_pair = statistic.is_Mul or statistic.is_Pow
-        order = derived.batch + derived.dense
-        own = tuple(axes[a] for a in order)
-        partner = tuple(copy_of(axes[a], axes) for a in derived.dense)
-        sizes = dict(self.graph.sizes)
-        sizes |= {p: sizes[axes[a]] for p, a in zip(partner, derived.dense, strict=True)}
-        pairs, singles = [], []
-        for piece in pieces:
-            v, w = (*piece.views, piece.views[0])[:2]
-            indices = tuple(v.indices[a] for a in order)
-            if len(piece.views) == 2:
-                indices += tuple(w.indices[a] for a in derived.dense)
-                pairs.append(self._pull(piece, own + partner, indices, sizes))
-            else:
-                singles.append(self._pull(piece, own, indices))
-        if is_pair:
-            return NaturalParameter(statistic, own + partner, tuple(pairs), tuple(singles))
-        return NaturalParameter(statistic, own, tuple(singles))
-
-    def _weights(
-        self, derived: FiniteConditional | ChainConditional, region: tuple[Place, ...]
-    ) -> NaturalParameter:
-        axes = self._axes(derived.statement)
-        labels = Range(LABEL, 0, derived.size)
-        found = (self._onto(p, axes) for p in derived.pieces)
-        kept = (replace(c, place=(labels, *c.place)) for c in found if _touches(c, region))
-        return NaturalParameter(LABEL, (LABEL, *axes), tuple(kept))
-
-    def _scan(self, derived: Scan, region: tuple[Place, ...]) -> ScanDraw:
-        """The scan with its arrays as sums over what is scattered onto them."""
-        maker = _Maker(self.graph, derived.kept)
-        kept = tuple(map(maker.maintained, derived.kept))
-        if derived.approximate:
-            weights, own = maker.labels_at_once(derived)
-            return ScanDraw(derived, region, kept, weights, (own,))
-        if not derived.recomputed:
-            return ScanDraw(derived, region, kept)
-        terms = [
-            Contribution(derived.statement.name, contracted(e, over, maker.is_data), ())
-            for e, over in derived.terms
-        ]
-        return ScanDraw(derived, region, kept, terms=tuple(terms))
-
-    def _read(self, names: Collection[str]) -> tuple[NaturalParameter, ...]:
-        """The maintained arrays among those named, in order, with those that they read."""
-        wanted = set(names)
-        for a in reversed(tuple(self.arrays.values())):
-            if a.name in wanted:
-                wanted |= {x.array.name for s in a.scatters for x in s.value.atoms(Leaf)}
-        return tuple(self.maintained(a) for a in self.arrays.values() if a.name in wanted)
-
-    def maintained(self, array: Maintained) -> NaturalParameter:
-        """A maintained array as what factors add to it."""
-        element, axes, found = array.element, array.axes, []
-        for s in array.scatters:
-            view = View(element.array, s.indices)
-            piece = Piece(s.factor, element, (view,), s.value, s.over)
-            found.append(self._pull(piece, axes, s.indices))
-        return NaturalParameter(element, axes, tuple(found))
-
-    def labels_at_once(self, derived: Scan) -> tuple[NaturalParameter, Contribution]:
-        """The log weights of all labels, and what that of the label an element has is more."""
-        axes = self._axes(derived.statement)
-        place = tuple(Range(a, 0, self.graph.sizes[a]) for a in axes)
-        every, own = (bounded(e, self.graph.sizes) for e in log_weights(derived))
-        name, labels = derived.statement.name, Range(LABEL, 0, derived.size)
-        found = (Contribution(name, every, (labels, *place)),)
-        return NaturalParameter(LABEL, (LABEL, *axes), found), Contribution(name, own, place)
-
-    def _move(self, derived: NotConjugate, region: tuple[Place, ...]) -> Move:
-        statement = derived.statement
-        if statement.support.kind not in MOVABLE:
-            raise CompileError(
-                f"{statement.name}: {derived.reason}, and there is no fallback move on "
-                f"{statement.support}; change the factors that mention it: "
-                f"{', '.join(dict.fromkeys(p.factor for p in derived.offending))}."
-            )
-        parameters, terms = self._weighed(derived, statement.target, region)
-        return Move(derived, parameters, terms, region)
-
-    def _weighed(
-        self, derived: LogConcave | NotConjugate, place: Leaf, region: tuple[Place, ...]
-    ) -> tuple[tuple[NaturalParameter, ...], tuple[Contribution, ...]]:
-        """The log density that a draw evaluates: coefficients computed once, and whole terms."""
-        if derived.elements:
-            return (), tuple(map(self._total, derived.pieces))
-        axes = self._axes(derived.statement)
-        statistics: dict[Expr, Expr] = {}
-        parameters: dict[Expr, list[Contribution]] = {}
-        terms: list[Contribution] = []
-        for piece in derived.pieces:
-            written = in_place(piece, place.array[axes], ()) if is_separable(piece) else None
-            if written is None:
-                whole = Mul(piece.coefficient, piece.statistic)
-                terms.append(self._onto(replace(piece, coefficient=whole), axes))
-            else:
-                form = alpha(written)
-                statistics.setdefault(form, written)
-                parameters.setdefault(form, []).append(self._onto(piece, axes))
-        kept = (
-            NaturalParameter(statistics[f], axes, tuple(c for c in cs if _touches(c, region)))
-            for f, cs in parameters.items()
-        )
-        return (
-            tuple(p for p in kept if p.contributions),
-            tuple(t for t in terms if _touches(t, region)),
-        )
-
-    def _total(self, piece: Piece) -> Contribution:
-        """The whole of a piece as one number."""
-        whole = bounded(Mul(piece.coefficient, piece.statistic), self.graph.sizes)
-        value = contracted(whole, piece.over, self.is_data)
-        return Contribution(piece.factor, value, ())
-
-
-def _refuse_improper(derived: Conditional, parameters: tuple[NaturalParameter, ...]) -> None:
-    """Raise an error where natural parameters are plain numbers outside of the family's domain."""
-    natural = derived.family.natural
-    assert natural is not None
-    if derived.event or derived.truncated or any(p.squares for p in parameters):
-        return
-    etas = [Add(*(c.value for c in p.contributions)) for p in parameters]
-    for value in natural.domain(*etas, **dict(derived.known)):
-        if value.is_number and not 0 < float(evaluate(value, (), {}, {})) < np.inf:
-            shown = ", ".join(PLAIN.text(eta) for eta in etas)
-            raise CompileError(
-                f"{derived.statement.name}: the conditional would be {derived.family.name} with "
-                f"natural parameters ({shown}), which has no finite integral; give it a proper "
-                "prior, or take back the term that outweighs it."
-            )
 
 
 def _size(graph: Graph, drawn: Derived | Scan | ChainConditional | JointDraw) -> int:
@@ -388,18 +103,3 @@ def _size(graph: Graph, drawn: Derived | Scan | ChainConditional | JointDraw) ->
     else:
         statements = (drawn.statement,)
     return sum(prod(b - a for a, b in bounds(graph, s)) for s in statements)
-
-
-def _named(axes: tuple[Dim, ...], view: View) -> tuple[Dim, ...]:
-    """The axes that a view names: all, but for those that a matrix function takes whole."""
-    return tuple(a for a, i in zip(axes, view.indices, strict=True) if i is not None)
-
-
-def _named_region(region: tuple[Place, ...], piece: Piece) -> tuple[Place, ...]:
-    (view,) = piece.views
-    return tuple(r for r, i in zip(region, view.indices, strict=True) if i is not None)
-
-
-def _touches(contribution: Contribution, region: tuple[Place, ...]) -> bool:
-    """Whether a contribution falls on any element of a region."""
-    return all(map(overlap, contribution.place, region))

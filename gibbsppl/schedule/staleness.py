@@ -8,7 +8,7 @@ Journal of the American Statistical Association 103).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import sympy as sp
 
@@ -22,7 +22,7 @@ from gibbsppl.matching import Conditional, NotConjugate
 from gibbsppl.pieces import Piece
 from gibbsppl.quadratic import Quadratic
 from gibbsppl.rewrites.collapsing import Scan
-from gibbsppl.schedule.steps import ScanDraw, Schedule, Step
+from gibbsppl.schedule.steps import BlockDraw, ExactDraw, Move, ScanDraw, Schedule, Step
 
 
 def check_fresh(schedule: Schedule) -> None:
@@ -41,9 +41,24 @@ def check_fresh(schedule: Schedule) -> None:
 
 def _swept(schedule: Schedule, stale: Mapping[str, str]) -> dict[str, str]:
     """What is stale after a sweep, each with the variable whose draw made it so."""
-    every, stale = _every(schedule), dict(stale)
-    for step, graph in zip(schedule.steps, schedule.graphs, strict=True):
+    return stale_from(schedule, range(len(schedule.steps)), stale)
+
+
+def stale_from(
+    schedule: Schedule, steps: Iterable[int], stale: Mapping[str, str] | Iterable[str]
+) -> dict[str, str]:
+    """What is stale after some of the steps, given what was so before; stale reads are refused."""
+    stale = dict(stale) if isinstance(stale, Mapping) else dict.fromkeys(stale, "another variable")
+    every = _every(schedule)
+    for step, graph in ((schedule.steps[j], schedule.graphs[j]) for j in steps):
         drawn = step.variables
+        if is_from_current(step) and (own := sorted(set(drawn) & set(stale))):
+            raise CompileError(
+                f"{step.name}: it is moved from its current value, which is stale: {stale[own[0]]} "
+                f"was drawn with {own[0]} integrated out, and only an independent draw of "
+                f"{own[0]} given the new {stale[own[0]]} makes it fresh. Leave {own[0]} out of "
+                "kernels= and blocks=, or out of collapse=."
+            )
         read = (_read(step, graph) & set(stale)) - set(drawn)
         if read:
             first = min(read)
@@ -57,9 +72,23 @@ def _swept(schedule: Schedule, stale: Mapping[str, str]) -> dict[str, str]:
     return stale
 
 
+def is_from_current(step: Step) -> bool:
+    """Whether what a step makes depends on the value that it finds: it is no independent draw."""
+    if isinstance(step, ScanDraw):
+        return True
+    if isinstance(step, ExactDraw | BlockDraw) and step.alpha is not None:
+        return True
+    return isinstance(step, Move) or step.is_by_element
+
+
 def stale_after(schedule: Schedule) -> frozenset[str]:
     """The variables that, at the end of a sweep, are those of before another one was drawn."""
-    return frozenset(_swept(schedule, {}))
+    return frozenset(schedule.auxiliary if schedule.units else _swept(schedule, {}))
+
+
+def read_by(schedule: Schedule, step: int) -> set[str]:
+    """The arrays that a step reads."""
+    return _read(schedule.steps[step], schedule.graphs[step])
 
 
 def _every(schedule: Schedule) -> set[str]:

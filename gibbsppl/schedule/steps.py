@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 from gibbsppl.chained import ChainConditional
 from gibbsppl.colours import Colours, OneByOne
@@ -15,6 +15,7 @@ from gibbsppl.expressions import Dim, Expr, Leaf
 from gibbsppl.families import Family
 from gibbsppl.finite import FiniteConditional
 from gibbsppl.graph import Graph, Range, Statement
+from gibbsppl.kernels import Kernel
 from gibbsppl.limits import Side
 from gibbsppl.matching import Conditional, NotConjugate
 from gibbsppl.quadratic import Quadratic
@@ -104,7 +105,8 @@ class ExactDraw(_OfConditional):
     """A draw from a family of the table; one vector call, or one element after the other.
 
     ``bounds`` are those of a truncated family, the lower one first; otherwise there are none.
-    ``kept`` are the arrays that it reads of variables integrated out.
+    ``kept`` are the arrays that it reads of variables integrated out. ``alpha``: that of an
+    over-relaxed draw, else None.
     """
 
     conditional: Conditional
@@ -114,6 +116,7 @@ class ExactDraw(_OfConditional):
     kept: tuple[NaturalParameter, ...] = ()
     kind: Kind = "exact"
     colours: Colours | None = None
+    alpha: float | None = None
 
     @property
     def family(self) -> Family | None:
@@ -125,7 +128,8 @@ class ExactDraw(_OfConditional):
 class BlockDraw(_OfConditional):
     """A joint draw of all elements along the dense axes, batched over the others.
 
-    ``kept`` are the arrays that it reads of variables integrated out.
+    ``kept`` are the arrays that it reads of variables integrated out; ``alpha`` as that of an
+    `ExactDraw`.
     """
 
     conditional: Conditional
@@ -134,6 +138,7 @@ class BlockDraw(_OfConditional):
     kept: tuple[NaturalParameter, ...] = ()
     kind: Kind = "block"
     colours: None = None
+    alpha: float | None = None
 
     @property
     def family(self) -> Family | None:
@@ -255,11 +260,12 @@ class ConcaveDraw(_OfConditional):
 
 @dataclass(frozen=True, slots=True)
 class Move(_OfConditional):
-    """A fallback: a move that leaves the conditional invariant.
+    """A move that leaves the conditional invariant: a fallback, or what the user has asked for.
 
     ``parameters`` belong to the terms whose coefficient is computed once per move; ``terms`` are
     evaluated anew at each candidate. Where elements are moved one by one (``elements``), ``terms``
-    has everything, summed to one number.
+    has everything, summed to one number. ``asked`` is the kernel that the user named, if any;
+    ``joint`` are the axes along which it moves elements as one vector.
     """
 
     conditional: NotConjugate
@@ -270,6 +276,8 @@ class Move(_OfConditional):
     kind: Kind = "move"
     family: Family | None = None
     colours: Colours | None = None
+    asked: Kernel | None = None
+    joint: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,6 +311,13 @@ class ScanDraw(_OfConditional):
         return not self.approximate and not self.conditional.recomputed
 
 
+def is_asked(step: Step) -> TypeGuard[Move | ExactDraw | BlockDraw]:
+    """Whether the user has named a kernel by which a step does not draw anew."""
+    if isinstance(step, ExactDraw | BlockDraw):
+        return step.alpha is not None
+    return isinstance(step, Move) and step.asked is not None
+
+
 # A step that draws of one array; or any.
 Single = ExactDraw | BlockDraw | FiniteDraw | ChainDraw | ConcaveDraw | Move | ScanDraw
 Step = Single | JointDraw
@@ -316,7 +331,10 @@ class Schedule:
     one that lacks auxiliary variables has them integrated out. ``rewrites`` brought them in.
     ``parts`` are arrays that stand for positions of others while a sweep goes on; ``passing`` are
     auxiliary variables that hold for some of its draws alone. ``tables`` are data besides those of
-    the model, which its program reads.
+    the model, which its program reads. ``scan`` says how steps follow one
+    another: in order, or by ``units`` (each the positions of steps that stay together), of which a
+    random scan draws as many as there are, with probabilities in proportion to ``weights`` (none:
+    all equal), and a symmetric one takes all forwards and then backwards.
     """
 
     graph: Graph
@@ -326,6 +344,9 @@ class Schedule:
     parts: tuple[Part, ...] = ()
     passing: frozenset[str] = frozenset()
     tables: Mapping[str, Any] = field(default_factory=dict)
+    scan: str = "systematic"
+    units: tuple[tuple[int, ...], ...] = ()
+    weights: tuple[float, ...] = ()
 
     @property
     def whole(self) -> Graph:
@@ -348,8 +369,13 @@ class Schedule:
 
     @property
     def fallbacks(self) -> tuple[Move, ...]:
-        """The steps that are not exact draws."""
-        return tuple(s for s in self.steps if isinstance(s, Move))
+        """The moves that no user has asked for: there is no exact draw."""
+        return tuple(s for s in self.steps if isinstance(s, Move) and s.asked is None)
+
+    @property
+    def asked(self) -> tuple[Move | ExactDraw | BlockDraw, ...]:
+        """The steps that are no independent draws because the user asks for another kernel."""
+        return tuple(s for s in self.steps if is_asked(s))
 
     def graph_of(self, step: Step) -> Graph:
         """The graph in which a step draws."""

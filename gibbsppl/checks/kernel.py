@@ -1,0 +1,74 @@
+"""The joint-distribution test of one step alone: whether a kernel leaves its conditional as it is.
+
+The ratio check sees the log density that a kernel is given, not what it does with it. Here
+parameters and data are drawn together from the model, the step is made alone a few times, and each
+variable must have the same distribution after as before (`gibbsppl.checks.geweke`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gibbsppl.backends.numpy import write_numpy
+from gibbsppl.backends.program import Program, load
+from gibbsppl.checks.geweke import GewekeResult, geweke
+from gibbsppl.errors import CompileError
+from gibbsppl.evaluation import Values
+from gibbsppl.forward import State
+from gibbsppl.graph import Graph
+from gibbsppl.schedule import Schedule, functions_of
+from gibbsppl.schedule.order import unit_of
+
+Scheduled = tuple[Schedule, Values]
+
+
+def check_kernel(
+    graph: Graph,
+    scheduled: Scheduled,
+    again: Callable[[State], Scheduled],
+    name: str,
+    **settings: Any,
+) -> GewekeResult:
+    """The test of the steps that draw a variable, with the auxiliary variables that they read.
+
+    ``scheduled`` is the schedule with its data, ``again`` makes both for other observations (used
+    where tables of data are in the model because of its auxiliary variables).
+    """
+    schedule, data = scheduled
+    remade = None
+    if schedule.rewrites:
+
+        def remade(seen: State) -> tuple[Values, Program]:
+            own, observed = again(seen)
+            return observed, program_of(own, name)
+
+    rng = np.random.default_rng(settings.pop("seed", None))
+    return geweke(rng, graph, data, program_of(schedule, name), remade=remade, **settings)
+
+
+def program_of(schedule: Schedule, name: str) -> Program:
+    """A program whose sweep is the steps that draw one variable, each with what it needs."""
+    found = [
+        j
+        for j, s in enumerate(schedule.steps)
+        if name in (s.name, *s.variables) and s.name not in schedule.auxiliary
+    ]
+    if not found:
+        names = dict.fromkeys(s.name for s in schedule.steps if s.name not in schedule.auxiliary)
+        raise CompileError(
+            f"check_kernel: found {name!r}, expected the name of a step: {', '.join(names)}."
+        )
+    unit = list(dict.fromkeys(k for j in found for k in unit_of(schedule, j)))
+    own = replace(
+        schedule,
+        steps=tuple(schedule.steps[k] for k in unit),
+        graphs=tuple(schedule.graphs[k] for k in unit),
+        scan="systematic",
+        units=(),
+        weights=(),
+    )
+    return load(write_numpy(own), functions_of(own))

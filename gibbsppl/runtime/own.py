@@ -1,0 +1,93 @@
+"""A kernel of the user's: called with what a step draws, and held to what it must return."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gibbsppl.errors import RunError
+
+LogDensity = Callable[[Any], Any]
+Kernel = Callable[[np.random.Generator, Any, LogDensity], Any]
+
+
+def own_move(  # noqa: PLR0913, PLR0917  (as generated code calls it)
+    rng: np.random.Generator,
+    x: Any,
+    at: Any,
+    log_density: LogDensity,
+    kernel: Kernel,
+    name: str,
+    lower: Any = -np.inf,
+    upper: Any = np.inf,
+) -> Any:
+    """The array with the elements at an index moved by a function of the user's.
+
+    The function gets these elements as an array of its own, and their log density as a function of
+    such an array: one number per element where they are independent, else one for all of them. What
+    it returns must have their shape, be finite, and be in the support: an error says what is not.
+    """
+    x = np.array(x)
+    own = np.array(x[at])
+    density = _of_part(x, at, log_density)
+    function = getattr(kernel, "__name__", type(kernel).__name__)
+    called = f"{name}: {function}, the kernel given for it,"
+    new = np.asarray(kernel(rng, own.copy()[()], density))
+    _check(called, new, own)
+    value = new.astype(x.dtype)
+    bounds = [np.broadcast_to(b, x.shape)[at] for b in (lower, upper)]
+    with np.errstate(all="ignore"):
+        outside = (value < bounds[0]) | (value > bounds[1])
+        if outside.any():
+            first = tuple(int(i) for i in np.argwhere(outside)[0])
+            raise RunError(
+                f"{called} returned {value[first]}{_place(first)}, outside of the support from "
+                f"{bounds[0][first]} to {bounds[1][first]}; reject such a value in the kernel: "
+                "return the old one."
+            )
+        if not np.all(np.asarray(density(value)) > -np.inf):
+            raise RunError(
+                f"{called} returned a value of zero density; reject such a value in the kernel: "
+                "return the old one."
+            )
+    x[at] = value
+    return x[()]
+
+
+def _of_part(x: NDArray[Any], at: Any, log_density: LogDensity) -> LogDensity:
+    """The log density of the elements at an index, whatever the rest of the array is."""
+
+    def density(value: Any) -> Any:
+        whole = x.copy()
+        whole[at] = value
+        found = np.asarray(log_density(whole))
+        return (found[at] if found.shape == x.shape else found)[()]
+
+    return density
+
+
+def _check(called: str, new: NDArray[Any], own: NDArray[Any]) -> None:
+    """Refuse another shape, another kind of numbers, numbers that are not finite."""
+    if new.dtype.kind not in "biuf":
+        raise RunError(
+            f"{called} returned {new[()]!r}, expected an array of numbers of shape {own.shape}; "
+            "end it with `return` and the new value."
+        )
+    if new.shape != own.shape:
+        raise RunError(
+            f"{called} returned shape {new.shape}, expected {own.shape}, that of the value it got."
+        )
+    bad = ~np.isfinite(new)
+    if own.dtype.kind in "iu":
+        bad = bad | (new != np.floor(new))
+    if bad.any():
+        first = tuple(int(i) for i in np.argwhere(bad)[0])
+        wanted = "whole" if own.dtype.kind in "iu" else "finite"
+        raise RunError(f"{called} returned {new[first]}{_place(first)}, expected {wanted} numbers.")
+
+
+def _place(index: tuple[int, ...]) -> str:
+    return f" at {index}" if index else ""

@@ -1,0 +1,345 @@
+"""Random-walk Metropolis-Hastings: steps, the scales that fit them, and the ratio that accepts.
+
+N. Metropolis, A. W. Rosenbluth, M. N. Rosenbluth, A. H. Teller and E. Teller (1953, Journal of
+Chemical Physics 21). Between bounds a step is made on a line without bounds, and the ratio holds
+the slope of the map. Scales are learnt in warm-up by stochastic approximation, covariances from the
+draws (C. Andrieu and J. Thoms, 2008, "A tutorial on adaptive MCMC", Statistics and Computing 18).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gibbsppl.errors import RunError
+
+LogDensity = Callable[[Any], Any]
+
+# The shares of accepted steps at which a random walk moves on fastest, for one element and for
+# many: Gelman, Roberts and Gilks (1996), "Efficient Metropolis jumping rules".
+ONE, MANY = 0.44, 0.234
+# Steps of a vector have the covariance of its distribution times this, divided by its length.
+VECTOR = 2.38**2
+# The n-th correction of a scale is n to this power: between 1/2 and 1 they add up to any distance,
+# while their noise dies out.
+POWER = -0.6
+
+
+@dataclass(slots=True)
+class Walk:
+    """What a random walk has learnt, per element or per vector, and what it has accepted.
+
+    ``factor`` times a standard normal vector is a step of unit scale (none where elements are
+    moved alone). ``accepted`` of ``proposed`` steps were, since `taken_rate` was last asked.
+    """
+
+    log_scale: NDArray[np.float64]
+    target: float
+    adapting: bool = True
+    moves: int = 0
+    accepted: float = 0.0
+    proposed: int = 0
+    mean: NDArray[np.float64] | None = None
+    covariance: NDArray[np.float64] | None = None
+    factor: NDArray[np.float64] | None = None
+    shaped: set[int] = field(default_factory=set)
+
+    def taken_rate(self) -> float:
+        """The share of steps accepted since this was last asked; not a number if there were none.
+
+        >>> Walk(np.zeros(1), 0.44, accepted=3, proposed=4).taken_rate()
+        0.75
+        """
+        rate = self.accepted / self.proposed if self.proposed else np.nan
+        self.accepted, self.proposed = 0.0, 0
+        return rate
+
+    def learn(self, at: Any, probability: Any) -> None:
+        """Move the scale towards the one at which the target is accepted."""
+        if self.adapting:
+            self.log_scale[at] += (self.moves + 1.0) ** POWER * (probability - self.target)
+
+    def learn_shape(self, at: int, u: NDArray[np.float64]) -> None:
+        """Take in where a vector is: its covariance, recent places counting more.
+
+        That of few places is mixed with its own diagonal, so that it has an inverse.
+        """
+        if not self.adapting:
+            return
+        assert self.mean is not None
+        assert self.covariance is not None
+        assert self.factor is not None
+        size, n = u.size, self.moves + 1
+        every = max(1, size // 10)  # (a factor costs more than a move of a long vector)
+        away = u - self.mean[at]
+        weight = min(1.0, 2.0 / (n + 1))
+        self.mean[at] += weight * away
+        self.covariance[at] += weight * ((1 - weight) * np.outer(away, away) - self.covariance[at])
+        if n % every or n < 2 * size:
+            return
+        variances = np.diag(self.covariance[at])
+        if not (variances > 0).all() or not np.isfinite(self.covariance[at]).all():
+            return
+        shape = (n * self.covariance[at] + size * np.diag(variances)) / (n + size)
+        self.factor[at] = np.sqrt(VECTOR / size) * np.linalg.cholesky(shape)
+        if at not in self.shaped:
+            self.log_scale[at] = 0.0  # (it was that of steps of another shape)
+            self.shaped.add(at)
+
+
+def walk_of(
+    s: dict[str, Any],
+    name: str,
+    shape: Sequence[int],
+    scale: float | None = None,
+    target: float | None = None,
+) -> Walk:
+    """The tuning of a step's walk of single elements, kept in the state under ``"~name"``."""
+    key = "~" + name
+    if key not in s:
+        adapting = (scale is None or target is not None) and "~" not in s
+        first = np.full(tuple(shape), np.log(1.0 if scale is None else scale))
+        s[key] = Walk(first, ONE if target is None else target, adapting)
+    walk: Walk = s[key]
+    return walk
+
+
+def vector_walk_of(
+    s: dict[str, Any],
+    name: str,
+    count: int,
+    size: int,
+    scale: float | None = None,
+    target: float | None = None,
+) -> Walk:
+    """The tuning of a walk of ``count`` vectors of one size."""
+    key = "~" + name
+    if key not in s:
+        walk = walk_of(s, name, (count,), scale, target)
+        walk.target = (ONE if size == 1 else MANY) if target is None else target
+        walk.mean, walk.covariance = np.zeros((count, size)), np.zeros((count, size, size))
+        walk.factor = np.tile(np.eye(size), (count, 1, 1))
+        if scale is None:
+            walk.log_scale -= np.log(size) / 2
+    found: Walk = s[key]
+    return found
+
+
+# A line without bounds.
+
+
+def to_line(x: Any, lower: Any, upper: Any) -> Any:
+    """Values on a line without bounds: the log of the distance from a bound, or the logit.
+
+    >>> to_line(np.array([2.0, 3.0]), 1.0, np.inf).round(3)
+    array([0.   , 0.693])
+    """
+    below, above = np.isfinite(lower), np.isfinite(upper)
+    if not (np.any(below) or np.any(above)):
+        return np.asarray(x, dtype=float)
+    low = np.log(np.where(below, x - np.where(below, lower, 0.0), 1.0))
+    high = np.log(np.where(above, np.where(above, upper, 0.0) - x, 1.0))
+    return np.where(below | above, low - high, x)
+
+
+def from_line(u: Any, lower: Any, upper: Any) -> Any:
+    """The values at which `to_line` is ``u``.
+
+    >>> from_line(np.array([0.0, 50.0]), -1.0, 1.0)
+    array([0., 1.])
+    """
+    below, above = np.isfinite(lower), np.isfinite(upper)
+    if not (np.any(below) or np.any(above)):
+        return u
+    low, high = np.where(below, lower, 0.0), np.where(above, upper, 0.0)
+    share = np.where(u < 0, np.exp(np.minimum(u, 0)), 1.0) / (1.0 + np.exp(-np.abs(u)))
+    rest = np.where(u < 0, 1.0, np.exp(-np.maximum(u, 0))) / (1.0 + np.exp(-np.abs(u)))
+    between = np.where(u < 0, low + (high - low) * share, high - (high - low) * rest)
+    one_sided = np.where(below, low + np.exp(u), np.where(above, high - np.exp(-u), u))
+    return np.where(below & above, between, one_sided)
+
+
+def log_slope(u: Any, lower: Any, upper: Any) -> Any:
+    """``log |dx/du|`` at a point of the line.
+
+    >>> log_slope(np.array([-1.0, 2.0]), 0.0, np.inf)
+    array([-1.,  2.])
+    """
+    below, above = np.isfinite(lower), np.isfinite(upper)
+    if not (np.any(below) or np.any(above)):
+        return np.zeros(np.shape(u))
+    length = np.where(below & above, np.where(above, upper, 0.0) - np.where(below, lower, 0.0), 1.0)
+    between = np.log(length) - np.abs(u) - 2 * np.log1p(np.exp(-np.abs(u)))
+    return np.where(below & above, between, np.where(below, u, np.where(above, -u, 0.0)))
+
+
+# Moves
+
+
+@np.errstate(all="ignore")  # what is not a number, or overflows, is not accepted
+def walk_batch(
+    rng: np.random.Generator,
+    x: Any,
+    log_density: LogDensity,
+    walk: Walk,
+    lower: Any = -np.inf,
+    upper: Any = np.inf,
+) -> NDArray[Any]:
+    """A step of every element at once; the elements are independent given the rest.
+
+    ``log_density`` maps an array like ``x`` to one log density per element.
+    """
+    x = np.asarray(x)
+    now = _finite(log_density(x))
+    if np.issubdtype(x.dtype, np.integer):
+        z = rng.standard_normal(x.shape)
+        step = np.sign(z) * np.ceil(np.exp(walk.log_scale) * np.abs(z))
+        new = reflected(x + step, lower, upper).astype(np.intp)
+        slope: Any = 0.0
+    else:
+        u = to_line(x, lower, upper)
+        v = u + np.exp(walk.log_scale) * rng.standard_normal(x.shape)
+        new = from_line(v, lower, upper)
+        slope = log_slope(v, lower, upper) - log_slope(u, lower, upper)
+    ratio = np.asarray(log_density(new)) - now + slope
+    probability, accepted = _accepted(rng, ratio)
+    walk.learn(..., probability)
+    walk.moves += walk.adapting
+    walk.accepted += float(accepted.mean()) if accepted.size else 0.0
+    walk.proposed += bool(accepted.size)
+    return np.where(accepted, new, x)[()]  # type: ignore[no-any-return]
+
+
+@np.errstate(all="ignore")
+def walk_vectors(
+    rng: np.random.Generator,
+    x: NDArray[np.float64],
+    log_density: LogDensity,
+    walk: Walk,
+    places: Sequence[Any],
+    lower: Any = -np.inf,
+    upper: Any = np.inf,
+) -> NDArray[np.float64]:
+    """A step of each of several vectors in turn, the elements at an index of the array.
+
+    ``log_density`` maps the whole array to one number.
+    """
+    assert walk.factor is not None
+    x = np.array(x, dtype=float)
+    bounds = [np.broadcast_to(b, x.shape) for b in (lower, upper)]
+    now = _finite(log_density(x))
+    for k, at in enumerate(places):
+        own = [b[at] for b in bounds]
+        u = to_line(x[at], *own)
+        step = np.exp(walk.log_scale[k]) * (walk.factor[k] @ rng.standard_normal(u.size))
+        v = u + step.reshape(u.shape)
+        new = x.copy()
+        new[at] = from_line(v, *own)
+        then = np.asarray(log_density(new))
+        slope = np.sum(log_slope(v, *own) - log_slope(u, *own))
+        probability, accepted = _accepted(rng, then - now + slope)
+        if accepted:
+            x, now, u = new, then, v
+        walk.learn(k, probability)
+        walk.learn_shape(k, u.ravel())
+        walk.accepted += bool(accepted)
+        walk.proposed += 1
+    walk.moves += walk.adapting
+    return x
+
+
+def walk_integers(
+    rng: np.random.Generator,
+    x: Any,
+    log_density: LogDensity,
+    walk: Walk,
+    lower: Any = -np.inf,
+    upper: Any = np.inf,
+) -> NDArray[np.intp]:
+    """A step of every whole number at once."""
+    whole = np.asarray(x).astype(np.intp)
+    return np.asarray(walk_batch(rng, whole, log_density, walk, lower, upper))[()]
+
+
+def walk_elements(
+    rng: np.random.Generator,
+    x: NDArray[Any],
+    log_density: LogDensity,
+    walk: Walk,
+    positions: Sequence[tuple[int, ...]],
+    lower: Any = -np.inf,
+    upper: Any = np.inf,
+) -> NDArray[Any]:
+    """A step of one element after the other; ``log_density`` maps the array to one number."""
+    x = np.array(x)
+    bounds = [np.broadcast_to(b, x.shape) for b in (lower, upper)]
+    for at in positions:
+        own = Walk(np.array(walk.log_scale[at]), walk.target, walk.adapting, walk.moves)
+        x[at] = walk_batch(rng, x[at], _with(x, at, log_density), own, *(b[at] for b in bounds))
+        walk.log_scale[at] = own.log_scale
+        walk.accepted += own.accepted
+        walk.proposed += own.proposed
+    walk.moves += walk.adapting
+    return x
+
+
+def walk_part(
+    rng: np.random.Generator,
+    x: NDArray[Any],
+    at: Any,
+    log_density: LogDensity,
+    walk: Walk,
+    lower: Any = -np.inf,
+    upper: Any = np.inf,
+) -> NDArray[Any]:
+    """A step of the elements at an index; ``log_density`` maps the whole array."""
+    bounds = [np.broadcast_to(b, x.shape)[at] for b in (lower, upper)]
+    of_part = _with(x, at, lambda whole: np.asarray(log_density(whole))[at])
+    x = x.copy()
+    x[at] = walk_batch(rng, x[at], of_part, walk, *bounds)
+    return x
+
+
+def reflected(x: Any, lower: Any, upper: Any) -> Any:
+    """Whole numbers beyond a bound, reflected half a step outside of it: steps stay symmetric.
+
+    >>> reflected(np.array([-1.0, -2.0, 3.0, 9.0]), 0, 3)
+    array([0., 1., 3., 1.])
+    """
+    below, above = np.isfinite(lower), np.isfinite(upper)
+    low, high = np.where(below, lower, 0.0), np.where(above, upper, 0.0)
+    period = np.where(below & above, 2 * (high - low + 1), 1.0)
+    turned = np.mod(x - low, period)
+    both = low + np.minimum(turned, period - 1 - turned)
+    one = np.where(below & (x < low), 2 * low - 1 - x, x)
+    one = np.where(above & (x > high), 2 * high + 1 - one, one)
+    return np.where(below & above, both, one)
+
+
+def _accepted(rng: np.random.Generator, log_ratio: Any) -> tuple[Any, Any]:
+    """The probability that a step is accepted, and whether it is."""
+    log_ratio = np.where(log_ratio < np.inf, log_ratio, -np.inf)  # (at a pole it would stay)
+    accepted = -rng.standard_exponential(np.shape(log_ratio)) < log_ratio
+    return np.exp(np.minimum(log_ratio, 0.0)), np.asarray(accepted)
+
+
+def _finite(value: Any) -> Any:
+    value = np.asarray(value)
+    if not np.all(value > -np.inf):
+        raise RunError("random walk: the current value has no finite log density.")
+    return value
+
+
+def _with(x: NDArray[Any], at: Any, log_density: LogDensity) -> LogDensity:
+    """The log density as a function of the elements at an index."""
+
+    def of_elements(value: Any) -> Any:
+        changed = x.copy()
+        changed[at] = value
+        return log_density(changed)
+
+    return of_elements

@@ -1,0 +1,328 @@
+"""Steps of conditionals: each natural parameter as what the factors contribute to it.
+
+Comes in: a graph and a conditional. Goes out: the step that draws from it, its pieces pulled back
+onto the axes of the variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import assert_never
+
+import numpy as np
+import sympy as sp
+from sympy import Add, Mul
+
+from gibbsppl.chained import ChainConditional
+from gibbsppl.concavity import LogConcave
+from gibbsppl.conditionals import Derived
+from gibbsppl.contractions import (
+    Contribution,
+    bounded,
+    contracted,
+    data_only,
+    pull_back,
+    pull_back_extreme,
+)
+from gibbsppl.dependence import Place, is_separable, overlap, region_of
+from gibbsppl.errors import CompileError
+from gibbsppl.evaluation import evaluate
+from gibbsppl.expressions import Dim, Expr, Greatest, Leaf, Least, copy_of
+from gibbsppl.finite import LABEL, FiniteConditional
+from gibbsppl.graph import PLAIN, Graph, Maintained, Range, Statement
+from gibbsppl.limits import Side
+from gibbsppl.matching import Conditional, NotConjugate
+from gibbsppl.pieces import Piece, View
+from gibbsppl.readings import alpha, in_place
+from gibbsppl.rewrites.collapsing import Scan, log_weights
+from gibbsppl.schedule.chains import chain_draw, hull
+from gibbsppl.schedule.steps import (
+    BlockDraw,
+    Bound,
+    ConcaveDraw,
+    ExactDraw,
+    FiniteDraw,
+    Move,
+    NaturalParameter,
+    ScanDraw,
+    Step,
+)
+
+MOVABLE = ("real", "integer", "vector")
+
+
+class Maker:
+    """Makes steps of conditionals."""
+
+    def __init__(self, graph: Graph, arrays: Collection[Maintained] | None = None) -> None:
+        every = [a for m in graph.marginals for a in m.arrays] if arrays is None else arrays
+        random = [v.name for v in graph.variables.values() if v.kind == "random"]
+        self.graph = graph
+        self.arrays = {a.name: a for a in every}
+        self.is_data = data_only([*random, *self.arrays])
+
+    def step(self, derived: Derived | Scan | ChainConditional) -> Step:
+        """The step that draws from a conditional."""
+        region = region_of(self.graph, derived.statement)
+        match derived:
+            case Conditional():
+                parameters = self._parameters(derived, region)
+                _refuse_improper(derived, parameters)
+                read = {x for p in parameters for c in p.contributions for x in c.value.atoms(Leaf)}
+                kept = self._read({x.array.name for x in read})
+                if derived.dense:
+                    return BlockDraw(derived, parameters, region, kept)
+                return ExactDraw(derived, parameters, region, self._bounds(derived, region), kept)
+            case FiniteConditional():
+                return FiniteDraw(derived, self._weights(derived, region), region)
+            case ChainConditional():
+                weights = self._weights(derived, hull(self.graph, derived))
+                return chain_draw(self.graph, derived, weights, self.is_data)
+            case LogConcave():
+                parameters, terms = self._weighed(derived, derived.place, region)
+                return ConcaveDraw(derived, parameters, terms, region)
+            case Scan():
+                return self._scan(derived, region)
+            case NotConjugate():
+                return self._move(derived, region)
+            case _:
+                assert_never(derived)
+
+    def _axes(self, statement: Statement) -> tuple[Dim, ...]:
+        return self.graph.variables[statement.target.array.name].dims
+
+    def _pull(
+        self,
+        piece: Piece,
+        axes: tuple[Dim, ...],
+        indices: tuple[Expr, ...],
+        sizes: Mapping[Dim, int] | None = None,
+    ) -> Contribution:
+        return pull_back(piece, axes, indices, sizes or self.graph.sizes, self.is_data)
+
+    def _onto(self, piece: Piece, axes: tuple[Dim, ...]) -> Contribution:
+        """The contribution of a piece with one view, onto the axes that the view names."""
+        (view,) = piece.views
+        indices = tuple(i for i in view.indices if i is not None)
+        return self._pull(piece, _named(axes, view), indices)
+
+    def _parameters(
+        self, derived: Conditional, region: tuple[Place, ...]
+    ) -> tuple[NaturalParameter, ...]:
+        axes = self._axes(derived.statement)
+        return tuple(
+            self._parameter(derived, statistic, pieces, axes, region)
+            for statistic, pieces in zip(derived.statistics, derived.pieces, strict=True)
+        )
+
+    def _parameter(
+        self,
+        derived: Conditional,
+        statistic: Expr,
+        pieces: tuple[Piece, ...],
+        axes: tuple[Dim, ...],
+        region: tuple[Place, ...],
+    ) -> NaturalParameter:
+        if derived.dense:
+            return self._joint(derived, statistic, pieces, axes)
+        found = tuple(
+            c for p in pieces if _touches(c := self._onto(p, axes), _named_region(region, p))
+        )
+        named = _named(axes, pieces[0].views[0]) if pieces else axes
+        return NaturalParameter(statistic, named, found)
+
+    def _bounds(self, derived: Conditional, region: tuple[Place, ...]) -> tuple[Bound, ...]:
+        """Where a truncated draw can be: its own support and the limits that factors put on it."""
+        if not derived.truncated:
+            return ()
+        own = (derived.support.lower, derived.support.upper)
+        sides: tuple[Side, ...] = ("lower", "upper")
+        return tuple(self._bound(derived, s, b, region) for s, b in zip(sides, own, strict=True))
+
+    def _bound(
+        self, derived: Conditional, side: Side, own: Expr, region: tuple[Place, ...]
+    ) -> Bound:
+        statement, axes = derived.statement, self._axes(derived.statement)
+        extreme = Greatest if side == "lower" else Least
+        view = View(statement.target.array, statement.target.indices)
+        own_piece = Piece(statement.name, sp.S.One, (view,), sp.sympify(own), statement.over)
+        limits = (
+            Piece(limit.factor, sp.S.One, (limit.view,), limit.value, limit.over)
+            for limit in derived.limits
+            if limit.side == side
+        )
+        found = tuple(
+            pull_back_extreme(p, axes, self.graph.sizes, extreme)
+            for p in (own_piece, *limits)
+            if p.coefficient not in (sp.oo, -sp.oo)
+        )
+        kept = (c for c in found if _touches(c, region))
+        # (a bound by elements of the same array is the support's own, and a limit)
+        every = dict.fromkeys((*self._widest(derived, side, own), *kept))
+        return Bound(side, axes, tuple(every))
+
+    def _widest(self, derived: Conditional, side: Side, own: Expr) -> tuple[Contribution, ...]:
+        """The bound that the family has of itself, where the support's own depends on variables."""
+        natural = derived.family.natural
+        assert natural is not None
+        support = natural.within or derived.family.support(derived.event)
+        widest = sp.sympify(getattr(support, side))
+        if own.is_number and own not in (sp.oo, -sp.oo):
+            return ()
+        everywhere = tuple(Range(a, 0, self.graph.sizes[a]) for a in self._axes(derived.statement))
+        return (Contribution(derived.statement.name, widest, everywhere),)
+
+    def _joint(
+        self,
+        derived: Conditional,
+        statistic: Expr,
+        pieces: tuple[Piece, ...],
+        axes: tuple[Dim, ...],
+    ) -> NaturalParameter:
+        """A natural parameter of a block: its batch axes, its own, then those of its partner."""
+        is_pair = statistic.is_Mul or statistic.is_Pow
+        order = derived.batch + derived.dense
+        own = tuple(axes[a] for a in order)
+        partner = tuple(copy_of(axes[a], axes) for a in derived.dense)
+        sizes = dict(self.graph.sizes)
+        sizes |= {p: sizes[axes[a]] for p, a in zip(partner, derived.dense, strict=True)}
+        pairs, singles = [], []
+        for piece in pieces:
+            v, w = (*piece.views, piece.views[0])[:2]
+            indices = tuple(v.indices[a] for a in order)
+            if len(piece.views) == 2:
+                indices += tuple(w.indices[a] for a in derived.dense)
+                pairs.append(self._pull(piece, own + partner, indices, sizes))
+            else:
+                singles.append(self._pull(piece, own, indices))
+        if is_pair:
+            return NaturalParameter(statistic, own + partner, tuple(pairs), tuple(singles))
+        return NaturalParameter(statistic, own, tuple(singles))
+
+    def _weights(
+        self, derived: FiniteConditional | ChainConditional, region: tuple[Place, ...]
+    ) -> NaturalParameter:
+        axes = self._axes(derived.statement)
+        labels = Range(LABEL, 0, derived.size)
+        found = (self._onto(p, axes) for p in derived.pieces)
+        kept = (replace(c, place=(labels, *c.place)) for c in found if _touches(c, region))
+        return NaturalParameter(LABEL, (LABEL, *axes), tuple(kept))
+
+    def _scan(self, derived: Scan, region: tuple[Place, ...]) -> ScanDraw:
+        """The scan with its arrays as sums over what is scattered onto them."""
+        maker = Maker(self.graph, derived.kept)
+        kept = tuple(map(maker.maintained, derived.kept))
+        if derived.approximate:
+            weights, own = maker.labels_at_once(derived)
+            return ScanDraw(derived, region, kept, weights, (own,))
+        if not derived.recomputed:
+            return ScanDraw(derived, region, kept)
+        terms = [
+            Contribution(derived.statement.name, contracted(e, over, maker.is_data), ())
+            for e, over in derived.terms
+        ]
+        return ScanDraw(derived, region, kept, terms=tuple(terms))
+
+    def _read(self, names: Collection[str]) -> tuple[NaturalParameter, ...]:
+        """The maintained arrays among those named, in order, with those that they read."""
+        wanted = set(names)
+        for a in reversed(tuple(self.arrays.values())):
+            if a.name in wanted:
+                wanted |= {x.array.name for s in a.scatters for x in s.value.atoms(Leaf)}
+        return tuple(self.maintained(a) for a in self.arrays.values() if a.name in wanted)
+
+    def maintained(self, array: Maintained) -> NaturalParameter:
+        """A maintained array as what factors add to it."""
+        element, axes, found = array.element, array.axes, []
+        for s in array.scatters:
+            view = View(element.array, s.indices)
+            piece = Piece(s.factor, element, (view,), s.value, s.over)
+            found.append(self._pull(piece, axes, s.indices))
+        return NaturalParameter(element, axes, tuple(found))
+
+    def labels_at_once(self, derived: Scan) -> tuple[NaturalParameter, Contribution]:
+        """The log weights of all labels, and what that of the label an element has is more."""
+        axes = self._axes(derived.statement)
+        place = tuple(Range(a, 0, self.graph.sizes[a]) for a in axes)
+        every, own = (bounded(e, self.graph.sizes) for e in log_weights(derived))
+        name, labels = derived.statement.name, Range(LABEL, 0, derived.size)
+        found = (Contribution(name, every, (labels, *place)),)
+        return NaturalParameter(LABEL, (LABEL, *axes), found), Contribution(name, own, place)
+
+    def _move(self, derived: NotConjugate, region: tuple[Place, ...]) -> Move:
+        statement = derived.statement
+        if statement.support.kind not in MOVABLE:
+            raise CompileError(
+                f"{statement.name}: {derived.reason}, and there is no fallback move on "
+                f"{statement.support}; change the factors that mention it: "
+                f"{', '.join(dict.fromkeys(p.factor for p in derived.offending))}."
+            )
+        parameters, terms = self._weighed(derived, statement.target, region)
+        return Move(derived, parameters, terms, region)
+
+    def _weighed(
+        self, derived: LogConcave | NotConjugate, place: Leaf, region: tuple[Place, ...]
+    ) -> tuple[tuple[NaturalParameter, ...], tuple[Contribution, ...]]:
+        """The log density that a draw evaluates: coefficients computed once, and whole terms."""
+        if derived.elements:
+            return (), tuple(map(self._total, derived.pieces))
+        axes = self._axes(derived.statement)
+        statistics: dict[Expr, Expr] = {}
+        parameters: dict[Expr, list[Contribution]] = {}
+        terms: list[Contribution] = []
+        for piece in derived.pieces:
+            written = in_place(piece, place.array[axes], ()) if is_separable(piece) else None
+            if written is None:
+                whole = Mul(piece.coefficient, piece.statistic)
+                terms.append(self._onto(replace(piece, coefficient=whole), axes))
+            else:
+                form = alpha(written)
+                statistics.setdefault(form, written)
+                parameters.setdefault(form, []).append(self._onto(piece, axes))
+        kept = (
+            NaturalParameter(statistics[f], axes, tuple(c for c in cs if _touches(c, region)))
+            for f, cs in parameters.items()
+        )
+        return (
+            tuple(p for p in kept if p.contributions),
+            tuple(t for t in terms if _touches(t, region)),
+        )
+
+    def _total(self, piece: Piece) -> Contribution:
+        """The whole of a piece as one number."""
+        whole = bounded(Mul(piece.coefficient, piece.statistic), self.graph.sizes)
+        value = contracted(whole, piece.over, self.is_data)
+        return Contribution(piece.factor, value, ())
+
+
+def _refuse_improper(derived: Conditional, parameters: tuple[NaturalParameter, ...]) -> None:
+    """Raise an error where natural parameters are plain numbers outside of the family's domain."""
+    natural = derived.family.natural
+    assert natural is not None
+    if derived.event or derived.truncated or any(p.squares for p in parameters):
+        return
+    etas = [Add(*(c.value for c in p.contributions)) for p in parameters]
+    for value in natural.domain(*etas, **dict(derived.known)):
+        if value.is_number and not 0 < float(evaluate(value, (), {}, {})) < np.inf:
+            shown = ", ".join(PLAIN.text(eta) for eta in etas)
+            raise CompileError(
+                f"{derived.statement.name}: the conditional would be {derived.family.name} with "
+                f"natural parameters ({shown}), which has no finite integral; give it a proper "
+                "prior, or take back the term that outweighs it."
+            )
+
+
+def _named(axes: tuple[Dim, ...], view: View) -> tuple[Dim, ...]:
+    """The axes that a view names: all, but for those that a matrix function takes whole."""
+    return tuple(a for a, i in zip(axes, view.indices, strict=True) if i is not None)
+
+
+def _named_region(region: tuple[Place, ...], piece: Piece) -> tuple[Place, ...]:
+    (view,) = piece.views
+    return tuple(r for r, i in zip(region, view.indices, strict=True) if i is not None)
+
+
+def _touches(contribution: Contribution, region: tuple[Place, ...]) -> bool:
+    """Whether a contribution falls on any element of a region."""
+    return all(map(overlap, contribution.place, region))

@@ -1,0 +1,215 @@
+"""The order of a sweep, and its units: what the user may set, what must stay as it is.
+
+An auxiliary variable is drawn before what reads it, and a step that has integrated a variable out
+is followed by the draw of that variable. In an order of the user's, auxiliary variables that are
+not named stand before the first step that reads them. A *unit* of a random or a symmetric scan is a
+step with all that must be drawn with it, so that each unit alone leaves the posterior as it is.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from gibbsppl.errors import CompileError
+from gibbsppl.kernels import RandomScan
+from gibbsppl.schedule.choices import Control
+from gibbsppl.schedule.staleness import check_fresh, is_from_current, read_by, stale_from
+from gibbsppl.schedule.steps import Move, Schedule
+
+
+def controlled(schedule: Schedule, control: Control) -> Schedule:
+    """The schedule in the order and with the scan that the user asks for, checked."""
+    if control.order:
+        schedule = _ordered(schedule, control.order)
+    check_complete(schedule)
+    check_fresh(schedule)
+    return schedule if control.scan == "systematic" else _scanned(schedule, control.scan)
+
+
+def check_complete(schedule: Schedule) -> None:
+    """Refuse a schedule that leaves a latent variable as it is."""
+    drawn = {n for s in schedule.steps for n in s.variables}
+    drawn |= {p.of for p in schedule.parts if p.name in drawn}
+    steps = {t.name for s in schedule.steps for t in s.statements}
+    for statement in schedule.graph.latent:
+        name = statement.target.array.name
+        if name not in drawn or (statement.name not in steps and name in steps):
+            raise CompileError(
+                f"{statement.name}: no step of the schedule draws it ({_listed(schedule)}), so "
+                "that it would stay where it starts; every latent variable must be updated. To "
+                f"hold {name} fixed, declare it as data."
+            )
+
+
+def check_exact(schedule: Schedule) -> None:
+    """Refuse steps that are no exact draws, where the user wants none: each with its reason."""
+    if schedule.approximate:
+        raise CompileError(
+            f"exact=True, but {schedule.approximate[0].statement.name} would be drawn by an "
+            "approximate scan; leave approximate=True out."
+        )
+    if schedule.fallbacks:
+        lines = (f"  {m.statement.name}: {m.conditional.reason}" for m in schedule.fallbacks)
+        raise CompileError(
+            "exact=True, but these variables have no exact conditional:\n"
+            + "\n".join(lines)
+            + "\nLeave exact=True out to draw them by a fallback move, or change the model."
+        )
+    if schedule.asked:
+        step = schedule.asked[0]
+        told = step.kernel if isinstance(step, Move) else "over-relaxation"
+        raise CompileError(
+            f"exact=True, but kernels= asks for {told} of {step.variables[0]}, which is no "
+            "independent draw from the conditional; leave one of them out."
+        )
+
+
+def _listed(schedule: Schedule) -> str:
+    return ", ".join(s.name for s in schedule.steps)
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, sorted(known), n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def _ordered(schedule: Schedule, order: Sequence[str]) -> Schedule:
+    """The steps named first, in that order; then the others, as they were among themselves."""
+    named: list[int] = []
+    for name in order:
+        found = _steps_named(schedule, name, "order")
+        twice = [j for j in found if j in named]
+        if twice:
+            raise CompileError(
+                f"order: {schedule.steps[twice[0]].name!r} is named twice (the second time by "
+                f"{name!r}), expected each step once."
+            )
+        named += found
+    auxiliary = set(schedule.auxiliary)
+    rest = [j for j in range(len(schedule.steps)) if j not in named]
+    later = [j for j in rest if schedule.steps[j].name not in auxiliary]
+    placed: list[int] = []
+    for j in (*named, *later):
+        placed += [k for k in _before(schedule, j) if k not in placed and k not in named]
+        placed.append(j)
+    placed += [j for j in rest if j not in placed]
+    return _with_passing(_permuted(schedule, placed))
+
+
+def _steps_named(schedule: Schedule, name: str, what: str) -> list[int]:
+    """The steps of a variable, of an array that is taken apart, or the step of a statement.
+
+    ``what`` is where the user has named it.
+    """
+    names = {name, *(p.name for p in schedule.parts if p.of == name)}
+    steps = list(enumerate(schedule.steps))
+    found = [j for j, s in steps if name in (s.name, *(t.name for t in s.statements))]
+    every = [j for j, s in steps if names & set(s.variables)]
+    if name in {n for s in schedule.steps for n in s.variables}:
+        found = every
+    if not (found or every):
+        raise CompileError(
+            f"{what}: found {name!r}, expected names of variables or of their steps: "
+            f"{_listed(schedule)}.{_meant(str(name), (s.name for s in schedule.steps))}"
+        )
+    return found or every
+
+
+def _before(schedule: Schedule, step: int) -> list[int]:
+    """The auxiliary variables that a step reads, and those that their draws read, in order."""
+    own = {schedule.steps[step].name}
+    found: set[int] = set()
+    waiting = [step]
+    while waiting:
+        read = read_by(schedule, waiting.pop())
+        more = [
+            k
+            for k, s in enumerate(schedule.steps)
+            if s.name in schedule.auxiliary and s.variables[0] in read and s.name not in own
+        ]
+        waiting += [k for k in more if k not in found]
+        found |= set(more)
+    return sorted(found - {step})
+
+
+def _permuted(schedule: Schedule, places: Sequence[int]) -> Schedule:
+    steps = tuple(schedule.steps[j] for j in places)
+    return replace(schedule, steps=steps, graphs=tuple(schedule.graphs[j] for j in places))
+
+
+def _with_passing(schedule: Schedule) -> Schedule:
+    """Auxiliary variables that are stale at the end of a sweep hold for some draws alone."""
+    _check_made(schedule)
+    stale = set(stale_from(schedule, range(len(schedule.steps)), ()))
+    return replace(schedule, passing=schedule.passing | (stale & set(schedule.auxiliary)))
+
+
+def _check_made(schedule: Schedule) -> None:
+    """Refuse a step that reads an auxiliary variable that the sweep draws later only."""
+    waiting = set(schedule.auxiliary)
+    for j, step in enumerate(schedule.steps):
+        read = waiting & read_by(schedule, j) - set(step.variables)
+        if read:
+            first = min(read)
+            raise CompileError(
+                f"order: {step.name} comes before {first}, but its draw reads {first}, an "
+                f"auxiliary variable that is drawn anew in each sweep; name {first} before "
+                f"{step.name}, or leave {first} out of order=, so that it finds its place."
+            )
+        waiting -= set(step.variables)
+
+
+# Units
+
+
+def _scanned(schedule: Schedule, scan: str | RandomScan) -> Schedule:
+    """The schedule with its units, each of which leaves the posterior as it is."""
+    auxiliary = set(schedule.auxiliary)
+    own = [j for j, s in enumerate(schedule.steps) if s.name not in auxiliary]
+    units = tuple(unit_of(schedule, j) for j in own)
+    weights: tuple[float, ...] = ()
+    if isinstance(scan, RandomScan) and scan.weights:
+        weights = _weights(schedule, own, scan)
+    how = "random" if isinstance(scan, RandomScan) else scan
+    passing = schedule.passing | auxiliary
+    return replace(schedule, scan=how, units=units, weights=weights, passing=passing)
+
+
+def unit_of(schedule: Schedule, step: int) -> tuple[int, ...]:
+    """A step with the auxiliary variables that it reads before, and what it leaves stale after."""
+    auxiliary = schedule.auxiliary
+    anew = {s.name for s in schedule.steps if s.name in auxiliary and not is_from_current(s)}
+    unit = [*_before(schedule, step), step]
+    for _ in schedule.steps:
+        # (what is drawn anew in each unit may be stale before and after it, the others may not)
+        stale = set(stale_from(schedule, unit, anew)) - anew
+        again = [
+            j
+            for j, s in enumerate(schedule.steps)
+            if stale & set(s.variables) and s.name not in auxiliary
+        ]
+        if not stale:
+            return tuple(unit)
+        if not again:
+            break
+        unit += [*(k for k in _before(schedule, again[0]) if k not in unit), again[0]]
+    raise CompileError(
+        f"scan: {schedule.steps[step].name} leaves {', '.join(sorted(stale))} stale, and no draws "
+        "after it make all of them fresh; use scan='systematic'."
+    )
+
+
+def _weights(schedule: Schedule, own: Sequence[int], scan: RandomScan) -> tuple[float, ...]:
+    """The weight of each unit, by the step that it is for."""
+    found = dict.fromkeys(own, 1.0)
+    for name, weight in scan.weights.items():
+        for j in _steps_named(schedule, name, "RandomScan(weights)"):
+            if j not in found:
+                raise CompileError(
+                    f"RandomScan(weights[{name!r}]): {name} is an auxiliary variable, drawn with "
+                    "what reads it; give weights to the variables of the model."
+                )
+            found[j] = float(weight)
+    return tuple(found.values())
