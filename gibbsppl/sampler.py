@@ -48,6 +48,7 @@ def compile(  # noqa: A001  (the word of the field)
     rewrites: Mapping[str, bool] | bool = True,
     collapse: Sequence[str] = (),
     approximate: bool = False,
+    interweave: bool | Sequence[str] = True,
     exact: bool = False,
 ) -> Sampler:
     """The Gibbs sampler of a model: derived, planned, written, loaded.
@@ -57,8 +58,10 @@ def compile(  # noqa: A001  (the word of the field)
     of ``gibbsppl.rewrites`` allows: ``rewrites={"Polya-Gamma": True}`` applies one wherever it
     fits, ``False`` forbids it; ``rewrites=False`` forbids all. ``collapse=("theta",)`` draws the
     labels that depend on ``theta`` one after the other with it integrated out;
-    ``approximate=True`` draws them at once, each given what the others were. ``exact=True``
-    refuses a sampler with a fallback move. Raises `CompileError` where no sampler can be made,
+    ``approximate=True`` draws them at once, each given what the others were. Scales
+    of groups (``tau`` of ``theta ~ Normal(mu, tau)``), and locations, are drawn once more with the
+    groups standardised where that is cheap: ``interweave=("tau",)`` names those that are,
+    ``interweave=False`` is none. ``exact=True`` refuses a sampler with a fallback move. Raises `CompileError` where no sampler can be made,
     naming the variable and the reason.
     """
     if not hasattr(model, "graph"):
@@ -78,6 +81,7 @@ def compile(  # noqa: A001  (the word of the field)
         "rewrites": rewrites,
         "collapse": (collapse,) if isinstance(collapse, str) else tuple(collapse),
         "approximate": approximate,
+        "interweave": (interweave,) if isinstance(interweave, str) else interweave,
         "exact": exact,
     }
     return _compiled(model.graph, model.data, dict(model.coords), settings)
@@ -98,6 +102,7 @@ def _compiled(
         rules=REWRITES if rewrites is not False else (),
         collapse=settings["collapse"],
         approximate=settings["approximate"],
+        interweave=settings["interweave"],
     )
     schedule = planned(augmented, exact=settings["exact"])
     program = load(write_numpy(schedule))

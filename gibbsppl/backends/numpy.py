@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from gibbsppl.backends.interweaving import draw_name
 from gibbsppl.backends.labels import log_weights
 from gibbsppl.backends.lines import INDENT, indented
 from gibbsppl.backends.module import Module, module_of
@@ -15,7 +16,7 @@ from gibbsppl.backends.moves import log_density
 from gibbsppl.backends.names import MATHEMATICS, NUMPY
 from gibbsppl.backends.natural import natural_parameters
 from gibbsppl.backends.scans import carried_functions, scan_functions
-from gibbsppl.backends.sweep import augment, sweep
+from gibbsppl.backends.sweep import augment, interwoven, sweep
 from gibbsppl.schedule.steps import (
     BlockDraw,
     ConcaveDraw,
@@ -32,7 +33,7 @@ def write_numpy(schedule: Schedule) -> str:
     """The source of the module that draws the schedule's sweep."""
     module = module_of(schedule)
     parts = [
-        *(_given_rest(module, step) for step in schedule.steps),
+        *(text for step in schedule.steps for text in _functions(module, step)),
         *([augment(module)] if schedule.rewrites or schedule.parts else []),
         sweep(module),
         _deterministics(module),
@@ -40,6 +41,11 @@ def write_numpy(schedule: Schedule) -> str:
     # The first parts are written last, when it is known what they must bring in.
     prepare, tables = _prepare(module), _tables(module)
     return "\n\n\n".join([_head(module), prepare, *parts, tables]) + "\n"
+
+
+def _functions(module: Module, step: Step) -> list[str]:
+    """The functions of a step beside the sweep."""
+    return [_given_rest(module, step), *interwoven(module, step)]
 
 
 def _head(module: Module) -> str:
@@ -111,7 +117,7 @@ def _deterministics(module: Module) -> str:
 def _tables(module: Module) -> str:
     """The names of steps, variables and functions, for those who call them one by one."""
     names = [s.name for s in module.schedule.steps]
-    arrays = [s.variables for s in module.schedule.steps]
+    arrays = [module.schedule.changed_by(s) for s in module.schedule.steps]
     lines = ["STEPS = (" + "".join(f"{n!r}, " for n in names).rstrip() + ")"]
     pairs = "".join(f"{INDENT}{n!r}: {a!r},\n" for n, a in zip(names, arrays, strict=True))
     lines.append(f"STEP_VARIABLES = {{\n{pairs}}}")
@@ -119,6 +125,10 @@ def _tables(module: Module) -> str:
     lines.append(f"GIVEN_REST = {{\n{pairs}}}")
     if module.schedule.rewrites:
         lines.append(f"AUXILIARY = {module.schedule.auxiliary!r}")
+    interweaving = {n: draw_name(module, module.schedule.step(n)) for n in module.schedule.interwoven}
+    if interweaving:
+        pairs = "".join(f"{INDENT}{n!r}: {f},\n" for n, f in interweaving.items())
+        lines.append(f"INTERWOVEN = {{\n{pairs}}}")
     if module.schedule.passing:
         lines.append(f"PASSING = {tuple(sorted(module.schedule.passing))!r}")
     if module.schedule.parts:

@@ -14,7 +14,9 @@ The module's source stands alone on NumPy, SciPy and ``gibbsppl.runtime``. It de
   some);
 - ``PARTS``, array -> the array of the model that it is a part of: a sweep takes these apart first,
   and puts them together last (only where there are some);
-- ``STEPS``, the step names in order; ``STEP_VARIABLES``, step name -> names of the arrays drawn.
+- ``INTERWOVEN``, for each step in whose graph arrays stand for others the function that carries it
+  out, ``draw_<step>(rng, s, c)``, and leaves none of these in the state (only where there are some);
+- ``STEPS``, the step names in order; ``STEP_VARIABLES``, step name -> names of the arrays changed.
 
 The state ``s`` is a dict from the name of a random array to its current values; names that start
 with ``"~"`` hold the tuning of moves (``gibbsppl.runtime.moves.Width``), which adapt during
@@ -53,6 +55,7 @@ class Program:
     kept: Mapping[str, Callable[[State, Constants], dict[str, Any]]]
     parts: Mapping[str, str]
     passing: tuple[str, ...]
+    interwoven: Mapping[str, Callable[[np.random.Generator, State, Constants], None]]
 
     def renew(self, state: State, constants: Constants) -> None:
         """Compute anew what sweeps keep up to date: rounding adds up."""
@@ -99,4 +102,5 @@ def load(source: str) -> Program:
         kept=module.get("KEPT", {}),
         parts=module.get("PARTS", {}),
         passing=module.get("PASSING", ()),
+        interwoven=module.get("INTERWOVEN", {}),
     )

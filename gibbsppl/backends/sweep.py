@@ -8,6 +8,7 @@ from typing import assert_never
 
 import sympy as sp
 
+from gibbsppl.backends.interweaving import change_functions, draw_function, draw_name
 from gibbsppl.backends.lines import INDENT, indented, renamed
 from gibbsppl.backends.module import Module
 from gibbsppl.backends.places import positions_text, slices_text, where_text
@@ -35,9 +36,23 @@ def sweep(module: Module) -> str:
     if first:
         lines.append(f"{INDENT}augment(rng, s, c)")
     for step in module.schedule.steps[first:]:
-        lines += indented(_drawn(module, step))
+        lines += indented(_carried_out(module, step))
     lines += indented(_together(module.schedule))
     return "\n".join(lines if len(lines) > 2 else [*lines, f"{INDENT}del rng, s, c"])
+
+
+def interwoven(module: Module, step: Step) -> list[str]:
+    """The functions of a step in whose graph arrays stand for others."""
+    if step.name not in module.schedule.interwoven:
+        return []
+    return [*change_functions(module, step), draw_function(module, step, _drawn(module, step))]
+
+
+def _carried_out(module: Module, step: Step) -> list[str]:
+    """The lines of a step in the sweep."""
+    if step.name in module.schedule.interwoven:
+        return [f"{draw_name(module, step)}(rng, s, c)"]
+    return _drawn(module, step)
 
 
 def augment(module: Module) -> str:

@@ -21,6 +21,7 @@ from gibbsppl.graph import Graph
 from gibbsppl.rewrites import counts, links, positive, values
 from gibbsppl.rewrites.applied import Rewrite
 from gibbsppl.rewrites.collapsing import Scan, collapsed
+from gibbsppl.rewrites.interweaving import with_interwoven
 from gibbsppl.rewrites.parts import Part, taken_apart
 from gibbsppl.rewrites.rows import Rule
 from gibbsppl.rewrites.search import CLOSED, CONCAVE, Rewritten, Search, Stage, wherever
@@ -40,19 +41,23 @@ def rewritten(
     rules: tuple[Rule, ...] = REWRITES,
     collapse: Collection[str] = (),
     approximate: bool = False,
+    interweave: bool | Collection[str] = False,
 ) -> Rewritten:
     """The model with the rewrites that give its variables exact conditionals.
 
     ``asked`` names rules: ``True`` to apply one wherever it fits, ``False`` never to. ``elements``
     names the variables to be drawn one element after the other. ``rules``: those to choose from.
     ``collapse`` names variables to be integrated out of the draws of the labels that see them;
-    ``approximate``: all of these labels are drawn at once.
+    ``approximate``: all of these labels are drawn at once. ``interweave``: locations and scales
+    are drawn once more with their groups standardised, where that is cheap; or those named.
     """
     asked = dict(asked or {})
     _check_names(asked)
     given = _Asked(asked, frozenset(elements), rules)
     model = _with_parts(graph, data, _searched(graph, data, given), given)
-    return with_collapsed(model, collapse, approximate=approximate) if collapse else model
+    if collapse:
+        model = with_collapsed(model, collapse, approximate=approximate)
+    return with_interwoven(model, interweave, collapse)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

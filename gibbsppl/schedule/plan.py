@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from math import prod
 from typing import Any, assert_never
 
 import numpy as np
@@ -26,7 +25,7 @@ from gibbsppl.contractions import (
     pull_back,
     pull_back_extreme,
 )
-from gibbsppl.dependence import Place, is_separable, overlap, region_of
+from gibbsppl.dependence import Place, count_of, is_separable, overlap, region_of
 from gibbsppl.errors import CompileError
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Dim, Expr, Greatest, Leaf, Least, copy_of
@@ -38,6 +37,7 @@ from gibbsppl.pieces import Piece, View
 from gibbsppl.readings import alpha, in_place
 from gibbsppl.rewrites import Rewritten, rewritten
 from gibbsppl.rewrites.collapsing import Scan, log_weights
+from gibbsppl.schedule.interwoven import recentred_by_step, wanted
 from gibbsppl.schedule.staleness import check_fresh
 from gibbsppl.schedule.steps import (
     BlockDraw,
@@ -86,16 +86,18 @@ def planned(model: Rewritten, *, exact: bool = False) -> Schedule:
     """The schedule of a rewritten model: its stages in order, in each the largest first."""
     steps: list[Step] = []
     graphs: list[Graph] = []
-    for stage in (*model.stages, *model.branches):
+    for n, stage in enumerate((*model.stages, *model.branches)):
         maker = _Maker(stage.graph)
         own = [d for d in stage.derived if d.statement in stage.auxiliary]
         rest = [d for d in stage.derived if d.statement not in stage.auxiliary]
-        ordered = (*own, *sorted(rest, key=lambda d: -_count(stage.graph, d.statement)))
+        ordered = (*own, *sorted(rest, key=lambda d: -count_of(stage.graph, d.statement)))
         steps += map(maker.step, ordered)
         graphs += [stage.graph] * len(ordered)
-    schedule = Schedule(
-        model.graph, tuple(steps), tuple(graphs), model.rewrites, model.parts, _passing(model)
-    )
+        for more in wanted(model, n, steps, exact=exact):
+            steps.append(_Maker(more.graph).step(more.derived))
+            graphs.append(more.graph)
+    made = (model.graph, tuple(steps), tuple(graphs), model.rewrites, model.parts, _passing(model))
+    schedule = Schedule(*made, recentred_by_step(model, steps))
     check_fresh(schedule)
     if exact and schedule.approximate:
         raise CompileError(
@@ -372,11 +374,6 @@ def _refuse_improper(derived: Conditional, parameters: tuple[NaturalParameter, .
                 f"natural parameters ({shown}), which has no finite integral; give it a proper "
                 "prior, or take back the term that outweighs it."
             )
-
-
-def _count(graph: Graph, statement: Statement) -> int:
-    """The number of elements that a statement fills."""
-    return prod(1 if isinstance(p, int) else len(p) for p in region_of(graph, statement))
 
 
 def _named(axes: tuple[Dim, ...], view: View) -> tuple[Dim, ...]:

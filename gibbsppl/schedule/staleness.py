@@ -8,7 +8,7 @@ Journal of the American Statistical Association 103).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import sympy as sp
 
@@ -20,6 +20,7 @@ from gibbsppl.graph import Graph, Maintained
 from gibbsppl.matching import Conditional, NotConjugate
 from gibbsppl.pieces import Piece
 from gibbsppl.rewrites.collapsing import Scan
+from gibbsppl.rewrites.recentring import Recentred
 from gibbsppl.schedule.steps import ScanDraw, Schedule, Step
 
 
@@ -41,8 +42,11 @@ def _swept(schedule: Schedule, stale: Mapping[str, str]) -> dict[str, str]:
     """What is stale after a sweep, each with the variable whose draw made it so."""
     every, stale = _every(schedule), dict(stale)
     for step, graph in zip(schedule.steps, schedule.graphs, strict=True):
-        drawn = step.variables
-        read = (_read(step, graph) & set(stale)) - set(drawn)
+        stands_for = schedule.interwoven.get(step.name, ())
+        # (what moves along with a draw is read before it)
+        drawn = () if stands_for else step.variables
+        every_read = _read(step, graph) | _read_by(stands_for)
+        read = (every_read & set(stale)) - set(drawn)
         if read:
             first = min(read)
             raise CompileError(
@@ -51,7 +55,8 @@ def _swept(schedule: Schedule, stale: Mapping[str, str]) -> dict[str, str]:
                 f"drawn since. Draw {first} between {stale[first]} and {step.name}."
             )
         stale = {name: cause for name, cause in stale.items() if name not in drawn}
-        stale |= dict.fromkeys(every - _random(graph), drawn[0])
+        known = _random(graph) | {r.of for r in stands_for}
+        stale |= dict.fromkeys(every - known, schedule.drawn_by(step)[0])
     return stale
 
 
@@ -61,8 +66,14 @@ def stale_after(schedule: Schedule) -> frozenset[str]:
 
 
 def _every(schedule: Schedule) -> set[str]:
-    """The variables of all graphs."""
-    return _random(schedule.graph).union(*map(_random, schedule.graphs))
+    """The variables of all graphs, but for those that stand for others."""
+    standing = {r.name for rs in schedule.interwoven.values() for r in rs}
+    return _random(schedule.graph).union(*map(_random, schedule.graphs)) - standing
+
+
+def _read_by(changes: Iterable[Recentred]) -> set[str]:
+    """The arrays from which, and with which, those that stand for others are computed."""
+    return {x.array.name for r in changes for e in (r.forward, r.backward) for x in leaves_of(e)}
 
 
 def carried(schedule: Schedule) -> frozenset[str]:

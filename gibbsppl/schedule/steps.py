@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from gibbsppl.concavity import LogConcave
@@ -17,6 +18,7 @@ from gibbsppl.matching import Conditional, NotConjugate
 from gibbsppl.rewrites import Rewrite
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.rewrites.parts import Part
+from gibbsppl.rewrites.recentring import Recentred
 
 Kind = Literal["exact", "block", "finite", "concave", "move", "scan"]
 
@@ -214,7 +216,9 @@ class Schedule:
     ``graph`` is that of all variables. ``graphs`` has for each step the graph in which it draws:
     one that lacks auxiliary variables has them integrated out. ``rewrites`` brought them in.
     ``parts`` are arrays that stand for positions of others while a sweep goes on; ``passing`` are
-    auxiliary variables that hold for some of its draws alone.
+    auxiliary variables that hold for some of its draws alone. ``interwoven`` has for some steps, by
+    name, the arrays that stand for others in their graphs: computed before the draw, and undone
+    after it.
     """
 
     graph: Graph
@@ -223,6 +227,7 @@ class Schedule:
     rewrites: tuple[Rewrite, ...] = ()
     parts: tuple[Part, ...] = ()
     passing: frozenset[str] = frozenset()
+    interwoven: Mapping[str, tuple[Recentred, ...]] = field(default_factory=dict)
 
     @property
     def whole(self) -> Graph:
@@ -245,8 +250,19 @@ class Schedule:
 
     @property
     def fallbacks(self) -> tuple[Move, ...]:
-        """The steps that are not exact draws."""
-        return tuple(s for s in self.steps if isinstance(s, Move))
+        """The steps that are not exact draws; a move beside an exact draw is none."""
+        moves = (s for s in self.steps if isinstance(s, Move))
+        return tuple(m for m in moves if m.name not in self.interwoven)
+
+    def drawn_by(self, step: Step) -> tuple[str, ...]:
+        """The arrays of the model that a step draws: those of its statements."""
+        stands_for = {r.name: r.of for r in self.interwoven.get(step.name, ())}
+        return tuple(stands_for.get(n, n) for n in step.variables)
+
+    def changed_by(self, step: Step) -> tuple[str, ...]:
+        """The arrays of the model that a step changes: what it draws, and what moves along."""
+        moved = (r.of for r in self.interwoven.get(step.name, ()))
+        return tuple(dict.fromkeys((*self.drawn_by(step), *moved)))
 
     def graph_of(self, step: Step) -> Graph:
         """The graph in which a step draws."""

@@ -1,0 +1,179 @@
+"""Interweaving: locations and scales drawn once more, with the standardised groups held fixed.
+
+Where the data say little of each ``theta[j] ~ location + scale * eta[j]``, a sweep that draws theta
+given its location and scale, and these given theta, is slow: theta hardly moves without them. Drawn
+once more with eta held fixed, and theta moving along, they are free of that; and where the data say
+much of each theta the first draw is the good one. The two together are never worse than the better
+of them alone by more than their cost (Y. Yu and X.-L. Meng, 2011, "To center or not to center: that
+is not the question", Journal of Computational and Graphical Statistics 20; J. S. Liu and Y. N. Wu,
+1999, "Parameter expansion for data augmentation", Journal of the American Statistical Association
+94).
+
+Comes in: a `Rewritten` model. Goes out: the same with what is interwoven: each a non-centred graph
+(`gibbsppl.rewrites.recentring`) with the conditional that is drawn in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from math import prod
+
+from gibbsppl.conditionals import conditional_of
+from gibbsppl.dependence import count_of
+from gibbsppl.errors import CompileError
+from gibbsppl.expressions import mentions
+from gibbsppl.graph import Factor, Graph, Statement, fresh
+from gibbsppl.rewrites.recentring import (
+    Interwoven,
+    What,
+    is_recentrable,
+    location_and_scale,
+    on_log_scale,
+    recentred,
+)
+from gibbsppl.rewrites.search import CLOSED, CONCAVE, FALLBACK, Rewritten, quality_of
+
+# A group of which the data say much is drawn well as it is: above this many terms of the log
+# density for each of its elements, no variable is interwoven unless asked for.
+MOST_SEEN = 20
+# A scale (a location) of fewer elements than this per element of its own is not shared enough.
+LEAST_SHARED = 2
+
+
+def with_interwoven(
+    model: Rewritten, asked: bool | Collection[str], skipped: Collection[str] = ()
+) -> Rewritten:
+    """The model with locations and scales drawn once more: where it is cheap, or those asked for.
+
+    ``skipped`` names variables that are integrated out of some draws.
+    """
+    if asked is False:
+        return model
+    names = None if asked is True else frozenset(asked)
+    graph = model.stages[0].graph
+    _check_names(graph, names or ())
+    # (what a scan integrates out is right again in the last stage alone)
+    stages = range(len(model.stages)) if not skipped else range(len(model.stages))[-1:]
+    found: list[Interwoven] = []
+    for group, variable, what in _pairs(graph, names, skipped):
+        taken = _names(model, found)
+        made = [m for n in stages if (m := _made(model, n, group, variable, what, taken))]
+        good = [m for m in made if names is not None or _is_cheap(m)]
+        if good:
+            found.append(_best(good))
+    missing = sorted((names or frozenset()) - {f.variable for f in found})
+    if missing:
+        raise CompileError(_nothing_found(missing[0]))
+    return replace(model, interwoven=tuple(found))
+
+
+def _pairs(
+    graph: Graph, names: frozenset[str] | None, skipped: Collection[str]
+) -> Iterator[tuple[Statement, Statement, What]]:
+    """Groups with their locations and scales that may be drawn with the group held fixed."""
+    for group in graph.latent:
+        if not is_recentrable(graph, group) or group.target.array.name in skipped:
+            continue
+        location, scale = location_and_scale(group)
+        for variable in graph.latent:
+            name = variable.target.array.name
+            of_scale, of_location = (mentions(e, (name,)) for e in (scale, location))
+            if not (of_scale or of_location) or name in skipped:
+                continue
+            if variable.support.kind != "real":
+                continue
+            if name in names if names is not None else _is_worth(graph, group, variable):
+                yield group, variable, "scale" if of_scale else "location"
+
+
+def _is_worth(graph: Graph, group: Statement, variable: Statement) -> bool:
+    """Whether elements of a group share a location or scale, and are seen by few other factors."""
+    size = count_of(graph, group)
+    shared = size >= LEAST_SHARED * count_of(graph, variable)
+    readers = (f for f in graph.factors_of(group.target.array) if f.name != group.name)
+    return shared and sum(map(_terms, readers)) <= MOST_SEEN * size
+
+
+def _terms(factor: Factor) -> int:
+    """The number of terms that a factor adds to the log density."""
+    return prod(len(r) for r in factor.over)
+
+
+def _made(  # noqa: PLR0913  (what is recentred, in which stage, for which variable)
+    model: Rewritten,
+    stage: int,
+    group: Statement,
+    variable: Statement,
+    what: What,
+    taken: Collection[str],
+) -> Interwoven | None:
+    """A variable with its conditional given the standardised group, in the graph of a stage."""
+    graph = model.stages[stage].graph
+    own = next((s for s in graph.statements if s.name == group.name), None)
+    if own is None or not is_recentrable(graph, own):
+        return None
+    array, name = group.target.array.name, variable.target.array.name
+    first = recentred(graph, own, fresh(f"{array}_eta", taken), what)
+    if first is None:
+        return None
+    called = fresh(f"{name}_with_{array}", taken)
+    changes = (first.recentred,)
+    there, statement = _renamed(first.graph, variable.name, called)
+    derived = conditional_of(there, statement, model.data)
+    if quality_of(derived) == FALLBACK and statement.support.lower == 0:
+        second = on_log_scale(there, statement, fresh(f"log_{name}", taken))
+        if second is not None:
+            there, changes = second.graph, (*changes, second.recentred)
+            derived = conditional_of(there, there.statement(called), model.data)
+    return Interwoven(name, array, what, there, derived, changes, stage)
+
+
+def _renamed(graph: Graph, name: str, new: str) -> tuple[Graph, Statement]:
+    """The graph with another name for a statement: each step of a sweep has one of its own."""
+    made = replace(graph.statement(name), name=new)
+    statements = tuple(made if s.name == name else s for s in graph.statements)
+    return replace(graph, statements=statements), made
+
+
+def _names(model: Rewritten, found: Collection[Interwoven]) -> set[str]:
+    """The names of all arrays, statements and functions of the state."""
+    graphs = [s.graph for s in (*model.stages, *model.branches)] + [f.graph for f in found]
+    return {
+        n
+        for g in graphs
+        for n in (*g.variables, *(s.name for s in g.statements), *(d.name for d in g.deterministics))
+    }
+
+
+def _is_cheap(made: Interwoven) -> bool:
+    """Whether a draw is worth its cost: a scale in one call, a location from a closed form."""
+    quality = quality_of(made.derived)
+    if made.what == "location":
+        return quality == CLOSED
+    return quality <= CONCAVE or (quality == FALLBACK and not made.derived.elements)
+
+
+def _best(made: Collection[Interwoven]) -> Interwoven:
+    """The best conditional; closed forms are those of the last stage, others of the first one."""
+    return min(
+        made,
+        key=lambda m: (q := quality_of(m.derived), -m.stage if q == CLOSED else m.stage),
+    )
+
+
+def _check_names(graph: Graph, names: Collection[str]) -> None:
+    latent = {s.target.array.name for s in graph.latent}
+    for name in names:
+        if name not in latent:
+            raise CompileError(
+                f"interweave: found {name!r}, expected latent variables of the model, among "
+                f"{', '.join(sorted(latent))}."
+            )
+
+
+def _nothing_found(name: str) -> str:
+    return (
+        f"interweave: {name} is no location or scale of a latent array of a location-scale family "
+        "that one statement draws whole, without truncation; leave it out."
+    )
