@@ -2,52 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from gibbsppl.backends.lines import INDENT, indented
 from gibbsppl.backends.module import Module
 from gibbsppl.expressions import Dim, Expr
 from gibbsppl.graph import PLAIN
 from gibbsppl.rewrites.recentring import Recentred
-from gibbsppl.schedule.steps import Step
+from gibbsppl.schedule.steps import Schedule, Step
 
 
-def draw_name(module: Module, step: Step) -> str:
-    """The name of the function that carries out a step."""
-    return module.names.of(f"draw_{step.name}")
+def together(schedule: Schedule, step: Step) -> tuple[Step, ...]:
+    """The steps, one after the other, that draw with the same array held fixed; none of others."""
+    held = {n: changes[0] for n, changes in schedule.interwoven.items()}
+    if step.name not in held:
+        return ()
+    is_same = [held.get(s.name) == held[step.name] for s in schedule.steps]
+    at = schedule.steps.index(step)
+    first = at - next((n for n, same in enumerate(is_same[:at][::-1]) if not same), at)
+    last = at + next((n for n, same in enumerate(is_same[at:]) if not same), len(is_same) - at)
+    return schedule.steps[first:last]
 
 
-def draw_function(module: Module, step: Step, drawing: Iterable[str]) -> str:
-    """The function that carries out a step, with the lines that draw in its graph.
+def draw_name(module: Module, steps: Sequence[Step]) -> str:
+    """The name of the function that carries out steps with the same array held fixed."""
+    schedule = module.schedule
+    drawn = "_".join(n for s in steps for n in schedule.drawn_by(s))
+    return module.names.of(f"draw_{drawn}_with_{schedule.interwoven[steps[0].name][0].of}")
 
-    What stands for other arrays is in the state for that draw alone.
+
+def draw_function(
+    module: Module, steps: Sequence[Step], drawing: Callable[[Step], Iterable[str]]
+) -> str:
+    """The function that carries out steps, with the lines that draw each of them in its graph.
+
+    What stands for other arrays is in the state for these draws alone.
     """
-    changes = module.schedule.interwoven[step.name]
-    drawn, others = module.schedule.drawn_by(step), module.schedule.changed_by(step)
-    moved = ", ".join(n for n in others if n not in drawn)
-    held = ", ".join(f"{r.name} = {PLAIN.text(r.forward)}" for r in changes if r.of not in drawn)
-    lines = [
-        f"def {draw_name(module, step)}(rng, s, c):",
-        f'{INDENT}"""Draw {", ".join(drawn)} with {held} held fixed: {moved} moves along."""',
-    ]
-    lines += [f'{INDENT}s["{r.name}"] = {_forward_name(module, r)}(s, c)' for r in changes]
-    lines += indented(drawing)
-    for r in reversed(changes):
-        lines.append(f'{INDENT}s["{r.of}"] = {_backward_name(module, r)}(s, c)')
-        lines.append(f'{INDENT}del s["{r.name}"]')
-    return "\n".join(lines)
+    held = module.schedule.interwoven[steps[0].name][0]
+    drawn = " and ".join(n for s in steps for n in module.schedule.drawn_by(s))
+    told = f"Draw {drawn} with {held.name} = {PLAIN.text(held.forward)} held fixed: {held.of} moves"
+    lines = [f"def {draw_name(module, steps)}(rng, s, c):", f'{INDENT}"""{told} along."""']
+    body = [_computed(module, held)]
+    for step in steps:
+        own = module.schedule.interwoven[step.name][1:]
+        body += [_computed(module, r) for r in own]
+        body += drawing(step)
+        body += [line for r in reversed(own) for line in _undone(module, r)]
+    return "\n".join([*lines, *indented([*body, *_undone(module, held)])])
+
+
+def _computed(module: Module, change: Recentred) -> str:
+    return f's["{change.name}"] = {_forward_name(module, change)}(s, c)'
+
+
+def _undone(module: Module, change: Recentred) -> list[str]:
+    value = f"{_backward_name(module, change)}(s, c)"
+    return [f's["{change.of}"] = {value}', f'del s["{change.name}"]']
+
+
+def interwoven_functions(module: Module) -> dict[str, str]:
+    """The name of the function that carries out a step, by that of the step."""
+    groups = {n: together(module.schedule, module.schedule.step(n)) for n in module.schedule.interwoven}
+    return {n: draw_name(module, steps) for n, steps in groups.items()}
 
 
 def change_functions(module: Module, step: Step) -> list[str]:
     """For each array that stands for another in a step, how it is computed, and undone."""
     found = []
     for r in module.schedule.interwoven.get(step.name, ()):
-        found.append(
-            _function(module, _forward_name(module, r), r.forward, r.dims, f"{r.name}, of {r.of}")
-        )
-        found.append(
-            _function(module, _backward_name(module, r), r.backward, r.dims, f"{r.of}, of {r.name}")
-        )
+        forward, backward = _forward_name(module, r), _backward_name(module, r)
+        if module.is_new(forward):
+            told = f"{r.name}, of {r.of}", f"{r.of}, of {r.name}"
+            found.append(_function(module, forward, r.forward, r.dims, told[0]))
+            found.append(_function(module, backward, r.backward, r.dims, told[1]))
     return found
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from gibbsppl.backends.interweaving import draw_name
+from gibbsppl.backends.interweaving import interwoven_functions
 from gibbsppl.backends.labels import log_weights
 from gibbsppl.backends.lines import INDENT, indented
 from gibbsppl.backends.module import Module, module_of
@@ -125,9 +125,7 @@ def _tables(module: Module) -> str:
     lines.append(f"GIVEN_REST = {{\n{pairs}}}")
     if module.schedule.rewrites:
         lines.append(f"AUXILIARY = {module.schedule.auxiliary!r}")
-    interweaving = {n: draw_name(module, module.schedule.step(n)) for n in module.schedule.interwoven}
-    if interweaving:
-        pairs = "".join(f"{INDENT}{n!r}: {f},\n" for n, f in interweaving.items())
+    if pairs := "".join(f"{INDENT}{n!r}: {f},\n" for n, f in interwoven_functions(module).items()):
         lines.append(f"INTERWOVEN = {{\n{pairs}}}")
     if module.schedule.passing:
         lines.append(f"PASSING = {tuple(sorted(module.schedule.passing))!r}")

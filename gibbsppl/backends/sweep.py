@@ -8,7 +8,12 @@ from typing import assert_never
 
 import sympy as sp
 
-from gibbsppl.backends.interweaving import change_functions, draw_function, draw_name
+from gibbsppl.backends.interweaving import (
+    change_functions,
+    draw_function,
+    draw_name,
+    together,
+)
 from gibbsppl.backends.lines import INDENT, indented, renamed
 from gibbsppl.backends.module import Module
 from gibbsppl.backends.places import positions_text, slices_text, where_text
@@ -42,17 +47,19 @@ def sweep(module: Module) -> str:
 
 
 def interwoven(module: Module, step: Step) -> list[str]:
-    """The functions of a step in whose graph arrays stand for others."""
-    if step.name not in module.schedule.interwoven:
-        return []
-    return [*change_functions(module, step), draw_function(module, step, _drawn(module, step))]
+    """The functions of a step in whose graph arrays stand for others; the last one's draws all."""
+    steps = together(module.schedule, step)
+    is_last = steps[-1:] == (step,)
+    draw = [draw_function(module, steps, lambda s: _drawn(module, s))] if is_last else []
+    return [*change_functions(module, step), *draw]
 
 
 def _carried_out(module: Module, step: Step) -> list[str]:
     """The lines of a step in the sweep."""
-    if step.name in module.schedule.interwoven:
-        return [f"{draw_name(module, step)}(rng, s, c)"]
-    return _drawn(module, step)
+    steps = together(module.schedule, step)
+    if not steps:
+        return _drawn(module, step)
+    return [f"{draw_name(module, steps)}(rng, s, c)"] if steps[0] is step else []
 
 
 def augment(module: Module) -> str:

@@ -15,14 +15,16 @@ Comes in: a `Rewritten` model. Goes out: the same with what is interwoven: each 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from math import prod
+
+import sympy as sp
 
 from gibbsppl.conditionals import conditional_of
 from gibbsppl.dependence import count_of
 from gibbsppl.errors import CompileError
-from gibbsppl.expressions import mentions
+from gibbsppl.expressions import Expr, mentions
 from gibbsppl.graph import Factor, Graph, Statement, fresh
 from gibbsppl.rewrites.recentring import (
     Interwoven,
@@ -56,35 +58,54 @@ def with_interwoven(
     # (what a scan integrates out is right again in the last stage alone)
     stages = range(len(model.stages)) if not skipped else range(len(model.stages))[-1:]
     found: list[Interwoven] = []
-    for group, variable, what in _pairs(graph, names, skipped):
-        taken = _names(model, found)
-        made = [m for n in stages if (m := _made(model, n, group, variable, what, taken))]
-        good = [m for m in made if names is not None or _is_cheap(m)]
-        if good:
-            found.append(_best(good))
+    for group in graph.latent:
+        if is_recentrable(graph, group) and group.target.array.name not in skipped:
+            pairs = [p for p in _moving(graph, group, names) if p[0].target.array.name not in skipped]
+            found += _of_group(model, stages, group, pairs, names is not None, found)
     missing = sorted((names or frozenset()) - {f.variable for f in found})
     if missing:
         raise CompileError(_nothing_found(missing[0]))
     return replace(model, interwoven=tuple(found))
 
 
-def _pairs(
-    graph: Graph, names: frozenset[str] | None, skipped: Collection[str]
-) -> Iterator[tuple[Statement, Statement, What]]:
-    """Groups with their locations and scales that may be drawn with the group held fixed."""
-    for group in graph.latent:
-        if not is_recentrable(graph, group) or group.target.array.name in skipped:
-            continue
-        location, scale = location_and_scale(group)
+def _moving(
+    graph: Graph, group: Statement, names: frozenset[str] | None
+) -> Iterator[tuple[Statement, What]]:
+    """The locations and scales that may be drawn with a group held fixed, locations first."""
+    location, scale = location_and_scale(group)
+    told: tuple[tuple[What, Expr, Expr], ...] = (
+        ("location", location, scale),
+        ("scale", scale, sp.S.Zero),
+    )
+    for what, read, not_read in told:
         for variable in graph.latent:
             name = variable.target.array.name
-            of_scale, of_location = (mentions(e, (name,)) for e in (scale, location))
-            if not (of_scale or of_location) or name in skipped:
-                continue
-            if variable.support.kind != "real":
-                continue
-            if name in names if names is not None else _is_worth(graph, group, variable):
-                yield group, variable, "scale" if of_scale else "location"
+            if mentions(read, (name,)) and not mentions(not_read, (name,)):
+                wanted = name in names if names is not None else _is_worth(graph, group, variable)
+                if variable.support.kind == "real" and wanted:
+                    yield variable, what
+
+
+def _of_group(  # noqa: PLR0913  (what is recentred, where, for what, beside what else)
+    model: Rewritten,
+    stages: Iterable[int],
+    group: Statement,
+    moving: Iterable[tuple[Statement, What]],
+    asked: bool,
+    before: Collection[Interwoven],
+) -> list[Interwoven]:
+    """The locations and scales of a group, all with the same array held fixed if there are both."""
+    good: list[tuple[Statement, What, int]] = []
+    for variable, what in moving:
+        made = [m for n in stages if (m := _made(model, n, group, variable, what, what, before))]
+        if found := [m for m in made if asked or _is_cheap(m)]:
+            good.append((variable, what, _best(found).stage))
+    held: What = "scale" if any(what == "scale" for _, what, _ in good) else "location"
+    found = []
+    for variable, what, stage in sorted(good, key=lambda g: g[2]):
+        if m := _made(model, stage, group, variable, what, held, (*before, *found)):
+            found.append(m)
+    return found
 
 
 def _is_worth(graph: Graph, group: Statement, variable: Statement) -> bool:
@@ -100,21 +121,25 @@ def _terms(factor: Factor) -> int:
     return prod(len(r) for r in factor.over)
 
 
-def _made(  # noqa: PLR0913  (what is recentred, in which stage, for which variable)
+def _made(  # noqa: PLR0913  (what is recentred, where, for what, beside what else)
     model: Rewritten,
     stage: int,
     group: Statement,
     variable: Statement,
     what: What,
-    taken: Collection[str],
+    held: What,
+    before: Collection[Interwoven],
 ) -> Interwoven | None:
     """A variable with its conditional given the standardised group, in the graph of a stage."""
-    graph = model.stages[stage].graph
+    graph, taken = model.stages[stage].graph, _names(model, before)
     own = next((s for s in graph.statements if s.name == group.name), None)
     if own is None or not is_recentrable(graph, own):
         return None
     array, name = group.target.array.name, variable.target.array.name
-    first = recentred(graph, own, fresh(f"{array}_eta", taken), what)
+    first = recentred(graph, own, f"{array}_eta", held)
+    known = [i.recentred[0] for i in before if i.stage == stage]
+    if first is not None and first.recentred not in known and first.recentred.name in taken:
+        first = recentred(graph, own, fresh(f"{array}_eta", taken), held)
     if first is None:
         return None
     called = fresh(f"{name}_with_{array}", taken)

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
+import numpy as np
+
+from gibbsppl.evaluation import Sizes, Values, evaluate
+from gibbsppl.expressions import Expr
+from gibbsppl.graph import Range
 from gibbsppl.matching import NotConjugate
 from gibbsppl.rewrites import Rewritten
 from gibbsppl.rewrites.recentring import Interwoven, Recentred
@@ -35,3 +41,25 @@ def recentred_by_step(
     names = {s.name for s in steps}
     found = {i.derived.statement.name: i.recentred for i in model.interwoven}
     return {name: changes for name, changes in found.items() if name in names}
+
+
+def taken_apart(changes: Iterable[Recentred], values: Values, sizes: Sizes) -> dict[str, Any]:
+    """The values of all arrays, with those of the arrays that stand for others."""
+    found = dict(values)
+    for r in changes:
+        found[r.name] = at_dims(r, r.forward, found, sizes)
+    return found
+
+
+def put_together(changes: Sequence[Recentred], values: Values, sizes: Sizes) -> dict[str, Any]:
+    """The values of all arrays, those that others stand for computed from these."""
+    found = dict(values)
+    for r in reversed(changes):
+        found[r.of] = at_dims(r, r.backward, found, sizes)
+    return found
+
+
+def at_dims(change: Recentred, value: Expr, values: Values, sizes: Sizes) -> Any:
+    """A function of the elements of an array that stands for another, for all of them."""
+    over = tuple(Range(d, 0, sizes[d]) for d in change.dims)
+    return np.broadcast_to(evaluate(value, over, values, sizes), tuple(map(len, over))).copy()
