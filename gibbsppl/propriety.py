@@ -43,7 +43,7 @@ def check_proper(
     values = {**data, **state}
     for step in schedule.steps:
         if isinstance(step, ExactDraw | BlockDraw):
-            changes = schedule.interwoven.get(step.name, ())
+            changes = schedule.recentred(step)
             apart = taken_apart(changes, values, schedule.whole.sizes) if changes else state
             given = program.given_rest[step.name]({**apart}, constants)
             etas = given if isinstance(given, tuple) else (given,)

@@ -14,7 +14,7 @@ from gibbsppl.schedule.steps import Schedule, Step
 
 def together(schedule: Schedule, step: Step) -> tuple[Step, ...]:
     """The steps, one after the other, that draw with the same array held fixed; none of others."""
-    held = {n: changes[0] for n, changes in schedule.interwoven.items()}
+    held = {n: i.recentred[0] for n, i in schedule.interwoven.items()}
     if step.name not in held:
         return ()
     is_same = [held.get(s.name) == held[step.name] for s in schedule.steps]
@@ -28,7 +28,7 @@ def draw_name(module: Module, steps: Sequence[Step]) -> str:
     """The name of the function that carries out steps with the same array held fixed."""
     schedule = module.schedule
     drawn = "_".join(n for s in steps for n in schedule.drawn_by(s))
-    return module.names.of(f"draw_{drawn}_with_{schedule.interwoven[steps[0].name][0].of}")
+    return module.names.of(f"draw_{drawn}_with_{schedule.recentred(steps[0])[0].of}")
 
 
 def draw_function(
@@ -38,13 +38,13 @@ def draw_function(
 
     What stands for other arrays is in the state for these draws alone.
     """
-    held = module.schedule.interwoven[steps[0].name][0]
+    held = module.schedule.recentred(steps[0])[0]
     drawn = " and ".join(n for s in steps for n in module.schedule.drawn_by(s))
     told = f"Draw {drawn} with {held.name} = {PLAIN.text(held.forward)} held fixed: {held.of} moves"
     lines = [f"def {draw_name(module, steps)}(rng, s, c):", f'{INDENT}"""{told} along."""']
     body = [_computed(module, held)]
     for step in steps:
-        own = module.schedule.interwoven[step.name][1:]
+        own = module.schedule.recentred(step)[1:]
         body += [_computed(module, r) for r in own]
         body += drawing(step)
         body += [line for r in reversed(own) for line in _undone(module, r)]
@@ -69,7 +69,7 @@ def interwoven_functions(module: Module) -> dict[str, str]:
 def change_functions(module: Module, step: Step) -> list[str]:
     """For each array that stands for another in a step, how it is computed, and undone."""
     found = []
-    for r in module.schedule.interwoven.get(step.name, ()):
+    for r in module.schedule.recentred(step):
         forward, backward = _forward_name(module, r), _backward_name(module, r)
         if module.is_new(forward):
             told = f"{r.name}, of {r.of}", f"{r.of}, of {r.name}"

@@ -151,7 +151,7 @@ def _made(  # noqa: PLR0913  (what is recentred, where, for what, beside what el
         if second is not None:
             there, changes = second.graph, (*changes, second.recentred)
             derived = conditional_of(there, there.statement(called), model.data)
-    return Interwoven(name, array, what, there, derived, changes, stage)
+    return Interwoven(name, array, what, graph, there, derived, changes, stage)
 
 
 def _renamed(graph: Graph, name: str, new: str) -> tuple[Graph, Statement]:

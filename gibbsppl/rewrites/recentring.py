@@ -74,13 +74,15 @@ class Interwoven:
     """A location or a scale that is drawn once more, in a graph in which a group is recentred.
 
     ``variable`` is its name in the model, ``group`` that of the array that moves along.
-    ``recentred`` are the arrays that stand for others meanwhile, in the order in which they are
-    computed; ``stage`` is that of the sweep in which it is drawn, after all others.
+    ``before`` is the graph that was recentred. ``recentred`` are the arrays that stand for others
+    meanwhile, in the order in which they are computed; ``stage`` is that of the sweep in which it
+    is drawn, after all others.
     """
 
     variable: str
     group: str
     what: What
+    before: Graph
     graph: Graph
     derived: Derived
     recentred: tuple[Recentred, ...]

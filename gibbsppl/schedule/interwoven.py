@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,13 +34,11 @@ def _are_joint(interwoven: Interwoven, steps: Sequence[Step]) -> bool:
     return any(both <= set(s.variables) for s in steps)
 
 
-def recentred_by_step(
-    model: Rewritten, steps: Sequence[Step]
-) -> Mapping[str, tuple[Recentred, ...]]:
-    """The arrays that stand for others in the graph of a step, by its name."""
+def interwoven_by_name(model: Rewritten, steps: Sequence[Step]) -> dict[str, Interwoven]:
+    """What is interwoven, by the name of its step."""
     names = {s.name for s in steps}
-    found = {i.derived.statement.name: i.recentred for i in model.interwoven}
-    return {name: changes for name, changes in found.items() if name in names}
+    found = {i.derived.statement.name: i for i in model.interwoven}
+    return {name: i for name, i in found.items() if name in names}
 
 
 def taken_apart(changes: Iterable[Recentred], values: Values, sizes: Sizes) -> dict[str, Any]:

@@ -37,7 +37,7 @@ from gibbsppl.pieces import Piece, View
 from gibbsppl.readings import alpha, in_place
 from gibbsppl.rewrites import Rewritten, rewritten
 from gibbsppl.rewrites.collapsing import Scan, log_weights
-from gibbsppl.schedule.interwoven import recentred_by_step, wanted
+from gibbsppl.schedule.interwoven import interwoven_by_name, wanted
 from gibbsppl.schedule.staleness import check_fresh
 from gibbsppl.schedule.steps import (
     BlockDraw,
@@ -97,7 +97,7 @@ def planned(model: Rewritten, *, exact: bool = False) -> Schedule:
             steps.append(_Maker(more.graph).step(more.derived))
             graphs.append(more.graph)
     made = (model.graph, tuple(steps), tuple(graphs), model.rewrites, model.parts, _passing(model))
-    schedule = Schedule(*made, recentred_by_step(model, steps))
+    schedule = Schedule(*made, interwoven_by_name(model, steps))
     check_fresh(schedule)
     if exact and schedule.approximate:
         raise CompileError(

@@ -42,7 +42,7 @@ def _swept(schedule: Schedule, stale: Mapping[str, str]) -> dict[str, str]:
     """What is stale after a sweep, each with the variable whose draw made it so."""
     every, stale = _every(schedule), dict(stale)
     for step, graph in zip(schedule.steps, schedule.graphs, strict=True):
-        stands_for = schedule.interwoven.get(step.name, ())
+        stands_for = schedule.recentred(step)
         # (what moves along with a draw is read before it)
         drawn = () if stands_for else step.variables
         every_read = _read(step, graph) | _read_by(stands_for)
@@ -67,7 +67,7 @@ def stale_after(schedule: Schedule) -> frozenset[str]:
 
 def _every(schedule: Schedule) -> set[str]:
     """The variables of all graphs, but for those that stand for others."""
-    standing = {r.name for rs in schedule.interwoven.values() for r in rs}
+    standing = {r.name for i in schedule.interwoven.values() for r in i.recentred}
     return _random(schedule.graph).union(*map(_random, schedule.graphs)) - standing
 
 

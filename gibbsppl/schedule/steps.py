@@ -18,7 +18,7 @@ from gibbsppl.matching import Conditional, NotConjugate
 from gibbsppl.rewrites import Rewrite
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.rewrites.parts import Part
-from gibbsppl.rewrites.recentring import Recentred
+from gibbsppl.rewrites.recentring import Interwoven, Recentred
 
 Kind = Literal["exact", "block", "finite", "concave", "move", "scan"]
 
@@ -216,9 +216,8 @@ class Schedule:
     ``graph`` is that of all variables. ``graphs`` has for each step the graph in which it draws:
     one that lacks auxiliary variables has them integrated out. ``rewrites`` brought them in.
     ``parts`` are arrays that stand for positions of others while a sweep goes on; ``passing`` are
-    auxiliary variables that hold for some of its draws alone. ``interwoven`` has for some steps, by
-    name, the arrays that stand for others in their graphs: computed before the draw, and undone
-    after it.
+    auxiliary variables that hold for some of its draws alone. ``interwoven`` are, by name,
+    the steps in whose graphs arrays stand for others: computed before the draw, undone after it.
     """
 
     graph: Graph
@@ -227,7 +226,7 @@ class Schedule:
     rewrites: tuple[Rewrite, ...] = ()
     parts: tuple[Part, ...] = ()
     passing: frozenset[str] = frozenset()
-    interwoven: Mapping[str, tuple[Recentred, ...]] = field(default_factory=dict)
+    interwoven: Mapping[str, Interwoven] = field(default_factory=dict)
 
     @property
     def whole(self) -> Graph:
@@ -254,14 +253,19 @@ class Schedule:
         moves = (s for s in self.steps if isinstance(s, Move))
         return tuple(m for m in moves if m.name not in self.interwoven)
 
+    def recentred(self, step: Step) -> tuple[Recentred, ...]:
+        """The arrays that stand for others in the graph of a step."""
+        found = self.interwoven.get(step.name)
+        return () if found is None else found.recentred
+
     def drawn_by(self, step: Step) -> tuple[str, ...]:
         """The arrays of the model that a step draws: those of its statements."""
-        stands_for = {r.name: r.of for r in self.interwoven.get(step.name, ())}
+        stands_for = {r.name: r.of for r in self.recentred(step)}
         return tuple(stands_for.get(n, n) for n in step.variables)
 
     def changed_by(self, step: Step) -> tuple[str, ...]:
         """The arrays of the model that a step changes: what it draws, and what moves along."""
-        moved = (r.of for r in self.interwoven.get(step.name, ()))
+        moved = (r.of for r in self.recentred(step))
         return tuple(dict.fromkeys((*self.drawn_by(step), *moved)))
 
     def graph_of(self, step: Step) -> Graph:
