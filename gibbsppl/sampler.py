@@ -152,6 +152,10 @@ class Sampler:
             f'"{r.rule.name}" in {r.factor}: adds {r.variable}; {r.rule.identity}'
             for r in self.schedule.rewrites
         ]
+        made += [
+            f"{i.variable} drawn once more with {i.group} moving along: interweave={i.variable!r}"
+            for i in self.schedule.interwoven.values()
+        ]
         more = [
             f'rewrites={{"{r.rule.name}": True}} would add {r.variable} to {r.factor}'
             for r in possible(self.graph, self.data, self.schedule.rewrites)
@@ -315,6 +319,8 @@ class Sampler:
             every[f'without "{rule}"'] = {"rewrites": {**now, rule: False}}
         if self.schedule.parts:
             every['without "parts"'] = {"rewrites": {**now, PARTS: False}}
+        if self.schedule.interwoven:
+            every["without interweaving"] = {"interweave": False}
         for r in possible(self.graph, self.data, self.schedule.rewrites):
             every[f'with "{r.rule.name}"'] = {"rewrites": {**now, r.rule.name: True}}
         for name in collapsible(self.graph, self.data):
