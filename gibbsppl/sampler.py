@@ -58,11 +58,11 @@ def compile(  # noqa: A001  (the word of the field)
     of ``gibbsppl.rewrites`` allows: ``rewrites={"Polya-Gamma": True}`` applies one wherever it
     fits, ``False`` forbids it; ``rewrites=False`` forbids all. ``collapse=("theta",)`` draws the
     labels that depend on ``theta`` one after the other with it integrated out;
-    ``approximate=True`` draws them at once, each given what the others were. Scales
-    of groups (``tau`` of ``theta ~ Normal(mu, tau)``), and locations, are drawn once more with the
-    groups standardised where that is cheap: ``interweave=("tau",)`` names those that are,
-    ``interweave=False`` is none. ``exact=True`` refuses a sampler with a fallback move. Raises `CompileError` where no sampler can be made,
-    naming the variable and the reason.
+    ``approximate=True`` draws them at once, each given what the others were. Scales of groups
+    (``tau`` of ``theta ~ Normal(mu, tau)``) and locations are drawn once more with the groups
+    standardised, where the data may say little of each element: ``interweave=("tau",)`` names
+    those that are, ``interweave=False`` is none. ``exact=True`` refuses a sampler with a fallback
+    move. Raises `CompileError` where no sampler can be made, naming the variable and the reason.
     """
     if not hasattr(model, "graph"):
         raise CompileError(f"compile: found {model!r}, expected a gp.Model.")
@@ -75,6 +75,11 @@ def compile(  # noqa: A001  (the word of the field)
         raise CompileError(
             f"rewrites: found {rewrites!r}, expected a dict from names of rules to True or False, "
             "or False for none."
+        )
+    if not isinstance(interweave, bool | str | Sequence):
+        raise CompileError(
+            f"interweave: found {interweave!r}, expected names of locations and scales, or True "
+            "(where that is cheap) or False (none)."
         )
     settings = {
         "blocks": dict(blocks or {}),

@@ -62,7 +62,8 @@ def _undone(module: Module, change: Recentred) -> list[str]:
 
 def interwoven_functions(module: Module) -> dict[str, str]:
     """The name of the function that carries out a step, by that of the step."""
-    groups = {n: together(module.schedule, module.schedule.step(n)) for n in module.schedule.interwoven}
+    schedule = module.schedule
+    groups = {n: together(schedule, schedule.step(n)) for n in schedule.interwoven}
     return {n: draw_name(module, steps) for n, steps in groups.items()}
 
 

@@ -15,7 +15,7 @@ The module's source stands alone on NumPy, SciPy and ``gibbsppl.runtime``. It de
 - ``PARTS``, array -> the array of the model that it is a part of: a sweep takes these apart first,
   and puts them together last (only where there are some);
 - ``INTERWOVEN``, for each step in whose graph arrays stand for others the function that carries it
-  out, ``draw_<step>(rng, s, c)``, and leaves none of these in the state (only where there are some);
+  out, maybe with others, and leaves none of these in the state (only where there are some);
 - ``STEPS``, the step names in order; ``STEP_VARIABLES``, step name -> names of the arrays changed.
 
 The state ``s`` is a dict from the name of a random array to its current values; names that start

@@ -33,7 +33,7 @@ from gibbsppl.schedule.steps import Schedule, Step
 TRIES = 20
 
 
-def gap_of_interwoven(  # noqa: PLR0913  (a step of a program, at a state)
+def gap_of_interwoven(
     rng: np.random.Generator,
     schedule: Schedule,
     program: Program,
@@ -51,7 +51,7 @@ def gap_of_interwoven(  # noqa: PLR0913  (a step of a program, at a state)
     return max(density, moves), 1.0
 
 
-def _gap_of_density(  # noqa: PLR0913  (as above)
+def _gap_of_density(
     rng: np.random.Generator,
     schedule: Schedule,
     program: Program,
@@ -101,14 +101,12 @@ def _log_slope(change: Recentred, values: Values, sizes: Sizes) -> Floats:
     """``log |d of / d name|``, differentiated here: the graph's own Jacobian is what is checked."""
     x = sp.Dummy("x")
     leaves = (a for a in change.backward.free_symbols if str(a) == change.name)
-    arrays = {a[change.dims]: x for a in leaves if isinstance(a, Array)}
-    slope = sp.diff(change.backward.xreplace(arrays), x)
-    back = {x: leaf for leaf in arrays}
-    size = at_dims(change, sp.Abs(slope.xreplace(back)), values, sizes)
-    return np.ravel(np.log(size))
+    (leaf,) = (a[change.dims] for a in leaves if isinstance(a, Array))
+    slope = sp.diff(change.backward.xreplace({leaf: x}), x).xreplace({x: leaf})
+    return np.ravel(np.log(at_dims(change, sp.Abs(slope), values, sizes)))
 
 
-def _gap_of_moves(  # noqa: PLR0913  (as above)
+def _gap_of_moves(
     rng: np.random.Generator,
     schedule: Schedule,
     program: Program,

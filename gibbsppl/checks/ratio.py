@@ -115,7 +115,7 @@ def _moving_along(
     data: Values,
     state: Values,
 ) -> list[Row]:
-    """For each step that is interwoven, what it draws and moves along, against the joint density."""
+    """For each step that is interwoven, what it draws and moves, against the joint density."""
     if schedule is None:
         return []
     rows = []

@@ -32,7 +32,7 @@ REWRITES: tuple[Rule, ...] = (*links.RULES, *counts.RULES, *positive.RULES, *val
 PARTS = "parts"
 
 
-def rewritten(
+def rewritten(  # noqa: PLR0913  (what the user asks for, all named at the call)
     graph: Graph,
     data: Mapping[str, Any],
     asked: Mapping[str, bool] | None = None,

@@ -28,6 +28,7 @@ from gibbsppl.expressions import Expr, dims_of, leaves_of, mentions
 from gibbsppl.graph import Factor, Graph, Statement, fresh, said_by, size_of
 from gibbsppl.rewrites.recentring import (
     Interwoven,
+    Recentred,
     What,
     is_recentrable,
     location_and_scale,
@@ -36,9 +37,9 @@ from gibbsppl.rewrites.recentring import (
 )
 from gibbsppl.rewrites.search import CLOSED, CONCAVE, FALLBACK, Rewritten, quality_of
 
-# A group of which the data say much is drawn well as it is: a sweep then costs two to three times as
-# much for nothing. Where a group is read more often than so often for each of its elements, nothing
-# is interwoven unless it is asked for (docs/rewrites.md has the measurements).
+# A group of which the data say much is drawn well as it is: a sweep then costs up to three times as
+# much for nothing. Where each element of a group is read more often than this, nothing is
+# interwoven unless it is asked for (docs/rewrites.md has the measurements).
 MOST_READ = 4
 # The elements of a group for each element of a scale, or a location, that they share.
 LEAST_SHARED = 2
@@ -61,7 +62,8 @@ def with_interwoven(
     found: list[Interwoven] = []
     for group in graph.latent:
         if is_recentrable(graph, group) and group.target.array.name not in skipped:
-            pairs = [p for p in _moving(graph, group, names) if p[0].target.array.name not in skipped]
+            moving = _moving(graph, group, names)
+            pairs = [p for p in moving if p[0].target.array.name not in skipped]
             found += _of_group(model, stages, group, pairs, names is not None, found)
     missing = sorted((names or frozenset()) - {f.variable for f in found})
     if missing:
@@ -87,7 +89,7 @@ def _moving(
                     yield variable, what
 
 
-def _of_group(  # noqa: PLR0913  (what is recentred, where, for what, beside what else)
+def _of_group(
     model: Rewritten,
     stages: Iterable[int],
     group: Statement,
@@ -132,7 +134,7 @@ def _times_read(graph: Graph, factor: Factor, name: str) -> int:
     return found
 
 
-def _made(  # noqa: PLR0913  (what is recentred, where, for what, beside what else)
+def _made(
     model: Rewritten,
     stage: int,
     group: Statement,
@@ -154,7 +156,7 @@ def _made(  # noqa: PLR0913  (what is recentred, where, for what, beside what el
     if first is None:
         return None
     called = fresh(f"{name}_with_{array}", taken)
-    changes = (first.recentred,)
+    changes: tuple[Recentred, ...] = (first.recentred,)
     there, statement = _renamed(first.graph, variable.name, called)
     derived = conditional_of(there, statement, model.data)
     if quality_of(derived) == FALLBACK and statement.support.lower == 0:
@@ -175,11 +177,9 @@ def _renamed(graph: Graph, name: str, new: str) -> tuple[Graph, Statement]:
 def _names(model: Rewritten, found: Collection[Interwoven]) -> set[str]:
     """The names of all arrays, statements and functions of the state."""
     graphs = [s.graph for s in (*model.stages, *model.branches)] + [f.graph for f in found]
-    return {
-        n
-        for g in graphs
-        for n in (*g.variables, *(s.name for s in g.statements), *(d.name for d in g.deterministics))
-    }
+    arrays = {n for g in graphs for n in g.variables}
+    said = {s.name for g in graphs for s in g.statements}
+    return arrays | said | {d.name for g in graphs for d in g.deterministics}
 
 
 def _is_cheap(made: Interwoven) -> bool:

@@ -28,6 +28,7 @@ from typing import Literal
 import sympy as sp
 
 from gibbsppl.changes import LOG, Change
+from gibbsppl.conditionals import Derived
 from gibbsppl.expressions import (
     Array,
     Dim,
@@ -37,7 +38,6 @@ from gibbsppl.expressions import (
     renamed_apart,
     substitute,
 )
-from gibbsppl.conditionals import Derived
 from gibbsppl.graph import Censoring, Graph, Statement, said_by
 from gibbsppl.rewrites.applied import density_row
 

@@ -89,7 +89,7 @@ def slice_batch(
     return new
 
 
-def _slice_one(  # noqa: PLR0913  (as slice_batch)
+def _slice_one(
     rng: np.random.Generator,
     x: float,
     log_density: LogDensity,
@@ -176,10 +176,10 @@ def slice_integers(
 ) -> NDArray[np.intp]:
     """A slice move of every whole number at once, as the floor of a real one."""
     real = np.asarray(x) + rng.random(np.shape(x))
-    new = slice_batch(
+    new: Any = slice_batch(
         rng, real, lambda v: log_density(np.floor(v)), width, lower, np.add(upper, 1.0)
     )
-    return np.floor(new).astype(np.intp)[()]
+    return np.asarray(np.floor(new)).astype(np.intp)[()]
 
 
 def slice_part(
