@@ -7,16 +7,19 @@ from functools import cache
 import numpy as np
 import pytest
 import sympy as sp
+from scipy import stats
 
 import gibbsppl as gp
 from gibbsppl.backends.program import load
 from gibbsppl.checks.geweke import geweke
 from gibbsppl.checks.ratio import verify
 from gibbsppl.density import log_joint
+from gibbsppl.diagnostics import mcse_mean
 from gibbsppl.errors import CompileError
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Array
 from gibbsppl.families import FAMILIES
+from gibbsppl.forward import simulate
 from gibbsppl.rewrites.interweaving import MOST_READ
 from gibbsppl.rewrites.recentring import is_recentrable, recentred
 from gibbsppl.schedule.interwoven import put_together, taken_apart
@@ -24,7 +27,6 @@ from gibbsppl.schedule.staleness import check_fresh
 from models import bayesian_lasso, dyes, eight_schools, horseshoe, rats, seeds
 
 LEVEL = 1e-3
-ROUNDING = 1e-9
 Y = (0.3, -1.1, 0.7, 1.9)
 
 
@@ -90,8 +92,10 @@ def counts():
 
 
 SMALL_SCHOOLS = {
-    "effects": (1, 0, 3), "standard_errors": (1.5, 0.5, 1), "mean_precision": 0.5
-}  # fmt: skip
+    "effects": (1, 0, 3),
+    "standard_errors": (1.5, 0.5, 1),
+    "mean_precision": 0.5,
+}
 SCALE = {"shape": 3, "rate": 2}
 
 
@@ -167,10 +171,8 @@ def test_families_of_real_values_and_of_positive_ones_are_among_them():
 def test_the_density_of_the_new_graph_is_the_old_one_times_the_jacobian(name, what):
     model = MODELS[name][0]()
     graph, rng = model.graph, np.random.default_rng(3)
-    state = gp.simulate(model, seed=int(rng.integers(100)))
-    groups = [s for s in graph.latent if is_recentrable(graph, s)]
-    values = {**model.data, **{k: v for k, v in state.items() if k not in model.data}}
-    for group in groups:
+    values = {**model.data, **simulate(rng, graph, model.data, observed=False)}
+    for group in (s for s in graph.latent if is_recentrable(graph, s)):
         made = recentred(graph, group, "new", what)
         apart = taken_apart((made.recentred,), values, graph.sizes)
         assert made.recentred.of not in made.graph.variables
@@ -196,7 +198,8 @@ def test_each_step_has_the_joint_density_with_the_jacobian(name):
 
     assert set(MODELS[name][1]) == {i.variable for i in sampler.schedule.interwoven.values()}
     assert found.passed, f"\n{found}"
-    assert len([r for r in found.rows if r.kind == "interwoven"]) == len(sampler.schedule.interwoven)
+    moved = [r for r in found.rows if r.kind == "interwoven"]
+    assert len(moved) == len(sampler.schedule.interwoven)
 
 
 def failed(sampler, source=None, schedule=None):
@@ -215,20 +218,23 @@ def failed(sampler, source=None, schedule=None):
 MOVED = {"mu_with_theta, theta moved", "tau_with_theta, theta moved"}
 BUGS = {
     "the group is not put back": (r' {4}s\["theta"\] = theta_of.*\n', "", MOVED),
-    "eta is computed after a draw": (
-        r'( {4}s\["theta_eta"\] = .*\n)( {4}s\["mu"\] = .*\n)', r"\2\1", None
-    ),
-    "eta is computed once more": (
-        r'( {4}s\["log_tau"\] = runtime(?:.*\n){2})', r"\1    s['theta_eta'] = theta_eta_of_theta(s, c)\n", MOVED
+    "eta is not held fixed": (
+        r'( {4}s\["log_tau"\] = runtime(?:.*\n){2})',
+        r"\1    s['theta_eta'] = theta_eta_of_theta(s, c)\n",
+        MOVED,
     ),
     "the scale is not put back": (r' {4}s\["tau"\] = tau_of.*\n', "", MOVED),
     "another scale": (r"mu \+ theta_eta / sqrt\(tau\)", "mu + theta_eta * sqrt(tau)", MOVED),
-    "another location": (r"return sqrt\(tau\) \* \(theta - mu\)", "return sqrt(tau) * theta", MOVED),
+    "another location": (
+        r"return sqrt\(tau\) \* \(theta - mu\)", "return sqrt(tau) * theta", MOVED
+    ),
     "something is left in the state": (r' {4}del s\["theta_eta"\]\n', "", MOVED),
     "the Jacobian of the logarithm is forgotten": (
-        r"eta_1 = 3  # from tau_with_theta", "eta_1 = 2", {"tau_with_theta", "tau_with_theta, theta moved"}
+        r"eta_(\d) = 3  # from tau_with_theta",
+        r"eta_\1 = 2",
+        {"tau_with_theta", "tau_with_theta, theta moved"},
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("bug", BUGS)
@@ -239,8 +245,7 @@ def test_a_planted_bug_is_found(bug):
     assert count == 1, sampler.source
     assert failed(sampler) == set()
 
-    found = failed(sampler, source)
-    assert found == steps if steps is not None else found
+    assert failed(sampler, source) == steps
 
 
 def test_a_jacobian_that_is_forgotten_is_found_though_the_graph_agrees(monkeypatch):
@@ -250,7 +255,8 @@ def test_a_jacobian_that_is_forgotten_is_found_though_the_graph_agrees(monkeypat
     def kept(graph, statement, name, what):
         made = recentred(graph, statement, name, what)
         own = made.graph.statement(name)
-        wrong = replace(own, arguments=(("mu", sp.S.Zero), ("tau", dict(statement.arguments)["tau"])))
+        tau = dict(statement.arguments)["tau"]
+        wrong = replace(own, arguments=(("mu", sp.S.Zero), ("tau", tau)))
         others = tuple(wrong if s is own else s for s in made.graph.statements)
         return replace(made, graph=replace(made.graph, statements=others))
 
@@ -263,8 +269,7 @@ def test_a_jacobian_that_is_forgotten_is_found_though_the_graph_agrees(monkeypat
 
 # ---- sweeps ----------------------------------------------------------------------------------
 
-JOINT = ("schools", "schools of uniform sd", "through an index", "counts", "plates")
-QUICK_REPLICATES, REPLICATES = 300, 1500
+QUICK_REPLICATES, REPLICATES = 200, 1500
 
 
 def joint(name, source=None, replicates=QUICK_REPLICATES):
@@ -280,7 +285,7 @@ def joint(name, source=None, replicates=QUICK_REPLICATES):
     )
 
 
-@pytest.mark.parametrize("name", JOINT[:3])
+@pytest.mark.parametrize("name", ["schools of uniform sd"])
 def test_few_replicates_are_as_they_were(name):
     found = joint(name)
 
@@ -297,28 +302,35 @@ def test_sweeps_leave_the_joint_distribution_as_it_is(name):
 
 SPOILT = {
     "schools": (r' {4}s\["theta"\] = theta_of.*\n', ""),
-    "schools of uniform sd": (r"    eta_1 = (.*theta_eta.*)\n    eta_2 = (.*)\n    lower", r"    eta_1 = 2 * (\1)\n    eta_2 = \2\n    lower"),
-    "counts": (r" {4}s\[\"theta\"\] = theta_of.*\n", ""),
-}  # fmt: skip
+    "schools of uniform sd": (r"return \(theta - mu\) / sd", "return (theta - mu) / (1 + sd)"),
+    "counts": (r' {4}s\["tau"\] = tau_of.*\n', r"    s['tau'] = 1.1 * tau_of_log_tau(s, c)\n"),
+}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SPOILT)
 def test_the_joint_distribution_finds_a_planted_bug(name):
     source, count = re.subn(*SPOILT[name], compiled(name).source)
-    assert count >= 1, source
+    assert count == 1, source
 
     assert not joint(name, source, replicates=REPLICATES).passed
 
 
+def test_few_replicates_find_a_scale_that_is_half_too_large():
+    source = compiled("schools").source
+    wrong = re.sub(r"return exp\(log_tau\)", "return 1.5 * exp(log_tau)", source)
+
+    assert not joint("schools", wrong).passed
+
+
 def test_the_posterior_is_that_of_the_reference():
-    sampler = gp.compile(eight_schools.model(sd_prior="gamma"))
+    sampler = gp.compile(eight_schools.model())
     draws = sampler.sample(draws=4000, warmup=500, chains=2, seed=1, progress=False)
-    for name, values in eight_schools.quantities(draws).items():
-        mean, _ = eight_schools.REFERENCE[name]
-        error = float(gp.diagnostics.mcse_mean(values)) if hasattr(gp, "diagnostics") else None
-        error = error or float(values.std() / np.sqrt(values.size / 4))
-        # (a normal quantile for the level shared out among ten quantities)
-        assert abs(float(values.mean()) - mean) < 4 * error, name
+    found = eight_schools.quantities(draws)
+    far = stats.norm.isf(LEVEL / len(found) / 2)
+    for name, values in found.items():
+        z = (float(values.mean()) - eight_schools.REFERENCE[name][0]) / float(mcse_mean(values))
+        assert abs(z) < far, name
 
 
 # ---- the plan --------------------------------------------------------------------------------
@@ -381,11 +393,11 @@ def test_an_exact_sampler_has_no_slices():
 
 def test_what_cannot_be_interwoven_is_refused_by_name():
     model = eight_schools.model()
-    with pytest.raises(CompileError, match="^interweave: found 'taus', expected latent variables"):
+    with pytest.raises(CompileError, match=r"^interweave: found 'taus', expected latent variables"):
         gp.compile(model, interweave="taus")
-    with pytest.raises(CompileError, match="^interweave: theta is no location or scale of"):
+    with pytest.raises(CompileError, match=r"^interweave: theta is no location or scale of"):
         gp.compile(model, interweave="theta")
-    with pytest.raises(CompileError, match="^interweave: found 3, expected names"):
+    with pytest.raises(CompileError, match=r"^interweave: found 3, expected names"):
         gp.compile(model, interweave=3)
 
 
@@ -401,7 +413,7 @@ def test_a_truncated_group_is_left_alone():
 def test_a_group_with_missing_elements_is_left_alone():
     with gp.Model(coords={"g": 4}) as m:
         tau = gp.Gamma("tau", 3, rate=2)
-        gp.Normal("y", 0, tau=tau, dims="g", observed=[1.0, np.nan, 0.5, 2.0], missing="nan")
+        gp.Normal("y", 0, tau=tau, dims="g", observed=[1, 9, 0.5, 2], missing=9)
 
     assert variables(m) == []
 
@@ -425,7 +437,7 @@ def test_a_step_that_moves_a_stale_group_is_refused():
         steps=(*schedule.steps[1:], step),
         graphs=(*schedule.graphs[1:], schedule.graph_of(step)),
     )
-    with pytest.raises(CompileError, match="^germinated_omega: it is stale at the end of a sweep"):
+    with pytest.raises(CompileError, match=r"^germinated_omega: it is stale at the end of a sweep"):
         check_fresh(late)
 
 

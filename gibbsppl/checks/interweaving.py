@@ -126,6 +126,8 @@ def _gap_of_moves(
         carried_out(rng, after, constants)
         if all(not np.array_equal(after[n], state[n]) for n in drawn):
             break
+    else:
+        return np.inf
     left = {n for n in after if not n.startswith("~")} ^ set(state)
     same = (n for n in state if n not in (*drawn, held.of))
     if left or any(not np.array_equal(after[n], state[n]) for n in same):
