@@ -98,16 +98,17 @@ def _of_group(
     before: Collection[Interwoven],
 ) -> list[Interwoven]:
     """The locations and scales of a group, all with the same array held fixed if there are both."""
-    good: list[tuple[Statement, What, int]] = []
+    good: list[tuple[Statement, Interwoven]] = []
     for variable, what in moving:
         made = [m for n in stages if (m := _made(model, n, group, variable, what, what, before))]
         if found := [m for m in made if asked or _is_cheap(m)]:
-            good.append((variable, what, _best(found).stage))
-    held: What = "scale" if any(what == "scale" for _, what, _ in good) else "location"
+            good.append((variable, _best(found)))
+    held: What = "scale" if any(best.what == "scale" for _, best in good) else "location"
     found = []
-    for variable, what, stage in sorted(good, key=lambda g: g[2]):
-        if m := _made(model, stage, group, variable, what, held, (*before, *found)):
-            found.append(m)
+    for variable, best in sorted(good, key=lambda pair: pair[1].stage):
+        same, known = best.what == held, (*before, *found)
+        m = best if same else _made(model, best.stage, group, variable, best.what, held, known)
+        found += [m] if m is not None else []
     return found
 
 
