@@ -23,7 +23,7 @@ def interwoven_told(
     rows = [row for r in changes for row in _change_told(r, notation)]
     moved = ", ".join(n for n in schedule.changed_by(step) if n != drawn)
     told = [
-        f"{drawn} has been drawn given {moved}, which is good where the data say much of {moved}.",
+        f"{drawn} is drawn given {moved} too, which is good where the data say much of {moved}.",
         f"Here it is drawn once more, and {moved} moves along: good where they say little.",
         *columns(rows),
         "The density of what is new is that of what it stands for times the Jacobian.",
