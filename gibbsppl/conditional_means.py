@@ -67,7 +67,8 @@ class Conditionals:
 
     def steps_of(self, name: str) -> tuple[Step, ...]:
         """The steps that draw the elements of an array."""
-        return tuple(s for s in self.schedule.steps if name in s.variables)
+        own = (s for s in self.schedule.steps if s.name not in self.schedule.interwoven)
+        return tuple(s for s in own if name in s.variables)
 
     def _chosen(
         self, draws: Draws, names: str | Sequence[str] | None, what: What

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import combinations
+from math import prod
 from typing import Literal
 
 from sympy import Mul
@@ -71,6 +72,11 @@ def region_of(graph: Graph, statement: Statement) -> tuple[Place, ...]:
         int(i) if i.is_Integer else ranges.get(i, Range(i, 0, graph.sizes[i]))
         for i in statement.target.indices
     )
+
+
+def count_of(graph: Graph, statement: Statement) -> int:
+    """The number of elements that a statement fills."""
+    return prod(1 if isinstance(p, int) else len(p) for p in region_of(graph, statement))
 
 
 def slices_of(region: Iterable[Place]) -> tuple[slice, ...]:

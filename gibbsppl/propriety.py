@@ -20,6 +20,7 @@ from gibbsppl.evaluation import Floats, Values, evaluate
 from gibbsppl.expressions import Array
 from gibbsppl.graph import Graph, Range
 from gibbsppl.runtime.joint import joint_in
+from gibbsppl.schedule.interwoven import taken_apart
 from gibbsppl.schedule.steps import BlockDraw, ExactDraw, JointDraw, Move, Schedule
 from gibbsppl.separation import Direction, direction_of
 
@@ -45,7 +46,9 @@ def check_proper(
     values = {**data, **state}
     for step in schedule.steps:
         if isinstance(step, ExactDraw | BlockDraw):
-            given = program.given_rest[step.name]({**state}, constants)
+            changes = schedule.recentred(step)
+            apart = taken_apart(changes, values, schedule.whole.sizes) if changes else state
+            given = program.given_rest[step.name]({**apart}, constants)
             etas = given if isinstance(given, tuple) else (given,)
             is_block = isinstance(step, BlockDraw)
             margin = _of_block(etas) if is_block else _of_family(schedule, step, etas, data, state)

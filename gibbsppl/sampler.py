@@ -42,6 +42,7 @@ from gibbsppl.schedule import (
     check_kernels,
     check_names,
     functions_of,
+    interwoven_if,
     planned,
 )
 
@@ -58,6 +59,7 @@ def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named
     rewrites: Mapping[str, bool] | bool = True,
     collapse: Sequence[str] = (),
     approximate: bool = False,
+    interweave: bool | Sequence[str] = True,
     exact: bool = False,
     order: Sequence[str] = (),
     scan: str | RandomScan = "systematic",
@@ -76,6 +78,9 @@ def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named
     labels that depend on ``theta`` one after the other with it integrated out;
     ``approximate=True`` draws them at once, each given what the others were. ``exact=True``
     refuses a sampler with a fallback move.
+    Scales of groups (``tau`` of ``theta ~ Normal(mu, tau)``) and locations are drawn once more with
+    the groups standardised, where the data may say little of each element:
+    ``interweave=("tau",)`` names those that are, ``interweave=False`` is none.
 
     ``order=("tau", "theta")`` draws these variables (or single steps) first, in that order, then
     the others as they would be; auxiliary variables that are not named find their place before what
@@ -95,11 +100,17 @@ def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named
             f"rewrites: found {rewrites!r}, expected a dict from names of rules to True or False, "
             "or False for none."
         )
+    if not isinstance(interweave, bool | str | Sequence):
+        raise CompileError(
+            f"interweave: found {interweave!r}, expected names of locations and scales, or True "
+            "(where that is cheap) or False (none)."
+        )
     settings = {
         "blocks": dict(blocks) if isinstance(blocks, Mapping) else blocks,
         "rewrites": rewrites,
         "collapse": (collapse,) if isinstance(collapse, str) else tuple(collapse),
         "approximate": approximate,
+        "interweave": (interweave,) if isinstance(interweave, str) else interweave,
         "exact": exact,
         "order": (order,) if isinstance(order, str) else tuple(order),
         "scan": checked_scan(scan),
@@ -131,6 +142,7 @@ def _compiled(
         collapse=settings["collapse"],
         approximate=settings["approximate"],
         moved=control.moved,
+        interweave=interwoven_if(settings["interweave"], control),
     )
     schedule = planned(augmented, exact=settings["exact"], control=control)
     program = load(write_numpy(schedule), functions_of(schedule))
@@ -180,6 +192,10 @@ class Sampler:
         made += [
             f'"{r.rule.name}" in {r.factor}: adds {r.variable}; {r.rule.identity}'
             for r in self.schedule.rewrites
+        ]
+        made += [
+            f"{i.variable} drawn once more with {i.group} moving along: interweave={i.variable!r}"
+            for i in self.schedule.interwoven.values()
         ]
         more = [
             f'rewrites={{"{r.rule.name}": True}} would add {r.variable} to {r.factor}'

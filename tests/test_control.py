@@ -542,7 +542,8 @@ def test_regions_of_one_array_are_steps_of_their_own():
         x[0] = gp.Normal(0, tau=1)
         x[1:] = gp.Normal(x.lag("t", 1), tau=2)
         gp.Normal("y", x, sigma=1, dims="t", observed=[0.0, 1, np.nan, 2, 1, 0], missing=np.nan)
-    first, rest = (s.name for s in gp.compile(m, blocks=False).schedule.steps if s.variables == ("x",))
+    apart = gp.compile(m, blocks=False).schedule
+    first, rest = (s.name for s in apart.steps if s.variables == ("x",))
     for kernel in (gp.RandomWalk(), gp.Slice(), still, gp.OverRelaxed(0.5)):
         sampler = gp.compile(m, kernels={"x": kernel, "y": kernel}, order=(rest, "y", first))
         assert names(sampler) == [rest, "y", first]

@@ -155,6 +155,7 @@ def steps_of(sampler):
     return {
         name: (step.kind, step.family.name if step.family else None)
         for step in sampler.schedule.steps
+        if step.name not in sampler.schedule.interwoven
         for name in step.variables
     }
 

@@ -10,6 +10,7 @@ from typing import assert_never
 
 from gibbsppl.backends.by_colour import by_colour, name_by_colour
 from gibbsppl.backends.chained import chain_weights
+from gibbsppl.backends.interweaving import interwoven_functions
 from gibbsppl.backends.joint import joint_coefficients
 from gibbsppl.backends.labels import log_weights
 from gibbsppl.backends.lines import INDENT, indented
@@ -19,7 +20,7 @@ from gibbsppl.backends.names import MATHEMATICS, NUMPY
 from gibbsppl.backends.natural import natural_parameters
 from gibbsppl.backends.places import colours_name
 from gibbsppl.backends.scans import carried_functions, scan_functions
-from gibbsppl.backends.sweep import augment, sweep
+from gibbsppl.backends.sweep import augment, interwoven, sweep
 from gibbsppl.kernels import Own, RandomWalk
 from gibbsppl.schedule.steps import (
     BlockDraw,
@@ -39,12 +40,7 @@ def write_numpy(schedule: Schedule) -> str:
     """The source of the module that draws the schedule's sweep."""
     module = module_of(schedule)
     parts = [
-        *(_given_rest(module, step) for step in schedule.steps),
-        *(
-            by_colour(module, step, name)
-            for step in schedule.steps
-            if isinstance(step, ExactDraw | FiniteDraw) and (name := name_by_colour(module, step))
-        ),
+        *(text for step in schedule.steps for text in _functions(module, step)),
         *([augment(module)] if schedule.rewrites or schedule.parts else []),
         sweep(module),
         _deterministics(module),
@@ -52,6 +48,14 @@ def write_numpy(schedule: Schedule) -> str:
     # The first parts are written last, when it is known what they must bring in.
     prepare, tables = _prepare(module), _tables(module)
     return "\n\n\n".join([_head(module), prepare, *parts, tables]) + "\n"
+
+
+def _functions(module: Module, step: Step) -> list[str]:
+    """The functions of a step beside the sweep."""
+    found = [_given_rest(module, step), *interwoven(module, step)]
+    if isinstance(step, ExactDraw | FiniteDraw) and (name := name_by_colour(module, step)):
+        found.append(by_colour(module, step, name))
+    return found
 
 
 def _head(module: Module) -> str:
@@ -127,7 +131,7 @@ def _deterministics(module: Module) -> str:
 def _tables(module: Module) -> str:
     """The names of steps, variables and functions, for those who call them one by one."""
     names = [s.name for s in module.schedule.steps]
-    arrays = [s.variables for s in module.schedule.steps]
+    arrays = [module.schedule.changed_by(s) for s in module.schedule.steps]
     lines = ["STEPS = (" + "".join(f"{n!r}, " for n in names).rstrip() + ")"]
     pairs = "".join(f"{INDENT}{n!r}: {a!r},\n" for n, a in zip(names, arrays, strict=True))
     lines.append(f"STEP_VARIABLES = {{\n{pairs}}}")
@@ -141,6 +145,8 @@ def _tables(module: Module) -> str:
         lines.append("KERNELS = {" + ", ".join(f"{n!r}: None" for n in own) + "}")
     if module.schedule.rewrites:
         lines.append(f"AUXILIARY = {module.schedule.auxiliary!r}")
+    if pairs := "".join(f"{INDENT}{n!r}: {f},\n" for n, f in interwoven_functions(module).items()):
+        lines.append(f"INTERWOVEN = {{\n{pairs}}}")
     if module.schedule.passing:
         lines.append(f"PASSING = {tuple(sorted(module.schedule.passing))!r}")
     if module.schedule.parts:

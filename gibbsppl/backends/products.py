@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gibbsppl.backends.text import ATOM, MATMUL, POWER, Text
+from gibbsppl.backends.text import ATOM, MATMUL, POWER, PRODUCT, Text
 from gibbsppl.backends.writer import Writer
 from gibbsppl.expressions import Dim
 
@@ -15,6 +15,8 @@ def einsum(writer: Writer, operands: list[Text], summed: set[Dim]) -> Text:
         return product
     if (form := _quadratic_form(operands, summed)) is not None:
         return form
+    if (product := _of_vectors(operands, summed)) is not None:
+        return product
     dims = writer.sorted(d for t in operands for d in t.dims)
     kept = tuple(d for d in dims if d not in summed)
     letters = {d: chr(ord("a") + n) for n, d in enumerate(dims)}
@@ -54,6 +56,15 @@ def _matrix_product(operands: list[Text], summed: set[Dim]) -> Text | None:
         if a.dims[1] == b.dims[1] == k:
             return Text(f"{a.within(POWER)} @ {b.within(ATOM)}.T", (a.dims[0], b.dims[0]), MATMUL)
     return None
+
+
+def _of_vectors(operands: list[Text], summed: set[Dim]) -> Text | None:
+    """Several vectors along one dim, summed over it: looking for an order would take longer."""
+    if len(operands) < 3 or len(summed) != 1 or any(set(t.dims) != summed for t in operands):
+        return None
+    *others, last = operands
+    code = " * ".join(t.within(PRODUCT) for t in others)
+    return Text(f"({code}) @ {last.within(POWER)}", (), MATMUL)
 
 
 def _quadratic_form(operands: list[Text], summed: set[Dim]) -> Text | None:

@@ -23,7 +23,9 @@ The module's source stands alone on NumPy, SciPy and ``gibbsppl.runtime``. It de
 - ``WALKS``, the names of the steps that are random walks (only where there are some);
 - ``KERNELS``, step name -> function of the user's: names alone in the source, the functions are
   handed over to `load` (only where there are some);
-- ``STEPS``, the step names in order; ``STEP_VARIABLES``, step name -> names of the arrays drawn.
+- ``INTERWOVEN``, for each step in whose graph arrays stand for others the function that carries it
+  out, maybe with others, and leaves none of these in the state (only where there are some);
+- ``STEPS``, the step names in order; ``STEP_VARIABLES``, step name -> names of the arrays changed.
 
 The state ``s`` is a dict from the name of a random array to its current values; names that start
 with ``"~"`` hold the tuning of moves (``Width``, ``Walk`` of ``gibbsppl.runtime``), which adapt
@@ -65,6 +67,7 @@ class Program:
     passing: tuple[str, ...]
     colours: Mapping[str, str]
     by_colour: Mapping[str, Callable[[State, Constants], Iterator[tuple[Any, Any]]]]
+    interwoven: Mapping[str, Callable[[np.random.Generator, State, Constants], None]]
     kernels: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     walks: tuple[str, ...] = ()
 
@@ -137,4 +140,5 @@ def load(source: str, kernels: Mapping[str, Callable[..., Any]] | None = None) -
         by_colour=module.get("BY_COLOUR", {}),
         kernels=kernels,
         walks=module.get("WALKS", ()),
+        interwoven=module.get("INTERWOVEN", {}),
     )

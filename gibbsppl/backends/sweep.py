@@ -10,6 +10,12 @@ import sympy as sp
 
 from gibbsppl.backends.by_colour import name_by_colour, sweep_lines
 from gibbsppl.backends.chained import chain_lines
+from gibbsppl.backends.interweaving import (
+    change_functions,
+    draw_function,
+    draw_name,
+    together,
+)
 from gibbsppl.backends.joint import joint_lines
 from gibbsppl.backends.kernels import asked_move, scan_of_units, unit_functions
 from gibbsppl.backends.lines import INDENT, indented, renamed
@@ -48,9 +54,25 @@ def sweep(module: Module) -> str:
     if first:
         lines.append(f"{INDENT}augment(rng, s, c)")
     for step in module.schedule.steps[first:]:
-        lines += indented(_drawn(module, step))
+        lines += indented(_carried_out(module, step))
     lines += indented(_together(module.schedule))
     return "\n".join(lines if len(lines) > 2 else [*lines, f"{INDENT}del rng, s, c"])
+
+
+def interwoven(module: Module, step: Step) -> list[str]:
+    """The functions of a step in whose graph arrays stand for others; the last one's draws all."""
+    steps = together(module.schedule, step)
+    is_last = steps[-1:] == (step,)
+    draw = [draw_function(module, steps, lambda s: _drawn(module, s))] if is_last else []
+    return [*change_functions(module, step), *draw]
+
+
+def _carried_out(module: Module, step: Step) -> list[str]:
+    """The lines of a step in the sweep."""
+    steps = together(module.schedule, step)
+    if not steps:
+        return _drawn(module, step)
+    return [f"{draw_name(module, steps)}(rng, s, c)"] if steps[0] is step else []
 
 
 def augment(module: Module) -> str:

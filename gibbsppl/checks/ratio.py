@@ -22,6 +22,7 @@ import sympy as sp
 from gibbsppl.backends.program import Program
 from gibbsppl.checks.calls import calls_of, draws_each_once, gap_of_calls, of_statement
 from gibbsppl.checks.integrals import gap_of_integrals
+from gibbsppl.checks.interweaving import gap_of_interwoven
 from gibbsppl.checks.perturb import Which, free_elements, perturbed
 from gibbsppl.checks.steps import log_terms_of
 from gibbsppl.checks.table import table, verdict
@@ -31,6 +32,7 @@ from gibbsppl.evaluation import Values
 from gibbsppl.expressions import INDICATORS, Expr, mentions
 from gibbsppl.graph import Factor, Graph, Statement
 from gibbsppl.initial import initial_state
+from gibbsppl.schedule.interwoven import taken_apart
 from gibbsppl.schedule.steps import ExactDraw, Schedule, Step
 
 RELATIVE_TOLERANCE = 1e-9
@@ -97,10 +99,10 @@ def verify(
     start, _ = initial_state(rng, graph, data, mend=mend)
     program.augment(rng, start, program.prepare(data))
     swept, sums = _after_sweeps(rng, graph, program, data, start)
-    found = [
-        ratio_check(rng, graph, program, steps, data, state, graphs=graphs)
-        for state in (start, *swept)
-    ]
+    found = []
+    for state in (start, *swept):
+        own = ratio_check(rng, graph, program, steps, data, state, graphs=graphs, schedule=schedule)
+        found.append([*own, *_moving_along(rng, schedule, program, data, state)])
     rows = (*(max(same, key=_row_badness) for same in zip(*found, strict=True)), *sums)
     if schedule is not None and swept:
         other, _ = initial_state(rng, graph, data, mend=mend)
@@ -110,6 +112,25 @@ def verify(
             gap, size = integrals
             rows = (*rows, Row("(integrals)", "integral", "-", gap, RELATIVE_TOLERANCE * size))
     return RatioResult(rows if swept else (*rows, Row("(sweeps)", "sweep", "-", np.inf, 0.0)))
+
+
+def _moving_along(
+    rng: np.random.Generator,
+    schedule: Schedule | None,
+    program: Program,
+    data: Values,
+    state: Values,
+) -> list[Row]:
+    """For each step that is interwoven, what it draws and moves, against the joint density."""
+    if schedule is None:
+        return []
+    rows = []
+    for name, interwoven in schedule.interwoven.items():
+        step = schedule.step(name)
+        gap, size = gap_of_interwoven(rng, schedule, program, step, data, state)
+        told = f"{name}, {interwoven.group} moved"
+        rows.append(Row(told, "interwoven", "-", gap, RELATIVE_TOLERANCE * size))
+    return rows
 
 
 def _after_sweeps(
@@ -150,18 +171,21 @@ def ratio_check(  # noqa: PLR0913  (settings, all named at the call)
     *,
     rounds: int = 2,
     graphs: Sequence[Graph] | None = None,
+    schedule: Schedule | None = None,
 ) -> list[Row]:
     """For each step, how far its conditional is from the joint density's, at random values.
 
     ``steps`` are a schedule's, ``graphs`` those in which they draw (all in ``graph`` by default);
-    ``state`` has positive density.
+    ``state`` has positive density. ``schedule`` says what stands for other arrays in some graphs.
     """
     constants = program.prepare(data)
-    values, names = {**data, **state}, frozenset(state)
-    return [
-        _Check(own, program, constants, values, names).row(rng, step, rounds)
-        for step, own in zip(steps, graphs or [graph] * len(steps), strict=True)
-    ]
+    found = []
+    for step, own in zip(steps, graphs or [graph] * len(steps), strict=True):
+        changes = () if schedule is None else schedule.recentred(step)
+        values = taken_apart(changes, {**data, **state}, own.sizes)
+        names = frozenset((*state, *(r.name for r in changes)))
+        found.append(_Check(own, program, constants, values, names).row(rng, step, rounds))
+    return found
 
 
 def ratio_table(rows: Sequence[Row]) -> str:

@@ -22,8 +22,9 @@ from gibbsppl.explain.families import (
     new_variable_told,
     parameters_told,
 )
+from gibbsppl.explain.interwoven import interwoven_told
 from gibbsppl.explain.names import drawn_name
-from gibbsppl.explain.schedule_text import how_drawn, nearest_hint, owner
+from gibbsppl.explain.schedule_text import how_drawn, name_of, nearest_hint, owner, owner_of
 from gibbsppl.explain.source_lines import step_lines
 from gibbsppl.explain.terms import (
     contributions_of,
@@ -40,6 +41,7 @@ from gibbsppl.matching import NotConjugate
 from gibbsppl.notation import Notation, full_notation, wrapped
 from gibbsppl.pieces import Piece, bounds_seen
 from gibbsppl.repairs import diagnoses, family_named, proposed, tried
+from gibbsppl.rewrites.recentring import Recentred
 from gibbsppl.schedule.steps import (
     BlockDraw,
     ChainDraw,
@@ -81,14 +83,14 @@ def explained(
 def _named(schedule: Schedule, name: str) -> list[Step]:
     """The steps that draw a variable, or the one that draws a statement."""
     names = {name, *(p.name for p in schedule.parts if p.of == name)}
-    found = [s for s in schedule.steps if names & {s.name, *s.variables}]
+    found = [s for s in schedule.steps if names & {s.name, *schedule.drawn_by(s)}]
     if not found:
         raise CompileError(_unknown(schedule, name))
     return found
 
 
 def _unknown(schedule: Schedule, name: str) -> str:
-    latent = list(dict.fromkeys(n for s in schedule.steps for n in s.variables))
+    latent = list(dict.fromkeys(n for s in schedule.steps for n in schedule.drawn_by(s)))
     known = f"expected a latent variable: {', '.join(latent)}"
     graph = schedule.graph
     if name in graph.variables or any(name == d.name for d in graph.deterministics):
@@ -123,15 +125,23 @@ class _Derivation:
         return tuple(f for f in self.graph.factors if f in mentioning or f.name in own)
 
     @property
+    def changes(self) -> tuple[Recentred, ...]:
+        """The arrays that stand for others in the graph of the step."""
+        return self.schedule.recentred(self.step)
+
+    @property
     def notation(self) -> Notation:
         return full_notation(self.graph)
 
     def text(self) -> str:
         """All sections under a title."""
         how = how_drawn(self.step, self.schedule)
-        title = f"{drawn_name(self.step, self.graph)} | rest: {owner(self.step)}"
-        if isinstance(self.step, Move):
-            title += " sampling, a fallback" if self.step.asked is None else ", as asked"
+        title = f"{name_of(self.step, self.schedule)} | rest: {owner_of(self.step, self.schedule)}"
+        if self.step in self.schedule.fallbacks:
+            title += " sampling, a fallback"
+        elif isinstance(self.step, Move) and self.step.asked is not None:
+            title += ", as asked"
+        title += ", interwoven" if self.changes else ""
         title += f", drawn {how}" if how else ""
         lines = [title, "=" * len(title)]
         for number, (heading, body) in enumerate(self._sections(), 1):
@@ -144,6 +154,7 @@ class _Derivation:
         code = step_lines(self.source, self.step.name)
         return [
             *self._added(),
+            *interwoven_told(self.step, self.schedule, self.notation),
             (f"The joint density (* marks the factors that mention {name})", self._joint()),
             ("The Markov blanket", self._blanket()),
             ("The log densities of the factors marked", self._log_densities()),
@@ -303,8 +314,9 @@ class _Derivation:
                         ("The kernel", [self.step.conditional.reason]),
                         (f"The log density that {self.step.kernel} evaluates", density),
                     ]
+                refused = self._refused(self.step.conditional)
                 return [
-                    ("No family recognised", self._refused(self.step.conditional)),
+                    ("No family recognised", refused[: 1 if self.changes else None]),
                     (f"The log density that {self.step.kernel} sampling evaluates", density),
                 ]
             case _:

@@ -102,6 +102,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def _title(schedule: Schedule) -> str:
+    more = len(schedule.interwoven)
     found = [f"{len(schedule.approximate)} approximate"] if schedule.approximate else []
     if schedule.fallbacks:
         found.append(counted(len(schedule.fallbacks), "fallback"))
@@ -109,7 +110,9 @@ def _title(schedule: Schedule) -> str:
         found.append(f"{len(schedule.asked)} by kernels asked for")
     how = ", ".join(found or ["all exact"])
     scan = "" if schedule.scan == "systematic" else f", {schedule.scan} scan"
-    return f"{schedule.graph.name}: {counted(len(schedule.steps), 'step')}, {how}{scan}"
+    also = f", and {more} interwoven" if more else ""
+    steps = counted(len(schedule.steps) - more, "step")
+    return f"{schedule.graph.name}: {steps}, {how}{scan}{also}"
 
 
 def units_told(schedule: Schedule) -> list[str]:
@@ -159,12 +162,17 @@ def nearest_hint(graph: Graph, refusal: NotConjugate, notation: Notation) -> lis
 
 def _rows(schedule: Schedule, notation: Notation) -> list[str]:
     heads = [
-        (drawn_name(s, schedule.whole), owner(s), how_drawn(s, schedule)) for s in schedule.steps
+        (name_of(s, schedule), owner_of(s, schedule), how_drawn(s, schedule))
+        for s in schedule.steps
     ]
     short = [(name if len(name) <= LONG_NAME else "", *rest) for name, *rest in heads]
     widths = [max(map(len, column)) for column in zip(*short, strict=True)] if heads else []
     lines = []
+    held = None
     for step, (name, *_), head in zip(schedule.steps, heads, short, strict=True):
+        if (holding := held_told(step, schedule, notation)) != held and holding:
+            lines += _folded(f"  {holding}:")
+        held = holding
         lines += [] if head[0] else _folded("  " + name)
         cells = (cell.ljust(width) for cell, width in zip(head, widths, strict=True) if width)
         lead = "  " + "  ".join(cells) + "  "
@@ -188,6 +196,25 @@ def owner(step: Step) -> str:
             return step.kernel
         case _:
             assert_never(step)
+
+
+def name_of(step: Step, schedule: Schedule) -> str:
+    """What a step draws, in the names of the model."""
+    name, array = drawn_name(step, schedule.whole), step.statement.target.array.name
+    return schedule.drawn_by(step)[0] + name.removeprefix(array)
+
+
+def owner_of(step: Step, schedule: Schedule) -> str:
+    """The owner of a step; for what is drawn in the place of a variable, what that is."""
+    own = [r for r in schedule.recentred(step) if r.name in step.variables]
+    return owner(step) + "".join(f" of {PLAIN.text(r.forward)}" for r in own)
+
+
+def held_told(step: Step, schedule: Schedule, notation: Notation) -> str:
+    """For a step that moves a group along, what it holds fixed; else nothing."""
+    held = [r for r in schedule.recentred(step) if r.name not in step.variables]
+    told = (f"{r.name} = {notation.text(r.forward)} held fixed, {r.of} moving along" for r in held)
+    return "".join(f"interwoven, with {t}" for t in told)
 
 
 def _of_change(step: ConcaveDraw) -> str:

@@ -29,11 +29,13 @@ def step_lines(source: str, step: str) -> list[str]:
     """The function of a step, and the lines of the sweep that draw it."""
     module = ast.parse(source)
     functions = {n.name: n for n in module.body if isinstance(n, ast.FunctionDef)}
-    calls = _functions_by_step(module)
+    calls = _table(module, "GIVEN_REST")
     own = functions[calls[step]]
+    together = _table(module, "INTERWOVEN")
     # (a scan is drawn by its loops, an auxiliary variable in a function of its own)
     others = {f: f.replace("_given_rest", "_scan") for f in calls.values()}
     drawing = {f: loops if loops in functions else f for f, loops in others.items()}
+    drawing |= {calls[name]: f for name, f in together.items()}
     # (an auxiliary variable may have a function of its own, and so has each unit of a scan)
     places = [f for f in ("sweep", "augment", *_units(module)) if f in functions]
     found = (
@@ -51,12 +53,13 @@ def step_lines(source: str, step: str) -> list[str]:
     ]
 
 
-def _functions_by_step(module: ast.Module) -> dict[str, str]:
-    """The table GIVEN_REST: step name -> function name."""
+def _table(module: ast.Module, name: str) -> dict[str, str]:
+    """A table of functions: step name -> function name."""
     for node in module.body:
         match node:
-            case ast.Assign(targets=[ast.Name(id="GIVEN_REST")], value=ast.Dict() as table):
-                return {ast.literal_eval(k): ast.unparse(v) for k, v in _items(table)}
+            case ast.Assign(targets=[ast.Name(id=found)], value=ast.Dict() as table):
+                if found == name:
+                    return {ast.literal_eval(k): ast.unparse(v) for k, v in _items(table)}
     return {}
 
 

@@ -14,6 +14,7 @@ from sympy import Rational, atan, exp, log, loggamma, pi, sqrt
 from gibbsppl.expressions import Expr, LogGammaP, LogGammaQ, LogPhi
 from gibbsppl.families.rows import (
     Family,
+    LocationScale,
     Natural,
     Parameter,
     finite_where,
@@ -23,6 +24,10 @@ from gibbsppl.families.rows import (
 from gibbsppl.supports import POSITIVE, Support
 
 HALF = Rational(1, 2)
+
+_OF_PRECISION = LocationScale(lambda tau, **_: 1 / sqrt(tau), {"tau": sp.S.One})
+_OF_SCALE = LocationScale(lambda scale, **_: scale, {"scale": sp.S.One})
+_OF_RATE = LocationScale(lambda rate, **_: 1 / rate, {"rate": sp.S.One})
 
 GAMMA = Family(
     name="Gamma",
@@ -54,6 +59,7 @@ GAMMA = Family(
     variance=lambda event, shape, rate: shape / rate**2,
     log_cdf=lambda x, shape, rate: LogGammaP(shape, rate * x),
     log_sf=lambda x, shape, rate: LogGammaQ(shape, rate * x),
+    location_scale=_OF_RATE,
 )
 
 INVERSE_GAMMA = Family(
@@ -77,6 +83,7 @@ INVERSE_GAMMA = Family(
     ),
     log_cdf=lambda x, shape, scale: LogGammaQ(shape, scale / x),
     log_sf=lambda x, shape, scale: LogGammaP(shape, scale / x),
+    location_scale=_OF_SCALE,
 )
 
 EXPONENTIAL = Family(
@@ -101,6 +108,7 @@ EXPONENTIAL = Family(
     variance=lambda event, rate: rate**-2,
     log_cdf=lambda x, rate: LogGammaP(sp.S.One, rate * x),
     log_sf=lambda x, rate: -rate * x,
+    location_scale=_OF_RATE,
 )
 
 CHI_SQUARED = Family(
@@ -227,6 +235,7 @@ HALF_NORMAL = Family(
     variance=lambda event, tau: (1 - 2 / pi) / tau,
     log_cdf=lambda x, tau: LogGammaP(HALF, tau * x**2 / 2),
     log_sf=lambda x, tau: LogGammaQ(HALF, tau * x**2 / 2),
+    location_scale=_OF_PRECISION,
 )
 
 HALF_CAUCHY = Family(
@@ -237,6 +246,7 @@ HALF_CAUCHY = Family(
     simulate="simulate_half_cauchy",
     log_cdf=lambda x, scale: log(2 / pi * atan(x / scale)),
     log_sf=lambda x, scale: log(2 / pi * atan(scale / x)),
+    location_scale=_OF_SCALE,
 )
 
 
@@ -265,6 +275,7 @@ HALF_STUDENT_T = Family(
     ),
     log_cdf=lambda x, nu, scale: other_tail(*reversed(log_student_tails(x / scale, nu))),
     log_sf=lambda x, nu, scale: other_tail(*log_student_tails(x / scale, nu)),
+    location_scale=_OF_SCALE,
 )
 
 HALF_FLAT = Family(  # improper: no distribution, for it has no total mass

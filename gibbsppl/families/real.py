@@ -23,6 +23,7 @@ from gibbsppl.expressions import (
 )
 from gibbsppl.families.rows import (
     Family,
+    LocationScale,
     Natural,
     Parameter,
     finite_where,
@@ -30,6 +31,10 @@ from gibbsppl.families.rows import (
     other_tail,
 )
 from gibbsppl.supports import POSITIVE, REAL, UNIT
+
+_OF_PRECISION = LocationScale(lambda tau, **_: 1 / sqrt(tau), {"tau": sp.S.One}, "mu")
+_OF_SCALE = LocationScale(lambda scale, **_: scale, {"scale": sp.S.One}, "mu")
+_OF_RATE = LocationScale(lambda rate, **_: 1 / rate, {"rate": sp.S.One}, "mu")
 
 NORMAL = Family(
     name="Normal",
@@ -55,6 +60,7 @@ NORMAL = Family(
     variance=lambda event, mu, tau: 1 / tau,
     log_cdf=lambda x, mu, tau: LogPhi(sqrt(tau) * (x - mu)),
     log_sf=lambda x, mu, tau: LogPhi(sqrt(tau) * (mu - x)),
+    location_scale=_OF_PRECISION,
 )
 
 
@@ -86,6 +92,7 @@ STUDENT_T = Family(
     variance=lambda event, nu, mu, tau: finite_where(nu - 2, nu / tau),
     log_cdf=lambda x, nu, mu, tau: _log_student_cdf(sqrt(tau) * (x - mu), nu),
     log_sf=lambda x, nu, mu, tau: _log_student_cdf(sqrt(tau) * (mu - x), nu),
+    location_scale=_OF_PRECISION,
 )
 
 
@@ -106,6 +113,7 @@ CAUCHY = Family(
     simulate="simulate_cauchy",
     log_cdf=lambda x, mu, scale: _log_cauchy_cdf((x - mu) / scale),
     log_sf=lambda x, mu, scale: _log_cauchy_cdf((mu - x) / scale),
+    location_scale=_OF_SCALE,
 )
 
 
@@ -137,6 +145,7 @@ LAPLACE = Family(
     variance=lambda event, mu, rate: 2 / rate**2,
     log_cdf=lambda x, mu, rate: _log_laplace_cdf(rate * (x - mu)),
     log_sf=lambda x, mu, rate: _log_laplace_cdf(rate * (mu - x)),
+    location_scale=_OF_RATE,
 )
 
 
@@ -174,6 +183,7 @@ ASYMMETRIC_LAPLACE = Family(
     variance=lambda event, mu, rate, q: (q**-2 + (1 - q) ** -2) / rate**2,
     log_cdf=lambda x, mu, rate, q: _log_asymmetric_tails(rate * (x - mu), q)[0],
     log_sf=lambda x, mu, rate, q: _log_asymmetric_tails(rate * (x - mu), q)[1],
+    location_scale=_OF_RATE,
 )
 
 LOGISTIC = Family(
@@ -188,6 +198,7 @@ LOGISTIC = Family(
     variance=lambda event, mu, scale: (pi * scale) ** 2 / 3,
     log_cdf=lambda x, mu, scale: -Softplus((mu - x) / scale),
     log_sf=lambda x, mu, scale: -Softplus((x - mu) / scale),
+    location_scale=_OF_SCALE,
 )
 
 GUMBEL = Family(  # exp(-x / scale) is Exponential: the largest of many values
@@ -202,6 +213,7 @@ GUMBEL = Family(  # exp(-x / scale) is Exponential: the largest of many values
     variance=lambda event, mu, scale: (pi * scale) ** 2 / 6,
     log_cdf=lambda x, mu, scale: -exp((mu - x) / scale),
     log_sf=lambda x, mu, scale: LogGammaP(sp.S.One, exp((mu - x) / scale)),
+    location_scale=_OF_SCALE,
 )
 
 FLAT = Family(  # improper: no distribution, for it has no total mass

@@ -77,6 +77,21 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class LocationScale:
+    """What makes a row a location-scale family: ``location + scale * eta`` has its distribution.
+
+    ``location`` names the parameter that is the location (none: a scale family). ``scale`` gives
+    the scale as a function of the row's parameters, by name. ``eta`` has the row's distribution
+    with location 0, with the parameters in ``unit`` in place of those that the scale is made of,
+    and with all others as they are.
+    """
+
+    scale: Formula
+    unit: Mapping[str, Expr]
+    location: str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Family:
     """One distribution.
 
@@ -97,6 +112,7 @@ class Family:
     broadcast, event axes last, against ``shape``.
     ``mean``, ``variance``: ``(event, **parameters)``, scalar rows, where a closed form exists.
     ``log_cdf``, ``log_sf``: ``(x, **parameters)``, the rows that can be truncated or censored.
+    ``location_scale``: of the rows that are location-scale or scale families.
     """
 
     name: str
@@ -115,6 +131,7 @@ class Family:
     variance: Formula | None = None
     log_cdf: Formula | None = None
     log_sf: Formula | None = None
+    location_scale: LocationScale | None = None
 
 
 def inverse(matrix: Expr, dim: Dim) -> Expr:

@@ -21,6 +21,7 @@ from gibbsppl.graph import Graph
 from gibbsppl.rewrites import counts, links, positive, values
 from gibbsppl.rewrites.applied import Rewrite
 from gibbsppl.rewrites.collapsing import Scan, collapsed
+from gibbsppl.rewrites.interweaving import with_interwoven
 from gibbsppl.rewrites.parts import Part, taken_apart
 from gibbsppl.rewrites.rows import Rule
 from gibbsppl.rewrites.search import CLOSED, CONCAVE, Rewritten, Search, Stage, wherever
@@ -41,6 +42,7 @@ def rewritten(  # noqa: PLR0913  (settings, all named at the call)
     collapse: Collection[str] = (),
     approximate: bool = False,
     moved: Collection[str] = (),
+    interweave: bool | Collection[str] = False,
 ) -> Rewritten:
     """The model with the rewrites that give its variables exact conditionals.
 
@@ -48,13 +50,16 @@ def rewritten(  # noqa: PLR0913  (settings, all named at the call)
     names the variables to be drawn one element after the other. ``rules``: those to choose from.
     ``collapse`` names variables to be integrated out of the draws of the labels that see them;
     ``approximate``: all of these labels are drawn at once. ``moved`` names variables that the user
-    has a kernel for: they need no rewrite.
+    has a kernel for: they need no rewrite. ``interweave``: locations and scales
+    are drawn once more with their groups standardised, where that is cheap; or those named.
     """
     asked = dict(asked or {})
     _check_names(asked)
     given = _Asked(asked, frozenset(elements), rules, frozenset(moved))
     model = _with_parts(graph, data, _searched(graph, data, given), given)
-    return with_collapsed(model, collapse, approximate=approximate) if collapse else model
+    if collapse:
+        model = with_collapsed(model, collapse, approximate=approximate)
+    return with_interwoven(model, interweave, collapse)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

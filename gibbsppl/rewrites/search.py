@@ -21,6 +21,7 @@ from gibbsppl.matching import NotConjugate
 from gibbsppl.rewrites.applied import Rewrite, applications
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.rewrites.parts import Part
+from gibbsppl.rewrites.recentring import Interwoven
 from gibbsppl.rewrites.rows import Rule
 from gibbsppl.signs import NONNEGATIVE, sign_of
 
@@ -47,7 +48,7 @@ class Rewritten:
 
     ``branches`` come after the stages: each has an auxiliary variable of its own for one variable,
     in a graph without those of other branches. ``parts`` are arrays that stand for positions of
-    others.
+    others. ``interwoven`` is what is drawn once more, each in a stage after what is drawn there.
     """
 
     graph: Graph
@@ -56,6 +57,7 @@ class Rewritten:
     stages: tuple[Stage, ...]
     branches: tuple[Stage, ...] = ()
     parts: tuple[Part, ...] = ()
+    interwoven: tuple[Interwoven, ...] = ()
 
     @property
     def qualities(self) -> dict[str, int]:

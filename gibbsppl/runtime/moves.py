@@ -70,11 +70,13 @@ def slice_batch(
     width: Width,
     lower: Any = -np.inf,
     upper: Any = np.inf,
-) -> NDArray[np.float64]:
+) -> Any:
     """A slice move of every element at once; the elements are independent given the rest.
 
-    ``log_density`` maps an array like ``x`` to one log density per element.
+    ``log_density`` maps an array like ``x`` to one log density per element; a number to a number.
     """
+    if np.ndim(x) == 0:
+        return _slice_one(rng, float(x), log_density, width, float(lower), float(upper))
     x = np.asarray(x, dtype=float)
     level = np.asarray(log_density(x)) - rng.standard_exponential(x.shape)
     if not np.all(level > -np.inf):
@@ -92,7 +94,51 @@ def slice_batch(
         stuck = active & (right - left <= 4 * np.spacing(np.abs(x)))
         active &= ~stuck
     width.learn(np.abs(new - x))
-    return new[()]  # type: ignore[no-any-return]
+    return new
+
+
+def _slice_one(
+    rng: np.random.Generator,
+    x: float,
+    log_density: LogDensity,
+    width: Width,
+    lower: float,
+    upper: float,
+) -> float:
+    """A slice move of one number: arrays of one element would cost several times as much."""
+
+    def at(value: float) -> float:
+        # (Python's own numbers raise where NumPy's overflow)
+        try:
+            return float(log_density(value))
+        except (ArithmeticError, TypeError):
+            return float(log_density(np.float64(value)))
+
+    level, size = at(x) - rng.standard_exponential(), float(width.value)
+    if not level > -np.inf:
+        raise RunError("slice: the current value has no finite log density.")
+    left = x - size * rng.random()
+    right = left + size
+    steps = int(STEPS_OUT * rng.random())
+    for _ in range(steps):
+        if not (left > lower and at(left) >= level):
+            break
+        left -= size
+    for _ in range(STEPS_OUT - 1 - steps):
+        if not (right < upper and at(right) >= level):
+            break
+        right += size
+    left, right, new = max(left, lower), min(right, upper), x
+    # An interval that has shrunk to nothing holds the current value alone.
+    while right - left > 4 * np.spacing(abs(x)):
+        candidate = left + (right - left) * rng.random()
+        if at(candidate) >= level:
+            new = candidate
+            break
+        left, right = (candidate, right) if candidate < x else (left, candidate)
+    if width.adapting:
+        width.learn(np.asarray(abs(new - x)))
+    return new
 
 
 def _stepped_out(
@@ -145,8 +191,8 @@ def slice_integers(
         whole = np.floor(v)
         return log_density(whole.astype(np.intp) if are_labels else whole)
 
-    new = slice_batch(rng, real, of_real, width, lower, np.add(upper, 1.0))
-    return np.floor(new).astype(np.intp)[()]
+    new: Any = slice_batch(rng, real, of_real, width, lower, np.add(upper, 1.0))
+    return np.asarray(np.floor(new)).astype(np.intp)[()]
 
 
 def slice_part(

@@ -68,6 +68,10 @@ def truncated_normal(
     rng: Generator, eta_1: Any, eta_2: Any, lower: Any, upper: Any, size: Size
 ) -> Any:
     """Draws with log density ``eta_1 x + eta_2 x**2``; ``eta_2`` may be 0."""
+    if not size and eta_2 < 0.0:
+        x = _normal_one(rng, float(eta_1), float(eta_2), *interval_one(lower, upper, -math.inf))
+        if x is not None:
+            return x
 
     def cut(eta_1: Array, eta_2: Array, lower: Array, upper: Array) -> Array:
         require(eta_2 <= 0.0, "eta_2 <= 0", eta_2)
@@ -95,8 +99,29 @@ def truncated_normal(
         slope = np.where(centre == mean, 0.0, eta_1 + 2.0 * eta_2 * centre)
         return centre + quadratic(rng, slope, -eta_2, lower - centre, upper - centre)
 
-    plain = draws.normal if draws.least(np.negative(eta_2)) > 0.0 else None
+    plain = draws.normal if size and draws.least(np.negative(eta_2)) > 0.0 else None
     return first_plain(rng, plain, cut, (eta_1, eta_2), interval(size, lower, upper), size)
+
+
+def _normal_one(
+    rng: Generator, eta_1: float, eta_2: float, lower: float, upper: float
+) -> float | None:
+    """One such draw, in plain numbers; none where the distribution function has no digits."""
+    x = draws.normal(rng, eta_1, eta_2, ())
+    if lower < x < upper:
+        return float(x)
+    mean, sd = -0.5 * eta_1 / eta_2, math.sqrt(-0.5 / eta_2)
+    sign = -1.0 if lower - mean < mean - upper else 1.0
+    near = (lower - mean if sign > 0.0 else mean - upper) / sd
+    far = (upper - mean if sign > 0.0 else mean - lower) / sd
+    if not near < DEEP:
+        return None
+    top = float(log_ndtr(-near))
+    drop = top - float(log_ndtr(-far))
+    if not drop > NARROW:
+        return None
+    x = mean - sign * sd * float(ndtri_exp(top + math.log1p(rng.random() * math.expm1(-drop))))
+    return between_one(x, lower, upper)
 
 
 def truncated_half_normal(rng: Generator, eta_1: Any, lower: Any, upper: Any, size: Size) -> Any:

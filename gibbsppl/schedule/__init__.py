@@ -1,6 +1,6 @@
 """The plan of a sweep: which step draws what, in which order, from which natural parameters."""
 
-from gibbsppl.schedule.choices import Control, check_kernels, functions_of
+from gibbsppl.schedule.choices import Control, check_kernels, functions_of, interwoven_if
 from gibbsppl.schedule.joint import Blocks, blocks_of, check_names
 from gibbsppl.schedule.plan import plan, planned
 from gibbsppl.schedule.steps import (
@@ -37,6 +37,7 @@ __all__ = [
     "check_kernels",
     "check_names",
     "functions_of",
+    "interwoven_if",
     "plan",
     "planned",
 ]

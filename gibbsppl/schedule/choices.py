@@ -7,7 +7,7 @@ kernel does not apply to that variable, and what does.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any, assert_never
@@ -66,6 +66,18 @@ class Control:
         """The variables whose kernel needs no closed form."""
         kernels = self.kernels.items()
         return frozenset(n for n, k in kernels if not isinstance(k, OverRelaxed))
+
+
+def interwoven_if(asked: bool | Sequence[str], control: Control) -> bool | Sequence[str]:
+    """What is drawn once more with its group standardised: nothing where steps come at random."""
+    if control.scan == "systematic":
+        return asked
+    if not isinstance(asked, bool):
+        raise CompileError(
+            f"interweave: found {', '.join(asked)}, but with scan={control.scan!r} steps are drawn "
+            "one by one, in an order of their own; leave scan= out, or interweave= out."
+        )
+    return False
 
 
 def chosen(

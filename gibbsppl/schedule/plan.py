@@ -20,6 +20,7 @@ from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.schedule.by_colour import with_colours
 from gibbsppl.schedule.chains import with_chains
 from gibbsppl.schedule.choices import Control, chosen
+from gibbsppl.schedule.interwoven import interwoven_by_name, wanted
 from gibbsppl.schedule.joint import Blocks, bounds, check_names, joined
 from gibbsppl.schedule.maker import Maker
 from gibbsppl.schedule.order import check_exact, controlled
@@ -55,7 +56,7 @@ def planned(model: Rewritten, *, exact: bool = False, control: Control | None = 
     control = control or Control(blocks=Blocks(joined=False))
     steps: list[Step] = []
     graphs: list[Graph] = []
-    for stage in (*model.stages, *model.branches):
+    for n, stage in enumerate((*model.stages, *model.branches)):
         maker = Maker(stage.graph)
         own = [d for d in stage.derived if d.statement in stage.auxiliary]
         rest = [d for d in stage.derived if d.statement not in stage.auxiliary]
@@ -65,9 +66,20 @@ def planned(model: Rewritten, *, exact: bool = False, control: Control | None = 
             for d in ordered
         )
         graphs += [stage.graph] * len(ordered)
+        for more in wanted(model, n, steps, exact=exact):
+            if not {more.variable, more.group} & set(control.kernels):
+                steps.append(Maker(more.graph).step(more.derived))
+                graphs.append(more.graph)
     coloured, tables = with_colours(steps, graphs, model.data)
     schedule = Schedule(
-        model.graph, coloured, tuple(graphs), model.rewrites, model.parts, _passing(model), tables
+        model.graph,
+        coloured,
+        tuple(graphs),
+        model.rewrites,
+        model.parts,
+        _passing(model),
+        tables,
+        interwoven=interwoven_by_name(model, steps),
     )
     schedule = controlled(schedule, control)
     if exact:

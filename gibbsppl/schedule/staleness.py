@@ -22,6 +22,7 @@ from gibbsppl.matching import Conditional, NotConjugate
 from gibbsppl.pieces import Piece
 from gibbsppl.quadratic import Quadratic
 from gibbsppl.rewrites.collapsing import Scan
+from gibbsppl.rewrites.recentring import Recentred
 from gibbsppl.schedule.steps import BlockDraw, ExactDraw, Move, ScanDraw, Schedule, Step
 
 
@@ -51,7 +52,9 @@ def stale_from(
     stale = dict(stale) if isinstance(stale, Mapping) else dict.fromkeys(stale, "another variable")
     every = _every(schedule)
     for step, graph in ((schedule.steps[j], schedule.graphs[j]) for j in steps):
-        drawn = step.variables
+        stands_for = schedule.recentred(step)
+        # (what moves along with a draw is read before it)
+        drawn = () if stands_for else step.variables
         if is_from_current(step) and (own := sorted(set(drawn) & set(stale))):
             raise CompileError(
                 f"{step.name}: it is moved from its current value, which is stale: {stale[own[0]]} "
@@ -59,7 +62,8 @@ def stale_from(
                 f"{own[0]} given the new {stale[own[0]]} makes it fresh. Leave {own[0]} out of "
                 "kernels= and blocks=, or out of collapse=."
             )
-        read = (_read(step, graph) & set(stale)) - set(drawn)
+        every_read = _read(step, graph) | _read_by(stands_for)
+        read = (every_read & set(stale)) - set(drawn)
         if read:
             first = min(read)
             raise CompileError(
@@ -68,7 +72,8 @@ def stale_from(
                 f"drawn since. Draw {first} between {stale[first]} and {step.name}."
             )
         stale = {name: cause for name, cause in stale.items() if name not in drawn}
-        stale |= dict.fromkeys(every - _random(graph), drawn[0])
+        known = _random(graph) | {r.of for r in stands_for}
+        stale |= dict.fromkeys(every - known, schedule.drawn_by(step)[0])
     return stale
 
 
@@ -92,8 +97,14 @@ def read_by(schedule: Schedule, step: int) -> set[str]:
 
 
 def _every(schedule: Schedule) -> set[str]:
-    """The variables of all graphs."""
-    return _random(schedule.graph).union(*map(_random, schedule.graphs))
+    """The variables of all graphs, but for those that stand for others."""
+    standing = {r.name for i in schedule.interwoven.values() for r in i.recentred}
+    return _random(schedule.graph).union(*map(_random, schedule.graphs)) - standing
+
+
+def _read_by(changes: Iterable[Recentred]) -> set[str]:
+    """The arrays from which, and with which, those that stand for others are computed."""
+    return {x.array.name for r in changes for e in (r.forward, r.backward) for x in leaves_of(e)}
 
 
 def carried(schedule: Schedule) -> frozenset[str]:

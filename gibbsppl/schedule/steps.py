@@ -22,6 +22,7 @@ from gibbsppl.quadratic import Quadratic
 from gibbsppl.rewrites import Rewrite
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.rewrites.parts import Part
+from gibbsppl.rewrites.recentring import Interwoven, Recentred
 
 Kind = Literal["exact", "block", "joint", "finite", "chain", "concave", "move", "scan"]
 
@@ -334,7 +335,8 @@ class Schedule:
     the model, which its program reads. ``scan`` says how steps follow one
     another: in order, or by ``units`` (each the positions of steps that stay together), of which a
     random scan draws as many as there are, with probabilities in proportion to ``weights`` (none:
-    all equal), and a symmetric one takes all forwards and then backwards.
+    all equal), and a symmetric one takes all forwards and then backwards. ``interwoven`` are, by
+    name, the steps in whose graphs arrays stand for others: computed before the draw, undone after.
     """
 
     graph: Graph
@@ -347,6 +349,7 @@ class Schedule:
     scan: str = "systematic"
     units: tuple[tuple[int, ...], ...] = ()
     weights: tuple[float, ...] = ()
+    interwoven: Mapping[str, Interwoven] = field(default_factory=dict)
 
     @property
     def whole(self) -> Graph:
@@ -369,13 +372,32 @@ class Schedule:
 
     @property
     def fallbacks(self) -> tuple[Move, ...]:
-        """The moves that no user has asked for: there is no exact draw."""
-        return tuple(s for s in self.steps if isinstance(s, Move) and s.asked is None)
+        """The moves that no user has asked for: there is no exact draw.
+
+        A move beside an exact draw is none.
+        """
+        moves = (s for s in self.steps if isinstance(s, Move) and s.asked is None)
+        return tuple(m for m in moves if m.name not in self.interwoven)
 
     @property
     def asked(self) -> tuple[Move | ExactDraw | BlockDraw, ...]:
         """The steps that are no independent draws because the user asks for another kernel."""
         return tuple(s for s in self.steps if is_asked(s))
+
+    def recentred(self, step: Step) -> tuple[Recentred, ...]:
+        """The arrays that stand for others in the graph of a step."""
+        found = self.interwoven.get(step.name)
+        return () if found is None else found.recentred
+
+    def drawn_by(self, step: Step) -> tuple[str, ...]:
+        """The arrays of the model that a step draws: those of its statements."""
+        stands_for = {r.name: r.of for r in self.recentred(step)}
+        return tuple(stands_for.get(n, n) for n in step.variables)
+
+    def changed_by(self, step: Step) -> tuple[str, ...]:
+        """The arrays of the model that a step changes: what it draws, and what moves along."""
+        moved = (r.of for r in self.recentred(step))
+        return tuple(dict.fromkeys((*self.drawn_by(step), *moved)))
 
     def graph_of(self, step: Step) -> Graph:
         """The graph in which a step draws."""

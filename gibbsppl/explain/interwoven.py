@@ -1,0 +1,45 @@
+"""What a step that moves a group along holds fixed, and why that leaves the posterior as it is."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from gibbsppl.explain.columns import columns
+from gibbsppl.notation import Notation
+from gibbsppl.rewrites.recentring import Recentred
+from gibbsppl.schedule.steps import Schedule, Step
+
+SOURCE = "Y. Yu and X.-L. Meng (2011), Journal of Computational and Graphical Statistics 20"
+
+
+def interwoven_told(
+    step: Step, schedule: Schedule, notation: Notation
+) -> list[tuple[str, list[str]]]:
+    """The section on the arrays that stand for others in the graph of a step, if there are some."""
+    changes = schedule.recentred(step)
+    if not changes:
+        return []
+    drawn = schedule.drawn_by(step)[0]
+    rows = [row for r in changes for row in _change_told(r, notation)]
+    moved = ", ".join(n for n in schedule.changed_by(step) if n != drawn)
+    told = [
+        f"{drawn} is drawn given {moved} too, which is good where the data say much of {moved}.",
+        f"Here it is drawn once more, and {moved} moves along: good where they say little.",
+        *columns(rows),
+        "The density of what is new is that of what it stands for times the Jacobian.",
+        f"source: {SOURCE}",
+    ]
+    return [("The coordinates in which it is drawn", told)]
+
+
+def _change_told(change: Recentred, notation: Notation) -> list[tuple[str, str]]:
+    arrays = [a for a in change.backward.free_symbols if str(a) == change.name]
+    (leaf,) = (a[change.dims] for a in arrays)
+    of = f"{change.of}[{', '.join(d.name for d in change.dims)}]" if change.dims else change.of
+    x = sp.Dummy("x")
+    slope = sp.diff(change.backward.xreplace({leaf: x}), x).xreplace({x: leaf})
+    return [
+        ("before the draw", f"{leaf} = {notation.text(change.forward)}"),
+        ("after it", f"{of} = {notation.text(change.backward)}"),
+        ("Jacobian", notation.text(sp.Abs(slope))),
+    ]

@@ -1,0 +1,216 @@
+"""Interweaving: locations and scales drawn once more, with the standardised groups held fixed.
+
+Where the data say little of each ``theta[j] ~ location + scale * eta[j]``, a sweep that draws theta
+given its location and scale, and these given theta, is slow: theta hardly moves without them. Drawn
+once more with eta held fixed, and theta moving along, they are free of that; and where the data say
+much of each theta the first draw is the good one. The two together are never worse than the better
+of them alone by more than their cost (Y. Yu and X.-L. Meng, 2011, "To center or not to center: that
+is not the question", Journal of Computational and Graphical Statistics 20; J. S. Liu and Y. N. Wu,
+1999, "Parameter expansion for data augmentation", Journal of the American Statistical Association
+94).
+
+Comes in: a `Rewritten` model. Goes out: the same with what is interwoven: each a non-centred graph
+(`gibbsppl.rewrites.recentring`) with the conditional that is drawn in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
+from math import prod
+
+import sympy as sp
+
+from gibbsppl.conditionals import conditional_of
+from gibbsppl.dependence import count_of
+from gibbsppl.errors import CompileError
+from gibbsppl.expressions import Expr, dims_of, leaves_of, mentions
+from gibbsppl.graph import Factor, Graph, Statement, fresh, said_by, size_of
+from gibbsppl.rewrites.recentring import (
+    Interwoven,
+    Recentred,
+    What,
+    is_recentrable,
+    location_and_scale,
+    on_log_scale,
+    recentred,
+)
+from gibbsppl.rewrites.search import CLOSED, CONCAVE, FALLBACK, Rewritten, quality_of
+
+# A group of which the data say much is drawn well as it is: a sweep then costs up to three times as
+# much for nothing. Where each element of a group is read more often than this, nothing is
+# interwoven unless it is asked for (docs/rewrites.md has the measurements).
+MOST_READ = 4
+# The elements of a group for each element of a scale, or a location, that they share.
+LEAST_SHARED = 2
+
+
+def with_interwoven(
+    model: Rewritten, asked: bool | Collection[str], skipped: Collection[str] = ()
+) -> Rewritten:
+    """The model with locations and scales drawn once more: where it is cheap, or those asked for.
+
+    ``skipped`` names variables that are integrated out of some draws.
+    """
+    if asked is False:
+        return model
+    names = None if asked is True else frozenset(asked)
+    graph = model.stages[0].graph
+    _check_names(graph, names or ())
+    # (what a scan integrates out is right again in the last stage alone)
+    stages = range(len(model.stages)) if not skipped else range(len(model.stages))[-1:]
+    found: list[Interwoven] = []
+    for group in graph.latent:
+        if is_recentrable(graph, group) and group.target.array.name not in skipped:
+            moving = _moving(graph, group, names)
+            pairs = [p for p in moving if p[0].target.array.name not in skipped]
+            found += _of_group(model, stages, group, pairs, names is not None, found)
+    missing = sorted((names or frozenset()) - {f.variable for f in found})
+    if missing:
+        raise CompileError(_nothing_found(missing[0]))
+    return replace(model, interwoven=tuple(found))
+
+
+def _moving(
+    graph: Graph, group: Statement, names: frozenset[str] | None
+) -> Iterator[tuple[Statement, What]]:
+    """The locations and scales that may be drawn with a group held fixed, locations first."""
+    location, scale = location_and_scale(group)
+    told: tuple[tuple[What, Expr, Expr], ...] = (
+        ("location", location, scale),
+        ("scale", scale, sp.S.Zero),
+    )
+    for what, read, not_read in told:
+        for variable in graph.latent:
+            name = variable.target.array.name
+            if mentions(read, (name,)) and not mentions(not_read, (name,)):
+                wanted = name in names if names is not None else _is_worth(graph, group, variable)
+                if variable.support.kind == "real" and wanted:
+                    yield variable, what
+
+
+def _of_group(
+    model: Rewritten,
+    stages: Iterable[int],
+    group: Statement,
+    moving: Iterable[tuple[Statement, What]],
+    asked: bool,
+    before: Collection[Interwoven],
+) -> list[Interwoven]:
+    """The locations and scales of a group, all with the same array held fixed if there are both."""
+    good: list[tuple[Statement, Interwoven]] = []
+    for variable, what in moving:
+        made = [m for n in stages if (m := _made(model, n, group, variable, what, what, before))]
+        if found := [m for m in made if asked or _is_cheap(m)]:
+            good.append((variable, _best(found)))
+    held: What = "scale" if any(best.what == "scale" for _, best in good) else "location"
+    found = []
+    for variable, best in sorted(good, key=lambda pair: pair[1].stage):
+        same, known = best.what == held, (*before, *found)
+        m = best if same else _made(model, best.stage, group, variable, best.what, held, known)
+        found += [m] if m is not None else []
+    return found
+
+
+def _is_worth(graph: Graph, group: Statement, variable: Statement) -> bool:
+    """Whether elements of a group share a location or scale, and are seldom read by other factors.
+
+    (What has no location, a Gamma with its rate, gains nothing where it was measured.)
+    """
+    row, size = group.family.location_scale, count_of(graph, group)
+    shared = size >= LEAST_SHARED * count_of(graph, variable)
+    readers = (f for f in graph.factors_of(group.target.array) if f.name != group.name)
+    read = sum(_times_read(graph, f, group.target.array.name) for f in readers)
+    return row is not None and row.location is not None and shared and read <= MOST_READ * size
+
+
+def _times_read(graph: Graph, factor: Factor, name: str) -> int:
+    """How many elements of an array all terms of a factor read."""
+    own = {r.dim for r in factor.over}
+    found = 0
+    for leaf in (a for e in said_by(factor) for a in leaves_of(e, (name,))):
+        summed = {d for i in leaf.indices for d in dims_of(i)} - own
+        terms = prod(len(r) for r in factor.over)
+        found = max(found, terms * prod(size_of(d, graph.sizes) for d in summed))
+    return found
+
+
+def _made(
+    model: Rewritten,
+    stage: int,
+    group: Statement,
+    variable: Statement,
+    what: What,
+    held: What,
+    before: Collection[Interwoven],
+) -> Interwoven | None:
+    """A variable with its conditional given the standardised group, in the graph of a stage."""
+    graph, taken = model.stages[stage].graph, _names(model, before)
+    own = next((s for s in graph.statements if s.name == group.name), None)
+    if own is None or not is_recentrable(graph, own):
+        return None
+    array, name = group.target.array.name, variable.target.array.name
+    first = recentred(graph, own, f"{array}_eta", held)
+    known = [i.recentred[0] for i in before if i.stage == stage]
+    if first is not None and first.recentred not in known and first.recentred.name in taken:
+        first = recentred(graph, own, fresh(f"{array}_eta", taken), held)
+    if first is None:
+        return None
+    called = fresh(f"{name}_with_{array}", taken)
+    changes: tuple[Recentred, ...] = (first.recentred,)
+    there, statement = _renamed(first.graph, variable.name, called)
+    derived = conditional_of(there, statement, model.data)
+    if quality_of(derived) == FALLBACK and statement.support.lower == 0:
+        second = on_log_scale(there, statement, fresh(f"log_{name}", taken))
+        if second is not None:
+            there, changes = second.graph, (*changes, second.recentred)
+            derived = conditional_of(there, there.statement(called), model.data)
+    return Interwoven(name, array, what, graph, there, derived, changes, stage)
+
+
+def _renamed(graph: Graph, name: str, new: str) -> tuple[Graph, Statement]:
+    """The graph with another name for a statement: each step of a sweep has one of its own."""
+    made = replace(graph.statement(name), name=new)
+    statements = tuple(made if s.name == name else s for s in graph.statements)
+    return replace(graph, statements=statements), made
+
+
+def _names(model: Rewritten, found: Collection[Interwoven]) -> set[str]:
+    """The names of all arrays, statements and functions of the state."""
+    graphs = [s.graph for s in (*model.stages, *model.branches)] + [f.graph for f in found]
+    arrays = {n for g in graphs for n in g.variables}
+    said = {s.name for g in graphs for s in g.statements}
+    return arrays | said | {d.name for g in graphs for d in g.deterministics}
+
+
+def _is_cheap(made: Interwoven) -> bool:
+    """Whether a draw is worth its cost: a scale in one call, a location from a closed form."""
+    quality = quality_of(made.derived)
+    if made.what == "location":
+        return quality == CLOSED
+    return quality <= CONCAVE or (quality == FALLBACK and not made.derived.elements)
+
+
+def _best(made: Collection[Interwoven]) -> Interwoven:
+    """The best conditional; closed forms are those of the last stage, others of the first one."""
+    return min(
+        made,
+        key=lambda m: (q := quality_of(m.derived), -m.stage if q == CLOSED else m.stage),
+    )
+
+
+def _check_names(graph: Graph, names: Collection[str]) -> None:
+    latent = {s.target.array.name for s in graph.latent}
+    for name in names:
+        if name not in latent:
+            raise CompileError(
+                f"interweave: found {name!r}, expected latent variables of the model, among "
+                f"{', '.join(sorted(latent))}."
+            )
+
+
+def _nothing_found(name: str) -> str:
+    return (
+        f"interweave: {name} is no location or scale of a latent array of a location-scale family "
+        "that one statement draws whole, without truncation; leave it out."
+    )

@@ -1,0 +1,231 @@
+"""The non-centred graph: an array is replaced by a location and a scale times a standard array.
+
+Comes in: a graph, and a statement of a location-scale family, ``theta ~ location + scale * eta``.
+Goes out: the same density in other coordinates, with ``eta`` in place of ``theta``: what theta
+stands in reads ``location + scale * eta``, and ``eta`` has location 0 and scale 1. The Jacobian of
+the change is in its statement: the density of ``eta`` is that of ``theta`` times the scale.
+
+>>> from gibbsppl.families import FAMILIES
+>>> from gibbsppl.expressions import Array, Dim
+>>> from gibbsppl.graph import Graph, Statement, Range, Variable
+>>> j, mu, theta = Dim("j"), Array("mu")[()], Array("theta")
+>>> tau = Array("tau", positive=True)[()]
+>>> over, row = (Range(j, 0, 8),), FAMILIES["Normal"]
+>>> own = Statement("theta", theta[j], over, (), row, (("mu", mu), ("tau", tau)))
+>>> y = Statement("y", Array("y")[j], over, (), row, (("mu", theta[j]), ("tau", sp.S.One)))
+>>> graph = Graph("groups", {j: 8}, {"theta": Variable("theta", (j,), "random")}, (own, y))
+>>> print(recentred(graph, own, "theta_eta", "scale").graph)
+theta_eta[j] ~ Normal(mu=0, tau=1)
+y[j] ~ Normal(mu=mu + theta_eta[j]/sqrt(tau), tau=1)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import sympy as sp
+
+from gibbsppl.changes import LOG, Change
+from gibbsppl.conditionals import Derived
+from gibbsppl.expressions import (
+    Array,
+    Dim,
+    Expr,
+    Leaf,
+    mentions,
+    renamed_apart,
+    substitute,
+)
+from gibbsppl.graph import Censoring, Graph, Statement, said_by
+from gibbsppl.rewrites.applied import density_row
+
+# What is drawn while the standard array is held fixed: the location moves all elements alike, the
+# scale their distances from it.
+What = Literal["location", "scale"]
+
+
+@dataclass(frozen=True, slots=True)
+class Recentred:
+    """The array ``name`` that stands for the array ``of`` while another variable is drawn.
+
+    ``forward`` is its element as a function of that of ``of``, at ``dims``, and of other arrays;
+    ``backward`` is that of ``of`` again.
+    """
+
+    of: str
+    name: str
+    dims: tuple[Dim, ...]
+    forward: Expr
+    backward: Expr
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Uncentred:
+    """A graph in which an array stands for another one, and how the two are computed."""
+
+    graph: Graph
+    recentred: Recentred
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Interwoven:
+    """A location or a scale that is drawn once more, in a graph in which a group is recentred.
+
+    ``variable`` is its name in the model, ``group`` that of the array that moves along.
+    ``before`` is the graph that was recentred. ``recentred`` are the arrays that stand for others
+    meanwhile, in the order in which they are computed; ``stage`` is that of the sweep in which it
+    is drawn, after all others.
+    """
+
+    variable: str
+    group: str
+    what: What
+    before: Graph
+    graph: Graph
+    derived: Derived
+    recentred: tuple[Recentred, ...]
+    stage: int
+
+
+def is_recentrable(graph: Graph, statement: Statement) -> bool:
+    """Whether a statement draws its whole array from a location-scale family, as it is."""
+    name = statement.target.array.name
+    own = [s for s in graph.statements if s.target.array.name == name]
+    known = [c for c in graph.constants if c.target.array.name == name]
+    plain = statement.lower is None and statement.upper is None and not statement.censored
+    whole = {r.dim for r in statement.over if len(r) == graph.sizes[r.dim]}
+    arguments = [value for _, value in statement.arguments]
+    return (
+        statement.family.location_scale is not None
+        and statement.known == 0
+        and (len(own), len(known)) == (1, 0)
+        and plain
+        and whole == set(statement.target.indices)
+        and not any(mentions(value, (name,)) for value in arguments)
+    )
+
+
+def location_and_scale(statement: Statement) -> tuple[Expr, Expr]:
+    """The location and the scale of a statement of a location-scale family."""
+    row, arguments = statement.family.location_scale, dict(statement.arguments)
+    assert row is not None
+    location = sp.S.Zero if row.location is None else arguments[row.location]
+    return location, row.scale(**arguments)
+
+
+def recentred(graph: Graph, statement: Statement, name: str, what: What) -> Uncentred | None:
+    """The graph with ``name`` in place of the statement's array; None where that cannot be done.
+
+    For a ``location`` to be drawn, the new array is the distance from it; for a ``scale``, that
+    distance in units of the scale.
+    """
+    row = statement.family.location_scale
+    assert row is not None
+    location, scale = location_and_scale(statement)
+    arguments = dict(statement.arguments)
+    if row.location is not None:
+        arguments[row.location] = sp.S.Zero
+    if what == "scale":
+        arguments |= row.unit
+    else:
+        scale = sp.S.One
+    old = statement.target
+    kind = {"positive": True} if old.array.is_positive else {"real": True}
+    new = Array(name, **kind)[old.indices]
+    own = replace(statement, name=name, target=new, arguments=tuple(arguments.items()))
+    forward, backward = (old - location) / scale, location + scale * new
+    change = Recentred(old.array.name, name, old.indices, forward, backward)
+    return _with(graph, statement, own, change)
+
+
+def on_log_scale(graph: Graph, statement: Statement, name: str) -> Uncentred | None:
+    """The graph with the logarithm of a statement's positive array in place of it."""
+    old = statement.target
+    new = Array(name, real=True)[old.indices]
+    change = Change(LOG)
+    support = change.mapped(statement.support)
+    own = replace(
+        statement,
+        target=new,
+        family=density_row(support),
+        arguments=(("log", statement.log_density + change.log_jacobian(change.forward(old))),),
+        lower=None,
+        upper=None,
+    )
+    forward, backward = change.forward(old), change.backward(new)
+    made = Recentred(old.array.name, name, old.indices, forward, backward)
+    return _with(graph, statement, own, made)
+
+
+def _with(graph: Graph, old: Statement, own: Statement, change: Recentred) -> Uncentred | None:
+    """The graph with another statement for an array, whose readers read it changed."""
+    reader = _Reader(change)
+    variable = graph.variables[change.of]
+    variables = {n: v for n, v in graph.variables.items() if n != change.of}
+    variables[change.name] = replace(variable, name=change.name)
+    made = replace(
+        graph,
+        variables=variables,
+        statements=tuple(
+            reader.of_statement(own if s is old else s) for s in graph.statements
+        ),
+        potentials=tuple(
+            replace(p, log_density=reader.read(p.log_density)) for p in graph.potentials
+        ),
+        deterministics=tuple(
+            replace(d, value=reader.read(d.value)) for d in graph.deterministics
+        ),
+    )
+    # (bounds that are set by the array are no arguments, and are not rewritten)
+    left = [f for f in made.factors if any(mentions(e, (change.of,)) for e in said_by(f))]
+    return None if left else Uncentred(made, change)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Reads expressions of an array as expressions of the one that stands for it."""
+
+    change: Recentred
+
+    def of_statement(self, statement: Statement) -> Statement:
+        """The statement with what it reads rewritten."""
+
+        def optional(bound: Expr | None) -> Expr | None:
+            return None if bound is None else self.read(bound)
+
+        return replace(
+            statement,
+            arguments=tuple((n, self.read(e)) for n, e in statement.arguments),
+            lower=optional(statement.lower),
+            upper=optional(statement.upper),
+            censored=tuple(
+                Censoring(self.read(c.where), optional(c.lower), optional(c.upper))
+                for c in statement.censored
+            ),
+        )
+
+    def read(self, expr: Expr, bound: frozenset[Dim] = frozenset()) -> Expr:
+        """The expression; ``bound`` are the dims of the sums that it stands in."""
+        expr = sp.sympify(expr)
+        if not mentions(expr, (self.change.of,)):
+            return expr
+        if isinstance(expr, Leaf):
+            indices = tuple(self.read(i, bound) for i in expr.indices)
+            if expr.array.name != self.change.of:
+                return expr.func(expr.array, *indices)
+            return self._element(indices, bound)
+        inside = bound | frozenset(getattr(expr, "bound", ()))
+        return expr.func(
+            *(self.read(a, inside) if isinstance(a, sp.Expr) else a for a in expr.args)
+        )
+
+    def _element(self, indices: tuple[Expr, ...], bound: frozenset[Dim]) -> Expr:
+        """What an element of the array is, its own sums with dims that nothing else has."""
+        dims = bound.union(*(i.atoms(Dim) for i in indices))
+        apart = renamed_apart(self.change.backward, dims)
+        at: Mapping[Expr, Expr] = {
+            d: i for d, i in zip(self.change.dims, indices, strict=True) if d != i
+        }
+        return substitute(apart, at)

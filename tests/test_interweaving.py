@@ -1,0 +1,472 @@
+"""Interweaving: locations and scales drawn once more with their groups standardised."""
+
+import re
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+import sympy as sp
+from scipy import stats
+
+import gibbsppl as gp
+from gibbsppl.backends.program import load
+from gibbsppl.checks.geweke import geweke
+from gibbsppl.checks.ratio import verify
+from gibbsppl.density import log_joint
+from gibbsppl.diagnostics import mcse_mean
+from gibbsppl.errors import CompileError
+from gibbsppl.evaluation import evaluate
+from gibbsppl.expressions import Array
+from gibbsppl.families import FAMILIES
+from gibbsppl.forward import simulate
+from gibbsppl.rewrites.interweaving import MOST_READ
+from gibbsppl.rewrites.recentring import is_recentrable, recentred
+from gibbsppl.schedule.interwoven import put_together, taken_apart
+from gibbsppl.schedule.staleness import check_fresh
+from models import bayesian_lasso, dyes, eight_schools, horseshoe, rats, seeds
+
+LEVEL = 1e-3
+Y = (0.3, -1.1, 0.7, 1.9)
+
+
+# ---- models ----------------------------------------------------------------------------------
+
+
+def groups(family=gp.Normal, scale="sigma", sees=gp.Normal, prior=None):
+    """A group of any family with a location and a scale, seen with noise."""
+    with gp.Model(coords={"g": 4}) as m:
+        mu = gp.Normal("mu", 0, tau=1)
+        sd = gp.Gamma("sd", 3, rate=2) if prior is None else prior("sd")
+        more = {"nu": 5} if family is gp.StudentT else {}
+        theta = family("theta", mu=mu, **{scale: sd}, **more, dims="g")
+        sees("y", theta, 1, dims="g", observed=Y) if sees is gp.Cauchy else sees(
+            "y", theta, tau=1, dims="g", observed=Y
+        )
+    return m
+
+
+def through_an_index():
+    """A group read through an index, with a scale for each of two kinds of its elements."""
+    with gp.Model(coords={"i": 6, "g": 4, "kind": 2}) as m:
+        of = gp.Index("of", [0, 1, 1, 2, 3, 3], of="g", dims="i")
+        kind = gp.Index("kind_of", [0, 0, 1, 1], of="kind", dims="g")
+        mu = gp.Normal("mu", 0, tau=1, dims="kind")
+        tau = gp.Gamma("tau", 3, rate=2, dims="kind")
+        theta = gp.Normal("theta", mu[kind], tau=tau[kind], dims="g")
+        gp.Normal("y", theta[of], tau=1, dims="i", observed=[0.3, -1, 2, 0.1, 1, -0.4])
+    return m
+
+
+def nested():
+    """A group whose elements are the locations of another group, of the same scale."""
+    with gp.Model(coords={"g": 3, "h": 2}) as m:
+        mu = gp.Normal("mu", 0, tau=1)
+        sd = gp.Gamma("sd", 3, rate=2)
+        a = gp.Normal("a", mu, sigma=sd, dims="g")
+        b = gp.Normal("b", a, sigma=sd, dims=("g", "h"))
+        gp.Normal("y", b, tau=1, dims=("g", "h"), observed=[[1, 0], [2, -1], [0, 1]])
+    return m
+
+
+def regression():
+    """A group whose location is a regression, read in a sum."""
+    with gp.Model(coords={"g": 4, "j": 2}) as m:
+        x = gp.Data("x", [[1, 0.5], [1, -1], [1, 2], [1, 0.3]], dims=("g", "j"))
+        b = gp.Normal("b", 0, tau=1, dims="j")
+        sd = gp.Uniform("sd", 0, 3)
+        theta = gp.Normal("theta", x @ b, sigma=sd, dims="g")
+        gp.Normal("y", theta, tau=1, dims="g", observed=Y)
+        gp.Normal("total", theta.sum("g"), tau=1, observed=1.0)
+    return m
+
+
+def counts():
+    """A group in a rate: no closed form for anything but the location."""
+    with gp.Model(coords={"g": 4}) as m:
+        mu = gp.Normal("mu", 0, tau=1)
+        tau = gp.Gamma("tau", 3, rate=2)
+        theta = gp.Normal("theta", mu, tau=tau, dims="g")
+        gp.Poisson("n", gp.exp(theta), dims="g", observed=[1, 0, 3, 2])
+    return m
+
+
+SMALL_SCHOOLS = {
+    "effects": (1, 0, 3),
+    "standard_errors": (1.5, 0.5, 1),
+    "mean_precision": 0.5,
+}
+SCALE = {"shape": 3, "rate": 2}
+
+
+def schools():
+    return eight_schools.model(**SMALL_SCHOOLS, **SCALE)
+
+
+def schools_of_uniform_sd():
+    return eight_schools.model(**SMALL_SCHOOLS, sd_prior="uniform", sd_upper=3)
+
+
+def plates():
+    return seeds.model((1, 0, 2, 3), (2, 3, 2, 4), (0, 0, 1, 1), (0, 1, 0, 1), precision=1, **SCALE)
+
+
+def batches():
+    return dyes.model(np.ones((3, 2)), mean_precision=0.5, **SCALE)
+
+
+MODELS = {
+    "schools": (schools, ("mu", "tau")),
+    "schools of uniform sd": (schools_of_uniform_sd, ("mu", "sd")),
+    "Student-t": (lambda: groups(gp.StudentT), ("mu", "sd")),
+    "Laplace": (lambda: groups(gp.Laplace, "scale"), ("mu", "sd")),
+    "Cauchy": (lambda: groups(gp.Cauchy, "scale"), ("mu", "sd")),
+    "through an index": (through_an_index, ("mu", "tau")),
+    "nested": (nested, ("mu", "sd")),
+    "regression": (regression, ("b", "sd")),
+    "counts": (counts, ("mu", "tau")),
+    "plates": (plates, ("tau",)),
+    "batches": (batches, ("theta", "tau_between")),
+}
+
+
+@cache
+def compiled(name):
+    model, names = MODELS[name]
+    return gp.compile(model(), interweave=names)
+
+
+# ---- facts of families -----------------------------------------------------------------------
+
+LOCATION_SCALE = [n for n, row in FAMILIES.items() if row.location_scale is not None]
+
+
+@pytest.mark.parametrize("name", LOCATION_SCALE)
+def test_a_row_has_the_distribution_of_a_location_and_a_scale_times_its_standard_one(name):
+    row = FAMILIES[name]
+    values = dict(zip(row.parameters, map(sp.Rational, ("0.7", "1.3", "0.4")), strict=False))
+    values |= {"mu": sp.Rational("0.3")} if "mu" in row.parameters else {}
+    fact = row.location_scale
+    location = values[fact.location] if fact.location else sp.S.Zero
+    scale = fact.scale(**values)
+    standard = values | fact.unit | ({fact.location: sp.S.Zero} if fact.location else {})
+    x = Array("x", **({"real": True} if fact.location else {"positive": True}))[()]
+
+    own = row.log_density(x, (), **values)
+    of_standard = row.log_density((x - location) / scale, (), **standard) - sp.log(scale)
+    for at in (0.2, 0.9, 3.7):
+        found = [float(evaluate(e, (), {"x": at}, {})) for e in (own, of_standard)]
+        assert found[0] == pytest.approx(found[1], rel=1e-12)
+
+
+def test_families_of_real_values_and_of_positive_ones_are_among_them():
+    assert {"Normal", "StudentT", "Laplace", "Gamma", "HalfCauchy"} <= set(LOCATION_SCALE)
+
+
+# ---- the non-centred graph -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("what", ["location", "scale"])
+@pytest.mark.parametrize("name", MODELS)
+def test_the_density_of_the_new_graph_is_the_old_one_times_the_jacobian(name, what):
+    model = MODELS[name][0]()
+    graph, rng = model.graph, np.random.default_rng(3)
+    values = {**model.data, **simulate(rng, graph, model.data, observed=False)}
+    for group in (s for s in graph.latent if is_recentrable(graph, s)):
+        made = recentred(graph, group, "new", what)
+        apart = taken_apart((made.recentred,), values, graph.sizes)
+        assert made.recentred.of not in made.graph.variables
+        back = put_together((made.recentred,), apart, graph.sizes)
+        moved = {**apart, "new": apart["new"] + 1}
+        other = put_together((made.recentred,), moved, graph.sizes)
+        name_of = made.recentred.of
+        # (linear in the new array: its slope is a difference)
+        slope = np.log(np.abs(other[name_of] - back[name_of])).sum()
+
+        np.testing.assert_allclose(back[name_of], values[name_of], rtol=1e-12, atol=1e-12)
+        found = log_joint(made.graph, apart)
+        assert found == pytest.approx(log_joint(graph, values) + slope, rel=1e-9)
+
+
+# ---- exactness -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_each_step_has_the_joint_density_with_the_jacobian(name):
+    sampler = compiled(name)
+    found = sampler.verify()
+
+    assert set(MODELS[name][1]) == {i.variable for i in sampler.schedule.interwoven.values()}
+    assert found.passed, f"\n{found}"
+    moved = [r for r in found.rows if r.kind == "interwoven"]
+    assert len(moved) == len(sampler.schedule.interwoven)
+
+
+def failed(sampler, source=None, schedule=None):
+    schedule = schedule or sampler.schedule
+    found = verify(
+        sampler.graph,
+        load(source or sampler.source),
+        schedule.steps,
+        sampler.data,
+        graphs=schedule.graphs,
+        schedule=schedule,
+    )
+    return {r.step for r in found.rows if not r.passed}
+
+
+MOVED = {"mu_with_theta, theta moved", "tau_with_theta, theta moved"}
+BUGS = {
+    "the group is not put back": (r' {4}s\["theta"\] = theta_of.*\n', "", MOVED),
+    "eta is not held fixed": (
+        r'( {4}s\["log_tau"\] = runtime(?:.*\n){2})',
+        r"\1    s['theta_eta'] = theta_eta_of_theta(s, c)\n",
+        MOVED,
+    ),
+    "the scale is not put back": (r' {4}s\["tau"\] = tau_of.*\n', "", MOVED),
+    "another scale": (r"mu \+ theta_eta / sqrt\(tau\)", "mu + theta_eta * sqrt(tau)", MOVED),
+    "another location": (
+        r"return sqrt\(tau\) \* \(theta - mu\)", "return sqrt(tau) * theta", MOVED
+    ),
+    "something is left in the state": (r' {4}del s\["theta_eta"\]\n', "", MOVED),
+    "the Jacobian of the logarithm is forgotten": (
+        r"eta_(\d) = 3  # from tau_with_theta",
+        r"eta_\1 = 2",
+        {"tau_with_theta", "tau_with_theta, theta moved"},
+    ),
+}
+
+
+@pytest.mark.parametrize("bug", BUGS)
+def test_a_planted_bug_is_found(bug):
+    pattern, wrong, steps = BUGS[bug]
+    sampler = compiled("schools")
+    source, count = re.subn(pattern, wrong, sampler.source)
+    assert count == 1, sampler.source
+    assert failed(sampler) == set()
+
+    assert failed(sampler, source) == steps
+
+
+def test_a_jacobian_that_is_forgotten_is_found_though_the_graph_agrees(monkeypatch):
+    """A standard array of another precision: conditional and new graph agree, and are wrong."""
+    fact = FAMILIES["Normal"].location_scale
+
+    def kept(graph, statement, name, what):
+        made = recentred(graph, statement, name, what)
+        own = made.graph.statement(name)
+        tau = dict(statement.arguments)["tau"]
+        wrong = replace(own, arguments=(("mu", sp.S.Zero), ("tau", tau)))
+        others = tuple(wrong if s is own else s for s in made.graph.statements)
+        return replace(made, graph=replace(made.graph, statements=others))
+
+    assert fact.unit == {"tau": 1}
+    monkeypatch.setattr("gibbsppl.rewrites.interweaving.recentred", kept)
+    sampler = gp.compile(schools(), interweave="tau")
+
+    assert failed(sampler) == {"tau_with_theta, theta moved"}
+
+
+# ---- sweeps ----------------------------------------------------------------------------------
+
+QUICK_REPLICATES, REPLICATES = 200, 1500
+
+
+def joint(name, source=None, replicates=QUICK_REPLICATES):
+    sampler = compiled(name)
+    return geweke(
+        np.random.default_rng(list(name.encode())),
+        sampler.graph,
+        sampler.data,
+        load(source) if source else sampler.program,
+        replicates=replicates,
+        sweeps=3,
+        level=LEVEL / len(MODELS),
+    )
+
+
+@pytest.mark.parametrize("name", ["schools of uniform sd"])
+def test_few_replicates_are_as_they_were(name):
+    found = joint(name)
+
+    assert found.passed, f"\n{found}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MODELS)
+def test_sweeps_leave_the_joint_distribution_as_it_is(name):
+    found = joint(name, replicates=REPLICATES)
+
+    assert found.passed, f"\n{found}"
+
+
+SPOILT = {
+    "schools": (r' {4}s\["theta"\] = theta_of.*\n', ""),
+    "schools of uniform sd": (r"return \(theta - mu\) / sd", "return (theta - mu) / (1 + sd)"),
+    "counts": (r' {4}s\["tau"\] = tau_of.*\n', r"    s['tau'] = 1.1 * tau_of_log_tau(s, c)\n"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SPOILT)
+def test_the_joint_distribution_finds_a_planted_bug(name):
+    source, count = re.subn(*SPOILT[name], compiled(name).source)
+    assert count == 1, source
+
+    assert not joint(name, source, replicates=REPLICATES).passed
+
+
+def test_few_replicates_find_a_scale_that_is_half_too_large():
+    source = compiled("schools").source
+    wrong = re.sub(r"return exp\(log_tau\)", "return 1.5 * exp(log_tau)", source)
+
+    assert not joint("schools", wrong).passed
+
+
+def test_the_posterior_is_that_of_the_reference():
+    sampler = gp.compile(eight_schools.model())
+    draws = sampler.sample(draws=4000, warmup=500, chains=2, seed=1, progress=False)
+    found = eight_schools.quantities(draws)
+    far = stats.norm.isf(LEVEL / len(found) / 2)
+    for name, values in found.items():
+        z = (float(values.mean()) - eight_schools.REFERENCE[name][0]) / float(mcse_mean(values))
+        assert abs(z) < far, name
+
+
+# ---- the plan --------------------------------------------------------------------------------
+
+
+def variables(model, **settings):
+    return [i.variable for i in gp.compile(model, **settings).schedule.interwoven.values()]
+
+
+def test_groups_that_are_seldom_read_are_interwoven():
+    assert variables(eight_schools.model()) == ["mu", "tau"]
+    assert variables(seeds.model()) == ["tau"]
+
+
+@pytest.mark.parametrize("model", [rats.model, dyes.model, horseshoe.model])
+def test_groups_that_are_often_read_are_not(model):
+    assert variables(model()) == []
+
+
+def test_the_number_of_times_that_a_group_is_read_decides():
+    def seen(times):
+        return dyes.model(np.zeros((3, times)), mean_precision=1, **SCALE)
+
+    assert variables(seen(MOST_READ)) == ["theta", "tau_between"]
+    assert variables(seen(MOST_READ + 1)) == []
+    assert variables(seen(MOST_READ + 1), interweave=["tau_between"]) == ["tau_between"]
+
+
+def test_a_sum_reads_each_of_its_elements():
+    with gp.Model(coords={"i": MOST_READ + 1, "j": 2}) as m:
+        x = gp.Data("x", np.ones((MOST_READ + 1, 2)), dims=("i", "j"))
+        tau = gp.Gamma("tau", 3, rate=2)
+        b = gp.Normal("b", 0, tau=tau, dims="j")
+        gp.Normal("y", x @ b, tau=1, dims="i", observed=np.zeros(MOST_READ + 1))
+
+    assert variables(m) == []
+
+
+def test_it_can_be_switched_off_or_asked_for():
+    model = eight_schools.model()
+
+    assert variables(model, interweave=False) == []
+    assert variables(model, interweave="tau") == ["tau"]
+    assert variables(horseshoe.model(), interweave=["overall"]) == ["overall"]
+    assert variables(bayesian_lasso.model(), interweave=["penalty"]) == ["penalty"]
+
+
+@pytest.mark.parametrize("model", [horseshoe, bayesian_lasso])
+def test_what_is_asked_for_in_a_regression_is_right(model):
+    name = {"horseshoe": "overall", "bayesian_lasso": "penalty"}[model.__name__.split(".")[-1]]
+
+    assert gp.compile(model.model(), interweave=name).verify().passed
+
+
+def test_an_exact_sampler_has_no_slices():
+    sampler = gp.compile(eight_schools.model(), exact=True)
+
+    assert [i.variable for i in sampler.schedule.interwoven.values()] == ["mu"]
+
+
+def test_what_cannot_be_interwoven_is_refused_by_name():
+    model = eight_schools.model()
+    with pytest.raises(CompileError, match=r"^interweave: found 'taus', expected latent variables"):
+        gp.compile(model, interweave="taus")
+    with pytest.raises(CompileError, match=r"^interweave: theta is no location or scale of"):
+        gp.compile(model, interweave="theta")
+    with pytest.raises(CompileError, match=r"^interweave: found 3, expected names"):
+        gp.compile(model, interweave=3)
+
+
+def test_a_truncated_group_is_left_alone():
+    with gp.Model(coords={"g": 4}) as m:
+        tau = gp.Gamma("tau", 3, rate=2)
+        theta = gp.Normal("theta", 0, tau=tau, dims="g", lower=-1)
+        gp.Normal("y", theta, tau=1, dims="g", observed=Y)
+
+    assert variables(m) == []
+
+
+def test_a_group_with_missing_elements_is_left_alone():
+    with gp.Model(coords={"g": 4}) as m:
+        tau = gp.Gamma("tau", 3, rate=2)
+        gp.Normal("y", 0, tau=tau, dims="g", observed=[1, 9, 0.5, 2], missing=9)
+
+    assert variables(m) == []
+
+
+# ---- staleness -------------------------------------------------------------------------------
+
+
+def test_a_step_that_moves_a_stale_group_is_refused():
+    """The group drawn after the step that moves it along, its scale drawn without it before."""
+    sampler = compiled("plates")
+    schedule = sampler.schedule
+    check_fresh(schedule)
+    step = schedule.step("tau_with_effect")
+    omega = schedule.graphs[-1]
+    # In the graph with the auxiliary variables these are not stale, and so may be read.
+    assert step.variables != schedule.changed_by(step)
+    assert schedule.changed_by(step) == ("tau", "effect")
+    assert "germinated_omega" in omega.variables
+    late = replace(
+        schedule,
+        steps=(*schedule.steps[1:], step),
+        graphs=(*schedule.graphs[1:], schedule.graph_of(step)),
+    )
+    with pytest.raises(CompileError, match=r"^germinated_omega: it is stale at the end of a sweep"):
+        check_fresh(late)
+
+
+# ---- what users see --------------------------------------------------------------------------
+
+
+def test_the_schedule_shows_what_is_held_fixed():
+    text = str(gp.compile(eight_schools.model(sd_prior="uniform")))
+
+    assert text.splitlines()[0].endswith("3 steps, all exact, and 2 interwoven")
+    assert "  interwoven, with theta_eta = (theta - mu)/sd held fixed, theta moving along:" in text
+
+
+def test_both_derivations_are_explained():
+    text = gp.compile(eight_schools.model()).explain("tau")
+
+    assert "tau | rest: Gamma\n" in text
+    assert "tau | rest: slice of log(tau), interwoven\n" in text
+    assert "theta[school] = mu + theta_eta[school]/sqrt(tau)" in text
+    assert text.count("def draw_mu_tau_with_theta") == 1
+
+
+def test_draws_have_the_variables_of_the_model_alone():
+    draws = compiled("schools").sample(draws=20, warmup=10, chains=1, seed=1, progress=False)
+
+    assert set(draws) == {"theta", "mu", "tau", "sd"}
+
+
+def test_a_comparison_tries_the_sampler_without():
+    found = compiled("schools").compare(draws=50, warmup=10)
+
+    assert "without interweaving" in {v.name for v in found.variants}
