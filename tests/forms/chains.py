@@ -183,7 +183,7 @@ FORMS = (
     ),
     Form(
         hidden_markov,
-        {"z[0]": "labels", "z[1:]": "each labels", "P": "Dirichlet", "mu": "Normal"},
+        {"z": "chain", "P": "Dirichlet", "mu": "Normal"},
     ),
     Form(regions_of_three_families, {"x[0]": "Normal", "x[1:3]": "slice", "x[3:]": "Normal"}),
     Form(partly_observed_walk, {"y[1:]": "each Normal", "tau": "Gamma"}),

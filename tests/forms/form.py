@@ -27,7 +27,7 @@ class Form:
 
 def word_of(step):
     """What a step does, in the words of the tables."""
-    unnamed = {"finite": "labels", "concave": "concave"}.get(step.kind, "")
+    unnamed = {"finite": "labels", "chain": "chain", "concave": "concave"}.get(step.kind, "")
     family = step.family.name if step.family else unnamed
     if isinstance(step, Move):
         family = step.kernel
@@ -37,7 +37,7 @@ def word_of(step):
 
 def words_of(schedule):
     """The words for all steps of a schedule, by name of the step."""
-    return {s.statement.name: word_of(s) for s in schedule.steps}
+    return {s.name: word_of(s) for s in schedule.steps}
 
 
 def numbers(*shape, seed=1):
