@@ -19,7 +19,7 @@ from gibbsppl.diagnostics import ess_bulk, r_hat
 from gibbsppl.errors import CompileError, RunError
 from gibbsppl.graph import Graph
 from gibbsppl.rewrites import PARTS, collapsible, possible
-from gibbsppl.schedule import Schedule
+from gibbsppl.schedule import JointDraw, Schedule
 
 Settings = Mapping[str, Any]
 
@@ -89,6 +89,10 @@ def variants_of(
         every[f'without "{rule}"'] = {"rewrites": {**now, rule: False}}
     if schedule.parts:
         every['without "parts"'] = {"rewrites": {**now, PARTS: False}}
+    if schedule.interwoven:
+        every["without interweaving"] = {"interweave": False}
+    if any(isinstance(s, JointDraw) for s in schedule.steps):
+        every["without joint draws"] = {"blocks": False}
     for r in possible(graph, data, schedule.rewrites):
         every[f'with "{r.rule.name}"'] = {"rewrites": {**now, r.rule.name: True}}
     for name in collapsible(graph, data):

@@ -29,22 +29,16 @@ from gibbsppl.draws import ACCEPTANCE, Draws
 from gibbsppl.errors import CompileError, RunError
 from gibbsppl.explain import explained, parts_told, schedule_text
 from gibbsppl.graph import Graph
-from gibbsppl.impossible import check_possible
-from gibbsppl.kernels import RandomScan, checked_scan, kernels_of
+from gibbsppl.kernels import RandomScan
 from gibbsppl.pilot import best_start
 from gibbsppl.propriety import check_proper, check_proper_as_usual
-from gibbsppl.rewrites import REWRITES, collapsible, possible, rewritten
+from gibbsppl.rewrites import collapsible, possible
 from gibbsppl.run import Chain, Seed, run, seed_sequence, streams
 from gibbsppl.schedule import (
-    Control,
     Schedule,
-    blocks_of,
-    check_kernels,
-    check_names,
     functions_of,
-    interwoven_if,
-    planned,
 )
+from gibbsppl.settings import checked_settings, scheduled
 
 if TYPE_CHECKING:
     from gibbsppl.language import Model
@@ -94,28 +88,17 @@ def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named
     """
     if not hasattr(model, "graph"):
         raise CompileError(f"compile: found {model!r}, expected a gp.Model.")
-    blocks_of(blocks)
-    if not isinstance(rewrites, Mapping | bool):
-        raise CompileError(
-            f"rewrites: found {rewrites!r}, expected a dict from names of rules to True or False, "
-            "or False for none."
-        )
-    if not isinstance(interweave, bool | str | Sequence):
-        raise CompileError(
-            f"interweave: found {interweave!r}, expected names of locations and scales, or True "
-            "(where that is cheap) or False (none)."
-        )
-    settings = {
-        "blocks": dict(blocks) if isinstance(blocks, Mapping) else blocks,
-        "rewrites": rewrites,
-        "collapse": (collapse,) if isinstance(collapse, str) else tuple(collapse),
-        "approximate": approximate,
-        "interweave": (interweave,) if isinstance(interweave, str) else interweave,
-        "exact": exact,
-        "order": (order,) if isinstance(order, str) else tuple(order),
-        "scan": checked_scan(scan),
-        "kernels": dict(kernels) if isinstance(kernels, Mapping) else kernels,
-    }
+    settings = checked_settings(
+        blocks=blocks,
+        rewrites=rewrites,
+        collapse=collapse,
+        approximate=approximate,
+        interweave=interweave,
+        exact=exact,
+        order=order,
+        scan=scan,
+        kernels=kernels,
+    )
     return _compiled(model.graph, model.data, dict(model.coords), settings)
 
 
@@ -123,30 +106,8 @@ def _compiled(
     graph: Graph, data: Mapping[str, Any], coords: Mapping[str, Any], settings: Settings
 ) -> Sampler:
     """The sampler of a graph, with settings as `compile` takes them."""
-    blocks, rewrites = blocks_of(settings["blocks"]), settings["rewrites"]
-    control = Control(
-        tuple(settings["order"]),
-        checked_scan(settings["scan"]),
-        kernels_of(settings["kernels"]),
-        blocks,
-    )
-    check_names(graph, blocks)
-    check_kernels(graph, control.kernels)
-    check_possible(graph, data)
-    augmented = rewritten(
-        graph,
-        data,
-        rewrites if isinstance(rewrites, Mapping) else {},
-        blocks.elements,
-        rules=REWRITES if rewrites is not False else (),
-        collapse=settings["collapse"],
-        approximate=settings["approximate"],
-        moved=control.moved,
-        interweave=interwoven_if(settings["interweave"], control),
-    )
-    schedule = planned(augmented, exact=settings["exact"], control=control)
+    schedule, known = scheduled(graph, data, settings)
     program = load(write_numpy(schedule), functions_of(schedule))
-    known = {**augmented.data, **schedule.tables}
     constants = program.prepare(known)
     return Sampler(graph, known, coords, schedule, program, constants, settings)
 

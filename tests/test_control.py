@@ -55,7 +55,7 @@ def schools(**more):
         tau = gp.Gamma("tau", 1, rate=50)
         theta = gp.Normal("theta", mu, tau=tau, dims="school")
         gp.Normal("y", theta, sigma=error, dims="school", observed=[28.0, 8.0, -3.0, 7.0])
-    return gp.compile(m, **{"blocks": False, **more})
+    return gp.compile(m, **{"blocks": False, "interweave": False, **more})
 
 
 def outliers(**more):

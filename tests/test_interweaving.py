@@ -27,6 +27,13 @@ from gibbsppl.schedule.staleness import check_fresh
 from models import bayesian_lasso, dyes, eight_schools, horseshoe, rats, seeds
 
 LEVEL = 1e-3
+
+
+def apart(model, **settings):
+    """A sampler that draws locations and groups apart, unless it is told otherwise."""
+    return gp.compile(model, **{"blocks": False, **settings})
+
+
 Y = (0.3, -1.1, 0.7, 1.9)
 
 
@@ -133,7 +140,7 @@ MODELS = {
 @cache
 def compiled(name):
     model, names = MODELS[name]
-    return gp.compile(model(), interweave=names)
+    return apart(model(), interweave=names)
 
 
 # ---- facts of families -----------------------------------------------------------------------
@@ -262,7 +269,7 @@ def test_a_jacobian_that_is_forgotten_is_found_though_the_graph_agrees(monkeypat
 
     assert fact.unit == {"tau": 1}
     monkeypatch.setattr("gibbsppl.rewrites.interweaving.recentred", kept)
-    sampler = gp.compile(schools(), interweave="tau")
+    sampler = apart(schools(), interweave="tau")
 
     assert failed(sampler) == {"tau_with_theta, theta moved"}
 
@@ -324,7 +331,7 @@ def test_few_replicates_find_a_scale_that_is_half_too_large():
 
 
 def test_the_posterior_is_that_of_the_reference():
-    sampler = gp.compile(eight_schools.model())
+    sampler = apart(eight_schools.model())
     draws = sampler.sample(draws=4000, warmup=500, chains=2, seed=1, progress=False)
     found = eight_schools.quantities(draws)
     far = stats.norm.isf(LEVEL / len(found) / 2)
@@ -337,7 +344,7 @@ def test_the_posterior_is_that_of_the_reference():
 
 
 def variables(model, **settings):
-    return [i.variable for i in gp.compile(model, **settings).schedule.interwoven.values()]
+    return [i.variable for i in apart(model, **settings).schedule.interwoven.values()]
 
 
 def test_groups_that_are_seldom_read_are_interwoven():
@@ -382,11 +389,11 @@ def test_it_can_be_switched_off_or_asked_for():
 def test_what_is_asked_for_in_a_regression_is_right(model):
     name = {"horseshoe": "overall", "bayesian_lasso": "penalty"}[model.__name__.split(".")[-1]]
 
-    assert gp.compile(model.model(), interweave=name).verify().passed
+    assert apart(model.model(), interweave=name).verify().passed
 
 
 def test_an_exact_sampler_has_no_slices():
-    sampler = gp.compile(eight_schools.model(), exact=True)
+    sampler = apart(eight_schools.model(), exact=True)
 
     assert [i.variable for i in sampler.schedule.interwoven.values()] == ["mu"]
 
@@ -394,11 +401,11 @@ def test_an_exact_sampler_has_no_slices():
 def test_what_cannot_be_interwoven_is_refused_by_name():
     model = eight_schools.model()
     with pytest.raises(CompileError, match=r"^interweave: found 'taus', expected latent variables"):
-        gp.compile(model, interweave="taus")
+        apart(model, interweave="taus")
     with pytest.raises(CompileError, match=r"^interweave: theta is no location or scale of"):
-        gp.compile(model, interweave="theta")
+        apart(model, interweave="theta")
     with pytest.raises(CompileError, match=r"^interweave: found 3, expected names"):
-        gp.compile(model, interweave=3)
+        apart(model, interweave=3)
 
 
 def test_a_truncated_group_is_left_alone():
@@ -445,14 +452,14 @@ def test_a_step_that_moves_a_stale_group_is_refused():
 
 
 def test_the_schedule_shows_what_is_held_fixed():
-    text = str(gp.compile(eight_schools.model(sd_prior="uniform")))
+    text = str(apart(eight_schools.model(sd_prior="uniform")))
 
     assert text.splitlines()[0].endswith("3 steps, all exact, and 2 interwoven")
     assert "  interwoven, with theta_eta = (theta - mu)/sd held fixed, theta moving along:" in text
 
 
 def test_both_derivations_are_explained():
-    text = gp.compile(eight_schools.model()).explain("tau")
+    text = apart(eight_schools.model()).explain("tau")
 
     assert "tau | rest: Gamma\n" in text
     assert "tau | rest: slice of log(tau), interwoven\n" in text

@@ -66,6 +66,7 @@ LAYERS = (
     ("moments",),
     ("step_moments",),
     ("predict", "comparison", "conditional_means"),
+    ("settings",),
     ("sampler",),
     ("cli",),
     ("__main__",),

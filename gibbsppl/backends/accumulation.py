@@ -13,7 +13,7 @@ from gibbsppl.backends.tables import Table, as_table, written
 from gibbsppl.backends.writer import Writer
 from gibbsppl.contractions import Contribution
 from gibbsppl.expressions import Dim, Expr, dims_of
-from gibbsppl.schedule.steps import Bound, NaturalParameter
+from gibbsppl.schedule.parameters import Bound, NaturalParameter
 
 # Fewer values than this stay in the cache, and are computed where they are needed.
 MANY_VALUES = 1 << 16

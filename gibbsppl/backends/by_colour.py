@@ -24,7 +24,8 @@ from gibbsppl.contractions import Contribution
 from gibbsppl.dependence import Place
 from gibbsppl.expressions import Binder, Dim, Equals, Expr, Leaf, dims_of
 from gibbsppl.runtime.places import pattern_colours
-from gibbsppl.schedule.steps import ExactDraw, FiniteDraw, NaturalParameter, Step
+from gibbsppl.schedule.parameters import NaturalParameter
+from gibbsppl.schedule.steps import ExactDraw, FiniteDraw, Step
 
 # Arrays of fewer elements are drawn as fast from the parameters of all elements.
 LEAST_ELEMENTS = 1 << 12

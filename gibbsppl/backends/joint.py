@@ -12,7 +12,8 @@ from gibbsppl.backends.writer import Writer
 from gibbsppl.dependence import region_of
 from gibbsppl.expressions import Leaf
 from gibbsppl.graph import Statement
-from gibbsppl.schedule.steps import JointDraw, Pair
+from gibbsppl.schedule.parameters import Pair
+from gibbsppl.schedule.steps import JointDraw
 
 
 def joint_coefficients(module: Module, step: JointDraw) -> str:

@@ -18,7 +18,8 @@ from gibbsppl.backends.tables import Table, as_table, written
 from gibbsppl.backends.writer import Writer
 from gibbsppl.contractions import Contribution
 from gibbsppl.expressions import dims_of
-from gibbsppl.schedule.steps import FiniteDraw, NaturalParameter
+from gibbsppl.schedule.parameters import NaturalParameter
+from gibbsppl.schedule.steps import FiniteDraw
 
 
 def log_weights(module: Module, step: FiniteDraw) -> str:

@@ -13,7 +13,8 @@ from gibbsppl.backends.module import Module
 from gibbsppl.backends.writer import Writer
 from gibbsppl.expressions import Dim, Leaf
 from gibbsppl.graph import Variable
-from gibbsppl.schedule.steps import BlockDraw, ExactDraw, JointDraw, NaturalParameter, ScanDraw
+from gibbsppl.schedule.parameters import NaturalParameter
+from gibbsppl.schedule.steps import BlockDraw, ExactDraw, JointDraw, ScanDraw
 
 Reader = ScanDraw | ExactDraw | BlockDraw | JointDraw
 

@@ -10,7 +10,8 @@ from gibbsppl.backends.maintained import in_state_with_kept, kept_functions, wri
 from gibbsppl.backends.module import Module
 from gibbsppl.expressions import Dim
 from gibbsppl.graph import PLAIN
-from gibbsppl.schedule.steps import BlockDraw, ExactDraw, NaturalParameter
+from gibbsppl.schedule.parameters import NaturalParameter
+from gibbsppl.schedule.steps import BlockDraw, ExactDraw
 
 
 def natural_parameters(module: Module, step: ExactDraw | BlockDraw) -> str:

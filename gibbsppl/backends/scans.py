@@ -26,7 +26,8 @@ from gibbsppl.expressions import INDICATORS, Array, Expr, Leaf, mentions
 from gibbsppl.finite import LABEL
 from gibbsppl.graph import Range
 from gibbsppl.rewrites.collapsing import Scan
-from gibbsppl.schedule.steps import NaturalParameter, ScanDraw, Step
+from gibbsppl.schedule.parameters import NaturalParameter
+from gibbsppl.schedule.steps import ScanDraw, Step
 
 
 def scan_functions(module: Module, step: ScanDraw) -> str:

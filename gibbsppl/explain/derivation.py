@@ -19,6 +19,7 @@ from gibbsppl.explain.columns import columns, indented
 from gibbsppl.explain.families import (
     changed_told,
     family_told,
+    jointly_told,
     new_variable_told,
     parameters_told,
 )
@@ -42,6 +43,7 @@ from gibbsppl.notation import Notation, full_notation, wrapped
 from gibbsppl.pieces import Piece, bounds_seen
 from gibbsppl.repairs import diagnoses, family_named, proposed, tried
 from gibbsppl.rewrites.recentring import Recentred
+from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import (
     BlockDraw,
     ChainDraw,
@@ -50,7 +52,6 @@ from gibbsppl.schedule.steps import (
     FiniteDraw,
     JointDraw,
     Move,
-    NaturalParameter,
     ScanDraw,
     Schedule,
     Single,
@@ -289,7 +290,7 @@ class _Derivation:
                     ("The parameters read off", parameters_told(self.step, self.graph)),
                 ]
             case JointDraw():
-                return [("The family recognised", self._jointly(self.step))]
+                return [("The family recognised", jointly_told(self.step, self.notation))]
             case FiniteDraw():
                 weights = self._summed((self.step.weights,))
                 return [("The log weights of the labels", self._labels() + weights)]
@@ -333,18 +334,6 @@ class _Derivation:
             return [*lines, f"no repair was found (tried: {tried()})"]
         shown = (line for repair in found for line in indented(repair.text.splitlines()))
         return [*lines, "what would repair it, each tried on this model:", *shown]
-
-    def _jointly(self, step: JointDraw) -> list[str]:
-        """Why several variables can be drawn at once, and how it is done."""
-        tied = [p for p in step.conditional.pieces if len(p.views) == 2]
-        pairs = dict.fromkeys(self.notation.text(p.statistic) for p in tied)
-        told = ", ".join(pairs)
-        return [
-            "all terms are of degree one or two in the elements: their log density is quadratic",
-            *wrapped(f"terms that tie two elements: {told}", WIDTH),
-            f"family      {step.family.name}, for all of {', '.join(step.variables)} together",
-            f"precision   {step.layout}",
-        ]
 
     def _labels(self) -> list[str]:
         target = self.statement.target

@@ -15,7 +15,7 @@ from gibbsppl.graph import Graph
 from gibbsppl.matching import Conditional
 from gibbsppl.notation import Notation, wrapped
 from gibbsppl.readings import ENTRY
-from gibbsppl.schedule.steps import BlockDraw, ExactDraw
+from gibbsppl.schedule.steps import BlockDraw, ExactDraw, JointDraw
 
 WIDTH = 96
 MOST_LINES = 8
@@ -44,6 +44,19 @@ def family_told(step: Draw, graph: Graph) -> list[str]:
         told = f"{who}, given the others as they are"
         lines += [f"elements    depend on one another: {told}"]
     return lines
+
+
+def jointly_told(step: JointDraw, notation: Notation) -> list[str]:
+    """Why several variables can be drawn at once, and how it is done."""
+    tied = [p for p in step.conditional.pieces if len(p.views) == 2]
+    pairs = ", ".join(dict.fromkeys(notation.text(p.statistic) for p in tied))
+    return [
+        "all terms are of degree one or two in the elements: their log density is quadratic",
+        *wrapped(f"terms that tie two elements: {pairs}", WIDTH),
+        f"family      {step.family.name}, for all of {', '.join(step.variables)} together",
+        f"precision   {step.layout}",
+        "(gp.compile(model, blocks=False) derives each given the others)",
+    ]
 
 
 def new_variable_told(conditional: Any, notation: Notation) -> list[str]:

@@ -200,7 +200,7 @@ def owner(step: Step) -> str:
 
 def name_of(step: Step, schedule: Schedule) -> str:
     """What a step draws, in the names of the model."""
-    name, array = drawn_name(step, schedule.whole), step.statement.target.array.name
+    name, array = drawn_name(step, schedule.whole), step.variables[0]
     return schedule.drawn_by(step)[0] + name.removeprefix(array)
 
 

@@ -19,6 +19,7 @@ from gibbsppl.finite import LABEL
 from gibbsppl.graph import Graph, Range
 from gibbsppl.notation import Notation, signed_sum
 from gibbsppl.pieces import Piece
+from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import (
     BlockDraw,
     ChainDraw,
@@ -27,7 +28,6 @@ from gibbsppl.schedule.steps import (
     FiniteDraw,
     JointDraw,
     Move,
-    NaturalParameter,
     Single,
 )
 

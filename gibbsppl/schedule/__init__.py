@@ -2,17 +2,16 @@
 
 from gibbsppl.schedule.choices import Control, check_kernels, functions_of, interwoven_if
 from gibbsppl.schedule.joint import Blocks, blocks_of, check_names
+from gibbsppl.schedule.parameters import Bound, NaturalParameter
 from gibbsppl.schedule.plan import plan, planned
 from gibbsppl.schedule.steps import (
     BlockDraw,
-    Bound,
     ChainDraw,
     ConcaveDraw,
     ExactDraw,
     FiniteDraw,
     JointDraw,
     Move,
-    NaturalParameter,
     ScanDraw,
     Schedule,
     Step,

@@ -15,7 +15,8 @@ from gibbsppl.expressions import copy_of, dims_of
 from gibbsppl.finite import LABEL
 from gibbsppl.graph import Graph, Range, Statement
 from gibbsppl.rewrites.collapsing import Scan
-from gibbsppl.schedule.steps import ChainDraw, NaturalParameter
+from gibbsppl.schedule.parameters import NaturalParameter
+from gibbsppl.schedule.steps import ChainDraw
 
 
 def with_chains(

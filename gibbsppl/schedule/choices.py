@@ -53,7 +53,7 @@ class Control:
     order: tuple[str, ...] = ()
     scan: str | RandomScan = "systematic"
     kernels: Mapping[str, Kernel] = field(default_factory=dict)
-    blocks: Blocks = Blocks()
+    blocks: Blocks = field(default_factory=Blocks)
 
     def kernel_of(self, statement: Statement, parts: Iterable[Part]) -> Kernel | None:
         """The kernel named for what a statement defines, or for what that is a part of."""

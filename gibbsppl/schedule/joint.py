@@ -29,7 +29,8 @@ from gibbsppl.quadratic import Quadratic, are_tied, is_quadratic, owner, quadrat
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.runtime.joint import Pattern, drawn
 from gibbsppl.runtime.layouts import MOST_ENTRIES, Layout
-from gibbsppl.schedule.steps import JointDraw, NaturalParameter, Pair
+from gibbsppl.schedule.parameters import NaturalParameter, Pair
+from gibbsppl.schedule.steps import JointDraw
 
 # Tables of coefficients by both elements are made up to this many entries, or a few for each
 # position that the factor has; larger ones have an entry for each position.

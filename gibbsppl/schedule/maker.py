@@ -37,14 +37,13 @@ from gibbsppl.pieces import Piece, View
 from gibbsppl.readings import alpha, in_place
 from gibbsppl.rewrites.collapsing import Scan, log_weights
 from gibbsppl.schedule.chains import chain_draw, hull
+from gibbsppl.schedule.parameters import Bound, NaturalParameter
 from gibbsppl.schedule.steps import (
     BlockDraw,
-    Bound,
     ConcaveDraw,
     ExactDraw,
     FiniteDraw,
     Move,
-    NaturalParameter,
     ScanDraw,
     Step,
 )

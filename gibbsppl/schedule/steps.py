@@ -11,46 +11,20 @@ from gibbsppl.colours import Colours, OneByOne
 from gibbsppl.concavity import LogConcave
 from gibbsppl.contractions import Contribution
 from gibbsppl.dependence import Place
-from gibbsppl.expressions import Dim, Expr, Leaf
+from gibbsppl.expressions import Dim
 from gibbsppl.families import Family
 from gibbsppl.finite import FiniteConditional
-from gibbsppl.graph import Graph, Range, Statement
+from gibbsppl.graph import Graph, Statement
 from gibbsppl.kernels import Kernel
-from gibbsppl.limits import Side
 from gibbsppl.matching import Conditional, NotConjugate
 from gibbsppl.quadratic import Quadratic
 from gibbsppl.rewrites import Rewrite
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.rewrites.parts import Part
 from gibbsppl.rewrites.recentring import Interwoven, Recentred
+from gibbsppl.schedule.parameters import Bound, NaturalParameter, Pair
 
 Kind = Literal["exact", "block", "joint", "finite", "chain", "concave", "move", "scan"]
-
-
-@dataclass(frozen=True, slots=True)
-class NaturalParameter:
-    """What multiplies one statistic: the contributions of the factors, over the axes.
-
-    ``squares`` are contributions to the diagonal, for the statistic of two entries of an event;
-    their axes are the first ones, without the partner axes.
-    """
-
-    statistic: Expr
-    axes: tuple[Dim, ...]
-    contributions: tuple[Contribution, ...]
-    squares: tuple[Contribution, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """One side of where a truncated draw can be: the tightest of all contributions.
-
-    ``side`` is ``"lower"`` or ``"upper"``; the values are on the scale that is drawn.
-    """
-
-    side: Side
-    axes: tuple[Dim, ...]
-    contributions: tuple[Contribution, ...]
 
 
 class _OfConditional:
@@ -155,21 +129,6 @@ class BlockDraw(_OfConditional):
     def dense(self) -> tuple[int, ...]:
         """The axes of the array that one block holds."""
         return self.conditional.dense
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """The coefficients of products of two elements: one for each position of the axes in a place.
-
-    ``first`` and ``second`` are the elements, at indices in the dims of the axes, which have these
-    ``sizes``.
-    """
-
-    first: Leaf
-    second: Leaf
-    parameter: NaturalParameter
-    place: tuple[Range, ...]
-    sizes: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)

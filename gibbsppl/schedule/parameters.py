@@ -1,0 +1,51 @@
+"""What draws are made from: natural parameters, bounds, coefficients of products."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gibbsppl.contractions import Contribution
+from gibbsppl.expressions import Dim, Expr, Leaf
+from gibbsppl.graph import Range
+from gibbsppl.limits import Side
+
+
+@dataclass(frozen=True, slots=True)
+class NaturalParameter:
+    """What multiplies one statistic: the contributions of the factors, over the axes.
+
+    ``squares`` are contributions to the diagonal, for the statistic of two entries of an event;
+    their axes are the first ones, without the partner axes.
+    """
+
+    statistic: Expr
+    axes: tuple[Dim, ...]
+    contributions: tuple[Contribution, ...]
+    squares: tuple[Contribution, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """One side of where a truncated draw can be: the tightest of all contributions.
+
+    ``side`` is ``"lower"`` or ``"upper"``; the values are on the scale that is drawn.
+    """
+
+    side: Side
+    axes: tuple[Dim, ...]
+    contributions: tuple[Contribution, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The coefficients of products of two elements: one for each position of the axes in a place.
+
+    ``first`` and ``second`` are the elements, at indices in the dims of the axes, which have these
+    ``sizes``.
+    """
+
+    first: Leaf
+    second: Leaf
+    parameter: NaturalParameter
+    place: tuple[Range, ...]
+    sizes: tuple[int, ...]

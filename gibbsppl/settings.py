@@ -1,0 +1,84 @@
+"""What a user asks of `compile`: checked, and carried out on a graph.
+
+Comes in: settings as `gibbsppl.sampler.compile` takes them. Goes out: the same as one dict, in one
+form; and the schedule that they ask for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gibbsppl.comparison import Settings
+from gibbsppl.errors import CompileError
+from gibbsppl.graph import Graph
+from gibbsppl.impossible import check_possible
+from gibbsppl.kernels import checked_scan, kernels_of
+from gibbsppl.rewrites import REWRITES, rewritten
+from gibbsppl.schedule import (
+    Control,
+    Schedule,
+    blocks_of,
+    check_kernels,
+    check_names,
+    interwoven_if,
+    planned,
+)
+
+
+def checked_settings(**asked: Any) -> dict[str, Any]:
+    """The settings in one form; those that no model could have are refused."""
+    blocks_of(asked["blocks"])
+    if not isinstance(asked["rewrites"], Mapping | bool):
+        raise CompileError(
+            f"rewrites: found {asked['rewrites']!r}, expected a dict from names of rules to True "
+            "or False, or False for none."
+        )
+    if not isinstance(asked["interweave"], bool | str | Sequence):
+        raise CompileError(
+            f"interweave: found {asked['interweave']!r}, expected names of locations and scales, "
+            "or True (where that is cheap) or False (none)."
+        )
+    blocks, kernels, interweave = asked["blocks"], asked["kernels"], asked["interweave"]
+    return {
+        **asked,
+        "blocks": dict(blocks) if isinstance(blocks, Mapping) else blocks,
+        "collapse": _names(asked["collapse"]),
+        "interweave": (interweave,) if isinstance(interweave, str) else interweave,
+        "order": _names(asked["order"]),
+        "scan": checked_scan(asked["scan"]),
+        "kernels": dict(kernels) if isinstance(kernels, Mapping) else kernels,
+    }
+
+
+def _names(asked: str | Sequence[str]) -> tuple[str, ...]:
+    return (asked,) if isinstance(asked, str) else tuple(asked)
+
+
+def scheduled(
+    graph: Graph, data: Mapping[str, Any], settings: Settings
+) -> tuple[Schedule, dict[str, Any]]:
+    """The schedule of a graph, and the data that its program reads."""
+    blocks, rewrites = blocks_of(settings["blocks"]), settings["rewrites"]
+    control = Control(
+        tuple(settings["order"]),
+        checked_scan(settings["scan"]),
+        kernels_of(settings["kernels"]),
+        blocks,
+    )
+    check_names(graph, blocks)
+    check_kernels(graph, control.kernels)
+    check_possible(graph, data)
+    augmented = rewritten(
+        graph,
+        data,
+        rewrites if isinstance(rewrites, Mapping) else {},
+        blocks.elements,
+        rules=REWRITES if rewrites is not False else (),
+        collapse=settings["collapse"],
+        approximate=settings["approximate"],
+        moved=control.moved,
+        interweave=interwoven_if(settings["interweave"], control),
+    )
+    schedule = planned(augmented, exact=settings["exact"], control=control)
+    return schedule, {**augmented.data, **schedule.tables}
