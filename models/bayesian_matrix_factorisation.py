@@ -2,7 +2,8 @@
 
     rating[n] ~ Normal(level + U[judge[n], :] @ V[quality[n], :], tau)
     U[j, :] ~ MvNormal(mean_u, precision_u),   V[q, :] ~ MvNormal(mean_v, precision_v)
-    mean_u ~ MvNormal(0, strength * precision_u),   precision_u ~ Wishart(nu, R=identity), v likewise
+    mean_u ~ MvNormal(0, strength * precision_u),   precision_u ~ Wishart(nu, R=identity)
+    mean_v and precision_v likewise
 
 R. Salakhutdinov and A. Mnih (2008), "Bayesian probabilistic matrix factorization using Markov chain
 Monte Carlo", ICML: both sides have Gaussian-Wishart hyperpriors, so that how much factors vary, and

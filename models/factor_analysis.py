@@ -49,7 +49,7 @@ def model(
     *,
     triangular=False,
 ):
-    """Factors of ``y``, an array (flower, measurement); ``shape``, ``rate`` are of the precisions."""
+    """Factors of ``y``, an array (flower, measurement); precisions are Gamma(shape, rate)."""
     coords = {"flower": range(len(y)), "measurement": list(measurements), "factor": range(factors)}
     with gp.Model(coords=coords) as analysis:
         mean = gp.Normal("mean", 0, tau=mean_precision, dims="measurement")

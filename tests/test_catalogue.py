@@ -471,7 +471,7 @@ def test_a_sweep_reads_what_it_has_just_drawn():
         a = gp.Normal("a", 0, tau=1)
         b = gp.Normal("b", a, tau=3)
         gp.Normal("y", b, tau=2, observed=0.7)
-    sampler = gp.compile(m)
+    sampler = gp.compile(m, blocks=False)
     program, rng = sampler.program, np.random.default_rng(8)
     constants = program.prepare(sampler.data)
     state = {"a": np.array(5.0), "b": np.array(-5.0)}

@@ -126,14 +126,14 @@ STEPS = {
     "iris": {"weight": DIRICHLET, "mu": BLOCK, "tau": ("exact", "Wishart"), "z": LABELS},
     "ising": {"up": ("exact", "Bernoulli")},
     "potts_segmentation": {"mean": NORMAL, "tau": GAMMA, "label": LABELS},
-    "hidden_markov": {"P": DIRICHLET, "rate": GAMMA, "z": ("chain", None)},
-    "local_level": {"level": JOINT, "tau_flow": GAMMA, "tau_level": GAMMA},
-    "trend_seasonal": dict.fromkeys(("level", "slope", "season"), JOINT)
+    "hidden_markov": {"P": DIRICHLET, "rate": GAMMA, "z": LABELS},
+    "local_level": {"level": NORMAL, "tau_flow": GAMMA, "tau_level": GAMMA},
+    "trend_seasonal": dict.fromkeys(("level", "slope", "season"), NORMAL)
     | dict.fromkeys(("tau", "tau_level", "tau_slope", "tau_season"), GAMMA),
-    "linear_mixed": dict.fromkeys(("level", "growth", "a", "b", "c"), JOINT)
+    "linear_mixed": dict.fromkeys(("level", "growth", "a", "b", "c"), NORMAL)
     | dict.fromkeys(("tau", "tau_a", "tau_b", "tau_c"), GAMMA),
-    "factor_analysis": {"score": JOINT, "mean": JOINT, "loading": BLOCK, "tau": GAMMA},
-    "bayesian_matrix_factorisation": dict.fromkeys(("U", "mean_U", "V", "mean_V"), JOINT)
+    "factor_analysis": {"score": BLOCK, "mean": NORMAL, "loading": BLOCK, "tau": GAMMA},
+    "bayesian_matrix_factorisation": dict.fromkeys(("U", "mean_U", "V", "mean_V"), BLOCK)
     | dict.fromkeys(("precision_U", "precision_V"), ("exact", "Wishart")),
     "car_disease_mapping": {"risk": CONCAVE, "beta": CONCAVE, "tau": GAMMA},
 }
@@ -339,12 +339,15 @@ def test_a_random_walk_finds_the_moments_of_a_normal():
     assert disagreements(found, {name: (value, 0.0) for name, value in exact.items()}) == {}
 
 
+# Each statement by itself, as its own conditional is derived.
+APART = {"blocks": False, "interweave": False}
+
 PLAIN = [module for module in models.ALL if module not in NEEDS_AUGMENTATION]
 
 
 @pytest.mark.parametrize("module", PLAIN, ids=name_of)
 def test_each_conditional_is_derived(module):
-    sampler = gp.compile(model_of(module), rewrites=False)
+    sampler = gp.compile(model_of(module), rewrites=False, **APART)
     assert steps_of(sampler) == STEPS[name_of(module)]
     assert sampler.verify().passed
 
@@ -357,9 +360,30 @@ def test_what_needs_an_augmentation_is_refused_without(module):
 
 @pytest.mark.parametrize("module", models.ALL, ids=name_of)
 def test_augmentations_give_closed_forms_to_what_has_none(module):
-    found = steps_of(gp.compile(model_of(module)))
+    found = steps_of(gp.compile(model_of(module), **APART))
     expected = STEPS[name_of(module)] | AUGMENTED.get(name_of(module), {})
     assert {n: found[n] for n in expected} == expected
+
+
+# What is drawn jointly in the models of this library that are about joint draws, or that gain by it.
+JOINTLY = {
+    "rats": {"a, b, mu_a, mu_b"},
+    "eight_schools": {"theta, mu"},
+    "dyes": {"mu, theta"},
+    "linear_regression": {"beta, intercept"},
+    "matrix_factorisation": set(),
+    "local_level": {"level"},
+    "trend_seasonal": {"level, slope, season"},
+    "linear_mixed": {"a, b, c, level, growth"},
+    "factor_analysis": {"score, mean"},
+    "bayesian_matrix_factorisation": {"U, mean_U", "V, mean_V"},
+}
+
+
+@pytest.mark.parametrize("name", JOINTLY)
+def test_what_is_quadratic_together_is_drawn_together(name):
+    steps = gp.compile(getattr(models, name).model()).schedule.steps
+    assert {s.name for s in steps if s.kind == "joint"} == JOINTLY[name]
 
 
 @pytest.mark.parametrize("module", models.ALL, ids=name_of)

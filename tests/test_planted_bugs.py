@@ -421,7 +421,7 @@ def tight_pair():
         mu = gp.Normal("mu", 0, tau=1)
         x = gp.Normal("x", mu, tau=50)
         gp.Normal("y", x, tau=1, observed=0.0)
-    return gp.compile(m)
+    return gp.compile(m, blocks=False)
 
 
 @cache
@@ -431,7 +431,7 @@ def tight_scale():
         x = gp.Normal("x", 0, tau=1)
         tau = gp.Gamma("tau", 4, rate=2)
         gp.Normal("y", x, tau=tau, dims="n", observed=np.zeros(4))
-    return gp.compile(m)
+    return gp.compile(m, blocks=False)
 
 
 @cache
@@ -442,7 +442,7 @@ def tight_walk():
         x[0] = gp.Normal(0, tau=1)
         x[1:] = gp.Normal(x.lag("t", 1), tau=50)
         gp.Normal("y", x, tau=1, dims="t", observed=np.zeros(4))
-    return gp.compile(m)
+    return gp.compile(m, blocks=False)
 
 
 X = r's\["x"\] = runtime\.normal\(rng, \*x_given_rest\(s, c\), \(\)\)'

@@ -25,7 +25,7 @@ def proposed(label: int, labels: range, scale: float) -> Floats:
     """The probability that each label is proposed from one of them.
 
     >>> proposed(0, range(2), 1.0).round(6)
-    array([0.5, 0.5])
+    array([0.365413, 0.634587])
     """
     found = np.zeros(len(labels))
     farthest = int(np.ceil(scale * 40))  # (beyond 40 sd a normal is in no float)

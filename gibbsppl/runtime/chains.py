@@ -58,7 +58,7 @@ def chain(  # noqa: PLR0913  (settings, all named at the call)
     >>> log_weights = np.log([[0.9, 0.5, 0.5, 0.5], [0.1, 0.5, 0.5, 0.5]])
     >>> with np.errstate(divide="ignore"):
     ...     stay = np.log(np.eye(2))
-    >>> chain(np.random.default_rng(1), log_weights, stay, name="z")
+    >>> chain(np.random.default_rng(2), log_weights, stay, name="z")
     array([0, 0, 0, 0])
     """
     fixed = None if known is None else (known, now, lower)

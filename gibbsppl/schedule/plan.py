@@ -97,7 +97,7 @@ def _joined(
     parts = {p.name for p in model.parts if p.of in control.kernels}
     blocks = control.blocks
     apart = blocks.elements | set(control.kernels) | parts
-    chained = with_chains(graph, model.data, derived, apart)
+    chained = with_chains(graph, model.data, derived, apart) if blocks.joined else derived
     drawn = joined(graph, chained, model.data, replace(blocks, elements=apart))
     return sorted(drawn, key=lambda d: -_size(graph, d))
 

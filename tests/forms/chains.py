@@ -184,6 +184,7 @@ FORMS = (
     Form(
         hidden_markov,
         {"z": "chain", "P": "Dirichlet", "mu": "Normal"},
+        blocks={},
     ),
     Form(regions_of_three_families, {"x[0]": "Normal", "x[1:3]": "slice", "x[3:]": "Normal"}),
     Form(partly_observed_walk, {"y[1:]": "each Normal", "tau": "Gamma"}),

@@ -188,6 +188,6 @@ FORMS = (
     Form(unknown_counts, {"N": "Poisson", "lam": "Gamma"}),
     Form(zero_inflated, {"z": "labels", "lam": "concave"}),
     Form(ising, {"s": "each Bernoulli"}),
-    Form(potts, {"z": "chain"}),
+    Form(potts, {"z": "chain"}, blocks={}),
     Form(labelled_multinomial, {"z": "labels", "pi": "Dirichlet", "phi": "Dirichlet"}),
 )

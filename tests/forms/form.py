@@ -22,7 +22,8 @@ class Form:
         return self.build.__name__
 
     def compiled(self):
-        return gp.compile(self.build(), blocks=self.blocks, rewrites=False)
+        blocks = False if self.blocks is None else self.blocks
+        return gp.compile(self.build(), blocks=blocks, interweave=False, rewrites=False)
 
 
 def word_of(step):
