@@ -365,7 +365,7 @@ def test_augmentations_give_closed_forms_to_what_has_none(module):
     assert {n: found[n] for n in expected} == expected
 
 
-# What is drawn jointly in the models of this library that are about joint draws, or that gain by it.
+# What is drawn jointly, in models that are about joint draws or that gain by them.
 JOINTLY = {
     "rats": {"a, b, mu_a, mu_b"},
     "eight_schools": {"theta, mu"},

@@ -7,13 +7,14 @@ For a step that draws ``x`` from ``q(x | rest)``, and two values that differ in 
 to rounding, whatever the model. ``q`` is read from the generated ``*_given_rest``; the joint from
 `gibbsppl.density`. Once all elements that one call draws are changed, and once a single one: a
 chain misread as independent elements, or two elements of one colour that see each other, pass the
-second and fail the first.
+second and fail the first. Joint draws are looked at about their mean as well (`checks.joint`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from gibbsppl.backends.program import Program
 from gibbsppl.checks.calls import calls_of, draws_each_once, gap_of_calls, of_statement
 from gibbsppl.checks.integrals import gap_of_integrals
 from gibbsppl.checks.interweaving import gap_of_interwoven
+from gibbsppl.checks.joint import gap_of_joint
 from gibbsppl.checks.perturb import Which, free_elements, perturbed
 from gibbsppl.checks.steps import log_terms_of
 from gibbsppl.checks.table import table, verdict
@@ -32,8 +34,9 @@ from gibbsppl.evaluation import Values
 from gibbsppl.expressions import INDICATORS, Expr, mentions
 from gibbsppl.graph import Factor, Graph, Statement
 from gibbsppl.initial import initial_state
+from gibbsppl.runtime.joint import joint_in
 from gibbsppl.schedule.interwoven import taken_apart
-from gibbsppl.schedule.steps import ExactDraw, Schedule, Step
+from gibbsppl.schedule.steps import ExactDraw, JointDraw, Schedule, Step
 
 RELATIVE_TOLERANCE = 1e-9
 SWEEPS = 10
@@ -215,9 +218,19 @@ class _Check:
             for single in (by_element if step.is_by_element else at_once)
         ]
         found += self._by_colour(rng, step)
+        if isinstance(step, JointDraw):
+            found.append(self._about_the_mean(rng, step))
         discrepancy, tolerance = max(found, key=_badness)
         name, family = step.name, step.family.name if step.family else "-"
         return Row(name, step.kind, family, discrepancy, tolerance)
+
+    def _about_the_mean(self, rng: np.random.Generator, step: JointDraw) -> tuple[float, float]:
+        """The comparison on both sides of the mean of a joint draw."""
+        given = self.program.given_rest[step.name](self._state(), self.constants)
+        joint = joint_in(self.constants, step.variables)
+        terms = partial(self._joint_terms, step)
+        gap, size = gap_of_joint(rng, step, joint, given, self.values, self.graph.sizes, terms)
+        return gap, RELATIVE_TOLERANCE * size
 
     def _by_colour(self, rng: np.random.Generator, step: Step) -> list[tuple[float, float]]:
         """The comparisons of a step that is drawn colour by colour: all of one call changed."""

@@ -97,7 +97,7 @@ def joined(
     while waiting:
         first = waiting.pop(0)
         block = _grown(graph, first, waiting, data, asked)
-        if block is not None:
+        if block is not None and block.name not in {s.name for s in steps}:
             steps.append(block)
             waiting = [d for d in waiting if d.statement not in block.statements]
     gone = {s.name for step in steps for s in step.statements}
@@ -152,7 +152,7 @@ def _grown(
 def _with(
     graph: Graph, block: Quadratic, other: Statement, data: Mapping[str, Any], asked: Blocks
 ) -> Quadratic | None:
-    """The block with one more statement, if it is tied to it and quadratic with it."""
+    """The block with one more statement, if that is tied to it and quadratic with it."""
     names = {*block.arrays, other.target.array.name}
     wanted = any(names <= group for group in asked.together)
     held = {n for group in asked.together for n in group}
@@ -162,9 +162,12 @@ def _with(
     if not known & {f.name for f in graph.factors_of(other.target.array)}:
         return None
     trial = quadratic_of(graph, (*block.statements, other), data)
-    if trial is None or not any(are_tied(trial, graph, s, other) for s in block.statements):
+    if trial is None:
         return None
-    return trial
+    # (parts of one array that a constant keeps apart are one draw: a block is named by its arrays)
+    of_one = other.target.array.name in block.arrays
+    tied = of_one or any(are_tied(trial, graph, s, other) for s in block.statements)
+    return trial if tied else None
 
 
 def _needs_a_block(derived: Derived) -> bool:

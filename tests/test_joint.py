@@ -1,0 +1,375 @@
+"""Joint draws as compiled: against dense algebra from the model's own log density.
+
+The log density is quadratic in what is drawn, so that its second differences are exact: they give
+the precision matrix and the mean, with which the generated coefficients and where they go are
+compared. Bugs that are planted in the source must be seen by `verify`.
+"""
+
+import re
+
+import numpy as np
+import pytest
+
+import gibbsppl as gp
+from gibbsppl.backends.program import load
+from gibbsppl.checks.ratio import verify
+from gibbsppl.density import log_joint
+from gibbsppl.errors import CompileError, RunError
+from gibbsppl.runtime import layouts
+from gibbsppl.runtime.joint import joint_in
+from gibbsppl.schedule import joint as joint_steps
+
+ROUNDING = 1e-7
+Y = np.array([0.3, -1.2, 0.8, 2.0, 1.1, -0.4, 0.9])
+GAPS = np.ma.masked_array(Y, mask=[0, 1, 0, 0, 1, 1, 0])
+
+
+def chain():
+    with gp.Model(coords={"t": 7}) as m:
+        tau = gp.Gamma("tau", 2, rate=1)
+        x = gp.Array("x", dims="t")
+        x[0] = gp.Normal(1, tau=0.5)
+        x[1:] = gp.Normal(0.9 * x.lag("t", 1), tau=tau)
+        gp.Normal("y", x, tau=2, dims="t", observed=Y)
+    return m
+
+
+def trend():
+    with gp.Model(coords={"t": 7}) as m:
+        level, slope = gp.Array("level", dims="t"), gp.Array("slope", dims="t")
+        level[0], slope[0] = gp.Normal(0, tau=0.1), gp.Normal(0, tau=1)
+        level[1:] = gp.Normal(level.lag("t", 1) + slope.lag("t", 1), tau=3)
+        slope[1:] = gp.Normal(slope.lag("t", 1), tau=5)
+        gp.Normal("y", level, tau=2, dims="t", observed=GAPS)
+    return m
+
+
+def second_order():
+    """AR(2): its coefficients are no part of the draw of the states, nor these of theirs."""
+    with gp.Model(coords={"t": 7, "k": 2}) as m:
+        phi = gp.Normal("phi", 0, tau=4, dims="k")
+        x = gp.Array("x", dims="t")
+        x[:2] = gp.Normal(0, tau=1)
+        mean = phi.at("k", 0) * x.lag("t", 1) + phi.at("k", 1) * x.lag("t", 2)
+        x[2:] = gp.Normal(mean, tau=3)
+        gp.Normal("y", x, tau=2, dims="t", observed=Y)
+    return m
+
+
+def crossed():
+    """Two groupings of a long table, with a mean and a covariate; a group that nobody is in."""
+    with gp.Model(coords={"g": 4, "h": 3}) as m:
+        g = gp.Index("g_of", [0, 0, 1, 1, 2, 2, 2], of="g", dims="n")
+        h = gp.Index("h_of", [0, 1, 2, 0, 1, 2, 2], of="h", dims="n")
+        age = gp.Data("age", Y[::-1].copy(), dims="n")
+        mu, beta = gp.Normal("mu", 1, tau=0.1), gp.Normal("beta", 0, tau=1)
+        tau_u = gp.Gamma("tau_u", 2, rate=1)
+        u = gp.Normal("u", 0, tau=tau_u, dims="g")
+        v = gp.Normal("v", 0, tau=2, dims="h")
+        gp.Normal("y", mu + beta * age + u[g] + v[h], tau=3, dims="n", observed=Y)
+    return m
+
+
+def vectors_with_gaps():
+    """Rows of multivariate normals, some of whose entries are known, in several patterns."""
+    rows = np.ma.masked_array(np.arange(12.0).reshape(4, 3), mask=np.zeros((4, 3), bool))
+    rows[0, 1] = rows[1, 1] = rows[2, :2] = rows[3, :] = np.ma.masked
+    tau = [[2.0, 0.5, 0.3], [0.5, 1.5, -0.4], [0.3, -0.4, 1.0]]
+    with gp.Model(coords={"row": 4, "k": 3}) as m:
+        precision = gp.Data("precision", tau, dims=("k", "k'"))
+        first = gp.Data("first", np.zeros(3), dims="k")
+        prior = gp.Data("prior", 0.1 * np.eye(3), dims=("k", "k'"))
+        mu = gp.MvNormal("mu", first, tau=prior, dims="k")
+        gp.MvNormal("z", mu, tau=precision, dims=("row", "k"), event="k", observed=rows)
+    return m
+
+
+def constants():
+    """A chain two elements of which are numbers, one of them in the middle."""
+    with gp.Model(coords={"t": 7}) as m:
+        x = gp.Array("x", dims="t")
+        x[0] = 2.0
+        x[1:3] = gp.Normal(x.lag("t", 1), tau=2)
+        x[3] = -1.0
+        x[4:] = gp.Normal(x.lag("t", 1), tau=3)
+        gp.Normal("y", x, tau=0.5, dims="t", observed=Y)
+    return m
+
+
+def several_statements():
+    """One array filled by three statements, with lags of another one."""
+    with gp.Model(coords={"t": 7}) as m:
+        a = gp.Normal("a", 0, tau=1, dims="t")
+        x = gp.Array("x", dims="t")
+        x[:2] = gp.Normal(a, tau=1)
+        x[2:4] = gp.Normal(a.lag("t", 2) + x.lag("t", 1), tau=2)
+        x[4:] = gp.Normal(x.lag("t", 3), tau=3)
+        gp.Normal("y", 2 * x - a, tau=0.5, dims="t", observed=GAPS)
+    return m
+
+
+def lattice():
+    with gp.Model(coords={"row": 3, "col": 4}) as m:
+        tau = gp.Gamma("tau", 2, rate=1)
+        x = gp.Normal("x", 0, tau=0.3, dims=("row", "col"))
+        gp.Potential("down", -tau / 2 * (x - x.lag("row", 1)) ** 2)
+        gp.Potential("right", -tau / 2 * (x - x.lag("col", 1)) ** 2)
+    return m
+
+
+def regions():
+    """A map: pairs from a table, with a coefficient that is drawn in another step."""
+    with gp.Model(coords={"site": 6}) as m:
+        tau = gp.Gamma("tau", 2, rate=1)
+        x = gp.Flat("x", dims="site")
+        i, j = gp.Neighbours("border", [[1, 2], [0, 2], [0, 1, 3], [2], [5], [4]], of="site")
+        gp.Potential("smooth", -tau / 2 * (x[i] - x[j]) ** 2)
+        beta = gp.Normal("beta", 0, tau=1)
+        size = gp.Data("size", [1.0, 2, 3, 4, 5, 6], dims="site")
+        gp.Normal("y", x + beta * size, tau=size, dims="site", observed=Y[:6])
+    return m
+
+
+def hierarchy():
+    """Three levels, in a long table."""
+    with gp.Model(coords={"school": 3, "town": 2}) as m:
+        town = gp.Index("town_of", [0, 0, 1], of="town", dims="school")
+        school = gp.Index("school_of", [0, 0, 1, 1, 2, 2, 2], of="school", dims="n")
+        tau = gp.Gamma("tau", 2, rate=1)
+        mu = gp.Normal("mu", 0, tau=0.2)
+        t = gp.Normal("t", mu, tau=1, dims="town")
+        s = gp.Normal("s", t[town], tau=tau, dims="school")
+        gp.Normal("y", s[school], tau=3, dims="n", observed=GAPS)
+    return m
+
+
+# What is drawn together.
+CASES = {
+    chain: ["x"],
+    trend: ["y, level, slope"],
+    second_order: ["x", "phi"],
+    crossed: ["u, v, mu, beta"],
+    vectors_with_gaps: ["z, mu"],
+    constants: ["x"],
+    several_statements: ["a, y, x"],
+    lattice: ["x"],
+    regions: ["x, beta"],
+    hierarchy: ["y, s, t, mu"],
+}
+every_case = pytest.mark.parametrize("case", CASES, ids=lambda c: c.__name__)
+
+
+def joint_of(sampler):
+    return [s for s in sampler.schedule.steps if s.kind == "joint"]
+
+
+def some_state(sampler, seed=3):
+    (chain_,), _ = sampler.initial_states(1, seed)
+    rng = np.random.default_rng(seed)
+    state = dict(chain_.state)
+    for step in joint_of(sampler):
+        free = joint_in(sampler.constants, step.variables).drawn
+        for name in step.variables:
+            noise = rng.standard_normal(np.shape(state[name]))
+            state[name] = np.where(free[name], state[name] + noise, state[name])
+    return state
+
+
+def drawn_of(joint, values):
+    """The elements that are drawn, as one vector."""
+    return np.concatenate([np.ravel(values[n])[joint.drawn[n].ravel()] for n in joint.arrays])
+
+
+def dense_of(sampler, joint, state):
+    """Mean and covariance from second differences of the log joint density."""
+    start = drawn_of(joint, state)
+    ends = np.cumsum([joint.drawn[n].sum() for n in joint.arrays])[:-1]
+
+    def at(x):
+        values = {**sampler.data, **state}
+        for name, part in zip(joint.arrays, np.split(x, ends), strict=True):
+            values[name] = np.array(values[name], dtype=float)
+            values[name][joint.drawn[name]] = part
+        return log_joint(sampler.graph, values)
+
+    unit, origin = np.eye(start.size), at(start)
+    one = np.array([at(start + e) for e in unit])
+    back = np.array([at(start - e) for e in unit])
+    two = np.array([[at(start + d + e) for d in unit] for e in unit])
+    Q = -(two - one[:, None] - one[None, :] + origin)
+    covariance = np.linalg.inv(Q)
+    return start + covariance @ (one - back) / 2, covariance
+
+
+class Units:
+    """A generator of one unit of noise."""
+
+    def __init__(self, at, size):
+        self.z = np.eye(size)[at]
+
+    def standard_normal(self, _size):
+        return self.z.copy()
+
+
+def as_generated(sampler, program, step, state):
+    """Mean, sds and covariance of the draw that a program makes."""
+    constants = program.prepare(sampler.data)
+    joint = joint_in(constants, step.variables)
+    given = program.given_rest[step.name](state, constants)
+    mean = drawn_of(joint, joint.mean(state, given))
+    noise = (Units(k, mean.size) for k in range(mean.size))
+    columns = [drawn_of(joint, joint.draw(z, state, given)) - mean for z in noise]
+    return mean, drawn_of(joint, joint.sd(state, given)), np.array(columns).T @ np.array(columns)
+
+
+@every_case
+def test_draws_are_those_of_dense_algebra(case):
+    sampler = gp.compile(case())
+    assert [s.name for s in joint_of(sampler)] == CASES[case]
+    state = some_state(sampler)
+    for step in joint_of(sampler):
+        joint = joint_in(sampler.constants, step.variables)
+        mean, covariance = dense_of(sampler, joint, state)
+        found = as_generated(sampler, sampler.program, step, state)
+        np.testing.assert_allclose(found[0], mean, rtol=0, atol=ROUNDING)
+        np.testing.assert_allclose(found[1] ** 2, np.diag(covariance), rtol=0, atol=ROUNDING)
+        np.testing.assert_allclose(found[2], covariance, rtol=0, atol=ROUNDING)
+
+
+@every_case
+def test_each_is_proved(case):
+    assert gp.compile(case()).verify().passed
+
+
+def test_known_elements_stay():
+    sampler = gp.compile(constants())
+    draws = sampler.sample(draws=20, warmup=5, seed=1, progress=False)
+    assert (draws["x"][..., 0] == 2).all()
+    assert (draws["x"][..., 3] == -1).all()
+    assert (draws["x"][..., [1, 2, 4, 5, 6]].std(axis=(0, 1)) > 0).all()
+
+
+# ---- planted bugs ----------------------------------------------------------------------------
+
+BUGS = {
+    "a dropped pair": (chain, r"x_x\[1:\] \+= 0\.9", "x_x[1:] += 0"),
+    "a wrong sign of a pair": (crossed, r"u_v = -3", "u_v = 3"),
+    "a wrong sign of what is linear": (crossed, r"beta_linear = ", "beta_linear = -"),
+    "a square that counts for more": (hierarchy, r"mu_squares = -1\.1", "mu_squares = -1.6"),
+    "an index shifted by one": (chain, r"arange\(1, 7\) - 1", "arange(1, 7)"),
+    "a group taken for another": (crossed, r"\(g_of,\)", "((g_of + 1) % 4,)"),
+    "two ends of a lag in the wrong place": (
+        second_order,
+        r'"x", \(arange\(0, 5\),\)',
+        '"x", (arange(1, 6),)',
+    ),
+    "an element left out": (chain, r"\(\(1, 7\),\)", "((2, 7),)"),
+    "a constant that is drawn": (constants, r"\(\(1, 3\),\)", "((0, 3),)"),
+}
+
+
+@pytest.mark.parametrize("name", BUGS)
+def test_planted_bugs_are_seen(name):
+    case, pattern, wrong = BUGS[name]
+    sampler = gp.compile(case(), interweave=False)
+    source, count = re.subn(pattern, wrong, sampler.source)
+    assert count >= 1, sampler.source
+    found = verify(sampler.graph, load(source), sampler.schedule.steps, sampler.data)
+    # (a matrix that is not positive definite any more stops the sweeps)
+    assert {r.step for r in found.rows if not r.passed} & {*CASES[case], "(sweeps)"}
+
+
+# ---- what the user asks for ------------------------------------------------------------------
+
+
+def compiled(blocks):
+    return gp.compile(crossed(), blocks=blocks, interweave=False)
+
+
+def drawn_how(blocks=None):
+    return {s.name: s.kind for s in compiled(blocks).schedule.steps}
+
+
+def test_blocks_are_split_and_merged():
+    assert set(drawn_how()) == {"u, v, mu, beta", "tau_u"}
+    assert set(drawn_how(blocks=False)) == {"u", "v", "mu", "beta", "tau_u"}
+    assert set(drawn_how({"v": "alone"})) == {"u, mu, beta", "v", "tau_u"}
+    assert set(drawn_how({"v": "elements"})) == {"u, mu, beta", "v", "tau_u"}
+    assert set(drawn_how({("u", "v"): "together"})) == {"u, v", "mu, beta", "tau_u"}
+    two = {("u", "mu"): "together", ("v", "beta"): "together"}
+    assert set(drawn_how(two)) == {"u, mu", "v, beta", "tau_u"}
+    for blocks in (None, False, {"v": "alone"}, {("u", "v"): "together"}, two):
+        assert compiled(blocks).verify().passed
+
+
+def test_a_chain_drawn_by_element_is_coloured():
+    sampler = gp.compile(chain(), blocks={"x": "elements"})
+    (x,) = (s for s in sampler.schedule.steps if s.colours)
+    assert (x.kind, x.variables) == ("exact", ("x",))
+
+
+REFUSED = {
+    "an unknown name": ({"w": "alone"}, r"'w' is not a latent variable of the model; the latent"),
+    "an unknown name in a group": ({("u", "w"): "together"}, r"'w' is not a latent variable"),
+    "what is no block": ({("u", "tau_u"): "together"}, r"\(tau_u, u\) cannot be drawn together"),
+    "an unknown word": ({"u": "apart"}, r"found 'apart', expected 'elements' or 'alone'"),
+    "a group apart": ({("u", "v"): "alone"}, r"found 'alone', expected 'together'"),
+    "a name together": ({"u": "together"}, r"found 'together', expected 'elements' or 'alone'"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_blocks_that_cannot_be_are_refused(name):
+    blocks, message = REFUSED[name]
+    with pytest.raises(CompileError, match=message):
+        gp.compile(crossed(), blocks=blocks)
+
+
+def test_a_block_that_is_too_large_is_split_or_refused_with_the_number(monkeypatch):
+    monkeypatch.setattr(layouts, "MOST_ENTRIES", 12)
+    monkeypatch.setattr(joint_steps, "MOST_ENTRIES", 1.2)
+    assert len(drawn_how()) > 2
+    with pytest.raises(
+        CompileError, match=r"\(u, v\) drawn together would take a factor of 49 numb"
+    ):
+        gp.compile(crossed(), blocks={("u", "v"): "together"})
+
+
+def flat_map(**more):
+    with gp.Model(coords={"site": 4}) as m:
+        x = gp.Flat("x", dims="site")
+        i, j = gp.Neighbours("border", [[1], [0], [3], [2]], of="site")
+        gp.Potential("smooth", -0.5 * (x[i] - x[j]) ** 2)
+        level = gp.Flat("level") if more.get("level") else 0
+        if more:
+            gp.Normal("y", x + level, tau=1, dims="site", observed=more["y"])
+    return m
+
+
+IMPROPER = {
+    "a map without data": (flat_map(), r"^x: the posterior is improper: .*along x\[0\] \+ x\[1\]"),
+    "a map with a level besides": (
+        flat_map(level=True, y=Y[:4]),
+        r"^x(, level)?: the posterior is improper: .*no term of .* changes along .* level",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", IMPROPER)
+def test_a_flat_direction_is_named(name):
+    model, message = IMPROPER[name]
+    with pytest.raises(RunError, match=message):
+        gp.compile(model).sample(draws=5, warmup=5, seed=1, progress=False)
+
+
+def test_a_map_of_few_neighbours_is_sparse():
+    """Pairs of a table are read as they are, not as a table of all pairs of districts."""
+    n = 400
+    near = [[k for k in (i - 1, i + 1) if 0 <= k < n] for i in range(n)]
+    with gp.Model(coords={"site": n}) as m:
+        x = gp.Flat("x", dims="site")
+        i, j = gp.Neighbours("border", near, of="site")
+        gp.Potential("smooth", -0.5 * (x[i] - x[j]) ** 2)
+        gp.Normal("y", x, tau=1, dims="site", observed=np.zeros(n))
+    (step,) = gp.compile(m).schedule.steps
+    assert step.layout == "banded of width 1"
