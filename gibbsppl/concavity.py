@@ -20,7 +20,8 @@ from gibbsppl.changes import STRAIGHTENING, Change
 from gibbsppl.curvature import Certificate, log_concave
 from gibbsppl.dependence import is_separable
 from gibbsppl.elements import element_pieces
-from gibbsppl.expressions import Expr, Leaf
+from gibbsppl.evaluation import evaluate
+from gibbsppl.expressions import Equals, Expr, Leaf
 from gibbsppl.graph import Graph, Statement
 from gibbsppl.matching import NotConjugate
 from gibbsppl.pieces import Piece
@@ -58,7 +59,8 @@ def certified(graph: Graph, refusal: NotConjugate, data: Mapping[str, Any]) -> L
         return None
     bounds = known_bounds(graph, data)
     for change, place, pieces in _scales(graph, refusal):
-        certificate = _certificate(_of_one_element(pieces), place, bounds)
+        apart = (p for p in _of_one_element(pieces) if _can_be(p, graph, data))
+        certificate = _certificate(tuple(apart), place, bounds)
         if certificate is not None:
             support = statement.support if change is None else change.mapped(statement.support)
             return LogConcave(statement, place, support, pieces, certificate, refusal, change)
@@ -93,6 +95,20 @@ def _of_one_element(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
     pieces = tuple(pieces)
     apart = element_pieces(p for p in pieces if is_separable(p))
     return (*apart, *(p for p in pieces if not is_separable(p)))
+
+
+def _can_be(piece: Piece, graph: Graph, data: Mapping[str, Any]) -> bool:
+    """Whether the indices that a coefficient asks to be equal are so anywhere, by the data.
+
+    (What two elements of a pair add where they are one and the same is not concave by itself.)
+    """
+    for factor in sp.Mul.make_args(piece.coefficient):
+        if isinstance(factor, Equals):
+            names = {leaf.array.name for leaf in factor.atoms(Leaf)}
+            known = all(n in data and _is_known(graph, n) for n in names)
+            if known and not evaluate(factor, piece.over, data, graph.sizes).any():
+                return False
+    return True
 
 
 def known_bounds(graph: Graph, data: Mapping[str, Any]) -> Bounds:

@@ -14,14 +14,17 @@ are samplers of the same posterior: keyword arguments of ``gp.compile`` by name;
 
 from models import (
     bayesian_lasso,
+    bayesian_matrix_factorisation,
     beetles,
     bivariate_gaussian,
     capture_recapture,
+    car_disease_mapping,
     coin,
     dice,
     dirichlet_process,
     dyes,
     eight_schools,
+    factor_analysis,
     gaussian,
     gaussian_mean,
     gaussian_mixture,
@@ -31,7 +34,9 @@ from models import (
     iris,
     ising,
     lda,
+    linear_mixed,
     linear_regression,
+    local_level,
     matrix_factorisation,
     negative_binomial,
     ordered_probit,
@@ -44,6 +49,7 @@ from models import (
     salm,
     seeds,
     spike_and_slab,
+    trend_seasonal,
 )
 
 ALL = (
@@ -78,4 +84,10 @@ ALL = (
     ising,
     potts_segmentation,
     hidden_markov,
+    local_level,
+    trend_seasonal,
+    linear_mixed,
+    factor_analysis,
+    bayesian_matrix_factorisation,
+    car_disease_mapping,
 )

@@ -7,18 +7,23 @@ import numpy as np
 import pytest
 import sympy as sp
 from references import bayesian_lasso as lasso_by_hand
+from references import bayesian_matrix_factorisation as rows_by_hand
 from references import beetles as beetles_by_quadrature
 from references import capture_recapture as recapture_by_summation
+from references import car_disease_mapping as map_by_hand
 from references import dirichlet_process as process_by_hand
 from references import dyes as dyes_by_quadrature
 from references import eight_schools as schools_by_quadrature
+from references import factor_analysis as factors_by_hand
 from references import gaussian as gaussian_by_quadrature
 from references import hidden_markov as markov_by_quadrature
 from references import horseshoe as horseshoe_by_hand
 from references import iris as iris_by_hand
 from references import ising as ising_by_summation
 from references import lda as lda_by_hand
+from references import linear_mixed as mixed_by_quadrature
 from references import linear_regression as regression_by_quadrature
+from references import local_level as level_by_quadrature
 from references import matrix_factorisation as factorisation_by_hand
 from references import negative_binomial as counts_by_hand
 from references import ordered_probit as ordered_by_hand
@@ -29,7 +34,9 @@ from references import random_walk
 from references import rats as rats_by_hand
 from references import robust_regression as robust_by_hand
 from references import spike_and_slab as selection_by_summation
+from references import trend_seasonal as trend_by_quadrature
 from references.monte_carlo import disagreements, effective_draws, mean_and_error
+from scipy import stats
 
 import gibbsppl as gp
 import models
@@ -40,20 +47,25 @@ from gibbsppl.graph import Potential
 from gibbsppl.rewrites import integrals
 from models import (
     bayesian_lasso,
+    bayesian_matrix_factorisation,
     beetles,
     bivariate_gaussian,
     capture_recapture,
+    car_disease_mapping,
     dice,
     dirichlet_process,
     dyes,
     eight_schools,
+    factor_analysis,
     gaussian,
     gaussian_mixture,
     hidden_markov,
     horseshoe,
     iris,
     lda,
+    linear_mixed,
     linear_regression,
+    local_level,
     matrix_factorisation,
     negative_binomial,
     ordered_probit,
@@ -66,6 +78,7 @@ from models import (
     salm,
     seeds,
     spike_and_slab,
+    trend_seasonal,
 )
 
 SETTINGS = {"draws": 2500, "warmup": 500, "chains": 4, "seed": 20}
@@ -73,7 +86,7 @@ SETTINGS = {"draws": 2500, "warmup": 500, "chains": 4, "seed": 20}
 # What the derivation finds in the model as it is written: for each latent variable the kind of its
 # step and its family.
 NORMAL, GAMMA = ("exact", "Normal"), ("exact", "Gamma")
-BLOCK = ("block", "MvNormal")
+BLOCK, JOINT = ("block", "MvNormal"), ("joint", "MvNormal")
 DIRICHLET, LABELS, CONCAVE = ("exact", "Dirichlet"), ("finite", None), ("concave", None)
 BETA, MOVE = ("exact", "Beta"), ("move", None)
 HALF_NORMAL = ("exact", "ModifiedHalfNormal")
@@ -114,6 +127,15 @@ STEPS = {
     "ising": {"up": ("exact", "Bernoulli")},
     "potts_segmentation": {"mean": NORMAL, "tau": GAMMA, "label": LABELS},
     "hidden_markov": {"P": DIRICHLET, "rate": GAMMA, "z": LABELS},
+    "local_level": {"level": NORMAL, "tau_flow": GAMMA, "tau_level": GAMMA},
+    "trend_seasonal": dict.fromkeys(("level", "slope", "season"), NORMAL)
+    | dict.fromkeys(("tau", "tau_level", "tau_slope", "tau_season"), GAMMA),
+    "linear_mixed": dict.fromkeys(("level", "growth", "a", "b", "c"), NORMAL)
+    | dict.fromkeys(("tau", "tau_a", "tau_b", "tau_c"), GAMMA),
+    "factor_analysis": {"score": BLOCK, "mean": NORMAL, "loading": BLOCK, "tau": GAMMA},
+    "bayesian_matrix_factorisation": dict.fromkeys(("U", "mean_U", "V", "mean_V"), BLOCK)
+    | dict.fromkeys(("precision_U", "precision_V"), ("exact", "Wishart")),
+    "car_disease_mapping": {"risk": CONCAVE, "beta": CONCAVE, "tau": GAMMA},
 }
 
 # What augmentation makes of some of these steps.
@@ -133,7 +155,7 @@ NEEDS_AUGMENTATION = (poisson_factorisation,)
 # Draws one by one, or by adaptive rejection, take more than ten seconds: the slow tests.
 SLOW = (
     seeds, salm, horseshoe, spike_and_slab, ordered_probit, negative_binomial,
-    poisson_factorisation, poisson_tensor,
+    poisson_factorisation, poisson_tensor, car_disease_mapping, trend_seasonal, linear_mixed,
 )  # fmt: skip
 
 
@@ -189,6 +211,18 @@ def independent_means(name, **form):
         case "hidden_markov":
             first, counts = hidden_markov.EARTHQUAKES.values()
             return markov_by_quadrature.means(counts, hidden_markov.YEAR - first, shape=2, rate=0.1)
+        case "local_level":
+            places = {year: year - local_level.FIRST for year in local_level.YEARS}
+            means = level_by_quadrature.means(local_level.FLOW, places.values())
+            levels = {f"level[{year}]": means.pop(f"level[{t}]") for year, t in places.items()}
+            return means | levels
+        case "linear_mixed":
+            grid = mixed_by_quadrature.grid((6.3, 3.5, 3.2, 6.48), (3.2, 3.0, 3.8, 0.9), 25)
+            return mixed_by_quadrature.means(linear_mixed.REACTION, linear_mixed.PRIORS, grid)
+        case "trend_seasonal":
+            priors = (3, 0.005), (3, 0.002), (3, 0.0002), (3, 0.005)
+            grid = (-6.7, -7.6, -10.2, -5.75), (3.1, 2.8, 2.8, 1.9), 17
+            return trend_by_quadrature.means(trend_seasonal.CONSUMPTION, priors, *grid)
         case "beetles":
             return beetles_by_quadrature.means(**beetles.BEETLES, link="logit")
 
@@ -247,7 +281,8 @@ def test_data_have_the_published_sizes_and_moments():
 
 EXACT = (
     "gaussian", "eight_schools", "linear_regression", "capture_recapture", "spike_and_slab",
-    "ising", "hidden_markov",
+    "ising", "hidden_markov", "local_level", "linear_mixed",
+    pytest.param("trend_seasonal", marks=pytest.mark.slow),
 )  # fmt: skip
 
 
@@ -328,6 +363,27 @@ def test_augmentations_give_closed_forms_to_what_has_none(module):
     found = steps_of(gp.compile(model_of(module), **APART))
     expected = STEPS[name_of(module)] | AUGMENTED.get(name_of(module), {})
     assert {n: found[n] for n in expected} == expected
+
+
+# What is drawn jointly in the models of this library that are about joint draws, or that gain by it.
+JOINTLY = {
+    "rats": {"a, b, mu_a, mu_b"},
+    "eight_schools": {"theta, mu"},
+    "dyes": {"mu, theta"},
+    "linear_regression": {"beta, intercept"},
+    "matrix_factorisation": set(),
+    "local_level": {"level"},
+    "trend_seasonal": {"level, slope, season"},
+    "linear_mixed": {"a, b, c, level, growth"},
+    "factor_analysis": {"score, mean"},
+    "bayesian_matrix_factorisation": {"U, mean_U", "V, mean_V"},
+}
+
+
+@pytest.mark.parametrize("name", JOINTLY)
+def test_what_is_quadratic_together_is_drawn_together(name):
+    steps = gp.compile(getattr(models, name).model()).schedule.steps
+    assert {s.name for s in steps if s.kind == "joint"} == JOINTLY[name]
 
 
 @pytest.mark.parametrize("module", models.ALL, ids=name_of)
@@ -477,6 +533,196 @@ def test_the_irises_agree_with_a_sampler_written_by_hand():
     rng = np.random.default_rng(43)
     found = iris_by_hand.run(rng, iris.FLOWERS, iris.PAIRS, 200, warmup=50)
     assert disagreements(found, iris.REFERENCE) == {}
+
+
+def test_the_variances_of_the_nile_are_those_of_the_book():
+    found = level_by_quadrature.likeliest(local_level.FLOW)
+    assert np.round(found).astype(int).tolist() == [15099, 1469]
+
+
+def test_the_level_of_missing_years_is_the_smoothed_one():
+    flow = np.array(local_level.FLOW[:30], float)
+    mask = np.arange(30) % 5 == 3
+    sampler = gp.compile(local_level.model(flow=np.ma.masked_array(flow, mask)))
+    assert steps_of(sampler)["flow"] == JOINT
+    assert sampler.verify().passed
+    draws = sampler.sample(**SETTINGS)
+    seen = np.where(mask, np.nan, flow)
+    exact = level_by_quadrature.means(seen, range(30))
+    found = {f"level[{t}]": draws["level"][..., t] for t in range(30)}
+    assert disagreements(found, {name: (exact[name], 0.0) for name in found}) == {}
+    filled = {f"level[{t}]": draws["flow"][..., t] for t in np.flatnonzero(mask)}
+    assert disagreements(filled, {name: (exact[name], 0.0) for name in filled}) == {}
+
+
+def test_the_algebra_of_people_and_days_is_that_of_the_dense_model():
+    """One point of the grid, against all effects and the data as one normal vector."""
+    y = np.asarray(linear_mixed.REACTION)
+    people, days = y.shape
+    variances = np.array([600.0, 30.0, 20.0, 650.0])
+    fixed = mixed_by_quadrature.FIXED
+    _, found = mixed_by_quadrature.conditional_means(y, variances[:, None], fixed)
+    day = np.tile(np.arange(days), people)
+    person = np.repeat(np.eye(people), days, axis=0)
+    X = np.hstack([
+        np.ones((day.size, 1)), day[:, None], person, person * day[:, None],
+        np.tile(np.eye(days), (people, 1)),
+    ])  # fmt: skip
+    spread = [1 / p for _, p in fixed] + np.repeat(variances[:3], (people, people, days)).tolist()
+    centre = np.array([m for m, _ in fixed] + [0.0] * (2 * people + days))
+    Q = X.T @ X / variances[3] + np.diag(1 / np.array(spread))
+    dense = centre + np.linalg.solve(Q, X.T @ (y.ravel() - X @ centre) / variances[3])
+    places = {"level": 0, "growth": 1, "a[308]": 2, "b[308]": 2 + people, "c[0]": 2 + 2 * people}
+    assert {n: float(v[0]) for n, v in found.items()} == pytest.approx(
+        {n: dense[k] for n, k in places.items()}, rel=1e-9
+    )
+
+
+def test_the_likelihood_of_a_structural_model_is_that_of_the_dense_one():
+    """The filter of five states, against the normal density of a short series."""
+    y = trend_seasonal.CONSUMPTION[:9]
+    variances = np.array([[0.002], [0.001], [0.0005], [0.004]])
+    start = (5, 1, 0, 100, 4)
+    _, found = trend_by_quadrature.filtered(y, variances, start)
+    rng = np.random.default_rng(51)
+    model = trend_seasonal.model(y)
+    # By Bayes' formula at any states: the joint density over that of the states given the data.
+    precisions = ("tau", "tau_level", "tau_slope", "tau_season")
+    tau = dict(zip(precisions, 1 / variances[:, 0], strict=True))
+    sampler = gp.compile(model)
+    states = {n: rng.standard_normal(9) for n in ("level", "slope", "season")}
+    joint = log_joint(model.graph, {**model.data, **states, **tau})
+    (block,) = (s for s in sampler.schedule.steps if s.kind == "joint")
+    names = ("level", "slope", "season")
+    Q, mean = dense_from(lambda s: log_joint(model.graph, {**model.data, **s, **tau}), states)
+    gap = np.concatenate([states[n] for n in names]) - mean
+    given = np.linalg.slogdet(Q)[1] / 2 - gap @ Q @ gap / 2 - gap.size / 2 * np.log(2 * np.pi)
+    priors = zip((3, 3, 3, 3), (0.005, 0.002, 0.0002, 0.005), tau.values(), strict=True)
+    prior = sum(stats.gamma(a, scale=1 / b).logpdf(t) for a, b, t in priors)
+    evidence = joint - given - prior + y.size / 2 * np.log(2 * np.pi)
+    assert block.variables == names
+    assert found[0] == pytest.approx(evidence, rel=1e-6)
+
+
+def dense_from(log_density, state):
+    """Precision matrix and mean of a normal density, by second differences, which are exact."""
+    names, sizes = list(state), [np.size(v) for v in state.values()]
+    ends = np.cumsum(sizes)[:-1]
+
+    def at(x):
+        return log_density(dict(zip(names, np.split(x, ends), strict=True)))
+
+    n = sum(sizes)
+    unit = np.eye(n)
+    origin = at(np.zeros(n))
+    one = np.array([at(e) for e in unit])
+    back = np.array([at(-e) for e in unit])
+    two = np.array([[at(unit[i] + unit[j]) for j in range(n)] for i in range(n)])
+    Q = -(two - one[:, None] - one[None, :] + origin)
+    return Q, np.linalg.solve(Q, (one - back) / 2)
+
+
+@pytest.mark.slow
+def test_factors_of_flowers_are_those_of_a_random_walk():
+    rng = np.random.default_rng(52)
+    # (a walk of these takes long to forget: of twenty batches each is two thousand steps)
+    found = factors_by_hand.run(rng, factor_analysis.STANDARDISED, 2, 400, chains=50, thin=100)
+    assert disagreements(factor_analysis.quantities(found), factor_analysis.REFERENCE) == {}
+    other = factors_by_hand.run(rng, factor_analysis.STANDARDISED, 1, 100, chains=50)
+    assert disagreements(factor_analysis.quantities(other), factor_analysis.REFERENCE) != {}
+
+
+@pytest.mark.slow
+def test_a_triangle_of_loadings_has_the_posterior_of_a_random_walk():
+    sampler = gp.compile(factor_analysis.model(factors=2, triangular=True))
+    assert sampler.verify().passed
+    draws = sampler.sample(**SETTINGS)
+    assert (draws["loading"][..., 0, 1] == 0).all()
+    rng, y = np.random.default_rng(55), factor_analysis.STANDARDISED
+    walk = factors_by_hand.run(rng, y, 2, 400, chains=50, thin=100, triangular=True)
+    by_hand = factor_analysis.quantities(walk)
+    reference = {n: mean_and_error(v) for n, v in by_hand.items()}
+    assert disagreements(factor_analysis.quantities(draws), reference) == {}
+
+
+MAP = [car_disease_mapping.SCOTLAND[n] for n in ("observed", "expected", "outdoors", "neighbours")]
+
+
+def test_risks_by_hand_are_those_of_the_map():
+    found = map_by_hand.run(np.random.default_rng(53), *MAP, 100, thin=2)
+    assert disagreements(car_disease_mapping.quantities(found), car_disease_mapping.REFERENCE) == {}
+
+
+def test_a_map_with_a_normal_response_is_drawn_jointly():
+    sampler = gp.compile(car_disease_mapping.model(response="normal"))
+    assert steps_of(sampler) == {"risk": JOINT, "beta": JOINT, "tau": GAMMA}
+    assert sampler.verify().passed
+    means = map_by_hand.normal_means(*MAP, car_disease_mapping.DISTRICTS)
+    reference = {n: value for n, (value, _) in car_disease_mapping.NORMAL_REFERENCE.items()}
+    assert reference == pytest.approx(means, rel=1e-6)
+    compare(car_disease_mapping, sampler, car_disease_mapping.NORMAL_REFERENCE)
+
+
+def test_a_map_in_two_parts_has_a_level_for_each():
+    """The mean of each part, with its differences heavily tied, is that of its data."""
+    model = car_disease_mapping.model(
+        observed=[3, 5, 2, 40], expected=[2, 4, 2, 10], outdoors=[0] * 4,
+        neighbours=[[1], [0], [3], [2]], shape=1e6, rate=1, response="normal",
+    )  # fmt: skip
+    assert car_disease_mapping.components([[1], [0], [3], [2]]) == 2
+    draws = gp.compile(model).sample(**SETTINGS)
+    ratio = np.log(np.array([3.5, 5.5, 2.5, 40.5]) / [2, 4, 2, 10])
+    levels = [np.average(ratio[a:b], weights=w) for a, b, w in ((0, 2, [2, 4]), (2, 4, [2, 10]))]
+    exact = {"0": (levels[0], 0.0), "3": (levels[1], 0.0)}
+    found = {name: draws["risk"][..., int(name)] for name in exact}
+    # (what the ties leave of the differences is a millionth)
+    assert disagreements(found, {n: (v, 1e-5) for n, (v, _) in exact.items()}) == {}
+
+
+def test_a_map_without_its_normaliser_is_noticed():
+    model = car_disease_mapping.model(response="normal")
+    with gp.Model(coords={"district": len(MAP[0])}) as wrong:
+        tau = gp.Gamma("tau", 1, rate=1)
+        risk = gp.Flat("risk", dims="district")
+        i, j = gp.Neighbours("border", MAP[3], of="district")
+        gp.Potential("smooth", -tau / 2 * (risk[i] - risk[j]) ** 2)
+        gp.Normal("ratio", risk, tau=1, dims="district", observed=model.data["ratio"])
+    draws = gp.compile(wrong).sample(**SETTINGS)
+    assert "sd" in disagreements(
+        {"sd": draws["tau"] ** -0.5},
+        {"sd": car_disease_mapping.NORMAL_REFERENCE["sd"]},
+    )
+
+
+@pytest.mark.slow
+def test_rows_drawn_jointly_agree_with_factors_drawn_one_by_one():
+    model = bayesian_matrix_factorisation
+    sizes = tuple(map(len, model.NAMES))
+    runs = [
+        rows_by_hand.run(np.random.default_rng([54, i]), model.OBSERVED, sizes, 600)
+        for i in range(2)
+    ]
+    found = dict(zip(("U", "V"), map(np.stack, zip(*runs, strict=True)), strict=True))
+    assert disagreements(model.quantities(found), model.REFERENCE) == {}
+
+
+def test_what_is_predicted_of_a_cold_item_is_as_wide_as_its_prior():
+    model = bayesian_matrix_factorisation
+    sampler = gp.compile(model.model())
+    draws = sampler.sample(**SETTINGS)
+    cold = len(model.QUALITIES)
+    prediction = sampler.predict(draws, new={"judge_of": [0, 0], "quality_of": [0, cold]})
+    product = np.einsum("...k,...qk->...q", draws["U"][..., 0, :], draws["V"])
+    rated = product[..., [0, cold]]
+    assert prediction.mean == pytest.approx(7.6 + rated.mean(axis=(0, 1)), rel=1e-9)
+    assert prediction.variance == pytest.approx(rated.var(axis=(0, 1)) + 1 / 10, rel=1e-9)
+    assert prediction.variance[1] > 2 * prediction.variance[0]
+    # Given its mean and precision, the cold row is a draw from the prior.
+    gap = draws["V"][..., cold, :] - draws["mean_V"]
+    root = np.linalg.cholesky(draws["precision_V"])
+    standard = np.einsum("...k,...kl->...l", gap, root)
+    moments = {"mean": standard[..., 0], "one": standard[..., 0] ** 2, "two": standard[..., 1] ** 2}
+    assert disagreements(moments, {"mean": (0, 0.0), "one": (1, 0.0), "two": (1, 0.0)}) == {}
 
 
 def compare(module, sampler, reference):

@@ -26,6 +26,7 @@ from gibbsppl.rewrites.driver import REWRITES
 from gibbsppl.sampler import _compiled
 from models import (
     bayesian_lasso,
+    bayesian_matrix_factorisation,
     beetles,
     bivariate_gaussian,
     capture_recapture,
@@ -34,6 +35,7 @@ from models import (
     dirichlet_process,
     dyes,
     eight_schools,
+    factor_analysis,
     gaussian,
     gaussian_mean,
     gaussian_mixture,
@@ -42,7 +44,9 @@ from models import (
     horseshoe,
     iris,
     lda,
+    linear_mixed,
     linear_regression,
+    local_level,
     matrix_factorisation,
     negative_binomial,
     ordered_probit,
@@ -54,6 +58,7 @@ from models import (
     salm,
     seeds,
     spike_and_slab,
+    trend_seasonal,
 )
 
 # The probability that any of the tests fails though all samplers are right.
@@ -73,7 +78,7 @@ RATINGS = (0, 0, 1, 2, 1), (0, 1, 1, 0, 0), (1.0, 2.0, 0.0, 1.0, 1.0)
 
 # Potentials tie their variables in no order in which they could be drawn from the prior: sweeps of
 # these are compared with all of their states (tests/test_lattices.py).
-UNDIRECTED = {"ising", "potts_segmentation"}
+UNDIRECTED = {"ising", "potts_segmentation", "car_disease_mapping"}
 
 # What is observed gives the shapes alone: every replicate draws its own.
 SMALL = {
@@ -175,6 +180,34 @@ SMALL = {
     "hidden_markov": partial(
         hidden_markov.model, (1, 0, 4, 2), states=2, shape=3, rate=2, concentration=1.5
     ),
+    "local_level": partial(
+        local_level.model, Y, 0, start=(1, 0.5), noise_prior=(3, 2), level_prior=(3, 1)
+    ),
+    "trend_seasonal": partial(
+        trend_seasonal.model,
+        (1.0, 2.0, 1.5, 0.5, 1.2),
+        start=(1, 0.5, 0, 2, 1),
+        **{f"{n}_prior": (3, 2) for n in ("noise", "level", "slope", "season")},
+    ),
+    "linear_mixed": partial(
+        linear_mixed.model,
+        ((1.0, 2.0, 0.0), (0.5, 1.0, 1.0)),
+        "ab",
+        fixed=((1, 0.5), (0, 1)),
+        priors={"a": (3, 2), "b": (4, 1), "c": (3, 1), "": (3, 2)},
+    ),
+    "factor_analysis": partial(factor_analysis.model, X, "ab", factors=1, rate=2),
+    "factor_analysis, triangular": partial(
+        factor_analysis.model, X, "ab", factors=2, rate=2, triangular=True
+    ),
+    "bayesian_matrix_factorisation": partial(
+        bayesian_matrix_factorisation.model,
+        RATINGS,
+        names=("abc", "pqr"),
+        level=1,
+        tau=2,
+        nu=9,
+    ),
 }  # fmt: skip
 
 
@@ -271,7 +304,8 @@ def no_more_than_there_must_be(values):
 # Where variables are drawn jointly, or interwoven, also each by a step of its own, once.
 JOINED = (
     "bivariate_gaussian", "linear_regression", "rats", "eight_schools", "dyes", "seeds",
-    "salm", "robust_regression", "bayesian_lasso", "horseshoe", "spike_and_slab",
+    "salm", "robust_regression", "bayesian_lasso", "horseshoe", "spike_and_slab", "local_level",
+    "trend_seasonal", "linear_mixed", "factor_analysis", "bayesian_matrix_factorisation",
 )  # fmt: skip
 APART = {"blocks": False, "interweave": False}
 for joined in JOINED:

@@ -135,8 +135,9 @@ class _Dense:
         return np.asarray(_lapack().dpotrs(self.lower, right, lower=1)[0])
 
     def noise(self, z: Floats) -> Floats:
-        # (LAPACK leaves what is above the diagonal as it was)
-        return np.asarray(_blas().dtrmv(self.lower, z, lower=1))
+        # (dpotrf clears what is above the diagonal. BLAS has a product for triangles, for which
+        # OpenBLAS starts threads however small they are: milliseconds where cores are busy.)
+        return np.asarray(self.lower @ z)
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,10 +296,3 @@ def _lapack() -> Any:
     from scipy.linalg import lapack  # noqa: PLC0415
 
     return lapack
-
-
-@cache
-def _blas() -> Any:
-    from scipy.linalg import blas  # noqa: PLC0415
-
-    return blas

@@ -139,7 +139,9 @@ class _Inside:
         # (a band is at least half as wide as an element has neighbours)
         neighbours = int(np.bincount(np.concatenate([self.a, self.b]), minlength=n).max())
         if n * (neighbours / 2.0) ** 2 < most:
-            yield self._banded(natural)
+            banded = self._banded(natural)
+            if banded.width < n - 1:  # (else it is dense)
+                yield banded
         yield _sparse(self.inner, self.border, len(self.a))
 
     def _banded(self, natural: int) -> Layout:

@@ -288,13 +288,14 @@ def _table_of(graph: Graph, piece: Piece, is_data: IsData) -> _Table:
     """One axis for each way in which the two elements of a piece vary.
 
     Elements that data look up (``u[g[i]]``) have an axis of their own array, onto which the
-    positions are summed; where the table would be too large, it has one entry a position.
+    positions are summed; where that table would be too large, or would be mostly empty as that of
+    all pairs of districts is of which few are neighbours, it has one entry a position.
     """
     summed = _table(graph, piece, is_data, by_position=False)
     positions = prod(len(r) for r in piece.over)
-    if summed.cells <= max(MOST_CELLS, CELLS_A_POSITION * positions):
-        return summed
-    return _table(graph, piece, is_data, by_position=True)
+    apart = _table(graph, piece, is_data, by_position=True)
+    few = summed.cells <= max(MOST_CELLS, CELLS_A_POSITION * positions)
+    return summed if few and summed.cells <= apart.cells else apart
 
 
 def _table(graph: Graph, piece: Piece, is_data: IsData, *, by_position: bool) -> _Table:
