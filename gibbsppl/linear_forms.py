@@ -151,6 +151,14 @@ def form_pieces(form: LinearForm) -> tuple[Piece, ...]:
     return tuple(found)
 
 
+def slope_in(expr: Expr, entry: Entry) -> Expr:
+    """The slope of a part of a form, as the element of an entry changes."""
+    stars = {root_of(r.dim): r.dim for r in entry.ranges}
+    bound = {d for e in expr.atoms(Over) for d in e.bound}
+    names = {d: stars[root_of(d)] for d in bound if root_of(d) in stars}
+    return _slope(expr, entry.leaf, names)
+
+
 @dataclass(frozen=True, slots=True)
 class _Reader:
     """Reads the elements of one array in expressions."""
@@ -247,44 +255,46 @@ class _Reader:
         if any(set(r) != set(ranges) for r, _ in others):
             raise _UnreadError(f"{leaf} is read over several ranges")
         shared = tuple(w for w in weights if all(w in more for _, more in others))
-        slope = self._slope(form, leaf, names)
-        if sp.expand(self._slope(slope, leaf, names)) != 0:
+        slope = _slope(form, leaf, names)
+        if sp.expand(_slope(slope, leaf, names)) != 0:
             raise _UnreadError(f"it holds {leaf} in a square of its own")
         view = View(leaf.array, leaf.indices)
         return Entry(view, ranges, tuple(dict.fromkeys(shared)), slope)
 
-    def _slope(self, expr: Expr, leaf: Leaf, names: Mapping[Dim, Dim]) -> Expr:
-        return Add(*(value for value, _ in self._partials(expr, leaf, names)))
 
-    def _partials(
-        self, expr: Expr, leaf: Leaf, names: Mapping[Dim, Dim]
-    ) -> list[tuple[Expr, frozenset[Dim]]]:
-        """What multiplies an element wherever it is read, and the sums that it is read along.
+def _slope(expr: Expr, leaf: Leaf, names: Mapping[Dim, Dim]) -> Expr:
+    return Add(*(value for value, _ in _partials(expr, leaf, names)))
 
-        At one position of such a sum alone the element is read: what is left of the sum is its
-        value there.
-        """
-        if not mentions(expr, self.targets):
-            return []
-        if isinstance(expr, Leaf):
-            read = frozenset(dims_of(expr) & set(names))
-            return [(sp.S.One, read)] if substitute(expr, names) == leaf else []
-        if isinstance(expr, Over):
-            (dim,) = expr.bound
-            found = []
-            for value, read in self._partials(expr.body, leaf, names):
-                if dim in read:
-                    found.append((substitute(value, {dim: names[dim]}), read - {dim}))
-                else:
-                    found.append((Over(value, *expr.args[1:]), read))
-            return found
-        if expr.is_Add:
-            return [p for a in expr.args for p in self._partials(a, leaf, names)]
-        if expr.is_Mul:
-            return [
-                (Mul(value, *expr.args[:n], *expr.args[n + 1 :]), read)
-                for n, a in enumerate(expr.args)
-                for value, read in self._partials(a, leaf, names)
-            ]
-        outer = expr.exp * expr.base ** (expr.exp - 1)
-        return [(outer * value, read) for value, read in self._partials(expr.base, leaf, names)]
+
+def _partials(
+    expr: Expr, leaf: Leaf, names: Mapping[Dim, Dim]
+) -> list[tuple[Expr, frozenset[Dim]]]:
+    """What multiplies an element wherever it is read, and the sums that it is read along.
+
+    At one position of such a sum alone the element is read: what is left of the sum is its
+    value there.
+    """
+    if not mentions(expr, (leaf.array.name,)):
+        return []
+    if isinstance(expr, Leaf):
+        read = frozenset(dims_of(expr) & set(names))
+        return [(sp.S.One, read)] if substitute(expr, names) == leaf else []
+    if isinstance(expr, Over):
+        (dim,) = expr.bound
+        found = []
+        for value, read in _partials(expr.body, leaf, names):
+            if dim in read:
+                found.append((substitute(value, {dim: names[dim]}), read - {dim}))
+            else:
+                found.append((Over(value, *expr.args[1:]), read))
+        return found
+    if expr.is_Add:
+        return [p for a in expr.args for p in _partials(a, leaf, names)]
+    if expr.is_Mul:
+        return [
+            (Mul(value, *expr.args[:n], *expr.args[n + 1 :]), read)
+            for n, a in enumerate(expr.args)
+            for value, read in _partials(a, leaf, names)
+        ]
+    outer = expr.exp * expr.base ** (expr.exp - 1)
+    return [(outer * value, read) for value, read in _partials(expr.base, leaf, names)]

@@ -87,6 +87,7 @@ from gibbsppl.runtime.moves import (
 from gibbsppl.runtime.multinomials import Rows, SumOfRows, multinomial
 from gibbsppl.runtime.over_relaxed import over_relaxed_mvnormal, over_relaxed_normal
 from gibbsppl.runtime.own import own_move
+from gibbsppl.runtime.entries import Entries, entries_of
 from gibbsppl.runtime.places import (
     chart_colours,
     element_positions,
@@ -201,7 +202,9 @@ from gibbsppl.runtime.walks import (
 
 __all__ = [
     "FewLogOdds",
+    "Entries",
     "Groups",
+    "entries_of",
     "Joint",
     "KnownLogOdds",
     "LogWeights",
