@@ -8,9 +8,10 @@ form from the state, and add to it what they change; after a step that cannot, i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import prod
+from types import MappingProxyType
 
 import sympy as sp
 from sympy import Mul
@@ -23,7 +24,17 @@ from gibbsppl.backends.text import Text
 from gibbsppl.backends.writer import Writer
 from gibbsppl.colours import colours_told
 from gibbsppl.contractions import Contribution
-from gibbsppl.expressions import Array, Dim, Expr, Leaf, Over, dims_of, mentions, root_of
+from gibbsppl.expressions import (
+    Array,
+    Dim,
+    Expr,
+    Leaf,
+    Over,
+    dims_of,
+    mentions,
+    root_of,
+    substitute,
+)
 from gibbsppl.graph import PLAIN, Range, Variable
 from gibbsppl.schedule.element_loops import (
     ElementLoop,
@@ -34,7 +45,7 @@ from gibbsppl.schedule.element_loops import (
     reading_kept,
 )
 from gibbsppl.schedule.parameters import NaturalParameter
-from gibbsppl.schedule.steps import BlockDraw, ExactDraw, Step
+from gibbsppl.schedule.steps import BlockDraw, ExactDraw, Single, Step
 
 
 def name_by_form(module: Module, step: Step) -> str | None:
@@ -88,7 +99,7 @@ def keeping(module: Module, step: Step, lines: list[str]) -> list[str]:
 def reading(
     module: Module, step: ExactDraw | BlockDraw
 ) -> tuple[tuple[NaturalParameter, ...], list[str]]:
-    """The parameters of a step, which read the values of forms, and lines that make sure of these."""
+    """The parameters of a step, which read the values of forms; lines that make sure of these."""
     if not module.kept or step.name in module.loops or isinstance(step, BlockDraw):
         return step.parameters, []
     own = step.variables
@@ -102,10 +113,11 @@ def reading(
     names = {k.name for k in module.kept}
     every = (x for p in parameters for c in p.contributions for x in c.value.atoms(Leaf))
     used = {x.array.name for x in every} & names
-    lines = []
-    for k in (k for k in module.kept if k.name in used):
-        lines.append(f's = s if "{k.name}" in s else s | {module.names.of(_anew(k))}(s, c)')
-    return parameters, lines
+    return parameters, [
+        f's = s if "{k.name}" in s else s | {module.names.of(_anew(k))}(s, c)'
+        for k in module.kept
+        if k.name in used
+    ]
 
 
 def by_form(module: Module, step: ExactDraw, name: str) -> str:
@@ -126,19 +138,22 @@ def by_form(module: Module, step: ExactDraw, name: str) -> str:
     # (the first time, or after what this depends on was drawn otherwise)
     body += [f'if "{kept.name}" not in s:', f"{INDENT}s |= {anew}(s, c)"]
     body += [f'{form} = s["{kept.name}"].reshape(-1)']
-    once = _call_lines(module, step, loop, form, scalar=is_scalar)
-    entries = _entries_name(module, step, loop)
+    rests, others = _rests(module, step, loop) if loop.rest else ([], {})
+    once = _call_lines(module, step, loop, form, rests, scalar=is_scalar)
+    entries, every_call = _entries_names(module, step, loop)
     tables = [_at_entries(module, writer, loop, e, entries) for e in loop.data]
-    names = ", ".join(["entries", *map(str, loop.data.values())])
+    tables += [n for n in others.values() if n not in tables]
+    names = ", ".join(["entries", *map(str, loop.data.values()), *others])
     over = f"zip({', '.join([entries, *tables])}, strict=True)" if tables else entries
     inner = [f"for {names} in {over}:", *indented(once)]
-    body.append("calls = iter(" + colours_name(module, step) + ")")
+    body.append(f"calls = iter({every_call})")
     if loop.outer:
         dims = _position_names(loop)
         column = [":"] * len(module.dims(step.statement))
         for axis, position in zip(loop.outer, dims, strict=True):
             column[axis] = position
-        inner = [f"{own}_column = {own}[{', '.join(column)}]", *_sums(writer, loop), *inner]
+        copied = f"{writer.call('ascontiguousarray')}({own}[{', '.join(column)}])"
+        inner = [f"{own}_column = {copied}", *_sums(writer, loop), *inner]
         sizes = [writer.size(module.dims(step.statement)[a]) for a in loop.outer]
         body += [f"for {dims[0]} in range({sizes[0]}):", *indented(inner)]
     else:
@@ -149,15 +164,14 @@ def by_form(module: Module, step: ExactDraw, name: str) -> str:
 
 
 def _call_lines(
-    module: Module, step: ExactDraw, loop: ElementLoop, form: str, *, scalar: bool
+    module: Module, step: ExactDraw, loop: ElementLoop, form: str, rests: list[str], *, scalar: bool
 ) -> list[str]:
     """The lines of one call: the slopes, the parameters, and what the draw has changed."""
     own, at = module.names.of(step.variables[0]), str(loop.own)
     lines = ["at = next(calls)", f"now = {own}[at]"]
-    used = {loop.slope, *loop.changes.values()}
-    if any(e.has(loop.own) for e in used):
+    if loop.slope.has(loop.own):
         lines.append(f"{at} = entries.spread(now)")
-    lines += [f"{s}_at = entries.read({s})" for s in loop.sums.values()]
+    lines += rests or [f"{s}_at = entries.read({s})" for s in loop.sums.values()]
     lines.append(f"form_at = entries.read({form})")
     slope = _text(loop, loop.slope)
     first = "form_at"
@@ -182,19 +196,27 @@ def _call_lines(
         f"square = {square}",
         f"linear = {front}entries.total(slope * {first}) - square * now",
         "yield at, (eta_1[at] + linear, eta_2[at] + square / 2)",
+        *_column_lines(module, step, loop, own),
         f"change = entries.spread({own}[at] - now)",
         "form_at += slope * change",
         f"entries.put({form}, form_at)",
     ]
     more = []
-    for expr, symbol in loop.sums.items():
+    for expr, symbol in () if loop.rest else loop.sums.items():
         change = _text(loop, loop.changes[expr])
         times = "" if loop.changes[expr] == 1 else f"{change} * "
         more += [f"{symbol}_at += {times}change", f"entries.put({symbol}, {symbol}_at)"]
     if more:
-        every = _entries_name(module, step, loop)
-        lines += [f"if entries is not {every}[-1]:  # (the sums are read once more)"]
+        lines.append("if not entries.is_last:  # (else nothing reads them any more)")
     return [*lines, *indented(more)]
+
+
+def _column_lines(module: Module, step: ExactDraw, loop: ElementLoop, own: str) -> list[str]:
+    """Lines that put what has been drawn into the copy of the column."""
+    if not loop.outer:
+        return []
+    kept = [a for a in range(len(module.dims(step.statement))) if a not in loop.outer]
+    return [f"{own}_column[{', '.join(f'at[{a}]' for a in kept)}] = {own}[at]"]
 
 
 def _text(loop: ElementLoop, expr: Expr) -> str:
@@ -222,13 +244,18 @@ def _position_names(loop: ElementLoop) -> list[str]:
     return [f"{root_of(d)}_position" for d in outer_dims(loop)]
 
 
-def _writer(module: Module, step: ExactDraw, loop: ElementLoop) -> Writer:
+def _writer(
+    module: Module,
+    step: ExactDraw,
+    loop: ElementLoop,
+    more: Mapping[str, Variable] = MappingProxyType({}),
+) -> Writer:
     """A writer that knows a column of the array: its elements at one position of the outer axes."""
     dims = module.dims(step.statement)
     kept = tuple(d for a, d in enumerate(dims) if a not in loop.outer)
     column = Variable(_column(step.variables[0]), kept, "random")
     sizes = {r.dim: r.stop for r in loop.entry.ranges}
-    writer = module.writer(sizes, more={column.name: column})
+    writer = module.writer(sizes, more={column.name: column, **more})
     own = module.names.of(step.variables[0])
     writer.aliases[column.name] = f"{own}_column" if loop.outer else own
     writer.state_names[step.variables[0]] = own
@@ -253,11 +280,59 @@ def _in_column(loop: ElementLoop, expr: Expr) -> Expr:
 
 def _sums(writer: Writer, loop: ElementLoop) -> list[str]:
     """Lines that compute the sums, before any element of the column is drawn."""
-    lines = []
-    for expr, symbol in loop.sums.items():
+    lines: list[str] = []
+    for expr, symbol in () if loop.rest else loop.sums.items():
         code, _ = _rows_text(writer, loop, _in_column(loop, expr), spread=True)
         lines.append(f"{symbol} = runtime.owned({code})")
     return lines
+
+
+def _rests(
+    module: Module, step: ExactDraw, loop: ElementLoop
+) -> tuple[list[str], dict[str, str]]:
+    """Lines that compute sums over the other positions of each row, and the tables that they read.
+
+    The tables are of data at these positions, by entry: local name -> name of those of all calls.
+    """
+    entries, _ = _entries_names(module, step, loop)
+    star = loop.inner[0].dim
+    row, tables = loop.form.over[0].dim, dict[Expr, str]()
+    lines, more = [], dict[str, Variable]()
+    for expr, symbol in loop.sums.items():
+        (dim,) = expr.bound
+        whole = substitute(_in_column(loop, expr.body), {dim: star})
+        parts = _data_parts(whole, {r.dim for r in (*loop.form.over, *loop.inner)})
+        for part in parts:
+            if part not in tables:
+                tables[part] = module.names.fresh("others")
+                name = f"·{tables[part]}"
+                more[name] = Variable(name, (star, row), "random")
+        read = {p: Array(f"·{tables[p]}", real=True)[star, row] for p in parts}
+        writer = _writer(module, step, loop, more)
+        writer.aliases |= {f"·{local}": local for local in tables.values()}
+        text = writer.write(Over(whole.xreplace(read), star))
+        lines.append(f"{symbol}_at = {text.code}")
+    width = len(loop.inner[0])
+    named = {}
+    for part, local in tables.items():
+
+        def make(part: Expr = part) -> Text:
+            return Text(f"[e.others({_prepared(module, loop, part)}, {width}) for e in {entries}]")
+
+        comment = f"{PLAIN.text(part)} at the other positions of the row, by entry"
+        stem = f"{step.variables[0]}_others"
+        named[local] = module.hoisted.add(("others", entries, part), stem, make, comment).code
+    return lines, named
+
+
+def _data_parts(expr: Expr, dims: set[Dim]) -> list[Expr]:
+    """The arrays of data in an expression that depend on some dims, each as it is read."""
+    found: list[Expr] = []
+    if isinstance(expr, Leaf) and not expr.array.name.startswith("·"):
+        return [expr] if dims_of(expr) & dims else []
+    for a in expr.indices if isinstance(expr, Leaf) else expr.args:
+        found += [p for p in _data_parts(a, dims) if p not in found]
+    return found
 
 
 def _rows_text(
@@ -285,8 +360,16 @@ def _flat(
     return (f"{text.within(3)}.reshape(-1)" if len(dims) > 1 else text.code), False
 
 
-def _entries_name(module: Module, step: ExactDraw, loop: ElementLoop) -> str:
-    """The name of the entries of each colour, computed once."""
+def calls_name(module: Module, step: Single) -> str:
+    """The name of the indices of what each call of a coloured step draws, in ``c``."""
+    loop = module.loops.get(step.name)
+    if loop is None or not isinstance(step, ExactDraw):
+        return colours_name(module, step)
+    return _entries_names(module, step, loop)[1]
+
+
+def _entries_names(module: Module, step: ExactDraw, loop: ElementLoop) -> list[str]:
+    """The names of the entries of each call and of the calls, computed once."""
     dims = module.dims(step.statement)
     kept = [a for a in range(len(dims)) if a not in loop.outer]
     calls = colours_name(module, step)
@@ -301,14 +384,14 @@ def _entries_name(module: Module, step: ExactDraw, loop: ElementLoop) -> str:
         texts = [_prepared(module, loop, e) for e in (number, *loop.entry.weights)]
         shape = tuple(module.graph.sizes[dims[a]] for a in kept)
         lengths = (tuple(map(len, loop.form.over)), tuple(map(len, loop.inner)))
-        own = (tuple(kept), shape)
         weights = ", ".join(texts[1:])
-        arguments = f"{texts[0]}, [{weights}], {lengths}, {calls}[:{count}], {own}"
+        own = (tuple(kept), shape)
+        arguments = f"{texts[0]}, [{weights}], {lengths}, {calls}, {count}, {own}"
         return Text(f"runtime.entries_of({arguments})")
 
-    comment = "the positions that see the elements of each colour"
-    stem = f"{step.variables[0]}_entries"
-    return module.hoisted.add(("entries", step.name), stem, make, comment).code
+    comment = "for each call the positions that see its elements"
+    stems = [f"{step.variables[0]}_entries", f"{step.variables[0]}_calls"]
+    return module.hoisted.add_all(("entries", step.name), stems, make, comment)
 
 
 def _prepared(module: Module, loop: ElementLoop, expr: Expr) -> str:
@@ -368,7 +451,8 @@ def _computed(module: Module, kept: Kept, loop: ElementLoop) -> str:
         column[axis] = position
         size = writer.size(module.dims(step.statement)[axis])
         code, _ = _flat(writer, kept.over, term, spread=True)
-        lines = [f"{own}_column = {own}[{', '.join(column)}]", f"value += {code}"]
+        copied = f"{writer.call('ascontiguousarray')}({own}[{', '.join(column)}])"
+        lines = [f"{own}_column = {copied}", f"value += {code}"]
         body += [f"for {position} in range({size}):", *indented(lines)]
     shape = tuple(map(len, kept.over))
     shaped = "value" if len(shape) == 1 else f"value.reshape{shape}"

@@ -12,6 +12,7 @@ from gibbsppl.backends.by_colour import by_colour, name_by_colour
 from gibbsppl.backends.chained import chain_weights
 from gibbsppl.backends.forms import (
     by_form,
+    calls_name,
     carried_forms,
     kept_functions_of,
     name_by_form,
@@ -24,7 +25,6 @@ from gibbsppl.backends.module import Module, module_of
 from gibbsppl.backends.moves import log_density
 from gibbsppl.backends.names import MATHEMATICS, NUMPY
 from gibbsppl.backends.natural import natural_parameters
-from gibbsppl.backends.places import colours_name
 from gibbsppl.backends.scans import carried_functions, scan_functions
 from gibbsppl.backends.sweep import augment, interwoven, sweep
 from gibbsppl.kernels import Own, RandomWalk
@@ -160,7 +160,7 @@ def _tables(module: Module) -> str:
     if module.schedule.parts:
         lines.append(f"PARTS = { ({p.name: p.of for p in module.schedule.parts})!r}")
     steps = [s for s in module.schedule.steps if not isinstance(s, JointDraw)]
-    coloured = [(s.name, colours_name(module, s)) for s in steps if s.is_coloured]
+    coloured = [(s.name, calls_name(module, s)) for s in steps if s.is_coloured]
     if coloured:
         pairs = "".join(f"{INDENT}{n!r}: {c!r},\n" for n, c in coloured)
         lines.append(f"COLOURS = {{\n{pairs}}}")

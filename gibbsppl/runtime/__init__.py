@@ -28,6 +28,7 @@ from gibbsppl.runtime.draws import (
     uniform,
     weibull,
 )
+from gibbsppl.runtime.entries import Entries, entries_of
 from gibbsppl.runtime.few import FewLogOdds, KnownLogOdds
 from gibbsppl.runtime.functions import (
     Groups,
@@ -87,7 +88,6 @@ from gibbsppl.runtime.moves import (
 from gibbsppl.runtime.multinomials import Rows, SumOfRows, multinomial
 from gibbsppl.runtime.over_relaxed import over_relaxed_mvnormal, over_relaxed_normal
 from gibbsppl.runtime.own import own_move
-from gibbsppl.runtime.entries import Entries, entries_of
 from gibbsppl.runtime.places import (
     chart_colours,
     element_positions,
@@ -201,10 +201,9 @@ from gibbsppl.runtime.walks import (
 )
 
 __all__ = [
-    "FewLogOdds",
     "Entries",
+    "FewLogOdds",
     "Groups",
-    "entries_of",
     "Joint",
     "KnownLogOdds",
     "LogWeights",
@@ -230,6 +229,7 @@ __all__ = [
     "discrete_uniform",
     "drawn",
     "element_positions",
+    "entries_of",
     "equals",
     "exp",
     "expit",

@@ -9,19 +9,22 @@ the form, and the sums, then cost no more for each call than its own entries.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 
 import sympy as sp
 
 from gibbsppl.colours import Chart
 from gibbsppl.contractions import IsData, bounded, data_only
-from gibbsppl.expressions import Array, Dim, Expr, Leaf, Over, dims_of, mentions
+from gibbsppl.expressions import Array, Dim, Expr, Leaf, Over, dims_of, mentions, root_of
 from gibbsppl.form_facts import free_axes
 from gibbsppl.graph import Range, fresh
 from gibbsppl.linear_forms import Entry, LinearForm, slope_in
 from gibbsppl.readings import alpha
 from gibbsppl.schedule.steps import ExactDraw, Schedule, Step
+
+# Rows of at most so many positions are gone through again for each entry.
+MOST_POSITIONS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,9 @@ class ElementLoop:
 
     ``slope`` is a function of the symbols of ``own`` (the element), ``sums``, ``data`` (values by
     entry) and ``rows`` (values by row); ``changes`` is the slope of each sum. ``outer`` are the
-    axes for each position of which all colours are gone through.
+    axes for each position of which all colours are gone through. ``rest``: the symbols of sums are
+    what they are without the element's own position, which is computed for each entry: where a row
+    has few positions, that is less than to keep the sums.
     """
 
     form: LinearForm
@@ -62,6 +67,7 @@ class ElementLoop:
     rows: dict[Expr, sp.Symbol] = field(default_factory=dict)
     slope: Expr = sp.S.Zero
     changes: dict[Expr, Expr] = field(default_factory=dict)
+    rest: bool = False
 
     @property
     def inner(self) -> tuple[Range, ...]:
@@ -124,16 +130,27 @@ class _Maker:
         changes = {e: self._written(slope_in(e, found.entry)) for e in list(found.sums)}
         if any(c.has(found.own, *found.sums.values()) for c in changes.values()):
             raise _UnsuitedError
-        return ElementLoop(
-            found.form,
-            found.entry,
-            found.outer,
-            found.own,
-            found.sums,
-            found.data,
-            found.rows,
-            slope,
-            changes,
+        if self._is_short():
+            others = {s: s + changes[e] * found.own for e, s in found.sums.items()}
+            without = sp.expand(slope.xreplace(others))
+            if not without.has(found.own):
+                told = {s: sp.Symbol(str(s).replace("_sum", "_rest"), real=True) for s in found.sums.values()}
+                sums = {e: told[s] for e, s in found.sums.items()}
+                slope = without.xreplace(told)
+                return replace(found, sums=sums, slope=slope, changes=changes, rest=True)
+        return replace(found, slope=slope, changes=changes)
+
+    def _is_short(self) -> bool:
+        """Whether a row has so few positions that sums are computed for each entry, not kept."""
+        found = self.found
+        if len(found.inner) != 1 or len(found.inner[0]) > MOST_POSITIONS or not found.sums:
+            return False
+        return all(
+            isinstance(e, Over)
+            and root_of(e.bound[0]) == root_of(found.inner[0].dim)
+            and is_linear(e, (self.target,))
+            and all(leaf.array.name == self.target or self.is_data(leaf) for leaf in e.atoms(Leaf))
+            for e in found.sums
         )
 
     def _written(self, expr: Expr) -> Expr:
@@ -153,9 +170,11 @@ class _Maker:
         dims = dims_of(expr)
         if dims <= self.over:
             return self._symbol(self.found.rows, expr, "row")
-        if self.is_data(expr) and dims <= self.over | self.inner:
+        if expr.is_Pow and expr.exp.is_Integer:
+            return self._written(expr.base) ** expr.exp
+        if self.is_data(expr) and not expr.is_Mul and dims <= self.over | self.inner:
             return self._symbol(self.found.data, expr, "at")
-        if expr.is_Add or expr.is_Mul or (expr.is_Pow and expr.exp.is_Integer):
+        if expr.is_Add or expr.is_Mul:
             return expr.func(*map(self._written, expr.args))
         raise _UnsuitedError
 
@@ -202,20 +221,20 @@ def moved_by(schedule: Schedule, step: Step, kept: Kept) -> Expr | None:
     if schedule.recentred(step):
         return None
     terms = [t for t in sp.Add.make_args(kept.form) if mentions(t, names)]
-    return sp.Add(*terms) if terms and all(_is_linear(t, names) for t in terms) else None
+    return sp.Add(*terms) if terms and all(is_linear(t, names) for t in terms) else None
 
 
-def _is_linear(term: Expr, names: tuple[str, ...]) -> bool:
+def is_linear(term: Expr, names: tuple[str, ...]) -> bool:
     """Whether a term has just one factor of any of the arrays, and no power of it."""
     if isinstance(term, Leaf):
         return term.array.name in names and not mentions(sp.Tuple(*term.indices), names)
     if isinstance(term, Over):
-        return _is_linear(term.body, names)
+        return is_linear(term.body, names)
     if term.is_Add:
-        return all(_is_linear(a, names) for a in term.args)
+        return all(is_linear(a, names) for a in term.args)
     if term.is_Mul:
         held = [a for a in term.args if mentions(a, names)]
-        return len(held) == 1 and _is_linear(held[0], names)
+        return len(held) == 1 and is_linear(held[0], names)
     return False
 
 
