@@ -39,8 +39,12 @@ from gibbsppl.conflicts import (
 )
 from gibbsppl.contractions import data_only
 from gibbsppl.dependence import Place, region_of, slices_of
+from gibbsppl.expressions import mentions
+from gibbsppl.form_facts import charted, shown_by
 from gibbsppl.gates import binary_arrays
 from gibbsppl.graph import Graph, Statement
+from gibbsppl.linear_forms import Unread
+from gibbsppl.matching import Conditional
 from gibbsppl.pieces import pieces_of
 
 # Patterns of more colours than this are not looked for.
@@ -98,6 +102,10 @@ def colours_of(graph: Graph, derived: Derived, data: Mapping[str, Any]) -> Colou
     if graph.marginals:
         return OneByOne("sums over its elements are read")
     array, region = statement.target.array, region_of(graph, statement)
+    if isinstance(derived, Conditional) and derived.forms:
+        found = _of_forms(graph, derived, region, data)
+        if found is not None:
+            return found
     factors = graph.factors_of(array)
     pieces = pieces_of(factors, statement, graph.sizes, binary_arrays(graph, data))
     random = [v.name for v in graph.variables.values() if v.kind == "random"]
@@ -106,8 +114,24 @@ def colours_of(graph: Graph, derived: Derived, data: Mapping[str, Any]) -> Colou
     lengths = [1 if isinstance(p, int) else len(p) for p in region]
     if offsets is None:
         return _charted(graph, statement, meetings, region, data)
-    found = pattern(offsets, len(region))
-    return found if found is not None and found.count < prod(lengths) else OneByOne()
+    by_steps = pattern(offsets, len(region))
+    few = by_steps is not None and by_steps.count < prod(lengths)
+    return by_steps if few else OneByOne()
+
+
+def _of_forms(
+    graph: Graph, derived: Conditional, region: tuple[Place, ...], data: Mapping[str, Any]
+) -> Colours | None:
+    """The colours of elements that are seen together by forms alone; None if other terms do."""
+    forms = {f.factor for f in derived.forms}
+    pieces = [p for ps in derived.pieces for p in ps if p.factor not in forms]
+    array = derived.statement.target.array
+    if any(mentions(p.coefficient, (array.name,)) for p in pieces):
+        return None
+    shape, free = _elements(graph, derived.statement, region, data)
+    shown = [shown_by(form, graph, data) for form in derived.forms]
+    table, count = charted([s for s in shown if not isinstance(s, Unread)], shape, free)
+    return Chart(count, table, tuple(sorted(forms))) if count < free.sum() else OneByOne()
 
 
 def pattern(offsets: Collection[Offset], axes: int) -> Pattern | None:
@@ -139,11 +163,7 @@ def _charted(
     data: Mapping[str, Any],
 ) -> Colours:
     """The colours of the graph of conflicts, which the data make."""
-    shape = tuple(graph.sizes[d] for d in graph.variables[statement.target.array.name].dims)
-    free = np.zeros(shape, dtype=bool)
-    free[slices_of(region)] = True
-    if statement.known != 0:
-        free &= np.asarray(data[statement.known.array.name]) == 0
+    shape, free = _elements(graph, statement, region, data)
     pairs = pairs_of(meetings, Elements(shape, free.ravel()), data, graph.sizes)
     if isinstance(pairs, TooMany):
         return OneByOne(f"there may be more than {pairs.number:,} conflicts")
@@ -153,6 +173,18 @@ def _charted(
         return OneByOne()
     factors = tuple(dict.fromkeys(m.factor for m in meetings))
     return Chart(count, table.reshape(shape), factors)
+
+
+def _elements(
+    graph: Graph, statement: Statement, region: tuple[Place, ...], data: Mapping[str, Any]
+) -> tuple[tuple[int, ...], NDArray[np.bool_]]:
+    """The shape of an array, and which of its elements a statement draws."""
+    shape = tuple(graph.sizes[d] for d in graph.variables[statement.target.array.name].dims)
+    free = np.zeros(shape, dtype=bool)
+    free[slices_of(region)] = True
+    if statement.known != 0:
+        free &= np.asarray(data[statement.known.array.name]) == 0
+    return shape, free
 
 
 def coloured(pairs: Any, free: NDArray[np.bool_]) -> NDArray[np.intp]:

@@ -11,17 +11,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
 from gibbsppl.concavity import LogConcave, certified
 from gibbsppl.dependence import Place, Role, is_separable, region_of, roles_of, touches
 from gibbsppl.elements import element_pieces
 from gibbsppl.finite import FiniteConditional, finite_of
+from gibbsppl.form_facts import shown_by
 from gibbsppl.gates import binary_arrays
 from gibbsppl.graph import Graph, Statement
 from gibbsppl.limits import Limit, limits_of
+from gibbsppl.linear_forms import LinearForm, Unread, degree_of, form_pieces, linear_form
 from gibbsppl.matching import Conditional, NotConjugate, match
-from gibbsppl.pieces import Piece, pieces_of
+from gibbsppl.pieces import Piece, pieces_of, prepared, split
 
 Derived = Conditional | FiniteConditional | LogConcave | NotConjugate
 
@@ -35,14 +38,59 @@ def conditional_of(
     ``elements`` asks for the reading by element: the conditional of each element given all others.
     """
     region = region_of(graph, statement)
+    formed = _by_form(graph, statement, data, region, 2 if elements else 3)
+    if isinstance(formed, Conditional):
+        return formed
     said = _said(graph, statement, data, region)
     found = _found(graph, statement, said, region, elements)
     if isinstance(found, NotConjugate):
+        if isinstance(formed, Unread):
+            found = replace(found, reason=f"{found.reason} ({formed.reason})")
         # A label has a conditional, whatever its factors are.
         finite = finite_of(graph, statement, data) if statement.support.is_finite else None
         refusal = replace(found, pieces=_moved_pieces(found, said))
         return finite or certified(graph, refusal, data) or refusal
     return found
+
+
+def _by_form(
+    graph: Graph,
+    statement: Statement,
+    data: Mapping[str, Any],
+    region: tuple[Place, ...],
+    degree: int,
+) -> Conditional | Unread | None:
+    """The closed form of one element, by forms that are linear in each and that sum over them.
+
+    None where no factor is a polynomial of a degree in its elements, or of a higher one.
+    """
+    if statement.support.kind != "real" or statement.event:
+        return None
+    binary, array = binary_arrays(graph, data), statement.target.array.name
+    forms: list[LinearForm] = []
+    pieces: list[Piece] = []
+    for factor in graph.factors_of(array):
+        density = prepared(factor, statement, binary)
+        if not degree <= degree_of(density, array) < inf:
+            pieces += split(factor.name, density, factor.over, {array}, graph.sizes)
+            continue
+        form = linear_form(graph, statement, factor, density)
+        if isinstance(form, LinearForm) and not any(e.ranges for e in form.entries):
+            pieces += split(factor.name, density, factor.over, {array}, graph.sizes)
+            continue
+        facts = shown_by(form, graph, data) if isinstance(form, LinearForm) else form
+        if isinstance(form, Unread) or isinstance(facts, Unread):
+            return facts if isinstance(facts, Unread) else None
+        forms.append(form)
+    pieces = [p for p in pieces if any(touches(v, p.over, region) for v in p.views)]
+    limits, rest = limits_of(pieces, binary)
+    if not forms or not all(map(is_separable, rest)):
+        return None
+    own = [p for p in element_pieces(rest) if touches(p.views[0], p.over, region)]
+    own += [p for form in forms for p in form_pieces(form)]
+    batch: tuple[Role, ...] = tuple("batch" for _ in statement.target.indices)
+    found = match(graph, statement, tuple(own), limits, batch, elements=True)
+    return replace(found, forms=tuple(forms)) if isinstance(found, Conditional) else None
 
 
 def to_be_moved(

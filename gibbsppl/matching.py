@@ -19,6 +19,7 @@ from gibbsppl.expressions import Binder, Dim, Expr, Leaf, dims_of, primed, subst
 from gibbsppl.families import FAMILIES, Family
 from gibbsppl.graph import PLAIN, Graph, Statement
 from gibbsppl.limits import Limit
+from gibbsppl.linear_forms import LinearForm
 from gibbsppl.logs import expand_logs
 from gibbsppl.pieces import Piece, views_of
 from gibbsppl.readings import Reading, alpha, changed, leaves_in, reading_of
@@ -36,6 +37,7 @@ class Conditional:
     with its ``dense`` axes replaced by one dim, the event of the block; after a ``change`` of
     variable the new variable, whose support is ``support``. ``truncated``: the family is drawn
     between that support's bounds and the ``limits`` that other factors put on the target.
+    ``forms`` are those of factors that are read by what is linear in each element.
     """
 
     statement: Statement
@@ -51,6 +53,7 @@ class Conditional:
     change: Change | None = None
     truncated: bool = False
     limits: tuple[Limit, ...] = ()
+    forms: tuple[LinearForm, ...] = ()
 
     @property
     def dense(self) -> tuple[int, ...]:

@@ -165,13 +165,13 @@ def pieces_of(
     targets = {statement.target.array.name}
     return tuple(
         chain.from_iterable(
-            split(f.name, _prepared(f, statement, binary), f.over, targets, sizes)
+            split(f.name, prepared(f, statement, binary), f.over, targets, sizes)
             for f in factors
         )
     )
 
 
-def _prepared(factor: Factor, statement: Statement, binary: Collection[str]) -> Expr:
+def prepared(factor: Factor, statement: Statement, binary: Collection[str]) -> Expr:
     """What a factor says of a statement's target: reduced, gates taken out, bounds added."""
     targets = {statement.target.array.name}
     counts = statement.support.is_discrete

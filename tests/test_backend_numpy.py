@@ -188,8 +188,8 @@ def test_a_program_survives_pickling(samplers):
 def test_a_program_lists_its_steps(samplers):
     program = samplers["random_walk"].program
 
-    assert set(program.steps) == {"x", "tau"}
-    assert dict(program.step_variables) == {"x": ("x",), "tau": ("tau",)}
+    assert set(program.steps) == {"x[0]", "x[1:]", "tau"}
+    assert dict(program.step_variables) == {"x[0]": ("x",), "x[1:]": ("x",), "tau": ("tau",)}
     assert set(program.given_rest) == set(program.steps)
 
 

@@ -29,7 +29,7 @@ def joint_coefficients(module: Module, step: JointDraw) -> str:
         own.append(f'"{name}": ({", ".join(found)})')
     for pair in step.pairs:
         local = module.names.fresh(_stem(module, pair))
-        body += accumulated(writer, local, pair.parameter, full=True)
+        body += accumulated(writer, local, pair.parameter, full=False)
         products.append(local + index_text(pair.place, pair.parameter.axes, writer))
     body += ["return ({", *(f"{INDENT}{line}," for line in own), "}, ["]
     body += [*(f"{INDENT}{line}," for line in products), "])"]

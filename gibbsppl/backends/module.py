@@ -12,6 +12,7 @@ from gibbsppl.backends.names import MATHEMATICS, NUMPY, Names
 from gibbsppl.backends.writer import Writer
 from gibbsppl.expressions import Dim
 from gibbsppl.graph import Graph, Range, Statement, Variable
+from gibbsppl.schedule.element_loops import ElementLoop, Kept, element_loop, kept_forms
 from gibbsppl.schedule.staleness import carried
 from gibbsppl.schedule.steps import Schedule, Single, Step
 
@@ -23,7 +24,8 @@ class Module:
     ``functions`` names the function of each step, ``carried`` the arrays of scans that stay as they
     should be from sweep to sweep, ``units`` the functions of units of a scan, ``written`` the
     functions shared by steps that are written, ``squares`` the sizes of the matrices that the loops
-    of a scan fill.
+    of a scan fill, ``loops`` how steps keep up to date what their elements share, and ``kept`` the
+    values of forms that are in the state.
     """
 
     schedule: Schedule
@@ -35,6 +37,8 @@ class Module:
     units: Mapping[tuple[int, ...], str] = field(default_factory=dict)
     written: set[str] = field(default_factory=set)
     squares: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    loops: Mapping[str, ElementLoop] = field(default_factory=dict)
+    kept: tuple[Kept, ...] = ()
 
     def is_new(self, name: str) -> bool:
         """Whether a function that several steps share has not been written yet; it will be."""
@@ -119,7 +123,14 @@ def module_of(schedule: Schedule) -> Module:
     first = {u: steps_of(schedule, u)[0] for u in schedule.units}
     units = {u: names.fresh("draw_" + names.of(s.name)) for u, s in first.items()}
     kept = carried(schedule)
-    return Module(schedule, schedule.whole, names, hoisted, functions, kept, units)
+    forms = kept_forms(schedule)
+    found = {s.name: element_loop(schedule, s) for s in schedule.steps} if forms else {}
+    loops = {n: loop for n, loop in found.items() if loop is not None}
+    more = {k.name: Variable(k.name, tuple(r.dim for r in k.over), "random") for k in forms}
+    whole = replace(schedule.whole, variables={**schedule.whole.variables, **more})
+    return Module(
+        schedule, whole, names, hoisted, functions, kept, units, loops=loops, kept=forms
+    )
 
 
 def steps_of(schedule: Schedule, unit: tuple[int, ...]) -> list[Step]:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from math import prod
 
 from gibbsppl.backends.accumulation import accumulated, bound_lines
+from gibbsppl.backends.forms import reading
+from gibbsppl.backends.lines import indented
 from gibbsppl.backends.maintained import in_state_with_kept, kept_functions, writer_of
 from gibbsppl.backends.module import Module
 from gibbsppl.expressions import Dim
@@ -17,11 +19,12 @@ from gibbsppl.schedule.steps import BlockDraw, ExactDraw
 def natural_parameters(module: Module, step: ExactDraw | BlockDraw) -> str:
     """The function that computes the natural parameters of a step's conditional."""
     statement = step.statement
+    parameters, ready = reading(module, step)
     writer = writer_of(module, step, _partner_sizes(step, module.graph.sizes))
     full = isinstance(step, BlockDraw) or not module.is_whole(step)
-    etas = [f"eta_{j}" for j in range(1, len(step.parameters) + 1)]
+    etas = [f"eta_{j}" for j in range(1, len(parameters) + 1)]
     body: list[str] = []
-    for eta, parameter in zip(etas, step.parameters, strict=True):
+    for eta, parameter in zip(etas, parameters, strict=True):
         as_rows = _is_by_event(module, step, parameter)
         body += accumulated(writer, eta, parameter, full=full, as_rows=as_rows)
     if isinstance(step, BlockDraw):
@@ -37,6 +40,8 @@ def natural_parameters(module: Module, step: ExactDraw | BlockDraw) -> str:
         doc = doc.removesuffix(".") + "; its bounds."
     body.append(f"return ({', '.join(etas)}{',' if len(etas) == 1 else ''})")
     text = module.function(module.functions[statement.name], doc, writer, body)
+    head, told, *rest = text.split("\n")
+    text = "\n".join([head, told, *indented(ready), *rest])
     parts = [*kept_functions(module, step), in_state_with_kept(module, step, text)]
     return "\n\n\n".join(parts)
 

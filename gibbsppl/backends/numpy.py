@@ -10,6 +10,13 @@ from typing import assert_never
 
 from gibbsppl.backends.by_colour import by_colour, name_by_colour
 from gibbsppl.backends.chained import chain_weights
+from gibbsppl.backends.forms import (
+    by_form,
+    calls_name,
+    carried_forms,
+    kept_functions_of,
+    name_by_form,
+)
 from gibbsppl.backends.interweaving import interwoven_functions
 from gibbsppl.backends.joint import joint_coefficients
 from gibbsppl.backends.labels import log_weights
@@ -18,7 +25,6 @@ from gibbsppl.backends.module import Module, module_of
 from gibbsppl.backends.moves import log_density
 from gibbsppl.backends.names import MATHEMATICS, NUMPY
 from gibbsppl.backends.natural import natural_parameters
-from gibbsppl.backends.places import colours_name
 from gibbsppl.backends.scans import carried_functions, scan_functions
 from gibbsppl.backends.sweep import augment, interwoven, sweep
 from gibbsppl.kernels import Own, RandomWalk
@@ -55,6 +61,8 @@ def _functions(module: Module, step: Step) -> list[str]:
     found = [_given_rest(module, step), *interwoven(module, step)]
     if isinstance(step, ExactDraw | FiniteDraw) and (name := name_by_colour(module, step)):
         found.append(by_colour(module, step, name))
+    if isinstance(step, ExactDraw) and (name := name_by_form(module, step)):
+        found += [*kept_functions_of(module, step), by_form(module, step, name)]
     return found
 
 
@@ -152,15 +160,17 @@ def _tables(module: Module) -> str:
     if module.schedule.parts:
         lines.append(f"PARTS = { ({p.name: p.of for p in module.schedule.parts})!r}")
     steps = [s for s in module.schedule.steps if not isinstance(s, JointDraw)]
-    coloured = [(s.name, colours_name(module, s)) for s in steps if s.is_coloured]
+    coloured = [(s.name, calls_name(module, s)) for s in steps if s.is_coloured]
     if coloured:
         pairs = "".join(f"{INDENT}{n!r}: {c!r},\n" for n, c in coloured)
         lines.append(f"COLOURS = {{\n{pairs}}}")
-    apart = [(s.name, name_by_colour(module, s)) for s in module.schedule.steps]
+    names = ((s.name, name_by_colour(module, s)) for s in module.schedule.steps)
+    apart = [(s, n or name_by_form(module, module.schedule.step(s))) for s, n in names]
     pairs = "".join(f"{INDENT}{n!r}: {f},\n" for n, f in apart if f is not None)
     if pairs:
         lines.append(f"BY_COLOUR = {{\n{pairs}}}")
-    pairs = "".join(f"{INDENT}{n!r}: {f},\n" for n, f in carried_functions(module).items())
+    carried = carried_functions(module) | carried_forms(module)
+    pairs = "".join(f"{INDENT}{n!r}: {f},\n" for n, f in carried.items())
     if pairs:
         lines.append(f"KEPT = {{\n{pairs}}}")
     return "\n".join(lines)

@@ -10,6 +10,7 @@ import sympy as sp
 
 from gibbsppl.backends.by_colour import name_by_colour, sweep_lines
 from gibbsppl.backends.chained import chain_lines
+from gibbsppl.backends.forms import keeping, name_by_form
 from gibbsppl.backends.interweaving import (
     change_functions,
     draw_function,
@@ -72,7 +73,10 @@ def _carried_out(module: Module, step: Step) -> list[str]:
     steps = together(module.schedule, step)
     if not steps:
         return _drawn(module, step)
-    return [f"{draw_name(module, steps)}(rng, s, c)"] if steps[0] is step else []
+    if steps[0] is not step:
+        return []
+    called = [f"{draw_name(module, steps)}(rng, s, c)"]
+    return [line for s in steps for line in keeping(module, s, called if s is step else [])]
 
 
 def augment(module: Module) -> str:
@@ -111,8 +115,15 @@ def _leading(schedule: Schedule) -> int:
 
 
 def _drawn(module: Module, step: Step) -> list[str]:
+    """The lines that carry out a step, and keep right what depends on what it changes."""
+    if module.schedule.recentred(step):
+        return _own_lines(module, step)
+    return keeping(module, step, _own_lines(module, step))
+
+
+def _own_lines(module: Module, step: Step) -> list[str]:
     """The lines that carry out a step."""
-    apart = name_by_colour(module, step)
+    apart = name_by_colour(module, step) or name_by_form(module, step)
     match step:
         case ExactDraw() | FiniteDraw() if apart is not None:
             return sweep_lines(step, apart)

@@ -221,7 +221,6 @@ class Writer:
     def _turned(self, text: Text, dims: tuple[Dim, ...], turn: str) -> Text:
         """A data array with its axes in another order, laid out so once."""
         name = self.plain_data[text.code]
-        self.constant_names.discard(name)
         self.hoisted.arrays.add(name)
 
         def make() -> Text:

@@ -17,6 +17,9 @@ from gibbsppl.evaluation import Sizes, Values, evaluate
 from gibbsppl.graph import Statement
 from gibbsppl.schedule.steps import FiniteDraw, Step
 
+# So many calls change what they draw before the next one is looked at.
+MOST_CHANGED = 64
+
 Mask = NDArray[np.bool_]
 
 
@@ -52,39 +55,56 @@ def draws_each_once(calls: list[Mask], statement: Statement, free: Any, sizes: S
 
 
 def gap_of_calls(
-    step: Step, program: Program, constants: Constants, state: State, given: Any
+    rng: np.random.Generator, step: Step, program: Program, constants: Constants, state: State
 ) -> tuple[float, float]:
     """How far the parameters of single calls are from those of all elements, and their size.
 
-    Infinite where they cannot be computed, where a call draws other elements than it says, and
-    where there are more calls or fewer.
+    What calls draw is changed on the way, as a sweep does, so that what is kept up to date between
+    them is checked too. Infinite where parameters cannot be computed, where a call draws other
+    elements than it says, and where there are more calls or fewer.
     """
-    name = program.colours.get(step.name)
-    if step.name not in program.by_colour or name is None:
+    called = program.colours.get(step.name)
+    if step.name not in program.by_colour or called is None:
         return 0.0, 0.0
-    calls, gap, size = list(constants[name]), 0.0, 0.0
+    calls, gap, size, n = list(constants[called]), 0.0, 0.0, -1
+    changing = _some(rng, len(calls))
+    name, known = step.variables[0], list(state)
+    state = {**state, name: np.array(state[name])}
+    shape = state[name].shape
     try:
-        found = list(program.by_colour[step.name](state, constants))
+        given = program.given_rest[step.name](state, constants)
+        found = program.by_colour[step.name](state, constants)
+        for n, (at, own) in enumerate(found):
+            if n >= len(calls) or not np.array_equal(
+                _numbered(shape, calls[n]), _numbered(shape, at)
+            ):
+                return np.inf, 0.0
+            for part, whole in zip(
+                own, [given] if isinstance(step, FiniteDraw) else given, strict=True
+            ):
+                there, here = _there(whole, np.asarray(part), at, shape), np.asarray(part)
+                if there.shape != here.shape:
+                    return np.inf, 0.0
+                gap = max(gap, float(np.abs(there - here).max(initial=0.0)))
+                size = max(size, float(np.abs(there).max(initial=0.0)))
+            if n in changing:
+                state[name][at] = rng.choice(state[name].ravel(), state[name][at].shape)
+                given = program.given_rest[step.name]({k: state[k] for k in known}, constants)
     except (ArithmeticError, ValueError, LookupError):
         return np.inf, 0.0
-    if len(found) != len(calls):
-        return np.inf, 0.0
-    shape = np.shape(state[step.variables[0]])
-    for expected, (at, own) in zip(calls, found, strict=True):
-        if not np.array_equal(_numbered(shape, expected), _numbered(shape, at)):
-            return np.inf, 0.0
-        for part, whole in zip(
-            own, [given] if isinstance(step, FiniteDraw) else given, strict=True
-        ):
-            part = np.asarray(part)  # noqa: PLW2901  (as an array from here on)
-            lead = np.ndim(part) - len(shape)
-            full = np.broadcast_to(whole, (*np.shape(part)[:lead], *shape))
-            there = full[(*(slice(None),) * lead, *at)]
-            if there.shape != np.shape(part):
-                return np.inf, 0.0
-            gap = max(gap, float(np.abs(there - part).max(initial=0.0)))
-            size = max(size, float(np.abs(there).max(initial=0.0)))
-    return gap, size
+    return (gap, size) if n + 1 == len(calls) else (np.inf, 0.0)
+
+
+def _some(rng: np.random.Generator, count: int) -> set[int]:
+    """Which of so many calls change what they draw: all, if these are few."""
+    return set(rng.choice(count, min(count, MOST_CHANGED), replace=False).tolist())
+
+
+def _there(whole: Any, part: Any, at: Any, shape: tuple[int, ...]) -> Any:
+    """The parameters of all elements where a call draws."""
+    lead = np.ndim(part) - np.ndim(_numbered(shape, at))
+    full = np.broadcast_to(whole, (*np.shape(part)[:lead], *shape))
+    return full[(*(slice(None),) * lead, *at)]
 
 
 def _numbered(shape: tuple[int, ...], at: Any) -> Any:

@@ -240,8 +240,7 @@ class _Check:
         sizes = self.graph.sizes
         free = free_elements(step.statement, self.values, sizes)
         found = [(0.0 if draws_each_once(calls, step.statement, free, sizes) else np.inf, 0.0)]
-        given = self.program.given_rest[step.name](self._state(), self.constants)
-        gap, size = gap_of_calls(step, self.program, self.constants, self._state(), given)
+        gap, size = gap_of_calls(rng, step, self.program, self.constants, self._state())
         found.append((gap, RELATIVE_TOLERANCE * size))
         some = rng.choice(len(calls), min(len(calls), MOST_CALLS), replace=False)
         for drawn in (calls[n] for n in some):

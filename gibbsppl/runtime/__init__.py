@@ -28,6 +28,7 @@ from gibbsppl.runtime.draws import (
     uniform,
     weibull,
 )
+from gibbsppl.runtime.entries import Entries, entries_of
 from gibbsppl.runtime.few import FewLogOdds, KnownLogOdds
 from gibbsppl.runtime.functions import (
     Groups,
@@ -200,6 +201,7 @@ from gibbsppl.runtime.walks import (
 )
 
 __all__ = [
+    "Entries",
     "FewLogOdds",
     "Groups",
     "Joint",
@@ -227,6 +229,7 @@ __all__ = [
     "discrete_uniform",
     "drawn",
     "element_positions",
+    "entries_of",
     "equals",
     "exp",
     "expit",

@@ -85,13 +85,16 @@ class Blocks:
 
     def factor(self, stored: Floats) -> Factor:
         """The Cholesky factors, one batch for each order."""
+        if len(self.shapes) == 1:
+            ((count, order),) = self.shapes
+            return factor_of(stored.reshape(count, order, order))
         parts, offset = [], 0
         for count, order in self.shapes:
             end = offset + count * order**2
             matrices = stored[offset:end].reshape(count, order, order)
             parts.append(factor_of(matrices))
             offset = end
-        return parts[0] if len(parts) == 1 else _Several(tuple(parts), self.shapes)
+        return _Several(tuple(parts), self.shapes)
 
 
 def factor_of(matrices: Floats) -> Factor:

@@ -14,6 +14,7 @@ array([1.5, 2. , 1.5])
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +33,10 @@ State = Mapping[str, Any]
 Pair = tuple[str, tuple[Any, ...], str, tuple[Any, ...]]
 # Coefficients of x and x**2 for each array, and those of each pair.
 Given = tuple[Mapping[str, tuple[Any, Any]], Sequence[Any]]
+
+
+# Both elements of each entry of a pair, as numbers of what is drawn and in their arrays; the shape.
+End = tuple[Ints, Ints, Ints, Ints, tuple[int, ...]]
 
 
 def drawn(
@@ -65,7 +70,7 @@ class Pattern:
     first: Ints
     second: Ints
     inner: NDArray[np.bool_]
-    ends: tuple[tuple[Ints, Ints, Ints, Ints], ...]
+    ends: tuple[End, ...]
 
     @classmethod
     def of(cls, arrays: Mapping[str, NDArray[np.bool_]], pairs: Sequence[Pair]) -> Pattern:
@@ -76,6 +81,12 @@ class Pattern:
         first, second = (_joined([e[k] for e in ends], np.intp) for k in (0, 1))
         starts = np.cumsum([0, *(int(f.sum()) for f in arrays.values())])
         return cls(starts, first, second, (first >= 0) & (second >= 0), ends)
+
+    def pairs(self, start: int) -> Iterator[tuple[int, int, tuple[int, ...]]]:
+        """Where the coefficients of each pair are in a vector from a start on, and their shape."""
+        for *_, flat, _, shape in self.ends:
+            yield start, start + flat.size, shape
+            start += flat.size
 
     def layout(self, dense: int = DENSE) -> Layout:
         """How the precision matrix is factorised."""
@@ -93,18 +104,26 @@ class Joint:
         self.drawn = dict(arrays)
         pattern = Pattern.of(arrays, pairs)
         self.shapes = {name: free.shape for name, free in arrays.items()}
-        self.free = {n: None if f.all() else np.flatnonzero(f) for n, f in arrays.items()}
-        self.starts = pattern.starts
-        self.size = int(self.starts[-1])
-        self.beside = [b for n, e in enumerate(pattern.ends) for b in _beside(n, pairs[n], *e)]
-        self.inner = None if pattern.inner.all() else np.flatnonzero(pattern.inner)
+        ends = map(int, pattern.starts)
+        spans = itertools.pairwise(ends)
+        # Name, shape, which elements are drawn (None: all), and where they are among all.
+        self.places = [
+            (name, free.shape, None if free.all() else np.flatnonzero(free), start, stop)
+            for (name, free), (start, stop) in zip(arrays.items(), spans, strict=True)
+        ]
+        self.size = int(pattern.starts[-1])
+        # Where the coefficients of each pair are, after those of the squares; and their shape.
+        self.pairs = list(pattern.pairs(self.size))
+        self.beside = [b for n, e in enumerate(pattern.ends) for b in _beside(n, pairs[n], *e[:4])]
         self.layout = pattern.layout(dense)
         self.border = len(self.layout.border)
         self.order = np.concatenate([self.layout.inside, self.layout.border])
-        self._fill(pattern.first[pattern.inner], pattern.second[pattern.inner])
+        self.in_order = bool((np.diff(self.order) > 0).all())
+        self._fill(pattern)
 
-    def _fill(self, first: Ints, second: Ints) -> None:
+    def _fill(self, pattern: Pattern) -> None:
         """Find where each entry goes: into what is inside, beside the border, or in its corner."""
+        first, second = pattern.first[pattern.inner], pattern.second[pattern.inner]
         rank = np.empty(self.size, dtype=np.intp)
         rank[self.order] = np.arange(self.size)
         count = self.size - self.border
@@ -123,31 +142,41 @@ class Joint:
         rows = np.concatenate([low[corner], high[twice]]) - count
         columns = np.concatenate([high[corner], low[twice]]) - count
         self.slots = np.concatenate([slot, beside, start + rows * self.border + columns])
-        self.sources = np.concatenate([inside[entry], side, corner, twice])
+        found = np.concatenate([inside[entry], side, corner, twice])
         # (half of the log density's second derivative is the coefficient of a square)
-        self.weights = np.where(i == j, -2.0, -1.0)[self.sources]
+        self.weights = np.where(i == j, -2.0, -1.0)[found]
+        every = np.concatenate([np.arange(self.size), self.size + np.flatnonzero(pattern.inner)])
+        self.sources = every[found]
         self.stored = start + self.border**2
 
     def assembled(self, state: State, given: Given) -> tuple[Floats, Floats]:
         """The linear coefficients, and the stored entries of the precision, of what is drawn."""
         own, pairs = given
-        linear = np.concatenate([self._of(n, own[n][0]) for n in self.shapes])
-        squares = [self._of(n, own[n][1]) for n in self.shapes]
-        values = [np.asarray(p, dtype=float).ravel() for p in pairs]
+        linear = np.empty(self.size)
+        coefficients = np.empty(self.pairs[-1][1] if self.pairs else self.size)
+        for name, shape, free, start, stop in self.places:
+            one, two = own[name]
+            if free is None:
+                linear[start:stop].reshape(shape)[...] = one
+                coefficients[start:stop].reshape(shape)[...] = two
+            else:
+                linear[start:stop] = np.broadcast_to(one, shape).ravel()[free]
+                coefficients[start:stop] = np.broadcast_to(two, shape).ravel()[free]
+        for (start, stop, shape), value in zip(self.pairs, pairs, strict=True):
+            coefficients[start:stop].reshape(shape)[...] = value
         for number, at, row, name, read in self.beside:
             known = np.asarray(state[name], dtype=float).ravel()[read]
-            linear += np.bincount(row, values[number][at] * known, self.size)
-        joined = _joined(values, np.float64)
-        if self.inner is not None:
-            joined = joined[self.inner]
-        coefficients = np.concatenate([*squares, joined])
+            linear += np.bincount(row, coefficients[self.pairs[number][0] + at] * known, self.size)
         weighted = coefficients[self.sources] * self.weights
-        return linear, np.asarray(np.bincount(self.slots, weighted, self.stored), dtype=float)
+        return linear, np.bincount(self.slots, weighted, self.stored)  # type: ignore[return-value]
 
     def draw(self, rng: Generator, state: State, given: Given) -> dict[str, Any]:
         """The arrays with what is drawn in place."""
         linear, filled = self.assembled(state, given)
         z = rng.standard_normal(self.size)
+        if self.in_order and not self.border:
+            factor = self.storage.factor(filled)
+            return self._placed(state, factor.solve((linear + factor.noise(z))[:, None])[:, 0])
         return self._placed(state, self._solved(filled, linear[:, None], z)[:, 0])
 
     def mean(self, state: State, given: Given) -> dict[str, Any]:
@@ -189,20 +218,11 @@ class Joint:
         found[self.order[:count]] = inner
         return found
 
-    def _of(self, name: str, values: Any) -> Floats:
-        """The values of an array at the elements that are drawn."""
-        flat = np.broadcast_to(np.asarray(values, dtype=float), self.shapes[name]).ravel()
-        free = self.free[name]
-        return flat if free is None else flat[free]
-
     def _placed(self, state: State, x: Floats) -> dict[str, Any]:
         found: dict[str, Any] = {}
-        for (name, shape), start, stop in zip(
-            self.shapes.items(), self.starts[:-1], self.starts[1:], strict=True
-        ):
-            free = self.free[name]
+        for name, shape, free, start, stop in self.places:
             if free is None:
-                found[name] = x[start:stop].reshape(shape)[()]
+                found[name] = x[start:stop].reshape(shape) if shape else x[start]
             else:
                 whole = np.array(state[name], dtype=float)
                 whole.reshape(-1)[free] = x[start:stop]
@@ -228,8 +248,8 @@ def _places(arrays: Mapping[str, NDArray[np.bool_]]) -> dict[str, Ints]:
 
 def _ends(
     pair: Pair, shapes: Mapping[str, tuple[int, ...]], places: Mapping[str, Ints]
-) -> tuple[Ints, Ints, Ints, Ints]:
-    """Of each entry of a pair: both elements as numbers of what is drawn, and in their arrays."""
+) -> End:
+    """Where both elements of each entry of a pair are."""
     names, indices = (pair[0], pair[2]), (pair[1], pair[3])
     full = np.broadcast_shapes(*(np.shape(i) for index in indices for i in index))
     flat = []
@@ -238,7 +258,7 @@ def _ends(
         zero = np.zeros(int(np.prod(full)), dtype=np.intp)
         flat.append(np.ravel_multi_index(at, shapes[name]) if at else zero)
     one, other = (places[name][at] for name, at in zip(names, flat, strict=True))
-    return one, other, flat[0], flat[1]
+    return one, other, flat[0], flat[1], full
 
 
 def _beside(

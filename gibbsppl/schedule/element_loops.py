@@ -1,0 +1,273 @@
+"""Draws of elements that keep up to date what they share, instead of computing it for each call.
+
+Comes in: a step that is drawn colour by colour, by a form that is linear in each element. Goes out:
+an `ElementLoop`: the slope as a function of what is kept (the element itself, sums of elements,
+values of the data), and by how much each sum that is kept changes with the element. The value of
+the form, and the sums, then cost no more for each call than its own entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from math import prod
+
+import sympy as sp
+
+from gibbsppl.colours import Chart
+from gibbsppl.contractions import IsData, bounded, data_only
+from gibbsppl.expressions import Array, Dim, Expr, Leaf, Over, dims_of, mentions, root_of
+from gibbsppl.form_facts import free_axes
+from gibbsppl.graph import Range, fresh
+from gibbsppl.linear_forms import Entry, LinearForm, slope_in
+from gibbsppl.readings import alpha
+from gibbsppl.schedule.steps import ExactDraw, Schedule, Step
+
+# Rows of at most so many positions are gone through again for each entry.
+MOST_POSITIONS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The value of a form, kept in the state under a name; its axes are those of its factor."""
+
+    name: str
+    factor: str
+    over: tuple[Range, ...]
+    form: Expr
+
+    @property
+    def leaf(self) -> Leaf:
+        """The value, at the dims of the factor."""
+        return Leaf(Array(self.name, real=True), *(r.dim for r in self.over))
+
+    @property
+    def read(self) -> set[str]:
+        """The arrays that it is computed from."""
+        return {leaf.array.name for leaf in self.form.atoms(Leaf)}
+
+
+@dataclass(frozen=True, slots=True)
+class ElementLoop:
+    """How the elements of a step are drawn with what they share kept up to date.
+
+    ``slope`` is a function of the symbols of ``own`` (the element), ``sums``, ``data`` (values by
+    entry) and ``rows`` (values by row); ``changes`` is the slope of each sum. ``outer`` are the
+    axes for each position of which all colours are gone through. ``rest``: the symbols of sums are
+    what they are without the element's own position, which is computed for each entry: where a row
+    has few positions, that is less than to keep the sums.
+    """
+
+    form: LinearForm
+    entry: Entry
+    outer: tuple[int, ...]
+    own: sp.Symbol
+    sums: dict[Expr, sp.Symbol] = field(default_factory=dict)
+    data: dict[Expr, sp.Symbol] = field(default_factory=dict)
+    rows: dict[Expr, sp.Symbol] = field(default_factory=dict)
+    slope: Expr = sp.S.Zero
+    changes: dict[Expr, Expr] = field(default_factory=dict)
+    rest: bool = False
+
+    @property
+    def inner(self) -> tuple[Range, ...]:
+        """The ranges of the entries of one row."""
+        outer = {self.entry.view.indices[a] for a in self.outer}
+        return tuple(r for r in self.entry.ranges if r.dim not in outer)
+
+
+class _UnsuitedError(Exception):
+    """Raised within this module alone."""
+
+
+def element_loop(schedule: Schedule, step: Step) -> ElementLoop | None:
+    """How a step keeps up to date what its elements share; None where it computes all anew."""
+    if not isinstance(step, ExactDraw) or not isinstance(step.colours, Chart):
+        return None
+    conditional, graph = step.conditional, schedule.graph_of(step)
+    if len(conditional.forms) != 1 or len(conditional.forms[0].entries) != 1:
+        return None
+    (form,) = conditional.forms
+    (entry,) = form.entries
+    place = conditional.place
+    plain = step.alpha is None and not (step.bounds or step.kept or step.conditional.change)
+    plain = plain and not conditional.known and conditional.statistics == (place, place**2)
+    whole = tuple(Range(d, 0, graph.sizes[d]) for d in graph.variables[step.variables[0]].dims)
+    if not plain or step.statement.known != 0 or step.region != whole or not form.over:
+        return None
+    outer = tuple(sorted(free_axes(form.entries)))
+    if len(outer) > 1 or len(outer) == len(whole):
+        return None
+    assert isinstance(step.colours, Chart)
+    if step.colours.count % prod(len(whole[a]) for a in outer):
+        return None
+    random = [v.name for v in graph.variables.values() if v.kind == "random"]
+    try:
+        return _Maker(step.variables[0], form, entry, outer, data_only(random)).loop()
+    except _UnsuitedError:
+        return None
+
+
+class _Maker:
+    """Writes a slope in terms of what is kept."""
+
+    def __init__(
+        self, target: str, form: LinearForm, entry: Entry, outer: tuple[int, ...], is_data: IsData
+    ) -> None:
+        self.target, self.is_data = target, is_data
+        self.found = ElementLoop(form, entry, outer, sp.Symbol(f"{target}_at", real=True))
+        self.over = {r.dim for r in form.over}
+        self.inner = {r.dim for r in self.found.inner}
+        self.outer = {entry.view.indices[a] for a in outer}
+
+    def loop(self) -> ElementLoop:
+        """The loop, if the slope is a polynomial of what can be kept."""
+        found = self.found
+        slope = self._written(found.entry.slope)
+        for e in (found.form.constant, found.form.curvature):
+            if not dims_of(e) <= self.over:
+                raise _UnsuitedError
+        changes = {e: self._written(slope_in(e, found.entry)) for e in list(found.sums)}
+        if any(c.has(found.own, *found.sums.values()) for c in changes.values()):
+            raise _UnsuitedError
+        if self._is_short():
+            others = {s: s + changes[e] * found.own for e, s in found.sums.items()}
+            without = sp.expand(slope.xreplace(others))
+            if not without.has(found.own):
+                told = {s: sp.Symbol(str(s).replace("_sum", "_rest"), real=True) for s in found.sums.values()}
+                sums = {e: told[s] for e, s in found.sums.items()}
+                slope = without.xreplace(told)
+                return replace(found, sums=sums, slope=slope, changes=changes, rest=True)
+        return replace(found, slope=slope, changes=changes)
+
+    def _is_short(self) -> bool:
+        """Whether a row has so few positions that sums are computed for each entry, not kept."""
+        found = self.found
+        if len(found.inner) != 1 or len(found.inner[0]) > MOST_POSITIONS or not found.sums:
+            return False
+        return all(
+            isinstance(e, Over)
+            and root_of(e.bound[0]) == root_of(found.inner[0].dim)
+            and is_linear(e, (self.target,))
+            and all(leaf.array.name == self.target or self.is_data(leaf) for leaf in e.atoms(Leaf))
+            for e in found.sums
+        )
+
+    def _written(self, expr: Expr) -> Expr:
+        if expr.is_number:
+            return expr
+        if expr == self.found.entry.leaf:
+            return self.found.own
+        if not mentions(expr, (self.target,)):
+            return self._given(expr)
+        if isinstance(expr, Over):
+            return self._summed(expr)
+        if expr.is_Add or expr.is_Mul or (expr.is_Pow and expr.exp.is_Integer):
+            return expr.func(*map(self._written, expr.args))
+        raise _UnsuitedError
+
+    def _given(self, expr: Expr) -> Expr:
+        dims = dims_of(expr)
+        if dims <= self.over:
+            return self._symbol(self.found.rows, expr, "row")
+        if expr.is_Pow and expr.exp.is_Integer:
+            return self._written(expr.base) ** expr.exp
+        if self.is_data(expr) and not expr.is_Mul and dims <= self.over | self.inner:
+            return self._symbol(self.found.data, expr, "at")
+        if expr.is_Add or expr.is_Mul:
+            return expr.func(*map(self._written, expr.args))
+        raise _UnsuitedError
+
+    def _summed(self, expr: Expr) -> Expr:
+        own = [leaf for leaf in expr.atoms(Leaf) if leaf.array.name == self.target]
+        axes = self.found.outer
+        at = tuple(self.found.entry.view.indices[a] for a in axes)
+        if any(tuple(leaf.indices[a] for a in axes) != at for leaf in own):
+            raise _UnsuitedError
+        others = (leaf for leaf in expr.atoms(Leaf) if leaf.array.name != self.target)
+        if not dims_of(expr) <= self.over | self.outer or any(
+            dims_of(leaf) & self.outer for leaf in others
+        ):
+            raise _UnsuitedError
+        return self._symbol(self.found.sums, expr, "sum")
+
+    def _symbol(self, among: dict[Expr, sp.Symbol], expr: Expr, kind: str) -> sp.Symbol:
+        if expr not in among:
+            arrays = sorted({leaf.array.name for leaf in expr.atoms(Leaf)})
+            stem = self.target if kind == "sum" else "_".join(arrays[:2])
+            taken = [str(s) for s in among.values()]
+            among[expr] = sp.Symbol(fresh(f"{stem}_{kind}", taken), real=True)
+        return among[expr]
+
+
+def kept_forms(schedule: Schedule) -> tuple[Kept, ...]:
+    """The forms whose values are kept in the state: those of all steps that draw by them."""
+    if schedule.units or schedule.parts:
+        return ()
+    taken = {*schedule.whole.variables, *map(str, schedule.whole.sizes)}
+    found: dict[Expr, Kept] = {}
+    for step in schedule.steps:
+        loop = element_loop(schedule, step)
+        if loop is not None and loop.form.form not in found:
+            names = {k.name for k in found.values()}
+            name = fresh(f"{loop.form.factor}_form", taken | names)
+            found[loop.form.form] = Kept(name, loop.form.factor, loop.form.over, loop.form.form)
+    return tuple(found.values())
+
+
+def moved_by(schedule: Schedule, step: Step, kept: Kept) -> Expr | None:
+    """What a form changes by, if all that a step draws enters it linearly, written in changes."""
+    names = schedule.changed_by(step)
+    if schedule.recentred(step):
+        return None
+    terms = [t for t in sp.Add.make_args(kept.form) if mentions(t, names)]
+    return sp.Add(*terms) if terms and all(is_linear(t, names) for t in terms) else None
+
+
+def is_linear(term: Expr, names: tuple[str, ...]) -> bool:
+    """Whether a term has just one factor of any of the arrays, and no power of it."""
+    if isinstance(term, Leaf):
+        return term.array.name in names and not mentions(sp.Tuple(*term.indices), names)
+    if isinstance(term, Over):
+        return is_linear(term.body, names)
+    if term.is_Add:
+        return all(is_linear(a, names) for a in term.args)
+    if term.is_Mul:
+        held = [a for a in term.args if mentions(a, names)]
+        return len(held) == 1 and is_linear(held[0], names)
+    return False
+
+
+def reading_kept(
+    expr: Expr, kept: tuple[Kept, ...], own: tuple[str, ...], sizes: Mapping[Dim, int]
+) -> Expr:
+    """An expression that reads the values of forms instead of computing them.
+
+    A sum that is a form but for terms of the ``own`` arrays is its value less these.
+    """
+    for k in kept:
+        terms = {alpha(bounded(t, sizes)): t for t in sp.Add.make_args(k.form)}
+        replaced = {}
+        for e in (e for e in sp.preorder_traversal(expr) if isinstance(e, sp.Add)):
+            found = {alpha(bounded(t, sizes)) for t in e.args}
+            left = [t for form, t in terms.items() if form not in found]
+            if found <= set(terms) and all(mentions(t, own) for t in left):
+                replaced[e] = k.leaf - sp.Add(*left)
+        expr = expr.xreplace(replaced) if replaced else expr
+    return expr
+
+
+def is_carried(schedule: Schedule, kept: Kept, own: tuple[str, ...]) -> bool:
+    """Whether every step that changes what a form is computed from keeps its value up to date.
+
+    ``own`` are the names of the steps that draw by the form.
+    """
+    changing = [s for s in schedule.steps if set(schedule.changed_by(s)) & kept.read]
+    return all(s.name in own or moved_by(schedule, s, kept) is not None for s in changing)
+
+
+def outer_dims(loop: ElementLoop) -> tuple[Dim, ...]:
+    """The dims of the axes that are gone through one position after the other."""
+    return tuple(loop.entry.view.indices[a] for a in loop.outer)
+
+
