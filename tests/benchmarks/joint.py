@@ -3,8 +3,8 @@
     python tests/benchmarks/joint.py [eight_schools] [rats] ...
 
 Both samplers take turns in one process; the size is the smallest bulk effective size of any of the
-model's quantities. Nothing is interwoven, so that what differs is the joint draw alone. Quote ratios
-alone: machines differ.
+model's quantities. Nothing is interwoven, so that what differs is the joint draw alone. Quote
+ratios alone: machines differ.
 """
 
 # Threads and paths are set before what reads them is imported.
@@ -18,8 +18,7 @@ import sys
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import gibbsppl as gp
 import models
