@@ -92,6 +92,9 @@ STEPS = {
     "dyes": dict.fromkeys(("theta", "mu"), NORMAL)
     | dict.fromkeys(("tau_between", "tau_within"), GAMMA),
     "matrix_factorisation": {"U": BLOCK, "V": BLOCK},
+    "factorisation_machine": dict.fromkeys(("v", "mu_v"), NORMAL)
+    | dict.fromkeys(("w", "mu_w", "w0"), NORMAL)
+    | dict.fromkeys(("tau_w", "tau_v", "alpha"), GAMMA),
     "gaussian_mixture": {"weight": DIRICHLET, "mu": NORMAL, "tau": GAMMA, "z": LABELS},
     "lda": {"theta": DIRICHLET, "phi": DIRICHLET, "z": LABELS},
     "seeds": {"tau": GAMMA, "alpha": CONCAVE, "effect": CONCAVE},
