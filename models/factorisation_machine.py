@@ -2,7 +2,7 @@
 
     y[n] ~ Normal(f[n], alpha),   x[n, .] the values of the features that row n has
     f[n] = w0 + sum_j w[j] x[n, j] + sum_{i < j} (v[i] . v[j]) x[n, i] x[n, j]
-    w[j] ~ Normal(mu_w[g], tau_w[g]),   v[j, k] ~ Normal(mu_v[g, k], tau_v[g, k]),   g the group of j
+    w[j] ~ Normal(mu_w[g], tau_w[g]),   v[j, k] ~ Normal(mu_v[g, k], tau_v[g, k]),   j of group g
 
 The sum over pairs is half of the square of the sums over features, less the squares: f is computed
 in time linear in the entries (S. Rendle, 2010, "Factorization machines", ICDM). Means and
@@ -38,7 +38,7 @@ REFERENCE = {
 }
 
 
-def model(  # noqa: PLR0913  (data and prior constants, all named)
+def model(  # noqa: PLR0913, PLR0917  (data and prior constants, all named)
     features=FEATURES,
     y=RATINGS,
     groups=GROUPS,

@@ -1,4 +1,4 @@
-"""Forms that are linear in each element: what is drawn, what is kept, and what the checks notice."""
+"""Forms that are linear in each element: what is drawn and kept, what the checks notice."""
 
 import re
 from functools import cache
