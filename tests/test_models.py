@@ -47,6 +47,7 @@ from models import (
     dirichlet_process,
     dyes,
     eight_schools,
+    factorisation_machine,
     gaussian,
     gaussian_mixture,
     hidden_markov,
@@ -136,7 +137,7 @@ NEEDS_AUGMENTATION = (poisson_factorisation,)
 # Draws one by one, or by adaptive rejection, take more than ten seconds: the slow tests.
 SLOW = (
     seeds, salm, horseshoe, spike_and_slab, ordered_probit, negative_binomial,
-    poisson_factorisation, poisson_tensor,
+    poisson_factorisation, poisson_tensor, factorisation_machine,
 )  # fmt: skip
 
 

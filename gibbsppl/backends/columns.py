@@ -65,10 +65,10 @@ def rows_text(
     writer: Writer, loop: ElementLoop, expr: Expr, *, spread: bool = False
 ) -> tuple[str, bool]:
     """The text of a value by row, flat; and whether it is one number for all rows."""
-    return flat(writer, loop.form.over, expr, spread=spread)
+    return flat_text(writer, loop.form.over, expr, spread=spread)
 
 
-def flat(
+def flat_text(
     writer: Writer, over: tuple[Range, ...], expr: Expr, *, spread: bool
 ) -> tuple[str, bool]:
     """The text of a value at all positions of ranges, flat; and whether it is one number."""

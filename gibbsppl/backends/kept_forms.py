@@ -13,7 +13,7 @@ from dataclasses import replace
 import sympy as sp
 from sympy import Mul
 
-from gibbsppl.backends.columns import anew_name, column_writer, flat, in_column, position_names
+from gibbsppl.backends.columns import anew_name, column_writer, flat_text, in_column, position_names
 from gibbsppl.backends.lines import INDENT, indented
 from gibbsppl.backends.module import Module
 from gibbsppl.contractions import Contribution
@@ -108,14 +108,14 @@ def _computed(module: Module, kept: Kept, loop: ElementLoop) -> str:
     assert isinstance(step, ExactDraw)
     writer = column_writer(module, step, loop)
     looped, rest = _by_position(loop)
-    code, _ = flat(writer, kept.over, rest, spread=True)
+    code, _ = flat_text(writer, kept.over, rest, spread=True)
     body = [f"value = runtime.owned({code})"]
     own = module.names.of(step.variables[0])
     for axis, position, term in looped:
         column = [":"] * len(module.dims(step.statement))
         column[axis] = position
         size = writer.size(module.dims(step.statement)[axis])
-        code, _ = flat(writer, kept.over, term, spread=True)
+        code, _ = flat_text(writer, kept.over, term, spread=True)
         copied = f"{writer.call('ascontiguousarray')}({own}[{', '.join(column)}])"
         lines = [f"{own}_column = {copied}", f"value += {code}"]
         body += [f"for {position} in range({size}):", *indented(lines)]
@@ -162,7 +162,7 @@ def _moved(module: Module, kept: Kept) -> Iterator[str]:
         if step.name in own or terms is None:
             continue
         writer = module.writer()
-        code, _ = flat(writer, kept.over, terms, spread=False)
+        code, _ = flat_text(writer, kept.over, terms, spread=False)
         shape = tuple(map(len, kept.over))
         shaped = f"({code}).reshape{shape}" if len(shape) > 1 and dims_of(terms) else code
         drawn = ", ".join(n for n in step.variables if n in kept.read)
