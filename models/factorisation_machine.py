@@ -54,14 +54,13 @@ def model(  # noqa: PLR0913, PLR0917  (data and prior constants, all named)
     Rows with fewer features are filled up with values of 0. ``groups`` has the group of each
     feature; all precisions have the same Gamma prior.
     """
-    values = np.ones(np.shape(features)) if values is None else values
     rows, slots = np.shape(features)
     coords = {"row": range(rows), "slot": range(slots), "feature": range(len(groups))}
     coords |= {"group": range(max(groups) + 1), "factor": range(factors)}
     with gp.Model(coords=coords, name="factorisation machine") as machine:
         feature = gp.Index("feature_of", features, of="feature", dims=("row", "slot"))
         group = gp.Index("group_of", groups, of="group", dims="feature")
-        x = gp.Data("x", values, dims=("row", "slot"))
+        x = 1 if values is None else gp.Data("x", values, dims=("row", "slot"))
         tau_w = gp.Gamma("tau_w", shape, rate=rate, dims="group")
         mu_w = gp.Normal("mu_w", 0, tau=tau_w, dims="group")
         tau_v = gp.Gamma("tau_v", shape, rate=rate, dims=("group", "factor"))

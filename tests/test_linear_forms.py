@@ -21,7 +21,7 @@ def machine(slots=2, *, values=True, factors=2, rows=20, features=9):
     """Rows that have some features each, no feature twice but where its value is 0."""
     rng = np.random.default_rng(slots)
     of = np.array([rng.permutation(features)[:slots] for _ in range(rows)])
-    x = rng.normal(size=of.shape) if values else np.ones(of.shape)
+    x = rng.normal(size=of.shape) if values else None
     if values:
         of[::3, -1] = of[::3, 0]
         x[::3, -1] = 0

@@ -6,7 +6,6 @@ Made-up ratings: 6,040 users, 3,706 items, 900,000 rows; CPU seconds, one thread
 """
 
 # Threads are set before what reads them is imported.
-# ruff: noqa: E402
 
 import os
 
@@ -56,7 +55,7 @@ def ours(features, y, groups, factors, sweeps=6):
 
 def peers(features, y, groups, factors, few=2, many=8):
     """CPU seconds of an iteration of myfm: many less a few, so that its start is left out."""
-    import myfm  # noqa: PLC0415  (only installed to be compared with)
+    import myfm
 
     rows, slots = features.shape
     places = (np.repeat(np.arange(rows), slots), features.ravel())
@@ -74,4 +73,5 @@ if __name__ == "__main__":
     rank = int(sys.argv[1]) if len(sys.argv) > 1 else 10
     made = ratings()
     generated, peer = ours(*made, rank), peers(*made, rank)
-    print(f"K = {rank}: generated {generated:.2f} s, myfm {peer:.2f} s, ratio {peer / generated:.2f}")
+    ratio = peer / generated
+    print(f"K = {rank}: generated {generated:.2f} s, myfm {peer:.2f} s, ratio {ratio:.2f}")
