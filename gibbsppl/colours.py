@@ -131,7 +131,8 @@ def _of_forms(
     shape, free = _elements(graph, derived.statement, region, data)
     shown = [shown_by(form, graph, data) for form in derived.forms]
     table, count = charted([s for s in shown if not isinstance(s, Unread)], shape, free)
-    return Chart(count, table, tuple(sorted(forms))) if count < free.sum() else OneByOne()
+    # (also of one element each: what they share is kept up to date from call to call)
+    return Chart(count, table, tuple(sorted(forms)))
 
 
 def pattern(offsets: Collection[Offset], axes: int) -> Pattern | None:

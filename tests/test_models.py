@@ -57,6 +57,7 @@ from models import (
     dyes,
     eight_schools,
     factor_analysis,
+    factorisation_machine,
     gaussian,
     gaussian_mixture,
     hidden_markov,
@@ -105,6 +106,9 @@ STEPS = {
     "dyes": dict.fromkeys(("theta", "mu"), NORMAL)
     | dict.fromkeys(("tau_between", "tau_within"), GAMMA),
     "matrix_factorisation": {"U": BLOCK, "V": BLOCK},
+    "factorisation_machine": dict.fromkeys(("v", "mu_v"), NORMAL)
+    | dict.fromkeys(("w", "mu_w", "w0"), NORMAL)
+    | dict.fromkeys(("tau_w", "tau_v", "alpha"), GAMMA),
     "gaussian_mixture": {"weight": DIRICHLET, "mu": NORMAL, "tau": GAMMA, "z": LABELS},
     "lda": {"theta": DIRICHLET, "phi": DIRICHLET, "z": LABELS},
     "seeds": {"tau": GAMMA, "alpha": CONCAVE, "effect": CONCAVE},
@@ -156,6 +160,7 @@ NEEDS_AUGMENTATION = (poisson_factorisation,)
 SLOW = (
     seeds, salm, horseshoe, spike_and_slab, ordered_probit, negative_binomial,
     poisson_factorisation, poisson_tensor, car_disease_mapping, trend_seasonal, linear_mixed,
+    factorisation_machine,
 )  # fmt: skip
 
 

@@ -36,6 +36,7 @@ from models import (
     dyes,
     eight_schools,
     factor_analysis,
+    factorisation_machine,
     gaussian,
     gaussian_mean,
     gaussian_mixture,
@@ -81,6 +82,13 @@ RATINGS = (0, 0, 1, 2, 1), (0, 1, 1, 0, 0), (1.0, 2.0, 0.0, 1.0, 1.0)
 UNDIRECTED = {"ising", "potts_segmentation", "car_disease_mapping"}
 
 # What is observed gives the shapes alone: every replicate draws its own.
+MACHINE = {
+    "features": ((0, 2), (0, 3), (1, 2), (4, 0), (1, 0)),
+    "y": (0.5, -1, 2, 1, 0.3),
+    "groups": (0, 0, 1, 1, 1),
+    "values": ((1, 0.5), (1, -1), (2, 1), (0.7, 0), (1, 0)),
+}
+
 SMALL = {
     "coin": partial(coin.model, heads=3, tails=2, a=2, b=3),
     "dice": partial(dice.model, counts={"white": (3, 2, 1), "red": (1, 0, 2)}, a=1.5),
@@ -104,6 +112,9 @@ SMALL = {
     "dyes": partial(dyes.model, np.ones((3, 2)), mean_precision=0.5, **SCALE),
     "matrix_factorisation": partial(
         matrix_factorisation.model, RATINGS, names=("abc", "pq"), level=1, tau=2
+    ),
+    "factorisation_machine": partial(
+        factorisation_machine.model, **MACHINE, factors=2, level=0, shape=3, rate=2
     ),
     "gaussian_mixture": partial(
         gaussian_mixture.model, **CLUSTERS, components=2, concentration=1.5, **SCALE

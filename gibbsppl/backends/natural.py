@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import prod
 
 from gibbsppl.backends.accumulation import accumulated, bound_lines
-from gibbsppl.backends.forms import reading
+from gibbsppl.backends.kept_forms import reading
 from gibbsppl.backends.lines import indented
 from gibbsppl.backends.maintained import in_state_with_kept, kept_functions, writer_of
 from gibbsppl.backends.module import Module

@@ -13,12 +13,11 @@ from gibbsppl.backends.chained import chain_weights
 from gibbsppl.backends.forms import (
     by_form,
     calls_name,
-    carried_forms,
-    kept_functions_of,
     name_by_form,
 )
 from gibbsppl.backends.interweaving import interwoven_functions
 from gibbsppl.backends.joint import joint_coefficients
+from gibbsppl.backends.kept_forms import carried_forms, kept_functions_of
 from gibbsppl.backends.labels import log_weights
 from gibbsppl.backends.lines import INDENT, indented
 from gibbsppl.backends.module import Module, module_of
@@ -164,8 +163,10 @@ def _tables(module: Module) -> str:
     if coloured:
         pairs = "".join(f"{INDENT}{n!r}: {c!r},\n" for n, c in coloured)
         lines.append(f"COLOURS = {{\n{pairs}}}")
-    names = ((s.name, name_by_colour(module, s)) for s in module.schedule.steps)
-    apart = [(s, n or name_by_form(module, module.schedule.step(s))) for s, n in names]
+    apart = [
+        (s.name, name_by_colour(module, s) or name_by_form(module, s))
+        for s in module.schedule.steps
+    ]
     pairs = "".join(f"{INDENT}{n!r}: {f},\n" for n, f in apart if f is not None)
     if pairs:
         lines.append(f"BY_COLOUR = {{\n{pairs}}}")

@@ -10,7 +10,7 @@ import sympy as sp
 
 from gibbsppl.backends.by_colour import name_by_colour, sweep_lines
 from gibbsppl.backends.chained import chain_lines
-from gibbsppl.backends.forms import keeping, name_by_form
+from gibbsppl.backends.forms import name_by_form
 from gibbsppl.backends.interweaving import (
     change_functions,
     draw_function,
@@ -18,6 +18,7 @@ from gibbsppl.backends.interweaving import (
     together,
 )
 from gibbsppl.backends.joint import joint_lines
+from gibbsppl.backends.kept_forms import keeping
 from gibbsppl.backends.kernels import asked_move, scan_of_units, unit_functions
 from gibbsppl.backends.lines import INDENT, indented, renamed
 from gibbsppl.backends.module import Module

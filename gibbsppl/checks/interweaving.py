@@ -19,7 +19,7 @@ import numpy as np
 import sympy as sp
 
 from gibbsppl.backends.program import Program
-from gibbsppl.checks.perturb import free_elements, perturbed
+from gibbsppl.checks.perturb import Which, free_elements, perturbed
 from gibbsppl.checks.steps import log_terms_of
 from gibbsppl.density import log_density
 from gibbsppl.evaluation import Floats, Sizes, Values
@@ -67,7 +67,9 @@ def _gap_of_density(
     free = free_elements(statement, now, sizes)
     other, after = now, before
     for scale in 0.5 ** np.arange(12):
-        new = perturbed(rng, statement, now, sizes, free, scale=scale)
+        # (elements that depend on one another are drawn one by one)
+        single: Which | None = "any" if step.is_by_element else None
+        new = perturbed(rng, statement, now, sizes, free, scale=scale, single=single)
         other = {**now, statement.target.array.name: new}
         other = put_together(changes, other, sizes)
         after = _joint_terms(own.before, schedule.changed_by(step), changes, other, sizes)

@@ -134,7 +134,8 @@ class _Maker:
             others = {s: s + changes[e] * found.own for e, s in found.sums.items()}
             without = sp.expand(slope.xreplace(others))
             if not without.has(found.own):
-                told = {s: sp.Symbol(str(s).replace("_sum", "_rest"), real=True) for s in found.sums.values()}
+                names = {s: str(s).replace("_sum", "_rest") for s in found.sums.values()}
+                told = {s: sp.Symbol(n, real=True) for s, n in names.items()}
                 sums = {e: told[s] for e, s in found.sums.items()}
                 slope = without.xreplace(told)
                 return replace(found, sums=sums, slope=slope, changes=changes, rest=True)
@@ -268,6 +269,7 @@ def is_carried(schedule: Schedule, kept: Kept, own: tuple[str, ...]) -> bool:
 
 def outer_dims(loop: ElementLoop) -> tuple[Dim, ...]:
     """The dims of the axes that are gone through one position after the other."""
-    return tuple(loop.entry.view.indices[a] for a in loop.outer)
+    found = (loop.entry.view.indices[a] for a in loop.outer)
+    return tuple(d for d in found if isinstance(d, Dim))
 
 

@@ -1,0 +1,211 @@
+"""Forms that are linear in each element: what is drawn and kept, what the checks notice."""
+
+import re
+from functools import cache
+
+import numpy as np
+import pytest
+
+import gibbsppl as gp
+from gibbsppl.backends.program import load
+from gibbsppl.checks.ratio import verify
+from gibbsppl.initial import initial_state
+from gibbsppl.runtime import entries
+from models import factorisation_machine
+
+ALONE = {"blocks": {"w": "elements", "w0": "alone", "mu_w": "alone"}}
+ROUNDING = 1e-9
+
+
+def machine(slots=2, *, values=True, factors=2, rows=20, features=9):
+    """Rows that have some features each, no feature twice but where its value is 0."""
+    rng = np.random.default_rng(slots)
+    of = np.array([rng.permutation(features)[:slots] for _ in range(rows)])
+    x = rng.normal(size=of.shape) if values else None
+    if values:
+        of[::3, -1] = of[::3, 0]
+        x[::3, -1] = 0
+    groups = np.arange(features) % 2
+    return factorisation_machine.model(of, rng.normal(size=rows), groups, x, factors, level=0)
+
+
+def outputs(rows=15, slots=2, features=6):
+    """Two outcomes for each row, with weights of their own; no factors."""
+    rng = np.random.default_rng(7)
+    of = np.array([rng.permutation(features)[:slots] for _ in range(rows)])
+    with gp.Model(coords={"row": rows, "slot": slots, "feature": features, "out": 2}) as m:
+        feature = gp.Index("of", of, of="feature", dims=("row", "slot"))
+        w = gp.Normal("w", 0, sigma=1, dims=("feature", "out"))
+        mean = w[feature].sum("slot")
+        y = rng.normal(size=(rows, 2))
+        gp.Normal("y", mean, sigma=1, dims=("row", "out"), observed=y)
+    return m
+
+
+def seen_by_probit(rows=30):
+    """A machine without linear weights, of which only signs are observed."""
+    rng = np.random.default_rng(3)
+    of = np.array([rng.permutation(7)[:2] for _ in range(rows)])
+    with gp.Model(coords={"row": rows, "slot": 2, "feature": 7, "factor": 2}) as m:
+        feature = gp.Index("of", of, of="feature", dims=("row", "slot"))
+        v = gp.Normal("v", 0, sigma=1, dims=("feature", "factor"))
+        sums, squares = v[feature].sum("slot"), (v[feature] ** 2).sum("slot")
+        f = 0.5 * (sums**2 - squares).sum("factor")
+        gp.Bernoulli("y", gp.Phi(f), dims="row", observed=rng.integers(0, 2, rows))
+    return m
+
+
+MODELS = {
+    "two features a row": (machine(2, values=False), {}),
+    "with weights by element": (machine(2, values=False), ALONE),
+    "values": (machine(3), {}),
+    "values, weights by element": (machine(3), ALONE),
+    "more than are gone through again": (machine(4, rows=12, features=20), ALONE),
+    "two outcomes": (outputs(), {"blocks": {"w": "elements"}}),
+    "seen by its sign": (seen_by_probit(), {}),
+}
+KEPT = [name for name in MODELS if name != "two outcomes"]
+
+
+@cache
+def compiled(name):
+    model, settings = MODELS[name]
+    return gp.compile(model, **settings)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_each_element_has_the_conditional_of_the_joint_density(name, monkeypatch):
+    monkeypatch.setattr(entries, "MOST_ENTRIES", 8)
+    sampler = compiled(name)
+    table = sampler.verify()
+
+    assert table.passed, table
+    assert not sampler.schedule.fallbacks
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_what_elements_share_is_kept_up_to_date(name):
+    step = "w" if name == "two outcomes" else "v"
+
+    assert step in compiled(name).program.by_colour
+
+
+def test_an_element_that_is_seen_twice_is_refused_with_the_place():
+    features = np.array([[0, 1], [2, 2], [1, 3]])
+    model = factorisation_machine.model(features, np.zeros(3), [0, 0, 1, 1])
+    found = gp.compile(model).schedule.step("v")
+
+    assert found.kind == "move"
+    assert "y: at row 1 it sees an element of v twice (axis 0 at 2)" in found.conditional.reason
+
+
+# ---- alternating least squares ------------------------------------------------------------------
+
+
+def objective(model_data, state, alpha):
+    """Minus twice the log density of v: squared errors and the penalties, in plain loops."""
+    errors = 0.0
+    for features, x, y in model_data:
+        f = state["w0"] + sum(state["w"][j] * a for j, a in zip(features, x, strict=True))
+        pairs = [(p, q) for p in range(len(x)) for q in range(p)]
+        f += sum(
+            state["v"][features[p]] @ state["v"][features[q]] * x[p] * x[q] for p, q in pairs
+        )
+        errors += alpha * (y - f) ** 2
+    group = np.arange(len(state["v"])) % 2
+    penalty = state["tau_v"][group] * (state["v"] - state["mu_v"][group]) ** 2
+    return errors + penalty.sum()
+
+
+def least_squares(model_data, state, at):
+    """The value of one element that minimises the objective: it is quadratic, three points say."""
+    found = []
+    for value in (-1.0, 0.0, 1.0):
+        state["v"][at] = value
+        found.append(objective(model_data, state, state["alpha"]))
+    low, middle, high = found
+    return (low - high) / (2 * (low - 2 * middle + high))
+
+
+def test_modes_in_place_of_draws_are_alternating_least_squares():
+    sampler = compiled("values, weights by element")
+    data, constants = sampler.data, sampler.constants
+    rows = list(zip(data["feature_of"], data["x"], data["y"], strict=True))
+    state, _ = initial_state(np.random.default_rng(5), sampler.graph, data)
+    state["v"] = np.array(state["v"])
+    by_hand = {n: np.array(x) for n, x in state.items()}
+    before = objective(rows, by_hand, by_hand["alpha"])
+    for at, (first, second) in sampler.program.by_colour["v"](state, constants):
+        state["v"][at] = first / (-2 * second)
+    for at in constants[sampler.program.colours["v"]]:
+        for element in zip(*at, strict=True):
+            by_hand["v"][element] = least_squares(rows, by_hand, element)
+
+    assert state["v"] == pytest.approx(by_hand["v"], rel=1e-6, abs=1e-8)
+    assert objective(rows, by_hand, by_hand["alpha"]) < before
+
+
+# ---- planted bugs -------------------------------------------------------------------------------
+
+BUGS = {
+    "an increment with the wrong sign": (
+        "values", "v_by_colour", r"form_at \+= slope", "form_at -= slope",
+    ),
+    "a form that is not put back": (
+        "values", "v_by_colour", r"entries\.put\(y_form, form_at\)", "pass",
+    ),
+    "sums that are not updated": (
+        "more than are gone through again", "v_by_colour",
+        r"v_sum_at \+= .*\n", "pass\n",
+    ),
+    "the element's own part left in a slope": (
+        "more than are gone through again", "v_by_colour", r"v_at = entries\.spread\(now\)",
+        "v_at = 0.0",
+    ),
+    "a column that is not updated": (
+        "values", "v_by_colour", r"v_column\[at\[0\]\] = v\[at\]", "pass",
+    ),
+    "a forgotten square of the slope": (
+        "two features a row", "v_by_colour", r" - square \* now", "",
+    ),
+    "w0 changed alone": (
+        "values, weights by element", "y_form_by_w0", r"return -w0", "return w0",
+    ),
+}  # fmt: skip
+
+
+def planted(name):
+    """The program with a bug, and that without."""
+    model, function, pattern, wrong = BUGS[name]
+    sampler = compiled(model)
+    start = sampler.source.index(f"def {function}(")
+    stop = sampler.source.index("\n\n\n", start)
+    body, count = re.subn(pattern, wrong, sampler.source[start:stop])
+    assert count, f"{pattern!r} is not in\n{sampler.source[start:stop]}"
+    return sampler, load(sampler.source[:start] + body + sampler.source[stop:])
+
+
+@pytest.mark.parametrize("name", BUGS)
+def test_planted_bugs_are_caught(name):
+    sampler, program = planted(name)
+    schedule = sampler.schedule
+    graphs = schedule.graphs
+    result = verify(
+        sampler.graph, program, schedule.steps, sampler.data, graphs=graphs, schedule=schedule
+    )
+
+    failed = {row.step for row in result.rows if not row.passed}
+    assert failed & {"v", "v keeps", "(sweeps)"}, result
+    assert sampler.verify().passed
+
+
+def test_what_is_kept_agrees_with_the_form_after_many_sweeps():
+    sampler = compiled("values, weights by element")
+    rng, constants = np.random.default_rng(2), sampler.constants
+    state, _ = initial_state(rng, sampler.graph, sampler.data)
+    state = {n: np.array(x) for n, x in state.items()}
+    for _ in range(200):
+        sampler.program.sweep(rng, state, constants)
+    (anew,) = sampler.program.kept.values()
+
+    assert state["y_form"] == pytest.approx(anew(state, constants)["y_form"], abs=ROUNDING)
