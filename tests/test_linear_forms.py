@@ -13,7 +13,7 @@ from gibbsppl.initial import initial_state
 from gibbsppl.runtime import entries
 from models import factorisation_machine
 
-ALONE = {"blocks": {"w": "elements", "w0": "alone", "mu_w": "alone"}}
+ALONE = {"blocks": {"w": "elements", "w0": "alone", "mu_w": "alone"}, "interweave": False}
 ROUNDING = 1e-9
 
 
