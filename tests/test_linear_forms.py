@@ -1,5 +1,6 @@
 """Forms that are linear in each element: what is drawn and kept, what the checks notice."""
 
+import copy
 import re
 from functools import cache
 
@@ -15,6 +16,13 @@ from models import factorisation_machine
 
 ALONE = {"blocks": {"w": "elements", "w0": "alone", "mu_w": "alone"}, "interweave": False}
 ROUNDING = 1e-9
+
+SMALL = {
+    "features": ((0, 2), (0, 3), (1, 2), (4, 0), (1, 0)),
+    "y": (0.5, -1, 2, 1, 0.3),
+    "groups": (0, 0, 1, 1, 1),
+    "values": ((1, 0.5), (1, -1), (2, 1), (0.7, 0), (1, 0)),
+}
 
 
 def machine(slots=2, *, values=True, factors=2, rows=20, features=9):
@@ -209,3 +217,22 @@ def test_what_is_kept_agrees_with_the_form_after_many_sweeps():
     (anew,) = sampler.program.kept.values()
 
     assert state["y_form"] == pytest.approx(anew(state, constants)["y_form"], abs=ROUNDING)
+
+
+@pytest.mark.parametrize("settings", [{"blocks": False}, {}], ids=["apart", "as compiled"])
+def test_draws_are_those_with_every_form_computed_anew(settings):
+    """A form that a draw, or one call of it, has left behind would lead other draws astray."""
+    sampler = gp.compile(factorisation_machine.model(**SMALL), interweave=False, **settings)
+    reading = 's if "y_form" in s else s | y_form_anew'
+    forgetting = sampler.source.replace(reading, "s | y_form_anew")
+    forgetting = forgetting.replace('if "y_form" not in s:', "if True:")
+    assert forgetting.count("s | y_form_anew") == forgetting.count("s = s | y_form_anew") > 0
+    (chain,), _ = sampler.initial_states(1, 3)
+    ends = []
+    for program in (sampler.program, load(forgetting)):
+        rng, state = np.random.default_rng(1), copy.deepcopy(chain.state)
+        for _ in range(5):
+            program.sweep(rng, state, sampler.constants)
+        ends.append(state)
+    for name in (n for names in sampler.program.step_variables.values() for n in names):
+        np.testing.assert_allclose(ends[0][name], ends[1][name], rtol=ROUNDING, atol=ROUNDING)

@@ -315,7 +315,8 @@ def no_more_than_there_must_be(values):
 # Where variables are drawn jointly, or interwoven, also each by a step of its own, once.
 JOINED = (
     "bivariate_gaussian", "linear_regression", "rats", "eight_schools", "dyes", "seeds",
-    "salm", "robust_regression", "bayesian_lasso", "horseshoe", "spike_and_slab", "local_level",
+    "factorisation_machine", "salm", "robust_regression", "bayesian_lasso", "horseshoe",
+    "spike_and_slab", "local_level",
     "trend_seasonal", "linear_mixed", "factor_analysis", "bayesian_matrix_factorisation",
 )  # fmt: skip
 APART = {"blocks": False, "interweave": False}

@@ -75,7 +75,11 @@ def keeping(module: Module, step: Step, lines: list[str]) -> list[str]:
         after.append(f'if "{kept.name}" in s:')
         call = f"{module.names.of(_moved_name(kept, step))}(s | {{{change}}}, c)"
         after.append(f'{INDENT}s["{kept.name}"] += {call}')
-    return [*dict.fromkeys(before), *lines, *after]
+    before = list(dict.fromkeys(before))
+    if step.is_by_element and lines and lines[0].startswith("for "):
+        # (each call reads what the one before it has changed)
+        return [lines[0], *indented(before), *lines[1:], *indented(after)]
+    return [*before, *lines, *after]
 
 
 def reading(
