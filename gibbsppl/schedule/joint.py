@@ -51,8 +51,8 @@ class Blocks:
 def blocks_of(asked: Mapping[Any, str] | bool | None) -> Blocks:
     """What is asked for, from how it is said: a dict from names, or tuples of them, to words.
 
-    >>> blocks_of({"x": "elements", ("a", "b"): "together"}).together
-    (frozenset({'a', 'b'}),)
+    >>> blocks_of({"x": "elements", ("a", "b"): "together"}).elements
+    frozenset({'x'})
     """
     if not isinstance(asked, Mapping):
         return Blocks(joined=asked is not False)
