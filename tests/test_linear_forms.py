@@ -193,7 +193,12 @@ def planted(name):
     return sampler, load(sampler.source[:start] + body + sampler.source[stop:])
 
 
-@pytest.mark.parametrize("name", BUGS)
+# Each takes some seconds to compile: two of them in every run.
+OFTEN = tuple(BUGS)[:2]
+SELDOM = [pytest.param(name, marks=pytest.mark.slow) for name in BUGS if name not in OFTEN]
+
+
+@pytest.mark.parametrize("name", [*OFTEN, *SELDOM])
 def test_planted_bugs_are_caught(name):
     sampler, program = planted(name)
     schedule = sampler.schedule
