@@ -36,7 +36,7 @@ from gibbsppl.runtime.chords import (
 from gibbsppl.runtime.concave_one import Points as PointsOfOne
 from gibbsppl.runtime.concave_one import candidate, log_concave_one
 from gibbsppl.runtime.concave_search import blindly_sought, first_of, sought
-from gibbsppl.runtime.moves import LogDensity, _with, of_those
+from gibbsppl.runtime.moves import LogDensity, at_index, of_those
 
 # So many first points are searched for without a look at the hull.
 BLIND = 4
@@ -276,7 +276,7 @@ def log_concave_part(
 ) -> NDArray[np.float64]:
     """The array with draws of the elements at an index; ``log_density`` maps the whole array."""
     bounds = [np.broadcast_to(b, x.shape)[at] for b in (lower, upper)]
-    of_part = _with(x, at, lambda whole: np.asarray(log_density(whole))[at])
+    of_part = at_index(x, at, lambda whole: np.asarray(log_density(whole))[at])
     x = x.copy()
     x[at] = log_concave(rng, of_part, x[at], *bounds)
     return x
@@ -294,7 +294,7 @@ def log_concave_elements(
     x = x.copy()
     bounds = [np.broadcast_to(b, x.shape) for b in (lower, upper)]
     for at in positions:
-        x[at] = log_concave(rng, _with(x, at, log_density), x[at], *(b[at] for b in bounds))
+        x[at] = log_concave(rng, at_index(x, at, log_density), x[at], *(b[at] for b in bounds))
     return x
 
 

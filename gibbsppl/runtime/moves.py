@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -207,7 +208,7 @@ def slice_part(
     """A slice move of the elements at an index; ``log_density`` maps the whole array."""
     move = slice_integers if np.issubdtype(x.dtype, np.integer) else slice_batch
     bounds = [np.broadcast_to(b, x.shape)[at] for b in (lower, upper)]
-    of_part = _with(x, at, lambda whole: np.asarray(log_density(whole))[at])
+    of_part = at_index(x, at, lambda whole: np.asarray(log_density(whole))[at])
     x = x.copy()
     x[at] = move(rng, x[at], of_part, width, *bounds)
     return x
@@ -223,15 +224,9 @@ def slice_elements(
     upper: Any = np.inf,
 ) -> NDArray[Any]:
     """Slice moves of one element after the other; ``log_density`` maps the array to one number."""
-    move = slice_integers if np.issubdtype(x.dtype, np.integer) else slice_batch
-    x = x.copy()
-    bounds = [np.broadcast_to(b, x.shape) for b in (lower, upper)]
-    for at in positions:
-        own = Width(width.value[at], width.moves, width.adapting)
-        x[at] = move(rng, x[at], _with(x, at, log_density), own, *(b[at] for b in bounds))
-        width.value[at] = own.value
-    width.moves += width.adapting
-    return x
+    return _slices(
+        rng, x, partial(at_index, log_density=log_density), width, positions, lower, upper
+    )
 
 
 def slice_colours(
@@ -244,12 +239,26 @@ def slice_colours(
     upper: Any = np.inf,
 ) -> NDArray[Any]:
     """Slice moves of all elements of one colour after the other; ``log_density`` is of each."""
+    density_at = partial(of_those, log_density=log_density)
+    return _slices(rng, x, density_at, width, colours, lower, upper)
+
+
+def _slices(
+    rng: np.random.Generator,
+    x: NDArray[Any],
+    density_at: Callable[[NDArray[Any], Any], LogDensity],
+    width: Width,
+    indices: Iterable[Any],
+    lower: Any,
+    upper: Any,
+) -> NDArray[Any]:
+    """Slice moves at one index after the other, each given what the ones before have changed."""
     move = slice_integers if np.issubdtype(x.dtype, np.integer) else slice_batch
     x = x.copy()
     bounds = [np.broadcast_to(b, x.shape) for b in (lower, upper)]
-    for at in colours:
+    for at in indices:
         own = Width(width.value[at], width.moves, width.adapting)
-        x[at] = move(rng, x[at], of_those(x, at, log_density), own, *(b[at] for b in bounds))
+        x[at] = move(rng, x[at], density_at(x, at), own, *(b[at] for b in bounds))
         width.value[at] = own.value
     width.moves += width.adapting
     return x
@@ -257,10 +266,10 @@ def slice_colours(
 
 def of_those(x: NDArray[Any], at: Any, log_density: LogDensity) -> LogDensity:
     """The log densities of the elements at an index, as a function of these alone."""
-    return _with(x, at, lambda whole: np.broadcast_to(log_density(whole), x.shape)[at])
+    return at_index(x, at, lambda whole: np.broadcast_to(log_density(whole), x.shape)[at])
 
 
-def _with(x: NDArray[Any], at: Any, log_density: LogDensity) -> LogDensity:
+def at_index(x: NDArray[Any], at: Any, log_density: LogDensity) -> LogDensity:
     """The log density as a function of the elements at an index."""
 
     def of_element(value: Any) -> Any:

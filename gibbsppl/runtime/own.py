@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gibbsppl.errors import RunError
+from gibbsppl.runtime.moves import LogDensity
 
-LogDensity = Callable[[Any], Any]
 Kernel = Callable[[np.random.Generator, Any, LogDensity], Any]
 
 

@@ -8,7 +8,7 @@ draws (C. Andrieu and J. Thoms, 2008, "A tutorial on adaptive MCMC", Statistics 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gibbsppl.errors import RunError
-
-LogDensity = Callable[[Any], Any]
+from gibbsppl.runtime.moves import LogDensity, at_index
 
 # The shares of accepted steps at which a random walk moves on fastest, for one element and for
 # many: Gelman, Roberts and Gilks (1996), "Efficient Metropolis jumping rules".
@@ -279,7 +278,7 @@ def walk_elements(
     bounds = [np.broadcast_to(b, x.shape) for b in (lower, upper)]
     for at in positions:
         own = Walk(np.array(walk.log_scale[at]), walk.target, walk.adapting, walk.moves)
-        x[at] = walk_batch(rng, x[at], _with(x, at, log_density), own, *(b[at] for b in bounds))
+        x[at] = walk_batch(rng, x[at], at_index(x, at, log_density), own, *(b[at] for b in bounds))
         walk.log_scale[at] = own.log_scale
         walk.accepted += own.accepted
         walk.proposed += own.proposed
@@ -298,7 +297,7 @@ def walk_part(
 ) -> NDArray[Any]:
     """A step of the elements at an index; ``log_density`` maps the whole array."""
     bounds = [np.broadcast_to(b, x.shape)[at] for b in (lower, upper)]
-    of_part = _with(x, at, lambda whole: np.asarray(log_density(whole))[at])
+    of_part = at_index(x, at, lambda whole: np.asarray(log_density(whole))[at])
     x = x.copy()
     x[at] = walk_batch(rng, x[at], of_part, walk, *bounds)
     return x
@@ -332,14 +331,3 @@ def _finite(value: Any) -> Any:
     if not np.all(value > -np.inf):
         raise RunError("random walk: the current value has no finite log density.")
     return value
-
-
-def _with(x: NDArray[Any], at: Any, log_density: LogDensity) -> LogDensity:
-    """The log density as a function of the elements at an index."""
-
-    def of_elements(value: Any) -> Any:
-        changed = x.copy()
-        changed[at] = value
-        return log_density(changed)
-
-    return of_elements
