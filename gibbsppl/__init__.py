@@ -22,6 +22,8 @@ _ELSEWHERE = {
     "Draws": "draws",
     "load_draws": "draws",
     "simulate": "prior",
+    "read_bugs": "bugs.read",
+    "BugsError": "bugs.syntax",
     "Slice": "kernels",
     "RandomWalk": "kernels",
     "AdaptiveRejection": "kernels",

@@ -22,7 +22,7 @@ import sympy as sp
 from sympy import Mul
 
 from gibbsppl.dependence import region_of, slices_of
-from gibbsppl.expressions import Dim, Expr, Leaf, Over, dims_of, mentions
+from gibbsppl.expressions import Dim, Expr, Leaf, Over, dims_of, mentions, renamed_apart
 from gibbsppl.finite import LABEL, density_seen, label_limits, terms_of, with_limits
 from gibbsppl.graph import Factor, Graph, Marginal, Range, Statement, range_of
 from gibbsppl.pieces import Piece, View, views_of
@@ -173,4 +173,5 @@ def _opened(
             yield term, over
         else:
             inner = (*over, range_of(sums[0], sizes))
-            yield from _opened(Mul(rest, sums[0].body), inner, name, sizes)
+            body = renamed_apart(sums[0].body, {r.dim for r in inner})
+            yield from _opened(Mul(rest, body), inner, name, sizes)

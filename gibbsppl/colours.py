@@ -108,15 +108,13 @@ def colours_of(graph: Graph, derived: Derived, data: Mapping[str, Any]) -> Colou
             return found
     factors = graph.factors_of(array)
     pieces = pieces_of(factors, statement, graph.sizes, binary_arrays(graph, data))
-    random = [v.name for v in graph.variables.values() if v.kind == "random"]
-    meetings = meetings_of(pieces, region, data_only(random), graph.sizes)
+    meetings = meetings_of(pieces, region, data_only(graph.random), graph.sizes)
     offsets = offsets_of(meetings, region)
     lengths = [1 if isinstance(p, int) else len(p) for p in region]
-    if offsets is None:
-        return _charted(graph, statement, meetings, region, data)
-    by_steps = pattern(offsets, len(region))
-    few = by_steps is not None and by_steps.count < prod(lengths)
-    return by_steps if few else OneByOne()
+    by_steps = None if offsets is None else pattern(offsets, len(region))
+    if by_steps is not None and by_steps.count < prod(lengths):
+        return by_steps
+    return _charted(graph, statement, meetings, region, data)
 
 
 def _of_forms(

@@ -195,7 +195,8 @@ def _by_element(
         own = tuple(p for p in element_pieces(pieces) if touches(p.views[0], p.over, region))
         return match(graph, statement, own, said.limits, batch, elements=dependent)
     reason = "a term of the log density holds several elements at once"
-    offending = tuple(p for p in pieces if not is_separable(p))
+    several = tuple(p for p in pieces if len(p.views) > 1)
+    offending = tuple(p for p in pieces if not is_separable(p)) or several
     return NotConjugate(statement, reason, offending, None, pieces, elements=dependent)
 
 

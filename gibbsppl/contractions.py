@@ -170,7 +170,7 @@ def contracted(expr: Expr, over: Collection[Range], is_data: IsData) -> Expr:
     ranges = {r.dim: r for r in over}
     if not ranges or expr == 0:
         return expr
-    factors = _flattened(Mul.make_args(expr), ranges)
+    factors = _flattened(Mul.make_args(expr), ranges, dims_of(expr))
     # Sums that were opened are in one order, so that what is contracted stays as it is.
     asked = [r.dim for r in over]
     opened = sorted((d for d in ranges if d not in asked), key=str)
@@ -187,15 +187,23 @@ def contracted(expr: Expr, over: Collection[Range], is_data: IsData) -> Expr:
     return Mul(count, *outside, split if split is not None else _nested(inside, left, is_data))
 
 
-def _flattened(factors: Collection[Expr], ranges: dict[Dim, Range]) -> list[Expr]:
-    """The factors of a product, those that are sums opened into the same set of ranges."""
+def _flattened(
+    factors: Collection[Expr], ranges: dict[Dim, Range], free: Collection[Dim]
+) -> list[Expr]:
+    """The factors of a product, those that are sums opened into the same set of ranges.
+
+    ``free`` are the dims that factors read whatever is summed, such as an axis of the result.
+    """
     found: list[Expr] = []
     for factor in factors:
         if isinstance(factor, Over) and len(factor.args) == 4 and dims_of(factor) & set(ranges):
             body, dim, start, stop = factor.args
             if dim not in ranges:
+                if dim in free:
+                    copy = copy_of(dim, {*free, *ranges, *dims_of(body)})
+                    body, dim = substitute(body, {dim: copy}), copy
                 ranges[dim] = Range(dim, int(start), int(stop))
-                found += _flattened(Mul.make_args(body), ranges)
+                found += _flattened(Mul.make_args(body), ranges, {*free, *dims_of(body)})
                 continue
         found.append(factor)
     return found

@@ -16,10 +16,12 @@ from sympy import Add, Mul
 
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import (
+    Binder,
     Dim,
     Equals,
     Expr,
     Leaf,
+    Maximum,
     Over,
     Where,
     XLogY,
@@ -112,11 +114,13 @@ def _labelled(
     """The terms of a factor that depend on the label, where the element of a view is the label.
 
     Other views are read where they show another element. A view under a sum stands for all of its
-    elements: which one is the label is a further dim.
+    elements: which one is the label is a further dim. What shows an element more than once counts
+    once.
     """
     ranged = {r.dim for r in factor.over}
-    summed = {d for i in view.indices if i is not None for d in dims_of(i)} - ranged
-    copies = {d: copy_of(d, density.free_symbols | ranged | summed) for d in summed}
+    bound = {d for b in density.atoms(Binder) for d in b.bound}
+    summed = _dims_read(view) - ranged
+    copies = {d: copy_of(d, density.free_symbols | ranged | bound) for d in summed}
     at = tuple(i if i is None else substitute(i, copies) for i in view.indices)
     mapping: dict[Expr, Expr] = {}
     for other in views:
@@ -128,11 +132,33 @@ def _labelled(
             mapping[leaf] = Where(Mul(*meet), value, leaf)
     # (Under the sum on purpose: the copy says which of the summed elements is the label.)
     terms = terms_of(density.xreplace(mapping), lambda x: LABEL in dims_of(x))
-    coefficient = with_limits(Add(*(t for t in terms if LABEL in dims_of(t))))
+    once = 1 / Maximum(_times_shown(view, at, ranged), 1)  # (it is 0 of what no position shows)
+    for earlier in views[: views.index(view)]:
+        times = _times_shown(earlier, at, ranged)
+        once *= Equals(times, 0) if times.has(Over) else 1 - times
+    coefficient = with_limits(Add(*(once * t for t in terms if LABEL in dims_of(t))))
     over = factor.over + tuple(Range(c, 0, sizes[Dim(root_of(c))]) for c in copies.values())
     if coefficient == 0:
         return None
     return Piece(factor.name, LABEL, (View(view.array, at),), coefficient, over)
+
+
+def _times_shown(view: View, at: tuple[Expr, ...], ranged: set[Dim]) -> Expr:
+    """At how many positions of the sums around it, all of them, a view shows an element."""
+    pairs = [(a, b) for a, b in zip(view.indices, at, strict=True) if a != b]
+    if any((a - b).is_number for a, b in pairs):
+        return sp.S.Zero
+    summed = _dims_read(view) - ranged
+    # (along an axis that is read position by position it does so at one of them)
+    along = [a for a, _ in pairs if a in summed and sum(a in dims_of(i) for i in view.indices) == 1]
+    times = Mul(*(Equals(a, b) for a, b in pairs if a not in along))
+    for dim in sorted(summed.difference(along), key=str):
+        times = Over(times, dim)
+    return times
+
+
+def _dims_read(view: View) -> set[Dim]:
+    return {d for i in view.indices if i is not None for d in dims_of(i)}
 
 
 def terms_of(expr: Expr, depends: Callable[[Expr], bool]) -> Iterator[Expr]:

@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from gibbsppl.contractions import data_only
 from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Expr
+from gibbsppl.expressions import Expr, mentions
 from gibbsppl.graph import Graph
 from gibbsppl.linear_forms import Entry, LinearForm, Unread
 
@@ -46,9 +45,8 @@ def shown_by(form: LinearForm, graph: Graph, data: Mapping[str, Any]) -> Shown |
     dims = graph.variables[array.name].dims
     kept = tuple(a for a in range(len(dims)) if a not in free)
     shape = tuple(graph.sizes[dims[a]] for a in kept)
-    random = [v.name for v in graph.variables.values() if v.kind == "random"]
-    is_data = data_only(random)
-    if not all(is_data(e.view.indices[a]) for e in form.entries for a in kept):
+    indices = (e.view.indices[a] for e in form.entries for a in kept)
+    if any(mentions(i, graph.random) for i in indices):
         return Unread(f"{form.factor}: which element of {array} it reads depends on a variable")
     rows = prod(map(len, form.over))
     columns = []
@@ -63,8 +61,8 @@ def shown_by(form: LinearForm, graph: Graph, data: Mapping[str, Any]) -> Shown |
         def at(e: Expr, o: Any = over, s: Any = every, n: Any = lengths) -> Any:
             return np.broadcast_to(evaluate(e, o, data, s), n)
 
-        weights = [w for w in entry.weights if is_data(w)]
-        there = reduce(np.logical_and, (at(w) != 0 for w in weights), np.ones(lengths, dtype=bool))
+        nowhere_0 = (at(w) != 0 for w in entry.weights)
+        there = reduce(np.logical_and, nowhere_0, np.ones(lengths, dtype=bool))
         number = np.zeros(lengths, dtype=np.intp)
         for a, length in zip(kept, shape, strict=True):
             number = number * length + at(entry.view.indices[a]).astype(np.intp)

@@ -73,7 +73,7 @@ def walk(
     """
     given = given or {}
     _refuse_potentials(graph)
-    values = _blank(graph, data, given)
+    values = unfilled(graph, data, given)
     for part in in_order(_to_fill(graph, given, observed=observed), values, graph.sizes):
         where = _free(part, values, graph.sizes, observed=observed)
         fill(part, draw(part, values), values, graph.sizes, where=where)
@@ -103,7 +103,7 @@ def _to_fill(graph: Graph, given: Values, *, observed: bool) -> list[Statement]:
     ]
 
 
-def _blank(graph: Graph, data: Values, given: Values) -> State:
+def unfilled(graph: Graph, data: Values, given: Values) -> State:
     """The data, what is given, the constants; elsewhere values that no draw can be made from."""
     values: State = {name: np.asarray(value) for name, value in data.items()}
     for name in targets_of(graph):

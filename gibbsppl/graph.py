@@ -19,9 +19,11 @@ from gibbsppl.expressions import (
     Array,
     Binder,
     Dim,
+    Equals,
     Expr,
     Leaf,
     LogMass,
+    Where,
     mentions,
     root_of,
 )
@@ -154,6 +156,7 @@ class Statement:
         Of a censored value it is the log probability of what is known of it.
         """
         density = self.family.log_density(self.target, self.event, **dict(self.arguments))
+        density = _of_others(density, self.target, self.lower)
         seen = 1 - sp.Add(*(c.where for c in self.censored))
         unseen = sp.Add(*map(self._log_mass_where, self.censored))
         return seen * density + unseen - self._log_mass(self.lower, self.upper)
@@ -194,6 +197,24 @@ class Statement:
         if self.known == 1:
             return line + ", observed"
         return line if self.known == 0 else line + f", observed where {self.known} = 1"
+
+
+def _of_others(density: Expr, target: Leaf, lower: Expr | None) -> Expr:
+    """The density without the choice of a value that a truncation leaves out: a zero, say."""
+    if lower is None or not lower.is_number:
+        return density
+    choices = {c: c.args[2] for c in density.atoms(Where) if _is_below(c.args[0], target, lower)}
+    return density.xreplace(choices)
+
+
+def _is_below(condition: Expr, target: Leaf, lower: Expr) -> bool:
+    """Whether a condition is that the target is a number below its lower bound."""
+    if not isinstance(condition, Equals) or target not in condition.args:
+        return False
+    (other,) = (
+        (a for a in condition.args if a != target) if len(set(condition.args)) > 1 else (target,)
+    )
+    return bool(other.is_number and other < lower)
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,6 +355,11 @@ class Graph:
     def factors(self) -> tuple[Factor, ...]:
         """All terms of the log joint density."""
         return self.statements + self.potentials + self.marginals
+
+    @property
+    def random(self) -> tuple[str, ...]:
+        """The names of the arrays that are no data."""
+        return tuple(v.name for v in self.variables.values() if v.kind == "random")
 
     @property
     def latent(self) -> tuple[Statement, ...]:

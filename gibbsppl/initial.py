@@ -28,7 +28,7 @@ from gibbsppl.density import event_dims, kept_entries, log_terms, regions
 from gibbsppl.errors import ModelError, RunError
 from gibbsppl.evaluation import Floats, Values, evaluate
 from gibbsppl.expressions import AtMost, Below, Leaf, leaves_of
-from gibbsppl.forward import State, as_declared, drawn, fill, walk
+from gibbsppl.forward import State, as_declared, drawn, fill, unfilled, walk
 from gibbsppl.graph import Graph, Potential, Statement
 from gibbsppl.impossible import why_impossible
 
@@ -111,7 +111,7 @@ def _is_measured(statement: Statement) -> bool:
 def _attempt(start: _Start, data: Values, given: Values) -> State:
     graph = start.graph
     if any(p.of is None for p in graph.potentials):
-        values = {**data, **given}
+        values = unfilled(graph, data, given)
         for statement in graph.latent:
             if statement.target.array.name not in given:
                 values = start.without_order(statement, values)
@@ -156,9 +156,7 @@ class _Start:
     def without_order(self, statement: Statement, values: Values) -> State:
         """The rule's values, for models that cannot be drawn in order (potentials)."""
         name, sizes = statement.target.array.name, self.graph.sizes
-        shape = tuple(sizes[d] for d in self.graph.variables[name].dims)
-        here = dict(values)
-        here[name] = np.array(values.get(name, np.full(shape, np.nan)), dtype=np.float64)
+        here = {**values, name: np.array(values[name], dtype=np.float64)}
         free = True
         if statement.known != 0:
             free = evaluate(statement.known, regions(statement, sizes), values, sizes) == 0

@@ -10,6 +10,7 @@ import inspect
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
 from gibbsppl.errors import CompileError
@@ -199,4 +200,4 @@ def _check_number(what: str, value: Any, above: float, below: float) -> None:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, Real) and not isinstance(value, bool)

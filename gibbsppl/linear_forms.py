@@ -41,7 +41,8 @@ from gibbsppl.pieces import Piece, View
 class Entry:
     """How a form sees elements: their view, at which positions, by which weights; their slope.
 
-    ``ranges`` are those of the sums within the form; an element is seen where no weight is 0.
+    ``ranges`` are those of the sums within the form; an element is seen where no weight, all of
+    which are data, is 0.
     """
 
     view: View
@@ -126,12 +127,24 @@ def linear_form(
     except _UnreadError as error:
         return Unread(f"{factor.name}: {error}")
     mark = sp.Dummy("form", real=True)
-    whole = density.xreplace({form: mark})
+    whole = _in_form(density, form, mark, (array.name,))
     curvature = sp.diff(whole, mark, 2)
     if mentions(whole, (array.name,)) or curvature.has(mark):
         return Unread(f"{factor.name}: it is no quadratic of a form linear in each element")
     constant = sp.expand(sp.diff(whole, mark).subs(mark, 0))
     return LinearForm(factor.name, factor.over, form, constant, curvature, entries)
+
+
+def _in_form(density: Expr, form: Expr, mark: Expr, targets: tuple[str, ...]) -> Expr:
+    """A log density with a mark in place of a form."""
+    whole = density.xreplace({form: mark})
+    left = {t for t in Add.make_args(whole) if mentions(t, targets)}
+    own = [t for t in Add.make_args(form) if mentions(t, targets)]
+    # (a number times a sum is written as a sum: the terms of elements say that it is there)
+    for number in {t / own[0] for t in left}:
+        if number.is_number and left == {number * t for t in own}:
+            return whole - Add(*left) + number * (mark - form + Add(*own))
+    return whole
 
 
 def form_pieces(form: LinearForm) -> tuple[Piece, ...]:
@@ -174,9 +187,12 @@ class _Reader:
     def form_in(self, density: Expr) -> Expr:
         """The one sum in a log density that is linear in each element."""
         found = set(self._forms(density))
-        if len(found) != 1:
+        # (terms of a sum stand apart where a number multiplies it)
+        terms = {f: {t.as_coeff_Mul()[1] for t in Add.make_args(f)} for f in found}
+        sums = [f for f in found if found - {f} <= terms[f]]
+        if len(sums) != 1:
             raise _UnreadError(f"it has {len(found)} forms that are linear in each element")
-        return found.pop()
+        return sums[0]
 
     def _forms(self, expr: Expr) -> Iterator[Expr]:
         if not mentions(expr, self.targets):
@@ -216,14 +232,17 @@ class _Reader:
                     )
                     taken.add(names[r.dim])
             at = tuple(Range(names[r.dim], r.start, r.stop) for r in own)
-            moved = tuple(substitute(w, names) for w in weights)
+            # (one that depends on a sum around, which the element does not, may be 0 in part of it)
+            elsewhere = {r.dim for r in ranges} - dims_of(leaf)
+            there = (w for w in weights if not dims_of(w) & elsewhere)
+            moved = tuple(substitute(w, names) for w in there)
             seen.setdefault(substitute(leaf, names), []).append((at, moved))
         return tuple(self._entry(form, leaf, places, names) for leaf, places in seen.items())
 
     def _seen(
         self, expr: Expr, ranges: tuple[Range, ...], weights: tuple[Expr, ...]
     ) -> Iterator[tuple[Leaf, tuple[Range, ...], tuple[Expr, ...]]]:
-        """The elements in an expression, with the sums that they are in and what weighs them."""
+        """The elements in an expression, with the sums that they are in, and data that weigh."""
         if not mentions(expr, self.targets):
             return
         if isinstance(expr, Leaf):
@@ -232,7 +251,7 @@ class _Reader:
             inside = (*ranges, range_of(expr, self.graph.sizes))
             yield from self._seen(expr.body, inside, weights)
         elif expr.is_Mul:
-            own = (a for a in expr.args if not mentions(a, self.targets) and dims_of(a))
+            own = (a for a in expr.args if dims_of(a) and not mentions(a, self.graph.random))
             bases = tuple(a.base if a.is_Pow and a.exp.is_positive else a for a in own)
             for a in expr.args:
                 yield from self._seen(a, ranges, (*weights, *bases))

@@ -128,8 +128,14 @@ def _is_worth_it(of: Expr, product: Expr, targets: Collection[str]) -> bool:
     if not product.is_Mul:
         return False
     parts = [p for p in product.args if mentions(p, targets)]
-    squares = (p for p in of.atoms(sp.Pow) if p.base.is_Add and mentions(p, targets))
-    return len(parts) > 1 or not any(True for _ in squares)
+    products = (p for p in of.atoms(sp.Pow, Mul) if mentions(p, targets))
+    return len(parts) > 1 or not any(map(_is_of_sums, products))
+
+
+def _is_of_sums(product: Expr) -> bool:
+    """Whether a product or a power would lose its factors if it were multiplied out."""
+    bases = [product.base] if product.is_Pow else product.args
+    return sum(bool(b.is_Add) for b in bases) > (0 if product.is_Pow else 1)
 
 
 def _log_if(chosen: Expr, of: Expr, targets: Collection[str]) -> Expr:
@@ -192,5 +198,11 @@ def _log_det(expr: LogDet, targets: Collection[str]) -> Expr:
         return -_log_det(LogDet(body.body, *body.bound), targets)
     scale = _scale_of(body, bound)
     if scale != 1:
-        return Over(_log(scale, targets), bound[0]) + LogDet(body / scale, *bound)
+        left = _log_det(LogDet(body / scale, *bound), targets)
+        return Over(_log(scale, targets), bound[0]) + left
+    # Rows or columns that are scaled one by one: of a diagonal matrix, or both of any matrix.
+    lines = [a for a in Mul.make_args(body) if len(dims_of(a) & set(bound)) == 1]
+    if lines and len(lines) < len(Mul.make_args(body)):
+        logs = (Over(_log(a, targets), *(dims_of(a) & set(bound))) for a in lines)
+        return Add(*logs, LogDet(body / Mul(*lines), *bound))
     return expr

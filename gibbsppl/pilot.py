@@ -9,7 +9,7 @@ which the locations jump to the data; a few sweeps tell which.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -53,8 +53,9 @@ def best_start(
     if init or not _observed(graph):
         return start, notes
     best, highest = start, -np.inf
+    drawn = set(start).union(*program.step_variables.values())
     for _ in range(ROUNDS):
-        for candidate in _candidates(rng, graph, best):
+        for candidate in _candidates(rng, graph, best, drawn):
             fit = _fit_after_sweeps(rng, graph, data, program, constants, candidate)
             if fit > highest:
                 best, highest = candidate, fit
@@ -79,8 +80,14 @@ def _fit_after_sweeps(
         return -np.inf
 
 
-def _candidates(rng: np.random.Generator, graph: Graph, start: State) -> list[State]:
-    """Copies of a state: one as it is, and one for each scale that is moved."""
+def _candidates(
+    rng: np.random.Generator, graph: Graph, start: State, drawn: Collection[str]
+) -> list[State]:
+    """Copies of a state: one as it is, and one for each scale that is moved.
+
+    What sweeps keep up to date beside the arrays that they draw is left out: it knows of no move.
+    """
+    start = {n: x for n, x in start.items() if n in drawn or n.startswith("~")}
     bounds = {s.name: b for s in graph.latent if (b := _numeric_bounds(s)) is not None}
     moves = [(name, shift) for name in bounds for shift in (SHIFT, -SHIFT)]
     chosen = rng.permutation(len(moves))[:CANDIDATES]

@@ -34,16 +34,11 @@ from gibbsppl.pilot import best_start
 from gibbsppl.propriety import check_proper, check_proper_as_usual
 from gibbsppl.rewrites import collapsible, possible
 from gibbsppl.run import Chain, Seed, run, seed_sequence, streams
-from gibbsppl.schedule import (
-    Schedule,
-    functions_of,
-)
+from gibbsppl.schedule import Schedule, functions_of
 from gibbsppl.settings import checked_settings, scheduled
 
 if TYPE_CHECKING:
     from gibbsppl.language import Model
-
-VERSION_KEY = "gibbsppl_version"
 
 
 def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named at the call)

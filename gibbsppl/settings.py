@@ -19,6 +19,7 @@ from gibbsppl.schedule import (
     Control,
     Schedule,
     blocks_of,
+    check_asked,
     check_kernels,
     check_names,
     interwoven_if,
@@ -28,31 +29,38 @@ from gibbsppl.schedule import (
 
 def checked_settings(**asked: Any) -> dict[str, Any]:
     """The settings in one form; those that no model could have are refused."""
-    blocks_of(asked["blocks"])
-    if not isinstance(asked["rewrites"], Mapping | bool):
-        raise CompileError(
-            f"rewrites: found {asked['rewrites']!r}, expected a dict from names of rules to True "
-            "or False, or False for none."
-        )
-    if not isinstance(asked["interweave"], bool | str | Sequence):
-        raise CompileError(
-            f"interweave: found {asked['interweave']!r}, expected names of locations and scales, "
-            "or True (where that is cheap) or False (none)."
-        )
-    blocks, kernels, interweave = asked["blocks"], asked["kernels"], asked["interweave"]
+    blocks, rewrites, interweave = asked["blocks"], asked["rewrites"], asked["interweave"]
+    if not isinstance(blocks, Mapping | bool | None):
+        raise _unexpected("blocks", blocks, "a dict from names of variables, or False for none")
+    if not isinstance(rewrites, Mapping | bool):
+        expected = "a dict from names of rules to True or False, or False for none"
+        raise _unexpected("rewrites", rewrites, expected)
+    blocks_of(blocks)
+    kernels = asked["kernels"]
     return {
         **asked,
         "blocks": dict(blocks) if isinstance(blocks, Mapping) else blocks,
-        "collapse": _names(asked["collapse"]),
-        "interweave": (interweave,) if isinstance(interweave, str) else interweave,
-        "order": _names(asked["order"]),
+        "collapse": _names("collapse", asked["collapse"]),
+        "interweave": interweave
+        if isinstance(interweave, bool)
+        else _names("interweave", interweave, ", or True (where that is cheap) or False (none)"),
+        "order": _names("order", asked["order"]),
         "scan": checked_scan(asked["scan"]),
         "kernels": dict(kernels) if isinstance(kernels, Mapping) else kernels,
     }
 
 
-def _names(asked: str | Sequence[str]) -> tuple[str, ...]:
-    return (asked,) if isinstance(asked, str) else tuple(asked)
+def _names(what: str, asked: Any, or_else: str = "") -> tuple[str, ...]:
+    names = (asked,) if isinstance(asked, str) else asked
+    wrong = names if isinstance(names, Sequence) else (asked,)
+    for found in wrong:
+        if not isinstance(found, str):
+            raise _unexpected(what, found, f"names of variables{or_else}")
+    return tuple(names)
+
+
+def _unexpected(what: str, found: Any, expected: str) -> CompileError:
+    return CompileError(f"{what}: found {found!r}, expected {expected}.")
 
 
 def scheduled(
@@ -81,4 +89,7 @@ def scheduled(
         interweave=interwoven_if(settings["interweave"], control),
     )
     schedule = planned(augmented, exact=settings["exact"], control=control)
+    if not isinstance(settings["interweave"], bool):
+        asked, exact = settings["interweave"], settings["exact"]
+        check_asked(augmented, asked, schedule, control.kernels, exact=exact)
     return schedule, {**augmented.data, **schedule.tables}

@@ -16,8 +16,9 @@ so that as a prior it is improper; three things make it a model:
   ``normaliser`` below the power of ``tau`` would be missing, and ``tau`` far too small.
 - *The level.* There is no intercept: the level of each component is that of its ``risk``, which is
   as if ``risk`` summed to zero in each component and each had an intercept with a flat prior. An
-  intercept besides would be a flat direction, and the posterior improper; to have one, make
-  ``risk`` sum to zero by one more potential, ``-0.5 * heavy * risk.sum("district") ** 2``.
+  intercept besides would be a flat direction, and the posterior improper; with ``intercept=True``
+  there is one, and ``risk`` sums to zero: it is ``gp.centred(free, "district")``, where one
+  district of ``free`` is 0. Each district then sees all cases, and a sweep of counts takes longer.
 - *The data.* Each component must have a case. A district without neighbours is a component by
   itself: it has a flat prior here, and needs a case of its own.
 
@@ -91,20 +92,31 @@ def model(  # noqa: PLR0913  (data, size and prior constants)
     rate=1,
     beta_precision=1,
     response="poisson",
+    intercept=False,
 ):
-    """The map; ``response`` is ``"poisson"`` (of cases) or ``"normal"`` (of log ratios)."""
+    """The map; ``response`` is ``"poisson"`` (of cases) or ``"normal"`` (of log ratios).
+
+    With an ``intercept`` (of a map in one piece) the risks sum to zero.
+    """
     rank = len(neighbours) - components(neighbours)
     cases, size = np.asarray(observed), np.asarray(expected, float)
     with gp.Model(coords={"district": range(1, len(neighbours) + 1)}) as scotland:
         outside = gp.Data("outside", np.asarray(outdoors) / 10, dims="district")
         tau = gp.Gamma("tau", shape, rate=rate)
         beta = gp.Normal("beta", 0, tau=beta_precision)
-        risk = gp.Flat("risk", dims="district")
+        if intercept:
+            level = gp.Flat("level")
+            free = gp.Array("free", dims="district")
+            free[0], free[1:] = 0.0, gp.Flat()
+            risk = gp.Deterministic("risk", gp.centred(free, "district"))
+        else:
+            level = 0
+            risk = gp.Flat("risk", dims="district")
         i, j = gp.Neighbours("border", neighbours, of="district")
         gp.Potential("smooth", -tau / 2 * (risk[i] - risk[j]) ** 2)
         gp.Potential("normaliser", rank / 2 * gp.log(tau))
         at_risk = gp.Data("expected", size, dims="district")
-        log_ratio = risk + beta * outside
+        log_ratio = level + risk + beta * outside
         if response == "normal":
             ratio = np.log((cases + 0.5) / size)
             gp.Normal("ratio", log_ratio, tau=at_risk, dims="district", observed=ratio)
@@ -118,5 +130,6 @@ def model(  # noqa: PLR0913  (data, size and prior constants)
 def quantities(draws):
     """The scalars that the reference is about, as arrays over (chain, draw)."""
     risks = {f"relative[{d + 1}]": draws["relative"][..., d] for d in DISTRICTS}
-    spread = {"sd": draws["tau"] ** -0.5, "mean risk": draws["risk"].mean(axis=-1)}
+    level = draws["level"] if "level" in draws else draws["risk"].mean(axis=-1)
+    spread = {"sd": draws["tau"] ** -0.5, "mean risk": level}
     return {"beta": draws["beta"], **spread, **risks}

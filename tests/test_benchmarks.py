@@ -10,7 +10,9 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent / "benchmarks"))
 
 import factorisation_by_hand
+import interweaving
 import ising_by_hand
+import joint
 import lda_by_hand
 import markov_by_hand
 import rats_by_hand
@@ -18,7 +20,15 @@ import regression_by_hand
 from references import ising as ising_exactly
 from references.monte_carlo import disagreements
 
-from models import hidden_markov, lda, linear_regression, matrix_factorisation, rats
+import gibbsppl as gp
+from models import (
+    eight_schools,
+    hidden_markov,
+    lda,
+    linear_regression,
+    matrix_factorisation,
+    rats,
+)
 
 
 def test_rats_by_hand_agrees_with_the_reference():
@@ -86,3 +96,16 @@ def test_spins_by_hand_have_the_energy_that_onsager_found():
         kept.append(ising_by_hand.energy(spins))
     exact = {"energy": (ising_exactly.onsager_energy(coupling), 0)}
     assert disagreements({"energy": np.array(kept[100:])}, exact) == {}
+
+
+def test_effective_draws_of_two_ways_are_measured(monkeypatch):
+    """Of each way the size and the time of the same sweeps."""
+    monkeypatch.setattr(joint, "SWEEPS", 60)
+    sampler = gp.compile(eight_schools.model())
+    micro, per_sweep = interweaving.turn(sampler, 60, seed=1)
+
+    assert micro > 0
+    assert 0 < per_sweep < np.inf
+    for blocks in (False, None):
+        sizes = joint.measured(rats, blocks, seed=1)
+        assert all(0 < size < np.inf for size in sizes)

@@ -81,6 +81,29 @@ def test_no_digits_are_lost_far_from_zero(offset, scale):
     assert squares(sampler, near) == pytest.approx(plain(model, near), rel=max(rounding, 1e-10))
 
 
+def deviations(offset):
+    """A level, and what groups are away from it: collinear, but for the priors."""
+    rng = np.random.default_rng(7)
+    y = offset + rng.normal(size=80)
+    with gp.Model(coords={"n": 80, "g": 5}, name="deviations") as model:
+        g = gp.Index("group", rng.integers(0, 5, 80), of="g", dims="n")
+        u, level = gp.Normal("u", 0, tau=1, dims="g"), gp.Normal("level", 0, tau=1e-20)
+        tau = gp.Gamma("tau", 1, rate=1)
+        gp.Normal("y", level + u[g], tau=tau, dims="n", observed=y)
+    return model
+
+
+def test_no_digits_are_lost_where_effects_are_collinear():
+    model = deviations(1e8)
+    sampler = gp.compile(model)
+    near = {"level": np.float64(1e8 + 0.25), "u": np.linspace(-1, 1, 5), "tau": 1.0}
+    exact = ((model.data["y"] - 1e8 - 0.25 - near["u"][model.data["group"]]) ** 2).sum()
+    rounding = 80 * np.finfo(float).eps * 1e8
+
+    assert "runtime.centred(" in sampler.source
+    assert squares(sampler, near) == pytest.approx(exact, rel=rounding)
+
+
 def test_expanding_about_zero_instead_would_be_noticed():
     model = growth(offset=1e8)
     sampler = gp.compile(model)

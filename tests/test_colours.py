@@ -10,7 +10,7 @@ from references.monte_carlo import disagreements
 from scipy import sparse
 
 import gibbsppl as gp
-from gibbsppl import conflicts
+from gibbsppl import colours, conflicts
 from gibbsppl.backends import by_colour
 from gibbsppl.backends.program import load
 from gibbsppl.checks.enumeration import enumerate_sweep
@@ -101,6 +101,17 @@ def tied_counts(sites=5):
     return m
 
 
+def weighed(sites=4):
+    """Real effects tied by a table of pairs, in some rows of which only the first one is seen."""
+    with gp.Model(coords={"site": sites}, name="weighed") as m:
+        i = gp.Index("i", [0, 1, 2, 3], of="site", dims="pair")
+        j = gp.Index("j", [1, 2, 3, 0], of="site", dims="pair")
+        weight = gp.Data("weight", [0.0, 1.2, 0.0, 0.7], dims="pair")
+        x = gp.Normal("x", 0, sigma=1, dims="site")
+        gp.Potential("tie", -gp.exp(0.5 * x[i] + weight * x[j]))
+    return m
+
+
 def masked():
     """A lattice some spins of which are observed."""
     known = np.ma.masked_array(np.eye(3, dtype=int), mask=np.arange(9).reshape(3, 3) % 4 < 2)
@@ -117,6 +128,7 @@ MODELS = {
     "slices": (heavy_walk(), {"rewrites": False}, Pattern((1,), 2)),
     "columns of a design": (design(), {"rewrites": False}, 2),
     "a table of ties": (tied_counts(), {}, 2),
+    "weights that are 0": (weighed(), {}, 2),
 }
 
 
@@ -205,6 +217,14 @@ def test_where_all_are_in_conflict_elements_are_drawn_one_by_one():
     assert step.colours == OneByOne()
     assert not step.is_coloured
     assert sampler.program.colours == {}
+
+
+def test_steps_without_a_pattern_of_few_colours_are_a_graph(monkeypatch):
+    monkeypatch.setattr(colours, "MOST_OF_PATTERN", 2)
+    sampler = gp.compile(wide())
+
+    assert coloured_step(sampler).colours == Chart(3, np.zeros(0), ("three",), "z_colour")
+    assert sampler.verify().passed
 
 
 def test_too_many_conflicts_are_said(monkeypatch):
@@ -387,13 +407,13 @@ def test_sweeps_by_colours_pass_a_joint_distribution_test(name):
 # ---- the parameters of one colour at a time ------------------------------------------------------
 
 
-def potts_on_a_lattice():
+def potts_on_a_lattice(weights=(0.2, 0.3, 0.5)):
     """Labels with a field of their own, tied to four neighbours and to what is two rows away."""
     field = np.random.default_rng(1).normal(size=(5, 7))
     with gp.Model(coords={"row": 5, "col": 7, "k": 3}, name="potts") as m:
         pull = gp.Data("pull", field, dims=("row", "col"))
         strength = gp.Normal("strength", 0, sigma=0.3)
-        weight = gp.Data("weight", [0.2, 0.3, 0.5], dims="k")
+        weight = gp.Data("weight", weights, dims="k")
         z = gp.Categorical("z", weight, dims=("row", "col"), event="k")
         gp.Potential("field", pull * gp.equals(z, 1))
         gp.Potential("down", strength * gp.equals(z, z.lag("row", 1)))
@@ -418,6 +438,7 @@ LARGE = {
     "spins": lattice(5, 6),
     "spins whose ends meet": lattice(6, 4, wrapped=True),
     "labels": potts_on_a_lattice(),
+    "labels of which one is impossible": potts_on_a_lattice((0.4, 0.6, 0)),
     "a Gaussian field": smooth(),
 }
 
@@ -445,8 +466,26 @@ FORGOTTEN = {
     "spins": (r"    count\[1:\] \+= .*\n", ""),
     "spins whose ends meet": (r"z\[5, :3:2\]", "z[4, :3:2]"),
     "labels": (r"z\[1::3, ::3\]", "z[:4:3, ::3]"),
+    "labels of which one is impossible": (r"z\[1::3, ::3\]", "z[:4:3, ::3]"),
     "a Gaussian field": (r"\+= x\[1::2, ::2\]", "-= x[1::2, ::2]"),
 }
+
+
+@pytest.mark.parametrize("name", ["total_1", "total_2", "total_3"])
+@pytest.mark.usefixtures("all_large")
+def test_variables_may_have_the_names_of_what_is_added_up(name):
+    with gp.Model(coords={"row": 5, "col": 4, "k": 3}) as m:
+        weight = gp.Data("weight", [0.2, 0.3, 0.5], dims="k")
+        field = gp.Normal("field", 0, sigma=1, dims=("row", "col"))
+        strength = gp.Normal(name, 0, sigma=0.3)
+        z = gp.Categorical("z", weight, dims=("row", "col"), event="k")
+        gp.Potential("one", field * gp.equals(z, 1))
+        gp.Potential("down", strength * gp.equals(z, z.lag("row", 1)))
+        gp.Potential("right", 0.5 * gp.equals(z, z.lag("col", 1)))
+    sampler = gp.compile(m)
+
+    assert set(sampler.program.by_colour) == {"z"}
+    assert sampler.verify().passed
 
 
 @pytest.mark.parametrize("name", FORGOTTEN)

@@ -73,6 +73,9 @@ CASES = {
     "a contraction inside": (
         X[I, J] * (Y[I] - Over(D[J, K] * C[I, K], K)), whole(I, J), (J,), (J,),
     ),
+    "gathered along the axis of a sum inside": (
+        Y[I] * Over(X[I, J] * B[J], J), whole(I), (J,), (G[I],),
+    ),
     "a sum of squares": ((Y[I] - B[G[I]]) ** 2, whole(I), (), ()),
     "an outer product": (X[I, J] * Y[I], whole(I, J), (I, J), (I, J)),
     "axes turned": (X[I, J], whole(I, J), (J, I), (J, I)),

@@ -349,6 +349,9 @@ EXAMPLES = (
     example("Frechet", stats.invweibull(0.2, scale=3.0**5), shape=0.2, rate=3.0),
     example("BetaPrime", stats.betaprime(2.5, 3.2), a=2.5, b=3.2),
     example("BetaPrime", stats.betaprime(0.1, 0.3), a=0.1, b=0.3),
+    example("FisherSnedecor", stats.f(3.5, 4.7), nu_1=3.5, nu_2=4.7),
+    example("FisherSnedecor", stats.f(0.2, 1.5), nu_1=0.2, nu_2=1.5),
+    example("FisherSnedecor", stats.f(1.0, 30.0), nu_1=1.0, nu_2=30.0),
     example("InverseGaussian", stats.invgauss(1.5 / 2.5, scale=2.5), mu=1.5, lam=2.5),
     example("InverseGaussian", stats.invgauss(60.0, scale=0.05), mu=3.0, lam=0.05),
     example("InverseGaussian", stats.invgauss(1e-4, scale=2e4), mu=2.0, lam=2e4),
@@ -428,6 +431,20 @@ EXAMPLES = (
         stats.multivariate_normal([1.0, -2.0, 0.5], np.linalg.inv(MATRIX)),
         mu=[1.0, -2.0, 0.5],
         tau=MATRIX,
+    ),
+    example(
+        "MvStudentT",
+        stats.multivariate_t([1.0, -2.0, 0.5], np.linalg.inv(MATRIX), 4.5),
+        nu=4.5,
+        mu=[1.0, -2.0, 0.5],
+        tau=MATRIX,
+    ),
+    example(
+        "MvStudentT",
+        stats.multivariate_t([1.0, -2.0, 0.5], np.linalg.inv(MATRIX) / 100, 0.7),
+        nu=0.7,
+        mu=[1.0, -2.0, 0.5],
+        tau=100 * MATRIX,
     ),
     example("Wishart", stats.wishart(4.5, MATRIX), nu=4.5, V=MATRIX),
     example("InverseWishart", stats.invwishart(12.5, MATRIX), nu=12.5, S=MATRIX),
@@ -653,6 +670,11 @@ SPELLED: Mapping[tuple[str, ...], Mapping[str, Any]] = {
         "alpha": 2.5,
     },
     ("MvNormal", "cov"): {"mu": np.array([1.0, -2.0, 0.5]), "cov": np.linalg.inv(MATRIX)},
+    ("MvStudentT", "scale"): {
+        "nu": 4.5,
+        "mu": np.array([1.0, -2.0, 0.5]),
+        "scale": np.linalg.inv(MATRIX),
+    },
     ("Wishart", "R"): {"nu": 4.5, "R": np.linalg.inv(MATRIX)},
 }
 
@@ -699,7 +721,7 @@ def test_spellings_agree(key: tuple[str, ...]) -> None:
 
 def test_inverses_are_never_nested_or_inverted_back() -> None:
     """The determinant of a covariance is a statistic of it, not of its inverse."""
-    for name, written in (("MvNormal", "cov"), ("Wishart", "R")):
+    for name, written in (("MvNormal", "cov"), ("MvStudentT", "scale"), ("Wishart", "R")):
         row = FAMILIES[name]
         canonical = canonical_of(row, SPELLED[name, written])
         expr = row.log_density(target_of(row), event_of(row), **canonical)
@@ -1019,6 +1041,12 @@ def exact_negative_binomial(x: Any, n: Any, p: Any) -> tuple[Any, Any]:
     return below, 1 - below
 
 
+def exact_fisher_snedecor(x: Any, nu_1: Any, nu_2: Any) -> tuple[Any, Any]:
+    share, (a, b) = nu_2 / (nu_1 * x + nu_2), (nu_1 / 2, nu_2 / 2)
+    below = mpmath.betainc(a, b, 0, 1 - share, regularized=True)
+    return below, mpmath.betainc(b, a, 0, share, regularized=True)
+
+
 def exact_inflated(x: Any, psi: Any, rate: Any) -> tuple[Any, Any]:
     above = psi * exact_poisson(x, rate)[1]
     return 1 - above, above
@@ -1059,6 +1087,9 @@ FAR_OUT: tuple[tuple[str, Callable[..., tuple[Any, Any]], Mapping[str, float], f
     ("Lomax", exact_lomax, {"shape": 40.0, "scale": 2.0}, 1e30),
     ("BurrXII", exact_burr, {"c": 1.7, "k": 0.4, "scale": 2.0}, 1e-40),
     ("BurrXII", exact_burr, {"c": 30.0, "k": 0.4, "scale": 2.0}, 1e200),
+    ("FisherSnedecor", exact_fisher_snedecor, {"nu_1": 3.0, "nu_2": 5.0}, 1e-20),
+    ("FisherSnedecor", exact_fisher_snedecor, {"nu_1": 3.0, "nu_2": 5.0}, 1e20),
+    ("FisherSnedecor", exact_fisher_snedecor, {"nu_1": 400.0, "nu_2": 0.3}, 0.02),
     ("Gompertz", exact_gompertz, {"shape": 1e-12, "rate": 2.0}, 1e-30),
     ("Gompertz", exact_gompertz, {"shape": 1e-12, "rate": 2.0}, 400.0),
     ("Gompertz", exact_gompertz, {"shape": 30.0, "rate": 2.0}, 1.0),

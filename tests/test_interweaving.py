@@ -10,6 +10,7 @@ import sympy as sp
 from scipy import stats
 
 import gibbsppl as gp
+from gibbsppl.backends.numpy import write_numpy
 from gibbsppl.backends.program import load
 from gibbsppl.checks.geweke import geweke
 from gibbsppl.checks.ratio import verify
@@ -20,7 +21,7 @@ from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Array
 from gibbsppl.families import FAMILIES
 from gibbsppl.forward import simulate
-from gibbsppl.rewrites.interweaving import MOST_READ
+from gibbsppl.rewrites.interweaving import FEW, MOST_READ
 from gibbsppl.rewrites.recentring import is_recentrable, recentred
 from gibbsppl.schedule.interwoven import put_together, taken_apart
 from gibbsppl.schedule.staleness import check_fresh
@@ -352,14 +353,22 @@ def test_groups_that_are_seldom_read_are_interwoven():
     assert variables(seeds.model()) == ["tau"]
 
 
-@pytest.mark.parametrize("model", [rats.model, dyes.model, horseshoe.model])
+def test_scales_of_few_elements_are_interwoven_however_often_these_are_read():
+    def few(elements):
+        return dyes.model(np.zeros((elements, 2 * MOST_READ)), mean_precision=1, **SCALE)
+
+    assert variables(few(FEW)) == ["theta", "tau_between"]
+    assert variables(few(FEW + 1)) == []
+
+
+@pytest.mark.parametrize("model", [rats.model, horseshoe.model])
 def test_groups_that_are_often_read_are_not(model):
     assert variables(model()) == []
 
 
 def test_the_number_of_times_that_a_group_is_read_decides():
     def seen(times):
-        return dyes.model(np.zeros((3, times)), mean_precision=1, **SCALE)
+        return dyes.model(np.zeros((FEW + 1, times)), mean_precision=1, **SCALE)
 
     assert variables(seen(MOST_READ)) == ["theta", "tau_between"]
     assert variables(seen(MOST_READ + 1)) == []
@@ -367,8 +376,8 @@ def test_the_number_of_times_that_a_group_is_read_decides():
 
 
 def test_a_sum_reads_each_of_its_elements():
-    with gp.Model(coords={"i": MOST_READ + 1, "j": 2}) as m:
-        x = gp.Data("x", np.ones((MOST_READ + 1, 2)), dims=("i", "j"))
+    with gp.Model(coords={"i": MOST_READ + 1, "j": FEW + 1}) as m:
+        x = gp.Data("x", np.ones((MOST_READ + 1, FEW + 1)), dims=("i", "j"))
         tau = gp.Gamma("tau", 3, rate=2)
         b = gp.Normal("b", 0, tau=tau, dims="j")
         gp.Normal("y", x @ b, tau=1, dims="i", observed=np.zeros(MOST_READ + 1))
@@ -425,6 +434,64 @@ def test_a_group_with_missing_elements_is_left_alone():
     assert variables(m) == []
 
 
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ({"interweave": "mu"}, "it is drawn jointly with theta"),
+        ({"interweave": "tau", "kernels": {"theta": gp.Slice()}}, "kernels= says how theta is dr"),
+        ({"interweave": "tau", "exact": True}, "it would be moved, which exact=True forbids"),
+    ],
+)
+def test_what_is_asked_for_and_left_out_is_refused_with_the_reason(settings, why):
+    name = settings["interweave"]
+    message = rf"^interweave: found '{name}', .* with theta moving along: {why}"
+    with pytest.raises(CompileError, match=message):
+        gp.compile(eight_schools.model(), **settings)
+
+
+# ---- a part of the steps ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["mu", "tau", "theta", "tau_with_theta"])
+def test_the_kernel_of_one_step_is_checked_alone(name):
+    assert compiled("schools").check_kernel(name, replicates=100, seed=1).passed
+
+
+def test_a_second_draw_that_is_wrong_is_found_by_the_check_of_its_variable(monkeypatch):
+    functions = {"tau": lambda values: float(values["tau"])}
+    settings = {"replicates": 400, "sweeps": 8, "seed": 1, "functions": functions}
+    assert compiled("schools").check_kernel("tau", **settings).passed
+
+    def spoilt(schedule):
+        return re.sub(r"return exp\(log_tau\)", "return 1.5 * exp(log_tau)", write_numpy(schedule))
+
+    monkeypatch.setattr("gibbsppl.checks.kernel.write_numpy", spoilt)
+    assert not compiled("schools").check_kernel("tau", **settings).passed
+
+
+def steps(model, **settings):
+    return [s.name for s in apart(model, **settings).schedule.steps]
+
+
+def test_the_name_of_a_variable_stands_for_its_steps_that_are_not_named_themselves():
+    model = eight_schools.model()
+
+    assert steps(model, order="tau") == ["tau", "tau_with_theta", "theta", "mu", "mu_with_theta"]
+    for order in (("tau_with_theta", "theta", "tau"), ("tau", "theta", "tau_with_theta")):
+        assert steps(model, order=order) == [*order, "mu", "mu_with_theta"]
+    with pytest.raises(CompileError, match=r"^order: 'tau' is named twice \(the second time"):
+        apart(model, order=("tau", "tau_with_theta", "tau"))
+
+
+@pytest.mark.parametrize(
+    "order", [("tau", "mu"), ("mu_with_theta", "theta", "tau_with_theta", "mu", "tau")]
+)
+def test_interwoven_steps_are_right_wherever_they_stand(order):
+    sampler = apart(schools(), interweave=("mu", "tau"), order=order)
+
+    assert sampler.verify().passed
+
+
 # ---- staleness -------------------------------------------------------------------------------
 
 
@@ -456,6 +523,16 @@ def test_the_schedule_shows_what_is_held_fixed():
 
     assert text.splitlines()[0].endswith("3 steps, all exact, and 2 interwoven")
     assert "  interwoven, with theta_eta = (theta - mu)/sd held fixed, theta moving along:" in text
+
+
+def test_what_comes_after_interwoven_steps_is_told_apart_from_them():
+    lines = str(apart(eight_schools.model(), order="mu_with_theta")).splitlines()
+    heads = [n for n, line in enumerate(lines) if line.endswith(":")]
+
+    assert lines[heads[0]].startswith("  interwoven, with theta_eta")
+    assert lines[heads[1]] == "  with nothing held fixed:"
+    assert lines[heads[2]] == lines[heads[0]]
+    assert len(heads) == 3
 
 
 def test_both_derivations_are_explained():

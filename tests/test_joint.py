@@ -9,6 +9,7 @@ import re
 
 import numpy as np
 import pytest
+from references.second_differences import normal_of
 
 import gibbsppl as gp
 from gibbsppl.backends.program import load
@@ -16,10 +17,10 @@ from gibbsppl.checks.ratio import verify
 from gibbsppl.density import log_joint
 from gibbsppl.errors import CompileError, RunError
 from gibbsppl.runtime import layouts
-from gibbsppl.runtime.joint import joint_in
+from gibbsppl.runtime.joint import Joint, joint_in
+from gibbsppl.runtime.pencils import Pencil, pencil_in
 from gibbsppl.schedule import joint as joint_steps
 
-ROUNDING = 1e-7
 Y = np.array([0.3, -1.2, 0.8, 2.0, 1.1, -0.4, 0.9])
 GAPS = np.ma.masked_array(Y, mask=[0, 1, 0, 0, 1, 1, 0])
 
@@ -96,6 +97,19 @@ def constants():
     return m
 
 
+def constants_beside_a_potential():
+    """Numbers where there is no order in which to draw: each is tied to elements on both sides."""
+    with gp.Model(coords={"t": 7}) as m:
+        x = gp.Array("x", dims="t")
+        x[0] = 2.0
+        x[1:5] = gp.Normal(0, tau=2)
+        x[5] = -1.0
+        x[6] = gp.Normal(0, tau=2)
+        gp.Potential("smooth", -0.5 * (x - x.lag("t", 2)) ** 2)
+        gp.Normal("y", x.sum("t"), tau=0.5, observed=1.0)
+    return m
+
+
 def several_statements():
     """One array filled by three statements, with lags of another one."""
     with gp.Model(coords={"t": 7}) as m:
@@ -143,6 +157,54 @@ def hierarchy():
     return m
 
 
+def ridge():
+    """A regression on more columns than there are rows: one of two matrices is singular."""
+    rows = np.random.default_rng(0).standard_normal((7, 18))
+    with gp.Model(coords={"k": 18}) as m:
+        design = gp.Data("design", rows, dims=("row", "k"))
+        tau, tau_beta = gp.Gamma("tau", 2, rate=1), gp.Gamma("tau_beta", 2, rate=1)
+        beta = gp.Normal("beta", 0, tau=tau_beta, dims="k")
+        gp.Normal("y", design @ beta, tau=tau, dims="row", observed=Y)
+    return m
+
+
+def proper_map():
+    """A proper autoregression of neighbours, ``tau * (D - rho * W)``: singular where rho is 1."""
+    lists = [[1, 2], [0, 2], [0, 1, 3], [2]]
+    with gp.Model(coords={"site": 4}) as m:
+        tau, rho = gp.Gamma("tau", 2, rate=1), gp.Uniform("rho", 0, 1)
+        x = gp.Flat("x", dims="site")
+        degree = gp.Data("degree", [float(len(n)) for n in lists], dims="site")
+        i, j = gp.Neighbours("border", lists, of="site")
+        gp.Potential("own", -tau / 2 * degree * x**2)
+        gp.Potential("alike", tau * rho * x[i] * x[j])
+    return m
+
+
+def plates():
+    """Regressions on one table for each of three groups, and a scale for all of them."""
+    rows = np.random.default_rng(1).standard_normal((7, 17))
+    with gp.Model(coords={"g": 3, "k": 17}) as m:
+        design = gp.Data("design", rows, dims=("row", "k"))
+        tau = gp.Gamma("tau", 2, rate=1)
+        beta = gp.Normal("beta", 0, tau=tau, dims=("g", "k"))
+        gp.Normal("y", design @ beta, tau=2, dims=("g", "row"), observed=np.outer([1, 2, -1], Y))
+    return m
+
+
+def map_with_a_number():
+    """A map on which one site, that has no neighbours, is a number."""
+    with gp.Model(coords={"site": 4}) as m:
+        tau = gp.Gamma("tau", 2, rate=1)
+        x = gp.Array("x", dims="site")
+        x[0] = 0.5
+        x[1:] = gp.Flat()
+        i, j = gp.Neighbours("border", [[], [2], [1, 3], [2]], of="site")
+        gp.Potential("smooth", -tau / 2 * (x[i] - x[j]) ** 2)
+        gp.Normal("y", x, tau=2, dims="site", observed=Y[:4])
+    return m
+
+
 # What is drawn together.
 CASES = {
     chain: ["x"],
@@ -151,10 +213,15 @@ CASES = {
     crossed: ["u, v, mu, beta"],
     vectors_with_gaps: ["z, mu"],
     constants: ["x"],
+    constants_beside_a_potential: ["x"],
     several_statements: ["a, y, x"],
     lattice: ["x"],
     regions: ["x, beta"],
     hierarchy: ["y, s, t, mu"],
+    ridge: ["beta"],
+    proper_map: ["x"],
+    plates: ["beta"],
+    map_with_a_number: ["x"],
 }
 every_case = pytest.mark.parametrize("case", CASES, ids=lambda c: c.__name__)
 
@@ -181,8 +248,7 @@ def drawn_of(joint, values):
 
 
 def dense_of(sampler, joint, state):
-    """Mean and covariance from second differences of the log joint density."""
-    start = drawn_of(joint, state)
+    """The normal density of what is drawn, from second differences of the log joint density."""
     ends = np.cumsum([joint.drawn[n].sum() for n in joint.arrays])[:-1]
 
     def at(x):
@@ -192,13 +258,7 @@ def dense_of(sampler, joint, state):
             values[name][joint.drawn[name]] = part
         return log_joint(sampler.graph, values)
 
-    unit, origin = np.eye(start.size), at(start)
-    one = np.array([at(start + e) for e in unit])
-    back = np.array([at(start - e) for e in unit])
-    two = np.array([[at(start + d + e) for d in unit] for e in unit])
-    Q = -(two - one[:, None] - one[None, :] + origin)
-    covariance = np.linalg.inv(Q)
-    return start + covariance @ (one - back) / 2, covariance
+    return normal_of(at, drawn_of(joint, state))
 
 
 class Units:
@@ -216,9 +276,15 @@ def as_generated(sampler, program, step, state):
     constants = program.prepare(sampler.data)
     joint = joint_in(constants, step.variables)
     given = program.given_rest[step.name](state, constants)
-    mean = drawn_of(joint, joint.mean(state, given))
+    made, its = joint, given
+    if step.pencil is not None:
+        made, its = (
+            pencil_in(constants, step.variables),
+            program.scaled[step.name](state, constants),
+        )
+    mean = drawn_of(joint, made.mean(state, its))
     noise = (Units(k, mean.size) for k in range(mean.size))
-    columns = [drawn_of(joint, joint.draw(z, state, given)) - mean for z in noise]
+    columns = [drawn_of(joint, made.draw(z, state, its)) - mean for z in noise]
     return mean, drawn_of(joint, joint.sd(state, given)), np.array(columns).T @ np.array(columns)
 
 
@@ -229,11 +295,11 @@ def test_draws_are_those_of_dense_algebra(case):
     state = some_state(sampler)
     for step in joint_of(sampler):
         joint = joint_in(sampler.constants, step.variables)
-        mean, covariance = dense_of(sampler, joint, state)
-        found = as_generated(sampler, sampler.program, step, state)
-        np.testing.assert_allclose(found[0], mean, rtol=0, atol=ROUNDING)
-        np.testing.assert_allclose(found[1] ** 2, np.diag(covariance), rtol=0, atol=ROUNDING)
-        np.testing.assert_allclose(found[2], covariance, rtol=0, atol=ROUNDING)
+        exact = dense_of(sampler, joint, state)
+        mean, sd, covariance = as_generated(sampler, sampler.program, step, state)
+        np.testing.assert_allclose(mean, exact.mean, rtol=0, atol=exact.far)
+        np.testing.assert_allclose(sd**2, np.diag(exact.covariance), rtol=0, atol=exact.off)
+        np.testing.assert_allclose(covariance, exact.covariance, rtol=0, atol=exact.off)
 
 
 @every_case
@@ -253,6 +319,9 @@ def test_known_elements_stay():
 
 BUGS = {
     "a dropped pair": (chain, r"x_x\[1:\] \+= 0\.9", "x_x[1:] += 0"),
+    "a fixed matrix of the wrong size": (ridge, r"beta_squares_2 = -0\.5", "beta_squares_2 = -0.6"),
+    "the wrong one scaled": (ridge, r"\(tau_beta, tau,\)", "(tau, tau_beta,)"),
+    "what is linear scaled twice": (ridge, r"beta_linear_2 = tau", "beta_linear_2 = 2 * tau"),
     "a wrong sign of a pair": (crossed, r"u_v = -3", "u_v = 3"),
     "a wrong sign of what is linear": (crossed, r"beta_linear = ", "beta_linear = -"),
     "a square that counts for more": (hierarchy, r"mu_squares = -1\.1", "mu_squares = -1.6"),
@@ -263,7 +332,7 @@ BUGS = {
         r'"x", \(arange\(0, 5\),\)',
         '"x", (arange(1, 6),)',
     ),
-    "an element left out": (chain, r"\(\(1, 7\),\)", "((2, 7),)"),
+    "an element left out": (second_order, r"\(\(2, 7\),\)", "((3, 7),)"),
     "a constant that is drawn": (constants, r"\(\(1, 3\),\)", "((0, 3),)"),
 }
 
@@ -277,6 +346,50 @@ def test_planted_bugs_are_seen(name):
     found = verify(sampler.graph, load(source), sampler.schedule.steps, sampler.data)
     # (a matrix that is not positive definite any more stops the sweeps)
     assert {r.step for r in found.rows if not r.passed} & {*CASES[case], "(sweeps)"}
+
+
+# ---- fixed matrices, diagonalised once -------------------------------------------------------
+
+
+def test_two_fixed_matrices_are_diagonalised_once():
+    found = {c.__name__: joint_of(gp.compile(c())) for c in CASES}
+    told = {name: steps[0].pencil and steps[0].pencil.told for name, steps in found.items()}
+    assert told["ridge"] == "tau_beta and tau"
+    assert told["proper_map"] == "tau and rho*tau"
+    assert told["plates"] == "tau and 1"
+    assert told["map_with_a_number"] in ("1 and tau", "tau and 1")
+    # (what ties a variable of another step to each element is no matrix of data)
+    assert told["second_order"] is None
+    assert told["constants"] is None
+    told = " ".join(gp.compile(ridge()).explain("beta").split())
+    assert "matrices of data, diagonalised once: tau_beta times one and tau times one" in told
+
+
+@pytest.mark.parametrize("ratio", [1e-12, 1e-6, 1.0, 1e6, 1e12])
+@pytest.mark.parametrize("size", [1e-280, 1.0, 1e280])
+def test_scales_far_apart(ratio, size):
+    """As near to exact arithmetic as the condition of the precision matrix allows."""
+    X = np.random.default_rng(0).standard_normal((7, 12))
+    joint = Joint(
+        {"x": np.ones(12, bool)}, [("x", (np.arange(12)[:, None],), "x", (np.arange(12),))]
+    )
+    pencil = Pencil(joint, [({"x": -0.5}, [0.0]), ({"x": 0.0}, [-X.T @ X / 2])])
+    Q = pencil.precision((size, size * ratio))[0]
+    exact = np.eye(12) + ratio * X.T @ X
+    np.testing.assert_allclose(Q / size, exact, rtol=0, atol=1e-12 * np.abs(exact).max())
+    # in the null space of X, where only the prior says how wide it is
+    null = np.linalg.svd(X)[2][-1]
+    variance = (pencil.rows[0] @ null) ** 2 / pencil.scaled((size, size * ratio))[0]
+    error = 12 * np.finfo(float).eps * ratio * np.linalg.norm(X, 2) ** 2
+    if error < 0.5:
+        np.testing.assert_allclose(variance.sum() * size, 1, rtol=max(2 * error, 1e-12))
+
+
+def test_matrices_that_are_not_positive_definite_together():
+    joint = Joint({"x": np.ones(2, bool)}, [("x", (0,), "x", (1,))])
+    pencil = Pencil(joint, [({"x": -0.5}, [1.0]), ({"x": -1.0}, [2.0])])
+    with pytest.raises(np.linalg.LinAlgError, match="positive definite"):
+        pencil.mean({}, ({"x": 0.0}, (1.0, 1.0)))
 
 
 # ---- what the user asks for ------------------------------------------------------------------
@@ -329,10 +442,26 @@ def test_a_block_that_is_too_large_is_split_or_refused_with_the_number(monkeypat
     monkeypatch.setattr(layouts, "MOST_ENTRIES", 12)
     monkeypatch.setattr(joint_steps, "MOST_ENTRIES", 1.2)
     assert len(drawn_how()) > 2
-    with pytest.raises(
-        CompileError, match=r"\(u, v\) drawn together would take a factor of 49 numb"
-    ):
+    with pytest.raises(CompileError, match=r"drawn together would take a factor of 49 numb"):
         gp.compile(crossed(), blocks={("u", "v"): "together"})
+    monkeypatch.setattr(joint_steps, "MOST_ENTRIES", 0.5)
+    with pytest.raises(CompileError, match=r"\(u, v\) drawn together would take 7 coefficients"):
+        gp.compile(crossed(), blocks={("u", "v"): "together"})
+
+
+def test_what_is_dense_and_far_too_large_is_not_even_laid_out(monkeypatch):
+    """A factor of n columns takes n**3 multiplications: the number of coefficients tells it."""
+    rows = np.random.default_rng(0).standard_normal((3, 60))
+    with gp.Model(coords={"k": 60}) as m:
+        design = gp.Data("design", rows, dims=("row", "k"))
+        tau = gp.Gamma("tau", 2, rate=1, dims="row")
+        level, beta = gp.Normal("level", 0, tau=1), gp.Normal("beta", 0, tau=1, dims="k")
+        gp.Normal("y", level + design @ beta, tau=tau, dims="row", observed=Y[:3])
+    assert [s.name for s in joint_of(gp.compile(m))] == ["beta, level"]
+
+    monkeypatch.setattr(joint_steps, "MOST_WORK", 60**3 / 8)
+    monkeypatch.setattr(joint_steps, "_pattern", None)  # (nobody looks where entries would be)
+    assert joint_of(gp.compile(m)) == []
 
 
 def flat_map(**more):

@@ -82,9 +82,8 @@ def test_each_category_is_drawn_against_the_rest(model):
 LONG = (multinomial_logit, of_an_unknown_precision, in_columns)
 
 
-@pytest.mark.parametrize(
-    "model", [of_a_known_category, *(pytest.param(m, marks=pytest.mark.slow) for m in LONG)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("model", [of_a_known_category, *LONG])
 def test_the_posterior_is_the_same_as_without(model):
     with_parts, plain = gp.compile(model()), gp.compile(model(), rewrites=False)
 

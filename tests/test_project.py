@@ -29,6 +29,7 @@ LAYERS = (
     ("graph_views",),
     ("language",),
     ("evaluation",),
+    ("bugs",),
     ("density",),
     ("ancestral",),
     ("forward",),
@@ -149,6 +150,16 @@ def test_every_module_has_its_place_in_the_order():
 
     assert found - set(RANK) == set(), "add new modules to LAYERS, where they belong"
     assert set(RANK) - found == set(), "no such modules: take them out of LAYERS"
+
+
+def test_the_architecture_tells_the_order():
+    lines = (ROOT / "docs/architecture.md").read_text(encoding="utf-8").splitlines()
+    told = [line.strip() for line in lines if line.startswith("    ") and " | " in line]
+    layers = [names.split(", ") for line in told for names in line.split(" | ")]
+
+    assert [tuple(n.rstrip("/") for n in names) for names in layers] == [
+        names for names in LAYERS if names != ("__main__",)
+    ]
 
 
 def test_modules_import_only_what_is_above_them():

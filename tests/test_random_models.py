@@ -482,8 +482,10 @@ def problems(random):
     model, values = draws[0]
     sampler = gp.compile(model, rewrites=False)
     found = sampler_problems(sampler, values, random.latent)
+    own = {s.name for s in sampler.graph.statements}
     for step in sampler.schedule.steps:
-        found += step_problems(random, step, sampler.graph, [v for _, v in draws])
+        if step.statement.name in own:  # (what is drawn with a group standardised has its graph)
+            found += step_problems(random, step, sampler.graph, [v for _, v in draws])
     found = [f"{p}\n{sampler}" for p in found]
     augmented = gp.compile(model)
     if augmented.schedule.rewrites:
@@ -550,7 +552,7 @@ COMMON = {
 
 
 # (A failure is shown as it was found; the slow test also shrinks it.)
-@settings(**COMMON, derandomize=True, max_examples=60, phases=[Phase.generate])
+@settings(**COMMON, derandomize=True, max_examples=30, phases=[Phase.generate])
 @given(random_models())
 def test_random_models(random):
     judged(random)

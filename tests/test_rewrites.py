@@ -264,9 +264,14 @@ PLANTED = {
     [
         *PLANTED.items(),
         ("power of a sum", examples_models.a_latent_covariance),
-        ("Polya-Gamma", examples_gates.a_hidden_state_of_each_term),
-        ("latent normal", examples_gates.probits_of_those_who_are_there),
-        ("at least one", examples.links_of_which_some_are_unknown),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in (
+                ("Polya-Gamma", examples_gates.a_hidden_state_of_each_term),
+                ("latent normal", examples_gates.probits_of_those_who_are_there),
+                ("at least one", examples.links_of_which_some_are_unknown),
+            )
+        ),
     ],
 )
 def test_every_alteration_of_a_rule_is_seen(name, model):

@@ -29,8 +29,7 @@ REFUSED = {("hidden value", examples_hidden.heavy_tails_that_are_cut)}
 
 
 MODELS = [
-    pytest.param(m, id=m.__name__)
-    for m in dict.fromkeys(m for ms in EXAMPLES.values() for m in ms)
+    pytest.param(m, id=m.__name__) for m in dict.fromkeys(m for ms in EXAMPLES.values() for m in ms)
 ]
 ASKED = [
     pytest.param(r.name, m, id=f"{r.name}-{m.__name__}")
@@ -321,7 +320,13 @@ def bradley_terry():
 
 @pytest.mark.parametrize(
     "model",
-    [poisson_factorisation, student_t_regression, bradley_terry, examples.links_of_a_network],
+    [
+        bradley_terry,
+        *(
+            pytest.param(m, marks=pytest.mark.slow)
+            for m in (poisson_factorisation, student_t_regression, examples.links_of_a_network)
+        ),
+    ],
     ids=lambda f: f.__name__,
 )
 def test_sweeps_leave_the_joint_distribution_as_it_is(model):
@@ -333,6 +338,7 @@ def test_sweeps_leave_the_joint_distribution_as_it_is(model):
     assert result.passed, result
 
 
+@pytest.mark.slow
 def test_sweeps_with_a_scan_of_what_a_rule_has_added_do_so_too():
     """It starts as the sampler without a scan draws it: the scan alone would need many sweeps."""
     sampler = gp.compile(examples_models.admixture(), collapse=("theta", "phi"))

@@ -6,6 +6,7 @@ from scipy import stats
 
 import gibbsppl as gp
 from gibbsppl.density import log_terms
+from gibbsppl.expressions import Dim, primed
 from gibbsppl.initial import initial_state
 from gibbsppl.schedule.steps import ConcaveDraw, ExactDraw
 
@@ -241,6 +242,77 @@ def test_a_covariance_with_half_t_sds_is_a_prior_that_can_be_observed():
 
     for k in range(2):
         assert stats.kstest(sds[:, k] ** 2 / 1.5**2, stats.f(1, 3).cdf).pvalue > 1e-4
+
+
+def vectors_of_heavy_tails(matrix):
+    """A location with vectors about it, one of them far out."""
+    values = np.array([[0.3, -0.2], [1.1, 0.9], [0.2, 1.4], [9.0, -7.0]])
+    with gp.Model(coords={"i": 4, "k": 2}) as model:
+        mu = gp.Normal("mu", 0, tau=0.1, dims="k")
+        if matrix is None:
+            identity = gp.Data("identity", np.eye(2), dims=("k", "k'"))
+            tau = gp.Wishart("tau", 4, R=identity, dims=("k", "k'"))
+        else:
+            tau = gp.Data("tau", matrix, dims=("k", "k'"))
+        gp.MvStudentT("y", 3, mu, tau=tau, dims=("i", "k"), event="k", observed=values)
+    return model, values
+
+
+def test_the_location_and_the_precision_of_multivariate_t_vectors_are_exact():
+    """Each vector has a weight: that a quadratic form is positive is known of its matrix."""
+    sampler = gp.compile(vectors_of_heavy_tails(None)[0])
+    families = {s.conditional.family.name for s in sampler.schedule.steps}
+
+    assert sampler.verify().passed
+    assert families == {"Gamma", "Wishart", "MvNormal"}
+
+
+def test_the_location_of_multivariate_t_vectors_follows_its_posterior():
+    matrix = np.array([[2.0, 0.5], [0.5, 1.0]])
+    model, values = vectors_of_heavy_tails(matrix)
+    sampler = gp.compile(model)
+    draws = np.asarray(sampler.sample(4000, warmup=100, chains=2, seed=1)["mu"])
+    at = np.linspace(-6, 8, 401)
+    grid = np.stack(np.meshgrid(at, at, indexing="ij"), axis=-1)
+    logs = stats.norm(0, 10**0.5).logpdf(grid).sum(-1)
+    for row in values:
+        logs += stats.multivariate_t(row, np.linalg.inv(matrix), 3).logpdf(grid)
+    mass = np.exp(logs - logs.max())
+
+    for k in range(2):
+        marginal = mass.sum(axis=1 - k) / mass.sum()
+        means = draws[..., k].reshape(80, -1).mean(axis=1)  # of parts that are nearly independent
+        error = means.std(ddof=1) / 80**0.5
+        assert abs(means.mean() - marginal @ at) < stats.norm.isf(1e-4 / 4) * error
+
+
+def test_a_variance_that_is_a_ratio_of_chi_squared_variables_has_a_half_t_root():
+    with gp.Model(coords={"i": N}) as model:
+        variance = gp.FisherSnedecor("variance", 1, 4)
+        gp.Normal("y", 0, var=variance, dims="i", observed=LIFETIMES)
+    _, step = only_step(model)
+    with gp.Model() as prior:
+        gp.FisherSnedecor("variance", 1, 4)
+    roots = np.sqrt(np.ravel(gp.simulate(prior, draws=2000, seed=1)["variance"]))
+
+    assert isinstance(step, ConcaveDraw)
+    assert stats.kstest(roots, lambda x: 2 * stats.t(4).cdf(x) - 1).pvalue > 1e-4
+
+
+def test_scales_on_the_diagonal_of_a_wishart_matrix_have_gamma_conditionals():
+    """The determinant of a diagonal matrix is the product of its entries."""
+    with gp.Model(coords={"k": 2}) as model:
+        k, scale = gp.Tensor(Dim("k"), model), gp.Gamma("scale", 2, rate=1, dims="k")
+        diagonal = scale * gp.equals(k, gp.Tensor(primed(Dim("k")), model))
+        values = [[2.0, 0.3], [0.3, 1.0]]
+        gp.Wishart("omega", 5, R=diagonal, dims=("k", "k'"), observed=values)
+    sampler, step = only_step(model)
+    draws = np.asarray(sampler.sample(2000, chains=1, seed=1)["scale"]).reshape(-1, 2)
+
+    assert step.conditional.family.name == "Gamma"
+    for k, entry in enumerate((2.0, 1.0)):
+        posterior = stats.gamma(2 + 5 / 2, scale=1 / (1 + entry / 2))
+        assert stats.kstest(draws[:, k], posterior.cdf).pvalue > 1e-4 / 2
 
 
 def log_likelihood(model, rate):

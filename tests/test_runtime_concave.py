@@ -509,7 +509,7 @@ def test_noise_as_large_as_the_last_digits(size, way):
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("start", [1.0, 8.0, 30.0])
+@pytest.mark.parametrize("start", [1.0, pytest.param(8.0, marks=pytest.mark.slow), 30.0])
 def test_a_shape_of_times_with_enormous_rates(start, way):
     rng = np.random.default_rng(57)
     rate, log_time = np.exp(20 + 10 * rng.standard_normal(100)), np.log(rng.exponential(size=100))

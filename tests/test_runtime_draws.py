@@ -72,6 +72,12 @@ def p_values(case: Example, x: Any) -> Iterator[float]:
                 yield continuous(centred @ u / np.sqrt(u @ cov @ u), stats.norm.cdf)
             distance = np.einsum("ni,ij,nj->n", centred, p["tau"], centred)
             yield continuous(distance, stats.chi2(SIZE).cdf)
+        case "MvStudentT":
+            centred, cov, nu = x - p["mu"], np.linalg.inv(p["tau"]), float(p["nu"])
+            for u in PROJECTIONS:
+                yield continuous(centred @ u / np.sqrt(u @ cov @ u), stats.t(nu).cdf)
+            distance = np.einsum("ni,ij,nj->n", centred, p["tau"], centred)
+            yield continuous(distance / SIZE, stats.f(SIZE, nu).cdf)
         case "Wishart" | "InverseWishart":
             # u'Xu / u'Vu is chi-squared(nu), and |X| / |V| a product of chi-squared variables
             wishart = x if case.family == "Wishart" else np.linalg.inv(x)

@@ -6,10 +6,10 @@ from scipy import stats
 
 from gibbsppl.runtime import joint as module
 from gibbsppl.runtime import layouts
+from gibbsppl.runtime.factors import storage_of
 from gibbsppl.runtime.joint import Joint, drawn
 from gibbsppl.runtime.layouts import layout_of
 
-ROUNDING = 1e-9
 LEVEL = 1e-6
 
 
@@ -113,6 +113,12 @@ def example(name, rng):
     return arrays, pairs, state, (own, values)
 
 
+def rounding(h, Q):
+    """What a Cholesky factor may lose of a mean and of a covariance (N. J. Higham, 2002, 10.1)."""
+    lost = len(Q) ** 2 * np.finfo(float).eps * np.linalg.cond(Q)
+    return lost * np.linalg.norm(np.linalg.solve(Q, h)), lost * np.linalg.norm(np.linalg.inv(Q))
+
+
 def flat(arrays, values):
     return np.concatenate([np.ravel(values[n])[f.ravel()] for n, f in arrays.items()])
 
@@ -126,14 +132,15 @@ def test_mean_and_covariance_are_those_of_dense_algebra(name, kind, monkeypatch)
     joint = made(arrays, pairs, kind, monkeypatch)
     h, Q, _free = dense_of(arrays, pairs, state, given)
     mean = np.linalg.solve(Q, h)
-    np.testing.assert_allclose(flat(arrays, joint.mean(state, given)), mean, rtol=0, atol=ROUNDING)
+    far, off = rounding(h, Q)
+    np.testing.assert_allclose(flat(arrays, joint.mean(state, given)), mean, rtol=0, atol=far)
     # A draw is mean + M z: the columns of M are found by units of noise, and M M' is Q^-1.
     columns = []
     for k in range(len(h)):
         noise = Units(k, len(h))
         columns.append(flat(arrays, joint.draw(noise, state, given)) - mean)
     M = np.stack(columns, axis=1)
-    np.testing.assert_allclose(M @ M.T, np.linalg.inv(Q), rtol=0, atol=ROUNDING)
+    np.testing.assert_allclose(M @ M.T, np.linalg.inv(Q), rtol=0, atol=off)
     for n, f in arrays.items():
         drawn_once = joint.draw(rng, state, given)[n]
         assert np.array_equal(np.asarray(drawn_once)[~f], np.asarray(state[n])[~f])
@@ -187,7 +194,7 @@ def test_planted_errors_are_seen(spoilt, monkeypatch):
     weights[spoilt] /= 2
     monkeypatch.setattr(joint, "weights", weights)
     mean = np.linalg.solve(Q, h)
-    assert np.abs(flat(arrays, joint.mean(state, given)) - mean).max() > ROUNDING
+    assert np.abs(flat(arrays, joint.mean(state, given)) - mean).max() > rounding(h, Q)[0]
 
 
 def test_draws_have_the_distribution():
@@ -225,8 +232,64 @@ def test_layouts_of_least_work():
     assert both.told == "banded of width 1 and a border of 3"
 
 
+def at_random(count, edges):
+    """Two groupings of equal size, crossed at random."""
+    rng = np.random.default_rng(4)
+    return rng.integers(0, count, edges), count + rng.integers(0, count, edges)
+
+
+def nested(count, own):
+    """A group of groups, and so on: a tree."""
+    every = np.arange(1, count * own + 1)
+    return every, (every - 1) // own
+
+
+def square(n):
+    """The neighbours on a lattice."""
+    i = np.arange(n * n).reshape(n, n)
+    down, right = (i[1:].ravel(), i[:-1].ravel()), (i[:, 1:].ravel(), i[:, :-1].ravel())
+    return tuple(map(np.concatenate, zip(down, right, strict=True)))
+
+
+GRAPHS = {
+    "crossed": at_random(1000, 5000),
+    "crossed, few edges": at_random(300, 600),
+    "lattice": square(20),
+    "nested": nested(20, 20),
+}
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_a_sparse_factor_has_no_more_entries_than_were_counted(name):
+    n = 1 + int(np.max(GRAPHS[name]))
+    first, second = layouts._edges(n, *GRAPHS[name])
+    layout = layouts._sparse(
+        np.arange(n), np.zeros(0, int), len(first), layouts._front(n, first, second)
+    )
+    storage = storage_of(layout, first, second)
+    diagonal = storage.slots(np.arange(n), np.arange(n))[0]
+    stored = -np.ones(storage.size)
+    stored[diagonal] = n
+    found = storage.factor(stored).lu.L.nnz
+    assert found <= layout.entries
+
+
+def test_large_groupings_that_are_crossed_are_no_cheap_matrix():
+    """Their factor fills up, however few entries the matrix has."""
+    owners = np.repeat([0, 1], 6000)
+    assert not layout_of(owners, *at_random(6000, 30_000)).is_affordable
+    assert layout_of(np.zeros(6001, int), *nested(75, 80)).is_affordable
+
+
+def test_pairs_that_several_terms_tie_count_once():
+    t = np.arange(1, 1000)
+    once, often = layout_of(np.zeros(1000, int), t, t - 1), np.tile(t, 40)
+    again = layout_of(np.zeros(1000, int), often, often - 1)
+    assert (again.told, again.work) == (once.told, once.work)
+
+
 def test_what_is_too_large_says_so():
-    n = 6000
+    n = 1200
     i, j = np.triu_indices(n, 1)
     layout = layout_of(np.zeros(n, int), i, j)
     assert not layout.is_affordable

@@ -24,6 +24,8 @@ def test_blocks_of_unknown_variables_or_kinds():
         gp.compile(coin(), blocks={"q": "elements"})
     with pytest.raises(gp.CompileError, match=r"^blocks\['p'\]: found 'jointly'"):
         gp.compile(coin(), blocks={"p": "jointly"})
+    with pytest.raises(gp.CompileError, match=r"^blocks: found 3, expected a dict from names"):
+        gp.compile(coin(), blocks=3)
 
 
 def test_exact_samplers_refuse_fallbacks():

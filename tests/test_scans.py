@@ -316,6 +316,7 @@ def test_draws_are_from_the_exact_posterior(model, names):
     assert p_value(sampler, number, posterior, needed_thinning(matrix)) > LEVEL / len(ENUMERATED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bug", PLANTED, ids=lambda f: f.__name__)
 def test_planted_bugs_are_seen_in_the_posterior(bug, monkeypatch):
     number, posterior, matrix = enumerated(compiled(declared.topics, ("theta", "phi")))

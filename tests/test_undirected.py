@@ -10,6 +10,7 @@ import gibbsppl as gp
 from gibbsppl.checks.enumeration import enumerate_sweep
 from gibbsppl.density import log_joint
 from gibbsppl.initial import initial_state
+from gibbsppl.runtime.joint import joint_in
 
 RING = [[1, 3], [0, 2], [1, 3], [2, 0]]
 PAIRS = [(0, 1), (0, 3), (1, 2), (2, 3)]
@@ -69,6 +70,11 @@ BAD = {
     "a matrix of another size": ({"matrix": MATRIX[:3, :3]}, "found a matrix of shape \\(3, 3\\)"),
     "weights": ({"matrix": 0.5 * MATRIX}, "found 0.5 in the matrix"),
     "nobody": ({"lists": [[], [], [], []]}, "no two sites are neighbours"),
+    "words": ({"lists": [["b"], ["a"], [], []]}, "found 'b' in the pair \\(0, 'b'\\)"),
+    "no number": ({"pairs": [(0, np.nan)]}, "found nan in the pair"),
+    "no lists": ({"lists": [1, 0, 3, 2]}, "found neighbours that are no lists"),
+    "by name": ({"lists": {0: [1], 1: [0]}}, "found neighbours that are no lists"),
+    "words in a matrix": ({"matrix": [["a"] * 4] * 4}, "found a in the matrix"),
     "nothing": ({}, "found 0 of lists, pairs and matrix"),
     "two tables": ({"lists": RING, "pairs": PAIRS}, "found 2 of lists"),
 }  # fmt: skip
@@ -104,6 +110,32 @@ def _first(state):
     return np.prod(np.where(s > 0, 0.4, 0.6)) * np.exp(0.6 * s[0] * s[1] + 0.3 * s[1] * s[2])
 
 
+SEEN_TWICE = {
+    "two ends of one row": lambda z, i, j: gp.expit(z[i] + 2 * z[j]),
+    "a sum, and one of its elements": lambda z, i, j: 0.5 * z.at("site", 0) * z.sum("site"),
+    "several rows of a sum": lambda z, i, j: gp.expit(z[i].sum("pair")),
+    "two sums": lambda z, i, j: gp.expit(z[i].sum("pair")) * z.sum("site"),
+    "a sum of products with a sum": lambda z, i, j: 0.3 * (z * z.sum("site")).sum("site"),
+}
+
+
+@pytest.mark.parametrize("kinds", [2, 3])
+@pytest.mark.parametrize("name", SEEN_TWICE)
+def test_what_a_term_sees_twice_counts_once(name, kinds):
+    with gp.Model(coords={"site": 4, "kind": kinds}) as m:
+        weight = gp.Data("weight", np.arange(1, kinds + 1) / sum(range(kinds + 1)), dims="kind")
+        z = gp.Categorical("z", weight, dims="site", event="kind")
+        i = gp.Index("i", [0, 1, 1, 2], of="site", dims="pair")
+        j = gp.Index("j", [1, 1, 2, 2], of="site", dims="pair")
+        gp.Potential("seen", SEEN_TWICE[name](z, i, j))
+    sampler = gp.compile(m, blocks={"z": "elements"})
+    start, _ = initial_state(np.random.default_rng(1), m.graph, m.data)
+    found = enumerate_sweep(m.graph, sampler.program, sampler.schedule.steps, sampler.data, start)
+
+    assert sampler.verify().passed
+    assert found.passed
+
+
 def potts(periodic):
     """Three labels on a 2 x 3 lattice, with a field; ``periodic``: columns meet."""
     with gp.Model(coords={"row": 2, "col": 3, "k": 3}) as m:
@@ -132,6 +164,106 @@ def test_potts_labels_have_the_posterior_of_their_definition(periodic):
         expected = np.log(np.array([0.2, 0.3, 0.5])[z]).sum() + 0.8 * alike
         found = log_joint(model.graph, {**model.data, "z": z})
         assert found == pytest.approx(expected, rel=1e-12)
+
+
+# A map in two parts, and the part of each site.
+MAP = [[1, 2], [0, 2], [0, 1, 3], [2], [5], [4]]
+PART = np.array([0, 0, 0, 0, 1, 1])
+SEEN = np.array([0.3, -1.2, 0.8, 2.0, 1.1, -0.4])
+BORDERS = [(a, b) for a, beside in enumerate(MAP) for b in beside if a < b]
+
+
+def test_an_intrinsic_autoregression_that_sums_to_zero_is_the_conditioned_one():
+    """What is drawn has the mean and covariance of a flat field, given that its parts sum to 0."""
+    with gp.Model(coords={"site": 6, "part": 2}) as m:
+        part = gp.Index("part_of", PART, of="part", dims="site")
+        free = gp.Array("free", dims="site")
+        free[0], free[1:4], free[4], free[5] = 0.0, gp.Flat(), 0.0, gp.Flat()
+        level = gp.Normal("level", 0, tau=1, dims="part")
+        tau = gp.Gamma("tau", 2, rate=1)
+        i, j = gp.Neighbours("border", MAP, of="site")
+        gp.Potential("smooth", -tau / 2 * (free[i] - free[j]) ** 2)
+        field = gp.centred(free, "site", by=part)
+        gp.Normal("y", level[part] + field, tau=2, dims="site", observed=SEEN)
+    sampler = gp.compile(m)
+    (step,) = (s for s in sampler.schedule.steps if s.kind == "joint")
+    state = {"free": np.zeros(6), "level": np.zeros(2), "tau": 1.7}
+    joint = joint_in(sampler.constants, step.variables)
+    given = sampler.program.given_rest[step.name](state, sampler.constants)
+
+    groups = np.eye(2)[PART]
+    centring = np.eye(6) - groups @ np.diag(1 / groups.sum(axis=0)) @ groups.T
+    noise = (Unit(k, joint.size) for k in range(joint.size))
+    mean = read(joint.mean(state, given), centring)
+    ends = np.array([read(joint.draw(z, state, given), centring) - mean for z in noise])
+
+    # Conditioning by kriging: Q of field and levels, A (field, levels) = 0.
+    laplacian = sum(np.outer(d, d) for d in (np.eye(6)[a] - np.eye(6)[b] for a, b in BORDERS))
+    design = np.hstack([np.eye(6), groups])
+    Q = 2 * design.T @ design
+    Q[:6, :6] += 1.7 * laplacian
+    Q[6:, 6:] += np.eye(2)
+    A = np.hstack([groups.T, np.zeros((2, 2))])
+    S = np.linalg.inv(Q)
+    gain = S @ A.T @ np.linalg.inv(A @ S @ A.T)
+    expected, covariance = S @ (2 * design.T @ SEEN), S - gain @ A @ S
+
+    np.testing.assert_allclose(mean, expected - gain @ (A @ expected), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(ends.T @ ends, covariance, rtol=0, atol=1e-12)
+    assert sampler.verify().passed
+
+
+class Unit:
+    """A generator of one unit of noise."""
+
+    def __init__(self, at, size):
+        self.z = np.eye(size)[at]
+
+    def standard_normal(self, _size):
+        return self.z.copy()
+
+
+def read(values, centring):
+    return np.concatenate([centring @ values["free"], values["level"]])
+
+
+@pytest.mark.parametrize("response", ["normal", "poisson"])
+def test_what_is_centred_sums_to_zero_in_every_draw(response):
+    with gp.Model(coords={"site": 6}) as m:
+        free = gp.Array("free", dims="site")
+        free[0], free[1:] = 0.0, gp.Flat()
+        field = gp.Deterministic("field", gp.centred(free, "site"))
+        level = gp.Normal("level", 0, tau=1)
+        gp.Potential("smooth", -((free - free.lag("site", 1)) ** 2))
+        if response == "normal":
+            gp.Normal("y", level + field, tau=2, dims="site", observed=SEEN)
+        else:
+            gp.Poisson("y", gp.exp(level + field), dims="site", observed=[0, 3, 1, 0, 2, 1])
+    sampler = gp.compile(m)
+    draws = sampler.sample(draws=50, warmup=50, chains=1, seed=1, progress=False)
+    scale = np.abs(draws["field"]).max()
+
+    assert sampler.verify().passed
+    assert np.abs(draws["field"].sum(axis=-1)).max() <= 6 * 6 * np.finfo(float).eps * scale
+    assert draws["field"].std() > 0
+
+
+def test_centring_by_what_is_no_index_is_refused():
+    with gp.Model(coords={"site": 3}):
+        x = gp.Normal("x", 0, tau=1, dims="site")
+        weight = gp.Data("weight", [1.0, 2.0, 3.0], dims="site")
+        with pytest.raises(gp.ModelError, match="expected an index along 'site'"):
+            gp.centred(x, "site", by=weight)
+
+
+def test_probabilities_that_are_tied_are_refused_with_the_factor():
+    with gp.Model(coords={"site": 3, "kind": 2}) as m:
+        p = gp.Dirichlet("p", 1, dims=("site", "kind"), event="kind")
+        i, j = gp.Neighbours("border", [[1], [0, 2], [1]], of="site")
+        gp.Potential("alike", -((p[i] - p[j]) ** 2).sum("kind"))
+
+    with pytest.raises(gp.CompileError, match="change the factors that mention it: alike"):
+        gp.compile(m)
 
 
 def test_a_random_coupling_has_the_density_that_is_written():

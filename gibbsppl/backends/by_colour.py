@@ -41,6 +41,20 @@ class Part:
     own: slice | int
 
 
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """The axes and the shape of a parameter in one call; ``lead`` are axes that no element has."""
+
+    axes: tuple[Dim, ...]
+    lead: tuple[Dim, ...]
+    shape: tuple[int, ...]
+
+    @property
+    def own(self) -> tuple[Dim, ...]:
+        """The axes of the array that is drawn."""
+        return self.axes[len(self.lead) :]
+
+
 # What a factor contributes, what each element has of it, and where.
 Term = tuple[Contribution, Expr, tuple[Part, ...]]
 
@@ -107,27 +121,33 @@ def _lines(
     writer: Writer, eta: str, parameter: NaturalParameter, call: tuple[slice, ...]
 ) -> list[str]:
     """Lines that compute a parameter for the elements of one call."""
-    axes = parameter.axes
-    writer.order = {}
-    writer.arrange(axes)
-    lead = axes[: len(axes) - len(call)]
-    shape = (*map(writer.size, lead), *(len(range(s.start, s.stop, s.step)) for s in call))
+    extent = _extent(writer, parameter, call)
     free = _by_factor(writer, parameter, call)
     lines: list[str] = []
     terms: list[str] = []
     for n, (factor, group) in enumerate(free.items(), 1):
         known = [t for t in group if writer.is_data(t[1])]
         if known:
-            total = _known(writer, eta, known, axes, shape, lead)
+            total = _known(writer, eta, known, extent)
             terms.append(_times(writer, factor, total))
         rest_of_group = [t for t in group if t not in known]
         if rest_of_group:
-            total = f"total_{n}"
-            lines += _totalled(writer, total, rest_of_group, axes, shape, lead)
+            total = writer.names.of(f"·total_{n}")
+            lines += _totalled(writer, total, rest_of_group, extent)
             terms.append(_times(writer, factor, total))
     if not terms:
-        terms = [f"{writer.call('zeros')}({shape})"]
+        terms = [f"{writer.call('zeros')}({extent.shape})"]
     return [*lines, f"{eta} = {' + '.join(terms)}"]
+
+
+def _extent(writer: Writer, parameter: NaturalParameter, call: tuple[slice, ...]) -> Extent:
+    """The axes and the shape of a parameter in a call, arranged in the writer."""
+    axes = parameter.axes
+    writer.order = {}
+    writer.arrange(axes)
+    lead = axes[: len(axes) - len(call)]
+    shape = (*map(writer.size, lead), *(len(range(s.start, s.stop, s.step)) for s in call))
+    return Extent(axes, lead, shape)
 
 
 def _by_factor(
@@ -153,16 +173,15 @@ def _lines_of_few(
 ) -> list[str]:
     """Lines for log odds of gates that are a number times a count of gates, and what is known.
 
-    None if they are of another form.
+    Empty if they are of another form.
     """
-    support, axes = step.statement.support, parameter.axes
+    support = step.statement.support
     is_gate = support.kind == "integer" and (support.lower, support.upper) == (0, 1)
     if not is_gate or not isinstance(step, ExactDraw):
         return []
-    if step.conditional.statistics != (step.statement.target,) or len(axes) != len(call):
+    extent = _extent(writer, parameter, call)
+    if step.conditional.statistics != (step.statement.target,) or extent.lead:
         return []
-    writer.order = {}
-    writer.arrange(axes)
     groups = _by_factor(writer, parameter, call)
     known = groups.pop(sp.S.One, [])
     if len(groups) != 1 or not all(writer.is_data(rest) for _, rest, _ in known):
@@ -171,34 +190,24 @@ def _lines_of_few(
     own = step.statement.target.array
     if not all(isinstance(rest, Leaf) and rest.array == own for _, rest, _ in group):
         return []
-    shape = tuple(len(range(s.start, s.stop, s.step)) for s in call)
-    zero = f"{writer.call('zeros')}({shape})"
-    placed = [_placed(writer, rest, axes, parts, shape, ()) for _, rest, parts in known]
+    zero = f"{writer.call('zeros')}({extent.shape})"
+    placed = [_placed(writer, rest, parts, extent) for _, rest, parts in known]
     code = f"runtime.KnownLogOdds({' + '.join(placed) or zero}, {len(group)})"
     comment = "for one call: what depends on data alone, and the largest count"
     key = ("few", eta, code)
-    name = writer.hoisted.add(key, f"{eta}_known", lambda: Text(code, axes), comment).code
-    lines = [f"count = {name}.start()"]
-    for c, rest, parts in group:
-        at = _index([p.own for p in parts], shape)
-        lines.append(f"count{at} += {_read(writer, rest, axes, parts, ())}  # from {c.factor}")
-    return [*lines, f"{eta} = {name}.log_odds({_number(writer, factor)}, count)"]
+    name = writer.hoisted.add(key, f"{eta}_known", lambda: Text(code, extent.axes), comment).code
+    count = writer.names.of("·count")
+    lines = [f"{count} = {name}.start()"]
+    lines += [_added(writer, count, term, extent) for term in group]
+    return [*lines, f"{eta} = {name}.log_odds({_number(writer, factor)}, {count})"]
 
 
-def _known(
-    writer: Writer,
-    eta: str,
-    group: Sequence[Term],
-    axes: tuple[Dim, ...],
-    shape: tuple[int, ...],
-    lead: tuple[Dim, ...],
-) -> str:
+def _known(writer: Writer, eta: str, group: Sequence[Term], extent: Extent) -> str:
     """The name of the sum of terms that read data alone, each where it is."""
-    placed = (_placed(writer, rest, axes, parts, shape, lead) for _, rest, parts in group)
-    code = " + ".join(placed)
+    code = " + ".join(_placed(writer, rest, parts, extent) for _, rest, parts in group)
     comment = "for one call: what depends on data alone"
     return writer.hoisted.add(
-        ("known", eta, code), f"{eta}_known", lambda: Text(code, axes), comment
+        ("known", eta, code), f"{eta}_known", lambda: Text(code, extent.axes), comment
     ).code
 
 
@@ -218,63 +227,47 @@ def _number(writer: Writer, factor: Expr) -> str:
     return repr(float(factor)) if factor.is_Rational else writer.write(factor).within(PRODUCT)
 
 
-def _totalled(
-    writer: Writer,
-    total: str,
-    group: Sequence[Term],
-    axes: tuple[Dim, ...],
-    shape: tuple[int, ...],
-    lead: tuple[Dim, ...],
-) -> list[str]:
+def _totalled(writer: Writer, total: str, group: Sequence[Term], extent: Extent) -> list[str]:
     """Lines that add up terms of one coefficient, each where it is."""
     whole = all(_is_whole_number(writer, rest) for _, rest, _ in group)
     kind = ", int" if whole else ""
-    lines = [f"{total} = {writer.call('zeros')}({shape}{kind})"]
-    for c, rest, parts in group:
-        code = _read(writer, rest, axes, parts, lead)
-        at = _index([*(slice(None),) * len(lead), *(p.own for p in parts)], shape)
-        lines.append(f"{total}{at} += {code}  # from {c.factor}")
-    return lines
+    first = f"{total} = {writer.call('zeros')}({extent.shape}{kind})"
+    return [first, *(_added(writer, total, term, extent) for term in group)]
+
+
+def _added(writer: Writer, total: str, term: Term, extent: Extent) -> str:
+    """The line that adds a term to a total, where it is."""
+    contribution, rest, parts = term
+    at = _index([*(slice(None) for _ in extent.lead), *(p.own for p in parts)], extent.shape)
+    code = _read(writer, rest, parts, extent)
+    return f"{total}{at} += {code}  # from {contribution.factor}"
 
 
 def _is_whole_number(writer: Writer, rest: Expr) -> bool:
     return isinstance(rest, Leaf) and writer.graph.variables[rest.array.name].integer
 
 
-def _read(
-    writer: Writer,
-    rest: Expr,
-    axes: tuple[Dim, ...],
-    parts: tuple[Part, ...],
-    lead: tuple[Dim, ...],
-) -> str:
+def _read(writer: Writer, rest: Expr, parts: tuple[Part, ...], extent: Extent) -> str:
     """The text of a value at the positions that are read."""
-    own = axes[len(lead) :]
-    with writer.along({a: p.read for a, p in zip(own, parts, strict=True)}):
+    own = list(zip(extent.own, parts, strict=True))
+    with writer.along({a: p.read for a, p in own}):
         text = writer.write(rest)
-    kept = (*lead, *(a for a, p in zip(own, parts, strict=True) if isinstance(p.own, slice)))
-    return writer.align(text, tuple(a for a in axes if a in kept))
+    return writer.align(text, (*extent.lead, *(a for a, p in own if isinstance(p.own, slice))))
 
 
-def _placed(
-    writer: Writer,
-    term: Expr,
-    axes: tuple[Dim, ...],
-    parts: tuple[Part, ...],
-    shape: tuple[int, ...],
-    lead: tuple[Dim, ...],
-) -> str:
+def _placed(writer: Writer, term: Expr, parts: tuple[Part, ...], extent: Extent) -> str:
     """The text, for ``prepare``, of a value of data at its place among the elements of a call."""
     inner = writer.for_prepare(writer.graph)
     inner.order = dict(writer.order)
-    with inner.along({a: p.read for a, p in zip(axes[len(lead) :], parts, strict=True)}):
-        code = inner.align(inner.write(term), axes)
+    with inner.along({a: p.read for a, p in zip(extent.own, parts, strict=True)}):
+        code = inner.align(inner.write(term), extent.axes)
     writer.hoisted.arrays |= inner.constant_names
-    place = [(0, n) for n in shape[: len(lead)]]
-    for part, n in zip(parts, shape[len(lead) :], strict=True):
+    first = len(extent.lead)
+    place = [(0, n) for n in extent.shape[:first]]
+    for part, n in zip(parts, extent.shape[first:], strict=True):
         own = part.own
         place.append((own, own + 1) if isinstance(own, int) else own.indices(n)[:2])
-    return f"{writer.call('placed')}({code}, {tuple(place)}, {shape})"
+    return f"{writer.call('placed')}({code}, {tuple(place)}, {extent.shape})"
 
 
 def _parts(place: tuple[Place, ...], call: tuple[slice, ...]) -> tuple[Part, ...] | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from gibbsppl.backends.lines import indented
 from gibbsppl.backends.module import Module
 from gibbsppl.backends.writer import Writer
 from gibbsppl.expressions import (
@@ -16,13 +17,11 @@ from gibbsppl.expressions import (
     Expr,
     Leaf,
     dims_of,
-    root_of,
 )
 from gibbsppl.graph import Range, Variable
 from gibbsppl.schedule.element_loops import (
     ElementLoop,
     Kept,
-    outer_dims,
 )
 from gibbsppl.schedule.steps import ExactDraw
 
@@ -40,9 +39,14 @@ def column_writer(
     sizes = {r.dim: r.stop for r in loop.entry.ranges}
     writer = module.writer(sizes, more={column.name: column, **more})
     own = module.names.of(step.variables[0])
-    writer.aliases[column.name] = f"{own}_column" if loop.outer else own
+    writer.aliases[column.name] = column_name(module, step) if loop.outer else own
     writer.state_names[step.variables[0]] = own
     return writer
+
+
+def column_name(module: Module, step: ExactDraw) -> str:
+    """The local name of a column of the array that a step draws."""
+    return module.names.of(f"·{step.variables[0]}_column")
 
 
 def _column(name: str) -> str:
@@ -87,9 +91,16 @@ def flat_text(
     return (f"{text.within(3)}.reshape(-1)" if len(dims) > 1 else text.code), False
 
 
-def position_names(loop: ElementLoop) -> list[str]:
-    """The names of the loop variables of the outer axes."""
-    return [f"{root_of(d)}_position" for d in outer_dims(loop)]
+def by_position(
+    module: Module, writer: Writer, step: ExactDraw, loop: ElementLoop, lines: list[str]
+) -> list[str]:
+    """Lines for one position of the outer axis after the other, with the column there."""
+    (axis,), dims = loop.outer, module.dims(step.statement)
+    position = module.names.of(f"·{dims[axis]}_position")
+    column = ", ".join(position if a == axis else ":" for a in range(len(dims)))
+    copied = f"{writer.call('ascontiguousarray')}({module.names.of(step.variables[0])}[{column}])"
+    first = f"{column_name(module, step)} = {copied}"
+    return [f"for {position} in range({writer.size(dims[axis])}):", *indented([first, *lines])]
 
 
 def prepared_text(module: Module, loop: ElementLoop, expr: Expr) -> str:

@@ -15,9 +15,10 @@ import sympy as sp
 from gibbsppl.backends.accumulation import accumulated
 from gibbsppl.backends.columns import (
     anew_name,
+    by_position,
+    column_name,
     column_writer,
     in_column,
-    position_names,
     prepared_text,
     rows_text,
 )
@@ -55,72 +56,72 @@ def by_form(module: Module, step: ExactDraw, name: str) -> str:
     loop = module.loops[step.name]
     kept = next(k for k in module.kept if k.form == loop.form.form)
     writer = column_writer(module, step, loop)
-    form, own = module.names.of(kept.name), module.names.of(step.variables[0])
+    form = module.names.of(kept.name)
     body = _prior(writer, step, loop)
-    curvature, is_scalar = rows_text(writer, loop, loop.form.curvature)
-    constant, _ = rows_text(writer, loop, loop.form.constant)
-    body.append(f"curvature = {curvature}")
-    if loop.form.constant != 0:
-        body.append(f"constant = {constant}")
+    numbers = set()
+    for local in ("curvature", "constant") if loop.form.constant != 0 else ("curvature",):
+        code, is_number = rows_text(writer, loop, getattr(loop.form, local))
+        body.append(f"{local} = {code}")
+        numbers |= {local} if is_number else set()
     for expr, symbol in loop.rows.items():
-        body.append(f"{symbol} = {rows_text(writer, loop, expr)[0]}")
+        body.append(f"{_name(module, symbol)} = {rows_text(writer, loop, expr)[0]}")
     anew = module.names.of(anew_name(kept))
     # (the first time, or after what this depends on was drawn otherwise)
     body += [f'if "{kept.name}" not in s:', f"{INDENT}s |= {anew}(s, c)"]
     body += [f'{form} = s["{kept.name}"].reshape(-1)']
     rests, others = _rests(module, step, loop) if loop.rest else ([], {})
-    once = _call_lines(module, step, loop, form, rests, scalar=is_scalar)
+    once = _call_lines(module, step, loop, form, rests, numbers)
     entries, every_call = _entries_names(module, step, loop)
     tables = [_at_entries(module, writer, loop, e, entries) for e in loop.data]
     tables += [n for n in others.values() if n not in tables]
-    names = ", ".join(["entries", *map(str, loop.data.values()), *others])
+    names = ", ".join(["entries", *(_name(module, s) for s in loop.data.values()), *others])
     over = f"zip({', '.join([entries, *tables])}, strict=True)" if tables else entries
     inner = [f"for {names} in {over}:", *indented(once)]
     body.append(f"calls = iter({every_call})")
     if loop.outer:
-        dims = position_names(loop)
-        column = [":"] * len(module.dims(step.statement))
-        for axis, position in zip(loop.outer, dims, strict=True):
-            column[axis] = position
-        copied = f"{writer.call('ascontiguousarray')}({own}[{', '.join(column)}])"
-        inner = [f"{own}_column = {copied}", *_sums(writer, loop), *inner]
-        sizes = [writer.size(module.dims(step.statement)[a]) for a in loop.outer]
-        body += [f"for {dims[0]} in range({sizes[0]}):", *indented(inner)]
+        inner = [*_sums(module, writer, loop), *inner]
+        body += by_position(module, writer, step, loop, inner)
     else:
-        body += [*_sums(writer, loop), *inner]
+        body += [*_sums(module, writer, loop), *inner]
     doc = f"{step.statement.target} | rest, {colours_told(step.colours)}: for each call where it "
     doc += f"draws, and what from; {kept.name} is kept up to date."
     return module.function(name, doc, writer, body)
 
 
 def _call_lines(
-    module: Module, step: ExactDraw, loop: ElementLoop, form: str, rests: list[str], *, scalar: bool
+    module: Module,
+    step: ExactDraw,
+    loop: ElementLoop,
+    form: str,
+    rests: list[str],
+    numbers: set[str],
 ) -> list[str]:
-    """The lines of one call: the slopes, the parameters, and what the draw has changed."""
-    own, at = module.names.of(step.variables[0]), str(loop.own)
+    """The lines of one call: the slopes, the parameters, and what the draw has changed.
+
+    ``numbers`` are those of the curvature and the constant that all rows share.
+    """
+    own, at = module.names.of(step.variables[0]), _name(module, loop.own)
     lines = ["at = next(calls)", f"now = {own}[at]"]
     if loop.slope.has(loop.own):
         lines.append(f"{at} = entries.spread(now)")
-    lines += rests or [f"{s}_at = entries.read({s})" for s in loop.sums.values()]
+    sums = [(_at(module, s), _name(module, s)) for s in loop.sums.values()]
+    lines += rests or [f"{there} = entries.read({name})" for there, name in sums]
     lines.append(f"form_at = entries.read({form})")
-    slope = _text(loop, loop.slope)
-    first = "form_at"
+    slope = _text(module, loop, loop.slope)
+    is_number = not loop.slope.free_symbols - set(_shared(loop))
+    # (what all rows share is multiplied once, not by entry)
+    lead = "curvature * " if "curvature" in numbers else ""
+    weighed = "" if lead else "entries.read(curvature) * "
+    first, front = f"{weighed}form_at", lead
     if loop.form.constant != 0:
-        first = "(entries.read(constant) + entries.read(curvature) * form_at)"
-        if scalar:
-            first = "(entries.read(constant) + curvature * form_at)"
-    elif not scalar:
-        first = "entries.read(curvature) * form_at"
-    lead = "curvature * " if scalar else ""
-    front = lead if loop.form.constant == 0 else ""
-    weighed = "" if scalar else "entries.read(curvature) * "
-    if loop.slope.is_number and scalar:
-        times = "" if loop.slope**2 == 1 else f"{_text(loop, loop.slope**2)} * "
+        constant = "constant" if "constant" in numbers else "entries.read(constant)"
+        first, front = f"({constant} + {lead or weighed}form_at)", ""
+    if is_number and lead:
+        times = "" if loop.slope**2 == 1 else f"{_text(module, loop, loop.slope**2)} * "
         square = f"{lead}{times}entries.counts"
     else:
-        square = f"{lead}entries.total({weighed}slope * slope)"
-    if loop.slope.is_number and not scalar:
-        square = f"entries.total({weighed}{_text(loop, loop.slope**2)})"
+        squares = _text(module, loop, loop.slope**2) if is_number else "slope * slope"
+        square = f"{lead}entries.total({weighed}{squares})"
     lines += [
         f"slope = {slope}",
         f"square = {square}",
@@ -132,10 +133,10 @@ def _call_lines(
         f"entries.put({form}, form_at)",
     ]
     more = []
-    for expr, symbol in () if loop.rest else loop.sums.items():
-        change = _text(loop, loop.changes[expr])
+    for expr, (there, name) in () if loop.rest else zip(loop.sums, sums, strict=True):
+        change = _text(module, loop, loop.changes[expr])
         times = "" if loop.changes[expr] == 1 else f"{change} * "
-        more += [f"{symbol}_at += {times}change", f"entries.put({symbol}, {symbol}_at)"]
+        more += [f"{there} += {times}change", f"entries.put({name}, {there})"]
     if more:
         lines.append("if not entries.is_last:  # (else nothing reads them any more)")
     return [*lines, *indented(more)]
@@ -146,19 +147,32 @@ def _column_lines(module: Module, step: ExactDraw, loop: ElementLoop, own: str) 
     if not loop.outer:
         return []
     kept = [a for a in range(len(module.dims(step.statement))) if a not in loop.outer]
-    return [f"{own}_column[{', '.join(f'at[{a}]' for a in kept)}] = {own}[at]"]
+    return [f"{column_name(module, step)}[{', '.join(f'at[{a}]' for a in kept)}] = {own}[at]"]
 
 
-def _text(loop: ElementLoop, expr: Expr) -> str:
+def _name(module: Module, symbol: sp.Symbol) -> str:
+    """The local name of what a symbol of a loop stands for."""
+    return module.names.of(f"·{symbol}")
+
+
+def _at(module: Module, symbol: sp.Symbol) -> str:
+    """The local name of its values at the entries of a call."""
+    return module.names.of(f"·{symbol}·at")
+
+
+def _text(module: Module, loop: ElementLoop, expr: Expr) -> str:
     """A slope as text: sums and rows are read at the entries."""
-    at = {s: sp.Symbol(f"{s}_at") for s in loop.sums.values()}
-    at |= {s: sp.Symbol(f"entries.read({s})") for s in loop.rows.values() if dims_of_row(loop, s)}
-    return str(sp.pycode(sp.factor_terms(expr).xreplace(at)))
+    by_row = set(loop.rows.values()) - set(_shared(loop))
+    codes = {s: _name(module, s) for s in (loop.own, *loop.data.values(), *_shared(loop))}
+    codes |= {s: _at(module, s) for s in loop.sums.values()}
+    codes |= {s: f"entries.read({_name(module, s)})" for s in by_row}
+    symbols = {s: sp.Symbol(code) for s, code in codes.items()}
+    return str(sp.pycode(sp.factor_terms(expr).xreplace(symbols)))
 
 
-def dims_of_row(loop: ElementLoop, symbol: sp.Symbol) -> set[Dim]:
-    """The dims of a value by row."""
-    return next(set(dims_of(e)) for e, s in loop.rows.items() if s == symbol)
+def _shared(loop: ElementLoop) -> list[sp.Symbol]:
+    """The symbols of values that are one number for all rows."""
+    return [s for e, s in loop.rows.items() if not dims_of(e)]
 
 
 def _prior(writer: Writer, step: ExactDraw, loop: ElementLoop) -> list[str]:
@@ -170,12 +184,12 @@ def _prior(writer: Writer, step: ExactDraw, loop: ElementLoop) -> list[str]:
     return lines
 
 
-def _sums(writer: Writer, loop: ElementLoop) -> list[str]:
+def _sums(module: Module, writer: Writer, loop: ElementLoop) -> list[str]:
     """Lines that compute the sums, before any element of the column is drawn."""
     lines: list[str] = []
     for expr, symbol in () if loop.rest else loop.sums.items():
         code, _ = rows_text(writer, loop, in_column(loop, expr), spread=True)
-        lines.append(f"{symbol} = runtime.owned({code})")
+        lines.append(f"{_name(module, symbol)} = runtime.owned({code})")
     return lines
 
 
@@ -203,14 +217,14 @@ def _rests(
         writer = column_writer(module, step, loop, more)
         writer.aliases |= {f"·{local}": local for local in tables.values()}
         text = writer.write(Over(whole.xreplace(read), star))
-        lines.append(f"{symbol}_at = {text.code}")
+        lines.append(f"{_at(module, symbol)} = {text.code}")
     width = len(loop.inner[0])
     named = {}
     for part, local in tables.items():
 
         def make(part: Expr = part) -> Text:
             table = prepared_text(module, loop, part)
-            return Text(f"[e.others({table}, {width}) for e in {entries}]")
+            return Text(f"[entries.others({table}, {width}) for entries in {entries}]")
 
         comment = f"{PLAIN.text(part)} at the other positions of the row, by entry"
         stem = f"{step.variables[0]}_others"
@@ -270,7 +284,7 @@ def _at_entries(
     def make() -> Text:
         shape = tuple(map(len, (*loop.form.over, *loop.inner)))
         code = f"{writer.call('broadcast_to')}({prepared_text(module, loop, expr)}, {shape})"
-        return Text(f"[e.of({code}) for e in {entries}]")
+        return Text(f"[entries.of({code}) for entries in {entries}]")
 
     comment = f"{PLAIN.text(expr)}, by entry"
     return module.hoisted.add(("at entries", entries, expr), f"{entries}_data", make, comment).code

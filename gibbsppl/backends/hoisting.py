@@ -12,11 +12,15 @@ from gibbsppl.expressions import Expr, Leaf, Over
 
 @dataclass(slots=True)
 class Hoisted:
-    """What is computed once: name by expression and ranges, and the lines of ``prepare``."""
+    """What is computed once: name by expression and ranges, and the lines of ``prepare``.
+
+    ``last`` are values that functions of the module compute from all others, in a dict ``c``.
+    """
 
     names: Names
     known: dict[tuple[object, ...], Text] = field(default_factory=dict)
     lines: list[tuple[str, str, str]] = field(default_factory=list)
+    last: list[tuple[str, str, str]] = field(default_factory=list)
     arrays: set[str] = field(default_factory=set)
     used: set[str] = field(default_factory=set)
 
@@ -43,6 +47,14 @@ class Hoisted:
             self.lines.append((names, code, comment))
             self.known[key] = Text(names)
         return self.known[key].code.split(", ")
+
+    def add_last(self, key: tuple[object, ...], stem: str, code: str, comment: str) -> str:
+        """The name of a value that a text computes from the dict ``c`` of all others."""
+        if key not in self.known:
+            name = self.names.fresh(stem)
+            self.last.append((name, code, comment))
+            self.known[key] = Text(name)
+        return self.known[key].code
 
     @property
     def all_names(self) -> list[str]:

@@ -13,7 +13,7 @@ from dataclasses import replace
 import sympy as sp
 from sympy import Mul
 
-from gibbsppl.backends.columns import anew_name, column_writer, flat_text, in_column, position_names
+from gibbsppl.backends.columns import anew_name, by_position, column_writer, flat_text, in_column
 from gibbsppl.backends.lines import INDENT, indented
 from gibbsppl.backends.module import Module
 from gibbsppl.contractions import Contribution
@@ -111,18 +111,12 @@ def _computed(module: Module, kept: Kept, loop: ElementLoop) -> str:
     step = module.schedule.step(_drawn_by(module, kept)[0])
     assert isinstance(step, ExactDraw)
     writer = column_writer(module, step, loop)
-    looped, rest = _by_position(loop)
+    looped, rest = _summands(loop)
     code, _ = flat_text(writer, kept.over, rest, spread=True)
     body = [f"value = runtime.owned({code})"]
-    own = module.names.of(step.variables[0])
-    for axis, position, term in looped:
-        column = [":"] * len(module.dims(step.statement))
-        column[axis] = position
-        size = writer.size(module.dims(step.statement)[axis])
+    for term in looped:
         code, _ = flat_text(writer, kept.over, term, spread=True)
-        copied = f"{writer.call('ascontiguousarray')}({own}[{', '.join(column)}])"
-        lines = [f"{own}_column = {copied}", f"value += {code}"]
-        body += [f"for {position} in range({size}):", *indented(lines)]
+        body += by_position(module, writer, step, loop, [f"value += {code}"])
     shape = tuple(map(len, kept.over))
     shaped = "value" if len(shape) == 1 else f"value.reshape{shape}"
     body.append(f'return {{"{kept.name}": {shaped}}}')
@@ -130,17 +124,16 @@ def _computed(module: Module, kept: Kept, loop: ElementLoop) -> str:
     return module.function(module.names.of(anew_name(kept)), doc, writer, body)
 
 
-def _by_position(loop: ElementLoop) -> tuple[list[tuple[int, str, Expr]], Expr]:
+def _summands(loop: ElementLoop) -> tuple[list[Expr], Expr]:
     """The terms of a form that are sums over an outer axis, as what is summed; and the rest."""
-    looped: list[tuple[int, str, Expr]] = []
+    looped: list[Expr] = []
     rest: list[Expr] = []
-    names = position_names(loop)
     for term in sp.Add.make_args(loop.form.form):
         body = _summand(loop, term)
         if body is None:
             rest.append(term)
         else:
-            looped.append((loop.outer[0], names[0], body))
+            looped.append(body)
     return looped, sp.Add(*rest)
 
 

@@ -21,8 +21,8 @@ def asked_move(module: Module, step: Move, call: str, bounds: str) -> list[str]:
             arguments = f"{state}, {_index(module, step)}, {call}, {kernel}{bounds}"
             return _assigned(state, "own_move", arguments)
         case RandomWalk(scale=scale, target_accept=target):
-            settings = "" if scale is None else f", scale={scale!r}"
-            settings += "" if target is None else f", target={target!r}"
+            settings = "" if scale is None else f", scale={float(scale)!r}"
+            settings += "" if target is None else f", target={float(target)!r}"
             name, arguments = _walked(module, step, call, settings)
             return _assigned(state, name, f"{state}, {arguments}{bounds}")
         case _:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from gibbsppl.backends.expressions import write
 from gibbsppl.backends.hoisting import Hoisted
 from gibbsppl.backends.lines import INDENT, indented, unpacking, with_gathers, words
-from gibbsppl.backends.names import MATHEMATICS, NUMPY, Names
+from gibbsppl.backends.names import MATHEMATICS, NUMPY, OF_FORMS, Names
 from gibbsppl.backends.writer import Writer
 from gibbsppl.expressions import Dim
 from gibbsppl.graph import Graph, Range, Statement, Variable
@@ -115,7 +115,8 @@ def module_of(schedule: Schedule) -> Module:
     """The module of a schedule, with nothing written yet."""
     own = {"runtime", "math", "prepare", "augment", "sweep", "deterministics", "UNITS", "KERNELS"}
     own |= {"PROBABILITIES"}
-    names = Names(NUMPY | MATHEMATICS | own)
+    forms = kept_forms(schedule)
+    names = Names(NUMPY | MATHEMATICS | own | (OF_FORMS if forms else set()))
     hoisted = Hoisted(names)
     statements = [step.name for step in schedule.steps]
     functions = {s: names.fresh(names.of(s) + "_given_rest") for s in statements}
@@ -123,7 +124,6 @@ def module_of(schedule: Schedule) -> Module:
     first = {u: steps_of(schedule, u)[0] for u in schedule.units}
     units = {u: names.fresh("draw_" + names.of(s.name)) for u, s in first.items()}
     kept = carried(schedule)
-    forms = kept_forms(schedule)
     found = {s.name: element_loop(schedule, s) for s in schedule.steps} if forms else {}
     loops = {n: loop for n, loop in found.items() if loop is not None}
     more = {k.name: Variable(k.name, tuple(r.dim for r in k.over), "random") for k in forms}

@@ -15,7 +15,17 @@ MATHEMATICS = frozenset((*FUNCTIONS.values(), "sqrt"))
 
 # The local names of generated code; a variable of the user's may not take them.
 RESERVED = frozenset(
-    ("s", "c", "rng", "data", "at", "eta", "log_weights", "log_density", "value", "range", "max")
+    (
+        *("s", "c", "rng", "data", "at", "eta", "log_weights", "log_transitions", "log_density"),
+        *("value", "range", "max"),
+    )
+)
+# Those of draws that keep forms up to date, in modules that have some.
+OF_FORMS = frozenset(
+    (
+        *("calls", "change", "constant", "curvature", "entries", "form_at", "linear", "now"),
+        *("slope", "square", "iter", "next", "zip"),
+    )
 )
 
 

@@ -16,7 +16,7 @@ from gibbsppl.backends.forms import (
     name_by_form,
 )
 from gibbsppl.backends.interweaving import interwoven_functions
-from gibbsppl.backends.joint import joint_coefficients
+from gibbsppl.backends.joint import joint_coefficients, pencil_functions, scaled_name
 from gibbsppl.backends.kept_forms import carried_forms, kept_functions_of
 from gibbsppl.backends.labels import log_weights
 from gibbsppl.backends.lines import INDENT, indented
@@ -62,6 +62,8 @@ def _functions(module: Module, step: Step) -> list[str]:
         found.append(by_colour(module, step, name))
     if isinstance(step, ExactDraw) and (name := name_by_form(module, step)):
         found += [*kept_functions_of(module, step), by_form(module, step, name)]
+    if isinstance(step, JointDraw):
+        found += pencil_functions(module, step)
     return found
 
 
@@ -95,7 +97,12 @@ def _prepare(module: Module) -> str:
     entries = [f'"{a}": {module.names.of(a)}' for a in arrays]
     entries += [f'"{n}": {n}' for n in module.hoisted.all_names]
     inner = "".join(f"{INDENT * 2}{e},\n" for e in entries)
-    lines.append(f"{INDENT}return {{\n{inner}{INDENT}}}" if entries else f"{INDENT}return {{}}")
+    all_of = f"{{\n{inner}{INDENT}}}" if entries else "{}"
+    if not module.hoisted.last:
+        return "\n".join([*lines, f"{INDENT}return {all_of}"])
+    lines.append(f"{INDENT}c = {all_of}")
+    lines += [f'{INDENT}c["{n}"] = {code}  # {told}' for n, code, told in module.hoisted.last]
+    lines.append(f"{INDENT}return c")
     return "\n".join(lines)
 
 
@@ -170,6 +177,9 @@ def _tables(module: Module) -> str:
     pairs = "".join(f"{INDENT}{n!r}: {f},\n" for n, f in apart if f is not None)
     if pairs:
         lines.append(f"BY_COLOUR = {{\n{pairs}}}")
+    scaled = [s for s in module.schedule.steps if isinstance(s, JointDraw) and s.pencil]
+    if pairs := "".join(f"{INDENT}{s.name!r}: {scaled_name(module, s)},\n" for s in scaled):
+        lines.append(f"SCALED = {{\n{pairs}}}")
     carried = carried_functions(module) | carried_forms(module)
     pairs = "".join(f"{INDENT}{n!r}: {f},\n" for n, f in carried.items())
     if pairs:

@@ -18,6 +18,8 @@ The module's source stands alone on NumPy, SciPy and ``gibbsppl.runtime``. It de
   calls (only where there are some);
 - ``BY_COLOUR``, for some of these steps a generator function of the state that yields, for each
   call, what it draws and from what (the state changes in between);
+- ``SCALED``, for each step that draws by fixed matrices, diagonalised once, the function of the
+  state that returns what a draw needs beside them (only where there are some);
 - ``UNITS``, the functions of the steps that stay together, where a sweep does not draw them all in
   order;
 - ``WALKS``, the names of the steps that are random walks (only where there are some);
@@ -70,6 +72,7 @@ class Program:
     interwoven: Mapping[str, Callable[[np.random.Generator, State, Constants], None]]
     kernels: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     walks: tuple[str, ...] = ()
+    scaled: Mapping[str, Callable[[State, Constants], Any]] = field(default_factory=dict)
 
     def renew(self, state: State, constants: Constants) -> None:
         """Compute anew what sweeps keep up to date: rounding adds up."""
@@ -141,4 +144,5 @@ def load(source: str, kernels: Mapping[str, Callable[..., Any]] | None = None) -
         kernels=kernels,
         walks=module.get("WALKS", ()),
         interwoven=module.get("INTERWOVEN", {}),
+        scaled=module.get("SCALED", {}),
     )

@@ -85,8 +85,10 @@ def gap_of_calls(
                 there, here = _there(whole, np.asarray(part), at, shape), np.asarray(part)
                 if there.shape != here.shape:
                     return np.inf, 0.0
-                gap = max(gap, float(np.abs(there - here).max(initial=0.0)))
-                size = max(size, float(np.abs(there).max(initial=0.0)))
+                # (impossible labels have the same infinite weight in both)
+                apart = np.subtract(there, here, out=np.zeros(here.shape), where=there != here)
+                gap = max(gap, float(np.nan_to_num(np.abs(apart), nan=np.inf).max(initial=0.0)))
+                size = max(size, float(np.abs(there[np.isfinite(there)]).max(initial=0.0)))
             if n in changing:
                 state[name][at] = rng.choice(state[name].ravel(), state[name][at].shape)
                 given = program.given_rest[step.name]({k: state[k] for k in known}, constants)

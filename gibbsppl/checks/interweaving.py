@@ -12,7 +12,7 @@ graph has the Jacobian in it already.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,6 @@ from gibbsppl.checks.steps import log_terms_of
 from gibbsppl.density import log_density
 from gibbsppl.evaluation import Floats, Sizes, Values
 from gibbsppl.expressions import Array
-from gibbsppl.graph import Graph
 from gibbsppl.rewrites.recentring import Recentred
 from gibbsppl.schedule.interwoven import at_dims, put_together, taken_apart
 from gibbsppl.schedule.steps import Schedule, Step
@@ -45,58 +44,85 @@ def gap_of_interwoven(
 
     The larger of the two gaps relative to the size of its terms, and that size: 1.
     """
+    check = _Check(schedule, program, step, data, state)
     with np.errstate(all="ignore"):
-        density = _gap_of_density(rng, schedule, program, step, data, state)
-        moves = _gap_of_moves(rng, schedule, program, step, data, state)
-    return max(density, moves), 1.0
+        gaps = [check.gap_of_density(rng), check.gap_of_moves(rng)]
+    return float(np.nan_to_num(gaps, nan=np.inf, posinf=np.inf).max()), 1.0
 
 
-def _gap_of_density(
-    rng: np.random.Generator,
-    schedule: Schedule,
-    program: Program,
-    step: Step,
-    data: Values,
-    state: Values,
-) -> float:
-    """By how much joint density and Jacobian change otherwise than the density of the step."""
-    own, graph = schedule.interwoven[step.name], schedule.graph_of(step)
-    changes, sizes, statement = own.recentred, graph.sizes, step.statement
-    now = taken_apart(changes, {**data, **state}, sizes)
-    before = _joint_terms(own.before, schedule.changed_by(step), changes, now, sizes)
-    free = free_elements(statement, now, sizes)
-    other, after = now, before
-    for scale in 0.5 ** np.arange(12):
-        # (elements that depend on one another are drawn one by one)
-        single: Which | None = "any" if step.is_by_element else None
-        new = perturbed(rng, statement, now, sizes, free, scale=scale, single=single)
-        other = {**now, statement.target.array.name: new}
-        other = put_together(changes, other, sizes)
-        after = _joint_terms(own.before, schedule.changed_by(step), changes, other, sizes)
-        if np.isfinite(after).all():
-            break
-    names = {*state, *(r.name for r in changes)} - {r.of for r in changes}
-    standing = {n: np.array(v) for n, v in now.items() if n in names}
-    given = program.given_rest[step.name](standing, program.prepare(data))
-    log_q = [log_terms_of(step, given, values, sizes) for values in (now, other)]
-    gap = (after.sum() - before.sum()) - (log_q[1].sum() - log_q[0].sum())
-    size = sum(np.abs(t[np.isfinite(t)]).sum() for t in (before, after, *log_q))
-    return float(np.nan_to_num(np.abs(gap), nan=np.inf, posinf=np.inf)) / max(float(size), 1.0)
+@dataclass(frozen=True, slots=True)
+class _Check:
+    schedule: Schedule
+    program: Program
+    step: Step
+    data: Values
+    state: Values
 
+    @property
+    def sizes(self) -> Sizes:
+        """Those of the graph in which the step draws."""
+        return self.schedule.graph_of(self.step).sizes
 
-def _joint_terms(
-    graph: Graph,
-    moved: Sequence[str],
-    changes: Sequence[Recentred],
-    values: Values,
-    sizes: Sizes,
-) -> Floats:
-    """The log densities of all factors that mention what moves, and the logs of the Jacobians."""
-    mentioning = {f.name for n in moved for f in graph.factors_of(n)}
-    own = {s.name for s in graph.statements if s.target.array.name in moved}
-    factors = [f for f in graph.factors if f.name in mentioning | own]
-    terms = [np.ravel(log_density(f, values, sizes)) for f in factors]
-    return np.concatenate([*terms, *(_log_slope(r, values, sizes) for r in changes)])
+    def gap_of_density(self, rng: np.random.Generator) -> float:
+        """By how much joint density and Jacobian change otherwise than the density of the step."""
+        step, sizes, statement = self.step, self.sizes, self.step.statement
+        changes = self.schedule.recentred(step)
+        now = taken_apart(changes, {**self.data, **self.state}, sizes)
+        before = self._joint_terms(now)
+        free = free_elements(statement, now, sizes)
+        other, after = now, before
+        for scale in 0.5 ** np.arange(12):
+            # (elements that depend on one another are drawn one by one)
+            single: Which | None = "any" if step.is_by_element else None
+            new = perturbed(rng, statement, now, sizes, free, scale=scale, single=single)
+            other = put_together(changes, {**now, statement.target.array.name: new}, sizes)
+            after = self._joint_terms(other)
+            if np.isfinite(after).all():
+                break
+        names = {*self.state, *(r.name for r in changes)} - {r.of for r in changes}
+        standing = {n: np.array(v) for n, v in now.items() if n in names}
+        given = self.program.given_rest[step.name](standing, self.program.prepare(self.data))
+        log_q = [log_terms_of(step, given, values, sizes) for values in (now, other)]
+        gap = (after.sum() - before.sum()) - (log_q[1].sum() - log_q[0].sum())
+        size = sum(np.abs(t[np.isfinite(t)]).sum() for t in (before, after, *log_q))
+        return float(np.abs(gap)) / max(float(size), 1.0)
+
+    def _joint_terms(self, values: Values) -> Floats:
+        """The log densities of all factors that mention what moves, and the logs of Jacobians."""
+        graph = self.schedule.interwoven[self.step.name].before
+        moved = self.schedule.changed_by(self.step)
+        mentioning = {f.name for n in moved for f in graph.factors_of(n)}
+        own = {s.name for s in graph.statements if s.target.array.name in moved}
+        factors = [f for f in graph.factors if f.name in mentioning | own]
+        terms = [np.ravel(log_density(f, values, self.sizes)) for f in factors]
+        changes = self.schedule.recentred(self.step)
+        return np.concatenate([*terms, *(_log_slope(r, values, self.sizes) for r in changes)])
+
+    def gap_of_moves(self, rng: np.random.Generator) -> float:
+        """How far what the step, carried out, should leave is from what it was."""
+        schedule, state, sizes = self.schedule, self.state, self.sizes
+        carried_out = self.program.interwoven[self.step.name]
+        drawing = [
+            s for s in schedule.steps if self.program.interwoven.get(s.name) is carried_out
+        ]
+        drawn = {n for s in drawing for n in schedule.drawn_by(s)}
+        held = schedule.recentred(self.step)[0]
+        start = taken_apart((held,), {**self.data, **state}, sizes)
+        constants = self.program.prepare(self.data)
+        after: dict[str, Any] = {n: np.array(v) for n, v in state.items()}
+        for _ in range(TRIES):
+            carried_out(rng, after, constants)
+            if all(not np.array_equal(after[n], state[n]) for n in drawn):
+                break
+        else:
+            return np.inf
+        left = {n for n in after if not n.startswith("~")} ^ set(state)
+        same = (n for n in state if n not in (*drawn, held.of))
+        if left or any(not np.array_equal(after[n], state[n]) for n in same):
+            return np.inf
+        wanted = put_together((held,), {**start, **{n: after[n] for n in drawn}}, sizes)[held.of]
+        size = max(float(np.abs(wanted).max()), float(np.abs(after[held.of]).max()))
+        return float(np.abs(after[held.of] - wanted).max()) / size
 
 
 def _log_slope(change: Recentred, values: Values, sizes: Sizes) -> Floats:
@@ -106,34 +132,3 @@ def _log_slope(change: Recentred, values: Values, sizes: Sizes) -> Floats:
     (leaf,) = (a[change.dims] for a in leaves if isinstance(a, Array))
     slope = sp.diff(change.backward.xreplace({leaf: x}), x).xreplace({x: leaf})
     return np.ravel(np.log(at_dims(change, sp.Abs(slope), values, sizes)))
-
-
-def _gap_of_moves(
-    rng: np.random.Generator,
-    schedule: Schedule,
-    program: Program,
-    step: Step,
-    data: Values,
-    state: Values,
-) -> float:
-    """How far what a step, carried out, should leave is from what it was."""
-    carried_out = program.interwoven[step.name]
-    drawing = [s for s in schedule.steps if program.interwoven.get(s.name) is carried_out]
-    drawn = {n for s in drawing for n in schedule.drawn_by(s)}
-    held, sizes = schedule.recentred(step)[0], schedule.graph_of(step).sizes
-    start = taken_apart((held,), {**data, **state}, sizes)
-    constants = program.prepare(data)
-    after: dict[str, Any] = {n: np.array(v) for n, v in state.items()}
-    for _ in range(TRIES):
-        carried_out(rng, after, constants)
-        if all(not np.array_equal(after[n], state[n]) for n in drawn):
-            break
-    else:
-        return np.inf
-    left = {n for n in after if not n.startswith("~")} ^ set(state)
-    same = (n for n in state if n not in (*drawn, held.of))
-    if left or any(not np.array_equal(after[n], state[n]) for n in same):
-        return np.inf
-    wanted = put_together((held,), {**start, **{n: after[n] for n in drawn}}, sizes)[held.of]
-    size = max(float(np.abs(wanted).max()), float(np.abs(after[held.of]).max()))
-    return float(np.abs(after[held.of] - wanted).max()) / size

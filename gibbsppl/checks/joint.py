@@ -1,4 +1,4 @@
-"""The exact check of a joint draw: what it draws, and where it is centred.
+"""The exact checks of a joint draw: what it draws, where it is centred, how wide it is.
 
 That the coefficients are those of the joint density is seen as for any step. Where they go in the
 precision matrix is seen here: about the mean of the draw a quadratic log density is even,
@@ -10,7 +10,7 @@ for any change ``d`` of what is drawn, and at no other point.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from gibbsppl.checks.perturb import free_elements
 from gibbsppl.evaluation import Sizes, Values
 from gibbsppl.forward import fill
 from gibbsppl.runtime.joint import Joint
+from gibbsppl.runtime.pencils import Pencil, Scaled
 from gibbsppl.schedule.steps import JointDraw
 
 Terms = Callable[[Values], Any]
@@ -47,17 +48,55 @@ def gap_of_joint(
     except np.linalg.LinAlgError:
         return 0.0, 0.0
     own, _ = given
+    squares = {n: np.broadcast_to(own[n][1], free.shape) for n, free in drawn.items()}
+    change = _change(rng, drawn, {n: -2 * v for n, v in squares.items()})
+    up, down = _along(terms, values, mean, change, (1.0, -1.0))
+    return float(abs(up.sum() - down.sum())), float(np.abs(up).sum() + np.abs(down).sum())
+
+
+def gap_of_pencil(
+    rng: np.random.Generator, pencil: Pencil, scaled: Scaled, values: Values, terms: Terms
+) -> tuple[float, float]:
+    """How far the log density is from that of a draw by fixed matrices, diagonalised once.
+
+    About the mean ``m`` of the draw, with ``Q`` its precision, for any change ``d``,
+
+        log_joint(m + d) - log_joint(m) == -d' Q d / 2.
+    """
+    try:
+        mean = pencil.mean(values, scaled)
+    except np.linalg.LinAlgError:
+        return 0.0, 0.0
+    joint, precision = pencil.joint, pencil.precision(scaled[1])
+    nothing = {name: np.zeros(shape) for name, shape in joint.shapes.items()}
+    found = np.diagonal(precision, axis1=1, axis2=2).ravel()[joint.rank]
+    diagonal = joint.placed(nothing, found)
+    change = _change(rng, joint.drawn, diagonal)
+    d = joint.flat(change)[joint.order].reshape(precision.shape[:2])
+    half = (d[:, None, :] @ precision @ d[:, :, None]).sum() / 2
+    up, at, down = _along(terms, values, mean, change, (1.0, 0.0, -1.0))
+    gaps = (abs(side.sum() - at.sum() + half) for side in (up, down))
+    return float(max(gaps)), float(np.abs(up).sum() + np.abs(at).sum() + np.abs(down).sum() + half)
+
+
+def _change(
+    rng: np.random.Generator, drawn: Mapping[str, Any], precisions: Mapping[str, Any]
+) -> dict[str, Any]:
+    """A change of what is drawn, of the size that the diagonal of a precision matrix says."""
     change = {}
     for name, free in drawn.items():
-        scale = np.sqrt(np.broadcast_to(-2 * np.asarray(own[name][1], dtype=float), free.shape))
+        scale = np.sqrt(np.maximum(np.asarray(precisions[name], dtype=float), 0))
         noise = rng.standard_normal(free.shape)
         change[name] = np.where(free, noise / np.where(scale > 0, scale, 1.0), 0.0)
-    up, down = (
-        np.ravel(terms({**values, **{n: mean[n] + sign * d for n, d in change.items()}}))
-        for sign in (1.0, -1.0)
-    )
-    size = np.abs(up).sum() + np.abs(down).sum()
-    return float(abs(up.sum() - down.sum())), float(size)
+    return change
+
+
+def _along(
+    terms: Terms, values: Values, mean: Values, change: Values, signs: tuple[float, ...]
+) -> list[Any]:
+    """The terms of the log density at the mean, a multiple of the change away."""
+    at = ({n: mean[n] + sign * d for n, d in change.items()} for sign in signs)
+    return [np.ravel(terms({**values, **moved})) for moved in at]
 
 
 def _to_be_drawn(step: JointDraw, values: Values, sizes: Sizes) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def program_of(schedule: Schedule, name: str) -> Program:
     found = [
         j
         for j, s in enumerate(schedule.steps)
-        if name in (s.name, *s.variables) and s.name not in schedule.auxiliary
+        if name in (s.name, *schedule.drawn_by(s)) and s.name not in schedule.auxiliary
     ]
     if not found:
         names = dict.fromkeys(s.name for s in schedule.steps if s.name not in schedule.auxiliary)
@@ -63,12 +63,5 @@ def program_of(schedule: Schedule, name: str) -> Program:
             f"check_kernel: found {name!r}, expected the name of a step: {', '.join(names)}."
         )
     unit = list(dict.fromkeys(k for j in found for k in unit_of(schedule, j)))
-    own = replace(
-        schedule,
-        steps=tuple(schedule.steps[k] for k in unit),
-        graphs=tuple(schedule.graphs[k] for k in unit),
-        scan="systematic",
-        units=(),
-        weights=(),
-    )
+    own = replace(schedule.only(unit), scan="systematic", units=(), weights=())
     return load(write_numpy(own), functions_of(own))

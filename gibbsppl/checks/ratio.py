@@ -24,7 +24,7 @@ from gibbsppl.backends.program import Program
 from gibbsppl.checks.calls import calls_of, draws_each_once, gap_of_calls, of_statement
 from gibbsppl.checks.integrals import gap_of_integrals
 from gibbsppl.checks.interweaving import gap_of_interwoven
-from gibbsppl.checks.joint import gap_of_joint
+from gibbsppl.checks.joint import gap_of_joint, gap_of_pencil
 from gibbsppl.checks.perturb import Which, free_elements, perturbed
 from gibbsppl.checks.steps import log_terms_of
 from gibbsppl.checks.table import table, verdict
@@ -35,6 +35,7 @@ from gibbsppl.expressions import INDICATORS, Expr, mentions
 from gibbsppl.graph import Factor, Graph, Statement
 from gibbsppl.initial import initial_state
 from gibbsppl.runtime.joint import joint_in
+from gibbsppl.runtime.pencils import pencil_in
 from gibbsppl.schedule.interwoven import taken_apart
 from gibbsppl.schedule.steps import ExactDraw, JointDraw, Schedule, Step
 
@@ -159,9 +160,9 @@ def _after_sweeps(
 
 def _kept_up(step: str, state: Values, anew: Values) -> Row:
     """How far what a scan keeps up to date is from what it should be."""
-    gap = max(float(np.abs(state[name] - value).max(initial=0.0)) for name, value in anew.items())
-    size = max(float(np.abs(value).max(initial=1.0)) for value in anew.values())
-    return Row(f"{step} keeps", "sums", "-", gap, RELATIVE_TOLERANCE * size)
+    gap = np.max([np.abs(state[name] - value).max(initial=0.0) for name, value in anew.items()])
+    size = np.max([np.abs(value).max(initial=1.0) for value in anew.values()])
+    return Row(f"{step} keeps", "sums", "-", float(gap), RELATIVE_TOLERANCE * float(size))
 
 
 def ratio_check(  # noqa: PLR0913  (settings, all named at the call)
@@ -219,18 +220,24 @@ class _Check:
         ]
         found += self._by_colour(rng, step)
         if isinstance(step, JointDraw):
-            found.append(self._about_the_mean(rng, step))
+            found += self._about_the_mean(rng, step)
         discrepancy, tolerance = max(found, key=_badness)
         name, family = step.name, step.family.name if step.family else "-"
         return Row(name, step.kind, family, discrepancy, tolerance)
 
-    def _about_the_mean(self, rng: np.random.Generator, step: JointDraw) -> tuple[float, float]:
-        """The comparison on both sides of the mean of a joint draw."""
+    def _about_the_mean(
+        self, rng: np.random.Generator, step: JointDraw
+    ) -> list[tuple[float, float]]:
+        """The comparisons of a joint draw on both sides of its mean."""
         given = self.program.given_rest[step.name](self._state(), self.constants)
         joint = joint_in(self.constants, step.variables)
         terms = partial(self._joint_terms, step)
-        gap, size = gap_of_joint(rng, step, joint, given, self.values, self.graph.sizes, terms)
-        return gap, RELATIVE_TOLERANCE * size
+        found = [gap_of_joint(rng, step, joint, given, self.values, self.graph.sizes, terms)]
+        if step.name in self.program.scaled:
+            pencil = pencil_in(self.constants, step.variables)
+            scaled = self.program.scaled[step.name](self._state(), self.constants)
+            found.append(gap_of_pencil(rng, pencil, scaled, self.values, terms))
+        return [(gap, RELATIVE_TOLERANCE * size) for gap, size in found]
 
     def _by_colour(self, rng: np.random.Generator, step: Step) -> list[tuple[float, float]]:
         """The comparisons of a step that is drawn colour by colour: all of one call changed."""
@@ -377,5 +384,7 @@ def _row_badness(row: Row) -> float:
 
 
 def _badness(found: tuple[float, float]) -> float:
+    """How far beyond its tolerance a discrepancy is: infinitely far if one of them is no number."""
     discrepancy, tolerance = found
-    return discrepancy / tolerance if tolerance else (np.inf if discrepancy else 0.0)
+    ratio = discrepancy / tolerance if tolerance else (np.inf if discrepancy else 0.0)
+    return float(np.nan_to_num(ratio, nan=np.inf))

@@ -54,9 +54,19 @@ def jointly_told(step: JointDraw, notation: Notation) -> list[str]:
         "all terms are of degree one or two in the elements: their log density is quadratic",
         *wrapped(f"terms that tie two elements: {pairs}", WIDTH),
         f"family      {step.family.name}, for all of {', '.join(step.variables)} together",
-        f"precision   {step.layout}",
+        f"precision   {_precision(step, notation)}",
         "(gp.compile(model, blocks=False) derives each given the others)",
     ]
+
+
+def _precision(step: JointDraw, notation: Notation) -> str:
+    """How the precision matrix is factorised, or what it is made of, if that is done once."""
+    if step.pencil is None:
+        return step.layout
+    parts = (
+        "a fixed one" if s == 1 else f"{notation.text(s)} times one" for s in step.pencil.scales
+    )
+    return f"{step.layout}; matrices of data, diagonalised once: {' and '.join(parts)}"
 
 
 def new_variable_told(conditional: Any, notation: Notation) -> list[str]:

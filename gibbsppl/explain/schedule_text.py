@@ -168,10 +168,10 @@ def _rows(schedule: Schedule, notation: Notation) -> list[str]:
     short = [(name if len(name) <= LONG_NAME else "", *rest) for name, *rest in heads]
     widths = [max(map(len, column)) for column in zip(*short, strict=True)] if heads else []
     lines = []
-    held = None
+    held = ""
     for step, (name, *_), head in zip(schedule.steps, heads, short, strict=True):
-        if (holding := held_told(step, schedule, notation)) != held and holding:
-            lines += _folded(f"  {holding}:")
+        if (holding := held_told(step, schedule, notation)) != held:
+            lines += _folded(f"  {holding or 'with nothing held fixed'}:")
         held = holding
         lines += [] if head[0] else _folded("  " + name)
         cells = (cell.ljust(width) for cell, width in zip(head, widths, strict=True) if width)

@@ -31,8 +31,9 @@ def step_lines(source: str, step: str) -> list[str]:
     functions = {n.name: n for n in module.body if isinstance(n, ast.FunctionDef)}
     calls = _table(module, "GIVEN_REST")
     own = functions[calls[step]]
-    together = _table(module, "INTERWOVEN")
-    # (a scan is drawn by its loops, an auxiliary variable in a function of its own)
+    # (a scan is drawn by its loops, fixed matrices by what scales them, and what is interwoven in a
+    # function of its own)
+    together = _table(module, "SCALED") | _table(module, "INTERWOVEN")
     others = {f: f.replace("_given_rest", "_scan") for f in calls.values()}
     drawing = {f: loops if loops in functions else f for f, loops in others.items()}
     drawing |= {calls[name]: f for name, f in together.items()}

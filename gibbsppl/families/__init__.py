@@ -33,6 +33,7 @@ from gibbsppl.families.discrete import (
 )
 from gibbsppl.families.generalized import (
     BETA_PRIME,
+    FISHER_SNEDECOR,
     GENERALIZED_INVERSE_GAUSSIAN,
     INVERSE_GAUSSIAN,
     MODIFIED_HALF_NORMAL,
@@ -49,6 +50,7 @@ from gibbsppl.families.multivariate import (
     HUANG_WAND,
     INVERSE_WISHART,
     MULTINOMIAL,
+    MV_STUDENT_T,
     MVNORMAL,
     WISHART,
 )
@@ -114,6 +116,7 @@ FAMILIES: Mapping[str, Family] = {
         CHI,
         NAKAGAMI,
         GENERALIZED_GAMMA,
+        FISHER_SNEDECOR,
         LOMAX,
         BURR_XII,
         GOMPERTZ,
@@ -137,6 +140,7 @@ FAMILIES: Mapping[str, Family] = {
         DIRICHLET,
         MULTINOMIAL,
         MVNORMAL,
+        MV_STUDENT_T,
         WISHART,
         INVERSE_WISHART,
         HUANG_WAND,

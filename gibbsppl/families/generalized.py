@@ -187,6 +187,39 @@ BETA_PRIME = Family(  # x / (1 + x) is Beta(a, b)
 )
 
 
+def _ratio_tails(x: Expr, nu_1: Expr, nu_2: Expr) -> tuple[Expr, Expr]:
+    """The logs of P(X <= x) and P(X > x), each from the share of one of the two in their sum."""
+    total = nu_1 * x + nu_2
+    below = LogBetaI(nu_1 / 2, nu_2 / 2, nu_1 * x / total)
+    above = LogBetaI(nu_2 / 2, nu_1 / 2, nu_2 / total)
+    return other_tail(below, above), other_tail(above, below)
+
+
+def _ratio_variance(nu_1: Expr, nu_2: Expr) -> Expr:
+    mean = finite_where(nu_2 - 2, nu_2, sp.S.One)
+    return finite_where(nu_2 - 4, 2 * mean**2 * (nu_1 + nu_2 - 2) / nu_1)
+
+
+FISHER_SNEDECOR = Family(  # the F distribution: nu_1 / nu_2 x is BetaPrime(nu_1 / 2, nu_2 / 2)
+    name="FisherSnedecor",
+    parameters={"nu_1": Parameter(POSITIVE), "nu_2": Parameter(POSITIVE)},
+    support=lambda event, **_: POSITIVE,
+    log_density=lambda x, event, nu_1, nu_2: (
+        loggamma((nu_1 + nu_2) / 2)
+        - loggamma(nu_1 / 2)
+        - loggamma(nu_2 / 2)
+        + nu_1 / 2 * (log(nu_1) - log(nu_2))
+        + (nu_1 / 2 - 1) * log(x)
+        - (nu_1 + nu_2) / 2 * log(1 + nu_1 * x / nu_2)
+    ),
+    simulate="simulate_fisher_snedecor",
+    mean=lambda event, nu_1, nu_2: finite_where(nu_2 - 2, nu_2),
+    variance=lambda event, nu_1, nu_2: _ratio_variance(nu_1, nu_2),
+    log_cdf=lambda x, nu_1, nu_2: _ratio_tails(x, nu_1, nu_2)[0],
+    log_sf=lambda x, nu_1, nu_2: _ratio_tails(x, nu_1, nu_2)[1],
+)
+
+
 def _log_cosh(z: Expr) -> Expr:
     return Softplus(2 * z) - z - log(2)
 

@@ -126,6 +126,39 @@ MVNORMAL = Family(
 )
 
 
+def _student_constants(nu: Expr, k: Dim) -> Expr:
+    size = Over(sp.S.One, k)
+    return loggamma((nu + size) / 2) - loggamma(nu / 2) - size * log(pi * nu) / 2
+
+
+# MvNormal(mu, tau=w tau) where w is Gamma(nu / 2, nu / 2), integrated out.
+MV_STUDENT_T = Family(
+    name="MvStudentT",
+    parameters={
+        "nu": Parameter(POSITIVE),
+        "mu": Parameter(REAL, event=1),
+        "tau": Parameter(SPD, event=2),
+    },
+    spellings={
+        ("nu", "mu", "tau"): lambda nu, mu, tau, event: {"nu": nu, "mu": mu, "tau": tau},
+        ("nu", "mu", "scale"): lambda nu, mu, scale, event: {
+            "nu": nu,
+            "mu": mu,
+            "tau": inverse(scale, event[0]),
+        },
+    },
+    spelled={"scale": Parameter(SPD, event=2)},
+    support=lambda event, **_: VECTOR,
+    log_density=lambda x, event, nu, mu, tau: (
+        _student_constants(nu, event[0])
+        + log_det(tau, event[0]) / 2
+        - (nu + Over(sp.S.One, event[0])) / 2 * log(1 + _quadratic(x - mu, tau, event[0]) / nu)
+    ),
+    simulate="simulate_mv_student_t",
+    event=1,
+)
+
+
 def _log_multivariate_gamma(half_nu: Expr, k: Dim) -> Expr:
     """``log(pi) p (p - 1) / 4 + sum of loggamma(nu / 2 - j / 2)`` over the positions j < p."""
     return Over(loggamma(half_nu - k / 2) + log(pi) * k / 2, k)

@@ -23,6 +23,7 @@ from gibbsppl.language.data import Data, Index
 from gibbsppl.language.functions import (
     Phi,
     abs,  # noqa: A004  (the language's name)
+    centred,
     cumprod,
     cumsum,
     equals,
@@ -66,6 +67,7 @@ __all__ = [
     "Potential",
     "Tensor",
     "abs",
+    "centred",
     "cumprod",
     "cumsum",
     "equals",

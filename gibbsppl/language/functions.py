@@ -11,9 +11,10 @@ from typing import Any
 
 import sympy as sp
 
+from gibbsppl.errors import ModelError
 from gibbsppl.expressions import AtMost, Equals, Expit, Maximum, Minimum, Where
 from gibbsppl.expressions import Phi as StandardNormalCdf
-from gibbsppl.language.tensors import Tensor, as_tensor, combined
+from gibbsppl.language.tensors import Tensor, as_tensor, combined, model_of
 
 
 def exp(x: Any) -> Tensor:
@@ -108,6 +109,25 @@ def stick_breaking(v: Any, dim: str, into: str | None = None) -> Tensor:
     then the weights sum to one. Without it they do so only where the last ``v`` is 1.
     """
     return as_tensor(v).stick_breaking(dim, into)
+
+
+def centred(x: Any, dim: str, by: Any = None) -> Tensor:
+    """``x`` less its mean along a dimension: what is left sums to zero.
+
+    With ``by``, an index along that dimension, less the mean of those that point where it does:
+    each group sums to zero.
+    """
+    tensor = as_tensor(x)
+    total = tensor.sum(dim)
+    if by is None:
+        return tensor - total / model_of(tensor).size(dim)
+    if not isinstance(by, Tensor) or by.of is None or by.dims != (dim,):
+        raise ModelError(
+            f"centred({tensor.expr}): by={by}; expected an index along {dim!r}: declare "
+            f'gp.Index("group", [...], of="groups", dims="{dim}").'
+        )
+    alike = combined(lambda group: Equals(group, by.of), by)
+    return tensor - ((tensor * alike).sum(dim) / alike.sum(dim))[by]
 
 
 min = minimum  # noqa: A001  (the language's name)

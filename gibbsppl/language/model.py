@@ -19,7 +19,7 @@ from typing import Any, Self
 import numpy as np
 
 from gibbsppl.errors import ModelError
-from gibbsppl.expressions import Dim, dims_of, root_of
+from gibbsppl.expressions import Dim, root_of
 from gibbsppl.graph import Constant, Deterministic, Graph, Potential, Statement, Variable
 from gibbsppl.language.completeness import check_complete
 from gibbsppl.language.cycles import check_cycles
@@ -201,7 +201,10 @@ class Model:
         """The primed dimensions in use, by the declaration of the unprimed ones."""
         used = {d for v in self.declared.variables.values() for d in v.dims}
         used |= {d for s in self.declared.statements for d in s.event}
-        used |= {d for e in self.declared.deterministics for d in dims_of(e.value)}
+        said = [e for s in self.declared.statements for _, e in s.arguments]
+        said += [p.log_density for p in self.declared.potentials]
+        said += [d.value for d in self.declared.deterministics]
+        used |= {Dim(root_of(d)) for e in said for d in e.atoms(Dim)}
         return self.in_order(d for d in used if "'" in d.name)
 
 

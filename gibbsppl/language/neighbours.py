@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -76,12 +77,19 @@ def _from_pairs(name: str, pairs: Any, size: int) -> list[Pair]:
 
 
 def _from_lists(name: str, lists: Sequence[Any], size: int) -> list[Pair]:
+    try:
+        told = [(a, b) for a, own in enumerate(lists) for b in own]
+    except TypeError as error:
+        raise ModelError(
+            f"{name}: found neighbours that are no lists ({error}); expected for each position the "
+            "positions of its neighbours, such as [[1], [0, 2], [1]]."
+        ) from error
     if len(lists) != size:
         raise ModelError(
             f"{name}: found the neighbours of {len(lists)} sites; expected a list for each of the "
             f"{size} positions, empty where there is none."
         )
-    found = [_checked(name, (a, b), size) for a, own in enumerate(lists) for b in own]
+    found = [_checked(name, pair, size) for pair in told]
     (pair, count), *_ = Counter(found).most_common(1) or [((0, 0), 0)]
     if count > 1:
         raise ModelError(
@@ -106,11 +114,12 @@ def _lists_of(name: str, matrix: Any, size: int) -> list[list[int]]:
         )
     rows, columns = matrix.nonzero() if hasattr(matrix, "nonzero") else np.nonzero(matrix)
     entries = matrix.tocsr()[rows, columns] if hasattr(matrix, "tocsr") else np.asarray(matrix)
-    values = np.unique(np.asarray(entries, dtype=float))
-    if not np.isin(values, (0, 1)).all():
+    values = np.unique(np.asarray(entries))
+    wrong = values[~np.isin(values, (0, 1))]
+    if wrong.size:
         raise ModelError(
-            f"{name}: found {values[~np.isin(values, (0, 1))][0]:g} in the matrix; expected 1 for "
-            "neighbours and 0 else: weights of pairs are data along the pairs."
+            f"{name}: found {wrong[0]} in the matrix; expected 1 for neighbours and 0 else: "
+            "weights of pairs are data along the pairs."
         )
     found: list[list[int]] = [[] for _ in range(size)]
     for a, b in zip(rows.tolist(), columns.tolist(), strict=True):
@@ -121,7 +130,8 @@ def _lists_of(name: str, matrix: Any, size: int) -> list[list[int]]:
 def _checked(name: str, pair: tuple[Any, Any], size: int) -> Pair:
     """A pair of different positions."""
     for position in pair:
-        if isinstance(position, bool) or int(position) != position or not 0 <= position < size:
+        is_number = isinstance(position, Real) and not isinstance(position, bool)
+        if not is_number or not 0 <= position < size or int(position) != position:
             raise ModelError(
                 f"{name}: found {position!r} in the pair {pair}; expected whole numbers from 0 to "
                 f"{size - 1}: count from 0."

@@ -172,7 +172,7 @@ class Tensor:
         axis = self._axis(dim, "read at a position")
         if isinstance(index, Tensor):
             return _gathered(self, axis, index)
-        model = _model_of(self)
+        model = model_of(self)
         position = position_of(index, model.size(axis), dim, str(self.expr))
         return Tensor(substitute(self.expr, {axis: sp.Integer(position)}), self.model, self.of)
 
@@ -216,7 +216,7 @@ class Tensor:
             _check_not_fixed(self)
             left = Times(Where(Below(copy, axis), 1 - moved, sp.S.One), copy)
             return Tensor(self.expr * left, self.model)
-        (pieces,) = _model_of(self).dims(into, str(self.expr))
+        (pieces,) = model_of(self).dims(into, str(self.expr))
         _check_pieces(self, axis, pieces)
         broken = Where(Equals(copy, pieces), moved, sp.S.One)
         return Tensor(Times(Where(Below(copy, pieces), 1 - moved, broken), copy), self.model)
@@ -353,7 +353,7 @@ def _gathered(tensor: Tensor, axis: Dim, index: Tensor) -> Tensor:
 
 def _check_not_fixed(tensor: Tensor) -> None:
     """No share of the stick is a known number: after a share of 1, nothing is left to break."""
-    fixed = {str(c.target.array) for c in _model_of(tensor).declared.constants}
+    fixed = {str(c.target.array) for c in model_of(tensor).declared.constants}
     if found := sorted(fixed & {str(leaf.array) for leaf in tensor.expr.atoms(Leaf)}):
         raise ModelError(
             f"{tensor.expr}: broken, but {', '.join(found)} has regions that are known numbers; "
@@ -363,7 +363,7 @@ def _check_not_fixed(tensor: Tensor) -> None:
 
 def _check_pieces(tensor: Tensor, axis: Dim, pieces: Dim) -> None:
     """One more weight than there are breaks."""
-    model = _model_of(tensor)
+    model = model_of(tensor)
     if model.size(pieces) != model.size(axis) + 1 or pieces.name in tensor.dims:
         raise ModelError(
             f"{tensor.expr}: broken along {axis.name!r} (size {model.size(axis)}) into "
@@ -372,7 +372,8 @@ def _check_pieces(tensor: Tensor, axis: Dim, pieces: Dim) -> None:
         )
 
 
-def _model_of(tensor: Tensor) -> Model:
+def model_of(tensor: Tensor) -> Model:
+    """The model that a tensor with dimensions belongs to."""
     assert tensor.model is not None
     return tensor.model
 

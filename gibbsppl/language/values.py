@@ -31,7 +31,7 @@ def read_values(name: str, values: Any, missing: Any = None) -> Observed:
             f"{name}: found a sparse matrix; sparse data are not read yet: pass .toarray(), or the "
             "stored entries as a long table with gp.Index for rows and columns."
         )
-    array, known = _with_mask(values)
+    array, known = entries_and_known(values)
     if array.dtype.kind not in "biuf":
         raise ModelError(
             f"{name}: found values of type {array.dtype}; expected real numbers in a rectangular "
@@ -50,7 +50,7 @@ def read_values(name: str, values: Any, missing: Any = None) -> Observed:
     return Observed(numbers, known)
 
 
-def _with_mask(values: Any) -> tuple[np.ndarray, np.ndarray]:
+def entries_and_known(values: Any) -> tuple[np.ndarray, np.ndarray]:
     """The entries as an array, and which are not masked."""
     if isinstance(values, np.ma.MaskedArray):
         return np.asarray(values.data), ~np.ma.getmaskarray(values)

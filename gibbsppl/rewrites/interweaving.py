@@ -41,6 +41,9 @@ from gibbsppl.rewrites.search import CLOSED, CONCAVE, FALLBACK, Rewritten, quali
 # much for nothing. Where each element of a group is read more often than this, nothing is
 # interwoven unless it is asked for (docs/rewrites.md has the measurements).
 MOST_READ = 4
+# One scale of so few elements is hardly known, whatever the data say of each: it may be near 0,
+# where a group and its scale hold one another fast.
+FEW = 10
 # The elements of a group for each element of a scale, or a location, that they share.
 LEAST_SHARED = 2
 
@@ -113,15 +116,18 @@ def _of_group(
 
 
 def _is_worth(graph: Graph, group: Statement, variable: Statement) -> bool:
-    """Whether elements of a group share a location or scale, and are seldom read by other factors.
+    """Whether elements of a group share a location or scale, and are few or seldom read by others.
 
-    (What has no location, a Gamma with its rate, gains nothing where it was measured.)
+    (What has no location, a Gamma with its rate, gains nothing where it was measured; nor have few
+    elements with a scale of each, as in a horseshoe.)
     """
     row, size = group.family.location_scale, count_of(graph, group)
     shared = size >= LEAST_SHARED * count_of(graph, variable)
     readers = (f for f in graph.factors_of(group.target.array) if f.name != group.name)
     read = sum(_times_read(graph, f, group.target.array.name) for f in readers)
-    return row is not None and row.location is not None and shared and read <= MOST_READ * size
+    few = size <= FEW and not dims_of(location_and_scale(group)[1])
+    seldom = read <= MOST_READ * size
+    return row is not None and row.location is not None and shared and (few or seldom)
 
 
 def _times_read(graph: Graph, factor: Factor, name: str) -> int:

@@ -18,14 +18,15 @@ import sympy as sp
 from sympy import Add
 
 from gibbsppl.concavity import known_bounds
-from gibbsppl.evaluation import evaluate
+from gibbsppl.evaluation import evaluate, is_positive_definite
 from gibbsppl.expressions import Array, Dim, Expr, Leaf, Over, leaves_of, renamed_apart
 from gibbsppl.gates import binary_arrays, is_gate, opened
 from gibbsppl.graph import Factor, Graph, Range, Variable, fresh
 from gibbsppl.identities import simplified
 from gibbsppl.logs import expand_logs
+from gibbsppl.rewrites.definite import forms_named
 from gibbsppl.rewrites.terms import Term, terms_in
-from gibbsppl.signs import sign_of
+from gibbsppl.signs import NONNEGATIVE, Sign, sign_of
 from gibbsppl.supports import Support
 
 
@@ -50,7 +51,19 @@ class Facts:
 
     def is_positive(self, expr: Expr) -> bool:
         """Whether an expression is known to be above zero."""
-        return sign_of(expr, known_bounds(self.graph, self.data)) == "positive"
+        return self._sign(expr) == "positive"
+
+    def _sign(self, expr: Expr) -> Sign:
+        named = forms_named(sp.sympify(expr), self._is_definite)
+        return sign_of(named, known_bounds(self.graph, self.data))
+
+    def _is_definite(self, leaf: Leaf) -> bool:
+        """Whether the elements of an array are positive definite matrices along its last axes."""
+        name = leaf.array.name
+        if name in self.data and self.is_data(leaf):
+            return bool(np.all(is_positive_definite(np.asarray(self.data[name], dtype=float))))
+        supports = [s.support for s in self.graph.statements if s.target.array.name == name]
+        return bool(supports) and all(s.kind == "spd" for s in supports)
 
     def is_positive_where(self, expr: Expr, where: Expr, over: tuple[Range, ...]) -> bool:
         """Whether an expression is above zero wherever another one, if it is data, is not zero.
@@ -80,8 +93,7 @@ class Facts:
 
     def is_nonnegative(self, expr: Expr) -> bool:
         """Whether an expression is known to be zero or more."""
-        sign = sign_of(expr, known_bounds(self.graph, self.data))
-        return sign in ("zero", "positive", "nonnegative")
+        return self._sign(expr) in NONNEGATIVE
 
     def is_probability(self, expr: Expr) -> bool:
         """Whether an expression is known to be between 0 and 1."""

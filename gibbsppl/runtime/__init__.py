@@ -88,6 +88,7 @@ from gibbsppl.runtime.moves import (
 from gibbsppl.runtime.multinomials import Rows, SumOfRows, multinomial
 from gibbsppl.runtime.over_relaxed import over_relaxed_mvnormal, over_relaxed_normal
 from gibbsppl.runtime.own import own_move
+from gibbsppl.runtime.pencils import Pencil
 from gibbsppl.runtime.places import (
     chart_colours,
     element_positions,
@@ -122,6 +123,7 @@ from gibbsppl.runtime.simulation import (
     simulate_dirichlet,
     simulate_discrete_uniform,
     simulate_exponential,
+    simulate_fisher_snedecor,
     simulate_flat,
     simulate_frechet,
     simulate_gamma,
@@ -147,6 +149,7 @@ from gibbsppl.runtime.simulation import (
     simulate_maxwell,
     simulate_modified_half_normal,
     simulate_multinomial,
+    simulate_mv_student_t,
     simulate_mvnormal,
     simulate_nakagami,
     simulate_negative_binomial,
@@ -207,6 +210,7 @@ __all__ = [
     "Joint",
     "KnownLogOdds",
     "LogWeights",
+    "Pencil",
     "Rows",
     "SumOfRows",
     "Table",
@@ -309,6 +313,7 @@ __all__ = [
     "simulate_dirichlet",
     "simulate_discrete_uniform",
     "simulate_exponential",
+    "simulate_fisher_snedecor",
     "simulate_flat",
     "simulate_frechet",
     "simulate_gamma",
@@ -334,6 +339,7 @@ __all__ = [
     "simulate_maxwell",
     "simulate_modified_half_normal",
     "simulate_multinomial",
+    "simulate_mv_student_t",
     "simulate_mvnormal",
     "simulate_nakagami",
     "simulate_negative_binomial",

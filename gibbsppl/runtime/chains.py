@@ -122,7 +122,7 @@ class _Chain:
         return f"{self.name}{[*at[: self.axis], t, *at[self.axis :]]}"
 
     def filtered(self) -> tuple[Filter, Floats]:
-        """The filter, and whether it is of logs: products where these lose nothing."""
+        """The filter, of products where these lose nothing, and what it makes of the labels."""
         fast = products(self.logs)
         found = None if fast is None else fast.filtered()
         if fast is not None and found is not None:

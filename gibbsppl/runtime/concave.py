@@ -10,6 +10,7 @@ for: around the mode, as far from one another as the density is wide.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -275,11 +276,7 @@ def log_concave_part(
     upper: Any = np.inf,
 ) -> NDArray[np.float64]:
     """The array with draws of the elements at an index; ``log_density`` maps the whole array."""
-    bounds = [np.broadcast_to(b, x.shape)[at] for b in (lower, upper)]
-    of_part = at_index(x, at, lambda whole: np.asarray(log_density(whole))[at])
-    x = x.copy()
-    x[at] = log_concave(rng, of_part, x[at], *bounds)
-    return x
+    return log_concave_colours(rng, x, log_density, (at,), lower, upper)
 
 
 def log_concave_elements(
@@ -291,11 +288,8 @@ def log_concave_elements(
     upper: Any = np.inf,
 ) -> NDArray[np.float64]:
     """The array with one element drawn after the other; ``log_density`` maps it to one number."""
-    x = x.copy()
-    bounds = [np.broadcast_to(b, x.shape) for b in (lower, upper)]
-    for at in positions:
-        x[at] = log_concave(rng, at_index(x, at, log_density), x[at], *(b[at] for b in bounds))
-    return x
+    density_at = partial(at_index, log_density=log_density)
+    return _drawn_in_turn(rng, x, density_at, positions, lower, upper)
 
 
 def log_concave_colours(
@@ -307,8 +301,21 @@ def log_concave_colours(
     upper: Any = np.inf,
 ) -> NDArray[np.float64]:
     """The array with the elements of one colour drawn after the other."""
+    density_at = partial(of_those, log_density=log_density)
+    return _drawn_in_turn(rng, x, density_at, colours, lower, upper)
+
+
+def _drawn_in_turn(
+    rng: np.random.Generator,
+    x: NDArray[np.float64],
+    density_at: Callable[[NDArray[Any], Any], LogDensity],
+    indices: Iterable[Any],
+    lower: Any,
+    upper: Any,
+) -> NDArray[np.float64]:
+    """Draws at one index after the other, each given what the ones before have changed."""
     x = x.copy()
     bounds = [np.broadcast_to(b, x.shape) for b in (lower, upper)]
-    for at in colours:
-        x[at] = log_concave(rng, of_those(x, at, log_density), x[at], *(b[at] for b in bounds))
+    for at in indices:
+        x[at] = log_concave(rng, density_at(x, at), x[at], *(b[at] for b in bounds))
     return x

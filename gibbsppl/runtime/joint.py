@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from gibbsppl.runtime.draws import Generator
 from gibbsppl.runtime.factors import factor_of, storage_of
-from gibbsppl.runtime.layouts import DENSE, Ints, Layout, layout_of
+from gibbsppl.runtime.layouts import DENSE, Ints, Layout, in_blocks, layout_of
 from gibbsppl.runtime.places import Bounds, missing_positions
 
 Floats = NDArray[np.float64]
@@ -82,6 +82,11 @@ class Pattern:
         starts = np.cumsum([0, *(int(f.sum()) for f in arrays.values())])
         return cls(starts, first, second, (first >= 0) & (second >= 0), ends)
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether each coefficient ties two elements that are both drawn."""
+        return bool(self.inner.all())
+
     def pairs(self, start: int) -> Iterator[tuple[int, int, tuple[int, ...]]]:
         """Where the coefficients of each pair are in a vector from a start on, and their shape."""
         for *_, flat, _, shape in self.ends:
@@ -89,16 +94,26 @@ class Pattern:
             start += flat.size
 
     def layout(self, dense: int = DENSE) -> Layout:
-        """How the precision matrix is factorised."""
+        """How the precision matrix is factorised with the least work."""
         owners = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
         return layout_of(owners, self.first[self.inner], self.second[self.inner], dense=dense)
+
+
+    def blocks(self) -> Layout:
+        """The layout in blocks, as a pencil has it."""
+        return in_blocks(int(self.starts[-1]), self.first[self.inner], self.second[self.inner])
 
 
 class Joint:
     """Where the coefficients of a quadratic log density go; made once, drawn from many times."""
 
     def __init__(
-        self, arrays: Mapping[str, NDArray[np.bool_]], pairs: Sequence[Pair], dense: int = DENSE
+        self,
+        arrays: Mapping[str, NDArray[np.bool_]],
+        pairs: Sequence[Pair],
+        dense: int = DENSE,
+        *,
+        in_blocks: bool = False,
     ) -> None:
         self.arrays = tuple(arrays)
         self.drawn = dict(arrays)
@@ -115,17 +130,17 @@ class Joint:
         # Where the coefficients of each pair are, after those of the squares; and their shape.
         self.pairs = list(pattern.pairs(self.size))
         self.beside = [b for n, e in enumerate(pattern.ends) for b in _beside(n, pairs[n], *e[:4])]
-        self.layout = pattern.layout(dense)
+        self.layout = pattern.blocks() if in_blocks else pattern.layout(dense)
         self.border = len(self.layout.border)
         self.order = np.concatenate([self.layout.inside, self.layout.border])
+        self.rank = np.argsort(self.order)
         self.in_order = bool((np.diff(self.order) > 0).all())
         self._fill(pattern)
 
     def _fill(self, pattern: Pattern) -> None:
         """Find where each entry goes: into what is inside, beside the border, or in its corner."""
         first, second = pattern.first[pattern.inner], pattern.second[pattern.inner]
-        rank = np.empty(self.size, dtype=np.intp)
-        rank[self.order] = np.arange(self.size)
+        rank = self.rank
         count = self.size - self.border
         # The diagonal first, then the pairs; an element paired with itself is on the diagonal.
         i = np.concatenate([rank, rank[first]])
@@ -149,19 +164,22 @@ class Joint:
         self.sources = every[found]
         self.stored = start + self.border**2
 
+    def flat(self, values: Mapping[str, Any], into: Floats | None = None) -> Floats:
+        """What each array says of its elements, those that are drawn, one after the other."""
+        found = np.empty(self.size) if into is None else into
+        for name, shape, free, start, stop in self.places:
+            if free is None:
+                found[start:stop].reshape(shape)[...] = values[name]
+            else:
+                found[start:stop] = np.broadcast_to(values[name], shape).ravel()[free]
+        return found
+
     def assembled(self, state: State, given: Given) -> tuple[Floats, Floats]:
         """The linear coefficients, and the stored entries of the precision, of what is drawn."""
         own, pairs = given
-        linear = np.empty(self.size)
+        linear = self.flat({name: one for name, (one, _) in own.items()})
         coefficients = np.empty(self.pairs[-1][1] if self.pairs else self.size)
-        for name, shape, free, start, stop in self.places:
-            one, two = own[name]
-            if free is None:
-                linear[start:stop].reshape(shape)[...] = one
-                coefficients[start:stop].reshape(shape)[...] = two
-            else:
-                linear[start:stop] = np.broadcast_to(one, shape).ravel()[free]
-                coefficients[start:stop] = np.broadcast_to(two, shape).ravel()[free]
+        self.flat({name: two for name, (_, two) in own.items()}, coefficients)
         for (start, stop, shape), value in zip(self.pairs, pairs, strict=True):
             coefficients[start:stop].reshape(shape)[...] = value
         for number, at, row, name, read in self.beside:
@@ -176,19 +194,19 @@ class Joint:
         z = rng.standard_normal(self.size)
         if self.in_order and not self.border:
             factor = self.storage.factor(filled)
-            return self._placed(state, factor.solve((linear + factor.noise(z))[:, None])[:, 0])
-        return self._placed(state, self._solved(filled, linear[:, None], z)[:, 0])
+            return self.placed(state, factor.solve((linear + factor.noise(z))[:, None])[:, 0])
+        return self.placed(state, self._solved(filled, linear[:, None], z)[:, 0])
 
     def mean(self, state: State, given: Given) -> dict[str, Any]:
         """The arrays with the means of what is drawn in place."""
         linear, filled = self.assembled(state, given)
-        return self._placed(state, self._solved(filled, linear[:, None])[:, 0])
+        return self.placed(state, self._solved(filled, linear[:, None])[:, 0])
 
     def sd(self, state: State, given: Given) -> dict[str, Any]:
         """The arrays with the standard deviations of what is drawn in place, and 0 elsewhere."""
         _, filled = self.assembled(state, given)
         variances = np.diagonal(self._solved(filled, np.eye(self.size)))
-        return self._placed({n: np.zeros(s) for n, s in self.shapes.items()}, np.sqrt(variances))
+        return self.placed({n: np.zeros(s) for n, s in self.shapes.items()}, np.sqrt(variances))
 
     def _solved(self, filled: Floats, right: Floats, z: Floats | None = None) -> Floats:
         """``Q^-1 right`` for columns of right sides, and a draw's noise: the inside comes first."""
@@ -218,7 +236,8 @@ class Joint:
         found[self.order[:count]] = inner
         return found
 
-    def _placed(self, state: State, x: Floats) -> dict[str, Any]:
+    def placed(self, state: State, x: Floats) -> dict[str, Any]:
+        """The arrays with some values in place of what is drawn."""
         found: dict[str, Any] = {}
         for name, shape, free, start, stop in self.places:
             if free is None:

@@ -60,6 +60,16 @@ class Layout:
         return self.entries <= MOST_ENTRIES and self.work <= MOST_WORK
 
     @property
+    def is_regular(self) -> bool:
+        """Whether it is blocks of one size, and nothing else."""
+        return self.kind == "blocks" and len(self.groups) == 1 and not len(self.border)
+
+    @property
+    def products(self) -> float:
+        """The multiplications of a draw, where blocks of one size are diagonalised once."""
+        return 2 * self.entries
+
+    @property
     def told(self) -> str:
         """The layout in words."""
         size = len(self.inside)
@@ -85,15 +95,29 @@ def layout_of(
     """
     owner = np.asarray(owners)
     n = len(owner)
-    apart = first != second
     if n <= dense:
         return _dense(np.arange(n), np.zeros(0, dtype=np.intp))
-    graphs = [_Inside.of(is_border, first[apart], second[apart]) for is_border in _borders(owner)]
+    edges = _edges(n, first, second)
+    graphs = [_Inside.of(is_border, *edges) for is_border in _borders(owner)]
     best = min((g.in_blocks() for g in graphs), key=lambda layout: layout.work)
     for graph in graphs:
         for other in graph.others(best.work):
             best = min(best, other, key=lambda layout: layout.work)
     return best
+
+
+def in_blocks(count: int, first: Ints, second: Ints) -> Layout:
+    """The layout in blocks, whatever the work, of ``count`` elements without a border."""
+    return _Inside.of(np.zeros(count, dtype=bool), *_edges(count, first, second)).in_blocks()
+
+
+def _edges(n: int, first: Ints, second: Ints) -> tuple[Ints, Ints]:
+    """Each two elements that are tied, once."""
+    keys = np.sort(np.minimum(first, second) * n + np.maximum(first, second), kind="stable")
+    keys = keys[np.diff(keys, prepend=-1) > 0]  # (np.unique takes many times as long)
+    low, high = keys // n, keys % n
+    apart = low != high
+    return low[apart], high[apart]
 
 
 def _borders(owner: Ints) -> Iterator[NDArray[np.bool_]]:
@@ -131,10 +155,13 @@ class _Inside:
         return _in_blocks(self.inner, self.border, self.a, self.b)
 
     def others(self, most: float) -> Iterator[Layout]:
-        """A band and a sparse matrix, where these may take less work than ``most``."""
-        if not self.a.size:
-            return
+        """A band and a sparse matrix, where these may take less work than ``most``.
+
+        (Not where nothing is tied, or all to all.)
+        """
         n = len(self.inner)
+        if len(self.a) in (0, n * (n - 1) // 2):
+            return
         natural = int(np.abs(self.b - self.a).max())
         # (a band is at least half as wide as an element has neighbours)
         neighbours = int(np.bincount(np.concatenate([self.a, self.b]), minlength=n).max())
@@ -142,7 +169,8 @@ class _Inside:
             banded = self._banded(natural)
             if banded.width < n - 1:  # (else it is dense)
                 yield banded
-        yield _sparse(self.inner, self.border, len(self.a))
+        if _sparse(self.inner, self.border, len(self.a), 0).work < most:
+            yield _sparse(self.inner, self.border, len(self.a), _front(n, self.a, self.b))
 
     def _banded(self, natural: int) -> Layout:
         n = len(self.inner)
@@ -193,15 +221,48 @@ def _banded(inner: Ints, border: Ints, width: int) -> Layout:
     return Layout("band", border, (inner[None, :],), width, work, n * (width + 1) + (n + m) * m)
 
 
-def _sparse(inner: Ints, border: Ints, pairs: int) -> Layout:
+def _sparse(inner: Ints, border: Ints, pairs: int, front: int) -> Layout:
     """A sparse factor, whose size is that of nested dissection of a plane at least.
 
-    (A. George, 1973, "Nested dissection of a regular finite element mesh": n log n entries.)
+    (A. George, 1973, "Nested dissection of a regular finite element mesh": n log n entries.) What
+    is no plane, such as two large groupings that are crossed, ends in a dense matrix of the order
+    of its ``front``.
     """
     n, m = float(len(inner)), float(len(border))
-    entries = (pairs + n) * max(1.0, float(np.log2(n + 1)))
-    work = 10 * OVERHEAD + 20 * n**1.5 + 100 * entries + _border_work(n, m, 2 * entries)
+    entries = (pairs + n) * max(1.0, float(np.log2(n + 1))) + float(front) ** 2
+    work = 10 * OVERHEAD + max(20 * n**1.5, float(front) ** 3) + 100 * entries
+    work += _border_work(n, m, 2 * entries)
     return Layout("sparse", border, (inner[None, :],), 0, work, entries + (n + m) * m)
+
+
+def _front(n: int, a: Ints, b: Ints) -> int:
+    """The most elements that are tied at once to those before them, in the order of a band.
+
+    Leaves of trees are not counted, which any sparse factor takes first.
+    """
+    a, b = _without_leaves(n, a, b)
+    if not a.size:
+        return 0
+    order = _reordered(n, a, b)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(n)
+    low, high = np.minimum(rank[a], rank[b]), np.maximum(rank[a], rank[b])
+    start = np.full(n, n)
+    np.minimum.at(start, high, low)
+    tied = start < n
+    change = np.bincount(start[tied], minlength=n) - tied
+    return int(change.cumsum().max())
+
+
+def _without_leaves(n: int, a: Ints, b: Ints) -> tuple[Ints, Ints]:
+    """The edges without those to leaves, taken off as often as a balanced tree is deep."""
+    for _ in range(n.bit_length()):
+        leaf = np.bincount(np.concatenate([a, b]), minlength=n) == 1
+        kept = ~(leaf[a] | leaf[b])
+        if kept.all():
+            break
+        a, b = a[kept], b[kept]
+    return a, b
 
 
 def _components(n: int, a: Ints, b: Ints) -> Ints:

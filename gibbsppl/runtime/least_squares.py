@@ -25,7 +25,9 @@ def centred(
     ``residual(*arrays)`` is affine; ``adjoint`` sums an array like the residual onto each of the
     arrays. The centre is found by conjugate gradients on the normal equations (Hestenes and
     Stiefel 1952), run twice: the second pass works on the residual of the first. Any centre gives
-    the exact sum; a good one keeps its digits.
+    the exact sum; one near the values that arrays take keeps its digits. Where arrays are collinear
+    there are many, and those of fewest elements are fitted by themselves first: of a level and the
+    deviations of groups from it, the level then is what the data are far from zero by.
 
     >>> y = np.array([1e8, 1e8 + 2])
     >>> squares, centre, slope = centred(lambda m: y - m, lambda r: (-r.sum(),), (2,), ())
@@ -34,8 +36,8 @@ def centred(
     """
     full = _Flat(residual, adjoint, shape, shapes)
     x = np.zeros(full.size)
-    for _ in range(PASSES):
-        x = x + _step(full, full.residual(x))
+    for free in (*full.each(), *[np.ones(full.size)] * PASSES):
+        x = x + _step(full, full.residual(x), free)
     left = full.residual(x)
     pairs = zip(full.parted(x), full.parted(2 * full.adjoint(left)), strict=True)
     return (float(left @ left), *(number_or_array(p) for pair in pairs for p in pair))
@@ -66,6 +68,14 @@ class _Flat:
         parts = np.split(x, self.cuts[:-1])
         return [p.reshape(s) for p, s in zip(parts, self.shapes, strict=True)]
 
+    def each(self) -> list[Floats]:
+        """For each of several arrays, ones at its elements and zeros elsewhere, smallest first."""
+        sizes = np.diff(self.cuts, prepend=0)
+        if len(sizes) == 1:
+            return []
+        owner = np.repeat(np.arange(len(sizes)), sizes)
+        return [(owner == k).astype(float) for k in np.argsort(sizes, kind="stable")]
+
     def residual(self, x: Floats) -> Floats:
         """The residual at a point, flat."""
         value = np.asarray(self._residual(*self.parted(x)), dtype=np.float64)
@@ -78,11 +88,14 @@ class _Flat:
         return np.concatenate([np.reshape(p, -1) for p in full])
 
 
-def _step(full: _Flat, start: Floats) -> Floats:
-    """The step from a point to the least-squares point, given the residual there."""
+def _step(full: _Flat, start: Floats, free: Floats) -> Floats:
+    """The step from a point to the least-squares point, given the residual there.
+
+    Only elements that are ``free``, where it is one and not zero, move.
+    """
     origin = full.residual(np.zeros(full.size))
     x, r = np.zeros(full.size), -start
-    s = full.adjoint(r)
+    s = full.adjoint(r) * free
     p, norm = s.copy(), float(s @ s)
     target = norm * 1e-16
     for _ in range(min(ITERATIONS, 2 * full.size + 2)):
@@ -94,7 +107,7 @@ def _step(full: _Flat, start: Floats) -> Floats:
             break
         alpha = norm / length
         x, r = x + alpha * p, r - alpha * q
-        s = full.adjoint(r)
+        s = full.adjoint(r) * free
         before, norm = norm, float(s @ s)
         p = s + (norm / before) * p
     return x

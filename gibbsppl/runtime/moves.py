@@ -208,10 +208,9 @@ def slice_part(
     """A slice move of the elements at an index; ``log_density`` maps the whole array."""
     move = slice_integers if np.issubdtype(x.dtype, np.integer) else slice_batch
     bounds = [np.broadcast_to(b, x.shape)[at] for b in (lower, upper)]
-    of_part = at_index(x, at, lambda whole: np.asarray(log_density(whole))[at])
-    x = x.copy()
-    x[at] = move(rng, x[at], of_part, width, *bounds)
-    return x
+    new = x.copy()
+    new[at] = move(rng, x[at], of_those(x, at, log_density), width, *bounds)
+    return new
 
 
 def slice_elements(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gibbsppl.errors import RunError
-from gibbsppl.runtime.moves import LogDensity
+from gibbsppl.runtime.moves import LogDensity, at_index
 
 Kernel = Callable[[np.random.Generator, Any, LogDensity], Any]
 
@@ -27,18 +27,19 @@ def own_move(  # noqa: PLR0913, PLR0917  (as generated code calls it)
     """The array with the elements at an index moved by a function of the user's.
 
     The function gets these elements as an array of its own, and their log density as a function of
-    such an array: one number per element where they are independent, else one for all of them. What
-    it returns must have their shape, be finite, and be in the support: an error says what is not.
+    such an array: one number per element where they are independent, else one for all of them, and
+    -inf outside of the support. What it returns must have their shape, be finite, and be in the
+    support: an error says what is not.
     """
     x = np.array(x)
     own = np.array(x[at])
-    density = _of_part(x, at, log_density)
+    bounds = [np.broadcast_to(b, x.shape)[at] for b in (lower, upper)]
+    density = _of_part(x, at, log_density, *bounds)
     function = getattr(kernel, "__name__", type(kernel).__name__)
     called = f"{name}: {function}, the kernel given for it,"
     new = np.asarray(kernel(rng, own.copy()[()], density))
     _check(called, new, own)
     value = new.astype(x.dtype)
-    bounds = [np.broadcast_to(b, x.shape)[at] for b in (lower, upper)]
     with np.errstate(all="ignore"):
         outside = (value < bounds[0]) | (value > bounds[1])
         if outside.any():
@@ -57,14 +58,20 @@ def own_move(  # noqa: PLR0913, PLR0917  (as generated code calls it)
     return x[()]
 
 
-def _of_part(x: NDArray[Any], at: Any, log_density: LogDensity) -> LogDensity:
+def _of_part(
+    x: NDArray[Any], at: Any, log_density: LogDensity, lower: Any, upper: Any
+) -> LogDensity:
     """The log density of the elements at an index, whatever the rest of the array is."""
+    of_elements = at_index(x, at, log_density)
 
     def density(value: Any) -> Any:
-        whole = x.copy()
-        whole[at] = value
-        found = np.asarray(log_density(whole))
-        return (found[at] if found.shape == x.shape else found)[()]
+        outside = (value < lower) | (value > upper)
+        # (labels beyond their bounds would be read as positions of other arrays)
+        found = np.asarray(of_elements(np.where(outside, x[at], value)))
+        if found.shape == x.shape:
+            found = found[at]
+        nowhere = outside if found.shape == outside.shape else outside.any()
+        return np.where(nowhere, -np.inf, found)[()]
 
     return density
 

@@ -152,6 +152,13 @@ def simulate_beta_prime(rng: Generator, a: Any, b: Any, size: Size) -> Any:
     return draws.from_log(draws.log_gamma_of(rng, a, size) - draws.log_gamma_of(rng, b, size))
 
 
+def simulate_fisher_snedecor(rng: Generator, nu_1: Any, nu_2: Any, size: Size) -> Any:
+    """Ratios of chi-squared values, each over its nu."""
+    first, second = (np.asarray(nu, float)[()] for nu in (nu_1, nu_2))
+    logs = draws.log_gamma_of(rng, first / 2, size) - draws.log_gamma_of(rng, second / 2, size)
+    return draws.from_log(logs + np.log(second) - np.log(first))
+
+
 def simulate_polya_gamma(rng: Generator, b: Any, c: Any, size: Size) -> Any:
     """PG(b, c) values, of mean ``b tanh(c / 2) / (2 c)``."""
     return polya_gamma(rng, np.asarray(c, float) ** 2 / -2, size, b)
@@ -309,6 +316,13 @@ def simulate_multinomial(rng: Generator, n: Any, p: Any, size: Size) -> Any:
 def simulate_mvnormal(rng: Generator, mu: Any, tau: Any, size: Size) -> Any:
     """Normal vectors of mean mu and precision matrix tau."""
     return mu + mvnormal_information(rng, np.zeros(size), np.asarray(tau))
+
+
+def simulate_mv_student_t(rng: Generator, nu: Any, mu: Any, tau: Any, size: Size) -> Any:
+    """Normal vectors whose precision matrix is Gamma(nu / 2, nu / 2) times tau."""
+    half = np.asarray(nu, float) / 2
+    precision = np.asarray(draws.gamma_of(rng, half, half, size[:-1]))[..., None]
+    return mu + mvnormal_information(rng, np.zeros(size), np.asarray(tau)) / np.sqrt(precision)
 
 
 def simulate_von_mises(rng: Generator, mu: Any, kappa: Any, size: Size) -> Any:

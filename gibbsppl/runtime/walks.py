@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gibbsppl.errors import RunError
-from gibbsppl.runtime.moves import LogDensity, at_index
+from gibbsppl.runtime.moves import LogDensity, at_index, of_those
 
 # The shares of accepted steps at which a random walk moves on fastest, for one element and for
 # many: Gelman, Roberts and Gilks (1996), "Efficient Metropolis jumping rules".
@@ -297,10 +297,9 @@ def walk_part(
 ) -> NDArray[Any]:
     """A step of the elements at an index; ``log_density`` maps the whole array."""
     bounds = [np.broadcast_to(b, x.shape)[at] for b in (lower, upper)]
-    of_part = at_index(x, at, lambda whole: np.asarray(log_density(whole))[at])
-    x = x.copy()
-    x[at] = walk_batch(rng, x[at], of_part, walk, *bounds)
-    return x
+    new = x.copy()
+    new[at] = walk_batch(rng, x[at], of_those(x, at, log_density), walk, *bounds)
+    return new
 
 
 def reflected(x: Any, lower: Any, upper: Any) -> Any:

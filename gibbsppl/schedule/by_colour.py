@@ -8,7 +8,7 @@ term sees one element of a colour at most, so that nothing is counted twice.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -73,8 +73,7 @@ def _coloured(step: Step, graph: Graph, data: Mapping[str, Any]) -> Step:
 
 def _terms(step: ConcaveDraw | Move, graph: Graph) -> tuple[Contribution, ...] | None:
     """What each term adds to the log density of each element that it sees."""
-    random = [v.name for v in graph.variables.values() if v.kind == "random"]
-    is_data = data_only(random)
+    is_data = data_only(graph.random)
     found: list[Contribution] = []
     for piece in step.conditional.pieces:
         views = _each_once(piece, is_data, graph)
@@ -92,8 +91,9 @@ def _terms(step: ConcaveDraw | Move, graph: Graph) -> tuple[Contribution, ...] |
 def _each_once(piece: Piece, is_data: IsData, graph: Graph) -> list[Piece] | None:
     """A piece once for each of its views, its whole value as the coefficient.
 
-    Where two views show the same element it is left out of the second; None where a sum within the
-    term may show an element at several of its positions.
+    Where two views show the same element it is left out of the second, and where a weight is 0, as
+    an element of the same colour may be there; None where a sum within the term may show an element
+    at several of its positions.
     """
     whole = bounded(Mul(piece.coefficient, piece.statistic), graph.sizes)
     # (the target's own leaves are random, also after a change of variable)
@@ -104,7 +104,7 @@ def _each_once(piece: Piece, is_data: IsData, graph: Graph) -> list[Piece] | Non
     ranges = {r.dim: r for r in piece.over}
     found = []
     for n, second in enumerate(seen):
-        coefficient: Expr = whole
+        coefficient = Mul(whole, _where_seen(piece, second.weights))
         for first in seen[:n]:
             pairs = list(zip(first.view.indices, second.view.indices, strict=True))
             if any(a is None or b is None for a, b in pairs):
@@ -115,6 +115,12 @@ def _each_once(piece: Piece, is_data: IsData, graph: Graph) -> list[Piece] | Non
             coefficient = Mul(coefficient, 1 - same)
         found.append(replace(piece, coefficient=coefficient, views=(second.view,)))
     return found
+
+
+def _where_seen(piece: Piece, weights: Iterable[Expr]) -> Expr:
+    """0 where a weight within the statistic is (where the coefficient is 0 the whole term is)."""
+    own = set(Mul.make_args(piece.coefficient))
+    return Mul(*(1 - Equals(w, sp.S.Zero) for w in weights if w not in own))
 
 
 def _mentioned(expr: Expr, names: set[str]) -> bool:
@@ -140,7 +146,7 @@ def _within_sum(
         taken.add(str(copy))
         names[d] = copy
     ranges = tuple(replace(r, dim=names[r.dim]) for r in inner)
-    there = Mul(*(1 - Equals(substitute(w, names), sp.S.Zero) for w in weights))
+    there = substitute(_where_seen(piece, weights), names)
     view = replace(
         seen[0].view, indices=tuple(substitute(i, names) for i in indices if i is not None)
     )

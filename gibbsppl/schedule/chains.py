@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from math import prod
 from typing import Any
 
 from gibbsppl.chained import PREVIOUS, ChainConditional, chain_of
@@ -13,7 +12,7 @@ from gibbsppl.contractions import IsData, pull_back
 from gibbsppl.dependence import Place, region_of
 from gibbsppl.expressions import copy_of, dims_of
 from gibbsppl.finite import LABEL
-from gibbsppl.graph import Graph, Range, Statement
+from gibbsppl.graph import Graph, Range
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import ChainDraw
@@ -27,8 +26,7 @@ def with_chains(
 ) -> list[Derived | Scan | ChainConditional]:
     """The conditionals, those of an array of labels that are tied along one axis as one.
 
-    Those of most elements come first, as derived among equals. ``elements`` names the arrays that
-    are to be drawn one by one all the same.
+    ``elements`` names the arrays that are to be drawn one by one all the same.
     """
     names = {d.statement.name for d in derived if not isinstance(d, Scan)}
     tied = {d.statement.name for d in derived if d.elements}
@@ -45,16 +43,7 @@ def with_chains(
     for d in derived:
         array = d.statement.target.array.name
         kept.setdefault(array if array in found else d.statement.name, found.get(array, d))
-    return sorted(kept.values(), key=lambda d: -_drawn_count(graph, d))
-
-
-def _drawn_count(graph: Graph, derived: Derived | Scan | ChainConditional) -> int:
-    """The number of elements that are drawn from a conditional."""
-    statements: tuple[Statement, ...] = (derived.statement,)
-    if isinstance(derived, ChainConditional):
-        statements = derived.statements
-    regions = (region_of(graph, s) for s in statements)
-    return sum(prod(1 if isinstance(p, int) else len(p) for p in r) for r in regions)
+    return list(kept.values())
 
 
 def chain_draw(

@@ -34,7 +34,7 @@ from gibbsppl.pieces import Piece
 from gibbsppl.rewrites import Rewritten
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.rewrites.parts import Part
-from gibbsppl.schedule.joint import Blocks
+from gibbsppl.schedule.blocks import Blocks
 from gibbsppl.schedule.steps import BlockDraw, ExactDraw, Move, Schedule, Step
 
 # A vector this long has a covariance of 32 MB.
@@ -141,7 +141,7 @@ def _over_relaxed(step: Step, derived: Derived, kernel: OverRelaxed) -> Step:
     if isinstance(step, ExactDraw | BlockDraw) and natural is not None:
         truncated = isinstance(step, ExactDraw) and step.bounds
         if natural.over_relaxed is not None and not truncated:
-            return replace(step, alpha=kernel.alpha)
+            return replace(step, alpha=float(kernel.alpha))
     between = " between bounds" if isinstance(step, ExactDraw) and step.bounds else ""
     raise CompileError(
         f"kernels[{_name(derived)!r}]: over-relaxation needs a conditional that is drawn by "

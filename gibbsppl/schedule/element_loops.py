@@ -92,6 +92,9 @@ def element_loop(schedule: Schedule, step: Step) -> ElementLoop | None:
     place = conditional.place
     plain = step.alpha is None and not (step.bounds or step.kept or step.conditional.change)
     plain = plain and not conditional.known and conditional.statistics == (place, place**2)
+    # (what all else contributes is computed once, before any element is drawn)
+    rest = (c for p in step.parameters for c in p.contributions if c.factor != form.factor)
+    plain = plain and not any(mentions(c.value, step.variables) for c in rest)
     whole = tuple(Range(d, 0, graph.sizes[d]) for d in graph.variables[step.variables[0]].dims)
     if not plain or step.statement.known != 0 or step.region != whole or not form.over:
         return None
@@ -101,9 +104,8 @@ def element_loop(schedule: Schedule, step: Step) -> ElementLoop | None:
     assert isinstance(step.colours, Chart)
     if step.colours.count % prod(len(whole[a]) for a in outer):
         return None
-    random = [v.name for v in graph.variables.values() if v.kind == "random"]
     try:
-        return _Maker(step.variables[0], form, entry, outer, data_only(random)).loop()
+        return _Maker(step.variables[0], form, entry, outer, data_only(graph.random)).loop()
     except _UnsuitedError:
         return None
 
@@ -265,11 +267,3 @@ def is_carried(schedule: Schedule, kept: Kept, own: tuple[str, ...]) -> bool:
     """
     changing = [s for s in schedule.steps if set(schedule.changed_by(s)) & kept.read]
     return all(s.name in own or moved_by(schedule, s, kept) is not None for s in changing)
-
-
-def outer_dims(loop: ElementLoop) -> tuple[Dim, ...]:
-    """The dims of the axes that are gone through one position after the other."""
-    found = (loop.entry.view.indices[a] for a in loop.outer)
-    return tuple(d for d in found if isinstance(d, Dim))
-
-

@@ -2,36 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from gibbsppl.errors import CompileError
 from gibbsppl.evaluation import Sizes, Values, evaluate
 from gibbsppl.expressions import Expr
 from gibbsppl.graph import Range
 from gibbsppl.matching import NotConjugate
 from gibbsppl.rewrites import Rewritten
 from gibbsppl.rewrites.recentring import Interwoven, Recentred
-from gibbsppl.schedule.steps import Step
+from gibbsppl.schedule.steps import Schedule, Step
 
 
 def wanted(
-    model: Rewritten, stage: int, steps: Sequence[Step], *, exact: bool
+    model: Rewritten, stage: int, steps: Sequence[Step], kernels: Collection[str], *, exact: bool
 ) -> tuple[Interwoven, ...]:
-    """What is interwoven at the end of a stage, after the steps made so far.
-
-    A location that is drawn jointly with its group is none, as it is free of the group already;
-    with ``exact`` moves are none.
-    """
+    """What is interwoven at the end of a stage, after the steps made so far."""
     here = (i for i in model.interwoven if i.stage == stage)
-    kept = (i for i in here if not (exact and isinstance(i.derived, NotConjugate)))
-    return tuple(i for i in kept if i.what == "scale" or not _are_joint(i, steps))
+    return tuple(i for i in here if why_not(i, steps, kernels, exact=exact) is None)
 
 
-def _are_joint(interwoven: Interwoven, steps: Sequence[Step]) -> bool:
+def why_not(
+    interwoven: Interwoven, steps: Sequence[Step], kernels: Collection[str], *, exact: bool
+) -> str | None:
+    """Why a location or a scale is not drawn once more, if it is not."""
     both = {interwoven.variable, interwoven.group}
-    return any(both <= set(s.variables) for s in steps)
+    if named := both & set(kernels):
+        return f"kernels= says how {min(named)} is drawn"
+    if exact and isinstance(interwoven.derived, NotConjugate):
+        return "it would be moved, which exact=True forbids"
+    if interwoven.what == "location" and any(both <= set(s.variables) for s in steps):
+        return f"it is drawn jointly with {interwoven.group}, so that it is free of it already"
+    return None
+
+
+def check_asked(
+    model: Rewritten,
+    asked: Collection[str],
+    schedule: Schedule,
+    kernels: Collection[str],
+    *,
+    exact: bool,
+) -> None:
+    """Refuse what the user asks to be drawn once more and the schedule leaves out."""
+    drawn = {i.variable for i in schedule.interwoven.values()}
+    for i in model.interwoven:
+        if i.variable in asked and i.variable not in drawn:
+            why = why_not(i, schedule.steps, kernels, exact=exact)
+            raise CompileError(
+                f"interweave: found {i.variable!r}, but {i.variable} is not drawn once more with "
+                f"{i.group} moving along: {why}; leave it out of interweave=, or change what "
+                "stands against it."
+            )
 
 
 def interwoven_by_name(model: Rewritten, steps: Sequence[Step]) -> dict[str, Interwoven]:

@@ -28,54 +28,18 @@ from gibbsppl.pieces import Piece, View
 from gibbsppl.quadratic import Quadratic, are_tied, is_quadratic, owner, quadratic_of
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.runtime.joint import Pattern, drawn
-from gibbsppl.runtime.layouts import MOST_ENTRIES, Layout
+from gibbsppl.runtime.layouts import MOST_ENTRIES, MOST_WORK
+from gibbsppl.schedule.blocks import Blocks
 from gibbsppl.schedule.parameters import NaturalParameter, Pair
+from gibbsppl.schedule.pencils import pencil_of
 from gibbsppl.schedule.steps import JointDraw
 
 # Tables of coefficients by both elements are made up to this many entries, or a few for each
 # position that the factor has; larger ones have an entry for each position.
 MOST_CELLS = 1_000_000
 CELLS_A_POSITION = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Blocks:
-    """What the user asks for: variables drawn alone, by element, or together; or no joint draws."""
-
-    elements: frozenset[str] = frozenset()
-    alone: frozenset[str] = frozenset()
-    together: tuple[frozenset[str], ...] = ()
-    joined: bool = True
-
-
-def blocks_of(asked: Mapping[Any, str] | bool | None) -> Blocks:
-    """What is asked for, from how it is said: a dict from names, or tuples of them, to words.
-
-    >>> blocks_of({"x": "elements", ("a", "b"): "together"}).elements
-    frozenset({'x'})
-    """
-    if not isinstance(asked, Mapping):
-        return Blocks(joined=asked is not False)
-    found: dict[str, list[Any]] = {"elements": [], "alone": [], "together": []}
-    for key, how in asked.items():
-        wanted = "'together'" if isinstance(key, tuple) else "'elements' or 'alone'"
-        if how not in found or (how == "together") != isinstance(key, tuple):
-            meant = "drawn jointly" if isinstance(key, tuple) else "one by one, or with no other"
-            raise CompileError(f"blocks[{key!r}]: found {how!r}, expected {wanted} ({meant}).")
-        found[how].append(frozenset(key) if isinstance(key, tuple) else key)
-    groups = tuple(found["together"])
-    return Blocks(frozenset(found["elements"]), frozenset(found["alone"]), groups)
-
-
-def check_names(graph: Graph, asked: Blocks) -> None:
-    """Refuse names of variables that are not latent."""
-    latent = {s.target.array.name for s in graph.latent}
-    named = {*asked.elements, *asked.alone, *(n for group in asked.together for n in group)}
-    for name in sorted(named - latent):
-        raise CompileError(
-            f"blocks: {name!r} is not a latent variable of the model; "
-            f"the latent variables are {', '.join(sorted(latent))}."
-        )
+# One vector is diagonalised once from this many entries on: a Cholesky factor of fewer is as fast.
+LEAST_DIAGONALISED = 16
 
 
 def joined(
@@ -130,10 +94,12 @@ def _grown(
     if alone is None:
         return None
     block, waiting = alone, list(others)
-    step = _step(graph, block, data) if _needs_a_block(first) else None
-    if step is not None and not _is_affordable(step.layout, asked, block):
+    needed = _needs_a_block(first)
+    wanted = needed or _is_fixed(graph, first, block)
+    step = _affordable(graph, block, data, asked) if wanted else None
+    if needed and step is None:
         return None
-    made = None if step is None else step.step
+    made = step if step is not None and (needed or step.pencil) else None
     grew = True
     while grew:
         grew = False
@@ -141,11 +107,10 @@ def _grown(
             trial = _with(graph, block, other.statement, data, asked)
             if trial is None:
                 continue
-            found = _step(graph, trial, data)
-            if not _is_affordable(found.layout, asked, trial):
-                continue
-            block, made, grew = trial, found.step, True
-            waiting.remove(other)
+            found = _affordable(graph, trial, data, asked)
+            if found is not None:
+                block, made, grew = trial, found, True
+                waiting.remove(other)
     return made
 
 
@@ -175,41 +140,79 @@ def _needs_a_block(derived: Derived) -> bool:
     return isinstance(derived, Conditional) and derived.elements
 
 
-@dataclass(frozen=True, slots=True)
-class _Made:
-    step: JointDraw
-    layout: Layout
-
-
-def _is_affordable(layout: Layout, asked: Blocks, block: Quadratic) -> bool:
-    """Whether a block is within the limits; one that the user asks for has limits of memory."""
-    names = set(block.arrays)
-    if any(names <= group for group in asked.together):
-        if layout.entries > 10 * MOST_ENTRIES:
-            raise CompileError(
-                f"blocks: ({', '.join(block.arrays)}) drawn together would take a factor of "
-                f"{layout.entries:.3g} numbers ({layout.told}); the limit is "
-                f"{10 * MOST_ENTRIES:.3g}. Leave the block out."
-            )
-        return True
-    return layout.is_affordable
-
-
-def _step(graph: Graph, block: Quadratic, data: Mapping[str, Any]) -> _Made:
-    """The joint draw of a block, and the layout of its precision matrix."""
-    random = [v.name for v in graph.variables.values() if v.kind == "random"]
-    is_data = data_only(random)
+def _is_fixed(graph: Graph, derived: Derived, block: Quadratic) -> bool:
+    """Whether a block's precision is made of few fixed matrices, of a size for which that pays."""
+    if not isinstance(derived, Conditional):
+        return False
+    dims = graph.variables[_name(derived)].dims
+    if prod(graph.sizes[dims[a]] for a in derived.dense) < LEAST_DIAGONALISED:
+        return False
+    is_data = _is_data(graph)
     pairs = _pairs(graph, block, is_data)
-    linear = tuple(_parameter(graph, block, n, 1, is_data) for n in block.arrays)
-    squares = tuple(_parameter(graph, block, n, 2, is_data) for n in block.arrays)
-    layout = _layout(graph, block, pairs, data)
-    return _Made(JointDraw(block, linear, squares, pairs, layout.told, owner()), layout)
+    if sum(prod(p.sizes) for p in pairs) > MOST_CELLS:
+        return False
+    return pencil_of(_parameters(graph, block, 2, is_data), pairs, is_data) is not None
 
 
-def _layout(
+def _affordable(
+    graph: Graph, block: Quadratic, data: Mapping[str, Any], asked: Blocks
+) -> JointDraw | None:
+    """The joint draw of a block, if it is within the limits; those asked for have one of memory.
+
+    Many coefficients alone tell that it is not: then their places are not even made.
+    """
+    is_data = _is_data(graph)
+    pairs = _pairs(graph, block, is_data)
+    cells = float(sum(prod(p.sizes) for p in pairs))
+    is_asked = any(set(block.arrays) <= group for group in asked.together)
+    most = 10 * MOST_ENTRIES if is_asked else MOST_ENTRIES
+    if cells > most or (not is_asked and _least_work(graph, block, pairs) > MOST_WORK):
+        if is_asked:
+            raise _too_large(block, f"{cells:.3g} coefficients of products")
+        return None
+    linear, squares = (_parameters(graph, block, degree, is_data) for degree in (1, 2))
+    pattern = _pattern(graph, block, pairs, data)
+    layout = pattern.layout()
+    pencil = pencil_of(squares, pairs, is_data) if pattern.is_closed else None
+    if pencil is not None:
+        blocks = pattern.blocks()
+        fits = blocks.is_regular and blocks.entries <= most
+        pays = fits and blocks.products <= layout.work
+        layout, pencil = (blocks, pencil) if pays else (layout, None)
+    if is_asked and layout.entries > most:
+        raise _too_large(block, f"a factor of {layout.entries:.3g} numbers ({layout.told})")
+    if not is_asked and not layout.is_affordable:
+        return None
+    return JointDraw(block, linear, squares, pairs, layout.told, owner(), pencil)
+
+
+def _too_large(block: Quadratic, what: str) -> CompileError:
+    return CompileError(
+        f"blocks: ({', '.join(block.arrays)}) drawn together would take {what}; the limit is "
+        f"{10 * MOST_ENTRIES:.3g}. Leave the block out."
+    )
+
+
+def _least_work(graph: Graph, block: Quadratic, pairs: Sequence[Pair]) -> float:
+    """The fewest multiplications that factorise a matrix in which so many elements are tied.
+
+    The factor has the entries of the matrix and more; its columns' squares add up to the work.
+    Pairs that data look up may be the same ones many times, and are left out.
+    """
+    plain = [p for p in pairs if all(_is_plain(i) for e in (p.first, p.second) for i in e.indices)]
+    entries = sum(prod(p.sizes) for p in plain) / 2
+    return float(entries**2 / max(sum(_count(graph, s) for s in block.statements), 1))
+
+
+def _is_plain(index: Expr) -> bool:
+    """Whether an index is a number, or a dim plus one."""
+    return bool(index.is_Integer) or isinstance(shifted(index)[0], Dim)
+
+
+def _pattern(
     graph: Graph, block: Quadratic, pairs: Sequence[Pair], data: Mapping[str, Any]
-) -> Layout:
-    """How the precision matrix of the block is factorised, from where its entries are."""
+) -> Pattern:
+    """Where the precision matrix of the block has entries."""
     arrays = {}
     for name in block.arrays:
         shape = tuple(graph.sizes[d] for d in graph.variables[name].dims)
@@ -219,7 +222,7 @@ def _layout(
                 known = None if s.known == 0 else np.asarray(data[s.known.array.name])
                 arrays[name] |= drawn(shape, [bounds(graph, s)], known)
     found = [(*_at(p.first, p, graph, data), *_at(p.second, p, graph, data)) for p in pairs]
-    return Pattern.of(arrays, found).layout()
+    return Pattern.of(arrays, found)
 
 
 def bounds(graph: Graph, statement: Statement) -> tuple[tuple[int, int], ...]:
@@ -235,6 +238,17 @@ def _at(
     """The array of a leaf, and its indices at all positions of a pair."""
     index = tuple(evaluate(i, pair.place, data, graph.sizes) for i in leaf.indices)
     return leaf.array.name, index
+
+
+def _is_data(graph: Graph) -> IsData:
+    return data_only([v.name for v in graph.variables.values() if v.kind == "random"])
+
+
+def _parameters(
+    graph: Graph, block: Quadratic, degree: int, is_data: IsData
+) -> tuple[NaturalParameter, ...]:
+    """What multiplies the elements, or their squares, of each array."""
+    return tuple(_parameter(graph, block, n, degree, is_data) for n in block.arrays)
 
 
 def _parameter(

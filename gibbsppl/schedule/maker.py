@@ -56,10 +56,9 @@ class Maker:
 
     def __init__(self, graph: Graph, arrays: Collection[Maintained] | None = None) -> None:
         every = [a for m in graph.marginals for a in m.arrays] if arrays is None else arrays
-        random = [v.name for v in graph.variables.values() if v.kind == "random"]
         self.graph = graph
         self.arrays = {a.name: a for a in every}
-        self.is_data = data_only([*random, *self.arrays])
+        self.is_data = data_only([*graph.random, *self.arrays])
 
     def step(self, derived: Derived | Scan | ChainConditional) -> Step:
         """The step that draws from a conditional."""

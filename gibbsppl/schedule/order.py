@@ -76,17 +76,21 @@ def _meant(name: str, known: Iterable[str]) -> str:
 
 
 def _ordered(schedule: Schedule, order: Sequence[str]) -> Schedule:
-    """The steps named first, in that order; then the others, as they were among themselves."""
+    """The steps named first, in that order; then the others, as they were among themselves.
+
+    The name of a variable stands for all of its steps but those that are named themselves.
+    """
     named: list[int] = []
     for name in order:
         found = _steps_named(schedule, name, "order")
-        twice = [j for j in found if j in named]
-        if twice:
+        others = {*order} - {name}
+        more = [j for j in found if j not in named and schedule.steps[j].name not in others]
+        if not more:
             raise CompileError(
-                f"order: {schedule.steps[twice[0]].name!r} is named twice (the second time by "
+                f"order: {schedule.steps[found[0]].name!r} is named twice (the second time by "
                 f"{name!r}), expected each step once."
             )
-        named += found
+        named += more
     auxiliary = set(schedule.auxiliary)
     rest = [j for j in range(len(schedule.steps)) if j not in named]
     later = [j for j in rest if schedule.steps[j].name not in auxiliary]
@@ -95,7 +99,7 @@ def _ordered(schedule: Schedule, order: Sequence[str]) -> Schedule:
         placed += [k for k in _before(schedule, j) if k not in placed and k not in named]
         placed.append(j)
     placed += [j for j in rest if j not in placed]
-    return _with_passing(_permuted(schedule, placed))
+    return _with_passing(schedule.only(placed))
 
 
 def _steps_named(schedule: Schedule, name: str, what: str) -> list[int]:
@@ -106,8 +110,8 @@ def _steps_named(schedule: Schedule, name: str, what: str) -> list[int]:
     names = {name, *(p.name for p in schedule.parts if p.of == name)}
     steps = list(enumerate(schedule.steps))
     found = [j for j, s in steps if name in (s.name, *(t.name for t in s.statements))]
-    every = [j for j, s in steps if names & set(s.variables)]
-    if name in {n for s in schedule.steps for n in s.variables}:
+    every = [j for j, s in steps if names & set(schedule.drawn_by(s))]
+    if name in {n for s in schedule.steps for n in schedule.drawn_by(s)}:
         found = every
     if not (found or every):
         raise CompileError(
@@ -132,11 +136,6 @@ def _before(schedule: Schedule, step: int) -> list[int]:
         waiting += [k for k in more if k not in found]
         found |= set(more)
     return sorted(found - {step})
-
-
-def _permuted(schedule: Schedule, places: Sequence[int]) -> Schedule:
-    steps = tuple(schedule.steps[j] for j in places)
-    return replace(schedule, steps=steps, graphs=tuple(schedule.graphs[j] for j in places))
 
 
 def _with_passing(schedule: Schedule) -> Schedule:

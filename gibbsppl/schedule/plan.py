@@ -17,11 +17,12 @@ from gibbsppl.conditionals import Derived
 from gibbsppl.graph import Graph
 from gibbsppl.rewrites import Rewritten, rewritten
 from gibbsppl.rewrites.collapsing import Scan
+from gibbsppl.schedule.blocks import Blocks, check_names
 from gibbsppl.schedule.by_colour import with_colours
 from gibbsppl.schedule.chains import with_chains
 from gibbsppl.schedule.choices import Control, chosen
 from gibbsppl.schedule.interwoven import interwoven_by_name, wanted
-from gibbsppl.schedule.joint import Blocks, bounds, check_names, joined
+from gibbsppl.schedule.joint import bounds, joined
 from gibbsppl.schedule.maker import Maker
 from gibbsppl.schedule.order import check_exact, controlled
 from gibbsppl.schedule.steps import (
@@ -66,10 +67,9 @@ def planned(model: Rewritten, *, exact: bool = False, control: Control | None = 
             for d in ordered
         )
         graphs += [stage.graph] * len(ordered)
-        for more in wanted(model, n, steps, exact=exact):
-            if not {more.variable, more.group} & set(control.kernels):
-                steps.append(Maker(more.graph).step(more.derived))
-                graphs.append(more.graph)
+        for more in wanted(model, n, steps, control.kernels, exact=exact):
+            steps.append(Maker(more.graph).step(more.derived))
+            graphs.append(more.graph)
     coloured, tables = with_colours(steps, graphs, model.data)
     schedule = Schedule(
         model.graph,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeGuard
 
@@ -11,6 +11,7 @@ from gibbsppl.colours import Colours, OneByOne
 from gibbsppl.concavity import LogConcave
 from gibbsppl.contractions import Contribution
 from gibbsppl.dependence import Place
+from gibbsppl.errors import CompileError
 from gibbsppl.expressions import Dim
 from gibbsppl.families import Family
 from gibbsppl.finite import FiniteConditional
@@ -23,6 +24,7 @@ from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.rewrites.parts import Part
 from gibbsppl.rewrites.recentring import Interwoven, Recentred
 from gibbsppl.schedule.parameters import Bound, NaturalParameter, Pair
+from gibbsppl.schedule.pencils import Pencil
 
 Kind = Literal["exact", "block", "joint", "finite", "chain", "concave", "move", "scan"]
 
@@ -136,7 +138,7 @@ class JointDraw(_OfConditional):
     """A joint draw of all elements of several statements, whose log density is quadratic in them.
 
     ``linear`` and ``squares`` have a natural parameter for each of the arrays; ``layout`` says how
-    the precision matrix is factorised.
+    the precision matrix is factorised; a ``pencil``, that it is diagonalised once instead.
     """
 
     conditional: Quadratic
@@ -145,6 +147,7 @@ class JointDraw(_OfConditional):
     pairs: tuple[Pair, ...]
     layout: str
     family: Family
+    pencil: Pencil | None = None
     kept: tuple[NaturalParameter, ...] = ()
     colours: None = None
     kind: Kind = "joint"
@@ -358,10 +361,27 @@ class Schedule:
         moved = (r.of for r in self.recentred(step))
         return tuple(dict.fromkeys((*self.drawn_by(step), *moved)))
 
+    def only(self, places: Sequence[int]) -> Schedule:
+        """The schedule of some of its steps alone, in this order."""
+        steps = tuple(self.steps[j] for j in places)
+        names = {s.name for s in steps}
+        return replace(
+            self,
+            steps=steps,
+            graphs=tuple(self.graphs[j] for j in places),
+            interwoven={n: i for n, i in self.interwoven.items() if n in names},
+        )
+
     def graph_of(self, step: Step) -> Graph:
         """The graph in which a step draws."""
         return self.graphs[self.steps.index(step)]
 
     def step(self, name: str) -> Step:
         """The step that draws the statement of that name, or that has the name itself."""
-        return next(s for s in self.steps if name in (s.name, *(t.name for t in s.statements)))
+        for step in self.steps:
+            if name in (step.name, *(t.name for t in step.statements)):
+                return step
+        raise CompileError(
+            f"{self.graph.name}: found no step {name!r}, expected one of "
+            f"{', '.join(s.name for s in self.steps)}."
+        )

@@ -34,8 +34,8 @@ CASES = {
     "eight_schools": (eight_schools.model, True, 20_000),
     "seeds": (seeds.model, True, 1_500),
     "salm": (salm.model, True, 1_000),
-    "dyes": (dyes.model, ("theta", "tau_between"), 20_000),
-    "rats": (rats.model, ("mu_a", "mu_b", "tau_a", "tau_b"), 10_000),
+    "dyes": (dyes.model, ("tau_between",), 20_000),
+    "rats": (rats.model, ("tau_a", "tau_b"), 10_000),
     "pumps": (pumps.model, ("beta",), 3_000),
 }
 

@@ -1,4 +1,4 @@
-"""Expectations under an unnormalised density on a grid of one or two variables."""
+"""Expectations under an unnormalised density on a grid."""
 
 import numpy as np
 

@@ -1,0 +1,370 @@
+"""The functions of vectors and matrices.
+
+``numeric(*arrays, axes=...)``: the last axes of each array, as many as ``axes`` says, are its own;
+the others are positions, and broadcast. Vectors are along the last axis, matrices along the last
+two.
+``symbolic`` takes and gives `Template` (of ``rep`` the counts are numbers).
+
+>>> rows = {name: row for row in OF_ARRAYS for name in row.names}
+>>> rows["sd"].numeric(np.array([[1.0, 2.0, 4.0], [0.0, 0.0, 3.0]]), axes=(1,)).round(4)
+array([1.5275, 1.7321])
+>>> from gibbsppl.expressions import Array
+>>> x, k = Array("x"), Dim("k")
+>>> rows["mean"].symbolic(Template(x[k], (k,), (3,))).expr
+sum(x[k], k)/3
+"""
+
+# All functions of numbers are told the axes, needed or not.
+# ruff: noqa: ARG001
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from functools import reduce
+from itertools import product
+from typing import Any
+
+import numpy as np
+import sympy as sp
+from scipy.linalg import expm
+
+from gibbsppl.bugs.rows import Array, Function, Template
+from gibbsppl.expressions import (
+    AtMost,
+    Below,
+    Dim,
+    Expr,
+    InverseEntry,
+    LogDet,
+    Maximum,
+    Minimum,
+    Over,
+    Times,
+    Where,
+    copy_of,
+    dims_of,
+    substitute,
+)
+
+# The axis of a vector that a function makes of others.
+ENTRY = Dim("entry")
+
+_NO_ORDER = "of random variables it has no density: write it of data, or compare them by step()"
+
+Axes = tuple[int, ...]
+
+
+# ---- numbers -----------------------------------------------------------------------------------
+
+
+def _flat(values: Any, axes: int) -> Array:
+    """An array with its own axes as the last one, in the order of columns, as JAGS has them."""
+    values = np.asarray(values)
+    own = range(values.ndim - axes, values.ndim)
+    outer = values.shape[: values.ndim - axes]
+    columns = values.transpose((*range(values.ndim - axes), *reversed(own)))
+    return np.asarray(columns.reshape((*outer, math.prod(values.shape[values.ndim - axes :]))))
+
+
+def _over_all(one: Callable[..., Any], two: Callable[..., Any]) -> Callable[..., Any]:
+    """Of arrays of any shapes: a function of each, put together by another one."""
+
+    def numeric(*values: Any, axes: Axes) -> Any:
+        return reduce(two, (one(_flat(v, n), axis=-1) for v, n in zip(values, axes, strict=True)))
+
+    return numeric
+
+
+def _mean(x: Any, *, axes: Axes) -> Any:
+    return _flat(x, *axes).mean(axis=-1)
+
+
+def _sd(x: Any, *, axes: Axes) -> Any:
+    return _flat(x, *axes).std(axis=-1, ddof=1)
+
+
+def _geometric_mean(x: Any, *, axes: Axes) -> Any:
+    return np.exp(np.log(_flat(x, *axes)).mean(axis=-1))
+
+
+def _inner(x: Any, y: Any, *, axes: Axes) -> Any:
+    return (_flat(x, axes[0]) * _flat(y, axes[1])).sum(axis=-1)
+
+
+def _interpolated(e: Any, x: Any, y: Any, *, axes: Axes) -> Any:
+    """The line through the nearest two points; beyond the ends the value there."""
+    e, x, y = np.asarray(e, float), np.asarray(x, float), np.asarray(y, float)
+    lengths = np.diff(x, axis=-1)
+    passed = np.clip(e[..., None] - x[..., :-1], 0, lengths)
+    return y[..., 0] + (passed / lengths * np.diff(y, axis=-1)).sum(axis=-1)
+
+
+def _product(a: Any, b: Any, *, axes: Axes) -> Any:
+    """A matrix product; a vector is a row on the left, a column on the right."""
+    a, b = np.asarray(a), np.asarray(b)
+    left = a[..., None, :] if axes[0] == 1 else a
+    right = b[..., :, None] if axes[1] == 1 else b
+    gone = [-2] * (axes[0] == 1) + [-1] * (axes[1] == 1)
+    return np.squeeze(left @ right, axis=tuple(gone))
+
+
+def _transposed(x: Any, *, axes: Axes) -> Any:
+    return np.asarray(x)[..., None, :] if axes == (1,) else np.swapaxes(x, -1, -2)
+
+
+def _log_determinant(m: Any, *, axes: Axes) -> Any:
+    diagonal = np.diagonal(np.linalg.cholesky(np.asarray(m, float)), axis1=-2, axis2=-1)
+    return 2 * np.log(diagonal).sum(axis=-1)
+
+
+def _inverse(m: Any, *, axes: Axes) -> Any:
+    return np.linalg.inv(np.asarray(m, float))
+
+
+def _determinant(m: Any, *, axes: Axes) -> Any:
+    return np.linalg.det(np.asarray(m, float))
+
+
+def _exponential(m: Any, *, axes: Axes) -> Any:
+    return expm(np.asarray(m, float))
+
+
+def _sorted(v: Any, *, axes: Axes) -> Any:
+    return np.sort(v, axis=-1)
+
+
+def _order(v: Any, *, axes: Axes) -> Any:
+    return np.argsort(v, axis=-1, kind="stable") + 1
+
+
+def _rank(v: Any, *s: Any, axes: Axes) -> Any:
+    """The rank of each entry; of the entry number ``s`` how many are not above it (OpenBUGS)."""
+    if not s:
+        return np.argsort(np.argsort(v, axis=-1, kind="stable"), axis=-1, kind="stable") + 1
+    return (np.asarray(v) <= _at(v, s[0])[..., None]).sum(axis=-1)
+
+
+def _ranked(v: Any, s: Any, *, axes: Axes) -> Any:
+    return _at(np.sort(v, axis=-1), s)
+
+
+def _at(v: Any, s: Any) -> Array:
+    """The entry number ``s``, counted from 1."""
+    v, s = np.asarray(v), np.asarray(s)
+    shape = np.broadcast_shapes(v.shape[:-1], s.shape)
+    at = np.broadcast_to(s - 1, shape)[..., None].astype(np.intp)
+    return np.take_along_axis(np.broadcast_to(v, (*shape, v.shape[-1])), at, axis=-1)[..., 0]
+
+
+def _size(x: Any, *, axes: Axes) -> Any:
+    return np.asarray(math.prod(np.shape(x)[np.ndim(x) - axes[0] :]))
+
+
+def _sizes(x: Any, *, axes: Axes) -> Any:
+    return np.asarray(np.shape(x)[np.ndim(x) - axes[0] :] or (1,))
+
+
+def _combined(*values: Any, axes: Axes) -> Any:
+    parts = [_flat(v, n) for v, n in zip(values, axes, strict=True)]
+    outer = np.broadcast_shapes(*(p.shape[:-1] for p in parts))
+    return np.concatenate([np.broadcast_to(p, (*outer, p.shape[-1])) for p in parts], axis=-1)
+
+
+def _repeated(v: Any, times: Any, *, axes: Axes) -> Any:
+    v, times = _flat(v, axes[0]), np.asarray(times).astype(np.intp)
+    if axes[1]:
+        return np.repeat(v, times, axis=-1)
+    return np.concatenate([v] * int(times), axis=-1)
+
+
+def _passed(t: Any, c: Any, *, axes: Axes) -> Any:
+    """How many cut points are below a number."""
+    cuts = np.asarray(c) if axes[1] else np.asarray(c)[..., None]
+    return (cuts < np.asarray(t)[..., None]).sum(axis=-1)
+
+
+def _decimals(t: Any, digits: Any, *, axes: Axes) -> Any:
+    scale = 10.0 ** np.asarray(digits)
+    return np.rint(np.asarray(t) * scale) / scale
+
+
+# ---- expressions -------------------------------------------------------------------------------
+
+
+def _elements(x: Template) -> list[Expr]:
+    """All entries, in the order of columns."""
+    positions = product(*(map(sp.Integer, range(n)) for n in reversed(x.sizes)))
+    return [substitute(x.expr, dict(zip(x.axes, p[::-1], strict=True))) for p in positions]
+
+
+def _folded(fold: Any, x: Template, expr: Expr | None = None) -> Expr:
+    """The sum or product over all positions."""
+    found = x.expr if expr is None else expr
+    for axis in reversed(x.axes):
+        found = fold(found, axis)
+    return found
+
+
+def _sum_of(*values: Template) -> Template:
+    return Template(sp.Add(*(_folded(Over, v) for v in values)))
+
+
+def _product_of(*values: Template) -> Template:
+    return Template(sp.Mul(*(_folded(Times, v) for v in values)))
+
+
+def _mean_of(x: Template) -> Template:
+    return Template(_folded(Over, x) / math.prod(x.sizes))
+
+
+def _sd_of(x: Template) -> Template:
+    copies = {a: copy_of(a, dims_of(x.expr)) for a in x.axes}
+    copied = Template(substitute(x.expr, copies), tuple(copies.values()), x.sizes)
+    squares = (x.expr - _mean_of(copied).expr) ** 2
+    return Template(sp.sqrt(_folded(Over, x, squares) / (math.prod(x.sizes) - 1)))
+
+
+def _geometric_mean_of(x: Template) -> Template:
+    return Template(sp.exp(_folded(Over, x, sp.log(x.expr)) / math.prod(x.sizes)))
+
+
+def _extreme(of_two: Any) -> Callable[..., Template]:
+    def symbolic(*values: Template) -> Template:
+        return Template(_by_halves(of_two, [e for v in values for e in _elements(v)]))
+
+    return symbolic
+
+
+def _by_halves(of_two: Any, found: list[Expr]) -> Expr:
+    """A function of two, of all of a list, no deeper than need be."""
+    if len(found) == 1:
+        return found[0]
+    half = len(found) // 2
+    return of_two(_by_halves(of_two, found[:half]), _by_halves(of_two, found[half:]))
+
+
+def _aligned(x: Template, y: Template) -> Expr:
+    """The expression of the second along the axes of the first."""
+    return substitute(y.expr, dict(zip(y.axes, x.axes, strict=True)))
+
+
+def _inner_of(x: Template, y: Template) -> Template:
+    return Template(_folded(Over, x, x.expr * _aligned(x, y)))
+
+
+def _interpolated_of(e: Template, x: Template, y: Template) -> Template:
+    """The first value, and of each piece the part of it that is passed."""
+    (k,), (count,) = x.axes, x.sizes
+    values = _aligned(x, y)
+    following = {k: k + 1}
+    length = substitute(x.expr, following) - x.expr
+    rise = substitute(values, following) - values
+    passed = Minimum(Maximum(e.expr - x.expr, sp.S.Zero), length)
+    first = substitute(values, {k: sp.S.Zero})
+    return Template(first + Over(passed / length * rise, k, 0, count - 1))
+
+
+def _matrix_product_of(a: Template, b: Template) -> Template:
+    """The sum over the last axis of the first and the first of the second."""
+    taken = {*dims_of(a.expr), *a.axes}
+    names: dict[Dim, Dim] = {b.axes[0]: a.axes[-1]}
+    names |= {d: copy_of(d, taken) if d in taken else d for d in b.axes[1:]}
+    total = Over(a.expr * substitute(b.expr, names), a.axes[-1])
+    axes = (*a.axes[:-1], *(names[d] for d in b.axes[1:]))
+    return Template(total, axes, (*a.sizes[:-1], *b.sizes[1:]))
+
+
+def _transposed_of(x: Template) -> Template:
+    if len(x.axes) == 1:
+        return Template(x.expr, (ENTRY, *x.axes), (1, *x.sizes))
+    return Template(x.expr, x.axes[::-1], x.sizes[::-1])
+
+
+def _log_determinant_of(m: Template) -> Template:
+    return Template(LogDet(m.expr, *m.axes))
+
+
+def _inverse_of(m: Template) -> Template:
+    return Template(InverseEntry(m.expr, *m.axes, *m.axes), m.axes, m.sizes)
+
+
+def _rank_of(v: Template, *s: Template) -> Template:
+    (k,) = v.axes
+    other = copy_of(k, dims_of(v.expr))
+    at_other = substitute(v.expr, {k: other})
+    if s:
+        chosen = substitute(v.expr, {k: s[0].expr - 1})
+        return Template(Over(AtMost(at_other, chosen), other))
+    is_before = Where(Below(other, k), AtMost(at_other, v.expr), Below(at_other, v.expr))
+    return Template(1 + Over(is_before, other), v.axes, v.sizes)
+
+
+def _size_of(x: Template) -> Template:
+    return Template(sp.Integer(math.prod(x.sizes)))
+
+
+def _sizes_of(x: Template) -> Template:
+    return _listed([sp.Integer(n) for n in x.sizes or (1,)])
+
+
+def _listed(elements: Sequence[Expr]) -> Template:
+    """A vector with these entries."""
+    *others, last = elements
+    found = last
+    for position, element in reversed(list(enumerate(others))):
+        if element != found:
+            found = Where(Below(ENTRY, sp.Integer(position + 1)), element, found)
+    return Template(found, (ENTRY,), (len(elements),))
+
+
+def _combined_of(*values: Template) -> Template:
+    return _listed([e for v in values for e in _elements(v)])
+
+
+def _repeated_of(v: Template, times: Any) -> Template:
+    """The counts are numbers: how long a vector is, is known."""
+    counts = np.asarray(times).astype(int)
+    if counts.ndim == 0:
+        return _listed(_elements(v) * int(counts))
+    pairs = zip(_elements(v), counts.tolist(), strict=True)
+    return _listed([e for e, n in pairs for _ in range(n)])
+
+
+def _passed_of(t: Template, c: Template) -> Template:
+    return Template(_folded(Over, c, Below(c.expr, t.expr)))
+
+
+def _of(names: str, numeric: Any, symbolic: Any, least: int = 1, **facts: Any) -> Function:
+    known = {"most": least, "of_arrays": True, **facts}
+    return Function(tuple(names.split()), numeric, symbolic, least, **known)
+
+
+OF_ARRAYS = (
+    _of("sum dsum", _over_all(np.sum, np.add), _sum_of, most=None),
+    _of("prod", _over_all(np.prod, np.multiply), _product_of, most=None),
+    _of("max", _over_all(np.max, np.maximum), _extreme(Maximum), most=None),
+    _of("min", _over_all(np.min, np.minimum), _extreme(Minimum), most=None),
+    _of("mean", _mean, _mean_of),
+    _of("sd", _sd, _sd_of),
+    _of("geometric.mean", _geometric_mean, _geometric_mean_of),
+    _of("inprod inprod2", _inner, _inner_of, 2),
+    _of("interp.lin", _interpolated, _interpolated_of, 3),
+    _of("%*%", _product, _matrix_product_of, 2),
+    _of("t", _transposed, _transposed_of),
+    _of("logdet", _log_determinant, _log_determinant_of),
+    _of("inverse inverse.chol", _inverse, _inverse_of),
+    _of("inverse.lu", _inverse, None, reason="of random variables write inverse(m)"),
+    _of("det", _determinant, None, reason="of random variables write exp(logdet(m))"),
+    _of("mexp", _exponential, None, reason="of random variables it is not built in"),
+    _of("sort", _sorted, None, reason=_NO_ORDER),
+    _of("order", _order, None, reason=_NO_ORDER),
+    _of("ranked", _ranked, None, 2, reason=_NO_ORDER),
+    _of("rank", _rank, _rank_of, most=2),
+    _of("length", _size, _size_of),
+    _of("dim", _sizes, _sizes_of),
+    _of("c", _combined, _combined_of, most=None),
+    _of("rep", _repeated, _repeated_of, 2),
+    _of("dinterval", _passed, _passed_of, 2),
+    _of("dround", _decimals, None, 2, reason="of random variables it has no density"),
+)

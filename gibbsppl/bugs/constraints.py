@@ -1,0 +1,128 @@
+"""What holds of random variables beside their distributions: ``I(,)``, ``C(,)``, ``dinterval``.
+
+``T(,)`` is another distribution: a truncated one, whose density is divided by the probability of
+the interval. The others say where a value is, and leave the density as it is: they are potentials.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from gibbsppl.bugs.distributions import distribution
+from gibbsppl.bugs.evaluator import Evaluator
+from gibbsppl.bugs.facts import Facts
+from gibbsppl.bugs.grids import Grid, combined
+from gibbsppl.bugs.numbers import elements_of, target_of
+from gibbsppl.bugs.relations import Relation
+from gibbsppl.bugs.rows import Interval, LogLikelihood
+from gibbsppl.bugs.syntax import Expression, Stochastic
+from gibbsppl.bugs.values import Known, Value
+from gibbsppl.expressions import AtMost, Below, Dim, Expr, dims_of, substitute
+from gibbsppl.graph import Potential, Range
+from gibbsppl.language.model import Model
+
+
+def between(
+    evaluator: Evaluator, x: Expr, lower: Expression | None, upper: Expression | None, name: str
+) -> Potential | None:
+    """That ``x`` is between two bounds, at all positions of a space."""
+    low, high = (None if b is None else evaluator.expr(evaluator.number(b)) for b in (lower, upper))
+    factors = [AtMost(low, x)] * (low is not None) + [AtMost(x, high)] * (high is not None)
+    return _holds(evaluator, sp.Mul(*factors), name) if factors else None
+
+
+def _intervals(
+    facts: Facts, relation: Relation, reader: Any, model: Model, name: str
+) -> Iterator[Potential]:
+    """What an observed ``dinterval`` says: between which two cut points its argument is."""
+    line, space = relation.line, relation.space
+    assert isinstance(line, Stochastic)
+    assert space is not None
+    at = target_of(facts.program, relation, facts.numbers)
+    assert at is not None
+    numbers = facts.numbers[line.target.name]
+    dims, elements, _ = elements_of(facts.program, line.target, numbers.shape, at or None)
+    if not numbers.known[elements].all():
+        raise facts.program.error(
+            line.target.at,
+            f"{line.target.name} ~ dinterval is not observed; expected data: it says between which "
+            "cut points a value is known to be.",
+        )
+    every = space.rows(Grid(dims, numbers.values[elements]))
+    for number, value in enumerate(int(v) for v in np.unique(every)):
+        part = space
+        if (every != value).any():
+            part = space.table(
+                model_dim(model, f"{name}_{number + 1}_row", (every == value).sum()), every == value
+            )
+        evaluator = Evaluator(facts.program, reader, part)
+        x, cuts = map(evaluator.value, line.distribution.arguments)
+        bounds = _cuts(evaluator, cuts)
+        factors = [Below(b, evaluator.expr(x)) for b in bounds[value - 1 : value] if value]
+        factors += [AtMost(evaluator.expr(x), b) for b in bounds[value : value + 1]]
+        yield _holds(evaluator, sp.Mul(*factors), f"{name}_{number + 1}")
+
+
+def _cuts(evaluator: Evaluator, cuts: Value) -> list[Expr]:
+    """The cut points, in order."""
+    expr = evaluator.expr(cuts)
+    if not cuts.axes:
+        return [expr]
+    (axis,) = cuts.axes
+    count = evaluator.size(axis, cuts)
+    return [substitute(expr, {axis: sp.Integer(k)}) for k in range(count)]
+
+
+def _holds(evaluator: Evaluator, indicator: Expr, name: str) -> Potential:
+    return Potential(name, sp.log(indicator), _over(evaluator, indicator))
+
+
+def _over(evaluator: Evaluator, expr: Expr) -> tuple[Range, ...]:
+    """The ranges of the dims of an expression."""
+    space, used = evaluator.space, dims_of(expr)
+    return tuple(
+        Range(d, space.starts[d], space.starts[d] + n) for d, n in space.sizes.items() if d in used
+    )
+
+
+def model_dim(model: Model, name: str, size: int) -> Dim:
+    """A new dim of a model."""
+    model.add_dim(name, int(size))
+    return Dim(name)
+
+
+def observations(
+    facts: Facts, relation: Relation, reader: Any, model: Model, name: str
+) -> Iterator[Potential]:
+    """What a line says of other variables: an interval, a rounded number, a log density."""
+    line, space = relation.line, relation.space
+    assert isinstance(line, Stochastic)
+    assert space is not None
+    row = distribution(line.distribution.function, len(line.distribution.arguments))
+    evaluator = Evaluator(facts.program, reader, space)
+    if isinstance(row, LogLikelihood):
+        (given,) = line.distribution.arguments
+        expr = evaluator.expr(evaluator.number(given))
+        yield Potential(name, expr, _over(evaluator, expr))
+    elif isinstance(row, Interval) and row.ends is not None:
+        yield from _intervals(facts, relation, reader, model, name)
+    elif isinstance(row, Interval):
+        x, *others = map(evaluator.value, line.distribution.arguments)
+        if not all(isinstance(o, Known) for o in others):
+            raise evaluator.error(line.distribution, "found random digits; expected numbers.")
+        seen = evaluator.value(line.target)
+        grids = [v.grid for v in (seen, *others) if isinstance(v, Known)]
+        bounds = [
+            Known(combined(lambda *v, n=n: row.bounds(*v)[n], *grids), text=f"{name}_{told}")
+            for n, told in enumerate(("lower", "upper"))
+        ]
+        low, high = (evaluator.expr(b) for b in bounds)
+        yield _holds(
+            evaluator, AtMost(low, evaluator.expr(x)) * AtMost(evaluator.expr(x), high), name
+        )
+    else:
+        raise facts.program.error(line.distribution.at, f"{row.names[0]} cannot be used here yet.")

@@ -1,0 +1,262 @@
+"""Expressions of a program at all positions of a space: known numbers, or formulas.
+
+A *reader* says what references are: the numbers of known arrays, or elements of random ones. All
+else is here: operators, functions, vectors. Loop variables and indices count from 1, as the program
+does; formulas count positions from 0.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, Protocol
+
+import numpy as np
+import sympy as sp
+
+from gibbsppl.bugs.functions import LINKS, function
+from gibbsppl.bugs.grids import Grid, combined
+from gibbsppl.bugs.printing import text_of_expression as text
+from gibbsppl.bugs.relations import Space
+from gibbsppl.bugs.rows import Function, Template, Unsupported
+from gibbsppl.bugs.syntax import (
+    Assignment,
+    Call,
+    Everything,
+    Expression,
+    Number,
+    Operation,
+    Program,
+    Reference,
+)
+from gibbsppl.bugs.values import Formula, Known, Value, applied, renamed, side_by_side
+from gibbsppl.expressions import Dim, Expr, copy_of, substitute
+
+UNKNOWN = Grid((), np.zeros(()), np.zeros((), dtype=bool))
+
+
+class Reader(Protocol):
+    """What references are, and how numbers become expressions."""
+
+    def reference(
+        self, ref: Reference, indices: tuple[Value, ...] | None, within: Evaluator
+    ) -> Value:
+        """The value of a reference with its indices (those without brackets have none)."""
+
+    def shape(self, name: str) -> tuple[int, ...] | None:
+        """The shape of an array, once it is known."""
+
+    def axis(self, count: int, of: tuple[str, int] | None = None) -> Dim:
+        """A dim for the positions of a vector, or all of an axis of an array."""
+
+    def size(self, dim: Dim) -> int:
+        """The number of positions along such a dim."""
+
+    def has(self, dim: Dim) -> bool:
+        """Whether a dim is known."""
+
+    def expr_of(self, value: Known, space: Space) -> Expr:
+        """An expression that reads known numbers."""
+
+
+class Evaluator:
+    """Evaluates the expressions of one line at all positions of a space."""
+
+    def __init__(self, program: Program, reader: Reader, space: Space) -> None:
+        self.program, self.reader, self.space = program, reader, space
+
+    def value(self, expression: Expression) -> Value:
+        """What an expression is: a number, a vector or a matrix, at each position."""
+        match expression:
+            case Number(value=number):
+                return Known(Grid.of(number), text=text(expression))
+            case Reference():
+                return self._reference(expression)
+            case Operation(operator=":", operands=(first, last)):
+                return self._range(expression, first, last)
+            case Operation(operator=name, operands=arguments):
+                return self._called(name, expression, arguments)
+            case Call(function=name, arguments=arguments):
+                return self._called(name, expression, arguments)
+            case Everything():
+                raise self.error(expression, "nothing here; expected an expression.")
+        raise AssertionError(expression)
+
+    def number(self, expression: Expression) -> Value:
+        """An expression that is one number at each position."""
+        found = self.value(expression)
+        if found.axes:
+            raise self.error(
+                expression,
+                f"{text(expression)} is a vector or a matrix; expected a number: index it, or sum "
+                "it up.",
+            )
+        return found
+
+    def expr(self, value: Value) -> Expr:
+        """A value as an expression."""
+        return value.expr if isinstance(value, Formula) else self.reader.expr_of(value, self.space)
+
+    def index(self, ref: Reference, axis: int, size: int | None) -> Value:
+        """One index of a reference; an empty one is all positions."""
+        assert ref.indices is not None
+        given = ref.indices[axis]
+        if isinstance(given, Everything):
+            if size is None:
+                raise self.error(ref, f"the size of {ref.name} is not known; declare it with var.")
+            return self._positions(1, size, (ref.name, axis))
+        value = self.value(given)
+        if size is not None and self._is_whole(value, size):
+            return self._positions(1, size, (ref.name, axis))
+        return value
+
+    def _is_whole(self, value: Value, size: int) -> bool:
+        """Whether a range is all positions of an axis."""
+        if not isinstance(value, Known) or len(value.axes) != 1 or value.axes != value.grid.dims:
+            return False
+        return bool(np.array_equal(value.grid.values, np.arange(1, size + 1)))
+
+    def error(self, where: Any, message: str) -> Exception:
+        """An error at a place of the program."""
+        return self.program.error(where.at, message)
+
+    def _reference(self, ref: Reference) -> Value:
+        if ref.indices is None and ref.name in self.space.loops:
+            return Known(self.space.loops[ref.name], text=ref.name)
+        if ref.indices is None:
+            return self.reader.reference(ref, None, self)
+        shape = self.reader.shape(ref.name)
+        if shape is not None and len(shape) != len(ref.indices):
+            raise self.error(
+                ref,
+                f"{ref.name} has {len(shape)} axes, found {len(ref.indices)} indices; write one "
+                "for each (an empty one is all positions).",
+            )
+        sizes = shape or (None,) * len(ref.indices)
+        found = tuple(self.index(ref, n, s) for n, s in enumerate(sizes))
+        return self.reader.reference(ref, self._apart(found), self)
+
+    def _apart(self, indices: tuple[Value, ...]) -> tuple[Value, ...]:
+        """Indices whose axes are different ones."""
+        taken: set[Dim] = set(self.space.dims)
+        found = []
+        for value in indices:
+            names = {a: free(a, taken) for a in value.axes}
+            found.append(renamed(value, names))
+            taken |= set(names.values())
+        return tuple(found)
+
+    def _range(self, where: Expression, first: Expression, last: Expression) -> Value:
+        """Whole numbers in a row; a range of which an end varies is known as far as it goes."""
+        ends = tuple(map(self.number, (first, last)))
+        low, high = (e.grid.reduced() if isinstance(e, Known) else None for e in ends)
+        if low is None or high is None:
+            raise self.error(where, "the ends of a range are random; expected numbers, or data.")
+        if not (low.is_known and high.is_known):
+            return Known(UNKNOWN)
+        if not low.dims and not high.dims:
+            return self._positions(int(low.values), int(high.values))
+        count = int(combined(lambda a, b: b - a + 1, low, high).values.max(initial=0))
+        axis = self.reader.axis(count)
+        steps = Grid((axis,), np.arange(count))
+        values = combined(operator.add, low, steps)
+        within = combined(np.less_equal, values, high)
+        dims = (*(d for d in within.dims if d != axis), axis)
+        mask = within.along(dims).astype(bool)
+        every = np.broadcast_to(values.along(dims), mask.shape)
+        return Known(Grid(dims, every, mask), (axis,))
+
+    def _positions(self, first: int, last: int, of: tuple[str, int] | None = None) -> Known:
+        count = max(last - first + 1, 0)
+        axis = self.reader.axis(count, of)
+        return Known(Grid((axis,), np.arange(first, first + count)), (axis,))
+
+    def vector(self, expression: Expression) -> Value | None:
+        """Values along one axis; None while they are not known."""
+        found = self.value(expression)
+        if len(found.axes) == 1:
+            return found
+        if isinstance(found, Known) and not found.is_known:
+            return None
+        raise self.error(expression, f"{text(expression)} is no range; expected one, as 1:N.")
+
+    def assigned(self, line: Assignment) -> Value:
+        """What a line with ``<-`` gives, its link undone."""
+        value = self.value(line.value)
+        if line.link is None:
+            return value
+        return self._of_numbers(line, LINKS[line.link], (value,))
+
+    def size(self, axis: Dim, value: Value) -> int:
+        """The number of positions along an axis of a value."""
+        if isinstance(value, Known) and axis in value.grid.dims:
+            return int(value.grid.values.shape[value.grid.dims.index(axis)])
+        return self.reader.size(axis)
+
+    def _called(self, name: str, where: Expression, arguments: tuple[Expression, ...]) -> Value:
+        row = function(name, len(arguments))
+        if isinstance(row, Unsupported):
+            raise self.error(where, row.message)
+        values = tuple(map(self.value, arguments))
+        if not row.of_arrays:
+            return self._of_numbers(where, row, values)
+        if any(isinstance(v, Known) and not v.is_known for v in values):
+            return Known(UNKNOWN)
+        if all(isinstance(v, Known) for v in values):
+            return self._of_known_arrays(row, values, where)
+        return self._of_arrays(row, values, where)
+
+    def _of_numbers(self, where: Any, row: Function, values: tuple[Value, ...]) -> Value:
+        """A function of numbers, position by position; of vectors of one shape entry by entry."""
+        beside = side_by_side(values)
+        if beside is None:
+            raise self.error(where, f"{row.names[0]} is of vectors of different shapes.")
+        values, axes = beside
+        symbolic = row.symbolic
+        if symbolic is None:
+            if any(isinstance(v, Formula) for v in values):
+                raise self.error(where, f"{row.names[0]} of random variables: {row.reason}.")
+            symbolic = _of_no_expression
+        told = "" if isinstance(where, Assignment) else text(where)
+        return applied(row.numeric, symbolic, values, axes, self.expr, told)
+
+    def _of_known_arrays(self, row: Function, values: tuple[Any, ...], where: Expression) -> Value:
+        """A function of vectors and matrices of numbers: their own axes are the last ones."""
+        dims = tuple(dict.fromkeys(d for v in values for d in v.grid.dims if d not in v.axes))
+        arrays = [v.grid.along((*dims, *v.axes)) for v in values]
+        with np.errstate(all="ignore"):
+            found = np.asarray(row.numeric(*arrays, axes=tuple(len(v.axes) for v in values)))
+        sizes = found.shape[len(dims) :]
+        taken: set[Dim] = {*self.space.dims, *dims}
+        axes = []
+        for size in sizes:
+            axes.append(free(self.reader.axis(size), taken))
+            taken.add(axes[-1])
+        return Known(Grid((*dims, *axes), found), tuple(axes), text(where))
+
+    def _of_arrays(self, row: Function, values: tuple[Value, ...], where: Expression) -> Value:
+        """A function of vectors and matrices of random variables."""
+        if row.symbolic is None:
+            raise self.error(where, f"{row.names[0]} of random variables: {row.reason}.")
+        given = [
+            Template(self.expr(v), v.axes, tuple(self.size(a, v) for a in v.axes)) for v in values
+        ]
+        found = row.symbolic(*given)
+        taken: set[Dim] = set(self.space.dims)
+        names: dict[Expr, Expr] = {}
+        taken |= {a for a in found.axes if self.reader.has(a)}
+        for axis, size in zip(found.axes, found.sizes, strict=True):
+            if not self.reader.has(axis):
+                names[axis] = free(self.reader.axis(size), taken)
+                taken.add(names[axis])
+        axes = tuple(names.get(a, a) for a in found.axes)
+        return Formula(substitute(found.expr, names), axes)
+
+
+def free(dim: Dim, taken: set[Dim]) -> Dim:
+    """A dim, or a copy of it where it is taken."""
+    return copy_of(dim, taken) if dim in taken else dim
+
+
+def _of_no_expression(*_values: Expr) -> Expr:
+    """Stands for an expression of known numbers that is never read: they are data themselves."""
+    return sp.nan

@@ -1,0 +1,116 @@
+"""Numbers along named dims, some of which may be unknown: what loops and data are made of.
+
+>>> i, j = Dim("i"), Dim("j")
+>>> rows, columns = Grid.range(i, 1, 3), Grid.range(j, 1, 2)
+>>> combined(np.add, rows, columns).values
+array([[2, 3],
+       [3, 4],
+       [4, 5]])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from gibbsppl.expressions import Dim, Expr
+
+Values = Any  # an array of numbers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grid:
+    """An array with one named axis per dim; ``known`` is of the same shape, or true of all."""
+
+    dims: tuple[Dim, ...]
+    values: Values
+    known: Any = True
+
+    @classmethod
+    def of(cls, number: float) -> Grid:
+        """One number."""
+        whole = float(number).is_integer() and abs(number) < 2**53
+        return cls((), np.asarray(int(number) if whole else float(number)))
+
+    @classmethod
+    def range(cls, dim: Dim, first: int, count: int) -> Grid:
+        """``first, first + 1, ...`` along a dim."""
+        return cls((dim,), np.arange(first, first + count))
+
+    @property
+    def is_known(self) -> bool:
+        """Whether all of it is known."""
+        return bool(np.all(self.known))
+
+    def along(self, dims: Sequence[Dim]) -> Values:
+        """The values with an axis for each of some dims, of length one where nothing varies."""
+        return _along(self.values, self.dims, dims)
+
+    def known_along(self, dims: Sequence[Dim]) -> Any:
+        """The same of what is known."""
+        return self.known if self.known is True else _along(self.known, self.dims, dims)
+
+    def renamed(self, names: dict[Dim, Dim]) -> Grid:
+        """The same numbers along dims of other names."""
+        return Grid(tuple(names.get(d, d) for d in self.dims), self.values, self.known)
+
+    def reduced(self) -> Grid:
+        """Without the dims along which nothing varies."""
+        dims, values, known = self.dims, self.values, self.known
+        for axis in reversed(range(values.ndim)):
+            first = values.take([0], axis=axis)
+            if known is True and (values == first).all():
+                values = first.squeeze(axis)
+                dims = (*dims[:axis], *dims[axis + 1 :])
+        return Grid(dims, values, known)
+
+
+def combined(function: Callable[..., Values], *grids: Grid) -> Grid:
+    """A function of numbers, position by position; known where all of its arguments are."""
+    dims = dims_of_grids(grids)
+    with np.errstate(all="ignore"):
+        values = np.asarray(function(*(g.along(dims) for g in grids)))
+    known: Any = True
+    for g in grids:
+        known = known & g.known_along(dims) if g.known is not True else known
+    shape = np.broadcast_shapes(*(g.along(dims).shape for g in grids))
+    return Grid(dims, np.broadcast_to(values, shape), _stretched(known, shape))
+
+
+def dims_of_grids(grids: Iterable[Grid]) -> tuple[Dim, ...]:
+    """The dims of all, in order of their first use."""
+    return tuple(dict.fromkeys(d for g in grids for d in g.dims))
+
+
+def position_of(grid: Grid, starts: dict[Dim, int]) -> Expr | None:
+    """Whole numbers as a constant, or as a position of one dim plus a constant; None for others.
+
+    ``starts`` are the positions at which the dims start.
+
+    >>> t = Dim("t")
+    >>> position_of(Grid.range(t, 4, 3), {t: 1})
+    t + 3
+    """
+    plain = grid.reduced()
+    if not plain.dims:
+        return sp.Integer(int(plain.values))
+    if len(plain.dims) > 1:
+        return None
+    (dim,) = plain.dims
+    offset = int(plain.values[0]) - starts[dim]
+    steps = np.arange(len(plain.values)) + int(plain.values[0])
+    return dim + offset if (plain.values == steps).all() else None
+
+
+def _along(values: Values, own: Sequence[Dim], dims: Sequence[Dim]) -> Values:
+    order = [own.index(d) for d in dims if d in own]
+    shape = iter(np.transpose(values, order).shape)
+    return np.transpose(values, order).reshape([next(shape) if d in own else 1 for d in dims])
+
+
+def _stretched(known: Any, shape: tuple[int, ...]) -> Any:
+    return True if known is True or known.all() else np.broadcast_to(known, shape)

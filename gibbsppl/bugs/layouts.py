@@ -1,0 +1,204 @@
+"""Where the elements of each array are in the model: as the program has them, or in a table.
+
+An array whose lines fill boxes of it keeps its axes. One that is filled in another way (``y[i,
+j]`` for ``j in 1:n[i]``) is a table: its elements one after the other, line by line, and a number
+for each element of the program's array that says which row it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gibbsppl.bugs.facts import Facts
+from gibbsppl.bugs.grids import Grid, combined, position_of
+from gibbsppl.bugs.numbers import target_of
+from gibbsppl.bugs.relations import Relation, Space
+from gibbsppl.bugs.values import Known
+from gibbsppl.expressions import Dim
+from gibbsppl.graph import Range
+
+# An array that constants fill in more boxes than this is a table.
+MOST_BOXES = 16
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Box:
+    """A line with ``~`` on a box of its array: ranges of its own dims, or single positions."""
+
+    part: Relation
+    places: tuple[Range | int, ...]
+    event: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Natural:
+    """An array with the program's axes: what lines fill, and the boxes that are constant."""
+
+    dims: tuple[Dim, ...]
+    boxes: tuple[Box, ...]
+    constants: tuple[tuple[slice, ...], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """An array in rows: ``row`` has for each element of the program's array its row, or -1.
+
+    ``parts`` are lines with the first and the last row (exclusive) of each; what is known follows
+    from ``constants`` on. ``event`` are the axes, of those of the program, that one value has.
+    """
+
+    dim: Dim
+    row: np.ndarray
+    parts: tuple[tuple[Relation, int, int], ...]
+    event: tuple[int, ...]
+    constants: np.ndarray
+
+
+Layout = Natural | Table
+
+
+def layout_of(
+    facts: Facts, name: str, parts: Sequence[Relation], dims: tuple[Dim, ...], table: Dim
+) -> Layout:
+    """The layout of an array that some parts of lines fill."""
+    targets = [_target(facts, part) for part in parts]
+    natural = _natural(facts, name, parts, targets, dims)
+    return _table(facts, name, parts, targets, table) if natural is None else natural
+
+
+def _target(facts: Facts, part: Relation) -> tuple[Known, ...]:
+    found = target_of(facts.program, part, facts.numbers)
+    assert found is not None
+    return found
+
+
+def _natural(
+    facts: Facts,
+    name: str,
+    parts: Sequence[Relation],
+    targets: Sequence[tuple[Known, ...]],
+    dims: tuple[Dim, ...],
+) -> Natural | None:
+    shape = facts.shape(name)
+    left = np.ones(shape, dtype=bool)
+    boxes = []
+    for part, target in zip(parts, targets, strict=True):
+        box = box_of(part, target, shape, dims)
+        if box is None:
+            return None
+        boxes.append(box)
+        left[tuple(_slice(p) for p in box.places)] = False
+    constants = tuple(_boxes(left))
+    return None if len(constants) > MOST_BOXES else Natural(dims, tuple(boxes), constants)
+
+
+def box_of(
+    part: Relation, target: tuple[Known, ...], shape: tuple[int, ...], dims: tuple[Dim, ...]
+) -> Box | None:
+    """The box that a part fills, its space renamed to the dims of the array; None if it is none."""
+    space = part.space
+    assert space is not None
+    names: dict[Dim, Dim] = {}
+    starts: dict[Dim, int] = {}
+    places: list[Range | int] = []
+    event = []
+    for axis, (index, size, dim) in enumerate(zip(target, shape, dims, strict=True)):
+        zero = combined(lambda a: np.asarray(a) - 1, index.grid)
+        if index.axes:
+            if index.grid.dims != index.axes or index.grid.values.size != size:
+                return None
+            event.append(axis)
+            places.append(Range(dim, 0, size))
+            continue
+        found = position_of(zero, dict(space.starts))
+        own = zero.reduced().dims
+        if found is None or (own and own[0] in names):
+            return None
+        if not own:
+            places.append(int(found))
+            continue
+        names[own[0]] = dim
+        starts[dim] = int(zero.reduced().values[0])
+        places.append(Range(dim, starts[dim], starts[dim] + space.sizes[own[0]]))
+    left = [d for d, n in space.sizes.items() if d not in names and n != 1]
+    if left:
+        return None
+    space = _without(space, names)
+    return Box(part.within(space.renamed(names, starts)), tuple(places), tuple(event))
+
+
+def _without(space: Space, names: Collection[Dim]) -> Space:
+    """A space without dims of one position, along which a target does not vary."""
+    gone = [d for d in space.sizes if d not in names]
+    if not gone:
+        return space
+    loops = {}
+    for name, grid in space.loops.items():
+        kept = tuple(d for d in grid.dims if d not in gone)
+        shape = [grid.values.shape[grid.dims.index(d)] for d in kept]
+        loops[name] = Grid(kept, grid.values.reshape(shape))
+    sizes = {d: n for d, n in space.sizes.items() if d in names}
+    return Space(sizes, loops, dict.fromkeys(sizes, 0))
+
+
+def _slice(place: Range | int) -> slice:
+    return slice(place, place + 1) if isinstance(place, int) else slice(place.start, place.stop)
+
+
+def _boxes(mask: np.ndarray) -> Iterator[tuple[slice, ...]]:
+    """Boxes that are disjoint and make up a mask."""
+    left = mask.copy()
+    while left.any():
+        first = tuple(int(i) for i in np.unravel_index(int(np.argmax(left)), left.shape))
+        ends = [i + 1 for i in first]
+        for axis in reversed(range(left.ndim)):
+            while ends[axis] < left.shape[axis]:
+                wider = list(zip(first, ends, strict=True))
+                wider[axis] = (ends[axis], ends[axis] + 1)
+                if not left[tuple(slice(*w) for w in wider)].all():
+                    break
+                ends[axis] += 1
+        box = tuple(slice(a, b) for a, b in zip(first, ends, strict=True))
+        left[box] = False
+        yield box
+
+
+def _table(
+    facts: Facts,
+    name: str,
+    parts: Sequence[Relation],
+    targets: Sequence[tuple[Known, ...]],
+    dim: Dim,
+) -> Table:
+    shape = facts.shape(name)
+    event = tuple(n for n, index in enumerate(targets[0]) if index.axes)
+    outer = tuple(s for n, s in enumerate(shape) if n not in event)
+    row = np.full(outer, -1, dtype=np.intp)
+    found, start = [], 0
+    for part, target in zip(parts, targets, strict=True):
+        space = part.space
+        assert space is not None
+        at = tuple(space.rows(i.grid) - 1 for n, i in enumerate(target) if n not in event)
+        rows = np.arange(start, start + space.size)
+        row[at] = rows
+        table = space.table(dim)
+        found.append((part.within(table.renamed({}, {dim: start})), start, start + space.size))
+        start += space.size
+    known = facts.numbers[name].known.all(axis=event) if event else facts.numbers[name].known
+    constant = np.flatnonzero((row < 0) & known)
+    row.reshape(-1)[constant] = np.arange(start, start + len(constant))
+    return Table(dim, row, tuple(found), event, constant)
+
+
+def observed_in(layout: Layout, values: np.ndarray, known: np.ndarray) -> Mapping[str, np.ndarray]:
+    """The numbers of an array in its layout, and which are known."""
+    if isinstance(layout, Natural):
+        return {"values": values, "known": known}
+    order = np.argsort(layout.row, axis=None)[(layout.row < 0).sum() :]
+    axes = [n for n in range(values.ndim) if n not in layout.event]
+    moved = [np.transpose(v, (*axes, *layout.event)) for v in (values, known)]
+    flat = [v.reshape(layout.row.size, *v.shape[len(axes) :])[order] for v in moved]
+    return {"values": flat[0], "known": flat[1]}

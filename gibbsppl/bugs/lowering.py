@@ -1,0 +1,361 @@
+"""A program and its data as a model.
+
+Comes in: a program, data. Goes out: a `gp.Model`: loops are dimensions, index expressions are
+views, each line with ``~`` is a statement (or a few, where it reads what several lines give), lines
+with ``<-`` are put in place where they are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from gibbsppl.bugs.axes import axes_of
+from gibbsppl.bugs.constraints import observations
+from gibbsppl.bugs.evaluator import Evaluator
+from gibbsppl.bugs.facts import Facts, facts_of
+from gibbsppl.bugs.grids import Grid
+from gibbsppl.bugs.layouts import Layout, Natural, Table, box_of, layout_of, observed_in
+from gibbsppl.bugs.numbers import target_of
+from gibbsppl.bugs.parts import parts_of
+from gibbsppl.bugs.random_reader import Elements
+from gibbsppl.bugs.relations import Relation, Space
+from gibbsppl.bugs.rows import Distribution
+from gibbsppl.bugs.statements import Lines, row_of
+from gibbsppl.bugs.syntax import Assignment, Program, Reference, Stochastic
+from gibbsppl.bugs.syntax import parts_of as parts_of_expression
+from gibbsppl.bugs.values import Known
+from gibbsppl.expressions import Array, Dim, Expr, Leaf, Where, primed
+from gibbsppl.graph import Constant, Deterministic, Potential, Range, Variable
+from gibbsppl.language.missing import declare_observed
+from gibbsppl.language.model import Model, Observed
+from gibbsppl.language.regions import Region, region_of
+from gibbsppl.language.statements import check_values, place
+from gibbsppl.supports import Support
+
+
+def lowered(program: Program, data: Mapping[str, Any], name: str) -> Model:
+    """The model of a program with its data."""
+    facts = facts_of(program, data)
+    parts: dict[str, list[Relation]] = {}
+    others: list[Relation] = []
+    for relation in facts.relations:
+        line = relation.line
+        if not isinstance(line, Stochastic):
+            continue
+        if isinstance(row_of(facts, line), Distribution):
+            parts.setdefault(line.target.name, []).extend(parts_of(facts, relation))
+        else:
+            others.append(relation)
+    return _Lowering(facts, Model(name=name), parts, others).model
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Placed:
+    """A part of a line on a region of its array, with the dims that one value has."""
+
+    part: Relation
+    places: tuple[Range | int, ...]
+    event: tuple[Dim, ...]
+
+
+class _Lowering:
+    """The model, in the making."""
+
+    def __init__(
+        self,
+        facts: Facts,
+        model: Model,
+        parts: Mapping[str, Sequence[Relation]],
+        others: Sequence[Relation],
+    ) -> None:
+        self.facts, self.model, self.parts = facts, model, parts
+        self.dims = axes_of(facts, model)
+        self.inner: dict[str, tuple[Dim, ...]] = {}
+        self.names = {n: self._named(n) for n in parts}
+        self.layouts = {n: self._layout(n) for n in parts}
+        for n, layout in self.layouts.items():
+            given = facts.defined[n].relation > 0
+            latent = not facts.numbers[n].known[given].all()
+            if isinstance(layout, Table) and self.names[n] == n and latent:
+                self.names[n] = f"{n}.table"
+        self.placed = {n: self._placed(n) for n in parts}
+        self.symbols = {n: Array(self.names[n]) for n in parts}
+        self.elements = Elements(facts, model, self.layouts, self.symbols, self.dims)
+        for n in parts:
+            self.elements.lowest[n] = max(r.values_from for r in self._rows(n))
+        self.lines = Lines(facts, model, self.elements)
+        self.of = {n: self.lines.labels(self.placed[n][0].part, n) for n in parts}
+        self.elements.simplexes |= {
+            self.names[n]
+            for n in parts
+            if any(self._support(p, n).kind == "simplex" for p in self.placed[n])
+        }
+        self.symbols.update({n: self._symbol(n) for n in parts})
+        self.variables = {n: self._declare(n) for n in parts}
+        for n in parts:
+            self._fill(n)
+        for relation in others:
+            self._observe(relation)
+        self._record()
+
+    def _rows(self, name: str) -> list[Distribution]:
+        rows = (
+            row_of(self.facts, p.line) for p in self.parts[name] if isinstance(p.line, Stochastic)
+        )
+        return [r for r in rows if isinstance(r, Distribution)]
+
+    def _named(self, name: str) -> str:
+        """The name of a random array in the model: its own, if its elements are as they are there.
+
+        Labels count from 0 there, and where lines with <- compute some elements, these are others.
+        """
+        defined = self.facts.defined[name].relation
+        lines = (self.facts.relation(int(n)).line for n in np.unique(defined[defined > 0]))
+        if any(isinstance(line, Assignment) for line in lines):
+            return f"{name}.free"
+        return f"{name}.label" if any(r.values_from for r in self._rows(name)) else name
+
+    def _layout(self, name: str) -> Layout:
+        """Where the elements of an array are; matrices have the prime of their first dim."""
+        if any(r.event == 2 for r in self._rows(name)):
+            dims = self.dims[name]
+            self.dims[name] = (*dims[:-1], primed(dims[-2]))
+        table = Dim(f"{name}_row")
+        layout = layout_of(self.facts, name, self.parts[name], self.dims[name], table)
+        if isinstance(layout, Table):
+            self.model.add_dim(table.name, layout.parts[-1][2] + len(layout.constants))
+            own = self.dims[name]
+            self.inner[name] = tuple(own[n] for n in layout.event)
+        return layout
+
+    def _placed(self, name: str) -> list[_Placed]:
+        layout = self.layouts[name]
+        if isinstance(layout, Natural):
+            return [
+                _Placed(b.part, b.places, tuple(layout.dims[a] for a in b.event))
+                for b in layout.boxes
+            ]
+        inner = self.inner[name]
+        every = tuple(Range(d, 0, self.model.size(d)) for d in inner)
+        return [
+            _Placed(part, (Range(layout.dim, start, stop), *every), inner)
+            for part, start, stop in layout.parts
+        ]
+
+    def _dims(self, name: str) -> tuple[Dim, ...]:
+        """The dims of an array in the model."""
+        layout = self.layouts[name]
+        return layout.dims if isinstance(layout, Natural) else (layout.dim, *self.inner[name])
+
+    def _event(self, name: str, placed: _Placed) -> tuple[Dim, ...]:
+        of = self.of[name]
+        return placed.event or (() if of is None else (of,))
+
+    def _support(self, placed: _Placed, name: str) -> Support:
+        """Where the values of a line are."""
+        others = {k: Array(f"{name}.{k}")[()] for r in self._rows(name) for k in r.auxiliaries}
+        made = self.lines.made(placed.part, name, self._event(name, placed), others)
+        event = self._event(name, placed)
+        lower, upper = (None if b is None else b.expr for b in (made.lower, made.upper))
+        full = made.family.support(event, **dict(made.canonical(event)))
+        return full.narrowed(lower, upper)
+
+    def _symbol(self, name: str) -> Array:
+        """The symbol of an array, with what supports say of the sign of all of its elements."""
+        own = self.names[name]
+        if len(self.layouts[name].constants):
+            return Array(own)
+        supports = [self._support(p, name) for p in self.placed[name]]
+        kinds = {s.kind for s in supports}
+        below = all(s.lower.is_nonnegative for s in supports)
+        if below and kinds <= {"real", "simplex"}:
+            return Array(own, positive=True)
+        return (
+            Array(own, nonnegative=True) if below and kinds <= {"integer", "counts"} else Array(own)
+        )
+
+    def _declare(self, name: str) -> Variable:
+        """An array of the model, with what is observed of it."""
+        layout, numbers = self.layouts[name], self.facts.numbers[name]
+        variable = Variable(self.names[name], self._dims(name), "random", of=self.of[name])
+        self.model.declare(variable, "a variable")
+        inside = observed_in(layout, numbers.values, numbers.known)
+        values = np.array(inside["values"] - self.elements.lowest[name])
+        if inside["known"].any():
+            declare_observed(self.model, variable, Observed(values, np.array(inside["known"])))
+        return variable
+
+    def _fill(self, name: str) -> None:
+        dims, layout = self._dims(name), self.layouts[name]
+        for placed in self.placed[name]:
+            self._state(name, placed, _region(self.model, self.names[name], dims, placed.places))
+        if isinstance(layout, Natural):
+            for slices in layout.constants:
+                self._constant(name, dims, slices)
+        elif len(layout.constants):
+            rows = self.model.size(layout.dim)
+            self._constant(name, dims, (slice(rows - len(layout.constants), rows),))
+
+    def _constant(self, name: str, dims: tuple[Dim, ...], slices: tuple[slice, ...]) -> None:
+        """A box of an array that is known, or that lines with <- give: it is not read then."""
+        numbers, layout = self.facts.numbers[name], self.layouts[name]
+        inside = observed_in(layout, numbers.values, numbers.known)
+        values = np.where(inside["known"][slices], inside["values"][slices], 0)
+        ranges = tuple(
+            Range(d, s.start, s.stop) for d, s in zip(dims, slices, strict=False)
+        ) + tuple(Range(d, 0, self.model.size(d)) for d in dims[len(slices) :])
+        space = Space({}, {}, {r.dim: r.start for r in ranges})
+        value = Known(Grid(dims, values - self.elements.lowest[name]), text=f"{name}_known")
+        expr = self.elements.expr_of(value, space)
+        self.model.declared.constants.append(Constant(self.symbols[name][dims], ranges, expr))
+
+    def _state(self, name: str, placed: _Placed, region: Region) -> None:
+        """A line with ~ on a region, its auxiliary variables before it."""
+        event, part = self._event(name, placed), placed.part
+        (row,) = {row_of(self.facts, part.line)}  # type: ignore[arg-type]
+        assert isinstance(row, Distribution)
+        others = {key: self._auxiliary(name, key, placed, row) for key in row.auxiliaries}
+        made = self.lines.made(part, region.label, event, others)
+        observed = self.model.declared.observed.get(self.names[name])
+        symbol = self.symbols[name]
+        found = place(
+            self.model, self.names[name], made, region, lambda *_: symbol, event, observed
+        )
+        check_values(self.model, found.statement, region, observed, made)
+        self.model.declared.statements.append(found.statement)
+        x = symbol[region.indices]
+        for said in (self.lines.said_of(part, region.label, x), self.lines.in_order(part, name)):
+            self._add(said)
+
+    def _auxiliary(self, name: str, key: str, placed: _Placed, row: Distribution) -> Leaf:
+        """An auxiliary variable beside each value of a line."""
+        auxiliary = row.auxiliaries[key]
+        event = placed.event if auxiliary.axes else ()
+        inner = [d for d in placed.event if d not in event[: auxiliary.axes]]
+        own = f"{self.names[name]}.{key}"
+        kept = [
+            (d, p) for d, p in zip(self._dims(name), placed.places, strict=True) if d not in inner
+        ]
+        dims = tuple(d for d, _ in kept)
+        given = self._event(name, placed)
+        made = self.lines.made(placed.part, own, given, None, auxiliary)
+        if own not in self.model.declared.variables:
+            of = (
+                given[0]
+                if any(p.event for p in made.family.parameters.values()) and not made.family.event
+                else None
+            )
+            self.model.declare(Variable(own, dims, "random", of=of), "an auxiliary variable")
+        region = _region(self.model, own, dims, tuple(p for _, p in kept))
+        lower = made.family.support((), **dict(made.canonical(given))).lower
+        symbol = (
+            Array(own, positive=True)
+            if lower == 0 and not made.family.support((), **dict(made.canonical(given))).is_discrete
+            else Array(own)
+        )
+        found = place(self.model, own, made, region, lambda *_: symbol, given, None)
+        self.model.declared.statements.append(found.statement)
+        return symbol[region.indices]
+
+    def _observe(self, relation: Relation) -> None:
+        """A line that says something of other variables."""
+        name = f"{relation.line.target.name}_is_seen"
+        for said in observations(
+            self.facts, self._in_model(relation, name), self.elements, self.model, name
+        ):
+            self._add(said)
+
+    def _add(self, said: Potential | None) -> None:
+        if said is not None:
+            self.model.claim(said.name, "what is known of a value")
+            self.model.declared.potentials.append(said)
+
+    def _in_model(self, relation: Relation, name: str) -> Relation:
+        """A line at positions along dims of the model: those of what it gives, or of a table."""
+        given = relation.line.target.name
+        target = target_of(self.facts.program, relation, self.facts.numbers)
+        assert target is not None
+        assert relation.space is not None
+        box = box_of(relation, target, self.facts.shape(given), self.dims[given])
+        if box is not None:
+            return box.part
+        self.model.add_dim(f"{name}_row", relation.space.size)
+        return relation.within(relation.space.table(Dim(f"{name}_row")))
+
+    def _record(self) -> None:
+        """The quantities that are recorded with draws: numbers, and arrays that nothing reads."""
+        read = {n for r in self.facts.relations for n in _read_by(r)}
+        for name, defined in self.facts.defined.items():
+            given = defined.relation > 0
+            if not given.any() or self.facts.numbers[name].known[given].all():
+                continue
+            if name in self.layouts:
+                if self.names[name] == name:
+                    continue
+                if self.names[name] == f"{name}.table":
+                    self._from_table(name)
+                    continue
+            elif name in read and self.facts.shape(name):
+                continue
+            self._deterministic(name, self.facts.shape(name))
+
+    def _from_table(self, name: str) -> None:
+        """A table as the program's array; elements that nothing gives are not numbers."""
+        layout, dims = self.layouts[name], self.dims[name]
+        assert isinstance(layout, Table)
+        outer = tuple(d for n, d in enumerate(dims) if n not in layout.event)
+        inner = [dims[n] for n in layout.event]
+        starts = dict.fromkeys(dims, 0)
+        rows = Grid(outer, np.maximum(layout.row, 0))
+        row = self.elements.position(rows, layout.dim, f"{name}_row", starts)
+        x = self.symbols[name][(row, *inner)] + self.elements.lowest[name]
+        if (layout.row < 0).any():
+            space = Space(dict(zip(outer, layout.row.shape, strict=True)), {}, starts)
+            given = Known(Grid(outer, (layout.row >= 0).astype(int)), text=f"{name}_given")
+            x = Where(self.elements.expr_of(given, space), x, sp.nan)
+        self._quantity(name, dims, x)
+
+    def _quantity(self, name: str, dims: tuple[Dim, ...], value: Expr) -> None:
+        if name not in self.model.declared.variables:
+            self.model.claim(name, "a quantity")
+        self.model.declared.deterministics.append(Deterministic(name, dims, value))
+
+    def _deterministic(self, name: str, shape: tuple[int, ...]) -> None:
+        """A quantity at all positions of its array."""
+        dims = self.dims[name]
+        sizes = dict(zip(dims, shape, strict=True))
+        space = Space(sizes, {}, dict.fromkeys(dims, 0))
+        evaluator = Evaluator(self.facts.program, self.elements, space)
+        line = next(r.line for r in self.facts.relations if r.line.target.name == name)
+        indices = tuple(Known(Grid.range(d, 1, n)) for d, n in sizes.items())
+        value = self.elements.reference(line.target, indices, evaluator)
+        self._quantity(name, dims, evaluator.expr(value))
+
+
+def _read_by(relation: Relation) -> set[str]:
+    """The names that a line reads."""
+    line = relation.line
+    if isinstance(line, Assignment):
+        read: list[Any] = [line.value]
+    else:
+        bounds = line.restriction
+        read = [line.distribution, *((bounds.lower, bounds.upper) if bounds else ())]
+    waiting, found = [e for e in read if e is not None], set()
+    while waiting:
+        e = waiting.pop()
+        if isinstance(e, Reference):
+            found.add(e.name)
+        waiting += parts_of_expression(e)
+    return found
+
+
+def _region(
+    model: Model, name: str, dims: tuple[Dim, ...], places: Sequence[Range | int]
+) -> Region:
+    key = tuple(p if isinstance(p, int) else slice(p.start, p.stop) for p in places)
+    return region_of(model, name, dims, key)

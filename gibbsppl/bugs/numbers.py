@@ -1,0 +1,137 @@
+"""Arrays of which some elements are known, and what references read of them.
+
+Nothing is random here: what is not known is said to be unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gibbsppl.bugs.evaluator import Evaluator
+from gibbsppl.bugs.grids import Grid
+from gibbsppl.bugs.relations import Relation, Space
+from gibbsppl.bugs.syntax import Everything, Program, Reference
+from gibbsppl.bugs.values import Known, Value
+from gibbsppl.expressions import Dim
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Numbers:
+    """An array and which of its elements are known numbers."""
+
+    values: np.ndarray
+    known: np.ndarray
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The size along each axis."""
+        return self.values.shape
+
+
+class KnownNumbers:
+    """Reads arrays of numbers; what is not known, is said so."""
+
+    def __init__(self, program: Program, numbers: Mapping[str, Numbers]) -> None:
+        self.program, self.numbers = program, numbers
+        self.axes = 0
+
+    def reference(
+        self, ref: Reference, indices: tuple[Value, ...] | None, _evaluator: Evaluator
+    ) -> Value:
+        """The numbers at indices."""
+        if ref.name not in self.numbers:
+            axes = () if indices is None else tuple(a for i in indices for a in i.axes)
+            return Known(Grid((), np.zeros(()), np.zeros((), bool)), axes)
+        found = self.numbers[ref.name]
+        if any(not i.is_known for i in indices or () if isinstance(i, Known)):
+            return Known(Grid((), np.zeros(()), np.zeros((), bool)))
+        return numbers_at(self.program, ref, found, indices)
+
+    def shape(self, name: str) -> tuple[int, ...] | None:
+        """The shape of an array, once it is known."""
+        return self.numbers[name].shape if name in self.numbers else None
+
+    def axis(self, _count: int, _of: tuple[str, int] | None = None) -> Dim:
+        """A dim of its own for each vector."""
+        self.axes += 1
+        return Dim(f"axis {self.axes}")
+
+    def size(self, dim: Dim) -> int:
+        """Vectors are numbers here, and have their size themselves."""
+        raise AssertionError(dim)
+
+    def has(self, dim: Dim) -> bool:
+        """Whether a dim is known."""
+        raise AssertionError(dim)
+
+    def expr_of(self, value: Known, _space: Space) -> Any:
+        """Nothing has an expression here: all values are numbers."""
+        raise AssertionError(value)
+
+
+def numbers_at(
+    program: Program, ref: Reference, found: Numbers, indices: tuple[Value, ...] | None
+) -> Known:
+    """The numbers that a reference reads; indices are known."""
+    dims, at, axes = elements_of(program, ref, found.shape, indices)
+    return Known(Grid(dims, found.values[at], found.known[at]), axes)
+
+
+def elements_of(
+    program: Program, ref: Reference, shape: tuple[int, ...], indices: tuple[Value, ...] | None
+) -> tuple[tuple[Any, ...], tuple[np.ndarray, ...], tuple[Any, ...]]:
+    """The dims of a reference, the positions that it reads along them, and its own axes."""
+    grids = [i.grid for i in indices or () if isinstance(i, Known)]
+    if len(grids) != len(shape):
+        raise program.error(
+                ref.at,
+            f"{ref.name} has {len(shape)} indices, found {len(grids)}; write one for each, or "
+            "nothing between the commas for all positions.",
+        )  # fmt: skip
+    axes = tuple(a for i in indices or () for a in i.axes)
+    dims = (*(d for g in grids for d in g.dims if d not in axes), *axes)
+    dims = tuple(dict.fromkeys(dims))
+    at = []
+    for number, (g, size) in enumerate(zip(grids, shape, strict=True), 1):
+        values = g.values
+        if values.size and (values.min() < 1 or values.max() > size):
+            bad = int(values.min() if values.min() < 1 else values.max())
+            raise program.error(
+                ref.at,
+                f"index {number} of {ref.name} is {bad}, expected 1 to {size}: the array has "
+                f"no such element.",
+            )  # fmt: skip
+        if values.dtype.kind == "f" and (values != np.rint(values)).any():
+            bad = values.ravel()[np.argmax(np.ravel(values != np.rint(values)))]
+            raise program.error(
+                ref.at,
+                f"index {number} of {ref.name} is {bad}, expected a whole number.",
+            )  # fmt: skip
+        at.append(g.along(dims).astype(np.intp) - 1)
+    return dims, tuple(at), axes
+
+
+def evaluator_of(program: Program, numbers: Mapping[str, Numbers], space: Space) -> Evaluator:
+    """An evaluator of known numbers at the positions of a space."""
+    return Evaluator(program, KnownNumbers(program, numbers), space)
+
+
+def target_of(
+    program: Program, relation: Relation, numbers: Mapping[str, Numbers]
+) -> tuple[Known, ...] | None:
+    """The indices of what a line gives, at all of its positions; None while they are unknown."""
+    assert relation.space is not None
+    target = relation.line.target
+    if target.indices is None:
+        return ()
+    evaluator = evaluator_of(program, numbers, relation.space)
+    shape = evaluator.reader.shape(target.name)
+    if shape is None and any(isinstance(i, Everything) for i in target.indices):
+        return None
+    sizes = shape or (None,) * len(target.indices)
+    found = tuple(evaluator.index(target, n, s) for n, s in enumerate(sizes))
+    return found if all(isinstance(f, Known) and f.is_known for f in found) else None  # type: ignore[return-value]

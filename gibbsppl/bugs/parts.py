@@ -1,0 +1,231 @@
+"""Lines taken apart, so that each part reads every name at elements that one line gives.
+
+``mu[i] <- ...`` may be given by several lines, and ``alpha[1] <- -sum(alpha[2:K])`` be an element
+of an array that is random elsewhere. What reads ``alpha[group[i]]`` is then two statements: one
+where ``group[i]`` is 1, and one where it is not.
+
+Comes in: facts. Goes out: for each line with ``~`` its parts, each with its own positions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from gibbsppl.bugs.evaluator import Evaluator
+from gibbsppl.bugs.facts import Facts
+from gibbsppl.bugs.grids import Grid
+from gibbsppl.bugs.numbers import elements_of, numbers_at
+from gibbsppl.bugs.relations import Relation, Space
+from gibbsppl.bugs.syntax import Assignment, Reference, Stochastic
+from gibbsppl.bugs.values import Formula, Known, Value
+from gibbsppl.expressions import Dim, Expr
+
+NUMBER = -1
+
+# What a random element is while lines are taken apart: nothing is said of it yet.
+SOMETHING = sp.Symbol("random", real=True)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Read:
+    """The elements that a reference reads: known numbers, or what the lines that give them say.
+
+    ``relation`` has the number of the line of each element; 0 for those with ``~``, and known ones
+    among them; `NUMBER` for known elements of what lines with ``<-`` compute. ``position`` is the
+    number of the position of its loops.
+    """
+
+    dims: tuple[Dim, ...]
+    at: tuple[np.ndarray, ...]
+    axes: tuple[Dim, ...]
+    relation: Grid
+    position: Grid
+
+    @property
+    def lines(self) -> np.ndarray:
+        """The different lines, by number."""
+        return np.unique(self.relation.values)
+
+
+class Divided(Exception):  # noqa: N818  (no error: it says where a line is to be divided)
+    """A reference that several lines give: the line of each position of the space."""
+
+    def __init__(self, labels: Grid) -> None:
+        super().__init__(labels)
+        self.labels = labels
+
+
+def read_at(facts: Facts, ref: Reference, indices: tuple[Value, ...] | None) -> Known | Read:
+    """What a reference with known indices reads; an error names an element that nothing gives."""
+    if ref.name not in facts.numbers:
+        raise facts.program.error(
+            ref.at,
+            f"{ref.name} is not known: it is neither in the data nor given by a line.",
+        )  # fmt: skip
+    numbers = facts.numbers[ref.name]
+    known = numbers_at(facts.program, ref, numbers, indices)
+    if known.is_known:
+        return known
+    dims, at, axes = elements_of(facts.program, ref, numbers.shape, indices)
+    defined = facts.defined[ref.name]
+    relation, position = defined.relation[at], defined.position[at]
+    nothing = (relation == 0) & ~numbers.known[at]
+    if nothing.any():
+        first = np.unravel_index(int(np.argmax(np.ravel(nothing))), relation.shape)
+        element = ", ".join(str(int(np.broadcast_to(a, relation.shape)[first]) + 1) for a in at)
+        raise facts.program.error(
+            ref.at,
+            f"{ref.name}[{element}] is read here, and nothing gives it: expected it in the data, "
+            "or a line with ~ or <-.",
+        )  # fmt: skip
+    constant = 0 if ref.name in facts.random else NUMBER
+    relation = np.where(relation == 0, constant, relation)
+    drawn = [
+        n for n in np.unique(relation) if n > 0 and isinstance(facts.relation(n).line, Stochastic)
+    ]
+    relation = np.where(np.isin(relation, drawn), 0, relation)
+    return Read(dims, at, axes, Grid(dims, relation), Grid(dims, position))
+
+
+def bound(facts: Facts, number: int, position: Grid, space: Space) -> Space:
+    """A space in which a line's loop variables are what they are at some of its positions."""
+    relation = facts.relation(number)
+    assert relation.space is not None
+    loops = {
+        name: Grid(position.dims, relation.space.rows(grid)[position.values])
+        for name, grid in relation.space.loops.items()
+    }
+    return Space(space.sizes, loops, space.starts)
+
+
+class _Dividing:
+    """Reads nothing but which lines give what is read, through all lines with ``<-``."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self.reading: list[tuple[int, str]] = []
+        self.sizes: list[int] = []
+
+    def reference(
+        self, ref: Reference, indices: tuple[Value, ...] | None, evaluator: Evaluator
+    ) -> Value:
+        """Numbers, or something random; a reference that several lines give divides the space."""
+        axes = tuple(a for i in indices or () for a in i.axes)
+        if any(isinstance(i, Formula) for i in indices or ()):
+            return Formula(SOMETHING, axes)
+        found = read_at(self.facts, ref, indices)
+        if isinstance(found, Known):
+            return found
+        if len(found.lines) > 1:
+            labels = _of_space(found, evaluator.space)
+            if labels is not None:
+                raise Divided(labels)
+        for number in found.lines:
+            if number > 0:
+                self._enter(int(number), found, ref, evaluator)
+        return Formula(SOMETHING, axes)
+
+    def _enter(self, number: int, found: Read, ref: Reference, evaluator: Evaluator) -> None:
+        line = self.facts.relation(number).line
+        assert isinstance(line, Assignment)
+        if any(n == number for n, _ in self.reading):
+            raise self.facts.program.error(
+            ref.at,
+                f"{ref.name} is computed from itself, element by element, by line "
+                f"{line.at.line}: such a recursion of random values is not supported; write it "
+                "as a sum over a range, or give the elements distributions.",
+            )  # fmt: skip
+        self.reading.append((number, ref.name))
+        where = Grid(
+            found.dims, np.where(found.relation.values == number, found.position.values, 0)
+        )
+        Evaluator(
+            self.facts.program, self, bound(self.facts, number, where, evaluator.space)
+        ).assigned(line)
+        self.reading.pop()
+
+    def shape(self, name: str) -> tuple[int, ...] | None:
+        """The shape of an array."""
+        return self.facts.numbers[name].shape if name in self.facts.numbers else None
+
+    def axis(self, count: int, _of: tuple[str, int] | None = None) -> Dim:
+        """A dim of its own for each vector."""
+        self.sizes.append(count)
+        return Dim(f"axis {len(self.sizes)}")
+
+    def size(self, dim: Dim) -> int:
+        """The size of such a dim."""
+        return self.sizes[int(dim.name.split()[1]) - 1]
+
+    def has(self, dim: Dim) -> bool:
+        """Whether a dim is known."""
+        return bool(dim.name.startswith("axis "))
+
+    def expr_of(self, _value: Known, _space: Space) -> Expr:
+        """Numbers beside something random."""
+        return SOMETHING
+
+
+def _of_space(found: Read, space: Space) -> Grid | None:
+    """The line of each position, if it differs among positions (not only within a vector)."""
+    own = [d for d in found.dims if d in space.sizes]
+    labels = found.relation.along((*own, *found.axes))
+    if not own:
+        return None
+    flat = labels.reshape(*labels.shape[: len(own)], -1)
+    if (flat == flat[(0,) * len(own)]).all():
+        return None
+    _, numbers = np.unique(flat.reshape(-1, flat.shape[-1]), axis=0, return_inverse=True)
+    return Grid(tuple(own), numbers.reshape(flat.shape[:-1]))
+
+
+def parts_of(facts: Facts, relation: Relation) -> Iterator[Relation]:
+    """The parts of a line with ``~``: each reads every name at elements that one line gives."""
+    assert relation.space is not None
+    waiting = [relation]
+    while waiting:
+        part = waiting.pop(0)
+        labels = _labels(facts, part)
+        if labels is None:
+            yield part
+        else:
+            assert part.space is not None
+            waiting[:0] = [part.within(s) for s in _divided(part.space, labels)]
+
+
+def _labels(facts: Facts, part: Relation) -> Grid | None:
+    line, space = part.line, part.space
+    assert isinstance(line, Stochastic)
+    assert space is not None
+    evaluator = Evaluator(facts.program, _Dividing(facts), space)
+    read: list[Any] = [*line.distribution.arguments]
+    if line.restriction is not None:
+        read += [b for b in (line.restriction.lower, line.restriction.upper) if b is not None]
+    try:
+        for expression in read:
+            evaluator.value(expression)
+    except Divided as divided:
+        return divided.labels
+    return None
+
+
+def _divided(space: Space, labels: Grid) -> Iterator[Space]:
+    """A space in parts: boxes where they are, else tables of rows."""
+    full = np.broadcast_to(labels.along(space.dims), space.shape)
+    for label in np.unique(labels.values):
+        inside = full == label
+        ends = {}
+        for axis, dim in enumerate(space.dims):
+            others = tuple(a for a in range(inside.ndim) if a != axis)
+            where = np.flatnonzero(inside.any(axis=others))
+            ends[dim] = (int(where[0]), int(where[-1]) + 1)
+        box = tuple(slice(*ends[d]) for d in space.dims)
+        if inside[box].all():
+            yield space.box(ends)
+        else:
+            yield space.table(Dim("row"), inside)

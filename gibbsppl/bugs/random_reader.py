@@ -1,0 +1,255 @@
+"""References as expressions of the model's arrays.
+
+Comes in: the layout of each array. Goes out, for any expression of the program, one of the model:
+elements of random arrays, data, and positions as data where they follow no rule.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from gibbsppl.bugs.evaluator import Evaluator, free
+from gibbsppl.bugs.facts import Facts
+from gibbsppl.bugs.grids import Grid, combined, position_of
+from gibbsppl.bugs.layouts import Layout, Natural
+from gibbsppl.bugs.parts import NUMBER, Read, bound, read_at
+from gibbsppl.bugs.relations import Space
+from gibbsppl.bugs.syntax import Assignment, Expression, Reference, parts_of
+from gibbsppl.bugs.values import Formula, Known, Value
+from gibbsppl.exact_numbers import number
+from gibbsppl.expressions import Array, Dim, Equals, Expr, Leaf, Where, substitute
+from gibbsppl.graph import Variable, fresh
+from gibbsppl.language.model import Model
+
+
+class Elements:
+    """Reads references as elements of the arrays of a model, which it gives its data as needed."""
+
+    def __init__(
+        self,
+        facts: Facts,
+        model: Model,
+        layouts: Mapping[str, Layout],
+        symbols: Mapping[str, Array],
+        dims: Mapping[str, tuple[Dim, ...]],
+    ) -> None:
+        self.facts, self.model = facts, model
+        self.layouts, self.symbols, self.dims = layouts, symbols, dims
+        self.made: dict[tuple[Any, ...], Array] = {}
+        self.lowest: dict[str, int] = {}
+        self.simplexes: set[str] = set()
+
+    def shape(self, name: str) -> tuple[int, ...] | None:
+        """The shape of an array, in the program."""
+        return self.facts.shape(name) if name in self.facts.numbers else None
+
+    def axis(self, count: int, of: tuple[str, int] | None = None) -> Dim:
+        """A dim for the positions of a vector, or of all positions of an axis of an array."""
+        if of is not None:
+            return self.dims[of[0]][of[1]]
+        name = f"entry_{count}"
+        if not self.model.has_dim(name):
+            self.model.add_dim(name, count)
+        return Dim(name)
+
+    def size(self, dim: Dim) -> int:
+        """The size of a dim."""
+        return self.model.size(dim)
+
+    def reference(
+        self, ref: Reference, indices: tuple[Value, ...] | None, evaluator: Evaluator
+    ) -> Value:
+        """Known numbers, or an expression of random elements."""
+        indices = indices or ()
+        if any(isinstance(i, Formula) for i in indices):
+            return self._at_labels(ref, indices, evaluator)
+        found = read_at(self.facts, ref, indices or None)
+        if isinstance(found, Known):
+            return replace(found, text=ref.name, expr=self._data_at(ref.name, indices))
+        values = [self._of_line(int(n), ref, found, evaluator) for n in found.lines]
+        expr = values[-1]
+        for number_, value in zip(reversed(found.lines[:-1]), reversed(values[:-1]), strict=True):
+            here = Grid(found.dims, (found.relation.values == number_).astype(int))
+            expr = Where(
+                self.expr_of(Known(here, text=f"is_{ref.name}"), evaluator.space), value, expr
+            )
+        return Formula(expr, found.axes)
+
+    def has(self, dim: Dim) -> bool:
+        """Whether a dim is known."""
+        return self.model.has_dim(dim)
+
+    def expr_of(self, value: Known, space: Space) -> Expr:
+        """Known numbers as an expression: a number, or an array of the data."""
+        if value.expr is not None:
+            return value.expr
+        plain = value.grid.reduced()
+        if not plain.dims:
+            return number(plain.values.item())
+        return self._array(plain, value.text, None, space.starts)
+
+    def position(self, grid: Grid, of: Dim, text: str, starts: Mapping[Dim, int]) -> Expr:
+        """Positions that are counted from 0, as an index."""
+        every = {d: starts.get(d, 0) for d in grid.dims}
+        found = position_of(grid, every)
+        return found if found is not None else self._array(grid.reduced(), text, of, starts)
+
+    def _of_line(self, line: int, ref: Reference, found: Read, evaluator: Evaluator) -> Expr:
+        """What one line gives, at the elements that it gives (whatever elsewhere)."""
+        here = found.relation.values == line
+        if line == NUMBER:
+            numbers = self.facts.numbers[ref.name]
+            values = np.where(here, numbers.values[found.at], 1)
+            return self.expr_of(Known(Grid(found.dims, values), text=ref.name), evaluator.space)
+        if line == 0:
+            first = np.unravel_index(int(np.argmax(np.ravel(here))), here.shape)
+            at = tuple(np.where(here, a, np.broadcast_to(a, here.shape)[first]) for a in found.at)
+            return self._element(ref, found.dims, at, evaluator.space)
+        assignment = self.facts.relation(line).line
+        assert isinstance(assignment, Assignment)
+        some = found.position.values[here].flat[0]
+        where = Grid(found.dims, np.where(here, found.position.values, some))
+        space = bound(self.facts, line, where, evaluator.space)
+        value = Evaluator(self.facts.program, self, space).assigned(assignment)
+        inner = Evaluator(self.facts.program, self, space)
+        own = value.axes
+        names: dict[Expr, Expr] = {}
+        if own:  # (a vector or a matrix is assigned: the element of it that is read)
+            offsets = self._within(assignment, ref, found, inner)
+            names = dict(zip(own, offsets, strict=True))
+        expr = inner.expr(value)
+        return substitute(expr, names)
+
+    def _within(
+        self, line: Assignment, ref: Reference, found: Read, inner: Evaluator
+    ) -> list[Expr]:
+        """Which entries of the vector that a line assigns are read."""
+        shape = self.facts.shape(ref.name)
+        offsets = []
+        for axis, size in enumerate(shape):
+            index = inner.index(line.target, axis, size)
+            if index.axes:
+                assert isinstance(index, Known)
+                low = int(index.grid.values.min())
+                grid = Grid(found.dims, found.at[axis] + 1 - low)
+                offsets.append(self.position(grid, index.axes[0], ref.name, inner.space.starts))
+        return offsets
+
+    def _element(
+        self, ref: Reference, dims: tuple[Dim, ...], at: tuple[np.ndarray, ...], space: Space
+    ) -> Expr:
+        """Elements of a random array."""
+        layout, symbol = self.layouts[ref.name], self.symbols[ref.name]
+        starts = space.starts
+        if isinstance(layout, Natural):
+            axes = zip(at, layout.dims, ref.indices or (), strict=True)
+            indices = [self.position(Grid(dims, a), d, _called(i), starts) for a, d, i in axes]
+        else:
+            outer = tuple(a for n, a in enumerate(at) if n not in layout.event)
+            rows = Grid(dims, layout.row[outer])
+            own = self.dims[ref.name]
+            indices = [self.position(rows, layout.dim, f"{ref.name}_row", starts)]
+            indices += [
+                self.position(Grid(dims, at[n]), own[n], ref.name, starts) for n in layout.event
+            ]
+        lowest = self.lowest.get(ref.name, 0)
+        return Leaf(symbol, *indices) + lowest
+
+    def _at_labels(self, ref: Reference, indices: tuple[Value, ...], evaluator: Evaluator) -> Value:
+        """Elements at random indices: at all positions of an axis, then at the label of each."""
+        found: list[Value] = []
+        labels: dict[Dim, Expr] = {}
+        sizes: dict[Dim, int] = {}
+        for axis, index in enumerate(indices):
+            if isinstance(index, Known):
+                found.append(index)
+                continue
+            label = sp.expand(index.expr - 1)
+            if index.axes:
+                raise evaluator.error(
+                    ref,
+                    f"index {axis + 1} of {ref.name} is a vector of random variables; expected "
+                    "one label.",
+                )
+            (size,) = (self.facts.shape(ref.name)[axis],)
+            taken = {*evaluator.space.dims, *labels, *(a for i in indices for a in i.axes)}
+            dim = free(self.dims[ref.name][axis], taken)
+            labels[dim], sizes[dim] = label, size
+            found.append(Known(Grid((dim,), np.arange(1, size + 1)), (dim,)))
+        value = self.reference(ref, tuple(found), evaluator)
+        axes = tuple(a for a in value.axes if a not in labels)
+        expr = self.expr_of(value, evaluator.space) if isinstance(value, Known) else value.expr
+        for dim, label in labels.items():
+            if isinstance(label, Leaf):
+                expr = substitute(expr, {dim: label})
+                continue
+            choices = [substitute(expr, {dim: sp.Integer(k)}) for k in range(sizes[dim])]
+            expr = choices[-1]
+            for k, choice in reversed(list(enumerate(choices[:-1]))):
+                expr = Where(Equals(label, k), choice, expr)
+        return Formula(expr, axes)
+
+    def _data_at(self, name: str, indices: tuple[Value, ...]) -> Expr | None:
+        """Elements of an array that is data, if they are read there as they stand."""
+        numbers = self.facts.numbers[name]
+        if not numbers.known.all() or name in self.layouts or not indices:
+            return None
+        found = []
+        for value in indices:
+            assert isinstance(value, Known)
+            index = position_of(
+                combined(lambda a: a - 1, value.grid), dict.fromkeys(value.grid.dims, 0)
+            )
+            if index is None:
+                return None
+            found.append(index)
+        return Leaf(self.declared(name, numbers.values, self.dims[name], None), *found)
+
+    def _array(self, grid: Grid, text: str, of: Dim | None, starts: Mapping[Dim, int]) -> Expr:
+        """Data along dims of the model, filled up where the dims go on."""
+        shape = tuple(self.model.size(d) for d in grid.dims)
+        values = np.zeros(shape, dtype=np.asarray(grid.values).dtype)
+        if of is None and values.dtype.kind == "f":
+            values += 1.0
+        inside = tuple(
+            slice(starts.get(d, 0), starts.get(d, 0) + n)
+            for d, n in zip(grid.dims, grid.values.shape, strict=True)
+        )
+        values[inside] = grid.values
+        roots = tuple(Dim(re.sub("[₀-₉]+$", "", d.name)) for d in grid.dims)
+        name = re.sub(r"\W+", "_", text).strip("_") or "data"
+        return Leaf(self.declared(name, values, roots, of), *grid.dims)
+
+    def declared(
+        self, name: str, values: np.ndarray, dims: tuple[Dim, ...], of: Dim | None
+    ) -> Array:
+        """An array of the data, declared once."""
+        key = (values.tobytes(), values.shape, values.dtype.str, dims, of)
+        if key not in self.made:
+            taken = set(self.model._names)  # noqa: SLF001
+            own = fresh(name, taken)
+            whole = values.dtype.kind in "iu"
+            variable = Variable(own, dims, "index" if of else "data", integer=whole, of=of)
+            self.model.declare(variable, "data")
+            kept = values.astype(np.intp) if of else values
+            kept.setflags(write=False)
+            self.model.declared.values[own] = kept
+            self.made[key] = Array(own)
+        return self.made[key]
+
+
+def _called(index: Expression) -> str:
+    """What an index is called: the array that it is read from, if it is one."""
+    waiting = [index]
+    while waiting:
+        expression = waiting.pop(0)
+        if isinstance(expression, Reference) and expression.indices is not None:
+            return expression.name
+        waiting += parts_of(expression)
+    return "position"

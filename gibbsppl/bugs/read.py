@@ -1,0 +1,35 @@
+"""Models of BUGS texts: `read_bugs`.
+
+>>> coin = read_bugs("model { for (i in 1:N) { y[i] ~ dbern(p) }; p ~ dbeta(1, 1) }",
+...                  {"N": 3, "y": [0, 1, 1]})
+>>> print(coin.graph)
+y[i] ~ Bernoulli(p=p), observed
+p ~ Beta(a=1, b=1)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gibbsppl.bugs.data import read_data
+from gibbsppl.bugs.lowering import lowered
+from gibbsppl.bugs.parse import parse
+from gibbsppl.language.model import Model
+
+
+def read_bugs(
+    source: str | Path, data: Mapping[str, Any] | str | Path | None = None, name: str | None = None
+) -> Model:
+    """The model of a text in the language of BUGS and JAGS, with its data.
+
+    ``source`` is a text, or the path of a file. ``data`` are arrays by name (missing values are
+    masked, or None in lists), or a text or a file in a form of BUGS, JAGS or R, or JSON. Loops
+    become dimensions, whose positions are labelled from 1. Labels (``dcat``) count from 0 in the
+    model, as ``<name>.label``, and are recorded from 1 under their own name. Errors are
+    `BugsError` and say the line.
+    """
+    values = {} if data is None else read_data(data)
+    told = name or (source.stem if isinstance(source, Path) else "model")
+    return lowered(parse(source), values, told)

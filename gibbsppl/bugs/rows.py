@@ -1,0 +1,232 @@
+"""What a row of the tables of distributions and functions holds: facts, no algorithms.
+
+A distribution of BUGS is a family of gibbsppl, with its parameters in a spelling of the family;
+some need an auxiliary variable beside the value, or labels along a dimension of their own. What is
+not supported is a row as well, which says why, and what to write instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from inspect import signature
+from typing import Any
+
+import numpy as np
+
+from gibbsppl.expressions import Dim, Expr, Leaf, Over
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """A family by name, and its arguments by the names of one of its spellings."""
+
+    family: str
+    arguments: Mapping[str, Expr]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Auxiliary:
+    """A latent variable that a distribution is explained with: summed out, the other is left.
+
+    ``meaning`` is called as that of the row. There is one variable for each value of the row's
+    distribution; with ``axes`` of 1 one for each position of the value's event dim.
+    """
+
+    meaning: Callable[..., Meaning]
+    axes: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Labels:
+    """Labels along a dim that the program does not have: categories that parameters make.
+
+    ``count`` is the number of labels, from the parameters in order: the size of a vector, a number
+    that is known (else None). ``tables(count)`` are data along the dim, by name; whole numbers are
+    positions in a vector parameter. The meaning gets the leaf of each by name.
+    """
+
+    count: Callable[..., int]
+    tables: Callable[[int], Mapping[str, Array]] = lambda _count: {}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Distribution:
+    """A distribution, by its names in JAGS and OpenBUGS (the first one is what messages say).
+
+    ``parameters``: by name, in order, the number of axes of each.
+    ``meaning``: what it is, from its parameters as expressions, in order. A vector parameter is
+    given by its entry at the event dim ``event[0]``, a matrix by that at ``event[0]`` and its
+    primed dim. Rows that name ``event``, auxiliaries or tables of labels get them by keyword.
+    ``event``: the number of axes of a value (0: a number).
+    ``values_from``: what the smallest value is called, where the family counts from 0.
+    ``weights``: the parameter whose entries need not sum to one, though the family's must.
+    ``increasing``: the vector parameter that must increase.
+    ``positive``: the family of the same density on positive values alone, if it has another name.
+    """
+
+    names: tuple[str, ...]
+    parameters: Mapping[str, int]
+    meaning: Callable[..., Meaning]
+    event: int = 0
+    values_from: int = 0
+    weights: str | None = None
+    increasing: str | None = None
+    positive: str | None = None
+    labels: Labels | None = None
+    auxiliaries: Mapping[str, Auxiliary] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Interval:
+    """An observation of which the value says in what interval its first parameter is.
+
+    ``bounds(value, *others)`` are the ends, with the other parameters as numbers (vectors along the
+    last axis): ``lower < first parameter <= upper``. ``ends(value, count)`` says the same by
+    positions in a vector of ``count`` cut points: that of the lower end, whether there is one, that
+    of the upper end, whether there is one.
+    """
+
+    names: tuple[str, ...]
+    parameters: Mapping[str, int]
+    bounds: Callable[..., tuple[Array, Array]]
+    ends: Callable[[Array, int], tuple[Array, Array, Array, Array]] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LogLikelihood:
+    """An observation whose log density is its one parameter, whatever its value: a potential."""
+
+    names: tuple[str, ...]
+    parameters: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sites:
+    """The sites of a field: pairs of neighbours as positions from 0, each pair once, and data.
+
+    ``of_pairs`` are numbers along the pairs, ``of_sites`` along the sites, by name.
+    """
+
+    first: Array
+    second: Array
+    of_pairs: Mapping[str, Array]
+    of_sites: Mapping[str, Array]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Field:
+    """A vector of which neighbours are tied: its log density is a sum over sites and over pairs.
+
+    ``known`` names the parameters that are numbers; ``sites`` makes the sites of them, in order.
+    ``site(x, ...)`` and ``pair(x, y, ...)`` are log densities, of one value and of two neighbours
+    (less their mean, the vector parameter ``centre``, if there is one). The other parameters and
+    the data of the site or of the pair are given by keyword.
+    ``is_centred``: whether the values sum to zero.
+    """
+
+    names: tuple[str, ...]
+    parameters: Mapping[str, int]
+    known: tuple[str, ...]
+    sites: Callable[..., Sites]
+    site: Callable[..., Expr]
+    pair: Callable[..., Expr]
+    centre: str | None = None
+    is_centred: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unsupported:
+    """What there is no meaning for: what is wrong, and what to write instead."""
+
+    names: tuple[str, ...]
+    reason: str
+    instead: str
+
+    @property
+    def message(self) -> str:
+        """What an error says.
+
+        >>> Unsupported(("dpick",), "not supported", "write ifelse(z, a, b)").message
+        'dpick: not supported; write ifelse(z, a, b).'
+        """
+        return f"{self.names[0]}: {self.reason}; {self.instead}."
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """An array of expressions: one expression, at all positions of its axes (a number has none)."""
+
+    expr: Expr
+    axes: tuple[Dim, ...] = ()
+    sizes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Function:
+    """A function or an operator, by its names; ``least`` to ``most`` arguments (None: any number).
+
+    Of numbers: ``numeric`` takes arrays, position by position, and ``symbolic`` expressions.
+    ``of_arrays``: ``numeric(*arrays, axes=...)`` takes arrays whose last axes, as many as ``axes``
+    says of each, are their own, the others those of positions; ``symbolic`` takes and gives
+    `Template`. It is None where the function has no expression; ``reason`` says why, and what to
+    write for random variables.
+    ``undoes`` is the link on the left side that this is the inverse of.
+    """
+
+    names: tuple[str, ...]
+    numeric: Callable[..., Any]
+    symbolic: Callable[..., Any] | None
+    least: int = 1
+    most: int | None = 1
+    of_arrays: bool = False
+    reason: str = ""
+    undoes: str = ""
+
+    def takes(self, count: int) -> bool:
+        """Whether it may have that many arguments.
+
+        >>> Function(("sum",), np.sum, None, most=None).takes(5)
+        True
+        """
+        return self.least <= count and (self.most is None or count <= self.most)
+
+
+Row = Distribution | Interval | LogLikelihood | Field | Unsupported
+
+
+def meaning_of(
+    row: Distribution | Auxiliary,
+    parameters: Sequence[Expr],
+    event: tuple[Dim, ...] = (),
+    others: Mapping[str, Leaf] | None = None,
+) -> Meaning:
+    """What a distribution is, of parameters in order; ``others`` are auxiliaries and tables."""
+    given = {"event": event, **(others or {})}
+    kinds = signature(row.meaning).parameters.items()
+    return row.meaning(*parameters, **{n: given[n] for n, p in kinds if p.kind == p.KEYWORD_ONLY})
+
+
+def shares(weights: Expr, dim: Dim) -> Expr:
+    """An entry of a vector of weights, divided by their sum.
+
+    >>> from gibbsppl.expressions import Array
+    >>> k = Dim("k")
+    >>> shares(Array("w")[k], k)
+    w[k]/sum(w[k], k)
+    """
+    return weights / Over(weights, dim)
+
+
+def expected(count: int, what: str, names: Sequence[str]) -> str:
+    """What was found, and what was expected, where their number is wrong.
+
+    >>> expected(3, "parameter", ["mu", "tau"])
+    'found 3 parameters, expected 2 (mu, tau)'
+    >>> expected(1, "parameter", [])
+    'found 1 parameter, expected none'
+    """
+    listed = f"{len(names)} ({', '.join(names)})" if names else "none"
+    return f"found {count} {what}{'' if count == 1 else 's'}, expected {listed}"

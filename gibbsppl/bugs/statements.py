@@ -1,0 +1,230 @@
+"""Lines with ``~`` as distributions of the language, and what else they need.
+
+Comes in: a line at positions along dims of the model, and the dims of one value. Goes out: a
+distribution whose parameters are tensors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from gibbsppl.bugs.constraints import between
+from gibbsppl.bugs.distributions import distribution, meaning_of
+from gibbsppl.bugs.evaluator import Evaluator
+from gibbsppl.bugs.facts import Facts
+from gibbsppl.bugs.random_reader import Elements
+from gibbsppl.bugs.relations import Relation
+from gibbsppl.bugs.rows import Auxiliary, Distribution, Row, Unsupported, shares
+from gibbsppl.bugs.syntax import Restriction, Stochastic
+from gibbsppl.bugs.values import Formula, Known, Value
+from gibbsppl.expressions import (
+    Array,
+    Below,
+    Dim,
+    Expr,
+    Leaf,
+    Over,
+    Where,
+    dims_of,
+    primed,
+    root_of,
+    substitute,
+)
+from gibbsppl.families import FAMILIES
+from gibbsppl.graph import Potential, Range
+from gibbsppl.language import distributions as language
+from gibbsppl.language.model import Model
+from gibbsppl.language.tensors import Tensor
+
+
+def row_of(facts: Facts, line: Stochastic) -> Row:
+    """The row of the distribution of a line; an error says why there is none."""
+    call = line.distribution
+    row = distribution(call.function, len(call.arguments))
+    if isinstance(row, Unsupported):
+        raise facts.program.error(call.at, row.message)
+    return row
+
+
+class Lines:
+    """Makes distributions of lines with ``~``."""
+
+    def __init__(self, facts: Facts, model: Model, elements: Elements) -> None:
+        self.facts, self.model, self.elements = facts, model, elements
+        self.tables: dict[str, dict[str, Leaf]] = {}
+
+    def labels(self, part: Relation, name: str) -> Dim | None:
+        """The dim that the values of a line point into, if they are labels."""
+        row = row_of(self.facts, _line(part))
+        assert isinstance(row, Distribution)
+        given = _line(part).distribution.arguments
+        if row.labels is not None:
+            values = [self._evaluator(part).value(e) for e in given]
+            count = row.labels.count(*(self._size(part, v) for v in values))
+            dim = Dim(f"{name}_value")
+            if not self.model.has_dim(dim):
+                self.model.add_dim(dim.name, range(row.values_from, row.values_from + count))
+            self.tables[name] = self._tables(name, dim, row.labels.tables(count), values)
+            return dim
+        if not row.values_from:
+            return None
+        value = self._evaluator(part).value(given[0])
+        if len(value.axes) != 1:
+            raise self.facts.program.error(
+                given[0].at,
+                "the probabilities of labels are a vector; expected a range: p[i, 1:K].",
+            )
+        return Dim(root_of(value.axes[0]))
+
+    def made(
+        self,
+        part: Relation,
+        label: str,
+        event: tuple[Dim, ...],
+        others: Mapping[str, Leaf] | None = None,
+        auxiliary: Auxiliary | None = None,
+    ) -> language.Distribution:
+        """The distribution of a line, or that of an auxiliary variable of it."""
+        line = _line(part)
+        row = row_of(self.facts, line)
+        assert isinstance(row, Distribution)
+        evaluator = self._evaluator(part)
+        pairs = zip(row.parameters.items(), line.distribution.arguments, strict=True)
+        given = [self._parameter(evaluator, row, n, k, e, event) for (n, k), e in pairs]
+        tables = self.tables.get(line.target.name, {})
+        meaning = meaning_of(auxiliary or row, given, event, {**tables, **(others or {})})
+        values = {k: Tensor(e, self.model) for k, e in meaning.arguments.items()}
+        family = meaning.family
+        if auxiliary is None and line.restriction is not None:
+            bounds = self._bounds(evaluator, line.restriction, given)
+            if row.positive is not None and self._is_zero(bounds.get("lower")):
+                family = row.positive
+                bounds.pop("lower")
+            values |= bounds
+        return language.written(FAMILIES[family], label, (), values)
+
+    def said_of(self, part: Relation, label: str, x: Expr) -> Potential | None:
+        """What ``I(,)`` says of a value, where it is no truncation."""
+        where = _line(part).restriction
+        if where is None:
+            return None
+        evaluator = self._evaluator(part)
+        given = [evaluator.value(e) for e in _line(part).distribution.arguments]
+        if self._truncates(evaluator, where, given):
+            return None
+        return between(evaluator, x, where.lower, where.upper, f"{label} is between")
+
+    def in_order(self, part: Relation, name: str) -> Potential | None:
+        """That cut points increase, where they are random."""
+        line, row = _line(part), row_of(self.facts, _line(part))
+        assert isinstance(row, Distribution)
+        if row.increasing is None:
+            return None
+        at = list(row.parameters).index(row.increasing)
+        value = self._evaluator(part).value(line.distribution.arguments[at])
+        if isinstance(value, Known):
+            return None
+        (axis,) = value.axes
+        low = substitute(value.expr, {axis: axis - 1})
+        over = (Range(axis, 1, self.model.size(axis)),)
+        return Potential(f"{name} in order", sp.log(Below(low, value.expr)), over)
+
+    def _parameter(
+        self,
+        evaluator: Evaluator,
+        row: Distribution,
+        name: str,
+        axes: int,
+        given: Any,
+        event: tuple[Dim, ...],
+    ) -> Expr:
+        """A parameter: along the event's dim where it is a vector, and its prime for a matrix."""
+        value = evaluator.value(given)
+        if len(value.axes) != axes:
+            shapes = ("a number", "a vector", "a matrix")
+            raise self.facts.program.error(
+                given.at,
+                f"{name} of {row.names[0]} is {shapes[min(len(value.axes), 2)]}, expected "
+                f"{shapes[axes]}.",
+            )
+        if not axes or row.increasing == name:
+            return self._kept(evaluator, value, event)
+        (first, *_) = event
+        names = dict(zip(value.axes, (first, primed(first)), strict=False))
+        expr = substitute(evaluator.expr(value), names)
+        if row.weights == name and not self._sums_to_one(expr, first):
+            return shares(expr, first)
+        return expr
+
+    def _kept(self, evaluator: Evaluator, value: Value, event: tuple[Dim, ...]) -> Expr:
+        expr = evaluator.expr(value)
+        return substitute(expr, dict(zip(value.axes, event, strict=False))) if event else expr
+
+    def _sums_to_one(self, expr: Expr, dim: Dim) -> bool:
+        """Whether entries are certain to sum to one: of a simplex, or data that do."""
+        if isinstance(expr, Where) or expr.func is Where:
+            return all(self._sums_to_one(e, dim) for e in expr.args[1:])
+        numerator, denominator = sp.fraction(expr)
+        if denominator.has(Over):
+            total = sp.Mul(*(f for f in sp.Mul.make_args(denominator) if dim not in dims_of(f)))
+            return bool(sp.simplify(Over(numerator / (denominator / total), dim) - total) == 0)
+        if not isinstance(expr, Leaf) or expr.indices[-1] != dim:
+            return False
+        name = expr.array.name
+        values = self.model.declared.values.get(name)
+        if values is not None:
+            return bool(np.allclose(values.sum(axis=-1), 1, rtol=0, atol=1e-12))
+        return name in self.elements.simplexes
+
+    def _bounds(
+        self, evaluator: Evaluator, where: Restriction, given: Sequence[Expr]
+    ) -> dict[str, Tensor]:
+        """The bounds of a truncated distribution."""
+        ends = {"lower": where.lower, "upper": where.upper}
+        bounds = {k: evaluator.number(b) for k, b in ends.items() if b is not None}
+        random = any(e.atoms(Array) - self._data() for e in given)
+        fixed = all(isinstance(b, Known) for b in bounds.values()) and not random
+        if where.kind == "T" or fixed:
+            return {k: Tensor(evaluator.expr(b), self.model) for k, b in bounds.items()}
+        return {}
+
+    def _data(self) -> set[Array]:
+        return set(self.elements.made.values())
+
+    def _truncates(self, evaluator: Evaluator, where: Restriction, given: Sequence[Value]) -> bool:
+        ends = [evaluator.number(b) for b in (where.lower, where.upper) if b is not None]
+        return where.kind == "T" or not any(isinstance(v, Formula) for v in (*ends, *given))
+
+    def _is_zero(self, bound: Tensor | None) -> bool:
+        return bound is not None and bool(bound.expr == 0)
+
+    def _evaluator(self, part: Relation) -> Evaluator:
+        assert part.space is not None
+        return Evaluator(self.facts.program, self.elements, part.space)
+
+    def _size(self, part: Relation, value: Value) -> Any:
+        """What the number of labels depends on: the size of a vector, or a known number."""
+        if value.axes:
+            return self._evaluator(part).size(value.axes[0], value)
+        return value.grid.values if isinstance(value, Known) else None
+
+    def _tables(
+        self, name: str, dim: Dim, tables: Mapping[str, np.ndarray], values: Sequence[Value]
+    ) -> dict[str, Leaf]:
+        """Data along the dim of labels; whole numbers are positions in the vector parameter."""
+        axis = next((v.axes[0] for v in values if v.axes), None)
+        found = {}
+        for key, numbers in tables.items():
+            of = axis if numbers.dtype.kind in "iu" else None
+            array = self.elements.declared(f"{name}_{key}", np.asarray(numbers), (dim,), of)
+            found[key] = array[dim]
+        return found
+
+
+def _line(part: Relation) -> Stochastic:
+    assert isinstance(part.line, Stochastic)
+    return part.line

@@ -1,0 +1,66 @@
+"""Quadratic forms of positive definite matrices, which are never negative.
+
+Comes in: an expression, and which arrays hold positive definite matrices. Goes out: the expression
+with a nonnegative number in the place of each such form, so that its sign can be told.
+
+>>> from gibbsppl.expressions import Array, primed
+>>> k, x, A = Dim("k"), Array("x"), Array("A")
+>>> form = Over(Over(A[k, primed(k)] * x[k] * x[primed(k)], primed(k)), k)
+>>> forms_named(1 + form / 2, lambda leaf: leaf.array == A)
+form/2 + 1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import sympy as sp
+from sympy import Mul
+
+from gibbsppl.expressions import Array, Dim, Expr, InverseEntry, Leaf, Over, dims_of, substitute
+from gibbsppl.polynomials import MOST_TERMS, expanded_size
+
+# Whether all matrices along the last two axes of the array of a leaf are positive definite.
+IsDefinite = Callable[[Leaf], bool]
+
+FORM = Array("form", nonnegative=True)[()]
+
+
+def forms_named(expr: Expr, is_definite: IsDefinite) -> Expr:
+    """The expression with ``form`` for each ``sum(A[k, k'] v[k] v[k'], k', k)``, A definite."""
+    forms = {o for o in expr.atoms(Over) if _is_form(o, is_definite)}
+    return expr.xreplace(dict.fromkeys(forms, FORM))
+
+
+def _is_form(expr: Over, is_definite: IsDefinite) -> bool:
+    inner = expr.body
+    if not isinstance(inner, Over) or len(expr.args) + len(inner.args) > 4:
+        return False
+    pair = (expr.bound[0], inner.bound[0])
+    factors = Mul.make_args(inner.body)
+    matrices = [f for f in factors if _is_definite(f, pair, is_definite)]
+    rest = Mul(*(f for f in factors if f not in matrices))
+    return len(matrices) == 1 and _is_square(rest, pair)
+
+
+def _is_definite(matrix: Expr, pair: tuple[Dim, Dim], is_definite: IsDefinite) -> bool:
+    if isinstance(matrix, InverseEntry):  # (of a positive definite matrix)
+        return set(matrix.args[3:]) == set(pair)
+    is_whole = isinstance(matrix, Leaf) and set(matrix.indices[-2:]) == set(pair)
+    return is_whole and is_definite(matrix)
+
+
+def _is_square(expr: Expr, pair: tuple[Dim, Dim]) -> bool:
+    """Whether an expression is ``c v[k] v[k']`` with a ``c`` that is not negative."""
+    if expanded_size(expr) > MOST_TERMS:
+        return False
+    factors = Mul.make_args(sp.factor(expr))
+    seen = [dims_of(f) & set(pair) for f in factors]
+    if any(len(dims) == 2 for dims in seen):
+        return False
+    first, second = (
+        Mul(*(f for f, dims in zip(factors, seen, strict=True) if d in dims)) for d in pair
+    )
+    rest = Mul(*(f for f, dims in zip(factors, seen, strict=True) if not dims))
+    ratio = sp.cancel(substitute(first, {pair[0]: pair[1]}) / second)
+    return bool((ratio * rest).is_nonnegative)

@@ -1,0 +1,136 @@
+"""Joint draws whose precision matrix is ``s*A + t*B``, with numbers ``s, t`` that change alone.
+
+One matrix ``G`` makes both diagonal, once: ``G A G' = diag(a)``, ``G B G' = diag(b)``. Then
+``(s*A + t*B)^-1 = G' diag(1 / (s*a + t*b)) G``: a draw is two products of a matrix with a vector.
+(G. H. Golub and C. F. Van Loan, 2013, "Matrix computations", section 8.7.)
+
+>>> from gibbsppl.runtime.joint import drawn
+>>> joint = Joint({"x": drawn((2,), [((0, 2),)])}, [("x", (0,), "x", (1,))])
+>>> pencil = Pencil(joint, [({"x": -0.5}, [0.0]), ({"x": -1.0}, [1.0])])
+>>> pencil.precision((1.0, 3.0)).round(12)
+array([[[ 7., -3.],
+        [-3.,  7.]]])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gibbsppl.runtime.draws import Generator
+from gibbsppl.runtime.joint import Joint, State
+
+Floats = NDArray[np.float64]
+# Coefficients of x**2 for each array, and those of each pair.
+Fixed = tuple[Mapping[str, Any], Sequence[Any]]
+# Coefficients of x for each array, and what multiplies each fixed matrix.
+Scaled = tuple[Mapping[str, Any], Sequence[Any]]
+
+
+class Pencil:
+    """One or two fixed precision matrices, diagonalised together; blocks of one size each.
+
+    If no weighted sum of the two that was tried is positive definite, all draws raise
+    ``numpy.linalg.LinAlgError``, as of any matrix that is not.
+    """
+
+    def __init__(self, joint: Joint, fixed: Sequence[Fixed]) -> None:
+        self.joint = joint
+        self.arrays = joint.arrays
+        shape = (*joint.layout.groups[0].shape, -1)
+        matrices = [_stored(joint, part).reshape(shape) for part in fixed]
+        found = _diagonalised(matrices)
+        self.rows: Floats | None = None
+        self.diagonals: tuple[Floats, ...] = ()
+        if found is not None:
+            self.rows, self.diagonals = found
+
+    def scaled(self, scales: Sequence[Any]) -> Floats:
+        """The diagonal form of the precision, block by block."""
+        pairs = zip(scales, self.diagonals, strict=True)
+        total: Any = sum(float(s) * d for s, d in pairs) if self.rows is not None else np.zeros(1)
+        if not (total > 0).all():
+            raise np.linalg.LinAlgError("Matrix is not positive definite")
+        return np.asarray(total)
+
+    def precision(self, scales: Sequence[Any]) -> Floats:
+        """The precision matrices, block by block."""
+        diagonal = self.scaled(scales)
+        assert self.rows is not None
+        columns = np.linalg.inv(self.rows)
+        return (columns * diagonal[:, None, :]) @ columns.swapaxes(1, 2)
+
+    def draw(self, rng: Generator, state: State, given: Scaled) -> dict[str, Any]:
+        """The arrays, all of them drawn."""
+        linear, scales = given
+        diagonal = self.scaled(scales)
+        z = rng.standard_normal(diagonal.size).reshape(diagonal.shape)
+        return self._solved(state, linear, diagonal, z * np.sqrt(diagonal))
+
+    def mean(self, state: State, given: Scaled) -> dict[str, Any]:
+        """The arrays at their means."""
+        linear, scales = given
+        return self._solved(state, linear, self.scaled(scales), 0.0)
+
+    def _solved(
+        self, state: State, linear: Mapping[str, Any], diagonal: Floats, noise: Any
+    ) -> dict[str, Any]:
+        """The arrays, from what they are along the rows."""
+        joint, rows = self.joint, self.rows
+        assert rows is not None
+        right = joint.flat(linear)
+        right = right if joint.in_order else right[joint.order]
+        if len(rows) == 1:  # (products of stacks of one matrix cost several of one)
+            found = ((rows[0] @ right + noise) / diagonal) @ rows[0]
+            return joint.placed(state, found[0] if joint.in_order else self._back(found))
+        along = ((rows @ right.reshape(*diagonal.shape, 1))[..., 0] + noise) / diagonal
+        return joint.placed(state, self._back(along[:, None, :] @ rows))
+
+    def _back(self, found: Floats) -> Floats:
+        """Values in the order of the elements."""
+        return found.ravel()[self.joint.rank]
+
+
+def pencil_in(constants: Mapping[str, Any], arrays: tuple[str, ...]) -> Pencil:
+    """The pencil of a joint draw of some arrays, among what a program has computed once."""
+    found = (c for c in constants.values() if isinstance(c, Pencil))
+    return next(c for c in found if c.arrays == arrays)
+
+
+def _stored(joint: Joint, fixed: Fixed) -> Floats:
+    squares, pairs = fixed
+    own = {name: (0.0, value) for name, value in squares.items()}
+    nothing = {name: np.zeros(shape) for name, shape in joint.shapes.items()}
+    return joint.assembled(nothing, (own, pairs))[1]
+
+
+def _diagonalised(matrices: Sequence[Floats]) -> tuple[Floats, tuple[Floats, ...]] | None:
+    """Rows in which all matrices are diagonal, and these diagonals."""
+    lower = _lower(matrices)
+    if lower is None:
+        return None
+    # The last matrix about the positive definite one: L^-1 B L^-T = V diag V'.
+    half = np.linalg.solve(lower, matrices[-1])
+    about = np.linalg.solve(lower, half.swapaxes(1, 2))
+    _, vectors = np.linalg.eigh((about + about.swapaxes(1, 2)) / 2)
+    rows = np.linalg.solve(lower.swapaxes(1, 2), vectors).swapaxes(1, 2)
+    diagonals = tuple(((rows @ m) * rows).sum(axis=2) for m in matrices)
+    return np.ascontiguousarray(rows), diagonals
+
+
+def _lower(matrices: Sequence[Floats]) -> Floats | None:
+    """The Cholesky factors of the best conditioned of: both matrices, the first, the second."""
+    sizes = [np.abs(m).max(initial=0.0) or 1.0 for m in matrices]
+    scaled = [m / s for m, s in zip(matrices, sizes, strict=True)]
+    candidates = [sum(scaled[1:], scaled[0]), *scaled]
+    best, found = 0.0, None
+    for matrix in candidates:
+        values = np.linalg.eigvalsh(matrix)
+        low, high = values.min(initial=np.inf), values.max(initial=0.0)
+        order = matrix.shape[1]
+        if low > max(best, order * np.finfo(float).eps) * high:
+            best, found = low / high, matrix
+    return None if found is None else np.linalg.cholesky(found)

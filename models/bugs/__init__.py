@@ -1,0 +1,81 @@
+"""Examples of the BUGS volumes as files: model text, data, initial values, reference posteriors.
+
+``CASES`` has those of which references have long been known, ``MORE`` others, which use other parts
+of the language. Data and initial values are JSON: nested lists are arrays by rows, null is missing;
+there may be names in them that the model does not use. References are of the posterior of each
+monitored scalar, from long runs of JAGS 4.3.1: mean, sd, Monte Carlo error of the mean (null of a
+constant) and three quantiles. Published versions of the examples have other priors here and there.
+"""
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+FOLDER = Path(__file__).parent
+
+
+class Case(NamedTuple):
+    """The files of an example, and the arrays that its references are about."""
+
+    model: Path
+    data: Path
+    inits: Path
+    monitors: tuple[str, ...]
+
+    @property
+    def references(self):
+        """By monitored scalar: mean, sd, mcse, q2.5, q50, q97.5."""
+        path = self.data.parent / "references.json"
+        name = self.data.name.removesuffix(".data.json")
+        return json.loads(path.read_text(encoding="utf-8"))[name]
+
+
+def _cases(folder, *rows):
+    """The cases of a table of names, model texts and monitors."""
+    return {
+        name: Case(
+            folder / f"{model}.bug",
+            folder / f"{name}.data.json",
+            folder / f"{name}.inits.json",
+            tuple(monitors.split()),
+        )
+        for name, model, monitors in rows
+    }
+
+
+CASES = _cases(
+    FOLDER,
+    ("dyes_1", "dyes", "theta sigma2.within sigma2.between f.between"),
+    ("line_1", "line", "alpha beta sigma tau"),
+    ("rats_1", "rats", "alpha0 beta.c"),
+    ("rats_2", "rats", "alpha0 beta.c Y"),
+    ("pump_1", "pump", "theta alpha beta"),
+    ("seeds_1", "seeds", "alpha0 alpha1 alpha2 alpha12 sigma"),
+    ("salm_1", "salm", "alpha beta gamma sigma deviance"),
+    ("equiv_1", "equiv", "theta equivalence sigma"),
+    ("equiv_2", "equiv", "theta equivalence sigma Y"),
+    ("blocker_1", "blocker", "d delta.new sigma"),
+    ("beetles_1", "beetles-logit", "alpha beta r.hat D"),
+    ("beetles_2", "beetles-probit", "alpha beta r.hat D"),
+    ("beetles_3", "beetles-cloglog", "alpha beta r.hat D"),
+    ("mice_1", "mice", "veh.control test.sub pos.control r median"),
+    ("oxford_1", "oxford", "alpha beta1 beta2 sigma"),
+    ("birats_1", "birats1", "mu.beta sigma.beta alpha0"),
+    ("birats_2", "birats2", "mu.beta sigma.beta r alpha0"),
+    ("eyes_1", "eyes2", "P lambda sigma"),
+    ("leuk_1", "leuk", "beta"),
+    ("dugongs_1", "dugongs", "U3 alpha beta gamma sigma"),
+    ("alli_1", "alli", "b"),
+    ("asia_1", "asia", "smoking tuberculosis lung.cancer bronchitis either xray"),
+    ("asia_2", "asia2", "theta.b smoking"),
+    ("jaw_2", "jaw-linear", "beta0.uncentred beta1 Sigma2 mu RSS deviance"),
+)
+MORE = _cases(
+    FOLDER / "more",
+    ("stacks", "stacks", "b0 b sigma outlier"),
+    ("inhalers", "inhalers", "a beta kappa pi sigma log.sigma"),
+    ("biops", "biops", "error p"),
+    ("ice", "ice", "logRR sigma"),
+    ("stagnant", "stagnant", "alpha beta x.change sigma"),
+    ("hearts", "hearts", "alpha beta delta theta state"),
+)

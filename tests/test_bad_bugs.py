@@ -1,0 +1,69 @@
+"""Bad programs and bad data in BUGS's forms, each with the message that it must give.
+
+The folder ``bad_bugs`` has a file for each theme; in it a line ``=== name`` starts a case, and a
+line ``--- gives`` its message. Themes in DATA are read as data, all others as programs.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from gibbsppl.bugs.data import read_data
+from gibbsppl.bugs.parse import parse
+from gibbsppl.bugs.syntax import NOWHERE, BugsError
+from gibbsppl.errors import ModelError
+
+FOLDER = Path(__file__).parent / "bad_bugs"
+DATA = ("dumps", "json", "lists", "tables")
+
+
+def cases():
+    for path in sorted(FOLDER.glob("*.txt")):
+        for case in re.split(r"^=== ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+            name, rest = case.split("\n", 1)
+            text, message = rest.split("\n--- gives\n")
+            yield pytest.param(path.stem, text, message.rstrip("\n"), id=f"{path.stem}-{name}")
+
+
+CASES = list(cases())
+
+
+def error_of(theme, text):
+    with pytest.raises(BugsError) as caught:
+        (read_data if theme in DATA else parse)(text)
+    return caught.value
+
+
+@pytest.mark.parametrize(("theme", "text", "message"), CASES)
+def test_a_bad_text_gives_its_message(theme, text, message):
+    assert str(error_of(theme, text)) == message
+
+
+@pytest.mark.parametrize(("theme", "text", "message"), CASES)
+def test_a_message_says_what_was_found_and_what_was_expected(theme, text, message):
+    error = error_of(theme, text)
+
+    assert isinstance(error, ModelError)
+    assert re.fullmatch(r"found .*, expected .*[.?]", error.reason)
+
+
+@pytest.mark.parametrize(("theme", "text", "message"), CASES)
+def test_the_caret_stands_below_what_was_found(theme, text, message):
+    error = error_of(theme, text)
+    found = re.match(r"found '(.*?)(\.\.\.)?',", error.reason)
+    if error.at == NOWHERE or found is None or "U+" in error.reason:
+        return
+    _, line, caret = message.split("\n")
+    place = caret.index("^")
+
+    # A name of data may stand in other quotes.
+    assert line[place:].startswith((found[1], f'"{found[1]}"', f"`{found[1]}`"))
+
+
+def test_every_theme_has_cases():
+    themes = {case.id.split("-")[0] for case in CASES}
+
+    assert themes == {path.stem for path in FOLDER.glob("*.txt")}
+    assert set(DATA) < themes
+    assert len({case.id for case in CASES}) == len(CASES)

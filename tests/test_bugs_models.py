@@ -1,0 +1,190 @@
+"""Models read from BUGS texts: the same graph as declared in Python, the references' posteriors."""
+
+import numpy as np
+import pytest
+
+import gibbsppl as gp
+from gibbsppl.density import log_joint
+from gibbsppl.diagnostics import ess_bulk
+from gibbsppl.errors import ModelError
+from models.bugs import CASES
+
+# What no step of these may be: a slice.
+EXACT = ("rats_1", "rats_2", "line_1", "birats_1", "birats_2", "jaw_2", "equiv_1", "equiv_2",
+         "beetles_2", "asia_1", "asia_2", "eyes_1")  # fmt: skip
+QUICK = ("line_1", "rats_1", "pump_1", "asia_1")
+FAR = 4  # combined Monte Carlo errors
+
+
+def read(name):
+    case = CASES[name]
+    return gp.read_bugs(case.model, case.data, name)
+
+
+def rows(model):
+    return str(model.graph).splitlines()
+
+
+# ---- the classic examples ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [n for n in CASES if n != "salm_1"])
+def test_each_example_has_conditionals_that_hold(name):
+    sampler = gp.compile(read(name), interweave=False)
+    assert sampler.verify().passed
+    if name in EXACT:
+        assert not sampler.schedule.fallbacks
+
+
+def scalars(draws):
+    for name in draws:
+        values = np.asarray(draws[name], dtype=float)
+        for at in np.ndindex(values.shape[2:]):
+            index = f"[{','.join(str(i + 1) for i in at)}]" if at else ""
+            yield name + index, values[(slice(None), slice(None), *at)]
+
+
+@pytest.mark.parametrize(
+    "name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in CASES]
+)
+def test_posterior_means_are_those_of_the_references(name):
+    draws = gp.compile(read(name)).sample(draws=2000, chains=4, seed=1, progress=False)
+    found = dict(scalars(draws))
+    compared = 0
+    for scalar, known in CASES[name].references.items():
+        if scalar not in found:
+            continue
+        x = found[scalar]
+        compared += 1
+        if known["mcse"] is None:
+            np.testing.assert_allclose(x, known["mean"], rtol=1e-6)
+            continue
+        error = np.hypot(x.std() / np.sqrt(ess_bulk(x)), known["mcse"])
+        assert abs(x.mean() - known["mean"]) <= FAR * error, scalar
+    assert compared > 0
+
+
+# ---- what texts become -------------------------------------------------------------------------
+
+
+def test_loops_are_dimensions_and_lines_with_an_arrow_are_put_in_place():
+    text = """
+        model {
+          for (i in 1:N) {
+            for (j in 1:T) { y[i,j] ~ dnorm(mu[i,j], tau); mu[i,j] <- a[i] + b * (x[j] - x.bar) }
+            a[i] ~ dnorm(0, 0.01)
+          }
+          x.bar <- mean(x[]); b ~ dnorm(0, 0.01); tau ~ dgamma(2, 1); sd <- 1 / sqrt(tau)
+        }"""
+    y = np.arange(6.0).reshape(2, 3)
+    model = gp.read_bugs(text, {"N": 2, "T": 3, "x": [1, 2, 6], "y": y})
+
+    assert rows(model) == [
+        "y[i, j] ~ Normal(mu=a[i] + b*(x[j] - 3), tau=tau), observed",
+        "a[i] ~ Normal(mu=0, tau=0.01)",
+        "b ~ Normal(mu=0, tau=0.01)",
+        "tau ~ Gamma(shape=2, rate=1)",
+        "sd := 1/sqrt(tau)",
+    ]
+    assert model.coords["i"].tolist() == [1, 2]
+
+
+def test_a_ragged_nest_is_a_table():
+    text = """
+        model {
+          for (i in 1:3) { for (j in 1:n[i]) { y[i,j] ~ dnorm(m[i], 1) }; m[i] ~ dnorm(0, 1) }
+        }"""
+    y = np.ma.masked_invalid([[1.0, 2.0, 3.0], [4.0, np.nan, np.nan], [5.0, 6.0, np.nan]])
+    model = gp.read_bugs(text, {"n": [3, 1, 2], "y": y})
+
+    assert model.data["y"].tolist() == [1, 2, 3, 4, 5, 6]
+    value = log_joint(model.graph, {**model.data, "m": np.array([1.0, 2.0, 3.0])})
+    means = np.array([1, 1, 1, 2, 3, 3])
+    expected = -((np.arange(1, 7) - means) ** 2).sum() / 2 - (1 + 4 + 9) / 2
+    assert value == pytest.approx(expected - 9 / 2 * np.log(2 * np.pi))
+
+
+def test_what_is_computed_among_what_is_drawn_divides_those_who_read_it():
+    """A corner constraint: the first effect is minus the sum of the others."""
+    text = """
+        model {
+          for (i in 1:N) { y[i] ~ dnorm(alpha[g[i]], 1) }
+          alpha[1] <- -sum(alpha[2:K])
+          for (k in 2:K) { alpha[k] ~ dnorm(0, 1) }
+        }"""
+    g, y = np.array([1, 2, 3, 1, 2]), np.array([0.5, 1.0, -1.0, 2.0, 0.0])
+    model = gp.read_bugs(text, {"N": 5, "K": 3, "g": g, "y": y})
+    sampler = gp.compile(model)
+    draws = sampler.sample(draws=20, warmup=0, chains=1, seed=1, progress=False)
+    free = np.array([0.0, 0.3, -0.7])
+    alpha = np.array([0.4, 0.3, -0.7])
+    value = log_joint(model.graph, {**model.data, "alpha.free": free})
+
+    expected = -((y - alpha[g - 1]) ** 2).sum() / 2 - (0.09 + 0.49) / 2 - 7 / 2 * np.log(2 * np.pi)
+    assert value == pytest.approx(expected)
+    np.testing.assert_allclose(draws["alpha"].sum(axis=-1), 0, atol=1e-12)
+    assert sampler.verify().passed
+
+
+def test_lags_and_elements_that_are_data():
+    text = """
+        model {
+          x[1] ~ dnorm(0, 0.1)
+          for (t in 2:T) { x[t] ~ dnorm(rho * x[t-1], 2) }
+          rho ~ dunif(-1, 1)
+        }"""
+    x = np.ma.masked_invalid([np.nan, 1.0, np.nan, 2.0])
+    model = gp.read_bugs(text, {"T": 4, "x": x})
+
+    assert rows(model)[1].startswith("x[t] ~ Normal(mu=rho*x[t - 1], tau=2), observed where")
+    assert gp.compile(model).verify().passed
+
+
+def test_labels_count_from_one_in_draws():
+    text = """
+        model {
+          for (i in 1:N) { z[i] ~ dcat(p[]); y[i] ~ dnorm(mu[z[i]], 4) }
+          mu[1] ~ dnorm(0, 1); mu[2] ~ dnorm(3, 1); p[1:2] ~ ddirch(a[])
+        }"""
+    model = gp.read_bugs(text, {"N": 4, "y": [0.1, 2.9, 0.0, 3.1], "a": [1, 1]})
+    sampler = gp.compile(model)
+    draws = sampler.sample(draws=100, chains=1, seed=1, progress=False)
+
+    assert sampler.verify().passed
+    assert not sampler.schedule.fallbacks
+    assert set(np.unique(draws["z"])) <= {1, 2}
+    np.testing.assert_array_equal(draws["z"], draws["z.label"] + 1)
+
+
+def test_a_data_block_computes_data():
+    text = """
+        data { for (i in 1:N) { z[i] <- log(y[i]) }; m <- mean(z[]) }
+        model { for (i in 1:N) { z[i] ~ dnorm(mu + m, 1) }; mu ~ dnorm(0, 1) }"""
+    model = gp.read_bugs(text, {"N": 2, "y": [1.0, np.e**2]})
+
+    assert model.data["z"].tolist() == [0, 2]
+    assert rows(model)[0] == "z[i] ~ Normal(mu=mu + 1, tau=1), observed"
+
+
+@pytest.mark.parametrize(
+    ("text", "data", "message"),
+    [
+        ("model { y ~ dnorm(mu, 1) }", {"y": 1.0}, "mu is not known: it is neither in the data"),
+        ("model { for (i in 1:M) { y[i] ~ dnorm(0, 1) } }", {}, "the values that a loop goes"),
+        ("model { x ~ dnorm(0, 1); x ~ dnorm(1, 1) }", {}, "are given here and by line 1"),
+        ("model { for (i in 1:2) { x[1] ~ dnorm(0, 1) } }", {}, "is given more than once"),
+        ("model { x[3] ~ dnorm(0, 1) }", {"x": [1.0, 2.0]}, "index 1 of x is 3, expected 1 to 2"),
+        ("model { x ~ dnorm(0) }", {}, "found 1 parameter, expected 2"),
+        ("model { x ~ dnorm(m[], 1) }", {"m": [1.0, 2.0]}, "is a vector, expected a number"),
+        (
+            "model{ m[1] <- x; for (t in 2:3) { m[t] <- m[t-1] * x }; x ~ dexp(1); y ~ dexp(m[3])}",
+            {"y": 1.0},
+            "computed from itself",
+        ),
+        ("data { x ~ dnorm(0, 1) } model { y ~ dnorm(0, 1) }", {}, "~ in the data block draws"),
+    ],
+)
+def test_what_is_wrong_is_said_with_the_line(text, data, message):
+    with pytest.raises(ModelError, match="line 1, column") as raised:
+        gp.read_bugs(text, data)
+    assert message in str(raised.value)

@@ -1,0 +1,65 @@
+"""Quadratic forms are known not to be negative where, and only where, their matrix is definite."""
+
+import pytest
+import sympy as sp
+
+from gibbsppl.expressions import Array, Dim, InverseEntry, Over, primed
+from gibbsppl.rewrites.definite import FORM, forms_named
+
+K, I = Dim("k"), Dim("i")
+L = primed(K)
+A, B, x, y, w = (Array(name) for name in ("A", "B", "x", "y", "w"))
+WEIGHT = Array("weight", positive=True)[I]
+
+
+def of_a(leaf):
+    return leaf.array == A
+
+
+def summed(entry):
+    return Over(Over(entry, L), K)
+
+
+RESIDUALS = (x[I, K] - y[K]) * (x[I, L] - y[L])
+FORMS = {
+    "product": A[K, L] * RESIDUALS,
+    "multiplied out": A[K, L] * sp.expand(RESIDUALS),
+    "transposed": A[L, K] * RESIDUALS,
+    "one matrix for each row": A[I, K, L] * RESIDUALS,
+    "weighted": WEIGHT * A[K, L] * RESIDUALS,
+    "of an inverse": InverseEntry(B[K, L], K, L, K, L) * RESIDUALS,
+    "squares": 3 * A[K, L] * x[K] * x[L],
+    "scaled at both places": A[K, L] * x[K] * w[K] * x[L] * w[L],
+}
+OTHERS = {
+    "another matrix": B[K, L] * RESIDUALS,
+    "two vectors": A[K, L] * x[K] * y[L],
+    "of either sign": w[I] * A[K, L] * RESIDUALS,
+    "negative": -A[K, L] * RESIDUALS,
+    "a sum of products": A[K, L] * (x[K] * x[L] - y[K] * y[L]),
+    "two matrices": A[K, L] * B[K, L] * x[K] * x[L],
+    "no matrix": x[K] * x[L],
+    "a column read twice": A[K, K] * x[K] * x[L],
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_forms_of_definite_matrices_are_named(name):
+    assert forms_named(1 + summed(FORMS[name]) / 4, of_a) == 1 + FORM / 4
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_nothing_else_is(name):
+    expr = 1 + summed(OTHERS[name])
+
+    assert forms_named(expr, of_a) == expr
+
+
+def test_a_sum_over_part_of_the_matrix_is_left_alone():
+    part = Over(Over(FORMS["product"], L, 0, 2), K)
+
+    assert forms_named(part, of_a) == part
+
+
+def test_a_form_inside_of_a_sum_over_rows_is_named():
+    assert forms_named(Over(summed(FORMS["product"]), I), of_a) == Over(FORM, I)
