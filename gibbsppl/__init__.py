@@ -23,6 +23,7 @@ _ELSEWHERE = {
     "load_draws": "draws",
     "simulate": "prior",
     "read_bugs": "bugs.read",
+    "read_inits": "bugs.inits",
     "BugsError": "bugs.syntax",
     "Slice": "kernels",
     "RandomWalk": "kernels",

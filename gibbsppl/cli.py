@@ -1,7 +1,8 @@
 """The command line: ``gibbsppl run | explain | source | check FILE``.
 
-FILE is a Python file with a function ``model()`` that returns a ``gp.Model``. What goes wrong with
-a model is one message on stderr and exit code 2; a check that fails is exit code 1.
+FILE is a Python file with a function ``model()`` that returns a ``gp.Model``, or a program in the
+language of BUGS, whose data are in other files. What goes wrong with a model is one message on
+stderr and exit code 2; a check that fails is exit code 1.
 """
 
 # Printing is what a command line is for.
@@ -18,7 +19,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from gibbsppl.errors import CompileError, GibbspplError, ModelError, RunError
+from gibbsppl.errors import GibbspplError, RunError
+from gibbsppl.model_files import model_of
 
 if TYPE_CHECKING:
     from gibbsppl.draws import Draws
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
     from gibbsppl.sampler import Sampler
 
 FAILED, MISUSED, STOPPED = 1, 2, 130
+
+# What can be monitored besides variables.
+DEVIANCE, PENALTY = "deviance", "pD"
 
 # What --kernel takes, and the names in gibbsppl.kernels.
 KERNELS = {
@@ -60,7 +65,8 @@ def parser() -> argparse.ArgumentParser:
     root = argparse.ArgumentParser(
         prog="gibbsppl",
         description="Derive, explain, check and run the Gibbs sampler of a model.",
-        epilog="FILE is a Python file with a function model() that returns a gp.Model.",
+        epilog="FILE is a Python file (.py) with a function model() that returns a gp.Model, or a "
+        "program in the language of BUGS or JAGS (any other name).",
     )
     commands = root.add_subparsers(required=True, metavar="COMMAND")
     _run_options(_command(commands, "run", run, "draw from the posterior and save the draws"))
@@ -75,11 +81,17 @@ def parser() -> argparse.ArgumentParser:
 
 def _command(commands: Any, name: str, function: Any, text: str) -> argparse.ArgumentParser:
     made: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
-    made.add_argument("file", type=Path, metavar="FILE", help="a Python file with a model()")
+    made.add_argument(
+        "file", type=Path, metavar="FILE", help="a Python file with a model(), or a BUGS program"
+    )
+    made.add_argument(
+        "--data", type=Path, action="append", default=[], metavar="PATH",
+        help="data of a BUGS program (R dump, BUGS list or table, JSON); may be given again",
+    )  # fmt: skip
     made.set_defaults(command=function)
     schedule = made.add_argument_group("the schedule")
     schedule.add_argument(
-        "--order", type=lambda text: tuple(text.split(",")), default=(), metavar="X,Y",
+        "--order", type=_names, default=(), metavar="X,Y",
         help="draw these variables first, in this order",
     )  # fmt: skip
     schedule.add_argument(
@@ -91,6 +103,11 @@ def _command(commands: Any, name: str, function: Any, text: str) -> argparse.Arg
         help=f"the kernel of a variable: {', '.join(KERNELS)}",
     )  # fmt: skip
     return made
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """Names with commas between them."""
+    return tuple(name.strip() for name in text.split(","))
 
 
 def _kernel(text: str) -> tuple[str, str]:
@@ -113,6 +130,15 @@ def _run_options(run_options: argparse.ArgumentParser) -> None:
     ):
         help_text = f"{text} (default: {default})"
         run_options.add_argument(f"--{name}", type=_count, default=default, help=help_text)
+    run_options.add_argument(
+        "--inits", type=Path, action="append", default=[], metavar="PATH",
+        help="initial values, for all chains; given again, one file for each chain",
+    )  # fmt: skip
+    run_options.add_argument(
+        "--monitor", type=_names, default=(), metavar="X,Y",
+        help=f"variables to record (default: all that are drawn); also {DEVIANCE} and {PENALTY}",
+    )  # fmt: skip
+    run_options.add_argument("--coda", metavar="PREFIX", help="write files of the CODA format too")
     run_options.add_argument("--seed", type=_count, help="a whole number (default: a fresh one)")
     run_options.add_argument("--out", type=Path, help="the netCDF file (default: <FILE's name>.nc)")
     run_options.add_argument("--quiet", action="store_true", help="print where the draws are only")
@@ -130,7 +156,10 @@ def run(options: argparse.Namespace) -> int:
     started = perf_counter()
     say = _silent if options.quiet else print
     out = _writable(options.out or Path(options.file.stem + ".nc"))
-    sampler = compiled(options.file, **_settings(options))
+    recorded = tuple(n for n in options.monitor if n not in (DEVIANCE, PENALTY))
+    model = model_of(options.file, options.data, recorded)
+    inits = _inits(options.inits, model)
+    sampler = compiled(model, options)
     seed = _fresh_seed() if options.seed is None else options.seed
     say(sampler, end="\n\n")
     draws = sampler.sample(
@@ -139,14 +168,46 @@ def run(options: argparse.Namespace) -> int:
         chains=options.chains,
         seed=seed,
         thin=options.thin,
+        init=inits,
+        keep=_kept(sampler, options.monitor, recorded),
         progress=not options.quiet,
     )
     if interrupted := draws.attributes.get("interrupted"):
         print(f"gibbsppl: {interrupted}", file=sys.stderr)
-    say(_starts(draws), draws.summary(), sep="", end="\n\n")
+    if DEVIANCE in options.monitor:
+        draws = sampler.deviance(draws)
+    dic = f"{sampler.dic(draws, seed=seed)}\n\n" if PENALTY in options.monitor else ""
+    shown = tuple(n for n in options.monitor if n != PENALTY) or tuple(draws)
+    draws = draws.only(shown)
+    say(_starts(draws), draws.summary(), f"\n\n{dic}".rstrip(), sep="", end="\n\n")
     draws.save(out)
+    if options.coda is not None:
+        index, *chains = draws.save_coda(options.coda)
+        say(f"CODA files written: {', '.join(map(str, (index, *chains)))}")
     print(f"draws written to {out} (seed {seed}, {perf_counter() - started:.1f} s in all)")
     return 0
+
+
+def _kept(
+    sampler: Sampler, monitor: Sequence[str], recorded: Sequence[str]
+) -> tuple[str, ...] | None:
+    """What to record: all unless something is named, and what the deviance is computed from."""
+    if not recorded:
+        return None
+    from gibbsppl.deviance import needed  # noqa: PLC0415  (only when asked for)
+
+    more = needed(sampler.graph) if len(recorded) < len(monitor) else ()
+    return tuple(dict.fromkeys((*recorded, *more)))
+
+
+def _inits(paths: Sequence[Path], model: Model) -> Any:
+    """Initial values for all chains, or for each."""
+    if not paths:
+        return None
+    from gibbsppl.bugs.inits import read_inits  # noqa: PLC0415  (only with initial values)
+
+    found = [read_inits(path, model) for path in paths]
+    return found[0] if len(found) == 1 else found
 
 
 def _fresh_seed() -> int:
@@ -175,14 +236,14 @@ def _writable(path: Path) -> Path:
 
 def explain(options: argparse.Namespace) -> int:
     """Print the derivation of one variable's conditional, or of all."""
-    print(compiled(options.file, **_settings(options)).explain(options.variable))
+    print(_sampler(options).explain(options.variable))
     return 0
 
 
 def source(options: argparse.Namespace) -> int:
     """Print the generated module, or write it to a file."""
     out = None if options.out is None else _writable(options.out)
-    text = compiled(options.file, **_settings(options)).source
+    text = _sampler(options).source
     if out is None:
         print(text, end="")
     else:
@@ -193,7 +254,7 @@ def source(options: argparse.Namespace) -> int:
 
 def check(options: argparse.Namespace) -> int:
     """Run the exact ratio check of every conditional; the exit code says whether all passed."""
-    result = compiled(options.file, **_settings(options)).verify(options.seed)
+    result = _sampler(options).verify(options.seed)
     print(result)
     return 0 if result.passed else FAILED
 
@@ -206,78 +267,13 @@ def _settings(options: argparse.Namespace) -> dict[str, Any]:
     return {"order": options.order, "scan": options.scan, "kernels": asked}
 
 
-def compiled(path: Path, **settings: Any) -> Sampler:
-    """The sampler of the model in a file."""
+def compiled(model: Model, options: argparse.Namespace) -> Sampler:
+    """The sampler of a model, with what is asked of the schedule."""
     from gibbsppl.sampler import compile as compile_model  # noqa: PLC0415  (--help loads no SymPy)
 
-    return compile_model(model_in(path), **settings)
+    return compile_model(model, **_settings(options))
 
 
-def model_in(path: Path) -> Model:
-    """What ``model()`` of a Python file returns, named for the file unless it has a name."""
-    from gibbsppl.language import Model  # noqa: PLC0415  (--help loads no SymPy)
-
-    make = getattr(_module(path), "model", None)
-    if not callable(make):
-        found = "no model()" if make is None else f"model = {make!r}"
-        raise ModelError(
-            f"{path}: found {found}, expected a function model() that returns a gp.Model; write\n"
-            "def model():\n    with gp.Model() as my_model:\n        ...\n    return my_model"
-        )
-    _check_arguments(path, make)
-    model = make()
-    if not isinstance(model, Model):
-        raise ModelError(
-            f"{path}: model() returned {_described(model)}, expected a gp.Model; end it with "
-            "`return`, followed by the model."
-        )
-    if model.name == Model().name:
-        model.name = path.stem
-    return model
-
-
-def _described(value: object) -> str:
-    return "nothing" if value is None else f"a {type(value).__name__}"
-
-
-def _module(path: Path) -> Any:
-    """A Python file as a module; files beside it can be imported while it is read."""
-    from importlib import util  # noqa: PLC0415  (with its machinery, only to read a file)
-
-    if not path.is_file():
-        raise ModelError(f"{path}: found no such file, expected a Python file with a model().")
-    if path.suffix != ".py":
-        found = path.suffix or "nothing"
-        raise ModelError(f"{path}: found {found} at the end of the name, expected .py (Python).")
-    spec = util.spec_from_file_location(f"gibbsppl_model_{path.stem}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = sys.modules[spec.name] = util.module_from_spec(spec)
-    before = list(sys.path)
-    # Last, not first: a model called lda.py must not hide the package lda from itself.
-    folder = path.resolve().parent
-    sys.path.append(str(folder))
-    if (folder / "__init__.py").is_file():
-        sys.path.append(str(folder.parent))  # (a file of a package may import others of it)
-    try:
-        spec.loader.exec_module(module)
-    finally:
-        sys.path[:] = before
-    return module
-
-
-def _check_arguments(path: Path, make: Any) -> None:
-    """Refuse a ``model`` that cannot be called without arguments, naming those it needs."""
-    from inspect import Parameter, signature  # noqa: PLC0415  (not for --help)
-
-    optional = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
-    needed = [
-        p.name
-        for p in signature(make).parameters.values()
-        if p.default is Parameter.empty and p.kind not in optional
-    ]
-    if needed:
-        raise CompileError(
-            f"{path}: model() needs a value of {', '.join(needed)}; give each argument a default, "
-            "such as the data."
-        )
+def _sampler(options: argparse.Namespace) -> Sampler:
+    """The sampler of the model in a file."""
+    return compiled(model_of(options.file, options.data), options)

@@ -18,17 +18,17 @@ theta (school: 2)
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gibbsppl.errors import RunError
+from gibbsppl.errors import RunError, did_you_mean
 from gibbsppl.summary import Summary, block_of, counted
 
 if TYPE_CHECKING:
@@ -90,10 +90,9 @@ class Draws:
 
     def __getitem__(self, name: str) -> Array:
         if name not in self.values:
-            near = difflib.get_close_matches(name, self.values, n=1)
-            meant = f" Did you mean {near[0]!r}?" if near else ""
             known = ", ".join(self.values)
-            raise RunError(f"draws: found no variable {name!r}, only {known}.{meant}")
+            raise RunError(f"draws: found no variable {name!r}, only {known}."
+                f"{did_you_mean(name, self.values)}")
         return self.values[name]
 
     def __contains__(self, name: object) -> bool:
@@ -122,6 +121,15 @@ class Draws:
         """
         array = self[name]
         return array.reshape(-1, *array.shape[2:])
+
+    def only(self, names: Sequence[str]) -> Draws:
+        """The draws of some variables, in that order.
+
+        >>> Draws({"x": np.zeros((4, 100)), "y": np.ones((4, 100))}).only(["y"])
+        4 chains, 100 draws each
+        y
+        """
+        return replace(self, values={name: self[name] for name in names})
 
     def thinned(self, every: int) -> Draws:
         """One draw in ``every``, the last of each such run of draws."""
@@ -177,6 +185,21 @@ class Draws:
     def to_arviz(self) -> Any:
         """The draws as ArviZ holds them: ``InferenceData`` before version 1, else a DataTree."""
         return _output().to_arviz(self)
+
+    def save_coda(self, prefix: str | PathLike[str]) -> tuple[Path, ...]:
+        """Write text files of the CODA format, ``<prefix>index.txt`` and ``<prefix>chain1.txt``...
+
+        They are read by R's ``coda::read.coda`` and by other programs made for BUGS and JAGS.
+        """
+        from gibbsppl.coda import write_coda  # noqa: PLC0415  (only when asked for)
+
+        values = {}
+        for name, array in self.values.items():
+            label = self._labeller(name)
+            for index in np.ndindex(array.shape[2:]):
+                values[label(index).replace(", ", ",")] = array[(..., *index)]
+        thin, warmup = (int(self.attributes.get(n, k)) for n, k in (("thin", 1), ("warmup", 0)))
+        return write_coda(prefix, values, first=warmup + thin, thin=thin)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write all to a netCDF file, whole or not at all; ``load_draws`` reads it."""

@@ -31,6 +31,7 @@ from gibbsppl.expressions import AtMost, Below, Leaf, leaves_of
 from gibbsppl.forward import State, as_declared, drawn, fill, unfilled, walk
 from gibbsppl.graph import Graph, Potential, Statement
 from gibbsppl.impossible import why_impossible
+from gibbsppl.inits import checked_init
 
 Mend = Callable[[State], None]
 
@@ -68,27 +69,30 @@ def initial_state(
 ) -> tuple[State, dict[str, str]]:
     """A state of positive density, and for each variable a note that says where it comes from.
 
-    ``init`` fixes variables: ``{"mu": 0.0}``; a shape must be the variable's own. ``spread``
-    widens the values that do not come from the prior. ``mend`` may change a state of zero density
-    in place (a sweep draws labels that the observations allow); what is fixed stays fixed.
+    ``init`` fixes variables: ``{"mu": 0.0}``; a shape must be the variable's own, and elements that
+    are NaN or masked come from the rule. ``spread`` widens the values that do not come from the
+    prior. ``mend`` may change a state of zero density in place (a sweep draws labels that the
+    observations allow); what is fixed stays fixed.
     """
-    given = _checked_init(graph, data, init or {})
+    asked = checked_init(graph, data, init or {})
+    given = {n: a for n, a in asked.items() if not np.isnan(a).any()}
     names = dict.fromkeys(s.target.array.name for s in graph.latent)
     values: State = {}
     terms: dict[str, float] = {}
     for attempt in range(ATTEMPTS):
-        start = _Start(rng, graph, data_scale(graph, data), spread * 0.5**attempt)
+        scale = data_scale(graph, data)
+        start = _Start(rng, graph, scale, spread * 0.5**attempt, asked)
         values = _attempt(start, data, given)
         terms = log_terms(graph, values)
-        if mend is not None and not given and not np.isfinite(sum(terms.values())):
+        if mend is not None and not asked and not np.isfinite(sum(terms.values())):
             state = {n: as_declared(graph, n, values[n]) for n in names}
             mend(state)
             values |= state
             terms = log_terms(graph, values)
         if np.isfinite(sum(terms.values())):
-            notes = dict.fromkeys(given, "given") | start.notes
+            notes = start.notes | dict.fromkeys(asked, "given")
             return {n: as_declared(graph, n, values[n]) for n in names}, notes
-    raise RunError(_why_not(graph, values, terms, given))
+    raise RunError(_why_not(graph, values, terms, asked))
 
 
 def data_scale(graph: Graph, data: Values) -> float:
@@ -115,23 +119,27 @@ def _attempt(start: _Start, data: Values, given: Values) -> State:
         for statement in graph.latent:
             if statement.target.array.name not in given:
                 values = start.without_order(statement, values)
-        _raise_to_observed(graph, values, given)
-        _put_in_order(graph, values, given)
+        _raise_to_observed(graph, values, start.asked)
+        _put_in_order(graph, values, start.asked)
         return values
     stated = replace(graph, potentials=())
     values = walk(stated, data, start.draw, given=given, observed=False)
-    _raise_to_observed(graph, values, given)
+    _raise_to_observed(graph, values, start.asked)
     return values
 
 
 @dataclass(frozen=True, slots=True)
 class _Start:
-    """One attempt: ``shrink`` scales the spread of the values that do not come from the prior."""
+    """One attempt: ``shrink`` scales the spread of the values that do not come from the prior.
+
+    ``asked`` are the user's values, NaN where there is none.
+    """
 
     rng: np.random.Generator
     graph: Graph
     scale: float
     shrink: float
+    asked: Values
     notes: dict[str, str] = field(default_factory=dict)
 
     def draw(self, statement: Statement, values: State) -> Floats:
@@ -146,7 +154,18 @@ class _Start:
         else:
             vague = self._is_vague(statement, candidates, values)
         self._note(statement, vague)
-        return np.where(vague, fallback, candidates[0])
+        return self._as_asked(statement, np.where(vague, fallback, candidates[0]), values)
+
+    def _as_asked(self, statement: Statement, found: Floats, values: Values) -> Floats:
+        """The values with those that the user gives in their place."""
+        name = statement.target.array.name
+        if name not in self.asked:
+            return found
+        here = {**values, name: self.asked[name]}
+        asked = evaluate(
+            statement.target, regions(statement, self.graph.sizes), here, self.graph.sizes
+        )
+        return np.where(np.isnan(asked), found, asked)
 
     def _note(self, statement: Statement, vague: Any) -> None:
         share = "prior" if not vague.any() else "rule" if vague.all() else "prior and rule"
@@ -160,7 +179,8 @@ class _Start:
         free = True
         if statement.known != 0:
             free = evaluate(statement.known, regions(statement, sizes), values, sizes) == 0
-        fill(statement, self._fallback(statement, values), here, sizes, where=free)
+        found = self._as_asked(statement, self._fallback(statement, values), values)
+        fill(statement, found, here, sizes, where=free)
         self.notes[statement.name] = "rule"
         return here
 
@@ -313,9 +333,7 @@ def _pairs_in_order(potential: Potential) -> list[tuple[Leaf, ...]]:
     return [pair for pair in pairs if all(isinstance(x, Leaf) for x in pair)]
 
 
-def _exchange(
-    graph: Graph, potential: Potential, pair: tuple[Leaf, ...], values: State
-) -> None:
+def _exchange(graph: Graph, potential: Potential, pair: tuple[Leaf, ...], values: State) -> None:
     """The first of each pair of elements made the smaller one, in as many passes as it takes."""
     low, high = (_places(graph, potential, leaf, values) for leaf in pair)
     below, above = (values[leaf.array.name] for leaf in pair)
@@ -336,46 +354,6 @@ def _places(
     indices = (evaluate(i, potential.over, values, graph.sizes) for i in leaf.indices)
     flat = [np.broadcast_to(i, shape).astype(int).ravel().tolist() for i in indices]
     return list(zip(*flat, strict=True)) if flat else [()] * math.prod(shape)
-
-
-def _checked_init(graph: Graph, data: Values, init: Mapping[str, Any]) -> dict[str, Any]:
-    """The user's values as arrays, refused unless they are of a latent variable and its shape."""
-    latent = {s.target.array.name for s in graph.latent}
-    for name in init:
-        if name not in latent:
-            raise RunError(
-                f"init: {name!r} is not a variable to be drawn; expected one of {sorted(latent)}."
-            )
-    return {name: _full(graph, data, name, value) for name, value in init.items()}
-
-
-def _full(graph: Graph, data: Values, name: str, value: Any) -> Any:
-    array = np.array(value, dtype=np.float64)
-    shape = tuple(graph.sizes[d] for d in graph.variables[name].dims)
-    if array.shape != shape:
-        raise RunError(
-            f"init: {name} has shape {array.shape}, expected {shape}, one value per position of "
-            f"{', '.join(d.name for d in graph.variables[name].dims) or 'no dimension'}."
-        )
-    for s in graph.latent:
-        if s.target.array.name == name and s.known != 0:
-            _keep_known(graph, data, s, array)
-    return array
-
-
-def _keep_known(graph: Graph, data: Values, statement: Statement, array: Any) -> None:
-    """What was observed put into the user's array; another value there is an error."""
-    name, over = statement.target.array.name, regions(statement, graph.sizes)
-    known = evaluate(statement.known, over, data, graph.sizes) != 0
-    seen, asked = (
-        evaluate(statement.target, over, {**data, name: a}, graph.sizes)
-        for a in (data[name], array)
-    )
-    if (known & ~np.isnan(asked) & (asked != seen)).any():
-        raise RunError(
-            f"init: {name} differs from the data where it is observed; give NaN at those elements."
-        )
-    fill(statement, np.where(known, seen, asked), {**data, name: array}, graph.sizes)
 
 
 def _why_not(graph: Graph, values: Values, terms: Mapping[str, float], given: Values) -> str:

@@ -7,7 +7,6 @@ and the data of the new positions.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gibbsppl.errors import RunError
+from gibbsppl.errors import RunError, did_you_mean
 from gibbsppl.evaluation import Values
 from gibbsppl.expressions import Dim, Expr, Leaf, leaves_of, mentions
 from gibbsppl.graph import Graph, Range, Statement, Variable
@@ -122,9 +121,10 @@ def _check_names(
     for dim in counts:
         if dim not in graph.sizes:
             names = [*graph.variables, *(d.name for d in graph.sizes)]
-            near = difflib.get_close_matches(dim.name, names, n=1)
-            meant = f"did you mean {near[0]!r}?" if near else "names are those of the model."
-            raise RunError(f"new[{dim.name!r}]: neither data nor a dimension of the model; {meant}")
+            raise RunError(
+                f"new[{dim.name!r}]: neither data nor a dimension of the model; names are those "
+                f"of the model.{did_you_mean(dim.name, names)}"
+            )
 
 
 def _sizes(graph: Graph, arrays: Mapping[str, NDArray[Any]], counts: Mapping[Dim, int]) -> Sizes:

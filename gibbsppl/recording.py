@@ -5,7 +5,6 @@ Comes in: a program, a state, the names to keep. Goes out: arrays with axes (cha
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gibbsppl.backends.program import Constants, Program, State
-from gibbsppl.errors import RunError
+from gibbsppl.errors import RunError, did_you_mean
 from gibbsppl.runtime.walks import Walk
 
 Aimed = list[tuple[NDArray[Any], str]]
@@ -42,9 +41,8 @@ def kept_of(
                 "else that is stored; leave it out."
             )
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            meant = f" Did you mean {near[0]!r}?" if near else ""
-            raise RunError(f"keep: found {name!r}, expected names among {', '.join(known)}.{meant}")
+            raise RunError(f"keep: found {name!r}, expected names among {', '.join(known)}."
+                f"{did_you_mean(name, known)}")
     return {name: known[name] for name in names}
 
 

@@ -29,6 +29,7 @@ from gibbsppl.draws import ACCEPTANCE, Draws
 from gibbsppl.errors import CompileError, RunError
 from gibbsppl.explain import explained, parts_told, schedule_text
 from gibbsppl.graph import Graph
+from gibbsppl.inits import Init, inits_of
 from gibbsppl.kernels import RandomScan
 from gibbsppl.pilot import best_start
 from gibbsppl.propriety import check_proper, check_proper_as_usual
@@ -39,6 +40,9 @@ from gibbsppl.settings import checked_settings, scheduled
 
 if TYPE_CHECKING:
     from gibbsppl.language import Model
+
+# Notes of initial values that no rule made up.
+FIXED = ("prior", "given")
 
 
 def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named at the call)
@@ -208,15 +212,13 @@ class Sampler:
         return _compiled(self.graph, data or self.data, self.coords, {**self.settings, **changes})
 
     def initial_states(
-        self, chains: int, seed: Seed = None, init: Mapping[str, Any] | None = None
+        self, chains: int, seed: Seed = None, init: Init = None
     ) -> tuple[list[Chain], dict[str, str]]:
         """One dispersed start per chain with its random stream, and where each value comes from."""
         starts: list[Chain] = []
         notes: dict[str, str] = {}
-        for rng in streams(seed, chains):
-            state, notes = best_start(
-                rng, self.graph, self.data, self.program, self.constants, init
-            )
+        for rng, own in zip(streams(seed, chains), inits_of(init, chains), strict=True):
+            state, notes = best_start(rng, self.graph, self.data, self.program, self.constants, own)
             self.program.augment(rng, state, self.constants)
             parts = (self.graph, self.schedule, self.program, self.constants, self.data)
             check_proper(*parts, state, not starts)
@@ -233,7 +235,7 @@ class Sampler:
         chains: int = 4,
         seed: Seed = None,
         thin: int = 1,
-        init: Mapping[str, Any] | None = None,
+        init: Init = None,
         keep: Sequence[str] | None = None,
         progress: bool = True,
         limit_bytes: int = 4 << 30,
@@ -242,7 +244,8 @@ class Sampler:
 
         ``draws`` per chain are kept, every ``thin`` sweeps after ``warmup`` sweeps. ``seed`` is a
         whole number, a ``SeedSequence`` or a ``Generator``; without one, a fresh one is drawn and
-        recorded. ``init`` fixes initial values by variable. ``keep`` names the variables to keep
+        recorded. ``init`` fixes initial values by variable, NaN where there is none; a list of such
+        mappings has one for each chain. ``keep`` names the variables to keep
         (all by default); above ``limit_bytes`` of draws the run is refused. Ctrl-C returns what
         has been drawn.
         """
@@ -273,7 +276,7 @@ class Sampler:
             "sampling_seconds": result.seconds[1],
             "warmup_seconds": result.seconds[0],
             "interrupted": result.interrupted,
-            "started_by_rule": ", ".join(n for n, note in notes.items() if note != "prior"),
+            "started_by_rule": ", ".join(n for n, t in notes.items() if t not in FIXED),
         }
         return self._draws(result.values, attributes, result.rates)
 
@@ -345,6 +348,25 @@ class Sampler:
         from gibbsppl.predict import predicted  # noqa: PLC0415  (only prediction needs it)
 
         return predicted(self.graph, self.data, draws, new, name)
+
+    def deviance(self, draws: Draws) -> Draws:
+        """The draws with one more variable, ``deviance``: ``-2 log p(y | draw)`` of each.
+
+        It is the density of all that is observed, with its constants; see `gibbsppl.deviance`.
+        """
+        from gibbsppl.deviance import with_deviance  # noqa: PLC0415  (only when asked for)
+
+        return with_deviance(self.graph, self.data, draws)
+
+    def dic(self, draws: Draws, *, seed: int = 0) -> Any:
+        """The deviance information criterion of draws of several chains: prints as a table.
+
+        Its penalty, pD, is Plummer's: how much better new observations fit the draw that they are
+        simulated from than a draw of another chain; ``seed`` is for simulating them.
+        """
+        from gibbsppl.deviance import dic  # noqa: PLC0415  (only when asked for)
+
+        return dic(self.graph, self.data, draws, seed=seed)
 
     def conditional_mean(self, draws: Draws, names: str | Sequence[str] | None = None) -> Draws:
         """For each draw, the mean of a variable's exact conditional given all others.

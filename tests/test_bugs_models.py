@@ -18,7 +18,7 @@ FAR = 4  # combined Monte Carlo errors
 
 def read(name):
     case = CASES[name]
-    return gp.read_bugs(case.model, case.data, name)
+    return gp.read_bugs(case.model, case.data, name=name)
 
 
 def rows(model):

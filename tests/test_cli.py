@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import gibbsppl as gp
-from gibbsppl.cli import main, model_in
+from gibbsppl.cli import main
+from gibbsppl.model_files import model_in
 
 COIN = """
 import gibbsppl as gp
@@ -158,7 +159,7 @@ def test_a_file_without_a_usable_model_is_refused(text, message, tmp_path, capsy
 
 def test_other_mistakes_are_refused(coin, tmp_path, capsys):
     assert "found no such file" in failing(capsys, "run", "nowhere.py")
-    assert "expected .py" in failing(capsys, "run", written(tmp_path, "x", "model.txt"))
+    assert "expected model { }" in failing(capsys, "run", written(tmp_path, "x", "model.txt"))
     assert "found no such variable" in failing(capsys, "explain", coin, "q")
     assert "found no directory" in failing(capsys, "run", coin, "--out", "nowhere/draws.nc")
     assert "is a directory" in failing(capsys, "run", coin, "--out", str(tmp_path))
@@ -209,3 +210,90 @@ def test_a_reader_that_stops_reading_is_no_error(coin):
         process.stdout.close()
         assert not process.stderr.read()
     assert process.returncode == 1
+
+
+# ---- programs in the language of BUGS ------------------------------------------------------------
+
+LINE = """
+model {
+  for (i in 1:N) {
+    mu[i] <- alpha + beta * (x[i] - mean(x[]))
+    y[i] ~ dnorm(mu[i], tau)
+  }
+  alpha ~ dnorm(0, 1.0E-4)
+  beta ~ dnorm(0, 1.0E-4)
+  tau ~ dgamma(0.001, 0.001)
+}
+"""
+LINE_DATA = "N <- 5  x <- c(1, 2, 3, 4, 5)  y <- c(1, 3, 3, 3, 5)"
+
+
+@pytest.fixture
+def line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    data, inits = (written(tmp_path, *t) for t in (
+        (LINE_DATA, "line-data.R"), ("alpha <- 3  beta <- 0  tau <- 1", "line-inits.R"),
+    ))  # fmt: skip
+    return [written(tmp_path, LINE, "line.bug"), "--data", data], inits
+
+
+SHORT = ("--draws", "50", "--warmup", "20", "--seed", "1")
+
+
+def test_a_bugs_program_runs_with_its_data_and_monitors(line, capsys, tmp_path):
+    program, inits = line
+    monitors = "mu,beta,deviance,pD"
+    options = ["--inits", inits, "--monitor", monitors, "--coda", "c-", *SHORT]
+    assert main(["run", *program, *options]) == 0
+    out = capsys.readouterr().out
+
+    for text in ("mu[1] ", "mu[5] ", "beta ", "deviance ", "penalty (pD) ", "c-chain4.txt"):
+        assert text in out
+    assert "started by rule" not in out
+    assert "alpha " not in out.split("4 chains")[1]
+    assert list(gp.load_draws("line.nc")) == ["mu", "beta", "deviance"]
+    assert (tmp_path / "c-index.txt").read_text().splitlines()[4:6] == [
+        "mu[5] 201 250",
+        "beta 251 300",
+    ]
+
+
+def test_each_chain_has_its_own_initial_values(line, capsys):
+    program, inits = line
+    given = ["--inits", inits, "--inits", inits]
+    assert main(["run", *program, *given, "--chains", "2", *SHORT]) == 0
+    assert "found 2 sets of initial values" in failing_after(
+        capsys, "run", *program, *given, *SHORT
+    )
+
+
+def failing_after(capsys, *arguments):
+    """What stderr says of a command that goes wrong once the schedule is printed."""
+    capsys.readouterr()
+    assert main(arguments) == 2
+    return capsys.readouterr().err
+
+
+def test_all_commands_take_bugs_programs(line, capsys):
+    program, _ = line
+    for command, text in (("explain", "tau"), ("source", "def sweep"), ("check", "passed")):
+        assert main([command, *program]) == 0
+        assert text in capsys.readouterr().out
+
+
+def test_data_in_several_files_give_each_name_once(line, tmp_path, capsys):
+    (program, _, data), _ = line
+    more = written(tmp_path, "x <- 1", "more.R")
+    err = failing(capsys, "check", program, "--data", data, "--data", more)
+    assert "more.R: x has values in another file already" in err
+
+
+def test_mistakes_in_programs_and_their_options_are_told(line, tmp_path, coin, capsys):
+    program, _ = line
+    wrong = failing(capsys, "run", *program, "--monitor", "mu,bet")
+    assert "monitor: found 'bet'" in wrong
+    assert "Did you mean 'beta'?" in wrong
+    assert "a Python file has its data itself" in failing(capsys, "run", coin, "--data", "x.R")
+    broken = written(tmp_path, "model { x ~ dnorm(0 }", "broken.bug")
+    assert "broken.bug, line 1, column 21" in failing(capsys, "check", broken)
+    assert "none.bug: found no such file" in failing(capsys, "check", "none.bug")

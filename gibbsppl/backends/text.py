@@ -31,6 +31,8 @@ class Text:
 
 def number(value: Expr) -> Text:
     """The text of a number."""
+    if value is sp.nan:
+        return Text('float("nan")')
     rank = ATOM if value >= 0 else UNARY
     if value.is_Integer:
         return Text(str(value), (), rank)

@@ -18,7 +18,6 @@ A new distribution is one row.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from types import MappingProxyType
 
 import numpy as np
@@ -41,6 +40,7 @@ from gibbsppl.bugs.rows import (
     shares,
 )
 from gibbsppl.bugs.unsupported import LIKELIHOOD, UNSUPPORTED_DISTRIBUTIONS
+from gibbsppl.errors import nearest
 from gibbsppl.expressions import (
     AtMost,
     Dim,
@@ -369,8 +369,8 @@ def distribution(name: str, count: int) -> Row:
     """The row of a distribution with that many parameters, or why there is none."""
     row = DISTRIBUTIONS.get(name)
     if row is None:
-        near = get_close_matches(name, DISTRIBUTIONS, n=1)
-        instead = f"write {near[0]}, if that is meant" if near else LIKELIHOOD
+        near = nearest(name, DISTRIBUTIONS)
+        instead = f"write {near}, if that is meant" if near else LIKELIHOOD
         return Unsupported((name,), "no distribution of JAGS or OpenBUGS has that name", instead)
     if isinstance(row, Unsupported) or count == len(row.parameters):
         return row

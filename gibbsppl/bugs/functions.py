@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
-from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any
 
@@ -29,6 +28,7 @@ from gibbsppl.bugs.array_functions import OF_ARRAYS
 from gibbsppl.bugs.densities import DENSITIES
 from gibbsppl.bugs.rows import Function, Unsupported
 from gibbsppl.bugs.unsupported import UNSUPPORTED_FUNCTIONS
+from gibbsppl.errors import nearest
 from gibbsppl.expressions import (
     INDICATORS,
     AtMost,
@@ -176,8 +176,8 @@ def function(name: str, count: int) -> Function | Unsupported:
     """The row of a function with that many arguments, or why there is none."""
     row = FUNCTIONS.get(name)
     if row is None:
-        near = get_close_matches(name, FUNCTIONS, n=1)
-        instead = f"write {near[0]}, if that is meant" if near else "write out what it means"
+        near = nearest(name, FUNCTIONS)
+        instead = f"write {near}, if that is meant" if near else "write out what it means"
         return Unsupported((name,), "no function of JAGS or OpenBUGS has that name", instead)
     if isinstance(row, Unsupported) or row.takes(count):
         return row

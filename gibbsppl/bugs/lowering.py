@@ -26,9 +26,10 @@ from gibbsppl.bugs.random_reader import Elements
 from gibbsppl.bugs.relations import Relation, Space
 from gibbsppl.bugs.rows import Distribution
 from gibbsppl.bugs.statements import Lines, row_of
-from gibbsppl.bugs.syntax import Assignment, Program, Reference, Stochastic
+from gibbsppl.bugs.syntax import Assignment, BugsError, Program, Reference, Stochastic
 from gibbsppl.bugs.syntax import parts_of as parts_of_expression
 from gibbsppl.bugs.values import Known
+from gibbsppl.errors import did_you_mean
 from gibbsppl.expressions import Array, Dim, Expr, Leaf, Where, primed
 from gibbsppl.graph import Constant, Deterministic, Potential, Range, Variable
 from gibbsppl.language.missing import declare_observed
@@ -38,9 +39,12 @@ from gibbsppl.language.statements import check_values, place
 from gibbsppl.supports import Support
 
 
-def lowered(program: Program, data: Mapping[str, Any], name: str) -> Model:
-    """The model of a program with its data."""
+def lowered(
+    program: Program, data: Mapping[str, Any], name: str, monitor: Sequence[str] = ()
+) -> Model:
+    """The model of a program with its data; quantities of the names in ``monitor`` are recorded."""
     facts = facts_of(program, data)
+    _check_monitor(facts, monitor)
     parts: dict[str, list[Relation]] = {}
     others: list[Relation] = []
     for relation in facts.relations:
@@ -51,7 +55,19 @@ def lowered(program: Program, data: Mapping[str, Any], name: str) -> Model:
             parts.setdefault(line.target.name, []).extend(parts_of(facts, relation))
         else:
             others.append(relation)
-    return _Lowering(facts, Model(name=name), parts, others).model
+    return _Lowering(facts, Model(name=name), parts, others, monitor).model
+
+
+def _check_monitor(facts: Facts, monitor: Sequence[str]) -> None:
+    """Refuse names that the program does not define."""
+    for name in monitor:
+        if name not in facts.defined:
+            meant = did_you_mean(name, facts.defined)
+            raise BugsError(
+                f"monitor: found {name!r}, expected names that the program gives, such as "
+                f"{', '.join(list(facts.defined)[:5])}; whole arrays, without indices.{meant}",
+                origin=facts.program.origin,
+            )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,8 +88,9 @@ class _Lowering:
         model: Model,
         parts: Mapping[str, Sequence[Relation]],
         others: Sequence[Relation],
+        monitor: Sequence[str],
     ) -> None:
-        self.facts, self.model, self.parts = facts, model, parts
+        self.facts, self.model, self.parts, self.monitor = facts, model, parts, monitor
         self.dims = axes_of(facts, model)
         self.inner: dict[str, tuple[Dim, ...]] = {}
         self.names = {n: self._named(n) for n in parts}
@@ -186,6 +203,8 @@ class _Lowering:
         self.model.declare(variable, "a variable")
         inside = observed_in(layout, numbers.values, numbers.known)
         values = np.array(inside["values"] - self.elements.lowest[name])
+        if self.of[name] is not None:  # (they are read as indices)
+            values = values.astype(np.intp)
         if inside["known"].any():
             declare_observed(self.model, variable, Observed(values, np.array(inside["known"])))
         return variable
@@ -300,7 +319,7 @@ class _Lowering:
                 if self.names[name] == f"{name}.table":
                     self._from_table(name)
                     continue
-            elif name in read and self.facts.shape(name):
+            elif name in read and self.facts.shape(name) and name not in self.monitor:
                 continue
             self._deterministic(name, self.facts.shape(name))
 

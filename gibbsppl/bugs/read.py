@@ -9,7 +9,7 @@ p ~ Beta(a=1, b=1)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +20,21 @@ from gibbsppl.language.model import Model
 
 
 def read_bugs(
-    source: str | Path, data: Mapping[str, Any] | str | Path | None = None, name: str | None = None
+    source: str | Path,
+    data: Mapping[str, Any] | str | Path | None = None,
+    *,
+    monitor: Sequence[str] = (),
+    name: str | None = None,
 ) -> Model:
     """The model of a text in the language of BUGS and JAGS, with its data.
 
     ``source`` is a text, or the path of a file. ``data`` are arrays by name (missing values are
     masked, or None in lists), or a text or a file in a form of BUGS, JAGS or R, or JSON. Loops
     become dimensions, whose positions are labelled from 1. Labels (``dcat``) count from 0 in the
-    model, as ``<name>.label``, and are recorded from 1 under their own name. Errors are
-    `BugsError` and say the line.
+    model, as ``<name>.label``, and are recorded from 1 under their own name. Numbers that are
+    computed, and arrays that are computed and not read, are recorded with the draws; ``monitor``
+    names others. Errors are `BugsError` and say the line.
     """
     values = {} if data is None else read_data(data)
     told = name or (source.stem if isinstance(source, Path) else "model")
-    return lowered(parse(source), values, told)
+    return lowered(parse(source), values, told, tuple(monitor))

@@ -6,7 +6,6 @@ shown are the values that the passes have made.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -14,7 +13,7 @@ from typing import Any, assert_never
 
 from gibbsppl.chained import PREVIOUS
 from gibbsppl.contractions import Contribution
-from gibbsppl.errors import CompileError
+from gibbsppl.errors import CompileError, did_you_mean
 from gibbsppl.explain.columns import columns, indented
 from gibbsppl.explain.families import (
     changed_told,
@@ -96,8 +95,7 @@ def _unknown(schedule: Schedule, name: str) -> str:
     graph = schedule.graph
     if name in graph.variables or any(name == d.name for d in graph.deterministics):
         return f"explain({name!r}): {name} is not drawn, so it has no conditional; {known}."
-    near = difflib.get_close_matches(name, latent, n=1)
-    meant = f" Did you mean {near[0]!r}?" if near else ""
+    meant = did_you_mean(name, latent)
     return f"explain({name!r}): found no such variable in the model; {known}.{meant}"
 
 

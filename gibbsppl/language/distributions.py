@@ -12,13 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from inspect import signature
 from typing import Any
 
 import numpy as np
 
-from gibbsppl.errors import ModelError
+from gibbsppl.errors import ModelError, nearest
 from gibbsppl.expressions import Dim, Expr
 from gibbsppl.families import Family, Parameter
 from gibbsppl.language.tensors import Tensor, as_tensor
@@ -149,8 +148,8 @@ def _spelling(family: Family, owner: str, names: set[str]) -> Spelling:
 def _meant(family: Family, names: set[str]) -> str:
     """The nearest spelling of each name that is no parameter, as a question."""
     known = {n for s in spellings(family) for n in s}
-    near = {n: get_close_matches(n, [*known, *_OPTIONS], n=1) for n in sorted(names - known)}
-    return "".join(f" Did you mean {m[0]} where {n} is written?" for n, m in near.items() if m)
+    near = {n: nearest(n, [*known, *_OPTIONS]) for n in sorted(names - known)}
+    return "".join(f" Did you mean {m} where {n} is written?" for n, m in near.items() if m)
 
 
 def _listed(family: Family) -> str:

@@ -6,7 +6,6 @@ kernel does not apply to that variable, and what does.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -16,7 +15,7 @@ from gibbsppl.chained import ChainConditional
 from gibbsppl.concavity import LogConcave, certified
 from gibbsppl.conditionals import Derived, to_be_moved
 from gibbsppl.dependence import Role, is_separable
-from gibbsppl.errors import CompileError
+from gibbsppl.errors import CompileError, did_you_mean
 from gibbsppl.expressions import dims_of
 from gibbsppl.finite import FiniteConditional
 from gibbsppl.graph import Graph, Statement
@@ -219,8 +218,7 @@ def check_kernels(graph: Graph, kernels: Mapping[str, Kernel]) -> None:
     latent = {s.target.array.name for s in graph.latent}
     for name in kernels:
         if name not in latent:
-            near = difflib.get_close_matches(str(name), sorted(latent), n=1)
-            meant = f" Did you mean {near[0]!r}?" if near else ""
+            meant = did_you_mean(str(name), sorted(latent))
             raise CompileError(
                 f"kernels: {name!r} is not a latent variable of the model (auxiliary variables are "
                 "always drawn exactly); the latent variables are "

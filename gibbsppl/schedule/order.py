@@ -8,11 +8,10 @@ step with all that must be drawn with it, so that each unit alone leaves the pos
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from gibbsppl.errors import CompileError
+from gibbsppl.errors import CompileError, did_you_mean
 from gibbsppl.kernels import RandomScan
 from gibbsppl.schedule.choices import Control
 from gibbsppl.schedule.staleness import check_fresh, is_from_current, read_by, stale_from
@@ -70,11 +69,6 @@ def _listed(schedule: Schedule) -> str:
     return ", ".join(s.name for s in schedule.steps)
 
 
-def _meant(name: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name, sorted(known), n=1)
-    return f" Did you mean {near[0]!r}?" if near else ""
-
-
 def _ordered(schedule: Schedule, order: Sequence[str]) -> Schedule:
     """The steps named first, in that order; then the others, as they were among themselves.
 
@@ -116,7 +110,7 @@ def _steps_named(schedule: Schedule, name: str, what: str) -> list[int]:
     if not (found or every):
         raise CompileError(
             f"{what}: found {name!r}, expected names of variables or of their steps: "
-            f"{_listed(schedule)}.{_meant(str(name), (s.name for s in schedule.steps))}"
+            f"{_listed(schedule)}.{did_you_mean(str(name), (s.name for s in schedule.steps))}"
         )
     return found or every
 
