@@ -16,6 +16,7 @@ import numpy as np
 
 from gibbsppl.bugs.grids import Grid
 from gibbsppl.bugs.numbers import Numbers, elements_of, evaluator_of, target_of
+from gibbsppl.bugs.ragged import divided
 from gibbsppl.bugs.relations import EMPTY, Relation, Space, relations_of, space_of
 from gibbsppl.bugs.syntax import (
     Assignment,
@@ -69,6 +70,9 @@ def facts_of(program: Program, data: Mapping[str, Any]) -> Facts:
         numbers = _after_data_block(program, numbers)
     relations = relations_of(program.model)
     relations, numbers = _settled(program, relations, numbers, given=frozenset(data))
+    parts = divided(program, relations, numbers)
+    if len(parts) > len(relations):
+        relations, numbers = _settled(program, parts, numbers, given=frozenset(data))
     for r in relations:
         if r.space is None:
             raise program.error(
@@ -118,7 +122,7 @@ def _settled(
 ) -> tuple[tuple[Relation, ...], dict[str, Numbers]]:
     """Spaces and numbers, once nothing more becomes known."""
     found = dict(numbers)
-    spaces: dict[int, Space] = {}
+    spaces = {r.number: r.space for r in relations if r.space is not None}
     done: set[int] = set()
     sizes = _declared(program, found)
     while True:

@@ -93,6 +93,11 @@ def _intrinsic_sites(adj: Any, weights: Any, num: Any) -> Sites:
             f"found the weight {pairs.weights.min():g}; expected positive ones: sites that are not "
             "tied are no neighbours."
         )
+    for site in np.flatnonzero(np.asarray(num) == 0)[:1]:
+        raise ModelError(
+            f"found site {site + 1} without neighbours; its value would be known by nothing: leave "
+            "it out of the map."
+        )
     graph = nx.Graph(zip(pairs.first.tolist(), pairs.second.tolist(), strict=True))
     graph.add_nodes_from(range(pairs.size))
     parts = nx.number_connected_components(graph)

@@ -12,26 +12,27 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import sympy as sp
 
 from gibbsppl.bugs.axes import axes_of
 from gibbsppl.bugs.constraints import observations
-from gibbsppl.bugs.evaluator import Evaluator
 from gibbsppl.bugs.facts import Facts, facts_of
 from gibbsppl.bugs.grids import Grid
 from gibbsppl.bugs.layouts import Layout, Natural, Table, box_of, layout_of, observed_in
+from gibbsppl.bugs.maps import Map, potentials
 from gibbsppl.bugs.numbers import target_of
 from gibbsppl.bugs.parts import parts_of
+from gibbsppl.bugs.quantities import record
 from gibbsppl.bugs.random_reader import Elements
 from gibbsppl.bugs.relations import Relation, Space
-from gibbsppl.bugs.rows import Distribution
+from gibbsppl.bugs.rows import Distribution, Field
 from gibbsppl.bugs.statements import Lines, row_of
-from gibbsppl.bugs.syntax import Assignment, BugsError, Program, Reference, Stochastic
-from gibbsppl.bugs.syntax import parts_of as parts_of_expression
+from gibbsppl.bugs.syntax import Assignment, BugsError, Program, Stochastic
 from gibbsppl.bugs.values import Known
 from gibbsppl.errors import did_you_mean
-from gibbsppl.expressions import Array, Dim, Expr, Leaf, Where, primed
-from gibbsppl.graph import Constant, Deterministic, Potential, Range, Variable
+from gibbsppl.expressions import Array, Dim, Leaf, primed
+from gibbsppl.families import FAMILIES
+from gibbsppl.graph import Constant, Potential, Range, Variable
+from gibbsppl.language import distributions as language
 from gibbsppl.language.missing import declare_observed
 from gibbsppl.language.model import Model, Observed
 from gibbsppl.language.regions import Region, region_of
@@ -46,16 +47,20 @@ def lowered(
     facts = facts_of(program, data)
     _check_monitor(facts, monitor)
     parts: dict[str, list[Relation]] = {}
+    fields: dict[str, Relation] = {}
     others: list[Relation] = []
     for relation in facts.relations:
         line = relation.line
         if not isinstance(line, Stochastic):
             continue
-        if isinstance(row_of(facts, line), Distribution):
+        row = row_of(facts, line)
+        if isinstance(row, Distribution):
             parts.setdefault(line.target.name, []).extend(parts_of(facts, relation))
+        elif isinstance(row, Field):
+            fields[line.target.name] = relation
         else:
             others.append(relation)
-    return _Lowering(facts, Model(name=name), parts, others, monitor).model
+    return _Lowering(facts, Model(name=name), parts, fields, others, monitor).model
 
 
 def _check_monitor(facts: Facts, monitor: Sequence[str]) -> None:
@@ -87,6 +92,7 @@ class _Lowering:
         facts: Facts,
         model: Model,
         parts: Mapping[str, Sequence[Relation]],
+        fields: Mapping[str, Relation],
         others: Sequence[Relation],
         monitor: Sequence[str],
     ) -> None:
@@ -102,7 +108,11 @@ class _Lowering:
                 self.names[n] = f"{n}.table"
         self.placed = {n: self._placed(n) for n in parts}
         self.symbols = {n: Array(self.names[n]) for n in parts}
+        self.maps = {n: self._map(relation) for n, relation in fields.items()}
         self.elements = Elements(facts, model, self.layouts, self.symbols, self.dims)
+        for n, field in self.maps.items():
+            if field.row.is_centred:
+                (self.elements.centred[n],) = field.box.event
         for n in parts:
             self.elements.lowest[n] = max(r.values_from for r in self._rows(n))
         self.lines = Lines(facts, model, self.elements)
@@ -114,11 +124,15 @@ class _Lowering:
         }
         self.symbols.update({n: self._symbol(n) for n in parts})
         self.variables = {n: self._declare(n) for n in parts}
+        for n in self.maps:
+            model.declare(Variable(self.names[n], self.dims[n], "random"), "a variable")
         for n in parts:
             self._fill(n)
+        for field in self.maps.values():
+            self._field(field)
         for relation in others:
             self._observe(relation)
-        self._record()
+        record(facts, self.elements, self.names, monitor)
 
     def _rows(self, name: str) -> list[Distribution]:
         rows = (
@@ -281,6 +295,38 @@ class _Lowering:
         self.model.declared.statements.append(found.statement)
         return symbol[region.indices]
 
+    def _map(self, relation: Relation) -> Map:
+        """A field on a map, which fills a whole vector, or one at each position of loops."""
+        name, row = relation.line.target.name, row_of(self.facts, relation.line)  # type: ignore[arg-type]
+        target = target_of(self.facts.program, relation, self.facts.numbers)
+        assert isinstance(row, Field)
+        assert target is not None
+        dims = self.dims[name]
+        box = box_of(relation, target, self.facts.shape(name), dims)
+        alone = box is not None and box.event and name not in self.parts
+        if not alone or self.facts.numbers[name].known.any():
+            raise self.facts.program.error(
+                relation.line.at,
+                f"{name} ~ {row.names[0]} gives a part of an array, or what is observed; expected "
+                "all values along an axis, which nothing else gives.",
+            )
+        assert box is not None
+        self.names[name] = f"{name}.free" if row.is_centred else name
+        self.layouts[name] = Natural(dims, (box,), ())
+        self.symbols[name] = Array(self.names[name])
+        return Map(name, row, box, self.symbols[name])
+
+    def _field(self, field: Map) -> None:
+        """A field: flat values, and what ties them."""
+        own, dims = self.names[field.name], self.dims[field.name]
+        region = _region(self.model, own, dims, field.drawn)
+        flat = language.written(FAMILIES["Flat"], region.label, (), {})
+        found = place(self.model, own, flat, region, lambda *_: field.symbol, (), None)
+        self.model.declared.statements.append(found.statement)
+        self.model.declared.constants.extend(field.constants())
+        for said in potentials(field, self.elements, self.model):
+            self._add(said)
+
     def _observe(self, relation: Relation) -> None:
         """A line that says something of other variables."""
         name = f"{relation.line.target.name}_is_seen"
@@ -305,72 +351,6 @@ class _Lowering:
             return box.part
         self.model.add_dim(f"{name}_row", relation.space.size)
         return relation.within(relation.space.table(Dim(f"{name}_row")))
-
-    def _record(self) -> None:
-        """The quantities that are recorded with draws: numbers, and arrays that nothing reads."""
-        read = {n for r in self.facts.relations for n in _read_by(r)}
-        for name, defined in self.facts.defined.items():
-            given = defined.relation > 0
-            if not given.any() or self.facts.numbers[name].known[given].all():
-                continue
-            if name in self.layouts:
-                if self.names[name] == name:
-                    continue
-                if self.names[name] == f"{name}.table":
-                    self._from_table(name)
-                    continue
-            elif name in read and self.facts.shape(name) and name not in self.monitor:
-                continue
-            self._deterministic(name, self.facts.shape(name))
-
-    def _from_table(self, name: str) -> None:
-        """A table as the program's array; elements that nothing gives are not numbers."""
-        layout, dims = self.layouts[name], self.dims[name]
-        assert isinstance(layout, Table)
-        outer = tuple(d for n, d in enumerate(dims) if n not in layout.event)
-        inner = [dims[n] for n in layout.event]
-        starts = dict.fromkeys(dims, 0)
-        rows = Grid(outer, np.maximum(layout.row, 0))
-        row = self.elements.position(rows, layout.dim, f"{name}_row", starts)
-        x = self.symbols[name][(row, *inner)] + self.elements.lowest[name]
-        if (layout.row < 0).any():
-            space = Space(dict(zip(outer, layout.row.shape, strict=True)), {}, starts)
-            given = Known(Grid(outer, (layout.row >= 0).astype(int)), text=f"{name}_given")
-            x = Where(self.elements.expr_of(given, space), x, sp.nan)
-        self._quantity(name, dims, x)
-
-    def _quantity(self, name: str, dims: tuple[Dim, ...], value: Expr) -> None:
-        if name not in self.model.declared.variables:
-            self.model.claim(name, "a quantity")
-        self.model.declared.deterministics.append(Deterministic(name, dims, value))
-
-    def _deterministic(self, name: str, shape: tuple[int, ...]) -> None:
-        """A quantity at all positions of its array."""
-        dims = self.dims[name]
-        sizes = dict(zip(dims, shape, strict=True))
-        space = Space(sizes, {}, dict.fromkeys(dims, 0))
-        evaluator = Evaluator(self.facts.program, self.elements, space)
-        line = next(r.line for r in self.facts.relations if r.line.target.name == name)
-        indices = tuple(Known(Grid.range(d, 1, n)) for d, n in sizes.items())
-        value = self.elements.reference(line.target, indices, evaluator)
-        self._quantity(name, dims, evaluator.expr(value))
-
-
-def _read_by(relation: Relation) -> set[str]:
-    """The names that a line reads."""
-    line = relation.line
-    if isinstance(line, Assignment):
-        read: list[Any] = [line.value]
-    else:
-        bounds = line.restriction
-        read = [line.distribution, *((bounds.lower, bounds.upper) if bounds else ())]
-    waiting, found = [e for e in read if e is not None], set()
-    while waiting:
-        e = waiting.pop()
-        if isinstance(e, Reference):
-            found.add(e.name)
-        waiting += parts_of_expression(e)
-    return found
 
 
 def _region(

@@ -195,7 +195,7 @@ def parts_of(facts: Facts, relation: Relation) -> Iterator[Relation]:
             yield part
         else:
             assert part.space is not None
-            waiting[:0] = [part.within(s) for s in _divided(part.space, labels)]
+            waiting[:0] = [part.within(s) for s in part.space.divided(labels)]
 
 
 def _labels(facts: Facts, part: Relation) -> Grid | None:
@@ -212,20 +212,3 @@ def _labels(facts: Facts, part: Relation) -> Grid | None:
     except Divided as divided:
         return divided.labels
     return None
-
-
-def _divided(space: Space, labels: Grid) -> Iterator[Space]:
-    """A space in parts: boxes where they are, else tables of rows."""
-    full = np.broadcast_to(labels.along(space.dims), space.shape)
-    for label in np.unique(labels.values):
-        inside = full == label
-        ends = {}
-        for axis, dim in enumerate(space.dims):
-            others = tuple(a for a in range(inside.ndim) if a != axis)
-            where = np.flatnonzero(inside.any(axis=others))
-            ends[dim] = (int(where[0]), int(where[-1]) + 1)
-        box = tuple(slice(*ends[d]) for d in space.dims)
-        if inside[box].all():
-            yield space.box(ends)
-        else:
-            yield space.table(Dim("row"), inside)

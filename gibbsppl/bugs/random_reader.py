@@ -7,7 +7,7 @@ elements of random arrays, data, and positions as data where they follow no rule
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,7 +23,17 @@ from gibbsppl.bugs.relations import Space
 from gibbsppl.bugs.syntax import Assignment, Expression, Reference, parts_of
 from gibbsppl.bugs.values import Formula, Known, Value
 from gibbsppl.exact_numbers import number
-from gibbsppl.expressions import Array, Dim, Equals, Expr, Leaf, Where, substitute
+from gibbsppl.expressions import (
+    Array,
+    Dim,
+    Equals,
+    Expr,
+    Leaf,
+    Over,
+    Where,
+    dims_of,
+    substitute,
+)
 from gibbsppl.graph import Variable, fresh
 from gibbsppl.language.model import Model
 
@@ -43,6 +53,7 @@ class Elements:
         self.layouts, self.symbols, self.dims = layouts, symbols, dims
         self.made: dict[tuple[Any, ...], Array] = {}
         self.lowest: dict[str, int] = {}
+        self.centred: dict[str, int] = {}
         self.simplexes: set[str] = set()
 
     def shape(self, name: str) -> tuple[int, ...] | None:
@@ -158,8 +169,19 @@ class Elements:
             indices += [
                 self.position(Grid(dims, at[n]), own[n], ref.name, starts) for n in layout.event
             ]
-        lowest = self.lowest.get(ref.name, 0)
-        return Leaf(symbol, *indices) + lowest
+        mean = self._mean(ref.name, layout, indices)
+        return Leaf(symbol, *indices) + self.lowest.get(ref.name, 0) - mean
+
+    def _mean(self, name: str, layout: Layout, indices: Sequence[Expr]) -> Expr:
+        """What is drawn, along the axis along which values sum to zero, on average."""
+        if name not in self.centred:
+            return sp.S.Zero
+        assert isinstance(layout, Natural)
+        axis = self.centred[name]
+        others = [i for n, i in enumerate(indices) if n != axis]
+        along = free(layout.dims[axis], {d for i in others for d in dims_of(i)})
+        every = [along if n == axis else i for n, i in enumerate(indices)]
+        return Over(Leaf(self.symbols[name], *every), along) / self.size(layout.dims[axis])
 
     def _at_labels(self, ref: Reference, indices: tuple[Value, ...], evaluator: Evaluator) -> Value:
         """Elements at random indices: at all positions of an axis, then at the label of each."""

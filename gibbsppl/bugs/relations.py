@@ -63,6 +63,19 @@ class Space:
             loops[name] = Grid(g.dims, g.values[cut])
         return Space(sizes, loops, dict(self.starts))
 
+    def divided(self, labels: Grid) -> Iterator[Space]:
+        """The positions of each label: boxes where they are, else tables of rows."""
+        full = np.broadcast_to(labels.along(self.dims), self.shape)
+        for label in np.unique(labels.values):
+            inside = full == label
+            ends = {}
+            for axis, dim in enumerate(self.dims):
+                others = tuple(a for a in range(inside.ndim) if a != axis)
+                where = np.flatnonzero(inside.any(axis=others))
+                ends[dim] = (int(where[0]), int(where[-1]) + 1)
+            box = tuple(slice(*ends[d]) for d in self.dims)
+            yield self.box(ends) if inside[box].all() else self.table(Dim("row"), inside)
+
     def rows(self, grid: Grid) -> Values:
         """Numbers at all positions, in order."""
         return np.broadcast_to(grid.along(self.dims), self.shape).ravel()

@@ -194,6 +194,9 @@ class Function:
         return self.least <= count and (self.most is None or count <= self.most)
 
 
+# What a value of no, one and two axes is called.
+SHAPES = ("a number", "a vector", "a matrix")
+
 Row = Distribution | Interval | LogLikelihood | Field | Unsupported
 
 

@@ -18,7 +18,7 @@ from gibbsppl.bugs.evaluator import Evaluator
 from gibbsppl.bugs.facts import Facts
 from gibbsppl.bugs.random_reader import Elements
 from gibbsppl.bugs.relations import Relation
-from gibbsppl.bugs.rows import Auxiliary, Distribution, Row, Unsupported, shares
+from gibbsppl.bugs.rows import SHAPES, Auxiliary, Distribution, Row, Unsupported, shares
 from gibbsppl.bugs.syntax import Restriction, Stochastic
 from gibbsppl.bugs.values import Formula, Known, Value
 from gibbsppl.expressions import (
@@ -145,11 +145,10 @@ class Lines:
         """A parameter: along the event's dim where it is a vector, and its prime for a matrix."""
         value = evaluator.value(given)
         if len(value.axes) != axes:
-            shapes = ("a number", "a vector", "a matrix")
             raise self.facts.program.error(
                 given.at,
-                f"{name} of {row.names[0]} is {shapes[min(len(value.axes), 2)]}, expected "
-                f"{shapes[axes]}.",
+                f"{name} of {row.names[0]} is {SHAPES[min(len(value.axes), 2)]}, expected "
+                f"{SHAPES[axes]}.",
             )
         if not axes or row.increasing == name:
             return self._kept(evaluator, value, event)

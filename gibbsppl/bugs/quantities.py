@@ -1,0 +1,95 @@
+"""Quantities that are recorded with draws: numbers, arrays that nothing reads, what is asked for.
+
+An array that the model holds in another form is recorded as the program has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from gibbsppl.bugs.evaluator import Evaluator
+from gibbsppl.bugs.facts import Facts
+from gibbsppl.bugs.grids import Grid
+from gibbsppl.bugs.layouts import Table
+from gibbsppl.bugs.random_reader import Elements
+from gibbsppl.bugs.relations import Relation, Space
+from gibbsppl.bugs.syntax import Assignment, Reference
+from gibbsppl.bugs.syntax import parts_of as parts_of_expression
+from gibbsppl.bugs.values import Known
+from gibbsppl.expressions import Dim, Expr, Where
+from gibbsppl.graph import Deterministic
+
+
+def record(
+    facts: Facts, elements: Elements, names: Mapping[str, str], monitor: Sequence[str]
+) -> None:
+    """Declare the quantities; ``names`` are what random arrays are called in the model."""
+    read = {n for r in facts.relations for n in _read_by(r)}
+    for name, defined in facts.defined.items():
+        given = defined.relation > 0
+        if not given.any() or facts.numbers[name].known[given].all():
+            continue
+        if name in names:
+            if names[name] == f"{name}.table":
+                _from_table(elements, name)
+            elif names[name] != name:
+                _every(facts, elements, name)
+        elif name not in read or not facts.shape(name) or name in monitor:
+            _every(facts, elements, name)
+
+
+def _from_table(elements: Elements, name: str) -> None:
+    """A table as the program's array; elements that nothing gives are not numbers."""
+    layout, dims = elements.layouts[name], elements.dims[name]
+    assert isinstance(layout, Table)
+    outer = tuple(d for n, d in enumerate(dims) if n not in layout.event)
+    inner = [dims[n] for n in layout.event]
+    starts = dict.fromkeys(dims, 0)
+    rows = Grid(outer, np.maximum(layout.row, 0))
+    row = elements.position(rows, layout.dim, f"{name}_row", starts)
+    x = elements.symbols[name][(row, *inner)] + elements.lowest[name]
+    if (layout.row < 0).any():
+        space = Space(dict(zip(outer, layout.row.shape, strict=True)), {}, starts)
+        given = Known(Grid(outer, (layout.row >= 0).astype(int)), text=f"{name}_given")
+        x = Where(elements.expr_of(given, space), x, sp.nan)
+    _quantity(elements, name, dims, x)
+
+
+def _every(facts: Facts, elements: Elements, name: str) -> None:
+    """A quantity at all positions of its array."""
+    dims = elements.dims[name]
+    sizes = dict(zip(dims, facts.shape(name), strict=True))
+    space = Space(sizes, {}, dict.fromkeys(dims, 0))
+    evaluator = Evaluator(facts.program, elements, space)
+    line = next(r.line for r in facts.relations if r.line.target.name == name)
+    indices = tuple(Known(Grid.range(d, 1, n)) for d, n in sizes.items())
+    value = elements.reference(line.target, indices, evaluator)
+    _quantity(elements, name, dims, evaluator.expr(value))
+
+
+def _quantity(elements: Elements, name: str, dims: tuple[Dim, ...], value: Expr) -> None:
+    model = elements.model
+    if name not in model.declared.variables:
+        model.claim(name, "a quantity")
+    model.declared.deterministics.append(Deterministic(name, dims, value))
+
+
+def _read_by(relation: Relation) -> set[str]:
+    """The names that a line reads."""
+    line = relation.line
+    if isinstance(line, Assignment):
+        read: list[Any] = [line.value]
+    else:
+        bounds = line.restriction
+        read = [line.distribution, *((bounds.lower, bounds.upper) if bounds else ())]
+    waiting, found = [e for e in read if e is not None], set()
+    while waiting:
+        e = waiting.pop()
+        if isinstance(e, Reference):
+            found.add(e.name)
+        waiting += parts_of_expression(e)
+    return found
