@@ -24,6 +24,7 @@ _ELSEWHERE = {
     "simulate": "prior",
     "read_bugs": "bugs.read",
     "read_inits": "bugs.inits",
+    "write_bugs": "bugs.write",
     "BugsError": "bugs.syntax",
     "Slice": "kernels",
     "RandomWalk": "kernels",

@@ -1,6 +1,8 @@
-"""Golden texts: what is printed is compared with a committed file.
+"""Golden texts: what is printed is compared with a committed file. And which tests are slow.
 
 ``pytest --update-golden`` writes the files anew; the difference is then reviewed like any other.
+``long_tests.txt`` has the tests that take longest (``pytest --durations=100`` says which), beside
+those that are marked where they stand.
 """
 
 from pathlib import Path
@@ -8,10 +10,22 @@ from pathlib import Path
 import pytest
 
 GOLDEN = Path(__file__).parent / "golden"
+LONG_TESTS = Path(__file__).parent / "long_tests.txt"
 
 
 def pytest_addoption(parser):
     parser.addoption("--update-golden", action="store_true", help="write the golden texts anew")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark the tests that take longest as slow, before any are left out."""
+    lines = LONG_TESTS.read_text(encoding="utf-8").splitlines()
+    long = {line for line in lines if line and not line.startswith("#")}
+    for item in items:
+        name = item.nodeid.removeprefix("tests/")
+        if name in long or name.partition("[")[0] in long:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture

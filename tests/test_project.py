@@ -362,6 +362,15 @@ def test_modules_are_short():
     assert set(LONGER_MODULES) - set(long) == set(), "short enough now: take them out of the list"
 
 
+def test_the_tests_that_are_said_to_take_long_are_there():
+    lines = (ROOT / "tests" / "long_tests.txt").read_text(encoding="utf-8").splitlines()
+    for line in lines:
+        if not line.startswith("#"):
+            file, _, name = line.partition("::")
+            text = (ROOT / "tests" / file).read_text(encoding="utf-8")
+            assert f"def {name.partition('[')[0]}(" in text, line
+
+
 # ---- words -----------------------------------------------------------------------------------
 
 # In two parts each, so that this file does not contain them.

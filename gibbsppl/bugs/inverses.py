@@ -1,0 +1,156 @@
+"""From a family of gibbsppl back to a distribution of BUGS: the rows of its table, solved.
+
+Comes in: a family and its canonical parameters. Goes out: the name of a distribution, and its
+parameters in order. A row says what family its parameters make; that is solved for them.
+
+>>> nu, scale = sp.symbols("nu scale", positive=True)
+>>> inverse_of("Logistic", {"mu": nu, "scale": scale})
+Written(name='dlogis', parameters=(nu, 1/scale), axes=(0, 0), lower=None)
+>>> inverse_of("HalfNormal", {"tau": scale})
+Written(name='dnorm', parameters=(0, scale), axes=(0, 0), lower=0)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from types import MappingProxyType
+from typing import Any
+
+import sympy as sp
+
+from gibbsppl.bugs.distributions import DISTRIBUTIONS, meaning_of
+from gibbsppl.bugs.rows import Distribution
+from gibbsppl.expressions import Dim, Expr, InverseEntry, primed
+from gibbsppl.families import FAMILIES
+from gibbsppl.language.distributions import written
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A family that is a case of another one, maybe above a bound alone."""
+
+    family: str
+    arguments: Callable[..., Mapping[str, Expr]]
+    lower: Expr | None = None
+
+
+# Families that BUGS has no name for, as cases of those that it has.
+CASES: Mapping[str, Case] = MappingProxyType(
+    {
+        "HalfNormal": Case("Normal", lambda tau: {"mu": sp.S.Zero, "tau": tau}, sp.S.Zero),
+        "HalfCauchy": Case("Cauchy", lambda scale: {"mu": sp.S.Zero, "scale": scale}, sp.S.Zero),
+        "HalfStudentT": Case(
+            "StudentT",
+            lambda nu, scale: {"nu": nu, "mu": sp.S.Zero, "tau": scale**-2},
+            sp.S.Zero,
+        ),
+        "HalfFlat": Case("Flat", dict, sp.S.Zero),
+        "Cauchy": Case("StudentT", lambda mu, scale: {"nu": sp.S.One, "mu": mu, "tau": scale**-2}),
+        "Rayleigh": Case("Weibull", lambda tau: {"shape": sp.Integer(2), "rate": tau / 2}),
+    }
+)
+_EVENT = (Dim("k of one value"), primed(Dim("k of one value")))
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A distribution of BUGS, its parameters in order, and a truncation that it needs.
+
+    ``axes`` has for each parameter the number of its axes.
+    """
+
+    name: str
+    parameters: tuple[Expr, ...]
+    axes: tuple[int, ...]
+    lower: Expr | None = None
+
+
+def inverse_of(
+    family: str, arguments: Mapping[str, Expr], event: tuple[Dim, ...] = ()
+) -> Written | None:
+    """The distribution of BUGS that is a family with these parameters; None if there is none.
+
+    Vectors are given and found by their entry at the first dim of ``event``, matrices by that at it
+    and its primed dim.
+    """
+    for row, symbols, solutions in _rows_of(family):
+        names: dict[Expr, Expr] = {_named(n): v for n, v in arguments.items()}
+        dims = dict(zip(_EVENT, (*event, *map(primed, event)), strict=False))
+        found = (solutions[s].xreplace({**names, **dims}) for s in symbols)
+        axes = tuple(row.parameters.values())
+        return Written(row.names[0], tuple(map(_once, found)), axes)
+    if family not in CASES:
+        return None
+    case = CASES[family]
+    general = inverse_of(case.family, case.arguments(**arguments), event)
+    return None if general is None else replace(general, lower=case.lower)
+
+
+def _once(expr: Expr) -> Expr:
+    """The inverse of an inverse is the matrix itself."""
+    if isinstance(expr, InverseEntry) and isinstance(expr.body, InverseEntry):
+        return expr.body.body if expr.args[1:] == expr.body.args[1:] else expr
+    return expr
+
+
+def _named(name: str) -> Any:
+    return sp.Symbol(f"{name} of the family", positive=True)
+
+
+@cache
+def _rows_of(family: str) -> tuple[tuple[Distribution, tuple[Any, ...], Mapping[Any, Expr]], ...]:
+    """The rows that make a family, with their parameters solved for; the plainest first."""
+    rows = dict.fromkeys(r for r in DISTRIBUTIONS.values() if isinstance(r, Distribution))
+    found = [s for row in rows if (s := _solved(row, family)) is not None]
+    return tuple(sorted(found, key=lambda s: sum(e.count_ops() for e in s[2].values())))
+
+
+def _solved(row: Distribution, family: str) -> Any:
+    """The parameters of a row as expressions of those of a family; None if it makes another one."""
+    if row.auxiliaries or row.labels is not None:
+        return None
+    symbols = tuple(sp.Symbol(n, positive=True) for n in row.parameters)
+    meaning = meaning_of(row, symbols, _EVENT[: max(row.event, *row.parameters.values(), 0)])
+    if meaning.family != family:
+        return None
+    made = written(FAMILIES[family], "", (), dict(_tensors(meaning.arguments)))
+    equations = [(made_of, _named(name)) for name, made_of in made.canonical(_EVENT)]
+    solutions: dict[Any, Expr] = {}
+    while equations:
+        ready = [
+            (e, f) for e, f in equations if len(e.free_symbols & set(symbols) - set(solutions)) <= 1
+        ]
+        if not ready:
+            return None
+        expr, known = ready[0]
+        equations.remove(ready[0])
+        expr = expr.subs(solutions)
+        left = [s for s in symbols if s not in solutions and expr.has(s)]
+        if not left:
+            if sp.simplify(expr - known) != 0:
+                return None
+            continue
+        answer = _answer(expr, known, left[0])
+        if answer is None:
+            return None
+        solutions[left[0]] = answer
+    if set(solutions) != set(symbols):
+        return None
+    return row, symbols, solutions
+
+
+def _answer(expr: Expr, known: Expr, unknown: Expr) -> Expr | None:
+    """What a parameter is if an expression of it is known; None unless there is one answer."""
+    if isinstance(expr, InverseEntry):
+        return expr.func(known, *expr.args[1:]) if expr.body == unknown else None
+    answers = sp.solve(expr - known, unknown)
+    return answers[0] if len(answers) == 1 else None
+
+
+def _tensors(arguments: Mapping[str, Expr]) -> Iterator[tuple[str, Any]]:
+    from gibbsppl.language.tensors import Tensor  # noqa: PLC0415
+
+    for name, expr in arguments.items():
+        yield name, Tensor(sp.sympify(expr))

@@ -1,0 +1,262 @@
+"""A model as a program in the language of BUGS, with its data.
+
+>>> import gibbsppl as gp
+>>> with gp.Model(coords={"pump": 2}) as pumps:
+...     hours = gp.Data("hours", [94.3, 15.7], dims="pump")
+...     rate = gp.Gamma("rate", 2, rate=1, dims="pump")
+...     gp.Poisson("failures", rate * hours, dims="pump", observed=[5, 1])
+failures[pump] over pump
+>>> program = write_bugs(pumps)
+>>> print(program)
+model {
+  for (pump in 1:2) {
+    rate[pump] ~ dgamma(2, 1)
+    failures[pump] ~ dpois(hours[pump] * rate[pump])
+  }
+}
+>>> print(program.data_text, end="")
+hours <- c(94.3, 15.7)
+failures <- c(5, 1)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gibbsppl.bugs.inverses import inverse_of
+from gibbsppl.bugs.lexer import NAME
+from gibbsppl.bugs.printing import text
+from gibbsppl.bugs.syntax import (
+    Assignment,
+    Call,
+    Expression,
+    Loop,
+    Program,
+    Reference,
+    Restriction,
+    Stochastic,
+)
+from gibbsppl.bugs.syntax import Statement as Line
+from gibbsppl.bugs.written_expressions import Expressions, span
+from gibbsppl.errors import ModelError
+from gibbsppl.expressions import Dim, Expr, Leaf, Maximum, dims_of, primed
+from gibbsppl.graph import Constant, Deterministic, Graph, Range, Statement, fresh
+from gibbsppl.language.model import Model
+
+Values = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BugsProgram:
+    """A program and its data; it prints as its text."""
+
+    text: str
+    data: Values
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def data_text(self) -> str:
+        """The data as R writes them."""
+        return "".join(f"{name} <- {_dumped(values)}\n" for name, values in self.data.items())
+
+    def save(self, stem: str | Path) -> tuple[Path, Path]:
+        """Write ``<stem>.bug`` and ``<stem>-data.R``; their paths."""
+        program, data = Path(f"{stem}.bug"), Path(f"{stem}-data.R")
+        program.write_text(self.text + "\n", encoding="utf-8")
+        data.write_text(self.data_text, encoding="utf-8")
+        return program, data
+
+
+def write_bugs(model: Model) -> BugsProgram:
+    """A model in the language of BUGS and JAGS, with its data.
+
+    `read_bugs` makes the same model of it, but for names that the language does not have. Labels
+    and indices count from 1 there. What has no spelling in the language is an error: distributions
+    and functions that it does not have, potentials, censored observations.
+
+    Raises `ModelError`, naming what cannot be written.
+    """
+    graph = model.graph
+    for potential in graph.potentials:
+        raise ModelError(
+            f"{potential.name}: a potential has no name in the language of BUGS; write the factor "
+            "as a distribution."
+        )
+    names = _names(graph)
+    writer = _Writer(graph, names)
+    lines = [*map(writer.constant, graph.constants), *map(writer.statement, graph.statements)]
+    lines += map(writer.quantity, graph.deterministics)
+    body = _merged([line for several in lines for line in several])
+    program = Program("", "text", (), None, tuple(body))
+    return BugsProgram(text(program), _data(graph, model, names, writer.read))
+
+
+def _names(graph: Graph) -> dict[Any, str]:
+    """Names that the language allows, all different, of arrays, quantities and dims."""
+    found: dict[Any, str] = {}
+    quantities = (d.name for d in graph.deterministics)
+    dims = (d for d in graph.sizes if isinstance(d, Dim))
+    for key in (*graph.variables, *quantities, *dims):
+        if key in found:
+            continue
+        name = str(key.name if isinstance(key, Dim) else key)
+        plain = re.sub(r"[^A-Za-z0-9._]", ".", name)
+        plain = plain if re.fullmatch(NAME, plain) else f"v.{plain.strip('.')}"
+        found[key] = fresh(plain, set(found.values()))
+    return found
+
+
+class _Writer:
+    """Writes statements, each with the lines that it needs beside it."""
+
+    def __init__(self, graph: Graph, names: dict[Any, str]) -> None:
+        self.graph, self.names = graph, names
+        self.taken = set(names.values())
+        self.read: set[str] = set()
+
+    def constant(self, constant: Constant) -> list[Line]:
+        """A region that is known."""
+        return self._assigned(constant.target, constant.over, constant.value, str(constant.target))
+
+    def quantity(self, quantity: Deterministic) -> list[Line]:
+        """A quantity that is recorded."""
+        over = tuple(Range(d, 0, self.graph.sizes[d]) for d in quantity.dims)
+        expressions = self._expressions(over, quantity.name)
+        target = Reference(self.names[quantity.name], tuple(map(expressions.index, quantity.dims)))
+        target = target if quantity.dims else Reference(self.names[quantity.name])
+        value = expressions.written(quantity.value)
+        return self._looped(expressions, Assignment(target, None, value))
+
+    def _assigned(self, leaf: Leaf, over: tuple[Range, ...], value: Expr, owner: str) -> list[Line]:
+        expressions = self._expressions(over, owner)
+        target = Reference(
+            self.names[leaf.array.name], tuple(map(expressions.index, leaf.indices)) or None
+        )
+        return self._looped(expressions, Assignment(target, None, expressions.written(value)))
+
+    def statement(self, statement: Statement) -> list[Line]:
+        """A statement: its distribution, truncation and loops."""
+        if statement.censored:
+            raise ModelError(
+                f"{statement.name}: censored observations have no common name in the languages of "
+                "BUGS and JAGS; declare the values beyond a limit as missing, with a bound."
+            )
+        event = statement.event
+        found = inverse_of(statement.family.name, dict(statement.arguments), event)
+        if found is None:
+            raise ModelError(
+                f"{statement.name}: {statement.family.name} has no name in the language of BUGS; "
+                "use a distribution that it has."
+            )
+        expressions = self._expressions(statement.over, statement.name)
+        matrix = (*event, *map(primed, event))
+        parameters = tuple(
+            expressions.whole(e, tuple(self._range(d) for d in matrix[:axes]))
+            if axes
+            else expressions.written(e)
+            for e, axes in zip(found.parameters, found.axes, strict=True)
+        )
+        lower = statement.lower if found.lower is None else _larger(found.lower, statement.lower)
+        low, high = (
+            None if b is None else expressions.written(b) for b in (lower, statement.upper)
+        )
+        restriction = None if low is high is None else Restriction("T", low, high)
+        target = self._target(expressions, statement)
+        line = Stochastic(target, Call(found.name, parameters), restriction)
+        return self._looped(expressions, line)
+
+    def _target(self, expressions: Expressions, statement: Statement) -> Reference:
+        """The left side, with a range for each dim of one value."""
+        target = statement.target
+        looped = {r.dim for r in statement.over}
+
+        def index(expr: Expr) -> Expression:
+            inner = dims_of(expr) - looped
+            if not inner:
+                return expressions.index(expr)
+            along = self._range(expr)
+            return span(along.start, along.stop)
+
+        self.read.add(target.array.name)
+        indices = tuple(map(index, target.indices))
+        return Reference(self.names[target.array.name], indices or None)
+
+    def _range(self, dim: Expr) -> Range:
+        assert isinstance(dim, Dim)
+        return Range(dim, 0, self.graph.sizes[dim])
+
+    def _expressions(self, over: tuple[Range, ...], owner: str) -> Expressions:
+        return Expressions(self.graph, self.names, over, self._fresh, owner, [], self.read)
+
+    def _fresh(self, name: str) -> str:
+        found = fresh(name, self.taken)
+        self.taken.add(found)
+        return found
+
+    def _looped(self, expressions: Expressions, line: Line) -> list[Line]:
+        for r in reversed(expressions.ranges):
+            line = expressions.loop(r, (line,))
+        return [*expressions.beside, line]
+
+
+def _larger(bound: Expr, other: Expr | None) -> Expr:
+    return bound if other is None else Maximum(bound, other)
+
+
+def _merged(lines: Iterable[Line]) -> list[Line]:
+    """Lines with loops that follow one another over the same positions made one loop."""
+    found: list[Line] = []
+    for line in lines:
+        last = found[-1] if found else None
+        alike = isinstance(line, Loop) and isinstance(last, Loop)
+        if alike and (last.name, last.values) == (line.name, line.values):  # type: ignore[union-attr]
+            body = _merged((*last.body, *line.body))  # type: ignore[union-attr]
+            found[-1] = Loop(line.name, line.values, tuple(body))  # type: ignore[union-attr]
+        else:
+            found.append(line)
+    return found
+
+
+def _data(graph: Graph, model: Model, names: Mapping[Any, str], read: set[str]) -> dict[str, Any]:
+    """The data that the program reads, by its names: labels and indices from 1 on."""
+    observed = model.declared.observed
+    found = {}
+    for name, values in model.data.items():
+        if name not in read:
+            continue
+        array = np.asarray(values)
+        array = array if graph.variables[name].of is None else array + 1
+        seen = observed.get(name)
+        if seen is not None and not seen.known.all():
+            array = np.ma.MaskedArray(array, ~seen.known)
+        found[names[name]] = array
+    return found
+
+
+# ---- R's form of data --------------------------------------------------------------------------
+
+
+def _dumped(values: Any) -> str:
+    """An array as R writes it, column by column."""
+    array = np.ma.masked_array(values)
+    numbers = [_number(x) for x in array.flatten(order="F").tolist()]
+    if not array.ndim:
+        return numbers[0]
+    written = f"c({', '.join(numbers)})"
+    if array.ndim == 1:
+        return written
+    return f"structure({written}, .Dim = c({', '.join(map(str, array.shape))}))"
+
+
+def _number(x: Any) -> str:
+    if x is None:
+        return "NA"
+    return repr(x).removesuffix(".0")
