@@ -5,9 +5,9 @@ parameters in order. A row says what family its parameters make; that is solved 
 
 >>> nu, scale = sp.symbols("nu scale", positive=True)
 >>> inverse_of("Logistic", {"mu": nu, "scale": scale})
-Written(name='dlogis', parameters=(nu, 1/scale), axes=(0, 0), lower=None)
+Written(name='dlogis', parameters=(nu, 1/scale), axes={'mu': 0, 'tau': 0}, lower=None)
 >>> inverse_of("HalfNormal", {"tau": scale})
-Written(name='dnorm', parameters=(0, scale), axes=(0, 0), lower=0)
+Written(name='dnorm', parameters=(0, scale), axes={'mu': 0, 'tau': 0}, lower=0)
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ _EVENT = (Dim("k of one value"), primed(Dim("k of one value")))
 class Written:
     """A distribution of BUGS, its parameters in order, and a truncation that it needs.
 
-    ``axes`` has for each parameter the number of its axes.
+    ``axes`` has for each parameter, by name, the number of its axes.
     """
 
     name: str
     parameters: tuple[Expr, ...]
-    axes: tuple[int, ...]
+    axes: Mapping[str, int]
     lower: Expr | None = None
 
 
@@ -79,8 +79,7 @@ def inverse_of(
         names: dict[Expr, Expr] = {_named(n): v for n, v in arguments.items()}
         dims = dict(zip(_EVENT, (*event, *map(primed, event)), strict=False))
         found = (solutions[s].xreplace({**names, **dims}) for s in symbols)
-        axes = tuple(row.parameters.values())
-        return Written(row.names[0], tuple(map(_once, found)), axes)
+        return Written(row.names[0], tuple(map(_once, found)), row.parameters)
     if family not in CASES:
         return None
     case = CASES[family]

@@ -32,6 +32,8 @@ import numpy as np
 from gibbsppl.bugs.inverses import inverse_of
 from gibbsppl.bugs.lexer import NAME
 from gibbsppl.bugs.printing import text
+from gibbsppl.bugs.reader import RESERVED
+from gibbsppl.bugs.spellings import DECLARING, NO_FUNCTIONS
 from gibbsppl.bugs.syntax import (
     Assignment,
     Call,
@@ -46,10 +48,22 @@ from gibbsppl.bugs.syntax import Statement as Line
 from gibbsppl.bugs.written_expressions import Expressions, span
 from gibbsppl.errors import ModelError
 from gibbsppl.expressions import Dim, Expr, Leaf, Maximum, dims_of, primed
-from gibbsppl.graph import Constant, Deterministic, Graph, Range, Statement, fresh
+from gibbsppl.graph import (
+    Constant,
+    Deterministic,
+    Graph,
+    Potential,
+    Range,
+    Statement,
+    fresh,
+)
 from gibbsppl.language.model import Model
 
 Values = Mapping[str, Any]
+
+# Before a name that is none in the language: a word of it, or one that starts with a digit.
+PREFIX = "v."
+TAKEN = (*RESERVED, *DECLARING, *NO_FUNCTIONS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,24 +93,21 @@ def write_bugs(model: Model) -> BugsProgram:
     """A model in the language of BUGS and JAGS, with its data.
 
     `read_bugs` makes the same model of it, but for names that the language does not have. Labels
-    and indices count from 1 there. What has no spelling in the language is an error: distributions
-    and functions that it does not have, potentials, censored observations.
+    and indices count from 1 there; a potential is an observation with ``dloglik``, which OpenBUGS
+    has and JAGS has not. What has no spelling in the language is an error: distributions and
+    functions that it does not have, censored observations.
 
     Raises `ModelError`, naming what cannot be written.
     """
     graph = model.graph
-    for potential in graph.potentials:
-        raise ModelError(
-            f"{potential.name}: a potential has no name in the language of BUGS; write the factor "
-            "as a distribution."
-        )
     names = _names(graph)
     writer = _Writer(graph, names)
     lines = [*map(writer.constant, graph.constants), *map(writer.statement, graph.statements)]
+    lines += map(writer.potential, graph.potentials)
     lines += map(writer.quantity, graph.deterministics)
     body = _merged([line for several in lines for line in several])
     program = Program("", "text", (), None, tuple(body))
-    return BugsProgram(text(program), _data(graph, model, names, writer.read))
+    return BugsProgram(text(program), {**_data(graph, model, names, writer.read), **writer.seen})
 
 
 def _names(graph: Graph) -> dict[Any, str]:
@@ -108,10 +119,14 @@ def _names(graph: Graph) -> dict[Any, str]:
         if key in found:
             continue
         name = str(key.name if isinstance(key, Dim) else key)
-        plain = re.sub(r"[^A-Za-z0-9._]", ".", name)
-        plain = plain if re.fullmatch(NAME, plain) else f"v.{plain.strip('.')}"
-        found[key] = fresh(plain, set(found.values()))
+        found[key] = fresh(_plain(name), set(found.values()))
     return found
+
+
+def _plain(name: str) -> str:
+    """A name that the language allows."""
+    plain = re.sub(r"[^A-Za-z0-9._]", ".", name).strip(".")
+    return plain if re.fullmatch(NAME, plain) and plain not in TAKEN else f"{PREFIX}{plain}"
 
 
 class _Writer:
@@ -121,6 +136,7 @@ class _Writer:
         self.graph, self.names = graph, names
         self.taken = set(names.values())
         self.read: set[str] = set()
+        self.seen: dict[str, Any] = {}
 
     def constant(self, constant: Constant) -> list[Line]:
         """A region that is known."""
@@ -158,11 +174,12 @@ class _Writer:
             )
         expressions = self._expressions(statement.over, statement.name)
         matrix = (*event, *map(primed, event))
+        own = self.names[statement.target.array.name]
         parameters = tuple(
-            expressions.whole(e, tuple(self._range(d) for d in matrix[:axes]))
+            expressions.whole(e, tuple(self._range(d) for d in matrix[:axes]), f"{own}.{name}")
             if axes
             else expressions.written(e)
-            for e, axes in zip(found.parameters, found.axes, strict=True)
+            for e, (name, axes) in zip(found.parameters, found.axes.items(), strict=True)
         )
         lower = statement.lower if found.lower is None else _larger(found.lower, statement.lower)
         low, high = (
@@ -171,6 +188,16 @@ class _Writer:
         restriction = None if low is high is None else Restriction("T", low, high)
         target = self._target(expressions, statement)
         line = Stochastic(target, Call(found.name, parameters), restriction)
+        return self._looped(expressions, line)
+
+    def potential(self, potential: Potential) -> list[Line]:
+        """A potential: an observation, of no matter what, with its log density (OpenBUGS's)."""
+        expressions = self._expressions(potential.over, potential.name)
+        name = self._fresh(f"{_plain(potential.name)}.seen")
+        self.seen[name] = np.zeros([r.stop for r in potential.over], dtype=int)
+        indices = tuple(expressions.index(r.dim) for r in potential.over)
+        density = expressions.written(potential.log_density)
+        line = Stochastic(Reference(name, indices or None), Call("dloglik", (density,)))
         return self._looped(expressions, line)
 
     def _target(self, expressions: Expressions, statement: Statement) -> Reference:

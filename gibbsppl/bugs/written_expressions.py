@@ -121,7 +121,7 @@ class Expressions:
     """
 
     graph: Graph
-    names: Mapping[Any, str]
+    names: dict[Any, str]
     ranges: tuple[Range, ...]
     fresh: Callable[[str], str]
     owner: str
@@ -151,7 +151,13 @@ class Expressions:
 
     def variable(self, dim: Dim) -> Expression:
         """The variable of the loop along a dim."""
-        return Reference(self.names[dim], None)
+        return Reference(self._loop(dim))
+
+    def _loop(self, dim: Dim) -> str:
+        """The name of the variable of a loop; copies of a dim have names of their own."""
+        if dim not in self.names:
+            self.names[dim] = self.fresh(self.names[Dim(root_of(dim))])
+        return self.names[dim]
 
     def index(self, expr: Expr) -> Expression:
         """An index: one more than a position."""
@@ -272,13 +278,16 @@ class Expressions:
         pair = tuple(f for f in found if f is not None)
         return (pair[0], pair[1]) if len(factors) == len(pair) == 2 else None
 
-    def whole(self, expr: Expr, along: tuple[Range, ...]) -> Expression:
-        """All values of an expression along some ranges, as a vector or a matrix."""
+    def whole(self, expr: Expr, along: tuple[Range, ...], name: str = "term") -> Expression:
+        """All values of an expression along some ranges, as a vector or a matrix.
+
+        If it is not an array as it stands, ``name`` is what an array of it would be called.
+        """
         found = self._slice(expr, along)
         if found is not None:
             return found
         outer = self._outer(dims_of(expr) - {r.dim for r in along})
-        name = self.fresh("term")
+        name = self.fresh(name)
         inner = replace(self, ranges=(*outer, *along))
         every = (*outer, *along)
         target = Reference(name, tuple(self.variable(r.dim) for r in every))
@@ -314,7 +323,7 @@ class Expressions:
 
     def loop(self, along: Range, body: tuple[Statement, ...]) -> Loop:
         """A loop along a range."""
-        return Loop(self.names[along.dim], span(along.start, along.stop), body)
+        return Loop(self._loop(along.dim), span(along.start, along.stop), body)
 
 
 def _is_negative(term: Expr) -> bool:

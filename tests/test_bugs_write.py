@@ -1,0 +1,167 @@
+"""Models written as BUGS programs: what is read back has the same density, and JAGS reads it."""
+
+import importlib
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+import gibbsppl as gp
+import models
+from gibbsppl.bugs.data import read_data
+from gibbsppl.bugs.inverses import inverse_of
+from gibbsppl.bugs.write import BugsProgram
+from gibbsppl.density import log_joint
+from gibbsppl.families import FAMILIES
+from gibbsppl.forward import simulate
+from gibbsppl.initial import initial_state
+
+# Distributions that BUGS has not.
+NOT_IN_BUGS = {"capture_recapture": "fish: DiscreteUniform"}
+# What JAGS has not: log densities as observations.
+# JAGS takes minutes for the words of the topic model.
+LARGE = ("lda",)
+WITH_POTENTIALS = ("car_disease_mapping", "ising", "ordered_probit", "potts_segmentation")
+
+
+NAMES = [module.__name__.rpartition(".")[2] for module in models.ALL]
+
+
+def example(name):
+    return importlib.import_module(f"models.{name}").model()
+
+
+def gaps(model, again, states):
+    """The log joint densities of states in both models, those of each array by its name there."""
+    rng = np.random.default_rng(1)
+    for _ in range(states):
+        state, _ = initial_state(rng, model.graph, model.data)
+        there = {n if n in again.graph.variables else f"{n}.label": v for n, v in state.items()}
+        assert set(there) <= set(again.graph.variables)
+        yield (
+            log_joint(model.graph, {**model.data, **state}),
+            log_joint(again.graph, {**again.data, **there}),
+        )
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if n not in NOT_IN_BUGS])
+def test_what_is_written_is_read_as_the_same_model(name):
+    model = example(name)
+    program = gp.write_bugs(model)
+    again = gp.read_bugs(program.text, program.data_text)
+
+    for here, there in gaps(model, again, 3):
+        np.testing.assert_allclose(there, here, rtol=1e-9)
+    latent = {s.target.array.name for s in model.graph.latent}
+    assert {s.target.array.name.removesuffix(".label") for s in again.graph.latent} == latent
+
+
+@pytest.mark.parametrize(("name", "message"), NOT_IN_BUGS.items())
+def test_what_bugs_has_not_is_named(name, message):
+    with pytest.raises(gp.ModelError, match=f"{message} has no name in the language of BUGS"):
+        gp.write_bugs(example(name))
+
+
+@pytest.mark.skipif(shutil.which("jags") is None, reason="JAGS is not installed (Debian: jags)")
+@pytest.mark.parametrize(
+    "name", [n for n in NAMES if n not in (*NOT_IN_BUGS, *WITH_POTENTIALS, *LARGE)]
+)
+def test_jags_compiles_what_is_written(name, tmp_path):
+    gp.write_bugs(example(name)).save(tmp_path / "program")
+    commands = 'model in "program.bug"\ndata in "program-data.R"\ncompile\n'
+    (tmp_path / "run.cmd").write_text(commands)
+    done = subprocess.run(
+        ["jags", "run.cmd"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert "Total graph size" in done.stdout + done.stderr, done.stdout + done.stderr
+
+
+# Parameters of families, inside their ranges.
+NUMBERS = {"lower": -1.5, "upper": 2.5, "n": 7, "p": 0.3, "nu": 6.5, "nu_1": 3.5, "nu_2": 8.0}
+
+
+def scalar_families():
+    for family in FAMILIES.values():
+        vectors = any(p.event for p in family.parameters.values())
+        if not vectors and not family.event and "Flat" not in family.name:
+            arguments = {n: NUMBERS.get(n, 1.7 + 0.2 * k) for k, n in enumerate(family.parameters)}
+            if inverse_of(family.name, arguments) is not None:
+                yield family.name, arguments
+
+
+@pytest.mark.parametrize(("name", "arguments"), list(scalar_families()))
+def test_every_family_that_bugs_has_is_written_with_its_density(name, arguments):
+    with gp.Model() as model:
+        getattr(gp, name)("x", **arguments)
+    again = gp.read_bugs(gp.write_bugs(model).text)
+
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        state = simulate(rng, model.graph, model.data)
+        np.testing.assert_allclose(
+            log_joint(again.graph, {**again.data, **state}),
+            log_joint(model.graph, {**model.data, **state}),
+            rtol=1e-9,
+        )
+
+
+@pytest.mark.parametrize("spelling", ["R", "V"])
+def test_matrices_and_their_inverses(spelling):
+    with gp.Model(coords={"i": 4, "k": 2}) as model:
+        scale = gp.Data("scale", np.array([[2.0, 0.5], [0.5, 1.0]]), dims=("k", "k'"))
+        tau = gp.Wishart("tau", 4, **{spelling: scale}, dims=("k", "k'"))
+        gp.MvNormal("x", gp.Data("zero", np.zeros(2), dims="k"), tau=tau, dims=("i", "k"))
+    program = gp.write_bugs(model)
+    assert ("inverse(" in program.text) == (spelling == "V")
+    again = gp.read_bugs(program.text, program.data)
+    for here, there in gaps(model, again, 3):
+        np.testing.assert_allclose(there, here, rtol=1e-9)
+
+
+def test_truncation_lags_gaps_and_known_regions():
+    y = np.ma.masked_invalid([1.0, np.nan, 2.0, 4.0])
+    with gp.Model(coords={"t": 4}) as model:
+        x = gp.Array("x", dims="t")
+        x[0] = 0.0
+        x[1:] = gp.Normal(0.5 * x.lag("t"), sigma=1, lower=-3)
+        gp.Normal("y", x, sigma=1, dims="t", observed=y, missing="latent")
+    program = gp.write_bugs(model)
+    again = gp.read_bugs(program.text, program.data_text)
+
+    assert "x[1] <- 0" in program.text
+    assert "T(-3, )" in program.text
+    assert "y <- c(1, NA, 2, 4)" in program.data_text
+    for here, there in gaps(model, again, 3):
+        np.testing.assert_allclose(there, here, rtol=1e-9)
+
+
+def test_names_are_those_of_the_language():
+    with gp.Model(coords={"in": 2, "5 days": 3}) as model:
+        gp.Normal("rate of change", 0, sigma=1, dims=("in", "5 days"))
+        gp.Normal("T", 0, sigma=1)
+        gp.Normal("rate.of.change", 0, sigma=1)
+    text = gp.write_bugs(model).text
+    for part in ("v.in in 1:2", "v.5.days in 1:3", "rate.of.change[v.in", "rate.of.change_2 ~"):
+        assert part in text
+    gp.read_bugs(text)
+
+
+def test_data_in_rs_form_are_read_back():
+    values = {
+        "a": np.array([[1.5, -2.0, 1e300], [4.0, 5.25, 1e-300]]),
+        "b": np.ma.MaskedArray([0.1, 0.0], [False, True]),
+        "n": np.array(3),
+        "k": np.arange(24).reshape(2, 3, 4),
+    }
+    back = read_data(BugsProgram("", values).data_text)
+    for name, array in values.items():
+        np.testing.assert_array_equal(np.ma.filled(back[name], 0), np.ma.filled(array, 0))
+    assert back["b"].mask.tolist() == [False, True]
+
+
+def test_censored_observations_are_refused():
+    with gp.Model() as model:
+        gp.Censored("t", gp.Exponential(rate=2), lower=3.0, observed=[1.0, 3.0], dims="i")
+    with pytest.raises(gp.ModelError, match="t: censored observations have no common name"):
+        gp.write_bugs(model)
