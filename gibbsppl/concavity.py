@@ -8,7 +8,7 @@ whose log density bends both ways is concave in its logarithm.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from typing import Any
@@ -21,7 +21,7 @@ from gibbsppl.curvature import Certificate, log_concave
 from gibbsppl.dependence import is_separable
 from gibbsppl.elements import element_pieces
 from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Equals, Expr, Leaf
+from gibbsppl.expressions import Array, Equals, Expr, Leaf, leaves_of
 from gibbsppl.graph import Graph, Statement
 from gibbsppl.matching import NotConjugate
 from gibbsppl.pieces import Piece
@@ -59,7 +59,8 @@ def certified(graph: Graph, refusal: NotConjugate, data: Mapping[str, Any]) -> L
         return None
     bounds = known_bounds(graph, data)
     for change, place, pieces in _scales(graph, refusal):
-        apart = (p for p in _of_one_element(pieces) if _can_be(p, graph, data))
+        possible = (p for p in _of_one_element(pieces) if _can_be(p, graph, data))
+        apart = (_with_known_signs(p, graph, data) for p in possible)
         certificate = _certificate(tuple(apart), place, bounds)
         if certificate is not None:
             support = statement.support if change is None else change.mapped(statement.support)
@@ -109,6 +110,25 @@ def _can_be(piece: Piece, graph: Graph, data: Mapping[str, Any]) -> bool:
             if known and not evaluate(factor, piece.over, data, graph.sizes).any():
                 return False
     return True
+
+
+def _with_known_signs(piece: Piece, graph: Graph, data: Mapping[str, Any]) -> Piece:
+    """The piece with sums of data in its coefficient as numbers of one sign, where they have one.
+
+    (Of ``n - r`` the ranges of n and of r do not say whether it is negative somewhere.)
+    """
+    factors = []
+    for factor in sp.Mul.make_args(piece.coefficient):
+        names = {leaf.array.name for leaf in leaves_of(factor)}
+        known = names and all(n in data and _is_known(graph, n) for n in names)
+        if not (isinstance(factor, sp.Add) and known):
+            factors.append(factor)
+            continue
+        values = evaluate(factor, piece.over, data, graph.sizes)
+        told = Array(f"({factor})", nonnegative=True)[()]
+        sign = 1 if (values >= 0).all() else -1 if (values <= 0).all() else 0
+        factors.append(sign * told if sign else factor)
+    return replace(piece, coefficient=sp.Mul(*factors))
 
 
 def known_bounds(graph: Graph, data: Mapping[str, Any]) -> Bounds:

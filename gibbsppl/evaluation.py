@@ -96,6 +96,9 @@ def _value(expr: Expr, frame: _Frame) -> Floats:
         case _ if _is_constant(expr):
             # SymPy's own digits: log(gamma(1000)) must not pass through a factorial.
             return frame.constant(float(expr if expr.is_Number else expr.evalf(20)))
+        case sp.log() if isinstance(1 - expr.args[0], sp.exp):
+            exponent = _value((1 - expr.args[0]).args[0], frame)
+            return np.asarray(functions.log_one_minus_exp(exponent))
         case _:
             return _apply(expr, [_value(a, frame) for a in expr.args])
 

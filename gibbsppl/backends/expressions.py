@@ -137,6 +137,9 @@ def _log_of_exponentials(writer: Writer, of: Expr) -> Text | None:
         axes = tuple(n for n, d in enumerate(inner.dims) if d in summed)
         left = tuple(d for d in inner.dims if d not in summed)
         return Text(f"{writer.call('log_sum_exp')}({inner.code}, {axes})", left)
+    if isinstance(1 - of, sp.exp):
+        inner = writer.write((1 - of).args[0])
+        return Text(f"{writer.call('log_one_minus_exp')}({inner.code})", inner.dims)
     logs = [_log_term(t) for t in sp.Add.make_args(of)]
     if len(logs) < 2 or None in logs or not of.has(sp.exp):
         return None

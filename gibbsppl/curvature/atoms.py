@@ -59,6 +59,11 @@ LOG_TAILS = (
     (LogGammaQ, (0, 1), Atom(LogGammaQ, "convex", "decreasing", lower=0)),
 )
 
+# log(1 - exp(v)), and of v = -exp(w), the complementary log-log link, as a function of w: its slope
+# there is t / (exp(t) - 1) at t = exp(w), which decreases.
+LOG_ONE_MINUS_EXP = Atom(log, "concave", "decreasing", upper=0)
+LOG_CLOGLOG = Atom(log, "concave", "increasing")
+
 # Powers of a nonnegative argument, by the interval of the exponent.
 POWERS = (
     ((1, INF), Atom(Pow, "convex", "increasing", lower=0)),

@@ -15,6 +15,8 @@ from sympy import Add, Mul, Pow, exp, log
 from gibbsppl.curvature.atoms import (
     ATOMS,
     LOG_BESSEL,
+    LOG_CLOGLOG,
+    LOG_ONE_MINUS_EXP,
     LOG_TAILS,
     POWERS,
     Atom,
@@ -214,7 +216,17 @@ class Reader:
             return same(expr, self.read(other))
         if self._is_log_convex(of):
             return Curvature("convex", expr, "the log of a sum of exponentials of convex functions")
+        if isinstance(1 - of, exp):
+            return self._log_one_minus_exp(expr, (1 - of).args[0])
         return self._composed(expr, of, [a for a in ATOMS if a.function is log])
+
+    def _log_one_minus_exp(self, expr: Expr, exponent: Expr) -> Curvature:
+        """The log of one minus an exponential, perhaps of an exponential."""
+        logs = [self._log_of_power(f) for f in Mul.make_args(-exponent) if self.holds(f)]
+        free = Mul(*(f for f in Mul.make_args(-exponent) if not self.holds(f)))
+        if None not in logs and self.sign(free) == "positive":
+            return self._composed(expr, Add(*logs), [LOG_CLOGLOG])
+        return self._composed(expr, exponent, [LOG_ONE_MINUS_EXP])
 
     def _log_taken_apart(self, of: Expr) -> Expr | None:
         """The log of an expression as a sum of simpler ones, where its parts have logs."""

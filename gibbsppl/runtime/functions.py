@@ -130,6 +130,20 @@ def log_add_exp(*x: Any) -> Any:
     return reduce(np.logaddexp, x)
 
 
+def log_one_minus_exp(x: Any) -> Any:
+    """``log(1 - exp(x))`` of negative x, with all digits near zero and far below it.
+
+    M. Maechler (2012), "Accurately computing log(1 - exp(-|a|))", the R package Rmpfr.
+
+    >>> log_one_minus_exp(np.array([-1e-20, -800.0])).round(2)
+    array([-46.05,  -0.  ])
+    """
+    near = np.greater(x, -math.log(2.0))
+    with np.errstate(divide="ignore"):
+        close = np.log(-np.expm1(np.where(near, x, -1.0)))
+    return np.where(near, close, np.log1p(-np.exp(np.where(near, -1.0, x))))
+
+
 def log_sum_exp(x: Any, axis: tuple[int, ...]) -> Any:
     """The log of the sum of ``exp(x)`` over axes, whatever their size.
 
