@@ -56,7 +56,8 @@ def check_proper(
                 along = direction_of(graph, values)
                 raise RunError(_message(step, etas, margin, along, is_block=is_block))
         if isinstance(step, JointDraw):
-            _check_joint(graph, step, program, constants, state, values)
+            apart = taken_apart(schedule.recentred(step), values, schedule.whole.sizes)
+            _check_joint(graph, step, program, constants, apart, values)
     found = direction_of(graph, values) if first else None
     if found is not None:
         raise RunError(

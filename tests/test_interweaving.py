@@ -15,7 +15,7 @@ from gibbsppl.backends.program import load
 from gibbsppl.checks.geweke import geweke
 from gibbsppl.checks.ratio import verify
 from gibbsppl.density import log_joint
-from gibbsppl.diagnostics import mcse_mean
+from gibbsppl.diagnostics import ess_bulk, mcse_mean
 from gibbsppl.errors import CompileError
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Array
@@ -196,6 +196,147 @@ def test_the_density_of_the_new_graph_is_the_old_one_times_the_jacobian(name, wh
         assert found == pytest.approx(log_joint(graph, values) + slope, rel=1e-9)
 
 
+# ---- coefficients ----------------------------------------------------------------------------
+
+
+def overdispersed(observe=None, offset=None, prior=None):
+    """Counts with an effect of each beside a regression in it."""
+    with gp.Model(coords={"i": 5}) as m:
+        x = gp.Data("x", [-1.0, 0.5, 0.0, 2.0, 1.0], dims="i")
+        a = gp.Normal("a", 0, tau=0.5)
+        b = gp.Normal("b", 0, tau=1) if prior is None else prior("b")
+        tau = gp.Gamma("tau", 3, rate=2)
+        e = gp.Normal("e", offset or 0, tau=tau, dims="i")
+        eta = a + b * x + e
+        if observe is None:
+            gp.Poisson("y", gp.exp(eta), dims="i", observed=[0, 2, 1, 5, 3])
+        else:
+            observe(a, b, x, e, eta)
+    return m
+
+
+def effects_of_groups():
+    """Effects of groups of counts: what differs within a group cannot move with its effect."""
+    with gp.Model(coords={"i": 6, "g": 3}) as m:
+        g = gp.Index("g_of", [0, 0, 1, 1, 2, 2], of="g", dims="i")
+        x = gp.Data("x", [-1.0, 0.5, 0.0, 2.0, 1.0, 0.1], dims="i")
+        a, b = gp.Normal("a", 0, tau=0.5), gp.Normal("b", 0, tau=1)
+        e = gp.Normal("e", 0, tau=2, dims="g")
+        gp.Poisson("y", gp.exp(a + b * x + e[g]), dims="i", observed=[0, 2, 1, 5, 3, 0])
+    return m
+
+
+def coefficients_of(model, **settings):
+    return [
+        i.variable
+        for i in gp.compile(model, **settings).schedule.interwoven.values()
+        if i.what == "coefficients"
+    ]
+
+
+def test_coefficients_are_drawn_jointly_with_predictors_held_fixed():
+    sampler = gp.compile(overdispersed())
+    assert coefficients_of(overdispersed()) == ["a, b"]
+    assert sampler.verify().passed
+    text = " ".join(str(sampler).split())
+    assert "e_sum = a + e + b*x held fixed, e moving along" in text
+    assert "a, b" in text.rpartition("moving along")[2]
+    assert "e_sum[i] = a + b*x[i] + e[i]" in sampler.explain("a, b with e")
+
+
+@pytest.mark.parametrize(
+    ("observe", "found"),
+    [
+        # read twice in the same way
+        (
+            lambda a, b, x, e, eta: [
+                gp.Poisson("y", gp.exp(eta), dims="i", observed=[0, 2, 1, 5, 3]),
+                gp.Bernoulli("z", logit_p=eta, dims="i", observed=[0, 1, 1, 0, 1]),
+            ],
+            ["a, b"],
+        ),
+        # with terms that are data
+        (
+            lambda a, b, x, e, eta: gp.Poisson(
+                "y", gp.exp(eta + x**2), dims="i", observed=[0, 2, 1, 5, 3]
+            ),
+            ["a, b"],
+        ),
+        # read in two ways, times a number, and where a coefficient is read elsewhere as well
+        (
+            lambda a, b, x, e, eta: [
+                gp.Poisson("y", gp.exp(eta), dims="i", observed=[0, 2, 1, 5, 3]),
+                gp.Poisson("z", gp.exp(a + e), dims="i", observed=[0, 1, 1, 0, 1]),
+            ],
+            [],
+        ),
+        (
+            lambda a, b, x, e, eta: gp.Poisson(
+                "y", gp.exp(a + b * x + 2 * e), dims="i", observed=[0, 2, 1, 5, 3]
+            ),
+            [],
+        ),
+        (
+            lambda a, b, x, e, eta: [
+                gp.Poisson("y", gp.exp(eta), dims="i", observed=[0, 2, 1, 5, 3]),
+                gp.Poisson("z", gp.exp(a), observed=3),
+            ],
+            [],
+        ),
+        # a normal response: all is one joint draw
+        (
+            lambda a, b, x, e, eta: gp.Normal("y", eta, tau=1, dims="i", observed=(*Y, 0.5)),
+            [],
+        ),
+    ],
+)
+def test_predictors_are_those_that_all_readers_share(observe, found):
+    model = overdispersed(observe)
+    assert coefficients_of(model) == found
+    assert gp.compile(model).verify().passed
+
+
+def test_coefficients_whose_priors_are_not_normal_are_left_alone():
+    assert coefficients_of(overdispersed(prior=lambda n: gp.Laplace(n, 0, rate=1))) == []
+    assert coefficients_of(overdispersed(prior=lambda n: gp.Normal(n, 0, tau=1, lower=0))) == []
+
+
+def test_of_effects_of_groups_what_does_not_differ_within_them_moves():
+    assert coefficients_of(effects_of_groups()) in ([], ["a"])
+    assert gp.compile(effects_of_groups()).verify().passed
+
+
+def test_coefficients_are_asked_for_and_left_out_by_any_of_their_names():
+    assert coefficients_of(overdispersed(), interweave=["b"]) == ["a, b"]
+    assert coefficients_of(overdispersed(), interweave=["tau"]) == []
+    assert coefficients_of(overdispersed(), interweave=False) == []
+
+
+def test_a_wrong_predictor_is_found():
+    sampler = gp.compile(overdispersed())
+    wrong, count = re.subn(
+        r"(def e_of_e_sum(?:.*\n){3,6}?    return .*)", r"\1 + a", sampler.source
+    )
+    assert count == 1
+    assert "a, b with e, e moved" in failed(sampler, wrong)
+
+
+def test_coefficients_of_many_variables_are_nearly_independent_of_their_start():
+    """One draw after the other holds them fast: a slope and an intercept far from the mean of x."""
+    with gp.Model(coords={"i": 12}) as model:
+        x = gp.Data("x", np.linspace(20, 30, 12), dims="i")
+        a, b = gp.Normal("a", 0, sigma=100), gp.Normal("b", 0, sigma=100)
+        e = gp.Normal("e", 0, tau=10, dims="i")
+        y = np.random.default_rng(1).poisson(np.exp(0.15 * np.linspace(20, 30, 12)))
+        gp.Poisson("y", gp.exp(a + b * x + e), dims="i", observed=y)
+    settings = {"draws": 500, "chains": 2, "seed": 1, "progress": False}
+    sizes = {
+        how: float(ess_bulk(gp.compile(model, interweave=how).sample(**settings)["b"]))
+        for how in (True, False)
+    }
+    assert sizes[True] > 10 * sizes[False]
+
+
 # ---- exactness -------------------------------------------------------------------------------
 
 
@@ -234,7 +375,9 @@ BUGS = {
     "the scale is not put back": (r' {4}s\["tau"\] = tau_of.*\n', "", MOVED),
     "another scale": (r"mu \+ theta_eta / sqrt\(tau\)", "mu + theta_eta * sqrt(tau)", MOVED),
     "another location": (
-        r"return sqrt\(tau\) \* \(theta - mu\)", "return sqrt(tau) * theta", MOVED
+        r"return sqrt\(tau\) \* \(theta - mu\)",
+        "return sqrt(tau) * theta",
+        MOVED,
     ),
     "something is left in the state": (r' {4}del s\["theta_eta"\]\n', "", MOVED),
     "the Jacobian of the logarithm is forgotten": (
@@ -350,7 +493,7 @@ def variables(model, **settings):
 
 def test_groups_that_are_seldom_read_are_interwoven():
     assert variables(eight_schools.model()) == ["mu", "tau"]
-    assert variables(seeds.model()) == ["tau"]
+    assert variables(seeds.model()) == ["tau", "alpha"]
 
 
 def test_scales_of_few_elements_are_interwoven_however_often_these_are_read():

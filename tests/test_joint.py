@@ -385,6 +385,22 @@ def test_scales_far_apart(ratio, size):
         np.testing.assert_allclose(variance.sum() * size, 1, rtol=max(2 * error, 1e-12))
 
 
+@pytest.mark.parametrize("plain", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("is_first", [True, False])
+def test_either_matrix_of_a_pencil_may_be_the_better_conditioned_one(plain, is_first):
+    squares, product = np.array([2.0, 3.0]), 2.4
+    joint = Joint({"x": np.ones(2, bool)}, [("x", (0,), "x", (1,))])
+    tied = ({"x": -squares / 2}, [-product]), np.array([[2.0, 2.4], [2.4, 3.0]])
+    apart = ({"x": -plain / 2}, [0.0]), plain * np.eye(2)
+    both = (tied, apart) if is_first else (apart, tied)
+    pencil = Pencil(joint, [part for part, _ in both])
+
+    for scales in ((1.0, 1.0), (1e-3, 7.0), (50.0, 0.1)):
+        expected = sum(s * matrix for s, (_, matrix) in zip(scales, both, strict=True))
+        rounding = 64 * np.finfo(float).eps * np.abs(expected).max()
+        np.testing.assert_allclose(pencil.precision(scales)[0], expected, rtol=0, atol=rounding)
+
+
 def test_matrices_that_are_not_positive_definite_together():
     joint = Joint({"x": np.ones(2, bool)}, [("x", (0,), "x", (1,))])
     pencil = Pencil(joint, [({"x": -0.5}, [1.0]), ({"x": -1.0}, [2.0])])

@@ -65,17 +65,21 @@ class _Check:
 
     def gap_of_density(self, rng: np.random.Generator) -> float:
         """By how much joint density and Jacobian change otherwise than the density of the step."""
-        step, sizes, statement = self.step, self.sizes, self.step.statement
+        step, sizes = self.step, self.sizes
         changes = self.schedule.recentred(step)
         now = taken_apart(changes, {**self.data, **self.state}, sizes)
         before = self._joint_terms(now)
-        free = free_elements(statement, now, sizes)
+        free = {s.name: free_elements(s, now, sizes) for s in step.statements}
         other, after = now, before
         for scale in 0.5 ** np.arange(12):
             # (elements that depend on one another are drawn one by one)
             single: Which | None = "any" if step.is_by_element else None
-            new = perturbed(rng, statement, now, sizes, free, scale=scale, single=single)
-            other = put_together(changes, {**now, statement.target.array.name: new}, sizes)
+            moved = dict(now)
+            for s in step.statements:
+                own = free[s.name]
+                new = perturbed(rng, s, moved, sizes, own, scale=scale, single=single)
+                moved[s.target.array.name] = new
+            other = put_together(changes, moved, sizes)
             after = self._joint_terms(other)
             if np.isfinite(after).all():
                 break

@@ -26,6 +26,8 @@ from gibbsppl.dependence import count_of
 from gibbsppl.errors import CompileError
 from gibbsppl.expressions import Expr, dims_of, leaves_of, mentions
 from gibbsppl.graph import Factor, Graph, Statement, fresh, said_by, size_of
+from gibbsppl.quadratic import Quadratic
+from gibbsppl.rewrites.predictors import coefficients
 from gibbsppl.rewrites.recentring import (
     Interwoven,
     Recentred,
@@ -68,7 +70,8 @@ def with_interwoven(
             moving = _moving(graph, group, names)
             pairs = [p for p in moving if p[0].target.array.name not in skipped]
             found += _of_group(model, stages, group, pairs, names is not None, found)
-    missing = sorted((names or frozenset()) - {f.variable for f in found})
+    found += _coefficients(model, stages, names, skipped, found)
+    missing = sorted((names or frozenset()) - {v for f in found for v in f.variables})
     if missing:
         raise CompileError(_nothing_found(missing[0]))
     return replace(model, interwoven=tuple(found))
@@ -113,6 +116,31 @@ def _of_group(
         m = best if same else _made(model, best.stage, group, variable, best.what, held, known)
         found += [m] if m is not None else []
     return found
+
+
+def _coefficients(
+    model: Rewritten,
+    stages: Iterable[int],
+    names: frozenset[str] | None,
+    skipped: Collection[str],
+    before: Collection[Interwoven],
+) -> Iterator[Interwoven]:
+    """What is added to the elements of a group, drawn jointly with the sums held fixed."""
+    stage = max(stages)
+    graph = model.stages[stage].graph
+    taken = _names(model, before)
+    for group in graph.latent:
+        if not is_recentrable(graph, group) or group.target.array.name in skipped:
+            continue
+        array = group.target.array.name
+        made = coefficients(graph, group, fresh(f"{array}_sum", taken), model.data)
+        if made is None:
+            continue
+        there, change, quadratic = made
+        drawn = quadratic.arrays
+        if set(drawn) & set(skipped) or (names is not None and not names & set(drawn)):
+            continue
+        yield Interwoven(drawn, array, "coefficients", graph, there, quadratic, (change,), stage)
 
 
 def _is_worth(graph: Graph, group: Statement, variable: Statement) -> bool:
@@ -171,7 +199,7 @@ def _made(
         if second is not None:
             there, changes = second.graph, (*changes, second.recentred)
             derived = conditional_of(there, there.statement(called), model.data)
-    return Interwoven(name, array, what, graph, there, derived, changes, stage)
+    return Interwoven((name,), array, what, graph, there, derived, changes, stage)
 
 
 def _renamed(graph: Graph, name: str, new: str) -> tuple[Graph, Statement]:
@@ -191,7 +219,7 @@ def _names(model: Rewritten, found: Collection[Interwoven]) -> set[str]:
 
 def _is_cheap(made: Interwoven) -> bool:
     """Whether a draw is worth its cost: a scale in one call, a location from a closed form."""
-    quality = quality_of(made.derived)
+    quality = _quality(made)
     if made.what == "location":
         return quality == CLOSED
     return quality <= CONCAVE or (quality == FALLBACK and not made.derived.elements)
@@ -201,8 +229,12 @@ def _best(made: Collection[Interwoven]) -> Interwoven:
     """The best conditional; closed forms are those of the last stage, others of the first one."""
     return min(
         made,
-        key=lambda m: (q := quality_of(m.derived), -m.stage if q == CLOSED else m.stage),
+        key=lambda m: (q := _quality(m), -m.stage if q == CLOSED else m.stage),
     )
+
+
+def _quality(made: Interwoven) -> int:
+    return CLOSED if isinstance(made.derived, Quadratic) else quality_of(made.derived)
 
 
 def _check_names(graph: Graph, names: Collection[str]) -> None:

@@ -39,11 +39,12 @@ from gibbsppl.expressions import (
     substitute,
 )
 from gibbsppl.graph import Censoring, Graph, Statement, said_by
+from gibbsppl.quadratic import Quadratic
 from gibbsppl.rewrites.applied import density_row
 
-# What is drawn while the standard array is held fixed: the location moves all elements alike, the
-# scale their distances from it.
-What = Literal["location", "scale"]
+# What is drawn while the new array is held fixed: the location moves all elements alike, the scale
+# their distances from it; coefficients, what is added to each.
+What = Literal["location", "scale", "coefficients"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,22 +72,35 @@ class Uncentred:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Interwoven:
-    """A location or a scale that is drawn once more, in a graph in which a group is recentred.
+    """What is drawn once more, in a graph in which a group is recentred.
 
-    ``variable`` is its name in the model, ``group`` that of the array that moves along.
+    ``variables`` are names in the model: a location, a scale, or coefficients that are drawn
+    jointly. ``group`` is the name of the array that moves along.
     ``before`` is the graph that was recentred. ``recentred`` are the arrays that stand for others
     meanwhile, in the order in which they are computed; ``stage`` is that of the sweep in which it
     is drawn, after all others.
     """
 
-    variable: str
+    variables: tuple[str, ...]
     group: str
     what: What
     before: Graph
     graph: Graph
-    derived: Derived
+    derived: Derived | Quadratic
     recentred: tuple[Recentred, ...]
     stage: int
+
+    @property
+    def variable(self) -> str:
+        """The names of what is drawn."""
+        return ", ".join(self.variables)
+
+    @property
+    def name(self) -> str:
+        """The name of its step."""
+        if isinstance(self.derived, Quadratic):
+            return f"{self.variable} with {self.group}"
+        return self.derived.statement.name
 
 
 def is_recentrable(graph: Graph, statement: Statement) -> bool:
@@ -140,6 +154,21 @@ def recentred(graph: Graph, statement: Statement, name: str, what: What) -> Unce
     return _with(graph, statement, own, change)
 
 
+def shifted_by(graph: Graph, statement: Statement, name: str, predictor: Expr) -> Uncentred | None:
+    """The graph with the sum of a statement's array and a predictor in place of the array."""
+    row = statement.family.location_scale
+    assert row is not None
+    if row.location is None:
+        return None
+    arguments = dict(statement.arguments)
+    arguments[row.location] += predictor
+    old = statement.target
+    new = Array(name, real=True)[old.indices]
+    own = replace(statement, name=name, target=new, arguments=tuple(arguments.items()))
+    change = Recentred(old.array.name, name, old.indices, old + predictor, new - predictor)
+    return _with(graph, statement, own, change)
+
+
 def on_log_scale(graph: Graph, statement: Statement, name: str) -> Uncentred | None:
     """The graph with the logarithm of a statement's positive array in place of it."""
     old = statement.target
@@ -168,15 +197,11 @@ def _with(graph: Graph, old: Statement, own: Statement, change: Recentred) -> Un
     made = replace(
         graph,
         variables=variables,
-        statements=tuple(
-            reader.of_statement(own if s is old else s) for s in graph.statements
-        ),
+        statements=tuple(reader.of_statement(own if s is old else s) for s in graph.statements),
         potentials=tuple(
             replace(p, log_density=reader.read(p.log_density)) for p in graph.potentials
         ),
-        deterministics=tuple(
-            replace(d, value=reader.read(d.value)) for d in graph.deterministics
-        ),
+        deterministics=tuple(replace(d, value=reader.read(d.value)) for d in graph.deterministics),
     )
     # (bounds that are set by the array are no arguments, and are not rewritten)
     left = [f for f in made.factors if any(mentions(e, (change.of,)) for e in said_by(f))]

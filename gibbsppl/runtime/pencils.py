@@ -109,11 +109,12 @@ def _stored(joint: Joint, fixed: Fixed) -> Floats:
 
 def _diagonalised(matrices: Sequence[Floats]) -> tuple[Floats, tuple[Floats, ...]] | None:
     """Rows in which all matrices are diagonal, and these diagonals."""
-    lower = _lower(matrices)
-    if lower is None:
+    found = _lower(matrices)
+    if found is None:
         return None
-    # The last matrix about the positive definite one: L^-1 B L^-T = V diag V'.
-    half = np.linalg.solve(lower, matrices[-1])
+    lower, other = found
+    # Another matrix about the positive definite one: L^-1 B L^-T = V diag V'.
+    half = np.linalg.solve(lower, other)
     about = np.linalg.solve(lower, half.swapaxes(1, 2))
     _, vectors = np.linalg.eigh((about + about.swapaxes(1, 2)) / 2)
     rows = np.linalg.solve(lower.swapaxes(1, 2), vectors).swapaxes(1, 2)
@@ -121,16 +122,19 @@ def _diagonalised(matrices: Sequence[Floats]) -> tuple[Floats, tuple[Floats, ...
     return np.ascontiguousarray(rows), diagonals
 
 
-def _lower(matrices: Sequence[Floats]) -> Floats | None:
-    """The Cholesky factors of the best conditioned of: both matrices, the first, the second."""
+def _lower(matrices: Sequence[Floats]) -> tuple[Floats, Floats] | None:
+    """The Cholesky factors of the best conditioned of: both matrices, the first, the second.
+
+    With them a matrix that is not the one that was factorised, where there are two.
+    """
     sizes = [np.abs(m).max(initial=0.0) or 1.0 for m in matrices]
     scaled = [m / s for m, s in zip(matrices, sizes, strict=True)]
-    candidates = [sum(scaled[1:], scaled[0]), *scaled]
+    candidates = [(sum(scaled[1:], scaled[0]), -1), *((m, -1 - n) for n, m in enumerate(scaled))]
     best, found = 0.0, None
-    for matrix in candidates:
+    for matrix, other in candidates:
         values = np.linalg.eigvalsh(matrix)
         low, high = values.min(initial=np.inf), values.max(initial=0.0)
         order = matrix.shape[1]
         if low > max(best, order * np.finfo(float).eps) * high:
-            best, found = low / high, matrix
-    return None if found is None else np.linalg.cholesky(found)
+            best, found = low / high, (np.linalg.cholesky(matrix), matrices[other])
+    return found

@@ -14,7 +14,7 @@ from gibbsppl.graph import Range
 from gibbsppl.matching import NotConjugate
 from gibbsppl.rewrites import Rewritten
 from gibbsppl.rewrites.recentring import Interwoven, Recentred
-from gibbsppl.schedule.steps import Schedule, Step
+from gibbsppl.schedule.steps import JointDraw, Schedule, Step
 
 
 def wanted(
@@ -29,12 +29,15 @@ def why_not(
     interwoven: Interwoven, steps: Sequence[Step], kernels: Collection[str], *, exact: bool
 ) -> str | None:
     """Why a location or a scale is not drawn once more, if it is not."""
-    both = {interwoven.variable, interwoven.group}
+    both = {*interwoven.variables, interwoven.group}
     if named := both & set(kernels):
         return f"kernels= says how {min(named)} is drawn"
     if exact and isinstance(interwoven.derived, NotConjugate):
         return "it would be moved, which exact=True forbids"
-    if interwoven.what == "location" and any(both <= set(s.variables) for s in steps):
+    drawn = set(interwoven.variables)
+    if any(isinstance(s, JointDraw) and set(s.variables) == drawn for s in steps):
+        return "it is drawn jointly already"
+    if interwoven.what != "scale" and any(both <= set(s.variables) for s in steps):
         return f"it is drawn jointly with {interwoven.group}, so that it is free of it already"
     return None
 
@@ -48,9 +51,9 @@ def check_asked(
     exact: bool,
 ) -> None:
     """Refuse what the user asks to be drawn once more and the schedule leaves out."""
-    drawn = {i.variable for i in schedule.interwoven.values()}
+    drawn = {v for i in schedule.interwoven.values() for v in i.variables}
     for i in model.interwoven:
-        if i.variable in asked and i.variable not in drawn:
+        if set(i.variables) & set(asked) - drawn:
             why = why_not(i, schedule.steps, kernels, exact=exact)
             raise CompileError(
                 f"interweave: found {i.variable!r}, but {i.variable} is not drawn once more with "
@@ -62,7 +65,7 @@ def check_asked(
 def interwoven_by_name(model: Rewritten, steps: Sequence[Step]) -> dict[str, Interwoven]:
     """What is interwoven, by the name of its step."""
     names = {s.name for s in steps}
-    found = {i.derived.statement.name: i for i in model.interwoven}
+    found = {i.name: i for i in model.interwoven}
     return {name: i for name, i in found.items() if name in names}
 
 

@@ -69,6 +69,11 @@ def joined(
     return [*steps, *(d for d in derived if d.statement.name not in gone)]
 
 
+def joint_draw(graph: Graph, block: Quadratic, data: Mapping[str, Any]) -> JointDraw | None:
+    """The joint draw of a block, if it is within the limits."""
+    return _affordable(graph, block, data, Blocks())
+
+
 def _check_together(asked: Blocks, steps: Sequence[JointDraw], here: Collection[str]) -> None:
     """Refuse a block that was asked for and cannot be drawn jointly."""
     for names in asked.together:

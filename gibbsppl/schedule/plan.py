@@ -15,14 +15,16 @@ from typing import Any
 from gibbsppl.chained import ChainConditional
 from gibbsppl.conditionals import Derived
 from gibbsppl.graph import Graph
+from gibbsppl.quadratic import Quadratic
 from gibbsppl.rewrites import Rewritten, rewritten
 from gibbsppl.rewrites.collapsing import Scan
+from gibbsppl.rewrites.recentring import Interwoven
 from gibbsppl.schedule.blocks import Blocks, check_names
 from gibbsppl.schedule.by_colour import with_colours
 from gibbsppl.schedule.chains import with_chains
 from gibbsppl.schedule.choices import Control, chosen
 from gibbsppl.schedule.interwoven import interwoven_by_name, wanted
-from gibbsppl.schedule.joint import bounds, joined
+from gibbsppl.schedule.joint import bounds, joined, joint_draw
 from gibbsppl.schedule.maker import Maker
 from gibbsppl.schedule.order import check_exact, controlled
 from gibbsppl.schedule.steps import (
@@ -68,8 +70,10 @@ def planned(model: Rewritten, *, exact: bool = False, control: Control | None = 
         )
         graphs += [stage.graph] * len(ordered)
         for more in wanted(model, n, steps, control.kernels, exact=exact):
-            steps.append(Maker(more.graph).step(more.derived))
-            graphs.append(more.graph)
+            step = _once_more(more, model.data)
+            if step is not None:
+                steps.append(step)
+                graphs.append(more.graph)
     coloured, tables = with_colours(steps, graphs, model.data)
     schedule = Schedule(
         model.graph,
@@ -85,6 +89,14 @@ def planned(model: Rewritten, *, exact: bool = False, control: Control | None = 
     if exact:
         check_exact(schedule)
     return schedule
+
+
+def _once_more(interwoven: Interwoven, data: Mapping[str, Any]) -> Step | None:
+    """The step of what is interwoven; none if a joint draw would be too large."""
+    if isinstance(interwoven.derived, Quadratic):
+        step = joint_draw(interwoven.graph, interwoven.derived, data)
+        return None if step is None else replace(step, called=interwoven.name)
+    return Maker(interwoven.graph).step(interwoven.derived)
 
 
 def _joined(

@@ -139,6 +139,7 @@ class JointDraw(_OfConditional):
 
     ``linear`` and ``squares`` have a natural parameter for each of the arrays; ``layout`` says how
     the precision matrix is factorised; a ``pencil``, that it is diagonalised once instead.
+    ``called``: the name of the step, if it is not that of its arrays.
     """
 
     conditional: Quadratic
@@ -148,14 +149,15 @@ class JointDraw(_OfConditional):
     layout: str
     family: Family
     pencil: Pencil | None = None
+    called: str = ""
     kept: tuple[NaturalParameter, ...] = ()
     colours: None = None
     kind: Kind = "joint"
 
     @property
     def name(self) -> str:
-        """The names of the arrays."""
-        return ", ".join(self.variables)
+        """The names of the arrays, unless it is called otherwise."""
+        return self.called or ", ".join(self.variables)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,98 @@
+"""Coefficients drawn once more with a group's linear predictors held fixed, the group moving along.
+
+Where ``theta[i]`` is added to ``a + b * x[i]`` in what is not normal (a count, a proportion), a and
+b are seen through that alone, and hold one another and theta fast when they are drawn one by one.
+With ``eta[i] = theta[i] + a + b * x[i]`` held fixed they are the coefficients of a normal
+regression of eta, and drawn jointly (A. Gelfand, S. Sahu and B. Carlin, 1995, "Efficient
+parametrisations for normal linear mixed models", Biometrika 82; with the draws in the other
+coordinates this is interweaving).
+
+Comes in: a graph, a group. Goes out: a graph with eta in place of theta, and the quadratic log
+density of the coefficients in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+import sympy as sp
+
+from gibbsppl.conditionals import conditional_of
+from gibbsppl.expressions import Dim, Expr, Leaf, dims_of, leaves_of, mentions, substitute
+from gibbsppl.graph import Graph, Statement, said_by
+from gibbsppl.quadratic import Quadratic, is_quadratic, quadratic_of
+from gibbsppl.rewrites.recentring import Recentred, shifted_by
+
+
+def predictor_of(graph: Graph, group: Statement) -> Expr | None:
+    """What is added to each element of a group wherever it is read, as a function of its position.
+
+    The terms that hold latent variables and do not differ among the readers of an element; None if
+    the group is read in another way, or alone.
+    """
+    name = group.target.array.name
+    latent = {s.target.array.name for s in graph.latent} - {name}
+    found: Expr | None = None
+    for factor in graph.factors:
+        if factor.name == group.name:
+            continue
+        for expr in said_by(factor):
+            for total in _sums_with(expr, name):
+                terms = _terms(total, group, latent)
+                if terms is None or (found is not None and terms != found):
+                    return None
+                found = terms
+    return found
+
+
+def _sums_with(expr: Expr, name: str) -> Iterator[Expr]:
+    """The innermost expressions around each element of an array: a sum, or something else."""
+    if isinstance(expr, Leaf) and expr.array.name == name:
+        yield expr
+        return
+    for arg in expr.args:
+        if not (isinstance(arg, sp.Expr) and mentions(arg, (name,))):
+            continue
+        if isinstance(arg, Leaf) and arg.array.name == name:
+            yield expr
+        else:
+            yield from _sums_with(arg, name)
+
+
+def _terms(total: Expr, group: Statement, latent: Collection[str]) -> Expr | None:
+    """The terms of a sum beside an element of the group, at the dims of the group."""
+    name = group.target.array.name
+    if not isinstance(total, sp.Add):
+        return None
+    own = [t for t in total.args if mentions(t, (name,))]
+    if len(own) != 1 or not isinstance(own[0], Leaf):
+        return None
+    indices, dims = own[0].indices, group.target.indices
+    if not all(isinstance(i, Dim) for i in indices) or len(set(indices)) < len(indices):
+        return None
+    kept = [t for t in total.args if mentions(t, latent) and dims_of(t) <= set(indices)]
+    names = {i: d for i, d in zip(indices, dims, strict=True) if i != d}
+    return substitute(sp.Add(*kept), names) if kept else None
+
+
+def coefficients(
+    graph: Graph, group: Statement, name: str, data: Mapping[str, Any]
+) -> tuple[Graph, Recentred, Quadratic] | None:
+    """The graph with predictors in place of a group, and the coefficients drawn jointly in it."""
+    predictor = predictor_of(graph, group)
+    if predictor is None:
+        return None
+    made = shifted_by(graph, group, name, predictor)
+    if made is None:
+        return None
+    read = {x.array.name for x in leaves_of(predictor)}
+    own = [s for s in made.graph.latent if s.target.array.name in read]
+    latent = {s.target.array.name for s in own}
+    rest = [s for s in made.graph.statements if s.target.array.name in latent and s not in own]
+    if not own or rest or any(s.known != 0 for s in own):
+        return None
+    if not all(is_quadratic(conditional_of(made.graph, s, data)) for s in own):
+        return None
+    quadratic = quadratic_of(made.graph, own, data)
+    return None if quadratic is None else (made.graph, made.recentred, quadratic)
