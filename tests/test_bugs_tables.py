@@ -755,10 +755,12 @@ def test_variances_of_sites_fit_the_map():
         fields.PROPER.sites([1.0, 1.0], [2, 1], [1, 1], [1.0, 0.0])
 
 
-def test_a_site_without_neighbours_is_a_part_of_its_own():
-    sites = fields.INTRINSIC.sites([2, 1], [1.0, 1.0], [1, 1, 0])
+def test_a_site_without_neighbours_is_refused_and_each_part_of_a_map_has_a_level():
+    with pytest.raises(gp.ModelError, match="found site 3 without neighbours"):
+        fields.INTRINSIC.sites([2, 1], [1.0, 1.0], [1, 1, 0])
+    sites = fields.INTRINSIC.sites([2, 1, 4, 3], [1.0] * 4, [1, 1, 1, 1])
 
-    assert sites.of_sites["rank"].sum() == pytest.approx(1)
+    assert sites.of_sites["rank"].sum() == pytest.approx(2)
 
 
 # ---- rows in models --------------------------------------------------------------------------

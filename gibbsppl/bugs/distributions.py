@@ -131,7 +131,7 @@ def _ordered_logit(  # noqa: PLR0913  (two parameters and seven tables)
     k = event[0]
     at_most = Where(is_last, sp.S.One, Expit(substitute(c, {k: above}) - mu))
     above_all = Where(is_first, sp.S.One, Expit(mu - substitute(c, {k: below})))
-    width = substitute(c, {k: upper}) - substitute(c, {k: lower})
+    width = Where(is_inner, substitute(c, {k: upper}) - substitute(c, {k: lower}), sp.S.One)
     share = Where(is_inner, exp(LogGammaP(sp.S.One, width)), sp.S.One)
     return _a("Categorical", p=at_most * above_all * share)
 

@@ -116,7 +116,8 @@ class _Lowering:
         for n in parts:
             self.elements.lowest[n] = max(r.values_from for r in self._rows(n))
         self.lines = Lines(facts, model, self.elements)
-        self.of = {n: self.lines.labels(self.placed[n][0].part, n) for n in parts}
+        self.along = {n: self.lines.along(self.placed[n][0].part, n) for n in parts}
+        self.of = {n: a if self._are_labels(n) else None for n, a in self.along.items()}
         self.elements.simplexes |= {
             self.names[n]
             for n in parts
@@ -149,7 +150,13 @@ class _Lowering:
         lines = (self.facts.relation(int(n)).line for n in np.unique(defined[defined > 0]))
         if any(isinstance(line, Assignment) for line in lines):
             return f"{name}.free"
-        return f"{name}.label" if any(r.values_from for r in self._rows(name)) else name
+        if self._are_labels(name):
+            return f"{name}.label"
+        return f"{name}.shifted" if any(r.values_from for r in self._rows(name)) else name
+
+    def _are_labels(self, name: str) -> bool:
+        """Whether values are positions in a vector of probabilities."""
+        return any(r.values_from and (r.labels or r.weights) for r in self._rows(name))
 
     def _layout(self, name: str) -> Layout:
         """Where the elements of an array are; matrices have the prime of their first dim."""
@@ -184,8 +191,8 @@ class _Lowering:
         return layout.dims if isinstance(layout, Natural) else (layout.dim, *self.inner[name])
 
     def _event(self, name: str, placed: _Placed) -> tuple[Dim, ...]:
-        of = self.of[name]
-        return placed.event or (() if of is None else (of,))
+        along = self.along[name]
+        return placed.event or (() if along is None else (along,))
 
     def _support(self, placed: _Placed, name: str) -> Support:
         """Where the values of a line are."""
@@ -285,12 +292,9 @@ class _Lowering:
             )
             self.model.declare(Variable(own, dims, "random", of=of), "an auxiliary variable")
         region = _region(self.model, own, dims, tuple(p for _, p in kept))
-        lower = made.family.support((), **dict(made.canonical(given))).lower
-        symbol = (
-            Array(own, positive=True)
-            if lower == 0 and not made.family.support((), **dict(made.canonical(given))).is_discrete
-            else Array(own)
-        )
+        support = made.family.support(given, **dict(made.canonical(given)))
+        is_positive = support.lower == 0 and not support.is_discrete
+        symbol = Array(own, positive=True) if is_positive else Array(own)
         found = place(self.model, own, made, region, lambda *_: symbol, given, None)
         self.model.declared.statements.append(found.statement)
         return symbol[region.indices]

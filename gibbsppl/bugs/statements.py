@@ -57,8 +57,11 @@ class Lines:
         self.facts, self.model, self.elements = facts, model, elements
         self.tables: dict[str, dict[str, Leaf]] = {}
 
-    def labels(self, part: Relation, name: str) -> Dim | None:
-        """The dim that the values of a line point into, if they are labels."""
+    def along(self, part: Relation, name: str) -> Dim | None:
+        """The dim of the vectors that the distribution of a number has, if it has some.
+
+        Labels point into it; so does an auxiliary variable that chooses among entries.
+        """
         row = row_of(self.facts, _line(part))
         assert isinstance(row, Distribution)
         given = _line(part).distribution.arguments
@@ -70,9 +73,10 @@ class Lines:
                 self.model.add_dim(dim.name, range(row.values_from, row.values_from + count))
             self.tables[name] = self._tables(name, dim, row.labels.tables(count), values)
             return dim
-        if not row.values_from:
+        vectors = [n for n, axes in enumerate(row.parameters.values()) if axes]
+        if row.event or not vectors:
             return None
-        value = self._evaluator(part).value(given[0])
+        value = self._evaluator(part).value(given[vectors[0]])
         if len(value.axes) != 1:
             raise self.facts.program.error(
                 given[0].at,
