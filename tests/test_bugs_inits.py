@@ -71,6 +71,28 @@ def test_elements_that_are_computed_have_no_initial_value():
         gp.read_inits("a <- c(-11, 5, 6)", corner())
 
 
+def test_vectors_that_fill_a_part_of_an_axis_are_arrays_of_their_own():
+    text = """
+    model {
+      b[1:2] ~ dmnorm(m[], P[,])
+      b[3] ~ dgamma(2, 1)
+      for (i in 1:4) { y[i] ~ dnorm(b[1] + b[2] * x[i], b[3]) }
+    }
+    """
+    data = {"m": [0, 0], "P": [[1, 0.2], [0.2, 1]], "x": [0.1, 0.4, 0.2, 1], "y": [1, 2, 3, 4]}
+    model = gp.read_bugs(text, data)
+    sampler = gp.compile(model)
+    inits = gp.read_inits("b <- c(0.1, NA, 3)", model)
+
+    assert sampler.verify().passed
+    assert not sampler.schedule.fallbacks
+    np.testing.assert_array_equal(inits["b.part"], [0.1, np.nan])
+    assert inits["b.free"][2] == 3
+    draws = sampler.sample(20, seed=1, init=inits, progress=False)
+    np.testing.assert_array_equal(draws["b"][..., :2], draws["b.part"])
+    np.testing.assert_array_equal(draws["b"][..., 2], draws["b.free"][..., 2])
+
+
 def test_what_is_not_given_is_drawn():
     model = partly()
     sampler = gp.compile(model)

@@ -16,7 +16,7 @@ import numpy as np
 
 from gibbsppl.bugs.grids import Grid
 from gibbsppl.bugs.numbers import Numbers, elements_of, evaluator_of, target_of
-from gibbsppl.bugs.ragged import divided
+from gibbsppl.bugs.ragged import divided, with_own_arrays
 from gibbsppl.bugs.relations import EMPTY, Relation, Space, relations_of, space_of
 from gibbsppl.bugs.syntax import (
     Assignment,
@@ -70,9 +70,10 @@ def facts_of(program: Program, data: Mapping[str, Any]) -> Facts:
         numbers = _after_data_block(program, numbers)
     relations = relations_of(program.model)
     relations, numbers = _settled(program, relations, numbers, given=frozenset(data))
-    parts = divided(program, relations, numbers)
-    if len(parts) > len(relations):
-        relations, numbers = _settled(program, parts, numbers, given=frozenset(data))
+    before = len(relations)
+    relations, numbers = with_own_arrays(program, divided(program, relations, numbers), numbers)
+    if len(relations) > before:
+        relations, numbers = _settled(program, relations, numbers, given=frozenset(data))
     for r in relations:
         if r.space is None:
             raise program.error(

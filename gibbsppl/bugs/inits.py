@@ -43,34 +43,54 @@ def read_inits(source: str | Path | Mapping[str, Any], model: Model) -> dict[str
     {'z.label': 1.0, 'm': [nan, 1.0]}
     """
     origin = source.name if isinstance(source, Path) else "initial values"
-    graph, found = model.graph, {}
+    graph, found = model.graph, dict[str, Floats]()
     for name, given in read_data(source).items():
-        own, values = _in_model(graph, model.data, name, given, origin)
-        found[own] = values
+        for own, values in _in_model(graph, model.data, name, given, origin).items():
+            both = found.get(own, np.full(values.shape, np.nan))
+            found[own] = np.where(np.isnan(values), both, values)
     return found
 
 
 def _in_model(
     graph: Graph, data: Mapping[str, Any], name: str, given: Any, origin: str
-) -> tuple[str, Floats]:
-    """The model's array and its values."""
+) -> dict[str, Floats]:
+    """The model's arrays and their values: one, unless parts of it are arrays of their own."""
     values = np.ma.filled(np.ma.masked_array(given, dtype=np.float64), np.nan)
     latent = {s.target.array.name for s in graph.latent}
     quantity = next((d for d in graph.deterministics if d.name == name), None)
     if name in latent:
         _check_shape(graph, name, graph.variables[name].dims, values, origin)
-        return name, values
+        return {name: values}
     if quantity is None:
         raise BugsError(_why_not(graph, data, name), origin=origin)
     _check_shape(graph, name, quantity.dims, values, origin)
-    for own in dict.fromkeys(leaf.array.name for leaf in leaves_of(quantity.value)):
-        if own in latent and own.startswith(f"{name}."):
-            return own, _scattered(graph, data, quantity, own, values, origin)
-    raise BugsError(
-        f"{name}: found initial values of a quantity that is computed; give them for the random "
-        "variables that it is computed from.",
-        origin=origin,
-    )
+    read = dict.fromkeys(leaf.array.name for leaf in leaves_of(quantity.value))
+    owners = [n for n in read if n in latent and n.startswith(f"{name}.")]
+    if not owners:
+        raise BugsError(
+            f"{name}: found initial values of a quantity that is computed; give them for the "
+            "random variables that it is computed from.",
+            origin=origin,
+        )
+    left, found = ~np.isnan(values), {}
+    for own in owners:
+        places, inside, shift = _places(graph, data, quantity, own, values.shape)
+        asked = left & inside
+        array = np.full(int(np.prod(_shape(graph, own))), np.nan)
+        array[places[asked]] = (values - shift)[asked]
+        found[own], left = array.reshape(_shape(graph, own)), left & ~inside
+    for at in np.argwhere(left)[:1]:
+        indices = ", ".join(str(int(k) + 1) for k in at)
+        raise BugsError(
+            f"{name}{f'[{indices}]' if indices else ''}: found an initial value of an element that "
+            "is not drawn; give NA there.",
+            origin=origin,
+        )
+    return found
+
+
+def _shape(graph: Graph, name: str) -> tuple[int, ...]:
+    return tuple(graph.sizes[d] for d in graph.variables[name].dims)
 
 
 def _check_shape(
@@ -94,45 +114,29 @@ def _why_not(graph: Graph, data: Mapping[str, Any], name: str) -> str:
     return f"{name}: found initial values, but only {drawn} are drawn.{meant}"
 
 
-def _scattered(
+def _places(
     graph: Graph,
     data: Mapping[str, Any],
     quantity: Deterministic,
     own: str,
-    values: Floats,
-    origin: str,
-) -> Floats:
-    """The values of a quantity at the elements of the array of which they are readings."""
-    variable = graph.variables[own]
-    shape = tuple(graph.sizes[d] for d in variable.dims)
-    size = int(np.prod(shape))
+    shape: tuple[int, ...],
+) -> tuple[Any, Any, Floats]:
+    """Of which element of an array each of a quantity is a reading, where it is one of any.
+
+    The positions, counted from 0 in order; where there is one; what is added to the element.
+    """
+    size = int(np.prod(_shape(graph, own)))
     over = tuple(Range(d, 0, graph.sizes[d]) for d in quantity.dims)
-    others = {
-        n: np.ones([graph.sizes[d] for d in v.dims])
-        for n, v in graph.variables.items()
-        if n not in data
-    }
+    others = {n: np.ones(_shape(graph, n)) for n in graph.variables if n not in data}
 
     def at(numbers: Any) -> Floats:
-        here = {**others, **data, own: np.reshape(numbers, shape).astype(float)}
-        found = evaluate(quantity.value, over, here, graph.sizes)
-        return np.broadcast_to(found, values.shape)
+        here = {**others, **data, own: np.reshape(numbers, _shape(graph, own)).astype(float)}
+        return np.broadcast_to(evaluate(quantity.value, over, here, graph.sizes), shape)
 
     # Positions, counted from 0, that a second numbering of the elements confirms.
     shift = at(np.zeros(size))
-    places, turned = at(np.arange(size)) - shift, np.arange(size)[::-1]
+    found, turned = at(np.arange(size)) - shift, np.arange(size)[::-1]
     with np.errstate(invalid="ignore"):
-        inside = (places >= 0) & (places < size) & (places == np.rint(places))
-    at_place = np.where(inside, places, 0).astype(int)
-    inside &= at(turned) - shift == turned[at_place]
-    asked = ~np.isnan(values)
-    if (asked & ~inside).any():
-        first = tuple(int(k) + 1 for k in np.argwhere(asked & ~inside)[0])
-        element = f"{quantity.name}[{', '.join(map(str, first))}]" if first else quantity.name
-        raise BugsError(
-            f"{element}: found an initial value of an element that is not drawn; give NA there.",
-            origin=origin,
-        )
-    result = np.full(size, np.nan)
-    result[at_place[asked]] = (values - shift)[asked]
-    return result.reshape(shape)
+        inside = (found >= 0) & (found < size) & (found == np.rint(found))
+    places = np.where(inside, found, 0).astype(int)
+    return places, inside & (at(turned) - shift == turned[places]), shift

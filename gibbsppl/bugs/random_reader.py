@@ -132,24 +132,26 @@ class Elements:
         own = value.axes
         names: dict[Expr, Expr] = {}
         if own:  # (a vector or a matrix is assigned: the element of it that is read)
-            offsets = self._within(assignment, ref, found, inner)
+            offsets = self._within(assignment, found, inner, here)
             names = dict(zip(own, offsets, strict=True))
         expr = inner.expr(value)
         return substitute(expr, names)
 
     def _within(
-        self, line: Assignment, ref: Reference, found: Read, inner: Evaluator
+        self, line: Assignment, found: Read, inner: Evaluator, here: np.ndarray
     ) -> list[Expr]:
-        """Which entries of the vector that a line assigns are read."""
-        shape = self.facts.shape(ref.name)
+        """Which entries of the vector that a line assigns are read (its first one elsewhere)."""
+        shape = self.facts.shape(line.target.name)
         offsets = []
         for axis, size in enumerate(shape):
             index = inner.index(line.target, axis, size)
             if index.axes:
                 assert isinstance(index, Known)
                 low = int(index.grid.values.min())
-                grid = Grid(found.dims, found.at[axis] + 1 - low)
-                offsets.append(self.position(grid, index.axes[0], ref.name, inner.space.starts))
+                at = np.where(here, found.at[axis] + 1 - low, 0)
+                grid = Grid(found.dims, at)
+                name, starts = line.target.name, inner.space.starts
+                offsets.append(self.position(grid, index.axes[0], name, starts))
         return offsets
 
     def _element(
