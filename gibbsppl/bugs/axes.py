@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
 from gibbsppl.bugs.facts import Facts
@@ -35,7 +35,8 @@ def axes_of(facts: Facts, model: Model) -> dict[str, tuple[Dim, ...]]:
     for name in facts.numbers:
         for axis in range(len(facts.shape(name))):
             groups[name, axis] = {(name, axis)}
-    for loop, axes in _along_loops(facts.program.model):
+    shapes = {name: facts.shape(name) for name in facts.numbers}
+    for loop, axes in _along_loops(facts.program.model, shapes):
         for one in axes:
             names.setdefault(one, loop)
         for one, other in pairwise(axes):
@@ -67,14 +68,16 @@ def _join(facts: Facts, groups: dict[Axis, set[Axis]], one: Axis, other: Axis) -
         groups[axis] = a
 
 
-def _along_loops(statements: tuple[Statement, ...]) -> Iterator[tuple[str, list[Axis]]]:
-    """For each loop the axes that its variable goes along."""
+def _along_loops(
+    statements: tuple[Statement, ...], known: Mapping[str, tuple[int, ...]]
+) -> Iterator[tuple[str, list[Axis]]]:
+    """For each loop the axes, of arrays of known shapes, that its variable goes along."""
     for loop in _loops(statements):
         found = [
             (ref.name, axis)
             for ref in _references(loop.body)
             for axis, index in enumerate(ref.indices or ())
-            if index == Reference(loop.name)
+            if index == Reference(loop.name) and len(known.get(ref.name, ())) > axis
         ]
         yield loop.name, list(dict.fromkeys(found))
 

@@ -17,7 +17,7 @@ from gibbsppl.bugs.functions import LINKS, function
 from gibbsppl.bugs.grids import Grid, combined
 from gibbsppl.bugs.printing import text_of_expression as text
 from gibbsppl.bugs.relations import Space
-from gibbsppl.bugs.rows import Function, Template, Unsupported
+from gibbsppl.bugs.rows import SHAPES, Function, Template, Unsupported
 from gibbsppl.bugs.syntax import (
     Assignment,
     Call,
@@ -208,7 +208,8 @@ class Evaluator:
     def _of_numbers(self, where: Any, row: Function, values: tuple[Value, ...]) -> Value:
         """A function of numbers, position by position; of vectors of one shape entry by entry."""
         beside = side_by_side(values)
-        if beside is None:
+        sizes = {self._sizes(v) for v in values if v.axes}
+        if beside is None or len(sizes - {None}) > 1:
             raise self.error(where, f"{row.names[0]} is of vectors of different shapes.")
         values, axes = beside
         symbolic = row.symbolic
@@ -223,8 +224,11 @@ class Evaluator:
         """A function of vectors and matrices of numbers: their own axes are the last ones."""
         dims = tuple(dict.fromkeys(d for v in values for d in v.grid.dims if d not in v.axes))
         arrays = [v.grid.along((*dims, *v.axes)) for v in values]
-        with np.errstate(all="ignore"):
-            found = np.asarray(row.numeric(*arrays, axes=tuple(len(v.axes) for v in values)))
+        try:
+            with np.errstate(all="ignore"):
+                found = np.asarray(row.numeric(*arrays, axes=tuple(len(v.axes) for v in values)))
+        except (ValueError, IndexError, np.linalg.LinAlgError) as error:
+            raise self._undefined(where, row, values, error) from None
         sizes = found.shape[len(dims) :]
         taken: set[Dim] = {*self.space.dims, *dims}
         axes = []
@@ -240,7 +244,10 @@ class Evaluator:
         given = [
             Template(self.expr(v), v.axes, tuple(self.size(a, v) for a in v.axes)) for v in values
         ]
-        found = row.symbolic(*given)
+        try:
+            found = row.symbolic(*given)
+        except (ValueError, IndexError) as error:
+            raise self._undefined(where, row, values, error) from None
         taken: set[Dim] = set(self.space.dims)
         names: dict[Expr, Expr] = {}
         taken |= {a for a in found.axes if self.reader.has(a)}
@@ -250,6 +257,20 @@ class Evaluator:
                 taken.add(names[axis])
         axes = tuple(names.get(a, a) for a in found.axes)
         return Formula(substitute(found.expr, names), axes)
+
+    def _sizes(self, value: Value) -> tuple[int, ...] | None:
+        """The size along each axis; None where it is not known."""
+        if isinstance(value, Known) and not set(value.axes) <= set(value.grid.dims):
+            return None
+        return tuple(self.size(a, value) for a in value.axes)
+
+    def _undefined(
+        self, where: Expression, row: Function, values: tuple[Value, ...], error: Exception
+    ) -> Exception:
+        shapes = " and ".join(SHAPES[min(len(v.axes), 2)] for v in values)
+        return self.error(
+            where, f"{row.names[0]} of {shapes} of these sizes is not defined ({error})."
+        )
 
 
 def free(dim: Dim, taken: set[Dim]) -> Dim:

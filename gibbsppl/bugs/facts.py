@@ -209,13 +209,16 @@ def _computed(program: Program, relation: Relation, numbers: dict[str, Numbers])
     if at is None:
         return False
     value = evaluator_of(program, numbers, space).assigned(line)
-    if isinstance(value, Formula) or len(value.axes) != sum(len(i.axes) for i in at):
+    if isinstance(value, Formula) or not np.any(value.grid.known):
         return False
     own = tuple(a for i in at for a in i.axes)
+    _check_shape(program, line, at, value)
     grid = value.grid.renamed(dict(zip(value.axes, own, strict=True)))
     array = numbers[line.target.name]
     dims, elements, _ = elements_of(program, line.target, array.shape, at or None)
     order = (*(d for d in space.dims if d in {*dims, *grid.dims}), *own)
+    if any(space.sizes[d] > 1 for d in set(order) & set(space.dims) - set(dims)):
+        raise _given_twice(program, line, "")
     every = [Grid(dims, e).along(order) for e in elements]
     values, known = grid.along(order), grid.known_along(order)
     full = np.broadcast_shapes(np.shape(values), *(np.shape(e) for e in every))
@@ -229,6 +232,35 @@ def _computed(program: Program, relation: Relation, numbers: dict[str, Numbers])
     array.values.reshape(-1)[flat] = np.broadcast_to(values, full)[where]
     array.known.reshape(-1)[flat] = True
     return bool(where.all())
+
+
+def _check_shape(
+    program: Program, line: Assignment, at: tuple[Known, ...], value: Known
+) -> None:
+    """Refuse values of another shape than what they are given to."""
+    given = _sizes_of(value)
+    wanted = tuple(n for i in at for n in _sizes_of(i))
+    if given != wanted:
+        found, expected = (
+            "one number" if not s else f"{' x '.join(map(str, s))} numbers" for s in (given, wanted)
+        )
+        raise program.error(
+            line.at, f"found {found} to the right of <-, expected {expected}: {line.target.name}."
+        )
+
+
+def _sizes_of(value: Known) -> tuple[int, ...]:
+    grid = value.grid
+    return tuple(grid.values.shape[grid.dims.index(a)] for a in value.axes)
+
+
+def _given_twice(program: Program, line: Assignment | Stochastic, element: str) -> Exception:
+    name = f"{line.target.name}[{element}]" if element else line.target.name
+    return program.error(
+        line.target.at,
+        f"{name} is given more than once by this line; expected each element once: index it by all "
+        "loops around it.",
+    )
 
 
 def _unknown_loop(program: Program, relation: Relation, numbers: Mapping[str, Numbers]) -> Any:
@@ -274,6 +306,8 @@ def _defined(
         position = np.arange(space.size).reshape((*space.shape, *[1] * len(axes)))
         position = np.broadcast_to(position, _full(space, at))
         places = tuple(e for e in every)
+        if not places and space.size > 1:
+            raise _given_twice(program, r.line, "")
         here = found[name]
         _check_once(program, relations, r, numbers[name], here, places, name in given)
         if isinstance(r.line, Assignment) and numbers[name].known[places].all():
@@ -283,11 +317,7 @@ def _defined(
         if (here.position[places] != position).any():
             wrong = np.argwhere(here.position[places] != position)[0]
             element = ", ".join(str(int(p[tuple(wrong)]) + 1) for p in places)
-            raise program.error(
-                r.line.target.at,
-                f"{name}[{element}] is given more than once by this line; expected each element "
-                "once: index it by all loops around it.",
-            )
+            raise _given_twice(program, r.line, element)
     return found
 
 
