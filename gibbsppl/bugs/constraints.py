@@ -31,7 +31,8 @@ def between(
 ) -> Potential | None:
     """That ``x`` is between two bounds, at all positions of a space."""
     low, high = (None if b is None else evaluator.expr(evaluator.number(b)) for b in (lower, upper))
-    factors = [AtMost(low, x)] * (low is not None) + [AtMost(x, high)] * (high is not None)
+    factors = [AtMost(low, x)] if low is not None else []
+    factors += [AtMost(x, high)] if high is not None else []
     return _holds(evaluator, sp.Mul(*factors), name) if factors else None
 
 

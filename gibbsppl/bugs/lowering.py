@@ -24,7 +24,7 @@ from gibbsppl.bugs.parts import parts_of
 from gibbsppl.bugs.quantities import record
 from gibbsppl.bugs.random_reader import Elements
 from gibbsppl.bugs.relations import Relation, Space
-from gibbsppl.bugs.rows import Distribution, Field
+from gibbsppl.bugs.rows import SHAPES, Distribution, Field
 from gibbsppl.bugs.statements import Lines, row_of
 from gibbsppl.bugs.syntax import Assignment, BugsError, Program, Stochastic
 from gibbsppl.bugs.values import Known
@@ -55,12 +55,41 @@ def lowered(
             continue
         row = row_of(facts, line)
         if isinstance(row, Distribution):
+            _check_event(facts, relation, row)
             parts.setdefault(line.target.name, []).extend(parts_of(facts, relation))
         elif isinstance(row, Field):
             fields[line.target.name] = relation
         else:
+            _check_observed(facts, relation)
             others.append(relation)
     return _Lowering(facts, Model(name=name), parts, fields, others, monitor).model
+
+
+def _check_event(facts: Facts, relation: Relation, row: Distribution) -> None:
+    """Refuse a vector or a matrix that is given to a number, and the other way round."""
+    target = target_of(facts.program, relation, facts.numbers)
+    assert target is not None
+    found = sum(len(i.axes) for i in target)
+    if found != row.event:
+        raise facts.program.error(
+            relation.line.target.at,
+            f"{row.names[0]} gives {SHAPES[row.event]}, found {SHAPES[min(found, 2)]} on the left "
+            "side; expected a range for each axis of a value, x[i, 1:K], and none else.",
+        )
+
+
+def _check_observed(facts: Facts, relation: Relation) -> None:
+    """Refuse what says something of other variables and is not observed itself."""
+    line = relation.line
+    assert isinstance(line, Stochastic)
+    name, numbers = line.target.name, facts.numbers[line.target.name]
+    given = facts.defined[name].relation == relation.number + 1
+    if not numbers.known[given].all():
+        raise facts.program.error(
+            line.target.at,
+            f"{name} ~ {line.distribution.function} is not observed; expected data: it says what "
+            "is known of others.",
+        )
 
 
 def _check_monitor(facts: Facts, monitor: Sequence[str]) -> None:

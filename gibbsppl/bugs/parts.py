@@ -103,6 +103,16 @@ def bound(facts: Facts, number: int, position: Grid, space: Space) -> Space:
     return Space(space.sizes, loops, space.starts)
 
 
+def recursion(facts: Facts, ref: Reference, line: Assignment) -> Exception:
+    """The error of a name that is computed from itself."""
+    return facts.program.error(
+        ref.at,
+        f"{ref.name} is computed from itself, element by element, by line {line.at.line}: such a "
+        "recursion of random values is not supported; write it as a sum over a range, or give the "
+        "elements distributions.",
+    )
+
+
 class _Dividing:
     """Reads nothing but which lines give what is read, through all lines with ``<-``."""
 
@@ -134,12 +144,7 @@ class _Dividing:
         line = self.facts.relation(number).line
         assert isinstance(line, Assignment)
         if any(n == number for n, _ in self.reading):
-            raise self.facts.program.error(
-            ref.at,
-                f"{ref.name} is computed from itself, element by element, by line "
-                f"{line.at.line}: such a recursion of random values is not supported; write it "
-                "as a sum over a range, or give the elements distributions.",
-            )  # fmt: skip
+            raise recursion(self.facts, ref, line)
         self.reading.append((number, ref.name))
         where = Grid(
             found.dims, np.where(found.relation.values == number, found.position.values, 0)

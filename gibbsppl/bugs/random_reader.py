@@ -18,8 +18,9 @@ from gibbsppl.bugs.evaluator import Evaluator, free
 from gibbsppl.bugs.facts import Facts
 from gibbsppl.bugs.grids import Grid, combined, position_of
 from gibbsppl.bugs.layouts import Layout, Natural
-from gibbsppl.bugs.parts import NUMBER, Read, bound, read_at
+from gibbsppl.bugs.parts import NUMBER, Read, bound, read_at, recursion
 from gibbsppl.bugs.relations import Space
+from gibbsppl.bugs.rows import SHAPES
 from gibbsppl.bugs.syntax import Assignment, Expression, Reference, parts_of
 from gibbsppl.bugs.values import Formula, Known, Value
 from gibbsppl.exact_numbers import number
@@ -54,6 +55,7 @@ class Elements:
         self.made: dict[tuple[Any, ...], Array] = {}
         self.lowest: dict[str, int] = {}
         self.centred: dict[str, int] = {}
+        self.reading: list[int] = []
         self.simplexes: set[str] = set()
 
     def shape(self, name: str) -> tuple[int, ...] | None:
@@ -127,15 +129,23 @@ class Elements:
         some = found.position.values[here].flat[0]
         where = Grid(found.dims, np.where(here, found.position.values, some))
         space = bound(self.facts, line, where, evaluator.space)
+        if line in self.reading:
+            raise recursion(self.facts, ref, assignment)
+        self.reading.append(line)
         value = Evaluator(self.facts.program, self, space).assigned(assignment)
+        self.reading.pop()
         inner = Evaluator(self.facts.program, self, space)
-        own = value.axes
-        names: dict[Expr, Expr] = {}
-        if own:  # (a vector or a matrix is assigned: the element of it that is read)
-            offsets = self._within(assignment, found, inner, here)
-            names = dict(zip(own, offsets, strict=True))
-        expr = inner.expr(value)
-        return substitute(expr, names)
+        # (of a vector or a matrix that is assigned, the element that is read)
+        offsets = self._within(assignment, found, inner, here)
+        if len(offsets) != len(value.axes):
+            expected = SHAPES[min(len(offsets), 2)]
+            raise inner.error(
+                assignment,
+                f"found {SHAPES[min(len(value.axes), 2)]} to the right of <-, expected {expected}: "
+                f"{ref.name}.",
+            )
+        names: dict[Expr, Expr] = dict(zip(value.axes, offsets, strict=True))
+        return substitute(inner.expr(value), names)
 
     def _within(
         self, line: Assignment, found: Read, inner: Evaluator, here: np.ndarray

@@ -16,6 +16,8 @@ from typing import Any
 from gibbsppl.bugs.data import read_data
 from gibbsppl.bugs.lowering import lowered
 from gibbsppl.bugs.parse import parse
+from gibbsppl.bugs.syntax import BugsError
+from gibbsppl.errors import ModelError
 from gibbsppl.language.model import Model
 
 
@@ -37,4 +39,12 @@ def read_bugs(
     """
     values = {} if data is None else read_data(data)
     told = name or (source.stem if isinstance(source, Path) else "model")
-    return lowered(parse(source), values, told, tuple(monitor))
+    program = parse(source)
+    try:
+        model = lowered(program, values, told, tuple(monitor))
+        assert model.graph  # (which is checked for cycles as it is made)
+    except BugsError:
+        raise
+    except ModelError as error:
+        raise BugsError(str(error), origin=program.origin) from error
+    return model

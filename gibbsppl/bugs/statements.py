@@ -67,7 +67,15 @@ class Lines:
         given = _line(part).distribution.arguments
         if row.labels is not None:
             values = [self._evaluator(part).value(e) for e in given]
-            count = row.labels.count(*(self._size(part, v) for v in values))
+            sizes = [self._size(part, v) for v in values]
+            try:
+                count = row.labels.count(*sizes)
+            except TypeError:  # (a size is None)
+                raise self.facts.program.error(
+                    _line(part).distribution.at,
+                    f"the number of values of {row.names[0]} is not known; expected numbers, or "
+                    "data.",
+                ) from None
             dim = Dim(f"{name}_value")
             if not self.model.has_dim(dim):
                 self.model.add_dim(dim.name, range(row.values_from, row.values_from + count))
@@ -156,6 +164,9 @@ class Lines:
             )
         if not axes or row.increasing == name:
             return self._kept(evaluator, value, event)
+        if not event:
+            told = f"{row.names[0]} gives {SHAPES[row.event]}; expected ranges on the left side."
+            raise self.facts.program.error(given.at, told)
         (first, *_) = event
         names = dict(zip(value.axes, (first, primed(first)), strict=False))
         expr = substitute(evaluator.expr(value), names)

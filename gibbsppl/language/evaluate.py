@@ -98,7 +98,7 @@ def _value(expr: Expr, at: Positions, values: Values, sizes: Mapping[Dim, int]) 
             body = np.broadcast_to(body, (*body.shape[:-1], n))
             return body.sum(axis=-1) if isinstance(expr, Over) else body.prod(axis=-1)
         case _ if expr.is_number and not expr.args:
-            return float(expr)
+            return np.nan if expr is sp.zoo else float(expr)
         case _:
             return _function(expr)(*(_value(a, at, values, sizes) for a in expr.args))
 
