@@ -188,3 +188,88 @@ def test_what_is_wrong_is_said_with_the_line(text, data, message):
     with pytest.raises(ModelError, match="line 1, column") as raised:
         gp.read_bugs(text, data)
     assert message in str(raised.value)
+
+
+# ---- what JAGS slices --------------------------------------------------------------------------
+
+OBSERVED = {"N": 6, "y": [0.3, 1.2, -0.4, 2.2, 0.9, 1.1], "x": [0.1, 0.5, -1.0, 2.0, 0.3, 1.0],
+            "r": [0, 1, 0, 1, 1, 1], "n": [3, 4, 2, 5, 3, 6]}  # fmt: skip
+COEFFICIENTS = "a ~ dnorm(0, 0.01); b ~ dnorm(0, 0.01)"
+NO_SLICES = {
+    "a uniform standard deviation": """
+        for (i in 1:N) { y[i] ~ dnorm(mu, tau) }
+        mu ~ dnorm(0, 0.001)
+        tau <- 1 / (sigma * sigma)
+        sigma ~ dunif(0, 100)
+    """,
+    "a uniform standard deviation by pow": """
+        for (i in 1:N) { y[i] ~ dnorm(mu, pow(sigma, -2)) }
+        mu ~ dflat()
+        sigma ~ dunif(0.01, 50)
+    """,
+    "a Pareto precision": """
+        for (i in 1:N) { y[i] ~ dnorm(mu, tau) }
+        mu ~ dnorm(0, 0.001)
+        tau ~ dpar(1, 0.01)
+    """,
+    "a scale times effects": """
+        for (i in 1:N) { y[i] ~ dnorm(mu + sigma * e[i], 1); e[i] ~ dnorm(0, 1) }
+        mu ~ dnorm(0, 0.001)
+        sigma ~ dunif(0, 10)
+    """,
+    "a half-normal scale times effects": """
+        for (i in 1:N) { y[i] ~ dnorm(sigma * e[i], 1); e[i] ~ dnorm(0, 1) }
+        sigma ~ dnorm(0, 0.1) T(0,)
+    """,
+    "a half-t scale of effects": """
+        for (i in 1:N) { y[i] ~ dnorm(e[i], 1); e[i] ~ dnorm(0, pow(sigma, -2)) }
+        sigma ~ dt(0, 0.04, 1) T(0,)
+    """,
+    "logits": "for (i in 1:N) { r[i] ~ dbern(p[i]); logit(p[i]) <- a + b * x[i] }" + COEFFICIENTS,
+    "logits of counts": """
+        for (i in 1:N) { r[i] ~ dbin(p[i], n[i]); logit(p[i]) <- a + b * x[i] }
+    """ + COEFFICIENTS,
+    "probits": "for (i in 1:N) { r[i] ~ dbern(p[i]); probit(p[i]) <- a + b * x[i] }" + COEFFICIENTS,
+    "phi": "for (i in 1:N) { r[i] ~ dbern(phi(a + b * x[i])) }" + COEFFICIENTS,
+    "complementary log-logs": """
+        for (i in 1:N) { r[i] ~ dbin(p[i], n[i]); cloglog(p[i]) <- a + b * x[i] }
+    """ + COEFFICIENTS,
+    "log rates": """
+        for (i in 1:N) { n[i] ~ dpois(m[i]); log(m[i]) <- a + b * x[i] }
+    """ + COEFFICIENTS,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NO_SLICES)
+def test_nothing_is_sliced(name):
+    read_names = {n for n in OBSERVED if f"{n}[" in NO_SLICES[name] or n == "N"}
+    data = {n: v for n, v in OBSERVED.items() if n in read_names}
+    sampler = gp.compile(gp.read_bugs(f"model {{ {NO_SLICES[name]} }}", data))
+    assert not sampler.schedule.fallbacks, str(sampler)
+    assert sampler.verify().passed
+
+
+# ---- large data --------------------------------------------------------------------------------
+
+LARGE = """
+model {
+  for (i in 1:N) { z[i] ~ dcat(p[]); y[i] ~ dnorm(mu[z[i]] + u[g[i]], tau) }
+  for (k in 1:3) { mu[k] ~ dnorm(0, 0.01) }
+  for (j in 1:50) { u[j] ~ dnorm(0, 1) }
+  p[1:3] ~ ddirch(ones[])
+  tau ~ dgamma(1, 1)
+}
+"""
+
+
+def test_a_program_of_more_rows_is_the_same_program():
+    """A statement for each line, whatever its loops: the code does not grow with the data."""
+    sources = []
+    for n in (1000, 3000):
+        rng = np.random.default_rng(n)
+        data = {"N": n, "y": rng.normal(size=n), "g": rng.integers(1, 51, n), "ones": [1, 1, 1]}
+        sampler = gp.compile(gp.read_bugs(LARGE, data))
+        # (half of n stands in the shape of a Gamma)
+        sources.append(sampler.source.replace(str(n), "N").replace(str(n // 2), "N / 2"))
+        assert len(sampler.graph.statements) == 6
+    assert sources[0] == sources[1]

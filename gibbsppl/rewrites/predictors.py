@@ -79,20 +79,25 @@ def _terms(total: Expr, group: Statement, latent: Collection[str]) -> Expr | Non
 def coefficients(
     graph: Graph, group: Statement, name: str, data: Mapping[str, Any]
 ) -> tuple[Graph, Recentred, Quadratic] | None:
-    """The graph with predictors in place of a group, and the coefficients drawn jointly in it."""
+    """The graph with predictors in place of a group, and the coefficients drawn jointly in it.
+
+    Terms with variables that are not normal given the rest, being read elsewhere too, are left out.
+    """
     predictor = predictor_of(graph, group)
-    if predictor is None:
-        return None
-    made = shifted_by(graph, group, name, predictor)
-    if made is None:
-        return None
-    read = {x.array.name for x in leaves_of(predictor)}
-    own = [s for s in made.graph.latent if s.target.array.name in read]
-    latent = {s.target.array.name for s in own}
-    rest = [s for s in made.graph.statements if s.target.array.name in latent and s not in own]
-    if not own or rest or any(s.known != 0 for s in own):
-        return None
-    if not all(is_quadratic(conditional_of(made.graph, s, data)) for s in own):
-        return None
-    quadratic = quadratic_of(made.graph, own, data)
-    return None if quadratic is None else (made.graph, made.recentred, quadratic)
+    while predictor is not None and predictor != 0:
+        made = shifted_by(graph, group, name, predictor)
+        if made is None:
+            return None
+        read = {x.array.name for x in leaves_of(predictor)}
+        own = [s for s in made.graph.statements if s.target.array.name in read]
+        other = {s.target.array.name for s in own if not _is_normal(made.graph, s, data)}
+        if not other:
+            quadratic = quadratic_of(made.graph, own, data) if own else None
+            return None if quadratic is None else (made.graph, made.recentred, quadratic)
+        predictor = sp.Add(*(t for t in sp.Add.make_args(predictor) if not mentions(t, other)))
+    return None
+
+
+def _is_normal(graph: Graph, statement: Statement, data: Mapping[str, Any]) -> bool:
+    """Whether all elements are drawn, from a log density that is quadratic in them."""
+    return statement.known == 0 and is_quadratic(conditional_of(graph, statement, data))
