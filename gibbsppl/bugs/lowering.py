@@ -157,7 +157,8 @@ class _Lowering:
         for n in self.maps:
             model.declare(Variable(self.names[n], self.dims[n], "random"), "a variable")
         for n in parts:
-            self._fill(n)
+            with facts.program.told_at(self.parts[n][0].line.at):
+                self._fill(n)
         for field in self.maps.values():
             self._field(field)
         for relation in others:
@@ -262,7 +263,9 @@ class _Lowering:
     def _fill(self, name: str) -> None:
         dims, layout = self._dims(name), self.layouts[name]
         for placed in self.placed[name]:
-            self._state(name, placed, _region(self.model, self.names[name], dims, placed.places))
+            with self.facts.program.told_at(placed.part.line.at):
+                region = _region(self.model, self.names[name], dims, placed.places)
+                self._state(name, placed, region)
         if isinstance(layout, Natural):
             for slices in layout.constants:
                 self._constant(name, dims, slices)

@@ -11,6 +11,7 @@ True
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -155,6 +156,16 @@ class Program:
     def error(self, at: Position, reason: str) -> BugsError:
         """The error that says what is wrong at a place of this program."""
         return BugsError(reason, self.source, self.origin, at)
+
+    @contextmanager
+    def told_at(self, at: Position) -> Iterator[None]:
+        """Errors of the model, told at a place of this program."""
+        try:
+            yield
+        except BugsError:
+            raise
+        except ModelError as error:
+            raise self.error(at, str(error)) from error
 
 
 def parts_of(expression: Expression) -> tuple[Expression, ...]:
