@@ -20,7 +20,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from gibbsppl.errors import GibbspplError, RunError
-from gibbsppl.model_files import model_of
+from gibbsppl.model_files import is_python, model_of
 
 if TYPE_CHECKING:
     from gibbsppl.draws import Draws
@@ -169,7 +169,7 @@ def run(options: argparse.Namespace) -> int:
         seed=seed,
         thin=options.thin,
         init=inits,
-        keep=_kept(sampler, options.monitor, recorded),
+        keep=_kept(sampler, options, recorded),
         progress=not options.quiet,
     )
     if interrupted := draws.attributes.get("interrupted"):
@@ -177,7 +177,8 @@ def run(options: argparse.Namespace) -> int:
     if DEVIANCE in options.monitor:
         draws = sampler.deviance(draws)
     dic = f"{sampler.dic(draws, seed=seed)}\n\n" if PENALTY in options.monitor else ""
-    shown = tuple(n for n in options.monitor if n != PENALTY) or tuple(draws)
+    named = tuple(n for n in options.monitor if n != PENALTY)
+    shown = named if recorded or DEVIANCE in named else tuple(draws)
     draws = draws.only(shown)
     say(_starts(draws), draws.summary(), f"\n\n{dic}".rstrip(), sep="", end="\n\n")
     draws.save(out)
@@ -189,15 +190,16 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _kept(
-    sampler: Sampler, monitor: Sequence[str], recorded: Sequence[str]
+    sampler: Sampler, options: argparse.Namespace, recorded: Sequence[str]
 ) -> tuple[str, ...] | None:
     """What to record: all unless something is named, and what the deviance is computed from."""
-    if not recorded:
+    if not recorded and is_python(options.file):
         return None
+    from gibbsppl.bugs.quantities import as_in_the_program  # noqa: PLC0415  (for programs alone)
     from gibbsppl.deviance import needed  # noqa: PLC0415  (only when asked for)
 
-    more = needed(sampler.graph) if len(recorded) < len(monitor) else ()
-    return tuple(dict.fromkeys((*recorded, *more)))
+    more = needed(sampler.graph) if len(recorded) < len(options.monitor) else ()
+    return tuple(dict.fromkeys((*(recorded or as_in_the_program(sampler.graph)), *more)))
 
 
 def _inits(paths: Sequence[Path], model: Model) -> Any:

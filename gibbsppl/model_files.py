@@ -18,13 +18,18 @@ if TYPE_CHECKING:
 PYTHON = ".py"
 
 
+def is_python(path: Path) -> bool:
+    """Whether a file is read as Python."""
+    return path.suffix == PYTHON
+
+
 def model_of(path: Path, data: Sequence[Path] = (), monitor: Sequence[str] = ()) -> Model:
     """The model of a file, which is Python if its name ends in .py, and BUGS else.
 
     ``data`` are the files of a BUGS program's data, each name in one of them; ``monitor`` names
     what is recorded besides its random variables.
     """
-    if path.suffix == PYTHON:
+    if is_python(path):
         if data:
             raise ModelError(
                 f"--data: found {data[0]} for {path}, but a Python file has its data itself; data "

@@ -258,6 +258,17 @@ def test_a_bugs_program_runs_with_its_data_and_monitors(line, capsys, tmp_path):
     ]
 
 
+def test_what_is_shown_has_the_names_of_the_program_alone(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = "model { for (i in 1:2) { z[i] ~ dcat(p[]); y[i] ~ dnorm(z[i], 1) } }"
+    data = written(tmp_path, "p <- c(0.5, 0.5)  y <- c(0.3, 2.2)", "data.R")
+    assert main(["run", written(tmp_path, text, "mix.bug"), "--data", data, *SHORT]) == 0
+    shown = capsys.readouterr().out.split("4 chains")[1]
+    assert "z[1] " in shown
+    assert "label" not in shown
+    assert list(gp.load_draws("mix.nc")) == ["z"]
+
+
 def test_each_chain_has_its_own_initial_values(line, capsys):
     program, inits = line
     given = ["--inits", inits, "--inits", inits]

@@ -21,7 +21,7 @@ from gibbsppl.bugs.syntax import Assignment, Reference
 from gibbsppl.bugs.syntax import parts_of as parts_of_expression
 from gibbsppl.bugs.values import Known
 from gibbsppl.expressions import Dim, Expr, Where
-from gibbsppl.graph import Deterministic
+from gibbsppl.graph import Deterministic, Graph
 
 
 def record(
@@ -40,6 +40,18 @@ def record(
                 _every(facts, elements, name)
         elif name not in read or not facts.shape(name) or name in monitor:
             _every(facts, elements, name)
+
+
+# What arrays of the model are called after the name of the program's, where they hold it otherwise.
+FORMS = ("free", "label", "part", "shifted", "table")
+
+
+def as_in_the_program(graph: Graph) -> tuple[str, ...]:
+    """The names of what is drawn and recorded, each in the program's form alone."""
+    quantities = [d.name for d in graph.deterministics]
+    others = {f"{name}.{form}" for name in quantities for form in FORMS}
+    drawn = dict.fromkeys(s.target.array.name for s in graph.latent)
+    return (*(n for n in drawn if n not in others), *quantities)
 
 
 def _from_table(elements: Elements, name: str) -> None:
