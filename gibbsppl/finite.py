@@ -188,6 +188,10 @@ def with_limits(expr: Expr, may_vanish: Callable[[Expr], bool] = _of_labels) -> 
     return Add(*(_with_limit(t, may_vanish) for t in Add.make_args(expr)))
 
 
+def _has_limit(expr: Expr, may_vanish: Callable[[Expr], bool]) -> bool:
+    return any(may_vanish(log.args[0]) for log in expr.atoms(sp.log))
+
+
 def _with_limit(term: Expr, may_vanish: Callable[[Expr], bool]) -> Expr:
     if isinstance(term, Over):
         return term.func(with_limits(term.body, may_vanish), *term.args[1:])
@@ -197,6 +201,10 @@ def _with_limit(term: Expr, may_vanish: Callable[[Expr], bool]) -> Expr:
     terms = list(terms_of(term, lambda x: x.has(sp.log)))
     if len(terms) > 1:
         return with_limits(Add(*terms), may_vanish)
+    for choice in term.args:
+        if isinstance(choice, Where) and _has_limit(choice, may_vanish):
+            condition, *cases = choice.args
+            return Where(condition, *(_with_limit(term / choice * c, may_vanish) for c in cases))
     logs = [f for f in term.args if isinstance(f, sp.log) and may_vanish(f.args[0])]
     rest = [f for f in term.args if f not in logs]
     if len(logs) != 1 or all(f.is_number for f in rest):

@@ -38,7 +38,14 @@ def partly():
     return gp.read_bugs(PARTLY, {"x": x, "y": [1.0, 2.0, 3.0]})
 
 
-@pytest.mark.parametrize("name", [*(n for n in CASES), *(n for n in MORE if n != "biops")])
+# Some of each kind of array; the others are slow tests.
+QUICK = ("rats_1", "eyes_1", "asia_2", "birats_2", "hearts")
+EVERY = [*CASES, *(n for n in MORE if n != "biops")]
+
+
+@pytest.mark.parametrize(
+    "name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in EVERY]
+)
 def test_chains_of_the_examples_start_where_their_initial_values_say(name):
     case = {**CASES, **MORE}[name]
     model = gp.read_bugs(case.model, case.data)
