@@ -203,7 +203,7 @@ def test_a_series_reads_its_own_predictions():
         (regression(), REGRESSION, {"x": np.ones((3, 2)), "offset": np.ones(4)}, "has size 4"),
         (regression(), REGRESSION, {"beta": np.ones(2)}, "it is drawn"),
         (regression(), REGRESSION, {"y": np.ones(2)}, "it is what is predicted"),
-        (regression(), REGRESSION, {"ofset": 3}, "did you mean 'offset'"),
+        (regression(), REGRESSION, {"ofset": 3}, "Did you mean 'offset'"),
         (regression(), REGRESSION, {"rows": [1, 2]}, "expected the name of data"),
         (regression(), shaped({"beta": np.ones((8, 2))}), {}, "tau: y depends on it"),
         (
