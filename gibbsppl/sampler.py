@@ -72,7 +72,8 @@ def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named
     ``approximate=True`` draws them at once, each given what the others were. ``exact=True``
     refuses a sampler with a fallback move.
     Scales of groups (``tau`` of ``theta ~ Normal(mu, tau)``) and locations are drawn once more with
-    the groups standardised, where the data may say little of each element:
+    the groups standardised, where the data may say little of each element; so are coefficients of
+    what a group is added to, with these sums held fixed:
     ``interweave=("tau",)`` names those that are, ``interweave=False`` is none.
 
     ``order=("tau", "theta")`` draws these variables (or single steps) first, in that order, then
@@ -154,7 +155,8 @@ class Sampler:
             for r in self.schedule.rewrites
         ]
         made += [
-            f"{i.variable} drawn once more with {i.group} moving along: interweave={i.variable!r}"
+            f"{i.variable} drawn once more with {i.group} moving along: "
+            f"interweave={i.variables[0]!r}"
             for i in self.schedule.interwoven.values()
         ]
         more = [

@@ -47,12 +47,6 @@ def _intervals(
     assert at is not None
     numbers = facts.numbers[line.target.name]
     dims, elements, _ = elements_of(facts.program, line.target, numbers.shape, at or None)
-    if not numbers.known[elements].all():
-        raise facts.program.error(
-            line.target.at,
-            f"{line.target.name} ~ dinterval is not observed; expected data: it says between which "
-            "cut points a value is known to be.",
-        )
     every = space.rows(Grid(dims, numbers.values[elements]))
     for number, value in enumerate(int(v) for v in np.unique(every)):
         part = space

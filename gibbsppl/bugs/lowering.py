@@ -356,7 +356,7 @@ class _Lowering:
         """A field: flat values, and what ties them."""
         own, dims = self.names[field.name], self.dims[field.name]
         region = _region(self.model, own, dims, field.drawn)
-        flat = language.written(FAMILIES["Flat"], region.label, (), {})
+        flat = language.written(FAMILIES[field.row.family], region.label, (), {})
         found = place(self.model, own, flat, region, lambda *_: field.symbol, (), None)
         self.model.declared.statements.append(found.statement)
         self.model.declared.constants.extend(field.constants())

@@ -124,7 +124,8 @@ class Field:
     ``site(x, ...)`` and ``pair(x, y, ...)`` are log densities, of one value and of two neighbours
     (less their mean, the vector parameter ``centre``, if there is one). The other parameters and
     the data of the site or of the pair are given by keyword.
-    ``is_centred``: whether the values sum to zero.
+    ``is_centred``: whether the values sum to zero. ``family``: what the values have without this
+    density.
     """
 
     names: tuple[str, ...]
@@ -135,6 +136,7 @@ class Field:
     pair: Callable[..., Expr]
     centre: str | None = None
     is_centred: bool = False
+    family: str = "Flat"
 
 
 @dataclass(frozen=True, slots=True)

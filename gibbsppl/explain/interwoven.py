@@ -19,12 +19,14 @@ def interwoven_told(
     changes = schedule.recentred(step)
     if not changes:
         return []
-    drawn = schedule.drawn_by(step)[0]
+    names = schedule.drawn_by(step)
+    drawn, one = ", ".join(names), len(names) == 1
     rows = [row for r in changes for row in _change_told(r, notation)]
-    moved = ", ".join(n for n in schedule.changed_by(step) if n != drawn)
+    moved = ", ".join(n for n in schedule.changed_by(step) if n not in names)
+    are, they_are = ("is", "it is") if one else ("are", "they are")
     told = [
-        f"{drawn} is drawn given {moved} too, which is good where the data say much of {moved}.",
-        f"Here it is drawn once more, and {moved} moves along: good where they say little.",
+        f"{drawn} {are} drawn given {moved} too, which is good where the data say much of {moved}.",
+        f"Here {they_are} drawn once more, and {moved} moves along: good where they say little.",
         *columns(rows),
         "The density of what is new is that of what it stands for times the Jacobian.",
         f"source: {SOURCE}",
