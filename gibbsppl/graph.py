@@ -8,9 +8,9 @@ kept for the output.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import sympy as sp
 
@@ -338,9 +338,16 @@ class Deterministic:
         return f"{self.name}{indices} := {PLAIN.text(self.value)}"
 
 
+# The labels of positions, by the names of dims.
+Labels = Mapping[str, Sequence[Any]]
+
+
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """A whole model. ``sizes`` gives the size of every dim, primed ones included."""
+    """A whole model. ``sizes`` gives the size of every dim, primed ones included.
+
+    ``labels`` are those of the positions along dims, where they are not 0, 1, ...
+    """
 
     name: str
     sizes: Mapping[Dim, int]
@@ -350,6 +357,7 @@ class Graph:
     constants: tuple[Constant, ...] = ()
     deterministics: tuple[Deterministic, ...] = ()
     marginals: tuple[Marginal, ...] = ()
+    labels: Labels = field(default_factory=dict)
 
     @property
     def factors(self) -> tuple[Factor, ...]:

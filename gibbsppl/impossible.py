@@ -33,6 +33,7 @@ from gibbsppl.expressions import (
     substitute,
 )
 from gibbsppl.graph import PLAIN, Factor, Graph, Potential, Range, Statement, range_of
+from gibbsppl.positions import place
 from gibbsppl.supports import Support
 
 # Larger arrays of ends are not laid out.
@@ -72,8 +73,9 @@ def _check_data(graph: Graph, data: Values, factor: Factor, latent: Collection[s
             if bad.any():
                 at = _first(bad)
                 value = np.broadcast_to(found, _shape(over))[at]
+                where = place(at, over, graph.labels)
                 raise ModelError(
-                    f"{factor.name}: reads {_text(part)}, which is {value:g}{place(at, over)}; "
+                    f"{factor.name}: reads {_text(part)}, which is {value:g}{where}; "
                     "expected finite numbers: correct the data, or choose with gp.where before "
                     "the function is applied."
                 )
@@ -160,9 +162,10 @@ def _check_parameter(
         bad |= (lower < upper) & ((upper == low) | (lower == high))
     if bad.any():
         at = _first(bad)
+        where = place(at, statement.over, graph.labels)
         raise ModelError(
             f"{statement.name}: {name} is {PLAIN.text(argument)}, which is always "
-            f"{_between(lower[at], upper[at])}{place(at, statement.over)}; expected a number in "
+            f"{_between(lower[at], upper[at])}{where}; expected a number in "
             f"{support!r}: correct the data, the sign, or the support of what it reads."
         )
 
@@ -197,8 +200,9 @@ def _check_bounds(
         bad = sign * (nearest - seen) > 0
         if bad.any():
             at = _first(bad)
+            where = place(at, over, graph.labels)
             raise ModelError(
-                f"{statement.name}: found {seen[at]:g}{place(at, over)}; expected a value in "
+                f"{statement.name}: found {seen[at]:g}{where}; expected a value in "
                 f"{support!r}, where {PLAIN.text(bound)} is at {word} {nearest[at]:g}: correct "
                 "the value, or the support of what bounds it."
             )
@@ -213,7 +217,7 @@ def why_impossible(graph: Graph, factor: Factor, values: Values, bad: Any = None
     bad = ~np.isfinite(density) if bad is None else bad
     label, hopeless = _hopeless(graph, factor, values, bad)
     at = _first(bad if label is None else hopeless)
-    where = place(at, factor.over)
+    where = place(at, factor.over, graph.labels)
     if not isinstance(factor, Statement):
         return f"{_text(factor.log_density)} is {density[at]:g}{where}, expected a finite number"
     reader = _Reader(graph, factor, values, at)
@@ -336,12 +340,6 @@ class _Reader:
     def _number(self, expr: Any) -> float:
         found = evaluate(sp.sympify(expr), self.over, self.values, self.graph.sizes)
         return float(np.ravel(found)[0])
-
-
-def place(at: tuple[int, ...], over: tuple[Range, ...]) -> str:
-    """The position of an element, as text."""
-    places = ", ".join(f"{r.dim.name}={i + r.start}" for r, i in zip(over, at, strict=True))
-    return f" at position {places}" if places else ""
 
 
 def _text(expr: Any) -> str:

@@ -55,6 +55,7 @@ def question_of(graph: Graph, data: Values, new: Mapping[str, Any], name: str | 
     part = replace(
         graph,
         sizes={**graph.sizes, **sizes},
+        labels={n: own for n, own in graph.labels.items() if Dim(n) not in sizes},
         statements=tuple(_resized(graph, s, new_dims, sizes) for s in statements),
         potentials=(),
         constants=tuple(c for c in graph.constants if c.target.array.name in needed),

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 from test_bugs_tables import EXAMPLES
 
 import gibbsppl as gp
@@ -15,7 +16,7 @@ def program_of(case):
     given = list(zip(case.row.parameters, case.parameters, strict=True))
     arguments = ", ".join(f"a{k}{INDICES[np.ndim(v)]}" for k, (_, v) in enumerate(given))
     size = np.shape(case.values[0])
-    event = f"[{', '.join(f'1:{n}' for n in size[-case.row.event:])}]" if case.row.event else ""
+    event = f"[{', '.join(f'1:{n}' for n in size[-case.row.event :])}]" if case.row.event else ""
     text = f"model {{ x{event} ~ {case.name}({arguments}) }}"
     return text, {f"a{k}": v for k, (_, v) in enumerate(given)}
 
@@ -48,3 +49,88 @@ def test_auxiliary_variables_are_latent_beside_what_they_explain(case):
     model = gp.read_bugs(text, data)
     names = {s.target.array.name for s in model.graph.latent}
     assert names == {"x", *(f"x.{key}" for key in case.row.auxiliaries)}
+
+
+# ---- vectors of different lengths --------------------------------------------------------------
+
+TRIANGLE = """
+model {
+  for (k in 2:4) { e[k, 1:k] ~ ddirch(a[1:k]) }
+  for (i in 1:3) {
+    z[i] ~ dcat(p[])
+    y[i, 1:4] ~ dmulti(e[z[i], ], 5)
+  }
+}
+"""
+
+
+def triangle():
+    e = np.full((4, 4), np.nan)
+    e[np.triu_indices(4, 1)] = 0
+    e[0, 0] = 1
+    return {"e": np.ma.masked_invalid(e), "a": [0.5, 1, 2, 3], "p": [0.1, 0.2, 0.3, 0.4],
+            "y": [[5, 0, 0, 0], [2, 3, 0, 0], [1, 1, 1, 2]]}  # fmt: skip
+
+
+def test_vectors_of_different_lengths_are_variables_of_their_own():
+    model = gp.read_bugs(TRIANGLE, triangle())
+    draws = gp.compile(model).sample(20, chains=2, seed=1, progress=False)
+
+    e, label = draws["e"], draws["z"]
+    np.testing.assert_allclose(e.sum(axis=-1), 1)
+    assert (e[..., *np.triu_indices(4, 1)] == 0).all()
+    assert e[..., 1:, 0].std() > 0
+    assert (label[..., 2] == 4).all()
+
+
+def test_the_density_of_rows_that_are_partly_data_is_that_of_what_is_drawn():
+    model = gp.read_bugs(TRIANGLE, triangle())
+    draws = gp.compile(model).sample(5, chains=1, seed=1, progress=False)
+    data = triangle()
+    for n in range(5):
+        state = {v: draws[v][0, n] for v in draws if v in model.graph.variables}
+        rows, z = draws["e"][0, n], draws["z"][0, n].astype(int) - 1
+        expected = sum(
+            stats.dirichlet.logpdf(rows[k, : k + 1], data["a"][: k + 1]) for k in (1, 2, 3)
+        )
+        expected += np.log(np.take(data["p"], z)).sum()
+        expected += sum(
+            stats.multinomial.logpmf(y, 5, rows[k]) for y, k in zip(data["y"], z, strict=True)
+        )
+        found = log_joint(model.graph, {**model.data, **state})
+        np.testing.assert_allclose(found, expected, rtol=1e-10)
+
+
+def test_the_draws_of_rows_that_are_partly_data_are_proved():
+    assert gp.compile(gp.read_bugs(TRIANGLE, triangle())).verify().passed
+
+
+def test_a_row_of_which_nothing_is_known_to_sum_to_one_is_divided_by_its_sum():
+    text = """
+    model {
+      for (k in 1:2) { e[1, k] ~ dgamma(2, 1) }
+      e[2, 1:2] ~ ddirch(a[])
+      z ~ dcat(p[])
+      y[1:2] ~ dmulti(e[z, ], 5)
+    }
+    """
+    data = {"a": [1, 2], "p": [0.5, 0.5], "y": [2, 3]}
+    model = gp.read_bugs(text, data)
+    (y,) = (s for s in model.graph.statements if s.target.array.name == "y")
+    assert "sum(" in str(dict(y.arguments)["p"])
+
+
+def test_data_of_the_program_keep_the_names_of_its_variables_free():
+    text = """
+    model {
+      for (i in 1:3) { true[i] ~ dcat(p[]); y[i] ~ dnorm(m[true[i], k[i]], 1) }
+      for (j in 1:2) { m[1, j] ~ dnorm(0, 1) }
+      m[2, 2] ~ dnorm(1, 1)
+      m[2, 1] <- 3
+    }
+    """
+    model = gp.read_bugs(text, {"p": [0.5, 0.5], "k": [1, 2, 1], "y": [0, 1, 2]})
+    draws = gp.compile(model).sample(3, chains=1, seed=1, progress=False)
+    assert draws["true"].shape == (1, 3, 3)
+    assert draws["m"].shape == (1, 3, 2, 2)
+    assert "true" not in model.data

@@ -26,7 +26,7 @@ LAYERS = (
     ("notation",),
     ("families",),
     ("graph",),
-    ("graph_views",),
+    ("graph_views", "positions"),
     ("language",),
     ("evaluation",),
     ("bugs",),

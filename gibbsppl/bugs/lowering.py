@@ -15,24 +15,25 @@ import numpy as np
 
 from gibbsppl.bugs.axes import axes_of
 from gibbsppl.bugs.constraints import observations
+from gibbsppl.bugs.cycles import told_of
 from gibbsppl.bugs.facts import Facts, facts_of
 from gibbsppl.bugs.grids import Grid
 from gibbsppl.bugs.layouts import Layout, Natural, Table, box_of, layout_of, observed_in
 from gibbsppl.bugs.maps import Map, potentials
 from gibbsppl.bugs.numbers import target_of
 from gibbsppl.bugs.parts import parts_of
-from gibbsppl.bugs.quantities import record
+from gibbsppl.bugs.quantities import check_monitor, record
 from gibbsppl.bugs.random_reader import Elements
 from gibbsppl.bugs.relations import Relation, Space
 from gibbsppl.bugs.rows import SHAPES, Distribution, Field
 from gibbsppl.bugs.statements import Lines, row_of
-from gibbsppl.bugs.syntax import Assignment, BugsError, Program, Stochastic
+from gibbsppl.bugs.syntax import Assignment, Program, Stochastic
 from gibbsppl.bugs.values import Known
-from gibbsppl.errors import did_you_mean
 from gibbsppl.expressions import Array, Dim, Leaf, primed
 from gibbsppl.families import FAMILIES
 from gibbsppl.graph import Constant, Potential, Range, Variable
 from gibbsppl.language import distributions as language
+from gibbsppl.language.cycles import CycleError
 from gibbsppl.language.missing import declare_observed
 from gibbsppl.language.model import Model, Observed
 from gibbsppl.language.regions import Region, region_of
@@ -45,7 +46,7 @@ def lowered(
 ) -> Model:
     """The model of a program with its data; quantities of the names in ``monitor`` are recorded."""
     facts = facts_of(program, data)
-    _check_monitor(facts, monitor)
+    check_monitor(facts, monitor)
     parts: dict[str, list[Relation]] = {}
     fields: dict[str, Relation] = {}
     others: list[Relation] = []
@@ -62,7 +63,12 @@ def lowered(
         else:
             _check_observed(facts, relation)
             others.append(relation)
-    return _Lowering(facts, Model(name=name), parts, fields, others, monitor).model
+    lowering = _Lowering(facts, Model(name=name), parts, fields, others, monitor)
+    try:
+        assert lowering.model.graph  # (which is checked for cycles as it is made)
+    except CycleError as error:
+        raise told_of(error, facts, lowering.names, lowering.layouts) from error
+    return lowering.model
 
 
 def _check_event(facts: Facts, relation: Relation, row: Distribution) -> None:
@@ -90,18 +96,6 @@ def _check_observed(facts: Facts, relation: Relation) -> None:
             f"{name} ~ {line.distribution.function} is not observed; expected data: it says what "
             "is known of others.",
         )
-
-
-def _check_monitor(facts: Facts, monitor: Sequence[str]) -> None:
-    """Refuse names that the program does not define."""
-    for name in monitor:
-        if name not in facts.defined:
-            meant = did_you_mean(name, facts.defined)
-            raise BugsError(
-                f"monitor: found {name!r}, expected names that the program gives, such as "
-                f"{', '.join(list(facts.defined)[:5])}; whole arrays, without indices.{meant}",
-                origin=facts.program.origin,
-            )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,9 +142,9 @@ class _Lowering:
         self.along = {n: self.lines.along(self.placed[n][0].part, n) for n in parts}
         self.of = {n: a if self._are_labels(n) else None for n, a in self.along.items()}
         self.elements.simplexes |= {
-            self.names[n]
+            n: self.names[n]
             for n in parts
-            if any(self._support(p, n).kind == "simplex" for p in self.placed[n])
+            if all(self._support(p, n).kind == "simplex" for p in self.placed[n])
         }
         self.symbols.update({n: self._symbol(n) for n in parts})
         self.variables = {n: self._declare(n) for n in parts}

@@ -5,6 +5,7 @@ An array that the model holds in another form is recorded as the program has it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,11 +18,24 @@ from gibbsppl.bugs.grids import Grid
 from gibbsppl.bugs.layouts import Table
 from gibbsppl.bugs.random_reader import Elements
 from gibbsppl.bugs.relations import Relation, Space
-from gibbsppl.bugs.syntax import Assignment, Reference
+from gibbsppl.bugs.syntax import Assignment, BugsError, Reference
 from gibbsppl.bugs.syntax import parts_of as parts_of_expression
 from gibbsppl.bugs.values import Known
+from gibbsppl.errors import did_you_mean
 from gibbsppl.expressions import Dim, Expr, Where
 from gibbsppl.graph import Deterministic, Graph
+
+
+def check_monitor(facts: Facts, monitor: Sequence[str]) -> None:
+    """Refuse names that the program does not define."""
+    for name in monitor:
+        if name not in facts.defined:
+            meant = did_you_mean(name, facts.defined)
+            raise BugsError(
+                f"monitor: found {name!r}, expected names that the program gives, such as "
+                f"{', '.join(list(facts.defined)[:5])}; whole arrays, without indices.{meant}",
+                origin=facts.program.origin,
+            )
 
 
 def record(
@@ -49,9 +63,11 @@ FORMS = ("free", "label", "part", "shifted", "table")
 def as_in_the_program(graph: Graph) -> tuple[str, ...]:
     """The names of what is drawn and recorded, each in the program's form alone."""
     quantities = [d.name for d in graph.deterministics]
-    others = {f"{name}.{form}" for name in quantities for form in FORMS}
+    forms = rf"(\.({'|'.join(FORMS)})(_\d+)?)+"
+    own = re.compile(rf"({'|'.join(map(re.escape, quantities))}){forms}")
     drawn = dict.fromkeys(s.target.array.name for s in graph.latent)
-    return (*(n for n in drawn if n not in others), *quantities)
+    wanted = (n for n in drawn if not quantities or not own.fullmatch(n))
+    return (*wanted, *quantities)
 
 
 def _from_table(elements: Elements, name: str) -> None:

@@ -51,14 +51,15 @@ def with_own_arrays(
 ) -> tuple[tuple[Relation, ...], dict[str, Numbers]]:
     """The lines with vectors that fill a part of an axis as arrays of their own."""
     found: list[Relation] = []
-    known = dict(numbers)
+    known, taken = dict(numbers), set(numbers)
     for r in relations:
         spans = _spans(program, r, known)
         if spans is None:
             found.append(r)
             continue
         assert isinstance(r.line, Stochastic)
-        own = fresh(f"{r.line.target.name}.part", known)
+        own = fresh(f"{r.line.target.name}.part", taken)
+        taken.add(own)
         drawn, copied = _apart(r.line, own, spans, alone=not r.around)
         known |= _moved(program, r, own, known)
         found += [replace(r, line=drawn), replace(r, line=copied)]

@@ -56,7 +56,7 @@ class Elements:
         self.lowest: dict[str, int] = {}
         self.centred: dict[str, int] = {}
         self.reading: list[int] = []
-        self.simplexes: set[str] = set()
+        self.simplexes: dict[str, str] = {}
 
     def shape(self, name: str) -> tuple[int, ...] | None:
         """The shape of an array, in the program."""
@@ -160,7 +160,7 @@ class Elements:
                 low = int(index.grid.values.min())
                 at = np.where(here, found.at[axis] + 1 - low, 0)
                 grid = Grid(found.dims, at)
-                name, starts = line.target.name, inner.space.starts
+                name, starts = f"{line.target.name}_at", inner.space.starts
                 offsets.append(self.position(grid, index.axes[0], name, starts))
         return offsets
 
@@ -172,17 +172,32 @@ class Elements:
         starts = space.starts
         if isinstance(layout, Natural):
             axes = zip(at, layout.dims, ref.indices or (), strict=True)
-            indices = [self.position(Grid(dims, a), d, _called(i), starts) for a, d, i in axes]
+            indices = [
+                self.position(Grid(dims, a), d, self._called(ref, i), starts) for a, d, i in axes
+            ]
         else:
             outer = tuple(a for n, a in enumerate(at) if n not in layout.event)
             rows = Grid(dims, layout.row[outer])
             own = self.dims[ref.name]
             indices = [self.position(rows, layout.dim, f"{ref.name}_row", starts)]
             indices += [
-                self.position(Grid(dims, at[n]), own[n], ref.name, starts) for n in layout.event
+                self.position(Grid(dims, at[n]), own[n], f"{ref.name}_at", starts)
+                for n in layout.event
             ]
         mean = self._mean(ref.name, layout, indices)
         return Leaf(symbol, *indices) + self.lowest.get(ref.name, 0) - mean
+
+    def _called(self, ref: Reference, index: Expression) -> str:
+        """What positions along an axis are called: the data that they are read from, if any."""
+        waiting = [index]
+        while waiting:
+            expression = waiting.pop(0)
+            match expression:
+                case Reference(name, indices) if indices is not None:
+                    if self.facts.numbers[name].known.all():
+                        return name
+            waiting += parts_of(expression)
+        return f"{ref.name}_at"
 
     def _mean(self, name: str, layout: Layout, indices: Sequence[Expr]) -> Expr:
         """What is drawn, along the axis along which values sum to zero, on average."""
@@ -266,8 +281,8 @@ class Elements:
         """An array of the data, declared once."""
         key = (values.tobytes(), values.shape, values.dtype.str, dims, of)
         if key not in self.made:
-            taken = set(self.model._names)  # noqa: SLF001
-            own = fresh(name, taken)
+            quantities = {n for n, a in self.facts.numbers.items() if not a.known.all()}
+            own = fresh(name, quantities | set(self.model._names))  # noqa: SLF001
             whole = values.dtype.kind in "iu"
             variable = Variable(own, dims, "index" if of else "data", integer=whole, of=of)
             self.model.declare(variable, "data")
@@ -276,14 +291,3 @@ class Elements:
             self.model.declared.values[own] = kept
             self.made[key] = Array(own)
         return self.made[key]
-
-
-def _called(index: Expression) -> str:
-    """What an index is called: the array that it is read from, if it is one."""
-    waiting = [index]
-    while waiting:
-        expression = waiting.pop(0)
-        if isinstance(expression, Reference) and expression.indices is not None:
-            return expression.name
-        waiting += parts_of(expression)
-    return "position"

@@ -19,6 +19,7 @@ from gibbsppl.bugs.facts import Facts
 from gibbsppl.bugs.random_reader import Elements
 from gibbsppl.bugs.relations import Relation
 from gibbsppl.bugs.rows import SHAPES, Auxiliary, Distribution, Row, Unsupported, shares
+from gibbsppl.bugs.simplexes import are_probabilities
 from gibbsppl.bugs.syntax import Restriction, Stochastic
 from gibbsppl.bugs.values import Formula, Known, Value
 from gibbsppl.expressions import (
@@ -170,9 +171,9 @@ class Lines:
         (first, *_) = event
         names = dict(zip(value.axes, (first, primed(first)), strict=False))
         expr = substitute(evaluator.expr(value), names)
-        if row.weights == name and not self._sums_to_one(expr, first):
-            return shares(expr, first)
-        return expr
+        if row.weights != name or are_probabilities(self.facts, given, self.elements.simplexes):
+            return expr
+        return expr if self._sums_to_one(expr, first) else shares(expr, first)
 
     def _kept(self, evaluator: Evaluator, value: Value, event: tuple[Dim, ...]) -> Expr:
         expr = evaluator.expr(value)
@@ -192,7 +193,8 @@ class Lines:
         values = self.model.declared.values.get(name)
         if values is not None:
             return bool(np.allclose(values.sum(axis=-1), 1, rtol=0, atol=1e-12))
-        return name in self.elements.simplexes
+        whole = (n for n in self.elements.simplexes if not len(self.elements.layouts[n].constants))
+        return any(self.elements.simplexes[n] == name for n in whole)
 
     def _bounds(
         self, evaluator: Evaluator, where: Restriction, given: Sequence[Expr]

@@ -15,12 +15,13 @@ from gibbsppl.errors import ModelError
 from gibbsppl.exact_numbers import number
 from gibbsppl.expressions import Dim, Expr, Leaf, dims_of, primed
 from gibbsppl.families import Parameter
-from gibbsppl.graph import Range, Statement
+from gibbsppl.graph import Labels, Range, Statement
 from gibbsppl.graph_views import Bounds, reads_of
 from gibbsppl.language.completeness import first
 from gibbsppl.language.distributions import Distribution
 from gibbsppl.language.evaluate import evaluate
 from gibbsppl.language.model import Model, Observed
+from gibbsppl.positions import place
 from gibbsppl.supports import UNIT, Kind, Support
 
 Array = np.ndarray
@@ -80,10 +81,10 @@ def check_parameters(
             closed = np.isfinite(limits).all()
             bad = outside(kind, values, *limits)
             if _may_drop_cells(statement, row):
-                _check_some_cell(f"{name}: {which}", values, over)
+                _check_some_cell(f"{name}: {which}", values, over, model.labels)
             elif kind == "real" and not closed:
                 bad = bad | (values == limits[0]) | (values == limits[1])
-            _refuse(f"{name}: {which}", values, bad, over, _meaning(kind, support))
+            _refuse(model, f"{name}: {which}", values, bad, over, _meaning(kind, support))
         elif isinstance(tensor.expr, Leaf):
             _check_latent(model, f"{name}: {which}", tensor.expr, row.support)
     _check_bounds_in_order(model, name, statement)
@@ -94,13 +95,13 @@ def _may_drop_cells(statement: Statement, parameter: Parameter) -> bool:
     return statement.support.kind == "simplex" and parameter.event == 1
 
 
-def _check_some_cell(what: str, values: Array, over: tuple[Range, ...]) -> None:
+def _check_some_cell(what: str, values: Array, over: tuple[Range, ...], labels: Labels) -> None:
     """A simplex keeps at least one entry that is not known to be zero."""
     empty = (values == 0).all(axis=-1)
     if empty.any():
         raise ModelError(
-            f"{what}: all entries{_where(first(empty), over)} are 0; expected a positive one: 0 "
-            "says that an entry is impossible, and one at least is not."
+            f"{what}: all entries{place(first(empty), over, labels)} are 0; expected a positive "
+            "one: 0 says that an entry is impossible, and one at least is not."
         )
 
 
@@ -124,8 +125,8 @@ def _check_bounds_in_order(model: Model, name: str, statement: Statement) -> Non
     statement = replace(statement, over=tuple(r for r in statement.over if r.dim in used))
     lower, upper = (_bound(model, b, statement) for b in (support.lower, support.upper))
     if support.is_discrete:
-        _check_whole(name, statement, lower)
-        _check_whole(name, statement, upper)
+        _check_whole(model, name, statement, lower)
+        _check_whole(model, name, statement, upper)
     if lower is None or upper is None:
         return
     bad = lower > upper if support.is_discrete else lower >= upper
@@ -133,15 +134,15 @@ def _check_bounds_in_order(model: Model, name: str, statement: Statement) -> Non
         at = first(bad)
         raise ModelError(
             f"{name}: its lower bound {lower[at]:g} is not below its upper bound {upper[at]:g}"
-            f"{_where(at, statement.over)}; give the bounds in order."
+            f"{place(at, statement.over, model.labels)}; give the bounds in order."
         )
 
 
-def _check_whole(name: str, statement: Statement, bound: Array | None) -> None:
+def _check_whole(model: Model, name: str, statement: Statement, bound: Array | None) -> None:
     """A bound of whole numbers is one of them, or infinite."""
     if bound is not None:
         bad = np.isfinite(bound) & (bound != np.floor(bound))
-        _refuse(f"{name}: a bound", bound, bad, statement.over, "a whole number")
+        _refuse(model, f"{name}: a bound", bound, bad, statement.over, "a whole number")
 
 
 def check_observed(model: Model, name: str, statement: Statement, observed: Observed) -> None:
@@ -161,7 +162,7 @@ def check_observed(model: Model, name: str, statement: Statement, observed: Obse
         bad = bad | _at_impossible_bound(statement, values, lower, upper)
     whole = np.asarray(known.all(axis=tuple(range(len(statement.over), values.ndim))))
     shown = support.narrowed(_same(lower), _same(upper))
-    _refuse(name, values, bad & whole, statement.over, _meaning(support.kind, shown))
+    _refuse(model, name, values, bad & whole, statement.over, _meaning(support.kind, shown))
     if support.kind == "simplex":
         _check_dropped_cells(model, name, statement, np.where(known, values, 0.0))
 
@@ -172,8 +173,7 @@ def _check_dropped_cells(model: Model, name: str, statement: Statement, values: 
     for which, argument in statement.arguments:
         found = evaluate(argument, over, model.known, model.sizes)
         bad = np.zeros(1, dtype=bool) if found is None else (found == 0) & (values > 0)
-        _refuse(name, values, bad, over, f"0, as {which} is 0 there")
-
+        _refuse(model, name, values, bad, over, f"0, as {which} is 0 there")
 
 
 def outside(kind: Kind, values: Array, lower: Any, upper: Any) -> Array:
@@ -248,21 +248,17 @@ def _event_ranges(model: Model, event: tuple[Dim, ...], axes: int) -> tuple[Rang
     return tuple(Range(d, 0, model.size(d)) for d in dims)
 
 
-def _refuse(what: str, values: Array, bad: Array, over: tuple[Range, ...], meaning: str) -> None:
+def _refuse(
+    model: Model, what: str, values: Array, bad: Array, over: tuple[Range, ...], meaning: str
+) -> None:
     if bad.any():
         at = first(bad)
         count = f" (and {int(bad.sum()) - 1} more)" if bad.sum() > 1 else ""
         found = f"{values[at]:g}" if values.ndim == bad.ndim else values[at].tolist()
         raise ModelError(
-            f"{what}: found {found}{_where(at, over)}{count}; expected {meaning}: "
+            f"{what}: found {found}{place(at, over, model.labels)}{count}; expected {meaning}: "
             "correct the value, or choose a distribution that can have it."
         )
-
-
-def _where(at: tuple[int, ...], over: tuple[Range, ...]) -> str:
-    places = (f"{r.dim.name}={i + r.start}" for r, i in zip(over, at, strict=False))
-    text = ", ".join(places)
-    return f" at position {text}" if text else ""
 
 
 def _meaning(kind: Kind, support: Support) -> str:
@@ -285,4 +281,3 @@ def _meaning(kind: Kind, support: Support) -> str:
 
 def _array(statement: Statement) -> str:
     return statement.target.array.name  # type: ignore[no-any-return]
-

@@ -6,7 +6,7 @@ else the elements themselves decide, with the data that the indices read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
 
@@ -21,6 +21,19 @@ from gibbsppl.graph_views import Edge, edges_of, offset_of
 from gibbsppl.language.evaluate import evaluate
 
 Values = Mapping[str, np.ndarray]
+Element = tuple[str, tuple[int, ...]]
+
+
+class CycleError(ModelError):
+    """An element that depends on itself: through ``elements``, the first and last of them it."""
+
+    def __init__(self, elements: Sequence[Element], names: Sequence[str]) -> None:
+        super().__init__(
+            f"{names[0]}: depends on itself through {' -> '.join(names)}; an element may depend "
+            "only on elements that do not depend on it: lag one of the reads, or declare a "
+            "gp.Potential."
+        )
+        self.elements = tuple(elements)
 
 
 def check_cycles(graph: Graph, values: Values) -> None:
@@ -72,7 +85,9 @@ def _check_elements(edges: list[Edge], graph: Graph, values: Values) -> None:
     )
     if bad.any():
         cycle = nx.find_cycle(nx.DiGraph(zip(parents[bad], children[bad], strict=True)))
-        raise ModelError(_message([n for n, _ in cycle], arrays, starts, graph))
+        first = [n for n, _ in cycle]
+        elements = list(_elements([*first, first[0]], arrays, starts, graph))
+        raise CycleError(elements, [f"{a}[{', '.join(map(str, at))}]" for a, at in elements])
 
 
 def _components(parents: np.ndarray, children: np.ndarray, total: int) -> np.ndarray:
@@ -86,21 +101,13 @@ def _components(parents: np.ndarray, children: np.ndarray, total: int) -> np.nda
     return np.asarray(component)
 
 
-def _message(cycle: list[int], arrays: list[str], starts: Mapping[str, int], graph: Graph) -> str:
-    names = list(_names([*cycle, cycle[0]], arrays, starts, graph))
-    return (
-        f"{names[0]}: depends on itself through {' -> '.join(names)}; an element may depend only "
-        "on elements that do not depend on it: lag one of the reads, or declare a gp.Potential."
-    )
-
-
-def _names(
+def _elements(
     elements: Iterable[int], arrays: list[str], starts: Mapping[str, int], graph: Graph
-) -> Iterator[str]:
+) -> Iterator[Element]:
     for element in elements:
         name = [a for a in arrays if starts[a] <= element][-1]
         position = np.unravel_index(element - starts[name], _shape(name, graph))
-        yield f"{name}[{', '.join(str(int(p)) for p in position)}]"
+        yield name, tuple(int(p) for p in position)
 
 
 def _shape(array: str, graph: Graph) -> tuple[int, ...]:

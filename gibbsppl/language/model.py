@@ -99,6 +99,7 @@ class Model:
             potentials=tuple(self.declared.potentials),
             constants=tuple(self.declared.constants),
             deterministics=tuple(self.declared.deterministics),
+            labels=self.labels,
         )
         check_complete(graph, self.declared.arrays)
         check_cycles(graph, self.known)
@@ -119,6 +120,11 @@ class Model:
     def coords(self) -> dict[str, np.ndarray]:
         """The labels of the positions along each dimension; they are numbers unless given."""
         return {**self._coords, **{d.name: self._coords[base(d)] for d in self._primed()}}
+
+    @property
+    def labels(self) -> dict[str, tuple[Any, ...]]:
+        """The labels along the dimensions whose positions are not just counted from 0."""
+        return {n: tuple(c.tolist()) for n, c in self._coords.items() if not _is_counted(c)}
 
     def size(self, dim: Dim | str) -> int:
         """The number of positions along a dimension, a primed one, or a copy of one."""
@@ -243,6 +249,11 @@ def current_model(owner: str) -> Model:
             f"{owner}: declared outside a model; put the declaration under `with gp.Model():`."
         )
     return models[-1]
+
+
+def _is_counted(labels: np.ndarray) -> bool:
+    """Whether positions are labelled 0, 1, ..."""
+    return labels.dtype.kind == "i" and bool((labels == np.arange(len(labels))).all())
 
 
 def _check_labels(labels: list[Any], dim: str, owner: str) -> None:

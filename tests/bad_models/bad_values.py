@@ -58,7 +58,7 @@ def mask_of_the_wrong_shape():
 
 
 def negative_count():
-    """x: found -1 at position pump=1 (and 1 more); expected a whole number in {0..oo}: correct the
+    """x: found -1 at position pump=b (and 1 more); expected a whole number in {0..oo}: correct the
     value, or choose a distribution that can have it.
     """
     with gp.Model(coords={"pump": ["a", "b", "c"]}):

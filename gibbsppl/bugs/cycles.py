@@ -1,0 +1,44 @@
+"""Elements that depend on themselves, told as the program has them, with their lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from gibbsppl.bugs.facts import Facts
+from gibbsppl.bugs.layouts import Layout, Natural
+from gibbsppl.bugs.syntax import BugsError
+from gibbsppl.language.cycles import CycleError
+
+
+def told_of(
+    error: CycleError, facts: Facts, names: Mapping[str, str], layouts: Mapping[str, Layout]
+) -> BugsError:
+    """The error at the line of the first element; ``names``: what arrays are called in the model.
+
+    Auxiliary variables are left out of the way round: a program has no name for them.
+    """
+    own = {model: program for program, model in names.items()}
+    way, lines = [], []
+    for array, at in error.elements:
+        if array in own:
+            name = own[array]
+            place = _place(layouts[name], at)
+            line = facts.relation(int(facts.defined[name].relation[place])).line
+            inside = f"[{', '.join(str(p + 1) for p in place)}]" if place else ""
+            way.append(f"{name}{inside} (line {line.target.at.line})")
+            lines.append(line)
+    through = f"{way[0]} through itself" if len(set(way)) == 1 else " -> ".join(way)
+    return facts.program.error(
+        lines[0].target.at,
+        f"an element depends on itself: {through}; expected each element to read elements that do "
+        "not depend on it, such as earlier ones of its array.",
+    )
+
+
+def _place(layout: Layout, at: tuple[int, ...]) -> tuple[int, ...]:
+    """Where the program has an element of the model."""
+    if isinstance(layout, Natural):
+        return at
+    return tuple(int(p) for p in np.argwhere(layout.row == at[0])[0])
