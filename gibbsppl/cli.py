@@ -160,6 +160,7 @@ def run(options: argparse.Namespace) -> int:
     model = model_of(options.file, options.data, recorded)
     inits = _inits(options.inits, model)
     sampler = compiled(model, options)
+    told = recorded or _told(sampler, options)
     seed = _fresh_seed() if options.seed is None else options.seed
     say(sampler, end="\n\n")
     draws = sampler.sample(
@@ -169,7 +170,7 @@ def run(options: argparse.Namespace) -> int:
         seed=seed,
         thin=options.thin,
         init=inits,
-        keep=_kept(sampler, options, recorded),
+        keep=_kept(sampler, options, told),
         progress=not options.quiet,
     )
     if interrupted := draws.attributes.get("interrupted"):
@@ -178,8 +179,7 @@ def run(options: argparse.Namespace) -> int:
         draws = sampler.deviance(draws)
     dic = f"{sampler.dic(draws, seed=seed)}\n\n" if PENALTY in options.monitor else ""
     named = tuple(n for n in options.monitor if n != PENALTY)
-    shown = named if recorded or DEVIANCE in named else tuple(draws)
-    draws = draws.only(shown)
+    draws = draws.only(named or told or tuple(draws))
     say(_starts(draws), draws.summary(), f"\n\n{dic}".rstrip(), sep="", end="\n\n")
     draws.save(out)
     if options.coda is not None:
@@ -189,17 +189,24 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _kept(
-    sampler: Sampler, options: argparse.Namespace, recorded: Sequence[str]
-) -> tuple[str, ...] | None:
-    """What to record: all unless something is named, and what the deviance is computed from."""
-    if not recorded and is_python(options.file):
+def _told(sampler: Sampler, options: argparse.Namespace) -> tuple[str, ...] | None:
+    """What is told of a model where nothing is named: of a program what it has; None for all."""
+    if is_python(options.file):
         return None
     from gibbsppl.bugs.quantities import as_in_the_program  # noqa: PLC0415  (for programs alone)
+
+    return as_in_the_program(sampler.graph)
+
+
+def _kept(
+    sampler: Sampler, options: argparse.Namespace, told: tuple[str, ...] | None
+) -> tuple[str, ...] | None:
+    """What to record: what is told, and what the deviance is computed from; None for all."""
+    if told is None or not {DEVIANCE, PENALTY} & set(options.monitor):
+        return told
     from gibbsppl.deviance import needed  # noqa: PLC0415  (only when asked for)
 
-    more = needed(sampler.graph) if len(recorded) < len(options.monitor) else ()
-    return tuple(dict.fromkeys((*(recorded or as_in_the_program(sampler.graph)), *more)))
+    return tuple(dict.fromkeys((*told, *needed(sampler.graph))))
 
 
 def _inits(paths: Sequence[Path], model: Model) -> Any:

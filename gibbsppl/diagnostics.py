@@ -81,7 +81,8 @@ def _larger_scale(scores: Array, halves: Array) -> Array:
     """The larger of the R-hats of the scores of halved chains and of the scores of them folded."""
     middle = np.median(halves, axis=(1, 2), keepdims=True)
     folded = _normal_scores(np.abs(halves - middle))
-    return np.maximum(_potential_scale(scores), _potential_scale(folded))
+    # (where all folded draws are the same, their R-hat is no number, and says nothing)
+    return np.fmax(_potential_scale(scores), _potential_scale(folded))
 
 
 @_per_element
@@ -192,7 +193,9 @@ def _potential_scale(x: Array) -> Array:
     """R-hat, from the variance between the chains' means and the mean of their variances."""
     n = x.shape[2]
     between = n * x.mean(axis=2).var(axis=1, ddof=1)
-    within = x.var(axis=2, ddof=1).mean(axis=1)
+    # (the variance of equal numbers can come out as the square of a rounding error)
+    spread = np.where(np.ptp(x, axis=2) > 0, x.var(axis=2, ddof=1), 0.0)
+    within = spread.mean(axis=1)
     return np.asarray(np.sqrt((between / within + n - 1) / n))
 
 

@@ -269,6 +269,24 @@ def test_what_is_shown_has_the_names_of_the_program_alone(tmp_path, capsys, monk
     assert list(gp.load_draws("mix.nc")) == ["z"]
 
 
+def test_a_penalty_alone_shows_what_the_program_has(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = """
+    model {
+      for (i in 1:4) { z[i] ~ dcat(p[]); y[i] ~ dnorm(m[z[i]], 1) }
+      for (k in 1:2) { m[k] ~ dnorm(0, 0.01) }
+      p[1:2] ~ ddirch(a[])
+    }
+    """
+    program = written(tmp_path, text, "two.bug")
+    data = written(tmp_path, "y <- c(-3, -2, 2, 3)  a <- c(1, 1)", "two.R")
+    assert main(["run", program, "--data", data, "--monitor", "pD", *SHORT]) == 0
+
+    assert "penalty (pD) " in capsys.readouterr().out
+    assert set(gp.load_draws("two.nc")) == {"z", "m", "p"}
+
+
+
 def test_each_chain_has_its_own_initial_values(line, capsys):
     program, inits = line
     given = ["--inits", inits, "--inits", inits]

@@ -188,3 +188,18 @@ def test_the_error_of_a_mean_and_of_a_median_is_the_one_stated(correlation):
     for z in errors.values():
         tail = stats.chi2(runs).cdf(np.sum(z**2))
         assert 1e-4 < tail < 1 - 1e-4
+
+
+def test_chains_that_stay_at_different_numbers_have_an_infinite_r_hat():
+    stuck = np.full((4, 200), 0.1)
+    stuck[2:] = 0.7
+
+    assert np.isinf(diagnostics.r_hat(stuck))
+    assert np.isinf(diagnostics.split_r_hat(stuck))
+
+
+def test_draws_of_two_numbers_as_far_from_the_median_have_an_r_hat():
+    rng = np.random.default_rng(1)
+    signs = rng.permuted(np.tile([-1.0, 1.0], (4, 100)), axis=1)
+
+    assert diagnostics.r_hat(signs) < 1.01
