@@ -286,7 +286,6 @@ def test_a_penalty_alone_shows_what_the_program_has(tmp_path, capsys, monkeypatc
     assert set(gp.load_draws("two.nc")) == {"z", "m", "p"}
 
 
-
 def test_each_chain_has_its_own_initial_values(line, capsys):
     program, inits = line
     given = ["--inits", inits, "--inits", inits]
