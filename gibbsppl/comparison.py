@@ -18,7 +18,7 @@ from gibbsppl.checks.table import table
 from gibbsppl.diagnostics import ess_bulk, r_hat
 from gibbsppl.errors import CompileError, RunError
 from gibbsppl.graph import Graph
-from gibbsppl.rewrites import PARTS, collapsible, possible
+from gibbsppl.rewrites import PARTS, UNSEEN, collapsible, possible
 from gibbsppl.schedule import JointDraw, Schedule
 
 Settings = Mapping[str, Any]
@@ -89,6 +89,8 @@ def variants_of(
         every[f'without "{rule}"'] = {"rewrites": {**now, rule: False}}
     if schedule.parts:
         every['without "parts"'] = {"rewrites": {**now, PARTS: False}}
+    if schedule.unseen:
+        every['without "unseen"'] = {"rewrites": {**now, UNSEEN: False}}
     if schedule.interwoven:
         every["without interweaving"] = {"interweave": False}
     if any(isinstance(s, JointDraw) for s in schedule.steps):

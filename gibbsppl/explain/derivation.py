@@ -34,6 +34,7 @@ from gibbsppl.explain.terms import (
     touches,
     transitions_of,
 )
+from gibbsppl.explain.unseen import drawn_without
 from gibbsppl.expressions import Array, Dim, Expr, dims_of
 from gibbsppl.graph import Factor, Graph, Scatter, Statement
 from gibbsppl.graph_views import blanket
@@ -153,6 +154,7 @@ class _Derivation:
         code = step_lines(self.source, self.step.name)
         return [
             *self._added(),
+            *drawn_without(self.schedule, self.step.variables),
             *interwoven_told(self.step, self.schedule, self.notation),
             (f"The joint density (* marks the factors that mention {name})", self._joint()),
             ("The Markov blanket", self._blanket()),

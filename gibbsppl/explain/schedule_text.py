@@ -20,6 +20,7 @@ from gibbsppl.explain.terms import (
     quadratic_text,
     transitions_of,
 )
+from gibbsppl.explain.unseen import unseen_told
 from gibbsppl.graph import PLAIN, Graph
 from gibbsppl.kernels import Own
 from gibbsppl.matching import NotConjugate
@@ -67,10 +68,14 @@ def schedule_text(schedule: Schedule, data: Mapping[str, Any] | None = None) -> 
 
 
 def _rewrites(schedule: Schedule, notation: Notation) -> list[str]:
-    """The arrays taken apart; the auxiliary variables: where they are, by which rule."""
-    return [f"  {line}" for line in parts_told(schedule)] + [
-        f'  added {r.variable}: "{r.rule.name}", from {notation.text(r.term)} in {r.factor}'
-        for r in schedule.rewrites
+    """The arrays taken apart; auxiliary variables, and by which rule; what is drawn last."""
+    return [
+        *(f"  {line}" for line in parts_told(schedule)),
+        *(
+            f'  added {r.variable}: "{r.rule.name}", from {notation.text(r.term)} in {r.factor}'
+            for r in schedule.rewrites
+        ),
+        *(f"  {name} drawn last: {why}" for name, why in unseen_told(schedule)),
     ]
 
 

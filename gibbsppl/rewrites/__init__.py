@@ -5,13 +5,14 @@
 
 from gibbsppl.rewrites.applied import Rewrite
 from gibbsppl.rewrites.collapsing import collapsible
-from gibbsppl.rewrites.driver import PARTS, REWRITES, possible, rewritten
+from gibbsppl.rewrites.driver import PARTS, REWRITES, UNSEEN, possible, rewritten
 from gibbsppl.rewrites.rows import Auxiliary, Facts, Rule
 from gibbsppl.rewrites.search import Rewritten, Stage
 
 __all__ = [
     "PARTS",
     "REWRITES",
+    "UNSEEN",
     "Auxiliary",
     "Facts",
     "Rewrite",

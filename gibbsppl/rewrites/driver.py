@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from gibbsppl.conditionals import Derived
+from gibbsppl.conditionals import Derived, conditional_of
 from gibbsppl.errors import CompileError
 from gibbsppl.graph import Graph
 from gibbsppl.rewrites import counts, links, positive, values
@@ -24,12 +24,23 @@ from gibbsppl.rewrites.collapsing import Scan, collapsed
 from gibbsppl.rewrites.interweaving import with_interwoven
 from gibbsppl.rewrites.parts import Part, taken_apart
 from gibbsppl.rewrites.rows import Rule
-from gibbsppl.rewrites.search import CLOSED, CONCAVE, Rewritten, Search, Stage, wherever
+from gibbsppl.rewrites.search import (
+    CLOSED,
+    CONCAVE,
+    Rewritten,
+    Search,
+    Stage,
+    quality_of,
+    wherever,
+)
+from gibbsppl.rewrites.unseen import Seen, with_unseen, without_unseen
 
 REWRITES: tuple[Rule, ...] = (*links.RULES, *counts.RULES, *positive.RULES, *values.RULES)
 
-# The name by which arrays being taken apart is asked for or forbidden.
+# The names by which arrays being taken apart, and values that nothing sees being drawn last, are
+# asked for or forbidden.
 PARTS = "parts"
+UNSEEN = "unseen"
 
 
 def rewritten(  # noqa: PLR0913  (settings, all named at the call)
@@ -43,6 +54,7 @@ def rewritten(  # noqa: PLR0913  (settings, all named at the call)
     approximate: bool = False,
     moved: Collection[str] = (),
     interweave: bool | Collection[str] = False,
+    named: Collection[str] = (),
 ) -> Rewritten:
     """The model with the rewrites that give its variables exact conditionals.
 
@@ -52,14 +64,17 @@ def rewritten(  # noqa: PLR0913  (settings, all named at the call)
     ``approximate``: all of these labels are drawn at once. ``moved`` names variables that the user
     has a kernel for: they need no rewrite. ``interweave``: locations and scales
     are drawn once more with their groups standardised, where that is cheap; or those named.
+    ``named`` are variables that the user names elsewhere: they are drawn with all others.
     """
     asked = dict(asked or {})
     _check_names(asked)
     given = _Asked(asked, frozenset(elements), rules, frozenset(moved))
-    model = _with_parts(graph, data, _searched(graph, data, given), given)
+    shown = () if isinstance(interweave, bool) else interweave
+    seen = _seen(graph, data, given, {*elements, *moved, *collapse, *shown, *named})
+    model = _with_parts(seen.graph, seen.data, _searched(seen.graph, seen.data, given), given)
     if collapse:
         model = with_collapsed(model, collapse, approximate=approximate)
-    return with_interwoven(model, interweave, collapse)
+    return _with_unseen(with_interwoven(model, interweave, collapse), graph, seen)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,6 +100,68 @@ def _searched(
             kept += search.needed(graph, kept, statement, allowed)
     branches = search.branches(graph, kept, alone, allowed)
     return replace(search.staged(graph, kept, branches), parts=parts)
+
+
+def _seen(graph: Graph, data: Mapping[str, Any], asked: _Asked, kept: Collection[str]) -> Seen:
+    """What is left where values that nothing sees are drawn last, if all draws stay as good."""
+    if not asked.names.get(UNSEEN, bool(asked.rules)):
+        return Seen(graph, data)
+    kept = set(kept)
+    while (found := without_unseen(graph, data, kept)).unseen:
+        refused = _refused(graph, data, asked, found)
+        if not refused:
+            break
+        kept |= refused
+    if asked.names.get(UNSEEN) and not found.unseen:
+        raise CompileError(
+            f"rewrites[{UNSEEN!r}]: no variable that nothing sees, or of which only bounds are "
+            "seen, and without which all others are drawn as well; leave it out."
+        )
+    return found
+
+
+def _refused(graph: Graph, data: Mapping[str, Any], asked: _Asked, found: Seen) -> set[str]:
+    """The arrays that stay: no independent draws, or without them others have worse draws.
+
+    Draws are worse, too, if they need more auxiliary variables.
+    """
+    stages = _last_stages(found.graph, graph, found)
+    every = [(s, conditional_of(g.graph, s, data)) for g in stages for s in g.auxiliary]
+    refused = {s.target.array.name for s, derived in every if quality_of(derived) > CONCAVE}
+    bounded = {s.target.array.name for s in found.unseen if found.is_bounded(s)} - refused
+    if bounded and not refused:
+        now, then = (_searched(g.graph, g.data, asked) for g in (Seen(graph, data), found))
+        is_worse = any(
+            then.qualities[n] > q for n, q in now.qualities.items() if n in then.qualities
+        )
+        if is_worse or len(then.rewrites) > len(now.rewrites):
+            return bounded
+    return refused
+
+
+def _last_stages(last: Graph, graph: Graph, seen: Seen) -> list[Stage]:
+    """Values that nothing sees, array by array, each in the graph without those after it."""
+    names = list(dict.fromkeys(s.target.array.name for s in seen.unseen))
+    stages = []
+    for n, name in enumerate(names, 1):
+        drawn = tuple(s for s in seen.unseen if s.target.array.name in names[:n])
+        whole = with_unseen(last, graph, drawn)
+        own = tuple(s for s in drawn if s.target.array.name == name)
+        stages.append(Stage(whole, tuple(conditional_of(whole, s, seen.data) for s in own), own))
+    return stages
+
+
+def _with_unseen(model: Rewritten, graph: Graph, seen: Seen) -> Rewritten:
+    """The model with the values that nothing sees, drawn after all else."""
+    stages = _last_stages(model.graph, graph, seen)
+    if not stages:
+        return model
+    return replace(
+        model,
+        graph=stages[-1].graph,
+        branches=(*model.branches, *stages),
+        unseen=tuple(dict.fromkeys(s.target.array.name for s in seen.unseen)),
+    )
 
 
 def _with_parts(
@@ -169,7 +246,7 @@ def possible(
 
 
 def _check_names(asked: Mapping[str, bool]) -> None:
-    names = [*(r.name for r in REWRITES), PARTS]
+    names = [*(r.name for r in REWRITES), PARTS, UNSEEN]
     for name, wanted in asked.items():
         if name not in names:
             raise CompileError(

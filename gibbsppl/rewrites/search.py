@@ -49,6 +49,7 @@ class Rewritten:
     ``branches`` come after the stages: each has an auxiliary variable of its own for one variable,
     in a graph without those of other branches. ``parts`` are arrays that stand for positions of
     others. ``interwoven`` is what is drawn once more, each in a stage after what is drawn there.
+    ``unseen`` are arrays with values that nothing else sees, which the last branches draw.
     """
 
     graph: Graph
@@ -58,6 +59,7 @@ class Rewritten:
     branches: tuple[Stage, ...] = ()
     parts: tuple[Part, ...] = ()
     interwoven: tuple[Interwoven, ...] = ()
+    unseen: tuple[str, ...] = ()
 
     @property
     def qualities(self) -> dict[str, int]:

@@ -84,6 +84,7 @@ def planned(model: Rewritten, *, exact: bool = False, control: Control | None = 
         _passing(model),
         tables,
         interwoven=interwoven_by_name(model, steps),
+        unseen=model.unseen,
     )
     schedule = controlled(schedule, control)
     if exact:

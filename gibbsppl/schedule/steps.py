@@ -301,6 +301,7 @@ class Schedule:
     random scan draws as many as there are, with probabilities in proportion to ``weights`` (none:
     all equal), and a symmetric one takes all forwards and then backwards. ``interwoven`` are, by
     name, the steps in whose graphs arrays stand for others: computed before the draw, undone after.
+    ``unseen`` are arrays with values that nothing else sees, drawn last.
     """
 
     graph: Graph
@@ -314,6 +315,7 @@ class Schedule:
     units: tuple[tuple[int, ...], ...] = ()
     weights: tuple[float, ...] = ()
     interwoven: Mapping[str, Interwoven] = field(default_factory=dict)
+    unseen: tuple[str, ...] = ()
 
     @property
     def whole(self) -> Graph:

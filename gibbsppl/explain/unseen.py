@@ -1,0 +1,25 @@
+"""What is told of values that nothing sees, which are drawn after all others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gibbsppl.expressions import mentions
+from gibbsppl.schedule.steps import Schedule
+
+
+def unseen_told(schedule: Schedule) -> list[tuple[str, str]]:
+    """Each array with values that are drawn last, and why all others can do without them."""
+    return [(name, _why(schedule, name)) for name in schedule.unseen]
+
+
+def drawn_without(schedule: Schedule, variables: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """The section of a derivation that says that the others are drawn without a variable."""
+    told = [f"{name}: {why}." for name, why in unseen_told(schedule) if name in variables]
+    return [("The others are drawn without it", told)] if told else []
+
+
+def _why(schedule: Schedule, name: str) -> str:
+    if any(mentions(p.log_density, (name,)) for p in schedule.graph.potentials):
+        return "all others see between which bounds it is, not the values"
+    return "no other variable sees what of it is not observed"

@@ -1,0 +1,338 @@
+"""Values that nothing sees: all others are drawn as if they were not there.
+
+Against the same model without them (parameters of the conditionals, to rounding), against integrals
+by quadrature, and with planted bugs.
+"""
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+import gibbsppl as gp
+from gibbsppl.checks.enumeration import enumerate_sweep
+from gibbsppl.density import log_joint
+from gibbsppl.errors import CompileError
+from gibbsppl.rewrites import unseen
+
+SEEN = [1.5, 0.2, 2.5]
+LEVEL = 1e-6
+
+
+def masked(values, *gaps):
+    mask = np.zeros(len(values), dtype=bool)
+    mask[list(gaps)] = True
+    return np.ma.masked_array(values, mask=mask)
+
+
+def counts(*, gaps):
+    """Counts, the last of them missing."""
+    with gp.Model() as m:
+        rate = gp.Gamma("rate", 2, rate=1)
+        values = masked([3, 1, 4, 0, 0], 3, 4) if gaps else [3, 1, 4]
+        gp.Poisson("y", rate, dims="i", observed=values)
+    return m
+
+
+def predicted(*, gaps):
+    """Observations, and new ones of other parameters beside them."""
+    with gp.Model(coords={"new": 4}) as m:
+        mu = gp.Normal("mu", 0, tau=0.1)
+        tau = gp.Gamma("tau", 2, rate=1)
+        gp.Normal("y", mu, tau=tau, dims="i", observed=SEEN)
+        if gaps:
+            other = gp.Normal("other", 2 * mu, tau=tau, dims="new")
+            gp.Gamma("far", gp.exp(other), rate=1, dims="new")
+    return m
+
+
+def regions(*, gaps):
+    """One array of two statements, one of them not observed at all."""
+    with gp.Model(coords={"i": 5 if gaps else 3}) as m:
+        tau = gp.Gamma("tau", 2, rate=1)
+        x = gp.Array("x", dims="i", observed=masked([1.5, 0.2, 2.5, 0, 0], 3, 4) if gaps else SEEN)
+        x[:3] = gp.Normal(0, tau=tau)
+        if gaps:
+            x[3:] = gp.Normal(1, tau=2 * tau)
+    return m
+
+
+def vectors(*, gaps):
+    """Vectors that are not observed at all."""
+    with gp.Model(coords={"k": 2}) as m:
+        unit = gp.Data("unit", np.eye(2), dims=("k", "k'"))
+        mu = gp.MvNormal("mu", 0, tau=unit, dims="k", event="k")
+        gp.MvNormal("y", mu, tau=2 * unit, dims=("i", "k"), event="k", observed=[[1.0, 2.0]])
+        if gaps:
+            gp.MvNormal("z", 3 * mu, tau=unit, dims="k", event="k")
+    return m
+
+
+def labels(*, gaps):
+    """Labels that nothing is observed of, beside one that is read."""
+    with gp.Model(coords={"k": 2, "more": 3}) as m:
+        weight = gp.Dirichlet("weight", 1.5, dims="k", event="k")
+        gp.Categorical("z", weight, dims="i", event="k", observed=[0, 1, 1])
+        if gaps:
+            gp.Categorical("w", weight, dims="more", event="k")
+    return m
+
+
+WITHOUT = (counts, predicted, regions, vectors, labels)
+
+
+def parameters(sampler, state):
+    """What each step of the variables that both models have is drawn from."""
+    constants = sampler.program.prepare(sampler.data)
+    return {
+        name: [np.asarray(p, dtype=float) for p in given(dict(state), constants)]
+        for name, given in sampler.program.given_rest.items()
+    }
+
+
+@pytest.mark.parametrize("model", WITHOUT)
+def test_the_others_are_drawn_as_in_the_model_without_them(model):
+    whole = gp.compile(model(gaps=True), blocks=False, interweave=False)
+    plain = gp.compile(model(gaps=False), blocks=False, interweave=False)
+    (start,), _ = whole.initial_states(1, seed=1)
+    given = parameters(whole, start.state)
+
+    assert whole.schedule.unseen
+    for name, expected in parameters(plain, start.state).items():
+        for found, wanted in zip(given[name], expected, strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=1e-12)
+
+
+@pytest.mark.parametrize("model", WITHOUT)
+def test_they_are_drawn_last_and_proved(model):
+    sampler = gp.compile(model(gaps=True))
+    last = [n for s in sampler.schedule.steps for n in s.variables][-len(sampler.schedule.unseen) :]
+
+    assert tuple(last) == sampler.schedule.unseen
+    assert sampler.verify().passed
+    assert "drawn last: no other variable sees" in str(sampler)
+    assert "The others are drawn without it" in sampler.explain(last[-1])
+
+
+def test_what_is_drawn_from_others_that_nothing_sees_is_drawn_after_them():
+    assert gp.compile(predicted(gaps=True)).schedule.unseen == ("other", "far")
+
+
+def test_they_have_their_distribution():
+    sampler = gp.compile(predicted(gaps=True))
+    draws = sampler.sample(4000, chains=1, warmup=10, seed=2, progress=False)
+    scaled = (draws["other"] - 2 * draws["mu"][..., None]) * np.sqrt(draws["tau"])[..., None]
+    mass = stats.gamma.cdf(draws["far"], np.exp(draws["other"]))
+
+    assert stats.kstest(scaled.ravel(), stats.norm.cdf).pvalue > LEVEL
+    assert stats.kstest(mass.ravel(), stats.uniform.cdf).pvalue > LEVEL
+
+
+# ---- bounds ----------------------------------------------------------------------------------
+
+ENDS = [0.0, 0.0, 2.0, 0.7]
+
+
+def times(shape=2.0, side="above"):
+    """Two times that were seen, and two of which only one end, or both, are."""
+    with gp.Model(coords={"i": 4}) as m:
+        rate = gp.Gamma("rate", 2, rate=1)
+        t = gp.Weibull("t", shape, rate=rate, dims="i", observed=masked([0.5, 1.5, 0, 0], 2, 3))
+        end = gp.Data("end", ENDS, dims="i")
+        if side == "above":
+            gp.Potential("later", gp.log(end <= t))
+        elif side == "between":
+            gp.Potential("later", gp.log((end <= t) * (t < end + 1.6)))
+        else:
+            gp.Potential("sooner", gp.log(t <= end + 1.6))
+    return m
+
+
+CASES = {
+    "Weibull above": (times(), lambda r: stats.weibull_min(2, scale=r**-0.5)),
+    "exponential below": (times(1.0, "below"), lambda r: stats.expon(scale=1 / r)),
+    "exponential between": (times(1.0, "between"), lambda r: stats.expon(scale=1 / r)),
+}
+BOUNDS = {
+    "above": (ENDS, [np.inf] * 4),
+    "below": ([0] * 4, np.add(ENDS, 1.6)),
+    "between": (ENDS, np.add(ENDS, 1.6)),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_left_is_the_integral(name):
+    """The joint density in which the others are drawn, against the whole one integrated."""
+    model, law = CASES[name]
+    left = unseen.without_unseen(model.graph, model.data)
+    lower, upper = BOUNDS[name.split()[1]]
+    gaps = []
+    for rate in (0.1, 1.0, 7.0):
+        values = {**left.data, "rate": rate}
+        seen = np.array([0.5, 1.5])
+        row = law(rate)
+        inside = [integrate.quad(row.pdf, lower[i], upper[i])[0] for i in (2, 3)]
+        expected = stats.gamma.logpdf(rate, 2) + row.logpdf(seen).sum() + np.log(inside).sum()
+        gaps.append(log_joint(left.graph, values) - expected)
+    np.testing.assert_allclose(gaps, 0, atol=1e-7)
+
+
+def test_values_with_bounds_are_proved():
+    sampler = gp.compile(times())
+    draws = sampler.sample(200, chains=2, seed=1, progress=False)["t"]
+
+    assert sampler.schedule.unseen == ("t",)
+    assert sampler.verify().passed
+    assert "between which bounds" in str(sampler)
+    assert (draws[..., 2:] >= ENDS[2:]).all()
+
+
+def test_a_rate_that_sees_bounds_alone_is_drawn_independently():
+    sampler = gp.compile(times())
+    draws = sampler.sample(4000, chains=1, warmup=0, seed=3, progress=False)["rate"]
+    shape, rate = 4, 1 + 0.5**2 + 1.5**2 + 2.0**2 + 0.7**2
+    assert stats.kstest(draws.ravel(), stats.gamma(shape, scale=1 / rate).cdf).pvalue > LEVEL
+
+
+def test_values_stay_where_without_them_others_would_be_drawn_less_well():
+    with gp.Model(coords={"i": 3}) as m:
+        mu = gp.Normal("mu", 0, tau=0.1)
+        t = gp.Normal("t", mu, tau=1, dims="i", observed=masked([0.5, 1.5, 0], 2))
+        gp.Potential("later", gp.log(gp.Data("end", [0.0, 0.0, 2.0], dims="i") <= t))
+    assert not gp.compile(m).schedule.unseen
+
+
+@pytest.mark.parametrize("name", ["exponential below", "exponential between"])
+def test_so_do_those_that_would_be_hidden_anew(name):
+    assert not gp.compile(CASES[name][0]).schedule.unseen
+
+
+def test_answers_that_are_missing_need_no_auxiliary_variables():
+    with gp.Model(coords={"i": 5}) as m:
+        beta = gp.Normal("beta", 0, tau=0.1)
+        x = gp.Data("x", [0.5, -1.0, 2.0, 0.0, 1.0], dims="i")
+        gp.Bernoulli("y", gp.expit(beta * x), dims="i", observed=masked([1, 0, 1, 0, 0], 1, 4))
+    sampler = gp.compile(m, rewrites={"Polya-Gamma": True})
+    assert sampler.schedule.unseen == ("y",)
+    assert sampler.verify().passed
+    assert sampler.sample(20, seed=1, progress=False)["y"].std(axis=(0, 1))[1] > 0
+
+
+# ---- what stays ------------------------------------------------------------------------------
+
+
+def test_what_is_read_by_others_stays():
+    with gp.Model(coords={"i": 3}) as m:
+        mu = gp.Normal("mu", 0, tau=0.1)
+        x = gp.Normal("x", mu, tau=1, dims="i", observed=masked([0.5, 1.5, 0], 2))
+        gp.Normal("y", 2 * x, tau=1, dims="i", observed=[1.0, 2.0, 3.0])
+    assert not gp.compile(m).schedule.unseen
+
+
+def test_elements_that_read_one_another_stay():
+    with gp.Model(coords={"t": 4}) as m:
+        x = gp.Array("x", dims="t", observed=masked([1.0, 2.0, 0.0, 0.0], 2, 3))
+        mu = gp.Normal("mu", 0, tau=1)
+        x[0] = gp.Normal(mu, tau=1)
+        x[1:] = gp.Normal(x.lag("t", 1), tau=1)
+    assert not gp.compile(m).schedule.unseen
+
+
+def test_an_improper_prior_that_nothing_sees_is_refused_as_ever():
+    with gp.Model() as m:
+        gp.Flat("free")
+        mu = gp.Normal("mu", 0, tau=1)
+        gp.Normal("y", mu, tau=1, dims="i", observed=SEEN)
+    with pytest.raises(CompileError, match=r"free: the conditional .* no finite integral"):
+        gp.compile(m).sample(10, seed=1, progress=False)
+
+
+def test_a_model_without_observations_is_left_as_it_is():
+    with gp.Model() as m:
+        x = gp.Normal("x", 0, tau=1)
+        gp.Gamma("y", gp.exp(x), rate=1)
+    assert not gp.compile(m).schedule.unseen
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"order": ("other",)},
+        {"blocks": {"other": "alone"}},
+        {"blocks": {("mu", "other"): "together"}},
+        {"kernels": {"other": gp.Slice()}},
+        {"rewrites": {"unseen": False}},
+        {"rewrites": False},
+    ],
+    ids=str,
+)
+def test_what_the_user_names_is_drawn_with_all_others(asked):
+    assert "other" not in gp.compile(predicted(gaps=True), **asked).schedule.unseen
+
+
+def test_asked_for_where_there_is_none_it_is_refused():
+    with pytest.raises(CompileError, match=r"'unseen'.*no variable that nothing sees"):
+        gp.compile(predicted(gaps=False), rewrites={"unseen": True})
+
+
+# ---- sweeps ----------------------------------------------------------------------------------
+
+
+def small(scan):
+    """Labels, of which one is seen, so that all states can be counted."""
+    with gp.Model(coords={"k": 2, "i": 2}) as m:
+        z = gp.Categorical("z", gp.Data("q", [0.3, 0.7], dims="k"), event="k")
+        p = gp.Data("p", [[0.2, 0.8], [0.6, 0.4]], dims=("k", "l"))
+        v = gp.Categorical("v", p[z], dims="i", event="l", observed=masked([1, 0], 1))
+        del v
+    return gp.compile(m, scan=scan)
+
+
+@pytest.mark.parametrize("scan", ["systematic", "random", "symmetric"])
+def test_sweeps_leave_the_posterior_as_it_is(scan):
+    sampler = small(scan)
+    assert sampler.schedule.unseen == ("v",)
+    (start,), _ = sampler.initial_states(1, seed=1)
+    found = enumerate_sweep(
+        sampler.graph, sampler.program, sampler.schedule.steps, sampler.data, start.state,
+        sampler.schedule,
+    )  # fmt: skip
+    assert len(found.states) == 4
+    assert found.passed
+
+
+def test_an_order_in_which_they_would_be_stale_is_refused():
+    sampler = gp.compile(counts(gaps=True))
+    with pytest.raises(CompileError, match="stale"):
+        gp.schedule.order.check_fresh(sampler.schedule.only([1, 0]))
+
+
+# ---- planted bugs ----------------------------------------------------------------------------
+
+
+def seen_everywhere(monkeypatch):
+    monkeypatch.setattr(
+        unseen, "_known", lambda graph, _data, own: np.ones(
+            [graph.sizes[d] for d in graph.variables[own[0].target.array.name].dims], dtype=bool
+        ),
+    )  # fmt: skip
+
+
+def the_other_side(monkeypatch):
+    bounded = unseen._bounded
+
+    def wrong(graph, data, name, over, indicator, limits):
+        return bounded(graph, data, name, over, indicator, limits[::-1])
+
+    monkeypatch.setattr(unseen, "_bounded", wrong)
+
+
+def test_an_observation_made_of_what_is_missing_is_told(monkeypatch):
+    seen_everywhere(monkeypatch)
+    with pytest.raises(AssertionError):
+        test_the_others_are_drawn_as_in_the_model_without_them(counts)
+
+
+def test_a_bound_taken_for_the_other_is_told(monkeypatch):
+    the_other_side(monkeypatch)
+    with pytest.raises((AssertionError, CompileError)):
+        test_what_is_left_is_the_integral("Weibull above")
