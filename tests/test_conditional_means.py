@@ -130,6 +130,11 @@ def joint_means(d):
     }
 
 
+def last_means(d):
+    """Of missing values their mean; of this what the values seen say."""
+    return {"y": missing_means(d)["y"], "mu": joint_means(d)["mu"]}
+
+
 def topics():
     with gp.Model(coords={"doc": 2, "k": 2, "vocab": 3, "n": 7}, name="topics") as m:
         doc = gp.Index("doc_of", DOCUMENTS, of="doc", dims="n")
@@ -206,13 +211,15 @@ def beta_binomial_means(d):
     return {"p": (a / 15 + zero, np.sqrt(a * b / 16) / 15 + zero)}
 
 
+TOGETHER = {"unseen": False}  # missing values are drawn with all others
 EXACT = {
     "normal": (normal, normal_means, {}),
     "regression": (regression, regression_means, {}),
     "slopes": (slopes, slopes_means, {}),
     "walk": (walk, walk_means, {"blocks": {"x": "elements"}}),
-    "missing": (missing, missing_means, {"blocks": False}),
-    "missing, jointly": (missing, joint_means, {}),
+    "missing": (missing, missing_means, {"blocks": False, "rewrites": TOGETHER}),
+    "missing, jointly": (missing, joint_means, {"rewrites": TOGETHER}),
+    "missing, drawn last": (missing, last_means, {}),
     "topics": (topics, topics_means, {}),
     "topics integrated out": (topics, topics_means, {"collapse": ("theta", "phi")}),
     "mixture": (mixture, mixture_means, {}),

@@ -121,22 +121,23 @@ def _seen(graph: Graph, data: Mapping[str, Any], asked: _Asked, kept: Collection
 
 
 def _refused(graph: Graph, data: Mapping[str, Any], asked: _Asked, found: Seen) -> set[str]:
-    """The arrays that stay: no independent draws, or without them others have worse draws.
+    """The arrays that stay: no independent draws, or others have worse draws without them.
 
     Draws are worse, too, if they need more auxiliary variables.
     """
     stages = _last_stages(found.graph, graph, found)
     every = [(s, conditional_of(g.graph, s, data)) for g in stages for s in g.auxiliary]
     refused = {s.target.array.name for s, derived in every if quality_of(derived) > CONCAVE}
-    bounded = {s.target.array.name for s in found.unseen if found.is_bounded(s)} - refused
-    if bounded and not refused:
-        now, then = (_searched(g.graph, g.data, asked) for g in (Seen(graph, data), found))
-        is_worse = any(
-            then.qualities[n] > q for n, q in now.qualities.items() if n in then.qualities
-        )
-        if is_worse or len(then.rewrites) > len(now.rewrites):
-            return bounded
-    return refused
+    partly = {s.target.array.name for s in found.unseen if found.is_left(s)}
+    if refused or not partly:
+        return refused
+    now = _searched(graph, data, asked)
+    try:
+        then = _searched(found.graph, found.data, asked)
+    except CompileError:  # (a rule that is asked for does not fit any more)
+        return partly
+    is_worse = any(then.qualities[n] > q for n, q in now.qualities.items() if n in then.qualities)
+    return partly if is_worse or len(then.rewrites) > len(now.rewrites) else set()
 
 
 def _last_stages(last: Graph, graph: Graph, seen: Seen) -> list[Stage]:

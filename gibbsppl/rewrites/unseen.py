@@ -50,10 +50,9 @@ class Seen:
     data: Mapping[str, Any]
     unseen: tuple[Statement, ...] = ()
 
-    def is_bounded(self, statement: Statement) -> bool:
-        """Whether bounds of values that are drawn last are seen."""
-        left = (s for s in self.graph.statements if s.name == statement.name)
-        return any(c.lower is not None or c.upper is not None for s in left for c in s.censored)
+    def is_left(self, statement: Statement) -> bool:
+        """Whether something of a statement is seen: observed values, or bounds of others."""
+        return any(s.name == statement.name for s in self.graph.statements)
 
 
 def without_unseen(graph: Graph, data: Mapping[str, Any], kept: Collection[str] = ()) -> Seen:
@@ -116,9 +115,9 @@ def _is_distribution(statement: Statement) -> bool:
     """
     name, support = statement.target.array.name, statement.support
     endless = support.lower == -sp.oo or support.upper == sp.oo
-    flat = not mentions(statement.log_density, (name,))
+    is_constant = not mentions(statement.log_density, (name,))
     whole = statement.known in (0, 1) or not statement.family.event
-    return whole and not statement.censored and not (flat and endless)
+    return whole and not statement.censored and not (is_constant and endless)
 
 
 def _can_be_bounded(statement: Statement) -> bool:
@@ -168,14 +167,14 @@ def _bounded(
     latent = {s.target.array.name for s in graph.latent}
     if leaves_of(bound, latent) or any(leaves_of(i, latent) for i in leaf.indices):
         return False
-    shape = tuple(map(len, over))
-    at = tuple(
-        np.broadcast_to(evaluate(i, over, data, graph.sizes), shape).astype(np.intp)
-        for i in leaf.indices
-    )
+    shape, limit = tuple(map(len, over)), limits[side]
+    places = np.zeros(shape, dtype=np.intp)
+    for size, index in zip(limit.shape, leaf.indices, strict=True):
+        at = evaluate(index, over, data, graph.sizes)
+        places = places * size + np.broadcast_to(at, shape).astype(np.intp)
     value = np.broadcast_to(evaluate(bound, over, data, graph.sizes), shape)
     ufunc: Any = (np.maximum, np.minimum)[side]
-    ufunc.at(limits[side], at, value)
+    ufunc.at(limit.reshape(-1), places.ravel(), value.ravel())
     return True
 
 
