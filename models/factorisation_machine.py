@@ -75,6 +75,17 @@ def model(  # noqa: PLR0913, PLR0917  (data and prior constants, all named)
     return machine
 
 
+def starts(chains, seed, groups=GROUPS, factors=2):
+    """Small factors for each chain to start from, for ``sample(init=)``.
+
+    From large ones a chain may stay for long where one factor is nearly constant (a mean ``mu_v`` of
+    about 5, a precision ``alpha`` of half of what it should be): of chains that start from the
+    prior some one in ten.
+    """
+    rng = np.random.default_rng(seed)
+    return [{"v": rng.normal(0, 0.1, (len(groups), factors))} for _ in range(chains)]
+
+
 def quantities(draws):
     """The scalars that the reference is about, as arrays over (chain, draw)."""
     found = {}

@@ -731,12 +731,19 @@ def test_what_is_predicted_of_a_cold_item_is_as_wide_as_its_prior():
 
 
 # Adaptive rejection of 56 districts, colour by colour, takes milliseconds a sweep.
-FEWER = {car_disease_mapping: {"draws": 1000}}
+OTHERS = {
+    car_disease_mapping: {"draws": 1000},
+    factorisation_machine: {
+        "init": factorisation_machine.starts(SETTINGS["chains"], seed=1),
+        "warmup": 3000,
+        "thin": 4,
+    },  # (mu_v, v and w move slowly together)
+}
 
 
 def compare(module, sampler, reference):
     """The sampler's means are those of the reference, as far as Monte Carlo errors tell."""
-    quantities = module.quantities(sampler.sample(**SETTINGS | FEWER.get(module, {})))
+    quantities = module.quantities(sampler.sample(**SETTINGS | OTHERS.get(module, {})))
     # Chains that have not met have errors so large that they agree with anything.
     assert min(map(effective_draws, quantities.values())) > 50
     assert disagreements(quantities, reference) == {}
