@@ -78,8 +78,8 @@ def model(  # noqa: PLR0913, PLR0917  (data and prior constants, all named)
 def starts(chains, seed, groups=GROUPS, factors=2):
     """Small factors for each chain to start from, for ``sample(init=)``.
 
-    From large ones a chain may stay for long where one factor is nearly constant (a mean ``mu_v`` of
-    about 5, a precision ``alpha`` of half of what it should be): of chains that start from the
+    From large ones a chain may stay for long where one factor is nearly constant (a mean ``mu_v``
+    of about 5, a precision ``alpha`` of half of what it should be): of chains that start from the
     prior some one in ten.
     """
     rng = np.random.default_rng(seed)
