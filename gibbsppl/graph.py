@@ -110,6 +110,8 @@ class Censoring:
         low, high = (b if b is None else PLAIN.text(b) for b in (self.lower, self.upper))
         sides = {low is None: f"below {high}", high is None: f"above {low}"}
         side = sides.get(True, f"between {low} and {high}")
+        if low is None and high is None:
+            return f"not seen where {PLAIN.text(1 - self.where)} = 0"
         if self.where == 1 or isinstance(self.where, INDICATORS):
             return f"censored {side}"
         return f"censored {side} where {PLAIN.text(1 - self.where)} = 0"

@@ -217,7 +217,121 @@ def test_answers_that_are_missing_need_no_auxiliary_variables():
     assert sampler.sample(20, seed=1, progress=False)["y"].std(axis=(0, 1))[1] > 0
 
 
+def mean_of(model, name, **settings):
+    draws = gp.compile(model, **settings).sample(3000, chains=2, seed=4, progress=False)[name]
+    return draws.mean(), draws.std() / np.sqrt(float(gp.diagnostics.ess_bulk(draws)))
+
+
+def beyond_a_truncation():
+    with gp.Model() as m:
+        rate = gp.Gamma("rate", 2, rate=1)
+        values = masked([1.5, 0, 0], 1, 2)
+        t = gp.Exponential("t", rate=rate, lower=1.0, dims="i", observed=values)
+        gp.Potential("later", gp.log(gp.Data("end", [0.0, 0.5, 0.5], dims="i") <= t))
+    return m
+
+
+def below_zero():
+    with gp.Model() as m:
+        rate = gp.Gamma("rate", 2, rate=1)
+        t = gp.Exponential("t", rate=rate, dims="i", observed=masked([1.5, 0, 0], 1, 2))
+        gp.Potential("later", gp.log(gp.Data("end", [0.0, -1.0, 0.7], dims="i") <= t))
+    return m
+
+
+def beyond_a_uniform():
+    with gp.Model() as m:
+        a = gp.Gamma("a", 2, rate=1)
+        t = gp.Uniform("t", 0, a, dims="i", observed=masked([0.3, 0, 0.5], 1))
+        gp.Potential("sooner", gp.log(t <= gp.Data("end", [9.0, 7.0, 9.0], dims="i")))
+    return m
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [(beyond_a_truncation, "rate"), (below_zero, "rate"), (beyond_a_uniform, "a")],
+)
+def test_bounds_outside_the_support_say_nothing(model, name):
+    found, plain = (mean_of(model(), name, **s) for s in ({}, {"rewrites": {"unseen": False}}))
+
+    assert gp.compile(model()).verify().passed
+    assert abs(found[0] - plain[0]) < 5 * np.hypot(found[1], plain[1])
+
+
+def test_a_bound_that_is_data_alone_is_one_on_either_side():
+    with gp.Model() as m:
+        rate = gp.Gamma("rate", 2, rate=1)
+        t = gp.Weibull("t", 2.0, rate=rate, dims="i", observed=masked([0.5, 1.5, 0], 2))
+        end = gp.Data("end", [9.0, 9.0, 0.7], dims="i")
+        gp.Potential("sooner", gp.log((t > 0.2) * (t <= end)))
+    found = unseen.without_unseen(m.graph, m.data)
+    assert [s.name for s in found.unseen] == ["t"]
+    assert found.data["t.between.upper"][2] == 0.7
+
+
 # ---- what stays ------------------------------------------------------------------------------
+
+
+def test_values_that_stand_for_missing_ones_are_possible():
+    """Each element in its own support."""
+    with gp.Model() as m:
+        p = gp.Beta("p", 1, 1)
+        n = gp.Data("n", [10, 2, 5, 3], dims="i")
+        gp.Binomial("y", n=n, p=p, dims="i", observed=masked([9, 0, 3, 0], 1, 3))
+        tau = gp.Gamma("tau", 2, rate=1)
+        x = gp.Array("x", dims="j", observed=masked([-1.5, 0.0, 2.0, 0.0], 1, 3))
+        x[:2] = gp.Normal(0, tau=tau)
+        x[2:] = gp.Gamma(2, rate=tau)
+    sampler = gp.compile(m)
+    assert set(sampler.schedule.unseen) == {"y", "x"}
+    assert sampler.verify().passed
+    assert np.isfinite(sampler.sample(20, seed=1, progress=False)["x"]).all()
+
+
+@pytest.mark.parametrize("which", ["ends", "tau", "rate"])
+def test_what_excludes_values_of_its_parameters_stays(which):
+    with gp.Model() as m:
+        x, z = gp.Normal("x", 0, tau=1), gp.Gamma("z", 2, rate=1)
+        gp.Normal("y", x, tau=z, observed=0.3)
+        if which == "ends":
+            gp.Uniform("o", x, z)
+        elif which == "tau":
+            gp.Normal("o", 0, tau=z - 1)
+        else:
+            gp.Exponential("o", rate=1 + x)
+    sampler = gp.compile(m)
+    assert not sampler.schedule.unseen
+    assert sampler.verify().passed
+
+
+def test_an_array_whose_observed_value_is_impossible_does_not_keep_others():
+    with gp.Model() as m:
+        mu = gp.Normal("mu", 0, tau=1)
+        gp.Normal("new", mu, tau=1)
+        gp.Normal("y", mu, tau=1, dims="i", observed=masked([1.0, 0.0], 1))
+        t = gp.Weibull("t", 2.0, rate=1.0, dims="j", observed=masked([0.5, 0.0], 1))
+        gp.Potential("later", gp.log(gp.Data("end", [0.9, 0.9], dims="j") <= t))
+    found = unseen.without_unseen(m.graph, m.data)
+    assert {s.name for s in found.unseen} == {"new", "y"}
+
+
+def test_a_collapsed_sampler_draws_missing_words_with_all_others():
+    with gp.Model(coords={"k": 2}) as m:
+        w = gp.Dirichlet("w", 1.0, dims="k", event="k")
+        gp.Categorical("z", w, dims="i", event="k", observed=masked([0, 1, 1], 2))
+    assert gp.compile(m).schedule.unseen == ("z",)
+    assert gp.compile(m, collapse=("w",)).verify().passed
+
+
+def test_a_kernel_check_makes_new_data_of_what_is_seen():
+    assert gp.compile(kernels()).check_kernel("mu", replicates=60, seed=1).passed
+
+
+def kernels():
+    with gp.Model() as m:
+        mu, tau = gp.Normal("mu", 0, sigma=3), gp.Gamma("tau", 2, rate=1)
+        gp.Normal("y", mu, tau=tau, dims="i", observed=masked([1.0, 2, 3, 0, 2.5], 3))
+    return m
 
 
 def test_what_is_read_by_others_stays():
@@ -318,12 +432,13 @@ def seen_everywhere(monkeypatch):
 
 
 def the_other_side(monkeypatch):
-    bounded = unseen._bounded
+    narrowed = unseen._narrowed
 
     def wrong(graph, data, name, over, indicator, limits):
-        return bounded(graph, data, name, over, indicator, limits[::-1])
+        turned = unseen._Limits(limits.upper, limits.lower)
+        return narrowed(graph, data, name, over, indicator, turned)
 
-    monkeypatch.setattr(unseen, "_bounded", wrong)
+    monkeypatch.setattr(unseen, "_narrowed", wrong)
 
 
 def test_an_observation_made_of_what_is_missing_is_told(monkeypatch):

@@ -40,7 +40,7 @@ def check_kernel(
     """
     schedule, data = scheduled
     remade = None
-    if schedule.rewrites:
+    if schedule.rewrites or schedule.unseen:
 
         def remade(seen: State) -> tuple[Values, Program]:
             own, observed = again(seen)

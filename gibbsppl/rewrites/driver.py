@@ -70,7 +70,9 @@ def rewritten(  # noqa: PLR0913  (settings, all named at the call)
     _check_names(asked)
     given = _Asked(asked, frozenset(elements), rules, frozenset(moved))
     shown = () if isinstance(interweave, bool) else interweave
-    seen = _seen(graph, data, given, {*elements, *moved, *collapse, *shown, *named})
+    seen = Seen(graph, data)
+    if not collapse:
+        seen = _seen(graph, data, given, {*elements, *moved, *shown, *named})
     model = _with_parts(seen.graph, seen.data, _searched(seen.graph, seen.data, given), given)
     if collapse:
         model = with_collapsed(model, collapse, approximate=approximate)

@@ -18,17 +18,9 @@ import numpy as np
 import sympy as sp
 
 from gibbsppl.dependence import region_of, slices_of
-from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import (
-    Array,
-    AtMost,
-    Below,
-    Dim,
-    Expr,
-    Leaf,
-    leaves_of,
-    mentions,
-)
+from gibbsppl.ends import ends_of
+from gibbsppl.evaluation import Floats, evaluate
+from gibbsppl.expressions import Array, AtMost, Below, Dim, Expr, Leaf, leaves_of, mentions
 from gibbsppl.graph import (
     Censoring,
     Graph,
@@ -53,6 +45,19 @@ class Seen:
     def is_left(self, statement: Statement) -> bool:
         """Whether something of a statement is seen: observed values, or bounds of others."""
         return any(s.name == statement.name for s in self.graph.statements)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Limits:
+    """Between which numbers each element of an array is known to be; infinite where unknown."""
+
+    lower: Floats
+    upper: Floats
+
+    @property
+    def told(self) -> np.ndarray:
+        """Of which elements a limit is known."""
+        return np.isfinite(self.lower) | np.isfinite(self.upper)
 
 
 def without_unseen(graph: Graph, data: Mapping[str, Any], kept: Collection[str] = ()) -> Seen:
@@ -91,37 +96,35 @@ def _arrays_of(factor: Potential | Statement) -> set[str]:
 
 
 def _without_one(found: Seen, kept: Collection[str]) -> Seen | None:
-    """The graph without the values of one more array that nothing sees."""
-    graph = found.graph
-    for name in dict.fromkeys(s.target.array.name for s in reversed(graph.latent)):
-        own = tuple(s for s in graph.statements if s.target.array.name == name)
-        if name in kept or not all(map(_is_distribution, own)):
-            continue
-        readers = [f for f in graph.factors_of(name) if f not in own]
-        rest = [f for f in readers if isinstance(f, Potential)]
-        if len(rest) < len(readers) or _reads_itself(own, name):
-            continue
-        limits = _limits(graph, found.data, name, rest)
-        if limits is None or (rest and not all(_can_be_bounded(s) for s in own)):
-            continue
-        return _left(found, own, rest, limits)
+    """The graph without the values of one more array that nothing sees; None if there is none."""
+    for name in dict.fromkeys(s.target.array.name for s in reversed(found.graph.latent)):
+        less = None if name in kept else _without(found, name)
+        if less is not None:
+            return less
     return None
 
 
-def _is_distribution(statement: Statement) -> bool:
-    """Whether the density of what is drawn integrates to one, over single numbers if some are seen.
-
-    An improper one is a constant on an infinite range.
-    """
-    name, support = statement.target.array.name, statement.support
-    endless = support.lower == -sp.oo or support.upper == sp.oo
-    is_constant = not mentions(statement.log_density, (name,))
-    whole = statement.known in (0, 1) or not statement.family.event
-    return whole and not statement.censored and not (is_constant and endless)
-
-
-def _can_be_bounded(statement: Statement) -> bool:
-    return statement.family.log_cdf is not None and statement.support.kind == "real"
+def _without(found: Seen, name: str) -> Seen | None:
+    """The graph without the values of an array; None if something sees them."""
+    graph, data = found.graph, found.data
+    own = tuple(s for s in graph.statements if s.target.array.name == name)
+    readers = [f for f in graph.factors_of(name) if f not in own]
+    ties = [f for f in readers if isinstance(f, Potential)]
+    if len(ties) < len(readers) or _reads_itself(own, name):
+        return None
+    if not all(_is_distribution(s, graph, data) for s in own):
+        return None
+    limits = _limits(graph, data, name, ties)
+    if limits is None or (ties and not all(map(_can_be_bounded, own))):
+        return None
+    known = _known(graph, data, own)
+    if ties:
+        limits = _inside_supports(graph, data, own, limits)
+        if limits is None or _violates(np.asarray(data.get(name, 0)), known, limits):
+            return None
+    if limits.told.any() and not (known | limits.told).all() and name not in data:
+        return None  # (there is no number to stand for what is not told)
+    return _left(found, own, ties, known, limits)
 
 
 def _reads_itself(own: Sequence[Statement], name: str) -> bool:
@@ -130,94 +133,131 @@ def _reads_itself(own: Sequence[Statement], name: str) -> bool:
     return any(mentions(e, (name,)) for e in (*bounds, *(a for s in own for _, a in s.arguments)))
 
 
-Limits = tuple[np.ndarray, np.ndarray]
+# ---- what integrates to one ------------------------------------------------------------------
+
+
+def _is_distribution(statement: Statement, graph: Graph, data: Mapping[str, Any]) -> bool:
+    """Whether the density of what is drawn integrates to one, whatever its parameters are.
+
+    It does not where it is a constant on an infinite range, and where values of its parameters are
+    possible for which there is no density: these it excludes. Vectors are drawn whole.
+    """
+    name, support = statement.target.array.name, statement.support
+    endless = support.lower == -sp.oo or support.upper == sp.oo
+    is_constant = not mentions(statement.log_density, (name,))
+    whole = statement.known == 0 or not statement.family.event
+    if not whole or statement.censored or (is_constant and endless):
+        return False
+    latent = {s.target.array.name for s in graph.latent}
+    bounds = (b for b in (statement.lower, statement.upper) if b is not None)
+    if any(mentions(b, latent) for b in bounds):
+        return False
+    if not endless and not statement.family.event:
+        width, _ = ends_of(support.upper - support.lower, statement.over, graph, data)
+        if (width < 0).any():
+            return False
+    return all(
+        _is_certain(statement, which, argument, graph, data)
+        for which, argument in statement.arguments
+        if mentions(argument, latent)
+    )
+
+
+def _is_certain(
+    statement: Statement, which: str, argument: Expr, graph: Graph, data: Mapping[str, Any]
+) -> bool:
+    """Whether a parameter is in its range for all values of what it reads."""
+    parameter = statement.family.parameters[which]
+    support = parameter.support
+    if parameter.event or support.is_discrete:
+        return isinstance(argument, Leaf) or (support.kind == "real" and support.lower == -sp.oo)
+    if support.lower == -sp.oo and support.upper == sp.oo:
+        return True
+    lower, upper = ends_of(argument, statement.over, graph, data)
+    return bool((lower >= float(support.lower)).all() and (upper <= float(support.upper)).all())
+
+
+# ---- bounds that are seen --------------------------------------------------------------------
+
+
+def _can_be_bounded(statement: Statement) -> bool:
+    return statement.family.log_cdf is not None and statement.support.kind == "real"
 
 
 def _limits(
     graph: Graph, data: Mapping[str, Any], name: str, potentials: Sequence[Potential]
-) -> Limits | None:
-    """Between which numbers potentials say that each element is; None if they say other things."""
+) -> _Limits | None:
+    """What potentials say of the elements of an array; None if they say more than bounds."""
     shape = tuple(graph.sizes[d] for d in graph.variables[name].dims)
-    lower, upper = np.full(shape, -np.inf), np.full(shape, np.inf)
+    found = _Limits(np.full(shape, -np.inf), np.full(shape, np.inf))
     for potential in potentials:
         density = potential.log_density
         if not isinstance(density, sp.log):
             return None
         for factor in sp.Mul.make_args(density.args[0]):
-            if not isinstance(factor, AtMost | Below) or not _bounded(
-                graph, data, name, potential.over, factor, (lower, upper)
-            ):
+            if not _narrowed(graph, data, name, potential.over, factor, found):
                 return None
-    return lower, upper
+    return found
 
 
-def _bounded(
+def _narrowed(
     graph: Graph,
     data: Mapping[str, Any],
     name: str,
     over: tuple[Range, ...],
     indicator: Expr,
-    limits: Limits,
+    limits: _Limits,
 ) -> bool:
     """Narrow the limits by one indicator, if it compares an element with a number that is known."""
+    if not isinstance(indicator, AtMost | Below):
+        return False
     low, high = indicator.args
-    leaf, bound, side = (high, low, 0) if isinstance(high, Leaf) else (low, high, 1)
+    is_above = isinstance(high, Leaf) and high.array.name == name
+    leaf, bound = (high, low) if is_above else (low, high)
     if not isinstance(leaf, Leaf) or leaf.array.name != name:
         return False
     latent = {s.target.array.name for s in graph.latent}
     if leaves_of(bound, latent) or any(leaves_of(i, latent) for i in leaf.indices):
         return False
-    shape, limit = tuple(map(len, over)), limits[side]
+    shape, limit = tuple(map(len, over)), limits.lower if is_above else limits.upper
     places = np.zeros(shape, dtype=np.intp)
     for size, index in zip(limit.shape, leaf.indices, strict=True):
         at = evaluate(index, over, data, graph.sizes)
         places = places * size + np.broadcast_to(at, shape).astype(np.intp)
     value = np.broadcast_to(evaluate(bound, over, data, graph.sizes), shape)
-    ufunc: Any = (np.maximum, np.minimum)[side]
+    ufunc: Any = np.maximum if is_above else np.minimum
     ufunc.at(limit.reshape(-1), places.ravel(), value.ravel())
     return True
 
 
-def _left(
-    found: Seen, own: tuple[Statement, ...], gone: Sequence[Any], limits: Limits
-) -> Seen | None:
-    """The graph with what is seen of an array's values."""
-    graph = found.graph
-    name = own[0].target.array.name
-    dims = graph.variables[name].dims
-    known = _known(graph, found.data, own)
-    told = known | np.isfinite(limits[0]) | np.isfinite(limits[1])
-    seen = [s for s in own if told[slices_of(region_of(graph, s))].any()]
-    arrays = _Arrays({n: v for n, v in graph.variables.items() if n != name}, found.data, dims)
-    stated: dict[str, Statement] = {}
-    if seen:
-        values = np.zeros(known.shape) if name not in found.data else np.array(found.data[name])
-        inside = _inside(values, known, limits)
-        if inside is None:
+def _inside_supports(
+    graph: Graph, data: Mapping[str, Any], own: Sequence[Statement], limits: _Limits
+) -> _Limits | None:
+    """The limits that are inside the supports: others say nothing. None if a support is random."""
+    latent = {s.target.array.name for s in graph.latent}
+    lower, upper = limits.lower.copy(), limits.upper.copy()
+    for s in own:
+        ends = [sp.sympify(e) for e in (s.support.lower, s.support.upper)]
+        if any(mentions(e, latent) for e in ends):
             return None
-        like = graph.variables[name]
-        array = arrays.named(f"{name}.seen", inside, own[0].target.array, like.of)
-        groups = tuple(arrays.censorings(name, known, limits, inside))
-        for s in seen:
-            here = [c for where, c in groups if where[slices_of(region_of(graph, s))].any()]
-            at = dict(zip(dims, s.target.indices, strict=True))
-            stated[s.name] = replace(
-                s,
-                target=Leaf(array, *s.target.indices),
-                known=sp.S.One,
-                censored=tuple(_at(c, at) for c in here),
+        here, shape = slices_of(region_of(graph, s)), tuple(map(len, s.over))
+        low, high = (
+            np.broadcast_to(evaluate(e, s.over, data, graph.sizes), shape).reshape(
+                lower[here].shape
             )
-    left = replace(
-        graph,
-        variables=arrays.variables,
-        statements=tuple(
-            stated.get(s.name, s) for s in graph.statements if s not in own or s.name in stated
-        ),
-        potentials=tuple(p for p in graph.potentials if p not in gone),
-        constants=tuple(c for c in graph.constants if c.target.array.name != name),
-        deterministics=tuple(d for d in graph.deterministics if not mentions(d.value, (name,))),
-    )
-    return Seen(left, arrays.data, (*(s for s in own if s.is_latent), *found.unseen))
+            for e in ends
+        )
+        lower[here] = np.where(lower[here] <= low, -np.inf, lower[here])
+        upper[here] = np.where(upper[here] >= high, np.inf, upper[here])
+    return _Limits(lower, upper)
+
+
+def _violates(values: np.ndarray, known: np.ndarray, limits: _Limits) -> bool:
+    """Whether a value that is observed is beyond its limits."""
+    return bool(((values < limits.lower) | (values > limits.upper))[known].any())
+
+
+# ---- what is left ----------------------------------------------------------------------------
 
 
 def _known(graph: Graph, data: Mapping[str, Any], own: Sequence[Statement]) -> np.ndarray:
@@ -233,35 +273,70 @@ def _known(graph: Graph, data: Mapping[str, Any], own: Sequence[Statement]) -> n
     return known
 
 
+def _left(
+    found: Seen,
+    own: tuple[Statement, ...],
+    ties: Sequence[Potential],
+    known: np.ndarray,
+    limits: _Limits,
+) -> Seen:
+    """The graph with what is seen of an array's values: those observed, and bounds of others."""
+    graph, name = found.graph, own[0].target.array.name
+    variable, told = graph.variables[name], known | limits.told
+    seen = [s for s in own if told[slices_of(region_of(graph, s))].any()]
+    arrays = _Arrays(graph, found.data, name)
+    stated: dict[str, Statement] = {}
+    if seen:
+        values = _standing_for(found.data.get(name), limits)
+        array = arrays.named(f"{name}.seen", values, own[0].target.array, variable.of)
+        groups = tuple(arrays.censorings(known, limits, values))
+        for s in seen:
+            here = [c for where, c in groups if where[slices_of(region_of(graph, s))].any()]
+            at = dict(zip(variable.dims, s.target.indices, strict=True))
+            stated[s.name] = replace(
+                s,
+                target=Leaf(array, *s.target.indices),
+                known=sp.S.One,
+                censored=tuple(_at(c, at) for c in here),
+            )
+    left = replace(
+        graph,
+        variables=arrays.variables,
+        statements=tuple(
+            stated.get(s.name, s) for s in graph.statements if s not in own or s.name in stated
+        ),
+        potentials=tuple(p for p in graph.potentials if p not in ties),
+        constants=tuple(c for c in graph.constants if c.target.array.name != name),
+        deterministics=tuple(d for d in graph.deterministics if not mentions(d.value, (name,))),
+    )
+    return Seen(left, arrays.data, (*(s for s in own if s.is_latent), *found.unseen))
+
+
 def _at(censoring: Censoring, at: Mapping[Dim, Expr]) -> Censoring:
     """A censoring of an array at the indices of a statement."""
     ends = (e if e is None else e.xreplace(at) for e in (censoring.lower, censoring.upper))
     return Censoring(censoring.where.xreplace(at), *ends)
 
 
-def _inside(values: np.ndarray, known: np.ndarray, limits: Limits) -> np.ndarray | None:
-    """Values, with numbers that are possible where they are not seen; None if some are refused."""
-    lower, upper = limits
-    if ((values < lower) | (values > upper))[known].any():
-        return None
-    some = values[known][0] if known.any() else 0.0
-    bound = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper, some))
-    inside = np.where(known, values, bound)
-    return inside.astype(values.dtype) if (bound == some).all() else inside
+def _standing_for(values: Any, limits: _Limits) -> np.ndarray:
+    """The observed values, a bound in the place of others that have one.
 
-
-def _signs(array: Array) -> dict[str, bool]:
-    """What is known of the sign of the elements of an array."""
-    return {n: True for n in ("positive", "nonnegative") if getattr(array, f"is_{n}")}
+    Where nothing is told, what the data hold for a missing value is one that is possible.
+    """
+    if not limits.told.any():
+        return np.array(values)
+    bound = np.where(np.isfinite(limits.lower), limits.lower, limits.upper)
+    standing = np.zeros(bound.shape) if values is None else np.array(values, dtype=float)
+    beyond = limits.told & ~((standing >= limits.lower) & (standing <= limits.upper))
+    return np.where(beyond, bound, standing)
 
 
 class _Arrays:
-    """New arrays of data along the dims of another."""
+    """Arrays of data in the place of one that is drawn."""
 
-    def __init__(
-        self, variables: Mapping[str, Variable], data: Mapping[str, Any], dims: tuple[Dim, ...]
-    ) -> None:
-        self.variables, self.data, self.dims = dict(variables), dict(data), dims
+    def __init__(self, graph: Graph, data: Mapping[str, Any], name: str) -> None:
+        self.variables = {n: v for n, v in graph.variables.items() if n != name}
+        self.data, self.dims, self.name = dict(data), graph.variables[name].dims, name
 
     def named(
         self, name: str, values: np.ndarray, like: Array | None = None, of: Dim | None = None
@@ -275,23 +350,32 @@ class _Arrays:
         return Array(own) if like is None else Array(own, **_signs(like))
 
     def censorings(
-        self, name: str, known: np.ndarray, limits: Limits, inside: np.ndarray
+        self, known: np.ndarray, limits: _Limits, values: np.ndarray
     ) -> Iterator[tuple[np.ndarray, Censoring]]:
         """What is known of values that are not seen, and of which: nothing, one end, or both."""
-        has = [np.isfinite(e) for e in limits]
-        for below in (False, True):
-            for above in (False, True):
-                where = ~known & (has[0] == below) & (has[1] == above)
-                if not where.any():
-                    continue
-                kind = {(False, False): "missing", (True, False): "above", (False, True): "below"}
-                told = f"{name}.{kind.get((below, above), 'between')}"
-                ends = [
-                    self.named(f"{told}.{side}", np.where(where, end, inside))[self.dims]
-                    if wanted
-                    else None
-                    for side, end, wanted in zip(
-                        ("lower", "upper"), limits, (below, above), strict=True
-                    )
-                ]
-                yield where, Censoring(self.named(told, where.astype(int))[self.dims], *ends)
+        has_lower, has_upper = np.isfinite(limits.lower), np.isfinite(limits.upper)
+        for what, lower, upper in (
+            ("missing", False, False),
+            ("above", True, False),
+            ("below", False, True),
+            ("between", True, True),
+        ):
+            where = ~known & (has_lower == lower) & (has_upper == upper)
+            if not where.any():
+                continue
+            told = f"{self.name}.{what}"
+            # (elsewhere numbers that are possible: those of the first such value, if there are two)
+            rest = (limits.lower[where][0], limits.upper[where][0])
+            others = rest if lower and upper else (values, values)
+            low = self._end(f"{told}.lower", where, limits.lower, others[0]) if lower else None
+            high = self._end(f"{told}.upper", where, limits.upper, others[1]) if upper else None
+            yield where, Censoring(self.named(told, where.astype(int))[self.dims], low, high)
+
+    def _end(self, name: str, where: np.ndarray, limit: Floats, others: Any) -> Leaf:
+        """A bound of the values that have one, and other numbers elsewhere."""
+        return self.named(name, np.where(where, limit, others))[self.dims]
+
+
+def _signs(array: Array) -> dict[str, bool]:
+    """What is known of the sign of the elements of an array."""
+    return {n: True for n in ("positive", "nonnegative") if getattr(array, f"is_{n}")}
