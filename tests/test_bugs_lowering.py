@@ -105,6 +105,52 @@ def test_the_draws_of_rows_that_are_partly_data_are_proved():
     assert gp.compile(gp.read_bugs(TRIANGLE, triangle())).verify().passed
 
 
+@pytest.mark.parametrize("known", [False, True])
+def test_vectors_of_different_lengths_need_no_data(known):
+    text = """
+    model {
+      for (k in 2:3) { e[k, 1:k] ~ ddirch(a[1:k]) }
+      for (i in 1:3) { y[i] ~ dcat(e[2, 1:2]) }
+    }
+    """
+    data = {"a": [1.0, 1, 1], "y": [1, 1, 2]}
+    if known:
+        data["e"] = np.ma.masked_all((3, 3))
+    draws = gp.compile(gp.read_bugs(text, data)).sample(4000, chains=1, seed=1, progress=False)
+    first = draws["e"][0, :, 1, 0]
+
+    assert np.isnan(draws["e"][0, 0, 0, 0])
+    assert stats.kstest(first, stats.beta(3, 2).cdf).pvalue > 1e-6
+
+
+ROWS = """
+model {
+  q[1:2] ~ ddirch(a[])
+  for (k in 1:2) { p[k, 1:2] ~ ddirch(a[]) }
+  %s
+  for (i in 1:6) { y[i] ~ dcat(%s) }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "read", "are"),
+    [
+        ("e[1, 1:2] <- q[1:2]", "e[1, ]", True),
+        ("e[1, 1:2] <- q[]", "e[k[i], ]", True),
+        ("for (j in 1:2) { e[1, j] <- q[1] }", "e[k[i], ]", False),
+        ("for (j in 1:2) { for (k in 1:2) { e[j, k] <- p[k, j] } }", "e[k[i], ]", False),
+        ("for (j in 1:2) { e[1, j] <- p[j, 1] }", "e[k[i], ]", False),
+        ("for (j in 1:2) { e[1:2, j] ~ ddirch(a[]) }", "e[k[i], ]", False),
+    ],
+)  # fmt: skip
+def test_only_whole_vectors_of_sum_one_are_probabilities(given, read, are):
+    data = {"a": [1, 1], "k": [1] * 6, "y": [1, 2, 1, 1, 2, 2]}
+    model = gp.read_bugs(ROWS % (given, read), data)
+    (y,) = (s for s in model.graph.statements if s.target.array.name == "y.label")
+    assert ("sum(" in str(dict(y.arguments)["p"])) is not are
+
+
 def test_a_row_of_which_nothing_is_known_to_sum_to_one_is_divided_by_its_sum():
     text = """
     model {

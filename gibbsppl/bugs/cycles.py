@@ -38,7 +38,9 @@ def told_of(
 
 
 def _place(layout: Layout, at: tuple[int, ...]) -> tuple[int, ...]:
-    """Where the program has an element of the model."""
+    """Where the program has an element of the model: of a vector in a table its first number."""
     if isinstance(layout, Natural):
         return at
-    return tuple(int(p) for p in np.argwhere(layout.row == at[0])[0])
+    outer = [int(p) for p in np.argwhere(layout.row == at[0])[0]]
+    axes = range(len(outer) + len(layout.event))
+    return tuple(0 if axis in layout.event else outer.pop(0) for axis in axes)

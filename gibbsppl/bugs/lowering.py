@@ -26,6 +26,7 @@ from gibbsppl.bugs.quantities import check_monitor, record
 from gibbsppl.bugs.random_reader import Elements
 from gibbsppl.bugs.relations import Relation, Space
 from gibbsppl.bugs.rows import SHAPES, Distribution, Field
+from gibbsppl.bugs.simplexes import is_vector
 from gibbsppl.bugs.statements import Lines, row_of
 from gibbsppl.bugs.syntax import Assignment, Program, Stochastic
 from gibbsppl.bugs.values import Known
@@ -144,7 +145,10 @@ class _Lowering:
         self.elements.simplexes |= {
             n: self.names[n]
             for n in parts
-            if all(self._support(p, n).kind == "simplex" for p in self.placed[n])
+            if all(
+                self._support(p, n).kind == "simplex" and is_vector(p.part.line.target)
+                for p in self.placed[n]
+            )
         }
         self.symbols.update({n: self._symbol(n) for n in parts})
         self.variables = {n: self._declare(n) for n in parts}

@@ -80,23 +80,35 @@ def _from_table(elements: Elements, name: str) -> None:
     rows = Grid(outer, np.maximum(layout.row, 0))
     row = elements.position(rows, layout.dim, f"{name}_row", starts)
     x = elements.symbols[name][(row, *inner)] + elements.lowest[name]
-    if (layout.row < 0).any():
-        space = Space(dict(zip(outer, layout.row.shape, strict=True)), {}, starts)
-        given = Known(Grid(outer, (layout.row >= 0).astype(int)), text=f"{name}_given")
-        x = Where(elements.expr_of(given, space), x, sp.nan)
-    _quantity(elements, name, dims, x)
+    _quantity(elements, name, dims, _where_given(elements, name, outer, layout.row >= 0, x))
 
 
 def _every(facts: Facts, elements: Elements, name: str) -> None:
-    """A quantity at all positions of its array."""
+    """A quantity at all positions of its array; elements that nothing gives are not numbers."""
     dims = elements.dims[name]
     sizes = dict(zip(dims, facts.shape(name), strict=True))
     space = Space(sizes, {}, dict.fromkeys(dims, 0))
     evaluator = Evaluator(facts.program, elements, space)
     line = next(r.line for r in facts.relations if r.line.target.name == name)
+    given = (facts.defined[name].relation > 0) | facts.numbers[name].known
     indices = tuple(Known(Grid.range(d, 1, n)) for d, n in sizes.items())
-    value = elements.reference(line.target, indices, evaluator)
-    _quantity(elements, name, dims, evaluator.expr(value))
+    if not given.all():
+        some = np.argwhere(given)[0]
+        places = zip(np.indices(given.shape), some, strict=True)
+        indices = tuple(Known(Grid(dims, np.where(given, p, s) + 1)) for p, s in places)
+    x = evaluator.expr(elements.reference(line.target, indices, evaluator))
+    _quantity(elements, name, dims, _where_given(elements, name, dims, given, x))
+
+
+def _where_given(
+    elements: Elements, name: str, dims: tuple[Dim, ...], given: np.ndarray, x: Expr
+) -> Expr:
+    """What an array is, where anything gives it."""
+    if given.all():
+        return x
+    space = Space(dict(zip(dims, given.shape, strict=True)), {}, dict.fromkeys(dims, 0))
+    where = Known(Grid(dims, given.astype(int)), text=f"{name}_given")
+    return Where(elements.expr_of(where, space), x, sp.nan)
 
 
 def _quantity(elements: Elements, name: str, dims: tuple[Dim, ...], value: Expr) -> None:

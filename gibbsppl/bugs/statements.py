@@ -171,7 +171,8 @@ class Lines:
         (first, *_) = event
         names = dict(zip(value.axes, (first, primed(first)), strict=False))
         expr = substitute(evaluator.expr(value), names)
-        if row.weights != name or are_probabilities(self.facts, given, self.elements.simplexes):
+        simplexes = self.elements.simplexes
+        if row.weights != name or are_probabilities(self.facts, evaluator, given, simplexes):
             return expr
         return expr if self._sums_to_one(expr, first) else shares(expr, first)
 
