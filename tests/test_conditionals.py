@@ -331,3 +331,11 @@ def test_two_entries_of_an_event_are_a_pair():
     found = form(X[T] * X[K], (T,), (K,), place=place, event=(entry,))
 
     assert str(found) in {"x[entry]*x[entry']", "x[entry']*x[entry]"}
+
+
+def test_vectors_along_another_axis_than_the_last_are_refused():
+    with gp.Model(coords={"j": 2, "k": 3}) as m:
+        p = gp.Dirichlet("p", 1.0, dims=("j", "k"), event="j")
+        gp.Categorical("z", p, dims=("n", "k"), event="j", observed=np.zeros((4, 3), dtype=int))
+    with pytest.raises(CompileError, match=r"p: a value of Dirichlet is along j, .*: k, j\."):
+        gp.compile(m)

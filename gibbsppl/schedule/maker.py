@@ -71,6 +71,7 @@ class Maker:
                 kept = self._read({x.array.name for x in read})
                 if derived.dense:
                     return BlockDraw(derived, parameters, region, kept)
+                self._check_event_is_last(derived)
                 return ExactDraw(derived, parameters, region, self._bounds(derived, region), kept)
             case FiniteConditional():
                 return FiniteDraw(derived, self._weights(derived, region), region)
@@ -86,6 +87,18 @@ class Maker:
                 return self._move(derived, region)
             case _:
                 assert_never(derived)
+
+    def _check_event_is_last(self, derived: Conditional) -> None:
+        """Refuse vectors that are not along the last axis of their array: draws lie along it."""
+        statement, event = derived.statement, derived.own_event
+        axes = self._axes(statement)
+        if derived.family.event and axes[len(axes) - len(event) :] != event:
+            *others, last = (*(d for d in axes if d not in event), *event)
+            raise CompileError(
+                f"{statement.name}: a value of {derived.family.name} is along "
+                f"{', '.join(map(str, event))}, found the axes {', '.join(map(str, axes))}; "
+                f"expected it along the last: {', '.join(map(str, (*others, last)))}."
+            )
 
     def _axes(self, statement: Statement) -> tuple[Dim, ...]:
         return self.graph.variables[statement.target.array.name].dims
