@@ -27,7 +27,7 @@ from gibbsppl.backends.program import Constants, Program, load
 from gibbsppl.comparison import Comparison, Settings, compared, variants_of
 from gibbsppl.draws import ACCEPTANCE, Draws
 from gibbsppl.errors import CompileError, RunError
-from gibbsppl.explain import explained, parts_told, schedule_text
+from gibbsppl.explain import explained, parts_told, schedule_text, unseen_told
 from gibbsppl.graph import Graph
 from gibbsppl.inits import Init, inits_of
 from gibbsppl.kernels import RandomScan
@@ -150,6 +150,7 @@ class Sampler:
     def rewrites(self) -> str:
         """The auxiliary variables that were added, and the rewrites that are possible besides."""
         made = parts_told(self.schedule)
+        made += [f"{n} drawn last: {why}" for n, why in unseen_told(self.schedule)]
         made += [
             f'"{r.rule.name}" in {r.factor}: adds {r.variable}; {r.rule.identity}'
             for r in self.schedule.rewrites
@@ -291,7 +292,8 @@ class Sampler:
         dims |= {d.name: tuple(a.name for a in d.dims) for d in self.graph.deterministics}
         observed = {s.target.array.name for s in self.graph.statements if s.known != 0}
         observed |= {p.of for p in self.graph.potentials if p.of is not None}
-        data = {n: (dims[n], np.asarray(a)) for n, a in self.data.items() if n in variables}
+        own = self.graph.variables
+        data = {n: (dims[n], np.asarray(a)) for n, a in self.data.items() if n in own}
         used = {d for n in (*values, *data) for d in dims[n]}
         return Draws(
             values=dict(values),

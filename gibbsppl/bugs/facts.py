@@ -70,7 +70,7 @@ def facts_of(program: Program, data: Mapping[str, Any]) -> Facts:
         numbers = _after_data_block(program, numbers)
     relations = relations_of(program.model)
     relations, numbers = _settled(program, relations, numbers, given=frozenset(data))
-    for divide in (_divided, with_own_arrays):
+    for divide in (divided, with_own_arrays):
         before = len(relations)
         relations, numbers = divide(program, relations, numbers)
         if len(relations) > before:
@@ -85,13 +85,6 @@ def facts_of(program: Program, data: Mapping[str, Any]) -> Facts:
     return Facts(
         program, relations, numbers, _defined(program, relations, numbers, data), frozenset(data)
     )
-
-
-def _divided(
-    program: Program, relations: tuple[Relation, ...], numbers: Mapping[str, Numbers]
-) -> tuple[tuple[Relation, ...], dict[str, Numbers]]:
-    """The lines, divided where their ranges have ends that differ, and the numbers as they are."""
-    return divided(program, relations, numbers), dict(numbers)
 
 
 def _numbers(value: Any) -> Numbers:

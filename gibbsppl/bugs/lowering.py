@@ -66,7 +66,7 @@ def lowered(
             others.append(relation)
     lowering = _Lowering(facts, Model(name=name), parts, fields, others, monitor)
     try:
-        assert lowering.model.graph  # (which is checked for cycles as it is made)
+        _ = lowering.model.graph  # (which is checked for cycles as it is made)
     except CycleError as error:
         raise told_of(error, facts, lowering.names, lowering.layouts) from error
     return lowering.model

@@ -22,10 +22,10 @@ from gibbsppl.graph import fresh
 
 def divided(
     program: Program, relations: tuple[Relation, ...], numbers: Mapping[str, Numbers]
-) -> tuple[Relation, ...]:
+) -> tuple[tuple[Relation, ...], dict[str, Numbers]]:
     """The lines, numbered anew, those divided whose ranges have ends that differ."""
     found = [part for r in relations for part in _parts(program, r, numbers)]
-    return tuple(replace(part, number=n) for n, part in enumerate(found))
+    return tuple(replace(part, number=n) for n, part in enumerate(found)), dict(numbers)
 
 
 def _parts(

@@ -124,7 +124,9 @@ class Model:
     @property
     def labels(self) -> dict[str, tuple[Any, ...]]:
         """The labels along the dimensions whose positions are not just counted from 0."""
-        return {n: tuple(c.tolist()) for n, c in self._coords.items() if not _is_counted(c)}
+        told = {n: c for n, c in self._coords.items() if not _is_counted(c)}
+        times = {n: c.astype(str) for n, c in told.items() if c.dtype.kind in "mM"}
+        return {n: tuple(c.tolist()) for n, c in {**told, **times}.items()}
 
     def size(self, dim: Dim | str) -> int:
         """The number of positions along a dimension, a primed one, or a copy of one."""

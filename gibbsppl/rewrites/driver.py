@@ -9,6 +9,7 @@ are drawn anew before anything reads them: so each sweep leaves the posterior as
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -70,10 +71,11 @@ def rewritten(  # noqa: PLR0913  (settings, all named at the call)
     _check_names(asked)
     given = _Asked(asked, frozenset(elements), rules, frozenset(moved))
     shown = () if isinstance(interweave, bool) else interweave
-    seen = Seen(graph, data)
-    if not collapse:
-        seen = _seen(graph, data, given, {*elements, *moved, *shown, *named})
-    model = _with_parts(seen.graph, seen.data, _searched(seen.graph, seen.data, given), given)
+    if collapse:
+        seen, model = Seen(graph, data), _searched(graph, data, given)
+    else:
+        seen, model = _seen(graph, data, given, {*elements, *moved, *shown, *named})
+    model = _with_parts(seen.graph, seen.data, model, given)
     if collapse:
         model = with_collapsed(model, collapse, approximate=approximate)
     return _with_unseen(with_interwoven(model, interweave, collapse), graph, seen)
@@ -104,42 +106,49 @@ def _searched(
     return replace(search.staged(graph, kept, branches), parts=parts)
 
 
-def _seen(graph: Graph, data: Mapping[str, Any], asked: _Asked, kept: Collection[str]) -> Seen:
-    """What is left where values that nothing sees are drawn last, if all draws stay as good."""
-    if not asked.names.get(UNSEEN, bool(asked.rules)):
-        return Seen(graph, data)
-    kept = set(kept)
-    while (found := without_unseen(graph, data, kept)).unseen:
-        refused = _refused(graph, data, asked, found)
+def _seen(
+    graph: Graph, data: Mapping[str, Any], asked: _Asked, kept: Collection[str]
+) -> tuple[Seen, Rewritten]:
+    """What is left where values that nothing sees are drawn last, if all draws stay as good.
+
+    With the rewrites that it needs. Draws are worse, too, if they need more auxiliary variables.
+    """
+    kept, now = set(kept), None
+    wanted = asked.names.get(UNSEEN, bool(asked.rules))
+    while wanted and (found := without_unseen(graph, data, kept)).unseen:
+        refused = _not_drawn(graph, found)
         if not refused:
-            break
+            partly = {s.target.array.name for s in found.unseen if found.is_left(s)}
+            if not partly:
+                return found, _searched(found.graph, found.data, asked)
+            now = now or _searched(graph, data, asked)
+            # (a rule that is asked for may not fit any more)
+            with contextlib.suppress(CompileError):
+                then = _searched(found.graph, found.data, asked)
+                if _is_as_good(then, now):
+                    return found, then
+            refused = partly
         kept |= refused
-    if asked.names.get(UNSEEN) and not found.unseen:
+    if asked.names.get(UNSEEN):
         raise CompileError(
             f"rewrites[{UNSEEN!r}]: no variable that nothing sees, or of which only bounds are "
             "seen, and without which all others are drawn as well; leave it out."
         )
-    return found
+    return Seen(graph, data), now or _searched(graph, data, asked)
 
 
-def _refused(graph: Graph, data: Mapping[str, Any], asked: _Asked, found: Seen) -> set[str]:
-    """The arrays that stay: no independent draws, or others have worse draws without them.
+def _not_drawn(graph: Graph, found: Seen) -> set[str]:
+    """The arrays that have no independent draws."""
+    drawn = (d for stage in _last_stages(found.graph, graph, found) for d in stage.derived)
+    worse = (d for d in drawn if not isinstance(d, Scan) and quality_of(d) > CONCAVE)
+    return {d.statement.target.array.name for d in worse}
 
-    Draws are worse, too, if they need more auxiliary variables.
-    """
-    stages = _last_stages(found.graph, graph, found)
-    every = [(s, conditional_of(g.graph, s, data)) for g in stages for s in g.auxiliary]
-    refused = {s.target.array.name for s, derived in every if quality_of(derived) > CONCAVE}
-    partly = {s.target.array.name for s in found.unseen if found.is_left(s)}
-    if refused or not partly:
-        return refused
-    now = _searched(graph, data, asked)
-    try:
-        then = _searched(found.graph, found.data, asked)
-    except CompileError:  # (a rule that is asked for does not fit any more)
-        return partly
-    is_worse = any(then.qualities[n] > q for n, q in now.qualities.items() if n in then.qualities)
-    return partly if is_worse or len(then.rewrites) > len(now.rewrites) else set()
+
+def _is_as_good(then: Rewritten, now: Rewritten) -> bool:
+    """Whether one model has draws as good as another one, and no more auxiliary variables."""
+    kept = (n for n in now.qualities if n in then.qualities)
+    better = all(then.qualities[n] <= now.qualities[n] for n in kept)
+    return better and len(then.rewrites) <= len(now.rewrites)
 
 
 def _last_stages(last: Graph, graph: Graph, seen: Seen) -> list[Stage]:

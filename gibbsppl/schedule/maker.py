@@ -93,11 +93,11 @@ class Maker:
         statement, event = derived.statement, derived.own_event
         axes = self._axes(statement)
         if derived.family.event and axes[len(axes) - len(event) :] != event:
-            *others, last = (*(d for d in axes if d not in event), *event)
+            others = [d for d in axes if d not in event]
             raise CompileError(
                 f"{statement.name}: a value of {derived.family.name} is along "
                 f"{', '.join(map(str, event))}, found the axes {', '.join(map(str, axes))}; "
-                f"expected it along the last: {', '.join(map(str, (*others, last)))}."
+                f"expected it along the last: {', '.join(map(str, (*others, *event)))}."
             )
 
     def _axes(self, statement: Statement) -> tuple[Dim, ...]:
