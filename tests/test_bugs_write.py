@@ -3,9 +3,11 @@
 import importlib
 import shutil
 import subprocess
+from itertools import product
 
 import numpy as np
 import pytest
+from scipy.special import logsumexp
 
 import gibbsppl as gp
 import models
@@ -16,6 +18,7 @@ from gibbsppl.density import log_joint
 from gibbsppl.families import FAMILIES
 from gibbsppl.forward import simulate
 from gibbsppl.initial import initial_state
+from gibbsppl.rewrites.unseen import without_unseen
 
 # Distributions that BUGS has not.
 NOT_IN_BUGS = {"capture_recapture": "fish: DiscreteUniform"}
@@ -68,7 +71,11 @@ def test_what_bugs_has_not_is_named(name, message):
     "name", [n for n in NAMES if n not in (*NOT_IN_BUGS, *WITH_POTENTIALS, *LARGE)]
 )
 def test_jags_compiles_what_is_written(name, tmp_path):
-    gp.write_bugs(example(name)).save(tmp_path / "program")
+    compiled_by_jags(gp.write_bugs(example(name)), tmp_path)
+
+
+def compiled_by_jags(program, tmp_path):
+    program.save(tmp_path / "program")
     commands = 'model in "program.bug"\ndata in "program-data.R"\ncompile\n'
     (tmp_path / "run.cmd").write_text(commands)
     done = subprocess.run(
@@ -160,8 +167,71 @@ def test_data_in_rs_form_are_read_back():
     assert back["b"].mask.tolist() == [False, True]
 
 
-def test_censored_observations_are_refused():
+DIED, HALF = [1, 0, 1], {"lower": [-1, 0, 0.5], "upper": [0.5, 3, 0.7]}
+# How values are censored: a distribution, what is known of it, what was seen.
+CENSORED = {
+    "above": (lambda r: gp.Weibull(shape=2, rate=r), {"event": DIED}, [1.0, 2.0, 0.5]),
+    "one number": (lambda r: gp.Exponential(rate=r), {"upper": 2.0}, 5.0),
+    "limits": (lambda r: gp.Normal(r, sigma=1), {"lower": -1, "upper": [0.5, 1, 2]}, [-3, 2, 0.5]),
+    "between": (
+        lambda r: gp.Normal(r, sigma=1, lower=-2),
+        {"event": [0, 1, 0], **HALF},
+        [0, 2, 0.6],
+    ),
+    "counts": (gp.Poisson, {"event": DIED, "lower": 2, "upper": 4}, [9, 3, 0]),
+    "limits of counts": (gp.Poisson, {"lower": 2, "upper": 6}, [1, 4, 8]),
+}
+
+
+def censored(how):
+    distribution, known, observed = CENSORED[how]
     with gp.Model() as model:
-        gp.Censored("t", gp.Exponential(rate=2), lower=3.0, observed=[1.0, 3.0], dims="i")
-    with pytest.raises(gp.ModelError, match="t: censored observations have no common name"):
-        gp.write_bugs(model)
+        rate = gp.Gamma("rate", 2, rate=1)
+        dims = "i" if np.ndim(observed) else None
+        gp.Censored("y", distribution(rate), **known, dims=dims, observed=observed)
+    return model
+
+
+def log_joint_of_what_is_seen(model, state):
+    """The log joint density with the missing values of ``y`` integrated out: counts summed."""
+    left = without_unseen(model.graph, model.data)
+    if left.unseen:
+        return log_joint(left.graph, {**left.data, **state})
+    values = {**model.data, **state}
+    places = np.argwhere(values["y.known"] == 0)
+    logs = []
+    for numbers in product(range(30), repeat=len(places)):
+        y = np.array(values["y"])
+        y[tuple(places.T)] = numbers
+        logs.append(log_joint(model.graph, {**values, "y": y}))
+    return logsumexp(logs)
+
+
+@pytest.mark.parametrize("how", CENSORED)
+def test_censored_observations_are_missing_values_on_a_side_of_bounds(how):
+    model = censored(how)
+    program = gp.write_bugs(model)
+    again = gp.read_bugs(program.text, program.data_text)
+    for rate in (0.3, 1.0, 2.5):
+        here = log_joint(model.graph, {**model.data, "rate": np.array(rate)})
+        there = log_joint_of_what_is_seen(again, {"rate": np.array(rate)})
+        np.testing.assert_allclose(there, here, rtol=1e-9)
+
+
+@pytest.mark.parametrize("how", CENSORED)
+def test_the_comparison_sees_values_on_the_wrong_side(how):
+    model = censored(how)
+    program = gp.write_bugs(model)
+    hidden = np.ma.getmaskarray(program.data["y"])
+    data = dict(program.data)
+    data["y.above"] = np.where(hidden, 1 - data["y.above"], data["y.above"])
+    again = gp.read_bugs(program.text, data)
+    here = log_joint(model.graph, {**model.data, "rate": np.array(0.3)})
+    there = log_joint_of_what_is_seen(again, {"rate": np.array(0.3)})
+    assert not np.isclose(there, here, rtol=1e-3)
+
+
+@pytest.mark.skipif(shutil.which("jags") is None, reason="JAGS is not installed (Debian: jags)")
+@pytest.mark.parametrize("how", CENSORED)
+def test_jags_reads_censored_observations(how, tmp_path):
+    compiled_by_jags(gp.write_bugs(censored(how)), tmp_path)

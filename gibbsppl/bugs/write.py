@@ -45,7 +45,8 @@ from gibbsppl.bugs.syntax import (
     Stochastic,
 )
 from gibbsppl.bugs.syntax import Statement as Line
-from gibbsppl.bugs.written_expressions import Expressions, span
+from gibbsppl.bugs.written_expressions import Expressions, number, span
+from gibbsppl.bugs.written_sides import sides_of
 from gibbsppl.errors import ModelError
 from gibbsppl.expressions import Dim, Expr, Leaf, Maximum, dims_of, primed
 from gibbsppl.graph import (
@@ -94,14 +95,15 @@ def write_bugs(model: Model) -> BugsProgram:
 
     `read_bugs` makes the same model of it, but for names that the language does not have. Labels
     and indices count from 1 there; a potential is an observation with ``dloglik``, which OpenBUGS
-    has and JAGS has not. What has no spelling in the language is an error: distributions and
-    functions that it does not have, censored observations.
+    has and JAGS has not. Censored observations are missing values, of which ``dinterval`` says on
+    which side of their bounds they are. What has no spelling in the language is an error:
+    distributions and functions that it does not have.
 
     Raises `ModelError`, naming what cannot be written.
     """
     graph = model.graph
     names = _names(graph)
-    writer = _Writer(graph, names)
+    writer = _Writer(model, names)
     lines = [*map(writer.constant, graph.constants), *map(writer.statement, graph.statements)]
     lines += map(writer.potential, graph.potentials)
     lines += map(writer.quantity, graph.deterministics)
@@ -132,8 +134,8 @@ def _plain(name: str) -> str:
 class _Writer:
     """Writes statements, each with the lines that it needs beside it."""
 
-    def __init__(self, graph: Graph, names: dict[Any, str]) -> None:
-        self.graph, self.names = graph, names
+    def __init__(self, model: Model, names: dict[Any, str]) -> None:
+        self.model, self.graph, self.names = model, model.graph, names
         self.taken = set(names.values())
         self.read: set[str] = set()
         self.seen: dict[str, Any] = {}
@@ -160,11 +162,6 @@ class _Writer:
 
     def statement(self, statement: Statement) -> list[Line]:
         """A statement: its distribution, truncation and loops."""
-        if statement.censored:
-            raise ModelError(
-                f"{statement.name}: censored observations have no common name in the languages of "
-                "BUGS and JAGS; declare the values beyond a limit as missing, with a bound."
-            )
         event = statement.event
         found = inverse_of(statement.family.name, dict(statement.arguments), event)
         if found is None:
@@ -188,7 +185,24 @@ class _Writer:
         restriction = None if low is high is None else Restriction("T", low, high)
         target = self._target(expressions, statement)
         line = Stochastic(target, Call(found.name, parameters), restriction)
-        return self._looped(expressions, line)
+        return self._looped(expressions, line, *self._sides(statement, target))
+
+    def _sides(self, statement: Statement, target: Reference) -> Iterable[Line]:
+        """On which side of their bounds censored values are, which are missing in the data."""
+        if not statement.censored:
+            return
+        own = self.names[statement.target.array.name]
+        self.seen[own], sides = sides_of(self.model, statement)
+        for side in sides:
+            bound: Expression
+            if np.ndim(side.bound):
+                bound = Reference(self._fresh(f"{own}.bound"), target.indices)
+                self.seen[bound.name] = side.bound
+            else:
+                bound = number(side.bound)
+            above = Reference(self._fresh(f"{own}.above"), target.indices)
+            self.seen[above.name] = side.above
+            yield Stochastic(above, Call("dinterval", (target, bound)))
 
     def potential(self, potential: Potential) -> list[Line]:
         """A potential: an observation, of no matter what, with its log density (OpenBUGS's)."""
@@ -228,10 +242,10 @@ class _Writer:
         self.taken.add(found)
         return found
 
-    def _looped(self, expressions: Expressions, line: Line) -> list[Line]:
+    def _looped(self, expressions: Expressions, *lines: Line) -> list[Line]:
         for r in reversed(expressions.ranges):
-            line = expressions.loop(r, (line,))
-        return [*expressions.beside, line]
+            lines = (expressions.loop(r, lines),)
+        return [*expressions.beside, *lines]
 
 
 def _larger(bound: Expr, other: Expr | None) -> Expr:

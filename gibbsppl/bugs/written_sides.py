@@ -1,0 +1,66 @@
+"""Censored observations as a BUGS program has them: missing values, and on which side of bounds.
+
+Comes in: a statement, some values of which are known by their bounds alone. Goes out: its values
+with the censored ones missing, and for each bound a ``dinterval`` that says which of them are
+above it.
+
+>>> import gibbsppl as gp
+>>> with gp.Model() as model:
+...     t = gp.Censored("t", gp.Exponential(rate=2), upper=3, dims="i", observed=[1.5, 4.0])
+>>> values, (side,) = sides_of(model, model.graph.statements[0])
+>>> print(values, side.bound, side.above)
+[1.5 --] 3.0 [0 1]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gibbsppl.expressions import Expr
+from gibbsppl.graph import Statement
+from gibbsppl.language.evaluate import evaluate
+from gibbsppl.language.model import Model
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Side:
+    """Which values are above a bound, an array or one number for all of them."""
+
+    bound: Any
+    above: Array
+
+
+def sides_of(model: Model, statement: Statement) -> tuple[Array, tuple[Side, ...]]:
+    """The values without those that are censored, and on which side of bounds all are."""
+    values = model.known[statement.target.array.name]
+    censored = np.zeros(values.shape, dtype=bool)
+    found = []
+    for censoring in statement.censored:
+        here = _known(model, statement, censoring.where) != 0
+        censored |= here
+        # P(X >= l) is P(X > l - 1) of whole numbers.
+        step = 1 if statement.support.is_discrete else 0
+        if censoring.lower is not None:
+            found.append(_side(values, here, _known(model, statement, censoring.lower) - step, 1))
+        if censoring.upper is not None:
+            found.append(_side(values, here, _known(model, statement, censoring.upper), 0))
+    return np.ma.MaskedArray(values, censored), tuple(found)
+
+
+def _known(model: Model, statement: Statement, expr: Expr) -> Array:
+    """What must be known of a censored variable when it is declared."""
+    values = evaluate(expr, statement.over, model.known, model.sizes)
+    assert values is not None, expr
+    return values
+
+
+def _side(values: Array, censored: Array, bound: Array, above: int) -> Side:
+    """Censored values are above (1) or below a bound; of others their values tell."""
+    first = bound.reshape(-1)[:1]
+    told = first[0] if first.size and (bound == first).all() else bound
+    return Side(told, np.where(censored, above, 1 * (values > bound)))
