@@ -9,9 +9,10 @@ An initial value is a draw from its prior given what is already set, if the prio
 they spread over no more than 10 data scales (real line) or a factor of about 1,000 (half line).
 Elsewhere: Normal(0, data scale) on the real line; a distance exp(Normal(0, 1)) from the bound on a
 half line; expit(Normal(0, 1)) of an interval; flat on a simplex; any direction of a unit vector;
-the identity for a matrix; a small count. The data scale is the root mean square of the observed
-values of continuous distributions, and 1 if there are none. A start of zero density is drawn again,
-each time with half the spread.
+the identity for a matrix; a small count. Bounds are those of the support, and those that potentials
+tell by numbers that are known. The data scale is the root mean square of the observed values of
+continuous distributions, and 1 if there are none. A start of zero density is drawn again, each time
+with half the spread.
 """
 
 from __future__ import annotations
@@ -27,11 +28,12 @@ import sympy as sp
 from gibbsppl.density import event_dims, kept_entries, log_terms, regions
 from gibbsppl.errors import ModelError, RunError
 from gibbsppl.evaluation import Floats, Values, evaluate
-from gibbsppl.expressions import AtMost, Below, Leaf, leaves_of
+from gibbsppl.expressions import AtMost, Below, Leaf, leaves_of, mentions
 from gibbsppl.forward import State, as_declared, drawn, fill, unfilled, walk
 from gibbsppl.graph import Graph, Potential, Statement
 from gibbsppl.impossible import why_impossible
 from gibbsppl.inits import checked_init
+from gibbsppl.known_limits import known_limits
 
 Mend = Callable[[State], None]
 
@@ -51,9 +53,11 @@ def describe() -> str:
         f"{VAGUE_IN_DATA_SCALES:g} data scales (real line) or a factor of about 1,000 (half "
         "line).\nElsewhere: Normal(0, data scale) on the real line; a distance exp(Normal(0, 1)) "
         "from the bound on a\nhalf line; expit(Normal(0, 1)) of an interval; flat on a "
-        "simplex; any direction of a unit vector;\nthe identity for a matrix; a small count. The "
-        "data scale is the root mean square of the observed\nvalues of continuous distributions, "
-        "and 1 if there are none. A start of zero density is drawn again,\neach time with half the "
+        "simplex; any direction of a unit vector;\nthe identity for a matrix; a small count. "
+        "Bounds are those of the support, and those that potentials\ntell by numbers that are "
+        "known. The "
+        "data scale is the root mean square of the observed values of\ncontinuous distributions, "
+        "and 1 if there are none. A start of zero density is drawn again, each time\nwith half the "
         "spread."
     )
 
@@ -205,13 +209,23 @@ class _Start:
                 return np.zeros(candidates.shape[1:], dtype=bool)
 
     def _bounds(self, statement: Statement, values: Values) -> tuple[Floats, Floats]:
+        """Those of the support, and what potentials tell beside them."""
         if statement.support.kind == "vector":
             return np.asarray(-np.inf), np.asarray(np.inf)
+        name, sizes = statement.target.array.name, self.graph.sizes
         lower, upper = (
-            evaluate(sp.sympify(b), statement.over, values, self.graph.sizes)
+            evaluate(sp.sympify(b), statement.over, values, sizes)
             for b in (statement.support.lower, statement.support.upper)
         )
-        return lower, upper
+        tied = [p for p in self.graph.potentials if mentions(p.log_density, (name,))]
+        if not tied:
+            return lower, upper
+        told = known_limits(self.graph, values, name, tied)
+        low, high = (
+            evaluate(statement.target, statement.over, {**values, name: limit}, sizes)
+            for limit in (told.lower, told.upper)
+        )
+        return np.maximum(lower, low), np.minimum(upper, high)
 
     def _fallback(self, statement: Statement, values: Values) -> Floats:
         """The rule's values: inside the support, of unit or data scale."""

@@ -42,7 +42,8 @@ _OTHER: dict[Side, Side] = {"lower": "upper", "upper": "lower"}
 class Limit:
     """A bound that a factor puts on the element that a view shows.
 
-    ``strict``: the bound itself is outside, which matters for whole numbers.
+    ``strict``: the bound itself is outside, which matters for whole numbers. ``whole``: it is a
+    whole number, and itself possible.
     """
 
     factor: str
@@ -51,6 +52,7 @@ class Limit:
     view: View
     over: tuple[Range, ...]
     strict: bool = False
+    whole: bool = False
 
     def __str__(self) -> str:
         leaf = Leaf(self.view.array, *self.view.indices)
@@ -117,22 +119,26 @@ def solved(indicator: Expr, leaf: Leaf) -> tuple[Side, Expr] | None:
     small, large = indicator.args
     if small.has(leaf) == large.has(leaf):
         return None
-    return _isolated(small, "upper", large, leaf) if small.has(leaf) else _isolated(
-        large, "lower", small, leaf
+    return (
+        _isolated(small, "upper", large, leaf)
+        if small.has(leaf)
+        else _isolated(large, "lower", small, leaf)
     )
 
 
-def whole_bound(limit: Limit, graph: Graph) -> Expr | None:
-    """The last whole number that a bound allows, if it is known to be whole."""
+def made_whole(limit: Limit, graph: Graph) -> Limit:
+    """A limit of whole numbers as the last one that it allows, where it is known to be whole."""
     value = limit.value
+    if value.is_Rational and not value.is_Integer:
+        next_one = sp.ceiling(value) if limit.side == "lower" else sp.floor(value)
+        return replace(limit, value=next_one, strict=False, whole=True)
     leaves = value.atoms(Leaf)
     numbers = value.xreplace(dict.fromkeys(leaves, sp.S.One)).atoms(sp.Number)
-    whole = all(n.is_Integer for n in numbers) and not value.has(sp.Pow)
+    whole = all(n.is_Integer or n.is_infinite for n in numbers) and not value.has(sp.Pow)
     if not whole or not all(graph.variables[leaf.array.name].integer for leaf in leaves):
-        return None
-    if not limit.strict:
-        return value
-    return value + (1 if limit.side == "lower" else -1)
+        return limit
+    step = 0 if not limit.strict else 1 if limit.side == "lower" else -1
+    return replace(limit, value=value + step, strict=False, whole=True)
 
 
 def _isolated(of: Expr, side: Side, bound: Expr, leaf: Leaf) -> tuple[Side, Expr] | None:

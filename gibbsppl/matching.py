@@ -18,7 +18,7 @@ from gibbsppl.dependence import Role
 from gibbsppl.expressions import Binder, Dim, Expr, Leaf, dims_of, primed, substitute
 from gibbsppl.families import FAMILIES, Family
 from gibbsppl.graph import PLAIN, Graph, Statement
-from gibbsppl.limits import Limit
+from gibbsppl.limits import Limit, made_whole
 from gibbsppl.linear_forms import LinearForm
 from gibbsppl.logs import expand_logs
 from gibbsppl.pieces import Piece, views_of
@@ -97,6 +97,8 @@ def match(
     The statement's own family comes first, then the smallest; the variable as it is before any
     change of it.
     """
+    if statement.support.is_discrete:
+        limits = tuple(made_whole(limit, graph) for limit in limits)
     reading = reading_of(statement, pieces, limits, roles, elements=elements)
     found = _best(reading)
     if (found is None or not found.is_tight) and None not in reading.forms:
@@ -208,8 +210,8 @@ def _fit(family: Family, reading: Reading) -> _Fit | None:
     within = natural.within or own
     if natural.truncated is None or not _is_within(here, within):
         return None
-    if here.is_discrete and reading.limits:
-        return None  # (whether a limit is itself possible is not said of it)
+    if here.is_discrete and not all(limit.whole for limit in reading.limits):
+        return None  # (whether a limit is itself possible is not known)
     return _Fit(truncated=True, known={})
 
 
@@ -341,12 +343,8 @@ def _refusal(reading: Reading, elements: bool) -> NotConjugate:
         keys = _keys(family, reading)
         if len(keys & shown) > best[0]:
             best = (len(keys & shown), family.name, keys)
-    offending = tuple(
-        p for p, f in zip(reading.pieces, forms, strict=True) if f not in best[2]
-    )
-    return NotConjugate(
-        reading.statement, reason, offending, best[1], reading.pieces, elements
-    )
+    offending = tuple(p for p, f in zip(reading.pieces, forms, strict=True) if f not in best[2])
+    return NotConjugate(reading.statement, reason, offending, best[1], reading.pieces, elements)
 
 
 def _keys(family: Family, reading: Reading) -> set[Expr]:
@@ -357,5 +355,3 @@ def _keys(family: Family, reading: Reading) -> set[Expr]:
         return set()
     known = {n: sp.Dummy(n) for n in natural.known}
     return {alpha(s) for s in natural.statistics(reading.place, reading.event, **known)}
-
-

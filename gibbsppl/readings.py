@@ -29,7 +29,7 @@ from gibbsppl.expressions import (
     substitute,
 )
 from gibbsppl.graph import Graph, Range, Statement
-from gibbsppl.limits import Limit, Side, is_at_least, whole_bound
+from gibbsppl.limits import Limit, Side, is_at_least
 from gibbsppl.pieces import Piece, View, split
 from gibbsppl.supports import REAL, VECTOR, Support
 
@@ -106,8 +106,7 @@ def changed(reading: Reading, graph: Graph) -> Iterator[Reading]:
 
 def _shifted(reading: Reading, graph: Graph) -> Iterator[Reading]:
     """Counts less the bound that another factor gives: what is left of them is a count again."""
-    bounds = [(limit, whole_bound(limit, graph)) for limit in reading.limits]
-    found = [(n.side, None if v is None else reading.direct(n, v)) for n, v in bounds]
+    found = [(n.side, reading.direct(n, n.value) if n.whole else None) for n in reading.limits]
     if any(value is None for _, value in found):
         return
     support = reading.support

@@ -1,12 +1,14 @@
 """Limits that factors put on a variable: solved against brute force, gathered against loops."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import sympy as sp
 from scipy import stats
 
 import gibbsppl as gp
-from gibbsppl import limits
+from gibbsppl import limits, matching
 from gibbsppl.density import log_joint
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import (
@@ -19,7 +21,7 @@ from gibbsppl.expressions import (
 )
 from gibbsppl.graph import Range
 from gibbsppl.initial import initial_state
-from gibbsppl.limits import is_at_least, limits_of, solved
+from gibbsppl.limits import is_at_least, limits_of, made_whole, solved
 from gibbsppl.pieces import split
 
 # Two comparisons in this file.
@@ -306,8 +308,13 @@ def test_bounds_over_two_dims_against_a_loop():
 
 
 COUNTED = {
-    "at least": (lambda x, y: y <= x, 2),
-    "more than": (lambda x, y: y < x, 3),
+    "at least": (lambda x, y: y <= x, 2, np.inf),
+    "more than": (lambda x, y: y < x, 3, np.inf),
+    "at most": (lambda x, y: x <= y, 0, 2),
+    "fewer than": (lambda x, y: x < y, 0, 1),
+    "above a fraction": (lambda x, y: x + 0 * y > 2.5, 3, np.inf),
+    "below a fraction": (lambda x, y: x + 0 * y <= 3.5, 0, 3),
+    "of some alone": (lambda x, y: gp.where(gp.Data("told", 1), y <= x, 1), 2, np.inf),
 }
 
 
@@ -323,14 +330,27 @@ def values_drawn(model, name, start):
 
 
 @pytest.mark.parametrize("name", COUNTED)
-def test_counts_above_a_bound(name):
-    """Whole numbers: more than 2 is at least 3."""
-    inequality, least = COUNTED[name]
+def test_counts_between_bounds(name):
+    """Whole numbers: more than 2 is at least 3; they are drawn exactly."""
+    inequality, least, most = COUNTED[name]
     with gp.Model() as m:
         x = gp.Poisson("x", rate=3.0)
         gp.Potential("bound", gp.log(inequality(x, gp.Data("y", 2))))
+    values = values_drawn(m, "x", least)
 
-    assert values_drawn(m, "x", 4).min() == least
+    assert not gp.compile(m).schedule.fallbacks
+    assert gp.compile(m).verify().passed
+    assert values.min() == least
+    assert values.max() == most if np.isfinite(most) else values.max() > 5
+
+
+def test_a_strict_bound_of_counts_taken_for_another_is_seen(monkeypatch):
+    def as_it_was(limit, graph):
+        return replace(made_whole(limit, graph), value=limit.value)
+
+    monkeypatch.setattr(matching, "made_whole", as_it_was)
+    with pytest.raises(AssertionError):
+        test_counts_between_bounds("more than")
 
 
 def test_counts_above_a_bound_that_is_part_of_them():

@@ -550,7 +550,8 @@ def test_the_level_of_missing_years_is_the_smoothed_one():
     flow = np.array(local_level.FLOW[:30], float)
     mask = np.arange(30) % 5 == 3
     sampler = gp.compile(local_level.model(flow=np.ma.masked_array(flow, mask)))
-    assert steps_of(sampler)["flow"] == JOINT
+    assert steps_of(sampler)["level"] == JOINT
+    assert sampler.schedule.unseen == ("flow",)
     assert sampler.verify().passed
     draws = sampler.sample(**SETTINGS)
     seen = np.where(mask, np.nan, flow)

@@ -33,7 +33,7 @@ LAYERS = (
     ("density",),
     ("ancestral",),
     ("forward",),
-    ("ends",),
+    ("ends", "known_limits"),
     ("impossible",),
     ("inits",),
     ("initial", "along_draws", "new_data"),

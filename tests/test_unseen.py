@@ -10,6 +10,7 @@ from references.monte_carlo import disagreements, mean_and_error
 from scipy import integrate, stats
 
 import gibbsppl as gp
+from gibbsppl import known_limits
 from gibbsppl.checks.enumeration import enumerate_sweep
 from gibbsppl.density import log_joint
 from gibbsppl.errors import CompileError
@@ -438,13 +439,13 @@ def seen_everywhere(monkeypatch):
 
 
 def the_other_side(monkeypatch):
-    narrowed = unseen._narrowed
+    compared = known_limits._compared
 
-    def wrong(graph, data, name, over, indicator, limits):
-        turned = unseen._Limits(limits.upper, limits.lower)
-        return narrowed(graph, data, name, over, indicator, turned)
+    def wrong(graph, name, indicator):
+        leaf, bound, is_lower, strict = compared(graph, name, indicator)
+        return leaf, bound, not is_lower, strict
 
-    monkeypatch.setattr(unseen, "_narrowed", wrong)
+    monkeypatch.setattr(known_limits, "_compared", wrong)
 
 
 def test_an_observation_made_of_what_is_missing_is_told(monkeypatch):

@@ -20,18 +20,18 @@ import sympy as sp
 from gibbsppl.dependence import region_of, slices_of
 from gibbsppl.ends import ends_of
 from gibbsppl.evaluation import Floats, evaluate
-from gibbsppl.expressions import Array, AtMost, Below, Dim, Expr, Leaf, leaves_of, mentions
+from gibbsppl.expressions import Array, Dim, Expr, Leaf, leaves_of, mentions
 from gibbsppl.graph import (
     Censoring,
     Graph,
     Kind,
     Potential,
-    Range,
     Statement,
     Variable,
     fresh,
     said_by,
 )
+from gibbsppl.known_limits import KnownLimits, known_limits
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,19 +45,6 @@ class Seen:
     def is_left(self, statement: Statement) -> bool:
         """Whether something of a statement is seen: observed values, or bounds of others."""
         return any(s.name == statement.name for s in self.graph.statements)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Limits:
-    """Between which numbers each element of an array is known to be; infinite where unknown."""
-
-    lower: Floats
-    upper: Floats
-
-    @property
-    def told(self) -> np.ndarray:
-        """Of which elements a limit is known."""
-        return np.isfinite(self.lower) | np.isfinite(self.upper)
 
 
 def without_unseen(graph: Graph, data: Mapping[str, Any], kept: Collection[str] = ()) -> Seen:
@@ -114,14 +101,15 @@ def _without(found: Seen, name: str) -> Seen | None:
         return None
     if not all(_is_distribution(s, graph, data) for s in own):
         return None
-    limits = _limits(graph, data, name, ties)
-    if limits is None or (ties and not all(map(_can_be_bounded, own))):
+    limits = known_limits(graph, data, name, ties)
+    if not limits.are_all or (ties and not all(map(_can_be_bounded, own))):
         return None
     known = _known(graph, data, own)
     if ties:
-        limits = _inside_supports(graph, data, own, limits)
-        if limits is None or _violates(np.asarray(data.get(name, 0)), known, limits):
+        inside = _inside_supports(graph, data, own, limits)
+        if inside is None or _violates(np.asarray(data.get(name, 0)), known, inside):
             return None
+        limits = inside
     if limits.told.any() and not (known | limits.told).all() and name not in data:
         return None  # (there is no number to stand for what is not told)
     return _left(found, own, ties, known, limits)
@@ -184,55 +172,9 @@ def _can_be_bounded(statement: Statement) -> bool:
     return statement.family.log_cdf is not None and statement.support.kind == "real"
 
 
-def _limits(
-    graph: Graph, data: Mapping[str, Any], name: str, potentials: Sequence[Potential]
-) -> _Limits | None:
-    """What potentials say of the elements of an array; None if they say more than bounds."""
-    shape = tuple(graph.sizes[d] for d in graph.variables[name].dims)
-    found = _Limits(np.full(shape, -np.inf), np.full(shape, np.inf))
-    for potential in potentials:
-        density = potential.log_density
-        if not isinstance(density, sp.log):
-            return None
-        for factor in sp.Mul.make_args(density.args[0]):
-            if not _narrowed(graph, data, name, potential.over, factor, found):
-                return None
-    return found
-
-
-def _narrowed(
-    graph: Graph,
-    data: Mapping[str, Any],
-    name: str,
-    over: tuple[Range, ...],
-    indicator: Expr,
-    limits: _Limits,
-) -> bool:
-    """Narrow the limits by one indicator, if it compares an element with a number that is known."""
-    if not isinstance(indicator, AtMost | Below):
-        return False
-    low, high = indicator.args
-    is_above = isinstance(high, Leaf) and high.array.name == name
-    leaf, bound = (high, low) if is_above else (low, high)
-    if not isinstance(leaf, Leaf) or leaf.array.name != name:
-        return False
-    latent = {s.target.array.name for s in graph.latent}
-    if leaves_of(bound, latent) or any(leaves_of(i, latent) for i in leaf.indices):
-        return False
-    shape, limit = tuple(map(len, over)), limits.lower if is_above else limits.upper
-    places = np.zeros(shape, dtype=np.intp)
-    for size, index in zip(limit.shape, leaf.indices, strict=True):
-        at = evaluate(index, over, data, graph.sizes)
-        places = places * size + np.broadcast_to(at, shape).astype(np.intp)
-    value = np.broadcast_to(evaluate(bound, over, data, graph.sizes), shape)
-    ufunc: Any = np.maximum if is_above else np.minimum
-    ufunc.at(limit.reshape(-1), places.ravel(), value.ravel())
-    return True
-
-
 def _inside_supports(
-    graph: Graph, data: Mapping[str, Any], own: Sequence[Statement], limits: _Limits
-) -> _Limits | None:
+    graph: Graph, data: Mapping[str, Any], own: Sequence[Statement], limits: KnownLimits
+) -> KnownLimits | None:
     """The limits that are inside the supports: others say nothing. None if a support is random."""
     latent = {s.target.array.name for s in graph.latent}
     lower, upper = limits.lower.copy(), limits.upper.copy()
@@ -249,10 +191,10 @@ def _inside_supports(
         )
         lower[here] = np.where(lower[here] <= low, -np.inf, lower[here])
         upper[here] = np.where(upper[here] >= high, np.inf, upper[here])
-    return _Limits(lower, upper)
+    return KnownLimits(lower, upper)
 
 
-def _violates(values: np.ndarray, known: np.ndarray, limits: _Limits) -> bool:
+def _violates(values: np.ndarray, known: np.ndarray, limits: KnownLimits) -> bool:
     """Whether a value that is observed is beyond its limits."""
     return bool(((values < limits.lower) | (values > limits.upper))[known].any())
 
@@ -278,7 +220,7 @@ def _left(
     own: tuple[Statement, ...],
     ties: Sequence[Potential],
     known: np.ndarray,
-    limits: _Limits,
+    limits: KnownLimits,
 ) -> Seen:
     """The graph with what is seen of an array's values: those observed, and bounds of others."""
     graph, name = found.graph, own[0].target.array.name
@@ -318,7 +260,7 @@ def _at(censoring: Censoring, at: Mapping[Dim, Expr]) -> Censoring:
     return Censoring(censoring.where.xreplace(at), *ends)
 
 
-def _standing_for(values: Any, limits: _Limits) -> np.ndarray:
+def _standing_for(values: Any, limits: KnownLimits) -> np.ndarray:
     """The observed values, a bound in the place of others that have one.
 
     Where nothing is told, what the data hold for a missing value is one that is possible.
@@ -350,7 +292,7 @@ class _Arrays:
         return Array(own) if like is None else Array(own, **_signs(like))
 
     def censorings(
-        self, known: np.ndarray, limits: _Limits, values: np.ndarray
+        self, known: np.ndarray, limits: KnownLimits, values: np.ndarray
     ) -> Iterator[tuple[np.ndarray, Censoring]]:
         """What is known of values that are not seen, and of which: nothing, one end, or both."""
         has_lower, has_upper = np.isfinite(limits.lower), np.isfinite(limits.upper)
