@@ -50,11 +50,14 @@ def check_proper(
             apart = taken_apart(changes, values, schedule.whole.sizes) if changes else state
             given = program.given_rest[step.name]({**apart}, constants)
             etas = given if isinstance(given, tuple) else (given,)
-            is_block = isinstance(step, BlockDraw)
-            margin = _of_block(etas) if is_block else _of_family(schedule, step, etas, data, state)
+            margin = (
+                _of_block(step, etas)
+                if isinstance(step, BlockDraw)
+                else _of_family(schedule, step, etas, data, state)
+            )
             if margin is not None and not (margin > 0).all():
                 along = direction_of(graph, values)
-                raise RunError(_message(step, etas, margin, along, is_block=is_block))
+                raise RunError(_message(step, etas, margin, along))
         if isinstance(step, JointDraw):
             apart = taken_apart(schedule.recentred(step), values, schedule.whole.sizes)
             _check_joint(graph, step, program, constants, apart, values)
@@ -120,7 +123,7 @@ def _told(found: Direction) -> str:
 
 
 def _of_family(
-    schedule: Schedule, step: ExactDraw | BlockDraw, etas: Any, data: Values, state: Values
+    schedule: Schedule, step: ExactDraw, etas: Any, data: Values, state: Values
 ) -> Floats | None:
     """What must be positive for the natural parameters to have a density; its least, by element."""
     natural, sizes = step.conditional.family.natural, schedule.whole.sizes
@@ -149,26 +152,28 @@ def _is_drawn(step: ExactDraw | BlockDraw, data: Values, shape: tuple[int, ...])
     return drawn if known == 0 else drawn & (np.asarray(data[known.array.name]) == 0)
 
 
-def _of_block(etas: Any) -> Floats:
-    """The smallest eigenvalue of the precision of each block, 0 where rounding made it positive."""
-    values = np.linalg.eigvalsh(-(etas[1] + np.swapaxes(etas[1], -2, -1)))
+def _of_block(step: BlockDraw, etas: Any) -> Floats:
+    """The smallest eigenvalue of the precision of each block, 0 where rounding made it positive.
+
+    Infinite for what the step does not draw.
+    """
+    margin = np.full(etas[1].shape[:-2], np.inf)
+    eta_2 = etas[1][step.drawn]
+    values = np.linalg.eigvalsh(-(eta_2 + np.swapaxes(eta_2, -2, -1)))
     least, largest = values[..., 0], values[..., -1]
-    return np.where(least > ROUNDING * values.shape[-1] * np.abs(largest), least, 0.0)
+    sure = least > ROUNDING * values.shape[-1] * np.abs(largest)
+    margin[step.drawn] = np.where(sure, least, 0.0)
+    return margin
 
 
 def _message(
-    step: ExactDraw | BlockDraw,
-    etas: Any,
-    margin: Floats,
-    found_along: Direction | None,
-    *,
-    is_block: bool,
+    step: ExactDraw | BlockDraw, etas: Any, margin: Floats, found_along: Direction | None
 ) -> str:
     name = step.statement.target.array.name
     at = tuple(int(i) for i in np.argwhere(~(margin > 0))[0])
     where = f" at {at if len(at) > 1 else at[0]}" if at else ""
     family = step.conditional.family.name
-    if is_block:
+    if isinstance(step, BlockDraw):
         found = "a precision matrix that is not positive definite"
     else:
         shown = (np.broadcast_to(e, margin.shape)[at] for e in etas)

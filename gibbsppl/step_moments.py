@@ -266,7 +266,7 @@ class Along:
     def _of_block(self, step: BlockDraw, formula: Expr, values: Mapping[str, Any]) -> Floats:
         """A formula over batches and the entries of a block, put back in the array's order."""
         entry, batch = step.conditional.event[0], _batch_dims(step)
-        lengths = [self.shape[a] for a in step.batch]
+        lengths = [s.stop - s.start for s in step.drawn]
         dense = [self.shape[a] for a in step.dense]
         sizes = {**self.sizes, **dict(zip(batch, lengths, strict=True))}
         sizes |= {entry: prod(dense), primed(entry): prod(dense)}
@@ -274,7 +274,9 @@ class Along:
         found = _full(evaluate(formula, over, values, sizes), over)
         order = (*step.batch, *step.dense)
         axes = (0, *(1 + order.index(a) for a in range(len(order))))
-        return self._read(found.reshape(-1, *lengths, *dense).transpose(axes))
+        whole = np.empty((len(found), *self.shape))
+        whole[:, *slices_of(step.region)] = found.reshape(-1, *lengths, *dense).transpose(axes)
+        return self._read(whole)
 
     def _arrays(self, step: Closed) -> dict[str, Floats]:
         """The arrays that formulas are written in, the draws along their first axis."""
@@ -297,7 +299,7 @@ class Along:
             for j, eta in enumerate(map(np.asarray, given)):
                 entries = (size,) * (1 + j)
                 flat = eta.reshape(*eta.shape[: len(batch)], *entries)
-                yield f"eta_{j + 1}", np.broadcast_to(flat, (*batch, *entries))
+                yield f"eta_{j + 1}", np.broadcast_to(flat, (*batch, *entries))[step.drawn]
             return
         names = [f"eta_{j + 1}" for j in range(len(step.parameters))]
         names += [b.side for b in step.bounds]

@@ -8,10 +8,11 @@ from math import prod
 import sympy as sp
 
 from gibbsppl.backends.lines import INDENT, assigned, is_product
-from gibbsppl.backends.places import index_text, ranges_of
+from gibbsppl.backends.places import index_text, kept_slices_text, ranges_of
 from gibbsppl.backends.tables import Table, as_table, written
 from gibbsppl.backends.writer import Writer
 from gibbsppl.contractions import Contribution
+from gibbsppl.dependence import Place
 from gibbsppl.expressions import Dim, Expr, dims_of
 from gibbsppl.schedule.parameters import Bound, NaturalParameter
 
@@ -134,20 +135,28 @@ def _sum_of_rows(
 
 
 def _on_diagonal(writer: Writer, name: str, parameter: NaturalParameter) -> list[str]:
-    """A line that adds what multiplies squares to the diagonal of what multiplies pairs."""
+    """Lines that add what multiplies squares to the diagonal of what multiplies pairs."""
     if not parameter.squares:
         return []
     own = parameter.axes[: len(parameter.squares[0].place)]
-    codes = []
+    count, function = len(parameter.axes) - len(own), writer.call("plus_diagonal")
+    by_place: dict[tuple[Place, ...], list[Contribution]] = {}
     for c in parameter.squares:
-        with writer.over(ranges_of(c.place)):
-            codes.append(writer.align(writer.write(c.value), own))
-    factors = ", ".join(dict.fromkeys(c.factor for c in parameter.squares))
-    total = " + ".join(c if is_product(c) and not c.startswith("-") else f"({c})" for c in codes)
-    total = codes[0] if len(codes) == 1 else total
-    count = len(parameter.axes) - len(own)
-    function = writer.call("plus_diagonal")
-    return [f"{name} = {function}({name}, {total}, {count})  # from {factors}"]
+        by_place.setdefault(c.place, []).append(c)
+    lines = []
+    for place, found in by_place.items():
+        with writer.over(ranges_of(place)):
+            codes = [writer.align(writer.write(c.value), own) for c in found]
+        total = " + ".join(map(_as_term, codes)) if len(codes) > 1 else codes[0]
+        factors = ", ".join(dict.fromkeys(c.factor for c in found))
+        at = "" if found[0].is_everywhere(writer.sizes) else f", {kept_slices_text(place)}"
+        lines.append(f"{name} = {function}({name}, {total}, {count}{at})  # from {factors}")
+    return lines
+
+
+def _as_term(code: str) -> str:
+    """The text as a term of a sum."""
+    return code if is_product(code) and not code.startswith("-") else f"({code})"
 
 
 def _added(writer: Writer, name: str, c: Contribution, axes: tuple[Dim, ...]) -> str:

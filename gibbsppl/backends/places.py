@@ -75,6 +75,12 @@ def bounds_of(place: Place) -> tuple[int, int]:
     return (place, place + 1) if isinstance(place, int) else (place.start, place.stop)
 
 
+def length_of(place: Place) -> int:
+    """How many positions a place has along its axis."""
+    start, stop = bounds_of(place)
+    return stop - start
+
+
 def index_text(place: Iterable[Place], axes: Iterable[Dim], writer: Writer) -> str:
     """The index that selects a place, empty where it is everything."""
     parts = []
@@ -88,6 +94,18 @@ def index_text(place: Iterable[Place], axes: Iterable[Dim], writer: Writer) -> s
     while parts and parts[-1] == ":":
         parts.pop()
     return f"[{', '.join(parts)}]" if parts else ""
+
+
+def kept_axes_text(place: Iterable[tuple[Place, Dim]], writer: Writer) -> str:
+    """The index that selects a place along axes, of which it keeps all; empty for everything."""
+    ranges = [(Range(d, p, p + 1) if isinstance(p, int) else p, d) for p, d in place]
+    return index_text((p for p, _ in ranges), (d for _, d in ranges), writer)
+
+
+def kept_slices_text(place: Iterable[Place]) -> str:
+    """A place as a tuple of slices, one for each axis."""
+    ends = map(bounds_of, place)
+    return f"({', '.join(f'slice({start}, {stop})' for start, stop in ends)},)"
 
 
 def slices_text(place: Iterable[Place]) -> str:

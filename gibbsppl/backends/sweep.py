@@ -22,7 +22,14 @@ from gibbsppl.backends.kept_forms import keeping
 from gibbsppl.backends.kernels import asked_move, scan_of_units, unit_functions
 from gibbsppl.backends.lines import INDENT, indented, renamed
 from gibbsppl.backends.module import Module
-from gibbsppl.backends.places import colours_text, positions_text, slices_text, where_text
+from gibbsppl.backends.places import (
+    colours_text,
+    kept_axes_text,
+    length_of,
+    positions_text,
+    slices_text,
+    where_text,
+)
 from gibbsppl.backends.scans import made, scan_lines
 from gibbsppl.backends.writer import Writer
 from gibbsppl.colours import colours_told
@@ -250,20 +257,26 @@ def _known(module: Module, step: ExactDraw) -> str:
 
 def _block(module: Module, step: BlockDraw) -> list[str]:
     """A joint draw: its dense axes as one, and then back in their places."""
-    shape, order = module.shape(step.statement), step.batch + step.dense
+    shape, order = tuple(map(length_of, step.region)), step.batch + step.dense
     batch = tuple(shape[a] for a in step.batch)
     dense = tuple(shape[a] for a in step.dense)
+    state, first, etas = _state(step), [], f"*{_call(module, step)}"
+    if not module.is_whole(step):
+        axes = module.dims(step.statement)
+        part = kept_axes_text(((step.region[a], axes[a]) for a in step.batch), module.writer())
+        first, etas = [f"eta = {_call(module, step)}"], f"eta[0]{part}, eta[1]{part}"
+        state += kept_axes_text(zip(step.region, axes, strict=True), module.writer())
     now = ""
     if step.alpha is not None:
         moved = f".transpose{order}" if order != tuple(sorted(order)) else ""
         folded = f".reshape{(*batch, prod(dense))}" if len(dense) > 1 else ""
-        now = f", x={_state(step)}{moved}{folded}, alpha={step.alpha!r}"
-    code = f"runtime.{_function(step)}(rng, *{_call(module, step)}, {(*batch, prod(dense))}{now})"
+        now = f", x={state}{moved}{folded}, alpha={step.alpha!r}"
+    code = f"runtime.{_function(step)}(rng, {etas}, {(*batch, prod(dense))}{now})"
     if len(dense) > 1:
         code += f".reshape{(*batch, *dense)}"
     if order != tuple(sorted(order)):
         code += f".transpose{tuple(order.index(a) for a in range(len(order)))}"
-    return [f"{_state(step)} = {code}"]
+    return [*first, f"{state} = {code}"]
 
 
 def _labels(module: Module, step: FiniteDraw) -> list[str]:

@@ -21,7 +21,7 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from gibbsppl.concavity import LogConcave
-from gibbsppl.density import kept_entries, regions
+from gibbsppl.density import event_dims, kept_entries, regions
 from gibbsppl.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.expressions import Expr, Leaf, dims_of
 from gibbsppl.forward import fill
@@ -40,9 +40,7 @@ from gibbsppl.schedule.steps import (
 )
 
 
-def log_terms_of(
-    step: Step, given: Any, values: Values, sizes: Sizes, drawn: Any = None
-) -> Floats:
+def log_terms_of(step: Step, given: Any, values: Values, sizes: Sizes, drawn: Any = None) -> Floats:
     """The terms of the log density that a step draws from, at the values of its variable.
 
     ``drawn`` says which elements of the array one call draws, if it is a part of them. Of a log
@@ -200,7 +198,8 @@ def _statistic_terms(
     inside = regions(statement, sizes)
     if over[: len(inside)] == inside:
         value = in_array_order(value, statement, inside, extra=len(over) - len(inside))
-    coefficient = _stretched(eta, value.shape, statement)
+    by_event = len(over) < len(inside)
+    coefficient = _stretched(eta, value.shape, statement, by_event=by_event)
     return np.ravel(np.where((coefficient == 0) | (value == 0), 0.0, coefficient * value))
 
 
@@ -224,9 +223,17 @@ def _corner(statement: Statement) -> tuple[slice, ...]:
     )
 
 
-def _stretched(given: Floats, shape: tuple[int, ...], statement: Statement) -> Floats:
-    """What a step says of its whole array, read over the region that the statement fills."""
-    corner = _corner(statement)
+def _stretched(
+    given: Floats, shape: tuple[int, ...], statement: Statement, *, by_event: bool = False
+) -> Floats:
+    """What a step says of its whole array, read over the region that the statement fills.
+
+    ``by_event``: it says one number of each event.
+    """
+    corner: tuple[Any, ...] = _corner(statement)
+    if by_event:
+        event, places = event_dims(statement), zip(statement.target.indices, corner, strict=True)
+        corner = tuple(int(i) if i.is_number else c for i, c in places if i not in event)
     if given.ndim >= len(corner):
         given = given[corner]
     return np.broadcast_to(given, shape)
@@ -266,7 +273,7 @@ def log_weights(step: FiniteDraw | ScanDraw, given: Any, shape: tuple[int, ...])
 
 def _block_terms(step: BlockDraw, given: Any, values: Values, sizes: Sizes) -> Floats:
     """``sum of eta_1[k] x[k] + sum of eta_2[k, l] x[k] x[l]``, two terms per entry of the batch."""
-    eta_1, eta_2 = (np.asarray(part) for part in given)
+    eta_1, eta_2 = (np.asarray(part)[step.drawn] for part in given)
     batch, dense = tuple(step.batch), tuple(step.dense)
     moved = np.transpose(region_of(step.statement, values, sizes), batch + dense)
     x = moved.reshape((*moved.shape[: len(batch)], -1))

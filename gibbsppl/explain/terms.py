@@ -5,8 +5,9 @@ A contribution that does not reach all elements that a step draws says which one
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import sympy as sp
 from sympy import Add, Mul
@@ -67,13 +68,19 @@ def bounds_told(step: ExactDraw | BlockDraw, notation: Notation) -> list[str]:
     told = []
     for bound in step.bounds if isinstance(step, ExactDraw) else ():
         finite = [c for c in bound.contributions if c.value not in (sp.oo, -sp.oo)]
-        texts = [notation.text(c.value) for c in finite]
+        texts = [_reaching(notation.text(c.value), c, bound.axes, step) for c in finite]
         if len(texts) == 1:
             told.append(f"{bound.side} = {texts[0]}")
         elif texts:
             tightest = "max" if bound.side == "lower" else "min"
             told.append(f"{bound.side} = {tightest}({', '.join(texts)})")
     return told
+
+
+def _reaching(text: str, contribution: Contribution, axes: Iterable[Expr], step: Single) -> str:
+    """The text of a contribution, with the elements that it reaches if these are not all."""
+    where = reach(contribution, axes, step)
+    return f"({text} for {where})" if where else text
 
 
 def log_density_text(move: ConcaveDraw | Move, notation: Notation) -> str:
@@ -103,7 +110,7 @@ def contributions_of(parameter: NaturalParameter, step: Single) -> tuple[Contrib
     squares = (
         replace(c, value=Mul(c.value, *_on_diagonal(parameter, c))) for c in parameter.squares
     )
-    drawn = zip(reversed(parameter.axes), reversed(step.region), strict=False)
+    drawn = _along(parameter.axes, [step.region[a] for a in _order(step)], step)
     pinned: dict[Expr, Expr] = {axis: sp.Integer(p) for axis, p in drawn if isinstance(p, int)}
     if isinstance(step, FiniteDraw | ChainDraw) and step.conditional.lower:
         # Said of the label's value, not of its place among the log weights.
@@ -126,13 +133,34 @@ def reach(contribution: Contribution, axes: Iterable[Expr], step: Single) -> str
     """Which of the elements drawn a contribution reaches; empty for all of them."""
     dims = step.statement.target.indices
     drawn = dict(zip(dims, step.region, strict=True))
-    # The dim of the labels and the partners of a block's axes are no dims of what is drawn.
-    places = list(zip(reversed(tuple(axes)), reversed(contribution.place), strict=False))
     return " and ".join(
         f"{axis} = {p if isinstance(p, int) else _positions(p, drawn[axis])}"
-        for axis, p in reversed(places)
+        for axis, p in _along(axes, contribution.place, step)
         if axis in drawn and not _covers(p, drawn[axis])
     )
+
+
+def _order(step: Single) -> tuple[int, ...]:
+    """The axes of the array in the order in which natural parameters have them."""
+    if isinstance(step, BlockDraw):
+        return step.batch + step.dense
+    return tuple(range(len(step.region)))
+
+
+def _along(
+    axes: Iterable[Expr], place: Sequence[Place], step: Single
+) -> Iterator[tuple[Expr, Place]]:
+    """Each axis of what is drawn with its place: neither labels nor the partners of a block's.
+
+    Labels come first, partners last; of an event that counts as one, the axes are left out.
+    """
+    axes, count = tuple(axes), len(step.region)
+
+    def from_labels(several: Sequence[Any]) -> Sequence[Any]:
+        labels = 0 if isinstance(step, BlockDraw) else max(0, len(several) - count)
+        return several[labels : labels + count]
+
+    return zip(from_labels(axes), from_labels(place), strict=False)
 
 
 def statistic_shown(parameter: NaturalParameter, step: Single, graph: Graph) -> Expr:
@@ -163,8 +191,8 @@ def _sum_text(
     everywhere, parts = [], []
     axes = tuple(axes)
     for c in contributions:
-        if where := reach(c, axes, step):
-            parts.append(f"({notation.text(c.value)} for {where})")
+        if reach(c, axes, step):
+            parts.append(_reaching(notation.text(c.value), c, axes, step))
         else:
             everywhere.append(c.value)
     if not parts:

@@ -109,19 +109,25 @@ def placed(values: Any, place: Bounds, shape: Sequence[int]) -> NDArray[np.float
     return full
 
 
-def plus_diagonal(pairs: Any, squares: Any, count: int) -> NDArray[np.float64]:
+def plus_diagonal(
+    pairs: Any, squares: Any, count: int, at: tuple[slice, ...] = ()
+) -> NDArray[np.float64]:
     """An array, with values added where its last ``count`` axes equal the ``count`` before them.
+
+    ``at`` is the part of the other axes that they are added to.
 
     >>> plus_diagonal(np.zeros((2, 2)), 1.0, 1)
     array([[1., 0.],
+           [0., 1.]])
+    >>> plus_diagonal(np.zeros((2, 2)), 1.0, 1, (slice(1, 2),))
+    array([[0., 0.],
            [0., 1.]])
     """
     found = np.array(pairs, dtype=np.float64, order="C")  # (so that reshaping it is a view)
     dense = found.shape[found.ndim - count :]
     batch = found.shape[: found.ndim - 2 * count]
     entries = math.prod(dense)
-    if count > 1 and np.ndim(squares):
-        squares = np.broadcast_to(squares, (*batch, *dense)).reshape(*batch, entries)
     # Along one axis of all pairs of entries, the diagonal is every (entries + 1)-th.
-    found.reshape(*batch, entries * entries)[..., :: entries + 1] += squares
+    diagonal = found.reshape(*batch, entries * entries)[..., :: entries + 1]
+    diagonal.reshape(*batch, *dense)[at] += squares
     return found

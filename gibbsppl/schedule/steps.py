@@ -10,7 +10,7 @@ from gibbsppl.chained import ChainConditional
 from gibbsppl.colours import Colours, OneByOne
 from gibbsppl.concavity import LogConcave
 from gibbsppl.contractions import Contribution
-from gibbsppl.dependence import Place
+from gibbsppl.dependence import Place, slices_of
 from gibbsppl.errors import CompileError
 from gibbsppl.expressions import Dim
 from gibbsppl.families import Family
@@ -105,8 +105,9 @@ class ExactDraw(_OfConditional):
 class BlockDraw(_OfConditional):
     """A joint draw of all elements along the dense axes, batched over the others.
 
-    ``kept`` are the arrays that it reads of variables integrated out; ``alpha`` as that of an
-    `ExactDraw`.
+    The dense axes are drawn whole. Natural parameters have an entry for all of the batch, also for
+    what is not of the region. ``kept`` are the arrays that it reads of variables integrated out;
+    ``alpha`` as that of an `ExactDraw`.
     """
 
     conditional: Conditional
@@ -131,6 +132,11 @@ class BlockDraw(_OfConditional):
     def dense(self) -> tuple[int, ...]:
         """The axes of the array that one block holds."""
         return self.conditional.dense
+
+    @property
+    def drawn(self) -> tuple[slice, ...]:
+        """The part of the batch that is drawn."""
+        return slices_of(self.region[a] for a in self.batch)
 
 
 @dataclass(frozen=True, slots=True)
