@@ -23,6 +23,7 @@ from gibbsppl.expressions import (
     InverseEntry,
     Leaf,
     LogDet,
+    LogGammaP,
     LogPhi,
     Over,
     Phi,
@@ -87,6 +88,9 @@ def _log(of: Expr, targets: Collection[str]) -> Expr:
     powers = of.atoms(sp.Pow) if of.is_Add and is_small else ()
     if any(p.exp.is_negative and mentions(p, targets) for p in powers):
         of = sp.cancel(sp.together(of))
+    if (ends := _ends_of_difference(of)) is not None:
+        upper, lower = ends
+        return LogGammaP(sp.S.One, upper - lower) - Softplus(-upper) - Softplus(lower)
     if of.is_Add:
         of = _common_out(of) if (one := _one_minus(of)) is None else one
     if of.is_Add and is_small and _is_worth_it(of, product := factored(of), targets):
@@ -171,6 +175,21 @@ def _one_minus(of: Expr) -> Expr | None:
         other = Below if isinstance(rest, AtMost) else AtMost
         return other(*reversed(rest.args))
     return rest.func(-rest.args[0]) if isinstance(rest, Expit | Phi) else None
+
+
+def _ends_of_difference(of: Expr) -> tuple[Expr, Expr] | None:
+    """The two arguments of ``expit(a) - expit(b)``.
+
+    That is ``expit(a) expit(-b) (1 - exp(b - a))``, which has its digits in both tails; and of a
+    and b moved by the same amount, the last factor says nothing.
+    """
+    if not of.is_Add or len(of.args) != 2:
+        return None
+    upper, lower = sorted(of.args, key=lambda a: a.could_extract_minus_sign())
+    ends = (upper, -lower)
+    if not all(isinstance(e, Expit) for e in ends):
+        return None
+    return ends[0].args[0], ends[1].args[0]
 
 
 def _inverse(expr: InverseEntry, targets: Collection[str]) -> Expr:

@@ -153,17 +153,17 @@ def _is_drawn(step: ExactDraw | BlockDraw, data: Values, shape: tuple[int, ...])
 
 
 def _of_block(step: BlockDraw, etas: Any) -> Floats:
-    """The smallest eigenvalue of the precision of each block, 0 where rounding made it positive.
-
-    Infinite for what the step does not draw.
-    """
+    """The smallest eigenvalue of the precision of each block; infinite of what is not drawn."""
     margin = np.full(etas[1].shape[:-2], np.inf)
-    eta_2 = etas[1][step.drawn]
+    margin[step.drawn] = _least_eigenvalues(etas[1][step.drawn])
+    return margin
+
+
+def _least_eigenvalues(eta_2: Floats) -> Floats:
+    """Those of precision matrices, 0 where rounding made it positive."""
     values = np.linalg.eigvalsh(-(eta_2 + np.swapaxes(eta_2, -2, -1)))
     least, largest = values[..., 0], values[..., -1]
-    sure = least > ROUNDING * values.shape[-1] * np.abs(largest)
-    margin[step.drawn] = np.where(sure, least, 0.0)
-    return margin
+    return np.where(least > ROUNDING * values.shape[-1] * np.abs(largest), least, 0.0)
 
 
 def _message(

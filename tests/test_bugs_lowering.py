@@ -6,6 +6,8 @@ from scipy import stats
 from test_bugs_tables import EXAMPLES
 
 import gibbsppl as gp
+from gibbsppl.bugs import statements
+from gibbsppl.bugs.rows import shares
 from gibbsppl.density import log_joint
 
 INDICES = ("", "[]", "[,]")
@@ -164,6 +166,95 @@ def test_a_row_of_which_nothing_is_known_to_sum_to_one_is_divided_by_its_sum():
     model = gp.read_bugs(text, data)
     (y,) = (s for s in model.graph.statements if s.target.array.name == "y")
     assert "sum(" in str(dict(y.arguments)["p"])
+
+
+ENTRIES = """
+model {
+  u ~ dbeta(1, 1)
+  v ~ dbeta(1, 1)
+  for (j in 1:3) { b[j] ~ dnorm(0, 1); r[j] ~ dbeta(1, 1) }
+  for (i in 1:6) { w[i] ~ dbeta(1, 1) }
+  %s
+  for (i in 1:6) { y[i] ~ dcat(%s) }
+}
+"""
+ARE_ONE = {
+    "a rest": ("p[1] <- u; p[2] <- 1 - u", "p[]"),
+    "a product and its rest": ("p[1] <- u * v; p[2] <- u * (1 - v); p[3] <- 1 - u", "p[]"),
+    "beside a number": ("p[1] <- 0.3; p[2] <- 0.7 * u; p[3] <- 0.7 * (1 - u)", "p[]"),
+    "rest of a sum": ("p[1] <- u / 2; p[2] <- v / 2; p[3] <- 1 - sum(p[1:2])", "p[]"),
+    "shares": ("for (j in 1:3) { e[j] <- exp(b[j]); p[j] <- e[j] / sum(e[]) }", "p[]"),
+    "shares of a range": ("for (j in 1:2) { p[j] <- r[j] / sum(r[1:2]) }", "p[1:2]"),
+    "sticks": (
+        """
+        p[1] <- r[1]
+        for (j in 1:3) { left[j] <- 1 - r[j] }
+        for (j in 2:3) { p[j] <- r[j] * prod(left[1:(j - 1)]) }
+        p[4] <- 1 - sum(p[1:3])
+        """,
+        "p[]",
+    ),
+    "sticks of three": (
+        """
+        p[1] <- r[1]
+        p[2] <- r[2] * (1 - r[1])
+        p[3] <- (1 - r[2]) * (1 - p[1])
+        """,
+        "p[]",
+    ),
+    "cumulated": (
+        """
+        for (i in 1:6) {
+          for (j in 1:3) { logit(Q[i, j]) <- b[j] + w[i] }
+          p[i, 1] <- 1 - Q[i, 1]
+          for (j in 2:3) { p[i, j] <- Q[i, j - 1] - Q[i, j] }
+          p[i, 4] <- Q[i, 3]
+        }
+        """,
+        "p[i, ]",
+    ),
+    "rows of two loops": (
+        "for (i in 1:6) { p[i, 1] <- w[i] }\n  for (k in 1:6) { p[k, 2] <- 1 - w[k] }",
+        "p[i, ]",
+    ),
+    "one of the rows": ("p[1, 1] <- u; p[1, 2] <- 1 - u; p[2, 1] <- u; p[2, 2] <- v", "p[1, ]"),
+}
+ARE_NOT_ONE = {
+    "twice the same": ("p[1] <- u; p[2] <- u", "p[]"),
+    "the rest of another": ("p[1] <- u; p[2] <- 1 - v", "p[]"),
+    "the rest of another row": (
+        "for (i in 1:6) { p[i, 1] <- w[i]; p[i, 2] <- 1 - w[7 - i] }", "p[i, ]"
+    ),
+    "a function of each": ("p[1] <- exp(u); p[2] <- 1 - exp(v)", "p[]"),
+    "shares of more": ("for (j in 1:2) { p[j] <- r[j] / sum(r[]) }", "p[1:2]"),
+    "one row of two": ("p[1, 1] <- u; p[1, 2] <- 1 - u; p[2, 1] <- u; p[2, 2] <- v", "p[k[i], ]"),
+    "a part of them": ("p[1] <- u * v; p[2] <- u * (1 - v); p[3] <- 1 - u", "p[1:2]"),
+    "a link": ("logit(p[1]) <- u; p[2] <- 1 - u", "p[]"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*ARE_ONE, *ARE_NOT_ONE])
+def test_entries_that_sum_to_one_are_probabilities(name, monkeypatch):
+    """Others are divided by their sum, as JAGS does."""
+    divided = []
+    monkeypatch.setattr(statements, "shares", lambda e, d: divided.append(e) or shares(e, d))
+    data = {"k": [1, 2] * 3, "y": [1, 2, 1, 1, 2, 2]}
+    gp.read_bugs(ENTRIES % (ARE_ONE | ARE_NOT_ONE)[name], data)
+    assert bool(divided) is (name in ARE_NOT_ONE)
+
+
+def test_the_weight_of_a_component_and_its_rest_have_a_beta():
+    text = """
+    model {
+      w ~ dbeta(1, 1)
+      p[1] <- w
+      p[2] <- 1 - w
+      for (i in 1:5) { z[i] ~ dcat(p[]); y[i] ~ dnorm(4 * z[i], 1) }
+    }
+    """
+    sampler = gp.compile(gp.read_bugs(text, {"y": [3.5, 4, 8, 8.5, 4.2]}))
+    assert sampler.schedule.step("w").family.name == "Beta"
+    assert sampler.verify().passed
 
 
 def test_data_of_the_program_keep_the_names_of_its_variables_free():

@@ -1,5 +1,6 @@
 """Cut, open, split: printed pieces, and the sum of all pieces against the log density."""
 
+import mpmath
 import numpy as np
 import pytest
 import sympy as sp
@@ -91,6 +92,7 @@ DENSITIES = {
     "running sum": (normal(Y[I], Over(AtMost(K, I) * C[I, K], K), 1), "c", (I,)),
     "log of a product over a dim": (sp.log(Times(P[I], I)) * A[()], "p", ()),
     "expit": (Y[I] * sp.log(Expit(A[()] * Y[I])) + sp.log(1 - Expit(A[()])), "a", (I,)),
+    "difference of expits": (sp.log(Expit(A[()] + P[I]) - Expit(A[()] - 1)), "a", (I,)),
     "normal tail": (sp.log(1 - Phi(A[()])) + sp.log(Phi(A[()])), "a", ()),
     "where": (sp.log(Where(AtMost(0, Y[I]), P[I], P[I] ** 2)), "p", (I,)),
     "gamma": ((A[()] - 1) * sp.log(P[I]) - P[I] * TAU[()] + A[()] * sp.log(TAU[()]), "tau", (I,)),
@@ -164,6 +166,17 @@ def test_splitting_does_not_depend_on_how_many_terms_are_free_of_the_target():
     found = pieces(normal(Y[I], MU[()] + others, 1), {"mu"}, I)
 
     assert {p.statistic for p in found} == {MU[()], MU[()] ** 2}
+
+
+@pytest.mark.parametrize("a", [-700.0, -40.0, -1.0, 0.0, 1.0, 40.0, 700.0])
+@pytest.mark.parametrize("width", [1e-12, 0.5, 50.0])
+def test_the_log_of_a_difference_of_expits_has_its_digits_in_both_tails(a, width):
+    x = A[()]
+    log = expand_logs(sp.log(Expit(x) - Expit(x - width)), {"a"})
+    with mpmath.workdps(400):
+        upper, lower = (1 / (1 + mpmath.exp(-mpmath.mpf(v))) for v in (a, mpmath.mpf(a) - width))
+        expected = float(mpmath.log(upper - lower))
+    assert float(evaluate(log, (), {"a": np.array(a)}, {})) == pytest.approx(expected, rel=1e-12)
 
 
 def test_logs_are_expanded_around_targets_alone():

@@ -220,7 +220,7 @@ def test_without_a_margin_for_rounding_a_singular_block_would_pass():
     precision = np.swapaxes(design, -2, -1) @ design
 
     assert (np.linalg.eigvalsh(precision)[:, 0] > 0).any()
-    assert (propriety._of_block((None, -precision / 2)) <= 0).all()
+    assert (propriety._least_eigenvalues(-precision / 2) <= 0).all()
 
 
 def test_an_improper_group_is_seen_by_the_check_alone(monkeypatch):

@@ -179,9 +179,9 @@ class _Dividing:
 def _of_space(found: Read, space: Space) -> Grid | None:
     """The line of each position, if it differs among positions (not only within a vector)."""
     own = [d for d in found.dims if d in space.sizes]
-    labels = found.relation.along((*own, *found.axes))
     if not own:
         return None
+    labels = found.relation.along((*own, *(d for d in found.dims if d not in own)))
     flat = labels.reshape(*labels.shape[: len(own)], -1)
     if (flat == flat[(0,) * len(own)]).all():
         return None

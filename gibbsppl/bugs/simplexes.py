@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 
 import numpy as np
+import sympy as sp
 
 from gibbsppl.bugs.evaluator import Evaluator
 from gibbsppl.bugs.facts import Facts
-from gibbsppl.bugs.syntax import Assignment, Everything, Expression, Operation, Reference
+from gibbsppl.bugs.sums import Entry, are_one, element
+from gibbsppl.bugs.syntax import Assignment, Everything, Expression, Number, Operation, Reference
 from gibbsppl.bugs.values import Known
 
 # Data that sums to one up to this does, as written with decimals.
@@ -31,32 +34,42 @@ def are_probabilities(
     at = columns.grid.values - 1
     defined, numbers = facts.defined[given.name].relation, facts.numbers[given.name]
     values = np.where(numbers.known, numbers.values, np.nan)
-    rows, every = (a.reshape(-1, a.shape[-1])[:, at] for a in (defined, values))
-    read = (n for n in range(len(rows)) if _may_be_read(facts, evaluator, given, n))
-    return all(_is_one(facts, rows[n], every[n], simplexes) for n in read)
-
-
-def _may_be_read(facts: Facts, evaluator: Evaluator, given: Reference, row: int) -> bool:
-    """Whether a row is among those that are read, as far as its indices are known."""
-    shape = facts.shape(given.name)[:-1]
-    for axis, place in enumerate(np.unravel_index(row, shape) if shape else ()):
-        index = evaluator.index(given, axis, shape[axis])
-        if isinstance(index, Known) and not np.isin(place + 1, index.grid.values):
+    read = _read(facts, evaluator, given)
+    rows, every = (a[read][:, at] for a in (defined, values))
+    free = np.isnan(every)
+    known = np.nansum(every, axis=1)
+    if (abs(known - 1) > ROUNDING)[~free.any(axis=1)].any():
+        return False
+    kinds, kind = np.unique(np.where(free, rows, -1), axis=0, return_inverse=True)
+    places = np.argwhere(read) + 1
+    for n, lines in enumerate(kinds):
+        here = kind.ravel() == n
+        if (lines == -1).all():
+            continue
+        without = bool((abs(known[here]) <= ROUNDING).all())
+        if without and _is_vector_of_one(facts, lines, simplexes):
+            continue
+        if not _is_one(facts, given.name, lines, at + 1, places[here], every[here]):
             return False
     return True
 
 
-def _is_one(
-    facts: Facts, lines: np.ndarray, values: np.ndarray, simplexes: Collection[str]
-) -> bool:
-    """Whether one row sums to one: what is not known (nan) comes from a whole vector that does."""
-    free = np.isnan(values)
-    if abs(values[~free].sum() - (not free.any())) > ROUNDING:
-        return False
-    givers = np.unique(lines[free])
-    if len(givers) != 1:
-        return not len(givers)
-    if givers[0] == 0:
+def _read(facts: Facts, evaluator: Evaluator, given: Reference) -> np.ndarray:
+    """Which rows may be read, as far as the indices are known."""
+    shape = facts.shape(given.name)[:-1]
+    read = np.ones(shape, dtype=bool)
+    for axis, size in enumerate(shape):
+        index = evaluator.index(given, axis, size)
+        if isinstance(index, Known):
+            told = np.isin(np.arange(size) + 1, index.grid.values)
+            read &= told.reshape([-1 if a == axis else 1 for a in range(len(shape))])
+    return read
+
+
+def _is_vector_of_one(facts: Facts, lines: np.ndarray, simplexes: Collection[str]) -> bool:
+    """Whether what is not known of a row comes from a whole vector that sums to one."""
+    givers = np.unique(lines[lines != -1])
+    if len(givers) != 1 or givers[0] == 0:
         return False
     line = facts.relation(int(givers[0])).line
     whole = is_vector(line.target)
@@ -68,8 +81,74 @@ def _is_one(
         and isinstance(copied, Reference)
         and is_vector(copied)
         and copied.name in simplexes
-        and int(free.sum()) == facts.shape(copied.name)[-1]
+        and int((lines != -1).sum()) == facts.shape(copied.name)[-1]
     )
+
+
+def _is_one(
+    facts: Facts,
+    name: str,
+    lines: np.ndarray,
+    columns: np.ndarray,
+    places: np.ndarray,
+    values: np.ndarray,
+) -> bool:
+    """Whether rows that the same lines give, entry by entry, sum to one.
+
+    Where there are several, their places are symbols, the same for all entries of a row.
+    """
+    if (lines == 0).any() or (len(places) > 1 and (lines == -1).any()):
+        return False
+    single = len(places) == 1
+    row: list[Any] = (
+        [sp.Integer(int(p)) for p in places[0]]
+        if single
+        else [sp.Symbol(f"row {axis}") for axis in range(places.shape[1])]
+    )
+    entries = []
+    for number, column, value in zip(lines, columns, values[0], strict=True):
+        at = [*row, sp.Integer(int(column))]
+        if number == -1:
+            entries.append(Entry(element(name, at), value, {}))
+            continue
+        line = facts.relation(int(number)).line
+        loops = _loops(line.target, at)
+        if loops is None:
+            return False
+        entries.append(Entry(element(name, at), line, loops))
+
+    def known(array: str, index: tuple[int, ...]) -> float | None:
+        numbers = facts.numbers.get(array)
+        if numbers is None or len(index) != len(numbers.shape):
+            return None
+        place = tuple(n - 1 for n in index)
+        if any(not 0 <= n < size for n, size in zip(place, numbers.shape, strict=True)):
+            return None
+        return float(numbers.values[place]) if numbers.known[place] else None
+
+    return are_one(entries, known, facts.shape)
+
+
+def _loops(target: Reference, at: list[Any]) -> dict[str, Any] | None:
+    """The loop variables of a line that gives an element; None where its indices are not plain."""
+    found: dict[str, Any] = {}
+    for index, place in zip(target.indices or (), at, strict=True):
+        match index:
+            case Number():
+                if place != int(index.value):
+                    return None
+            case Reference(indices=None):
+                if found.setdefault(index.name, place) != place:
+                    return None
+            case Operation(
+                operator="+" | "-", operands=(Reference(indices=None) as variable, Number() as step)
+            ) if place.is_Integer:
+                moved = place - int(step.value) * (1 if index.operator == "+" else -1)
+                if found.setdefault(variable.name, moved) != moved:
+                    return None
+            case _:
+                return None
+    return found
 
 
 def is_vector(reference: Reference) -> bool:

@@ -188,7 +188,7 @@ class Lines:
         if denominator.has(Over):
             total = sp.Mul(*(f for f in sp.Mul.make_args(denominator) if dim not in dims_of(f)))
             return bool(sp.simplify(Over(numerator / (denominator / total), dim) - total) == 0)
-        if not isinstance(expr, Leaf) or expr.indices[-1] != dim:
+        if not isinstance(expr, Leaf) or expr.indices[-1:] != (dim,):
             return False
         name = expr.array.name
         values = self.model.declared.values.get(name)
