@@ -24,9 +24,7 @@ from gibbsppl.graph import Range, Statement, size_of
 Reads = Callable[[Statement, Statement], bool]
 
 
-def in_order(
-    statements: Sequence[Statement], values: Values, sizes: Sizes
-) -> Iterator[Statement]:
+def in_order(statements: Sequence[Statement], values: Values, sizes: Sizes) -> Iterator[Statement]:
     """The statements, or parts of them, each after all that it reads.
 
     ``values`` are read while the order is made: those of statements already passed may be new.
@@ -38,9 +36,7 @@ def in_order(
             yield from _untangled(component, values, sizes)
 
 
-def _untangled(
-    component: list[Statement], values: Values, sizes: Sizes
-) -> Iterator[Statement]:
+def _untangled(component: list[Statement], values: Values, sizes: Sizes) -> Iterator[Statement]:
     """The order of statements that mention one another: by element, else by position."""
 
     def reads(a: Statement, b: Statement) -> bool:
@@ -114,14 +110,17 @@ def _elements(
     leaf: Leaf, over: tuple[Range, ...], values: Values, sizes: Sizes
 ) -> NDArray[np.int64]:
     """The elements that a leaf names, as positions in the flattened array."""
-    if not leaf.indices:
-        return np.zeros(1, dtype=np.int64)
-    indices = [evaluate(i, over, values, sizes) for i in leaf.indices]
-    shape = np.shape(values[leaf.array.name])
-    flat = np.zeros((1,) * len(over))
-    for index, size in zip(indices, shape, strict=True):
-        flat = flat * size + index
-    return np.unique(flat).astype(np.int64)
+    return np.unique(_each_element(leaf, over, values, sizes))
+
+
+def _each_element(
+    leaf: Leaf, over: tuple[Range, ...], values: Values, sizes: Sizes
+) -> NDArray[np.int64]:
+    """The element that a leaf names, at each position of ranges (or for all of an axis of them)."""
+    flat = np.zeros((1,) * len(over), dtype=np.int64)
+    for index, size in zip(leaf.indices, np.shape(values[leaf.array.name]), strict=True):
+        flat = flat * size + evaluate(index, over, values, sizes).astype(np.int64)
+    return flat
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,22 +167,40 @@ def _respects(
     cuts = [_cut(s, direction.axes[s.target.array.name], values, sizes) for s in component]
     if len(set().union(*cuts)) < 2:
         return False
+    filled = {
+        name: [
+            _elements(s.target, regions(s, sizes), values, sizes)
+            for s in component
+            if s.target.array.name == name
+        ]
+        for name in names
+    }
     return all(
-        not _is_unknown(leaf, names) and _lag(leaf, s, direction, values, sizes) >= 0
+        not _is_unknown(leaf, names)
+        and _lag(leaf, s, direction, np.concatenate(filled[leaf.array.name]), values, sizes) >= 0
         for s in component
         for leaf in _leaves_read(s, names)
     )
 
 
 def _lag(
-    leaf: Leaf, reader: Statement, direction: _Direction, values: Values, sizes: Sizes
+    leaf: Leaf,
+    reader: Statement,
+    direction: _Direction,
+    filled: NDArray[np.int64],
+    values: Values,
+    sizes: Sizes,
 ) -> float:
-    """The smallest number of positions by which what is read comes before the reader."""
+    """The smallest number of positions by which what is read comes before the reader.
+
+    Of elements that are ``filled``; others, which are known, may be anywhere.
+    """
     over = _frame(leaf, reader, sizes)
     own = reader.target.indices[direction.axes[reader.target.array.name]]
     read = leaf.indices[direction.axes[leaf.array.name]]
     difference = evaluate(own, over, values, sizes) - evaluate(read, over, values, sizes)
-    return float((direction.sign * difference).min())
+    waits = np.isin(_each_element(leaf, over, values, sizes), filled)
+    return float(np.where(waits, direction.sign * difference, np.inf).min(initial=np.inf))
 
 
 def _axis_range(statement: Statement, axis: int) -> tuple[Range, ...] | None:
@@ -194,9 +211,7 @@ def _axis_range(statement: Statement, axis: int) -> tuple[Range, ...] | None:
     return None if is_event or len(found) > 1 else found
 
 
-def _cut(
-    statement: Statement, axis: int, values: Values, sizes: Sizes
-) -> dict[int, Statement]:
+def _cut(statement: Statement, axis: int, values: Values, sizes: Sizes) -> dict[int, Statement]:
     """The parts of the statement by their position on an axis of the target."""
     along = _axis_range(statement, axis) or ()
     positions = evaluate(statement.target.indices[axis], along, values, sizes).reshape(-1)

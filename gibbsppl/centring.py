@@ -83,12 +83,16 @@ def about_centre(
 
 
 def _degree(piece: Piece) -> int:
-    """1 or 2 where the statistic is an element or a product of two; 0 for anything else."""
+    """1 or 2 where the statistic is an element or a product of two; 0 for anything else.
+
+    Data that are read at a random label are no element.
+    """
     if not is_separable(piece):
         return 0
     factors = Mul.make_args(piece.statistic)
     powers = [f.as_base_exp() for f in factors]
-    if not all(isinstance(b, Leaf) and e.is_Integer for b, e in powers):
+    own = {view.array for view in piece.views}
+    if not all(isinstance(b, Leaf) and b.array in own and e.is_Integer for b, e in powers):
         return 0
     return int(sum(e for _, e in powers))
 

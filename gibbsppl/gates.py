@@ -32,7 +32,7 @@ from gibbsppl.expressions import (
     dims_of,
     mentions,
 )
-from gibbsppl.graph import Graph
+from gibbsppl.graph import Constant, Graph
 
 WHOLE = (LogBetaI, LogGammaP, LogGammaQ, LogMass)
 MOST_BRANCHES = 8
@@ -45,10 +45,19 @@ def binary_arrays(graph: Graph, data: Mapping[str, Any]) -> frozenset[str]:
         support = s.support
         is_binary = support.kind == "integer" and (support.lower, support.upper) == (0, 1)
         supports.setdefault(s.target.array.name, []).append(is_binary)
-    filled = {c.target.array.name for c in graph.constants}
-    random = {name for name, found in supports.items() if all(found) and name not in filled}
+    for c in graph.constants:
+        supports.setdefault(c.target.array.name, []).append(_is_binary_constant(c, data))
+    random = {name for name, found in supports.items() if all(found)}
     known = {n for n in graph.variables if n not in supports} & set(data)
     return frozenset(random | {n for n in known if np.isin(data[n], (0, 1)).all()})
+
+
+def _is_binary_constant(constant: Constant, data: Mapping[str, Any]) -> bool:
+    """Whether a region is known to be 0 or 1: by a number, or by an array of data."""
+    value = constant.value
+    if isinstance(value, Leaf):
+        return value.array.name in data and bool(np.isin(data[value.array.name], (0, 1)).all())
+    return bool(value in (0, 1))
 
 
 def is_gate(expr: Expr, binary: Collection[str]) -> bool:

@@ -12,7 +12,7 @@ half line; expit(Normal(0, 1)) of an interval; flat on a simplex; any direction 
 the identity for a matrix; a small count. Bounds are those of the support, and those that potentials
 tell by numbers that are known. The data scale is the root mean square of the observed values of
 continuous distributions, and 1 if there are none. A start of zero density is drawn again, each time
-with half the spread.
+with half the spread, and every second time with all that is 0 or 1 at 1.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def describe() -> str:
         "known. The "
         "data scale is the root mean square of the observed values of\ncontinuous distributions, "
         "and 1 if there are none. A start of zero density is drawn again, each time\nwith half the "
-        "spread."
+        "spread, and every second time with all that is 0 or 1 at 1."
     )
 
 
@@ -85,7 +85,7 @@ def initial_state(
     terms: dict[str, float] = {}
     for attempt in range(ATTEMPTS):
         scale = data_scale(graph, data)
-        start = _Start(rng, graph, scale, spread * 0.5**attempt, asked)
+        start = _Start(rng, graph, scale, spread * 0.5**attempt, asked, present=attempt % 2 == 1)
         values = _attempt(start, data, given)
         terms = log_terms(graph, values)
         if mend is not None and not asked and not np.isfinite(sum(terms.values())):
@@ -136,7 +136,8 @@ def _attempt(start: _Start, data: Values, given: Values) -> State:
 class _Start:
     """One attempt: ``shrink`` scales the spread of the values that do not come from the prior.
 
-    ``asked`` are the user's values, NaN where there is none.
+    ``asked`` are the user's values, NaN where there is none. ``present``: what is 0 or 1 starts at
+    1, as what is there can be seen or not, and what is not there cannot be seen.
     """
 
     rng: np.random.Generator
@@ -144,6 +145,7 @@ class _Start:
     scale: float
     shrink: float
     asked: Values
+    present: bool = False
     notes: dict[str, str] = field(default_factory=dict)
 
     def draw(self, statement: Statement, values: State) -> Floats:
@@ -158,7 +160,11 @@ class _Start:
         else:
             vague = self._is_vague(statement, candidates, values)
         self._note(statement, vague)
-        return self._as_asked(statement, np.where(vague, fallback, candidates[0]), values)
+        found = np.where(vague, fallback, candidates[0])
+        support = statement.support
+        if self.present and support.is_discrete and (support.lower, support.upper) == (0, 1):
+            found = np.ones_like(found)
+        return self._as_asked(statement, found, values)
 
     def _as_asked(self, statement: Statement, found: Floats, values: Values) -> Floats:
         """The values with those that the user gives in their place."""

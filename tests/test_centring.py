@@ -137,12 +137,23 @@ def test_sums_that_would_not_get_cheaper_stay_as_they_are():
     assert "centred" not in gp.compile(model).source
 
 
+def test_data_that_are_read_at_a_random_label_have_no_centre():
+    rng = np.random.default_rng(8)
+    with gp.Model(coords={"n": 200, "m": 2}) as model:
+        x = gp.Data("x", rng.normal(size=(200, 2)), dims=("n", "m"))
+        label = gp.Categorical("label", gp.Data("p", [0.5, 0.5], dims="m"))
+        a, tau = gp.Normal("a", 0, tau=1), gp.Gamma("tau", 1, rate=1)
+        gp.Normal("y", a + x.at("m", label), tau=tau, dims="n", observed=rng.normal(size=200))
+    sampler = gp.compile(model)
+
+    assert "centred" not in sampler.source
+    assert sampler.verify().passed
+
+
 def test_a_design_without_full_rank_has_a_centre_too():
     x = np.ones((5, 2))
     y = np.arange(5.0)
-    total, centre, slope = centred(
-        lambda b: y - x @ b, lambda r: (-(x.T @ r),), (5,), (2,)
-    )
+    total, centre, slope = centred(lambda b: y - x @ b, lambda r: (-(x.T @ r),), (5,), (2,))
 
     np.testing.assert_allclose(total, 10.0)
     np.testing.assert_allclose(x @ centre, np.full(5, 2.0))

@@ -46,7 +46,9 @@ def test_draws_follow_the_model_in_order():
         statement(Y[I], over(I), NORMAL, mu=MU[()], tau=TAU[()], known=1),
         statement(MU[()], (), NORMAL, mu=1, tau=4),
         statement(TAU[()], (), GAMMA, shape=3, rate=2),
-        mu=(), tau=(), y=(I,),
+        mu=(),
+        tau=(),
+        y=(I,),
     )
     found = draws_of(model)
     z = (found["y"] - found["mu"][:, None]) * np.sqrt(found["tau"])[:, None]
@@ -61,7 +63,9 @@ def test_observed_data_are_kept_when_asked_and_missing_entries_are_drawn():
     model = graph(
         statement(MU[()], (), NORMAL, mu=0, tau=1),
         statement(Y[I], over(I), NORMAL, mu=MU[()], tau=1, known=known[I]),
-        mu=(), y=(I,), data=(("known", (I,)),),
+        mu=(),
+        y=(I,),
+        data=(("known", (I,)),),
     )
     data = {"y": np.array([5.0, np.nan, 7.0, np.nan]), "known": np.array([1, 0, 1, 0])}
     kept = simulate(np.random.default_rng(1), model, data, observed=False)
@@ -77,7 +81,8 @@ def test_given_values_are_not_drawn():
     model = graph(
         statement(MU[()], (), NORMAL, mu=0, tau=1),
         statement(X[I], over(I), NORMAL, mu=MU[()], tau=1e8),
-        mu=(), x=(I,),
+        mu=(),
+        x=(I,),
     )
     found = simulate(np.random.default_rng(1), model, {}, given={"mu": np.array(50.0)})
 
@@ -90,7 +95,8 @@ def autoregression():
         statement(X[T], (Range(T, 1, 6),), NORMAL, mu=X[T - 1] / 2 + Y[T - 1], tau=4, name="x"),
         statement(Y[T], over(T), NORMAL, mu=X[T], tau=1, name="y"),
         statement(X[0], (), NORMAL, mu=0, tau=1, name="start"),
-        x=(T,), y=(T,),
+        x=(T,),
+        y=(T,),
     )
 
 
@@ -113,7 +119,8 @@ def test_two_lagged_axes_and_a_backward_chain():
             Constant(grid[T, 0], (Range(T, 1, 6),), sp.Integer(3)),
             Constant(X[5], (), sp.Integer(7)),
         ),
-        grid=(T, R), x=(T,),
+        grid=(T, R),
+        x=(T,),
     )
     found = draws_of(model, count=40)
     g, x = found["grid"], found["x"]
@@ -126,12 +133,33 @@ def test_two_lagged_axes_and_a_backward_chain():
     assert stats.kstest((x[:, :-1] - x[:, 1:]).ravel(), stats.norm.cdf).pvalue > LEVEL
 
 
+def test_what_is_known_may_stand_behind_what_reads_it():
+    """Rows of a table, each after the one that it follows; what the first follow is at its end."""
+    follows = np.array([4, 0, 5, 2, 0, 0])
+    model = graph(
+        statement(X[T], (Range(T, 0, 4),), NORMAL, mu=X[Array("follows")[T]], tau=1),
+        constants=(
+            Constant(X[4], (), sp.Integer(10)),
+            Constant(X[5], (), sp.Integer(-10)),
+        ),
+        x=(T,),
+        data=(("follows", (T,)),),
+    )
+    x = draws_of(model, {"follows": follows}, count=200)["x"]
+
+    assert stats.kstest((x[:, :4] - x[:, follows[:4]]).ravel(), stats.norm.cdf).pvalue > LEVEL
+
+
 def test_events_and_labels():
     model = graph(
         statement(P[K], (), DIRICHLET, (K,), a=sp.Integer(2)),
         statement(Z[I], over(I), CATEGORICAL, (K,), p=P[K]),
         statement(X[I, K], over(I), MVNORMAL, (K,), mu=Z[I], tau=M[K, primed(K)]),
-        integer=("z",), data=(("M", (K, primed(K))),), p=(K,), z=(I,), x=(I, K),
+        integer=("z",),
+        data=(("M", (K, primed(K))),),
+        p=(K,),
+        z=(I,),
+        x=(I, K),
     )
     precision = np.array([[2.0, 0.5, 0.0], [0.5, 1.0, 0.3], [0.0, 0.3, 1.5]])
     found = draws_of(model, {"M": precision})
@@ -167,9 +195,7 @@ def test_truncated_draws_follow_the_truncated_distribution(lower, upper):
 
 
 def test_bisection_finds_points_far_out():
-    found = bisection(
-        lambda x: special.log_ndtr(x) < -1e4, np.array([-np.inf]), np.array([np.inf])
-    )
+    found = bisection(lambda x: special.log_ndtr(x) < -1e4, np.array([-np.inf]), np.array([np.inf]))
 
     assert special.log_ndtr(found[0]) == pytest.approx(-1e4, rel=1e-12)
 
@@ -191,7 +217,8 @@ def test_a_cycle_between_elements_is_named():
     model = graph(
         statement(X[T], over(T), NORMAL, mu=Y[T], tau=1),
         statement(Y[T], over(T), NORMAL, mu=X[T], tau=1),
-        x=(T,), y=(T,),
+        x=(T,),
+        y=(T,),
     )
     with pytest.raises(ModelError, match="x, y: each reads an element of another"):
         simulate(np.random.default_rng(1), model, {})
@@ -243,7 +270,8 @@ def test_informative_priors_are_drawn_from():
     model = graph(
         statement(MU[()], (), NORMAL, mu=10**6, tau=1),
         statement(TAU[()], (), GAMMA, shape=10**4, rate=1),
-        mu=(), tau=(),
+        mu=(),
+        tau=(),
     )
     state, notes = initial_state(np.random.default_rng(1), model, {})
 
@@ -272,7 +300,8 @@ def test_init_of_a_partly_observed_array_keeps_the_data():
     known = Array("known")
     model = graph(
         statement(Y[I], over(I), NORMAL, mu=0, tau=1, known=known[I]),
-        y=(I,), data=(("known", (I,)),),
+        y=(I,),
+        data=(("known", (I,)),),
     )
     data = {"y": np.array([5.0, np.nan, 7.0, np.nan]), "known": np.array([1, 0, 1, 0])}
     rng = np.random.default_rng(1)
@@ -289,7 +318,8 @@ def test_an_impossible_model_names_the_statement():
     model = graph(
         statement(MU[()], (), NORMAL, mu=0, tau=1),
         statement(Y[I], over(I), GAMMA, shape=1, rate=Expit(MU[()]), known=1),
-        mu=(), y=(I,),
+        mu=(),
+        y=(I,),
     )
     with pytest.raises(RunError, match=r"^y: no start of positive density"):
         initial_state(np.random.default_rng(1), model, {"y": np.array([1.0, 2.0, -3.0, 1.0])})
@@ -300,7 +330,11 @@ def test_labels_simplexes_and_vectors_start_inside():
         statement(P[K], (), DIRICHLET, (K,), a=sp.Rational(1, 10**5)),
         statement(Z[I], over(I), CATEGORICAL, (K,), p=P[K]),
         statement(X[I, K], over(I), MVNORMAL, (K,), mu=Over(P[K], K), tau=M[K, primed(K)]),
-        integer=("z",), data=(("M", (K, primed(K))),), p=(K,), z=(I,), x=(I, K),
+        integer=("z",),
+        data=(("M", (K, primed(K))),),
+        p=(K,),
+        z=(I,),
+        x=(I, K),
     )
     data = {"M": 1e-9 * np.eye(3)}
     state, notes = initial_state(np.random.default_rng(1), model, data)

@@ -77,9 +77,7 @@ def largest_gap(name, target):
     for seed, (z, w) in product(range(4), product((0, 1), repeat=2)):
         v = values(seed) | {"z": z, "w": w}
         other = v | {target: values(seed + 100)[target]}
-        one, two = (
-            [float(evaluate(e, (), u, SIZES)) for e in (before, after)] for u in (v, other)
-        )
+        one, two = ([float(evaluate(e, (), u, SIZES)) for e in (before, after)] for u in (v, other))
         size = 1 + sum(map(abs, one + two))
         gaps.append(abs((one[0] - two[0]) - (one[1] - two[1])) / size)
     return max(gaps)
@@ -200,9 +198,17 @@ def test_arrays_are_binary_by_support_or_by_values():
         filled = gp.Array("filled", dims="i")
         filled[0] = 2
         filled[1:] = gp.Bernoulli(p)
+        started = gp.Array("started", dims="i")
+        started[0] = 1
+        started[1:] = gp.Bernoulli(p)
+        given = gp.Array("given", dims="i")
+        given[0] = column.at("i", 1)
+        given[1:] = gp.Bernoulli(p)
         gp.Normal("y", count + column, tau=1, dims="i", observed=[0.0, 1.0, 0.0, 1.0])
 
-    assert binary_arrays(m.graph, m.data) == {"column", "z", "seen", "either"}
+    assert binary_arrays(m.graph, m.data) == {
+        "column", "z", "seen", "either", "started", "given",
+    }  # fmt: skip
 
 
 COLUMNS = {"binary": [0.0, 1.0, 1.0, 0.0, 1.0], "not binary": [0.0, 1.0, 2.0, 0.0, 0.5]}

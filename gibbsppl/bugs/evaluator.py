@@ -8,6 +8,7 @@ does; formulas count positions from 0.
 from __future__ import annotations
 
 import operator
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -122,9 +123,12 @@ class Evaluator:
     def _reference(self, ref: Reference) -> Value:
         if ref.indices is None and ref.name in self.space.loops:
             return Known(self.space.loops[ref.name], text=ref.name)
-        if ref.indices is None:
-            return self.reader.reference(ref, None, self)
         shape = self.reader.shape(ref.name)
+        if ref.indices is None and not shape:
+            return self.reader.reference(ref, None, self)
+        if ref.indices is None:  # (the name of an array alone is all of it)
+            ref = replace(ref, indices=(Everything(ref.at),) * len(shape or ()))
+        assert ref.indices is not None
         if shape is not None and len(shape) != len(ref.indices):
             raise self.error(
                 ref,

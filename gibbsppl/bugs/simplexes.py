@@ -117,16 +117,29 @@ def _is_one(
             return False
         entries.append(Entry(element(name, at), line, loops))
 
-    def known(array: str, index: tuple[int, ...]) -> float | None:
-        numbers = facts.numbers.get(array)
-        if numbers is None or len(index) != len(numbers.shape):
+    def place_of(array: str, index: tuple[int, ...]) -> tuple[int, ...] | None:
+        shape = facts.shape(array) if array in facts.numbers else ()
+        if len(index) != len(shape) or any(
+            not 1 <= n <= m for n, m in zip(index, shape, strict=True)
+        ):
             return None
-        place = tuple(n - 1 for n in index)
-        if any(not 0 <= n < size for n, size in zip(place, numbers.shape, strict=True)):
-            return None
-        return float(numbers.values[place]) if numbers.known[place] else None
+        return tuple(n - 1 for n in index)
 
-    return are_one(entries, known, facts.shape)
+    def known(array: str, index: tuple[int, ...]) -> float | None:
+        place, numbers = place_of(array, index), facts.numbers.get(array)
+        if place is None or numbers is None or not numbers.known[place]:
+            return None
+        return float(numbers.values[place])
+
+    def giver(array: str, index: tuple[int, ...]) -> Entry | None:
+        place, defined = place_of(array, index), facts.defined.get(array)
+        if place is None or defined is None or not defined.relation[place]:
+            return None
+        line = facts.relation(int(defined.relation[place])).line
+        loops = _loops(line.target, list(map(sp.Integer, index)))
+        return None if loops is None else Entry(element(array, index), line, loops)
+
+    return are_one(entries, known, facts.shape, giver)
 
 
 def _loops(target: Reference, at: list[Any]) -> dict[str, Any] | None:
