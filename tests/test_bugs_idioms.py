@@ -147,7 +147,7 @@ idiom(
     "names of arrays alone",
     """
     model {
-      b[1:3] ~ dmnorm(zero, Om)
+      b ~ dmnorm(zero, Om)
       for (i in 1:N) { y[i] ~ dnorm(inprod(X[i, ], b), 1) }
       total <- sum(b) + mean(zero) + max(b)
     }

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from gibbsppl.bugs.bare_targets import with_ranges
 from gibbsppl.bugs.grids import Grid
 from gibbsppl.bugs.numbers import Numbers, elements_of, evaluator_of, target_of
 from gibbsppl.bugs.ragged import divided, with_own_arrays
@@ -68,6 +69,8 @@ def facts_of(program: Program, data: Mapping[str, Any]) -> Facts:
     numbers = {name: _numbers(value) for name, value in data.items()}
     if program.data is not None:
         numbers = _after_data_block(program, numbers)
+    shapes = {n: v.shape for n, v in numbers.items()} | _declared(program, numbers)
+    program = with_ranges(program, shapes)
     relations = relations_of(program.model)
     relations, numbers = _settled(program, relations, numbers, given=frozenset(data))
     for divide in (divided, with_own_arrays):
