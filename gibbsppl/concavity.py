@@ -22,7 +22,7 @@ from gibbsppl.dependence import is_separable
 from gibbsppl.elements import element_pieces
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Array, Equals, Expr, Leaf, leaves_of
-from gibbsppl.graph import Graph, Statement
+from gibbsppl.graph import PLAIN, Graph, Statement
 from gibbsppl.matching import NotConjugate
 from gibbsppl.pieces import Piece
 from gibbsppl.readings import jacobian_pieces, transformed
@@ -125,8 +125,8 @@ def _with_known_signs(piece: Piece, graph: Graph, data: Mapping[str, Any]) -> Pi
             factors.append(factor)
             continue
         values = evaluate(factor, piece.over, data, graph.sizes)
-        told = Array(f"({factor})", nonnegative=True)[()]
         sign = 1 if (values >= 0).all() else -1 if (values <= 0).all() else 0
+        told = Array(f"({PLAIN.text(sign * factor)})", nonnegative=True)[()]
         factors.append(sign * told if sign else factor)
     return replace(piece, coefficient=sp.Mul(*factors))
 

@@ -14,13 +14,9 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
-import numpy as np
-import sympy as sp
-
 from gibbsppl.concavity import LogConcave, certified
 from gibbsppl.dependence import Place, Role, is_separable, region_of, roles_of, touches
 from gibbsppl.elements import element_pieces
-from gibbsppl.expressions import leaves_of
 from gibbsppl.finite import FiniteConditional, finite_of
 from gibbsppl.form_facts import shown_by
 from gibbsppl.gates import binary_arrays
@@ -47,10 +43,6 @@ def conditional_of(
         return formed
     said = _said(graph, statement, data, region)
     found = _found(graph, statement, said, region, elements)
-    if isinstance(found, NotConjugate) and any(_is_nothing(p, graph, data) for p in said.pieces):
-        kept = tuple(p for p in said.pieces if not _is_nothing(p, graph, data))
-        said = _Said(kept, *limits_of(kept, binary_arrays(graph, data)))
-        found = _found(graph, statement, said, region, elements)
     if isinstance(found, NotConjugate):
         if isinstance(formed, Unread):
             found = replace(found, reason=f"{found.reason} ({formed.reason})")
@@ -130,22 +122,6 @@ def _said(
         if any(touches(view, p.over, region) for view in p.views)
     )
     return _Said(pieces, *limits_of(pieces, binary))
-
-
-def _is_nothing(piece: Piece, graph: Graph, data: Mapping[str, Any]) -> bool:
-    """Whether the coefficient is zero because data are all 0 or all 1: counts of nothing, say.
-
-    That is asked where the term is in the way of a closed form.
-    """
-    latent = {s.target.array.name for s in graph.latent}
-    told = {}
-    for leaf in leaves_of(piece.coefficient):
-        name = leaf.array.name
-        if name in data and name not in latent:
-            first = np.ravel(data[name])[:1]
-            if np.isin(first, (0, 1)).all() and (data[name] == first).all():
-                told[leaf] = sp.Integer(int(first[0])) if first.size else sp.S.Zero
-    return bool(told) and piece.coefficient.xreplace(told) == 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ they spread over no more than 10 data scales (real line) or a factor of about 1,
 Elsewhere: Normal(0, data scale) on the real line; a distance exp(Normal(0, 1)) from the bound on a
 half line; expit(Normal(0, 1)) of an interval; flat on a simplex; any direction of a unit vector;
 the identity for a matrix; a small count. Bounds are those of the support, and those that potentials
-tell by numbers that are known. The data scale is the root mean square of the observed values of
-continuous distributions, and 1 if there are none. A start of zero density is drawn again, each time
-with half the spread, and every second time with all that is 0 or 1 at 1.
+tell of an element by comparing it with numbers. The data scale is the root mean square of the
+observed values of continuous distributions, and 1 if there are none. A start of zero density is
+drawn again, each time with half the spread, and every second time with all that is 0 or 1 at 1.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ import sympy as sp
 from gibbsppl.density import event_dims, kept_entries, log_terms, regions
 from gibbsppl.errors import ModelError, RunError
 from gibbsppl.evaluation import Floats, Values, evaluate
-from gibbsppl.expressions import AtMost, Below, Leaf, leaves_of, mentions
+from gibbsppl.expressions import leaves_of, mentions
+from gibbsppl.feasible import put_in_order, raise_to_observed
 from gibbsppl.forward import State, as_declared, drawn, fill, unfilled, walk
-from gibbsppl.graph import Graph, Potential, Statement
+from gibbsppl.graph import Graph, Statement
 from gibbsppl.impossible import why_impossible
 from gibbsppl.inits import checked_init
 from gibbsppl.known_limits import known_limits
@@ -54,11 +55,10 @@ def describe() -> str:
         "line).\nElsewhere: Normal(0, data scale) on the real line; a distance exp(Normal(0, 1)) "
         "from the bound on a\nhalf line; expit(Normal(0, 1)) of an interval; flat on a "
         "simplex; any direction of a unit vector;\nthe identity for a matrix; a small count. "
-        "Bounds are those of the support, and those that potentials\ntell by numbers that are "
-        "known. The "
-        "data scale is the root mean square of the observed values of\ncontinuous distributions, "
-        "and 1 if there are none. A start of zero density is drawn again, each time\nwith half the "
-        "spread, and every second time with all that is 0 or 1 at 1."
+        "Bounds are those of the support, and those that potentials\ntell of an element by "
+        "comparing it with numbers. The data scale is the root mean square of the\nobserved values "
+        "of continuous distributions, and 1 if there are none. A start of zero density is\ndrawn "
+        "again, each time with half the spread, and every second time with all that is 0 or 1 at 1."
     )
 
 
@@ -123,12 +123,12 @@ def _attempt(start: _Start, data: Values, given: Values) -> State:
         for statement in graph.latent:
             if statement.target.array.name not in given:
                 values = start.without_order(statement, values)
-        _raise_to_observed(graph, values, start.asked)
-        _put_in_order(graph, values, start.asked)
+        raise_to_observed(graph, values, start.asked)
+        put_in_order(graph, values, start.asked)
         return values
     stated = replace(graph, potentials=())
     values = walk(stated, data, start.draw, given=given, observed=False)
-    _raise_to_observed(graph, values, start.asked)
+    raise_to_observed(graph, values, start.asked)
     return values
 
 
@@ -160,15 +160,13 @@ class _Start:
         else:
             vague = self._is_vague(statement, candidates, values)
         self._note(statement, vague)
-        found = np.where(vague, fallback, candidates[0])
-        support = statement.support
-        if self.present and support.is_discrete and (support.lower, support.upper) == (0, 1):
-            found = np.ones_like(found)
-        return self._as_asked(statement, found, values)
+        return self._as_asked(statement, np.where(vague, fallback, candidates[0]), values)
 
     def _as_asked(self, statement: Statement, found: Floats, values: Values) -> Floats:
         """The values with those that the user gives in their place."""
-        name = statement.target.array.name
+        name, support = statement.target.array.name, statement.support
+        if self.present and support.is_discrete and (support.lower, support.upper) == (0, 1):
+            found = np.ones_like(found)
         if name not in self.asked:
             return found
         here = {**values, name: self.asked[name]}
@@ -294,86 +292,6 @@ def _inside(noise: Floats, lower: Any, upper: Any, scale: float) -> Floats:
     free = np.isneginf(lower) & np.isposinf(upper)
     bounded = np.isfinite(lower) & np.isfinite(upper)
     return np.where(bounded, between, np.where(free, scale * noise, one_sided))
-
-
-def _raise_to_observed(graph: Graph, values: State, given: Values) -> None:
-    """A latent bound of something observed (``y ~ Uniform(0, theta)``) moved past what was seen."""
-    free = {s.target.array.name for s in graph.latent} - set(given)
-    for child in graph.statements:
-        bounds = (child.support.upper, 1), (child.support.lower, -1)
-        for bound, sign in bounds if child.known != 0 and not child.family.event else ():
-            leaf = sp.sympify(bound)
-            if isinstance(leaf, Leaf) and leaf.array.name in free:
-                _move_past(graph, child, leaf, sign, values)
-
-
-def _move_past(graph: Graph, child: Statement, leaf: Leaf, sign: int, values: State) -> None:
-    shape = tuple(map(len, child.over))
-    seen, bound = (
-        np.broadcast_to(evaluate(e, child.over, values, graph.sizes), shape)
-        for e in (child.target, leaf)
-    )
-    short = sign * (seen - bound) > 0
-    indices = tuple(
-        np.broadcast_to(evaluate(i, child.over, values, graph.sizes), shape)[short].astype(int)
-        for i in leaf.indices
-    )
-    update = np.maximum if sign > 0 else np.minimum
-    whole = graph.variables[leaf.array.name].integer
-    margin = 0.1 * np.abs(seen[short])
-    margin = sign * (np.ceil(margin) if whole else margin)
-    bounds = values[leaf.array.name]
-    if not bounds.ndim:
-        best = update.reduce(seen[short] + margin, initial=float(bounds))
-        values[leaf.array.name] = np.asarray(best)
-        return
-    update.at(bounds, indices, seen[short] + margin)
-
-
-def _put_in_order(graph: Graph, values: State, given: Values) -> None:
-    """Latent elements exchanged wherever a potential wants the one below the other."""
-    free = {s.target.array.name for s in graph.latent if s.known == 0} - set(given)
-    orders = [
-        (potential, pair)
-        for potential in graph.potentials
-        for pair in _pairs_in_order(potential)
-        if {leaf.array.name for leaf in pair} <= free
-    ]
-    for _ in orders:
-        for potential, pair in orders:
-            _exchange(graph, potential, pair, values)
-
-
-def _pairs_in_order(potential: Potential) -> list[tuple[Leaf, ...]]:
-    """The pairs of elements the first of which is below the second, or the density is zero."""
-    if not isinstance(potential.log_density, sp.log):
-        return []
-    relations = sp.Mul.make_args(potential.log_density.args[0])
-    pairs = (r.args for r in relations if isinstance(r, (Below, AtMost)))
-    return [pair for pair in pairs if all(isinstance(x, Leaf) for x in pair)]
-
-
-def _exchange(graph: Graph, potential: Potential, pair: tuple[Leaf, ...], values: State) -> None:
-    """The first of each pair of elements made the smaller one, in as many passes as it takes."""
-    low, high = (_places(graph, potential, leaf, values) for leaf in pair)
-    below, above = (values[leaf.array.name] for leaf in pair)
-    for _ in range(len(low)):
-        wrong = [(i, j) for i, j in zip(low, high, strict=True) if below[i] > above[j]]
-        for i, j in wrong:
-            if below[i] > above[j]:
-                below[i], above[j] = above[j], below[i]
-        if not wrong:
-            return
-
-
-def _places(
-    graph: Graph, potential: Potential, leaf: Leaf, values: Values
-) -> list[tuple[int, ...]]:
-    """The element that a leaf reads, for each position of a potential."""
-    shape = tuple(map(len, potential.over))
-    indices = (evaluate(i, potential.over, values, graph.sizes) for i in leaf.indices)
-    flat = [np.broadcast_to(i, shape).astype(int).ravel().tolist() for i in indices]
-    return list(zip(*flat, strict=True)) if flat else [()] * math.prod(shape)
 
 
 def _why_not(graph: Graph, values: Values, terms: Mapping[str, float], given: Values) -> str:

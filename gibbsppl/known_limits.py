@@ -51,19 +51,17 @@ def known_limits(
     """What potentials say of the elements of an array by comparing them with known numbers."""
     shape = tuple(graph.sizes[d] for d in graph.variables[name].dims)
     lower, upper = np.full(shape, -np.inf), np.full(shape, np.inf)
-    are_all = True
-    for potential, indicator in _indicators(potentials):
-        told = _compared(graph, name, indicator)
-        are_all = are_all and told is not None
-        if told is None:
-            continue
-        leaf, bound, is_lower, strict = told
-        places, values = _values(graph, data, potential.over, leaf, bound, shape)
-        if graph.variables[name].integer:
-            values = _next_whole(values, 1 if is_lower else -1, strict=strict)
-        narrow: Any = np.maximum if is_lower else np.minimum
-        narrow.at((lower if is_lower else upper).reshape(-1), places, values)
-    return KnownLimits(lower, upper, are_all)
+    latent = {s.target.array.name for s in graph.latent}
+    known = {n: v for n, v in data.items() if n not in latent}
+    found = [_compared(p, e, name, known) for p, e in _indicators(potentials)]
+    for told in found:
+        if told is not None:
+            places, values = _values(graph, known, told, shape)
+            if graph.variables[name].integer:
+                values = _next_whole(values, 1 if told.is_lower else -1, strict=told.strict)
+            narrow: Any = np.maximum if told.is_lower else np.minimum
+            narrow.at((lower if told.is_lower else upper).reshape(-1), places, values)
+    return KnownLimits(lower, upper, None not in found)
 
 
 def _indicators(potentials: Sequence[Potential]) -> Iterator[tuple[Potential, Expr | None]]:
@@ -75,10 +73,21 @@ def _indicators(potentials: Sequence[Potential]) -> Iterator[tuple[Potential, Ex
             yield potential, factor
 
 
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """An element, a bound of it, from which side, and the ranges over which that is said."""
+
+    leaf: Leaf
+    bound: Expr
+    is_lower: bool
+    strict: bool
+    over: tuple[Range, ...]
+
+
 def _compared(
-    graph: Graph, name: str, indicator: Expr | None
-) -> tuple[Leaf, Expr, bool, bool] | None:
-    """The element that an inequality compares with what is known: whether from below, strictly."""
+    potential: Potential, indicator: Expr | None, name: str, known: Mapping[str, Any]
+) -> _Compared | None:
+    """The element of an array that an inequality compares with what is known."""
     if not isinstance(indicator, AtMost | Below):
         return None
     low, high = indicator.args
@@ -86,30 +95,25 @@ def _compared(
     leaf, bound = (high, low) if is_lower else (low, high)
     if not isinstance(leaf, Leaf) or leaf.array.name != name:
         return None
-    latent = {s.target.array.name for s in graph.latent}
-    if leaves_of(bound, latent) or any(leaves_of(i, latent) for i in leaf.indices):
+    read = leaves_of(bound).union(*map(leaves_of, leaf.indices))
+    if any(x.array.name not in known for x in read):
         return None
-    return leaf, bound, is_lower, isinstance(indicator, Below)
+    return _Compared(leaf, bound, is_lower, isinstance(indicator, Below), potential.over)
 
 
 def _values(
-    graph: Graph,
-    data: Mapping[str, Any],
-    over: tuple[Range, ...],
-    leaf: Leaf,
-    bound: Expr,
-    shape: tuple[int, ...],
+    graph: Graph, known: Mapping[str, Any], told: _Compared, shape: tuple[int, ...]
 ) -> tuple[np.ndarray, Floats]:
     """Which elements are compared, counted along all axes, and with which values."""
+    count = tuple(map(len, told.over))
 
     def at_each(expr: Expr) -> Floats:
-        here = evaluate(expr, over, data, graph.sizes)
-        return np.broadcast_to(here, tuple(map(len, over))).ravel()
+        return np.broadcast_to(evaluate(expr, told.over, known, graph.sizes), count).ravel()
 
-    places = np.zeros(math.prod(map(len, over)), dtype=np.intp)
-    for size, index in zip(shape, leaf.indices, strict=True):
+    places = np.zeros(math.prod(count), dtype=np.intp)
+    for size, index in zip(shape, told.leaf.indices, strict=True):
         places = places * size + at_each(index).astype(np.intp)
-    return places, at_each(bound)
+    return places, at_each(told.bound)
 
 
 def _next_whole(values: Floats, step: int, *, strict: bool) -> Floats:

@@ -21,6 +21,7 @@ from sympy import Add, Mul
 from gibbsppl.expressions import (
     AtMost,
     Below,
+    Dim,
     Equals,
     Expr,
     Leaf,
@@ -132,13 +133,24 @@ def made_whole(limit: Limit, graph: Graph) -> Limit:
     if value.is_Rational and not value.is_Integer:
         next_one = sp.ceiling(value) if limit.side == "lower" else sp.floor(value)
         return replace(limit, value=next_one, strict=False, whole=True)
-    leaves = value.atoms(Leaf)
-    numbers = value.xreplace(dict.fromkeys(leaves, sp.S.One)).atoms(sp.Number)
-    whole = all(n.is_Integer or n.is_infinite for n in numbers) and not value.has(sp.Pow)
-    if not whole or not all(graph.variables[leaf.array.name].integer for leaf in leaves):
+    if not _is_whole(value, graph):
         return limit
     step = 0 if not limit.strict else 1 if limit.side == "lower" else -1
     return replace(limit, value=value + step, strict=False, whole=True)
+
+
+def _is_whole(value: Expr, graph: Graph) -> bool:
+    """Whether an expression of whole numbers is certain to be one, or infinite."""
+    if isinstance(value, Leaf):
+        return bool(graph.variables[value.array.name].integer)
+    if isinstance(value, Dim) or value.is_Integer or value in (sp.oo, -sp.oo):
+        return True
+    if isinstance(value, Where):
+        return all(_is_whole(branch, graph) for branch in value.args[1:])
+    if isinstance(value, sp.Pow):
+        return bool(value.exp.is_Integer and value.exp > 0) and _is_whole(value.base, graph)
+    sums = isinstance(value, Add | Mul | Maximum | Minimum)
+    return sums and all(_is_whole(a, graph) for a in value.args)
 
 
 def _isolated(of: Expr, side: Side, bound: Expr, leaf: Leaf) -> tuple[Side, Expr] | None:

@@ -509,7 +509,7 @@ idiom(
       rate ~ dgamma(1, 1)
     }
     """,
-    N=4, y=[1.0, 2.0, 0.5, 1.0],
+    "rate", N=4, y=[1.0, 2.0, 0.5, 1.0],
 )  # fmt: skip
 idiom(
     "ones",
@@ -520,7 +520,7 @@ idiom(
       rate ~ dunif(0, 50)
     }
     """,
-    N=4, y=[1.0, 2.0, 0.5, 1.0],
+    "rate", N=4, y=[1.0, 2.0, 0.5, 1.0],
 )  # fmt: skip
 idiom(
     "data that are simulated to be compared",

@@ -225,6 +225,12 @@ ARE_NOT_ONE = {
     "the rest of another row": (
         "for (i in 1:6) { p[i, 1] <- w[i]; p[i, 2] <- 1 - w[7 - i] }", "p[i, ]"
     ),
+    "the rest of what another loop says": (
+        "for (i in 1:1) { p[1] <- w[i] }\n  for (i in 2:2) { p[2] <- 1 - w[i] }", "p[]"
+    ),
+    "a part of a vector": (
+        "for (j in 1:4) { a[j] <- 1 }\n  p[1:4] ~ ddirch(a[])", "p[1:3]"
+    ),
     "a function of each": ("p[1] <- exp(u); p[2] <- 1 - exp(v)", "p[]"),
     "shares of more": ("for (j in 1:2) { p[j] <- r[j] / sum(r[]) }", "p[1:2]"),
     "one row of two": ("p[1, 1] <- u; p[1, 2] <- 1 - u; p[2, 1] <- u; p[2, 2] <- v", "p[k[i], ]"),
@@ -241,6 +247,18 @@ def test_entries_that_sum_to_one_are_probabilities(name, monkeypatch):
     data = {"k": [1, 2] * 3, "y": [1, 2, 1, 1, 2, 2]}
     gp.read_bugs(ENTRIES % (ARE_ONE | ARE_NOT_ONE)[name], data)
     assert bool(divided) is (name in ARE_NOT_ONE)
+
+
+@pytest.mark.parametrize("weights", ["e[k] / sum(e[1:K])", "e[k] * prod(r[1:k])"])
+def test_whether_many_entries_sum_to_one_is_seen_without_multiplying_out(weights):
+    text = """
+    model {
+      for (k in 1:K) { e[k] <- exp(b[k]); r[k] <- 1 - e[k]; b[k] ~ dnorm(0, 1); p[k] <- %s }
+      for (i in 1:2) { y[i] ~ dcat(p[1:K]) }
+    }
+    """
+    model = gp.read_bugs(text % weights, {"K": 60, "y": [1, 60]})
+    assert {len(v) for v in model.coords.values()} >= {60}
 
 
 def test_the_weight_of_a_component_and_its_rest_have_a_beta():
@@ -271,3 +289,27 @@ def test_data_of_the_program_keep_the_names_of_its_variables_free():
     assert draws["true"].shape == (1, 3, 3)
     assert draws["m"].shape == (1, 3, 2, 2)
     assert "true" not in model.data
+
+
+@pytest.mark.parametrize(
+    ("text", "data"),
+    [
+        ("model { w ~ dmulti(p[], 4) }", {"w": [[1, 2, 1], [0, 4, 0]], "p": [0.2, 0.3, 0.5]}),
+        ("var b[2, 3]; model { b ~ dmnorm(mu[], Om[, ]) }", {"mu": [0, 0, 0], "Om": np.eye(3)}),
+    ],
+)
+def test_a_name_of_other_axes_than_the_distribution_gives_is_refused(text, data):
+    with pytest.raises(gp.BugsError, match="has 2 indices, found 0"):
+        gp.read_bugs(text, data)
+
+
+def test_shares_of_what_is_infinite_are_read():
+    text = """
+    model {
+      q ~ dbeta(1, 1)
+      p[1] <- q / c
+      p[2] <- 1 - q / c
+      y ~ dcat(p[])
+    }
+    """
+    gp.read_bugs(text, {"c": np.inf, "y": 2})

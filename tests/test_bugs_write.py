@@ -235,3 +235,11 @@ def test_the_comparison_sees_values_on_the_wrong_side(how):
 @pytest.mark.parametrize("how", CENSORED)
 def test_jags_reads_censored_observations(how, tmp_path):
     compiled_by_jags(gp.write_bugs(censored(how)), tmp_path)
+
+
+def test_censored_values_that_are_read_elsewhere_are_refused():
+    with gp.Model() as model:
+        t = gp.Censored("t", gp.Exponential(rate=2), upper=3.0, observed=[1.0, 4.0], dims="i")
+        gp.Normal("z", t, sigma=1, dims="i", observed=[1.0, 2.0])
+    with pytest.raises(gp.ModelError, match="z: reads t, whose censored values stand at their bou"):
+        gp.write_bugs(model)

@@ -397,3 +397,10 @@ def test_without_mending_there_is_no_start():
 
     with pytest.raises(gp.RunError, match="no start of positive density"):
         initial_state(np.random.default_rng(1), sampler.graph, sampler.data)
+
+
+def test_data_of_one_sign_are_told_with_it():
+    with gp.Model() as model:
+        x = gp.Gamma("x", 2, rate=3)
+        gp.Gamma("y", x, rate=x, dims="i", observed=[1.0, 2.0, 0.5])
+    assert "- (y[i] - log(y[i]))*x  concave" in str(gp.compile(model).explain("x"))

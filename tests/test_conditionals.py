@@ -5,7 +5,6 @@ import pytest
 import sympy as sp
 
 import gibbsppl as gp
-from gibbsppl import conditionals
 from gibbsppl.concavity import LogConcave
 from gibbsppl.conditionals import conditional_of
 from gibbsppl.errors import CompileError
@@ -340,25 +339,3 @@ def test_vectors_along_another_axis_than_the_last_are_refused():
         gp.Categorical("z", p, dims=("n", "k"), event="j", observed=np.zeros((4, 3), dtype=int))
     with pytest.raises(CompileError, match=r"p: a value of Dirichlet is along j, .*: k, j\."):
         gp.compile(m)
-
-
-def seen(counts):
-    """The rate is in the way as ``log(1 + rate)``, of which there are as many as counts."""
-    with gp.Model() as model:
-        rate = gp.Gamma("rate", 2, rate=1)
-        gp.Poisson("y", 1 + rate, dims="i", observed=counts)
-    return model
-
-
-@pytest.mark.parametrize("counts", [[0, 0, 0], [0, 0, 1]])
-def test_terms_of_data_that_are_all_zero_are_in_nothings_way(counts):
-    model = seen(counts)
-    assert isinstance(derived(model, "rate"), LogConcave if any(counts) else Conditional)
-    assert gp.compile(model).verify().passed
-
-
-def test_a_term_that_is_dropped_though_data_are_not_zero_is_seen(monkeypatch):
-    monkeypatch.setattr(
-        conditionals, "_is_nothing", lambda piece, *_: "y" in str(piece.coefficient)
-    )
-    assert not gp.compile(seen([0, 0, 1])).verify().passed

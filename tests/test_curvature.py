@@ -172,6 +172,7 @@ EXAMPLES = [
     (log(Expit(x * c)), "concave"),
     (log(1 - Expit(x * c)), "concave"),
     (log(Phi(x)), "concave"),
+    (log(1 - exp(x / 2)), "concave"),
     (log(1 - exp(-exp(x * c + d))), "concave"),
     (log(1 - exp(-b * exp(x))), "concave"),
     (-log(1 - exp(-exp(-x))), "convex"),

@@ -5,6 +5,7 @@ import pytest
 import sympy as sp
 from scipy import special, stats
 
+import gibbsppl as gp
 from gibbsppl import initial
 from gibbsppl.density import log_joint
 from gibbsppl.errors import ModelError, RunError
@@ -342,3 +343,42 @@ def test_labels_simplexes_and_vectors_start_inside():
     assert (state["p"] > 0).all()
     assert notes == {"p": "rule", "z": "prior", "x": "rule"}
     assert np.isfinite(log_joint(model, {**data, **state}))
+
+
+def test_elements_that_are_known_are_not_put_in_order():
+    with gp.Model(coords={"i": 3}) as m:
+        low = gp.Array("low", dims="i")
+        low[0] = 1.0
+        low[1] = 2.0
+        low[2] = gp.Normal(0, sigma=1)
+        x = gp.Normal("x", 0, sigma=1, dims="i")
+        gp.Potential("order", gp.log(low < x))
+    mend = gp.compile(m).program.mended_by(np.random.default_rng(1), {})
+    for seed in range(5):
+        state, _ = initial_state(np.random.default_rng(seed), m.graph, m.data, mend=mend)
+        assert state["low"][:2].tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("potential", [False, True])
+def test_what_is_seen_is_there_from_the_start(potential):
+    """Thirty sites at which something was seen, half of which are thought to be empty."""
+    with gp.Model() as m:
+        p = gp.Beta("p", 1, 1)
+        there = gp.Bernoulli("there", gp.Data("half", np.full(30, 0.5), dims="i"), dims="i")
+        gp.Bernoulli("y", there * p, dims="i", observed=np.ones(30, int))
+        if potential:
+            gp.Potential("more", -p)
+    state, _ = initial_state(np.random.default_rng(1), m.graph, m.data)
+    assert state["there"].all()
+
+
+def test_bounds_that_constants_alone_fill_are_read():
+    with gp.Model(coords={"i": 3}) as m:
+        low = gp.Array("low", dims="i")
+        low[:2] = 1.0
+        low[2] = 2.0
+        x = gp.Normal("x", 0, sigma=1, dims="i")
+        gp.Normal("y", 0, sigma=1, observed=0.5)
+        gp.Potential("above", gp.log(low < x))
+    state, _ = initial_state(np.random.default_rng(1), m.graph, m.data)
+    assert (state["x"] > [1, 1, 2]).all()

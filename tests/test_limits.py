@@ -344,6 +344,28 @@ def test_counts_between_bounds(name):
     assert values.max() == most if np.isfinite(most) else values.max() > 5
 
 
+# Bounds of which nothing says that they are whole numbers.
+BETWEEN = {
+    "a half": (lambda x, y: y / 2 + 0.5 < x, 2),
+    "twice": (lambda x, y: y + 1 < 2 * x, 2),
+    "an exponential": (lambda x, y: x > gp.exp(y / 2), 3),
+    "a log": (lambda x, y: gp.log(y) <= x, 1),
+    "no number of two": (lambda x, y: x + 0 * y > np.pi, 4),
+}
+
+
+@pytest.mark.parametrize("name", BETWEEN)
+def test_counts_beyond_a_bound_that_may_be_no_whole_number(name):
+    inequality, least = BETWEEN[name]
+    with gp.Model() as m:
+        x = gp.Poisson("x", rate=3.0)
+        gp.Potential("bound", gp.log(inequality(x, gp.Data("y", 2))))
+    values = values_drawn(m, "x", 5)
+
+    assert values.min() == least
+    assert (values == np.rint(values)).all()
+
+
 def test_a_strict_bound_of_counts_taken_for_another_is_seen(monkeypatch):
     def as_it_was(limit, graph):
         return replace(made_whole(limit, graph), value=limit.value)

@@ -489,7 +489,7 @@ def instead(pattern, wrong):
     def planted(source):
         start = source.index("def augment(" if "def augment(" in source else "def sweep(")
         assert re.search(pattern, source[start:]), source[start:]
-        return source[:start] + re.sub(pattern, wrong, source[start:], count=1)
+        return source[:start] + re.sub(pattern, wrong, source[start:])
 
     return planted
 

@@ -35,7 +35,7 @@ LAYERS = (
     ("forward",),
     ("ends", "known_limits"),
     ("impossible",),
-    ("inits",),
+    ("inits", "feasible"),
     ("initial", "along_draws", "new_data"),
     ("logs", "gates", "changes", "identities"),
     ("pieces",),

@@ -44,6 +44,8 @@ def _with_ranges(statement: Statement, shapes: Shapes) -> Statement:
         return statement
     axes = zip(row.parameters.values(), called.arguments, strict=True)
     own = shapes.get(target.name, ())
+    if own and len(own) != row.event:
+        return statement
     sizes = [own, *(_sizes(e, shapes) for count, e in axes if count)]
     size = next((s[-1] for s in sizes if s), None)
     if size is None:

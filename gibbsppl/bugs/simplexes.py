@@ -1,21 +1,26 @@
-"""Arrays whose rows are probabilities: each is a simplex, data of sum one, or one beside zeros."""
+"""Arrays whose rows are probabilities: of each it is certain that it sums to one.
+
+A row is a vector with a distribution that does, data, a vector beside zeros, or entries given by
+lines of which it can be shown (`sums`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
-import sympy as sp
 
 from gibbsppl.bugs.evaluator import Evaluator
 from gibbsppl.bugs.facts import Facts
-from gibbsppl.bugs.sums import Entry, are_one, element
+from gibbsppl.bugs.sums import POSITIONS, Elements, Entry, Index, are_one, is_range, unknown
 from gibbsppl.bugs.syntax import Assignment, Everything, Expression, Number, Operation, Reference
 from gibbsppl.bugs.values import Known
 
 # Data that sums to one up to this does, as written with decimals.
 ROUNDING = 1e-12
+# In the place of a line: the element is a number.
+KNOWN = -1
 
 
 def are_probabilities(
@@ -36,22 +41,36 @@ def are_probabilities(
     values = np.where(numbers.known, numbers.values, np.nan)
     read = _read(facts, evaluator, given)
     rows, every = (a[read][:, at] for a in (defined, values))
-    free = np.isnan(every)
-    known = np.nansum(every, axis=1)
-    if (abs(known - 1) > ROUNDING)[~free.any(axis=1)].any():
+    free, sums = np.isnan(every), np.nansum(every, axis=1)
+    if (abs(sums - 1) > ROUNDING)[~free.any(axis=1)].any():
         return False
-    kinds, kind = np.unique(np.where(free, rows, -1), axis=0, return_inverse=True)
+    lines = _Lines(facts)
+    kinds, kind = np.unique(np.where(free, rows, KNOWN), axis=0, return_inverse=True)
     places = np.argwhere(read) + 1
-    for n, lines in enumerate(kinds):
+    for n, givers in enumerate(kinds):
         here = kind.ravel() == n
-        if (lines == -1).all():
+        if (givers == KNOWN).all():
             continue
-        without = bool((abs(known[here]) <= ROUNDING).all())
-        if without and _is_vector_of_one(facts, lines, simplexes):
-            continue
-        if not _is_one(facts, given.name, lines, at + 1, places[here], every[here]):
+        vector = lines.vector_of_one(givers, simplexes)
+        if vector and (abs(sums[here]) <= ROUNDING).all():
+            # (all of the vector is read, and of the row nothing else is given by its line)
+            count = (defined[read][here] == givers.max()).sum(axis=1)
+            if (count == (givers != KNOWN).sum()).all():
+                continue
+        # Where there are several such rows their places are not known.
+        single = len(places[here]) == 1
+        row = places[here][0].tolist() if single else map(_unknown_place, range(places.shape[1]))
+        entries = lines.entries(given.name, tuple(row), at + 1, givers)
+        known = every[here][0][givers == KNOWN].tolist()
+        if entries is None or (known and not single):
+            return False
+        if not are_one([*entries, *known], lines.elements):
             return False
     return True
+
+
+def _unknown_place(axis: int) -> int:
+    return unknown("a place along axis", axis)
 
 
 def _read(facts: Facts, evaluator: Evaluator, given: Reference) -> np.ndarray:
@@ -66,96 +85,94 @@ def _read(facts: Facts, evaluator: Evaluator, given: Reference) -> np.ndarray:
     return read
 
 
-def _is_vector_of_one(facts: Facts, lines: np.ndarray, simplexes: Collection[str]) -> bool:
-    """Whether what is not known of a row comes from a whole vector that sums to one."""
-    givers = np.unique(lines[lines != -1])
-    if len(givers) != 1 or givers[0] == 0:
-        return False
-    line = facts.relation(int(givers[0])).line
-    whole = is_vector(line.target)
-    if not isinstance(line, Assignment):
-        return whole and line.target.name in simplexes
-    copied = line.value
-    return (
-        whole
-        and isinstance(copied, Reference)
-        and is_vector(copied)
-        and copied.name in simplexes
-        and int((lines != -1).sum()) == facts.shape(copied.name)[-1]
-    )
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """The lines that give elements of arrays."""
 
+    facts: Facts
 
-def _is_one(
-    facts: Facts,
-    name: str,
-    lines: np.ndarray,
-    columns: np.ndarray,
-    places: np.ndarray,
-    values: np.ndarray,
-) -> bool:
-    """Whether rows that the same lines give, entry by entry, sum to one.
+    @property
+    def elements(self) -> Elements:
+        """What is known of any element."""
+        return Elements(self.number, self.entry, self.facts.shape)
 
-    Where there are several, their places are symbols, the same for all entries of a row.
-    """
-    if (lines == 0).any() or (len(places) > 1 and (lines == -1).any()):
-        return False
-    single = len(places) == 1
-    row: list[Any] = (
-        [sp.Integer(int(p)) for p in places[0]]
-        if single
-        else [sp.Symbol(f"row {axis}") for axis in range(places.shape[1])]
-    )
-    entries = []
-    for number, column, value in zip(lines, columns, values[0], strict=True):
-        at = [*row, sp.Integer(int(column))]
-        if number == -1:
-            entries.append(Entry(element(name, at), value, {}))
-            continue
-        line = facts.relation(int(number)).line
-        loops = _loops(line.target, at)
-        if loops is None:
+    def vector_of_one(self, givers: np.ndarray, simplexes: Collection[str]) -> bool:
+        """Whether one line gives a whole vector that sums to one."""
+        numbers = np.unique(givers[givers != KNOWN])
+        if len(numbers) != 1 or numbers[0] == 0:
             return False
-        entries.append(Entry(element(name, at), line, loops))
+        line = self.facts.relation(int(numbers[0])).line
+        if not is_vector(line.target):
+            return False
+        if not isinstance(line, Assignment):
+            return line.target.name in simplexes
+        copied = line.value
+        return (
+            isinstance(copied, Reference)
+            and is_vector(copied)
+            and copied.name in simplexes
+            and int((givers != KNOWN).sum()) == self.facts.shape(copied.name)[-1]
+        )
 
-    def place_of(array: str, index: tuple[int, ...]) -> tuple[int, ...] | None:
-        shape = facts.shape(array) if array in facts.numbers else ()
-        if len(index) != len(shape) or any(
-            not 1 <= n <= m for n, m in zip(index, shape, strict=True)
-        ):
-            return None
-        return tuple(n - 1 for n in index)
+    def entries(
+        self, array: str, row: Index, columns: np.ndarray, givers: np.ndarray
+    ) -> list[Entry] | None:
+        """The entries of a row that lines give; None where one is not given, or not plainly."""
+        found = []
+        for number, column in zip(givers.tolist(), columns.tolist(), strict=True):
+            if number != KNOWN:
+                entry = self._entry(array, (*row, column), number)
+                if entry is None:
+                    return None
+                found.append(entry)
+        return found
 
-    def known(array: str, index: tuple[int, ...]) -> float | None:
-        place, numbers = place_of(array, index), facts.numbers.get(array)
+    def number(self, array: str, index: Index) -> float | None:
+        """The number of an element, if it is known."""
+        place, numbers = self._place(array, index), self.facts.numbers.get(array)
         if place is None or numbers is None or not numbers.known[place]:
             return None
         return float(numbers.values[place])
 
-    def giver(array: str, index: tuple[int, ...]) -> Entry | None:
-        place, defined = place_of(array, index), facts.defined.get(array)
-        if place is None or defined is None or not defined.relation[place]:
+    def entry(self, array: str, index: Index) -> Entry | None:
+        """An element that a line gives."""
+        place, defined = self._place(array, index), self.facts.defined.get(array)
+        if place is None or defined is None:
             return None
-        line = facts.relation(int(defined.relation[place])).line
-        loops = _loops(line.target, list(map(sp.Integer, index)))
-        return None if loops is None else Entry(element(array, index), line, loops)
+        return self._entry(array, index, int(defined.relation[place]))
 
-    return are_one(entries, known, facts.shape, giver)
+    def _place(self, array: str, index: Index) -> Index | None:
+        """The position of an element, if there is such."""
+        shape = self.facts.shape(array) if array in self.facts.numbers else ()
+        if len(index) != len(shape):
+            return None
+        inside = all(1 <= n <= size for n, size in zip(index, shape, strict=True))
+        return tuple(n - 1 for n in index) if inside else None
+
+    def _entry(self, array: str, index: Index, number: int) -> Entry | None:
+        if number == 0:
+            return None
+        relation = self.facts.relation(number)
+        loops = _loops(relation.line.target, index)
+        if loops is None or not {loop.name for loop in relation.around} <= set(loops):
+            return None
+        return Entry(array, index, relation.line, loops)
 
 
-def _loops(target: Reference, at: list[Any]) -> dict[str, Any] | None:
+def _loops(target: Reference, at: Index) -> dict[str, int] | None:
     """The loop variables of a line that gives an element; None where its indices are not plain."""
-    found: dict[str, Any] = {}
+    found: dict[str, int] = {}
     for index, place in zip(target.indices or (), at, strict=True):
         match index:
             case Number():
-                if place != int(index.value):
+                if place != index.value:
                     return None
             case Reference(indices=None):
                 if found.setdefault(index.name, place) != place:
                     return None
             case Operation(
                 operator="+" | "-", operands=(Reference(indices=None) as variable, Number() as step)
-            ) if place.is_Integer:
+            ) if place < POSITIONS:
                 moved = place - int(step.value) * (1 if index.operator == "+" else -1)
                 if found.setdefault(variable.name, moved) != moved:
                     return None
@@ -166,8 +183,5 @@ def _loops(target: Reference, at: list[Any]) -> dict[str, Any] | None:
 
 def is_vector(reference: Reference) -> bool:
     """Whether a line gives, or reads, a vector along the last axis of an array, and it alone."""
-    ranges = [
-        isinstance(i, Everything) or (isinstance(i, Operation) and i.operator == ":")
-        for i in reference.indices or ()
-    ]
+    ranges = [isinstance(i, Everything) or is_range(i) for i in reference.indices or ()]
     return bool(ranges) and ranges[-1] and not any(ranges[:-1])

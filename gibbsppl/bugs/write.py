@@ -48,7 +48,7 @@ from gibbsppl.bugs.syntax import Statement as Line
 from gibbsppl.bugs.written_expressions import Expressions, number, span
 from gibbsppl.bugs.written_sides import sides_of
 from gibbsppl.errors import ModelError
-from gibbsppl.expressions import Dim, Expr, Leaf, Maximum, dims_of, primed
+from gibbsppl.expressions import Dim, Expr, Leaf, Maximum, dims_of, mentions, primed
 from gibbsppl.graph import (
     Constant,
     Deterministic,
@@ -191,7 +191,9 @@ class _Writer:
         """On which side of their bounds censored values are, which are missing in the data."""
         if not statement.censored:
             return
-        own = self.names[statement.target.array.name]
+        name = statement.target.array.name
+        self._refuse_readers(name)
+        own = self.names[name]
         self.seen[own], sides = sides_of(self.model, statement)
         for side in sides:
             bound: Expression
@@ -203,6 +205,18 @@ class _Writer:
             above = Reference(self._fresh(f"{own}.above"), target.indices)
             self.seen[above.name] = side.above
             yield Stochastic(above, Call("dinterval", (target, bound)))
+
+    def _refuse_readers(self, name: str) -> None:
+        """A censored value that is read elsewhere is its bound here, and a random value there."""
+        graph = self.graph
+        own = {s.name for s in graph.statements if s.target.array.name == name}
+        readers = [f.name for f in graph.factors_of(name) if f.name not in own]
+        readers += [d.name for d in graph.deterministics if mentions(d.value, (name,))]
+        if readers:
+            raise ModelError(
+                f"{', '.join(readers)}: reads {name}, whose censored values stand at their bounds; "
+                "in BUGS they are random values. Read a copy of the data, gp.Data, instead."
+            )
 
     def potential(self, potential: Potential) -> list[Line]:
         """A potential: an observation, of no matter what, with its log density (OpenBUGS's)."""

@@ -217,7 +217,9 @@ class Reader:
         if self._is_log_convex(of):
             return Curvature("convex", expr, "the log of a sum of exponentials of convex functions")
         if isinstance(1 - of, exp):
-            return self._log_one_minus_exp(expr, (1 - of).args[0])
+            found = self._log_one_minus_exp(expr, (1 - of).args[0])
+            if found.kind != "unknown":
+                return found
         return self._composed(expr, of, [a for a in ATOMS if a.function is log])
 
     def _log_one_minus_exp(self, expr: Expr, exponent: Expr) -> Curvature:

@@ -1,0 +1,121 @@
+"""A start moved to where observations and potentials allow it.
+
+Comes in: a graph and the values of a first attempt. Goes out: the same values, changed in place:
+bounds of what is observed moved past it, elements exchanged that a potential wants in order. What
+the user has given stays, and what is known.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from gibbsppl.evaluation import Values, evaluate
+from gibbsppl.expressions import AtMost, Below, Leaf
+from gibbsppl.forward import State, fill
+from gibbsppl.graph import Graph, Potential, Statement
+
+
+def raise_to_observed(graph: Graph, values: State, given: Values) -> None:
+    """A latent bound of something observed (``y ~ Uniform(0, theta)``) moved past what was seen."""
+    free = {s.target.array.name for s in graph.latent} - set(given)
+    for child in graph.statements:
+        bounds = (child.support.upper, 1), (child.support.lower, -1)
+        for bound, sign in bounds if child.known != 0 and not child.family.event else ():
+            leaf = sp.sympify(bound)
+            if isinstance(leaf, Leaf) and leaf.array.name in free:
+                _move_past(graph, child, leaf, sign, values)
+
+
+def _move_past(graph: Graph, child: Statement, leaf: Leaf, sign: int, values: State) -> None:
+    shape = tuple(map(len, child.over))
+    seen, bound = (
+        np.broadcast_to(evaluate(e, child.over, values, graph.sizes), shape)
+        for e in (child.target, leaf)
+    )
+    short = sign * (seen - bound) > 0
+    indices = tuple(
+        np.broadcast_to(evaluate(i, child.over, values, graph.sizes), shape)[short].astype(int)
+        for i in leaf.indices
+    )
+    update = np.maximum if sign > 0 else np.minimum
+    whole = graph.variables[leaf.array.name].integer
+    margin = 0.1 * np.abs(seen[short])
+    margin = sign * (np.ceil(margin) if whole else margin)
+    bounds = values[leaf.array.name]
+    if not bounds.ndim:
+        best = update.reduce(seen[short] + margin, initial=float(bounds))
+        values[leaf.array.name] = np.asarray(best)
+        return
+    update.at(bounds, indices, seen[short] + margin)
+
+
+def put_in_order(graph: Graph, values: State, given: Values) -> None:
+    """Latent elements exchanged wherever a potential wants the one below the other."""
+    drawn = _drawn_elements(graph, values)
+    free = set(drawn) - set(given)
+    orders = [
+        (potential, pair)
+        for potential in graph.potentials
+        for pair in _pairs_in_order(potential)
+        if {leaf.array.name for leaf in pair} <= free
+    ]
+    for _ in orders:
+        for potential, pair in orders:
+            _exchange(graph, potential, pair, values, drawn)
+
+
+def _drawn_elements(graph: Graph, values: State) -> dict[str, Any]:
+    """For each array whose statements observe nothing, which of its elements they draw."""
+    latent = [s for s in graph.latent if s.known == 0]
+    found = {s.target.array.name: np.zeros(values[s.target.array.name].shape) for s in latent}
+    for s in latent:
+        fill(s, 1.0, found, graph.sizes)
+    return {name: mask == 1 for name, mask in found.items()}
+
+
+def _pairs_in_order(potential: Potential) -> list[tuple[Leaf, ...]]:
+    """The pairs of elements the first of which is below the second, or the density is zero."""
+    if not isinstance(potential.log_density, sp.log):
+        return []
+    relations = sp.Mul.make_args(potential.log_density.args[0])
+    pairs = (r.args for r in relations if isinstance(r, (Below, AtMost)))
+    return [pair for pair in pairs if all(isinstance(x, Leaf) for x in pair)]
+
+
+def _exchange(
+    graph: Graph,
+    potential: Potential,
+    pair: tuple[Leaf, ...],
+    values: State,
+    drawn: Mapping[str, Any],
+) -> None:
+    """The first of each pair of elements made the smaller one, in as many passes as it takes.
+
+    Elements that are not drawn stay.
+    """
+    low, high = (_places(graph, potential, leaf, values) for leaf in pair)
+    below, above = (values[leaf.array.name] for leaf in pair)
+    is_low, is_high = (drawn[leaf.array.name] for leaf in pair)
+    both = [(i, j) for i, j in zip(low, high, strict=True) if is_low[i] and is_high[j]]
+    for _ in range(len(both)):
+        wrong = [(i, j) for i, j in both if below[i] > above[j]]
+        for i, j in wrong:
+            if below[i] > above[j]:
+                below[i], above[j] = above[j], below[i]
+        if not wrong:
+            return
+
+
+def _places(
+    graph: Graph, potential: Potential, leaf: Leaf, values: Values
+) -> list[tuple[int, ...]]:
+    """The element that a leaf reads, for each position of a potential."""
+    shape = tuple(map(len, potential.over))
+    indices = (evaluate(i, potential.over, values, graph.sizes) for i in leaf.indices)
+    flat = [np.broadcast_to(i, shape).astype(int).ravel().tolist() for i in indices]
+    return list(zip(*flat, strict=True)) if flat else [()] * math.prod(shape)
