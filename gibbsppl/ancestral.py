@@ -125,19 +125,22 @@ def _each_element(
 
 @dataclass(frozen=True, slots=True)
 class _Direction:
-    """One axis for each array of a component, and the sign in which positions are passed."""
+    """One axis for each array of a component, and the sign in which positions are passed.
+
+    ``filled`` are the elements of each array that the component fills.
+    """
 
     axes: dict[str, int]
     sign: int
+    filled: dict[str, NDArray[np.int64]]
 
 
 def _by_position(
     component: list[Statement], values: Values, sizes: Sizes
 ) -> Iterator[list[Statement]]:
     """The component cut into parts, one list per position of the lagged axis."""
-    direction = next(
-        (d for d in _directions(component, values) if _respects(component, d, values, sizes)), None
-    )
+    directions = _directions(component, values, sizes)
+    direction = next((d for d in directions if _respects(component, d, values, sizes)), None)
     if direction is None:
         names = ", ".join(s.name for s in component)
         raise ModelError(
@@ -150,11 +153,18 @@ def _by_position(
         yield [parts[p] for parts in cut if p in parts]
 
 
-def _directions(component: list[Statement], values: Values) -> Iterator[_Direction]:
-    names = sorted({s.target.array.name for s in component})
+def _directions(
+    component: list[Statement], values: Values, sizes: Sizes
+) -> Iterator[_Direction]:
+    by_name: dict[str, list[NDArray[np.int64]]] = {}
+    for s in component:
+        filled = _elements(s.target, regions(s, sizes), values, sizes)
+        by_name.setdefault(s.target.array.name, []).append(filled)
+    every = {name: np.concatenate(parts) for name, parts in by_name.items()}
+    names = sorted(every)
     for axes in product(*(range(np.ndim(values[n])) for n in names)):
         for sign in (1, -1):
-            yield _Direction(dict(zip(names, axes, strict=True)), sign)
+            yield _Direction(dict(zip(names, axes, strict=True)), sign, every)
 
 
 def _respects(
@@ -167,38 +177,25 @@ def _respects(
     cuts = [_cut(s, direction.axes[s.target.array.name], values, sizes) for s in component]
     if len(set().union(*cuts)) < 2:
         return False
-    filled = {
-        name: [
-            _elements(s.target, regions(s, sizes), values, sizes)
-            for s in component
-            if s.target.array.name == name
-        ]
-        for name in names
-    }
     return all(
-        not _is_unknown(leaf, names)
-        and _lag(leaf, s, direction, np.concatenate(filled[leaf.array.name]), values, sizes) >= 0
+        not _is_unknown(leaf, names) and _lag(leaf, s, direction, values, sizes) >= 0
         for s in component
         for leaf in _leaves_read(s, names)
     )
 
 
 def _lag(
-    leaf: Leaf,
-    reader: Statement,
-    direction: _Direction,
-    filled: NDArray[np.int64],
-    values: Values,
-    sizes: Sizes,
+    leaf: Leaf, reader: Statement, direction: _Direction, values: Values, sizes: Sizes
 ) -> float:
     """The smallest number of positions by which what is read comes before the reader.
 
-    Of elements that are ``filled``; others, which are known, may be anywhere.
+    What the component does not fill is known, and may be anywhere.
     """
     over = _frame(leaf, reader, sizes)
     own = reader.target.indices[direction.axes[reader.target.array.name]]
     read = leaf.indices[direction.axes[leaf.array.name]]
     difference = evaluate(own, over, values, sizes) - evaluate(read, over, values, sizes)
+    filled = direction.filled[leaf.array.name]
     waits = np.isin(_each_element(leaf, over, values, sizes), filled)
     return float(np.where(waits, direction.sign * difference, np.inf).min(initial=np.inf))
 

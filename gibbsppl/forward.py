@@ -106,8 +106,8 @@ def _to_fill(graph: Graph, given: Values, *, observed: bool) -> list[Statement]:
 def unfilled(graph: Graph, data: Values, given: Values) -> State:
     """The data, what is given, the constants; elsewhere values that no draw can be made from."""
     values: State = {name: np.asarray(value) for name, value in data.items()}
-    constant = (c.target.array.name for c in graph.constants)
-    for name in dict.fromkeys((*targets_of(graph), *constant)):
+    known = (c.target.array.name for c in graph.constants)
+    for name in dict.fromkeys((*targets_of(graph), *known)):
         variable = graph.variables[name]
         shape = tuple(graph.sizes[d] for d in variable.dims)
         blank = np.full(shape, -1 if variable.integer else np.nan)
