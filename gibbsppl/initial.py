@@ -213,7 +213,7 @@ class _Start:
                 return np.zeros(candidates.shape[1:], dtype=bool)
 
     def _bounds(self, statement: Statement, values: Values) -> tuple[Floats, Floats]:
-        """Those of the support, and what potentials tell beside them."""
+        """Those of the support, and what potentials tell beside them, if that leaves anything."""
         if statement.support.kind == "vector":
             return np.asarray(-np.inf), np.asarray(np.inf)
         name, sizes = statement.target.array.name, self.graph.sizes
@@ -229,7 +229,9 @@ class _Start:
             evaluate(statement.target, statement.over, {**values, name: limit}, sizes)
             for limit in (told.lower, told.upper)
         )
-        return np.maximum(lower, low), np.minimum(upper, high)
+        low, high = np.maximum(lower, low), np.minimum(upper, high)
+        is_empty = low > high
+        return np.where(is_empty, lower, low), np.where(is_empty, upper, high)
 
     def _fallback(self, statement: Statement, values: Values) -> Floats:
         """The rule's values: inside the support, of unit or data scale."""

@@ -373,13 +373,13 @@ def test_draws_from_a_spoilt_program_do_not(name):
 
 
 def many_ones():
-    """Zero-inflated counts, of which a prior's draw of the labels allows none."""
+    """Counts that are zero of two kinds in three: a prior's draw of the labels allows none."""
     seen = np.array([0] * 10 + [1] * 40)
-    with gp.Model(coords={"i": len(seen)}) as m:
-        share = gp.Beta("share", 1, 1)
+    with gp.Model(coords={"i": len(seen), "kind": 3}) as m:
+        share = gp.Dirichlet("share", gp.Data("one", np.ones(3), dims="kind"), dims="kind")
         rate = gp.Gamma("rate", 2, rate=1)
-        z = gp.Bernoulli("z", share, dims="i")
-        gp.Poisson("y", rate=rate * z, dims="i", observed=seen)
+        z = gp.Categorical("z", share, dims="i")
+        gp.Poisson("y", rate=rate * gp.equals(z, 2), dims="i", observed=seen)
     return m
 
 
@@ -388,7 +388,7 @@ def test_a_sweep_mends_a_start_without_density(seed):
     sampler = gp.compile(many_ones())
     draws = sampler.sample(20, warmup=20, chains=1, seed=seed, progress=False)
 
-    assert (draws["z"][..., 10:] == 1).all()
+    assert (draws["z"][..., 10:] == 2).all()
     assert np.isfinite(draws["rate"]).all()
 
 

@@ -4,6 +4,8 @@ Against the same model without them (parameters of the conditionals, to rounding
 by quadrature, and with planted bugs.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from references.monte_carlo import disagreements, mean_and_error
@@ -441,9 +443,9 @@ def seen_everywhere(monkeypatch):
 def the_other_side(monkeypatch):
     compared = known_limits._compared
 
-    def wrong(graph, name, indicator):
-        leaf, bound, is_lower, strict = compared(graph, name, indicator)
-        return leaf, bound, not is_lower, strict
+    def wrong(*given):
+        found = compared(*given)
+        return replace(found, is_lower=not found.is_lower)
 
     monkeypatch.setattr(known_limits, "_compared", wrong)
 
