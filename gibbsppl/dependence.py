@@ -76,7 +76,12 @@ def region_of(graph: Graph, statement: Statement) -> tuple[Place, ...]:
 
 def count_of(graph: Graph, statement: Statement) -> int:
     """The number of elements that a statement fills."""
-    return prod(1 if isinstance(p, int) else len(p) for p in region_of(graph, statement))
+    return prod(map(length_of, region_of(graph, statement)))
+
+
+def length_of(place: Place) -> int:
+    """How many positions a place has along its axis."""
+    return 1 if isinstance(place, int) else len(place)
 
 
 def slices_of(region: Iterable[Place]) -> tuple[slice, ...]:

@@ -16,13 +16,18 @@ SEEN = RNG.standard_normal((20, 3))
 TAU, SCALE = [1.0, 2.0, 3.0], np.array([[2.0, 0.5], [0.5, 1.0]])
 
 
+def observed_sums(b):
+    """Observations whose means are sums of the elements of each row, with the same weights."""
+    X = gp.Data("X", DESIGN, dims=("i", "k"))
+    gp.Normal("y", (X * b).sum("k"), sigma=1, dims=("i", "j"), observed=SEEN)
+
+
 def all_but_the_first_row():
     with gp.Model(coords={"j": 3, "i": 20, "k": 2}) as m:
         b = gp.Array("b", dims=("j", "k"))
         b[0, :] = 0.0
         b[1:, :] = gp.Normal(0, tau=gp.Data("tau", TAU, dims="j"))
-        X = gp.Data("X", DESIGN, dims=("i", "k"))
-        gp.Normal("y", (X * b).sum("k"), sigma=1, dims=("i", "j"), observed=SEEN)
+        observed_sums(b)
     return m
 
 
@@ -31,8 +36,7 @@ def all_but_the_last_column():
         b = gp.Array("b", dims=("k", "j"))
         b[:, :2] = gp.Normal(0, tau=gp.Data("tau", TAU, dims="j"))
         b[:, 2] = 1.0
-        X = gp.Data("X", DESIGN, dims=("i", "k"))
-        gp.Normal("y", (X * b).sum("k"), sigma=1, dims=("i", "j"), observed=SEEN)
+        observed_sums(b)
     return m
 
 
@@ -41,8 +45,7 @@ def one_row():
         b = gp.Array("b", dims=("j", "k"))
         b[:2, :] = 1.0
         b[2, :] = gp.Normal(0, tau=gp.Data("tau", TAU, dims="j")[2])
-        X = gp.Data("X", DESIGN, dims=("i", "k"))
-        gp.Normal("y", (X * b).sum("k"), sigma=1, dims=("i", "j"), observed=SEEN)
+        observed_sums(b)
     return m
 
 
@@ -73,8 +76,7 @@ def a_square_of_one_entry():
         b = gp.Array("b", dims=("j", "k"))
         b[0, :] = 0.0
         b[1:, :] = gp.Normal(0, sigma=1)
-        X = gp.Data("X", DESIGN, dims=("i", "k"))
-        gp.Normal("y", (X * b).sum("k"), sigma=1, dims=("i", "j"), observed=SEEN)
+        observed_sums(b)
         gp.Normal("z", b.at("k", 1), sigma=0.3, dims="j", observed=[0.5, 1.0, 2.0])
     return m
 
@@ -85,8 +87,7 @@ def rows_of_two_priors():
         b = gp.Array("b", dims=("j", "k"))
         b[0, :] = gp.Normal(1, sigma=0.5)
         b[1:, :] = gp.Normal(0, tau=gp.Data("tau", TAU, dims="j"))
-        X = gp.Data("X", DESIGN, dims=("i", "k"))
-        gp.Normal("y", (X * b).sum("k"), sigma=1, dims=("i", "j"), observed=SEEN)
+        observed_sums(b)
     return m
 
 

@@ -8,7 +8,7 @@ from gibbsppl.backends.module import Module
 from gibbsppl.backends.text import Text
 from gibbsppl.backends.writer import Writer
 from gibbsppl.colours import Chart, Pattern, colours_told
-from gibbsppl.dependence import Place
+from gibbsppl.dependence import Place, slices_of
 from gibbsppl.errors import CompileError
 from gibbsppl.expressions import Dim
 from gibbsppl.graph import Range
@@ -75,12 +75,6 @@ def bounds_of(place: Place) -> tuple[int, int]:
     return (place, place + 1) if isinstance(place, int) else (place.start, place.stop)
 
 
-def length_of(place: Place) -> int:
-    """How many positions a place has along its axis."""
-    start, stop = bounds_of(place)
-    return stop - start
-
-
 def index_text(place: Iterable[Place], axes: Iterable[Dim], writer: Writer) -> str:
     """The index that selects a place, empty where it is everything."""
     parts = []
@@ -104,8 +98,7 @@ def kept_axes_text(place: Iterable[tuple[Place, Dim]], writer: Writer) -> str:
 
 def kept_slices_text(place: Iterable[Place]) -> str:
     """A place as a tuple of slices, one for each axis."""
-    ends = map(bounds_of, place)
-    return f"({', '.join(f'slice({start}, {stop})' for start, stop in ends)},)"
+    return f"({', '.join(f'slice({s.start}, {s.stop})' for s in slices_of(place))},)"
 
 
 def slices_text(place: Iterable[Place]) -> str:

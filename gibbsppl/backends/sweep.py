@@ -25,7 +25,6 @@ from gibbsppl.backends.module import Module
 from gibbsppl.backends.places import (
     colours_text,
     kept_axes_text,
-    length_of,
     positions_text,
     slices_text,
     where_text,
@@ -33,6 +32,7 @@ from gibbsppl.backends.places import (
 from gibbsppl.backends.scans import made, scan_lines
 from gibbsppl.backends.writer import Writer
 from gibbsppl.colours import colours_told
+from gibbsppl.dependence import length_of
 from gibbsppl.expressions import Expr, Leaf, mentions
 from gibbsppl.kernels import Own, RandomWalk
 from gibbsppl.rewrites.parts import Part
@@ -264,7 +264,8 @@ def _block(module: Module, step: BlockDraw) -> list[str]:
     if not module.is_whole(step):
         axes = module.dims(step.statement)
         part = kept_axes_text(((step.region[a], axes[a]) for a in step.batch), module.writer())
-        first, etas = [f"eta = {_call(module, step)}"], f"eta[0]{part}, eta[1]{part}"
+        first = [*made(module, step), f"eta = {_call(module, step)}"]
+        etas = f"eta[0]{part}, eta[1]{part}"
         state += kept_axes_text(zip(step.region, axes, strict=True), module.writer())
     now = ""
     if step.alpha is not None:
