@@ -485,7 +485,8 @@ def problems(random):
     own = {s.name for s in sampler.graph.statements}
     for step in sampler.schedule.steps:
         if step.statement.name in own:  # (what is drawn with a group standardised has its graph)
-            found += step_problems(random, step, sampler.graph, [v for _, v in draws])
+            states = [v for _, v in draws]
+            found += step_problems(random, step, sampler.graph, states, model.data)
     found = [f"{p}\n{sampler}" for p in found]
     augmented = gp.compile(model)
     if augmented.schedule.rewrites:
@@ -501,8 +502,11 @@ def sampler_problems(sampler, values, latent):
     return found + run_problems(sampler, values, latent)
 
 
-def step_problems(random, step, graph, states):
-    """What is wrong with one step, judged at its elements in several states."""
+def step_problems(random, step, graph, states, data):
+    """What is wrong with one step, judged at its elements in several states.
+
+    The states have data of their own, but a certificate may hold for the data of the model alone.
+    """
     name = step.statement.name
     elements = [e for v in states for e in elements_of(graph, step.statement, v)]
     if isinstance(step, Move | ConcaveDraw) and not event_dims(step.statement):
@@ -514,7 +518,8 @@ def step_problems(random, step, graph, states):
         if owner is not None and owner not in OUT_OF_REACH:
             yield f"missed: {name} is {owner[0]} of u = {owner[1]}"
     if isinstance(step, ConcaveDraw):
-        worst = max(convex_by(step, e) for e in elements)
+        here = (e for v in states for e in elements_of(graph, step.statement, {**v, **data}))
+        worst = max(convex_by(step, e) for e in here)
         if worst > 0:
             yield f"convex: {name} by {worst}"
     change = getattr(step.conditional, "change", None)

@@ -74,6 +74,8 @@ def _spans(program: Program, relation: Relation, numbers: Mapping[str, Numbers])
     line, space = relation.line, relation.space
     if not isinstance(line, Stochastic) or space is None or line.target.name not in numbers:
         return None
+    if target_of(program, relation, numbers) is None:  # (an error, where elements are counted)
+        return None
     evaluator = evaluator_of(program, numbers, space)
     found = {}
     for axis, index in enumerate(line.target.indices or ()):
