@@ -680,6 +680,46 @@ def test_two_arrays_may_feed_each_other_with_a_lag():
     assert len(model.graph.statements) == 3
 
 
+def written_with(numbers, labels):
+    """Groups whose offsets and labels are known; these come from two functions of a name."""
+    with gp.Model(coords={"i": 4, "k": 2}) as model:
+        offset, label = numbers("offset"), labels("label")
+        mu = gp.Normal("mu", 0, sigma=1, dims="k")
+        gp.Normal("y", mu[label] + offset, sigma=1, dims="i", observed=[1.0, 2.0, 3.0, 5.0])
+    return model
+
+
+def test_an_array_of_known_numbers_alone_is_data():
+    def numbers(name):
+        x = gp.Array(name, dims="i")
+        x[0] = 0
+        x[1:3] = 1.5
+        x[3] = gp.Data("last", 2.0)
+        return x
+
+    def labels(name):
+        z = gp.Array(name, dims="i", event="k")
+        z[:2] = 0
+        z[2:] = 1
+        return z
+
+    filled = written_with(numbers, labels)
+    told = written_with(
+        lambda name: gp.Data(name, [0.0, 1.5, 1.5, 2.0], dims="i"),
+        lambda name: gp.Index(name, [0, 0, 1, 1], of="k", dims="i"),
+    )
+
+    assert lines(filled) == lines(told)
+    values = {n: v for n, v in filled.data.items() if n != "last"}
+    assert {n: v.tolist() for n, v in values.items()} == {
+        n: v.tolist() for n, v in told.data.items()
+    }
+    assert {n: filled.graph.variables[n].kind for n in told.graph.variables} == {
+        n: v.kind for n, v in told.graph.variables.items()
+    }
+    assert str(compile_model(filled)) == str(compile_model(told))
+
+
 # Models do not leak.
 
 

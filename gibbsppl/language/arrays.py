@@ -23,6 +23,7 @@ from gibbsppl.graph import Constant, Variable
 from gibbsppl.graph_views import bounds_of
 from gibbsppl.language.checks import check_reads
 from gibbsppl.language.completeness import first
+from gibbsppl.language.data import made_data
 from gibbsppl.language.distributions import Distribution
 from gibbsppl.language.evaluate import evaluate
 from gibbsppl.language.missing import declare_observed
@@ -53,7 +54,9 @@ def Array(  # noqa: N802  (constructors of the language are capitalised)
     model.declare(variable, "an array")
     if values is not None:
         declare_observed(model, variable, values)
-    model.declared.arrays[name] = np.zeros(tuple(map(model.size, axes)), dtype=bool)
+    shape = tuple(map(model.size, axes))
+    model.declared.arrays[name] = np.zeros(shape, dtype=bool)
+    model.declared.numbers[name] = np.zeros(shape)
     leaf = expressions.Array(name)[axes]
     return Tensor(leaf, model, of, fill=partial(_fill, model, variable, hint))
 
@@ -74,6 +77,8 @@ def _fill(model: Model, variable: Variable, hint: tuple[Dim, ...], key: Any, val
     else:
         _fill_with_constant(model, variable, region, value)
     filled[region.slices] = True
+    if filled.all() and all(s.target.array.name != name for s in model.declared.statements):
+        _fill_as_data(model, variable)
 
 
 def _fill_with_distribution(
@@ -106,8 +111,21 @@ def _fill_with_constant(model: Model, variable: Variable, region: Region, value:
             "the dims of the region: name a function of variables with gp.Deterministic."
         )
     _check_constant(model, variable.name, region, found)
+    model.declared.numbers[variable.name][region.slices] = found
     target = expressions.Array(variable.name)[region.indices]
     model.declared.constants.append(Constant(target, region.over, tensor.expr))
+
+
+def _fill_as_data(model: Model, variable: Variable) -> None:
+    """An array all of whose regions are known numbers is data."""
+    name = variable.name
+    if name in model.declared.observed:
+        raise ModelError(
+            f"{name}: observed, but all its elements are assigned known numbers; observed= is for "
+            "regions with a distribution: remove it."
+        )
+    made_data(model, variable, model.declared.numbers[name])
+    model.declared.constants = [c for c in model.declared.constants if c.target.array.name != name]
 
 
 def _check_constant(model: Model, name: str, region: Region, found: np.ndarray) -> None:

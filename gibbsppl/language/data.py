@@ -9,13 +9,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gibbsppl.errors import ModelError
 from gibbsppl.expressions import Array, Dim
-from gibbsppl.graph import Variable
+from gibbsppl.graph import Kind, Variable
 from gibbsppl.language.completeness import first
 from gibbsppl.language.model import Model, current_model, dims_named
 from gibbsppl.language.tensors import Tensor
@@ -61,6 +62,16 @@ def Index(  # noqa: N802  (constructors of the language are capitalised)
     return _declared(model, variable, numbers.astype(np.intp), "an index")
 
 
+def made_data(model: Model, variable: Variable, values: np.ndarray) -> None:
+    """Let an array that is known in all its elements be data, or an index."""
+    kind: Kind = "data"
+    if variable.of is not None:
+        _check_codes(variable.name, values, variable.of, model.size(variable.of))
+        kind, values = "index", values.astype(np.intp)
+    model.declared.variables[variable.name] = replace(variable, kind=kind, integer=kind == "index")
+    _keep(model, variable.name, values)
+
+
 def _complete(name: str, values: Any) -> np.ndarray:
     """The values, all of which must be known."""
     if isinstance(values, Tensor):
@@ -86,8 +97,12 @@ def _check_codes(name: str, codes: np.ndarray, of: Dim, size: int) -> None:
 
 def _declared(model: Model, variable: Variable, values: np.ndarray, what: str) -> Tensor:
     model.declare(variable, what)
-    values.setflags(write=False)
-    model.declared.values[variable.name] = values
+    _keep(model, variable.name, values)
     # A constant of known sign is an exponent, or a scale, by which variables can be changed.
     sign = {"positive": True} if variable.kind == "data" and (values > 0).all() else {}
     return Tensor(Array(variable.name, **sign)[variable.dims], model, variable.of)
+
+
+def _keep(model: Model, name: str, values: np.ndarray) -> None:
+    values.setflags(write=False)
+    model.declared.values[name] = values

@@ -116,6 +116,26 @@ def constant_beside_what_is_observed():
         x[0] = 3.0
 
 
+def observed_array_of_known_numbers():
+    """x: observed, but all its elements are assigned known numbers; observed= is for regions with
+    a distribution: remove it.
+    """
+    with gp.Model():
+        x = gp.Array("x", dims="t", observed=[1.0, 2.0])
+        x[0] = 1.0
+        x[1] = 2.0
+
+
+def known_labels_out_of_range():
+    """z: found 2.0 at position (1,); expected whole numbers from 0 to 1, the positions along
+    'state': count from 0.
+    """
+    with gp.Model(coords={"state": 2, "t": 2}):
+        z = gp.Array("z", dims="t", event="state")
+        z[0] = 0
+        z[1] = 2
+
+
 def labels_that_point_elsewhere():
     """z: the probabilities of Categorical have, beside the dims of z (t), the dimensions colour;
     expected the event dimension state: name it with event="dim".
