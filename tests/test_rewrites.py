@@ -20,6 +20,7 @@ from rewrites import (
 )
 from rewrites.marginals import compared, log_marginal
 
+import gibbsppl as gp
 from gibbsppl.density import log_density, log_joint
 from gibbsppl.expressions import Over, mentions
 from gibbsppl.graph import Statement
@@ -344,3 +345,27 @@ def test_facts_take_nothing_for_granted():
     assert facts.is_nonnegative(trials)
     assert not facts.is_positive(trials)
     assert not facts.is_count(trials / 2, y.over)
+
+
+def test_counts_above_a_gate_are_counts():
+    with gp.Model(coords={"i": 4}) as model:
+        b = gp.Poisson("b", rate=2, dims="i")
+        some = gp.Poisson("some", rate=3, lower=1 - gp.equals(b, 0), dims="i")
+        gp.Poisson("below", rate=3, lower=gp.equals(b, 0) - 1, dims="i")
+        gp.Normal("y", b + some, sigma=1, dims="i", observed=[1.0, 2.0, 0.0, 4.0])
+    facts = Facts(model.graph, model.data, "b")
+    some, below = (model.graph.statement(name) for name in ("some", "below"))
+
+    assert facts.is_count(some.target, some.over)
+    assert not facts.is_count(below.target, below.over)
+
+
+def test_a_zero_inflated_count_of_which_zeros_have_the_probability_of_no_event():
+    """Its events are one at least where it is not zero: bounds that are no numbers are read."""
+    with gp.Model(coords={"i": 4, "k": 2}) as model:
+        a = gp.Gamma("a", shape=1, rate=1, dims="k")
+        mu = gp.Normal("mu", 0, sigma=3)
+        b = gp.ZeroInflatedPoisson("b", psi=1 - gp.exp(-a.sum("k")), rate=2, dims="i")
+        gp.Normal("y", mu + b, sigma=1, dims="i", observed=[1.0, 2.0, 0.0, 4.0])
+
+    assert gp.compile(model).verify().passed

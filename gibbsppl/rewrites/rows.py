@@ -148,7 +148,9 @@ class Facts:
 
     def _is_a_count(self, name: str) -> bool:
         supports = [s.support for s in self.graph.statements if s.target.array.name == name]
-        return bool(supports) and all(s.is_discrete and s.lower >= 0 for s in supports)
+        return bool(supports) and all(
+            s.is_discrete and self.is_nonnegative(s.lower) for s in supports
+        )
 
     def fresh(self, name: str) -> str:
         """A name that no array has: the name wanted, or that with a number."""
