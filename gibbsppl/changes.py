@@ -215,10 +215,11 @@ def _suggested(form: Expr, place: Leaf) -> Iterator[Change]:
         yield Change(POWER, sp.Integer(-1))
         return
     if isinstance(form, sp.exp | Softplus):
-        rate = form.args[0] / place
-        if _is_constant(rate, array):
-            yield Change(EXPONENTIAL, rate)
-            yield Change(EXPONENTIAL, -rate)
+        for inner, transform in ((place, EXPONENTIAL), (sp.log(place), POWER)):
+            rate = form.args[0] / inner
+            if _is_constant(rate, array):
+                yield Change(transform, rate)
+                yield Change(transform, -rate)
     if isinstance(form, sp.log):
         if form.args[0] == place:
             yield Change(LOG)

@@ -55,7 +55,7 @@ def expand_logs(expr: Expr, targets: Collection[str]) -> Expr:
     if isinstance(expr, InverseEntry):
         return _inverse(expr, targets)
     if isinstance(expr, Softplus) and expr.has(sp.log):
-        return _softplus(expr, targets)
+        return opened_softplus(expr, targets)
     if isinstance(expr, sp.cos | sp.sin):
         return _of_a_sum(expr, targets)
     if isinstance(expr, Binder):
@@ -63,7 +63,7 @@ def expand_logs(expr: Expr, targets: Collection[str]) -> Expr:
     return expr.func(*(expand_logs(a, targets) for a in expr.args))
 
 
-def _softplus(expr: Softplus, targets: Collection[str]) -> Expr:
+def opened_softplus(expr: Softplus, targets: Collection[str]) -> Expr:
     """``log(1 + exp(log(a) - log(b)))`` as ``log(a + b) - log(b)``."""
     terms = Add.make_args(expand_logs(expr.args[0], targets))
     odds = Mul(*map(sp.exp, terms))
@@ -93,7 +93,8 @@ def _log(of: Expr, targets: Collection[str]) -> Expr:
         return LogGammaP(sp.S.One, upper - lower) - Softplus(-upper) - Softplus(lower)
     if of.is_Add:
         of = _common_out(of) if (one := _one_minus(of)) is None else one
-    if of.is_Add and is_small and _is_worth_it(of, product := factored(of), targets):
+    is_sum = of.is_Add and is_small and not _is_of_two_monomials(of)
+    if is_sum and _is_worth_it(of, product := factored(of), targets):
         parts = _of_one_sign(product)
         return sp.log(of) if parts is None else Add(*(_log(a, targets) for a in parts))
     if of.is_Mul:
@@ -125,6 +126,15 @@ def _common_out(of: Expr) -> Expr:
     product = sp.factor_terms(of, radical=True)
     number, rest = product.as_coeff_Mul()
     return of if number == -1 and rest.is_Add else product
+
+
+def _is_of_two_monomials(of: Expr) -> bool:
+    """Whether a sum has two terms: ``1 + x**3`` says more than ``(1 + x) (1 - x + x**2)``.
+
+    A difference does not: ``1 - x**2`` is a product of positive factors, of ``1 - x`` and its like.
+    """
+    is_plain = not any(a.has(Add) or a.could_extract_minus_sign() for a in of.args)
+    return len(of.args) == 2 and is_plain
 
 
 def _is_worth_it(of: Expr, product: Expr, targets: Collection[str]) -> bool:

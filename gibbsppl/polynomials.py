@@ -35,6 +35,16 @@ def expanded_size(of: Expr) -> int:
 
 
 def factored(of: Expr) -> Expr:
-    """The sum as a product, exponentials left alone: ``1 - exp(-x)`` has no overflow."""
-    marks = {e: sp.Dummy("e", positive=True) for e in of.atoms(sp.exp)}
+    """The sum as a product, but for exponentials and fractional powers: one variable each.
+
+    ``1 - exp(-x)`` has no overflow, and ``1 + x**1.3`` is no polynomial in tenth roots of x.
+
+    >>> x, y = sp.symbols("x y", positive=True)
+    >>> factored(1 - y**2), factored(1 + x ** sp.Rational(13, 10))
+    (-(y - 1)*(y + 1), x**(13/10) + 1)
+    """
+    held = of.atoms(sp.exp) | {
+        p for p in of.atoms(sp.Pow) if p.exp.is_number and not p.exp.is_Integer
+    }
+    marks = {e: sp.Dummy("e", positive=True) for e in held}
     return sp.factor(of.xreplace(marks)).xreplace({mark: e for e, mark in marks.items()})

@@ -23,6 +23,7 @@ from gibbsppl.expressions import (
     Maximum,
     Minimum,
     Over,
+    Softplus,
     dims_of,
     primed,
     root_of,
@@ -30,6 +31,7 @@ from gibbsppl.expressions import (
 )
 from gibbsppl.graph import Graph, Range, Statement
 from gibbsppl.limits import Limit, Side, is_at_least
+from gibbsppl.logs import opened_softplus
 from gibbsppl.pieces import Piece, View, split
 from gibbsppl.supports import REAL, VECTOR, Support
 
@@ -160,9 +162,11 @@ def transformed(piece: Piece, change: Change, new: Leaf, graph: Graph) -> tuple[
         for v in piece.views
         if None not in v.indices
     }
+    targets = {new.array.name}
     statistic = piece.statistic.xreplace(backward)
-    density = piece.coefficient * statistic
-    return split(piece.factor, density, piece.over, {new.array.name}, graph.sizes)
+    opened = {s: opened_softplus(s, targets) for s in statistic.atoms(Softplus)}
+    density = piece.coefficient * statistic.xreplace(opened)
+    return split(piece.factor, density, piece.over, targets, graph.sizes)
 
 
 def limit_after(limit: Limit, change: Change, new: Leaf) -> Limit:

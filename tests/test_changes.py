@@ -28,7 +28,7 @@ from gibbsppl.changes import (
 )
 from gibbsppl.density import regions
 from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Array, Dim
+from gibbsppl.expressions import Array, Dim, Softplus
 from gibbsppl.initial import initial_state
 from gibbsppl.supports import POSITIVE, REAL, UNIT, Support
 
@@ -320,6 +320,10 @@ SUGGESTED = {
     "a log of a sum": ([sp.log(X + 3)], {"shift -3", "scale 3"}),
     "a power by a parameter": ([X ** Array("k", positive=True)[()]], {"power k", "power -k"}),
     "a power inside": ([sp.log(1 + X**3)], {"power 3", "power -3"}),
+    "the odds of a power": (
+        [Softplus(Array("k", positive=True)[()] * sp.log(X))],
+        {"power k", "power -k", "log 0"},
+    ),
     "nothing of the variable": ([A], set()),
     "an exponent of unknown sign": ([X**SIGNED], set()),
     "an exponent with the variable": ([C**X], set()),

@@ -87,6 +87,19 @@ def test_matches_do_not_depend_on_the_order_of_children():
     assert len({(f.family.name, f.truncated, str(f.known), f.statistics) for f in found}) == 1
 
 
+@pytest.mark.parametrize("power", [1.3, 2.5, 3, "by element"])
+def test_the_odds_of_a_power_are_seen(power):
+    """``1 + x**3`` is left a sum, ``1 + x**1.3`` is no polynomial in tenth roots of x."""
+    with gp.Model(coords={"i": 3}) as m:
+        told = gp.Data("c", [1.3, 0.4, 2.0], dims="i") if power == "by element" else power
+        gp.BurrXII("x", c=told, k=1.7, scale=1, dims="i")
+    found = conditional_of(m.graph, m.graph.statement("x"), m.data)
+
+    assert isinstance(found, Conditional)
+    assert (found.family.name, found.change.transform) == ("BetaPrime", POWER)
+    assert gp.compile(m).verify().passed
+
+
 # ---- pieces in one place ---------------------------------------------------------------------
 
 G, I, K = Dim("g"), Dim("i"), Dim("k")
