@@ -93,8 +93,7 @@ def _log(of: Expr, targets: Collection[str]) -> Expr:
         return LogGammaP(sp.S.One, upper - lower) - Softplus(-upper) - Softplus(lower)
     if of.is_Add:
         of = _common_out(of) if (one := _one_minus(of)) is None else one
-    is_sum = of.is_Add and is_small and not _is_of_two_monomials(of)
-    if is_sum and _is_worth_it(of, product := factored(of), targets):
+    if of.is_Add and is_small and _is_worth_it(of, product := _as_product(of), targets):
         parts = _of_one_sign(product)
         return sp.log(of) if parts is None else Add(*(_log(a, targets) for a in parts))
     if of.is_Mul:
@@ -128,13 +127,14 @@ def _common_out(of: Expr) -> Expr:
     return of if number == -1 and rest.is_Add else product
 
 
-def _is_of_two_monomials(of: Expr) -> bool:
-    """Whether a sum has two terms: ``1 + x**3`` says more than ``(1 + x) (1 - x + x**2)``.
+def _as_product(of: Expr) -> Expr:
+    """A sum as a product; that of two terms as it is, but for a common number.
 
-    A difference does not: ``1 - x**2`` is a product of positive factors, of ``1 - x`` and its like.
+    ``1 + x**3`` says more than ``(1 + x) (1 - x + x**2)``. Differences do not: ``1 - x**2`` is a
+    product of positive factors, of ``1 - x`` and its like.
     """
     is_plain = not any(a.has(Add) or a.could_extract_minus_sign() for a in of.args)
-    return len(of.args) == 2 and is_plain
+    return sp.factor_terms(of, clear=True) if is_plain and len(of.args) == 2 else factored(of)
 
 
 def _is_worth_it(of: Expr, product: Expr, targets: Collection[str]) -> bool:
