@@ -29,7 +29,7 @@ from gibbsppl.expressions import (
     Where,
     mentions,
 )
-from gibbsppl.graph import Graph, Range, range_of
+from gibbsppl.graph import Graph, Range, Statement, range_of
 from gibbsppl.runtime import functions
 
 Ends = tuple[Floats, Floats]
@@ -105,8 +105,7 @@ class _Frame:
         own = [s for s in self.graph.statements if s.target.array.name == name]
         if any(s.known != 0 for s in own):
             return LINE
-        lower = [_number(s.support.lower, -math.inf) for s in own]
-        upper = [_number(s.support.upper, math.inf) for s in own]
+        lower, upper = zip(*map(_ends_of_support, own), strict=True)
         return np.asarray(min(lower)), np.asarray(max(upper))
 
     def _of_sum(self, expr: Over) -> Ends:
@@ -146,6 +145,15 @@ def _power(base: Ends, exponent: float) -> Ends:
     else:
         bounds = (np.where(upper > 0, -np.inf, found[0]), np.where(upper > 0, np.inf, found[1]))
     return np.where(negative, bounds[0], found[0]), np.where(negative, bounds[1], found[1])
+
+
+def _ends_of_support(statement: Statement) -> tuple[float, float]:
+    """Two numbers that all values are between; those of the family where others truncate it."""
+    full = statement.family.support(statement.event, **dict(statement.arguments))
+    narrow = statement.support
+    lower = _number(narrow.lower, _number(full.lower, -math.inf))
+    upper = _number(narrow.upper, _number(full.upper, math.inf))
+    return lower, upper
 
 
 def _number(bound: Any, otherwise: float) -> float:

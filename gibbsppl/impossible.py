@@ -117,6 +117,8 @@ def _check_observed(
     graph: Graph, data: Values, statement: Statement, latent: Collection[str]
 ) -> None:
     """An observed value does not have probability zero whatever the latent variables are."""
+    if any(b is not None and mentions(b, latent) for b in (statement.lower, statement.upper)):
+        return
     said = [a for _, a in statement.arguments]
     read = {leaf.array.name for a in said for leaf in leaves_of(a, latent)}
     fixed = np.ones(_shape(statement.over), dtype=bool)

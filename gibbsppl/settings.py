@@ -25,6 +25,7 @@ from gibbsppl.schedule import (
     interwoven_if,
     planned,
 )
+from gibbsppl.truncations import check_truncations
 
 
 def checked_settings(**asked: Any) -> dict[str, Any]:
@@ -76,6 +77,7 @@ def scheduled(
     )
     check_names(graph, blocks)
     check_kernels(graph, control.kernels)
+    check_truncations(graph, data)
     check_possible(graph, data)
     augmented = rewritten(
         graph,

@@ -34,7 +34,7 @@ LAYERS = (
     ("ancestral",),
     ("forward",),
     ("ends", "known_limits"),
-    ("impossible",),
+    ("impossible", "truncations"),
     ("inits", "feasible"),
     ("initial", "along_draws", "new_data"),
     ("logs", "gates", "changes", "identities"),

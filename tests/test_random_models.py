@@ -25,6 +25,7 @@ from gibbsppl.expressions import Array, Leaf
 from gibbsppl.families import FAMILIES
 from gibbsppl.graph import Censoring, Range
 from gibbsppl.schedule.steps import ConcaveDraw, JointDraw, Move
+from gibbsppl.truncations import check_truncations
 
 EPS = np.finfo(float).eps
 SEEDS = (1, 2, 3)
@@ -466,6 +467,7 @@ def draws_of(random, seeds):
             drawn = random.simulated(seed)
             model = built(random.source(drawn))
             graph = model.graph
+            check_truncations(graph, model.data)
         except gp.ModelError:
             continue
         values = {**model.data, **{n: drawn[n] for n in random.latent}}

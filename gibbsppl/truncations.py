@@ -1,0 +1,88 @@
+"""Whether bounds that truncate or censor are inside of the supports that they narrow.
+
+Comes in: a graph and its data. Goes out: an error where a bound may be outside, whatever is drawn:
+the distribution function is written for values inside, and a support ends at the bound alone.
+
+>>> from gibbsppl.expressions import Array
+>>> a = Array("a", positive=True)[()]
+>>> is_written_inside(Maximum(a, sp.Integer(2)), a, "lower"), is_written_inside(a, a + 1, "lower")
+(True, False)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+import numpy as np
+import sympy as sp
+
+from gibbsppl.ends import ends_of
+from gibbsppl.errors import ModelError
+from gibbsppl.evaluation import Values, evaluate
+from gibbsppl.expressions import Expr, Maximum, Minimum
+from gibbsppl.graph import PLAIN, Graph, Statement
+from gibbsppl.positions import place
+
+Side = Literal["lower", "upper"]
+
+
+def check_truncations(graph: Graph, data: Values) -> None:
+    """Raise an error where a bound may be beyond the end of the support that it narrows."""
+    for statement in graph.statements:
+        support = statement.family.support(statement.event, **dict(statement.arguments))
+        if support.kind in ("real", "integer"):
+            for side, given, where in _bounds(statement):
+                own = sp.sympify(support.lower if side == "lower" else support.upper)
+                if own not in (-sp.oo, sp.oo) and not is_written_inside(given, own, side):
+                    _check_inside(graph, data, statement, side, (given, own, where))
+
+
+def is_written_inside(given: Expr, own: Expr, side: Side) -> bool:
+    """Whether a bound is inside of another by its form, or by the signs of what it reads."""
+    among = given.args if isinstance(given, Maximum if side == "lower" else Minimum) else (given,)
+    if own in among:
+        return True
+    return bool(_beyond(given, own, side).is_nonpositive)
+
+
+def _beyond(given: Expr, own: Expr, side: Side) -> Expr:
+    """How far a bound is outside of another."""
+    return own - given if side == "lower" else given - own
+
+
+def _bounds(statement: Statement) -> Iterator[tuple[Side, Expr, Expr]]:
+    """The bounds of a statement, each with where it is one: 1 or 0."""
+    sides: tuple[Side, Side] = ("lower", "upper")
+    for side in sides:
+        if (given := getattr(statement, side)) is not None:
+            yield side, sp.sympify(given), sp.S.One
+        for censoring in statement.censored:
+            if (given := getattr(censoring, side)) is not None:
+                yield side, sp.sympify(given), censoring.where
+
+
+def _check_inside(
+    graph: Graph,
+    data: Values,
+    statement: Statement,
+    side: Side,
+    bound: tuple[Expr, Expr, Expr],
+) -> None:
+    given, own, where = bound
+    over = statement.over
+    _, most = ends_of(_beyond(given, own, side), over, graph, data)
+    bad = (most > 0) & (evaluate(where, over, data, graph.sizes) != 0)
+    if not bad.any():
+        return
+    at = tuple(int(i) for i in np.unravel_index(int(np.argmax(bad)), bad.shape))
+    word, function = ("below", "maximum") if side == "lower" else ("above", "minimum")
+    written, end = PLAIN.text(given), PLAIN.text(own)
+    is_certain = given.is_number and own.is_number
+    verb = "is" if is_certain else "may be"
+    advice = "leave it out" if is_certain else f"write {side}=gp.{function}({end}, {written})"
+    raise ModelError(
+        f"{statement.name}: truncated or censored {word} at {written}, which {verb} {word} {end}, "
+        f"the {side} end of {statement.family.name}{place(at, over, graph.labels)}; expected a "
+        f"bound inside of the support, whatever is drawn: {advice}."
+    )

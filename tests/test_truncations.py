@@ -1,0 +1,154 @@
+"""Bounds are inside of the supports that they narrow, or are refused with the way to write them."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import gibbsppl as gp
+from gibbsppl import settings
+from gibbsppl.density import log_joint
+from gibbsppl.errors import ModelError
+
+
+def declared(declare):
+    with gp.Model(coords={"i": 2}) as model:
+        declare()
+    return model
+
+
+def of_a_random_end():
+    a = gp.Gamma("a", 2, rate=1)
+    gp.Pareto("y", shape=2, minimum=a, lower=0.2, observed=1.5)
+
+
+def by_a_random_bound():
+    bound = gp.Normal("bound", 0, sigma=1)
+    gp.Gamma("y", 2, rate=1, lower=bound, observed=1.5)
+
+
+def by_data():
+    bound = gp.Data("bound", [0.5, -1.0], dims="i")
+    rate = gp.Gamma("rate", 2, rate=1)
+    gp.Gamma("y", 2, rate=rate, lower=bound, dims="i", observed=[1.5, 2.0])
+
+
+def by_a_number():
+    b = gp.Gamma("b", 2, rate=1)
+    gp.Beta("y", 2, b, upper=1.5, observed=0.5)
+
+
+def of_trials():
+    trials = gp.Data("trials", [3, 9], dims="i")
+    p = gp.Beta("p", 1, 1)
+    gp.Binomial("y", trials, p, upper=5, dims="i", observed=[2, 4])
+
+
+INSIDE_OF = "expected a bound inside of the support, whatever is drawn"
+REFUSED = {
+    of_a_random_end: "y: truncated or censored below at 0.2, which may be below a, the lower end "
+    f"of Pareto; {INSIDE_OF}: write lower=gp.maximum(a, 0.2).",
+    by_a_random_bound: "y: truncated or censored below at bound, which may be below 0, the lower "
+    f"end of Gamma; {INSIDE_OF}: write lower=gp.maximum(0, bound).",
+    by_data: "y: truncated or censored below at bound[i], which may be below 0, the lower end of "
+    f"Gamma at position i=1; {INSIDE_OF}: write lower=gp.maximum(0, bound[i]).",
+    by_a_number: "y: truncated or censored above at 1.5, which is above 1, the upper end of Beta; "
+    f"{INSIDE_OF}: leave it out.",
+    of_trials: "y: truncated or censored above at 5, which may be above trials[i], the upper end "
+    f"of Binomial at position i=0; {INSIDE_OF}: write upper=gp.minimum(trials[i], 5).",
+}
+
+
+@pytest.mark.parametrize("declare", REFUSED, ids=lambda f: f.__name__)
+def test_a_bound_outside_of_the_support_is_refused(declare):
+    with pytest.raises(ModelError) as error:
+        gp.compile(declared(declare))
+
+    assert str(error.value) == REFUSED[declare]
+
+
+def test_without_the_check_a_random_bound_would_be_cut_off_in_silence(monkeypatch):
+    monkeypatch.setattr(settings, "check_truncations", lambda *_: None)
+    model = declared(by_a_random_bound)
+
+    gp.compile(model)
+    assert np.isnan(log_joint(model.graph, {**model.data, "bound": np.asarray(-1.0)}))
+
+
+# ---- as the errors tell to write them --------------------------------------------------------
+
+
+def the_larger_of_a_random_end_and_a_number():
+    a = gp.Gamma("a", 2, rate=1)
+    gp.Pareto("y", shape=2, minimum=a, lower=gp.maximum(a, 0.2), observed=1.5)
+
+
+def the_larger_of_zero_and_a_random_bound():
+    bound = gp.Normal("bound", 0, sigma=1)
+    gp.Gamma("y", 2, rate=1, lower=gp.maximum(0, bound), observed=1.5)
+
+
+def pareto(a):
+    return stats.gamma(2).logpdf(a) + stats.pareto(2, scale=max(a, 0.2)).logpdf(1.5)
+
+
+def gamma(bound):
+    own = stats.gamma(2)
+    return stats.norm.logpdf(bound) + own.logpdf(1.5) - own.logsf(bound)
+
+
+@pytest.mark.parametrize(
+    ("declare", "name", "reference", "values"),
+    [
+        (the_larger_of_a_random_end_and_a_number, "a", pareto, (0.1, 0.2, 0.5, 1.4)),
+        (the_larger_of_zero_and_a_random_bound, "bound", gamma, (-2.0, 0.0, 0.5, 1.4)),
+    ],
+    ids=["end", "bound"],
+)
+def test_what_is_written_instead_has_the_density_of_the_truncated_distribution(
+    declare, name, reference, values
+):
+    model = declared(declare)
+    found = [log_joint(model.graph, {**model.data, name: np.asarray(v)}) for v in values]
+
+    np.testing.assert_allclose(found, [reference(v) for v in values], rtol=1e-12)
+    assert gp.compile(model).verify().passed
+
+
+# ---- what is inside --------------------------------------------------------------------------
+
+
+def positive_bounds():
+    low = gp.Gamma("low", 2, rate=1)
+    high = gp.Pareto("high", shape=2, minimum=low)
+    gp.Exponential("y", rate=1, lower=low, upper=high, observed=1.5)
+
+
+def a_chain_of_bounds():
+    x = gp.Array("x", dims="i")
+    x[0] = gp.Beta(1, 1)
+    x[1:] = gp.Beta(1, 1, lower=x.lag("i"))
+
+
+def data_at_the_end():
+    bound = gp.Data("bound", [0.0, 1.0], dims="i")
+    rate = gp.Gamma("rate", 2, rate=1)
+    gp.Exponential("y", rate=rate, lower=bound, dims="i", observed=[1.5, 2.0])
+
+
+def the_real_line():
+    bound = gp.Normal("bound", 0, sigma=1)
+    gp.Normal("y", 0, sigma=1, upper=bound, observed=1.5)
+
+
+def own_end_less_one():
+    low = gp.Gamma("low", 2, rate=1)
+    gp.Uniform("y", lower=low - 1, upper=9)
+    gp.Pareto("z", shape=2, minimum=low, lower=low + 1, observed=9.0)
+
+
+INSIDE = (positive_bounds, a_chain_of_bounds, data_at_the_end, the_real_line, own_end_less_one)
+
+
+@pytest.mark.parametrize("declare", INSIDE, ids=lambda f: f.__name__)
+def test_bounds_that_are_inside_whatever_is_drawn_are_taken(declare):
+    gp.compile(declared(declare))
