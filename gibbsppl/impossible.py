@@ -118,7 +118,7 @@ def _check_observed(
 ) -> None:
     """An observed value does not have probability zero whatever the latent variables are."""
     if any(b is not None and mentions(b, latent) for b in (statement.lower, statement.upper)):
-        return
+        return  # (what is beyond a latent bound wherever that may be, `_check_bounds` tells)
     said = [a for _, a in statement.arguments]
     read = {leaf.array.name for a in said for leaf in leaves_of(a, latent)}
     fixed = np.ones(_shape(statement.over), dtype=bool)
