@@ -132,7 +132,10 @@ def _with_known_signs(piece: Piece, graph: Graph, data: Mapping[str, Any]) -> Pi
 
 
 def known_bounds(graph: Graph, data: Mapping[str, Any]) -> Bounds:
-    """What is known of the elements of each array: the range of its data, or its support."""
+    """What is known of the elements of each array: the range of its data, or its support.
+
+    Elements that are fixed numbers are among them, wherever those that are drawn can be.
+    """
 
     @cache
     def of(name: str) -> tuple[Any, Any] | None:
@@ -145,6 +148,8 @@ def known_bounds(graph: Graph, data: Mapping[str, Any]) -> Bounds:
             return sp.Rational(Fraction(seen[0])), sp.Rational(Fraction(seen[1]))
         supports = [s.support for s in graph.statements if s.target.array.name == name]
         ends = [(_number(s.lower, -sp.oo), _number(s.upper, sp.oo)) for s in supports]
+        fixed = (c.value for c in graph.constants if c.target.array.name == name)
+        ends += [(_number(value, -sp.oo), _number(value, sp.oo)) for value in fixed]
         return (min(a for a, _ in ends), max(b for _, b in ends)) if ends else None
 
     return lambda leaf: of(leaf.array.name)

@@ -404,3 +404,13 @@ def test_data_of_one_sign_are_told_with_it():
         x = gp.Gamma("x", 2, rate=3)
         gp.Gamma("y", x, rate=x, dims="i", observed=[1.0, 2.0, 0.5])
     assert "- (y[i] - log(y[i]))*x  concave" in str(gp.compile(model).explain("x"))
+
+
+def test_fixed_elements_are_among_what_is_known_of_an_array():
+    with gp.Model(coords={"i": 3}) as m:
+        b = gp.Array("b", dims="i")
+        b[0] = -5
+        b[1:] = gp.Gamma(1, rate=1)
+        gp.Poisson("y", gp.exp(b), dims="i", observed=[0, 1, 2])
+
+    assert known_bounds(m.graph, m.data)(Array("b")[sp.Integer(1)]) == (-5, sp.oo)
