@@ -9,24 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from functools import cache
 from typing import Any
 
-import numpy as np
 import sympy as sp
 
 from gibbsppl.changes import STRAIGHTENING, Change
 from gibbsppl.curvature import Certificate, log_concave
 from gibbsppl.dependence import is_separable
 from gibbsppl.elements import element_pieces
+from gibbsppl.ends import Bounds, known_bounds
 from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Array, Equals, Expr, Leaf, leaves_of
+from gibbsppl.expressions import Array, Equals, Leaf, leaves_of
 from gibbsppl.graph import PLAIN, Graph, Statement
 from gibbsppl.matching import NotConjugate
 from gibbsppl.pieces import Piece
 from gibbsppl.readings import jacobian_pieces, transformed
-from gibbsppl.signs import Bounds
 from gibbsppl.supports import Support
 
 
@@ -106,7 +103,7 @@ def _can_be(piece: Piece, graph: Graph, data: Mapping[str, Any]) -> bool:
     for factor in sp.Mul.make_args(piece.coefficient):
         if isinstance(factor, Equals):
             names = {leaf.array.name for leaf in factor.atoms(Leaf)}
-            known = all(n in data and _is_known(graph, n) for n in names)
+            known = all(n in data and n not in graph.drawn for n in names)
             if known and not evaluate(factor, piece.over, data, graph.sizes).any():
                 return False
     return True
@@ -120,7 +117,7 @@ def _with_known_signs(piece: Piece, graph: Graph, data: Mapping[str, Any]) -> Pi
     factors = []
     for factor in sp.Mul.make_args(piece.coefficient):
         names = {leaf.array.name for leaf in leaves_of(factor)}
-        known = names and all(n in data and _is_known(graph, n) for n in names)
+        known = names and all(n in data and n not in graph.drawn for n in names)
         if not (isinstance(factor, sp.Add) and known):
             factors.append(factor)
             continue
@@ -129,36 +126,3 @@ def _with_known_signs(piece: Piece, graph: Graph, data: Mapping[str, Any]) -> Pi
         told = Array(f"({PLAIN.text(sign * factor)})", nonnegative=True)[()]
         factors.append(sign * told if sign else factor)
     return replace(piece, coefficient=sp.Mul(*factors))
-
-
-def known_bounds(graph: Graph, data: Mapping[str, Any]) -> Bounds:
-    """What is known of the elements of each array: the range of its data, or its support.
-
-    Elements that are fixed numbers are among them, wherever those that are drawn can be.
-    """
-
-    @cache
-    def of(name: str) -> tuple[Any, Any] | None:
-        if name in data and np.size(data[name]) and _is_known(graph, name):
-            values = np.asarray(data[name], dtype=float)
-            # As exact numbers: a float would be taken for a rounded one.
-            seen = (float(values.min()), float(values.max()))
-            if not np.isfinite(seen).all():
-                return None
-            return sp.Rational(Fraction(seen[0])), sp.Rational(Fraction(seen[1]))
-        supports = [s.support for s in graph.statements if s.target.array.name == name]
-        ends = [(_number(s.lower, -sp.oo), _number(s.upper, sp.oo)) for s in supports]
-        fixed = (c.value for c in graph.constants if c.target.array.name == name)
-        ends += [(_number(value, -sp.oo), _number(value, sp.oo)) for value in fixed]
-        return (min(a for a, _ in ends), max(b for _, b in ends)) if ends else None
-
-    return lambda leaf: of(leaf.array.name)
-
-
-def _is_known(graph: Graph, name: str) -> bool:
-    return all(s.known == 1 for s in graph.statements if s.target.array.name == name)
-
-
-def _number(bound: Any, otherwise: Expr) -> Expr:
-    bound = sp.sympify(bound)
-    return bound if bound.is_number else otherwise

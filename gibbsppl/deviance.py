@@ -78,7 +78,7 @@ class Dic:
 
 def needed(graph: Graph) -> tuple[str, ...]:
     """The latent arrays that the observations read."""
-    latent = {s.target.array.name for s in graph.latent}
+    latent = set(graph.drawn)
     read = {x.array.name for f in _seen(graph) for x in leaves_of(f.log_density)}
     return tuple(n for n in graph.variables if n in latent & read)
 

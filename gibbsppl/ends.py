@@ -6,10 +6,10 @@ They may be wider than the truth, never narrower: what no rule covers is the who
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import reduce
+from fractions import Fraction
+from functools import cache, reduce
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,8 @@ from gibbsppl.expressions import (
 from gibbsppl.graph import Graph, Range, Statement, range_of
 from gibbsppl.runtime import functions
 
+# What is known of the elements of a leaf: two ends, which may be expressions, or nothing.
+Bounds = Callable[[Leaf], tuple[Any, Any] | None]
 Ends = tuple[Floats, Floats]
 LINE: Ends = (np.asarray(-np.inf), np.asarray(np.inf))
 
@@ -56,8 +58,7 @@ def ends_of(expr: Any, over: tuple[Range, ...], graph: Graph, data: Values) -> E
     >>> ends_of(sp.exp(-x[i]), (Range(i, 0, 2),), Graph("g", {i: 2}, {}, ()), {"x": np.zeros(2)})
     (array([1., 1.]), array([1., 1.]))
     """
-    latent = frozenset(s.target.array.name for s in graph.latent)
-    frame = _Frame(over, graph, data, latent)
+    frame = _Frame(over, graph, data, known_bounds(graph, data))
     with np.errstate(all="ignore"):
         found = frame.of(sp.sympify(expr))
     lower, upper = (np.broadcast_to(e, tuple(map(len, over))) for e in found)
@@ -69,16 +70,16 @@ class _Frame:
     over: tuple[Range, ...]
     graph: Graph
     data: Values
-    latent: frozenset[str]
+    bounds: Bounds
 
     def of(self, expr: Expr) -> Ends:
         """The ends of an expression, one axis for each range."""
-        if not mentions(expr, self.latent):
+        if not mentions(expr, self.graph.drawn):
             value = evaluate(expr, self.over, self.data, self.graph.sizes)
             return value, value
         match expr:
             case Leaf():
-                return self._of_leaf(expr.array.name)
+                return self._of_leaf(expr)
             case sp.Add():
                 lower, upper = zip(*map(self.of, expr.args), strict=True)
                 return reduce(np.add, lower), reduce(np.add, upper)
@@ -96,21 +97,13 @@ class _Frame:
         function = INCREASING[expr.func]
         return function(*lower), function(*upper)
 
-    def _of_leaf(self, name: str) -> Ends:
-        if name not in self.latent:
-            values = np.asarray(self.data[name], dtype=float)
-            return np.asarray(values.min()), np.asarray(values.max())
-        if any(c.target.array.name == name for c in self.graph.constants):
-            return LINE
-        own = [s for s in self.graph.statements if s.target.array.name == name]
-        if any(s.known != 0 for s in own):
-            return LINE
-        lower, upper = zip(*map(_ends_of_support, own), strict=True)
-        return np.asarray(min(lower)), np.asarray(max(upper))
+    def _of_leaf(self, leaf: Leaf) -> Ends:
+        lower, upper = self.bounds(leaf) or (-sp.oo, sp.oo)
+        return np.asarray(float(lower)), np.asarray(float(upper))
 
     def _of_sum(self, expr: Over) -> Ends:
         summed = range_of(expr, self.graph.sizes)
-        inner = _Frame((*self.over, summed), self.graph, self.data, self.latent)
+        inner = _Frame((*self.over, summed), self.graph, self.data, self.bounds)
         shape = (1,) * len(self.over) + (len(summed),)
         found = (e + np.zeros(shape) for e in inner.of(expr.body))
         lower, upper = (e.sum(axis=-1) for e in found)
@@ -147,15 +140,46 @@ def _power(base: Ends, exponent: float) -> Ends:
     return np.where(negative, bounds[0], found[0]), np.where(negative, bounds[1], found[1])
 
 
-def _ends_of_support(statement: Statement) -> tuple[float, float]:
-    """Two numbers that all values are between; those of the family where others truncate it."""
+def known_bounds(graph: Graph, data: Values) -> Bounds:
+    """What is known of the elements of each array: the range of its data, or its support.
+
+    Elements that are fixed numbers are among them, wherever those that are drawn can be. A support
+    that others truncate at random is as wide as its family's. Numbers are exact.
+
+    >>> from gibbsppl.expressions import Array, Dim
+    >>> of = known_bounds(Graph("g", {Dim("i"): 2}, {}, ()), {"x": np.array([0.5, 2.0])})
+    >>> of(Array("x")[Dim("i")])
+    (1/2, 2)
+    """
+
+    @cache
+    def of(name: str) -> tuple[Any, Any] | None:
+        if name in data and np.size(data[name]) and name not in graph.drawn:
+            values = np.asarray(data[name], dtype=float)
+            seen = float(values.min()), float(values.max())
+            return (_exact(seen[0]), _exact(seen[1])) if np.isfinite(seen).all() else None
+        own = (s for s in graph.statements if s.target.array.name == name)
+        ends = [_ends_of_support(s) for s in own]
+        fixed = (c.value for c in graph.constants if c.target.array.name == name)
+        ends += [(_number(value, -sp.oo), _number(value, sp.oo)) for value in fixed]
+        return (min(a for a, _ in ends), max(b for _, b in ends)) if ends else None
+
+    return lambda leaf: of(leaf.array.name)
+
+
+def _exact(value: float) -> Expr:
+    """A number as it is: a float of SymPy's would be taken for a rounded one."""
+    return sp.Rational(Fraction(value))
+
+
+def _ends_of_support(statement: Statement) -> tuple[Expr, Expr]:
     full = statement.family.support(statement.event, **dict(statement.arguments))
     narrow = statement.support
-    lower = _number(narrow.lower, _number(full.lower, -math.inf))
-    upper = _number(narrow.upper, _number(full.upper, math.inf))
+    lower = _number(narrow.lower, _number(full.lower, -sp.oo))
+    upper = _number(narrow.upper, _number(full.upper, sp.oo))
     return lower, upper
 
 
-def _number(bound: Any, otherwise: float) -> float:
+def _number(bound: Any, otherwise: Expr) -> Expr:
     bound = sp.sympify(bound)
-    return float(bound) if bound.is_number else otherwise
+    return bound if bound.is_number else otherwise

@@ -22,7 +22,7 @@ from gibbsppl.graph import Graph, Potential, Statement
 
 def raise_to_observed(graph: Graph, values: State, given: Values) -> None:
     """A latent bound of something observed (``y ~ Uniform(0, theta)``) moved past what was seen."""
-    free = {s.target.array.name for s in graph.latent} - set(given)
+    free = set(graph.drawn) - set(given)
     for child in graph.statements:
         bounds = (child.support.upper, 1), (child.support.lower, -1)
         for bound, sign in bounds if child.known != 0 and not child.family.event else ():

@@ -33,7 +33,6 @@ from gibbsppl.supports import Support
 
 Kind = Literal["random", "data", "index"]
 
-
 PLAIN = Notation()
 
 
@@ -370,6 +369,11 @@ class Graph:
     def random(self) -> tuple[str, ...]:
         """The names of the arrays that are no data."""
         return tuple(v.name for v in self.variables.values() if v.kind == "random")
+
+    @property
+    def drawn(self) -> tuple[str, ...]:
+        """The names of the arrays with something to draw."""
+        return tuple(dict.fromkeys(s.target.array.name for s in self.latent))
 
     @property
     def latent(self) -> tuple[Statement, ...]:

@@ -45,7 +45,7 @@ def check_possible(graph: Graph, data: Values) -> None:
 
     Whatever the latent variables are: what depends on them is left to the start of a run.
     """
-    latent = {s.target.array.name for s in graph.latent}
+    latent = set(graph.drawn)
     for factor in graph.factors:
         _check_data(graph, data, factor, latent)
     for statement in graph.statements:
@@ -181,7 +181,7 @@ def _is_continuous(graph: Graph, expr: Expr) -> bool:
     """Whether an expression that moves at all is nowhere with a positive probability."""
     jumps = (Where, Minimum, Maximum, *INDICATORS)
     labels = (leaf for leaf in leaves_of(expr) if graph.variables[leaf.array.name].integer)
-    latent = {s.target.array.name for s in graph.latent}
+    latent = set(graph.drawn)
     return not expr.has(*jumps) and not any(leaf.array.name in latent for leaf in labels)
 
 
@@ -328,7 +328,7 @@ class _Reader:
 
     def given(self) -> str:
         """What the latent elements that the arguments read are, as text."""
-        latent = {s.target.array.name for s in self.graph.latent}
+        latent = set(self.graph.drawn)
         said = [a for _, a in self.statement.arguments]
         leaves = {x for a in said for x in leaves_of(a, latent)}
         free = {r.dim for r in self.over}

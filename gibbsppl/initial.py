@@ -80,7 +80,7 @@ def initial_state(
     """
     asked = checked_init(graph, data, init or {})
     given = {n: a for n, a in asked.items() if not np.isnan(a).any()}
-    names = dict.fromkeys(s.target.array.name for s in graph.latent)
+    names = graph.drawn
     values: State = {}
     terms: dict[str, float] = {}
     for attempt in range(ATTEMPTS):

@@ -38,7 +38,7 @@ def inits_of(init: Init, chains: int) -> Sequence[Mapping[str, Any] | None]:
 
 def checked_init(graph: Graph, data: Values, init: Mapping[str, Any]) -> dict[str, Any]:
     """The user's values as arrays, refused unless they are of a latent variable and its shape."""
-    latent = {s.target.array.name for s in graph.latent}
+    latent = set(graph.drawn)
     for name in init:
         if name not in latent:
             raise RunError(

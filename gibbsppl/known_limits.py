@@ -51,7 +51,7 @@ def known_limits(
     """What potentials say of the elements of an array by comparing them with known numbers."""
     shape = tuple(graph.sizes[d] for d in graph.variables[name].dims)
     lower, upper = np.full(shape, -np.inf), np.full(shape, np.inf)
-    latent = {s.target.array.name for s in graph.latent}
+    latent = set(graph.drawn)
     known = {n: v for n, v in data.items() if n not in latent}
     found = [_compared(p, e, name, known) for p, e in _indicators(potentials)]
     for told in found:

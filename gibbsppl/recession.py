@@ -17,8 +17,8 @@ import sympy as sp
 from scipy import sparse
 from sympy import Add, Mul
 
-from gibbsppl.concavity import known_bounds
 from gibbsppl.curvature import CONCAVE, curvature_of
+from gibbsppl.ends import Bounds, known_bounds
 from gibbsppl.errors import ModelError
 from gibbsppl.evaluation import Floats, Values, evaluate
 from gibbsppl.expressions import (
@@ -34,7 +34,7 @@ from gibbsppl.expressions import (
 from gibbsppl.forms import ROUNDING, Forms, Linear, Unread, first_rows, is_masked, shares_of
 from gibbsppl.graph import Factor, Graph, Marginal, Range, Statement, said_by
 from gibbsppl.logs import expand_logs
-from gibbsppl.signs import Bounds, sign_of
+from gibbsppl.signs import sign_of
 
 # So far out that functions of it have the slope that they have at infinity; a power of two, so
 # that multiples of it are exact.

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import sympy as sp
+from hypothesis import assume
 from hypothesis import strategies as st
 
 import gibbsppl as gp
@@ -341,6 +342,8 @@ class Writer:
                 kind = POSITIVE
         if family.name == "Bernoulli":
             kind = "binary"
+        # (One customer is at one table for certain: such a variable is a constant.)
+        assume(family.name != "ChineseRestaurantTable" or arguments["n"] != "1")
         written = ", ".join(f"{n}={v}" for n, v in arguments.items())
         return Line(name, family.name, written, dims, kind)
 

@@ -12,10 +12,11 @@ import gibbsppl as gp
 from gibbsppl import concavity
 from gibbsppl.backends.program import load
 from gibbsppl.changes import LOGIT
-from gibbsppl.concavity import LogConcave, certified, known_bounds
+from gibbsppl.concavity import LogConcave, certified
 from gibbsppl.conditionals import conditional_of
 from gibbsppl.curvature import Certificate
 from gibbsppl.density import log_joint, regions
+from gibbsppl.ends import known_bounds
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Array
 from gibbsppl.forward import fill

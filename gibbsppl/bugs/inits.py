@@ -56,7 +56,7 @@ def _in_model(
 ) -> dict[str, Floats]:
     """The model's arrays and their values: one, unless parts of it are arrays of their own."""
     values = np.ma.filled(np.ma.masked_array(given, dtype=np.float64), np.nan)
-    latent = {s.target.array.name for s in graph.latent}
+    latent = set(graph.drawn)
     quantity = next((d for d in graph.deterministics if d.name == name), None)
     if name in latent:
         _check_shape(graph, name, graph.variables[name].dims, values, origin)
@@ -110,7 +110,7 @@ def _why_not(graph: Graph, data: Mapping[str, Any], name: str) -> str:
         return f"{name}: found initial values of what the data say; leave them out."
     known = [n.partition(".")[0] if n not in graph.variables else n for n in graph.variables]
     meant = did_you_mean(name, known)
-    drawn = ", ".join(dict.fromkeys(s.target.array.name for s in graph.latent))
+    drawn = ", ".join(graph.drawn)
     return f"{name}: found initial values, but only {drawn} are drawn.{meant}"
 
 

@@ -65,7 +65,7 @@ def as_in_the_program(graph: Graph) -> tuple[str, ...]:
     quantities = [d.name for d in graph.deterministics]
     forms = rf"(\.({'|'.join(FORMS)})(_\d+)?)+"
     own = re.compile(rf"({'|'.join(map(re.escape, quantities))}){forms}")
-    drawn = dict.fromkeys(s.target.array.name for s in graph.latent)
+    drawn = graph.drawn
     wanted = (n for n in drawn if not quantities or not own.fullmatch(n))
     return (*wanted, *quantities)
 

@@ -143,7 +143,7 @@ def default_functions(graph: Graph) -> dict[str, Function]:
     The mean, mean square and last element of each latent array, the product of its mean with that
     of each observed array, and the log density of each factor, which ties variables together.
     """
-    latent = tuple(dict.fromkeys(s.target.array.name for s in graph.latent))
+    latent = graph.drawn
     observed = tuple(dict.fromkeys(s.target.array.name for s in graph.statements if s.known == 1))
     found: dict[str, Function] = {}
     for x in latent:
@@ -245,7 +245,7 @@ def _started(
     start: Program | None,
 ) -> tuple[State, Sweep, State]:
     """Of a draw of everything the latent part as a state, the sweep given the rest, and all."""
-    latent = {s.target.array.name for s in graph.latent}
+    latent = set(graph.drawn)
     seen = {n: v for n, v in values.items() if n in data or n not in latent}
     state = {n: np.array(v) for n, v in values.items() if n in latent}
     own, program = remade(seen)

@@ -38,6 +38,7 @@ from gibbsppl.curvature.kinds import (
 )
 from gibbsppl.curvature.squares import square_of_sum
 from gibbsppl.curvature.sums import curved, terms_of
+from gibbsppl.ends import Bounds
 from gibbsppl.expressions import (
     AtMost,
     Below,
@@ -59,7 +60,7 @@ from gibbsppl.expressions import (
     Where,
     mentions,
 )
-from gibbsppl.signs import INF, NONNEGATIVE, Bounds, Sign, interval_of, sign_of
+from gibbsppl.signs import INF, NONNEGATIVE, Sign, interval_of, sign_of
 
 
 def curvature_of(

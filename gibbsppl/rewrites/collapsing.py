@@ -69,7 +69,7 @@ def collapsed(
     graph: Graph, data: Mapping[str, Any], names: Collection[str]
 ) -> tuple[Graph, tuple[Scan, ...], tuple[Integral, ...]]:
     """The graph with variables integrated out, the scans of the labels that saw them, how."""
-    latent = dict.fromkeys(s.target.array.name for s in graph.latent)
+    latent = graph.drawn
     names = tuple(dict.fromkeys(names))
     for name in names:
         if name not in latent:
@@ -89,7 +89,7 @@ def collapsed(
 def collapsible(graph: Graph, data: Mapping[str, Any]) -> tuple[str, ...]:
     """The variables that can be integrated out, each by itself."""
     found = []
-    for name in dict.fromkeys(s.target.array.name for s in graph.latent):
+    for name in graph.drawn:
         with contextlib.suppress(CompileError):
             collapsed(graph, data, (name,))
             found.append(name)

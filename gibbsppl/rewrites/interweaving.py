@@ -238,7 +238,7 @@ def _quality(made: Interwoven) -> int:
 
 
 def _check_names(graph: Graph, names: Collection[str]) -> None:
-    latent = {s.target.array.name for s in graph.latent}
+    latent = set(graph.drawn)
     for name in names:
         if name not in latent:
             raise CompileError(

@@ -32,7 +32,7 @@ def predictor_of(graph: Graph, group: Statement) -> Expr | None:
     the group is read in another way, or alone.
     """
     name = group.target.array.name
-    latent = {s.target.array.name for s in graph.latent} - {name}
+    latent = set(graph.drawn) - {name}
     found: Expr | None = None
     for factor in graph.factors:
         if factor.name == group.name:

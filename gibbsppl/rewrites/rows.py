@@ -17,7 +17,7 @@ import numpy as np
 import sympy as sp
 from sympy import Add
 
-from gibbsppl.concavity import known_bounds
+from gibbsppl.ends import known_bounds
 from gibbsppl.evaluation import evaluate, is_positive_definite
 from gibbsppl.expressions import Array, Dim, Expr, Leaf, Over, leaves_of, renamed_apart
 from gibbsppl.gates import binary_arrays, is_gate, opened
@@ -101,7 +101,7 @@ class Facts:
 
     def is_data(self, expr: Expr) -> bool:
         """Whether an expression reads nothing that is drawn."""
-        latent = {s.target.array.name for s in self.graph.latent}
+        latent = set(self.graph.drawn)
         return not leaves_of(expr, latent)
 
     def values(self, expr: Expr, over: tuple[Range, ...]) -> Any:

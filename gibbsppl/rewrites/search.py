@@ -12,8 +12,9 @@ from typing import Any
 
 from sympy import Add
 
-from gibbsppl.concavity import LogConcave, known_bounds
+from gibbsppl.concavity import LogConcave
 from gibbsppl.conditionals import Derived, conditional_of
+from gibbsppl.ends import known_bounds
 from gibbsppl.errors import CompileError
 from gibbsppl.expressions import Expr, Over, leaves_of, mentions
 from gibbsppl.graph import PLAIN, Graph, Statement
@@ -76,7 +77,7 @@ def wherever(graph: Graph, data: Mapping[str, Any], rule: Rule) -> tuple[Rewrite
     """A rule applied wherever it fits for any latent variable, one after the other."""
     found: list[Rewrite] = []
     factors = [f.name for f in graph.factors]
-    for name in dict.fromkeys(s.target.array.name for s in graph.latent):
+    for name in graph.drawn:
         made = tuple(applications(graph, data, rule, (name,), factors))
         found += made
         if made:
@@ -148,7 +149,7 @@ class Search:
         """The rules that the user asks for, each wherever it fits; one may make way for another."""
         kept: tuple[Rewrite, ...] = ()
         waiting = list(rules)
-        latent = {s.target.array.name for s in graph.latent}
+        latent = set(graph.drawn)
         while waiting:
             for rule in waiting:
                 found = wherever(_last(graph, kept), _data(self.data, kept), rule)

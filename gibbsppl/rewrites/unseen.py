@@ -136,7 +136,7 @@ def _is_distribution(statement: Statement, graph: Graph, data: Mapping[str, Any]
     whole = statement.known == 0 or not statement.family.event
     if not whole or statement.censored or (is_constant and endless):
         return False
-    latent = {s.target.array.name for s in graph.latent}
+    latent = set(graph.drawn)
     bounds = (b for b in (statement.lower, statement.upper) if b is not None)
     if any(mentions(b, latent) for b in bounds):
         return False
@@ -176,7 +176,7 @@ def _inside_supports(
     graph: Graph, data: Mapping[str, Any], own: Sequence[Statement], limits: KnownLimits
 ) -> KnownLimits | None:
     """The limits that are inside the supports: others say nothing. None if a support is random."""
-    latent = {s.target.array.name for s in graph.latent}
+    latent = set(graph.drawn)
     lower, upper = limits.lower.copy(), limits.upper.copy()
     for s in own:
         ends = [sp.sympify(e) for e in (s.support.lower, s.support.upper)]

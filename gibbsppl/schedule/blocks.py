@@ -45,7 +45,7 @@ def blocks_of(asked: Mapping[Any, str] | bool | None) -> Blocks:
 
 def check_names(graph: Graph, asked: Blocks) -> None:
     """Refuse names of variables that are not latent."""
-    latent = {s.target.array.name for s in graph.latent}
+    latent = set(graph.drawn)
     named = {*asked.elements, *asked.alone, *(n for group in asked.together for n in group)}
     for name in sorted(named - latent):
         raise CompileError(

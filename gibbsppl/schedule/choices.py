@@ -215,7 +215,7 @@ def _is_whole(graph: Graph, statement: Statement) -> bool:
 
 def check_kernels(graph: Graph, kernels: Mapping[str, Kernel]) -> None:
     """Refuse kernels of what is not a latent variable of the model."""
-    latent = {s.target.array.name for s in graph.latent}
+    latent = set(graph.drawn)
     for name in kernels:
         if name not in latent:
             meant = did_you_mean(str(name), sorted(latent))

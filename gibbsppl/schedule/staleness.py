@@ -134,7 +134,7 @@ def _determined_by(name: str, arrays: Mapping[str, Maintained]) -> set[str]:
 
 
 def _random(graph: Graph) -> set[str]:
-    return {s.target.array.name for s in graph.latent}
+    return set(graph.drawn)
 
 
 def _read(step: Step, graph: Graph) -> set[str]:

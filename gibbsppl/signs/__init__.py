@@ -27,7 +27,7 @@ from gibbsppl.signs.intervals import (
     Sign,
     Values,
 )
-from gibbsppl.signs.known import Bounds, interval_of, sign_of
+from gibbsppl.signs.known import interval_of, sign_of
 
 __all__ = [
     "INF",
@@ -35,7 +35,6 @@ __all__ = [
     "NONPOSITIVE",
     "OPPOSITE",
     "RANGES",
-    "Bounds",
     "End",
     "Interval",
     "Sign",

@@ -11,11 +11,12 @@ from collections.abc import Mapping
 import sympy as sp
 from sympy import Add, Mul, Pow, exp, log, loggamma
 
+from gibbsppl.ends import Bounds
 from gibbsppl.expressions import Expr
 from gibbsppl.polynomials import MOST_TERMS, expanded_size
 from gibbsppl.signs.coefficients import is_never_positive, sign_by_coefficients
 from gibbsppl.signs.intervals import INF, NONNEGATIVE, Interval, Sign
-from gibbsppl.signs.known import Bounds, interval_of
+from gibbsppl.signs.known import interval_of
 from gibbsppl.signs.samples import signs_taken
 
 # Second derivatives with more symbols take too long to factor.

@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from functools import reduce
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 import sympy as sp
 from sympy import Add, Mul, Pow, exp, loggamma, oo
 
+from gibbsppl.ends import Bounds
 from gibbsppl.expressions import (
     Dim,
     Expit,
@@ -49,9 +49,6 @@ from gibbsppl.signs.intervals import (
     times,
     within,
 )
-
-# What is known of the elements of a leaf: two ends, which may be expressions, or nothing.
-Bounds = Callable[[Leaf], tuple[Any, Any] | None]
 
 # Functions that come as near to zero as one likes, but are never zero.
 NEVER_ZERO = (exp, Expit, Phi, Softplus, LogPhi)
