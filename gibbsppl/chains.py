@@ -159,4 +159,5 @@ def _raised(program: Program, error: Exception, place: str) -> RunError:
     name = next((drawn[v] for v in found if v in drawn), None)
     start = f"{name}: step {_step(program, name)}" if name else "a step"
     advice = " " + _ADVICE.format(name=name) if name else ""
-    return RunError(f"{start} failed {place} at the line `{line.strip()}`: {error}.{advice}")
+    said = str(error).rstrip(".")
+    return RunError(f"{start} failed {place} at the line `{line.strip()}`: {said}.{advice}")

@@ -153,10 +153,10 @@ def drawn(
     With ``draws``, so many independent ones, along a first axis.
     """
     over = (*((Range(DRAW, 0, draws),) if draws else ()), *statement.over)
-    if statement.lower is not None or statement.upper is not None:
-        result = truncated_draw(rng, statement, over, values, sizes)
-    else:
-        result = _plain_draw(rng, statement, over, values, sizes)
+    is_truncated = statement.lower is not None or statement.upper is not None
+    draw = truncated_draw if is_truncated else _plain_draw
+    with np.errstate(all="ignore"):  # (what comes of it is looked at)
+        result = draw(rng, statement, over, values, sizes)
     if not np.isfinite(result).all():
         raise ModelError(
             f"{statement.name}: a draw from {statement.family.name} is not finite; its parameters "

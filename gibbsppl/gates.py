@@ -6,13 +6,17 @@ indicator-weighted terms, and a parameter that is chosen by ``where`` is seen th
 
 >>> from gibbsppl.expressions import Array
 >>> z, p = Array("z", nonnegative=True)[()], Array("p", positive=True)[()]
->>> opened(sp.log(1 - z * p), {"p"}, {"z"})
+>>> opened(sp.log(1 - z * p), {"p"}, {"z": ()})
 log(1 - p)*z
+
+A gate that ends a support stays inside: where z is 1, a count of 0 to n + z may be n + 1, and the
+other branch of ``log((n + z - count)!)`` is no number there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -30,15 +34,20 @@ from gibbsppl.expressions import (
     Over,
     Where,
     dims_of,
+    leaves_of,
     mentions,
 )
 from gibbsppl.graph import Constant, Graph
+
+# The arrays whose elements are 0 or 1, each with the arrays whose supports end by it.
+Binary = Mapping[str, Collection[str]]
+NO_GATES: Binary = MappingProxyType({})
 
 WHOLE = (LogBetaI, LogGammaP, LogGammaQ, LogMass)
 MOST_BRANCHES = 8
 
 
-def binary_arrays(graph: Graph, data: Mapping[str, Any]) -> frozenset[str]:
+def binary_arrays(graph: Graph, data: Mapping[str, Any]) -> Binary:
     """The arrays whose elements are 0 or 1: by their support, or (data) by their values."""
     supports: dict[str, list[bool]] = {}
     for s in graph.statements:
@@ -49,7 +58,12 @@ def binary_arrays(graph: Graph, data: Mapping[str, Any]) -> frozenset[str]:
         supports.setdefault(c.target.array.name, []).append(_is_binary_constant(c, data))
     random = {name for name, found in supports.items() if all(found)}
     known = {n for n in graph.variables if n not in supports} & set(data)
-    return frozenset(random | {n for n in known if np.isin(data[n], (0, 1)).all()})
+    found = random | {n for n in known if np.isin(data[n], (0, 1)).all()}
+    ended: dict[str, set[str]] = {name: set() for name in sorted(found)}
+    for s in graph.statements:
+        for leaf in leaves_of(sp.Tuple(s.support.lower, s.support.upper), found):
+            ended[leaf.array.name].add(s.target.array.name)
+    return ended
 
 
 def _is_binary_constant(constant: Constant, data: Mapping[str, Any]) -> bool:
@@ -67,9 +81,7 @@ def is_gate(expr: Expr, binary: Collection[str]) -> bool:
     return _is_binary(expr, binary) or _is_binary(sp.expand(1 - expr), binary)
 
 
-def opened(
-    expr: Expr, targets: Collection[str], binary: Collection[str], *, whole: bool = False
-) -> Expr:
+def opened(expr: Expr, targets: Collection[str], binary: Binary, *, whole: bool = False) -> Expr:
     """The expression with gates taken out of the functions that hold a target beside them.
 
     Sums and products are left as they are; terms in which no target is left are dropped, but kept
@@ -90,9 +102,7 @@ def opened(
     return Add(*(gate * branch for gate, branch in held)) if branches else expr
 
 
-def _branches(
-    expr: Expr, targets: Collection[str], binary: Collection[str]
-) -> list[tuple[Expr, Expr]]:
+def _branches(expr: Expr, targets: Collection[str], binary: Binary) -> list[tuple[Expr, Expr]]:
     """What a function is where its gates are open or shut, each with the gates that say so.
 
     Empty if there is no gate, or so many that the cases are no simpler than the function.
@@ -113,7 +123,7 @@ def _branches(
     return settled if len(settled) > 1 else []
 
 
-def _gates(expr: Expr, targets: Collection[str], binary: Collection[str]) -> Iterator[Expr]:
+def _gates(expr: Expr, targets: Collection[str], binary: Binary) -> Iterator[Expr]:
     """The gates in a function, free of targets and of dims that are bound inside."""
     is_polynomial = expr.is_Pow and expr.exp.is_Integer and expr.exp > 0
     for part in _parts(expr):
@@ -124,7 +134,9 @@ def _gates(expr: Expr, targets: Collection[str], binary: Collection[str]) -> Ite
             part = choice  # noqa: PLW2901
         elif is_polynomial or not _is_binary(part, binary) or not _in_a_sum(expr, part, targets):
             continue
-        if not mentions(part, targets) and dims_of(part) <= dims_of(expr):
+        if mentions(part, targets) or not dims_of(part) <= dims_of(expr):
+            continue
+        if not _is_undefined_beside(expr, part, binary):
             yield part
 
 
@@ -137,6 +149,19 @@ def _parts(expr: Expr) -> Iterator[Expr]:
 
 def _is_binary(expr: Expr, binary: Collection[str]) -> bool:
     return isinstance(expr, INDICATORS) or (isinstance(expr, Leaf) and expr.array.name in binary)
+
+
+def _is_undefined_beside(expr: Expr, gate: Expr, binary: Binary) -> bool:
+    """Whether a branch may be no number at values that the other allows: ends that a gate says."""
+    ended = {name for leaf in leaves_of(gate) for name in binary.get(leaf.array.name, ())}
+    return any(mentions(part, ended) and _is_partial(part) for part in _parts(expr))
+
+
+def _is_partial(expr: Expr) -> bool:
+    """Whether a function is not of all numbers."""
+    if expr.is_Pow:
+        return not (expr.exp.is_Integer and expr.exp > 0)
+    return isinstance(expr, sp.log | sp.loggamma)
 
 
 def _in_a_sum(expr: Expr, gate: Expr, targets: Collection[str]) -> bool:

@@ -43,7 +43,7 @@ from gibbsppl.expressions import (
     root_of,
     substitute,
 )
-from gibbsppl.gates import opened
+from gibbsppl.gates import NO_GATES, Binary, opened
 from gibbsppl.graph import Factor, Range, Statement
 from gibbsppl.identities import simplified
 from gibbsppl.logs import expand_logs
@@ -112,7 +112,7 @@ def rest_of(
     over: tuple[Range, ...],
     targets: Collection[str],
     sizes: Mapping[Dim, int],
-    binary: Collection[str] = (),
+    binary: Binary = NO_GATES,
 ) -> Expr:
     """What is left of a log density without the terms that hold a target: what `split` drops.
 
@@ -156,7 +156,7 @@ def pieces_of(
     factors: Iterable[Factor],
     statement: Statement,
     sizes: Mapping[Dim, int],
-    binary: Collection[str] = (),
+    binary: Binary = NO_GATES,
 ) -> tuple[Piece, ...]:
     """All pieces of the log joint that mention what a statement defines.
 
@@ -171,7 +171,7 @@ def pieces_of(
     )
 
 
-def prepared(factor: Factor, statement: Statement, binary: Collection[str]) -> Expr:
+def prepared(factor: Factor, statement: Statement, binary: Binary) -> Expr:
     """What a factor says of a statement's target: reduced, gates taken out, bounds added."""
     targets = {statement.target.array.name}
     counts = statement.support.is_discrete

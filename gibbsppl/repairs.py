@@ -20,7 +20,7 @@ from gibbsppl.dependence import is_separable, region_of, touches
 from gibbsppl.elements import element_pieces
 from gibbsppl.expressions import Expr, Leaf, mentions
 from gibbsppl.families import FAMILIES, Parameter
-from gibbsppl.gates import binary_arrays
+from gibbsppl.gates import Binary, binary_arrays
 from gibbsppl.graph import PLAIN, Factor, Graph, Statement
 from gibbsppl.limits import Limit, limits_of
 from gibbsppl.matching import Conditional, NotConjugate, match
@@ -153,7 +153,7 @@ class _Search:
         return (prior for prior in found if prior is not None)
 
     @cached_property
-    def binary(self) -> frozenset[str]:
+    def binary(self) -> Binary:
         """The arrays whose elements are 0 or 1."""
         return binary_arrays(self.graph, self.data)
 

@@ -225,6 +225,14 @@ def test_a_cycle_between_elements_is_named():
         simulate(np.random.default_rng(1), model, {})
 
 
+def test_a_draw_that_is_not_finite_is_told_in_one_error():
+    """No warning of NumPy's comes before it (here, warnings are errors)."""
+    with gp.Model() as m:
+        gp.AsymmetricLaplace("x", mu=0, scale=1, q=1e-320)
+    with pytest.raises(ModelError, match="x: a draw from AsymmetricLaplace is not finite"):
+        gp.simulate(m, seed=1)
+
+
 def test_a_parameter_outside_its_support_is_named():
     model = graph(statement(X[T], over(T), NORMAL, mu=0, tau=Y[T]), x=(T,), data=(("y", (T,)),))
     with pytest.raises(ModelError, match=r"x: parameter 'tau' of Normal is -1, .* y\[t\]"):

@@ -28,7 +28,7 @@ P, Q, A, N = (Array(n, positive=True)[()] for n in "pqan")
 X, B = (Array(n)[()] for n in "xb")
 ZK, YK, PK = Array("c", nonnegative=True)[K], Array("y")[K], Array("d", positive=True)[K]
 TABLE = Array("t", positive=True)
-BINARY = {"z", "w", "c"}
+BINARY = dict.fromkeys(("z", "w", "c"), ())
 
 EXPRESSIONS = {
     "a complement": sp.log(1 - Z * P),
@@ -132,7 +132,7 @@ def test_what_is_not_binary_stays():
     expr = sp.log(1 - N * P)
 
     assert opened(expr, {"p"}, BINARY) == expr
-    assert opened(EXPRESSIONS["a complement"], {"p"}, set()) == EXPRESSIONS["a complement"]
+    assert opened(EXPRESSIONS["a complement"], {"p"}, {}) == EXPRESSIONS["a complement"]
 
 
 def test_swapped_values_are_seen(monkeypatch):
@@ -180,6 +180,68 @@ def test_a_noisy_or_of_many_causes_is_proved():
     assert gp.compile(m).verify().passed
 
 
+# ---- gates that end a support ----------------------------------------------------------------
+
+
+ENDING = {"z": {"x"}}  # x is from 0 to n + z
+
+
+def test_a_gate_that_ends_a_support_stays_in_functions_that_may_not_exist_there():
+    """Where z is 1, x may be n + 1: the other branch is a log or a factorial of nothing."""
+    for function in (sp.log, sp.loggamma, lambda e: e**-2, sp.sqrt):
+        expr = function(N + Z + 1 - X) * A
+        assert opened(expr, {"x"}, ENDING) == expr
+        assert opened(expr, {"n"}, ENDING) == expr
+        assert opened(expr, {"x"}, BINARY) != expr
+
+
+def test_a_gate_that_ends_a_support_leaves_functions_of_all_numbers():
+    for expr in (sp.exp(Z * X + B), Where(Z, X, B) ** 2, sp.loggamma(1 + Z * P) + X):
+        assert opened(expr, {"x", "p"}, ENDING) == opened(expr, {"x", "p"}, BINARY)
+
+
+def test_supports_that_end_by_a_gate():
+    with gp.Model(coords={"i": 2}) as m:
+        z = gp.Bernoulli("z", 0.5, dims="i")
+        seen = gp.Data("seen", [1, 0], dims="i")
+        b = gp.Binomial("b", n=2 + z, p=0.5, dims="i")
+        gp.Uniform("u", 0, 1 + seen, dims="i")
+        gp.Poisson("y", b + 1, dims="i", observed=[0, 1])
+
+    assert binary_arrays(m.graph, m.data) == {"z": {"b"}, "seen": {"u"}}
+
+
+def counts_up_to_a_gate():
+    with gp.Model(coords={"i": 3}) as m:
+        z = gp.Bernoulli("z", 0.6, dims="i")
+        most = gp.Deterministic("most", z + 1)
+        b = gp.BetaBinomial("b", n=most, alpha=0.5, beta=2, dims="i")
+        gp.Poisson("y", 1 + b, dims="i", observed=[1, 0, 3])
+    return m
+
+
+def counts_up_to_a_count_and_a_gate():
+    with gp.Model(coords={"i": 3}) as m:
+        z = gp.Bernoulli("z", 0.6, dims="i")
+        n = gp.Poisson("n", 3, dims="i")
+        most = gp.Deterministic("most", n + z)
+        b = gp.Binomial("b", n=most, p=0.3, dims="i")
+        gp.Poisson("y", gp.exp(b / 2), dims="i", observed=[1, 0, 3])
+    return m
+
+
+@pytest.mark.parametrize("build", [counts_up_to_a_gate, counts_up_to_a_count_and_a_gate])
+def test_counts_reach_the_end_that_a_gate_says(build):
+    """All values of the support have the density that the model gives them."""
+    m = build()
+    sampler = gp.compile(m)
+    for seed in range(8):
+        assert sampler.verify(seed=seed).passed
+    draws = sampler.sample(draws=200, warmup=20, chains=1, seed=1, progress=False)
+    assert (draws["b"] <= draws["most"]).all()
+    assert ((draws["b"] == draws["most"]) & (draws["z"] == 1)).any()
+
+
 # ---- which arrays are binary -----------------------------------------------------------------
 
 
@@ -206,7 +268,7 @@ def test_arrays_are_binary_by_support_or_by_values():
         given[1:] = gp.Bernoulli(p)
         gp.Normal("y", count + column, tau=1, dims="i", observed=[0.0, 1.0, 0.0, 1.0])
 
-    assert binary_arrays(m.graph, m.data) == {
+    assert set(binary_arrays(m.graph, m.data)) == {
         "column", "z", "seen", "either", "started", "given",
     }  # fmt: skip
 

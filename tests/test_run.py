@@ -228,6 +228,14 @@ def test_a_step_that_raises_is_reported_with_its_line():
         run(program_with(body), {}, chains, draws=4, warmup=0)
 
 
+def test_what_a_step_says_ends_with_one_full_stop():
+    body = 's["a"] = 1.0\nraise ValueError("no density.")'
+    chains = [Chain({"a": 0.0, "b": 1}, r) for r in streams(0, 1)]
+
+    with pytest.raises(RunError, match=r": no density\.($| )"):
+        run(program_with(body), {}, chains, draws=4, warmup=0)
+
+
 def test_a_bug_in_a_program_is_not_hidden():
     with pytest.raises(KeyError, match="absent"):
         run(

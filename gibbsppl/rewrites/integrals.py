@@ -32,7 +32,7 @@ from gibbsppl.expressions import (
     primed,
     substitute,
 )
-from gibbsppl.gates import binary_arrays
+from gibbsppl.gates import Binary, binary_arrays
 from gibbsppl.graph import (
     Graph,
     Maintained,
@@ -282,7 +282,7 @@ def _is_linear(piece: Piece) -> bool:
 
 
 def _prior(
-    graph: Graph, statement: Statement, kept: tuple[Statement, ...], binary: Collection[str]
+    graph: Graph, statement: Statement, kept: tuple[Statement, ...], binary: Binary
 ) -> Potential:
     """What the prior of a variable has besides it that is not known: its normaliser, for one."""
     name = statement.target.array.name
@@ -292,7 +292,7 @@ def _prior(
     return Potential(f"{name}_prior", Add(*unknown), statement.over)
 
 
-def _left(graph: Graph, marginal: Marginal, binary: Collection[str]) -> Graph:
+def _left(graph: Graph, marginal: Marginal, binary: Binary) -> Graph:
     """The graph without a variable, and without the terms that hold it, but for the integral.
 
     ``binary`` names the arrays whose elements are 0 or 1.
