@@ -21,7 +21,7 @@ from typing import Any
 
 import sympy as sp
 
-from gibbsppl.expressions import Array, Expit, Expr, Leaf, Softplus, mentions
+from gibbsppl.expressions import Array, Expit, Expr, Leaf, LogGammaP, Softplus, mentions
 from gibbsppl.supports import POSITIVE, REAL, UNIT, Support
 
 Map = Callable[[Any, Any], Any]
@@ -214,9 +214,9 @@ def _suggested(form: Expr, place: Leaf) -> Iterator[Change]:
     elif form == place:
         yield Change(POWER, sp.Integer(-1))
         return
-    if isinstance(form, sp.exp | Softplus):
+    if isinstance(form, sp.exp) or is_log_of_exponential(form):
         for inner, transform in ((place, EXPONENTIAL), (sp.log(place), POWER)):
-            rate = form.args[0] / inner
+            rate = form.args[-1] / inner
             if _is_constant(rate, array):
                 yield Change(transform, rate)
                 yield Change(transform, -rate)
@@ -228,6 +228,11 @@ def _suggested(form: Expr, place: Leaf) -> Iterator[Change]:
     for part in form.args:
         if part != place:
             yield from _suggested(part, place)
+
+
+def is_log_of_exponential(expr: Expr) -> bool:
+    """Whether an expression is ``log(1 + exp(t))`` or ``log(1 - exp(-t))``."""
+    return isinstance(expr, Softplus) or (isinstance(expr, LogGammaP) and expr.args[0] == 1)
 
 
 def _of_a_difference(of: Expr, place: Leaf) -> Iterator[Change]:

@@ -55,7 +55,7 @@ def expand_logs(expr: Expr, targets: Collection[str]) -> Expr:
     if isinstance(expr, InverseEntry):
         return _inverse(expr, targets)
     if isinstance(expr, Softplus) and expr.has(sp.log):
-        return opened_softplus(expr, targets)
+        return opened_exponential(expr, targets)
     if isinstance(expr, sp.cos | sp.sin):
         return _of_a_sum(expr, targets)
     if isinstance(expr, Binder):
@@ -63,11 +63,19 @@ def expand_logs(expr: Expr, targets: Collection[str]) -> Expr:
     return expr.func(*(expand_logs(a, targets) for a in expr.args))
 
 
-def opened_softplus(expr: Softplus, targets: Collection[str]) -> Expr:
-    """``log(1 + exp(log(a) - log(b)))`` as ``log(a + b) - log(b)``."""
-    terms = Add.make_args(expand_logs(expr.args[0], targets))
-    odds = Mul(*map(sp.exp, terms))
-    return Softplus(Add(*terms)) if odds.has(sp.exp) else _log(1 + odds, targets)
+def opened_exponential(expr: Expr, targets: Collection[str]) -> Expr:
+    """``log(1 + exp(log(a) - log(b)))`` as ``log(a + b) - log(b)``, that of a difference too.
+
+    ``log(1 - exp(-t))`` keeps its digits where the exponential is near 1, the log of what it is
+    does not: only where algebra asks for it.
+    """
+    sign = 1 if isinstance(expr, Softplus) else -1
+    *rest, of = expr.args
+    terms = Add.make_args(expand_logs(of, targets))
+    power = Mul(*(sp.exp(sign * t) for t in terms))
+    if power.has(sp.exp):
+        return expr.func(*rest, Add(*terms))
+    return _log(1 + sign * power, targets)
 
 
 def _of_a_sum(expr: Expr, targets: Collection[str]) -> Expr:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import sympy as sp
 from sympy import Add
 
-from gibbsppl.changes import SHIFT, Change, proposed
+from gibbsppl.changes import SHIFT, Change, is_log_of_exponential, proposed
 from gibbsppl.dependence import Role, is_separable
 from gibbsppl.expressions import (
     Binder,
@@ -23,7 +23,6 @@ from gibbsppl.expressions import (
     Maximum,
     Minimum,
     Over,
-    Softplus,
     dims_of,
     primed,
     root_of,
@@ -31,7 +30,7 @@ from gibbsppl.expressions import (
 )
 from gibbsppl.graph import Graph, Range, Statement
 from gibbsppl.limits import Limit, Side, is_at_least
-from gibbsppl.logs import opened_softplus
+from gibbsppl.logs import opened_exponential
 from gibbsppl.pieces import Piece, View, split
 from gibbsppl.supports import REAL, VECTOR, Support
 
@@ -164,7 +163,8 @@ def transformed(piece: Piece, change: Change, new: Leaf, graph: Graph) -> tuple[
     }
     targets = {new.array.name}
     statistic = piece.statistic.xreplace(backward)
-    opened = {s: opened_softplus(s, targets) for s in statistic.atoms(Softplus)}
+    logs = (s for s in statistic.atoms(sp.Function) if is_log_of_exponential(s))
+    opened = {s: opened_exponential(s, targets) for s in logs}
     density = piece.coefficient * statistic.xreplace(opened)
     return split(piece.factor, density, piece.over, targets, graph.sizes)
 

@@ -28,7 +28,7 @@ from gibbsppl.changes import (
 )
 from gibbsppl.density import regions
 from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Array, Dim, Softplus
+from gibbsppl.expressions import Array, Dim, LogGammaP, Softplus
 from gibbsppl.initial import initial_state
 from gibbsppl.supports import POSITIVE, REAL, UNIT, Support
 
@@ -324,6 +324,12 @@ SUGGESTED = {
         [Softplus(Array("k", positive=True)[()] * sp.log(X))],
         {"power k", "power -k", "log 0"},
     ),
+    "the rest of a power": (
+        [LogGammaP(sp.S.One, -Array("k", positive=True)[()] * sp.log(X))],
+        {"power k", "power -k", "log 0"},
+    ),
+    "the rest of an exponential": ([LogGammaP(sp.S.One, 2 * X)], {"exp 2", "exp -2"}),
+    "a distribution function": ([LogGammaP(sp.S(3), 2 * X)], set()),
     "nothing of the variable": ([A], set()),
     "an exponent of unknown sign": ([X**SIGNED], set()),
     "an exponent with the variable": ([C**X], set()),

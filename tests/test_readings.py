@@ -4,7 +4,7 @@ import pytest
 import sympy as sp
 
 import gibbsppl as gp
-from gibbsppl.changes import POWER, SHIFT
+from gibbsppl.changes import EXPONENTIAL, POWER, SHIFT
 from gibbsppl.conditionals import conditional_of
 from gibbsppl.expressions import Array, Dim, Over
 from gibbsppl.graph import Range
@@ -97,6 +97,30 @@ def test_the_odds_of_a_power_are_seen(power):
 
     assert isinstance(found, Conditional)
     assert (found.family.name, found.change.transform) == ("BetaPrime", POWER)
+    assert gp.compile(m).verify().passed
+
+
+@pytest.mark.parametrize("power", [0.5, 1.7, 3, "by element"])
+def test_the_rest_of_a_power_is_seen(power):
+    """``log(1 - x**c)`` is written as ``log(1 - exp(-t))``, which keeps its digits near 1."""
+    with gp.Model(coords={"i": 3}) as m:
+        told = gp.Data("c", [1.3, 0.4, 2.0], dims="i") if power == "by element" else power
+        gp.Kumaraswamy("x", a=told, b=1.7, dims="i")
+    found = conditional_of(m.graph, m.graph.statement("x"), m.data)
+
+    assert isinstance(found, Conditional)
+    assert (found.family.name, found.change.transform) == ("Beta", POWER)
+    assert gp.compile(m).verify().passed
+
+
+def test_the_rest_of_an_exponential_is_seen():
+    """A time that was not survived by some and survived by others: ``exp(-x)`` is a share."""
+    with gp.Model() as m:
+        x = gp.Exponential("x", rate=2.5)
+        gp.Bernoulli("y", 1 - gp.exp(-x), dims="i", observed=[0, 1, 1])
+    found = conditional_of(m.graph, m.graph.statement("x"), m.data)
+
+    assert (found.family.name, found.change.transform) == ("Beta", EXPONENTIAL)
     assert gp.compile(m).verify().passed
 
 
