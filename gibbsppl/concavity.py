@@ -19,7 +19,7 @@ from gibbsppl.dependence import is_separable
 from gibbsppl.elements import element_pieces
 from gibbsppl.ends import Bounds, known_bounds
 from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Array, Equals, Leaf, leaves_of
+from gibbsppl.expressions import Array, Equals, Expr, Leaf, leaves_of
 from gibbsppl.graph import PLAIN, Graph, Statement
 from gibbsppl.matching import NotConjugate
 from gibbsppl.pieces import Piece
@@ -101,11 +101,9 @@ def _can_be(piece: Piece, graph: Graph, data: Mapping[str, Any]) -> bool:
     (What two elements of a pair add where they are one and the same is not concave by itself.)
     """
     for factor in sp.Mul.make_args(piece.coefficient):
-        if isinstance(factor, Equals):
-            names = {leaf.array.name for leaf in factor.atoms(Leaf)}
-            known = all(n in data and n not in graph.drawn for n in names)
-            if known and not evaluate(factor, piece.over, data, graph.sizes).any():
-                return False
+        known = isinstance(factor, Equals) and _is_known(factor, graph, data)
+        if known and not evaluate(factor, piece.over, data, graph.sizes).any():
+            return False
     return True
 
 
@@ -116,9 +114,7 @@ def _with_known_signs(piece: Piece, graph: Graph, data: Mapping[str, Any]) -> Pi
     """
     factors = []
     for factor in sp.Mul.make_args(piece.coefficient):
-        names = {leaf.array.name for leaf in leaves_of(factor)}
-        known = names and all(n in data and n not in graph.drawn for n in names)
-        if not (isinstance(factor, sp.Add) and known):
+        if not (isinstance(factor, sp.Add) and _is_known(factor, graph, data)):
             factors.append(factor)
             continue
         values = evaluate(factor, piece.over, data, graph.sizes)
@@ -126,3 +122,9 @@ def _with_known_signs(piece: Piece, graph: Graph, data: Mapping[str, Any]) -> Pi
         told = Array(f"({PLAIN.text(sign * factor)})", nonnegative=True)[()]
         factors.append(sign * told if sign else factor)
     return replace(piece, coefficient=sp.Mul(*factors))
+
+
+def _is_known(expr: Expr, graph: Graph, data: Mapping[str, Any]) -> bool:
+    """Whether an expression reads data alone, all of which are known."""
+    names = {leaf.array.name for leaf in leaves_of(expr)}
+    return all(n in data for n in names) and names.isdisjoint(graph.drawn)

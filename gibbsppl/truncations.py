@@ -12,6 +12,7 @@ the distribution function is written for values inside, and a support ends at th
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -23,6 +24,7 @@ from gibbsppl.evaluation import Values, evaluate
 from gibbsppl.expressions import Expr, Maximum, Minimum
 from gibbsppl.graph import PLAIN, Graph, Statement
 from gibbsppl.positions import place
+from gibbsppl.supports import Support
 
 Side = Literal["lower", "upper"]
 
@@ -32,10 +34,10 @@ def check_truncations(graph: Graph, data: Values) -> None:
     for statement in graph.statements:
         support = statement.family.support(statement.event, **dict(statement.arguments))
         if support.kind in ("real", "integer"):
-            for side, given, where in _bounds(statement):
-                own = sp.sympify(support.lower if side == "lower" else support.upper)
-                if own not in (-sp.oo, sp.oo) and not is_written_inside(given, own, side):
-                    _check_inside(graph, data, statement, side, (given, own, where))
+            for bound in _bounds(statement, support):
+                is_line = bound.own in (-sp.oo, sp.oo)
+                if not is_line and not is_written_inside(bound.given, bound.own, bound.side):
+                    _check_inside(graph, data, statement, bound)
 
 
 def is_written_inside(given: Expr, own: Expr, side: Side) -> bool:
@@ -51,28 +53,32 @@ def _beyond(given: Expr, own: Expr, side: Side) -> Expr:
     return own - given if side == "lower" else given - own
 
 
-def _bounds(statement: Statement) -> Iterator[tuple[Side, Expr, Expr]]:
-    """The bounds of a statement, each with where it is one: 1 or 0."""
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """A bound as given, the end that the support has of its own, and where it is one: 1 or 0."""
+
+    side: Side
+    given: Expr
+    own: Expr
+    where: Expr
+
+
+def _bounds(statement: Statement, support: Support) -> Iterator[_Bound]:
+    """The bounds that narrow the support of a statement, or of what is censored."""
     sides: tuple[Side, Side] = ("lower", "upper")
     for side in sides:
+        own = sp.sympify(getattr(support, side))
         if (given := getattr(statement, side)) is not None:
-            yield side, sp.sympify(given), sp.S.One
+            yield _Bound(side, sp.sympify(given), own, sp.S.One)
         for censoring in statement.censored:
             if (given := getattr(censoring, side)) is not None:
-                yield side, sp.sympify(given), censoring.where
+                yield _Bound(side, sp.sympify(given), own, censoring.where)
 
 
-def _check_inside(
-    graph: Graph,
-    data: Values,
-    statement: Statement,
-    side: Side,
-    bound: tuple[Expr, Expr, Expr],
-) -> None:
-    given, own, where = bound
-    over = statement.over
+def _check_inside(graph: Graph, data: Values, statement: Statement, bound: _Bound) -> None:
+    side, given, own, over = bound.side, bound.given, bound.own, statement.over
     _, most = ends_of(_beyond(given, own, side), over, graph, data)
-    bad = (most > 0) & (evaluate(where, over, data, graph.sizes) != 0)
+    bad = (most > 0) & (evaluate(bound.where, over, data, graph.sizes) != 0)
     if not bad.any():
         return
     at = tuple(int(i) for i in np.unravel_index(int(np.argmax(bad)), bad.shape))

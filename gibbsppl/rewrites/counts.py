@@ -12,6 +12,7 @@ from functools import partial
 import sympy as sp
 from sympy import Add, loggamma
 
+from gibbsppl.changes import is_log_of_exponential
 from gibbsppl.expressions import (
     Dim,
     Equals,
@@ -27,6 +28,7 @@ from gibbsppl.expressions import (
 )
 from gibbsppl.gates import WHOLE
 from gibbsppl.graph import Range, size_of
+from gibbsppl.logs import opened_exponential
 from gibbsppl.rewrites.rows import Auxiliary, Facts, of_terms, one_by_one
 from gibbsppl.rewrites.tables import is_sparse, rows_where
 from gibbsppl.rewrites.terms import Term
@@ -179,12 +181,7 @@ def _is_gap(x: Expr, ranges: tuple[Range, ...], facts: Facts) -> bool:
 
 def _without_tails(expr: Expr) -> Expr:
     """``log(1 - exp(log(p)))``, which is exact where p is small, as ``log(1 - p)``."""
-    return expr.replace(
-        lambda e: (
-            isinstance(e, LogGammaP) and e.args[0] == 1 and not sp.exp(-e.args[1]).has(sp.exp)
-        ),
-        lambda e: sp.log(1 - sp.exp(-e.args[1])),
-    )
+    return expr.replace(is_log_of_exponential, lambda e: opened_exponential(e, ()))
 
 
 def _mean(term: Term) -> Expr | None:

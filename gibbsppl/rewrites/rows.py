@@ -101,8 +101,7 @@ class Facts:
 
     def is_data(self, expr: Expr) -> bool:
         """Whether an expression reads nothing that is drawn."""
-        latent = set(self.graph.drawn)
-        return not leaves_of(expr, latent)
+        return not leaves_of(expr, self.graph.drawn)
 
     def values(self, expr: Expr, over: tuple[Range, ...]) -> Any:
         """The values of an expression of data, one for each position of the ranges."""

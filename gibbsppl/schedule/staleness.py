@@ -9,6 +9,7 @@ Journal of the American Statistical Association 103).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 
 import sympy as sp
 
@@ -72,7 +73,7 @@ def stale_from(
                 f"drawn since. Draw {first} between {stale[first]} and {step.name}."
             )
         stale = {name: cause for name, cause in stale.items() if name not in drawn}
-        known = _random(graph) | {r.of for r in stands_for}
+        known = {*graph.drawn, *(r.of for r in stands_for)}
         stale |= dict.fromkeys(every - known, schedule.drawn_by(step)[0])
     return stale
 
@@ -99,7 +100,8 @@ def read_by(schedule: Schedule, step: int) -> set[str]:
 def _every(schedule: Schedule) -> set[str]:
     """The variables of all graphs, but for those that stand for others."""
     standing = {r.name for i in schedule.interwoven.values() for r in i.recentred}
-    return _random(schedule.graph).union(*map(_random, schedule.graphs)) - standing
+    drawn = (g.drawn for g in (schedule.graph, *schedule.graphs))
+    return set(chain.from_iterable(drawn)) - standing
 
 
 def _read_by(changes: Iterable[Recentred]) -> set[str]:
@@ -114,7 +116,7 @@ def carried(schedule: Schedule) -> frozenset[str]:
     """
     scans = [s for s in schedule.steps if isinstance(s, ScanDraw) and s.increments]
     arrays = {a.name: a for s in scans for a in s.conditional.kept}
-    latent = _random(schedule.graph)
+    latent = set(schedule.graph.drawn)
     kept = {}
     for name in arrays:
         keeping = [s for s in scans if name in {a.name for a in s.conditional.kept}]
@@ -131,10 +133,6 @@ def _determined_by(name: str, arrays: Mapping[str, Maintained]) -> set[str]:
             read = leaf.array.name
             found |= _determined_by(read, arrays) if read in arrays else {read}
     return found
-
-
-def _random(graph: Graph) -> set[str]:
-    return set(graph.drawn)
 
 
 def _read(step: Step, graph: Graph) -> set[str]:
