@@ -11,8 +11,8 @@ import gibbsppl as gp
 from gibbsppl import runtime
 from gibbsppl.backends.program import load
 from gibbsppl.checks.enumeration import enumerate_sweep
-from gibbsppl.checks.ratio import verify
 from gibbsppl.checks.steps import log_terms_of
+from gibbsppl.checks.verification import verify
 from gibbsppl.density import log_joint
 from gibbsppl.errors import CompileError, RunError
 from gibbsppl.runtime import chains, filters
