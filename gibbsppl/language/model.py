@@ -223,7 +223,12 @@ def dims_named(names: str | Iterable[str] | None, owner: str) -> tuple[Dim, ...]
     >>> dims_named(("rat", "day"), "weight")
     (rat, day)
     """
-    listed = (names,) if isinstance(names, str) else tuple(names or ())
+    if isinstance(names, (set, frozenset)) or not isinstance(names, (str, Iterable, type(None))):
+        raise ModelError(
+            f"{owner}: found the dims {names!r}; expected the names of dimensions in their order, "
+            'such as dims="i" or dims=("i", "j").'
+        )
+    listed = (names,) if isinstance(names, str) else () if names is None else tuple(names)
     for name in listed:
         if not isinstance(name, str):
             raise ModelError(f"{owner}: dims are names; found {name!r}, expected a text.")
