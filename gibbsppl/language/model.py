@@ -45,6 +45,7 @@ class Declared:
     sparse: set[str] = field(default_factory=set)
     arrays: dict[str, Any] = field(default_factory=dict)
     numbers: dict[str, np.ndarray] = field(default_factory=dict)
+    seen: dict[str, tuple[str, list[Any]]] = field(default_factory=dict)
     statements: list[Statement] = field(default_factory=list)
     potentials: list[Potential] = field(default_factory=list)
     constants: list[Constant] = field(default_factory=list)

@@ -1,9 +1,10 @@
 """Arrays that users pass, read into NumPy: which entries are known, what is refused.
 
-Comes in: lists, NumPy (masked) arrays, pandas objects. Goes out: float or integer arrays with a
-mask of the entries that are known. Missing is a mask, pandas' NA, or ``missing=``.
+Comes in: lists, NumPy (masked) arrays, objects of pandas and xarray. Goes out: float or integer
+arrays with a mask of the entries that are known. Missing is a mask, pandas' NA, or ``missing=``.
 
->>> read_values("y", np.ma.masked_equal([1, 2, -9], -9)).known
+>>> model = Model(coords={"day": 3})
+>>> read_values(model, "y", (Dim("day"),), np.ma.masked_equal([1, 2, -9], -9)).known
 array([ True,  True, False])
 """
 
@@ -14,14 +15,17 @@ from typing import Any
 
 import numpy as np
 
+from gibbsppl.alignment import aligned, check_order
 from gibbsppl.errors import ModelError
 from gibbsppl.expressions import Dim
 from gibbsppl.language.completeness import first
 from gibbsppl.language.model import Model, Observed
 
 
-def read_values(name: str, values: Any, missing: Any = None) -> Observed:
-    """The values, missing ones as zero, and which are known.
+def read_values(
+    model: Model, name: str, dims: tuple[Dim, ...], values: Any, missing: Any = None
+) -> Observed:
+    """The values, missing ones as zero, and which are known; both in the order of the labels.
 
     (A sparse array is read as such where it is what a distribution is observed as: elsewhere its
     zeros would have to be stored.)
@@ -31,14 +35,15 @@ def read_values(name: str, values: Any, missing: Any = None) -> Observed:
             f"{name}: found a sparse matrix; sparse data are not read yet: pass .toarray(), or the "
             "stored entries as a long table with gp.Index for rows and columns."
         )
-    array, known = entries_and_known(values)
+    array, known = entries_and_known(in_order(model, name, dims, values))
     if array.dtype.kind not in "biuf":
         raise ModelError(
             f"{name}: found values of type {array.dtype}; expected real numbers in a rectangular "
             "array: convert them first."
         )
     if missing is not None:
-        known = known & ~_missing(name, array, missing)
+        mask = in_order(model, f"{name}: missing=", dims, missing)
+        known = known & ~_missing(name, array, mask)
     kind = float if array.dtype.kind == "f" else np.intp
     numbers = np.where(known, array, 0).astype(kind)
     if not np.isfinite(numbers).all():
@@ -48,6 +53,14 @@ def read_values(name: str, values: Any, missing: Any = None) -> Observed:
             "entries with a numpy masked array, pandas' NA, or missing=numpy.nan."
         )
     return Observed(numbers, known)
+
+
+def in_order(model: Model, what: str, dims: tuple[Dim, ...], values: Any) -> Any:
+    """An array that has labels in the order of the model's."""
+    names = [d.name for d in dims]
+    array = aligned(what, values, names, model.labels)
+    check_order(what, array, names, model.labels, model.declared.seen)
+    return array
 
 
 def entries_and_known(values: Any) -> tuple[np.ndarray, np.ndarray]:
