@@ -19,7 +19,7 @@ from gibbsppl.alignment import aligned, check_order
 from gibbsppl.errors import ModelError
 from gibbsppl.expressions import Dim
 from gibbsppl.language.completeness import first
-from gibbsppl.language.model import Model, Observed
+from gibbsppl.language.model import LARGEST_INTEGER, Model, Observed, typed
 
 
 def read_values(
@@ -44,8 +44,9 @@ def read_values(
     if missing is not None:
         mask = in_order(model, f"{name}: missing=", dims, missing)
         known = known & ~_missing(name, array, mask)
-    kind = float if array.dtype.kind == "f" else np.intp
-    numbers = np.where(known, array, 0).astype(kind)
+    filled = np.where(known, array, 0)
+    is_large = filled.dtype == np.uint64 and (filled >= LARGEST_INTEGER).any()
+    numbers = typed(filled, is_whole=filled.dtype.kind != "f" and not is_large)
     if not np.isfinite(numbers).all():
         at = first(~np.isfinite(numbers))
         raise ModelError(
@@ -65,15 +66,15 @@ def in_order(model: Model, what: str, dims: tuple[Dim, ...], values: Any) -> Any
 
 def entries_and_known(values: Any) -> tuple[np.ndarray, np.ndarray]:
     """The entries as an array, and which are not masked."""
-    if isinstance(values, np.ma.MaskedArray):
-        return np.asarray(values.data), ~np.ma.getmaskarray(values)
     # pandas' nullable types would turn into NaN otherwise, and NaN is not a mark of missing.
     nullable = hasattr(values, "isna") and not isinstance(getattr(values, "dtype", None), np.dtype)
     array = values.to_numpy(dtype=object) if nullable else np.asarray(values)
+    known = ~np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else True
     if array.dtype != object:
-        return array, np.ones(array.shape, dtype=bool)
-    known = np.array([not _is_na(v) for v in array.flat], dtype=bool).reshape(array.shape)
-    kept = np.array([v for v in array.flat if not _is_na(v)])
+        return array, np.broadcast_to(known, array.shape)
+    given = [not _is_na(v) for v in array.flat]
+    known = known & np.array(given, dtype=bool).reshape(array.shape)
+    kept = np.array(array[known].tolist())
     filled = np.zeros(array.shape, dtype=kept.dtype if kept.size else float)
     filled[known] = kept
     return filled, known
