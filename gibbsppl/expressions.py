@@ -17,6 +17,7 @@ sum(U[user[i], k]*V[i, k], k)
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, TypeAlias
 
 import sympy as sp
@@ -184,8 +185,17 @@ def _function(name: str, doc: str, **properties: bool) -> Any:
 
     body: dict[str, Any] = {"__doc__": doc, "__module__": __name__, "eval": classmethod(_stay)}
     body["_eval_is_extended_real"] = assume(True)
+    body["_imp_"] = staticmethod(partial(_of_floats, name))  # (what SymPy compares numbers by)
     body |= {f"_eval_is_{p}": assume(v) for p, v in properties.items()}
     return type(name, (sp.Function,), body)
+
+
+def _of_floats(name: str, *args: Any) -> Any:
+    """The value of a function of the language at numbers."""
+    from gibbsppl.runtime import functions  # noqa: PLC0415  (declaring a model needs no SciPy)
+
+    own = next(numeric for function, numeric in FUNCTIONS.items() if function.__name__ == name)
+    return float(getattr(functions, own)(*map(float, args)))
 
 
 def _of_numbers(extreme: Any) -> Any:

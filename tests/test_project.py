@@ -26,7 +26,7 @@ LAYERS = (
     ("notation",),
     ("families",),
     ("graph",),
-    ("graph_views", "positions"),
+    ("graph_views", "positions", "alignment"),
     ("language",),
     ("evaluation",),
     ("bugs",),

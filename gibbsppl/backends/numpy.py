@@ -91,7 +91,7 @@ def _prepare(module: Module) -> str:
     """The function of the data that computes what is needed once."""
     lines = ["def prepare(data):", f'{INDENT}"""What depends on the data alone, computed once."""']
     arrays = sorted(module.hoisted.arrays)
-    lines += [f'{INDENT}{module.names.of(a)} = data["{a}"]' for a in arrays]
+    lines += [f"{INDENT}{module.names.of(a)} = {_data_text(module, a)}" for a in arrays]
     for name, code, comment in module.hoisted.lines:
         lines.append(f"{INDENT}{name} = {code}  # {comment}")
     entries = [f'"{a}": {module.names.of(a)}' for a in arrays]
@@ -104,6 +104,14 @@ def _prepare(module: Module) -> str:
     lines += [f'{INDENT}c["{n}"] = {code}  # {told}' for n, code, told in module.hoisted.last]
     lines.append(f"{INDENT}return c")
     return "\n".join(lines)
+
+
+def _data_text(module: Module, name: str) -> str:
+    """An array of the data; counts as floats, whose products do not overflow."""
+    variable = module.graph.variables.get(name)  # (colours are no array of the model)
+    is_count = variable is not None and variable.integer and variable.of is None
+    is_read_at = name in module.hoisted.positions
+    return f'data["{name}"]' + (".astype(float)" if is_count and not is_read_at else "")
 
 
 def _given_rest(module: Module, step: Step) -> str:

@@ -222,7 +222,7 @@ class Evaluator:
                 raise self.error(where, f"{row.names[0]} of random variables: {row.reason}.")
             symbolic = _of_no_expression
         told = "" if isinstance(where, Assignment) else text(where)
-        return applied(row.numeric, symbolic, values, axes, self.expr, told)
+        return applied(row.of_numbers, symbolic, values, axes, self.expr, told)
 
     def _of_known_arrays(self, row: Function, values: tuple[Any, ...], where: Expression) -> Value:
         """A function of vectors and matrices of numbers: their own axes are the last ones."""
@@ -230,7 +230,7 @@ class Evaluator:
         arrays = [v.grid.along((*dims, *v.axes)) for v in values]
         try:
             with np.errstate(all="ignore"):
-                found = np.asarray(row.numeric(*arrays, axes=tuple(len(v.axes) for v in values)))
+                found = row.of_numbers(*arrays, axes=tuple(len(v.axes) for v in values))
         except (ValueError, IndexError, np.linalg.LinAlgError) as error:
             raise self._undefined(where, row, values, error) from None
         sizes = found.shape[len(dims) :]

@@ -36,7 +36,7 @@ from gibbsppl.expressions import (
     substitute,
 )
 from gibbsppl.graph import Variable, fresh
-from gibbsppl.language.model import Model
+from gibbsppl.language.model import Model, typed
 
 
 class Elements:
@@ -286,7 +286,7 @@ class Elements:
             whole = values.dtype.kind in "iu"
             variable = Variable(own, dims, "index" if of else "data", integer=whole, of=of)
             self.model.declare(variable, "data")
-            kept = values.astype(np.intp) if of else values
+            kept = typed(values, is_whole=whole or of is not None)
             kept.setflags(write=False)
             self.model.declared.values[own] = kept
             self.made[key] = Array(own)

@@ -18,6 +18,9 @@ from gibbsppl.expressions import Dim, Expr, Leaf, Over
 
 Array = np.ndarray
 
+# Whole numbers below it are floats without rounding.
+LARGEST_EXACT = 2.0**53
+
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
@@ -194,6 +197,19 @@ class Function:
         True
         """
         return self.least <= count and (self.most is None or count <= self.most)
+
+    def of_numbers(self, *arrays: Array, **axes: Any) -> Array:
+        """The value of numbers; floats where integers of 64 bits may be too short for it.
+
+        >>> Function(("prod",), np.prod, None).of_numbers(np.array([4 * 10**9, 3 * 10**9]))
+        array(1.2e+19)
+        """
+        found = np.asarray(self.numeric(*arrays, **axes))
+        if found.dtype.kind not in "iu":
+            return found
+        as_floats = (np.asarray(a, dtype=np.float64) for a in arrays)
+        floats = np.asarray(self.numeric(*as_floats, **axes))
+        return found if (np.abs(floats) < LARGEST_EXACT).all() else floats
 
 
 # What a value of no, one and two axes is called.

@@ -29,7 +29,7 @@ def Data(  # noqa: N802  (constructors of the language are capitalised)
     """An array of known values; a dimension that is new gets its size from the array."""
     model = current_model(name)
     axes = dims_named(dims, name)
-    numbers = _complete(name, values)
+    numbers = _complete(model, name, axes, values)
     dims_of_values(model, name, numbers.shape, axes)
     integer = numbers.dtype.kind == "i"
     return _declared(model, Variable(name, axes, "data", integer=integer), numbers, "data")
@@ -52,7 +52,7 @@ def Index(  # noqa: N802  (constructors of the language are capitalised)
     """
     model = current_model(name)
     axes = dims_named(dims, name)
-    numbers = _complete(name, codes)
+    numbers = _complete(model, name, axes, codes)
     if size is not None and not model.has_dim(of):
         model.add_dim(of, size, name)
     (target,) = model.dims(of, name)
@@ -72,11 +72,11 @@ def made_data(model: Model, variable: Variable, values: np.ndarray) -> None:
     _keep(model, variable.name, values)
 
 
-def _complete(name: str, values: Any) -> np.ndarray:
+def _complete(model: Model, name: str, dims: tuple[Dim, ...], values: Any) -> np.ndarray:
     """The values, all of which must be known."""
     if isinstance(values, Tensor):
         raise ModelError(f"{name}: found the tensor {values}; expected numbers: use it directly.")
-    read = read_values(name, values)
+    read = read_values(model, name, dims, values)
     if not read.known.all():
         raise ModelError(
             f"{name}: the entry at position {first(~read.known)} is missing; data must be "

@@ -24,6 +24,9 @@ from gibbsppl.graph import Constant, Deterministic, Graph, Potential, Statement,
 from gibbsppl.language.completeness import check_complete
 from gibbsppl.language.cycles import check_cycles
 
+# Whole numbers from here on are floats: they do not fit into 64 bits.
+LARGEST_INTEGER = 2.0**63
+
 _OPEN: ContextVar[tuple[Model, ...]] = ContextVar("open models", default=())
 
 
@@ -45,6 +48,7 @@ class Declared:
     sparse: set[str] = field(default_factory=set)
     arrays: dict[str, Any] = field(default_factory=dict)
     numbers: dict[str, np.ndarray] = field(default_factory=dict)
+    seen: dict[str, tuple[str, list[Any]]] = field(default_factory=dict)
     statements: list[Statement] = field(default_factory=list)
     potentials: list[Potential] = field(default_factory=list)
     constants: list[Constant] = field(default_factory=list)
@@ -108,8 +112,13 @@ class Model:
 
     @property
     def data(self) -> dict[str, np.ndarray]:
-        """The values of all data and index arrays, observed arrays and masks, by name."""
-        return dict(self.declared.values)
+        """The values of all data and index arrays, observed arrays and masks, by name.
+
+        What is observed has the type of its distribution's values: whole numbers, or floats.
+        """
+        whole = {n: self._is_whole(n) for n in self.declared.observed}
+        values = self.declared.values
+        return {n: typed(v, is_whole=whole[n]) if n in whole else v for n, v in values.items()}
 
     @property
     def known(self) -> dict[str, np.ndarray]:
@@ -194,9 +203,15 @@ class Model:
             found[name] = replace(
                 found[name],
                 kind="random" if any(s.is_latent for s in own) else "data",
-                integer=all(s.support.is_discrete for s in own),
+                integer=self._is_whole(name),
             )
         return found
+
+    def _is_whole(self, name: str) -> bool:
+        """Whether all values of a random array are whole numbers, its known elements too."""
+        fixed = self.declared.numbers.get(name, np.zeros(()))
+        own = [s for s in self.declared.statements if s.target.array.name == name]
+        return all(s.support.is_discrete for s in own) and bool((fixed == np.floor(fixed)).all())
 
     @property
     def sizes(self) -> dict[Dim, int]:
@@ -217,13 +232,25 @@ class Model:
         return self.in_order(d for d in used if "'" in d.name)
 
 
+def typed(values: np.ndarray, *, is_whole: bool) -> np.ndarray:
+    """Numbers as whole numbers or as floats; whole ones that no integer can hold stay floats."""
+    if is_whole and values.dtype.kind == "f" and (np.abs(values) >= LARGEST_INTEGER).any():
+        return values
+    return values.astype(np.intp if is_whole else np.float64, copy=False)
+
+
 def dims_named(names: str | Iterable[str] | None, owner: str) -> tuple[Dim, ...]:
     """The dimensions of those names, all different.
 
     >>> dims_named(("rat", "day"), "weight")
     (rat, day)
     """
-    listed = (names,) if isinstance(names, str) else tuple(names or ())
+    if isinstance(names, (set, frozenset)) or not isinstance(names, (str, Iterable, type(None))):
+        raise ModelError(
+            f"{owner}: found the dims {names!r}; expected the names of dimensions in their order, "
+            'such as dims="i" or dims=("i", "j").'
+        )
+    listed = (names,) if isinstance(names, str) else () if names is None else tuple(names)
     for name in listed:
         if not isinstance(name, str):
             raise ModelError(f"{owner}: dims are names; found {name!r}, expected a text.")
