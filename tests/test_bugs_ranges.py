@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 import gibbsppl as gp
 from gibbsppl.density import log_joint
@@ -372,3 +372,34 @@ def test_the_log_density_is_that_of_the_program(name):
                 model.data.items()}  # fmt: skip
         found = log_joint(model.graph, {**own, **data})
         np.testing.assert_allclose(found, case.log_density(**values), rtol=1e-9, atol=1e-9)
+
+
+# ---- zero times what is infinite ---------------------------------------------------------------
+
+SATURATED = """
+model {
+  for (i in 1:4) {
+    RLINE
+    s[i] <- r[i] * log(r[i] / n[i]) + (n[i] - r[i]) * log(1 - r[i] / n[i])
+    y[i] ~ dnorm(b * (r[i] * log(r[i] / n[i]) + log(1 - r[i] / n[i]) * (n[i] - r[i])), 1)
+  }
+  b ~ dnorm(0, 1)
+  D <- b + sum(s[]) + inprod(r[], l[])
+  for (i in 1:4) { l[i] <- log(r[i]) }
+}
+"""
+
+
+@pytest.mark.parametrize("line", ["", "r[i] ~ dbin(0.5, n[i])"])
+def test_zero_times_the_log_of_zero_is_zero(line):
+    """Deviances of counts have such terms; in JAGS too a product is zero where a factor is."""
+    r, n = np.array([0, 2, 3, 5]), np.array([4, 2, 6, 5])
+    model = gp.read_bugs(SATURATED.replace("RLINE", line), {"r": r, "n": n, "y": Y[:4]})
+    terms = special.xlogy(r, r / n) + special.xlogy(n - r, 1 - r / n)
+
+    draws = gp.compile(model).sample(10, chains=1, seed=1, progress=False)
+    np.testing.assert_allclose(draws["D"] - draws["b"], (terms + special.xlogy(r, r)).sum())
+    expected = priors(0.3) + sum(normal(y, 0.3 * t, 1) for y, t in zip(Y, terms, strict=False))
+    if line:
+        expected += stats.binom.logpmf(r, n, 0.5).sum()
+    np.testing.assert_allclose(log_joint(model.graph, {**model.data, "b": 0.3}), expected)

@@ -91,7 +91,22 @@ def _geometric_mean(x: Any, *, axes: Axes) -> Any:
 
 
 def _inner(x: Any, y: Any, *, axes: Axes) -> Any:
-    return (_flat(x, axes[0]) * _flat(y, axes[1])).sum(axis=-1)
+    return times(_flat(x, axes[0]), _flat(y, axes[1])).sum(axis=-1)
+
+
+def times(a: Any, b: Any) -> Any:
+    """A product, which is zero where a factor is, as in JAGS: ``0 * log(0)`` is 0.
+
+    It is what ``x * log(x)`` tends to, and what deviances of counts mean. Beside what is no number,
+    zero is none either.
+
+    >>> times(np.array([0, 2, 0]), np.array([-np.inf, -np.inf, np.nan]))
+    array([  0., -inf,  nan])
+    """
+    with np.errstate(invalid="ignore"):
+        found = np.multiply(a, b)
+    limit = np.isnan(found) & ~np.isnan(a) & ~np.isnan(b)
+    return np.where(limit, 0.0, found) if limit.any() else found
 
 
 def _interpolated(e: Any, x: Any, y: Any, *, axes: Axes) -> Any:
