@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import reduce
 from itertools import product
 from typing import Any
@@ -30,6 +31,7 @@ import sympy as sp
 from scipy.linalg import expm
 
 from gibbsppl.bugs.rows import Array, Function, Template
+from gibbsppl.bugs.values import are_as_long
 from gibbsppl.expressions import (
     AtMost,
     Below,
@@ -89,7 +91,22 @@ def _geometric_mean(x: Any, *, axes: Axes) -> Any:
 
 
 def _inner(x: Any, y: Any, *, axes: Axes) -> Any:
-    return (_flat(x, axes[0]) * _flat(y, axes[1])).sum(axis=-1)
+    return times(_flat(x, axes[0]), _flat(y, axes[1])).sum(axis=-1)
+
+
+def times(a: Any, b: Any) -> Any:
+    """A product, which is zero where a factor is, as in JAGS: ``0 * log(0)`` is 0.
+
+    It is what ``x * log(x)`` tends to, and what deviances of counts mean. Beside what is no number,
+    zero is none either.
+
+    >>> times(np.array([0, 2, 0]), np.array([-np.inf, -np.inf, np.nan]))
+    array([  0., -inf,  nan])
+    """
+    with np.errstate(invalid="ignore"):
+        found = np.multiply(a, b)
+    limit = np.isnan(found) & ~np.isnan(a) & ~np.isnan(b)
+    return np.where(limit, 0.0, found) if limit.any() else found
 
 
 def _interpolated(e: Any, x: Any, y: Any, *, axes: Axes) -> Any:
@@ -158,11 +175,14 @@ def _at(v: Any, s: Any) -> Array:
 
 
 def _size(x: Any, *, axes: Axes) -> Any:
-    return np.asarray(math.prod(np.shape(x)[np.ndim(x) - axes[0] :]))
+    outer = np.ndim(x) - axes[0]
+    return np.full(np.shape(x)[:outer], math.prod(np.shape(x)[outer:]))
 
 
 def _sizes(x: Any, *, axes: Axes) -> Any:
-    return np.asarray(np.shape(x)[np.ndim(x) - axes[0] :] or (1,))
+    outer = np.ndim(x) - axes[0]
+    sizes = np.shape(x)[outer:] or (1,)
+    return np.broadcast_to(sizes, (*np.shape(x)[:outer], len(sizes)))
 
 
 def _combined(*values: Any, axes: Axes) -> Any:
@@ -175,7 +195,9 @@ def _repeated(v: Any, times: Any, *, axes: Axes) -> Any:
     v, times = _flat(v, axes[0]), np.asarray(times).astype(np.intp)
     if axes[1]:
         return np.repeat(v, times, axis=-1)
-    return np.concatenate([v] * int(times), axis=-1)
+    if (times != times.flat[0]).any():
+        raise ValueError("the number of times differs among the positions of loops")
+    return np.concatenate([v] * int(times.flat[0]), axis=-1)
 
 
 def _passed(t: Any, c: Any, *, axes: Axes) -> Any:
@@ -198,35 +220,41 @@ def _elements(x: Template) -> list[Expr]:
     return [substitute(x.expr, dict(zip(x.axes, p[::-1], strict=True))) for p in positions]
 
 
-def _folded(fold: Any, x: Template, expr: Expr | None = None) -> Expr:
-    """The sum or product over all positions."""
-    found = x.expr if expr is None else expr
+def _summed(x: Template, expr: Expr | None = None) -> Expr:
+    """The sum over all positions that there are."""
+    return _over(Over, x, x.within * (x.expr if expr is None else expr))
+
+
+def _over(fold: Any, x: Template, expr: Expr) -> Expr:
     for axis in reversed(x.axes):
-        found = fold(found, axis)
-    return found
+        expr = fold(expr, axis)
+    return expr
 
 
 def _sum_of(*values: Template) -> Template:
-    return Template(sp.Add(*(_folded(Over, v) for v in values)))
+    return Template(sp.Add(*map(_summed, values)))
 
 
 def _product_of(*values: Template) -> Template:
-    return Template(sp.Mul(*(_folded(Times, v) for v in values)))
+    # (a position that is not there is a factor of one)
+    each = ((v, v.expr if v.within == 1 else Where(v.within, v.expr, sp.S.One)) for v in values)
+    return Template(sp.Mul(*(_over(Times, v, e) for v, e in each)))
 
 
 def _mean_of(x: Template) -> Template:
-    return Template(_folded(Over, x) / math.prod(x.sizes))
+    return Template(_summed(x) / x.number)
 
 
 def _sd_of(x: Template) -> Template:
     copies = {a: copy_of(a, dims_of(x.expr)) for a in x.axes}
-    copied = Template(substitute(x.expr, copies), tuple(copies.values()), x.sizes)
+    others = {"expr": substitute(x.expr, copies), "within": substitute(x.within, copies)}
+    copied = replace(x, axes=tuple(copies.values()), **others)
     squares = (x.expr - _mean_of(copied).expr) ** 2
-    return Template(sp.sqrt(_folded(Over, x, squares) / (math.prod(x.sizes) - 1)))
+    return Template(sp.sqrt(_summed(x, squares) / (x.number - 1)))
 
 
 def _geometric_mean_of(x: Template) -> Template:
-    return Template(sp.exp(_folded(Over, x, sp.log(x.expr)) / math.prod(x.sizes)))
+    return Template(sp.exp(_summed(x, sp.log(x.expr)) / x.number))
 
 
 def _extreme(of_two: Any) -> Callable[..., Template]:
@@ -245,12 +273,15 @@ def _by_halves(of_two: Any, found: list[Expr]) -> Expr:
 
 
 def _aligned(x: Template, y: Template) -> Expr:
-    """The expression of the second along the axes of the first."""
+    """The expression of the second along the axes of the first, which has as many positions."""
+    lengths = zip(x.lengths or [None] * len(x.axes), y.lengths or [None] * len(y.axes), strict=True)
+    if x.sizes != y.sizes or not all(are_as_long(*pair) for pair in lengths):
+        raise ValueError("their lengths differ")
     return substitute(y.expr, dict(zip(y.axes, x.axes, strict=True)))
 
 
 def _inner_of(x: Template, y: Template) -> Template:
-    return Template(_folded(Over, x, x.expr * _aligned(x, y)))
+    return Template(_summed(x, x.expr * _aligned(x, y)))
 
 
 def _interpolated_of(e: Template, x: Template, y: Template) -> Template:
@@ -267,6 +298,8 @@ def _interpolated_of(e: Template, x: Template, y: Template) -> Template:
 
 def _matrix_product_of(a: Template, b: Template) -> Template:
     """The sum over the last axis of the first and the first of the second."""
+    if a.sizes[-1] != b.sizes[0]:
+        raise ValueError(f"{a.sizes[-1]} columns and {b.sizes[0]} rows")
     taken = {*dims_of(a.expr), *a.axes}
     names: dict[Dim, Dim] = {b.axes[0]: a.axes[-1]}
     names |= {d: copy_of(d, taken) if d in taken else d for d in b.axes[1:]}
@@ -301,7 +334,7 @@ def _rank_of(v: Template, *s: Template) -> Template:
 
 
 def _size_of(x: Template) -> Template:
-    return Template(sp.Integer(math.prod(x.sizes)))
+    return Template(x.number)
 
 
 def _sizes_of(x: Template) -> Template:
@@ -332,7 +365,7 @@ def _repeated_of(v: Template, times: Any) -> Template:
 
 
 def _passed_of(t: Template, c: Template) -> Template:
-    return Template(_folded(Over, c, Below(c.expr, t.expr)))
+    return Template(_summed(c, Below(c.expr, t.expr)))
 
 
 def _of(names: str, numeric: Any, symbolic: Any, least: int = 1, **facts: Any) -> Function:
@@ -340,15 +373,17 @@ def _of(names: str, numeric: Any, symbolic: Any, least: int = 1, **facts: Any) -
     return Function(tuple(names.split()), numeric, symbolic, least, **known)
 
 
+_EXTREME = {"is_fold": True, "may_repeat": True}
+
 OF_ARRAYS = (
-    _of("sum dsum", _over_all(np.sum, np.add), _sum_of, most=None),
-    _of("prod", _over_all(np.prod, np.multiply), _product_of, most=None),
-    _of("max", _over_all(np.max, np.maximum), _extreme(Maximum), most=None),
-    _of("min", _over_all(np.min, np.minimum), _extreme(Minimum), most=None),
-    _of("mean", _mean, _mean_of),
-    _of("sd", _sd, _sd_of),
-    _of("geometric.mean", _geometric_mean, _geometric_mean_of),
-    _of("inprod inprod2", _inner, _inner_of, 2),
+    _of("sum dsum", _over_all(np.sum, np.add), _sum_of, most=None, is_fold=True),
+    _of("prod", _over_all(np.prod, np.multiply), _product_of, most=None, is_fold=True),
+    _of("max", _over_all(np.max, np.maximum), _extreme(Maximum), most=None, **_EXTREME),
+    _of("min", _over_all(np.min, np.minimum), _extreme(Minimum), most=None, **_EXTREME),
+    _of("mean", _mean, _mean_of, is_fold=True),
+    _of("sd", _sd, _sd_of, is_fold=True),
+    _of("geometric.mean", _geometric_mean, _geometric_mean_of, is_fold=True),
+    _of("inprod inprod2", _inner, _inner_of, 2, is_fold=True),
     _of("interp.lin", _interpolated, _interpolated_of, 3),
     _of("%*%", _product, _matrix_product_of, 2),
     _of("t", _transposed, _transposed_of),
@@ -361,10 +396,10 @@ OF_ARRAYS = (
     _of("order", _order, None, reason=_NO_ORDER),
     _of("ranked", _ranked, None, 2, reason=_NO_ORDER),
     _of("rank", _rank, _rank_of, most=2),
-    _of("length", _size, _size_of),
+    _of("length", _size, _size_of, is_fold=True),
     _of("dim", _sizes, _sizes_of),
     _of("c", _combined, _combined_of, most=None),
     _of("rep", _repeated, _repeated_of, 2),
-    _of("dinterval", _passed, _passed_of, 2),
+    _of("dinterval", _passed, _passed_of, 2, is_fold=True),
     _of("dround", _decimals, None, 2, reason="of random variables it has no density"),
 )
