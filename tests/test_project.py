@@ -39,7 +39,7 @@ LAYERS = (
     ("initial", "along_draws", "new_data"),
     ("logs", "gates", "changes", "identities"),
     ("pieces",),
-    ("signs", "limits", "dependence"),
+    ("signs", "limits", "dependence", "vanishing"),
     ("elements", "curvature", "readings", "linear_forms"),
     ("finite", "matching", "contractions"),
     ("chained", "concavity"),
@@ -78,6 +78,7 @@ LAYERS = (
 # No module of these names a distribution: what they know of one is its row in the table.
 GENERIC = (
     "kernels", "logs", "gates", "changes", "pieces", "signs", "limits", "dependence", "elements",
+    "vanishing",
     "ends", "known_limits", "truncations",
     "curvature", "readings", "finite", "chained", "matching", "contractions", "concavity", "forms",
     "linear_forms", "form_facts",

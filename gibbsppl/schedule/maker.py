@@ -28,7 +28,7 @@ from gibbsppl.contractions import (
 from gibbsppl.dependence import Place, is_separable, overlap, region_of
 from gibbsppl.errors import CompileError
 from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Dim, Expr, Greatest, Leaf, Least, copy_of
+from gibbsppl.expressions import Dim, Expr, Greatest, Leaf, Least, XLogY, copy_of
 from gibbsppl.finite import LABEL, FiniteConditional
 from gibbsppl.graph import PLAIN, Graph, Maintained, Range, Statement
 from gibbsppl.limits import Side
@@ -47,6 +47,7 @@ from gibbsppl.schedule.steps import (
     ScanDraw,
     Step,
 )
+from gibbsppl.vanishing import vanishing, with_limits
 
 MOVABLE = ("real", "integer", "vector")
 
@@ -277,15 +278,16 @@ class Maker:
     ) -> tuple[tuple[NaturalParameter, ...], tuple[Contribution, ...]]:
         """The log density that a draw evaluates: coefficients computed once, and whole terms."""
         if derived.elements:
-            return (), tuple(map(self._total, derived.pieces))
+            return (), tuple(self._total(derived, p) for p in derived.pieces)
         axes = self._axes(derived.statement)
         statistics: dict[Expr, Expr] = {}
         parameters: dict[Expr, list[Contribution]] = {}
         terms: list[Contribution] = []
         for piece in derived.pieces:
-            written = in_place(piece, place.array[axes], ()) if is_separable(piece) else None
+            whole = self._whole(derived, piece)
+            is_plain = is_separable(piece) and not whole.has(XLogY)
+            written = in_place(piece, place.array[axes], ()) if is_plain else None
             if written is None:
-                whole = Mul(piece.coefficient, piece.statistic)
                 terms.append(self._onto(replace(piece, coefficient=whole), axes))
             else:
                 form = alpha(written)
@@ -300,9 +302,15 @@ class Maker:
             tuple(t for t in terms if _touches(t, region)),
         )
 
-    def _total(self, piece: Piece) -> Contribution:
+    def _whole(self, derived: LogConcave | NotConjugate, piece: Piece) -> Expr:
+        """A piece as one expression; of a count that may be 0, so that ``0 * log(0)`` is 0."""
+        whole = Mul(piece.coefficient, piece.statistic)
+        is_discrete = derived.statement.support.is_discrete
+        return with_limits(whole, vanishing(self.graph)) if is_discrete else whole
+
+    def _total(self, derived: LogConcave | NotConjugate, piece: Piece) -> Contribution:
         """The whole of a piece as one number."""
-        whole = bounded(Mul(piece.coefficient, piece.statistic), self.graph.sizes)
+        whole = bounded(self._whole(derived, piece), self.graph.sizes)
         value = contracted(whole, piece.over, self.is_data)
         return Contribution(piece.factor, value, ())
 
