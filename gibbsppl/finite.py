@@ -26,6 +26,7 @@ from gibbsppl.expressions import (
     Where,
     copy_of,
     dims_of,
+    mentions,
     renamed_apart,
     root_of,
     substitute,
@@ -97,11 +98,32 @@ def label_limits(
 
 def density_seen(factor: Factor, statement: Statement) -> Expr:
     """The log density of a factor with the bounds that the label is in, its logs taken apart."""
-    density = factor.log_density + bounds_seen(factor, statement)
+    density = _defined(factor, statement.target.array.name) + bounds_seen(factor, statement)
     if factor.name == statement.name:
         density += Add(*map(sp.log, inside(statement.target, statement.support)))
     density = renamed_apart(density, {r.dim for r in factor.over})
     return expand_logs(density, {statement.target.array.name})
+
+
+def _defined(factor: Factor, name: str) -> Expr:
+    """The log density of a factor, its numerators finite wherever the bounds are not kept to.
+
+    A gamma function in a numerator is infinite at whole numbers up to 0. A label that leads there
+    is outside of the bounds, and its weight is 0 because of them: the log of infinity must not
+    meet that of 0.
+    """
+    density = factor.log_density
+    limits = inside(factor.target, factor.support) if isinstance(factor, Statement) else ()
+    if not limits:
+        return density
+    guarded: dict[Expr, Expr] = {}
+    for term in Add.make_args(density):
+        number, of = term.as_coeff_Mul()
+        if number.is_positive and isinstance(of, sp.loggamma):
+            (x,) = of.args
+            if not x.is_positive and mentions(x, (name,)):
+                guarded[term] = number * sp.loggamma(Where(Mul(*limits), x, sp.S.One))
+    return Add(*(guarded.get(t, t) for t in Add.make_args(density)))
 
 
 def _labelled(

@@ -191,6 +191,39 @@ def a_choice_between_gates():
     return m
 
 
+def a_label_with_more_values_than_what_it_is_compared_with():
+    with gp.Model(coords={"short": 3, "long": 4, "n": 3}) as m:
+        z = gp.Categorical("z", data("w", [0.1, 0.2, 0.3, 0.4], "long"), event="long")
+        u = gp.Categorical("u", data("q", [0.5, 0.2, 0.3], "short"), dims="n", event="short")
+        a = data("a", [0.5, -1, 2], "short")
+        gp.Potential("tie", gp.equals(u, z) * a[u] * data("x", [1, -2, 0.5], "n"))
+    return m
+
+
+def marked_items():
+    """A hypergeometric whose marked items may be more than all items: those labels weigh zero."""
+    with gp.Model(coords={"i": 3}) as m:
+        marked, items = gp.DiscreteUniform("marked", 0, 12), gp.DiscreteUniform("items", 4, 9)
+        gp.Hypergeometric("y", items, marked, 3, dims="i", observed=[1, 2, 1])
+    return m
+
+
+def drawn_items():
+    with gp.Model(coords={"i": 2}) as m:
+        drawn = gp.DiscreteUniform("drawn", 0, 12, dims="i")
+        marked = gp.Binomial("marked", 10, 0.4)
+        gp.Hypergeometric("y", 9, marked, drawn, dims="i", observed=[1, 2])
+    return m
+
+
+def trials_below_a_count():
+    """At a whole parameter of a beta-binomial, impossible numbers of trials are poles."""
+    with gp.Model(coords={"i": 2}) as m:
+        n = gp.DiscreteUniform("n", 0, 6)
+        gp.BetaBinomial("y", n, 2, 3, dims="i", observed=[1, 3])
+    return m
+
+
 MODELS = (
     one_label_of_children_in_groups,
     several_children_and_a_nested_index,
@@ -213,6 +246,10 @@ MODELS = (
     rows_with_zeros,
     data_at_both_ends,
     a_choice_between_gates,
+    a_label_with_more_values_than_what_it_is_compared_with,
+    marked_items,
+    drawn_items,
+    trials_below_a_count,
 )
 
 

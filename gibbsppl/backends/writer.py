@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import sympy as sp
 
 from gibbsppl.backends.hoisting import Hoisted, stem_of
 from gibbsppl.backends.names import MATHEMATICS, NUMPY, Names
 from gibbsppl.backends.text import ATOM, SUM, Text
+from gibbsppl.contractions import Known, data_only
 from gibbsppl.expressions import Binder, Dim, Expr, Leaf, dims_of, root_of, unnested
 from gibbsppl.graph import Graph, Range, range_of, size_of
 from gibbsppl.notation import Notation
@@ -39,6 +40,7 @@ class Writer:
     like: str | None = None
     keeps: bool = False
     random: set[str] = field(init=False)
+    known: Known = field(init=False)
     order: dict[Dim, int] = field(default_factory=dict)
     ranges: dict[Dim, tuple[int, int]] = field(default_factory=dict)
     strides: dict[Dim, int] = field(default_factory=dict)
@@ -51,6 +53,10 @@ class Writer:
 
     def __post_init__(self) -> None:
         self.random = {v.name for v in self.graph.variables.values() if v.kind == "random"}
+        own = {self.local} if self.local is not None else set()
+        known = data_only(self.random | own, self.graph)
+        like = {self.local: self.axes_of(self.local)} if self.like and self.local else {}
+        self.known = replace(known, dims={**known.dims, **like}, sizes=self.sizes)
 
     def axes_of(self, name: str) -> tuple[Dim, ...]:
         """The dims of an array."""

@@ -59,7 +59,9 @@ class Maker:
         every = [a for m in graph.marginals for a in m.arrays] if arrays is None else arrays
         self.graph = graph
         self.arrays = {a.name: a for a in every}
-        self.is_data = data_only([*graph.random, *self.arrays])
+        known = data_only([*graph.random, *self.arrays], graph)
+        kept = {a.name: a.axes for a in self.arrays.values()}
+        self.is_data = replace(known, dims={**known.dims, **kept})
 
     def step(self, derived: Derived | Scan | ChainConditional) -> Step:
         """The step that draws from a conditional."""
@@ -111,13 +113,16 @@ class Maker:
         indices: tuple[Expr, ...],
         sizes: Mapping[Dim, int] | None = None,
     ) -> Contribution:
-        return pull_back(piece, axes, indices, sizes or self.graph.sizes, self.is_data)
+        known = replace(self.is_data, sizes=sizes) if sizes else self.is_data
+        return pull_back(piece, axes, indices, sizes or self.graph.sizes, known)
 
-    def _onto(self, piece: Piece, axes: tuple[Dim, ...]) -> Contribution:
+    def _onto(
+        self, piece: Piece, axes: tuple[Dim, ...], sizes: Mapping[Dim, int] | None = None
+    ) -> Contribution:
         """The contribution of a piece with one view, onto the axes that the view names."""
         (view,) = piece.views
         indices = tuple(i for i in view.indices if i is not None)
-        return self._pull(piece, _named(axes, view), indices)
+        return self._pull(piece, _named(axes, view), indices, sizes)
 
     def _parameters(
         self, derived: Conditional, region: tuple[Place, ...]
@@ -217,7 +222,8 @@ class Maker:
     ) -> NaturalParameter:
         axes = self._axes(derived.statement)
         labels = Range(LABEL, 0, derived.size)
-        found = (self._onto(p, axes) for p in derived.pieces)
+        sizes = {**self.graph.sizes, LABEL: derived.size}
+        found = (self._onto(p, axes, sizes) for p in derived.pieces)
         kept = (replace(c, place=(labels, *c.place)) for c in found if _touches(c, region))
         return NaturalParameter(LABEL, (LABEL, *axes), tuple(kept))
 
