@@ -41,7 +41,7 @@ LAYERS = (
     ("pieces",),
     ("signs", "limits", "dependence", "vanishing"),
     ("elements", "curvature", "readings", "linear_forms"),
-    ("finite", "matching", "contractions"),
+    ("finite", "matching", "contractions", "alike"),
     ("chained", "concavity"),
     ("forms", "form_facts"),
     ("recession",),
@@ -78,7 +78,7 @@ LAYERS = (
 # No module of these names a distribution: what they know of one is its row in the table.
 GENERIC = (
     "kernels", "logs", "gates", "changes", "pieces", "signs", "limits", "dependence", "elements",
-    "vanishing",
+    "vanishing", "alike",
     "ends", "known_limits", "truncations",
     "curvature", "readings", "finite", "chained", "matching", "contractions", "concavity", "forms",
     "linear_forms", "form_facts",

@@ -40,7 +40,6 @@ class Writer:
     like: str | None = None
     keeps: bool = False
     random: set[str] = field(init=False)
-    known: Known = field(init=False)
     order: dict[Dim, int] = field(default_factory=dict)
     ranges: dict[Dim, tuple[int, int]] = field(default_factory=dict)
     strides: dict[Dim, int] = field(default_factory=dict)
@@ -53,10 +52,15 @@ class Writer:
 
     def __post_init__(self) -> None:
         self.random = {v.name for v in self.graph.variables.values() if v.kind == "random"}
-        own = {self.local} if self.local is not None else set()
-        known = data_only(self.random | own, self.graph)
-        like = {self.local: self.axes_of(self.local)} if self.like and self.local else {}
-        self.known = replace(known, dims={**known.dims, **like}, sizes=self.sizes)
+
+    @property
+    def known(self) -> Known:
+        """What is known of the arrays, that of the function's argument among them."""
+        if self.local is None:
+            return replace(data_only(self.random, self.graph), sizes=self.sizes)
+        known = data_only(self.random | {self.local}, self.graph)
+        dims = {**known.dims, self.local: self.axes_of(self.local)}
+        return replace(known, dims=dims, sizes=self.sizes)
 
     def axes_of(self, name: str) -> tuple[Dim, ...]:
         """The dims of an array."""
