@@ -39,11 +39,11 @@ LAYERS = (
     ("initial", "along_draws", "new_data"),
     ("logs", "gates", "changes", "identities"),
     ("pieces",),
-    ("signs", "limits", "dependence"),
+    ("signs", "limits", "dependence", "vanishing"),
     ("elements", "curvature", "readings", "linear_forms"),
     ("inversion",),
     ("moments",),
-    ("finite", "matching", "contractions"),
+    ("finite", "matching", "contractions", "alike"),
     ("chained", "concavity"),
     ("forms", "form_facts"),
     ("recession",),
@@ -79,6 +79,7 @@ LAYERS = (
 # No module of these names a distribution: what they know of one is its row in the table.
 GENERIC = (
     "kernels", "logs", "gates", "changes", "pieces", "signs", "limits", "dependence", "elements",
+    "vanishing", "alike",
     "ends", "known_limits", "truncations",
     "curvature", "readings", "finite", "chained", "matching", "contractions", "concavity", "forms",
     "linear_forms", "form_facts",

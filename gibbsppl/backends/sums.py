@@ -18,7 +18,7 @@ def over_text(writer: Writer, expr: Over) -> Text:
     """The text of a sum: factors that it does not bind are taken out of it first."""
     body, ranges = writer.unnested(expr)
     settled = writer.is_data(body) and {r.dim for r in ranges} <= dims_of(body)
-    pushed = body if settled else contracted(body, ranges, writer.is_data)
+    pushed = body if settled else contracted(body, ranges, writer.known)
     if not settled and pushed != _nest(body, ranges):
         return writer.write(pushed)
     with writer.over(ranges):
