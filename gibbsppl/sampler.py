@@ -39,6 +39,7 @@ from gibbsppl.schedule import Schedule, functions_of
 from gibbsppl.settings import checked_settings, scheduled
 
 if TYPE_CHECKING:
+    from gibbsppl.bugs.reading import Reading
     from gibbsppl.language import Model
 
 # Notes of initial values that no rule made up.
@@ -99,17 +100,21 @@ def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named
         scan=scan,
         kernels=kernels,
     )
-    return _compiled(model.graph, model.data, dict(model.coords), settings)
+    return _compiled(model.graph, model.data, dict(model.coords), settings, model.reading)
 
 
 def _compiled(
-    graph: Graph, data: Mapping[str, Any], coords: Mapping[str, Any], settings: Settings
+    graph: Graph,
+    data: Mapping[str, Any],
+    coords: Mapping[str, Any],
+    settings: Settings,
+    reading: Reading | None = None,
 ) -> Sampler:
     """The sampler of a graph, with settings as `compile` takes them."""
     schedule, known = scheduled(graph, data, settings)
     program = load(write_numpy(schedule), functions_of(schedule))
     constants = program.prepare(known)
-    return Sampler(graph, known, coords, schedule, program, constants, settings)
+    return Sampler(graph, known, coords, schedule, program, constants, settings, reading)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -117,6 +122,7 @@ class Sampler:
     """A compiled model: its graph, data, schedule and program.
 
     ``graph`` is the model as declared; ``schedule.graph`` has its auxiliary variables too.
+    ``reading`` is what a model that was read from a text keeps of it.
     """
 
     graph: Graph
@@ -126,6 +132,7 @@ class Sampler:
     program: Program
     constants: Constants
     settings: Settings
+    reading: Reading | None = None
 
     def __str__(self) -> str:
         return schedule_text(self.schedule, self.data)
@@ -179,12 +186,14 @@ class Sampler:
         Random changes of each variable must change the log joint density as they change the log
         density of its generated conditional, to 1e-9 of the size of the terms. What is left of
         variables that are integrated out must be their integral, and what sweeps keep up to date
-        what it should be.
+        what it should be. A model that was read from a text must have the density that the text
+        says, read a second time element by element.
         """
         from gibbsppl.checks.ratio import verify  # noqa: PLC0415  (only checks need it)
 
         schedule = self.schedule
         settings: Any = {"seed": seed, "graphs": schedule.graphs, "schedule": schedule}
+        settings["reading"] = self.reading
         return verify(self.graph, self.program, schedule.steps, self.data, **settings)
 
     def check_kernel(self, name: str, **settings: Any) -> Any:
@@ -212,7 +221,9 @@ class Sampler:
 
     def _with(self, data: Mapping[str, Any] | None = None, **changes: Any) -> Sampler:
         """The sampler of the same model with other settings, or of other data."""
-        return _compiled(self.graph, data or self.data, self.coords, {**self.settings, **changes})
+        changed = {**self.settings, **changes}
+        reading = None if data else self.reading  # (a program has its own data)
+        return _compiled(self.graph, data or self.data, self.coords, changed, reading)
 
     def initial_states(
         self, chains: int, seed: Seed = None, init: Init = None

@@ -17,6 +17,7 @@ from gibbsppl.bugs.facts import Facts
 from gibbsppl.bugs.grids import Grid
 from gibbsppl.bugs.layouts import Table
 from gibbsppl.bugs.random_reader import Elements
+from gibbsppl.bugs.reading import drawn_in
 from gibbsppl.bugs.relations import Relation, Space
 from gibbsppl.bugs.syntax import Assignment, BugsError, Reference
 from gibbsppl.bugs.syntax import parts_of as parts_of_expression
@@ -43,6 +44,7 @@ def record(
 ) -> None:
     """Declare the quantities; ``names`` are what random arrays are called in the model."""
     read = {n for r in facts.relations for n in _read_by(r)}
+    drawn = set(drawn_in(facts.program.model))
     for name, defined in facts.defined.items():
         given = defined.relation > 0
         if not given.any() or facts.numbers[name].known[given].all():
@@ -52,7 +54,7 @@ def record(
                 _from_table(elements, name)
             elif names[name] != name:
                 _every(facts, elements, name)
-        elif name not in read or not facts.shape(name) or name in monitor:
+        elif name not in read or not facts.shape(name) or name in {*monitor, *drawn}:
             _every(facts, elements, name)
 
 

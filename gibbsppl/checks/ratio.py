@@ -21,11 +21,13 @@ import numpy as np
 import sympy as sp
 
 from gibbsppl.backends.program import Program
+from gibbsppl.bugs.reading import Reading
 from gibbsppl.checks.calls import calls_of, draws_each_once, gap_of_calls, of_statement
 from gibbsppl.checks.integrals import gap_of_integrals
 from gibbsppl.checks.interweaving import gap_of_interwoven
 from gibbsppl.checks.joint import gap_of_joint, gap_of_pencil
 from gibbsppl.checks.perturb import Which, free_elements, perturbed
+from gibbsppl.checks.reading import gaps_of_reading
 from gibbsppl.checks.steps import log_terms_of
 from gibbsppl.checks.table import table, verdict
 from gibbsppl.density import log_density, log_joint
@@ -89,6 +91,7 @@ def verify(
     *,
     graphs: Sequence[Graph] | None = None,
     schedule: Schedule | None = None,
+    reading: Reading | None = None,
 ) -> RatioResult:
     """The ratio check of every step, at a dispersed start and again after a few sweeps.
 
@@ -115,6 +118,11 @@ def verify(
         if integrals is not None:
             gap, size = integrals
             rows = (*rows, Row("(integrals)", "integral", "-", gap, RELATIVE_TOLERANCE * size))
+    if reading is not None and reading.is_of(graph):
+        gaps = gaps_of_reading(rng, reading, graph, data, (start, *swept))
+        for what, (gap, size) in gaps.items():
+            told = f"(program: {what})"
+            rows = (*rows, Row(told, "reading", "-", gap, RELATIVE_TOLERANCE * size))
     return RatioResult(rows if swept else (*rows, Row("(sweeps)", "sweep", "-", np.inf, 0.0)))
 
 
