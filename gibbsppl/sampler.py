@@ -39,6 +39,7 @@ from gibbsppl.schedule import Schedule, functions_of
 from gibbsppl.settings import checked_settings, scheduled
 
 if TYPE_CHECKING:
+    from gibbsppl.bugs.reading import Reading
     from gibbsppl.language import Model
 
 # Notes of initial values that no rule made up.
@@ -99,17 +100,21 @@ def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named
         scan=scan,
         kernels=kernels,
     )
-    return _compiled(model.graph, model.data, dict(model.coords), settings)
+    return _compiled(model.graph, model.data, dict(model.coords), settings, model.reading)
 
 
 def _compiled(
-    graph: Graph, data: Mapping[str, Any], coords: Mapping[str, Any], settings: Settings
+    graph: Graph,
+    data: Mapping[str, Any],
+    coords: Mapping[str, Any],
+    settings: Settings,
+    reading: Reading | None = None,
 ) -> Sampler:
     """The sampler of a graph, with settings as `compile` takes them."""
     schedule, known = scheduled(graph, data, settings)
     program = load(write_numpy(schedule), functions_of(schedule))
     constants = program.prepare(known)
-    return Sampler(graph, known, coords, schedule, program, constants, settings)
+    return Sampler(graph, known, coords, schedule, program, constants, settings, reading)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -117,6 +122,7 @@ class Sampler:
     """A compiled model: its graph, data, schedule and program.
 
     ``graph`` is the model as declared; ``schedule.graph`` has its auxiliary variables too.
+    ``reading`` is what a model that was read from a text keeps of it.
     """
 
     graph: Graph
@@ -126,6 +132,7 @@ class Sampler:
     program: Program
     constants: Constants
     settings: Settings
+    reading: Reading | None = None
 
     def __str__(self) -> str:
         return schedule_text(self.schedule, self.data)
@@ -181,7 +188,8 @@ class Sampler:
         steps draw, with auxiliary variables added, others integrated out, arrays taken apart,
         must have the log density of the declared model, once the normalised conditionals of what
         they have more or less are taken into account. What sweeps keep up to date must be what it
-        should be. ``passed``: nothing disagrees. ``proved``: besides, nothing is left open because
+        should be. A model that was read from a text must have the density that the text says, read
+        a second time element by element. ``passed``: nothing disagrees. ``proved``: besides, nothing is left open because
         a normaliser is out of reach.
 
         >>> import gibbsppl as gp
@@ -196,6 +204,7 @@ class Sampler:
 
         schedule = self.schedule
         settings: Any = {"seed": seed, "graphs": schedule.graphs, "schedule": schedule}
+        settings["reading"] = self.reading
         return verify(self.graph, self.program, schedule.steps, self.data, **settings)
 
     def check_kernel(self, name: str, **settings: Any) -> Any:
@@ -223,7 +232,9 @@ class Sampler:
 
     def _with(self, data: Mapping[str, Any] | None = None, **changes: Any) -> Sampler:
         """The sampler of the same model with other settings, or of other data."""
-        return _compiled(self.graph, data or self.data, self.coords, {**self.settings, **changes})
+        changed = {**self.settings, **changes}
+        reading = None if data else self.reading  # (a program has its own data)
+        return _compiled(self.graph, data or self.data, self.coords, changed, reading)
 
     def initial_states(
         self, chains: int, seed: Seed = None, init: Init = None

@@ -24,6 +24,7 @@ from gibbsppl.bugs.numbers import target_of
 from gibbsppl.bugs.parts import parts_of
 from gibbsppl.bugs.quantities import check_monitor, record
 from gibbsppl.bugs.random_reader import Elements
+from gibbsppl.bugs.reading import Beside, Reading
 from gibbsppl.bugs.relations import Relation, Space
 from gibbsppl.bugs.rows import SHAPES, Distribution, Field
 from gibbsppl.bugs.simplexes import is_vector
@@ -66,9 +67,10 @@ def lowered(
             others.append(relation)
     lowering = _Lowering(facts, Model(name=name), parts, fields, others, monitor)
     try:
-        _ = lowering.model.graph  # (which is checked for cycles as it is made)
+        graph = lowering.model.graph  # (which is checked for cycles as it is made)
     except CycleError as error:
         raise told_of(error, facts, lowering.names, lowering.layouts) from error
+    lowering.model.reading = Reading(program, dict(data), lowering.beside, graph.factors)
     return lowering.model
 
 
@@ -123,6 +125,7 @@ class _Lowering:
         self.facts, self.model, self.parts, self.monitor = facts, model, parts, monitor
         self.dims = axes_of(facts, model)
         self.inner: dict[str, tuple[Dim, ...]] = {}
+        self.beside: dict[str, Beside] = {}
         self.names = {n: self._named(n) for n in parts}
         self.layouts = {n: self._layout(n) for n in parts}
         for n, layout in self.layouts.items():
@@ -321,6 +324,9 @@ class _Lowering:
                 else None
             )
             self.model.declare(Variable(own, dims, "random", of=of), "an auxiliary variable")
+        layout = self.layouts[name]
+        table = (layout.row, layout.event) if isinstance(layout, Table) else ()
+        self.beside[f"{name}.{key}"] = Beside(own, *table)
         region = _region(self.model, own, dims, tuple(p for _, p in kept))
         support = made.family.support(given, **dict(made.canonical(given)))
         is_positive = support.lower == 0 and not support.is_discrete

@@ -16,6 +16,7 @@ from gibbsppl.bugs.facts import Facts
 from gibbsppl.bugs.grids import Grid
 from gibbsppl.bugs.layouts import Table
 from gibbsppl.bugs.random_reader import Elements
+from gibbsppl.bugs.reading import drawn_in
 from gibbsppl.bugs.relations import Space
 from gibbsppl.bugs.syntax import BugsError, names_read
 from gibbsppl.bugs.values import Known
@@ -41,6 +42,7 @@ def record(
 ) -> None:
     """Declare the quantities; ``names`` are what random arrays are called in the model."""
     read = {n for r in facts.relations for n in names_read(r.line)}
+    drawn = set(drawn_in(facts.program.model))
     for name, defined in facts.defined.items():
         given = defined.relation > 0
         if not given.any() or facts.numbers[name].known[given].all():
@@ -50,7 +52,7 @@ def record(
                 _from_table(elements, name)
             elif names[name] != name:
                 _every(facts, elements, name)
-        elif name not in read or not facts.shape(name) or name in monitor:
+        elif name not in read or not facts.shape(name) or name in {*monitor, *drawn}:
             _every(facts, elements, name)
 
 

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from gibbsppl.backends.program import Program
+from gibbsppl.bugs.reading import Reading
 from gibbsppl.checks.graphs import graph_rows
 from gibbsppl.checks.interweaving import gap_of_interwoven
 from gibbsppl.checks.ratio import ratio_check
+from gibbsppl.checks.reading import gaps_of_reading
 from gibbsppl.checks.results import RELATIVE_TOLERANCE, Row, Verification, row_badness
 from gibbsppl.checks.wander import wandered
 from gibbsppl.density import log_joint
@@ -35,6 +37,7 @@ def verify(
     *,
     graphs: Sequence[Graph] | None = None,
     schedule: Schedule | None = None,
+    reading: Reading | None = None,
 ) -> Verification:
     """The exact checks of every step and every graph, near a dispersed start and after sweeps.
 
@@ -47,7 +50,9 @@ def verify(
     """
     with np.errstate(all="ignore"):  # (what comes of it is looked at)
         rng = np.random.default_rng(seed)
-        rows = _rows(rng, graph, program, steps, data, graphs=graphs, schedule=schedule)
+        rows, states = _rows(rng, graph, program, steps, data, graphs=graphs, schedule=schedule)
+        if reading is not None and reading.is_of(graph):
+            rows += _of_reading(rng, reading, graph, data, states)
     return Verification(rows)
 
 
@@ -60,8 +65,8 @@ def _rows(
     *,
     graphs: Sequence[Graph] | None,
     schedule: Schedule | None,
-) -> tuple[Row, ...]:
-    """All comparisons."""
+) -> tuple[tuple[Row, ...], tuple[Values, ...]]:
+    """All comparisons but those of a text, and the states that they are made at."""
     constants = program.prepare(data)
     start, _ = initial_state(rng, graph, data, mend=program.mended_by(rng, constants))
     start = _with_auxiliary(rng, graph, program, data, start)
@@ -74,7 +79,8 @@ def _rows(
     if schedule is not None:
         others = [_with_auxiliary(rng, graph, program, data, s) for s in swept]
         rows += _of_graphs(graph, schedule, program, data, (start, *swept, *others))
-    return rows if swept else (*rows, Row("(sweeps)", "sweep", "-", np.inf, 0.0))
+    lost = () if swept else (Row("(sweeps)", "sweep", "-", np.inf, 0.0),)
+    return (*rows, *lost), (start, *swept)
 
 
 def _with_auxiliary(
@@ -96,6 +102,21 @@ def _of_graphs(
         Row(name, "graph", "-", r.discrepancy, RELATIVE_TOLERANCE * r.size)
         for r in found
         for name in (", ".join(r.changes) or "(as declared)",)
+    )
+
+
+def _of_reading(
+    rng: np.random.Generator,
+    reading: Reading,
+    graph: Graph,
+    data: Values,
+    states: Sequence[Values],
+) -> tuple[Row, ...]:
+    """Whether the model has the density of the text that it was read from."""
+    gaps = gaps_of_reading(rng, reading, graph, data, states)
+    return tuple(
+        Row(f"(program: {what})", "reading", "-", gap, RELATIVE_TOLERANCE * size)
+        for what, (gap, size) in gaps.items()
     )
 
 

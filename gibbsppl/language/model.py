@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from gibbsppl.expressions import Dim, root_of
 from gibbsppl.graph import Constant, Deterministic, Graph, Potential, Statement, Variable
 from gibbsppl.language.completeness import check_complete
 from gibbsppl.language.cycles import check_cycles
+
+if TYPE_CHECKING:
+    from gibbsppl.bugs.reading import Reading
 
 # Whole numbers from here on are floats: they do not fit into 64 bits.
 LARGEST_INTEGER = 2.0**63
@@ -70,6 +73,8 @@ class Model:
     ) -> None:
         self.name = name or "model"
         self.declared = Declared()
+        # What the model was read from, if it was read from a text.
+        self.reading: Reading | None = None
         self._names: dict[str, str] = {}
         self._coords: dict[str, np.ndarray] = {}
         for dim, labels in (coords or {}).items():
