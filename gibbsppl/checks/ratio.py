@@ -26,21 +26,20 @@ from gibbsppl.checks.integrals import gap_of_integrals
 from gibbsppl.checks.interweaving import gap_of_interwoven
 from gibbsppl.checks.joint import gap_of_joint, gap_of_pencil
 from gibbsppl.checks.perturb import Which, free_elements, perturbed
+from gibbsppl.checks.states import augmented_start, states
 from gibbsppl.checks.steps import log_terms_of
 from gibbsppl.checks.table import table, verdict
-from gibbsppl.density import log_density, log_joint
-from gibbsppl.errors import GibbspplError, RunError
+from gibbsppl.density import log_density
+from gibbsppl.errors import RunError
 from gibbsppl.evaluation import Values
 from gibbsppl.expressions import INDICATORS, Expr, mentions
 from gibbsppl.graph import Factor, Graph, Statement
-from gibbsppl.initial import initial_state
 from gibbsppl.runtime.joint import joint_in
 from gibbsppl.runtime.pencils import pencil_in
 from gibbsppl.schedule.interwoven import taken_apart
 from gibbsppl.schedule.steps import ExactDraw, JointDraw, Schedule, Step
 
 RELATIVE_TOLERANCE = 1e-9
-SWEEPS = 10
 # So many calls of a step that is drawn colour by colour are looked at, each so often: where few
 # elements are changed, two labels that meet may both stay as they are.
 MOST_CALLS = 64
@@ -99,18 +98,15 @@ def verify(
     auxiliary variables are integrated out of some.
     """
     rng = np.random.default_rng(seed)
-    mend = program.mended_by(rng, program.prepare(data))
-    start, _ = initial_state(rng, graph, data, mend=mend)
-    program.augment(rng, start, program.prepare(data))
-    swept, sums = _after_sweeps(rng, graph, program, data, start)
+    start, swept, kept = states(rng, graph, program, data)
+    sums = [Row(f"{s} keeps", "sums", "-", g, RELATIVE_TOLERANCE * size) for s, g, size in kept]
     found = []
     for state in (start, *swept):
         own = ratio_check(rng, graph, program, steps, data, state, graphs=graphs, schedule=schedule)
         found.append([*own, *_moving_along(rng, schedule, program, data, state)])
     rows = (*(max(same, key=_row_badness) for same in zip(*found, strict=True)), *sums)
     if schedule is not None and swept:
-        other, _ = initial_state(rng, graph, data, mend=mend)
-        program.augment(rng, other, program.prepare(data))
+        other = augmented_start(rng, graph, program, data)
         integrals = gap_of_integrals(schedule, program, data, (start, *swept, other))
         if integrals is not None:
             gap, size = integrals
@@ -135,34 +131,6 @@ def _moving_along(
         told = f"{name}, {interwoven.group} moved"
         rows.append(Row(told, "interwoven", "-", gap, RELATIVE_TOLERANCE * size))
     return rows
-
-
-def _after_sweeps(
-    rng: np.random.Generator, graph: Graph, program: Program, data: Values, start: Values
-) -> tuple[tuple[dict[str, Any], ...], tuple[Row, ...]]:
-    """The state that sweeps lead to, none if they fail or leave the support; the sums they keep."""
-    state: dict[str, Any] = {name: np.array(value) for name, value in start.items()}
-    constants = program.prepare(data)
-    try:
-        with np.errstate(all="ignore"):
-            for _ in range(SWEEPS):
-                program.sweep(rng, state, constants)
-            if program.passing:  # (what holds for some draws alone may belong to none of the rest)
-                program.augment(rng, state, constants)
-    except (ArithmeticError, ValueError, GibbspplError):
-        return (), ()
-    sums = tuple(_kept_up(step, state, f(state, constants)) for step, f in program.kept.items())
-    kept = {name: np.asarray(state[name]) for name in start}
-    possible = all(np.isfinite(v).all() for v in kept.values())
-    is_good = possible and np.isfinite(log_joint(graph, {**data, **kept}))
-    return ((kept,) if is_good else ()), sums
-
-
-def _kept_up(step: str, state: Values, anew: Values) -> Row:
-    """How far what a scan keeps up to date is from what it should be."""
-    gap = np.max([np.abs(state[name] - value).max(initial=0.0) for name, value in anew.items()])
-    size = np.max([np.abs(value).max(initial=1.0) for value in anew.values()])
-    return Row(f"{step} keeps", "sums", "-", float(gap), RELATIVE_TOLERANCE * float(size))
 
 
 def ratio_check(  # noqa: PLR0913  (settings, all named at the call)
