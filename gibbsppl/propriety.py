@@ -15,7 +15,7 @@ import sympy as sp
 
 from gibbsppl.backends.program import Constants, Program
 from gibbsppl.dependence import slices_of
-from gibbsppl.errors import RunError
+from gibbsppl.errors import RunError, StartError
 from gibbsppl.evaluation import Floats, Values, evaluate
 from gibbsppl.expressions import Array
 from gibbsppl.graph import Graph, Range
@@ -41,7 +41,8 @@ def check_proper(
     """Raise an error where the conditional of a step, given the state, cannot be normalised.
 
     So too where, at the ``first`` state that is looked at, the log density of the model as
-    declared, ``graph``, does not fall in some direction.
+    declared, ``graph``, does not fall in some direction. It is a `StartError` where the state may
+    be the reason: what is no number, or a precision that rounding alone may have made singular.
     """
     values = {**data, **state}
     for step in schedule.steps:
@@ -55,6 +56,8 @@ def check_proper(
                 if isinstance(step, BlockDraw)
                 else _of_family(schedule, step, etas, data, state)
             )
+            if margin is not None and np.isnan(margin).any():
+                raise StartError(_too_extreme(step.name))
             if margin is not None and not (margin > 0).all():
                 along = direction_of(graph, values)
                 raise RunError(_message(step, etas, margin, along))
@@ -80,18 +83,28 @@ def _check_joint(
 ) -> None:
     """Raise an error where what is drawn jointly has no positive definite precision."""
     joint = joint_in(constants, step.variables)
+    given = program.given_rest[step.name]({**state}, constants)
+    if not all(np.isfinite(v).all() for v in joint.assembled(state, given)):
+        raise StartError(_too_extreme(step.name))
     try:
-        mean = joint.mean(state, program.given_rest[step.name]({**state}, constants))
+        mean = joint.mean(state, given)
         if all(np.isfinite(v).all() for v in mean.values()):
             return
     except np.linalg.LinAlgError:
         pass
+    found = "has a precision matrix that is not positive definite"
     along = direction_of(graph, values)
-    told = "" if along is None else f": {_told(along)}"
+    if along is None:
+        raise StartError(
+            f"{step.name}: the conditional of {step.name}, drawn jointly, {found} at the values "
+            "that were found for a start. Either these are too far apart: pass others with "
+            "init={...}; or the posterior is improper: give one of them a proper prior, or data "
+            "that determine it."
+        )
     raise RunError(
         f"{step.name}: the posterior is improper: the conditional of {step.name}, drawn jointly, "
-        f"has a precision matrix that is not positive definite, and no finite integral{told}; give "
-        "one of them a proper prior, or data that determine it."
+        f"{found}, and no finite integral: {_told(along)}; give one of them a proper prior, or "
+        "data that determine it."
     )
 
 
@@ -160,10 +173,25 @@ def _of_block(step: BlockDraw, etas: Any) -> Floats:
 
 
 def _least_eigenvalues(eta_2: Floats) -> Floats:
-    """Those of precision matrices, 0 where rounding made it positive."""
-    values = np.linalg.eigvalsh(-(eta_2 + np.swapaxes(eta_2, -2, -1)))
-    least, largest = values[..., 0], values[..., -1]
-    return np.where(least > ROUNDING * values.shape[-1] * np.abs(largest), least, 0.0)
+    """Those of precision matrices, 0 where rounding made it positive; NaN of what is not finite."""
+    finite: Any = np.isfinite(eta_2).all(axis=(-2, -1))
+    safe = np.where(finite[..., None, None], eta_2, 0.0)
+    values = np.linalg.eigvalsh(-(safe + np.swapaxes(safe, -2, -1)))
+    least, largest = np.where(finite, values[..., 0], np.nan), values[..., -1]
+    return np.where(np.isnan(least), np.nan, _beyond_rounding(least, largest, values.shape[-1]))
+
+
+def _beyond_rounding(least: Floats, largest: Floats, size: int) -> Floats:
+    return np.where(least > ROUNDING * size * np.abs(largest), least, 0.0)
+
+
+def _too_extreme(name: str) -> str:
+    """What is said of a state at which arithmetic overflows."""
+    return (
+        f"{name}: the values that were found for a start are too extreme: those of what {name} is "
+        f"drawn from are not all finite numbers; pass values near the data with init={{...}}, or "
+        "rescale the data."
+    )
 
 
 def _message(

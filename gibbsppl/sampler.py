@@ -31,7 +31,7 @@ from gibbsppl.explain import explained, parts_told, schedule_text, unseen_told
 from gibbsppl.graph import Graph
 from gibbsppl.inits import Init, inits_of
 from gibbsppl.kernels import RandomScan
-from gibbsppl.pilot import best_start
+from gibbsppl.pilot import proper_start
 from gibbsppl.propriety import check_proper, check_proper_as_usual
 from gibbsppl.rewrites import collapsible, possible
 from gibbsppl.run import Chain, Seed, run, seed_sequence, streams
@@ -189,8 +189,8 @@ class Sampler:
         must have the log density of the declared model, once the normalised conditionals of what
         they have more or less are taken into account. What sweeps keep up to date must be what it
         should be. A model that was read from a text must have the density that the text says, read
-        a second time element by element. ``passed``: nothing disagrees. ``proved``: besides, nothing is left open because
-        a normaliser is out of reach.
+        a second time element by element. ``passed``: nothing disagrees. ``proved``: besides,
+        nothing is left open because a normaliser is out of reach.
 
         >>> import gibbsppl as gp
         >>> with gp.Model(name="robust") as robust:
@@ -240,17 +240,19 @@ class Sampler:
         self, chains: int, seed: Seed = None, init: Init = None
     ) -> tuple[list[Chain], dict[str, str]]:
         """One dispersed start per chain with its random stream, and where each value comes from."""
-        starts: list[Chain] = []
-        notes: dict[str, str] = {}
+        starts, notes = list[Chain](), dict[str, str]()
+        parts = (self.graph, self.data, self.program, self.constants)
         for rng, own in zip(streams(seed, chains), inits_of(init, chains), strict=True):
-            state, notes = best_start(rng, self.graph, self.data, self.program, self.constants, own)
-            self.program.augment(rng, state, self.constants)
-            parts = (self.graph, self.schedule, self.program, self.constants, self.data)
-            check_proper(*parts, state, not starts)
-            usual = partial(self._with, kernels={}, order=(), scan="systematic")
-            check_proper_as_usual(self.schedule, usual, state, not starts)
+            check = partial(self._check_proper, first=not starts)
+            state, notes = proper_start(rng, *parts, own, check)
             starts.append(Chain(state, rng))
         return starts, notes
+
+    def _check_proper(self, state: Mapping[str, Any], *, first: bool) -> None:
+        parts = (self.graph, self.schedule, self.program, self.constants, self.data)
+        usual = partial(self._with, kernels={}, order=(), scan="systematic")
+        check_proper(*parts, state, first)
+        check_proper_as_usual(self.schedule, usual, state, first)
 
     def sample(  # noqa: PLR0913  (settings, all named at the call)
         self,
@@ -362,7 +364,6 @@ class Sampler:
         every = variants
         if every is None:
             every = variants_of(self.graph, self.data, self.schedule, self.settings)
-
         run = {"draws": draws, "warmup": warmup, "chains": chains, "seed": seed}
         return compared(lambda settings: self._with(**settings), every, of, **run)
 

@@ -36,6 +36,7 @@ LAYERS = (
     ("ends", "known_limits"),
     ("impossible", "truncations"),
     ("inits", "feasible"),
+    ("dispersed",),
     ("initial", "along_draws", "new_data"),
     ("logs", "gates", "changes", "identities"),
     ("pieces",),

@@ -121,6 +121,8 @@ def module_of(schedule: Schedule) -> Module:
     own |= {"PROBABILITIES"}
     forms = kept_forms(schedule)
     names = Names(NUMPY | MATHEMATICS | own | (OF_FORMS if forms else set()))
+    for array in (*schedule.whole.variables, *(k.name for k in forms)):
+        names.of(array)  # (what is computed once is kept beside the arrays, under other names)
     hoisted = Hoisted(names)
     statements = [step.name for step in schedule.steps]
     functions = {

@@ -16,8 +16,8 @@ import numpy as np
 
 from gibbsppl.bugs.interpreter import Unrolled, Values, log_densities, values_at
 from gibbsppl.bugs.reading import Reading, value_of
-from gibbsppl.checks.perturb import free_elements, perturbed
-from gibbsppl.density import log_density
+from gibbsppl.checks.perturb import perturbed
+from gibbsppl.density import free_elements, log_density
 from gibbsppl.graph import Graph
 
 Arrays = Mapping[str, Any]

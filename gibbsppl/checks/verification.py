@@ -6,7 +6,6 @@ Comes in: a declared graph with its program and schedule. Goes out: one row for 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -17,18 +16,13 @@ from gibbsppl.checks.interweaving import gap_of_interwoven
 from gibbsppl.checks.ratio import ratio_check
 from gibbsppl.checks.reading import gaps_of_reading
 from gibbsppl.checks.results import RELATIVE_TOLERANCE, Row, Verification, row_badness
-from gibbsppl.checks.wander import wandered
-from gibbsppl.density import log_joint
-from gibbsppl.errors import GibbspplError
+from gibbsppl.checks.states import augmented, states
 from gibbsppl.evaluation import Values
 from gibbsppl.graph import Graph
-from gibbsppl.initial import initial_state
 from gibbsppl.schedule.steps import Schedule, Step
 
-SWEEPS = 10
 
-
-def verify(
+def verify(  # noqa: PLR0913  (settings, all named at the call)
     graph: Graph,
     program: Program,
     steps: Sequence[Step],
@@ -50,9 +44,9 @@ def verify(
     """
     with np.errstate(all="ignore"):  # (what comes of it is looked at)
         rng = np.random.default_rng(seed)
-        rows, states = _rows(rng, graph, program, steps, data, graphs=graphs, schedule=schedule)
+        rows, at = _rows(rng, graph, program, steps, data, graphs=graphs, schedule=schedule)
         if reading is not None and reading.is_of(graph):
-            rows += _of_reading(rng, reading, graph, data, states)
+            rows += _of_reading(rng, reading, graph, data, at)
     return Verification(rows)
 
 
@@ -67,30 +61,18 @@ def _rows(
     schedule: Schedule | None,
 ) -> tuple[tuple[Row, ...], tuple[Values, ...]]:
     """All comparisons but those of a text, and the states that they are made at."""
-    constants = program.prepare(data)
-    start, _ = initial_state(rng, graph, data, mend=program.mended_by(rng, constants))
-    start = _with_auxiliary(rng, graph, program, data, start)
-    swept, sums = _after_sweeps(rng, graph, program, data, start)
+    start, swept, kept = states(rng, graph, program, data)
+    sums = [Row(f"{s} keeps", "sums", "-", g, RELATIVE_TOLERANCE * size) for s, g, size in kept]
     found = []
     for state in (start, *swept):
         own = ratio_check(rng, graph, program, steps, data, state, graphs=graphs, schedule=schedule)
         found.append([*own, *_moving_along(rng, schedule, program, data, state)])
     rows = (*(max(same, key=row_badness) for same in zip(*found, strict=True)), *sums)
     if schedule is not None:
-        others = [_with_auxiliary(rng, graph, program, data, s) for s in swept]
+        others = [augmented(rng, graph, program, data, s) for s in swept]
         rows += _of_graphs(graph, schedule, program, data, (start, *swept, *others))
     lost = () if swept else (Row("(sweeps)", "sweep", "-", np.inf, 0.0),)
     return (*rows, *lost), (start, *swept)
-
-
-def _with_auxiliary(
-    rng: np.random.Generator, graph: Graph, program: Program, data: Values, state: Values
-) -> dict[str, Any]:
-    """A state to which the model's own density leads, with auxiliary variables drawn anew."""
-    own = {n: state[n] for n in graph.random if n in state}
-    found = wandered(rng, graph, data, own)
-    program.augment(rng, found, program.prepare(data))
-    return found
 
 
 def _of_graphs(
@@ -113,7 +95,7 @@ def _of_reading(
     states: Sequence[Values],
 ) -> tuple[Row, ...]:
     """Whether the model has the density of the text that it was read from."""
-    gaps = gaps_of_reading(rng, reading, graph, data, states)
+    gaps = gaps_of_reading(rng, reading, graph, data, at)
     return tuple(
         Row(f"(program: {what})", "reading", "-", gap, RELATIVE_TOLERANCE * size)
         for what, (gap, size) in gaps.items()
@@ -137,33 +119,3 @@ def _moving_along(
         told = f"{name}, {interwoven.group} moved"
         rows.append(Row(told, "interwoven", "-", gap, RELATIVE_TOLERANCE * size))
     return rows
-
-
-def _after_sweeps(
-    rng: np.random.Generator, graph: Graph, program: Program, data: Values, start: Values
-) -> tuple[tuple[dict[str, Any], ...], tuple[Row, ...]]:
-    """The state that sweeps lead to, none if they fail or leave the support; the sums they keep."""
-    state: dict[str, Any] = {name: np.array(value) for name, value in start.items()}
-    constants = program.prepare(data)
-    try:
-        with np.errstate(all="ignore"):
-            for _ in range(SWEEPS):
-                program.sweep(rng, state, constants)
-            if program.passing:  # (what holds for some draws alone may belong to none of the rest)
-                program.augment(rng, state, constants)
-    except (ArithmeticError, ValueError, GibbspplError):
-        return (), ()
-    sums = tuple(_kept_up(step, state, f(state, constants)) for step, f in program.kept.items())
-    kept = {name: np.asarray(state[name]) for name in start}
-    possible = all(np.isfinite(v).all() for v in kept.values())
-    is_good = possible and np.isfinite(log_joint(graph, {**data, **kept}))
-    return ((kept,) if is_good else ()), sums
-
-
-def _kept_up(step: str, state: Values, anew: Values) -> Row:
-    """How far what a scan keeps up to date is from what it should be."""
-    gap = np.max([np.abs(state[name] - value).max(initial=0.0) for name, value in anew.items()])
-    size = np.max([np.abs(value).max(initial=1.0) for value in anew.values()])
-    return Row(f"{step} keeps", "sums", "-", float(gap), RELATIVE_TOLERANCE * float(size))
-
-
