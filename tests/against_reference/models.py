@@ -56,6 +56,14 @@ class Part:
     lower: Expr | None = None
     upper: Expr | None = None
     number: float | None = None
+    along: int | None = None
+
+    @property
+    def where(self):
+        """The region as it is written: a position, or a slice for each axis."""
+        return ", ".join(
+            str(a) if n == self.along and b == a + 1 and a == 0 else f"{a}:{b}"
+            for n, (a, b) in enumerate(zip(self.starts, self.stops, strict=True)))
 
     @property
     def exprs(self):
@@ -114,7 +122,7 @@ class Variable:
         if self.regions:
             yield f'{self.name} = gp.Array("{self.name}", {", ".join(words)})'
             for part in self.parts:
-                where = ", ".join(map(_slice, part.starts, part.stops)) + ", :" * len(self.event)
+                where = part.where + ", :" * len(self.event)
                 what = repr(part.number) if part.number is not None else part.python() + ")"
                 yield f"{self.name}[{where}] = {what}"
             return
@@ -126,10 +134,6 @@ class Variable:
         if part.family == "DiscreteUniform" and self.of:
             words = [w for w in words if not w.startswith("event=")] + [f'of="{self.of}"']
         yield f"{self.name} = {part.python(self.name)}{', ' if part.written else ', '}{', '.join(words)})"
-
-
-def _slice(start, stop):
-    return str(start) if stop == start + 1 else f"{start}:{stop}"
 
 
 @dataclass(frozen=True, slots=True)

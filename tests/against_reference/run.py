@@ -55,6 +55,8 @@ def one(task):
         report |= {"result": "finding", "kind": finding.kind, "told": finding.told[:3000]}
     except NotFound:
         report |= {"result": "skipped", "kind": "no model"}
+    except skipped() as why:
+        report |= {"result": "skipped", "kind": str(why)}
     except Exception as error:  # noqa: BLE001  (whatever comes is a finding)
         report |= {"result": "finding", "kind": f"{type(error).__name__}: {str(error)[:120]}",
                    "told": traceback.format_exc()[-2500:]}
@@ -66,10 +68,16 @@ def one(task):
     return report
 
 
+def skipped():
+    from against_reference.sampled import Skipped
+
+    return Skipped
+
+
 def described(level, seed):
     from against_reference.generator import model
 
-    return model(seed, level)
+    return model(seed, level.removesuffix("-bugs"))
 
 
 def checked(level, model):

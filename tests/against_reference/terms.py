@@ -164,12 +164,18 @@ class Draft:
 
     # ---- reading -----------------------------------------------------------------------------
 
+    def is_simplex(self, source):
+        name = getattr(source.expr, "name", None)
+        return any(getattr(i, "kind", "") == "simplex" and i.name == name for i in self.items)
+
     def readable(self, kinds):
         return [s for s in self.sources if s.kind in kinds]
 
     def read(self, kind, dims):
         """Something random of the kind inside of dims, or None."""
         found = self.readable({kind, ANGLE} if kind == REAL else {kind})
+        if kind == UNIT and len(found) > 1 or self.chance(0.7):  # (few shapes of simplexes are drawn)
+            found = [s for s in found if s.kind != UNIT or not self.is_simplex(s)]
         close = [s for s in found if s.expr in self.near]
         if close and self.chance(0.7):
             found = close

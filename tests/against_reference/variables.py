@@ -393,7 +393,8 @@ def series(draft, name=None, mask=None):
 def _on_region(draft, part, dims, t, start, stop):
     starts = tuple(start if d == t else 0 for d in dims)
     stops = tuple(stop if d == t else draft.size(d) for d in dims)
-    return Part(part.family, part.written, starts, stops, part.lower, part.upper, part.number)
+    return Part(part.family, part.written, starts, stops, part.lower, part.upper, part.number,
+                dims.index(t))
 
 
 def chain(draft, name=None):
@@ -489,6 +490,8 @@ def censoring(draft, part, row, dims):
     if row.parameters.keys() == {"lower", "upper"} or row.name == "Pareto":
         return {}
     draft.features.add("censored")
+    if "n" in row.parameters and row.kind == COUNT:
+        return {"lower": low} if row.name != "NegativeBinomial" else {}
     ways = [{"lower": low}, {"upper": high}, {"lower": low, "upper": high}]
     if dims:
         event = draft.covariate("flag", (draft.one_of(dims),))
