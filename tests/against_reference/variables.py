@@ -57,6 +57,8 @@ def observed(draft, dims, sizes=None, whole=0, share=None):
     batch = shape[: len(shape) - whole]
     if batch or not whole:
         missing = draft.rng.random(batch) < 0.4
+        if whole and missing.sum() > 1:
+            draft.features.add("several missing events")
         if missing.any() and not missing.all():
             draft.features.add("partly observed")
         mask &= ~missing.reshape(batch + (1,) * whole)
@@ -107,7 +109,10 @@ def scalar_part(draft, row, dims, *, random=1, depth=1, truncated=0.12):
 
 
 def scalar_row(draft):
-    return draft.one_of(SCALARS, [WEIGHTS.get(r.name, 1) for r in SCALARS])
+    """A family: any of them, or one that is more common."""
+    if draft.chance(0.5):
+        return draft.one_of(SCALARS)
+    return draft.one_of(SCALARS, [WEIGHTS.get(r.name, 0) for r in SCALARS])
 
 
 def uniform_part(draft, dims, random):
@@ -456,6 +461,9 @@ def child(draft):
     """Declare an observed variable that depends on what is there."""
     last = [s for s in draft.sources if s.kind not in (SPD,)]
     draft.near = tuple(s.expr for s in draft.some_of(last, 2))
+    chosen = [s.expr for s in last if s.kind in (LABEL, BINARY)]
+    if chosen and draft.chance(0.6):
+        draft.near = (*draft.near[:1], draft.one_of(chosen))
     ways = {seen_scalar: 8, seen_label: 1, seen_counts: 0.7, seen_vector: 1, seen_simplex: 0.3,
             seen_sphere: 0.2, seen_matrix: 0.2, seen_series: 0.8}
     draft.one_of(ways, list(ways.values()))(draft)
@@ -464,9 +472,9 @@ def child(draft):
 
 def _dims(draft):
     near = set().union(*(e.dims for e in draft.near)) if draft.near else set()
-    near = {d for d in near if d in draft.sizes}
-    dims = {*draft.some_of(sorted(near), 2), *some_dims(draft, 1)}
-    return tuple(d for d in draft.sizes if d in list(sorted(dims))[:2])
+    near = draft.some_of(sorted(d for d in near if d in draft.sizes), 2)
+    dims = [*near, *(d for d in some_dims(draft, 1) if d not in near)][:2]
+    return tuple(d for d in draft.sizes if d in dims)
 
 
 def seen_scalar(draft):
