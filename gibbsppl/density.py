@@ -137,6 +137,13 @@ def regions(statement: Statement, sizes: Sizes) -> tuple[Range, ...]:
     return (*statement.over, *(Range(d, 0, sizes[d]) for d in event_dims(statement)))
 
 
+def free_elements(statement: Statement, values: Values, sizes: Sizes) -> NDArray[np.bool_]:
+    """Where an element of a statement's values is to be drawn; event axes last."""
+    over = regions(statement, sizes)
+    known = evaluate(statement.known, over, values, sizes)
+    return np.broadcast_to(known == 0, tuple(map(len, over)))
+
+
 def _is_possible(statement: Statement, values: Values, sizes: Sizes) -> NDArray[np.bool_]:
     """Whether each value is on the support and each scalar parameter on its own."""
     target = statement.target

@@ -96,10 +96,18 @@ def opened(expr: Expr, targets: Collection[str], binary: Binary, *, whole: bool 
     # (a distribution function has no algebra, and may not exist where the gate is shut)
     branches = () if expr.has(*WHOLE) else _branches(expr, targets, binary)
     held = [(gate, branch) for gate, branch in branches if whole or mentions(branch, targets)]
-    # (a gate times an infinite branch is nothing where it is shut: such a function stays as it is)
-    if whole and any(branch.has(sp.zoo, sp.oo, sp.nan) for _, branch in branches):
-        return expr
-    return Add(*(gate * branch for gate, branch in held)) if branches else expr
+    terms = [_gated(expr, gate, branch) for gate, branch in held]
+    return Add(*terms) if branches and None not in terms else expr
+
+
+def _gated(expr: Expr, gate: Expr, branch: Expr) -> Expr | None:
+    """A gate times a branch of a function; ``log(0)``, which counts where it is open, as a log.
+
+    None for what is infinite otherwise: the function stays as it is.
+    """
+    if isinstance(expr, sp.log) and branch == sp.zoo:
+        return sp.log(1 - gate)
+    return None if branch.has(sp.zoo, sp.oo, sp.nan) else gate * branch
 
 
 def _branches(expr: Expr, targets: Collection[str], binary: Binary) -> list[tuple[Expr, Expr]]:

@@ -25,7 +25,6 @@ from dataclasses import dataclass
 import sympy as sp
 
 from gibbsppl.changes import Change
-from gibbsppl.explain.inversion import inversion_of
 from gibbsppl.expressions import (
     Array,
     Below,
@@ -40,6 +39,7 @@ from gibbsppl.expressions import (
 )
 from gibbsppl.families import Family
 from gibbsppl.identities import simplified
+from gibbsppl.inversion import inversion_of
 
 EPSILON = sp.Float(2) ** -52
 # The largest part of the distance between a mean and its nearest bound that rounding may be.
@@ -207,7 +207,7 @@ def _ends(
     assert family.natural.log_partition is not None
     assert of.bounds is not None
     total = family.natural.log_partition(*of.etas, **(of.known or {}))
-    mass = _log_mass(family, of, of.etas)
+    mass = log_mass(family, of, of.etas)
     ends = []
     for bound in of.bounds:
         away = sp.Mul(*(1 - Equals(bound, e) for e in singular))
@@ -218,14 +218,19 @@ def _ends(
     return ends
 
 
-def _log_mass(family: Family, of: Symbols, etas: Sequence[Expr]) -> Expr:
-    """The log probability between the bounds, of the full family."""
+def log_mass(family: Family, of: Symbols, etas: Sequence[Expr]) -> Expr:
+    """The log probability between the bounds, of the full family at natural parameters ``etas``."""
     assert family.log_cdf is not None
     assert family.log_sf is not None
     assert of.bounds is not None
     parameters = _parameters(family, etas, of.known or {})
     support = family.support(of.event, **parameters)
-    low, high = (_inside(b, support.lower, support.upper) for b in of.bounds)
+    # P(X >= l) of whole numbers is P(X > l - 1).
+    step = 1 if support.is_discrete else 0
+    lowest = support.lower - step
+    low, high = (
+        _inside(b, lowest, support.upper) for b in (of.bounds[0] - step, of.bounds[1])
+    )
     cdf, sf = family.log_cdf, family.log_sf
     at_low, at_high = Below(support.lower, of.bounds[0]), Below(of.bounds[1], support.upper)
     return LogMass(
@@ -283,7 +288,7 @@ def _of_an_exponential(
     before, after = (natural.log_partition(*e, **known) for e in (of.etas, moved))
     log_mean = constant + simplified(after - before, names)
     if of.bounds is not None:
-        log_mean += _log_mass(family, of, moved) - _log_mass(family, of, of.etas)
+        log_mean += log_mass(family, of, moved) - log_mass(family, of, of.etas)
     mean = sp.exp(log_mean)
     if of.bounds is not None:
         sizes = (_rounding_of_mass(family, of, e) for e in (of.etas, moved))
@@ -297,7 +302,7 @@ def _of_an_exponential(
 
 def _rounding_of_mass(family: Family, of: Symbols, etas: Sequence[Expr]) -> Expr:
     """By how many roundings the log of the probability between the bounds may be off."""
-    mass = _log_mass(family, of, etas)
+    mass = log_mass(family, of, etas)
     _, log_cdf, log_sf, _ = mass.args
     return 1 + sp.Abs(mass) + sp.exp(Minimum(log_cdf, log_sf) - mass)
 

@@ -14,7 +14,7 @@ import sympy as sp
 from sympy import Add
 
 from gibbsppl.changes import SHIFT, Change, is_log_of_exponential, proposed
-from gibbsppl.dependence import Role, is_separable
+from gibbsppl.dependence import Role, is_separable, shifted
 from gibbsppl.expressions import (
     Binder,
     Dim,
@@ -276,7 +276,8 @@ def in_place(piece: Piece, place: Leaf, event: tuple[Dim, ...]) -> Expr | None:
     """The piece's statistic written in the place, or None where it holds what cannot be.
 
     A view's indices are replaced by the place's everywhere, so that ``x[g[i]]**k[g[i]]`` is
-    ``x[t]**k[t]``; what still depends on other dims is not constant over what is summed.
+    ``x[t]**k[t]``, and ``x[i - 1]**k[i - 1]`` too; what still depends on other dims is not constant
+    over what is summed. What is read some positions off the place does not exist everywhere.
     """
     if not is_separable(piece):
         return None
@@ -292,7 +293,13 @@ def in_place(piece: Piece, place: Leaf, event: tuple[Dim, ...]) -> Expr | None:
         mapping = {leaf: place} if ENTRY in event else _aligned(leaf, view, place)
     form = substitute(piece.statistic, mapping)
     allowed = dims_of(place) | {primed(d) for d in event}
-    return form if dims_of(form) <= allowed else None
+    return form if dims_of(form) <= allowed and not _reads_beside(form, place) else None
+
+
+def _reads_beside(form: Expr, place: Leaf) -> bool:
+    """Whether arrays are read at positions next to those of the place."""
+    indices = (i for leaf in form.atoms(Leaf) for i in leaf.indices)
+    return any(shifted(i)[1] and dims_of(i) <= dims_of(place) for i in indices)
 
 
 def leaves_in(expr: Expr, array: str) -> set[Leaf]:
@@ -302,8 +309,12 @@ def leaves_in(expr: Expr, array: str) -> set[Leaf]:
 
 def _aligned(leaf: Leaf, view: View, place: Leaf) -> dict[Expr, Expr]:
     """Each index of a view to the place's index on that axis; the leaf itself to the place."""
-    pairs = zip(view.indices, place.indices, strict=True)
-    mapping = {v: p for v, p in pairs if v is not None and not v.is_number and v != p}
+    pairs = ((v, p) for v, p in zip(view.indices, place.indices, strict=True) if v is not None)
+    mapping = {}
+    for v, p in pairs:
+        dim, shift = shifted(v)
+        if not v.is_number and v != p:
+            mapping |= {v: p} if dim is None else {dim: p - shift}
     whole = all(v is not None for v in view.indices)
     return mapping | ({leaf: place} if whole and leaf.indices == view.indices else {})
 

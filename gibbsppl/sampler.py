@@ -181,7 +181,7 @@ class Sampler:
         variables that are integrated out must be their integral, and what sweeps keep up to date
         what it should be.
         """
-        from gibbsppl.checks.ratio import verify  # noqa: PLC0415  (only checks need it)
+        from gibbsppl.checks.verification import verify  # noqa: PLC0415  (only checks need it)
 
         schedule = self.schedule
         settings: Any = {"seed": seed, "graphs": schedule.graphs, "schedule": schedule}

@@ -5,7 +5,7 @@ import pytest
 
 import gibbsppl as gp
 from gibbsppl.backends.program import load
-from gibbsppl.checks.ratio import verify
+from gibbsppl.checks.verification import verify
 from gibbsppl.runtime.least_squares import centred
 
 

@@ -11,8 +11,8 @@ import gibbsppl as gp
 from gibbsppl import runtime
 from gibbsppl.backends.program import load
 from gibbsppl.checks.enumeration import enumerate_sweep
-from gibbsppl.checks.ratio import verify
 from gibbsppl.checks.steps import log_terms_of
+from gibbsppl.checks.verification import verify
 from gibbsppl.density import log_joint
 from gibbsppl.errors import CompileError, RunError
 from gibbsppl.runtime import chains, filters
@@ -663,3 +663,17 @@ def test_what_is_said_of_a_chain_is_the_joint_density_up_to_a_constant():
     every, sizes = np.transpose([gap(labels) for labels in product((0, 1), repeat=6)])
     lost = 2 * 6 * np.finfo(float).eps * (np.abs(every) + sizes).max()
     np.testing.assert_allclose(every, every[0], atol=lost)
+
+
+@pytest.mark.parametrize("rates", [(0.5, 0.5), (0.2, 0.2)])
+def test_labels_that_no_two_transitions_tell_apart_have_a_chain(rates):
+    values = np.ma.masked_array([[0, 0, 0], [1, 1, 0]], mask=[[1, 1, 0], [0, 0, 1]])
+    with gp.Model(coords={"i": 2, "t": 3}) as model:
+        x = gp.Array("x", dims=("i", "t"), observed=values)
+        x[:, 0] = gp.Bernoulli(p=0.8)
+        x[:, 1:] = gp.Bernoulli(p=gp.where(x.lag("t", 1), *rates))
+    sampler = gp.compile(model)
+    draws = sampler.sample(draws=500, warmup=1, chains=1, seed=1, progress=False)
+
+    assert sampler.verify().proved
+    assert stats.binomtest(int(draws["x"][0, :, 1, 2].sum()), 500, rates[0]).pvalue > 1e-3

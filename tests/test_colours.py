@@ -15,7 +15,7 @@ from gibbsppl.backends import by_colour
 from gibbsppl.backends.program import load
 from gibbsppl.checks.enumeration import enumerate_sweep
 from gibbsppl.checks.geweke import geweke
-from gibbsppl.checks.ratio import verify
+from gibbsppl.checks.verification import verify
 from gibbsppl.colours import Chart, OneByOne, Pattern, coloured, pattern
 from gibbsppl.density import log_joint
 from gibbsppl.initial import initial_state

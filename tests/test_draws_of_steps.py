@@ -18,8 +18,7 @@ import gibbsppl as gp
 from gibbsppl.along_draws import DRAW, along_draws
 from gibbsppl.backends.numpy import write_numpy
 from gibbsppl.backends.program import load
-from gibbsppl.checks.perturb import free_elements
-from gibbsppl.density import log_density, log_joint, regions
+from gibbsppl.density import free_elements, log_density, log_joint, regions
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Leaf
 from gibbsppl.graph import Range

@@ -11,7 +11,6 @@ import models
 from gibbsppl.evaluation import evaluate
 from gibbsppl.exact_numbers import number
 from gibbsppl.explain import explained, schedule_text
-from gibbsppl.explain.inversion import inversion_of, said
 from gibbsppl.explain.schedule_text import WIDTH
 from gibbsppl.expressions import (
     Array,
@@ -24,6 +23,7 @@ from gibbsppl.expressions import (
     primed,
 )
 from gibbsppl.families import FAMILIES
+from gibbsppl.inversion import inversion_of, said
 from gibbsppl.notation import Notation, short_notation, wrapped
 
 

@@ -13,7 +13,7 @@ import gibbsppl as gp
 from gibbsppl.backends.numpy import write_numpy
 from gibbsppl.backends.program import load
 from gibbsppl.checks.geweke import geweke
-from gibbsppl.checks.ratio import verify
+from gibbsppl.checks.verification import verify
 from gibbsppl.density import log_joint
 from gibbsppl.diagnostics import ess_bulk, mcse_mean
 from gibbsppl.errors import CompileError

@@ -13,7 +13,7 @@ from references.second_differences import normal_of
 
 import gibbsppl as gp
 from gibbsppl.backends.program import load
-from gibbsppl.checks.ratio import verify
+from gibbsppl.checks.verification import verify
 from gibbsppl.density import log_joint
 from gibbsppl.errors import CompileError, RunError
 from gibbsppl.runtime import layouts

@@ -12,8 +12,8 @@ from scipy import special, stats
 import gibbsppl.language as gp
 from gibbsppl import compile as compile_model
 from gibbsppl import expressions as ex
-from gibbsppl.checks.perturb import free_elements, perturbed
-from gibbsppl.density import log_density, log_joint
+from gibbsppl.checks.perturb import perturbed
+from gibbsppl.density import free_elements, log_density, log_joint
 from gibbsppl.draws import Draws
 from gibbsppl.errors import ModelError, RunError
 from gibbsppl.evaluation import evaluate as density_evaluate

@@ -9,7 +9,8 @@ import pytest
 
 import gibbsppl as gp
 from gibbsppl.backends.program import load
-from gibbsppl.checks.ratio import RELATIVE_TOLERANCE, verify
+from gibbsppl.checks.results import RELATIVE_TOLERANCE
+from gibbsppl.checks.verification import verify
 from gibbsppl.initial import initial_state
 from gibbsppl.runtime import entries
 from models import factorisation_machine

@@ -20,7 +20,7 @@ import gibbsppl as gp
 from gibbsppl import runtime
 from gibbsppl.backends import accumulation, segments
 from gibbsppl.backends.program import load
-from gibbsppl.checks.ratio import verify
+from gibbsppl.checks.verification import verify
 from gibbsppl.runtime import multinomials
 from gibbsppl.runtime.multinomials import FEW, MANY, PIECE, SMALL_TOTAL
 from gibbsppl.runtime.shares import Shares

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gibbsppl as gp
-from gibbsppl.checks.ratio import RELATIVE_TOLERANCE
+from gibbsppl.checks.results import RELATIVE_TOLERANCE
 from gibbsppl.initial import initial_state
 from gibbsppl.pilot import best_start, observed_log_density
 from models import rats

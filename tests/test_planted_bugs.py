@@ -20,7 +20,7 @@ from gibbsppl.backends.program import load
 from gibbsppl.checks import ratio
 from gibbsppl.checks.enumeration import enumerate_sweep
 from gibbsppl.checks.geweke import geweke
-from gibbsppl.checks.ratio import verify
+from gibbsppl.checks.verification import verify
 from gibbsppl.density import log_joint
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Array

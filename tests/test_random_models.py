@@ -18,8 +18,7 @@ from random_models import Line, RandomModel, built, random_models
 import gibbsppl as gp
 from gibbsppl import changes, concavity, matching, readings
 from gibbsppl.along_draws import DRAW
-from gibbsppl.checks.perturb import free_elements
-from gibbsppl.density import event_dims, log_density, log_joint, regions
+from gibbsppl.density import event_dims, free_elements, log_density, log_joint, regions
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Array, Leaf
 from gibbsppl.families import FAMILIES

@@ -10,7 +10,7 @@ from gibbsppl.expressions import Array, Dim, Over
 from gibbsppl.graph import Range
 from gibbsppl.matching import Conditional
 from gibbsppl.pieces import Piece, View
-from gibbsppl.readings import alpha, direct_view, normal_form, reading_of
+from gibbsppl.readings import alpha, direct_view, in_place, normal_form, reading_of
 
 
 def derived(*statements, dims=3):
@@ -182,3 +182,26 @@ def test_only_what_shows_each_element_once_is_direct():
     assert direct_view(View(X, (Array("code")[I],)), (whole,), statement) is None
     assert direct_view(View(X, (I,)), (whole, Range(K, 0, 2)), statement) is None
     assert direct_view(View(X, (sp.Integer(0),)), (), statement) is None
+
+
+def test_what_is_read_beside_the_place_is_read_where_the_view_is():
+    """The first of a series sees the data of the second."""
+    with gp.Model(coords={"k": 4}) as model:
+        b = gp.Gamma("b", 2.0, rate=1.0)
+        x = gp.Array("x", dims="k")
+        x[0] = gp.Poisson(rate=1.0)
+        d = gp.Data("d", [1.0, 2.0, 3.0, 4.0], dims="k")
+        x[1:] = gp.Poisson(rate=0.5 * x.lag("k", 1) + b * d)
+
+    assert gp.compile(model).verify().proved
+
+
+@pytest.mark.parametrize(("shift", "form"), [(0, "log(d[k] + x[k])"), (-1, "None")])
+def test_statistics_of_shifted_views(shift, form):
+    k = Dim("k")
+    x, d = Array("x"), Array("d")
+    view = View(x, (k - 1,))
+    seen = sp.log(x[k - 1] + d[k - 1 - shift])
+    piece = Piece("y", seen, (view,), sp.S.One, (Range(k, 1, 4),))
+
+    assert str(in_place(piece, x[k], ())) == form

@@ -13,7 +13,7 @@ import gibbsppl as gp
 from gibbsppl import repairs as search
 from gibbsppl.backends.numpy import write_numpy
 from gibbsppl.backends.program import load
-from gibbsppl.checks.ratio import verify
+from gibbsppl.checks.verification import verify
 from gibbsppl.density import log_terms
 from gibbsppl.expressions import Array
 from gibbsppl.repairs import repairs

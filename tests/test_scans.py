@@ -18,7 +18,7 @@ from test_rewrites_sampling import disagreements, moments
 import gibbsppl as gp
 from gibbsppl import chains
 from gibbsppl.backends import scans as written
-from gibbsppl.checks.ratio import RELATIVE_TOLERANCE
+from gibbsppl.checks.results import RELATIVE_TOLERANCE
 from gibbsppl.density import log_joint
 from gibbsppl.errors import CompileError
 from gibbsppl.rewrites import collapsing

@@ -10,7 +10,7 @@ from scipy import sparse, stats
 
 import gibbsppl as gp
 from gibbsppl import density
-from gibbsppl.checks.ratio import RELATIVE_TOLERANCE
+from gibbsppl.checks.results import RELATIVE_TOLERANCE
 from gibbsppl.density import log_joint, log_terms
 from gibbsppl.errors import ModelError, RunError
 from gibbsppl.expressions import Array, Dim, Over, substitute

@@ -18,7 +18,9 @@ def chain_weights(module: Module, step: ChainDraw) -> str:
     chain = step.conditional
     writer = module.writer(extra_dims(module, step), keeps=True)
     body = accumulated(writer, "log_weights", step.weights, full=True)
-    body += accumulated(writer, "log_transitions", step.transitions, full=False)
+    # (one number would say nothing of labels)
+    is_free = not any(c.value.free_symbols for c in step.transitions.contributions)
+    body += accumulated(writer, "log_transitions", step.transitions, full=is_free)
     labels = f"{chain.lower}..{chain.lower + chain.size - 1}"
     along = module.dims(step.statement)[step.axis]
     target = f"{step.name}[{', '.join(map(str, module.dims(step.statement)))}]"

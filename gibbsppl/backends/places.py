@@ -8,6 +8,7 @@ from gibbsppl.backends.module import Module
 from gibbsppl.backends.text import Text
 from gibbsppl.backends.writer import Writer
 from gibbsppl.colours import Chart, Pattern, colours_told
+from gibbsppl.density import event_dims
 from gibbsppl.dependence import Place, slices_of
 from gibbsppl.errors import CompileError
 from gibbsppl.expressions import Dim
@@ -108,14 +109,16 @@ def slices_text(place: Iterable[Place]) -> str:
 
 
 def _missing(module: Module, step: Single) -> str:
-    """The positions of unknown elements in the region, found once."""
+    """The positions of unknown values in the region, found once; vectors are drawn whole."""
     statement = step.statement
+    event = len(event_dims(statement))
+    events = f", event={event}" if event else ""
     known = statement.known.array.name
     module.hoisted.arrays.add(known)
     place = tuple(map(bounds_of, step.region))
 
     def make() -> Text:
-        return Text(f"runtime.missing_positions({module.names.of(known)}, {place})")
+        return Text(f"runtime.missing_positions({module.names.of(known)}, {place}{events})")
 
     stem = statement.target.array.name + "_missing"
     text = module.hoisted.add(("missing", statement.name), stem, make, "where it is not observed")

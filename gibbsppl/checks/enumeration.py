@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 
 from gibbsppl.backends.program import Program
 from gibbsppl.checks.calls import calls_of, of_statement
-from gibbsppl.checks.perturb import free_elements
 from gibbsppl.checks.steps import exact_parts, in_array_order, log_terms_of, log_weights
 from gibbsppl.checks.table import verdict
 from gibbsppl.checks.walks import of_walk
-from gibbsppl.density import log_joint, regions
+from gibbsppl.density import free_elements, log_joint, regions
 from gibbsppl.errors import CompileError
 from gibbsppl.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.forward import fill

@@ -19,9 +19,9 @@ import numpy as np
 import sympy as sp
 
 from gibbsppl.backends.program import Program
-from gibbsppl.checks.perturb import Which, free_elements, perturbed
+from gibbsppl.checks.perturb import Which, perturbed
 from gibbsppl.checks.steps import log_terms_of
-from gibbsppl.density import log_density
+from gibbsppl.density import free_elements, log_density
 from gibbsppl.evaluation import Floats, Sizes, Values
 from gibbsppl.expressions import Array
 from gibbsppl.rewrites.recentring import Recentred

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from gibbsppl.checks.perturb import free_elements
+from gibbsppl.density import free_elements
 from gibbsppl.evaluation import Sizes, Values
 from gibbsppl.forward import fill
 from gibbsppl.runtime.joint import Joint

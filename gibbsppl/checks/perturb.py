@@ -20,13 +20,6 @@ Mask = Any
 Which = Literal["any", "first", "last"]
 
 
-def free_elements(statement: Statement, values: Values, sizes: Sizes) -> Mask:
-    """1 where an element of the statement is to be drawn, 0 where it is known."""
-    over = regions(statement, sizes)
-    known = evaluate(statement.known, over, values, sizes)
-    return np.broadcast_to(known == 0, tuple(map(len, over)))
-
-
 def perturbed(  # noqa: PLR0913  (what to change and how far, named at the call)
     rng: np.random.Generator,
     statement: Statement,

@@ -22,147 +22,26 @@ import sympy as sp
 
 from gibbsppl.backends.program import Program
 from gibbsppl.checks.calls import calls_of, draws_each_once, gap_of_calls, of_statement
-from gibbsppl.checks.integrals import gap_of_integrals
-from gibbsppl.checks.interweaving import gap_of_interwoven
 from gibbsppl.checks.joint import gap_of_joint, gap_of_pencil
-from gibbsppl.checks.perturb import Which, free_elements, perturbed
+from gibbsppl.checks.perturb import Which, perturbed
+from gibbsppl.checks.results import RELATIVE_TOLERANCE, Row, badness
 from gibbsppl.checks.steps import log_terms_of
-from gibbsppl.checks.table import table, verdict
-from gibbsppl.density import log_density, log_joint
-from gibbsppl.errors import GibbspplError, RunError
+from gibbsppl.density import free_elements, log_density, log_terms
+from gibbsppl.errors import RunError
 from gibbsppl.evaluation import Values
 from gibbsppl.expressions import INDICATORS, Expr, mentions
 from gibbsppl.graph import Factor, Graph, Statement
-from gibbsppl.initial import initial_state
 from gibbsppl.runtime.joint import joint_in
 from gibbsppl.runtime.pencils import pencil_in
 from gibbsppl.schedule.interwoven import taken_apart
 from gibbsppl.schedule.steps import ExactDraw, JointDraw, Schedule, Step
 
-RELATIVE_TOLERANCE = 1e-9
-SWEEPS = 10
 # So many calls of a step that is drawn colour by colour are looked at, each so often: where few
 # elements are changed, two labels that meet may both stay as they are.
 MOST_CALLS = 64
 FEW, ROUNDS_OF_FEW, ROUNDS_OF_MANY = 1000, 12, 2
 # A change of this size, on the scale of the support, leaves bounds that other variables set.
 WIDE = 8.0
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """The result for one step: the worst of its comparisons."""
-
-    step: str
-    kind: str
-    family: str
-    discrepancy: float
-    tolerance: float
-
-    @property
-    def passed(self) -> bool:
-        """Whether joint and conditional agree (a discrepancy that is not a number does not)."""
-        return self.discrepancy <= self.tolerance
-
-
-@dataclass(frozen=True, slots=True)
-class RatioResult:
-    """One row per step; printed, it is an aligned table."""
-
-    rows: tuple[Row, ...]
-
-    @property
-    def passed(self) -> bool:
-        """Whether every step agrees with the joint density."""
-        return all(row.passed for row in self.rows)
-
-    def __str__(self) -> str:
-        return ratio_table(self.rows)
-
-
-def verify(
-    graph: Graph,
-    program: Program,
-    steps: Sequence[Step],
-    data: Values,
-    seed: int = 0,
-    *,
-    graphs: Sequence[Graph] | None = None,
-    schedule: Schedule | None = None,
-) -> RatioResult:
-    """The ratio check of every step, at a dispersed start and again after a few sweeps.
-
-    The tolerance is in proportion to the log densities, which can be huge at a start: the second
-    state, near the posterior, is the one at which small mistakes show. Sweeps that raise, or that
-    lead out of the support, are a row that failed. What sweeps keep up to date is compared with
-    what it should be. ``graphs`` are those in which the steps draw, if
-    auxiliary variables are integrated out of some.
-    """
-    rng = np.random.default_rng(seed)
-    mend = program.mended_by(rng, program.prepare(data))
-    start, _ = initial_state(rng, graph, data, mend=mend)
-    program.augment(rng, start, program.prepare(data))
-    swept, sums = _after_sweeps(rng, graph, program, data, start)
-    found = []
-    for state in (start, *swept):
-        own = ratio_check(rng, graph, program, steps, data, state, graphs=graphs, schedule=schedule)
-        found.append([*own, *_moving_along(rng, schedule, program, data, state)])
-    rows = (*(max(same, key=_row_badness) for same in zip(*found, strict=True)), *sums)
-    if schedule is not None and swept:
-        other, _ = initial_state(rng, graph, data, mend=mend)
-        program.augment(rng, other, program.prepare(data))
-        integrals = gap_of_integrals(schedule, program, data, (start, *swept, other))
-        if integrals is not None:
-            gap, size = integrals
-            rows = (*rows, Row("(integrals)", "integral", "-", gap, RELATIVE_TOLERANCE * size))
-    return RatioResult(rows if swept else (*rows, Row("(sweeps)", "sweep", "-", np.inf, 0.0)))
-
-
-def _moving_along(
-    rng: np.random.Generator,
-    schedule: Schedule | None,
-    program: Program,
-    data: Values,
-    state: Values,
-) -> list[Row]:
-    """For each step that is interwoven, what it draws and moves, against the joint density."""
-    if schedule is None:
-        return []
-    rows = []
-    for name, interwoven in schedule.interwoven.items():
-        step = schedule.step(name)
-        gap, size = gap_of_interwoven(rng, schedule, program, step, data, state)
-        told = f"{name}, {interwoven.group} moved"
-        rows.append(Row(told, "interwoven", "-", gap, RELATIVE_TOLERANCE * size))
-    return rows
-
-
-def _after_sweeps(
-    rng: np.random.Generator, graph: Graph, program: Program, data: Values, start: Values
-) -> tuple[tuple[dict[str, Any], ...], tuple[Row, ...]]:
-    """The state that sweeps lead to, none if they fail or leave the support; the sums they keep."""
-    state: dict[str, Any] = {name: np.array(value) for name, value in start.items()}
-    constants = program.prepare(data)
-    try:
-        with np.errstate(all="ignore"):
-            for _ in range(SWEEPS):
-                program.sweep(rng, state, constants)
-            if program.passing:  # (what holds for some draws alone may belong to none of the rest)
-                program.augment(rng, state, constants)
-    except (ArithmeticError, ValueError, GibbspplError):
-        return (), ()
-    sums = tuple(_kept_up(step, state, f(state, constants)) for step, f in program.kept.items())
-    kept = {name: np.asarray(state[name]) for name in start}
-    possible = all(np.isfinite(v).all() for v in kept.values())
-    is_good = possible and np.isfinite(log_joint(graph, {**data, **kept}))
-    return ((kept,) if is_good else ()), sums
-
-
-def _kept_up(step: str, state: Values, anew: Values) -> Row:
-    """How far what a scan keeps up to date is from what it should be."""
-    gap = np.max([np.abs(state[name] - value).max(initial=0.0) for name, value in anew.items()])
-    size = np.max([np.abs(value).max(initial=1.0) for value in anew.values()])
-    return Row(f"{step} keeps", "sums", "-", float(gap), RELATIVE_TOLERANCE * float(size))
 
 
 def ratio_check(  # noqa: PLR0913  (settings, all named at the call)
@@ -182,6 +61,12 @@ def ratio_check(  # noqa: PLR0913  (settings, all named at the call)
     ``steps`` are a schedule's, ``graphs`` those in which they draw (all in ``graph`` by default);
     ``state`` has positive density. ``schedule`` says what stands for other arrays in some graphs.
     """
+    terms = log_terms(graph, {**data, **state})
+    if zero := [name for name, term in terms.items() if not np.isfinite(term)]:
+        raise RunError(
+            f"{zero[0]}: the state to check at has zero density; pass one inside the support, such "
+            "as gibbsppl.initial.initial_state makes."
+        )
     constants = program.prepare(data)
     found = []
     for step, own in zip(steps, graphs or [graph] * len(steps), strict=True):
@@ -190,15 +75,6 @@ def ratio_check(  # noqa: PLR0913  (settings, all named at the call)
         names = frozenset((*state, *(r.name for r in changes)))
         found.append(_Check(own, program, constants, values, names).row(rng, step, rounds))
     return found
-
-
-def ratio_table(rows: Sequence[Row]) -> str:
-    """The results as aligned text, one line per step."""
-    cells = [
-        (r.step, r.kind, r.family, f"{r.discrepancy:.1e}", f"{r.tolerance:.1e}", verdict(r.passed))
-        for r in rows
-    ]
-    return table(("step", "kind", "family", "discrepancy", "tolerance", "verdict"), cells)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +97,7 @@ class _Check:
         found += self._by_colour(rng, step)
         if isinstance(step, JointDraw):
             found += self._about_the_mean(rng, step)
-        discrepancy, tolerance = max(found, key=_badness)
+        discrepancy, tolerance = max(found, key=badness)
         name, family = step.name, step.family.name if step.family else "-"
         return Row(name, step.kind, family, discrepancy, tolerance)
 
@@ -263,11 +139,8 @@ class _Check:
         ``drawn`` are the elements that one call draws, if it is a part of them.
         """
         before = self._joint_terms(step, self.values)
-        if not np.isfinite(before).all():
-            raise RunError(
-                f"{step.name}: the state to check at has zero density; pass one inside the "
-                "support, such as gibbsppl.initial.initial_state makes."
-            )
+        if not np.isfinite(before).all():  # (in the graph of the step alone)
+            return np.inf, 0.0
         changed, after = self._changed(rng, step, before, single, drawn)
         if step.name in self.program.colours:
             # Of a log density of each element, those that have moved count.
@@ -379,12 +252,3 @@ def _distance(a: float, b: float) -> float:
     return float(np.nan_to_num(abs(a - b), nan=np.inf, posinf=np.inf))
 
 
-def _row_badness(row: Row) -> float:
-    return _badness((row.discrepancy, row.tolerance))
-
-
-def _badness(found: tuple[float, float]) -> float:
-    """How far beyond its tolerance a discrepancy is: infinitely far if one of them is no number."""
-    discrepancy, tolerance = found
-    ratio = discrepancy / tolerance if tolerance else (np.inf if discrepancy else 0.0)
-    return float(np.nan_to_num(ratio, nan=np.inf))

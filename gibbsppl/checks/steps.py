@@ -85,7 +85,7 @@ def in_array_order(
     value: NDArray[Any], statement: Statement, over: tuple[Range, ...], extra: int = 0
 ) -> NDArray[Any]:
     """Axes of ranges put in the order of the target's axes; constant indices have length 1."""
-    order = [_axis_along(index, over) for index in statement.target.indices]
+    order = [axis_along(index, over) for index in statement.target.indices]
     kept = [axis for axis in order if axis is not None]
     trailing = list(range(value.ndim - extra, value.ndim))
     moved = np.transpose(value, kept + trailing)
@@ -93,7 +93,8 @@ def in_array_order(
     return np.asarray(np.expand_dims(moved, constants))
 
 
-def _axis_along(index: Expr, over: tuple[Range, ...]) -> int | None:
+def axis_along(index: Expr, over: tuple[Range, ...]) -> int | None:
+    """The axis of ranges that an index goes along; None where it goes along none."""
     return next((a for a, r in enumerate(over) if r.dim in index.free_symbols), None)
 
 

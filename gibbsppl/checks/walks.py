@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gibbsppl.checks.perturb import free_elements
-from gibbsppl.density import regions
+from gibbsppl.density import free_elements, regions
 from gibbsppl.evaluation import Floats, Values, evaluate
 from gibbsppl.forward import fill
 from gibbsppl.graph import Graph

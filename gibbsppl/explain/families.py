@@ -8,10 +8,10 @@ from typing import Any
 import sympy as sp
 
 from gibbsppl.concavity import LogConcave
-from gibbsppl.explain.inversion import EVENT, PARTNER, inversion_of, said
 from gibbsppl.explain.terms import bounds_told, statistic_shown, value_of
 from gibbsppl.expressions import Dim, Expr, primed
 from gibbsppl.graph import Graph
+from gibbsppl.inversion import EVENT, PARTNER, inversion_of, said
 from gibbsppl.matching import Conditional
 from gibbsppl.notation import Notation, wrapped
 from gibbsppl.readings import ENTRY

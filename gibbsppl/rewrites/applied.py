@@ -127,6 +127,11 @@ def density_row(support: Support, event: int = 0) -> Family:
     )
 
 
+def is_rewritten(statement: Statement) -> bool:
+    """Whether a statement is given by a log density and a support alone."""
+    return not statement.family.name
+
+
 def with_density(graph: Graph, factor: Factor, density: Expr) -> Graph:
     """The graph with another log density for one of its factors, on the same support.
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from gibbsppl.conditionals import Derived, conditional_of
+from gibbsppl.conditionals import Derived
 from gibbsppl.errors import CompileError
 from gibbsppl.graph import Graph
 from gibbsppl.rewrites import counts, links, positive, values
@@ -34,7 +34,12 @@ from gibbsppl.rewrites.search import (
     quality_of,
     wherever,
 )
-from gibbsppl.rewrites.unseen import Seen, with_unseen, without_unseen
+from gibbsppl.rewrites.unseen import (
+    Seen,
+    conditional_of_unseen,
+    with_unseen,
+    without_unseen,
+)
 
 REWRITES: tuple[Rule, ...] = (*links.RULES, *counts.RULES, *positive.RULES, *values.RULES)
 
@@ -159,7 +164,8 @@ def _last_stages(last: Graph, graph: Graph, seen: Seen) -> list[Stage]:
         drawn = tuple(s for s in seen.unseen if s.target.array.name in names[:n])
         whole = with_unseen(last, graph, drawn)
         own = tuple(s for s in drawn if s.target.array.name == name)
-        stages.append(Stage(whole, tuple(conditional_of(whole, s, seen.data) for s in own), own))
+        derived = tuple(conditional_of_unseen(whole, s, seen.data) for s in own)
+        stages.append(Stage(whole, derived, own))
     return stages
 
 

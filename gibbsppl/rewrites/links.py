@@ -137,7 +137,8 @@ def _ends(head: Expr) -> tuple[Expr, ...] | None:
     else:
         args = Add.make_args(head.args[0])
         parts = {a.as_coeff_Mul()[0]: a.as_coeff_Mul()[1] for a in args}
-        if set(parts) != {1, -1} or not all(isinstance(p, Phi) for p in parts.values()):
+        both = len(args) == 2 and set(parts) == {1, -1}
+        if not both or not all(isinstance(p, Phi) for p in parts.values()):
             return None
     above, below = (set(Add.make_args(sp.expand(parts[sign].args[0]))) for sign in (1, -1))
     shared = Add(*(above & below))

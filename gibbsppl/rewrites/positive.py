@@ -111,6 +111,7 @@ RULES = (
         suffix="weight",
         identity="s^-c = integral over u > 0 of u^(c-1) exp(-u s) / gamma(c)",
         source="Euler; for Student-t scale mixtures, F. Caron and A. Doucet (2012) for rankings",
+        shut=True,
     ),
     of_terms(
         sp.Abs,
@@ -119,6 +120,7 @@ RULES = (
         suffix="variance",
         identity="exp(-c|x|) = integral over v > 0 of c (2 pi v)^(-1/2) exp(-x^2/(2v) - c^2 v/2)",
         source="D. F. Andrews and C. L. Mallows (1974), Scale mixtures of normal distributions",
+        shut=True,
     ),
     of_terms(
         loggamma,

@@ -268,5 +268,5 @@ def _readings(factor: Factor, facts: Facts, targets: Collection[str]) -> Iterato
     density = renamed_apart(factor.log_density, {r.dim for r in factor.over})
     reduced = simplified(density, targets, counts=True)
     binary = binary_arrays(facts.graph, facts.data)
-    for reading in (reduced, opened(reduced, targets, binary)):
+    for reading in (reduced, opened(reduced, targets, binary, whole=True)):
         yield expand_logs(reading, targets)

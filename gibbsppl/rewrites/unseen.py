@@ -10,28 +10,29 @@ American Statistical Association 103).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import sympy as sp
 
+from gibbsppl.conditionals import Derived, conditional_of
 from gibbsppl.dependence import region_of, slices_of
 from gibbsppl.ends import ends_of
-from gibbsppl.evaluation import Floats, evaluate
-from gibbsppl.expressions import Array, Dim, Expr, Leaf, leaves_of, mentions
+from gibbsppl.evaluation import evaluate
+from gibbsppl.expressions import Expr, Leaf, leaves_of, mentions
 from gibbsppl.graph import (
     Censoring,
     Graph,
-    Kind,
     Potential,
     Statement,
-    Variable,
     fresh,
     said_by,
 )
 from gibbsppl.known_limits import KnownLimits, known_limits
+from gibbsppl.rewrites.applied import is_rewritten
+from gibbsppl.rewrites.observed import Observed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,19 +64,32 @@ def _is_observed(graph: Graph) -> bool:
 
 
 def with_unseen(graph: Graph, original: Graph, unseen: Sequence[Statement]) -> Graph:
-    """A graph without values that nothing sees, with them again."""
+    """A graph without values that nothing sees, with them again.
+
+    Of a statement that has been rewritten since, what is observed counts there alone.
+    """
     names = {s.target.array.name for s in unseen}
     own = {s.name for s in unseen}
     tied = {p.name: p for p in original.potentials if _arrays_of(p) & names}
-    kept = tuple(s for s in graph.statements if s.name not in own)
+    rewritten = {s.name for s in graph.statements if s.name in own and is_rewritten(s)}
+    taken = {f.name for f in (*graph.factors, *original.factors)}
+    seen = {n: fresh(f"{n}.seen", taken) for n in rewritten}
+    kept = (replace(s, name=seen.get(s.name, s.name)) for s in graph.statements)
+    again = (replace(s, censored=(Censoring(s.known),)) if s.name in seen else s for s in unseen)
     return replace(
         graph,
         variables={**graph.variables, **original.variables},
-        statements=(*kept, *unseen),
+        statements=(*(s for s in kept if s.name not in own), *again),
         potentials=(*graph.potentials, *tied.values()),
         constants=original.constants,
         deterministics=original.deterministics,
     )
+
+
+def conditional_of_unseen(graph: Graph, statement: Statement, data: Mapping[str, Any]) -> Derived:
+    """The conditional of a statement's values that nothing sees, in a graph that has them."""
+    whole = (statement if s.name == statement.name else s for s in graph.statements)
+    return conditional_of(replace(graph, statements=tuple(whole)), statement, data)
 
 
 def _arrays_of(factor: Potential | Statement) -> set[str]:
@@ -172,16 +186,21 @@ def _can_be_bounded(statement: Statement) -> bool:
     return statement.family.log_cdf is not None and statement.support.kind == "real"
 
 
+def _has_random_support(statement: Statement, graph: Graph) -> bool:
+    """Whether the bounds of a support depend on what is drawn."""
+    ends = (statement.support.lower, statement.support.upper)
+    return any(mentions(sp.sympify(e), graph.drawn) for e in ends)
+
+
 def _inside_supports(
     graph: Graph, data: Mapping[str, Any], own: Sequence[Statement], limits: KnownLimits
 ) -> KnownLimits | None:
     """The limits that are inside the supports: others say nothing. None if a support is random."""
-    latent = set(graph.drawn)
     lower, upper = limits.lower.copy(), limits.upper.copy()
     for s in own:
-        ends = [sp.sympify(e) for e in (s.support.lower, s.support.upper)]
-        if any(mentions(e, latent) for e in ends):
+        if _has_random_support(s, graph):
             return None
+        ends = [sp.sympify(e) for e in (s.support.lower, s.support.upper)]
         here, shape = slices_of(region_of(graph, s)), tuple(map(len, s.over))
         low, high = (
             np.broadcast_to(evaluate(e, s.over, data, graph.sizes), shape).reshape(
@@ -224,25 +243,17 @@ def _left(
 ) -> Seen:
     """The graph with what is seen of an array's values: those observed, and bounds of others."""
     graph, name = found.graph, own[0].target.array.name
-    variable, told = graph.variables[name], known | limits.told
+    told = known | limits.told
     seen = [s for s in own if told[slices_of(region_of(graph, s))].any()]
-    arrays = _Arrays(graph, found.data, name)
-    stated: dict[str, Statement] = {}
-    if seen:
-        values = _standing_for(found.data.get(name), limits)
-        array = arrays.named(f"{name}.seen", values, own[0].target.array, variable.of)
-        groups = tuple(arrays.censorings(known, limits, values))
-        for s in seen:
-            here = [c for where, c in groups if where[slices_of(region_of(graph, s))].any()]
-            at = dict(zip(variable.dims, s.target.indices, strict=True))
-            stated[s.name] = replace(
-                s,
-                target=Leaf(array, *s.target.indices),
-                known=sp.S.One,
-                censored=tuple(_at(c, at) for c in here),
-            )
+    arrays = Observed(graph, found.data, name)
+    # (what is possible where a support is random depends on it: no number stands for the rest)
+    random = [s for s in seen if _has_random_support(s, graph)]
+    stated = {s.name: arrays.tabulated(s, graph.sizes) for s in random}
+    if plain := [s for s in seen if s not in random]:
+        stated |= arrays.stated(plain, graph, known, limits)
     left = replace(
         graph,
+        sizes={**graph.sizes, **arrays.sizes},
         variables=arrays.variables,
         statements=tuple(
             stated.get(s.name, s) for s in graph.statements if s not in own or s.name in stated
@@ -252,72 +263,3 @@ def _left(
         deterministics=tuple(d for d in graph.deterministics if not mentions(d.value, (name,))),
     )
     return Seen(left, arrays.data, (*(s for s in own if s.is_latent), *found.unseen))
-
-
-def _at(censoring: Censoring, at: Mapping[Dim, Expr]) -> Censoring:
-    """A censoring of an array at the indices of a statement."""
-    ends = (e if e is None else e.xreplace(at) for e in (censoring.lower, censoring.upper))
-    return Censoring(censoring.where.xreplace(at), *ends)
-
-
-def _standing_for(values: Any, limits: KnownLimits) -> np.ndarray:
-    """The observed values, a bound in the place of others that have one.
-
-    Where nothing is told, what the data hold for a missing value is one that is possible.
-    """
-    if not limits.told.any():
-        return np.array(values)
-    bound = np.where(np.isfinite(limits.lower), limits.lower, limits.upper)
-    standing = np.zeros(bound.shape) if values is None else np.array(values, dtype=float)
-    beyond = limits.told & ~((standing >= limits.lower) & (standing <= limits.upper))
-    return np.where(beyond, bound, standing)
-
-
-class _Arrays:
-    """Arrays of data in the place of one that is drawn."""
-
-    def __init__(self, graph: Graph, data: Mapping[str, Any], name: str) -> None:
-        self.variables = {n: v for n, v in graph.variables.items() if n != name}
-        self.data, self.dims, self.name = dict(data), graph.variables[name].dims, name
-
-    def named(
-        self, name: str, values: np.ndarray, like: Array | None = None, of: Dim | None = None
-    ) -> Array:
-        """A new array, of the sign of another one; of positions along a dim, if one is given."""
-        own = fresh(name, self.variables)
-        kind: Kind = "data" if of is None else "index"
-        integer = values.dtype.kind in "iub"
-        self.variables[own] = Variable(own, self.dims, kind, integer=integer, of=of)
-        self.data[own] = values
-        return Array(own) if like is None else Array(own, **_signs(like))
-
-    def censorings(
-        self, known: np.ndarray, limits: KnownLimits, values: np.ndarray
-    ) -> Iterator[tuple[np.ndarray, Censoring]]:
-        """What is known of values that are not seen, and of which: nothing, one end, or both."""
-        has_lower, has_upper = np.isfinite(limits.lower), np.isfinite(limits.upper)
-        for what, lower, upper in (
-            ("missing", False, False),
-            ("above", True, False),
-            ("below", False, True),
-            ("between", True, True),
-        ):
-            where = ~known & (has_lower == lower) & (has_upper == upper)
-            if not where.any():
-                continue
-            told = f"{self.name}.{what}"
-            # (elsewhere numbers that are possible: those of the first such value, if there are two)
-            rest = (limits.lower[where][0], limits.upper[where][0])
-            others = rest if lower and upper else (values, values)
-            low = self._end(f"{told}.lower", where, limits.lower, others[0]) if lower else None
-            high = self._end(f"{told}.upper", where, limits.upper, others[1]) if upper else None
-            yield where, Censoring(self.named(told, where.astype(int))[self.dims], low, high)
-
-    def _end(self, name: str, where: np.ndarray, limit: Floats, others: Any) -> Leaf:
-        """A bound of the values that have one, and other numbers elsewhere."""
-        return self.named(name, np.where(where, limit, others))[self.dims]
-
-
-def _signs(array: Array) -> dict[str, bool]:
-    """What is known of the sign of the elements of an array."""
-    return {n: True for n in ("positive", "nonnegative") if getattr(array, f"is_{n}")}

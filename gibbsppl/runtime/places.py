@@ -13,15 +13,23 @@ from numpy.typing import NDArray
 Bounds = Sequence[tuple[int, int]]
 
 
-def missing_positions(known: NDArray[Any], place: Bounds) -> tuple[NDArray[np.intp], ...]:
+def missing_positions(
+    known: NDArray[Any], place: Bounds, event: int = 0
+) -> tuple[NDArray[np.intp], ...]:
     """Index arrays of the elements in a place (start and stop per axis) that are not known.
+
+    The last ``event`` axes are those of one value, which is missing as a whole.
 
     >>> missing_positions(np.array([1.0, 0.0, 0.0]), [(0, 2)])
     (array([1]),)
+    >>> missing_positions(np.array([[1.0, 1.0], [0.0, 0.0]]), [(0, 2), (0, 2)], event=1)
+    (array([1]),)
     """
     corner = tuple(slice(a, b) for a, b in place)
-    found = np.nonzero(np.asarray(known)[corner] == 0)
-    return tuple(f + a for f, (a, _) in zip(found, place, strict=True))
+    missing = np.asarray(known)[corner] == 0
+    along = place[: len(place) - event]
+    found = np.nonzero(missing.any(axis=tuple(range(len(along), missing.ndim))))
+    return tuple(f + a for f, (a, _) in zip(found, along, strict=True))
 
 
 def element_positions(known: NDArray[Any] | None, place: Bounds) -> list[tuple[int, ...]]:

@@ -1,0 +1,179 @@
+"""The exact check of the graphs that steps draw in: each is the declared model, written otherwise.
+
+A step draws in a graph that may have auxiliary variables ``w`` more than the model, or lack
+variables ``v`` of it, which are integrated out. For conditionals q, each normalised,
+
+    log_joint(graph) - log q(w | rest) + log q(v | rest) - log_joint(declared)
+
+is the same whatever the values of all variables are: nothing of the model has been lost or added
+on the way (S. Chib, 1995, "Marginal likelihood from the Gibbs output", Journal of the American
+Statistical Association 90). That each q is right as a function of its own variable is what the
+ratio check says. How graphs were made is not asked: nothing here knows of rewrites.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from gibbsppl.backends.program import Program
+from gibbsppl.checks.normalised import log_conditional
+from gibbsppl.density import log_terms
+from gibbsppl.evaluation import Values
+from gibbsppl.graph import Graph
+from gibbsppl.schedule.steps import Schedule, Step
+
+# What is done to a variable, and what undoes it.
+ADDED = ("added", "integrated out")
+INTEGRATED_OUT = ("integrated out", "drawn")
+TAKEN_APART = ("taken apart", "put together")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a graph has otherwise than the declared one: a variable, and what was done to it."""
+
+    variable: str
+    done: tuple[str, str]
+
+    @property
+    def words(self) -> str:
+        """The change in words."""
+        return f"{self.variable} {self.done[0]}"
+
+    @property
+    def undone(self) -> str:
+        """The way back in words."""
+        return f"{self.variable} {self.done[1]}"
+
+
+@dataclass(frozen=True, slots=True)
+class GraphRow:
+    """What one graph has otherwise than another one before it, and by how much they disagree.
+
+    ``changes`` are words, none where both have the same variables. ``discrepancy`` is None where a
+    normaliser is out of reach.
+    """
+
+    changes: tuple[str, ...]
+    discrepancy: float | None
+    size: float
+
+
+def graph_rows(
+    declared: Graph, schedule: Schedule, program: Program, data: Values, states: Sequence[Values]
+) -> list[GraphRow]:
+    """One row for each graph in which a step draws, and for those that they are made by way of."""
+    check = _Check(declared, schedule, program, data)
+    waiting = {id(g): (g, check.changes(g)) for g in check.graphs() if not check.is_declared(g)}
+    none = _Heights([0.0 for _ in states], 1.0)
+    known: list[tuple[frozenset[Change], _Heights]] = [(frozenset(), none)]
+    rows = []
+    while waiting:
+        # (the graph that is nearest to one that is known)
+        key, before = min(
+            product(waiting, known), key=lambda pair: len(waiting[pair[0]][1] ^ pair[1][0])
+        )
+        graph, changes = waiting.pop(key)
+        heights = check.heights(graph, states)
+        known.append((changes, heights))
+        gap, size = heights.against(before[1])
+        words = (*(c.words for c in changes - before[0]), *(c.undone for c in before[0] - changes))
+        rows.append(GraphRow(tuple(sorted(words)), gap, size))
+    return rows
+
+
+@dataclass(frozen=True, slots=True)
+class _Heights:
+    """By how much the log density of a graph is above the declared one at each state."""
+
+    values: Sequence[float | None]
+    size: float
+
+    def against(self, other: _Heights) -> tuple[float | None, float]:
+        """By how much the difference of two varies, and the size of what it was computed from."""
+        size = max(self.size, other.size)
+        pairs = zip(self.values, other.values, strict=True)
+        gaps = [a - b for a, b in pairs if a is not None and b is not None]
+        if len(gaps) < len(self.values):
+            return None, size
+        return float(np.nan_to_num(np.ptp(gaps), nan=np.inf)), size
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    declared: Graph
+    schedule: Schedule
+    program: Program
+    data: Values
+
+    def graphs(self) -> Iterator[Graph]:
+        """Those that steps draw in; of interwoven steps, those before a group is standardised."""
+        schedule = self.schedule
+        for step, graph in zip(schedule.steps, schedule.graphs, strict=True):
+            interwoven = schedule.interwoven.get(step.name)
+            yield graph if interwoven is None else interwoven.before
+        for rewrite in schedule.rewrites:
+            yield rewrite.graph
+
+    def is_declared(self, graph: Graph) -> bool:
+        """Whether a graph has the factors of the declared one, and no others."""
+        return {f.name: f for f in graph.factors} == {f.name: f for f in self.declared.factors}
+
+    def changes(self, graph: Graph) -> frozenset[Change]:
+        """What a graph has otherwise than the declared one."""
+        parts = {p.name: p.of for p in self.schedule.parts}
+        own = {parts.get(n, n) for n in graph.drawn}
+        apart = {of for n, of in parts.items() if n in graph.drawn}
+        declared = set(self.declared.drawn)
+        return frozenset(
+            (
+                *(Change(n, TAKEN_APART) for n in apart),
+                *(Change(n, ADDED) for n in own - declared),
+                *(Change(n, INTEGRATED_OUT) for n in declared - own),
+            )
+        )
+
+    def heights(self, graph: Graph, states: Sequence[Values]) -> _Heights:
+        """By how much the log density of a graph, conditionals taken off, is above the model's."""
+        found, size = [], 1.0
+        for state in states:
+            terms = self._terms(graph, state)
+            found.append(None if terms is None else sum(terms))
+            size = max(size, sum(map(abs, terms or ())))
+        return _Heights(found, size)
+
+    def _terms(self, graph: Graph, state: Values) -> list[float] | None:
+        values = self._with_parts(state)
+        own, declared = set(graph.drawn), set(self.declared.drawn)
+        parts = {n for p in self.schedule.parts for n in (p.name, p.of)}
+        added, gone = own - declared - parts, declared - own - parts
+        terms = list(log_terms(graph, {**self.data, **values}).values())
+        terms += [-t for t in log_terms(self.declared, {**self.data, **values}).values()]
+        for names, sign in ((added, -1), (gone, 1)):
+            for name in names:
+                for step in self._drawing(name):
+                    log_q = log_conditional(self.schedule, self.program, step, self.data, values)
+                    if log_q is None:
+                        return None
+                    terms.append(sign * log_q)
+        return terms
+
+    def _drawing(self, name: str) -> Iterator[Step]:
+        """The steps that draw an array; what is drawn once more with a group is passed over."""
+        return (
+            s
+            for s in self.schedule.steps
+            if name in s.variables and s.name not in self.schedule.interwoven
+        )
+
+    def _with_parts(self, state: Values) -> dict[str, Any]:
+        """The values with those of the arrays that are taken apart."""
+        values: dict[str, Any] = dict(state)
+        for p in self.schedule.parts:
+            values[p.name] = np.take(values[p.of], p.position, axis=p.axis)
+        return values

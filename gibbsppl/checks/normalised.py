@@ -1,0 +1,190 @@
+"""The log density, normalised, of the distribution that a step draws from, at a state.
+
+Comes in: a step of a schedule, its program, the data and a state. Goes out: one number, or None
+where the normaliser is out of reach. Natural parameters are read from the generated
+``<name>_given_rest``; the normaliser is the log partition of the row, less the log probability
+between bounds; of labels it is a sum over all of them; of what has no row it is integrated
+numerically, element by element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sympy as sp
+from scipy.special import logsumexp
+
+from gibbsppl.backends.program import Program
+from gibbsppl.checks.quadrature import log_integrals
+from gibbsppl.checks.steps import axis_along, log_terms_of, log_weights, region_of
+from gibbsppl.density import free_elements, log_density, regions
+from gibbsppl.evaluation import Floats, Sizes, Values, evaluate
+from gibbsppl.expressions import Array, Dim, Expr, Leaf, primed, root_of
+from gibbsppl.families import FAMILIES
+from gibbsppl.forward import fill
+from gibbsppl.graph import Graph, Statement
+from gibbsppl.moments import Symbols, log_mass
+from gibbsppl.schedule.steps import (
+    BlockDraw,
+    ConcaveDraw,
+    ExactDraw,
+    FiniteDraw,
+    Move,
+    Schedule,
+    Step,
+)
+
+# Elements that are integrated numerically, at most.
+MOST_INTEGRALS = 64
+
+
+def log_conditional(
+    schedule: Schedule, program: Program, step: Step, data: Values, state: Mapping[str, Any]
+) -> float | None:
+    """The log density, normalised, of the distribution that a step draws from, at a state."""
+    graph = schedule.graph_of(step)
+    values = {**data, **state}
+    if _is_own(graph, step):
+        return _of_statements(step, values, graph.sizes)
+    if step.is_by_element:
+        return None
+    given = program.given_rest[step.name](dict(state), program.prepare(data))
+    normaliser = _Normaliser(step, given, values, graph.sizes)
+    match step:
+        case ExactDraw() | BlockDraw():
+            return normaliser.of_row()
+        case FiniteDraw():
+            return normaliser.of_labels()
+        case ConcaveDraw() | Move():
+            return normaliser.integrated()
+        case _:
+            return None
+
+
+def _is_own(graph: Graph, step: Step) -> bool:
+    """Whether nothing sees what a step draws but the rows that say how it is distributed."""
+    names = {s.name for s in step.statements if s.family.name in FAMILIES}
+    return all(f.name in names for n in step.variables for f in graph.factors_of(n))
+
+
+def _of_statements(step: Step, values: Values, sizes: Sizes) -> float:
+    """The log density of statements at what is drawn of them."""
+    return sum(_of_statement(s, values, sizes) for s in step.statements)
+
+
+def _of_statement(statement: Statement, values: Values, sizes: Sizes) -> float:
+    free = free_elements(statement, values, sizes)
+    events = free.ndim - len(statement.over)
+    drawn = free.any(axis=tuple(range(len(statement.over), free.ndim))) if events else free
+    return float(np.where(drawn, log_density(statement, values, sizes), 0.0).sum())
+
+
+@dataclass(frozen=True, slots=True)
+class _Normaliser:
+    step: Any
+    given: Any
+    values: Values
+    sizes: Sizes
+
+    def of_row(self) -> float | None:
+        """The terms of the row's density less its log partition, and less the mass in bounds."""
+        constant = self._log_partition()
+        if not np.isfinite(constant).all():
+            return self.integrated() if isinstance(self.step, ExactDraw) else None
+        free = free_elements(self.step.statement, self.values, self.sizes)
+        if free.all():
+            terms = log_terms_of(self.step, self.given, self.values, self.sizes)
+            return float(terms.sum() - constant.sum())
+        x = region_of(self.step.statement, self.values, self.sizes)
+        by_element = self._of_each(x)
+        if by_element.shape != free.shape:
+            return None
+        return float(np.where(free, by_element, 0.0).sum() - constant.sum())
+
+    def _log_partition(self) -> Floats:
+        """The log of the integral of the row's density, between bounds: one for each draw."""
+        conditional, statement = self.step.conditional, self.step.statement
+        natural = conditional.family.natural
+        event = conditional.own_event
+        known = dict(conditional.known)
+        etas, bounds, values = self._named(event)
+        along = {"event": event} if event else {}
+        constant: Expr = natural.log_partition(*etas, **known, **along)
+        if bounds:
+            if conditional.family.log_cdf is None:
+                return np.full(1, np.nan)
+            of = Symbols(etas, conditional.event, known, bounds, conditional.change)
+            constant += log_mass(conditional.family, of, etas)
+        batch = tuple(r for r in statement.over if r.dim not in event)
+        sizes = {**self.sizes, **{primed(d): self.sizes[d] for d in event}}
+        with np.errstate(all="ignore"):
+            found = evaluate(sp.sympify(constant), batch, values, sizes)
+        # (of what is drawn alone)
+        free = free_elements(statement, self.values, self.sizes)
+        axes = [a for a, r in enumerate(regions(statement, self.sizes)) if r not in batch]
+        drawn = free.any(axis=tuple(axes))
+        return np.where(drawn, np.broadcast_to(found, drawn.shape), 0.0)
+
+    def _named(
+        self, event: tuple[Dim, ...]
+    ) -> tuple[tuple[Leaf, ...], tuple[Leaf, Leaf] | None, dict[str, Any]]:
+        """Natural parameters and bounds as leaves, and the values with theirs."""
+        given = self.given if isinstance(self.given, tuple) else (self.given,)
+        bounds = self.step.bounds if isinstance(self.step, ExactDraw) else ()
+        sizes = {**self.sizes, **{primed(d): self.sizes[d] for d in event}}
+        axes = [*(p.axes for p in self.step.parameters), *(b.axes for b in bounds)]
+        values = dict(self.values)
+        leaves = []
+        for j, (own, value) in enumerate(zip(axes, given, strict=True)):
+            dims = tuple(a if a in sizes else primed(Dim(root_of(a))) for a in own)
+            values[f"~eta_{j}"] = np.broadcast_to(value, [sizes[a] for a in dims])
+            leaves.append(Array(f"~eta_{j}")[dims])
+        if not bounds:
+            return tuple(leaves), None, values
+        *etas, low, high = leaves
+        return tuple(etas), (low, high), values
+
+    def of_labels(self) -> float:
+        """The log weights of the labels less the logs of their sums."""
+        statement = self.step.statement
+        x = region_of(statement, self.values, self.sizes)
+        weights = log_weights(self.step, self.given, x.shape)
+        terms: Floats = log_terms_of(self.step, self.given, self.values, self.sizes)
+        free = np.broadcast_to(free_elements(statement, self.values, self.sizes), x.shape)
+        sums = np.where(free, logsumexp(weights, axis=0), 0.0)
+        return float(np.where(free, terms.reshape(x.shape), 0.0).sum() - sums.sum())
+
+    def integrated(self) -> float | None:
+        """The log density less the logs of its integrals, one for each element."""
+        statement = self.step.statement
+        free = free_elements(statement, self.values, self.sizes)
+        if statement.support.kind != "real" or free.sum() > MOST_INTEGRALS:
+            return None
+        over = regions(statement, self.sizes)
+        ends = (statement.support.lower, statement.support.upper)
+        x, lower, upper = (
+            np.broadcast_to(evaluate(sp.sympify(e), over, self.values, self.sizes), free.shape)
+            for e in (statement.target, *ends)
+        )
+        now = self._of_each(x)
+        if now.shape != free.shape:
+            return None
+        total = log_integrals(self._of_each, x, lower, upper)
+        return float(np.where(free, now - total, 0.0).sum())
+
+    def _of_each(self, x: Floats) -> Floats:
+        """The log density of each element at a value, up to its constant."""
+        statement, name = self.step.statement, self.step.statement.target.array.name
+        moved = {**self.values, name: np.array(self.values[name], dtype=float)}
+        fill(statement, x, moved, self.sizes)
+        terms: Floats = log_terms_of(self.step, self.given, moved, self.sizes)
+        if terms.size % max(x.size, 1):
+            return terms
+        by_element = terms.reshape(-1, x.size).sum(axis=0)
+        axes = (axis_along(i, regions(statement, self.sizes)) for i in statement.target.indices)
+        order = [a for a in axes if a is not None]
+        ordered: Floats = by_element.reshape([x.shape[a] for a in order])
+        return np.transpose(ordered, np.argsort(order)) if order else ordered

@@ -1,0 +1,85 @@
+"""Results of the exact checks: one row for each comparison, printed as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gibbsppl.checks.table import table, verdict
+
+RELATIVE_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The result for one step, or for one change of the model: the worst of its comparisons.
+
+    ``discrepancy`` is None where there is nothing to compare with.
+    """
+
+    step: str
+    kind: str
+    family: str
+    discrepancy: float | None
+    tolerance: float
+
+    @property
+    def proved(self) -> bool:
+        """Whether both sides have been compared and agree."""
+        return self.discrepancy is not None and self.passed
+
+    @property
+    def passed(self) -> bool:
+        """Whether no comparison has failed (a discrepancy that is not a number has)."""
+        return self.discrepancy is None or self.discrepancy <= self.tolerance
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """One row per step and per change of the model; printed, it is an aligned table."""
+
+    rows: tuple[Row, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing disagrees with the joint density."""
+        return all(row.passed for row in self.rows)
+
+    @property
+    def proved(self) -> bool:
+        """Whether everything agrees with the joint density, and nothing is left open."""
+        return all(row.proved for row in self.rows)
+
+    def __str__(self) -> str:
+        return ratio_table(self.rows)
+
+
+def ratio_table(rows: Sequence[Row]) -> str:
+    """The results as aligned text, one line per step."""
+    cells = [
+        (r.step, r.kind, r.family, _number(r.discrepancy), f"{r.tolerance:.1e}", _verdict(r))
+        for r in rows
+    ]
+    return table(("step", "kind", "family", "discrepancy", "tolerance", "verdict"), cells)
+
+
+def _number(discrepancy: float | None) -> str:
+    return "-" if discrepancy is None else f"{discrepancy:.1e}"
+
+
+def _verdict(row: Row) -> str:
+    return verdict(row.passed) if row.proved or not row.passed else "not proved"
+
+
+def row_badness(row: Row) -> float:
+    """How far a row is beyond its tolerance; below zero where nothing was compared."""
+    return -1.0 if row.discrepancy is None else badness((row.discrepancy, row.tolerance))
+
+
+def badness(found: tuple[float, float]) -> float:
+    """How far beyond its tolerance a discrepancy is: infinitely far if one of them is no number."""
+    discrepancy, tolerance = found
+    ratio = discrepancy / tolerance if tolerance else (np.inf if discrepancy else 0.0)
+    return float(np.nan_to_num(ratio, nan=np.inf))

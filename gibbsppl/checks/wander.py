@@ -1,0 +1,60 @@
+"""States that a model's own density leads to: random walks that know nothing of a program.
+
+A conditional that excludes what the model allows keeps the sweeps of its program away from there,
+and so every state that these lead to. A walk on the declared density goes there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gibbsppl.checks.perturb import Which, perturbed
+from gibbsppl.density import free_elements, log_density
+from gibbsppl.evaluation import Values
+from gibbsppl.graph import Graph, Statement
+
+# All elements of a variable are moved, then a single one, by one of these sizes relative to its
+# support; all variables in turn, so often that one can make way for another.
+ROUNDS = 3
+SCALES = (4.0, 1.0, 0.25)
+MOVES: tuple[Which | None, ...] = (None, "any")
+
+
+def wandered(
+    rng: np.random.Generator, graph: Graph, data: Values, state: Values
+) -> dict[str, Any]:
+    """A state of positive density after random walks of each variable from another such state."""
+    values: dict[str, Any] = {**data, **state}
+    for _ in range(ROUNDS):
+        for statement in graph.latent:
+            values = _moved(rng, graph, statement, values)
+    return {n: values[n] for n in state}
+
+
+def _moved(
+    rng: np.random.Generator, graph: Graph, statement: Statement, values: dict[str, Any]
+) -> dict[str, Any]:
+    """The values after moves of a statement's values, each accepted by the density or not."""
+    name = statement.target.array.name
+    free = free_elements(statement, values, graph.sizes)
+    now = _log_density(graph, statement, values)
+    for single in MOVES if free.any() else ():
+        scale = rng.choice(SCALES)
+        there = dict(values)
+        there[name] = perturbed(
+            rng, statement, values, graph.sizes, free, scale=scale, single=single
+        )
+        then = _log_density(graph, statement, there)
+        if np.isfinite(then) and np.log(rng.uniform()) < then - now:
+            values, now = there, then
+    return values
+
+
+def _log_density(graph: Graph, statement: Statement, values: Values) -> float:
+    """The log density of all that an array enters, ``-inf`` outside of a support."""
+    name = statement.target.array.name
+    own = (s for s in graph.statements if s.target.array.name == name)
+    factors = {f.name: f for f in (*own, *graph.factors_of(name))}
+    return sum(float(log_density(f, values, graph.sizes).sum()) for f in factors.values())
