@@ -95,7 +95,7 @@ def _of_reading(
     states: Sequence[Values],
 ) -> tuple[Row, ...]:
     """Whether the model has the density of the text that it was read from."""
-    gaps = gaps_of_reading(rng, reading, graph, data, at)
+    gaps = gaps_of_reading(rng, reading, graph, data, states)
     return tuple(
         Row(f"(program: {what})", "reading", "-", gap, RELATIVE_TOLERANCE * size)
         for what, (gap, size) in gaps.items()
