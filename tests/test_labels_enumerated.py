@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import gibbsppl as gp
 from gibbsppl.checks.enumeration import enumerate_sweep
@@ -313,3 +314,18 @@ def test_counts_without_an_end_have_gates_too(model):
     assert {s.kind for s in sampler.schedule.steps} >= {"finite", "move"}
     for seed in range(5):
         assert sampler.verify(seed=seed).passed
+
+
+def test_a_label_is_excluded_where_an_index_meets_it_alone():
+    with gp.Model(coords={"i": 2, "t": 2}) as model:
+        z = gp.DiscreteUniform("z", lower=0, upper=2, dims=("i", "t"))
+        at = gp.Index("at", [0, 1], of="i", dims="t")
+        gp.Binomial("y", n=z.at("i", at), p=0.5, dims="t", observed=[1, 1])
+    sampler = gp.compile(model)
+    draws = sampler.sample(draws=1000, warmup=1, chains=1, seed=1, progress=False)["z"][0]
+
+    assert sampler.verify().proved
+    # (one of one or one of two, each of probability a half; elsewhere all three labels are alike)
+    assert stats.binomtest(int((draws[:, 0, 0] == 2).sum()), 1000, 1 / 2).pvalue > 1e-3
+    assert (draws[:, 0, 0] > 0).all()
+    assert stats.binomtest(int((draws[:, 1, 0] == 2).sum()), 1000, 1 / 3).pvalue > 1e-3

@@ -28,7 +28,17 @@ from gibbsppl.contractions import (
 from gibbsppl.dependence import Place, is_separable, overlap, region_of
 from gibbsppl.errors import CompileError
 from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Dim, Expr, Greatest, Leaf, Least, XLogY, copy_of
+from gibbsppl.expressions import (
+    Dim,
+    Equals,
+    Expr,
+    Greatest,
+    Leaf,
+    Least,
+    Where,
+    XLogY,
+    copy_of,
+)
 from gibbsppl.finite import LABEL, FiniteConditional
 from gibbsppl.graph import PLAIN, Graph, Maintained, Range, Statement
 from gibbsppl.limits import Side
@@ -224,7 +234,11 @@ class Maker:
         labels = Range(LABEL, 0, derived.size)
         sizes = {**self.graph.sizes, LABEL: derived.size}
         found = (self._onto(p, axes, sizes) for p in derived.pieces)
-        kept = (replace(c, place=(labels, *c.place)) for c in found if _touches(c, region))
+        kept = (
+            replace(c, value=_where_it_matches(c.value), place=(labels, *c.place))
+            for c in found
+            if _touches(c, region)
+        )
         return NaturalParameter(LABEL, (LABEL, *axes), tuple(kept))
 
     def _scan(self, derived: Scan, region: tuple[Place, ...]) -> ScanDraw:
@@ -336,6 +350,15 @@ def _refuse_improper(derived: Conditional, parameters: tuple[NaturalParameter, .
                 f"natural parameters ({shown}), which has no finite integral; give it a proper "
                 "prior, or take back the term that outweighs it."
             )
+
+
+def _where_it_matches(value: Expr) -> Expr:
+    """A log weight, which may be infinite, times whether indices meet, as a choice of it or 0."""
+    factors = Mul.make_args(value)
+    matches = [f for f in factors if isinstance(f, Equals)]
+    rest = Mul(*(f for f in factors if f not in matches))
+    may_be_infinite = rest.has(sp.log, sp.loggamma)
+    return Where(Mul(*matches), rest, sp.S.Zero) if matches and may_be_infinite else value
 
 
 def _named(axes: tuple[Dim, ...], view: View) -> tuple[Dim, ...]:
