@@ -3,6 +3,7 @@
 Each program is read and its log density compared with one that is written out here in loops.
 """
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -403,3 +404,62 @@ def test_zero_times_the_log_of_zero_is_zero(line):
     if line:
         expected += stats.binom.logpmf(r, n, 0.5).sum()
     np.testing.assert_allclose(log_joint(model.graph, {**model.data, "b": 0.3}), expected)
+
+
+# ---- names -------------------------------------------------------------------------------------
+
+NAMED = """
+model {
+  for (I in 1:4) { Z[I] ~ dcat(P[G[I], 1:2]); Y[I] ~ dnorm(M[Z[I]] + sum(B[1:I]), TAU) }
+  for (k in 1:2) { P[k, 1:2] ~ ddirch(A[]); M[k] ~ dnorm(0, 0.1) }
+  for (I in 1:4) { B[I] ~ dnorm(0, 1); for (J in 1:n[I]) { R[I, J] ~ dnorm(B[I] * d[I], TAU) } }
+  TAU ~ dgamma(2, 1)
+  SD <- 1 / sqrt(TAU)
+}
+"""
+SLOTS = ("I", "Z", "P", "G", "Y", "M", "B", "TAU", "A", "R", "J", "SD")
+
+
+def renamed(names):
+    """The program with other names, its data, and values of what is drawn."""
+    text = re.sub(rf"\b({'|'.join(SLOTS)})\b", lambda m: names.get(m[1], m[1]), NAMED)
+    cut = np.arange(3)[None] >= np.array([1, 2, 3, 1])[:, None]
+    data = {"G": [1, 2, 1, 2], "Y": Y[:4], "n": [1, 2, 3, 1], "d": D[:4], "A": [1.0, 2.0],
+            "R": np.ma.masked_array(M[:4, :3] / 9, cut)}  # fmt: skip
+    values = {"Z": [1, 2, 2, 1], "P": [[0.2, 0.8], [0.7, 0.3]], "M": [0.3, -1.0], "TAU": 1.7,
+              "B": [0.1, 0.5, -0.4, 2.0]}  # fmt: skip
+    return text, *({names.get(k, k): v for k, v in given.items()} for given in (data, values))
+
+
+def of_named(names):
+    text, data, values = renamed(names)
+    model = gp.read_bugs(text, data)
+    return model, log_joint(model.graph, {**gp.read_inits(values, model), **model.data})
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        {"I": "s", "Z": "c", "P": "rng", "G": "np", "Y": "data", "M": "lambda", "B": "runtime"},
+        {"I": "within", "Y": "Z.label", "B": "R.table", "G": "P_at", "SD": "B_at"},
+        {"I": "entry_4", "J": "Z.label", "G": "entry_3", "M": "R_row", "TAU": "Z_value"},
+        {"Z": "eta.1", "M": "eta_1", "B": "import", "TAU": "None", "P": "a.b", "R": "a_b"},
+        {"J": "R_row", "SD": "is_P", "B": "count", "TAU": "Y.known", "M": "log_density"},
+        {"R": "for_", "B": "sweep", "M": "STEPS", "TAU": "tau_given_rest", "P": "chain"},
+    ],
+    ids=lambda names: next(iter(names.values())),
+)
+def test_names_of_programs_are_free(names):
+    """Words of Python, of generated code, and those that the model has for its own arrays."""
+    _, expected = of_named({})
+    model, found = of_named(names)
+    assert found == pytest.approx(expected, rel=1e-12)
+
+    draws = gp.compile(model).sample(3, warmup=3, chains=1, seed=1, progress=False)
+    assert {names.get(n, n) for n in ("P", "M", "B", "TAU", "SD", "Z")} <= set(draws.values)
+
+
+@pytest.mark.parametrize("name", ['x"', "x\ny", "x'+1", "1x", "a b", "", "x;y"])
+def test_names_of_data_that_no_program_can_have_are_refused(name):
+    with pytest.raises(gp.BugsError, match="expected the name of a variable"):
+        gp.read_bugs("model { y ~ dnorm(0, 1) }", {name: 1.0})

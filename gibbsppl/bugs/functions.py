@@ -24,7 +24,8 @@ import sympy as sp
 from scipy import special
 from sympy import exp, log, loggamma, pi, sqrt
 
-from gibbsppl.bugs.array_functions import OF_ARRAYS, times
+from gibbsppl.bugs.array_functions import OF_ARRAYS
+from gibbsppl.bugs.array_numbers import times
 from gibbsppl.bugs.densities import DENSITIES
 from gibbsppl.bugs.rows import Function, Unsupported
 from gibbsppl.bugs.unsupported import UNSUPPORTED_FUNCTIONS
