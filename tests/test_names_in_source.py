@@ -26,15 +26,14 @@ HOSTILE = [
     '"',
     "'",
     "\\",
-    "x y",
+    "x  y",
+    "x\ty",
     "x#",
     "$x",
     "x[0]",
     "x/y",
     "~x",
     "-x",
-    "0",
-    "2x",
     "",
     " ",
 ]
@@ -42,8 +41,8 @@ HOSTILE = [
 PLAIN = [
     *("class", "lambda", "None", "float", "int", "len", "sum", "tuple", "zip", "__class__"),
     *("s", "c", "rng", "data", "runtime", "math", "prepare", "sweep", "at", "eta", "value", "np"),
-    *("einsum", "zeros", "log", "sqrt", "STEPS", "_x", "x.y", "x..y", "τ", "naïve", "нет", "数"),
-    *("ﬁ", "x½", "x\u2173", "x\u1d2c", "x𐄇", "ª", "e\u0301x"[:1] + "é"),
+    *("einsum", "zeros", "log", "sqrt", "STEPS", "_x", "x.y", "x y", "2x", "0", "τ", "naïve"),
+    *("нет", "数", "ﬁ", "x½", "x\u2173", "x\u1d2c", "x𐄇", "ª", "e\u0301x"[:1] + "é"),
 ]
 
 
@@ -181,7 +180,7 @@ def test_names_in_bugs_and_its_data_are_names_of_bugs(tmp_path, text):
         with pytest.raises(gp.GibbspplError):
             gp.read_bugs(program, data)
     with pytest.raises(gp.GibbspplError):
-        gp.compile(gp.read_bugs(program.replace("x", f"{text}!"), {"y": 1.0}))
+        gp.read_bugs(program.replace("x", f"{text}!"), {"y": 1.0})
 
 
 @pytest.mark.parametrize("name", ["lambda", "float.x", "x..y", "s", "True"])

@@ -100,13 +100,13 @@ def potentials(field: Map, elements: Elements, model: Model) -> Iterator[Potenti
 
     outer = tuple(p for p in field.drawn if isinstance(p, Range) and p.dim != along)
     density = row.site(value_at(along), **others, **told(sites.of_sites, along))
-    yield Potential(f"{field.name}.at_sites", density, (*outer, field.sites))
+    yield Potential(f"{field.name} at sites", density, (*outer, field.sites))
     pairs = model_dim(model, f"{field.name}_pair", len(sites.first))
     ends = told({"first": sites.first, "second": sites.second}, pairs, along)
     values = (value_at(ends["first"]), value_at(ends["second"]))
     density = row.pair(*values, **others, **told(sites.of_pairs, pairs))
     every = Range(pairs, 0, len(sites.first))
-    yield Potential(f"{field.name}.of_neighbours", density, (*outer, every))
+    yield Potential(f"{field.name} of neighbours", density, (*outer, every))
 
 
 def _given(field: Map, evaluator: Evaluator) -> dict[str, Value]:

@@ -26,7 +26,7 @@ from gibbsppl.language.completeness import check_complete
 from gibbsppl.language.cycles import check_cycles
 
 # The name of an array, a dimension or a factor: it is written into source text.
-NAME = re.compile(r"[^\W\d][\w.]*")
+NAME = re.compile(r"\w[\w.]*(?: [\w.]+)*")
 
 # Whole numbers from here on are floats: they do not fit into 64 bits.
 LARGEST_INTEGER = 2.0**63
@@ -195,8 +195,8 @@ class Model:
         """Take a name, which nothing else may have."""
         if not isinstance(name, str) or not NAME.fullmatch(name):
             raise ModelError(
-                f"{what} needs a name; found {name!r}, expected letters, digits, _ and dots, of "
-                "which the first is a letter or _."
+                f"{what} needs a name; found {name!r}, expected letters, digits, _ and dots (and "
+                "single blanks between words)."
             )
         if name in self._names:
             raise ModelError(
