@@ -6,6 +6,7 @@ Comes in: a `Schedule`. Goes out: the text of a module that stands alone on NumP
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import assert_never
 
 from gibbsppl.backends.by_colour import by_colour, name_by_colour
@@ -22,7 +23,7 @@ from gibbsppl.backends.labels import log_weights
 from gibbsppl.backends.lines import INDENT, indented
 from gibbsppl.backends.module import Module, module_of
 from gibbsppl.backends.moves import log_density
-from gibbsppl.backends.names import MATHEMATICS, NUMPY
+from gibbsppl.backends.names import MATHEMATICS, NUMPY, check_names, escaped
 from gibbsppl.backends.natural import natural_parameters
 from gibbsppl.backends.scans import carried_functions, scan_functions
 from gibbsppl.backends.sweep import augment, interwoven, sweep
@@ -43,6 +44,7 @@ from gibbsppl.schedule.steps import (
 
 def write_numpy(schedule: Schedule) -> str:
     """The source of the module that draws the schedule's sweep."""
+    check_names(_names_in(schedule))
     module = module_of(schedule)
     parts = [
         *(text for step in schedule.steps for text in _functions(module, step)),
@@ -53,6 +55,15 @@ def write_numpy(schedule: Schedule) -> str:
     # The first parts are written last, when it is known what they must bring in.
     prepare, tables = _prepare(module), _tables(module)
     return "\n\n\n".join([_head(module), prepare, *parts, tables]) + "\n"
+
+
+def _names_in(schedule: Schedule) -> Iterator[str]:
+    """All names that the source has in strings and comments."""
+    for graph in (schedule.whole, schedule.graph, *schedule.graphs):
+        yield from graph.variables
+        yield from (d.name for d in graph.sizes)
+        yield from (f.name for f in (*graph.factors, *graph.deterministics))
+    yield from (step.name for step in schedule.steps)
 
 
 def _functions(module: Module, step: Step) -> list[str]:
@@ -71,9 +82,9 @@ def _head(module: Module) -> str:
     """The docstring, which shows the model, and the imports."""
     used = module.hoisted.used
     lines = [
-        f'"""Gibbs sampler for the model {module.graph.name}, written by gibbsppl.',
+        f'"""Gibbs sampler for the model {escaped(module.graph.name)}, written by gibbsppl.',
         "",
-        *indented(str(module.graph).splitlines()),
+        *indented(map(escaped, str(module.graph).splitlines())),
         '"""',
         "",
     ]

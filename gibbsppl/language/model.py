@@ -10,6 +10,7 @@ True
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -26,6 +27,9 @@ from gibbsppl.language.cycles import check_cycles
 
 if TYPE_CHECKING:
     from gibbsppl.bugs.reading import Reading
+
+# The name of an array, a dimension or a factor: it is written into source text.
+NAME = re.compile(r"\w[\w.]*(?: [\w.]+)*")
 
 # Whole numbers from here on are floats: they do not fit into 64 bits.
 LARGEST_INTEGER = 2.0**63
@@ -71,6 +75,14 @@ class Model:
     def __init__(
         self, coords: Mapping[str, Sequence[Any] | int] | None = None, name: str | None = None
     ) -> None:
+        if name is not None and not isinstance(name, str):
+            raise ModelError(f"gp.Model(name={name!r}): expected a text.")
+        if not isinstance(coords, Mapping | None):
+            more = f"; to name the model, write gp.Model(name={coords!r})"
+            raise ModelError(
+                f"gp.Model(coords={coords!r}): expected a mapping from the names of dimensions to "
+                f"labels or sizes, such as {{'i': 3}}{more if isinstance(coords, str) else ''}."
+            )
         self.name = name or "model"
         self.declared = Declared()
         # What the model was read from, if it was read from a text.
@@ -186,8 +198,11 @@ class Model:
 
     def claim(self, name: str, what: str) -> None:
         """Take a name, which nothing else may have."""
-        if not isinstance(name, str) or name == "":
-            raise ModelError(f"{what} needs a name; found {name!r}, expected a text.")
+        if not isinstance(name, str) or not NAME.fullmatch(name):
+            raise ModelError(
+                f"{what} needs a name; found {name!r}, expected letters, digits, _ and dots (and "
+                "single blanks between words)."
+            )
         if name in self._names:
             raise ModelError(
                 f"{name}: declared twice, as {self._names[name]} and as {what}; names are unique "
