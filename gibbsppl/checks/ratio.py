@@ -13,7 +13,7 @@ second and fail the first. Joint draws are looked at about their mean as well (`
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -22,6 +22,7 @@ import sympy as sp
 
 from gibbsppl.backends.program import Program
 from gibbsppl.checks.calls import calls_of, draws_each_once, gap_of_calls, of_statement
+from gibbsppl.checks.draws_called import calls_against_steps
 from gibbsppl.checks.integrals import gap_of_integrals
 from gibbsppl.checks.interweaving import gap_of_interwoven
 from gibbsppl.checks.joint import gap_of_joint, gap_of_pencil
@@ -108,6 +109,9 @@ def verify(
         own = ratio_check(rng, graph, program, steps, data, state, graphs=graphs, schedule=schedule)
         found.append([*own, *_moving_along(rng, schedule, program, data, state)])
     rows = (*(max(same, key=_row_badness) for same in zip(*found, strict=True)), *sums)
+    if schedule is not None:
+        wrong = calls_against_steps(rng, schedule, program, data, start)
+        rows = tuple(_not_called_so(row, wrong.get(row.step, "")) for row in rows)
     if schedule is not None and swept:
         other, _ = initial_state(rng, graph, data, mend=mend)
         program.augment(rng, other, program.prepare(data))
@@ -116,6 +120,11 @@ def verify(
             gap, size = integrals
             rows = (*rows, Row("(integrals)", "integral", "-", gap, RELATIVE_TOLERANCE * size))
     return RatioResult(rows if swept else (*rows, Row("(sweeps)", "sweep", "-", np.inf, 0.0)))
+
+
+def _not_called_so(row: Row, why: str) -> Row:
+    """The row of a step, failed if the sweep does not call its draw with what the step says."""
+    return replace(row, step=f"{row.step} ({why})", discrepancy=np.inf) if why else row
 
 
 def _moving_along(
