@@ -6,11 +6,13 @@ Comes in: a declared graph with its program and schedule. Goes out: one row for 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from gibbsppl.backends.program import Program
 from gibbsppl.bugs.reading import Reading
+from gibbsppl.checks.draws_called import calls_against_steps
 from gibbsppl.checks.graphs import graph_rows
 from gibbsppl.checks.interweaving import gap_of_interwoven
 from gibbsppl.checks.ratio import ratio_check
@@ -69,6 +71,8 @@ def _rows(
         found.append([*own, *_moving_along(rng, schedule, program, data, state)])
     rows = (*(max(same, key=row_badness) for same in zip(*found, strict=True)), *sums)
     if schedule is not None:
+        wrong = calls_against_steps(rng, schedule, program, data, start)
+        rows = tuple(_not_called_so(row, wrong.get(row.step, "")) for row in rows)
         others = [augmented(rng, graph, program, data, s) for s in swept]
         rows += _of_graphs(graph, schedule, program, data, (start, *swept, *others))
     lost = () if swept else (Row("(sweeps)", "sweep", "-", np.inf, 0.0),)
@@ -85,6 +89,11 @@ def _of_graphs(
         for r in found
         for name in (", ".join(r.changes) or "(as declared)",)
     )
+
+
+def _not_called_so(row: Row, why: str) -> Row:
+    """The row of a step, failed if the sweep does not call its draw with what the step says."""
+    return replace(row, step=f"{row.step} ({why})", discrepancy=np.inf) if why else row
 
 
 def _of_reading(
