@@ -17,7 +17,7 @@ from gibbsppl.bugs.facts import Facts
 from gibbsppl.bugs.grids import Grid
 from gibbsppl.bugs.layouts import Table
 from gibbsppl.bugs.random_reader import Elements
-from gibbsppl.bugs.reading import drawn_in
+from gibbsppl.bugs.reading import lines_in
 from gibbsppl.bugs.relations import Relation, Space
 from gibbsppl.bugs.syntax import Assignment, BugsError, Reference
 from gibbsppl.bugs.syntax import parts_of as parts_of_expression
@@ -44,7 +44,7 @@ def record(
 ) -> None:
     """Declare the quantities; ``names`` are what random arrays are called in the model."""
     read = {n for r in facts.relations for n in _read_by(r)}
-    drawn = set(drawn_in(facts.program.model))
+    drawn = {line.target.name for line in lines_in(facts.program.model)}
     for name, defined in facts.defined.items():
         given = defined.relation > 0
         if not given.any() or facts.numbers[name].known[given].all():

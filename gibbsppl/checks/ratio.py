@@ -82,7 +82,7 @@ class RatioResult:
         return ratio_table(self.rows)
 
 
-def verify(
+def verify(  # noqa: PLR0913  (settings, all named at the call)
     graph: Graph,
     program: Program,
     steps: Sequence[Step],
