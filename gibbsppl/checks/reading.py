@@ -25,8 +25,9 @@ Arrays = Mapping[str, Any]
 Gap = tuple[float, float]
 
 RELATIVE_TOLERANCE = 1e-9
-# How far states are moved, and how far and how often a difference is looked at nearby.
-SCALES, NEARBY, LOOKS = (1.0, 0.1), 1e-3, 20
+# How far states are moved; how far, and how often, where nothing is told so far; how far, and how
+# often, to see whether a difference stays.
+SCALES, FAR, ATTEMPTS, NEARBY, LOOKS = (1.0, 0.1), 4.0, 20, 1e-3, 20
 NOTHING_TOLD: Gap = (np.inf, 1.0)
 
 
@@ -50,6 +51,10 @@ def gaps_of_reading(
         if gap is not None:
             found["density"].append(gap)
         found.setdefault("quantities", []).extend(check.quantities(own, values))
+    for _ in range(ATTEMPTS):
+        if not found["density"]:
+            _, gap = check.density(_moved(rng, graph, {**data, **states[0]}, FAR))
+            found["density"] += [gap] if gap is not None else []
     found["density"] = found["density"] or [NOTHING_TOLD]
     return {what: max(gaps, key=_badness) for what, gaps in found.items() if gaps}
 
