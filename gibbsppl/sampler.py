@@ -16,7 +16,7 @@ coin: 1 step, all exact
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -90,31 +90,21 @@ def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named
     if not hasattr(model, "graph"):
         raise CompileError(f"compile: found {model!r}, expected a gp.Model.")
     settings = checked_settings(
-        blocks=blocks,
-        rewrites=rewrites,
-        collapse=collapse,
-        approximate=approximate,
-        interweave=interweave,
-        exact=exact,
-        order=order,
-        scan=scan,
-        kernels=kernels,
-    )
-    return _compiled(model.graph, model.data, dict(model.coords), settings, model.reading)
+        blocks=blocks, rewrites=rewrites, collapse=collapse, approximate=approximate,
+        interweave=interweave, exact=exact, order=order, scan=scan, kernels=kernels,
+    )  # fmt: skip
+    made = _compiled(model.graph, model.data, dict(model.coords), settings)
+    return replace(made, reading=model.reading)
 
 
 def _compiled(
-    graph: Graph,
-    data: Mapping[str, Any],
-    coords: Mapping[str, Any],
-    settings: Settings,
-    reading: Reading | None = None,
+    graph: Graph, data: Mapping[str, Any], coords: Mapping[str, Any], settings: Settings
 ) -> Sampler:
     """The sampler of a graph, with settings as `compile` takes them."""
     schedule, known = scheduled(graph, data, settings)
     program = load(write_numpy(schedule), functions_of(schedule))
     constants = program.prepare(known)
-    return Sampler(graph, known, coords, schedule, program, constants, settings, reading)
+    return Sampler(graph, known, coords, schedule, program, constants, settings)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -122,7 +112,7 @@ class Sampler:
     """A compiled model: its graph, data, schedule and program.
 
     ``graph`` is the model as declared; ``schedule.graph`` has its auxiliary variables too.
-    ``reading`` is what a model that was read from a text keeps of it.
+    ``reading`` is the text that it was read from, if it was.
     """
 
     graph: Graph
@@ -232,9 +222,9 @@ class Sampler:
 
     def _with(self, data: Mapping[str, Any] | None = None, **changes: Any) -> Sampler:
         """The sampler of the same model with other settings, or of other data."""
-        changed = {**self.settings, **changes}
-        reading = None if data else self.reading  # (a program has its own data)
-        return _compiled(self.graph, data or self.data, self.coords, changed, reading)
+        settings = {**self.settings, **changes}
+        made = _compiled(self.graph, data or self.data, self.coords, settings)
+        return made if data else replace(made, reading=self.reading)
 
     def initial_states(
         self, chains: int, seed: Seed = None, init: Init = None

@@ -1,8 +1,8 @@
 """Small random BUGS programs, each a deterministic function of a seed: a text and its data.
 
-Loops from any start, nests, ragged tables, lags, ranges whose length varies, gathers, latent labels,
-lines of many kinds that give one array, missing values, truncation, most distributions. All of them
-are programs of BUGS: what a reader makes of one can be compared with what it says.
+Loops from any start, nests, ragged tables, lags, ranges whose length varies, gathers, latent
+labels, several lines that give one array, missing values, truncation, most distributions. All are
+programs of BUGS: what a reader makes of one can be compared with what it says.
 """
 
 from dataclasses import dataclass, field
@@ -195,7 +195,8 @@ class Writer:
         if found and self.chance(0.3):
             return self.element(self.pick(*found))
         x = self.real(1)
-        return self.pick(f"ilogit({x})", f"phi({x})", f"icloglog({x})", "0.35", f"ilogit({x}) * 0.9")
+        of_one = self.pick("ilogit({})", "phi({})", "icloglog({})", "0.35", "ilogit({}) * 0.9")
+        return of_one.format(x)
 
     def vector(self, kind):
         """A vector of as many entries as there are labels."""
@@ -299,7 +300,8 @@ class Writer:
         self.loops = {"i": (low, high)}
         said, called = self.distribution(kind)
         if lag and self.chance(0.6):
-            said, called = f"dnorm(0.7 * {name}[i - 1] + {self.real(1)}, {self.positive()})", "dnorm"
+            said = f"dnorm(0.7 * {name}[i - 1] + {self.real(1)}, {self.positive()})"
+            called = "dnorm"
         self.write(f"{name}[i] ~ {said}")
         self.loops = {}
         if not lag and called not in ("dnt", "dnormmix"):
@@ -400,7 +402,8 @@ class Writer:
         ends = self.loop()
         name = self.name("zeros")
         self.loops = {"i": ends}
-        self.write(f"{name}[i] ~ {self.pick(f'dpois({self.positive()})', f'dloglik({self.real()})')}")
+        said = self.pick(f"dpois({self.positive()})", f"dloglik({self.real()})")
+        self.write(f"{name}[i] ~ {said}")
         self.loops = {}
         self.data[name] = np.zeros(ends[1], dtype=int)
 

@@ -6,7 +6,7 @@ the interval. The others say where a value is, and leave the density as it is: t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -71,12 +71,12 @@ def _cuts(evaluator: Evaluator, cuts: Value) -> list[Expr]:
 
 
 def _holds(evaluator: Evaluator, indicator: Expr, name: str) -> Potential:
-    return Potential(name, sp.log(indicator), _over(evaluator, indicator))
+    return Potential(name, sp.log(indicator), _over(evaluator, dims_of(indicator)))
 
 
-def _over(evaluator: Evaluator, expr: Expr) -> tuple[Range, ...]:
-    """The ranges of the dims of an expression."""
-    space, used = evaluator.space, dims_of(expr)
+def _over(evaluator: Evaluator, used: Collection[Dim]) -> tuple[Range, ...]:
+    """The ranges of some dims of a space."""
+    space = evaluator.space
     return tuple(
         Range(d, space.starts[d], space.starts[d] + n) for d, n in space.sizes.items() if d in used
     )
@@ -94,7 +94,8 @@ def observations(
     if isinstance(row, LogLikelihood):
         (given,) = line.distribution.arguments
         expr = evaluator.expr(evaluator.number(given))
-        yield Potential(name, expr, _over(evaluator, expr))
+        # (each position counts, those at which the density is the same too)
+        yield Potential(name, expr, _over(evaluator, space.dims))
     elif isinstance(row, Interval) and row.ends is not None:
         yield from _intervals(facts, relation, reader, name)
     elif isinstance(row, Interval):

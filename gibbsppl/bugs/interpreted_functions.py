@@ -179,17 +179,21 @@ LINKS: Mapping[str, Callable[..., Any]] = MappingProxyType({
 
 
 def _cumulative(density: Density, x: float, *parameters: float) -> float:
-    return float(np.exp(density.up_to(x, parameters)))
+    given = [np.float64(p) for p in parameters]
+    return float(np.exp(density.up_to(np.float64(x), given)))
 
 
 def _quantile(density: Density, p: float, *parameters: float) -> float:
     """The least value whose distribution function is at least p, by halving."""
-    low = float(max(density.least(*parameters), -1.0))
-    high = float(min(density.most(*parameters), 1.0))
-    while np.isinf(density.least(*parameters)) and _cumulative(density, low, *parameters) > p:
-        low *= 2
-    while np.isinf(density.most(*parameters)) and _cumulative(density, high, *parameters) < p:
-        high = 2 * abs(high) + 1
+    low, high = float(density.least(*parameters)), float(density.most(*parameters))
+    if np.isinf(low):
+        low = -1.0
+        while _cumulative(density, low, *parameters) > p:
+            low *= 2
+    if np.isinf(high):
+        high = max(1.0, 2 * low)
+        while _cumulative(density, high, *parameters) < p:
+            high *= 2
     if density.whole:
         # (distribution functions are rounded: what is short of p by that is p)
         wanted = p * (1 - 64 * np.finfo(float).eps)

@@ -16,7 +16,7 @@ from gibbsppl.bugs.facts import Facts
 from gibbsppl.bugs.grids import Grid
 from gibbsppl.bugs.layouts import Table
 from gibbsppl.bugs.random_reader import Elements
-from gibbsppl.bugs.reading import drawn_in
+from gibbsppl.bugs.reading import lines_in
 from gibbsppl.bugs.relations import Space
 from gibbsppl.bugs.syntax import BugsError, names_read
 from gibbsppl.bugs.values import Known
@@ -42,7 +42,7 @@ def record(
 ) -> None:
     """Declare the quantities; ``names`` are what random arrays are called in the model."""
     read = {n for r in facts.relations for n in names_read(r.line)}
-    drawn = set(drawn_in(facts.program.model))
+    drawn = {line.target.name for line in lines_in(facts.program.model)}
     for name, defined in facts.defined.items():
         given = defined.relation > 0
         if not given.any() or facts.numbers[name].known[given].all():

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from gibbsppl.bugs.interpreter import Unrolled, unrolled
+from gibbsppl.bugs.interpreted_values import Unrolled
+from gibbsppl.bugs.interpreter import unrolled
 from gibbsppl.bugs.syntax import Loop, Program, Statement, Stochastic
 from gibbsppl.evaluation import evaluate
 from gibbsppl.graph import Factor, Graph, Range
@@ -58,9 +59,15 @@ class Reading:
         return graph.factors == self.factors
 
     @property
+    def is_up_to_a_constant(self) -> bool:
+        """Whether bounds that may or may not truncate leave the density without its constant."""
+        bounds = (line.restriction for line in lines_in(self.program.model))
+        return any(b is not None and b.kind != "T" for b in bounds)
+
+    @property
     def drawn(self) -> tuple[str, ...]:
         """The names of the arrays that lines with ~ give."""
-        return tuple(dict.fromkeys(drawn_in(self.program.model)))
+        return tuple(dict.fromkeys(line.target.name for line in lines_in(self.program.model)))
 
     def values(self, graph: Graph, state: Arrays) -> dict[str, Any]:
         """The random arrays as the program has them; ``state`` are those of the model, and data."""
@@ -78,13 +85,13 @@ class Reading:
         return unrolled(self.program, self.data, {n: np.shape(v) for n, v in values.items()})
 
 
-def drawn_in(statements: tuple[Statement, ...]) -> Iterator[str]:
-    """The names of the arrays that lines with ~ give."""
+def lines_in(statements: tuple[Statement, ...]) -> Iterator[Stochastic]:
+    """The lines with ~."""
     for s in statements:
         if isinstance(s, Loop):
-            yield from drawn_in(s.body)
+            yield from lines_in(s.body)
         elif isinstance(s, Stochastic):
-            yield s.target.name
+            yield s
 
 
 def value_of(graph: Graph, name: str, state: Arrays) -> np.ndarray:

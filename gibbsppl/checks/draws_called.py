@@ -20,7 +20,7 @@ import numpy as np
 from gibbsppl import runtime
 from gibbsppl.backends.program import Constants, Program, State
 from gibbsppl.checks.expected_calls import Call
-from gibbsppl.checks.perturb import free_elements
+from gibbsppl.density import free_elements
 from gibbsppl.errors import GibbspplError
 from gibbsppl.forward import fill
 from gibbsppl.schedule.steps import ConcaveDraw, JointDraw, Move, ScanDraw, Schedule, Step

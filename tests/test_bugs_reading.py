@@ -1,0 +1,143 @@
+"""What a text was read as is compared with the text, read again: planted wrong readings are seen."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from bugs_texts import PROGRAMS
+from random_programs import random_program
+
+import gibbsppl as gp
+from gibbsppl.bugs import random_reader
+from gibbsppl.bugs.grids import position_of
+from gibbsppl.bugs.parse import parse
+from gibbsppl.checks.reading import RELATIVE_TOLERANCE, gaps_of_reading
+from gibbsppl.density import log_joint
+from gibbsppl.initial import initial_state
+
+SHIFTED = {
+    "for (t in 2:4) { y[t] ~ dnorm(b * d[t], 1) }; b ~ dnorm(0, 1)": {
+        "y": [np.nan, 0.3, 1.0, -0.5],
+        "d": [0.5, 2.0, -1.0, 0.2, 0.7],
+    },
+}
+
+
+def read(text, data):
+    values = {n: np.ma.masked_invalid(v) for n, v in data.items()}
+    return gp.read_bugs(text if "model" in text else f"model {{ {text} }}", values)
+
+
+def gaps(model, seed=0, starts=1):
+    rng = np.random.default_rng(seed)
+    states = [initial_state(rng, model.graph, model.data)[0] for _ in range(starts)]
+    return gaps_of_reading(rng, model.reading, model.graph, model.data, states)
+
+
+def wrong(found):
+    """What model and program disagree about."""
+    return {what for what, (gap, size) in found.items() if not gap <= RELATIVE_TOLERANCE * size}
+
+
+def misread(model, said):
+    """A model that was read from another text, as a wrong reading of what is said."""
+    model.reading = replace(model.reading, program=parse(f"model {{ {said} }}"))
+    return model
+
+
+# ---- in the table --------------------------------------------------------------------------------
+
+
+def test_verify_compares_a_model_with_its_text():
+    ((text, data),) = SHIFTED.items()
+    sampler = gp.compile(read(text, {**data, "d": data["d"][:4]}))
+    found = sampler.verify()
+    assert [r.step for r in found.rows if r.kind == "reading"] == ["(program: density)"]
+    sampler = gp.compile(read(f"{text}; s <- sum(d[1:4]) * b", data))
+    kinds = [r.step for r in sampler.verify().rows if r.kind == "reading"]
+    assert kinds == ["(program: density)", "(program: quantities)"]
+
+
+def test_models_in_python_and_changed_ones_have_no_text():
+    model = read("a ~ dnorm(0, 1); y ~ dnorm(a, 1)", {"y": 1.0})
+    with model:
+        gp.Normal("more", 0, tau=1)
+    rows = gp.compile(model).verify().rows
+    assert not [r for r in rows if r.kind == "reading"]
+    with gp.Model() as own:
+        gp.Normal("x", 0, tau=1)
+    assert own.reading is None
+
+
+# ---- wrong readings ------------------------------------------------------------------------------
+
+# What is said, and what it is read as.
+MISREAD = (
+    ("for (t in 2:4) { y[t] ~ dnorm(b * d[t], 1) }", "d[t]", "d[t + 1]"),
+    ("for (j in 1:4) { y[j] ~ dnorm(S[j], 1); S[j] <- b + sum(d[1:j]) }", "1:j", "1:4"),
+    ("for (j in 1:4) { y[j] ~ dnorm(b * max(d[j:5]), 1) }", "j:5", "1:5"),
+    ("for (j in 1:4) { y[j] ~ dnorm(b * mean(d[1:j]), 1) }", "mean(d[1:j])", "sum(d[1:j])"),
+    ("for (t in 1:4) { y[t] ~ dnorm(b, 1)T(-1, 2) }", "T(-1, 2)", "I(-1, 2)"),
+    ("for (t in 1:4) { y[t] ~ dnorm(b, 1)T(-1, 2) }", "T(-1, 2)", "T(-1,)"),
+    ("for (t in 1:4) { y[t] ~ dnorm(b, 4) }", "4) }", "2) }"),
+    ("for (t in 1:4) { y[t] ~ dt(b, 1, 4) }", "dt(b, 1, 4)", "dnorm(b, 1)"),
+    ("for (t in 1:4) { y[t] ~ dnorm(b, 1) }", "1:4", "1:3"),
+    ("for (t in 1:4) { y[t] ~ dnorm(m[g[t]], 1) }; for (k in 1:3) { m[k] ~ dnorm(b, 1) }",
+     "g[t]", "g[5 - t]"),
+    ("for (t in 1:4) { z[t] ~ dcat(p[]); y[t] ~ dnorm(b * z[t], 1) }", "b * z[t]", "b * z[1]"),
+    ("for (t in 1:4) { y[t] ~ dnorm(ifelse(b > d[t], b, 0), 1) }", "b > d[t]", "b < d[t]"),
+    ("for (t in 1:4) { log(r[t]) <- b * d[t]; c[t] ~ dpois(r[t]) }", "log(r", "logit(r"),
+    ("for (t in 1:4) { x[t] ~ dbern(phi(b)) }", "phi", "ilogit"),
+    ("x[1] ~ dnorm(0, 1); for (t in 2:4) { x[t] ~ dnorm(b * x[t - 1], 1) }", "x[t - 1]", "x[1]"),
+)  # fmt: skip
+DATA = {
+    "y": [0.1, 0.3, 1.0, -0.5],
+    "d": [0.5, 2.0, -1.0, 0.2, 0.7],
+    "g": [1, 2, 3, 1],
+    "c": [0, 2, 1, 3],
+    "p": [0.2, 0.8],
+}
+
+
+@pytest.mark.parametrize(("said", "part", "instead"), MISREAD)
+def test_wrong_readings_are_seen(said, part, instead):
+    text = f"{said}; b ~ dnorm(0, 1)"
+    assert part in text
+    model = read(text.replace(part, instead), DATA)
+    assert wrong(gaps(model)) == set()
+    assert "density" in wrong(gaps(misread(model, text)))
+
+
+def test_verify_sees_a_wrong_reading():
+    text = "for (t in 2:4) { y[t] ~ dnorm(b * d[t], 1) }; b ~ dnorm(0, 1)"
+    model = misread(read(text.replace("d[t]", "d[t + 1]"), DATA), text)
+    found = gp.compile(model).verify()
+    assert not found.passed
+    assert [r.step for r in found.rows if not r.passed] == ["(program: density)"]
+
+
+def test_quantities_that_are_read_wrongly_are_seen():
+    text = "b ~ dnorm(0, 1); for (j in 1:3) { S[j] <- b * sum(d[1:j]); T[j] <- S[j] + b }"
+    model = misread(read(text.replace("1:j", "1:3"), DATA), text)
+    assert wrong(gaps(model)) == {"quantities"}
+
+
+def test_data_read_from_the_first_position_on_are_seen(monkeypatch):
+    """Positions counted from 0, wherever loops start."""
+
+    def from_zero(grid, starts):
+        return position_of(grid, dict.fromkeys(starts, 0))
+
+    ((text, data),) = SHIFTED.items()
+    monkeypatch.setattr(random_reader, "position_of", from_zero)
+    model = read(text, data)
+    monkeypatch.undo()
+    assert "d[t + 1]" in str(model.graph)
+    assert wrong(gaps(model)) == {"density"}
+
+
+def test_a_difference_of_rounding_is_no_wrong_reading():
+    """A probability near one keeps few digits in what is left of it, read as it stands."""
+    for start in (15, 20, 25, 30, 40):
+        text = f"a ~ dnorm({start}, 1); p <- ilogit(a); for (i in 1:3) {{ x[i] ~ dbern(p) }}"
+        assert wrong(gaps(read(text, {"x": [0, 0, 1]}))) == set(), start
