@@ -6,8 +6,10 @@ whatever else goes wrong is a finding.
 
 import re
 import warnings
+from dataclasses import replace
 
 import numpy as np
+from against_reference import bugs
 from against_reference.models import Variable
 
 import gibbsppl as gp
@@ -29,13 +31,19 @@ class Refused(Exception):
     """An error of gibbsppl's own: its kind."""
 
 
+def source_of(model, settings=True):
+    """The script that declares or reads a model, and compiles it."""
+    asked = model if settings else replace(model, settings={})
+    return bugs.script(asked) if model.in_bugs else asked.source()
+
+
 def compiled(model):
     """The sampler of the source of a model; with default settings where its own are refused."""
     refused = None
     for settings in (True, False):
         names = {}
         try:
-            exec(model.source(settings), names)  # noqa: S102  (the source is printed here)
+            exec(source_of(model, settings), names)  # noqa: S102  (the source is printed here)
         except gp.GibbspplError as error:
             if "model" not in names or not (settings and model.settings):
                 raise Refused(kind_of(error, model)) from error
@@ -81,7 +89,8 @@ def same_density(model, sampler):
         ours = model.log_terms(states, STATES)
     finite = 0
     for n in range(STATES):
-        values = {**sampler.data, **{k: whole_as_is(model, k, v[n]) for k, v in states.items()}}
+        values = {**sampler.data, **{
+            name_in(sampler, k): whole_as_is(model, k, v[n]) for k, v in states.items()}}
         theirs = log_terms(sampler.graph, values)
         mine = np.concatenate([t[:, n] for t in ours.values()])
         total = sum(theirs.values())
@@ -97,6 +106,15 @@ def same_density(model, sampler):
                                      f"reference {mine.sum()!r} {each}")
     if not finite:
         raise AssertionError("no state has a finite density")
+
+
+def name_in(sampler, name):
+    """The name that an array has in the graph: labels of programs count from 0 there."""
+    known = sampler.graph.variables
+    found = next((n for n in (f"{name}.label", name) if n in known), None)
+    if found is None:
+        raise Refused(f"an array of the program is another one in the graph: {sorted(known)}")
+    return found
 
 
 def whole_as_is(model, name, values):

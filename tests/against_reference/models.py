@@ -171,6 +171,7 @@ class Model:
     settings: Mapping = field(default_factory=dict)
     values: Mapping = field(default_factory=dict)
     features: frozenset = frozenset()
+    in_bugs: bool = False
 
     @property
     def variables(self):

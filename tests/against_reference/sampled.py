@@ -95,11 +95,12 @@ def compare(model, sampler, seed, times):
     except gp.GibbspplError as error:
         raise Finding(f"sample: {type(error).__name__}: {str(error)[:90]}", str(error)) from error
     found = []
+    labels = {v.name for v in model.variables if v.kind == "label"}
     masks = {v.name: v.mask for v in model.variables}
     for name, values in prior.items():
         if name not in draws:
             continue
-        theirs = np.asarray(draws[name], float)
+        theirs = np.asarray(draws[name], float) - (model.in_bugs and name in labels)
         mask = masks.get(name)
         for at in np.ndindex(*values.shape[1:]):
             if mask is None or not mask[at]:

@@ -100,6 +100,7 @@ class Draft:
     lagged: str | None = None
     near: tuple = ()
     calm: bool = False
+    families: Any = None
 
     # ---- choices -----------------------------------------------------------------------------
 
@@ -188,6 +189,9 @@ class Draft:
             if self.chance(0.06) and not self.lagged:
                 self.features.add("gather along its own")
                 expr = At(expr, d, self.index(d, (self.one_of(others or [d]),)))
+            elif self.chance(0.06) and kind in (REAL, POSITIVE) and not self.lagged:
+                self.features.add("cumulated")
+                expr = Fold("sum", expr, d, running=True)
             elif self.lagged == d and self.chance(0.6):
                 self.features.add("lag of another")
                 expr = Lag(expr, d)

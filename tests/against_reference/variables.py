@@ -110,9 +110,10 @@ def scalar_part(draft, row, dims, *, random=1, depth=1, truncated=0.12):
 
 def scalar_row(draft):
     """A family: any of them, or one that is more common."""
+    rows = [r for r in SCALARS if draft.families is None or r.name in draft.families]
     if draft.chance(0.5):
-        return draft.one_of(SCALARS)
-    return draft.one_of(SCALARS, [WEIGHTS.get(r.name, 0) for r in SCALARS])
+        return draft.one_of(rows)
+    return draft.one_of(rows, [WEIGHTS.get(r.name, 0) for r in rows])
 
 
 def uniform_part(draft, dims, random):
@@ -131,11 +132,11 @@ def simple_part(draft, kind, dims, random):
     """A distribution of numbers of a kind, or of any."""
     if draft.chance(0.08):
         return uniform_part(draft, dims, random)
-    if draft.chance(0.04):
+    if draft.families is None and draft.chance(0.04):
         top = draft.one_of((Number(4), Number(2)))
         return Part("DiscreteUniform", {"lower": Number(0), "upper": top}), COUNT
     row = scalar_row(draft)
-    if draft.chance(0.02):
+    if draft.families is None and draft.chance(0.02):
         row = HYPERGEOMETRIC
     return scalar_part(draft, row, dims, random=random, depth=1 if draft.chance(0.7) else 2)
 
