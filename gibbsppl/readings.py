@@ -310,7 +310,7 @@ def leaves_in(expr: Expr, array: str) -> set[Leaf]:
 def _aligned(leaf: Leaf, view: View, place: Leaf) -> dict[Expr, Expr]:
     """Each index of a view to the place's index on that axis; the leaf itself to the place."""
     pairs = ((v, p) for v, p in zip(view.indices, place.indices, strict=True) if v is not None)
-    mapping = {}
+    mapping: dict[Expr, Expr] = {}
     for v, p in pairs:
         dim, shift = shifted(v)
         if not v.is_number and v != p:

@@ -153,7 +153,7 @@ def wrong(sampler, draws=4000, thin=1):
 @pytest.mark.parametrize("build", PARTS)
 def test_a_part_is_drawn_from_the_dense_posterior_and_the_rest_stays(build):
     sampler = compiled(build)
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     assert wrong(sampler) == {}
 
 
@@ -221,7 +221,7 @@ def test_parts_of_other_kinds_have_their_own_posteriors(build):
     model, mean = build()
     sampler = gp.compile(model)
     assert len(sampler.schedule.steps) == 2
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     x = np.asarray(sampler.sample(2000, chains=2, warmup=1, seed=3, progress=False)["x"])
     places = list(np.ndindex(mean.shape))
     found = {str(at): x[(..., *at)] for at in places}

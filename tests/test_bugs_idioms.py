@@ -547,7 +547,7 @@ def test_programs_as_they_are_written_run_with_exact_draws(name):
     told = str(sampler).splitlines()
     found = {t.split()[1] for t in told if t.startswith("  fallback: ")}
     assert found == moved
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     draws = sampler.sample(20, chains=1, warmup=20, seed=1, progress=False)
     latent = {s.target.array.name for s in sampler.graph.latent}
     assert all(np.isfinite(draws[n]).all() for n in latent & set(draws))

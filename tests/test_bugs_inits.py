@@ -91,7 +91,7 @@ def test_vectors_that_fill_a_part_of_an_axis_are_arrays_of_their_own():
     sampler = gp.compile(model)
     inits = gp.read_inits("b <- c(0.1, NA, 3)", model)
 
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     assert not sampler.schedule.fallbacks
     np.testing.assert_array_equal(inits["b.part"], [0.1, np.nan])
     assert inits["b.free"][2] == 3

@@ -42,7 +42,7 @@ def test_a_program_of_each_distribution_is_compiled_and_proved(case):
     if case.name == "dflat":
         pytest.skip("an improper prior has no posterior without data")
     sampler = gp.compile(gp.read_bugs(text, data))
-    assert sampler.verify().passed
+    assert sampler.verify().proved
 
 
 @pytest.mark.parametrize("case", [c for c in EXAMPLES if c.row.auxiliaries], ids=str)
@@ -104,7 +104,7 @@ def test_the_density_of_rows_that_are_partly_data_is_that_of_what_is_drawn():
 
 
 def test_the_draws_of_rows_that_are_partly_data_are_proved():
-    assert gp.compile(gp.read_bugs(TRIANGLE, triangle())).verify().passed
+    assert gp.compile(gp.read_bugs(TRIANGLE, triangle())).verify().proved
 
 
 @pytest.mark.parametrize("known", [False, True])
@@ -276,7 +276,7 @@ def test_the_weight_of_a_component_and_its_rest_have_a_beta():
     """
     sampler = gp.compile(gp.read_bugs(text, {"y": [3.5, 4, 8, 8.5, 4.2]}))
     assert sampler.schedule.step("w").family.name == "Beta"
-    assert sampler.verify().passed
+    assert sampler.verify().proved
 
 
 def test_data_of_the_program_keep_the_names_of_its_variables_free():

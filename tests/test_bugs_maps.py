@@ -91,12 +91,12 @@ def test_a_proper_field_has_the_density_of_its_precision_matrix():
     )
     found = [rest(*d) for d in draws]
     np.testing.assert_allclose(found, found[0], rtol=1e-10)
-    assert gp.compile(model).verify().passed
+    assert gp.compile(model).verify().proved
 
 
 def test_values_sum_to_zero_and_conditionals_hold():
     sampler = gp.compile(intrinsic())
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     draws = sampler.sample(50, seed=1, progress=False)
     np.testing.assert_allclose(draws["b"].sum(axis=-1), 0, atol=1e-12)
 
@@ -105,7 +105,7 @@ def test_fields_in_a_loop_have_a_mean_of_zero_each():
     y = np.random.default_rng(1).normal(size=(2, N))
     data = {"N": N, "y": y, "adj": ADJ, "weights": WEIGHTS, "num": NUM}
     sampler = gp.compile(gp.read_bugs(MANY, data))
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     draws = sampler.sample(20, seed=1, progress=False)
     assert draws["b"].shape == (4, 20, 2, N)
     np.testing.assert_allclose(draws["b"].sum(axis=-1), 0, atol=1e-12)

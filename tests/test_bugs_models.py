@@ -46,7 +46,7 @@ def rows(model):
 )
 def test_each_example_has_conditionals_that_hold(name):
     sampler = gp.compile(read(name))
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     if name in EXACT:
         assert not sampler.schedule.fallbacks
 
@@ -132,7 +132,7 @@ def test_what_is_computed_among_what_is_drawn_divides_those_who_read_it():
     expected = -((y - alpha[g - 1]) ** 2).sum() / 2 - (0.09 + 0.49) / 2 - 7 / 2 * np.log(2 * np.pi)
     assert value == pytest.approx(expected)
     np.testing.assert_allclose(draws["alpha"].sum(axis=-1), 0, atol=1e-12)
-    assert sampler.verify().passed
+    assert sampler.verify().proved
 
 
 def test_lags_and_elements_that_are_data():
@@ -146,7 +146,7 @@ def test_lags_and_elements_that_are_data():
     model = gp.read_bugs(text, {"T": 4, "x": x})
 
     assert rows(model)[1].startswith("x[t] ~ Normal(mu=rho*x[t - 1], tau=2), observed where")
-    assert gp.compile(model).verify().passed
+    assert gp.compile(model).verify().proved
 
 
 def test_labels_count_from_one_in_draws():
@@ -159,7 +159,7 @@ def test_labels_count_from_one_in_draws():
     sampler = gp.compile(model)
     draws = sampler.sample(draws=100, chains=1, seed=1, progress=False)
 
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     assert not sampler.schedule.fallbacks
     assert set(np.unique(draws["z"])) <= {1, 2}
     np.testing.assert_array_equal(draws["z"], draws["z.label"] + 1)
@@ -255,7 +255,7 @@ def test_nothing_is_sliced(name):
     data = {n: v for n, v in OBSERVED.items() if n in read_names}
     sampler = gp.compile(gp.read_bugs(f"model {{ {NO_SLICES[name]} }}", data))
     assert not sampler.schedule.fallbacks, str(sampler)
-    assert sampler.verify().passed
+    assert sampler.verify().proved
 
 
 # ---- large data --------------------------------------------------------------------------------

@@ -206,7 +206,7 @@ def test_a_rate_of_right_censored_values_is_a_gamma_draw(distribution, observed,
 
     assert isinstance(step, ExactDraw)
     assert step.family.name == "Gamma"
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     program, data = sampler.program, sampler.data
     shape, rate = program.given_rest["r"]({"r": 1.0}, program.prepare(data))
     np.testing.assert_allclose([shape + 1, -rate], [3 + deaths, 2 + exposure], rtol=1e-12)
@@ -216,7 +216,7 @@ def test_an_upper_detection_limit_leaves_the_rate_a_gamma():
     sampler = gp.compile(model_of(exponential, upper=1.5))
 
     assert isinstance(sampler.schedule.steps[0], ExactDraw)
-    assert sampler.verify().passed
+    assert sampler.verify().proved
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_what_is_not_conjugate_is_moved_and_verified(censoring):
     sampler = gp.compile(model_of(normal, **censoring), rewrites=False)
 
     assert not isinstance(sampler.schedule.steps[0], ExactDraw)
-    assert sampler.verify().passed
+    assert sampler.verify().proved
 
 
 def test_draws_of_a_rate_have_the_posterior():

@@ -123,7 +123,7 @@ def test_a_wrong_slope_is_caught_by_the_ratio_check():
     assert bad != sampler.source
     program = load(bad)
 
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     assert not verify(model.graph, program, sampler.schedule.steps, model.data, 0).passed
 
 
@@ -147,7 +147,7 @@ def test_data_that_are_read_at_a_random_label_have_no_centre():
     sampler = gp.compile(model)
 
     assert "centred" not in sampler.source
-    assert sampler.verify().passed
+    assert sampler.verify().proved
 
 
 def test_a_design_without_full_rank_has_a_centre_too():

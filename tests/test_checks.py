@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
+import gibbsppl as gp
 from gibbsppl.backends.program import load
 from gibbsppl.checks.enumeration import enumerate_sweep
 from gibbsppl.checks.geweke import geweke
@@ -459,3 +460,14 @@ def test_simulated_data_give_positive_density_states():
     values = simulate(np.random.default_rng(1), groups(), {})
 
     assert failed(checked(groups(), GROUPS, {"y": values["y"]})) == set()
+
+
+def test_a_region_is_drawn_on_another_scale_beside_the_rest_of_its_array():
+    with gp.Model(coords={"k": 4, "t": 3}) as model:
+        x = gp.Array("x", dims="t")
+        x[0] = gp.Gamma(mu=1.0, sigma=2.0)
+        x[1:] = gp.Gamma(shape=3.0, rate=x.lag("t", 1))
+        at = gp.Index("at", [1, 0, 0, 2], of="t", dims="k")
+        gp.Normal("y", mu=1.0, sigma=x[at], dims="k", observed=[1.0, 2.0, 3.0, 4.0])
+
+    assert gp.compile(model).verify().proved

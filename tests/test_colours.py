@@ -224,7 +224,7 @@ def test_steps_without_a_pattern_of_few_colours_are_a_graph(monkeypatch):
     sampler = gp.compile(wide())
 
     assert coloured_step(sampler).colours == Chart(3, np.zeros(0), ("three",), "z_colour")
-    assert sampler.verify().passed
+    assert sampler.verify().proved
 
 
 def test_too_many_conflicts_are_said(monkeypatch):
@@ -232,7 +232,7 @@ def test_too_many_conflicts_are_said(monkeypatch):
     sampler = gp.compile(neighbours())
 
     assert "one by one: there may be more than 3 conflicts" in str(sampler)
-    assert sampler.verify().passed
+    assert sampler.verify().proved
 
 
 def test_an_index_that_is_drawn_may_be_anywhere():
@@ -246,7 +246,7 @@ def test_an_index_that_is_drawn_may_be_anywhere():
     sampler = gp.compile(m, rewrites=False)
 
     assert sampler.schedule.step("mean").colours == OneByOne()
-    assert sampler.verify().passed
+    assert sampler.verify().proved
 
 
 # ---- patterns and graphs -----------------------------------------------------------------------
@@ -318,7 +318,7 @@ def test_a_graph_is_coloured_by_degree_and_always_in_the_same_way():
 
 @pytest.mark.parametrize("name", MODELS)
 def test_the_ratio_check_passes(name):
-    assert compiled(name).verify().passed
+    assert compiled(name).verify().proved
 
 
 def with_calls(source, function):
@@ -458,7 +458,7 @@ def test_parameters_of_one_colour_are_those_of_its_elements(name):
     sampler = gp.compile(LARGE[name], **SETTINGS.get(name, {}))
 
     assert set(sampler.program.by_colour) == {coloured_step(sampler).name}
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     assert sampler.sample(draws=3, warmup=2, chains=1, seed=1, progress=False)
 
 
@@ -485,7 +485,7 @@ def test_variables_may_have_the_names_of_what_is_added_up(name):
     sampler = gp.compile(m)
 
     assert set(sampler.program.by_colour) == {"z"}
-    assert sampler.verify().passed
+    assert sampler.verify().proved
 
 
 @pytest.mark.parametrize("name", FORGOTTEN)
@@ -497,9 +497,13 @@ def test_the_ratio_check_finds_a_wrong_parameter_of_one_colour(name):
     changed, count = re.subn(pattern, wrong, sampler.source[start:], count=1)
     assert count
     program = load(sampler.source[:start] + changed)
-    result = verify(sampler.graph, program, sampler.schedule.steps, sampler.data)
-
-    assert coloured_step(sampler).name in {r.step for r in result.rows if not r.passed}
+    # (two labels that are the same by chance hide which of them is read: at the states of one seed)
+    checked = (
+        verify(sampler.graph, program, sampler.schedule.steps, sampler.data, seed)
+        for seed in range(3)
+    )
+    found = {r.step for result in checked for r in result.rows if not r.passed}
+    assert coloured_step(sampler).name in found
 
 
 @pytest.mark.usefixtures("all_large")

@@ -316,7 +316,7 @@ def test_draws_follow_the_joint_density(name):
 
     assert isinstance(step, ConcaveDraw)
     assert (change and change.transform.name) == scale
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     cdf = distribution(sampler, start, at, bounds)
     assert stats.kstest(drawn(sampler.program, sampler, start, at), cdf).pvalue > LEVEL
 
@@ -344,7 +344,7 @@ def test_draws_after_a_logit_follow_the_joint_density(logit_sampler):
 
 
 def test_the_check_knows_the_slope_of_a_logit(logit_sampler):
-    assert logit_sampler.verify().passed
+    assert logit_sampler.verify().proved
 
 
 # What a function of the source says, and what it is changed to.

@@ -118,7 +118,7 @@ def test_an_auxiliary_variable_finds_its_place_before_what_reads_it():
     assert names(outliers(order=("scale",))) == [weight, "scale", "level"]
     assert names(outliers(order=(weight, "level"))) == [weight, "level", "scale"]
     for order in (("scale",), ("level", "scale")):
-        assert outliers(order=order).verify().passed
+        assert outliers(order=order).verify().proved
 
 
 def test_an_auxiliary_variable_named_after_what_reads_it_is_refused():
@@ -268,7 +268,7 @@ def test_scans_are_verified_and_run_from_the_chains_own_stream(make, scan):
     settings = {"warmup": 5, "chains": 2, "progress": False}
     first, again, other = (sampler.sample(20, seed=s, **settings) for s in (1, 1, 2))
 
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     for name in first:
         np.testing.assert_array_equal(first[name], again[name])
         assert (first[name] != other[name]).any()
@@ -392,7 +392,7 @@ def test_a_kernel_takes_the_place_of_a_closed_form(kernel, kind, how):
     assert (step.kind, step.kernel) == (kind, how)
     assert how in str(sampler)
     assert how in sampler.explain("theta")
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     assert sampler.settings["kernels"] == {"theta": kernel}
 
 
@@ -417,7 +417,7 @@ def test_over_relaxation_is_a_draw_like_any_other_but_for_its_start():
     assert "over-relaxed by -0.9" in str(sampler)
     assert "schools: 3 steps, 1 by kernels asked for" in str(sampler)
     assert "over_relaxed_normal(" in sampler.source
-    assert sampler.verify().passed
+    assert sampler.verify().proved
 
 
 def test_a_variable_with_a_kernel_gets_no_auxiliary_variable():
@@ -433,8 +433,8 @@ def test_a_variable_with_a_kernel_gets_no_auxiliary_variable():
     assert "as one vector over p" in str(sampler)
     one_by_one = gp.compile(m, kernels={"beta": gp.RandomWalk()}, blocks={"beta": "elements"})
     assert one_by_one.schedule.step("beta").joint == ()
-    assert sampler.verify().passed
-    assert one_by_one.verify().passed
+    assert sampler.verify().proved
+    assert one_by_one.verify().proved
 
 
 @pytest.mark.parametrize(
@@ -548,7 +548,7 @@ def test_kernels_of_an_array_that_is_taken_apart_are_those_of_the_whole():
     assert sampler.schedule.step("b").joint == (0, 1)
     assert [s.alpha for s in relaxed.schedule.asked] == [-0.98] * 3
     for made in (sampler, relaxed, gp.compile(m, scan="random"), gp.compile(m, order=("b",))):
-        assert made.verify().passed
+        assert made.verify().proved
         made.sample(5, warmup=5, chains=1, seed=1, progress=False)
 
 
@@ -563,7 +563,7 @@ def test_regions_of_one_array_are_steps_of_their_own():
     for kernel in (gp.RandomWalk(), gp.Slice(), still, gp.OverRelaxed(0.5)):
         sampler = gp.compile(m, kernels={"x": kernel, "y": kernel}, order=(rest, "y", first))
         assert names(sampler) == [rest, "y", first]
-        assert sampler.verify().passed
+        assert sampler.verify().proved
         sampler.sample(5, warmup=5, chains=1, seed=1, progress=False)
 
 

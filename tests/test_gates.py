@@ -177,7 +177,7 @@ def test_a_noisy_or_of_many_causes_is_proved():
             clear = clear * (1 - z * p / 2)
         gp.Bernoulli("y", 1 - 0.9 * clear, dims="i", observed=[0, 1, 1, 0])
 
-    assert gp.compile(m).verify().passed
+    assert gp.compile(m).verify().proved
 
 
 # ---- gates that end a support ----------------------------------------------------------------
@@ -236,7 +236,7 @@ def test_counts_reach_the_end_that_a_gate_says(build):
     m = build()
     sampler = gp.compile(m)
     for seed in range(8):
-        assert sampler.verify(seed=seed).passed
+        assert sampler.verify(seed=seed).proved
     draws = sampler.sample(draws=200, warmup=20, chains=1, seed=1, progress=False)
     assert (draws["b"] <= draws["most"]).all()
     assert ((draws["b"] == draws["most"]) & (draws["z"] == 1)).any()
@@ -287,7 +287,7 @@ def test_columns_of_data_are_gates_where_they_are_binary(name):
         gp.Bernoulli("b", x * p / 2, dims="i", observed=[0, 1, 1, 0, 0])
     sampler = gp.compile(m)
 
-    assert sampler.verify().passed
+    assert sampler.verify().proved
 
 
 def test_distribution_functions_keep_their_choices():
@@ -297,4 +297,4 @@ def test_distribution_functions_keep_their_choices():
         seen = [0.1, 0.5, 1.0]
         gp.StudentT("y", nu=nu, mu=2.3, tau=0.5, lower=-1, upper=2, dims="k", observed=seen)
 
-    assert gp.compile(m).verify().passed
+    assert gp.compile(m).verify().proved

@@ -34,7 +34,7 @@ def test_terms_that_the_prior_outweighs():
         x = gp.Normal("x", 0, tau=2)
         gp.Potential("p", 0.999 * x**2)
 
-    assert gp.compile(model).verify().passed
+    assert gp.compile(model).verify().proved
 
 
 def test_sweeps_that_fail_are_a_failed_check():

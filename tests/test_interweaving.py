@@ -237,7 +237,7 @@ def coefficients_of(model, **settings):
 def test_coefficients_are_drawn_jointly_with_predictors_held_fixed():
     sampler = gp.compile(overdispersed())
     assert coefficients_of(overdispersed()) == ["a, b"]
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     text = " ".join(str(sampler).split())
     assert re.search(r"with e_sum = [abex +*]+ held fixed, e moving along", text)
     assert "a, b" in text.rpartition("moving along")[2]
@@ -293,7 +293,7 @@ def test_coefficients_are_drawn_jointly_with_predictors_held_fixed():
 def test_predictors_are_those_that_all_readers_share(observe, found):
     model = overdispersed(observe)
     assert coefficients_of(model) == found
-    assert gp.compile(model).verify().passed
+    assert gp.compile(model).verify().proved
 
 
 def test_coefficients_whose_priors_are_not_normal_are_left_alone():
@@ -303,7 +303,7 @@ def test_coefficients_whose_priors_are_not_normal_are_left_alone():
 
 def test_effects_that_are_read_through_an_index_are_left_alone():
     assert coefficients_of(effects_of_groups()) == []
-    assert gp.compile(effects_of_groups()).verify().passed
+    assert gp.compile(effects_of_groups()).verify().proved
 
 
 def test_coefficients_are_asked_for_and_left_out_by_any_of_their_names():
@@ -541,7 +541,7 @@ def test_it_can_be_switched_off_or_asked_for():
 def test_what_is_asked_for_in_a_regression_is_right(model):
     name = {"horseshoe": "overall", "bayesian_lasso": "penalty"}[model.__name__.split(".")[-1]]
 
-    assert apart(model.model(), interweave=name).verify().passed
+    assert apart(model.model(), interweave=name).verify().proved
 
 
 def test_an_exact_sampler_has_no_slices():
@@ -632,7 +632,7 @@ def test_the_name_of_a_variable_stands_for_its_steps_that_are_not_named_themselv
 def test_interwoven_steps_are_right_wherever_they_stand(order):
     sampler = apart(schools(), interweave=("mu", "tau"), order=order)
 
-    assert sampler.verify().passed
+    assert sampler.verify().proved
 
 
 # ---- staleness -------------------------------------------------------------------------------

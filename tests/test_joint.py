@@ -309,7 +309,7 @@ def test_draws_are_those_of_dense_algebra(case):
 
 @every_case
 def test_each_is_proved(case):
-    assert with_gaps(case()).verify().passed
+    assert with_gaps(case()).verify().proved
 
 
 def test_known_elements_stay():
@@ -433,7 +433,7 @@ def test_blocks_are_split_and_merged():
     two = {("u", "mu"): "together", ("v", "beta"): "together"}
     assert set(drawn_how(two)) == {"u, mu", "v, beta", "tau_u"}
     for blocks in (None, False, {"v": "alone"}, {("u", "v"): "together"}, two):
-        assert compiled(blocks).verify().passed
+        assert compiled(blocks).verify().proved
 
 
 def test_a_chain_drawn_by_element_is_coloured():

@@ -927,7 +927,7 @@ def test_shares_of_a_stick_are_beta_draws(into, labels):
     step = next(s for s in sampler.schedule.steps if s.statement.name == "v")
 
     assert step.family.name == "Beta"
-    assert sampler.verify().passed
+    assert sampler.verify().proved
 
 
 def test_shares_of_a_stick_count_their_labels_and_later_ones():
@@ -997,7 +997,7 @@ def test_a_constraint_truncates_both_sides():
     sampler = compile_model(model)
     draws = sampler.sample(draws=500, warmup=50, chains=1, seed=1, progress=False)
 
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     assert (draws["a"] < draws["b"]).all()
 
 

@@ -127,7 +127,7 @@ def test_what_is_held_out_and_what_is_kept_are_the_corpus():
 @pytest.mark.parametrize("way", lda.WAYS)
 def test_each_way_is_proved_and_says_whether_it_is_exact(way):
     model = lda.model(corpus=lda.bars(documents=4, length=10, side=2), topics=3)
-    assert gp.compile(model, **lda.WAYS[way]).verify().passed
+    assert gp.compile(model, **lda.WAYS[way]).verify().proved
     if way in EXACT:
         gp.compile(model, **lda.WAYS[way], exact=True)
     else:

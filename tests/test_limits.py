@@ -191,7 +191,7 @@ def bounds_at(model, name, seed=7):
     state, _ = initial_state(np.random.default_rng(seed), sampler.graph, sampler.data)
     given = sampler.program.given_rest[name](dict(state), sampler.constants)
 
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     assert step.bounds
     return *given[-2:], {**sampler.data, **state}
 
@@ -339,7 +339,7 @@ def test_counts_between_bounds(name):
     values = values_drawn(m, "x", least)
 
     assert not gp.compile(m).schedule.fallbacks
-    assert gp.compile(m).verify().passed
+    assert gp.compile(m).verify().proved
     assert values.min() == least
     assert values.max() == most if np.isfinite(most) else values.max() > 5
 
@@ -393,7 +393,7 @@ def test_minima_and_maxima_in_supports_are_bounds_each():
     sampler = gp.compile(m)
     draws = np.ravel(sampler.sample(300, chains=1, warmup=50, seed=2, progress=False)["total"])
 
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     assert draws.min() >= 6
 
 
@@ -416,6 +416,6 @@ def test_counts_between_a_thinned_count_and_a_ceiling_keep_both():
     sampler = gp.compile(m)
     draws = sampler.sample(500, chains=1, warmup=5, seed=3, progress=False)["n"]
 
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     assert draws.min() >= 3
     assert draws.max() <= 10

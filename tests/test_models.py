@@ -355,7 +355,7 @@ PLAIN = [module for module in models.ALL if module not in NEEDS_AUGMENTATION]
 def test_each_conditional_is_derived(module):
     sampler = gp.compile(model_of(module), rewrites=False, **APART)
     assert steps_of(sampler) == STEPS[name_of(module)]
-    assert sampler.verify().passed
+    assert sampler.verify().proved
 
 
 @pytest.mark.parametrize("module", NEEDS_AUGMENTATION, ids=name_of)
@@ -394,7 +394,7 @@ def test_what_is_quadratic_together_is_drawn_together(name):
 
 @pytest.mark.parametrize("module", models.ALL, ids=name_of)
 def test_each_conditional_is_the_ratio_of_joint_densities(module):
-    assert gp.compile(model_of(module)).verify().passed
+    assert gp.compile(model_of(module)).verify().proved
 
 
 COMPARED = [
@@ -419,7 +419,7 @@ def test_posterior_means_agree_with_the_reference_without_augmentation(name):
 
 def test_beetles_with_a_probit_link():
     sampler = gp.compile(beetles.model(link="probit"))
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     exact = beetles_by_quadrature.means(**beetles.BEETLES, link="probit")
     reference = beetles.REFERENCES["probit"]
     assert max(abs(exact[m] - value) / error for m, (value, error) in reference.items()) < 4
@@ -429,13 +429,13 @@ def test_beetles_with_a_probit_link():
 def test_counts_with_a_logit_of_a_probability_have_other_conditionals():
     sampler = gp.compile(negative_binomial.model(form="odds"), rewrites=False)
     assert steps_of(sampler) == {"alpha": CONCAVE, "beta": CONCAVE}
-    assert sampler.verify().passed
+    assert sampler.verify().proved
 
 
 @pytest.mark.slow
 def test_counts_with_a_logit_of_a_probability():
     sampler = gp.compile(negative_binomial.model(form="odds"))
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     compare(negative_binomial, sampler, negative_binomial.REFERENCES["odds"])
 
 
@@ -469,7 +469,7 @@ def sampler_of(way):
 @pytest.mark.parametrize("way", WAYS)
 def test_each_way_is_proved(way):
     sampler = sampler_of(way)
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     scans = [s for s in sampler.schedule.steps if s.kind == "scan"]
     integrated = [n for s in scans for n in s.conditional.integrated]
     assert sorted(integrated) == sorted(WAYS[way][2].get("collapse", ()))
@@ -552,7 +552,7 @@ def test_the_level_of_missing_years_is_the_smoothed_one():
     sampler = gp.compile(local_level.model(flow=np.ma.masked_array(flow, mask)))
     assert steps_of(sampler)["level"] == JOINT
     assert sampler.schedule.unseen == ("flow",)
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     draws = sampler.sample(**SETTINGS)
     seen = np.where(mask, np.nan, flow)
     exact = level_by_quadrature.means(seen, range(30))
@@ -632,7 +632,7 @@ def test_factors_of_flowers_are_those_of_a_random_walk():
 @pytest.mark.slow
 def test_a_triangle_of_loadings_has_the_posterior_of_a_random_walk():
     sampler = gp.compile(factor_analysis.model(factors=2, triangular=True))
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     draws = sampler.sample(**SETTINGS)
     assert (draws["loading"][..., 0, 1] == 0).all()
     rng, y = np.random.default_rng(55), factor_analysis.STANDARDISED
@@ -653,7 +653,7 @@ def test_risks_by_hand_are_those_of_the_map():
 def test_a_map_with_a_normal_response_is_drawn_jointly():
     sampler = gp.compile(car_disease_mapping.model(response="normal"))
     assert steps_of(sampler) == {"risk": JOINT, "beta": JOINT, "tau": GAMMA}
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     means = map_by_hand.normal_means(*MAP, car_disease_mapping.DISTRICTS)
     reference = {n: value for n, (value, _) in car_disease_mapping.NORMAL_REFERENCE.items()}
     assert reference == pytest.approx(means, rel=1e-6)
@@ -665,7 +665,7 @@ def test_risks_that_sum_to_zero_beside_an_intercept_are_the_same(response):
     sampler = gp.compile(car_disease_mapping.model(response=response, intercept=True))
     normal = response == "normal"
     reference = car_disease_mapping.NORMAL_REFERENCE if normal else car_disease_mapping.REFERENCE
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     compare(car_disease_mapping, sampler, reference)
 
 
@@ -759,7 +759,7 @@ def test_a_wrong_reference_is_noticed():
 def test_rats_with_a_uniform_sd_draw_a_truncated_precision():
     sampler = gp.compile(rats.model(sd_prior="uniform"))
     assert steps_of(sampler)["sd"] == GAMMA
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     draws = sampler.sample(**SETTINGS)
     data = rats.RATS["weights"], rats.RATS["days"]
     streams = (np.random.default_rng([8, i]) for i in range(2))
@@ -782,7 +782,7 @@ def test_schools_with_a_uniform_sd():
 def test_bivariate_gaussian_as_one_vector_drawn_by_element():
     model = bivariate_gaussian.model(form="joint")
     sampler = gp.compile(model, blocks={"x": "elements"})
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     draws = sampler.sample(**SETTINGS)
     assert disagreements(bivariate_gaussian.quantities(draws), bivariate_gaussian.REFERENCE) == {}
     x1 = draws["x"][..., 0]
@@ -986,7 +986,7 @@ def test_rates_of_a_small_tensor_are_those_of_the_random_walk():
     counts = poisson_tensor.tensor()[0][:3, :2, :4]
     prior = {"topics": 2, "shape": 1.0, "rate": 1.0}
     sampler = gp.compile(poisson_tensor.model(counts=counts, **prior))
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     found = rates_of_cells(sampler.sample(**SETTINGS))
     walks = rates_of_cells(tensor_of_walks(counts, 350, **prior))
     wrong = rates_of_cells(tensor_of_walks(counts, 200, **{**prior, "rate": 3.0}))

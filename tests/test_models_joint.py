@@ -455,7 +455,7 @@ def test_few_replicates_are_as_they_were(name, way):
 
 @pytest.mark.parametrize(("name", "way"), CASES)
 def test_each_conditional_is_the_ratio_of_joint_densities(name, way):
-    assert compiled(name, way).verify().passed
+    assert compiled(name, way).verify().proved
 
 
 # ---- what is drawn together ------------------------------------------------------------------

@@ -279,7 +279,7 @@ def sampler():
 def test_generated_code_reads_rows_of_tables(sampler):
     assert "runtime.SumOfRows" in sampler.source
     assert "runtime.sum_rows" in sampler.source
-    assert sampler.verify().passed
+    assert sampler.verify().proved
 
 
 def test_shares_can_be_kept(sampler):

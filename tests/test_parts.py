@@ -76,7 +76,7 @@ def test_each_category_is_drawn_against_the_rest(model):
         2 if model in (of_a_known_category, in_columns) else 3
     )
     assert rules == {"Polya-Gamma"}
-    assert sampler.verify().passed
+    assert sampler.verify().proved
 
 
 LONG = (multinomial_logit, of_an_unknown_precision, in_columns)

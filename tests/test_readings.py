@@ -97,7 +97,7 @@ def test_the_odds_of_a_power_are_seen(power):
 
     assert isinstance(found, Conditional)
     assert (found.family.name, found.change.transform) == ("BetaPrime", POWER)
-    assert gp.compile(m).verify().passed
+    assert gp.compile(m).verify().proved
 
 
 @pytest.mark.parametrize("power", [0.5, 1.7, 3, "by element"])
@@ -110,7 +110,7 @@ def test_the_rest_of_a_power_is_seen(power):
 
     assert isinstance(found, Conditional)
     assert (found.family.name, found.change.transform) == ("Beta", POWER)
-    assert gp.compile(m).verify().passed
+    assert gp.compile(m).verify().proved
 
 
 def test_the_rest_of_an_exponential_is_seen():
@@ -121,7 +121,7 @@ def test_the_rest_of_an_exponential_is_seen():
     found = conditional_of(m.graph, m.graph.statement("x"), m.data)
 
     assert (found.family.name, found.change.transform) == ("Beta", EXPONENTIAL)
-    assert gp.compile(m).verify().passed
+    assert gp.compile(m).verify().proved
 
 
 # ---- pieces in one place ---------------------------------------------------------------------

@@ -368,4 +368,4 @@ def test_a_zero_inflated_count_of_which_zeros_have_the_probability_of_no_event()
         b = gp.ZeroInflatedPoisson("b", psi=1 - gp.exp(-a.sum("k")), rate=2, dims="i")
         gp.Normal("y", mu + b, sigma=1, dims="i", observed=[1.0, 2.0, 0.0, 4.0])
 
-    assert gp.compile(model).verify().passed
+    assert gp.compile(model).verify().proved

@@ -41,7 +41,7 @@ ASKED = [
 
 @pytest.mark.parametrize("model", MODELS)
 def test_every_conditional_passes_the_ratio_check(model):
-    assert gp.compile(model()).verify().passed
+    assert gp.compile(model()).verify().proved
 
 
 @pytest.mark.parametrize(("name", "model"), ASKED)
@@ -49,7 +49,7 @@ def test_every_conditional_of_a_rewrite_that_is_asked_for_passes(name, model):
     sampler = gp.compile(model(), rewrites={name: True})
 
     assert name in {r.rule.name for r in sampler.schedule.rewrites}
-    assert sampler.verify().passed
+    assert sampler.verify().proved
 
 
 @pytest.mark.parametrize(("name", "model"), REFUSED)
@@ -145,7 +145,7 @@ def test_a_model_is_given_what_it_needs(model, rules, steps):
 
     assert tuple(r.rule.name for r in sampler.schedule.rewrites) == rules
     assert drawn(sampler) == steps
-    assert sampler.verify().passed
+    assert sampler.verify().proved
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_labels_that_a_rule_has_added_are_drawn_without_what_they_depend_on():
 
     assert drawn(sampler) == {"y_split": "scan", "theta": "Dirichlet", "phi": "Dirichlet"}
     assert sampler.schedule.step("y_split").conditional.integrated == ("theta", "phi")
-    assert sampler.verify().passed
+    assert sampler.verify().proved
 
 
 def test_an_auxiliary_variable_is_kept_where_it_is_named():

@@ -35,7 +35,7 @@ HAZARDS = {
 
 def only_step(model):
     sampler = gp.compile(model, rewrites=False)
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     (step,) = sampler.schedule.steps
     return sampler, step
 
@@ -89,7 +89,7 @@ def test_missing_directions_are_drawn_whole():
     sampler = gp.compile(direction_model(masked))
     draws = np.asarray(sampler.sample(20, chains=1, seed=1)["y"]).reshape(-1, N, 3)
 
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     np.testing.assert_allclose((draws**2).sum(-1), 1, rtol=1e-12)
     assert np.unique(draws[:, 4, 0]).size == 20
     masked.mask[5, 1] = True
@@ -122,7 +122,7 @@ def test_improper_priors_have_conditionals_and_start_by_the_rule():
     sampler = gp.compile(model)
     _, notes = initial_state(np.random.default_rng(1), model.graph, {"y": LIFETIMES})
 
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     assert notes == {"mu": "rule", "s": "rule"}
     with pytest.raises(gp.ModelError, match=r"mu: Flat cannot be simulated: an improper prior"):
         gp.simulate(model, seed=1)
@@ -184,7 +184,7 @@ def test_tables_are_drawn_whole_and_weigh_as_the_customers_that_open_them():
     weighted = masses * stats.poisson(0.5 + np.arange(7)).pmf(4)
     t = np.asarray(draws["t"]).reshape(-1, 2)
 
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     assert kinds["t"] is ExactDraw
     assert np.all(t[:, 1] == 0)
     assert chi_squared(t[:, 0], masses) > 1e-4
@@ -263,7 +263,7 @@ def test_the_location_and_the_precision_of_multivariate_t_vectors_are_exact():
     sampler = gp.compile(vectors_of_heavy_tails(None)[0])
     families = {s.conditional.family.name for s in sampler.schedule.steps}
 
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     assert families == {"Gamma", "Wishart", "MvNormal"}
 
 
@@ -353,5 +353,5 @@ def test_the_logistic_identity_gives_two_exact_steps():
     sampler = gp.compile(model)
     names = {s.conditional.family.name for s in sampler.schedule.steps}
 
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     assert names == {"Normal", "PolyaGamma"}

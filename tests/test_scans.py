@@ -126,7 +126,7 @@ def test_every_conditional_passes_the_ratio_check(case):
     sampler = compiled(*NAMED[case])
 
     assert scans_of(sampler)
-    assert sampler.verify().passed
+    assert sampler.verify().proved
 
 
 def normalised(weights):

@@ -250,7 +250,7 @@ def test_the_parameters_of_conditionals_are_those_of_the_dense_array(model, y):
 
 @each_case
 def test_every_conditional_passes_the_ratio_check(model, y):
-    assert gp.compile(model(sparse.coo_array(y))).verify().passed
+    assert gp.compile(model(sparse.coo_array(y))).verify().proved
 
 
 def same_steps(model, y):
@@ -442,7 +442,7 @@ def everything(size, stored):
         sampler.program.sweep(chain.rng, chain.state, sampler.constants)
     joint = log_joint(sampler.graph, {**sampler.data, **chain.state})
     draws = sampler.sample(draws=2, warmup=1, chains=1, seed=2, progress=False)
-    return np.isfinite(joint) and sampler.verify().passed and "theta" in draws
+    return np.isfinite(joint) and sampler.verify().proved and "theta" in draws
 
 
 def bytes_for(function, *arguments):

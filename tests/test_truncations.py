@@ -111,7 +111,7 @@ def test_what_is_written_instead_has_the_density_of_the_truncated_distribution(
     found = [log_joint(model.graph, {**model.data, name: np.asarray(v)}) for v in values]
 
     np.testing.assert_allclose(found, [reference(v) for v in values], rtol=1e-12)
-    assert gp.compile(model).verify().passed
+    assert gp.compile(model).verify().proved
 
 
 # ---- what is inside --------------------------------------------------------------------------

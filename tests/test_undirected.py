@@ -132,7 +132,7 @@ def test_what_a_term_sees_twice_counts_once(name, kinds):
     start, _ = initial_state(np.random.default_rng(1), m.graph, m.data)
     found = enumerate_sweep(m.graph, sampler.program, sampler.schedule.steps, sampler.data, start)
 
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     assert found.passed
 
 
@@ -157,7 +157,7 @@ def test_potts_labels_have_the_posterior_of_their_definition(periodic):
     rng = np.random.default_rng(4)
 
     assert f"in {3 if periodic else 2} colours" in str(sampler)
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     for _ in range(20):
         z = rng.integers(0, 3, (2, 3))
         alike = sum(z[a] == z[b] for a, b in ties)
@@ -210,7 +210,7 @@ def test_an_intrinsic_autoregression_that_sums_to_zero_is_the_conditioned_one():
 
     np.testing.assert_allclose(mean, expected - gain @ (A @ expected), rtol=0, atol=1e-12)
     np.testing.assert_allclose(ends.T @ ends, covariance, rtol=0, atol=1e-12)
-    assert sampler.verify().passed
+    assert sampler.verify().proved
 
 
 class Unit:
@@ -243,7 +243,7 @@ def test_what_is_centred_sums_to_zero_in_every_draw(response):
     draws = sampler.sample(draws=50, warmup=50, chains=1, seed=1, progress=False)
     scale = np.abs(draws["field"]).max()
 
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     assert np.abs(draws["field"].sum(axis=-1)).max() <= 6 * 6 * np.finfo(float).eps * scale
     assert draws["field"].std() > 0
 
@@ -280,4 +280,4 @@ def test_a_random_coupling_has_the_density_that_is_written():
 
     assert sampler.schedule.step("beta").family.name == "Normal"
     assert float(eta[0]) == sum(s[a] * s[b] for a, b in PAIRS)
-    assert sampler.verify().passed
+    assert sampler.verify().proved

@@ -112,7 +112,7 @@ def test_they_are_drawn_last_and_proved(model):
     last = [n for s in sampler.schedule.steps for n in s.variables][-len(sampler.schedule.unseen) :]
 
     assert tuple(last) == sampler.schedule.unseen
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     assert "drawn last: no other variable sees" in str(sampler)
     assert "The others are drawn without it" in sampler.explain(last[-1])
 
@@ -186,7 +186,7 @@ def test_values_with_bounds_are_proved():
     draws = sampler.sample(200, chains=2, seed=1, progress=False)["t"]
 
     assert sampler.schedule.unseen == ("t",)
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     assert "between which bounds" in str(sampler)
     assert (draws[..., 2:] >= ENDS[2:]).all()
 
@@ -218,7 +218,7 @@ def test_answers_that_are_missing_need_no_auxiliary_variables():
         gp.Bernoulli("y", gp.expit(beta * x), dims="i", observed=masked([1, 0, 1, 0, 0], 1, 4))
     sampler = gp.compile(m, rewrites={"Polya-Gamma": True})
     assert sampler.schedule.unseen == ("y",)
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     assert sampler.sample(20, seed=1, progress=False)["y"].std(axis=(0, 1))[1] > 0
 
 
@@ -263,7 +263,7 @@ def test_bounds_outside_the_support_say_nothing(model, name, last):
     plain = draws_of(model(), name, rewrites={"unseen": False})
 
     assert gp.compile(model()).schedule.unseen == last
-    assert gp.compile(model()).verify().passed
+    assert gp.compile(model()).verify().proved
     assert disagreements({name: draws_of(model(), name)}, {name: mean_and_error(plain)}) == {}
 
 
@@ -293,7 +293,7 @@ def test_values_that_stand_for_missing_ones_are_possible():
         x[2:] = gp.Gamma(2, rate=tau)
     sampler = gp.compile(m)
     assert set(sampler.schedule.unseen) == {"y", "x"}
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     assert np.isfinite(sampler.sample(20, seed=1, progress=False)["x"]).all()
 
 
@@ -310,7 +310,7 @@ def test_what_excludes_values_of_its_parameters_stays(which):
             gp.Exponential("o", rate=1 + x)
     sampler = gp.compile(m)
     assert not sampler.schedule.unseen
-    assert sampler.verify().passed
+    assert sampler.verify().proved
 
 
 def test_an_array_whose_observed_value_is_impossible_does_not_keep_others():
@@ -329,7 +329,7 @@ def test_a_collapsed_sampler_draws_missing_words_with_all_others():
         w = gp.Dirichlet("w", 1.0, dims="k", event="k")
         gp.Categorical("z", w, dims="i", event="k", observed=masked([0, 1, 1], 2))
     assert gp.compile(m).schedule.unseen == ("z",)
-    assert gp.compile(m, collapse=("w",)).verify().passed
+    assert gp.compile(m, collapse=("w",)).verify().proved
 
 
 def test_a_kernel_check_makes_new_data_of_what_is_seen():

@@ -13,8 +13,7 @@ second and fail the first. Joint draws are looked at about their mean as well (`
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -73,114 +72,133 @@ def ratio_check(  # noqa: PLR0913  (settings, all named at the call)
         changes = () if schedule is None else schedule.recentred(step)
         values = taken_apart(changes, {**data, **state}, own.sizes)
         names = frozenset((*state, *(r.name for r in changes)))
-        found.append(_Check(own, program, constants, values, names).row(rng, step, rounds))
+        found.append(_check_of(step, own, program, constants, values, names).row(rng, rounds))
     return found
+
+
+def _check_of(
+    step: Step,
+    graph: Graph,
+    program: Program,
+    constants: Any,
+    values: Values,
+    in_state: frozenset[str],
+) -> _Check:
+    """The check of a step at a state, with what is the same for all of its comparisons."""
+    check = _Check(step, graph, program, constants, values, in_state)
+    with np.errstate(all="ignore"):
+        given = program.given_rest[step.name](check.state(), constants)
+    return replace(check, before=check.joint_terms(values), given=given)
 
 
 @dataclass(frozen=True, slots=True)
 class _Check:
+    """One step at one state: the log density of what it enters, and what it draws from."""
+
+    step: Step
     graph: Graph
     program: Program
     constants: Any
     values: Values
     in_state: frozenset[str]
+    before: Any = None
+    given: Any = None
 
-    def row(self, rng: np.random.Generator, step: Step, rounds: int) -> Row:
-        """The worst comparison of a step."""
+    def row(self, rng: np.random.Generator, rounds: int) -> Row:
+        """The worst comparison of the step."""
+        step = self.step
+        name, family = step.name, step.family.name if step.family else "-"
+        if not np.isfinite(self.before).all():  # (in the graph of the step alone)
+            return Row(name, step.kind, family, np.inf, 0.0)
         by_element: tuple[Which | None, ...] = ("any", "first", "last")
         at_once: tuple[Which | None, ...] = (None, "any")
         found = [
-            self._compared(rng, step, single)
+            self._compared(rng, single)
             for _ in range(rounds)
             for single in (by_element if step.is_by_element else at_once)
         ]
-        found += self._by_colour(rng, step)
+        found += self._by_colour(rng)
         if isinstance(step, JointDraw):
             found += self._about_the_mean(rng, step)
         discrepancy, tolerance = max(found, key=badness)
-        name, family = step.name, step.family.name if step.family else "-"
         return Row(name, step.kind, family, discrepancy, tolerance)
 
     def _about_the_mean(
         self, rng: np.random.Generator, step: JointDraw
     ) -> list[tuple[float, float]]:
         """The comparisons of a joint draw on both sides of its mean."""
-        given = self.program.given_rest[step.name](self._state(), self.constants)
         joint = joint_in(self.constants, step.variables)
-        terms = partial(self._joint_terms, step)
-        found = [gap_of_joint(rng, step, joint, given, self.values, self.graph.sizes, terms)]
+        terms = self.joint_terms
+        found = [gap_of_joint(rng, step, joint, self.given, self.values, self.graph.sizes, terms)]
         if step.name in self.program.scaled:
             pencil = pencil_in(self.constants, step.variables)
-            scaled = self.program.scaled[step.name](self._state(), self.constants)
+            scaled = self.program.scaled[step.name](self.state(), self.constants)
             found.append(gap_of_pencil(rng, pencil, scaled, self.values, terms))
         return [(gap, RELATIVE_TOLERANCE * size) for gap, size in found]
 
-    def _by_colour(self, rng: np.random.Generator, step: Step) -> list[tuple[float, float]]:
+    def _by_colour(self, rng: np.random.Generator) -> list[tuple[float, float]]:
         """The comparisons of a step that is drawn colour by colour: all of one call changed."""
+        step = self.step
         calls = calls_of(step, self.program, self.constants, self.values)
         if not calls:
             return []
         sizes = self.graph.sizes
         free = free_elements(step.statement, self.values, sizes)
         found = [(0.0 if draws_each_once(calls, step.statement, free, sizes) else np.inf, 0.0)]
-        gap, size = gap_of_calls(rng, step, self.program, self.constants, self._state())
+        gap, size = gap_of_calls(rng, step, self.program, self.constants, self.state())
         found.append((gap, RELATIVE_TOLERANCE * size))
         some = rng.choice(len(calls), min(len(calls), MOST_CALLS), replace=False)
         for drawn in (calls[n] for n in some):
             rounds = ROUNDS_OF_FEW if drawn.sum() < FEW else ROUNDS_OF_MANY
-            found += [self._compared(rng, step, None, drawn) for _ in range(rounds)]
+            found += [self._compared(rng, None, drawn) for _ in range(rounds)]
         return found
 
     def _compared(
-        self, rng: np.random.Generator, step: Step, single: Which | None, drawn: Any = None
+        self, rng: np.random.Generator, single: Which | None, drawn: Any = None
     ) -> tuple[float, float]:
         """Discrepancy and tolerance for one random change, of finite density if one is found.
 
         ``drawn`` are the elements that one call draws, if it is a part of them.
         """
-        before = self._joint_terms(step, self.values)
-        if not np.isfinite(before).all():  # (in the graph of the step alone)
-            return np.inf, 0.0
-        changed, after = self._changed(rng, step, before, single, drawn)
+        step, before, given = self.step, self.before, self.given
+        changed, after = self._changed(rng, single, drawn)
         if step.name in self.program.colours:
             # Of a log density of each element, those that have moved count.
             name = step.variables[0]
             drawn = np.asarray(changed[name]) != np.asarray(self.values[name])
-        with np.errstate(all="ignore"):
-            given = self.program.given_rest[step.name](self._state(), self.constants)
         sizes = self.graph.sizes
         log_q = [log_terms_of(step, given, v, sizes, drawn) for v in (self.values, changed)]
         joint = _total(after) - _total(before)
         conditional = _total(log_q[1]) - _total(log_q[0])
         size = sum(np.abs(t[np.isfinite(t)]).sum() for t in (before, after, *log_q))
-        discrepancy = max(_distance(joint, conditional), self._outside(rng, step, given))
+        discrepancy = max(_distance(joint, conditional), self._outside(rng))
         return discrepancy, RELATIVE_TOLERANCE * float(size)
 
-    def _outside(self, rng: np.random.Generator, step: Step, given: Any) -> float:
+    def _outside(self, rng: np.random.Generator) -> float:
         """Discrepancy for a change so large that it may leave what others allow.
 
         What the joint density excludes, the conditional must exclude: bounds that are too wide
         show in no other way.
         """
-        sizes = self.graph.sizes
+        step, sizes = self.step, self.graph.sizes
         truncated = isinstance(step, ExactDraw) and step.conditional.truncated
         for beyond in (False, True) if truncated else (False,):
-            there = self._moved(rng, step, WIDE, "any", beyond=beyond)
-            if np.isneginf(self._terms(self._excluding(step, beyond), there)).any():
-                log_q = _total(log_terms_of(step, given, there, sizes))
+            there = self._moved(rng, WIDE, "any", beyond=beyond)
+            if np.isneginf(self._terms(self._excluding(beyond), there)).any():
+                log_q = _total(log_terms_of(step, self.given, there, sizes))
                 if not (log_q == -np.inf or np.isnan(log_q)):
                     return np.inf
         return 0.0
 
     def _changed(
-        self, rng: np.random.Generator, step: Step, before: Any, single: Which | None, drawn: Any
+        self, rng: np.random.Generator, single: Which | None, drawn: Any
     ) -> tuple[dict[str, Any], Any]:
         """Values that differ in what the step draws, smaller and smaller until possible."""
-        after = before
+        after = self.before
         changed = dict(self.values)
         for scale in 0.5 ** np.arange(12):
-            changed = self._moved(rng, step, scale, single, drawn=drawn)
-            after = self._joint_terms(step, changed)
+            changed = self._moved(rng, scale, single, drawn=drawn)
+            after = self.joint_terms(changed)
             if np.isfinite(after).all():
                 break
         return changed, after
@@ -188,7 +206,6 @@ class _Check:
     def _moved(
         self,
         rng: np.random.Generator,
-        step: Step,
         scale: float,
         single: Which | None,
         *,
@@ -196,7 +213,7 @@ class _Check:
         drawn: Any = None,
     ) -> dict[str, Any]:
         """Values that differ in all that the step draws, in a part of it, or in one element."""
-        moved, sizes = dict(self.values), self.graph.sizes
+        step, moved, sizes = self.step, dict(self.values), self.graph.sizes
         free = {s.name: free_elements(s, self.values, sizes) for s in step.statements}
         if drawn is not None:
             free = {s.name: free[s.name] & of_statement(drawn, s, sizes) for s in step.statements}
@@ -207,10 +224,11 @@ class _Check:
             )
         return moved
 
-    def _joint_terms(self, step: Step, values: Values) -> Any:
+    def joint_terms(self, values: Values) -> Any:
         """The log densities, element by element, of all factors that mention the variables."""
-        mentioning = [f for name in step.variables for f in self.graph.factors_of(name)]
-        own = [s for s in self.graph.statements if s.target.array.name in step.variables]
+        drawn = self.step.variables
+        mentioning = [f for name in drawn for f in self.graph.factors_of(name)]
+        own = [s for s in self.graph.statements if s.target.array.name in drawn]
         names = dict.fromkeys(f.name for f in (*mentioning, *own))
         return self._terms((f for f in self.graph.factors if f.name in names), values)
 
@@ -219,16 +237,18 @@ class _Check:
         terms = [np.ravel(log_density(f, values, sizes)) for f in factors]
         return np.concatenate(terms) if terms else np.zeros(0)
 
-    def _excluding(self, step: Step, beyond: bool) -> tuple[Factor, ...]:
+    def _excluding(self, beyond: bool) -> tuple[Factor, ...]:
         """The factors that say where a variable cannot be: by bounds, or by logs of indicators.
 
         (Elsewhere a log density of minus infinity is an overflow.)
         """
+        step = self.step
         own = step.statements if beyond else ()
         seen = ((f, n) for n in step.variables for f in self.graph.factors_of(n))
         return (*own, *(f for f, n in seen if _has_bounds(f, n)))
 
-    def _state(self) -> dict[str, Any]:
+    def state(self) -> dict[str, Any]:
+        """The state of a chain, as a copy."""
         return {n: np.array(v) for n, v in self.values.items() if n in self.in_state}
 
 

@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 from gibbsppl.concavity import LogConcave
 from gibbsppl.density import event_dims, kept_entries, regions
 from gibbsppl.evaluation import Floats, Sizes, Values, evaluate
-from gibbsppl.expressions import Expr, Leaf, dims_of
-from gibbsppl.forward import fill
+from gibbsppl.expressions import Dim, Expr, Leaf, dims_of
 from gibbsppl.graph import Range, Statement
 from gibbsppl.matching import Conditional
 from gibbsppl.schedule.steps import (
@@ -170,14 +169,14 @@ def _on_new_scale(
     statement, change = conditional.statement, conditional.change
     if change is None:
         return statement, values
-    over = regions(statement, sizes)
-    new = evaluate(change.forward(statement.target), over, values, sizes)
+    # (all of the array: what is drawn may depend on elements of other statements)
     shape = np.shape(values[statement.target.array.name])
+    axes = [Dim(f"·{a}") if i.is_number else i for a, i in enumerate(statement.target.indices)]
+    over = tuple(Range(d, 0, n) for d, n in zip(axes, shape, strict=True))
+    whole = change.forward(Leaf(statement.target.array, *axes))
     place = Leaf(conditional.place.array, *statement.target.indices)
-    changed = replace(statement, target=place)
-    there = {**values, place.array.name: np.full(shape, np.nan)}
-    fill(changed, np.broadcast_to(new, tuple(map(len, over))), there, sizes)
-    return changed, there
+    new = np.broadcast_to(evaluate(whole, over, values, sizes), shape)
+    return replace(statement, target=place), {**values, place.array.name: np.array(new)}
 
 
 def _between(bounds: Any, statement: Statement, values: Values, sizes: Sizes) -> Floats:
