@@ -1,15 +1,16 @@
 """Descriptions of models as BUGS text: loops from 1, a line for each part.
 
-What the language has no word for is `NotExpressible`. Labels and indices count from 1 there.
+What the language has no word for is `NotExpressibleError`. Labels and indices count from 1 there.
 """
 
 import numpy as np
+
 from against_reference.models import Function, Known, Term, Variable
 from against_reference.trees import At, Call, Fold, Lag, Named, Number, Read
 from against_reference.vectors import VECTOR_ROWS
 
 
-class NotExpressible(Exception):
+class NotExpressibleError(Exception):
     """The language has no word for it."""
 
 
@@ -129,11 +130,11 @@ class Writer:
                 return self.fold(e, at)
             case Call():
                 return self.call(e, at)
-        raise NotExpressible(type(e).__name__)
+        raise NotExpressibleError(type(e).__name__)
 
     def call(self, e, at):
         if e.function == "<":
-            raise NotExpressible(e.function)
+            raise NotExpressibleError(e.function)
         args = [self.expr(a, at) for a in e.args]
         if e.function == "equals" and self.is_label(e.args[0]):
             args[1] = str(e.args[1].number + 1)
@@ -151,7 +152,7 @@ class Writer:
     def computed(self, body, axes):
         """The name of a new array of an expression."""
         if any(isinstance(x, Lag) for x in body.walk()):
-            raise NotExpressible("a lag in what is summed")
+            raise NotExpressibleError("a lag in what is summed")
         self.count += 1
         name = f"part{self.count}"
         at = {d: word(d) for d in axes}
@@ -171,10 +172,10 @@ class Writer:
 
     def variable(self, v):
         if v.censoring:
-            raise NotExpressible("censoring")
+            raise NotExpressibleError("censoring")
         for part in v.parts:
             if part.number is not None:
-                raise NotExpressible("a number in a region")
+                raise NotExpressibleError("a number in a region")
             ranges = {d: (a, b) for d, a, b in zip(
                 v.batch, part.starts or [0] * len(v.batch),
                 part.stops or [self.model.lengths[d] for d in v.batch], strict=True)}
@@ -186,7 +187,7 @@ class Writer:
 
     def distribution(self, v, part, at):
         if part.family not in DISTRIBUTIONS:
-            raise NotExpressible(part.family)
+            raise NotExpressibleError(part.family)
         texts = {}
         for name, e in part.written.items():
             dims = ()
@@ -203,13 +204,13 @@ class Writer:
         if part.lower is None and part.upper is None:
             return text
         if "T(" in text:
-            raise NotExpressible("two truncations")
+            raise NotExpressibleError("two truncations")
         ends = ["" if e is None else self.expr(e, at) for e in (part.lower, part.upper)]
         return f"{text} T({ends[0]}, {ends[1]})"
 
     def term(self, t):
         if t.constraint:
-            raise NotExpressible("a constraint")
+            raise NotExpressibleError("a constraint")
         at = {d: word(d) for d in t.ranges}
         target = indexed(f"{t.name}.zero", at.values())
         self.line(t.ranges, f"{target} ~ dloglik({self.expr(t.body, at)})")
@@ -260,7 +261,7 @@ def program(model):
         elif isinstance(item, Term):
             shape = [model.lengths[d] for d in item.ranges]
             if any(a for a, _ in item.ranges.values()):
-                raise NotExpressible("a term from a later position on")
+                raise NotExpressibleError("a term from a later position on")
             data[f"{item.name}.zero"] = np.zeros(shape)
     used = {n: v for n, v in data.items() if n in text}
     return text, used

@@ -9,17 +9,17 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
-from against_reference import bugs
-from against_reference.models import Variable
 
 import gibbsppl as gp
+from against_reference import bugs
+from against_reference.models import Variable
 from gibbsppl.density import log_terms
 
 RELATIVE_TOLERANCE = 1e-9
 STATES = 4
 
 
-class Finding(Exception):
+class FindingError(Exception):
     """What must not be: its kind, and what came out."""
 
     def __init__(self, kind, told):
@@ -27,7 +27,7 @@ class Finding(Exception):
         self.kind, self.told = kind, told
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """An error of gibbsppl's own: its kind."""
 
 
@@ -46,7 +46,7 @@ def compiled(model):
             exec(source_of(model, settings), names)  # noqa: S102  (the source is printed here)
         except gp.GibbspplError as error:
             if "model" not in names or not (settings and model.settings):
-                raise Refused(kind_of(error, model)) from error
+                raise RefusedError(kind_of(error, model)) from error
             refused = f"setting: {kind_of(error, model)}"
         else:
             return names["sampler"], refused
@@ -73,7 +73,7 @@ def states_of(model, seed=0):
 
 
 def check(model):
-    """What was seen of the model: words for the report. Raises `Finding` or `Refused`."""
+    """What was seen of the model: words for the report. Raises `FindingError` or `RefusedError`."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         sampler, refused = compiled(model)
@@ -102,7 +102,7 @@ def same_density(model, sampler):
         gap = abs(total - mine.sum())
         if not gap <= RELATIVE_TOLERANCE * (1 + np.abs(mine).sum()):
             each = {k: float(t[:, n].sum()) for k, t in ours.items()}
-            raise Finding("density", f"state {n}: gibbsppl {total!r} {theirs}; "
+            raise FindingError("density", f"state {n}: gibbsppl {total!r} {theirs}; "
                                      f"reference {mine.sum()!r} {each}")
     if not finite:
         raise AssertionError("no state has a finite density")
@@ -113,7 +113,7 @@ def name_in(sampler, name):
     known = sampler.graph.variables
     found = next((n for n in (f"{name}.label", name) if n in known), None)
     if found is None:
-        raise Refused(f"an array of the program is another one in the graph: {sorted(known)}")
+        raise RefusedError(f"an array of the program is another one in the graph: {sorted(known)}")
     return found
 
 
@@ -127,7 +127,7 @@ def verified(sampler):
     """The whole check of the sampler, and what it is made of."""
     result = sampler.verify()
     if not result.passed:
-        raise Finding("verify", str(result))
+        raise FindingError("verify", str(result))
     schedule = sampler.schedule
     return {
         "steps": sorted({s.kind for s in schedule.steps}

@@ -3,17 +3,18 @@
 from dataclasses import replace
 
 import numpy as np
+
 from against_reference import bugs, motifs
+from against_reference.children import child, latent
 from against_reference.choices import settings_of
 from against_reference.models import Model
 from against_reference.terms import Draft
-from against_reference.variables import child, latent
 
 DIMS = ("i", "j", "k", "t")
 TRIES = 200
 
 
-class NotFound(Exception):
+class NotFoundError(Exception):
     """No model was found for a seed."""
 
 
@@ -32,14 +33,14 @@ def model(seed, level="exact"):
         found = made and _with_values(rng, made)
         if found:
             return found
-    raise NotFound(seed)
+    raise NotFoundError(seed)
 
 
 def _is_expressible(made):
     try:
         bugs.Writer(made).text()
         bugs.program(replace(made, values={v.name: 0.0 for v in made.variables}))
-    except bugs.NotExpressible:
+    except bugs.NotExpressibleError:
         return False
     return True
 
