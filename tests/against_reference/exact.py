@@ -126,7 +126,8 @@ def whole_as_is(model, name, values):
 def verified(sampler):
     """The whole check of the sampler, and what it is made of."""
     result = sampler.verify()
-    if not result.passed:
+    # (an infinite tolerance is none)
+    if not result.passed or not all(np.isfinite(r.tolerance) for r in result.rows):
         raise FindingError("verify", str(result))
     schedule = sampler.schedule
     return {
@@ -139,5 +140,5 @@ def verified(sampler):
                         | ({"unseen"} if schedule.unseen else set())
                         | ({"interweaving"} if schedule.interwoven else set())),
         "colours": any(s.is_coloured for s in schedule.steps),
-        "open": not getattr(result, "proved", True),
+        "open": [f"{r.kind} {r.family}" for r in result.rows if not r.proved],
     }

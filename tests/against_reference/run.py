@@ -152,7 +152,8 @@ def summary(found):
     doubtful = [r for r in found if r.get("p_again", 1.0) * len(found) < LEVEL]
     lines += [f"draws that differ, at {LEVEL} over the range: {[r['seed'] for r in doubtful]}"]
     passed = [r for r in found if r["result"] == "passed"]
-    for what in ("families", "latent", "masked", "features", "settings", "steps", "rules", "by"):
+    for what in ("families", "latent", "masked", "features", "settings", "steps", "rules", "by",
+                 "open"):
         counted = count(x for r in passed for x in r.get(what, ()))
         lines.append(f"{what}: " + ", ".join(f"{k} {n}" for k, n in counted.most_common()))
     missing = missing_of(passed)
