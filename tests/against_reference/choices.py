@@ -1,6 +1,5 @@
 """Random settings of gp.compile for a model, as source."""
 
-from against_reference.models import Variable
 from against_reference.scalars import BINARY, COUNT, LABEL, POSITIVE, REAL, UNIT
 from against_reference.vectors import SIMPLEX, SPD, SPHERE, VECTOR
 
@@ -71,5 +70,3 @@ def _collapse(draft, latent):
     name = _name(draft, latent, {REAL, POSITIVE, UNIT, SIMPLEX, VECTOR, SPD, SPHERE})
     return {} if name is None else {"collapse": f'("{name}",)'}
 
-
-assert Variable

@@ -6,18 +6,20 @@ whatever else goes wrong is a finding.
 
 import re
 import warnings
+from dataclasses import replace
 
 import numpy as np
-from against_reference.models import Variable
 
 import gibbsppl as gp
+from against_reference import bugs
+from against_reference.models import Variable
 from gibbsppl.density import log_terms
 
 RELATIVE_TOLERANCE = 1e-9
 STATES = 4
 
 
-class Finding(Exception):
+class FindingError(Exception):
     """What must not be: its kind, and what came out."""
 
     def __init__(self, kind, told):
@@ -25,8 +27,14 @@ class Finding(Exception):
         self.kind, self.told = kind, told
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """An error of gibbsppl's own: its kind."""
+
+
+def source_of(model, settings=True):
+    """The script that declares or reads a model, and compiles it."""
+    asked = model if settings else replace(model, settings={})
+    return bugs.script(asked) if model.in_bugs else asked.source()
 
 
 def compiled(model):
@@ -35,10 +43,10 @@ def compiled(model):
     for settings in (True, False):
         names = {}
         try:
-            exec(model.source(settings), names)  # noqa: S102  (the source is printed here)
+            exec(source_of(model, settings), names)  # noqa: S102  (the source is printed here)
         except gp.GibbspplError as error:
             if "model" not in names or not (settings and model.settings):
-                raise Refused(kind_of(error, model)) from error
+                raise RefusedError(kind_of(error, model)) from error
             refused = f"setting: {kind_of(error, model)}"
         else:
             return names["sampler"], refused
@@ -65,7 +73,7 @@ def states_of(model, seed=0):
 
 
 def check(model):
-    """What was seen of the model: words for the report. Raises `Finding` or `Refused`."""
+    """What was seen of the model: words for the report. Raises `FindingError` or `RefusedError`."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         sampler, refused = compiled(model)
@@ -81,7 +89,8 @@ def same_density(model, sampler):
         ours = model.log_terms(states, STATES)
     finite = 0
     for n in range(STATES):
-        values = {**sampler.data, **{k: whole_as_is(model, k, v[n]) for k, v in states.items()}}
+        values = {**sampler.data, **{
+            name_in(sampler, k): whole_as_is(model, k, v[n]) for k, v in states.items()}}
         theirs = log_terms(sampler.graph, values)
         mine = np.concatenate([t[:, n] for t in ours.values()])
         total = sum(theirs.values())
@@ -93,10 +102,19 @@ def same_density(model, sampler):
         gap = abs(total - mine.sum())
         if not gap <= RELATIVE_TOLERANCE * (1 + np.abs(mine).sum()):
             each = {k: float(t[:, n].sum()) for k, t in ours.items()}
-            raise Finding("density", f"state {n}: gibbsppl {total!r} {theirs}; "
+            raise FindingError("density", f"state {n}: gibbsppl {total!r} {theirs}; "
                                      f"reference {mine.sum()!r} {each}")
     if not finite:
         raise AssertionError("no state has a finite density")
+
+
+def name_in(sampler, name):
+    """The name that an array has in the graph: labels of programs count from 0 there."""
+    known = sampler.graph.variables
+    found = next((n for n in (f"{name}.label", name) if n in known), None)
+    if found is None:
+        raise RefusedError(f"an array of the program is another one in the graph: {sorted(known)}")
+    return found
 
 
 def whole_as_is(model, name, values):
@@ -108,8 +126,9 @@ def whole_as_is(model, name, values):
 def verified(sampler):
     """The whole check of the sampler, and what it is made of."""
     result = sampler.verify()
-    if not result.passed:
-        raise Finding("verify", str(result))
+    # (an infinite tolerance is none)
+    if not result.passed or not all(np.isfinite(r.tolerance) for r in result.rows):
+        raise FindingError("verify", str(result))
     schedule = sampler.schedule
     return {
         "steps": sorted({s.kind for s in schedule.steps}
@@ -121,5 +140,5 @@ def verified(sampler):
                         | ({"unseen"} if schedule.unseen else set())
                         | ({"interweaving"} if schedule.interwoven else set())),
         "colours": any(s.is_coloured for s in schedule.steps),
-        "open": not getattr(result, "proved", True),
+        "open": [f"{r.kind} {r.family}" for r in result.rows if not r.proved],
     }

@@ -3,35 +3,54 @@
 from dataclasses import replace
 
 import numpy as np
-from against_reference import motifs
+
+from against_reference import bugs, motifs
+from against_reference.children import child, latent
 from against_reference.choices import settings_of
 from against_reference.models import Model
 from against_reference.terms import Draft
-from against_reference.variables import child, latent
 
 DIMS = ("i", "j", "k", "t")
 TRIES = 200
 
 
-class NotFound(Exception):
+class NotFoundError(Exception):
     """No model was found for a seed."""
 
 
 def model(seed, level="exact"):
-    """The model of a seed. For the level "sampled" it has little data."""
+    """The model of a seed.
+
+    For the level "sampled" it has little data; for "exact-bugs" and "sampled-bugs" it can be
+    written in the language of BUGS.
+    """
+    size, _, language = level.partition("-")
     for attempt in range(TRIES):
-        rng = np.random.default_rng([seed, attempt, level == "sampled"])
-        made = _described(rng, seed, level)
+        rng = np.random.default_rng([seed, attempt, size == "sampled", bool(language)])
+        made = _described(rng, seed, size, bool(language))
+        if made and language and not _is_expressible(made):
+            continue
         found = made and _with_values(rng, made)
         if found:
             return found
-    raise NotFound(seed)
+    raise NotFoundError(seed)
 
 
-def _described(rng, seed, level):
+def _is_expressible(made):
+    try:
+        bugs.Writer(made).text()
+        bugs.program(replace(made, values={v.name: 0.0 for v in made.variables}))
+    except bugs.NotExpressibleError:
+        return False
+    return True
+
+
+def _described(rng, seed, level, in_bugs):
     small = level == "sampled"
     sizes = {d: int(rng.integers(1 if d != "t" else 2, 4 if small else 5)) for d in DIMS}
     draft = Draft(rng, sizes, calm=small)
+    if in_bugs:
+        draft.families = frozenset(bugs.DISTRIBUTIONS)
     if draft.chance(0.45):
         motifs.any_of(draft)
     else:
@@ -44,6 +63,8 @@ def _described(rng, seed, level):
     made = Model(seed, sizes, tuple(draft.items), features=frozenset(draft.features))
     if not any(v.mask is None or not v.mask.all() for v in made.variables):
         return None
+    if in_bugs:
+        return replace(made, in_bugs=True)
     return replace(made, settings=settings_of(draft, made))
 
 

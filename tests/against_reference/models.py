@@ -4,25 +4,15 @@ A `Model` is what is declared, in order: data, indices, variables, named functio
 is observed is part of it, as values and masks.
 """
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
 import numpy as np
-from against_reference.table import ROWS
-from against_reference.trees import Expr, World
-from against_reference.vectors import (
-    VECTOR_ROWS,
-    draw_categorical,
-    log_categorical,
-    log_normal,
-    log_student,
-    states_of,
-)
 
-ROUNDS = 300  # of rejection, for a truncated value
+from against_reference.elements import log_element, simulate_element
+from against_reference.trees import Expr, World
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +27,8 @@ class Known:
     def python(self):
         values = f"np.array({self.values.tolist()})" if self.dims else repr(self.values.item())
         if self.of is not None:
-            return f'{self.name} = gp.Index("{self.name}", {values}, of="{self.of}", dims={self.dims})'
+            words = f'{values}, of="{self.of}", dims={self.dims}'
+            return f'{self.name} = gp.Index("{self.name}", {words})'
         return f'{self.name} = gp.Data("{self.name}", {values}, dims={self.dims})'
 
 
@@ -74,7 +65,8 @@ class Part:
         """The distribution as source; with a name, the start of a declaration."""
         words = [f'"{name}"'] if name else []
         words += [f"{n}={e.python()}" for n, e in self.written.items()]
-        words += [f"{n}={e.python()}" for n, e in (("lower", self.lower), ("upper", self.upper)) if e]
+        bounds = {"lower": self.lower, "upper": self.upper}
+        words += [f"{n}={e.python()}" for n, e in bounds.items() if e is not None]
         return f"gp.{self.family}({', '.join(words)}"
 
 
@@ -83,8 +75,9 @@ class Variable:
     """A random array.
 
     ``mask`` is 1 where it is observed (None: nowhere), ``of`` the dim that labels point into;
-    ``event`` its last dims, that one value has. ``regions``: declared as a `gp.Array`. ``censoring``
-    maps "event", "lower", "upper" to expressions.
+    ``event`` its last dims, that one value has. ``regions``: declared as a `gp.Array`.
+    ``censoring`` maps "event", "lower", "upper" to expressions. ``floats``: whole numbers are
+    given as floats.
     """
 
     name: str
@@ -118,7 +111,8 @@ class Variable:
     def python(self, values):
         """The lines that declare it."""
         event = (self.of,) if self.of else self.event
-        words = [f"dims={self.dims}", *([f"event={event}"] if event else []), *self.observed(values)]
+        words = [f"dims={self.dims}", *self.observed(values)]
+        words += [f"event={event}"] if event else []
         if self.regions:
             yield f'{self.name} = gp.Array("{self.name}", {", ".join(words)})'
             for part in self.parts:
@@ -133,7 +127,7 @@ class Variable:
             return
         if part.family == "DiscreteUniform" and self.of:
             words = [w for w in words if not w.startswith("event=")] + [f'of="{self.of}"']
-        yield f"{self.name} = {part.python(self.name)}{', ' if part.written else ', '}{', '.join(words)})"
+        yield f"{self.name} = {part.python(self.name)}, {', '.join(words)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +165,7 @@ class Model:
     settings: Mapping = field(default_factory=dict)
     values: Mapping = field(default_factory=dict)
     features: frozenset = frozenset()
+    in_bugs: bool = False
 
     @property
     def variables(self):
@@ -193,8 +188,8 @@ class Model:
         for item in self.items:
             lines += item.python(self.values) if isinstance(item, Variable) else [item.python()]
         asked = ", ".join(f"{n}={t}" for n, t in self.settings.items()) if settings else ""
-        body = "\n    ".join([f'with gp.Model(coords={dict(self.sizes)}, name="m{self.seed}") as model:',
-                              *lines])
+        head = f'with gp.Model(coords={dict(self.sizes)}, name="m{self.seed}") as model:'
+        body = "\n    ".join([head, *lines])
         return (f"import numpy as np\nimport gibbsppl as gp\n\n{body}\n\n"
                 f"sampler = gp.compile(model{', ' if asked else ''}{asked})\n")
 
@@ -267,177 +262,3 @@ def _log_term(term, at, world):
     value = term.body.value(at, world)
     with np.errstate(divide="ignore"):
         return np.log(value) if term.constraint else value
-
-
-# ---- one element -------------------------------------------------------------------------------
-
-
-def scalar_law(part, at, world):
-    """The law of one number, its parameters, and whether they are inside of their supports."""
-    row = ROWS[part.family]
-    written = {n: np.asarray(e.value(at, world), float) for n, e in part.written.items()}
-    made = row.spellings.get(tuple(written)) if row.spellings else None
-    parameters = written if made is None else made(**written)
-    return row, row.law(**parameters), parameters
-
-
-def bounds(part, at, world):
-    return [None if e is None else np.asarray(e.value(at, world), float)
-            for e in (part.lower, part.upper)]
-
-
-def log_between(row, law, lower, upper):
-    """The log of the probability of what is between two bounds, they included."""
-    if lower is None and upper is None:
-        return 0.0
-    below = None if lower is None else (np.ceil(lower) - 1 if row.whole else lower)
-    above = None if upper is None else (np.floor(upper) if row.whole else upper)
-    with np.errstate(all="ignore"):
-        if below is None:
-            return np.log(law.cdf(above))
-        if above is None:
-            return np.log(law.sf(below))
-        from_left, from_right = law.cdf(above) - law.cdf(below), law.sf(below) - law.sf(above)
-        return np.log(np.where(law.cdf(above) < 0.5, from_left, from_right))
-
-
-def log_element(variable, part, at, world):
-    """The log density of one value, a number or a vector."""
-    with np.errstate(all="ignore"):
-        if part.family == "Categorical":
-            p = label_probabilities(variable, part, at, world)
-            return log_categorical(world.read(variable.name, at.values()), p)
-        if part.family in VECTOR_ROWS:
-            row, parameters = vector_parameters(variable, part, at, world)
-            return row.log_density(vector_value(variable, at, world), **parameters)
-        return log_number(variable, part, at, world)
-
-
-def log_number(variable, part, at, world):
-    row, law, parameters = scalar_law(part, at, world)
-    x = world.read(variable.name, at.values())
-    lower, upper = bounds(part, at, world)
-    seen = np.where(_inside(row, parameters, lower, upper, x), law.logpdf(x), -np.inf)
-    for where, low, high in _censored(variable.censoring, x, at, world):
-        low = low if lower is None else (lower if low is None else np.maximum(low, lower))
-        high = high if upper is None else (upper if high is None else np.minimum(high, upper))
-        seen = np.where(where, log_between(row, law, low, high), seen)
-    return seen - log_between(row, law, lower, upper)
-
-
-def _inside(row, parameters, lower, upper, x):
-    low, high = row.support(**parameters)
-    inside = (x >= low) & (x <= high) & (not row.whole or x == np.rint(x))
-    inside &= lower is None or x >= lower
-    return inside & (upper is None or x <= upper)
-
-
-def _censored(censoring, x, at, world):
-    """Where only bounds are known, and which."""
-    value = {n: np.asarray(e.value(at, world), float) for n, e in censoring.items()}
-    if "event" in value:
-        unseen = value["event"] == 0
-        if set(value) == {"event"}:
-            yield unseen, x, None
-        else:
-            yield unseen, value.get("lower"), value.get("upper")
-        return
-    if "lower" in value:
-        yield x <= value["lower"], None, value["lower"]
-    if "upper" in value:
-        yield x >= value["upper"], value["upper"], None
-
-
-def along(expr, at, dims, world):
-    """The values of an expression along event dims, last."""
-    sizes = [world.sizes[d] for d in dims]
-    cells = [expr.value({**at, **dict(zip(dims, p, strict=True))}, world)
-             for p in product(*map(range, sizes))]
-    cells = np.broadcast_arrays(*(np.asarray(c, float) for c in cells))
-    return np.stack(cells, -1).reshape(len(cells[0]), *sizes)
-
-
-def label_probabilities(variable, part, at, world):
-    """The probabilities of a label, along its dim or the copy of it."""
-    p = part.written["p"]
-    dim = next((d for d in (f"{variable.of}'", variable.of) if d in p.dims), variable.of)
-    return along(p, at, (dim,), world)
-
-
-def event_of(variable):
-    return variable.event if len(variable.event) < 2 else (variable.event[0], variable.event[0] + "'")
-
-
-def vector_parameters(variable, part, at, world):
-    row = VECTOR_ROWS[part.family]
-    k = event_of(variable)[0]
-    written = {}
-    for name, expr in part.written.items():
-        axes = row.parameters[name][1] if name in row.parameters else 2
-        dims = (k, f"{k}'")[:axes]
-        written[name] = along(expr, at, dims, world) if axes else expr.value(at, world)
-    made = row.spellings.get(tuple(written)) if row.spellings else None
-    return row, written if made is None else made(**written)
-
-
-def vector_value(variable, at, world):
-    array = world.arrays[variable.name]
-    return array[(slice(None), *at.values())]
-
-
-# ---- draws of one element ----------------------------------------------------------------------
-
-
-def simulate_element(rng, variable, part, at, world, mask):
-    """Put draws of one value in its place; the log weights that are due."""
-    place = (slice(None), *at.values())
-    array, known = world.arrays[variable.name], mask[tuple(at.values())]
-    if part.number is not None:
-        array[place] = part.number
-        return 0.0
-    if np.all(known):
-        return log_element(variable, part, at, world)
-    if part.family == "Categorical":
-        p = label_probabilities(variable, part, at, world)
-        array[place] = draw_categorical(rng, world.states, p)
-        return 0.0
-    if part.family in VECTOR_ROWS:
-        row, parameters = vector_parameters(variable, part, at, world)
-        drawn = row.draw(rng, world.states, **parameters)
-        if np.any(known):
-            return _partly_known(variable, part, (row, parameters), (place, known), drawn, world)
-        array[place] = drawn
-        return 0.0
-    row, law, _ = scalar_law(part, at, world)
-    array[place], weight = draw_number(rng, law, bounds(part, at, world), world.states)
-    return weight if row.proper else weight - law.rvs_logpdf(array[place])
-
-
-def draw_number(rng, law, limits, states):
-    """Draws between bounds, by rejection; minus infinity as the weight where none was found."""
-    drawn = np.array(np.broadcast_to(law.rvs(rng, states), states), float)
-    lower, upper = (np.broadcast_to(math.copysign(math.inf, s) if b is None else b, states)
-                    for s, b in zip((-1, 1), limits, strict=True))
-    for _ in range(ROUNDS):
-        wrong = (drawn < lower) | (drawn > upper)
-        if not wrong.any():
-            return drawn, 0.0
-        drawn[wrong] = np.broadcast_to(law.rvs(rng, states), states)[wrong]
-    return drawn, np.where(wrong, -np.inf, 0.0)
-
-
-def _partly_known(variable, part, law, where, drawn, world):
-    """A vector of which some entries are known: the others from their marginal distribution."""
-    (row, parameters), (place, known) = law, where
-    array = world.arrays[variable.name]
-    array[place] = np.where(known, array[place], drawn)
-    at = dict(zip(variable.batch, place[1:], strict=True))
-    missing = np.flatnonzero(~known)
-    scale = np.linalg.inv(parameters["tau"])[:, missing][:, :, missing]
-    marginal = {**parameters, "mu": parameters["mu"][:, missing], "tau": np.linalg.inv(scale)}
-    proposal = (log_normal if row.name == "MvNormal" else log_student)(
-        array[place][:, missing], **marginal)
-    return log_element(variable, part, at, world) - proposal
-
-
-assert states_of(np.zeros(2)) == 2

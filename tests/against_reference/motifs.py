@@ -4,20 +4,15 @@ They make what random expressions seldom make, so that every rule and every kind
 """
 
 import numpy as np
-from against_reference.models import Part, Term, Variable
+
+from against_reference.children import censoring
+from against_reference.models import Part, Term, Variable, positions
 from against_reference.scalars import BINARY, COUNT, LABEL, POSITIVE, REAL, UNIT
+from against_reference.series import chain
 from against_reference.table import ROWS
 from against_reference.terms import Source
-from against_reference.trees import At, Fold, Lag, Number, Read, call
-from against_reference.variables import (
-    add,
-    chain,
-    label,
-    observed,
-    scalar_part,
-    simplex,
-    some_dims,
-)
+from against_reference.trees import At, Fold, Lag, Number, Read, World, call
+from against_reference.variables import add, observed, scalar_part, some_dims
 from against_reference.vectors import SIMPLEX
 
 # A link and what is observed through it: from a line to a distribution.
@@ -77,18 +72,11 @@ def two(draft, count=2):
 def regression(draft):
     """A line through a link, with gates, groups and random effects."""
     row, term, group = two(draft, 3)
-    prior = draft.one_of(("Normal", "StudentT", "Laplace", "Flat" if draft.chance(0.1) else "Normal"))
-    if prior == "Flat":
-        beta = plain(draft, "b", "Flat", (term,))
-    else:
-        spread = plain(draft, "s", draft.one_of(("HalfNormal", "HalfCauchy", "Gamma")), (), **(
-            {})) if False else None
-        assert spread is None
-        beta = {
-            "Normal": lambda: plain(draft, "b", "Normal", (term,), mu=0.0, sigma=1.0),
-            "StudentT": lambda: plain(draft, "b", "StudentT", (term,), nu=4.0, mu=0.0, sigma=1.0),
-            "Laplace": lambda: plain(draft, "b", "Laplace", (term,), mu=0.0, rate=1.5),
-        }[prior]()
+    improper = "Flat" if draft.chance(0.1) else "Normal"
+    prior = draft.one_of(("Normal", "StudentT", "Laplace", improper))
+    beta = plain(draft, "b", prior, (term,), **{
+        "Normal": {"mu": 0.0, "sigma": 1.0}, "StudentT": {"nu": 4.0, "mu": 0.0, "sigma": 1.0},
+        "Laplace": {"mu": 0.0, "rate": 1.5}, "Flat": {}}[prior])
     eta = Fold("sum", call("*", draft.covariate(REAL, (row, term)), beta), term)
     if draft.chance(0.4):
         sd = plain(draft, "s", "HalfNormal", (), sigma=1.0)
@@ -175,7 +163,8 @@ def mixture(draft):
     part = {
         "Normal": lambda: Part("Normal", {"mu": At(plain(
             draft, "m", "Normal", (of,), mu=0.0, sigma=2.0), of, z), "tau": draft.one_of((
-                Number(1.0), At(plain(draft, "tau", "Gamma", (of,), shape=2.0, rate=1.0), of, z)))}),
+                lambda: Number(1.0),
+                lambda: At(plain(draft, "tau", "Gamma", (of,), shape=2.0, rate=1.0), of, z)))()}),
         "StudentT": lambda: Part("StudentT", {"nu": Number(4.0), "mu": At(plain(
             draft, "m", "Normal", (of,), mu=0.0, sigma=2.0), of, z), "sigma": Number(1.0)}),
         "Poisson": lambda: Part("Poisson", {"rate": At(plain(
@@ -294,8 +283,6 @@ def censored(draft):
     if name in stems and not (name == "mu" and family == "Gamma"):
         prior, numbers = stems[name]
         part = Part(family, {**part.written, name: plain(draft, "r", prior, (), **numbers)})
-    from against_reference.variables import censoring
-
     limits = censoring(draft, part, ROWS[family], (row,))
     add(draft, Variable(draft.fresh("y"), (row,), kind, (part,), censoring=limits,
                         mask=np.ones(draft.size(row), bool)))
@@ -338,8 +325,6 @@ def any_of(draft):
     """One of the models, or two."""
     for _ in range(2 if draft.chance(0.2) else 1):
         draft.one_of(MOTIFS, list(MOTIFS.values()))(draft)
-    assert simplex
-    assert label
 
 
 # ---- what any model may have besides -----------------------------------------------------------
@@ -355,7 +340,8 @@ def extras(draft):
             lambda: call("*", -0.4, call("*", x, x)),
             lambda: call("*", -0.3, call("abs", x)),
             lambda: call("neg", call("log", call("+", 1.0, call("exp", x)))),
-            lambda: call("*", draft.known(REAL, dims), call("/", x, call("+", 1.0, call("abs", x)))),
+            lambda: call("*", draft.known(REAL, dims),
+                         call("/", x, call("+", 1.0, call("abs", x)))),
         ))()
         if isinstance(x, Number):
             return
@@ -381,9 +367,6 @@ def with_limits(made, values):
         if not v.censoring:
             continue
         (part,) = v.parts
-        from against_reference.models import positions
-        from against_reference.trees import World
-
         world = World(made.lengths, made.known, 1)
         array = np.array(values[v.name])
         for at in positions(v, part, made):
@@ -395,5 +378,3 @@ def with_limits(made, values):
         values[v.name] = array
     return values
 
-
-assert COUNT

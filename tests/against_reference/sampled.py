@@ -9,12 +9,12 @@ times the draws and other seeds, and counts by these alone, at `LEVEL` over the 
 import warnings
 
 import numpy as np
-from against_reference.exact import Finding, compiled
-from against_reference.models import Function
-from against_reference.trees import World
 from scipy import stats
 
 import gibbsppl as gp
+from against_reference.exact import FindingError, compiled
+from against_reference.models import Function
+from against_reference.trees import World
 
 LEVEL = 1e-3
 SUSPECT = 0.02
@@ -25,7 +25,7 @@ DRAWS, CHAINS, PRIOR = 1000, 4, 60_000
 BATCH = 60_000
 
 
-class Skipped(Exception):
+class SkippedError(Exception):
     """Nothing can be said of a model."""
 
 
@@ -40,7 +40,7 @@ def importance_sample(model, rng, size):
     logs = np.concatenate(logs)
     logs = np.where(np.isnan(logs), -np.inf, logs)
     if not np.isfinite(logs.max()):
-        raise Skipped("no weight")
+        raise SkippedError("no weight")
     return {n: np.concatenate([f[n] for f in found]) for n in found[0]}, np.exp(logs - logs.max())
 
 
@@ -55,13 +55,14 @@ def functions(model, arrays):
             shape = tuple(model.sizes[d] for d in dims)
             values = np.empty((states, *shape))
             for at in np.ndindex(*shape):
-                values[(slice(None), *at)] = item.body.value(dict(zip(dims, at, strict=True)), world)
+                where = dict(zip(dims, at, strict=True))
+                values[(slice(None), *at)] = item.body.value(where, world)
             found[item.name] = values
     return found
 
 
 def check(model):
-    """Compare a model; raises `Finding`, `Refused` or `Skipped`."""
+    """Compare a model; raises `FindingError`, `RefusedError` or `SkippedError`."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         sampler, refused = compiled(model)
@@ -72,7 +73,8 @@ def check(model):
             least, compared, told = compare(model, sampler, 2, 4)
             report |= {"p_again": least, "first": first, "told": told}
             if least < LEVEL / 1000:  # (the summary compares with the size of the range)
-                raise Finding("quantiles", f"p {least:.2g} of {compared}: {told}; first {first}")
+                told = f"p {least:.2g} of {compared}: {told}; first {first}"
+                raise FindingError("quantiles", told)
     return {**report, **parts_of(sampler)}
 
 
@@ -88,18 +90,20 @@ def compare(model, sampler, seed, times):
     prior, weights = importance_sample(model, rng, PRIOR * times)
     size = weights.sum() ** 2 / (weights**2).sum()
     if size < LEAST_SIZE:
-        raise Skipped("few effective prior draws")
+        raise SkippedError("few effective prior draws")
     try:
         draws = sampler.sample(draws=DRAWS * times, warmup=500, chains=CHAINS, seed=seed,
                                progress=False)
     except gp.GibbspplError as error:
-        raise Finding(f"sample: {type(error).__name__}: {str(error)[:90]}", str(error)) from error
+        kind = f"sample: {type(error).__name__}: {str(error)[:90]}"
+        raise FindingError(kind, str(error)) from error
     found = []
+    labels = {v.name for v in model.variables if v.kind == "label"}
     masks = {v.name: v.mask for v in model.variables}
     for name, values in prior.items():
         if name not in draws:
             continue
-        theirs = np.asarray(draws[name], float)
+        theirs = np.asarray(draws[name], float) - (model.in_bugs and name in labels)
         mask = masks.get(name)
         for at in np.ndindex(*values.shape[1:]):
             if mask is None or not mask[at]:
@@ -107,7 +111,7 @@ def compare(model, sampler, seed, times):
                 found += [(p, f"{name}{list(at)} {text}") for p, text in of_one(
                     values[one], weights, theirs[(slice(None), *one)])]
     if not found:
-        raise Skipped("nothing to compare")
+        raise SkippedError("nothing to compare")
     least, told = min(found)
     return least * len(found), len(found), told
 

@@ -73,8 +73,7 @@ def smaller_exprs(expr: Expr):
     if not isinstance(expr, Number):
         for number in (1.0, 0.5, 2.0):
             yield Number(number)
-    for part in expr.parts:
-        yield part
+    yield from expr.parts
     if isinstance(expr, Call):
         for n, arg in enumerate(expr.args):
             for other in smaller_exprs(arg):

@@ -3,6 +3,8 @@
 import math
 
 import numpy as np
+from scipy import stats
+
 from against_reference import scalars
 from against_reference.scalars import (
     ANGLE,
@@ -14,7 +16,6 @@ from against_reference.scalars import (
     Row,
     of_scipy,
 )
-from scipy import stats
 
 INF = math.inf
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
 from against_reference.models import Known
 from against_reference.scalars import ANGLE, BINARY, COUNT, LABEL, POSITIVE, REAL, UNIT
 from against_reference.trees import At, Expr, Fold, Lag, Number, Read, call
@@ -26,9 +27,8 @@ class Source:
     of: str | None = None
 
 
-# To each kind, what its terms are made of: "a", "b" are random parts, "g" a gate.
 def _rules():
-    a, b, g = "a", "b", "g"
+    """To each kind, what its terms are made of, how, and how often."""
     yield REAL, (REAL, REAL), lambda a, b: call("+", a, b), 2
     yield REAL, (REAL,), lambda a: call("*", 2.0, a), 1
     yield REAL, (REAL,), lambda a: call("neg", a), 1
@@ -100,6 +100,7 @@ class Draft:
     lagged: str | None = None
     near: tuple = ()
     calm: bool = False
+    families: Any = None
 
     # ---- choices -----------------------------------------------------------------------------
 
@@ -174,7 +175,8 @@ class Draft:
     def read(self, kind, dims):
         """Something random of the kind inside of dims, or None."""
         found = self.readable({kind, ANGLE} if kind == REAL else {kind})
-        if kind == UNIT and len(found) > 1 or self.chance(0.7):  # (few shapes of simplexes are drawn)
+        # (what reads entries of a simplex is seldom drawn)
+        if (kind == UNIT and len(found) > 1) or self.chance(0.7):
             found = [s for s in found if s.kind != UNIT or not self.is_simplex(s)]
         close = [s for s in found if s.expr in self.near]
         if close and self.chance(0.7):
@@ -188,6 +190,9 @@ class Draft:
             if self.chance(0.06) and not self.lagged:
                 self.features.add("gather along its own")
                 expr = At(expr, d, self.index(d, (self.one_of(others or [d]),)))
+            elif self.chance(0.06) and kind in (REAL, POSITIVE) and not self.lagged:
+                self.features.add("cumulated")
+                expr = Fold("sum", expr, d, running=True)
             elif self.lagged == d and self.chance(0.6):
                 self.features.add("lag of another")
                 expr = Lag(expr, d)
