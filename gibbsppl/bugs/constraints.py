@@ -21,7 +21,7 @@ from gibbsppl.bugs.relations import Relation
 from gibbsppl.bugs.rows import Interval, LogLikelihood
 from gibbsppl.bugs.syntax import Expression, Stochastic
 from gibbsppl.bugs.values import Known, Value
-from gibbsppl.expressions import AtMost, Below, Expr, dims_of, substitute
+from gibbsppl.expressions import AtMost, Below, Dim, Expr, dims_of, substitute
 from gibbsppl.graph import Potential, Range
 
 
