@@ -17,7 +17,7 @@ from gibbsppl.graph import Graph, Statement
 
 # All elements of a variable are moved, then a single one, by one of these sizes relative to its
 # support; all variables in turn, so often that one can make way for another.
-ROUNDS = 3
+ROUNDS = 5
 SCALES = (4.0, 1.0, 0.25)
 MOVES: tuple[Which | None, ...] = (None, "any")
 
