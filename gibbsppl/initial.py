@@ -80,13 +80,15 @@ def initial_state(
     init: Mapping[str, Any] | None = None,
     *,
     spread: float = 1.0,
+    settle: bool = True,
     mend: Mend | None = None,
 ) -> tuple[State, dict[str, str]]:
     """A state of positive density, and for each variable a note that says where it comes from.
 
     ``init`` fixes variables: ``{"mu": 0.0}``; a shape must be the variable's own, and elements that
     are NaN or masked come from the rule. ``spread`` is the share of the usual spread to begin
-    with. ``mend`` may change a state of zero density in place (a sweep draws labels that the
+    with. ``settle``: a start that is as good as impossible is moved to where there is room (by many
+    more draws). ``mend`` may change a state of zero density in place (a sweep draws labels that the
     observations allow); what is fixed stays fixed.
     """
     asked = checked_init(graph, data, init or {})
@@ -99,7 +101,7 @@ def initial_state(
         found = _found(start, data, given)
         if mend is not None and len(given) == len(asked) and not found.is_possible:
             found = _mended(graph, found, mend, given)
-        elif found.is_possible and not found.has_room:
+        elif settle and found.is_possible and not found.has_room:
             found = _settled(rng, again, found, data, given)
         if found.is_possible:
             notes = {**found.notes, **dict.fromkeys(asked, "given")}

@@ -32,28 +32,29 @@ CANDIDATES = 24
 SWEEPS = 3
 ROUNDS = 2
 
-# How much of the usual spread starts have: from one that is too far out, sweeps do not go on.
-SPREADS = (1.0, 1 / 16, 1 / 256, 1 / 4096)
+# How much of the usual spread starts have, and whether they are settled where there is room: from
+# one that is too far out, sweeps do not go on.
+ATTEMPTS = ((1.0, False), (1.0, True), (1 / 16, True), (1 / 256, True), (1 / 4096, True))
 
 Start = TypeVar("Start")
 
 
-def widest(attempt: Callable[[float], Start]) -> Start:
+def widest(attempt: Callable[[float, bool], Start]) -> Start:
     """What an attempt makes with as much of the usual spread as it does not refuse.
 
-    >>> def attempt(spread):
+    >>> def attempt(spread, settle):
     ...     if spread > 0.1:
     ...         raise StartError("too far out")
-    ...     return spread
+    ...     return spread, settle
     >>> widest(attempt)
-    0.0625
+    (0.0625, True)
     """
-    for spread in SPREADS[:-1]:
+    for spread, settle in ATTEMPTS[:-1]:
         try:
-            return attempt(spread)
+            return attempt(spread, settle)
         except StartError:  # (nearer to the centre, there may be one)
             continue
-    return attempt(SPREADS[-1])
+    return attempt(*ATTEMPTS[-1])
 
 
 def proper_start(
@@ -71,16 +72,16 @@ def proper_start(
     values in ``init`` it is tried as it is.
     """
 
-    def attempt(spread: float) -> tuple[State, dict[str, str]]:
+    def attempt(spread: float, settle: bool) -> tuple[State, dict[str, str]]:
         parts = (rng, graph, data, program, constants, init)
-        state, notes, goes_on = _after_pilots(*parts, spread)
+        state, notes, goes_on = _after_pilots(*parts, spread=spread, settle=settle)
         program.augment(rng, state, constants)
         check(state)
-        if not goes_on and spread > SPREADS[-1]:  # (else the run will say what fails)
+        if not goes_on and spread > ATTEMPTS[-1][0]:  # (else the run will say what fails)
             raise StartError(f"{graph.name}: no sweep goes on from the values found for a start.")
         return state, notes
 
-    return attempt(1.0) if init else widest(attempt)
+    return attempt(*ATTEMPTS[1]) if init else widest(attempt)
 
 
 def best_start(
@@ -110,11 +111,11 @@ def _after_pilots(
     program: Program,
     constants: Constants,
     init: Mapping[str, Any] | None = None,
-    spread: float = 1.0,
+    **settings: Any,
 ) -> tuple[State, dict[str, str], bool]:
     """The best start, its notes, and whether sweeps go on from one that was tried, if any was."""
     mend = program.mended_by(rng, constants)
-    start, notes = initial_state(rng, graph, data, init, spread=spread, mend=mend)
+    start, notes = initial_state(rng, graph, data, init, mend=mend, **settings)
     if init or not _observed(graph):
         return start, notes, True
     best, highest = start, -np.inf

@@ -9,7 +9,7 @@ from gibbsppl.density import log_density, log_joint
 from gibbsppl.errors import StartError
 from gibbsppl.evaluation import largest_power
 from gibbsppl.initial import LEAST, initial_state
-from gibbsppl.pilot import SPREADS, widest
+from gibbsppl.pilot import ATTEMPTS, widest
 from models.bugs import CASES, MORE
 
 EVERY = {**CASES, **MORE}
@@ -122,13 +122,13 @@ def test_the_largest_power_is_seen_inside_of_what_is_small():
 def test_attempts_have_less_and_less_spread():
     tried = []
 
-    def attempt(spread):
-        tried.append(spread)
+    def attempt(spread, settle):
+        tried.append((spread, settle))
         raise StartError("too far out")
 
     with pytest.raises(StartError, match="too far out"):
         widest(attempt)
-    assert tried == list(SPREADS)
+    assert tried == list(ATTEMPTS)
 
 
 def test_what_overflows_at_the_start_is_told_as_such():

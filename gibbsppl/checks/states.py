@@ -13,7 +13,7 @@ from gibbsppl.errors import GibbspplError
 from gibbsppl.evaluation import Values
 from gibbsppl.graph import Graph
 from gibbsppl.initial import initial_state
-from gibbsppl.pilot import SPREADS
+from gibbsppl.pilot import ATTEMPTS
 
 SWEEPS = 10
 
@@ -29,8 +29,8 @@ def states(
 
     And what is wrong with the sums that these sweeps keep up to date.
     """
-    for spread in SPREADS:
-        start = augmented_start(rng, graph, program, data, spread)
+    for spread, settle in ATTEMPTS:
+        start = augmented_start(rng, graph, program, data, spread=spread, settle=settle)
         swept, sums = _after_sweeps(rng, graph, program, data, start)
         if swept:
             break
@@ -38,11 +38,11 @@ def states(
 
 
 def augmented_start(
-    rng: np.random.Generator, graph: Graph, program: Program, data: Values, spread: float = 1.0
+    rng: np.random.Generator, graph: Graph, program: Program, data: Values, **settings: Any
 ) -> State:
     """A state near a dispersed start, with its auxiliary variables."""
     mend = program.mended_by(rng, program.prepare(data))
-    start, _ = initial_state(rng, graph, data, spread=spread, mend=mend)
+    start, _ = initial_state(rng, graph, data, mend=mend, **settings)
     return augmented(rng, graph, program, data, start)
 
 
