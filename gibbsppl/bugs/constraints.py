@@ -71,10 +71,10 @@ def _cuts(evaluator: Evaluator, cuts: Value) -> list[Expr]:
 
 
 def _holds(evaluator: Evaluator, indicator: Expr, name: str) -> Potential:
-    return Potential(name, sp.log(indicator), _over(evaluator, indicator))
+    return Potential(name, sp.log(indicator), over_of(evaluator, indicator))
 
 
-def _over(evaluator: Evaluator, expr: Expr) -> tuple[Range, ...]:
+def over_of(evaluator: Evaluator, expr: Expr) -> tuple[Range, ...]:
     """The ranges of the dims of an expression."""
     space, used = evaluator.space, dims_of(expr)
     return tuple(
@@ -94,7 +94,7 @@ def observations(
     if isinstance(row, LogLikelihood):
         (given,) = line.distribution.arguments
         expr = evaluator.expr(evaluator.number(given))
-        yield Potential(name, expr, _over(evaluator, expr))
+        yield Potential(name, expr, over_of(evaluator, expr))
     elif isinstance(row, Interval) and row.ends is not None:
         yield from _intervals(facts, relation, reader, name)
     elif isinstance(row, Interval):
