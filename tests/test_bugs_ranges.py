@@ -307,6 +307,21 @@ CASES = {
         "b * (ranked(d[1:t], 1) + ranked(d[1:t], t))",
         lambda t, b: b * (min(D[:t]) + max(D[:t])), {"d": D},
     ),
+    "vectors made of vectors of data": regression(
+        "b * (inprod(sort(d[1:t]), d[1:t]) + sum(rep(d[1:t], 2)) + max(c(d[1:t], t))"
+        " + sum(rank(d[1:t]) * d[1:t]))",
+        lambda t, b: b * (np.dot(sorted(D[:t]), D[:t]) + 2 * sum(D[:t]) + max(*D[:t], t)
+                          + np.dot(stats.rankdata(D[:t]), D[:t])), {"d": D},
+    ),
+    "in a data block": Case(
+        "data { for (j in 1:3) { s[j] <- sum(x[1:j])"
+        " for (k in 1:j) { v[j, k] <- x[k] * j } w[j, 1:j] <- v[j, 1:j] * 2 } }"
+        " model { for (j in 1:3) { y[j] ~ dnorm(b * s[j] + sum(w[j, 1:j]), 1) } b ~ dnorm(0, 1) }",
+        {"x": D[:3], "y": Y[:3]}, {"b": ()},
+        lambda b: priors(b) + sum(
+            normal(Y[j - 1], b * sum(D[:j]) + 2 * j * sum(D[:j]), 1) for j in (1, 2, 3)
+        ),
+    ),
     "computed data of data that are cut off": case(
         "for (t in 2:6) { y[t] ~ dnorm(b * s[t], 1) }"
         " for (t in 1:6) { s[t] <- mean(z[1:t]); z[t] <- d[t] * d[t] } b ~ dnorm(0, 1)",
