@@ -71,7 +71,12 @@ def _cuts(evaluator: Evaluator, cuts: Value) -> list[Expr]:
 
 
 def _holds(evaluator: Evaluator, indicator: Expr, name: str) -> Potential:
-    return Potential(name, sp.log(indicator), _over(evaluator, dims_of(indicator)))
+    return Potential(name, sp.log(indicator), over_of(evaluator, indicator))
+
+
+def over_of(evaluator: Evaluator, expr: Expr) -> tuple[Range, ...]:
+    """The ranges of the dims of an expression."""
+    return _over(evaluator, dims_of(expr))
 
 
 def _over(evaluator: Evaluator, used: Collection[Dim]) -> tuple[Range, ...]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from gibbsppl.bugs.constraints import between
+from gibbsppl.bugs.constraints import between, over_of
 from gibbsppl.bugs.distributions import distribution, meaning_of
 from gibbsppl.bugs.evaluator import Evaluator
 from gibbsppl.bugs.facts import Facts
@@ -166,12 +166,13 @@ class Lines:
         if row.increasing is None:
             return None
         at = list(row.parameters).index(row.increasing)
-        value = self._evaluator(part).value(line.distribution.arguments[at])
+        evaluator = self._evaluator(part)
+        value = evaluator.value(line.distribution.arguments[at])
         if isinstance(value, Known):
             return None
         (axis,) = value.axes
         low = substitute(value.expr, {axis: axis - 1})
-        over = (Range(axis, 1, self.model.size(axis)),)
+        over = (*over_of(evaluator, value.expr), Range(axis, 1, self.model.size(axis)))
         return Potential(f"{name} in order", sp.log(Below(low, value.expr)), over)
 
     def _parameter(
