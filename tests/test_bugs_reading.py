@@ -1,18 +1,15 @@
-"""What a text was read as is compared with the text, read again: planted wrong readings are seen."""
+"""A model read from a text is compared with the text, read again: planted wrong readings are seen."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from bugs_texts import PROGRAMS
-from random_programs import random_program
 
 import gibbsppl as gp
 from gibbsppl.bugs import random_reader
 from gibbsppl.bugs.grids import position_of
 from gibbsppl.bugs.parse import parse
 from gibbsppl.checks.reading import RELATIVE_TOLERANCE, gaps_of_reading
-from gibbsppl.density import log_joint
 from gibbsppl.initial import initial_state
 
 SHIFTED = {

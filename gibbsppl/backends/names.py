@@ -5,7 +5,7 @@ from __future__ import annotations
 import keyword
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Hashable
 
 from gibbsppl.expressions import FUNCTIONS
 
@@ -34,13 +34,27 @@ class Names:
 
     def __init__(self, taken: Collection[str]) -> None:
         self.taken = set(taken) | RESERVED | set(keyword.kwlist)
-        self.given: dict[str, str] = {}
+        self.given: dict[Hashable, str] = {}
 
     def of(self, name: str) -> str:
         """The identifier that stands for a name."""
         if name not in self.given:
             self.given[name] = self.fresh(name)
         return self.given[name]
+
+    def called(self, what: str, *of: Hashable, like: str) -> str:
+        """The identifier of what is made for something, one for each: a function of a step.
+
+        >>> names = Names(())
+        >>> [names.called("draw", key, like="draw_tau") for key in ("tau[0]", "tau[1]", "tau[0]")]
+        ['draw_tau', 'draw_tau_2', 'draw_tau']
+        >>> names.of("draw_tau")
+        'draw_tau_3'
+        """
+        key = (what, *of)  # (no name is a tuple: nothing of the user's is mixed up with it)
+        if key not in self.given:
+            self.given[key] = self.fresh(like)
+        return self.given[key]
 
     def fresh(self, name: str) -> str:
         """A new identifier that looks like a name."""

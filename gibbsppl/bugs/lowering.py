@@ -143,7 +143,7 @@ class _Lowering:
         for n in parts:
             self.elements.lowest[n] = max(r.values_from for r in self._rows(n))
         self.lines = Lines(facts, model, self.elements)
-        self.along = {n: self.lines.along(self.placed[n][0].part, n) for n in parts}
+        self.along = {n: self.lines.along([p.part for p in self.placed[n]], n) for n in parts}
         self.of = {n: a if self._are_labels(n) else None for n, a in self.along.items()}
         self.elements.simplexes |= {
             n: self.names[n]

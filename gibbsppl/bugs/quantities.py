@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -18,9 +17,8 @@ from gibbsppl.bugs.grids import Grid
 from gibbsppl.bugs.layouts import Table
 from gibbsppl.bugs.random_reader import Elements
 from gibbsppl.bugs.reading import lines_in
-from gibbsppl.bugs.relations import Relation, Space
-from gibbsppl.bugs.syntax import Assignment, BugsError, Reference
-from gibbsppl.bugs.syntax import parts_of as parts_of_expression
+from gibbsppl.bugs.relations import Space
+from gibbsppl.bugs.syntax import BugsError, names_read
 from gibbsppl.bugs.values import Known
 from gibbsppl.errors import did_you_mean
 from gibbsppl.expressions import Dim, Expr, Where
@@ -43,7 +41,7 @@ def record(
     facts: Facts, elements: Elements, names: Mapping[str, str], monitor: Sequence[str]
 ) -> None:
     """Declare the quantities; ``names`` are what random arrays are called in the model."""
-    read = {n for r in facts.relations for n in _read_by(r)}
+    read = {n for r in facts.relations for n in names_read(r.line)}
     drawn = {line.target.name for line in lines_in(facts.program.model)}
     for name, defined in facts.defined.items():
         given = defined.relation > 0
@@ -118,20 +116,3 @@ def _quantity(elements: Elements, name: str, dims: tuple[Dim, ...], value: Expr)
     if name not in model.declared.variables:
         model.claim(name, "a quantity")
     model.declared.deterministics.append(Deterministic(name, dims, value))
-
-
-def _read_by(relation: Relation) -> set[str]:
-    """The names that a line reads."""
-    line = relation.line
-    if isinstance(line, Assignment):
-        read: list[Any] = [line.value]
-    else:
-        bounds = line.restriction
-        read = [line.distribution, *((bounds.lower, bounds.upper) if bounds else ())]
-    waiting, found = [e for e in read if e is not None], set()
-    while waiting:
-        e = waiting.pop()
-        if isinstance(e, Reference):
-            found.add(e.name)
-        waiting += parts_of_expression(e)
-    return found

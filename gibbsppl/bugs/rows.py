@@ -10,10 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import signature
+from math import prod
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
+from gibbsppl.bugs.grids import Grid
 from gibbsppl.expressions import Dim, Expr, Leaf, Over
 
 Array = np.ndarray
@@ -159,11 +162,23 @@ class Unsupported:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """An array of expressions: one expression, at all positions of its axes (a number has none)."""
+    """An array of expressions: one expression, at all positions of its axes (a number has none).
+
+    Its lengths may differ: ``within`` is then 1 at the positions that it has and 0 beyond its ends,
+    ``count()`` how many it has, ``lengths`` the number of them along each axis, None for all.
+    """
 
     expr: Expr
     axes: tuple[Dim, ...] = ()
     sizes: tuple[int, ...] = ()
+    within: Expr = sp.S.One
+    count: Callable[[], Expr] | None = None
+    lengths: tuple[Grid | None, ...] = ()
+
+    @property
+    def number(self) -> Expr:
+        """The number of entries."""
+        return sp.Integer(prod(self.sizes)) if self.count is None else self.count()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -173,8 +188,9 @@ class Function:
     Of numbers: ``numeric`` takes arrays, position by position, and ``symbolic`` expressions.
     ``of_arrays``: ``numeric(*arrays, axes=...)`` takes arrays whose last axes, as many as ``axes``
     says of each, are their own, the others those of positions; ``symbolic`` takes and gives
-    `Template`. It is None where the function has no expression; ``reason`` says why, and what to
-    write for random variables.
+    `Template`, of different lengths if the function ``is_fold``; if it ``may_repeat``, too, entries
+    that are there more than once make no difference. It is None where the function has no
+    expression; ``reason`` says why, and what to write for random variables.
     ``undoes`` is the link on the left side that this is the inverse of.
     """
 
@@ -184,6 +200,8 @@ class Function:
     least: int = 1
     most: int | None = 1
     of_arrays: bool = False
+    is_fold: bool = False
+    may_repeat: bool = False
     reason: str = ""
     undoes: str = ""
 
