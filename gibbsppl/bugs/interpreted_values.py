@@ -114,7 +114,8 @@ class Values:
             own = waiting[-1]
             try:
                 if own not in self.found:
-                    self._compute(own)
+                    with np.errstate(all="ignore"):
+                        self._compute(own)
                 opened.discard(waiting.pop())
             except _NeededError as needed:
                 opened.add(own)
@@ -196,7 +197,8 @@ class Values:
         """What an expression is: a number, or an array of them."""
         while True:
             try:
-                return self._of(expression, loops)
+                with np.errstate(all="ignore"):
+                    return self._of(expression, loops)
             except _NeededError as needed:
                 for element in needed.elements:
                     self.element(element)
