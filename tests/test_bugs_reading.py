@@ -1,10 +1,9 @@
-"""What a text was read as is compared with the text, read again: planted wrong readings are seen."""
+"""Models read from texts are compared with these, read again: planted wrong readings are seen."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from bugs_texts import PROGRAMS
 from random_programs import random_program
 
 import gibbsppl as gp
@@ -12,7 +11,7 @@ from gibbsppl.bugs import random_reader
 from gibbsppl.bugs.grids import position_of
 from gibbsppl.bugs.parse import parse
 from gibbsppl.checks.reading import RELATIVE_TOLERANCE, gaps_of_reading
-from gibbsppl.density import log_joint
+from gibbsppl.errors import GibbspplError
 from gibbsppl.initial import initial_state
 
 SHIFTED = {
@@ -141,3 +140,76 @@ def test_a_difference_of_rounding_is_no_wrong_reading():
     for start in (15, 20, 25, 30, 40):
         text = f"a ~ dnorm({start}, 1); p <- ilogit(a); for (i in 1:3) {{ x[i] ~ dbern(p) }}"
         assert wrong(gaps(read(text, {"x": [0, 0, 1]}))) == set(), start
+
+
+# ---- what is read rightly ------------------------------------------------------------------------
+
+RIGHT = {
+    "a log likelihood that does not depend on the position": (
+        "a ~ dnorm(0, 1); for (i in 1:3) { z[i] ~ dloglik(-2 * a); w[i] ~ dloglik(0.3) }",
+        {"z": [0, 0, 0], "w": [0, 0, 0]},
+    ),
+    "a random number between knots": (
+        "a ~ dnorm(0, 4); y ~ dnorm(interp.lin(a, k[], h[]), 1)",
+        {"y": 0.4, "k": [-1.0, 0.0, 2.0], "h": [1.0, 2.0, 0.5]},
+    ),
+    "a part of a vector of shares": (
+        "q[1:4] ~ ddirch(e[]); for (i in 1:2) { x[i] ~ dcat(q[1:3]); v[i] ~ dcat(p[2:3]) }",
+        {"e": [1.0, 2.0, 1.0, 1.0], "x": [1, 3], "v": [1, 2], "p": [0.5, 0.2, 0.3]},
+    ),
+    "vectors of different lengths": (
+        "for (k in 2:3) { e[k, 1:k] ~ ddirch(o[1:k]); x[k] ~ dcat(e[k, 1:k]) }",
+        {"o": [1.0, 2.0, 3.0], "x": [np.nan, 2, 1]},
+    ),
+    "auxiliary variables in rows of a table": (
+        "for (i in 1:3) { for (j in 1:n[i]) { x[i, j] ~ dnt(m, 1, 4) } }; m ~ dnorm(0, 1)",
+        {"n": [2, 1, 3]},
+    ),
+    "a scale matrix of its own at each position": (
+        "for (i in 1:2) { W[i, 1:2, 1:2] ~ dscaled.wishart(s[], 3); b[i] <- logdet(W[i, , ]) }",
+        {"s": [1.0, 2.0]},
+    ),
+    "a field on a map": (
+        """f[1:3] ~ car.normal(adj[], w[], num[], t); t ~ dgamma(2, 1)
+        for (i in 1:3) { y[i] ~ dnorm(f[i], 1) }""",
+        {"adj": [2, 1, 3, 2], "w": [1, 1, 1, 1], "num": [1, 2, 1], "y": [0.3, -1.0, 0.5]},
+    ),
+    "zero times what is infinite": (
+        "for (i in 1:2) { D[i] <- r[i] * log(r[i] / 5) * b; y[i] ~ dnorm(D[i], 1) }; b ~ dexp(1)",
+        {"r": [0.0, 3.0], "y": [0.1, 0.2]},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_the_two_readers_once_disagreed_about(name):
+    assert wrong(gaps(read(*RIGHT[name]), starts=2)) == set()
+
+
+def test_vectors_that_fill_a_part_of_an_axis_are_recorded_as_the_program_has_them():
+    """Also where they are read."""
+    text = "b[1:2] ~ dmnorm(m[], T[,]); b[3] ~ dnorm(0, 1); y ~ dnorm(sum(b[1:3]), 1)"
+    data = {"m": [0.0, 1.0], "T": [[1.0, 0.2], [0.2, 2.0]], "y": 0.5}
+    model = read(text, data)
+    draws = gp.compile(model).sample(4, warmup=0, chains=1, seed=1, progress=False)
+    np.testing.assert_array_equal(draws["b"][..., :2], draws["b.part"])
+    assert wrong(gaps(model)) == set()
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_random_programs_are_read_as_they_stand(seed):
+    assert wrong(gaps(gp.read_bugs(*random_program(seed)), seed)) == set()
+
+
+@pytest.mark.slow
+def test_many_random_programs_are_read_as_they_stand():
+    """Those that are refused are few."""
+    refused, seeds = [], range(1000, 3000)
+    for seed in seeds:
+        try:
+            model = gp.read_bugs(*random_program(seed))
+        except GibbspplError:
+            refused.append(seed)
+            continue
+        assert wrong(gaps(model, seed)) == set(), seed
+    assert len(refused) < 0.05 * len(seeds)

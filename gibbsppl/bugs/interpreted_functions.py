@@ -34,6 +34,15 @@ def _truth(condition: Any) -> Any:
     return np.asarray(condition) * 1.0
 
 
+def _times(a: Any, b: Any) -> Any:
+    """A product, in which zero times what is infinite is zero."""
+    found = np.multiply(a, b)
+    if not np.isnan(found).any():
+        return found
+    is_zero = (np.isinf(a) & np.equal(b, 0)) | (np.isinf(b) & np.equal(a, 0))
+    return np.where(is_zero, 0.0, found)
+
+
 def _power(a: Any, b: Any) -> Any:
     return np.float_power(a, b)
 
@@ -83,7 +92,7 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType({
     # operators
     "+": lambda a, b: a + b,
     "-": lambda a, *b: a - b[0] if b else -a,
-    "*": lambda a, b: a * b,
+    "*": _times,
     "/": np.true_divide,
     "^": _power,
     "pow": _power,
@@ -143,8 +152,8 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType({
     "mean": lambda v: _columns(v).mean(),
     "sd": lambda v: _columns(v).std(ddof=1),
     "geometric.mean": lambda v: np.exp(np.log(_columns(v)).mean()),
-    "inprod": lambda a, b: (_columns(a) * _columns(b)).sum(),
-    "inprod2": lambda a, b: (_columns(a) * _columns(b)).sum(),
+    "inprod": lambda a, b: _times(_columns(a), _columns(b)).sum(),
+    "inprod2": lambda a, b: _times(_columns(a), _columns(b)).sum(),
     "interp.lin": _interpolated,
     "%*%": _product,
     "t": _transposed,

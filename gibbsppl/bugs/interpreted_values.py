@@ -27,6 +27,9 @@ from gibbsppl.bugs.syntax import (
     Stochastic,
 )
 
+# How much noise changes a number: a few units in the last place.
+NOISE = 2.0**-50
+
 Index = tuple[int, ...]
 Element = tuple[str, Index]
 Loops = Mapping[str, int]
@@ -91,7 +94,8 @@ class Values:
     """What expressions and elements are; ``given`` are the values of what is random.
 
     ``random`` are computed elements of which nothing is told, ``open`` arrays of which not all
-    lines are known so far.
+    lines are known so far. ``noise`` changes all that functions give in the last digits, to see how
+    many digits are left in the end.
     """
 
     unrolled: Unrolled
@@ -99,6 +103,7 @@ class Values:
     found: dict[Element, float]
     random: set[Element] = field(default_factory=set)
     open: set[str] = field(default_factory=set)
+    noise: np.random.Generator | None = None
 
     # ---- elements ------------------------------------------------------------------------------
 
@@ -109,7 +114,8 @@ class Values:
             own = waiting[-1]
             try:
                 if own not in self.found:
-                    self._compute(own)
+                    with np.errstate(all="ignore"):
+                        self._compute(own)
                 opened.discard(waiting.pop())
             except _NeededError as needed:
                 opened.add(own)
@@ -191,7 +197,8 @@ class Values:
         """What an expression is: a number, or an array of them."""
         while True:
             try:
-                return self._of(expression, loops)
+                with np.errstate(all="ignore"):
+                    return self._of(expression, loops)
             except _NeededError as needed:
                 for element in needed.elements:
                     self.element(element)
@@ -208,12 +215,19 @@ class Values:
                 low, high = (self._whole(self._of(e, loops)) for e in (first, last))
                 return np.arange(low, high + 1, dtype=float)
             case Operation(operator=name, operands=arguments):
-                return called(name, *(self._of(a, loops) for a in arguments))
+                return self._noisy(called(name, *(self._of(a, loops) for a in arguments)))
             case Call(function=name, arguments=arguments):
-                return called(name, *(self._of(a, loops) for a in arguments))
+                return self._noisy(called(name, *(self._of(a, loops) for a in arguments)))
             case Everything():
                 raise self.unrolled.program.error(expression.at, "found nothing here.")
         raise AssertionError(expression)
+
+    def _noisy(self, found: Any) -> Any:
+        """What a function gives; whole numbers are left as they are."""
+        if self.noise is None:
+            return found
+        changed = found * (1 + NOISE * self.noise.uniform(-1, 1, np.shape(found)))
+        return np.where(found == np.rint(found), found, changed)[()]
 
     def _reference(self, ref: Reference, loops: Loops) -> Any:
         if ref.indices is None and not self._has_axes(ref.name):

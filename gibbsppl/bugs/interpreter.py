@@ -154,12 +154,15 @@ def _place(
 # ---- densities -----------------------------------------------------------------------------------
 
 
-def values_at(found: Unrolled, given: Mapping[str, Any]) -> Values:
+def values_at(
+    found: Unrolled, given: Mapping[str, Any], noise: np.random.Generator | None = None
+) -> Values:
     """What all is where the random arrays have the values given, by name.
 
     The auxiliary variables that a distribution is explained with may be among them, ``x.weight``.
+    With ``noise`` all is computed with other last digits.
     """
-    return Values(found, given, dict(found.known))
+    return Values(found, given, dict(found.known), noise=noise)
 
 
 def log_densities(values: Values) -> dict[str, float]:

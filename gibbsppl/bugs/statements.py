@@ -250,6 +250,9 @@ class Lines:
         if not isinstance(expr, Leaf) or expr.indices[-1:] != (dim,):
             return False
         name = expr.array.name
+        variable = self.model.declared.variables.get(name)
+        if variable is None or self.model.size(variable.dims[-1]) != self.model.size(dim):
+            return False  # (a part of a vector)
         values = self.model.declared.values.get(name)
         if values is not None:
             return bool(np.allclose(values.sum(axis=-1), 1, rtol=0, atol=1e-12))

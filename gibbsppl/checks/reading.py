@@ -4,7 +4,8 @@ At random values the log density of the model is that of the program, evaluated 
 element by element (`gibbsppl.bugs.interpreter`), constants included (but where ``I(,)`` and
 ``C(,)`` leave them open); and what the model records is what the program computes. The program is
 evaluated as it stands, so that a probability close to one has few digits left in ``1 - p``: a
-difference that comes and goes where values are changed a little is rounding, and tells nothing.
+difference that comes and goes with the last digits of what functions give is rounding, and tells
+nothing.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ Arrays = Mapping[str, Any]
 Gap = tuple[float, float]
 
 RELATIVE_TOLERANCE = 1e-9
-# How far states are moved; how far, and how often, where nothing is told so far; how far, and how
-# often, to see whether a difference stays.
-SCALES, FAR, ATTEMPTS, NEARBY, LOOKS = (1.0, 0.1), 4.0, 20, 1e-3, 20
+# How far states are moved; how far, and how often, where nothing is told so far; how often it is
+# looked whether a difference stays, and how far from where it was.
+SCALES, FAR, ATTEMPTS, LOOKS, NEARBY = (1.0, 0.1), 4.0, 20, 20, 1e-3
 NOTHING_TOLD: Gap = (np.inf, 1.0)
 
 
@@ -99,16 +100,20 @@ class _Check:
             return own, None
         if not np.isfinite(difference) or abs(difference) <= RELATIVE_TOLERANCE * size:
             return own, (abs(difference), size)
-        nearby = (
-            self._difference(_moved(self.rng, self.graph, values, NEARBY, labels=False))[1]
-            for _ in range(LOOKS)
-        )
-        stays = all(0.5 < other / difference < 2 for other in nearby)
+        stays = all(0.5 < other / difference < 2 for other in self._nearby(values))
         return own, (abs(difference), size) if stays else None
 
-    def _difference(self, values: Arrays) -> tuple[Values, float, float]:
+    def _nearby(self, values: Arrays) -> Iterator[float]:
+        """Differences near to values, as they are with noise."""
+        for _ in range(LOOKS):
+            moved = _moved(self.rng, self.graph, values, NEARBY, labels=False)
+            yield self._difference(moved, self.rng)[1]
+
+    def _difference(
+        self, values: Arrays, noise: np.random.Generator | None = None
+    ) -> tuple[Values, float, float]:
         """Log density of the model less that of the program, and the size of the terms."""
-        own = values_at(self.program, self.reading.values(self.graph, values))
+        own = values_at(self.program, self.reading.values(self.graph, values), noise)
         graph = self.graph
         given = np.concatenate([log_density(f, values, graph.sizes).ravel() for f in graph.factors])
         wanted = np.array(list(log_densities(own).values()))
