@@ -14,6 +14,7 @@ from against_reference.vectors import (
     log_student,
 )
 
+SMALLEST = 1e-5  # of parameters, and the inverse of the largest
 ROUNDS = 300  # of rejection, for a truncated value
 
 def scalar_law(part, at, world):
@@ -65,7 +66,19 @@ def log_number(variable, part, at, world):
     for where, low, high in _censored(variable.censoring, x, at, world):
         inside = (_both(np.maximum, low, lower), _both(np.minimum, high, upper))
         seen = np.where(where, log_between(row, law, *inside), seen)
-    return seen - log_between(row, law, lower, upper)
+    density = seen - log_between(row, law, lower, upper)
+    return np.where(_keep_digits(parameters), density, np.nan) if world.strict else density
+
+
+def _keep_digits(parameters):
+    """Whether parameters are moderate; a law that is all but certain loses digits too."""
+    keep = np.array([True])
+    for name, value in parameters.items():
+        size = np.abs(value)
+        keep = keep & ((value == 0) | ((size > SMALLEST) & (size < 1 / SMALLEST)))
+        if name in ("p", "psi", "q"):
+            keep = keep & ((value == 1) | (1 - value > SMALLEST))
+    return keep
 
 
 def _both(narrower, a, b):

@@ -197,7 +197,7 @@ class Model:
 
     def log_terms(self, arrays, states):
         """The log density of each part and term: name to arrays (elements, states)."""
-        world = World(self.lengths, {**self.known, **arrays}, states)
+        world = World(self.lengths, {**self.known, **arrays}, states, strict=True)
         found = {}
         for item in self.items:
             if isinstance(item, Variable):

@@ -14,11 +14,15 @@ from scipy import special
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """Values of arrays, each with one leading axis of states (of length 1 for data)."""
+    """Values of arrays, each with one leading axis of states (of length 1 for data).
+
+    ``strict``: a density of parameters so large or small that digits are lost is not a number.
+    """
 
     sizes: Mapping[str, int]
     arrays: Mapping[str, Any]
     states: int
+    strict: bool = False
 
     def read(self, name, at):
         """The element of an array at positions."""
