@@ -1,4 +1,4 @@
-"""Programs of BUGS with their data, of which tokens and values are taken out, doubled or replaced."""
+"""Programs of BUGS and data: tokens, lines and values are taken out, doubled or replaced."""
 
 import json
 import re
@@ -12,55 +12,107 @@ from gibbsppl.bugs.distributions import DISTRIBUTIONS
 from gibbsppl.bugs.functions import FUNCTIONS
 
 FOLDER = Path(__file__).parents[2] / "models" / "bugs"
-TOKEN = re.compile(r"[A-Za-z][\w.]*|\d+\.?\d*(?:[eE][+-]?\d+)?|<-|[<>=!]=|&&|\|\||\s+|#[^\n]*|.", re.S)
+TOKEN = re.compile(
+    r"[A-Za-z][\w.]*|\d+\.?\d*(?:[eE][+-]?\d+)?|<-|[<>=!]=|&&|\|\||\s+|#[^\n]*|.", re.DOTALL
+)
 
-OPERAND = re.compile(r"\b(?!(?:for|in|model|data|var)\b)[A-Za-z][\w.]*(?:\[[^\[\]{}~\n]*\])?(?![\w.(])|\b\d+\.?\d*(?:[eE][+-]?\d+)?")
+OPERAND = re.compile(
+    r"\b(?!(?:for|in|model|data|var)\b)[A-Za-z][\w.]*(?:\[[^\[\]{}~\n]*\])?(?![\w.(])"
+    r"|\b\d+\.?\d*(?:[eE][+-]?\d+)?"
+)
 WRITTEN = (
-    *("{0} + {1}", "{0} - {1}", "{0} * {1}", "{0} / {1}", "({0})^{1}", "-{0}", "exp({0})", "log({0})"),
-    *("step({0})", "sum({0})", "mean({0})", "max({0}, {1})", "inprod({0}, {1})", "{0}[{1}]", "{0}[]"),
-    *("{0}[1:{1}]", "{0}[{1}, ]", "{0}[{1} + 1]", "t({0})", "inverse({0})", "{0} %*% {1}", "sort({0})"),
-    *("rank({0})", "ranked({0}, {1})", "phi({0})", "ilogit({0})", "equals({0}, {1})", "{0} == {1}"),
-    *("ifelse({0}, {1}, 1)", "round({0})", "trunc({0})", "loggam({0})", "pow({0}, {1})", "sqrt({0})"),
-    *("logdet({0})", "sd({0})", "prod({0})", "c({0}, {1})", "{0}:{1}", "length({0})", "dim({0})", "cut({0})"),
+    *("{0} + {1}", "{0} - {1}", "{0} * {1}", "{0} / {1}", "({0})^{1}", "-{0}", "exp({0})"),
+    *("log({0})", "step({0})", "sum({0})", "mean({0})", "max({0}, {1})", "inprod({0}, {1})"),
+    *("{0}[{1}]", "{0}[]", "{0}[1:{1}]", "{0}[{1}, ]", "{0}[{1} + 1]", "t({0})", "inverse({0})"),
+    *("{0} %*% {1}", "sort({0})", "rank({0})", "ranked({0}, {1})", "phi({0})", "ilogit({0})"),
+    *("equals({0}, {1})", "{0} == {1}", "ifelse({0}, {1}, 1)", "round({0})", "trunc({0})"),
+    *("loggam({0})", "pow({0}, {1})", "sqrt({0})", "logdet({0})", "sd({0})", "prod({0})"),
+    *("c({0}, {1})", "{0}:{1}", "length({0})", "dim({0})", "cut({0})"),
 )
 LINES = (
     *("{0} ~ {2}(0, 1)\n", "{0} ~ {2}({1})\n", "{0} <- {1}\n", "{0}[1:3] <- {1}[]\n", "{0} <- 1\n"),
     *("for (i in 1:2) {{ {0}[i] <- {1}[i] }}\n", "for (i in 2:3) {{ {0}[i] ~ {2}(0, 1) }}\n"),
-    *("logit({0}) <- {1}\n", "{0} <- {0} + 1\n", "{0}[1] ~ dnorm({1}[2], 1)\n", "var {0}[2], {1};\n"),
-    *("for (i in 1:{0}) {{ for (j in i:{0}) {{ {1}[i, j] ~ dnorm(0, 1) }} }}\n", "{0} ~ {2}({1}, {1}, {1})\n"),
-    *("for (i in 1:3) {{ for (j in 1:2) {{ q[i, j] ~ {2}({0}, {1}) }} }}\n", "data {{ {0} <- {1} }}\n"),
+    *("logit({0}) <- {1}\n", "{0} <- {0} + 1\n", "{0}[1] ~ dnorm({1}[2], 1)\n"),
+    "var {0}[2], {1};\n",
+    "for (i in 1:{0}) {{ for (j in i:{0}) {{ {1}[i, j] ~ dnorm(0, 1) }} }}\n",
+    "{0} ~ {2}({1}, {1}, {1})\n",
+    "for (i in 1:3) {{ for (j in 1:2) {{ q[i, j] ~ {2}({0}, {1}) }} }}\n",
+    "data {{ {0} <- {1} }}\n",
 )
 
 SMALL = (
     (
-        "model { for (i in 1:N) { y[i] ~ dnorm(a + b * x[i], tau) }\n"
-        "a ~ dnorm(0, 0.01)\nb ~ dnorm(0, 0.01)\ntau ~ dgamma(1, 1)\ns <- 1 / sqrt(tau) }",
+        """\
+model {
+  for (i in 1:N) { y[i] ~ dnorm(a + b * x[i], tau) }
+  a ~ dnorm(0, 0.01)
+  b ~ dnorm(0, 0.01)
+  tau ~ dgamma(1, 1)
+  s <- 1 / sqrt(tau)
+}
+""",
         {"N": 3, "x": [1, 2, 4], "y": [1.5, None, 3]},
     ),
     (
-        "model { for (i in 1:N) { z[i] ~ dcat(p[1:K])\n y[i] ~ dnorm(mu[z[i]], 1) }\n"
-        "for (k in 1:K) { mu[k] ~ dnorm(0, 0.1) T(,5)\n one[k] <- 1 }\np[1:K] ~ ddirch(one[]) }",
+        """\
+model {
+  for (i in 1:N) {
+    z[i] ~ dcat(p[1:K])
+    y[i] ~ dnorm(mu[z[i]], 1)
+  }
+  for (k in 1:K) {
+    mu[k] ~ dnorm(0, 0.1) T(,5)
+    one[k] <- 1
+  }
+  p[1:K] ~ ddirch(one[])
+}
+""",
         {"N": 3, "K": 2, "y": [1.5, 2, 3]},
     ),
     (
-        "model { x[1] ~ dnorm(0, 1)\nfor (t in 2:T) { x[t] ~ dnorm(x[t-1], 1)\n"
-        "y[t] ~ dpois(exp(x[t])) }\ntotal <- sum(x[1:T]) + mean(x[]) + max(x[2:3]) }",
+        """\
+model {
+  x[1] ~ dnorm(0, 1)
+  for (t in 2:T) {
+    x[t] ~ dnorm(x[t-1], 1)
+    y[t] ~ dpois(exp(x[t]))
+  }
+  total <- sum(x[1:T]) + mean(x[]) + max(x[2:3])
+}
+""",
         {"T": 4, "y": [None, 1, 2, 0]},
     ),
     (
-        "model { for (i in 1:2) { y[i, 1:2] ~ dmnorm(m[], L[,])\n r[i] ~ dbin(q[i], n[i])\n"
-        "logit(q[i]) <- inprod(m[], y[i,]) }\nL[1:2, 1:2] ~ dwish(R[,], 3)\n"
-        "for (k in 1:2) { m[k] ~ dt(0, 1, 4) I(-9, 9) } }",
+        """\
+model {
+  for (i in 1:2) {
+    y[i, 1:2] ~ dmnorm(m[], L[,])
+    r[i] ~ dbin(q[i], n[i])
+    logit(q[i]) <- inprod(m[], y[i,])
+  }
+  L[1:2, 1:2] ~ dwish(R[,], 3)
+  for (k in 1:2) { m[k] ~ dt(0, 1, 4) I(-9, 9) }
+}
+""",
         {"y": [[1, 2], [3, 4]], "R": [[1, 0], [0, 1]], "n": [5, 6], "r": [2, None]},
     ),
 )
-NUMBERS = ("0", "1", "2", "-1", "1e300", "1e-300", "1e308", "0.5", "99999999999999999999", "1e3", "3.7")
-NOT_NAMES = ("__class__", "'x'", '"x"', "class", "None", "NaN", "Inf", "NA", "TRUE", "if", "model", "data")
-SIGNS = ("+", "-", "*", "/", "^", "<", ">", "<=", "==", "!=", "&&", "||", "%*%", ":", "~", "<-", ",", ";", "(", ")", "[", "]", "{", "}", "=")
+NUMBERS = (
+    *("0", "1", "2", "-1", "1e300", "1e-300", "1e308", "0.5", "99999999999999999999", "1e3", "3.7"),
+)
+NOT_NAMES = (
+    *("__class__", "'x'", '"x"', "class", "None", "NaN", "Inf", "NA", "TRUE", "if", "model"),
+    "data",
+)
+SIGNS = (
+    *("+", "-", "*", "/", "^", "<", ">", "<=", "==", "!=", "&&", "||", "%*%", ":", "~", "<-", ","),
+    *(";", "(", ")", "[", "]", "{", "}", "="),
+)
 DEEP = ("(", "exp(", "-", "x[", "{", "!", "max(1,", "for (i in 1:2) {")
 VALUES = (
-    *(None, 0, -1, 1e308, 10**18, 2**70, True, "x", [], [[]], [1], [1, 2], [[1, 2], [3]], [None, None]),
-    *({"a": 1}, [0, 0, 0], [[1, 2], [3, 4]], [[[1]]], [1.5, None, -2], [10**18, 1, 2], 0.5, [["a"]]),
+    *(None, 0, -1, 1e308, 10**18, 2**70, True, "x", [], [[]], [1], [1, 2], [[1, 2], [3]]),
+    *([None, None], {"a": 1}, [0, 0, 0], [[1, 2], [3, 4]], [[[1]]], [1.5, None, -2]),
+    *([10**18, 1, 2], 0.5, [["a"]]),
 )
 
 
@@ -113,8 +165,8 @@ def of_lines(rng, text):
             lines[at], lines[other] = lines[other], lines[at]
         case _:
             names = sorted(set(re.findall(r"[a-zA-Z][\w.]*", text)))
-            new = rng.choice(LINES).format(*rng.choices(names, k=2), rng.choice(tuple(DISTRIBUTIONS)))
-            lines.insert(at, new)
+            words = (*rng.choices(names, k=2), rng.choice(tuple(DISTRIBUTIONS)))
+            lines.insert(at, rng.choice(LINES).format(*words))
     return "".join(lines)
 
 
@@ -154,7 +206,8 @@ def alike(rng, token, tokens):
         return rng.choice(tuple(FUNCTIONS))
     if token[0].isalpha():
         names = sorted({t for t in tokens if t[0].isalpha()})
-        return rng.choice((*names, *NUMBERS[:5], *NOT_NAMES)) if rng.random() < 0.3 else rng.choice(names)
+        others = (*NUMBERS[:5], *NOT_NAMES) if rng.random() < 0.3 else ()
+        return rng.choice((*names, *others))
     return rng.choice(SIGNS)
 
 
@@ -174,7 +227,8 @@ def changed(rng, data):
         case 4:
             data[name] = elsewhere(rng, data[name])
         case _:
-            data[name] = [data[name], data[name]] if rng.random() < 0.5 else data[rng.choice(sorted(data))]
+            other = data[rng.choice(sorted(data))]
+            data[name] = rng.choice(([data[name], data[name]], other))
     return data
 
 

@@ -6,10 +6,15 @@ LINE = (
     "model { for (i in 1:N) { y[i] ~ dnorm(a + b * x[i], tau) }\n"
     "a ~ dnorm(0, 0.01)\nb ~ dnorm(0, 0.01)\ntau ~ dgamma(1, 1)\ns <- 1 / sqrt(tau) }"
 )
-PYTHON = (
-    "import gibbsppl as gp\ndef model():\n    with gp.Model() as m:\n        a = gp.Normal('a', 0, sigma=1)\n"
-    "        gp.Normal('y', a, sigma=1, observed=1.5)\n    return m\n"
-)
+PYTHON = """\
+import gibbsppl as gp
+
+def model():
+    with gp.Model() as m:
+        a = gp.Normal("a", 0, sigma=1)
+        gp.Normal("y", a, sigma=1, observed=1.5)
+    return m
+"""
 FILES = {
     "line.bug": LINE,
     "line.json": '{"N": 3, "x": [1, 2, 3], "y": [1.5, 2, null]}',
@@ -33,17 +38,30 @@ FILES = {
     ".bug": "model { a ~ dnorm(0, 1) }",
     "{0}.py": PYTHON,
 }
-MODELS = ("line.bug", "line.bug", "line.bug", "a.py", "a.py", *FILES, ".", "folder", "no.bug", "no.py", "", "-")
-PATHS = (
-    *("out.nc", "out.txt", "folder", "no/out.nc", "", ".", "/dev/full", "/dev/null", "line.bug", "a.py"),
-    *("\x00", "a" * 300, "line.bug/x", "/proc/none", "out put.nc", "x'\".nc", "/"),
+MODELS = (
+    *("line.bug", "line.bug", "line.bug", "a.py", "a.py", *FILES, ".", "folder", "no.bug", "no.py"),
+    *("", "-"),
 )
-DATA = ("line.json", "line.R", "n.txt", "inits.json", "bad.json", "no.json", "folder", "", "line.bug", "a.py", "/dev/null")
-COUNTS = ("0", "1", "2", "3", "-1", "2.5", "1e3", "", "x", "٣", "²", "9" * 20, "9" * 5000, " 2", "+2", "0x2", "None", "2_0")
-WORDS = ("a", "b", "tau", "y", "s", "a,b", "zz", "deviance", "pD", "deviance,pD", "a,,b", ",", "", "a[1]", "deviance,zz")
+PATHS = (
+    *("out.nc", "out.txt", "folder", "no/out.nc", "", ".", "/dev/full", "/dev/null", "line.bug"),
+    *("a.py", "\x00", "a" * 300, "line.bug/x", "/proc/none", "out put.nc", "x'\".nc", "/"),
+)
+DATA = (
+    *("line.json", "line.R", "n.txt", "inits.json", "bad.json", "no.json", "folder", ""),
+    *("line.bug", "a.py", "/dev/null"),
+)
+COUNTS = (
+    *("0", "1", "2", "3", "-1", "2.5", "1e3", "", "x", "٣", "²", "9" * 20, "9" * 5000, " 2", "+2"),
+    *("0x2", "None", "2_0"),
+)
+WORDS = (
+    *("a", "b", "tau", "y", "s", "a,b", "zz", "deviance", "pD", "deviance,pD", "a,,b", ",", ""),
+    *("a[1]", "deviance,zz"),
+)
 KERNELS = (
-    *("a=slice", "a=random-walk", "tau=adaptive-rejection", "a=over-relaxed", "b=slice", "zz=slice"),
-    *("a", "=slice", "a=", "a=x", "y=slice", "a=slice=slice", "tau=over-relaxed", "s=slice"),
+    *("a=slice", "a=random-walk", "tau=adaptive-rejection", "a=over-relaxed", "b=slice"),
+    *("zz=slice", "a", "=slice", "a=", "a=x", "y=slice", "a=slice=slice", "tau=over-relaxed"),
+    "s=slice",
 )
 OPTIONS = {
     "--data": DATA, "--order": WORDS, "--scan": ("systematic", "random", "symmetric", "x", ""),
@@ -52,9 +70,17 @@ OPTIONS = {
     "--seed": COUNTS, "--out": PATHS, "--quiet": None, "--help": None, "--version": None,
     "--zz": WORDS, "-h": None, "--dra": COUNTS[:5], "--": None, "--quiet=1": None,
 }  # fmt: skip
-OF_RUN = ("--draws", "--warmup", "--chains", "--thin", "--inits", "--monitor", "--coda", "--seed", "--out", "--quiet")
+OF_RUN = (
+    *("--draws", "--warmup", "--chains", "--thin", "--inits", "--monitor", "--coda", "--seed"),
+    *("--out", "--quiet"),
+)
 OF_ALL = ("--data", "--order", "--scan", "--kernel")
-COMMANDS = {"run": (*OF_RUN, *OF_ALL), "explain": OF_ALL, "source": (*OF_ALL, "--out"), "check": (*OF_ALL, "--seed")}
+COMMANDS = {
+    "run": (*OF_RUN, *OF_ALL),
+    "explain": OF_ALL,
+    "source": (*OF_ALL, "--out"),
+    "check": (*OF_ALL, "--seed"),
+}
 
 
 def script(rng):

@@ -22,12 +22,13 @@ TEXTS = (
     '"m" <- structure(list(), .Names = character(0))',
 )
 WORDS = (
-    *("NA", "NaN", "Inf", "-Inf", "null", "true", "NULL", "T", "TRUE", "1e999", "1e-999", "-0", "0x1F"),
-    *("1L", "1e5L", "1i", '"a"', "'a'", "c(", "list(", "structure(", ")", "[", "]", "{", "}", ",", ":"),
-    *("Infinity", "NaN", "END", "<-", "=", "1:3", "3:1", "1:1e9", "1:99999999999", ".Dim = c(2, 2)"),
-    *(".Dim = c(-1, 2)", ".Dim = c(0)", ".Dim = c(1e9, 1e9)", ".Data = c()", "#", "\\", "\x00", "\ufeff"),
-    *("9" * 400, "1." + "0" * 400, "1e" + "9" * 30, "--1", "1_000", "١٢", "½", "é", "[[" * 600, "(" * 3000),
-    *('{"a":' * 500, "c(" * 800, "\u2028", "`y`", "`a b`", "factor(1)", "as.integer(2)", "c()", "[]", "{}"),
+    *("NA", "NaN", "Inf", "-Inf", "null", "true", "NULL", "T", "TRUE", "1e999", "1e-999", "-0"),
+    *("0x1F", "1L", "1e5L", "1i", '"a"', "'a'", "c(", "list(", "structure(", ")", "[", "]", "{"),
+    *("}", ",", ":", "Infinity", "NaN", "END", "<-", "=", "1:3", "3:1", "1:1e9", "1:99999999999"),
+    *(".Dim = c(2, 2)", ".Dim = c(-1, 2)", ".Dim = c(0)", ".Dim = c(1e9, 1e9)", ".Data = c()", "#"),
+    *("\\", "\x00", "\ufeff", "9" * 400, "1." + "0" * 400, "1e" + "9" * 30, "--1", "1_000", "١٢"),
+    *("½", "é", "[[" * 600, "(" * 3000, '{"a":' * 500, "c(" * 800, "\u2028", "`y`", "`a b`"),
+    *("factor(1)", "as.integer(2)", "c()", "[]", "{}"),
 )
 ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "utf-16-be", "utf-32", "latin-1", "cp037")
 
@@ -43,10 +44,11 @@ MODEL = (
 )
 CHANGES = (
     *("del f['posterior']", "del f['posterior/mu']", "del f['posterior/mu'].attrs['name']"),
-    *("f['posterior/mu'].attrs['name'] = {v}", "f.attrs[{t}] = {v}", "f.attrs['inference_library'] = {v}"),
-    *("del f.attrs['inference_library']", "f.attrs['thin'] = {v}", "f.attrs['warmup'] = {v}"),
-    *("f['posterior'].attrs[{t}] = {v}", "f['posterior'].create_dataset({t}, data={v})"),
-    *("f.create_group({t})", "f.create_dataset({t}, data={v})", "f['posterior'].create_group('g')"),
+    *("f['posterior/mu'].attrs['name'] = {v}", "f.attrs[{t}] = {v}"),
+    *("f.attrs['inference_library'] = {v}", "del f.attrs['inference_library']"),
+    *("f.attrs['thin'] = {v}", "f.attrs['warmup'] = {v}", "f['posterior'].attrs[{t}] = {v}"),
+    *("f['posterior'].create_dataset({t}, data={v})", "f.create_group({t})"),
+    *("f.create_dataset({t}, data={v})", "f['posterior'].create_group('g')"),
     *("f['posterior/mu'][...] = np.nan", "f['posterior/mu'][0] = np.inf", "del f['posterior/i']"),
     *("del f['posterior/chain']", "del f['posterior/draw']", "f['observed_data/y'][...] = np.nan"),
     *("del f['observed_data/y'].attrs['DIMENSION_LIST']", "del f['observed_data']", "f.clear()"),
@@ -55,19 +57,25 @@ CHANGES = (
     *("f.move('observed_data', 'sample_stats')", "f.copy('posterior', 'sample_stats')"),
     *("f.copy('posterior', 'constant_data')", "f.copy('observed_data/y', 'posterior/y')"),
     *("f['link'] = __import__('h5py').SoftLink('/no')", "f['posterior/mu2'] = f['posterior/mu']"),
-    *("f['posterior/x'] = __import__('h5py').ExternalLink('no.nc', '/')", "f['posterior'].attrs.clear()"),
+    "f['posterior/x'] = __import__('h5py').ExternalLink('no.nc', '/')",
+    "f['posterior'].attrs.clear()",
 )
 HELD = (
-    *("1", "-1", "0", "'x'", "b'x'", "'gibbsppl'", "np.array([1, 2])", "np.array([])", "2.5", "np.nan"),
-    *("np.zeros((2, 3))", "np.zeros((2, 3, 2))", "np.array('x', dtype='S1')", "np.zeros(2, dtype=[('a', int)])"),
-    *("True", "np.zeros((0, 3))", "np.int64(2**62)", "1j", "np.array([1, 2], dtype='>i2')"),
+    *("1", "-1", "0", "'x'", "b'x'", "'gibbsppl'", "np.array([1, 2])", "np.array([])", "2.5"),
+    *("np.nan", "np.zeros((2, 3))", "np.zeros((2, 3, 2))", "np.array('x', dtype='S1')"),
+    *("np.zeros(2, dtype=[('a', int)])", "True", "np.zeros((0, 3))", "np.int64(2**62)", "1j"),
+    "np.array([1, 2], dtype='>i2')",
 )
 NOT_DRAWS = (
-    *("b''", "b'CDF\\x01'", "b'CDF\\x02\\x00\\x00'", "b'\\x89HDF\\r\\n\\x1a\\n'", "b'\\x89HDF'", "b'x' * 5000"),
-    *("b'\\x00' * 4096", "open('d.nc', 'rb').read()[:{n}]", "open('d.nc', 'rb').read()[{n}:]"),
-    *("open('d.nc', 'rb').read() * 2", "b'\\x89HDF\\r\\n\\x1a\\n' + b'\\x00' * {n}"),
+    *("b''", "b'CDF\\x01'", "b'CDF\\x02\\x00\\x00'", "b'\\x89HDF\\r\\n\\x1a\\n'", "b'\\x89HDF'"),
+    *("b'x' * 5000", "b'\\x00' * 4096", "open('d.nc', 'rb').read()[:{n}]"),
+    *("open('d.nc', 'rb').read()[{n}:]", "open('d.nc', 'rb').read() * 2"),
+    "b'\\x89HDF\\r\\n\\x1a\\n' + b'\\x00' * {n}",
 )
-USES = ("print(L, L.summary())", "L.save('e.nc')", "L.to_datatree()", "L.save_coda('c')", "L.thinned(1)")
+USES = (
+    *("print(L, L.summary())", "L.save('e.nc')", "L.to_datatree()", "L.save_coda('c')"),
+    "L.thinned(1)",
+)
 
 
 def script(rng):
@@ -77,15 +85,9 @@ def script(rng):
 def text_file(rng):
     """A file of data read as data and as initial values."""
     name = rng.choice(("d.json", "d.R", "d.txt", "d"))
-    is_file, content = True, damaged(rng)
-    draw = rng.random()
-    if draw < 0.04:
-        is_file = False
+    lines = ["from pathlib import Path", f"write({name!r}, {damaged(rng)!r})"]
+    if rng.random() < 0.04:
         name = rng.choice((".", "no", "no/d.txt", "/dev/null", "\x00", "a" * 300, ""))
-    source = repr(content) if not is_file else repr(content)
-    lines = ["from pathlib import Path"]
-    if is_file:
-        lines.append(f"write({name!r}, {source})")
     uses = [
         f"data = gp.read_bugs({PROGRAM!r}, Path({name!r}))",
         f"m = gp.read_bugs({PROGRAM!r}, {KNOWN!r}); I = gp.read_inits(Path({name!r}), m)",
@@ -123,5 +125,6 @@ def draws_file(rng):
             text = rng.choice((*NAMES, *CODE, "posterior", "sample_stats", "coords", "i", "name"))
             damage.append(rng.choice(CHANGES).format(v=rng.choice(HELD), t=repr(text)))
         damage.append("f.close()")
-    path = "'d.nc'" if rng.random() < 0.95 else rng.choice(("'.'", "'no'", "''", "None", "3", "b'd.nc'"))
+    others = ("'.'", "'no'", "''", "None", "3", "b'd.nc'") if rng.random() < 0.1 else ()
+    path = rng.choice(("'d.nc'", *others))
     return [*MODEL, *DRAWS, *damage, f"L = gp.load_draws({path})", *rng.sample(USES, 2)]

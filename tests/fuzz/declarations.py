@@ -3,7 +3,6 @@
 import ast
 
 from fuzz.words import NUMBERS, a_name, a_value
-
 from gibbsppl.families import FAMILIES
 
 # Valid programs: a model, lines in it, and which data may be new in a prediction.
@@ -95,27 +94,29 @@ EXPRESSIONS = (
     *("{0}[{1}]", "{0}[0]", "{0}[-1]", "{0}[9]", "{0}[:, 0]", "{0}[1:]", "{0}[...]", "{0}[None]"),
     *("{0}.lag({d}, 1)", "{0}.lag({d}, {n})", "{0}.at({d}, {n})", "{0}.sum({d})", "{0}.prod({d})"),
     *("{0}.cumsum({d})", "{0}.cumprod({d})", "{0}.stick_breaking({d})", "gp.sum({0}, {d})"),
-    *("gp.exp({0})", "gp.log({0})", "gp.sqrt({0})", "gp.abs({0})", "gp.logit({0})", "gp.expit({0})"),
-    *("gp.Phi({0})", "gp.loggamma({0})", "gp.where({0}, {1}, 0.5)", "gp.minimum({0}, {1})"),
-    *("gp.max({0}, {d})", "gp.min({0}, {d})", "gp.step({0})", "gp.equals({0}, {1})"),
-    *("{0} < {1}", "{0} >= {1}", "{0} == {1}", "({0} < {1}) * ({1} < 2)", "{0} % 2", "{0} // 2"),
-    *("np.exp({0})", "np.mean({0})", "np.dot({0}, {1})", "np.add({0}, {1})", "np.array({0})"),
-    *("np.array([{0}, {1}])", "[{0}, {1}]", "np.ones(3) * {0}", "np.sum({0})", "np.clip({0}, 0, 1)"),
-    *("float({0})", "round({0})", "len({0})", "list({0})", "sum({0})", "gp.centred({0}, {d})"),
-    *("np.where({0}, 1, 2)", "np.float64(2) ** {0}", "np.log1p({0})", "{0}.T", "np.asarray({0})"),
-    *("gp.stick_breaking({0}, {d}, into={d})", "gp.centred({0}, {d}, by={1})", "{0}({1})"),
+    *("gp.exp({0})", "gp.log({0})", "gp.sqrt({0})", "gp.abs({0})", "gp.logit({0})"),
+    *("gp.expit({0})", "gp.Phi({0})", "gp.loggamma({0})", "gp.where({0}, {1}, 0.5)"),
+    *("gp.minimum({0}, {1})", "gp.max({0}, {d})", "gp.min({0}, {d})", "gp.step({0})"),
+    *("gp.equals({0}, {1})", "{0} < {1}", "{0} >= {1}", "{0} == {1}", "({0} < {1}) * ({1} < 2)"),
+    *("{0} % 2", "{0} // 2", "np.exp({0})", "np.mean({0})", "np.dot({0}, {1})", "np.add({0}, {1})"),
+    *("np.array({0})", "np.array([{0}, {1}])", "[{0}, {1}]", "np.ones(3) * {0}", "np.sum({0})"),
+    *("np.clip({0}, 0, 1)", "float({0})", "round({0})", "len({0})", "list({0})", "sum({0})"),
+    *("gp.centred({0}, {d})", "np.where({0}, 1, 2)", "np.float64(2) ** {0}", "np.log1p({0})"),
+    *("{0}.T", "np.asarray({0})", "gp.stick_breaking({0}, {d}, into={d})"),
+    *("gp.centred({0}, {d}, by={1})", "{0}({1})"),
 )
 DIMS = (
-    *("None", "'i'", "'j'", "'k'", "('i', 'j')", "('j', 'i')", "('i', 'i')", "('k', \"k'\")", "'zz'"),
-    *("\"i'\"", "3", "['i']", "()", "''", "('i', None)", "{'i'}", "('i', 3)", "b'i'", "[['i']]"),
-    *("'t'", "'site'", "'row'", "'time'", "'u'", "'chain'", "'draw'", "'i j'", "'\\n'", "0", "True"),
+    *("None", "'i'", "'j'", "'k'", "('i', 'j')", "('j', 'i')", "('i', 'i')", "('k', \"k'\")"),
+    *("'zz'", '"i\'"', "3", "['i']", "()", "''", "('i', None)", "{'i'}", "('i', 3)", "b'i'"),
+    *("[['i']]", "'t'", "'site'", "'row'", "'time'", "'u'", "'chain'", "'draw'", "'i j'", "'\\n'"),
+    *("0", "True"),
 )
 COORDS = (
     *("{'i': 0}", "{'i': -1}", "{'i': 2.5}", "{'i': 'abc'}", "{'i': None}", "{'i': []}", "{3: 2}"),
     *("{'i': [1, None, 3]}", "{'i': [1, 1]}", "{'i': [[1, 2]]}", "{'i': [(1, 2), (3, 4)]}", "[1]"),
     *("{'i': {'a', 'b'}}", "{'i': [1.5, float('nan')]}", "{'i': 10**12}", "{'i': 10**30}", "'ij'"),
     *("{'i': np.array(['2020-01-01'], dtype='M8[D]')}", "{'i': [object()]}", "{'i': True}", "3"),
-    *("{'': 2}", "{\"i'\": 2}", "{'i': [1, 'a', 2.5]}", "{'i': [b'a', b'b']}", "{None: 1}", "{}"),
+    *("{'': 2}", '{"i\'": 2}', "{'i': [1, 'a', 2.5]}", "{'i': [b'a', b'b']}", "{None: 1}", "{}"),
     *("{'i': [[1], [2, 3]]}", "{'i': np.arange(3.0)}", "{'i': [1j, 2]}", "{'i': lambda: 1}"),
     *("{'i': [{}, []]}", "{'i': range(3)}", "{'i': (k for k in 'ab')}", "{'i': np.eye(2)}"),
     *("{'i': np.array([1, 'a'], dtype=object)}", "{'chain': 2, 'draw': 2}", "{'i': ['a', 'b\\n']}"),
@@ -133,26 +134,29 @@ SETTINGS = (
 RUN = (
     *("draws={v}", "warmup=-1", "warmup=2.5", "chains={v}", "seed={v}", "thin=0", "thin={v}"),
     *("init={v}", "init={{'a': {v}}}", "init=[{{'a': 1}}, {{'a': {v}}}]", "init={{'zz': 1}}"),
-    *("keep={v}", "keep=('a', 'zz')", "keep=()", "progress={v}", "limit_bytes=1", "limit_bytes={v}"),
-    *("init={{'x': [1.0, np.nan, 2.0, 3.0]}}", "init={{'s': -1}}", "init={{'z': [0, 1, 5, 0]}}"),
+    *("keep={v}", "keep=('a', 'zz')", "keep=()", "progress={v}", "limit_bytes=1"),
+    *("limit_bytes={v}", "init={{'x': [1.0, np.nan, 2.0, 3.0]}}", "init={{'s': -1}}"),
+    "init={{'z': [0, 1, 5, 0]}}",
 )
 AFTER = (
     *("print(str(S), repr(S), S.rewrites)", "S.source", "S.explain()", "S.explain({n})"),
     *("S.explain({v})", "S.verify()", "S.verify({v})", "print(D, D.summary())", "D.summary({v})"),
-    *("D.summary(max_rows={v})", "D.summary({n})", "D[{n}]", "D[{v}]", "D.only({v})", "D.thinned({v})"),
-    *("S.predict(D, {v})", "S.predict(D, {{'x': {v}}})", "S.predict(D, {{'x': [1.0, 2.0]}}, {n})"),
-    *("S.predict({v}, {{}})", "S.deviance(D)", "S.deviance({v})", "S.dic(D)", "S.dic(D, seed={v})"),
-    *("S.conditional_mean(D)", "S.conditional_mean(D, {v})", "S.conditional_sd(D, {n})"),
+    *("D.summary(max_rows={v})", "D.summary({n})", "D[{n}]", "D[{v}]", "D.only({v})"),
+    *("D.thinned({v})", "S.predict(D, {v})", "S.predict(D, {{'x': {v}}})"),
+    *("S.predict(D, {{'x': [1.0, 2.0]}}, {n})", "S.predict({v}, {{}})", "S.deviance(D)"),
+    *("S.deviance({v})", "S.dic(D)", "S.dic(D, seed={v})", "S.conditional_mean(D)"),
+    *("S.conditional_mean(D, {v})", "S.conditional_sd(D, {n})"),
     *("S.conditional_probabilities(D, {v})", "S.conditional_probabilities(D)", "D.to_datatree()"),
     *("D.save('d.nc'); print(gp.load_draws('d.nc'))", "D.save({v})", "D.save('no/d.nc')"),
     *("D.save('.')", "D.save_coda('c')", "D.save_coda({v})", "gp.load_draws({v})"),
     *("print(gp.write_bugs(M))", "gp.read_bugs(str(gp.write_bugs(M)))", "gp.simulate(M, seed={v})"),
     *("gp.simulate(M, seed=1, draws={v})", "gp.simulate({v}, seed=1)", "gp.compile({v})"),
     *("gp.write_bugs({v})", "S.check_kernel({n}, replicates=5, sweeps=1)", "S.initial_states({v})"),
-    *("S.check_kernel({v}, replicates=5)", "S.check_kernel('a', replicates={v})", "gp.read_inits({v}, M)"),
-    *("S.compare({v})", "S.compare(draws=4, warmup=1, of={v})", "S.initial_states(1, init={v})"),
-    *("gp.simulate(M, seed=2, draws=2)", "gp.read_bugs({v})", "gp.read_bugs('model {{}}', {v})"),
-    *("D.to_arviz()", "D.stacked({n})", "S.sample(2, warmup=1, chains=2, seed=1, progress=False)"),
+    *("S.check_kernel({v}, replicates=5)", "S.check_kernel('a', replicates={v})"),
+    *("gp.read_inits({v}, M)", "S.compare({v})", "S.compare(draws=4, warmup=1, of={v})"),
+    *("S.initial_states(1, init={v})", "gp.simulate(M, seed=2, draws=2)", "gp.read_bugs({v})"),
+    *("gp.read_bugs('model {{}}', {v})", "D.to_arviz()", "D.stacked({n})"),
+    "S.sample(2, warmup=1, chains=2, seed=1, progress=False)",
 )
 COMPILED = 0.3  # the share of the scripts that go on after the declarations
 
@@ -172,12 +176,16 @@ def an_expression(rng, names, depth=0):
         return a_value(rng)
     parts = [an_expression(rng, names, depth + 1) for _ in range(2)]
     parts = [p if p.isidentifier() else f"({p})" for p in parts]
-    return rng.choice(EXPRESSIONS).format(*parts, d=a_dim(rng), n=rng.choice((*NUMBERS[:5], a_value(rng))))
+    steps = rng.choice((*NUMBERS[:5], a_value(rng)))
+    return rng.choice(EXPRESSIONS).format(*parts, d=a_dim(rng), n=steps)
 
 
 def a_declaration(rng, names, number):
     """A random call of a constructor."""
-    x = lambda: an_expression(rng, names)  # noqa: E731
+
+    def x():
+        return an_expression(rng, names)
+
     name, dims = a_name(rng), a_dim(rng)
     target = f"v{number}"
     kind = rng.randrange(12)
@@ -190,7 +198,8 @@ def a_declaration(rng, names, number):
         return f"{target} = gp.Neighbours({name}, {which.format(x(), a_dim(rng))})"
     if kind == 3:
         key = rng.choice(("0", "1:", ":", "-1", "...", x(), "0, 0", "None", "::2", "5:", "1:0"))
-        return f"{target} = gp.Array({name}, dims={dims}); {target}[{key}] = {a_distribution(rng, names)}"
+        inner = a_distribution(rng, names)
+        return f"{target} = gp.Array({name}, dims={dims}); {target}[{key}] = {inner}"
     if kind == 4:
         return f"{target} = gp.Deterministic({name}, {x()})"
     if kind == 5:
@@ -242,8 +251,11 @@ def replaced(rng, line, names):
     else:
         new = rng.choice((an_expression(rng, names), a_value(rng), f"[{old}]", f"-({old})"))
     put = f"({new})" if isinstance(node, ast.Name) else new
-    return (source[: node.col_offset] + put.encode("utf-8", "surrogatepass")
-        + source[node.end_col_offset :]).decode("utf-8", "surrogatepass")
+    return (
+        source[: node.col_offset]
+        + put.encode("utf-8", "surrogatepass")
+        + source[node.end_col_offset :]
+    ).decode("utf-8", "surrogatepass")
 
 
 def script(rng):
@@ -251,7 +263,8 @@ def script(rng):
     names = [line.split(" = ")[0] for line in body if " = " in line.split("(")[0]]
     names = [n for n in names if n.isidentifier()]
     if rng.random() < 0.1:
-        head = rng.choice((f"gp.Model(coords={rng.choice(COORDS)})", f"gp.Model(name={a_name(rng)})"))
+        odd = (f"coords={rng.choice(COORDS)}", f"name={a_name(rng)}")
+        head = f"gp.Model({rng.choice(odd)})"
     is_odd = rng.random() < 0.85
     for _ in range(rng.randint(1, 3) * is_odd):
         at = rng.randrange(len(body))
@@ -271,7 +284,11 @@ def script(rng):
 
 def after(rng):
     """What is done with a model: most often what is asked for makes sense, but for one thing."""
-    fill = lambda text: text.format(v=a_value(rng), n=rng.choice(("'a'", "'mu'", "'y'", a_name(rng))))  # noqa: E731
+
+    def fill(text):
+        name = rng.choice(("'a'", "'mu'", "'y'", a_name(rng)))
+        return text.format(v=a_value(rng), n=name)
+
     odd = rng.random()
     settings = fill(rng.choice(SETTINGS)) if odd < 0.4 else ""
     run = fill(rng.choice(RUN)) if 0.3 < odd < 0.7 else ""

@@ -1,5 +1,7 @@
 """Code in the place of names, labels and texts: it may be refused or shown, but not run."""
 
+import re
+
 from fuzz.words import CODE
 
 # Models with places for names; the second one has what is refused least.
@@ -26,7 +28,8 @@ MODELS = (
         "with m: t = gp.Normal({a}, 0, sigma=1, dims='k')",
         "with m: v = gp.Gamma({s}, 1, rate=1)",
         "with m: f = gp.StudentT({d}, 4, mu=t, tau=v, dims='k')",
-        "with m: y = gp.Poisson({y}, gp.exp(f[g]), dims={i}, observed=np.ma.masked_equal([1, 2, 9], 9))",
+        "o = np.ma.masked_equal([1, 2, 9], 9)",
+        "with m: y = gp.Poisson({y}, gp.exp(f[g]), dims={i}, observed=o)",
     ),
 )
 PLAIN = {"i": "i", "l": "a", "m": "m", "a": "a", "x": "x", "s": "s", "y": "y", "d": "d"}
@@ -54,7 +57,7 @@ def of_a_model(rng):
     names = {**PLAIN, **{place: code(rng) for place in odd}}
     lines = rng.choice(MODELS)
     plain = [line.format(**{k: repr(v) for k, v in PLAIN.items()}) for line in lines]
-    same = [*(p.replace("m = ", "p = ", 1) if p.startswith("m = ") else p.replace("with m:", "with p:", 1) for p in plain)]
+    same = [re.sub(r"^(with )?m\b", r"\1p", line) for line in plain]
     made = [line.format(**{k: repr(v) for k, v in names.items()}) for line in lines]
     shown = rng.sample(AFTER[:-2], 2) + rng.sample(AFTER, 1)
     code_of = ["S = gp.compile(m)", "P = gp.compile(p)"]
@@ -66,7 +69,7 @@ def of_a_file(rng):
     file = code(rng).replace("/", "_").replace("\x00", "_").replace("\ud800", "_")[:60]
     text = code(rng)
     uses = (
-        f"command('run', {file + '.bug'!r}, '--draws', '2', '--warmup', '1', '--chains', '1', '--out', 'o.nc')",
+        f"command('run', {file + '.bug'!r}, '--draws', '2', '--warmup', '1', '--out', 'o.nc')",
         f"command('source', {file + '.bug'!r})",
         f"command('explain', {file + '.bug'!r}, {text!r})",
         f"command('run', {file + '.bug'!r}, '--monitor', {text!r}, '--draws', '2')",
@@ -80,8 +83,9 @@ def of_a_file(rng):
         f"gp.read_bugs({PROGRAM.replace('mu', text)!r})",
         f"gp.read_inits({text!r}, gp.read_bugs({PROGRAM!r}))",
         f"gp.compile(gp.read_bugs({PROGRAM!r}), kernels={{{text!r}: gp.Slice()}})",
-        f"gp.compile(gp.read_bugs({PROGRAM!r}), blocks={{{text!r}: 'elements'}}, rewrites={{{text!r}: True}})",
-        f"gp.compile(gp.read_bugs({PROGRAM!r})).sample(2, chains=1, init={{{text!r}: 1}}, progress=False)",
+        f"S = gp.compile(gp.read_bugs({PROGRAM!r})); S.sample(2, init={{{text!r}: 1}})",
+        f"gp.compile(gp.read_bugs({PROGRAM!r}), blocks={{{text!r}: 'elements'}})",
+        f"gp.compile(gp.read_bugs({PROGRAM!r}), rewrites={{{text!r}: True}})",
     )
     return [f"write({file + '.bug'!r}, {PROGRAM!r})", *rng.sample(uses, 3)]
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2])]
 
-from fuzz.kinds import KINDS, script
-from fuzz.scripts import LIMIT, checked_run, reduced
+from fuzz.kinds import KINDS, script  # noqa: E402  (a program beside its package)
+from fuzz.scripts import LIMIT, checked_run, reduced  # noqa: E402
 
 MEMORY = 6 << 30
 GRACE = 10  # CPU seconds after the limit, for what does not come back to Python

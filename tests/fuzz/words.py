@@ -17,7 +17,7 @@ CODE = (
     f"x\u2028{CALL}",
     f"x\n    {CALL}\n    ",
     f"\\\n{CALL}",
-    f"x\\",
+    "x\\",
     f'x\\"+{CALL}+\\"',
     f"{{{CALL}}}",
     "{0.__class__}",
@@ -36,8 +36,8 @@ CODE = (
 
 NAMES = (
     *("mu", "x", "y", "tau", "z", "p", "a b", "2nd", "", " ", "é", "größe", "x.y", "x[0]", "x'"),
-    *("x₁", "i", "j", "class", "lambda", "None", "True", "import", "_", "__", "__class__"),
-    *("rng", "s", "c", "eta", "np", "runtime", "sweep", "prepare", "state", "float", "len", "data"),
+    *("x₁", "i", "j", "class", "lambda", "None", "True", "import", "_", "__", "__class__", "rng"),
+    *("s", "c", "eta", "np", "runtime", "sweep", "prepare", "state", "float", "len", "data"),
     *("x_given_rest", "y.known", "deviance", "chain", "draw", "pD", "model", "size", "self", "-x"),
     *("E", "I", "S", "Q", "pi", "oo", "nan", "Sum", "gamma", "a" * 300, "\n", "\t", "{}", "%s"),
 )
@@ -52,17 +52,18 @@ NUMBERS = (
 ODD = (
     *("None", "''", "'x'", "b'x'", "[]", "{}", "()", "set()", "object()", "print", "int", "..."),
     *("[None]", "[[]]", "[[1, 2], [3]]", "[1, 'a', None]", "['a', 'b', 'c']", "{'a': 1}"),
-    *("range(3)", "(k for k in range(3))", "slice(None)", "lambda *a: 1", "NotImplemented", "[[1]]"),
-    *("np.array([])", "np.array(['a', 'b', 'c'])", "np.array([1, None, 3], dtype=object)"),
+    *("range(3)", "(k for k in range(3))", "slice(None)", "lambda *a: 1", "NotImplemented"),
+    *("[[1]]", "np.array([])", "np.array(['a', 'b', 'c'])", "np.array([1, None, 3], dtype=object)"),
     *("np.array([1j, 2, 3])", "np.array(['2020-01-01', '2020-01-02', 'NaT'], dtype='M8[D]')"),
-    *("np.array([1, 2, 3], dtype='m8[s]')", "np.zeros((3, 0))", "np.ma.masked", "np.zeros((1,) * 9)"),
-    *("np.ma.masked_all(3)", "np.ma.masked_invalid([1.0, np.nan, 2.0])", "np.full(3, np.nan)"),
-    *("np.array([(1, 2.0)], dtype=[('a', int), ('b', float)])", "np.matrix([[1.0, 2.0]])"),
-    *("np.zeros((3, 2))", "np.ones((2, 3))", "np.eye(3)", "-np.eye(3)", "np.ones((3, 3))"),
-    *("np.array([True, False, True])", "np.array([0, 1, 2])", "np.array([0, 1, 7])", "[0, 1, 0]"),
-    *("[1.0, 2.0, 3.0]", "[0.5, 0.5, 0.0]", "[1, 2, 3]", "[-1, 0, 1]", "[1e300, -1e300, 0]"),
-    *("[2**62, 2**62, 2**62]", "np.array([1.0, np.inf, 2.0])", "np.arange(5)", "[True, False, True]"),
-    *("np.float16([1, 2, 3])", "np.array([10**30, 1, 2], dtype=object)", "[[1.0, 0.0], [0.0, 1.0]]"),
+    *("np.array([1, 2, 3], dtype='m8[s]')", "np.zeros((3, 0))", "np.ma.masked"),
+    *("np.zeros((1,) * 9)", "np.ma.masked_all(3)", "np.ma.masked_invalid([1.0, np.nan, 2.0])"),
+    *("np.full(3, np.nan)", "np.array([(1, 2.0)], dtype=[('a', int), ('b', float)])"),
+    *("np.matrix([[1.0, 2.0]])", "np.zeros((3, 2))", "np.ones((2, 3))", "np.eye(3)", "-np.eye(3)"),
+    *("np.ones((3, 3))", "np.array([True, False, True])", "np.array([0, 1, 2])"),
+    *("np.array([0, 1, 7])", "[0, 1, 0]", "[1.0, 2.0, 3.0]", "[0.5, 0.5, 0.0]", "[1, 2, 3]"),
+    *("[-1, 0, 1]", "[1e300, -1e300, 0]", "[2**62, 2**62, 2**62]", "np.array([1.0, np.inf, 2.0])"),
+    *("np.arange(5)", "[True, False, True]", "np.float16([1, 2, 3])"),
+    *("np.array([10**30, 1, 2], dtype=object)", "[[1.0, 0.0], [0.0, 1.0]]"),
 )
 
 VALUES = (*NUMBERS, *ODD)
