@@ -58,10 +58,11 @@ def checked_run(lines, limit=LIMIT):
     """The finding of a script, or None."""
     calls = []
     setattr(builtins, CANARY, lambda *_: calls.append(1))
-    before = Path.cwd()
+    before, temporary = Path.cwd(), tempfile.tempdir
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         os.chdir(folder)
+        tempfile.tempdir = folder
         try:
             with (
                 _limited(limit),
@@ -71,6 +72,7 @@ def checked_run(lines, limit=LIMIT):
                 return _run(lines, calls)
         finally:
             os.chdir(before)
+            tempfile.tempdir = temporary
             delattr(builtins, CANARY)
 
 
