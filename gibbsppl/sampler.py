@@ -26,7 +26,7 @@ from gibbsppl.backends.numpy import write_numpy
 from gibbsppl.backends.program import Constants, Program, load
 from gibbsppl.comparison import Comparison, Settings, compared, variants_of
 from gibbsppl.draws import ACCEPTANCE, Draws
-from gibbsppl.errors import CompileError, RunError
+from gibbsppl.errors import CompileError, RunError, calls_told, methods_told
 from gibbsppl.explain import explained, parts_told, schedule_text, unseen_told
 from gibbsppl.graph import Graph
 from gibbsppl.inits import Init, inits_of
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 FIXED = ("prior", "given")
 
 
+@calls_told(CompileError)
 def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named at the call)
     model: Model,
     *,
@@ -112,6 +113,7 @@ def _compiled(
     return Sampler(graph, known, coords, schedule, program, constants, settings)
 
 
+@methods_told(RunError)
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Sampler:
     """A compiled model: its graph, data, schedule and program.
@@ -250,7 +252,7 @@ class Sampler:
         recorded. ``init`` fixes initial values by variable, NaN where there is none; a list of such
         mappings has one for each chain. ``keep`` names the variables to keep
         (all by default); above ``limit_bytes`` of draws the run is refused. Ctrl-C returns what
-        has been drawn.
+        has been drawn, and says what is left out: so do the draws (``.interrupted``).
         """
         if not self.schedule.steps or (keep is not None and not len(keep)):
             raise RunError(
@@ -340,7 +342,6 @@ class Sampler:
         every = variants
         if every is None:
             every = variants_of(self.graph, self.data, self.schedule, self.settings)
-
         run = {"draws": draws, "warmup": warmup, "chains": chains, "seed": seed}
         return compared(lambda settings: self._with(**settings), every, of, **run)
 

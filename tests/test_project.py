@@ -60,6 +60,7 @@ LAYERS = (
     ("chains", "recording", "progress"),
     ("run", "pilot"),
     ("prior",),
+    ("whole_files",),
     ("diagnostics", "output", "coda"),
     ("summary",),
     ("draws",),

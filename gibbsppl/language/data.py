@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gibbsppl.errors import ModelError
+from gibbsppl.errors import ModelError, calls_told
 from gibbsppl.expressions import Array, Dim
 from gibbsppl.graph import Kind, Variable
 from gibbsppl.language.completeness import first
@@ -23,6 +23,7 @@ from gibbsppl.language.tensors import Tensor
 from gibbsppl.language.values import dims_of_values, read_values
 
 
+@calls_told(ModelError)
 def Data(  # noqa: N802  (constructors of the language are capitalised)
     name: str, values: Any, dims: str | Iterable[str] | None = None
 ) -> Tensor:
@@ -35,6 +36,7 @@ def Data(  # noqa: N802  (constructors of the language are capitalised)
     return _declared(model, Variable(name, axes, "data", integer=integer), numbers, "data")
 
 
+@calls_told(ModelError)
 def Index(  # noqa: N802  (constructors of the language are capitalised)
     name: str,
     codes: Any,

@@ -19,7 +19,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from gibbsppl.errors import ModelError
+from gibbsppl.errors import ModelError, methods_told
 from gibbsppl.expressions import Dim, root_of
 from gibbsppl.graph import Constant, Deterministic, Graph, Potential, Statement, Variable
 from gibbsppl.language.completeness import check_complete
@@ -59,6 +59,7 @@ class Declared:
     deterministics: list[Deterministic] = field(default_factory=list)
 
 
+@methods_told(ModelError)
 class Model:
     """A model under declaration; use it as a context manager.
 

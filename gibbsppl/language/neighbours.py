@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from gibbsppl.errors import ModelError
+from gibbsppl.errors import ModelError, calls_told
 from gibbsppl.expressions import primed
 from gibbsppl.language.data import Index
 from gibbsppl.language.model import current_model
@@ -28,6 +28,7 @@ from gibbsppl.language.values import in_order
 Pair = tuple[int, int]
 
 
+@calls_told(ModelError)
 def Neighbours(  # noqa: N802  (constructors of the language are capitalised)
     name: str, lists: Any = None, *, of: str, pairs: Any = None, matrix: Any = None
 ) -> tuple[Tensor, Tensor]:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from gibbsppl.errors import ModelError
+from gibbsppl.errors import ModelError, methods_told
 from gibbsppl.exact_numbers import number
 from gibbsppl.expressions import (
     AtMost,
@@ -42,6 +42,7 @@ from gibbsppl.language.regions import position_of
 from gibbsppl.language.ufuncs import Unevaluated, operator_of
 
 
+@methods_told(ModelError)
 @dataclass(frozen=True, slots=True, eq=False)
 class Tensor(Unevaluated):
     """An expression of the arrays of one model; ``of`` is the dim that it points into, if any.
