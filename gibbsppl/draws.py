@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gibbsppl.errors import RunError, did_you_mean
+from gibbsppl.errors import RunError, calls_told, did_you_mean, methods_told
 from gibbsppl.summary import Summary, block_of, counted
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ RESERVED_DIMS = ("chain", "draw")
 ACCEPTANCE = "acceptance of "
 
 
+@methods_told(RunError)
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Draws:
     """What was drawn, by variable, with all that is needed to read it.
@@ -106,7 +107,13 @@ class Draws:
 
     def __repr__(self) -> str:
         title = f"{counted(self.chains, 'chain')}, {counted(self.draws, 'draw')} each"
-        return "\n".join([title, *(self._described(name) for name in self.values)])
+        lines = [title, *(self._described(name) for name in self.values)]
+        return "\n".join([*lines, *([self.interrupted] if self.interrupted else [])])
+
+    @property
+    def interrupted(self) -> str | None:
+        """What Ctrl-C left out of the run that was asked for; None after a whole run."""
+        return self.attributes.get("interrupted")
 
     def _described(self, name: str) -> str:
         shape = self.values[name].shape[2:]
@@ -155,8 +162,15 @@ class Draws:
         if max_rows is not None and max_rows < 1:
             raise RunError(f"max_rows: found {max_rows}, expected at least 1, or None for all.")
         chosen = (names,) if isinstance(names, str) else names or tuple(self.values)
-        blocks = (block_of(n, self[n], self._labeller(n), max_rows) for n in chosen)
-        return Summary(tuple(blocks), self.chains, self.draws, self._acceptance(chosen))
+        accepted = self._acceptance(chosen)
+        try:
+            blocks = tuple(block_of(n, self[n], self._labeller(n), max_rows) for n in chosen)
+        except MemoryError as error:
+            raise RunError(
+                "summary: found too little memory for all elements; the draws are left as they "
+                "are: name some variables, as in summary(names=[...])."
+            ) from error
+        return Summary(blocks, self.chains, self.draws, accepted, self.interrupted)
 
     def _acceptance(self, names: Iterable[str]) -> dict[str, float]:
         """The share of accepted steps of each random walk, over all draws, in the worst chain."""
@@ -206,6 +220,7 @@ class Draws:
         _output().save(self, path)
 
 
+@calls_told(RunError)
 def load_draws(path: str | PathLike[str]) -> Draws:
     """The draws that ``Draws.save`` wrote."""
     return Draws(**_output().fields_of(path))

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from gibbsppl.alignment import aligned
 from gibbsppl.density import regions
 from gibbsppl.errors import RunError
 from gibbsppl.evaluation import Values, evaluate
@@ -48,6 +49,8 @@ def checked_init(graph: Graph, data: Values, init: Mapping[str, Any]) -> dict[st
 
 
 def _full(graph: Graph, data: Values, name: str, value: Any) -> Any:
+    names = [d.name for d in graph.variables[name].dims]
+    value = aligned(f"init: {name}", value, names, graph.labels, RunError)
     array = np.ma.filled(np.ma.masked_array(value, dtype=np.float64), np.nan)
     shape = tuple(graph.sizes[d] for d in graph.variables[name].dims)
     if array.shape != shape:

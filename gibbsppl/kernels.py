@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
-from gibbsppl.errors import CompileError
+from gibbsppl.errors import CompileError, methods_told
 
 SCANS = ("systematic", "random", "symmetric")
 
 
+@methods_told(CompileError)
 @dataclass(frozen=True, slots=True)
 class Slice:
     """Slice sampling (R. M. Neal, 2003, Annals of Statistics 31); its widths adapt in warm-up.
@@ -30,6 +31,7 @@ class Slice:
         return "slice"
 
 
+@methods_told(CompileError)
 @dataclass(frozen=True, slots=True)
 class AdaptiveRejection:
     """An exact draw by adaptive rejection, where the log density is certified to be concave.
@@ -42,6 +44,7 @@ class AdaptiveRejection:
         return "adaptive rejection"
 
 
+@methods_told(CompileError)
 @dataclass(frozen=True, slots=True)
 class RandomWalk:
     """Random-walk Metropolis-Hastings: a normal step, accepted by the ratio of the densities.
@@ -75,6 +78,7 @@ class RandomWalk:
         return "random walk" if self.is_adaptive else f"random walk of scale {self.scale:g}"
 
 
+@methods_told(CompileError)
 @dataclass(frozen=True, slots=True)
 class OverRelaxed:
     """Over-relaxation of a draw by location and scale: to the other side of its mean.
@@ -111,6 +115,7 @@ Kernel = Slice | AdaptiveRejection | RandomWalk | OverRelaxed | Own
 OURS = (Slice, AdaptiveRejection, RandomWalk, OverRelaxed)
 
 
+@methods_told(CompileError)
 @dataclass(frozen=True, slots=True)
 class RandomScan:
     """A sweep of units drawn at random, those named with these weights, the others with 1.

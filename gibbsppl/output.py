@@ -6,12 +6,11 @@ The only module that imports xarray. Comes in: a ``Draws``. Goes out: groups ``p
 
 from __future__ import annotations
 
-import os
+import io
 import warnings
 from collections.abc import Mapping
 from importlib.util import find_spec
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 import gibbsppl
 from gibbsppl.errors import RunError
+from gibbsppl.whole_files import whole
 
 if TYPE_CHECKING:
     from gibbsppl.draws import Draws
@@ -86,12 +86,11 @@ def _plain(value: Any) -> Any:
 
 def save(draws: Draws, path: str | PathLike[str]) -> None:
     """Write a netCDF file beside ``path`` and move it there once it is whole."""
-    unfinished = Path(f"{os.fspath(path)}.unfinished")
-    try:
-        to_datatree(draws).to_netcdf(unfinished, engine="h5netcdf")
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    # HDF5 may end the process where a disk is full: it writes to memory, and Python to the disk.
+    file = io.BytesIO()
+    to_datatree(draws).to_netcdf(file, engine="h5netcdf")
+    with whole(path) as (unfinished,):
+        unfinished.write_bytes(file.getbuffer())
 
 
 def fields_of(path: str | PathLike[str]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from gibbsppl.bugs.data import read_data
 from gibbsppl.bugs.syntax import BugsError
-from gibbsppl.errors import did_you_mean
+from gibbsppl.errors import ModelError, calls_told, did_you_mean
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import leaves_of
 from gibbsppl.graph import Deterministic, Graph, Range
@@ -26,6 +26,7 @@ from gibbsppl.language.model import Model
 Floats = NDArray[np.float64]
 
 
+@calls_told(ModelError)
 def read_inits(source: str | Path | Mapping[str, Any], model: Model) -> dict[str, Floats]:
     """Initial values of one chain, as ``sample(init=...)`` takes them; NaN where there is none.
 

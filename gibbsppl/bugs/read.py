@@ -17,10 +17,11 @@ from gibbsppl.bugs.data import read_data
 from gibbsppl.bugs.lowering import lowered
 from gibbsppl.bugs.parse import parse
 from gibbsppl.bugs.syntax import BugsError
-from gibbsppl.errors import ModelError
+from gibbsppl.errors import ModelError, calls_told
 from gibbsppl.language.model import Model
 
 
+@calls_told(ModelError)
 def read_bugs(
     source: str | Path,
     data: Mapping[str, Any] | str | Path | None = None,

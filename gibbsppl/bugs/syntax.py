@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeGuard
 
 from gibbsppl.errors import ModelError
 
@@ -179,6 +179,37 @@ def parts_of(expression: Expression) -> tuple[Expression, ...]:
             return expression.operands
         case _:
             return ()
+
+
+def is_range(expression: Expression) -> TypeGuard[Operation]:
+    """Whether an expression is written as a range, ``1:3``."""
+    return isinstance(expression, Operation) and expression.operator == ":"
+
+
+def is_polynomial(expression: Expression) -> bool:
+    """Whether an expression is a number wherever all that it reads are numbers.
+
+    Sums and products of names are; quotients, powers and functions need not be.
+    """
+    match expression:
+        case Number() | Reference():
+            return True
+        case Operation(operator="+" | "-" | "*", operands=operands):
+            return all(map(is_polynomial, operands))
+        case _:
+            return False
+
+
+def names_read(statement: Stochastic | Assignment) -> frozenset[str]:
+    """The names to the right, those in bounds and indices there too."""
+    _, *waiting = expressions_of(statement)  # (the first one is the left side)
+    found = set()
+    while waiting:
+        expression = waiting.pop()
+        if isinstance(expression, Reference):
+            found.add(expression.name)
+        waiting += parts_of(expression)
+    return frozenset(found)
 
 
 def expressions_of(statement: Statement | Declaration) -> Iterator[Expression]:

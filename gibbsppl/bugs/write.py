@@ -47,7 +47,7 @@ from gibbsppl.bugs.syntax import (
 from gibbsppl.bugs.syntax import Statement as Line
 from gibbsppl.bugs.written_expressions import Expressions, number, span
 from gibbsppl.bugs.written_sides import sides_of
-from gibbsppl.errors import ModelError
+from gibbsppl.errors import ModelError, calls_told
 from gibbsppl.expressions import Dim, Expr, Leaf, Maximum, dims_of, mentions, primed
 from gibbsppl.graph import (
     Constant,
@@ -90,6 +90,7 @@ class BugsProgram:
         return program, data
 
 
+@calls_told(ModelError)
 def write_bugs(model: Model) -> BugsProgram:
     """A model in the language of BUGS and JAGS, with its data.
 

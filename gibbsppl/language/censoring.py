@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from gibbsppl.errors import ModelError
+from gibbsppl.errors import ModelError, calls_told
 from gibbsppl.expressions import AtMost, Dim, Expr, Leaf, dims_of
 from gibbsppl.graph import Censoring, Statement
 from gibbsppl.language.completeness import first
@@ -37,6 +37,7 @@ Given = Mapping[str, Expr]
 Array = np.ndarray
 
 
+@calls_told(ModelError)
 def Censored(  # noqa: N802  (constructors of the language are capitalised)
     name: str,
     distribution: Any,

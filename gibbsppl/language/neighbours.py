@@ -18,14 +18,17 @@ from typing import Any
 
 import numpy as np
 
-from gibbsppl.errors import ModelError
+from gibbsppl.errors import ModelError, calls_told
+from gibbsppl.expressions import primed
 from gibbsppl.language.data import Index
 from gibbsppl.language.model import current_model
 from gibbsppl.language.tensors import Tensor
+from gibbsppl.language.values import in_order
 
 Pair = tuple[int, int]
 
 
+@calls_told(ModelError)
 def Neighbours(  # noqa: N802  (constructors of the language are capitalised)
     name: str, lists: Any = None, *, of: str, pairs: Any = None, matrix: Any = None
 ) -> tuple[Tensor, Tensor]:
@@ -47,9 +50,10 @@ def Neighbours(  # noqa: N802  (constructors of the language are capitalised)
     if pairs is not None:
         found = _from_pairs(name, pairs, size)
     elif matrix is not None:
-        found = _from_lists(name, _lists_of(name, matrix, size), size)
+        square = in_order(model, f"{name}: matrix=", (dim, primed(dim)), matrix)
+        found = _from_lists(name, _lists_of(name, square, size), size)
     else:
-        found = _from_lists(name, lists, size)
+        found = _from_lists(name, in_order(model, f"{name}: lists", (dim,), lists), size)
     if not found:
         raise ModelError(f"{name}: no two sites are neighbours; leave {name} out.")
     first, second = np.array(found).T

@@ -15,7 +15,7 @@ from typing import Any
 
 import sympy as sp
 
-from gibbsppl.errors import ModelError
+from gibbsppl.errors import ModelError, calls_told
 from gibbsppl.expressions import (
     INDICATORS,
     Dim,
@@ -37,6 +37,7 @@ from gibbsppl.language.statements import Names
 from gibbsppl.language.tensors import Tensor, own_tensor
 
 
+@calls_told(ModelError)
 def Deterministic(  # noqa: N802  (constructors of the language are capitalised)
     name: str, value: Any, dims: Names = None
 ) -> Tensor:
@@ -50,6 +51,7 @@ def Deterministic(  # noqa: N802  (constructors of the language are capitalised)
     return tensor
 
 
+@calls_told(ModelError)
 def Potential(  # noqa: N802  (constructors of the language are capitalised)
     name: str, log_density: Any, dims: Names = None
 ) -> None:
@@ -63,6 +65,7 @@ def Potential(  # noqa: N802  (constructors of the language are capitalised)
     model.declared.potentials.append(PotentialFactor(name, tensor.expr, over))
 
 
+@calls_told(ModelError)
 def Constraint(  # noqa: N802  (constructors of the language are capitalised)
     name: str, holds: Any, dims: Names = None
 ) -> None:

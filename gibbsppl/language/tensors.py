@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from gibbsppl.errors import ModelError
+from gibbsppl.errors import ModelError, methods_told
 from gibbsppl.exact_numbers import number
 from gibbsppl.expressions import (
     AtMost,
@@ -39,11 +39,12 @@ from gibbsppl.expressions import (
 )
 from gibbsppl.language.model import Model, base, dims_named
 from gibbsppl.language.regions import position_of
-from gibbsppl.language.ufuncs import operator_of
+from gibbsppl.language.ufuncs import Unevaluated, operator_of
 
 
+@methods_told(ModelError)
 @dataclass(frozen=True, slots=True, eq=False)
-class Tensor:
+class Tensor(Unevaluated):
     """An expression of the arrays of one model; ``of`` is the dim that it points into, if any.
 
     A `gp.Array` also knows how to ``fill`` its regions.
@@ -63,9 +64,10 @@ class Tensor:
     def __repr__(self) -> str:
         return f"{self.expr} over {', '.join(self.dims)}" if self.dims else str(self.expr)
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **_: Any) -> Any:
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         """NumPy's operators with a tensor; arrays are asked for the names of their dims."""
-        return operator_of(ufunc, method, self)(*map(as_tensor, inputs))
+        tensors = [as_tensor(i) for i in inputs]
+        return operator_of(ufunc, method, self, options)(*tensors)
 
     def __add__(self, other: Any) -> Tensor:
         return combined(lambda a, b: a + b, self, other)
@@ -189,11 +191,11 @@ class Tensor:
         return Tensor(substitute(self.expr, {axis: axis - int(steps)}), self.model, self.of)
 
     def sum(self, dim: str | Iterable[str]) -> Tensor:
-        """The sum over one or more dimensions."""
+        """The sum over one or more dimensions, by their names."""
         return self._folded(Over, dim)
 
     def prod(self, dim: str | Iterable[str]) -> Tensor:
-        """The product over one or more dimensions."""
+        """The product over one or more dimensions, by their names."""
         return self._folded(Times, dim)
 
     def cumsum(self, dim: str) -> Tensor:
@@ -222,9 +224,11 @@ class Tensor:
         return Tensor(Times(Where(Below(copy, pieces), 1 - moved, broken), copy), self.model)
 
     def _folded(self, fold: Any, dims: str | Iterable[str]) -> Tensor:
-        expr = self.expr
+        expr, use = self.expr, "summed or multiplied"
+        if dims is None:
+            self._axis(dims, use)
         for dim in dims_named(dims, str(self.expr)):
-            expr = fold(expr, self._axis(dim.name, "summed or multiplied"))
+            expr = fold(expr, self._axis(dim.name, use))
         return Tensor(expr, self.model)
 
     def _moved(self, axis: Dim) -> tuple[Dim, Expr]:
@@ -232,8 +236,8 @@ class Tensor:
         copy = copy_of(axis, self.expr.atoms(sp.Symbol))
         return copy, substitute(self.expr, {axis: copy})
 
-    def _axis(self, dim: str, use: str) -> Dim:
-        if dim not in self.dims:
+    def _axis(self, dim: Any, use: str) -> Dim:
+        if not isinstance(dim, str) or dim not in self.dims:
             raise ModelError(
                 f"{self.expr}: {use} along {dim!r}, but its dimensions are "
                 f"{', '.join(self.dims) or 'none'}; name one of them."

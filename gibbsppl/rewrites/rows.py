@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from itertools import islice
 from typing import Any
 
@@ -28,6 +28,9 @@ from gibbsppl.rewrites.definite import forms_named
 from gibbsppl.rewrites.terms import Term, terms_in
 from gibbsppl.signs import NONNEGATIVE, Sign, sign_of
 from gibbsppl.supports import Support
+
+# Each rule looks at the same log densities.
+MOST_READINGS = 256
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -266,7 +269,18 @@ def _in_terms(
 def _readings(factor: Factor, facts: Facts, targets: Collection[str]) -> Iterator[Expr]:
     """The log density of a factor, reduced, logs expanded: as it is, and with gates out."""
     density = renamed_apart(factor.log_density, {r.dim for r in factor.over})
-    reduced = simplified(density, targets, counts=True)
+    yield _reading(density, frozenset(targets), None)
     binary = binary_arrays(facts.graph, facts.data)
-    for reading in (reduced, opened(reduced, targets, binary, whole=True)):
-        yield expand_logs(reading, targets)
+    gates = frozenset((name, frozenset(ended)) for name, ended in binary.items())
+    yield _reading(density, frozenset(targets), gates)
+
+
+@lru_cache(maxsize=MOST_READINGS)
+def _reading(
+    density: Expr, targets: frozenset[str], gates: frozenset[tuple[str, frozenset[str]]] | None
+) -> Expr:
+    """A log density, reduced, logs expanded; with gates out, if any are named."""
+    reduced = simplified(density, targets, counts=True)
+    if gates is not None:
+        reduced = opened(reduced, targets, dict(gates), whole=True)
+    return expand_logs(reduced, targets)

@@ -1,0 +1,202 @@
+"""One value of an array: its log density, and its draws."""
+
+import math
+from itertools import product
+
+import numpy as np
+
+from against_reference.table import ROWS
+from against_reference.vectors import (
+    VECTOR_ROWS,
+    draw_categorical,
+    log_categorical,
+    log_normal,
+    log_student,
+)
+
+SMALLEST = 1e-5  # of parameters, and the inverse of the largest
+ROUNDS = 300  # of rejection, for a truncated value
+
+def scalar_law(part, at, world):
+    """The law of one number, its parameters, and whether they are inside of their supports."""
+    row = ROWS[part.family]
+    written = {n: np.asarray(e.value(at, world), float) for n, e in part.written.items()}
+    made = row.spellings.get(tuple(written)) if row.spellings else None
+    parameters = written if made is None else made(**written)
+    return row, row.law(**parameters), parameters
+
+
+def bounds(part, at, world):
+    return [None if e is None else np.asarray(e.value(at, world), float)
+            for e in (part.lower, part.upper)]
+
+
+def log_between(row, law, lower, upper):
+    """The log of the probability of what is between two bounds, they included."""
+    if lower is None and upper is None:
+        return 0.0
+    below = None if lower is None else (np.ceil(lower) - 1 if row.whole else lower)
+    above = None if upper is None else (np.floor(upper) if row.whole else upper)
+    with np.errstate(all="ignore"):
+        if below is None:
+            return np.log(law.cdf(above))
+        if above is None:
+            return np.log(law.sf(below))
+        from_left, from_right = law.cdf(above) - law.cdf(below), law.sf(below) - law.sf(above)
+        return np.log(np.where(law.cdf(above) < 0.5, from_left, from_right))
+
+
+def log_element(variable, part, at, world):
+    """The log density of one value, a number or a vector."""
+    with np.errstate(all="ignore"):
+        if part.family == "Categorical":
+            p = label_probabilities(variable, part, at, world)
+            return log_categorical(world.read(variable.name, at.values()), p)
+        if part.family in VECTOR_ROWS:
+            row, parameters = vector_parameters(variable, part, at, world)
+            return row.log_density(vector_value(variable, at, world), **parameters)
+        return log_number(variable, part, at, world)
+
+
+def log_number(variable, part, at, world):
+    row, law, parameters = scalar_law(part, at, world)
+    x = world.read(variable.name, at.values())
+    lower, upper = bounds(part, at, world)
+    seen = np.where(_inside(row, parameters, lower, upper, x), law.logpdf(x), -np.inf)
+    for where, low, high in _censored(variable.censoring, x, at, world):
+        inside = (_both(np.maximum, low, lower), _both(np.minimum, high, upper))
+        seen = np.where(where, log_between(row, law, *inside), seen)
+    density = seen - log_between(row, law, lower, upper)
+    return np.where(_keep_digits(parameters), density, np.nan) if world.strict else density
+
+
+def _keep_digits(parameters):
+    """Whether parameters are moderate; a law that is all but certain loses digits too."""
+    keep = np.array([True])
+    for name, value in parameters.items():
+        size = np.abs(value)
+        keep = keep & ((value == 0) | ((size > SMALLEST) & (size < 1 / SMALLEST)))
+        if name in ("p", "psi", "q"):
+            keep = keep & ((value == 1) | (1 - value > SMALLEST))
+    return keep
+
+
+def _both(narrower, a, b):
+    """The narrower of two bounds, if there are two."""
+    return a if b is None else b if a is None else narrower(a, b)
+
+
+def _inside(row, parameters, lower, upper, x):
+    low, high = row.support(**parameters)
+    inside = (x >= low) & (x <= high) & (not row.whole or x == np.rint(x))
+    inside &= lower is None or x >= lower
+    return inside & (upper is None or x <= upper)
+
+
+def _censored(censoring, x, at, world):
+    """Where only bounds are known, and which."""
+    value = {n: np.asarray(e.value(at, world), float) for n, e in censoring.items()}
+    if "event" in value:
+        unseen = value["event"] == 0
+        if set(value) == {"event"}:
+            yield unseen, x, None
+        else:
+            yield unseen, value.get("lower"), value.get("upper")
+        return
+    if "lower" in value:
+        yield x <= value["lower"], None, value["lower"]
+    if "upper" in value:
+        yield x >= value["upper"], value["upper"], None
+
+
+def along(expr, at, dims, world):
+    """The values of an expression along event dims, last."""
+    sizes = [world.sizes[d] for d in dims]
+    cells = [expr.value({**at, **dict(zip(dims, p, strict=True))}, world)
+             for p in product(*map(range, sizes))]
+    cells = np.broadcast_arrays(*(np.asarray(c, float) for c in cells))
+    return np.stack(cells, -1).reshape(len(cells[0]), *sizes)
+
+
+def label_probabilities(variable, part, at, world):
+    """The probabilities of a label, along its dim or the copy of it."""
+    p = part.written["p"]
+    dim = next((d for d in (f"{variable.of}'", variable.of) if d in p.dims), variable.of)
+    return along(p, at, (dim,), world)
+
+
+def event_of(variable):
+    first = variable.event[0]
+    return variable.event if len(variable.event) < 2 else (first, f"{first}'")
+
+
+def vector_parameters(variable, part, at, world):
+    row = VECTOR_ROWS[part.family]
+    k = event_of(variable)[0]
+    written = {}
+    for name, expr in part.written.items():
+        axes = row.parameters[name][1] if name in row.parameters else 2
+        dims = (k, f"{k}'")[:axes]
+        written[name] = along(expr, at, dims, world) if axes else expr.value(at, world)
+    made = row.spellings.get(tuple(written)) if row.spellings else None
+    return row, written if made is None else made(**written)
+
+
+def vector_value(variable, at, world):
+    array = world.arrays[variable.name]
+    return array[(slice(None), *at.values())]
+
+
+# ---- draws of one element ----------------------------------------------------------------------
+
+
+def simulate_element(rng, variable, part, at, world, mask):
+    """Put draws of one value in its place; the log weights that are due."""
+    place = (slice(None), *at.values())
+    array, known = world.arrays[variable.name], mask[tuple(at.values())]
+    if part.number is not None:
+        array[place] = part.number
+        return 0.0
+    if np.all(known):
+        return log_element(variable, part, at, world)
+    if part.family == "Categorical":
+        p = label_probabilities(variable, part, at, world)
+        array[place] = draw_categorical(rng, world.states, p)
+        return 0.0
+    if part.family in VECTOR_ROWS:
+        row, parameters = vector_parameters(variable, part, at, world)
+        drawn = row.draw(rng, world.states, **parameters)
+        if np.any(known):
+            return _partly_known(variable, part, (row, parameters), (place, known), drawn, world)
+        array[place] = drawn
+        return 0.0
+    row, law, _ = scalar_law(part, at, world)
+    array[place], weight = draw_number(rng, law, bounds(part, at, world), world.states)
+    return weight if row.proper else weight - law.rvs_logpdf(array[place])
+
+
+def draw_number(rng, law, limits, states):
+    """Draws between bounds, by rejection; minus infinity as the weight where none was found."""
+    drawn = np.array(np.broadcast_to(law.rvs(rng, states), states), float)
+    lower, upper = (np.broadcast_to(math.copysign(math.inf, s) if b is None else b, states)
+                    for s, b in zip((-1, 1), limits, strict=True))
+    for _ in range(ROUNDS):
+        wrong = (drawn < lower) | (drawn > upper)
+        if not wrong.any():
+            return drawn, 0.0
+        drawn[wrong] = np.broadcast_to(law.rvs(rng, states), states)[wrong]
+    return drawn, np.where(wrong, -np.inf, 0.0)
+
+
+def _partly_known(variable, part, law, where, drawn, world):
+    """A vector of which some entries are known: the others from their marginal distribution."""
+    (row, parameters), (place, known) = law, where
+    array = world.arrays[variable.name]
+    array[place] = np.where(known, array[place], drawn)
+    at = dict(zip(variable.batch, place[1:], strict=True))
+    missing = np.flatnonzero(~known)
+    scale = np.linalg.inv(parameters["tau"])[:, missing][:, :, missing]
+    marginal = {**parameters, "mu": parameters["mu"][:, missing], "tau": np.linalg.inv(scale)}
+    proposal = (log_normal if row.name == "MvNormal" else log_student)(
+        array[place][:, missing], **marginal)
+    return log_element(variable, part, at, world) - proposal

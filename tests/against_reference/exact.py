@@ -1,0 +1,144 @@
+"""The exact level: the log density of the reference against that of the model, then ``verify()``.
+
+A model of gibbsppl that is refused with an error of its own is counted by the kind of its message;
+whatever else goes wrong is a finding.
+"""
+
+import re
+import warnings
+from dataclasses import replace
+
+import numpy as np
+
+import gibbsppl as gp
+from against_reference import bugs
+from against_reference.models import Variable
+from gibbsppl.density import log_terms
+
+RELATIVE_TOLERANCE = 1e-9
+STATES = 4
+
+
+class FindingError(Exception):
+    """What must not be: its kind, and what came out."""
+
+    def __init__(self, kind, told):
+        super().__init__(f"{kind}: {told}")
+        self.kind, self.told = kind, told
+
+
+class RefusedError(Exception):
+    """An error of gibbsppl's own: its kind."""
+
+
+def source_of(model, settings=True):
+    """The script that declares or reads a model, and compiles it."""
+    asked = model if settings else replace(model, settings={})
+    return bugs.script(asked) if model.in_bugs else asked.source()
+
+
+def compiled(model):
+    """The sampler of the source of a model; with default settings where its own are refused."""
+    refused = None
+    for settings in (True, False):
+        names = {}
+        try:
+            exec(source_of(model, settings), names)  # noqa: S102  (the source is printed here)
+        except gp.GibbspplError as error:
+            if "model" not in names or not (settings and model.settings):
+                raise RefusedError(kind_of(error, model)) from error
+            refused = f"setting: {kind_of(error, model)}"
+        else:
+            return names["sampler"], refused
+    raise AssertionError
+
+
+def kind_of(error, model):
+    """An error's message without names and numbers."""
+    text = str(error)
+    names = sorted({*model.sizes, *(i.name for i in model.items)}, key=len, reverse=True)
+    text = re.sub(rf"(?<![\w])({'|'.join(map(re.escape, names))})(?![\w])", "x", text)
+    text = re.sub(r"-?\d+(\.\d+)?(e-?\d+)?", "#", text)
+    text = re.sub(r"\[[^\]]*\]|\([^)]*\)", "_", text)
+    return f"{type(error).__name__}: {text[:110]}"
+
+
+def states_of(model, seed=0):
+    """States to compare at: the one that made the data, and others from the prior."""
+    rng = np.random.default_rng([model.seed, 7, seed])
+    own = {n: np.asarray(v, float)[None] for n, v in model.values.items()}
+    with np.errstate(all="ignore"):
+        drawn, _ = model.simulated(rng, STATES - 1, model.values)
+    return {n: np.concatenate([own[n], drawn[n]]) for n in own}
+
+
+def check(model):
+    """What was seen of the model: words for the report. Raises `FindingError` or `RefusedError`."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sampler, refused = compiled(model)
+        same_density(model, sampler)
+        told = verified(sampler)
+    return {**told, "setting_refused": refused}
+
+
+def same_density(model, sampler):
+    """Compare the log densities at several states."""
+    states = states_of(model)
+    with np.errstate(all="ignore"):
+        ours = model.log_terms(states, STATES)
+    finite = 0
+    for n in range(STATES):
+        values = {**sampler.data, **{
+            name_in(sampler, k): whole_as_is(model, k, v[n]) for k, v in states.items()}}
+        theirs = log_terms(sampler.graph, values)
+        mine = np.concatenate([t[:, n] for t in ours.values()])
+        total = sum(theirs.values())
+        finite += bool(np.isfinite(mine).all())
+        if np.isneginf(mine).any() and np.isneginf(total):
+            continue
+        if n > 0 and np.isnan(mine).any():  # (a function of a state from far out has overflowed)
+            continue
+        gap = abs(total - mine.sum())
+        if not gap <= RELATIVE_TOLERANCE * (1 + np.abs(mine).sum()):
+            each = {k: float(t[:, n].sum()) for k, t in ours.items()}
+            raise FindingError("density", f"state {n}: gibbsppl {total!r} {theirs}; "
+                                     f"reference {mine.sum()!r} {each}")
+    if not finite:
+        raise AssertionError("no state has a finite density")
+
+
+def name_in(sampler, name):
+    """The name that an array has in the graph: labels of programs count from 0 there."""
+    known = sampler.graph.variables
+    found = next((n for n in (f"{name}.label", name) if n in known), None)
+    if found is None:
+        raise RefusedError(f"an array of the program is another one in the graph: {sorted(known)}")
+    return found
+
+
+def whole_as_is(model, name, values):
+    """Values as gibbsppl holds them: labels and counts as whole numbers."""
+    kinds = {i.name: i.kind for i in model.items if isinstance(i, Variable)}
+    return values.astype(int) if kinds[name] in ("label", "binary", "count", "counts") else values
+
+
+def verified(sampler):
+    """The whole check of the sampler, and what it is made of."""
+    result = sampler.verify()
+    # (an infinite tolerance is none)
+    if not result.passed or not all(np.isfinite(r.tolerance) for r in result.rows):
+        raise FindingError("verify", str(result))
+    schedule = sampler.schedule
+    return {
+        "steps": sorted({s.kind for s in schedule.steps}
+                        | {f"interwoven {s.kind}" for s in schedule.steps
+                           if s.name in schedule.interwoven}),
+        "by": sorted({f"{s.kind} {s.family.name}" for s in schedule.steps if s.family}),
+        "rules": sorted({r.rule.name for r in schedule.rewrites}
+                        | ({"parts"} if schedule.parts else set())
+                        | ({"unseen"} if schedule.unseen else set())
+                        | ({"interweaving"} if schedule.interwoven else set())),
+        "colours": any(s.is_coloured for s in schedule.steps),
+        "open": [f"{r.kind} {r.family}" for r in result.rows if not r.proved],
+    }

@@ -1,0 +1,91 @@
+"""Random models: ``model(seed)`` is always the same for a seed."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from against_reference import bugs, motifs
+from against_reference.children import child, latent
+from against_reference.choices import settings_of
+from against_reference.models import Model
+from against_reference.terms import Draft
+
+DIMS = ("i", "j", "k", "t")
+TRIES = 200
+
+
+class NotFoundError(Exception):
+    """No model was found for a seed."""
+
+
+def model(seed, level="exact"):
+    """The model of a seed.
+
+    For the level "sampled" it has little data; for "exact-bugs" and "sampled-bugs" it can be
+    written in the language of BUGS.
+    """
+    size, _, language = level.partition("-")
+    for attempt in range(TRIES):
+        rng = np.random.default_rng([seed, attempt, size == "sampled", bool(language)])
+        made = _described(rng, seed, size, bool(language))
+        if made and language and not _is_expressible(made):
+            continue
+        found = made and _with_values(rng, made)
+        if found:
+            return found
+    raise NotFoundError(seed)
+
+
+def _is_expressible(made):
+    try:
+        bugs.Writer(made).text()
+        bugs.program(replace(made, values={v.name: 0.0 for v in made.variables}))
+    except bugs.NotExpressibleError:
+        return False
+    return True
+
+
+def _described(rng, seed, level, in_bugs):
+    small = level == "sampled"
+    sizes = {d: int(rng.integers(1 if d != "t" else 2, 4 if small else 5)) for d in DIMS}
+    draft = Draft(rng, sizes, calm=small)
+    if in_bugs:
+        draft.families = frozenset(bugs.DISTRIBUTIONS)
+    if draft.chance(0.45):
+        motifs.any_of(draft)
+    else:
+        for _ in range(int(rng.integers(1, 4 if small else 6))):
+            latent(draft)
+    seen = sum(getattr(i, "mask", None) is not None for i in draft.items)
+    for _ in range(int(rng.integers(0 if seen else 1, 2 if small else 4))):
+        child(draft)
+    motifs.extras(draft)
+    made = Model(seed, sizes, tuple(draft.items), features=frozenset(draft.features))
+    if not any(v.mask is None or not v.mask.all() for v in made.variables):
+        return None
+    if in_bugs:
+        return replace(made, in_bugs=True)
+    return replace(made, settings=settings_of(draft, made))
+
+
+def _with_values(rng, made):
+    """The model with values for what is observed, simulated from itself; None if that fails."""
+    with np.errstate(all="ignore"):
+        try:
+            arrays, weights = made.simulated(rng, 1)
+        except (ValueError, OverflowError, np.linalg.LinAlgError):
+            return None
+        values = {n: a[0] for n, a in arrays.items()}
+        if not np.isfinite(weights[0]) or not all(map(_is_moderate, values.values())):
+            return None
+        values = motifs.with_limits(made, values)
+        terms = made.log_terms({n: a[None] for n, a in values.items()}, 1)
+    if not all(np.isfinite(t).all() for t in terms.values()):
+        return None
+    return replace(made, values=values)
+
+
+def _is_moderate(x):
+    """Whether numbers are neither huge nor, but for 0, tiny."""
+    size = np.abs(x[x != 0])
+    return bool(np.isfinite(x).all() and (size < 1e4).all() and (size > 1e-6).all())

@@ -1,0 +1,207 @@
+"""Run ranges of seeds: ``python tests/against_reference/run.py exact 0 3000 --out FILE``.
+
+One JSON line per seed is appended to the file; seeds that it has are not run again. A summary of
+what was found, refused and covered is printed at the end.
+"""
+
+import argparse
+import collections
+import json
+import multiprocessing
+import os
+import signal
+import sys
+import time
+import traceback
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent)]
+
+LEVELS = ("exact", "sampled", "exact-bugs", "sampled-bugs")
+LEVEL = 1e-3
+SECONDS = {"exact": 20, "exact-bugs": 20, "sampled": 240, "sampled-bugs": 240}
+
+
+# Features of models that have failed for a known reason: said beside a finding.
+KNOWN_TO_FAIL = ("several missing events", "a label gated by a label")
+
+
+class TooLongError(BaseException):
+    """The limit of CPU time was reached."""
+
+
+def _too_long(*_):
+    raise TooLongError
+
+
+def one(task):
+    """The report of one seed."""
+    level, seed = task
+    from against_reference.exact import FindingError, RefusedError
+    from against_reference.generator import NotFoundError
+
+    start = time.process_time()
+    report = {"seed": seed, "level": level}
+    model = None
+    signal.signal(signal.SIGPROF, _too_long)
+    try:
+        model = described(level, seed)
+        report |= features_of(model)
+        report["reference_seconds"] = round(time.process_time() - start, 2)
+        signal.setitimer(signal.ITIMER_PROF, SECONDS[level], 1.0)
+        report |= {"result": "passed", **checked(level, model)}
+    except TooLongError:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        report |= {"result": "finding", "kind": "hang", "told": traceback.format_exc()[-1500:]}
+    except RefusedError as refused:
+        report |= {"result": "refused", "kind": str(refused)}
+    except FindingError as finding:
+        report |= {"result": "finding", "kind": finding.kind, "told": finding.told[:3000]}
+    except NotFoundError:
+        report |= {"result": "skipped", "kind": "no model"}
+    except skipped() as why:
+        report |= {"result": "skipped", "kind": str(why)}
+    except Exception as error:  # noqa: BLE001  (whatever comes is a finding)
+        report |= {"result": "finding", "kind": f"{type(error).__name__}: {str(error)[:120]}",
+                   "told": traceback.format_exc()[-2500:]}
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+    if report["result"] == "finding" and model is not None:
+        from against_reference.exact import source_of
+
+        report["source"] = source_of(model)
+    report["seconds"] = round(time.process_time() - start, 2)
+    return report
+
+
+def skipped():
+    from against_reference.sampled import SkippedError
+
+    return SkippedError
+
+
+def described(level, seed):
+    from against_reference.generator import model
+
+    return model(seed, level)
+
+
+def checked(level, model):
+    """What a level says of a model."""
+    if level.startswith("exact"):
+        from against_reference.exact import check
+    else:
+        from against_reference.sampled import check
+    return check(model)
+
+
+def features_of(model):
+    """What a model has, for the coverage."""
+    families = {p.family for v in model.variables for p in v.parts if p.number is None}
+    latent = {p.family for v in model.variables for p in v.parts
+              if p.number is None and (v.mask is None or not v.mask.all())}
+    masked = {p.family for v in model.variables for p in v.parts
+              if p.number is None and v.mask is not None and v.mask.any() and not v.mask.all()}
+    return {"families": sorted(families), "latent": sorted(latent), "masked": sorted(masked),
+            "features": sorted(model.features), "settings": sorted(model.settings)}
+
+
+def run(level, start, stop, out, processes):
+    """Run the seeds that the file lacks."""
+    done = {r["seed"] for r in reports(out, level)}
+    tasks = [(level, s) for s in range(start, stop) if s not in done]
+    with multiprocessing.Pool(processes, maxtasksperchild=50) as pool, out.open("a") as file:
+        for report in pool.imap_unordered(one, tasks):
+            file.write(json.dumps(report) + "\n")
+            file.flush()
+            if report["result"] == "finding":
+                print(f"{report['seed']}: {report['kind']} {hints(report)}", flush=True)
+
+
+def hints(report):
+    """Features that are known to fail at the moment, and steps that have failed."""
+    failed = [" ".join(line.split()[:2]) for line in report.get("told", "").split("\n")
+              if line.endswith("FAILED")]
+    return [f for f in report.get("features", ()) if f in KNOWN_TO_FAIL] + failed
+
+
+def reports(out, level):
+    """The lines of a file."""
+    if not out.exists():
+        return []
+    with out.open() as file:
+        return [r for r in map(json.loads, file) if r["level"] == level]
+
+
+def summary(found):
+    """What a range of seeds has shown, as text."""
+    count = collections.Counter
+    lines = [f"{len(found)} models: " + ", ".join(
+        f"{n} {r}" for r, n in count(r["result"] for r in found).most_common())]
+    for result in ("finding", "refused", "skipped"):
+        kinds = collections.defaultdict(list)
+        for r in found:
+            if r["result"] == result:
+                kinds[r["kind"]].append(r["seed"])
+        lines += [f"{result}:", *(f"  {len(s):5} {k}  {s[:6]}" for k, s in sorted(
+            kinds.items(), key=lambda item: -len(item[1])))]
+    refused = count(r["setting_refused"] for r in found if r.get("setting_refused"))
+    lines += ["settings refused, then run with the usual ones:",
+              *(f"  {n:5} {k}" for k, n in refused.most_common())]
+    doubtful = [r for r in found if r.get("p_again", 1.0) * len(found) < LEVEL]
+    lines += [f"draws that differ, at {LEVEL} over the range: {[r['seed'] for r in doubtful]}"]
+    passed = [r for r in found if r["result"] == "passed"]
+    for what in ("families", "latent", "masked", "features", "settings", "steps", "rules", "by",
+                 "open"):
+        counted = count(x for r in passed for x in r.get(what, ()))
+        lines.append(f"{what}: " + ", ".join(f"{k} {n}" for k, n in counted.most_common()))
+    missing = missing_of(passed)
+    lines.append(f"never: {missing}")
+    seconds = sorted(r["seconds"] for r in found) or [0.0]
+    lines.append(f"seconds: median {seconds[len(seconds) // 2]}, largest {seconds[-1]}, "
+                 f"all {sum(seconds):.0f}")
+    return "\n".join(lines)
+
+
+def missing_of(passed):
+    """Families, rules and kinds of steps that no model that passed has."""
+    from typing import get_args
+
+    from gibbsppl.families import FAMILIES
+    from gibbsppl.rewrites.driver import PARTS, REWRITES, UNSEEN
+    from gibbsppl.schedule.steps import Kind
+
+    def had(what):
+        return {x for r in passed for x in r.get(what, ())}
+
+    return {
+        "families": sorted(set(FAMILIES) - had("families")),
+        "latent families": sorted(set(FAMILIES) - had("latent")),
+        "masked families": sorted(set(FAMILIES) - had("masked")),
+        "rules": sorted({*(r.name for r in REWRITES), PARTS, UNSEEN} - had("rules")),
+        "steps": sorted(set(get_args(Kind)) - had("steps")),
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("level", choices=LEVELS)
+    parser.add_argument("start", type=int)
+    parser.add_argument("stop", type=int)
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--processes", type=int, default=os.cpu_count())
+    parser.add_argument("--show", action="store_true", help="print the source of one seed")
+    asked = parser.parse_args()
+    if asked.show:
+        from against_reference.exact import source_of
+
+        print(source_of(described(asked.level, asked.start)))
+        return
+    out = asked.out or Path(f"{asked.level}.jsonl")
+    run(asked.level, asked.start, asked.stop, out, asked.processes)
+    print(summary([r for r in reports(out, asked.level) if asked.start <= r["seed"] < asked.stop]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,195 @@
+"""Random models against a reference that knows nothing of gibbsppl, at fixed seeds.
+
+More seeds: ``python tests/against_reference/run.py exact 0 3000``. The reference itself is tested
+by planting bugs in gibbsppl, which it must find.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from against_reference import exact, sampled
+from against_reference.generator import model
+from against_reference.models import Known, Model, Part, Variable
+from against_reference.run import one
+from against_reference.scalars import REAL
+from against_reference.table import ROWS
+from against_reference.trees import Lag, Number, Read, call
+from against_reference.vectors import VECTOR_ROWS
+from scipy import integrate
+
+import gibbsppl as gp
+from gibbsppl.expressions import Where
+from gibbsppl.families import FAMILIES
+from gibbsppl.language import tensors
+from gibbsppl.rewrites import rows
+
+EXACT = (
+    2, 8, 9, 10, 14, 21, 24, 26, 27, 28, 30, 31, 34, 35, 37, 38, 44, 45, 46, 47, 48, 49, 50, 51,
+    52, 53, 57, 60, 61, 63, 64, 65, 66, 67, 69, 71, 501, 503, 504, 507, 508, 511, 514, 516, 521,
+    522, 524, 525, 530, 532, 533, 535, 538, 601, 604, 605, 606, 610, 611, 614,
+)
+SAMPLED = (3, 5, 7, 9, 11, 15, 17, 18)
+
+
+@pytest.mark.parametrize("seed", EXACT)
+def test_a_random_model_has_the_density_of_the_reference_and_is_verified(seed):
+    exact.check(model(seed))
+
+
+@pytest.mark.parametrize("seed", SAMPLED)
+def test_draws_of_a_random_model_are_as_an_importance_sample(seed):
+    sampled.check(model(seed, "sampled"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(1_000_000, 1_000_300, 20))
+def test_no_random_model_shows_a_finding(start):
+    reports = [one(("exact", seed)) for seed in range(start, start + 20)]
+    assert [r for r in reports if r["result"] == "finding"] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(1_000_000, 1_000_050, 10))
+def test_no_draws_of_a_random_model_show_a_finding(start):
+    reports = [one(("sampled", seed)) for seed in range(start, start + 10)]
+    assert [r for r in reports if r["result"] == "finding"] == []
+
+
+# ---- the reference itself ----------------------------------------------------------------------
+
+
+def test_the_reference_has_every_family():
+    assert {*ROWS, *VECTOR_ROWS, "Categorical"} == set(FAMILIES)
+
+
+NUMBERS = {"real": 0.3, "positive": 1.7, "unit": 0.4, "count": 6.0}
+
+
+@pytest.mark.parametrize("name", [n for n, r in ROWS.items() if r.proper and n != "PolyaGamma"])
+def test_a_density_of_the_reference_sums_or_integrates_to_one(name):
+    row = ROWS[name]
+    numbers = {n: np.array([NUMBERS[k]]) for n, k in row.parameters.items()}
+    if name in ("Uniform", "DiscreteUniform"):
+        numbers = {"lower": np.array([-1.0]), "upper": np.array([3.0])}
+    if name == "Hypergeometric":
+        numbers = {"N": np.array([12.0]), "D": np.array([5.0]), "n": np.array([4.0])}
+    law = row.law(**numbers)
+
+    def density(x):
+        with np.errstate(all="ignore"):
+            return float(np.exp(law.logpdf(np.array([float(x)])))[0])
+
+    if row.whole:
+        total = sum(map(density, range(-2, 200)))
+    else:
+        low, high = (float(np.ravel(b)[0]) for b in row.support(**numbers))
+        middle = 0.5 * (low + high) if np.isfinite(high - low) else max(low, 0.0) + 1.0
+        parts = ((low, middle), (middle, high))
+        total = sum(integrate.quad(density, *p, limit=200)[0] for p in parts)
+    assert total == pytest.approx(1.0, abs=1e-6)
+
+
+def test_the_polya_gamma_density_integrates_to_one():
+    nodes, weights = np.polynomial.legendre.leggauss(60)
+    law = ROWS["PolyaGamma"].law(b=np.array([1.7]), c=np.array([0.3]))
+    exactly = np.exp(law.logpdf(2 + 2 * nodes))  # (between 0 and 4)
+    assert (2 * weights * exactly).sum() == pytest.approx(1.0, abs=1e-6)
+    quickly = np.exp(law.logpdf(np.concatenate([2 + 2 * nodes, 2 + 2 * nodes])))[:60]
+    np.testing.assert_allclose(quickly, exactly, rtol=1e-6)
+
+
+def of(items, values, **words):
+    """A description by hand."""
+    sizes = {"i": 2, "t": 4}
+    arrays = {n: np.array(v) for n, v in values.items()}
+    return Model(0, sizes, tuple(items), values=arrays, **words)
+
+
+def variable(name, family, dims=(), *, seen=False, **written):
+    numbers = {n: w if hasattr(w, "dims") else Number(w) for n, w in written.items()}
+    shape = tuple({"i": 2, "t": 4}[d] for d in dims)
+    return Variable(name, dims, ROWS[family].kind, (Part(family, numbers),),
+                    mask=np.ones(shape, bool) if seen else None)
+
+
+X = Read("x", ())
+
+
+def extreme():
+    return of([variable("x", "Normal", mu=0.0, sigma=1.0),
+               variable("y", "Gumbel", ("t",), seen=True, mu=X, scale=2.0)],
+              {"x": 0.4, "y": [0.1, 1.2, -0.3, 0.8]})
+
+
+def gated():
+    flag = Known("d", ("t",), np.array([1, 0, 1, 0]))
+    p = call("where", Read("d", ("t",)), call("expit", X), Read("p", ()))
+    return of([flag, variable("x", "StudentT", nu=4.0, mu=0.0, sigma=1.0),
+               variable("p", "Beta", a=1.0, b=1.0),
+               variable("y", "Binomial", ("t",), seen=True, n=Number(4), p=p)],
+              {"x": 0.4, "p": 0.6, "y": [1, 3, 2, 4]})
+
+
+def series():
+    t = Read("x", ("t",))
+    first = Part("Normal", {"mu": Number(0.0), "sigma": Number(1.0)}, (0,), (2,), along=0)
+    mu = call("-", call("*", 1.2, Lag(t, "t")), call("*", 0.3, Lag(t, "t", 2)))
+    rest = Part("Normal", {"mu": mu, "sigma": Number(1.0)}, (2,), (4,), along=0)
+    return of([Variable("x", ("t",), REAL, (first, rest), regions=True),
+               variable("y", "Normal", ("t",), seen=True, mu=t, sigma=1.0)],
+              {"x": [0.4, 0.2, 0.7, 1.0], "y": [0.1, 1.2, -0.3, 0.8]})
+
+
+@pytest.mark.parametrize("described", [extreme, gated, series])
+def test_without_a_bug_nothing_is_found(described):
+    exact.check(described())
+
+
+def test_a_wrong_normaliser_is_found(monkeypatch):
+    right = FAMILIES["Gumbel"].log_density
+    wrong = replace(FAMILIES["Gumbel"], log_density=lambda x, event, mu, scale: (
+        right(x, event, mu=mu, scale=scale) + scale / 10**6))
+    monkeypatch.setattr(gp.language, "Gumbel", gp.language.constructor(wrong), raising=False)
+    monkeypatch.setitem(gp.language.DISTRIBUTIONS, "Gumbel", gp.language.constructor(wrong))
+    with pytest.raises(exact.FindingError, match="density"):
+        exact.check(extreme())
+
+
+def test_a_choice_without_its_other_branch_is_found(monkeypatch):
+    functions = __import__("gibbsppl.language.functions", fromlist=["Where"])
+    monkeypatch.setattr(functions, "Where", lambda c, a, b: Where(c, a, a))
+    with pytest.raises(exact.FindingError, match="density"):
+        exact.check(gated())
+
+
+def test_a_lag_shifted_by_one_is_found(monkeypatch):
+    right = tensors.Tensor.lag
+    monkeypatch.setattr(tensors.Tensor, "lag", lambda self, dim, steps=1: right(self, dim, 1))
+    with pytest.raises(exact.FindingError, match="density"):
+        exact.check(series())
+
+
+def without_the_rest(right):
+    """Gates opened as if none but the terms of targets were asked for."""
+
+    def opened(expr, targets, binary, *, whole):
+        assert whole
+        return right(expr, targets, binary)
+
+    return opened
+
+
+def test_gates_that_a_rewrite_opens_without_the_rest_are_found(monkeypatch):
+    monkeypatch.setattr(rows, "opened", without_the_rest(rows.opened))
+    asked = replace(gated(), settings={"rewrites": '{"Polya-Gamma": True}'})
+    with pytest.raises(exact.FindingError, match="verify"):
+        exact.check(asked)
+
+
+@pytest.mark.slow
+def test_the_same_gates_are_found_by_draws(monkeypatch):
+    monkeypatch.setattr(rows, "opened", without_the_rest(rows.opened))
+    asked = replace(gated(), settings={"rewrites": '{"Polya-Gamma": True}'})
+    with pytest.raises(exact.FindingError, match="quantiles"):
+        sampled.check(asked)
