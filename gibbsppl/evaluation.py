@@ -32,6 +32,7 @@ from gibbsppl.expressions import (
     Times,
 )
 from gibbsppl.graph import Range, range_of, size_of
+from gibbsppl.near_one import called_as
 from gibbsppl.runtime import functions
 
 Floats = NDArray[np.float64]
@@ -99,6 +100,10 @@ def _value(expr: Expr, frame: _Frame) -> Floats:
         case sp.log() if isinstance(1 - expr.args[0], sp.exp):
             exponent = _value((1 - expr.args[0]).args[0], frame)
             return np.asarray(functions.log_one_minus_exp(exponent))
+        case sp.Function() if expr.func in FUNCTIONS:
+            name, arguments = called_as(expr)
+            values = (_value(a, frame) for a in arguments)
+            return np.asarray(getattr(functions, name)(*values), dtype=np.float64)
         case _:
             return _apply(expr, [_value(a, frame) for a in expr.args])
 
@@ -120,9 +125,7 @@ def _apply(expr: Expr, arguments: list[Floats]) -> Floats:
         return reduce(_times, arguments)
     if expr.is_Pow:
         return np.asarray(np.power(*arguments))
-    if expr.func not in FUNCTIONS:
-        raise ModelError(f"{expr}: no numerical form of {expr.func.__name__!r} is known.")
-    return np.asarray(getattr(functions, FUNCTIONS[expr.func])(*arguments), dtype=np.float64)
+    raise ModelError(f"{expr}: no numerical form of {expr.func.__name__!r} is known.")
 
 
 def _times(a: Floats, b: Floats) -> Floats:
