@@ -3,6 +3,7 @@
 Each program is read and its log density compared with one that is written out here in loops.
 """
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,6 +48,7 @@ Y = [0.5, -1.0, 2.0, 3.0, -4.0, 1.5]
 M = np.arange(1.0, 31.0).reshape(5, 6) ** 1.5 - 20
 CUT = np.ma.masked_array(M / 7, np.add.outer(np.arange(5) < 1, np.arange(6) < 2))
 N = 6
+HOW = [3, 1, 2, 2, 3, 1]
 
 
 def case(text, data, shapes, log_density, **drawn):
@@ -305,6 +307,21 @@ CASES = {
         "b * (ranked(d[1:t], 1) + ranked(d[1:t], t))",
         lambda t, b: b * (min(D[:t]) + max(D[:t])), {"d": D},
     ),
+    "vectors made of vectors of data": regression(
+        "b * (inprod(sort(d[1:t]), d[1:t]) + sum(rep(d[1:t], 2)) + max(c(d[1:t], t))"
+        " + sum(rank(d[1:t]) * d[1:t]))",
+        lambda t, b: b * (np.dot(sorted(D[:t]), D[:t]) + 2 * sum(D[:t]) + max(*D[:t], t)
+                          + np.dot(stats.rankdata(D[:t]), D[:t])), {"d": D},
+    ),
+    "in a data block": Case(
+        "data { for (j in 1:3) { s[j] <- sum(x[1:j])"
+        " for (k in 1:j) { v[j, k] <- x[k] * j } w[j, 1:j] <- v[j, 1:j] * 2 } }"
+        " model { for (j in 1:3) { y[j] ~ dnorm(b * s[j] + sum(w[j, 1:j]), 1) } b ~ dnorm(0, 1) }",
+        {"x": D[:3], "y": Y[:3]}, {"b": ()},
+        lambda b: priors(b) + sum(
+            normal(Y[j - 1], b * sum(D[:j]) + 2 * j * sum(D[:j]), 1) for j in (1, 2, 3)
+        ),
+    ),
     "computed data of data that are cut off": case(
         "for (t in 2:6) { y[t] ~ dnorm(b * s[t], 1) }"
         " for (t in 1:6) { s[t] <- mean(z[1:t]); z[t] <- d[t] * d[t] } b ~ dnorm(0, 1)",
@@ -352,6 +369,104 @@ CASES = {
         ),
         x=np.tri(3, dtype=bool) & (np.arange(3) > 0)[:, None],
     ),
+    # ---- other lines in loops that do not start at 1 ----
+    "truncated observations": case(
+        "for (t in 2:6) { y[t] ~ dnorm(b, 1) T(l[t], u[t]) } b ~ dnorm(0, 1)",
+        {"y": [None, *Y[1:]], "l": np.subtract(Y, 1.5), "u": np.add(Y, D) + 4}, {"b": ()},
+        lambda b: priors(b) + sum(
+            normal(Y[t], b, 1) - np.log(stats.norm.cdf(Y[t] + D[t] + 4 - b)
+                                        - stats.norm.cdf(Y[t] - 1.5 - b)) for t in range(1, N)
+        ),
+    ),
+    "bounds of what is not seen": case(
+        "for (t in 2:6) { x[t] ~ dnorm(b, 1) I(l[t], ); y[t] ~ dnorm(x[t], 1) } b ~ dnorm(0, 1)",
+        {"y": [None, *Y[1:]], "l": [0.0, -9, -8, -7, -6, -5]}, {"b": (), "x": (6,)},
+        lambda b, x: priors(b) + sum(
+            normal(x[t], b, 1) + normal(Y[t], x[t], 1) for t in range(1, N)
+        ),
+        x=np.arange(6) > 0,
+    ),
+    "intervals": case(
+        "for (t in 2:6) { z[t] ~ dinterval(x[t], c[t, 1:2]); x[t] ~ dnorm(b * d[t], 1) }"
+        " b ~ dnorm(0, 1)",
+        {"z": [None, 1, 1, 1, 1, 1], "c": [[0.0, 0.0], *[[-30 - t, 30 + t] for t in range(5)]],
+         "d": np.divide(D, 9)},
+        {"b": (), "x": (6,)},
+        lambda b, x: priors(b) + sum(normal(x[t], b * D[t] / 9, 1) for t in range(1, N)),
+        x=np.arange(6) > 0,
+    ),
+    "log densities": case(
+        "for (t in 2:6) { z[t] ~ dloglik(b * d[t] + log(t)) } b ~ dnorm(0, 1)",
+        {"z": [None, 0, 0, 0, 0, 0], "d": D}, {"b": ()},
+        lambda b: priors(b) + sum(b * D[t - 1] + np.log(t) for t in range(2, 7)),
+    ),
+    "binomial observations": case(
+        "for (t in 3:6) { y[t] ~ dbin(p[t], n[t]); logit(p[t]) <- b * d[t - 1] } b ~ dnorm(0, 1)",
+        {"y": [None, None, 1, 2, 0, 3], "n": [9, 8, 7, 6, 5, 4], "d": np.divide(D, 9)}, {"b": ()},
+        lambda b: priors(b) + sum(
+            stats.binom.logpmf([1, 2, 0, 3][t - 3], 10 - t, special.expit(b * D[t - 2] / 9))
+            for t in range(3, 7)
+        ),
+    ),
+    "vectors of a loop": case(
+        "for (t in 2:3) { x[t, 1:2] ~ dmnorm(m[t, 3:4], q[,]) } y ~ dnorm(x[2, 2] * x[3, 1], 1)",
+        {"y": 1.0, "m": M, "q": [[2.0, 0.5], [0.5, 1.0]]}, {"x": (3, 2)},
+        lambda x: normal(1.0, x[1, 1] * x[2, 0], 1) + sum(
+            stats.multivariate_normal.logpdf(
+                x[t - 1], M[t - 1, 2:4], np.linalg.inv([[2.0, 0.5], [0.5, 1.0]])
+            ) for t in (2, 3)
+        ),
+        x=np.array([[False], [True], [True]]) & np.ones(2, bool),
+    ),
+    "counts of a loop": case(
+        "for (t in 2:3) { c[t, 1:3] ~ dmulti(p[t - 1, 1:3], n[t]) }"
+        " for (i in 1:2) { for (k in 1:3) { p[i, k] <- exp(b[i] * d[k]) } b[i] ~ dnorm(0, 1) }",
+        {"c": np.ma.masked_array([[0, 0, 0], [2, 3, 1], [1, 1, 3]], [[1] * 3, [0] * 3, [0] * 3]),
+         "n": [9, 6, 5], "d": np.divide(D, 9)}, {"b": (2,)},
+        lambda b: priors(b) + sum(
+            stats.multinomial.logpmf(c, sum(c), special.softmax(b[i] * np.divide(D[:3], 9)))
+            for i, c in enumerate([[2, 3, 1], [1, 1, 3]])
+        ),
+    ),
+    "rows of a ragged loop from 2": case(
+        "for (i in 2:4) { for (j in 2:n[i]) { z[i, j] ~ dnorm(b[i] * m[i, j] + b[j], 1) } }"
+        " for (i in 1:4) { b[i] ~ dnorm(0, 1) }",
+        {"z": np.ma.masked_array(M[:4, :4] / 7, ~np.array(
+            [[k >= 1 and i >= 1 and k < [1, 2, 4, 3][i] for k in range(4)] for i in range(4)])),
+         "n": [1, 2, 4, 3], "m": M}, {"b": (4,)},
+        lambda b: priors(b) + sum(
+            normal(M[i - 1, j - 1] / 7, b[i - 1] * M[i - 1, j - 1] + b[j - 1], 1)
+            for i in range(2, 5) for j in range(2, [1, 2, 4, 3][i - 1] + 1)
+        ),
+    ),
+    "loops through data": case(
+        "for (k in v) { y[k] ~ dnorm(b * d[k] + d[k - 1], 1) } b ~ dnorm(0, 1)",
+        {"y": [None, -1.0, None, 3.0, None, 1.5], "v": [4, 2, 6], "d": D}, {"b": ()},
+        lambda b: priors(b) + sum(normal(Y[k - 1], b * D[k - 1] + D[k - 2], 1) for k in (4, 2, 6)),
+    ),
+    "two steps of a loop": case(
+        "for (k in 1:3) { y[2 * k] ~ dnorm(b * d[2 * k] + d[k], 1) } b ~ dnorm(0, 1)",
+        {"y": [None, -1.0, None, 3.0, None, 1.5], "d": D}, {"b": ()},
+        lambda b: priors(b) + sum(normal(Y[2 * k - 1], b * D[2 * k - 1] + D[k - 1], 1)
+                                  for k in (1, 2, 3)),
+    ),
+    "positions of positions": regression(
+        "b[g[h[t]]] * d[h[t]]", lambda t, b: b[[2, 1, 3][HOW[t - 1] - 1] - 1] * D[HOW[t - 1] - 1],
+        {"g": [2, 1, 3], "h": [3, 1, 2, 2, 3, 1], "d": D}, size=3,
+    ),
+    "cut points by group": case(
+        "for (t in 2:6) { z[t] ~ dordered.logit(b * d[t], c[g[t], 1:2]) } b ~ dnorm(0, 1)"
+        " for (i in 1:2) {"
+        " c[i, 1] ~ dnorm(0, 1); c[i, 2] <- c[i, 1] + exp(s[i]); s[i] ~ dnorm(0, 1) }",
+        {"z": [None, 1, 2, 3, 1, 3], "g": [1, 2, 1, 2, 2, 1], "d": np.divide(D, 9)},
+        {"b": (), "c": (2, 2), "s": (2,)},
+        lambda b, c, s: priors(b, c[:, 0], s) + sum(
+            np.log(np.diff([0, *special.expit(
+                [c[g, 0] - b * D[t] / 9, c[g, 0] + np.exp(s[g]) - b * D[t] / 9]), 1])[k - 1])
+            for t, k, g in zip(range(1, 6), [1, 2, 3, 1, 3], [1, 0, 1, 1, 0], strict=True)
+        ),
+        c=np.array([[True, False], [True, False]]),
+    ),
 }  # fmt: skip
 
 
@@ -372,6 +487,23 @@ def test_the_log_density_is_that_of_the_program(name):
                 model.data.items()}  # fmt: skip
         found = log_joint(model.graph, {**own, **data})
         np.testing.assert_allclose(found, case.log_density(**values), rtol=1e-9, atol=1e-9)
+
+
+def test_entries_of_two_vectors_that_sum_to_one_do_not():
+    """Each entry is one of a vector that sums to one; they are divided by their own sum."""
+    text = """model {
+      for (i in 1:3) { z[i] ~ dcat(p[1:3]) }
+      for (k in 1:1) { p[k] <- a[k] }
+      for (k in 2:3) { p[k] <- q[k] }
+      a[1:3] ~ ddirch(o[]); q[1:3] ~ ddirch(o[])
+    }"""
+    model = gp.read_bugs(text, {"z": [1, 2, 2], "o": [1.0, 2.0, 3.0]})
+    a, q = np.array([0.2, 0.3, 0.5]), np.array([0.6, 0.3, 0.1])
+    expected = sum(category(k, [a[0], q[1], q[2]]) for k in (1, 2, 2))
+    expected += sum(stats.dirichlet.logpdf(v, [1.0, 2.0, 3.0]) for v in (a, q))
+
+    found = log_joint(model.graph, {**model.data, "a": a, "q": q})
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 # ---- zero times what is infinite ---------------------------------------------------------------
@@ -403,3 +535,62 @@ def test_zero_times_the_log_of_zero_is_zero(line):
     if line:
         expected += stats.binom.logpmf(r, n, 0.5).sum()
     np.testing.assert_allclose(log_joint(model.graph, {**model.data, "b": 0.3}), expected)
+
+
+# ---- names -------------------------------------------------------------------------------------
+
+NAMED = """
+model {
+  for (I in 1:4) { Z[I] ~ dcat(P[G[I], 1:2]); Y[I] ~ dnorm(M[Z[I]] + sum(B[1:I]), TAU) }
+  for (k in 1:2) { P[k, 1:2] ~ ddirch(A[]); M[k] ~ dnorm(0, 0.1) }
+  for (I in 1:4) { B[I] ~ dnorm(0, 1); for (J in 1:n[I]) { R[I, J] ~ dnorm(B[I] * d[I], TAU) } }
+  TAU ~ dgamma(2, 1)
+  SD <- 1 / sqrt(TAU)
+}
+"""
+SLOTS = ("I", "Z", "P", "G", "Y", "M", "B", "TAU", "A", "R", "J", "SD")
+
+
+def renamed(names):
+    """The program with other names, its data, and values of what is drawn."""
+    text = re.sub(rf"\b({'|'.join(SLOTS)})\b", lambda m: names.get(m[1], m[1]), NAMED)
+    cut = np.arange(3)[None] >= np.array([1, 2, 3, 1])[:, None]
+    data = {"G": [1, 2, 1, 2], "Y": Y[:4], "n": [1, 2, 3, 1], "d": D[:4], "A": [1.0, 2.0],
+            "R": np.ma.masked_array(M[:4, :3] / 9, cut)}  # fmt: skip
+    values = {"Z": [1, 2, 2, 1], "P": [[0.2, 0.8], [0.7, 0.3]], "M": [0.3, -1.0], "TAU": 1.7,
+              "B": [0.1, 0.5, -0.4, 2.0]}  # fmt: skip
+    return text, *({names.get(k, k): v for k, v in given.items()} for given in (data, values))
+
+
+def of_named(names):
+    text, data, values = renamed(names)
+    model = gp.read_bugs(text, data)
+    return model, log_joint(model.graph, {**gp.read_inits(values, model), **model.data})
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        {"I": "s", "Z": "c", "P": "rng", "G": "np", "Y": "data", "M": "lambda", "B": "runtime"},
+        {"I": "within", "Y": "Z.label", "B": "R.table", "G": "P_at", "SD": "B_at"},
+        {"I": "entry_4", "J": "Z.label", "G": "entry_3", "M": "R_row", "TAU": "Z_value"},
+        {"Z": "eta.1", "M": "eta_1", "B": "import", "TAU": "None", "P": "a.b", "R": "a_b"},
+        {"J": "R_row", "SD": "is_P", "B": "count", "TAU": "Y.known", "M": "log_density"},
+        {"R": "for_", "B": "sweep", "M": "STEPS", "TAU": "tau_given_rest", "P": "chain"},
+    ],
+    ids=lambda names: next(iter(names.values())),
+)
+def test_names_of_programs_are_free(names):
+    """Words of Python, of generated code, and those that the model has for its own arrays."""
+    _, expected = of_named({})
+    model, found = of_named(names)
+    assert found == pytest.approx(expected, rel=1e-12)
+
+    draws = gp.compile(model).sample(3, warmup=3, chains=1, seed=1, progress=False)
+    assert {names.get(n, n) for n in ("P", "M", "B", "TAU", "SD", "Z")} <= set(draws.values)
+
+
+@pytest.mark.parametrize("name", ['x"', "x\ny", "x'+1", "1x", "a b", "", "x;y"])
+def test_names_of_data_that_no_program_can_have_are_refused(name):
+    with pytest.raises(gp.BugsError, match="expected the name of a variable"):
+        gp.read_bugs("model { y ~ dnorm(0, 1) }", {name: 1.0})

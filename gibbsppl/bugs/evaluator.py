@@ -209,11 +209,12 @@ class Evaluator:
         """Whole numbers in a row."""
         numbers = self.within()
         ends = tuple(map(numbers.number, (first, last)))
-        low, high = (e.grid.reduced() if isinstance(e, Known) else None for e in ends)
-        if low is None or high is None:
+        grids = [e.grid for e in ends if isinstance(e, Known)]
+        if len(grids) < len(ends):
             raise self.error(where, "the ends of a range are random; expected numbers, or data.")
-        if not (low.is_known and high.is_known):
+        if not all(g.is_known for g in grids):
             return Known(UNKNOWN)
+        low, high = (Grid(g.dims, g.values).reduced() for g in grids)
         if not low.dims and not high.dims:
             return self._positions(int(low.values), int(high.values))
         return self._varying(low, high)
@@ -228,7 +229,8 @@ class Evaluator:
     def _varying(self, low: Grid, high: Grid) -> Known:
         lengths = lengths_between(low, high)
         count = max(int(lengths.values.max(initial=0)), self.longest)
-        return varying(low, high, lengths, self.reader.axis(count), count)
+        axis = free(self.reader.axis(count), set(self.space.used))
+        return varying(low, high, lengths, axis, count)
 
     def vector(self, expression: Expression) -> Grid | None:
         """Known numbers along one axis, the last; beyond their ends they are unknown.

@@ -21,7 +21,7 @@ from gibbsppl.bugs.relations import Space
 from gibbsppl.bugs.syntax import BugsError, names_read
 from gibbsppl.bugs.values import Known
 from gibbsppl.errors import did_you_mean
-from gibbsppl.expressions import Dim, Expr, Where
+from gibbsppl.expressions import Dim, Expr, Where, leaves_of
 from gibbsppl.graph import Deterministic, Graph
 
 
@@ -48,7 +48,7 @@ def record(
         if not given.any() or facts.numbers[name].known[given].all():
             continue
         if name in names:
-            if names[name] == f"{name}.table":
+            if names[name].startswith(f"{name}.table"):
                 _from_table(elements, name)
             elif names[name] != name:
                 _every(facts, elements, name)
@@ -62,12 +62,11 @@ FORMS = ("free", "label", "part", "shifted", "table")
 
 def as_in_the_program(graph: Graph) -> tuple[str, ...]:
     """The names of what is drawn and recorded, each in the program's form alone."""
-    quantities = [d.name for d in graph.deterministics]
     forms = rf"(\.({'|'.join(FORMS)})(_\d+)?)+"
-    own = re.compile(rf"({'|'.join(map(re.escape, quantities))}){forms}")
-    drawn = graph.drawn
-    wanted = (n for n in drawn if not quantities or not own.fullmatch(n))
-    return (*wanted, *quantities)
+    read = ((d.name, {x.array.name for x in leaves_of(d.value)}) for d in graph.deterministics)
+    held = {n for d, names in read for n in names if re.fullmatch(re.escape(d) + forms, n)}
+    wanted = (n for n in graph.drawn if n not in held)
+    return (*wanted, *(d.name for d in graph.deterministics))
 
 
 def _from_table(elements: Elements, name: str) -> None:

@@ -19,6 +19,7 @@ from gibbsppl.bugs.facts import Facts
 from gibbsppl.bugs.grids import Grid, combined, position_of
 from gibbsppl.bugs.layouts import Layout, Natural
 from gibbsppl.bugs.numbers import elements_of
+from gibbsppl.bugs.own_names import OwnNames
 from gibbsppl.bugs.parts import NUMBER, Read, bound, read_at, recursion
 from gibbsppl.bugs.relations import Space
 from gibbsppl.bugs.rows import SHAPES
@@ -34,6 +35,7 @@ from gibbsppl.expressions import (
     Over,
     Where,
     dims_of,
+    root_of,
     substitute,
 )
 from gibbsppl.graph import Variable, fresh
@@ -65,8 +67,9 @@ class Elements:
         layouts: Mapping[str, Layout],
         symbols: Mapping[str, Array],
         dims: Mapping[str, tuple[Dim, ...]],
+        own: OwnNames,
     ) -> None:
-        self.facts, self.model = facts, model
+        self.facts, self.model, self.own = facts, model, own
         self.layouts, self.symbols, self.dims = layouts, symbols, dims
         self.made: dict[tuple[Any, ...], Array] = {}
         self.lowest: dict[str, int] = {}
@@ -82,10 +85,7 @@ class Elements:
         """A dim for the positions of a vector, or of all positions of an axis of an array."""
         if of is not None:
             return self.dims[of[0]][of[1]]
-        name = f"entry_{count}"
-        if not self.model.has_dim(name):
-            self.model.add_dim(name, count)
-        return Dim(name)
+        return self.own.entries(count)
 
     def size(self, dim: Dim) -> int:
         """The size of a dim."""
@@ -308,9 +308,13 @@ class Elements:
             for d, n in zip(grid.dims, grid.values.shape, strict=True)
         )
         values[inside] = grid.values
-        roots = tuple(Dim(re.sub("[₀-₉]+$", "", d.name)) for d in grid.dims)
+        roots: list[Dim] = []
+        for d, size in zip(grid.dims, shape, strict=True):
+            root = Dim(root_of(d))
+            # (an array has each dim once: two positions along one are two axes)
+            roots.append(self.own.entries(size, roots) if root in roots else root)
         name = re.sub(r"\W+", "_", text).strip("_") or "data"
-        return Leaf(self.declared(name, values, roots, of), *grid.dims)
+        return Leaf(self.declared(name, values, tuple(roots), of), *grid.dims)
 
     def declared(
         self, name: str, values: np.ndarray, dims: tuple[Dim, ...], of: Dim | None

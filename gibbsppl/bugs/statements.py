@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from gibbsppl.bugs.constraints import between
+from gibbsppl.bugs.constraints import between, over_of
 from gibbsppl.bugs.distributions import distribution, meaning_of
 from gibbsppl.bugs.evaluator import Evaluator
 from gibbsppl.bugs.facts import Facts
@@ -94,7 +94,7 @@ class Lines:
     ) -> Dim:
         """A dim of labels of its own, with the tables of them."""
         counts = [self._count(part, row, labels) for part in parts]
-        dim, tables = Dim(f"{name}_value"), labels.tables(max(counts))
+        tables = labels.tables(max(counts))
         for part, count in zip(parts, counts, strict=True):
             if tables and count != counts[0]:
                 raise self.facts.program.error(
@@ -102,7 +102,8 @@ class Lines:
                     f"found {count} values of {name} here and {counts[0]} elsewhere; expected as "
                     "many everywhere: give lines with others an array of their own.",
                 )
-        self.model.add_dim(dim.name, range(row.values_from, row.values_from + max(counts)))
+        values_from = row.values_from
+        dim = self.elements.own.dim(f"{name}_value", range(values_from, values_from + max(counts)))
         given = _line(parts[0]).distribution.arguments
         values = [self._evaluator(parts[0]).value(e) for e in given]
         self.tables[name] = self._tables(name, dim, tables, values)
@@ -165,12 +166,13 @@ class Lines:
         if row.increasing is None:
             return None
         at = list(row.parameters).index(row.increasing)
-        value = self._evaluator(part).value(line.distribution.arguments[at])
+        evaluator = self._evaluator(part)
+        value = evaluator.value(line.distribution.arguments[at])
         if isinstance(value, Known):
             return None
         (axis,) = value.axes
         low = substitute(value.expr, {axis: axis - 1})
-        over = (Range(axis, 1, self.model.size(axis)),)
+        over = (*over_of(evaluator, dims_of(value.expr)), Range(axis, 1, self.model.size(axis)))
         return Potential(f"{name} in order", sp.log(Below(low, value.expr)), over)
 
     def _parameter(
