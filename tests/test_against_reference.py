@@ -30,6 +30,7 @@ EXACT = (
     52, 53, 57, 60, 61, 63, 64, 65, 66, 67, 69, 71, 501, 503, 504, 507, 508, 511, 514, 516, 521,
     522, 524, 525, 530, 532, 533, 535, 538, 601, 604, 605, 606, 610, 611, 614,
 )
+IN_BUGS = (0, 1, 3, 4, 5, 6)
 SAMPLED = (3, 5, 7, 9, 11, 15, 17, 18)
 
 
@@ -38,22 +39,29 @@ def test_a_random_model_has_the_density_of_the_reference_and_is_verified(seed):
     exact.check(model(seed))
 
 
+@pytest.mark.parametrize("seed", IN_BUGS)
+def test_a_random_program_has_the_density_of_the_reference_and_is_verified(seed):
+    exact.check(model(seed, "exact-bugs"))
+
+
 @pytest.mark.parametrize("seed", SAMPLED)
 def test_draws_of_a_random_model_are_as_an_importance_sample(seed):
     sampled.check(model(seed, "sampled"))
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("level", ["exact", "exact-bugs"])
 @pytest.mark.parametrize("start", range(1_000_000, 1_000_300, 20))
-def test_no_random_model_shows_a_finding(start):
-    reports = [one(("exact", seed)) for seed in range(start, start + 20)]
+def test_no_random_model_shows_a_finding(level, start):
+    reports = [one((level, seed)) for seed in range(start, start + 20)]
     assert [r for r in reports if r["result"] == "finding"] == []
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("level", ["sampled", "sampled-bugs"])
 @pytest.mark.parametrize("start", range(1_000_000, 1_000_050, 10))
-def test_no_draws_of_a_random_model_show_a_finding(start):
-    reports = [one(("sampled", seed)) for seed in range(start, start + 10)]
+def test_no_draws_of_a_random_model_show_a_finding(level, start):
+    reports = [one((level, seed)) for seed in range(start, start + 10)]
     assert [r for r in reports if r["result"] == "finding"] == []
 
 
