@@ -55,7 +55,16 @@ LABEL = {
     "dordered.logit": "real cuts",
     "dordered.probit": "real cuts",
 }
-KINDS = {"real": REAL, "positive": POSITIVE, "unit": UNIT, "count": COUNTS, "label": LABEL}
+# Those of one of several lines that give an array: without auxiliary variables.
+STEP = {n: REAL[n] for n in ("dnorm", "dt", "ddexp", "dlogis", "dgumbel")}
+KINDS = {
+    "real": REAL,
+    "step": STEP,
+    "positive": POSITIVE,
+    "unit": UNIT,
+    "count": COUNTS,
+    "label": LABEL,
+}
 # Those that truncation is written for in the language.
 TRUNCATED = ("dnorm", "dt", "dlogis", "dgamma", "dexp", "dlnorm", "dweib", "dpois", "dbeta",
              "ddexp", "dchisqr", "dgumbel", "dpar", "dnegbin", "dbin")  # fmt: skip
@@ -152,6 +161,7 @@ class Writer:
         return self.pick(
             f"sin({x})", f"ilogit({x})", f"abs({x})", f"pow({x}, 2)", f"max({x}, {y})",
             f"step({x})", f"ifelse({x} > {y}, {y}, 0.3)", f"equals({self.label()}, 2)",
+            f"pnorm({x}, {y}, 2)", f"logdensity.norm({x}, {y}, 0.5)", f"pexp(abs({x}), 1.5)",
             f"phi({x})", f"arctan({x})", f"interp.lin({x}, knots[], heights[])", f"-{x}",
         )  # fmt: skip
 
@@ -195,7 +205,7 @@ class Writer:
         if found and self.chance(0.3):
             return self.element(self.pick(*found))
         x = self.real(1)
-        of_one = self.pick("ilogit({})", "phi({})", "icloglog({})", "0.35", "ilogit({}) * 0.9")
+        of_one = self.pick("ilogit({})", "phi({})", "icloglog(sin({}))", "0.35", "ilogit({}) * 0.9")
         return of_one.format(x)
 
     def vector(self, kind):
@@ -236,7 +246,7 @@ class Writer:
 
     def bounds(self, kind):
         low, high = {"real": ("-4", "4.5"), "positive": ("0.02", "9"), "unit": ("0.01", "0.99"),
-                     "count": ("0", "8")}[kind]  # fmt: skip
+                     "count": ("0", "8"), "step": ("-4", "4.5")}[kind]  # fmt: skip
         if kind == "real" and self.chance(0.3):
             low = f"-3 - {self.element(self.pick(*self.of_kind('data')))}"
         return self.pick("T({0},)", "T(,{1})", "T({0}, {1})", "I({0}, {1})").format(low, high)
@@ -292,21 +302,21 @@ class Writer:
         ends = (low, high)
         if kind == "real" and low > 1 and self.chance(0.5):
             ends = (low - 1, high)
-            value = self.pick("<- 0.3", f"<- {self.real()}", f"~ {self.distribution(kind)[0]}")
+            value = self.pick("<- 0.3", f"<- {self.real()}", f"~ {self.distribution('step')[0]}")
             self.write(f"{name}[{low - 1}] {value}")
             lag = True
         else:
             lag = False
         self.loops = {"i": (low, high)}
-        said, called = self.distribution(kind)
+        said, called = self.distribution("step" if lag else kind)
         if lag and self.chance(0.6):
             said = f"dnorm(0.7 * {name}[i - 1] + {self.real(1)}, {self.positive()})"
             called = "dnorm"
         self.write(f"{name}[i] ~ {said}")
         self.loops = {}
-        if not lag and called not in ("dnt", "dnormmix"):
+        if called not in ("dnt", "dnormmix") and (not lag or value[0] == "~"):
             given = np.zeros(high, dtype=bool)
-            given[low - 1 :] = True
+            given[ends[0] - 1 :] = True
             self.observe(name, kind, called, (high,), given)
         self.arrays.append(Known(name, kind, (ends,)))
 
@@ -351,6 +361,66 @@ class Writer:
             both = ((low, high), (first, last))
             self.arrays.append(Known(name, kind, both if target == "i, j" else both[::-1]))
 
+    def groups(self):
+        """Observations of groups, one after the other, that start where data say."""
+        name, count = self.name("r"), int(self.rng.integers(2, 5))
+        ends = np.concatenate([[0], np.cumsum(self.rng.integers(1, 4, count))])
+        self.data[f"{name}.ends"] = ends
+        self.loops = {"i": (1, count)}
+        said, called = self.distribution(self.pick("real", "positive", "count"))
+        self.loops = {}
+        self.lines += [f"for (i in 1:{count}) {{",
+                       f"  for (j in ({name}.ends[i] + 1):{name}.ends[i + 1]) {{",
+                       f"    {name}[j] ~ {said}", "  }", "}"]  # fmt: skip
+        kind = next(k for k, table in KINDS.items() if called in table)
+        if called not in ("dnt", "dnormmix"):
+            self.observe(name, kind, called, (ends[-1],), np.ones(ends[-1], dtype=bool))
+
+    def chosen(self):
+        """A loop over numbers that data list."""
+        name = self.name("s")
+        chosen = np.sort(self.rng.choice(np.arange(1, SIZE + 1), 3, replace=False))
+        self.data[f"{name}.at"] = chosen
+        self.loops = {"i": (1, SIZE)}
+        said, _ = self.distribution("step")
+        self.loops = {}
+        self.lines.append(f"for (i in {name}.at[]) {{ {name}[i] ~ {said} }}")
+
+    def corner(self):
+        """Effects of sum zero."""
+        name = self.name("e")
+        self.lines.append(f"{name}[1] <- -sum({name}[2:{LABELS}])")
+        self.loops = {"k": (2, LABELS)}
+        self.write(f"{name}[k] ~ {self.distribution('real')[0]}")
+        self.loops = {}
+        self.arrays.append(Known(name, "real", ((1, LABELS),)))
+
+    def between(self):
+        """A number above another one."""
+        name, found = self.name("o"), self.of_kind("real")
+        below = self.element(self.pick(*found)) if found else "0"
+        bounds = f"{self.pick('T', 'I')}({below},)"
+        self.write(f"{name} ~ dnorm({self.real(1)}, {self.positive()}){bounds}")
+        self.arrays.append(Known(name, "real", ()))
+
+    def lengths(self):
+        """Shares of one, two and three parts."""
+        name = self.name("f")
+        self.lines.append(f"for (k in 2:{LABELS}) {{ {name}[k, 1:k] ~ ddirch(alpha[1:k]) }}")
+        self.lines.append(f"for (k in 2:{LABELS}) {{ b{name}[k] ~ dcat({name}[k, 1:k]) }}")
+        self.data[f"b{name}"] = np.ma.masked_equal([0, *self.rng.integers(1, 3, LABELS - 1)], 0)
+
+    def field(self):
+        """A field on a line of sites."""
+        name, sites = self.name("h"), SIZE
+        ties = [[n for n in (s - 1, s + 1) if 1 <= n <= sites] for s in range(1, sites + 1)]
+        self.data[f"{name}.adj"] = np.concatenate(ties)
+        self.data[f"{name}.num"] = np.array([len(t) for t in ties])
+        self.data[f"{name}.w"] = np.ones(2 * sites - 2)
+        said = f"car.normal({name}.adj[], {name}.w[], {name}.num[], {self.positive()})"
+        self.write(f"{name}[1:{sites}] ~ {said}")
+        self.arrays.append(Known(name, "real", ((1, sites),)))
+
     def simplex(self):
         name = self.name("q")
         if self.chance(0.5):
@@ -389,7 +459,7 @@ class Writer:
         """A variable of which is seen between which cut points it is."""
         name, (low, high) = self.name("t"), self.loop()
         self.loops = {"i": (low, high)}
-        self.write(f"{name}[i] ~ dnorm({self.real(1)}, 1)")
+        self.write(f"{name}[i] ~ dnorm(sin({self.real(1)}), 1)")
         self.write(f"seen{name}[i] ~ dinterval({name}[i], cuts[])")
         self.loops = {}
         values = np.ma.masked_all(high, dtype=int)
@@ -445,7 +515,8 @@ def random_program(seed):
     w.scalar()
     for _ in range(rng.integers(2, 6)):
         w.pick(w.scalar, w.given_vector, w.given_vector, w.computed_vector, w.computed_vector,
-               w.matrix, w.simplex, w.vectors, w.wishart, w.seen_interval, w.trick)()  # fmt: skip
+               w.matrix, w.simplex, w.vectors, w.wishart, w.seen_interval, w.trick, w.groups,
+               w.chosen, w.corner, w.between, w.lengths, w.field)()  # fmt: skip
     w.given_vector()
     lines = w.lines
     inside = "\n".join(f"  {line}" for line in lines)

@@ -137,3 +137,18 @@ def test_what_overflows_at_the_start_is_told_as_such():
 
     with pytest.raises(StartError, match=r"values that were found for a start.*init="):
         sampler.initial_states(1, seed=1, init={"phi": 8.0, "theta": 0.0})
+
+
+def test_a_bound_that_is_a_function_of_a_variable_is_moved_past_what_is_seen():
+    """A potential, which has no order of draws, tells nothing of it."""
+    with gp.Model(coords={"k": 2}) as model:
+        x = gp.HalfCauchy("x", 1.0)
+        y = gp.Pareto("y", shape=1.0, minimum=x / 2, observed=0.115)
+        gp.Dirichlet(
+            "shares", a=x * gp.Data("d", [1.68, 2.3], dims="k"), event="k", dims="k",
+            observed=[0.9997, 0.0003],
+        )  # fmt: skip
+        gp.Potential("term", 2.3 * (1 - gp.exp(-y)))
+    starts = [initial_state(np.random.default_rng(s), model.graph, model.data)[0] for s in range(5)]
+
+    assert all(start["x"] / 2 < 0.115 for start in starts)

@@ -47,15 +47,17 @@ def gaps_of_reading(
     program = reading.unrolled(reading.values(graph, {**data, **states[0]}))
     check = _Check(rng, reading, graph, program)
     found: dict[str, list[Gap]] = {"density": []}
-    for values in _around(rng, graph, data, states):
-        own, gap = check.density(values)
-        if gap is not None:
-            found["density"].append(gap)
+    seen = [(values, *check.difference(values)) for values in _around(rng, graph, data, states)]
+    if reading.is_up_to_a_constant:
+        finite = [(size, d) for *_, d, size in seen if np.isfinite(d)]
+        _, check.constant = min(finite, default=(1.0, 0.0))
+    for values, own, difference, size in seen:
+        found["density"] += check.told(values, difference, size)
         found.setdefault("quantities", []).extend(check.quantities(own, values))
     for _ in range(ATTEMPTS):
         if not found["density"]:
-            _, gap = check.density(_moved(rng, graph, {**data, **states[0]}, FAR))
-            found["density"] += [gap] if gap is not None else []
+            values = _moved(rng, graph, {**data, **states[0]}, FAR)
+            found["density"] += check.told(values, *check.difference(values)[1:])
     found["density"] = found["density"] or [NOTHING_TOLD]
     return {what: max(gaps, key=_badness) for what, gaps in found.items() if gaps}
 
@@ -89,43 +91,47 @@ class _Check:
         self, rng: np.random.Generator, reading: Reading, graph: Graph, program: Unrolled
     ) -> None:
         self.rng, self.reading, self.graph, self.program = rng, reading, graph, program
-        self.shift: float | None = None if reading.is_up_to_a_constant else 0.0
+        self.constant = 0.0
 
-    def density(self, values: Arrays) -> tuple[Values, Gap | None]:
-        """The program's values, and the gap of the log densities; None where nothing is told."""
-        own, difference, size = self._difference(values)
-        if self.shift is None and np.isfinite(difference):
-            self.shift, difference = difference, 0.0
+    def told(self, values: Arrays, difference: float, size: float) -> list[Gap]:
+        """The gap of the log densities at values; none where nothing is told."""
+        difference -= self.constant
         if np.isnan(difference):
-            return own, None
-        if not np.isfinite(difference) or abs(difference) <= RELATIVE_TOLERANCE * size:
-            return own, (abs(difference), size)
-        stays = all(0.5 < other / difference < 2 for other in self._nearby(values))
-        return own, (abs(difference), size) if stays else None
+            return []
+        if np.isfinite(difference) and abs(difference) > RELATIVE_TOLERANCE * size:
+            others = (other - self.constant for other in self._nearby(values))
+            if not all(0.5 < other / difference < 2 for other in others):
+                return []
+        return [(abs(difference), size)]
 
     def _nearby(self, values: Arrays) -> Iterator[float]:
         """Differences near to values, as they are with noise."""
         for _ in range(LOOKS):
             moved = _moved(self.rng, self.graph, values, NEARBY, labels=False)
-            yield self._difference(moved, self.rng)[1]
+            yield self.difference(moved, self.rng)[1]
 
-    def _difference(
+    def difference(
         self, values: Arrays, noise: np.random.Generator | None = None
     ) -> tuple[Values, float, float]:
-        """Log density of the model less that of the program, and the size of the terms."""
+        """The program's values; log density of the model less its own; the size of the terms."""
         own = values_at(self.program, self.reading.values(self.graph, values), noise)
         graph = self.graph
         given = np.concatenate([log_density(f, values, graph.sizes).ravel() for f in graph.factors])
         wanted = np.array(list(log_densities(own).values()))
         size = sum(float(np.abs(t[np.isfinite(t)]).sum()) for t in (given, wanted))
-        return own, _apart(given, wanted) - (self.shift or 0.0), max(size, 1.0)
+        return own, _apart(given, wanted), max(size, 1.0)
 
     def quantities(self, own: Values, values: Arrays) -> Iterator[Gap]:
         """The gaps of quantities that the program computes."""
         for quantity in self.graph.deterministics:
             if quantity.name in self.program.shapes:
                 there = own.array(quantity.name)
-                yield _gap(value_of(self.graph, quantity.name, values), there)
+                gap, size = _gap(value_of(self.graph, quantity.name, values), there)
+                if RELATIVE_TOLERANCE * size < gap < np.inf:
+                    noisy = values_at(self.program, own.given, self.rng).array(quantity.name)
+                    if gap < LOOKS * _gap(noisy, there)[0]:
+                        continue
+                yield gap, size
 
 
 def _apart(given: Any, wanted: Any) -> float:
