@@ -28,7 +28,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gibbsppl.errors import RunError, calls_told, did_you_mean, methods_told
+from gibbsppl.arguments import (
+    COUNT,
+    MAPPING,
+    NAME,
+    NAMES,
+    PATH,
+    Kind,
+    calls_told,
+    methods_told,
+    shown,
+)
+from gibbsppl.errors import RunError, did_you_mean
 from gibbsppl.summary import Summary, block_of, counted
 
 if TYPE_CHECKING:
@@ -43,7 +54,24 @@ RESERVED_DIMS = ("chain", "draw")
 ACCEPTANCE = "acceptance of "
 
 
-@methods_told(RunError)
+DIMS = Kind(
+    lambda value: isinstance(value, Mapping)
+    and all(isinstance(dims, tuple | list) for dims in value.values()),
+    "a dict from names of variables to the names of their dims",
+)
+
+
+@methods_told(
+    RunError,
+    __init__={"values": MAPPING, "dims": DIMS, "coords": MAPPING, "attributes": MAPPING},
+    __getitem__={"name": NAME},
+    stacked={"name": NAME},
+    only={"names": NAMES},
+    thinned={"every": COUNT},
+    summary={"names": NAMES.or_none(), "max_rows": COUNT.or_none()},
+    save={"path": PATH},
+    save_coda={"prefix": PATH},
+)
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Draws:
     """What was drawn, by variable, with all that is needed to read it.
@@ -66,6 +94,14 @@ class Draws:
     def __post_init__(self) -> None:
         if not self.values:
             raise RunError("draws: found no variable, expected at least one.")
+        for name, array in self.values.items():
+            if not isinstance(array, np.ndarray) or array.ndim < 2:
+                raise RunError(
+                    f"{name}: found {shown(array)}, expected an array with axes (chain, draw, ...)."
+                )
+        for name, labels in self.coords.items():
+            if not hasattr(labels, "__len__") or isinstance(labels, str | bytes):
+                raise RunError(f"coords[{name!r}]: found {shown(labels)}, expected labels.")
         size = next(iter(self.values.values())).shape[:2]
         sizes: dict[str, int] = {name: len(labels) for name, labels in self.coords.items()}
         for name, array in self.values.items():
@@ -220,7 +256,7 @@ class Draws:
         _output().save(self, path)
 
 
-@calls_told(RunError)
+@calls_told(RunError, path=PATH)
 def load_draws(path: str | PathLike[str]) -> Draws:
     """The draws that ``Draws.save`` wrote."""
     return Draws(**_output().fields_of(path))

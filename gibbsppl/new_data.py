@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gibbsppl.alignment import Seen, aligned, check_order, with_axes
+from gibbsppl.arguments import shown
 from gibbsppl.errors import RunError, did_you_mean
 from gibbsppl.evaluation import Values
 from gibbsppl.expressions import Dim, Expr, Leaf, leaves_of, mentions
@@ -116,14 +117,19 @@ def _array(variable: Variable, value: Any) -> NDArray[Any]:
         raise RunError(
             f"new[{variable.name!r}]: it is drawn; only data and indices have new values."
         )
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError):
+        array = np.empty((), dtype=object)
+    if array.dtype.kind not in "biuf":
+        raise RunError(f"new[{variable.name!r}]: found {shown(value)}, expected numbers.")
     if array.ndim != len(variable.dims):
         expected = ", ".join(d.name for d in variable.dims) or "none"
         raise RunError(
             f"new[{variable.name!r}]: found an array of shape {array.shape}, expected one axis for "
             f"each of its dimensions ({expected})."
         )
-    if array.dtype.kind not in "biuf" or not np.isfinite(array).all():
+    if not np.isfinite(array).all():
         raise RunError(f"new[{variable.name!r}]: found values that are no finite numbers.")
     return array
 

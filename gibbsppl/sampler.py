@@ -22,11 +22,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gibbsppl.arguments import TRUTH, calls_told, methods_told
 from gibbsppl.backends.numpy import write_numpy
 from gibbsppl.backends.program import Constants, Program, load
 from gibbsppl.comparison import Comparison, Settings, compared, variants_of
 from gibbsppl.draws import ACCEPTANCE, Draws
-from gibbsppl.errors import CompileError, RunError, calls_told, methods_told
+from gibbsppl.errors import CompileError, RunError
 from gibbsppl.explain import explained, parts_told, schedule_text, unseen_told
 from gibbsppl.graph import Graph
 from gibbsppl.inits import Init, inits_of
@@ -36,17 +37,16 @@ from gibbsppl.propriety import check_proper, check_proper_as_usual
 from gibbsppl.rewrites import collapsible, possible
 from gibbsppl.run import Chain, Seed, run, seed_sequence, streams
 from gibbsppl.schedule import Schedule, functions_of
-from gibbsppl.settings import checked_settings, scheduled
+from gibbsppl.settings import ARGUMENTS, checked_settings, scheduled
 
 if TYPE_CHECKING:
     from gibbsppl.bugs.reading import Reading
     from gibbsppl.language import Model
 
-# Notes of initial values that no rule made up.
-FIXED = ("prior", "given")
+FIXED = ("prior", "given")  # notes of initial values that no rule made up
 
 
-@calls_told(CompileError)
+@calls_told(CompileError, approximate=TRUTH, exact=TRUTH)
 def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named at the call)
     model: Model,
     *,
@@ -108,7 +108,7 @@ def _compiled(
     return Sampler(graph, known, coords, schedule, program, constants, settings)
 
 
-@methods_told(RunError)
+@methods_told(RunError, **ARGUMENTS)
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Sampler:
     """A compiled model: its graph, data, schedule and program.

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gibbsppl.arguments import NAME, methods_told
 from gibbsppl.diagnostics import COLUMNS, measures, split_r_hat
 from gibbsppl.errors import RunError
 
@@ -51,6 +52,7 @@ class Block:
         return self.size - len(self.rows)
 
 
+@methods_told(RunError, __getitem__={"label": NAME})
 @dataclass(frozen=True, slots=True, repr=False)
 class Summary:
     """Mean, sd, quantiles, Monte Carlo error, ESS and R-hat, one row per element shown.

@@ -506,6 +506,28 @@ def test_entries_of_two_vectors_that_sum_to_one_do_not():
     np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "for (i in 1:0) { x[i] ~ dnorm(b, 2) }",
+        "for (i in 1:0) { x[i] <- b }",
+        "for (i in 1:3) { for (j in 1:0) { x[i, j] ~ dnorm(b, 2) } }",
+        "for (i in 1:3) { for (j in 1:n[i]) { x[i, j] ~ dnorm(b, 2) } }",
+        "for (i in 1:n[1]) { x[i, 1:2] ~ dmnorm(m[], q[,]) }",
+    ],
+)
+def test_lines_in_loops_through_nothing_give_nothing(line):
+    data = {"y": 1.5, "n": [0, 0, 0], "m": [1.0, 2.0], "q": np.eye(2)}
+    model = gp.read_bugs(
+        f"model {{ {line} y ~ dnorm(b, 1) b ~ dnorm(0, 1) }}",
+        {n: v for n, v in data.items() if re.search(rf"\b{n}\b", line) or n == "y"},
+    )
+
+    assert model.graph.drawn == ("b",)
+    found = log_joint(model.graph, {**model.data, "b": 0.3})
+    np.testing.assert_allclose(found, priors(0.3) + normal(1.5, 0.3, 1), rtol=1e-12)
+
+
 # ---- zero times what is infinite ---------------------------------------------------------------
 
 SATURATED = """

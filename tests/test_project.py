@@ -19,6 +19,7 @@ PACKAGE = ROOT / "gibbsppl"
 # A module imports only modules above it; those of one line do not import one another.
 LAYERS = (
     ("errors",),
+    ("arguments",),
     ("runtime",),
     ("supports", "kernels"),
     ("expressions",),

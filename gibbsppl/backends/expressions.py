@@ -125,8 +125,9 @@ def _power(writer: Writer, expr: Expr) -> Text:
 
 def _is_whole(writer: Writer, expr: Expr) -> bool:
     """Whether a value is made of integers alone: a power of it might not fit into 64 bits."""
-    variables = (writer.graph.variables[leaf.array.name] for leaf in expr.atoms(Leaf))
-    stay = (v.integer and (v.kind != "data" or v.of is not None) for v in variables)
+    # (of what is no array of the graph, the new variable of a change say, nothing is known)
+    variables = (writer.graph.variables.get(leaf.array.name) for leaf in expr.atoms(Leaf))
+    stay = (v and v.integer and (v.kind != "data" or v.of is not None) for v in variables)
     return not expr.has(sp.Function) and bool(expr.free_symbols) and all(stay)
 
 

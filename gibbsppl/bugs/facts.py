@@ -136,13 +136,17 @@ def _settled(
     numbers: Mapping[str, Numbers],
     given: frozenset[str],
 ) -> tuple[tuple[Relation, ...], dict[str, Numbers]]:
-    """Spaces and numbers, once nothing more becomes known; lines of different lengths divided."""
-    found, count = dict(numbers), 0
-    while len(relations) > count:
-        count = len(relations)
-        relations, found = _gone_through(program, relations, found, given)
-        relations = divided(program, relations, found)
-    return relations, found
+    """Spaces and numbers, once nothing more becomes known; lines of different lengths divided.
+
+    Lines in loops that go through nothing give nothing, and are left out.
+    """
+    found = dict(numbers)
+    while True:
+        settled, found = _gone_through(program, relations, found, given)
+        settled = tuple(r for r in settled if r.space is None or r.space.size)
+        relations = divided(program, settled, found)
+        if len(relations) == len(settled):
+            return relations, found
 
 
 def _gone_through(

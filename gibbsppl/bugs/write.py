@@ -29,6 +29,7 @@ from typing import Any
 
 import numpy as np
 
+from gibbsppl.arguments import MODEL, calls_told
 from gibbsppl.bugs.inverses import inverse_of
 from gibbsppl.bugs.lexer import NAME
 from gibbsppl.bugs.printing import text
@@ -47,7 +48,7 @@ from gibbsppl.bugs.syntax import (
 from gibbsppl.bugs.syntax import Statement as Line
 from gibbsppl.bugs.written_expressions import Expressions, number, span
 from gibbsppl.bugs.written_sides import sides_of
-from gibbsppl.errors import ModelError, calls_told
+from gibbsppl.errors import ModelError
 from gibbsppl.expressions import Dim, Expr, Leaf, Maximum, dims_of, mentions, primed
 from gibbsppl.graph import (
     Constant,
@@ -90,7 +91,7 @@ class BugsProgram:
         return program, data
 
 
-@calls_told(ModelError)
+@calls_told(ModelError, model=MODEL)
 def write_bugs(model: Model) -> BugsProgram:
     """A model in the language of BUGS and JAGS, with its data.
 

@@ -105,10 +105,16 @@ class _Recorder:
     def called(self, name: str, arguments: Mapping[str, Any]) -> None:
         """Look at a call that draws, before it does."""
         self.finish()
-        for scan in (s for s in self.schedule.steps if isinstance(s, ScanDraw)):
-            own = scan.variables[0]
-            if arguments.get("z") is self.state[own] or arguments.get("name") == own:
-                self.current = scan.name
+        scans = [s for s in self.schedule.steps if isinstance(s, ScanDraw)]
+        own = [
+            s
+            for s in scans
+            if arguments.get("z") is self.state[s.variables[0]]
+            or arguments.get("name") == s.variables[0]
+        ]
+        # (statements of one array are told apart by where they draw)
+        there = (s for s in own if not _call(self, s, 0).wrong_of("positions", arguments))
+        self.current = next((s.name for s in (*there, *own)), self.current)
         step = self.schedule.step(self.current)
         count = self.seen[step.name] = self.seen.get(step.name, 0) + 1
         if isinstance(step, JointDraw) or (step.is_by_element and count > MOST_CALLS):

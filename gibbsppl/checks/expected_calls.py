@@ -15,6 +15,7 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from gibbsppl.backends.program import State
+from gibbsppl.density import event_dims
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Expr, Leaf, mentions
 from gibbsppl.graph import Graph, Range
@@ -77,8 +78,14 @@ class Call:
         full = np.broadcast_to(value, (*outer, *shape, *last))
         if self.is_whole:
             return full
-        own = np.nonzero(self.free) if self.at is None else self.at
+        own = np.nonzero(self._free_values) if self.at is None else self.at
         return full[(*(slice(None),) * lead, *own)]
+
+    @property
+    def _free_values(self) -> Mask:
+        """Which values are drawn: vectors and matrices are drawn whole."""
+        events = len(event_dims(self.step.statement)) if isinstance(self.step, ExactDraw) else 0
+        return self.free.any(axis=tuple(range(self.free.ndim - events, self.free.ndim)))
 
     def _mask(self) -> Mask:
         if self.at is None:
@@ -91,11 +98,15 @@ class Call:
         """What is wrong with the function that is called, or with an argument."""
         if (wanted := _function_of(self.step)) is not None and name != wanted:
             return f"found this function, expected {wanted}"
-        for parameter, found in arguments.items():
-            expected = EXPECTED.get(parameter)
-            if expected is not None and not expected(self, parameter, found):
-                return f"its argument {parameter} is not what the conditional says"
-        return ""
+        return next(filter(None, (self.wrong_of(p, arguments) for p in arguments)), "")
+
+    def wrong_of(self, parameter: str, arguments: Mapping[str, Any]) -> str:
+        """What is wrong with one argument, if it is given."""
+        expected = EXPECTED.get(parameter)
+        if parameter not in arguments or expected is None:
+            return ""
+        right = expected(self, parameter, arguments[parameter])
+        return "" if right else f"its argument {parameter} is not what the conditional says"
 
     def misplaced(self, result: Any, state: State) -> str:
         """What is wrong with where the result has been put."""

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from gibbsppl import expressions
-from gibbsppl.errors import ModelError, calls_told
+from gibbsppl.arguments import calls_told
+from gibbsppl.errors import ModelError
 from gibbsppl.expressions import Dim, dims_of
 from gibbsppl.graph import Constant, Variable
 from gibbsppl.graph_views import bounds_of

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from gibbsppl.errors import ModelError, calls_told
+from gibbsppl.arguments import calls_told
+from gibbsppl.errors import ModelError
 from gibbsppl.expressions import Array, Dim
 from gibbsppl.graph import Kind, Variable
 from gibbsppl.language.completeness import first
@@ -55,6 +56,8 @@ def Index(  # noqa: N802  (constructors of the language are capitalised)
     model = current_model(name)
     axes = dims_named(dims, name)
     numbers = _complete(model, name, axes, codes)
+    if not isinstance(of, str):
+        raise ModelError(f"{name}: of={of!r}; expected the name of a dimension.")
     if size is not None and not model.has_dim(of):
         model.add_dim(of, size, name)
     (target,) = model.dims(of, name)

@@ -11,7 +11,8 @@ from typing import Any
 
 import sympy as sp
 
-from gibbsppl.errors import ModelError, calls_told
+from gibbsppl.arguments import NAME, calls_told
+from gibbsppl.errors import ModelError
 from gibbsppl.expressions import AtMost, Equals, Expit, Maximum, Minimum, Where
 from gibbsppl.expressions import Phi as StandardNormalCdf
 from gibbsppl.language.tensors import Tensor, as_tensor, combined, model_of
@@ -119,7 +120,7 @@ def cumprod(x: Any, dim: str) -> Tensor:
     return as_tensor(x).cumprod(dim)
 
 
-@calls_told(ModelError)
+@calls_told(ModelError, dim=NAME, into=NAME.or_none())
 def stick_breaking(v: Any, dim: str, into: str | None = None) -> Tensor:
     """The weights of pieces broken off a stick one after the other, ``v[k]`` of what is left each.
 
@@ -129,7 +130,7 @@ def stick_breaking(v: Any, dim: str, into: str | None = None) -> Tensor:
     return as_tensor(v).stick_breaking(dim, into)
 
 
-@calls_told(ModelError)
+@calls_told(ModelError, dim=NAME)
 def centred(x: Any, dim: str, by: Any = None) -> Tensor:
     """``x`` less its mean along a dimension: what is left sums to zero.
 

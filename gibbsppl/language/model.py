@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from gibbsppl.errors import ModelError, methods_told
+from gibbsppl.arguments import methods_told, shown
+from gibbsppl.errors import ModelError
 from gibbsppl.expressions import Dim, root_of
 from gibbsppl.graph import Constant, Deterministic, Graph, Potential, Statement, Variable
 from gibbsppl.language.completeness import check_complete
@@ -33,6 +34,9 @@ NAME = re.compile(r"\w[\w.]*(?: [\w.]+)*")
 
 # Whole numbers from here on are floats: they do not fit into 64 bits.
 LARGEST_INTEGER = 2.0**63
+
+# No array has more positions than this along a dimension.
+LARGEST_SIZE = 2**40
 
 _OPEN: ContextVar[tuple[Model, ...]] = ContextVar("open models", default=())
 
@@ -172,7 +176,7 @@ class Model:
                 "kept for the second side of square matrices and for copies: choose another name."
             )
         self.claim(dim, "a dimension")
-        coords = np.arange(labels) if isinstance(labels, (int, np.integer)) else np.asarray(labels)
+        coords = _labels_of(labels, dim, owner)
         if coords.ndim != 1 or len(coords) == 0:
             raise ModelError(
                 f"{owner}: dimension {dim!r} has labels of shape {coords.shape}; expected one or "
@@ -295,11 +299,30 @@ def base(dim: Dim | str) -> str:
 def current_model(owner: str) -> Model:
     """The innermost model that is open, for the declaration of ``owner``."""
     models = _OPEN.get()
+    if not isinstance(owner, str):
+        raise ModelError(f"found the name {shown(owner)}; expected a text: a name comes first.")
     if not models:
         raise ModelError(
             f"{owner}: declared outside a model; put the declaration under `with gp.Model():`."
         )
     return models[-1]
+
+
+def _labels_of(labels: Sequence[Any] | int, dim: str, owner: str) -> np.ndarray:
+    """The labels of a dimension, counted from 0 where its size is given."""
+    is_size = isinstance(labels, (int, np.integer)) and not isinstance(labels, bool)
+    if isinstance(labels, (int, np.integer)) and is_size and labels < LARGEST_SIZE:
+        return np.arange(int(labels))
+    try:
+        found = np.asarray(labels)
+    except (TypeError, ValueError):
+        found = np.empty(())
+    if is_size or found.dtype.kind in "cV" or found.ndim == 0:
+        raise ModelError(
+            f"{owner}: dimension {dim!r} has the labels {shown(labels)}; expected labels in a row, "
+            "or its size."
+        )
+    return found
 
 
 def _is_counted(labels: np.ndarray) -> bool:

@@ -15,7 +15,8 @@ from typing import Any
 
 import sympy as sp
 
-from gibbsppl.errors import ModelError, calls_told
+from gibbsppl.arguments import calls_told
+from gibbsppl.errors import ModelError
 from gibbsppl.expressions import (
     INDICATORS,
     Dim,

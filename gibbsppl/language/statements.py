@@ -59,7 +59,7 @@ def constructor(family: Family) -> Callable[..., Any]:
         distribution = replace(
             written(family, owner, values, parameters),
             event=dims_named(event, owner),
-            of=None if of is None else Dim(of),
+            of=next(iter(dims_named(of, owner)), None),
         )
         if name is not None:
             return declared(name, distribution, dims_named(dims, name), observed, missing)

@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from gibbsppl.errors import ModelError, methods_told
+from gibbsppl.arguments import NAME, methods_told, shown
+from gibbsppl.errors import ModelError
 from gibbsppl.exact_numbers import number
 from gibbsppl.expressions import (
     AtMost,
@@ -42,7 +43,7 @@ from gibbsppl.language.regions import position_of
 from gibbsppl.language.ufuncs import Unevaluated, operator_of
 
 
-@methods_told(ModelError)
+@methods_told(ModelError, stick_breaking={"dim": NAME, "into": NAME.or_none()})
 @dataclass(frozen=True, slots=True, eq=False)
 class Tensor(Unevaluated):
     """An expression of the arrays of one model; ``of`` is the dim that it points into, if any.
@@ -249,24 +250,33 @@ def as_tensor(value: Any, owner: str = "expression") -> Tensor:
     """A tensor or a number as a tensor; raw arrays are refused, as their axes have no names."""
     if isinstance(value, Tensor):
         return value
-    if np.ndim(value) == 0 and isinstance(value, (int, float, np.number, np.bool_, np.ndarray)):
+    axes = count_axes(value)
+    if axes == 0 and isinstance(value, (int, float, np.number, np.bool_, np.ndarray)):
         return Tensor(_finite(value, owner))
-    if np.ndim(value) > 0:
+    if axes > 0:
         raise ModelError(
             f"{owner}: found an array of shape {np.shape(value)}, whose axes have no names; "
             'expected a number or a tensor: wrap it as gp.Data("name", values, dims=...).'
         )
     raise ModelError(
-        f"{owner}: found {value!r}; expected a number or a tensor of the model (a distribution "
-        "becomes one when it is given a name)."
+        f"{owner}: found {shown(value)}; expected a number or a tensor of the model (a "
+        "distribution becomes one when it is given a name)."
     )
+
+
+def count_axes(value: Any) -> int:
+    """The number of axes of what is no tensor; 0 for what is no array."""
+    try:
+        return np.ndim(value)
+    except (TypeError, ValueError):  # (lists of different lengths, tables of several arrays)
+        return 0
 
 
 def _finite(value: Any, owner: str) -> Expr:
     try:
         found = float(value)
-    except (TypeError, ValueError) as error:
-        raise ModelError(f"{owner}: found {value!r}; expected a real number.") from error
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ModelError(f"{owner}: found {shown(value)}; expected a real number.") from error
     if not np.isfinite(found):
         raise ModelError(f"{owner}: found the number {found}; expected a finite one.")
     return number(found)
@@ -313,7 +323,7 @@ def _axis_for(tensor: Tensor, index: Any) -> str:
         )
     if isinstance(index, Tensor):
         return str(_dim_pointed_into(tensor, index))
-    if np.ndim(index) > 0:
+    if count_axes(index) > 0:
         raise ModelError(
             f"{tensor.expr}: indexed by an array of shape {np.shape(index)}; declare it: "
             'gp.Index("name", codes, of="dim", dims=...).'

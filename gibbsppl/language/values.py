@@ -10,12 +10,14 @@ array([ True,  True, False])
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from gibbsppl.alignment import aligned, check_order
+from gibbsppl.arguments import shown
 from gibbsppl.errors import ModelError
 from gibbsppl.expressions import Dim
 from gibbsppl.language.completeness import first
@@ -35,7 +37,8 @@ def read_values(
             f"{name}: found a sparse matrix; sparse data are not read yet: pass .toarray(), or the "
             "stored entries as a long table with gp.Index for rows and columns."
         )
-    array, known = entries_and_known(in_order(model, name, dims, values))
+    with read_as_array(name, values):
+        array, known = entries_and_known(in_order(model, name, dims, values))
     if array.dtype.kind not in "biuf":
         raise ModelError(
             f"{name}: found values of type {array.dtype}; expected real numbers in a rectangular "
@@ -43,7 +46,8 @@ def read_values(
         )
     if missing is not None:
         mask = in_order(model, f"{name}: missing=", dims, missing)
-        known = known & ~_missing(name, array, mask)
+        with read_as_array(f"{name}: missing=", missing):
+            known = known & ~_missing(name, array, mask)
     filled = np.where(known, array, 0)
     is_large = filled.dtype == np.uint64 and (filled >= LARGEST_INTEGER).any()
     numbers = typed(filled, is_whole=filled.dtype.kind != "f" and not is_large)
@@ -54,6 +58,18 @@ def read_values(
             "entries with a numpy masked array, pandas' NA, or missing=numpy.nan."
         )
     return Observed(numbers, known)
+
+
+@contextmanager
+def read_as_array(what: str, values: Any) -> Iterator[None]:
+    """Within it, what NumPy makes no array of is an error of ours."""
+    try:
+        yield
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ModelError(
+            f"{what}: found {shown(values)}, which is no array ({str(error).split('.')[0]}); "
+            "expected real numbers in a rectangular array: lists of one length."
+        ) from error
 
 
 def in_order(model: Model, what: str, dims: tuple[Dim, ...], values: Any) -> Any:
