@@ -17,6 +17,7 @@ import numpy as np
 from scipy.linalg import expm
 
 from gibbsppl.bugs.rows import Array
+from gibbsppl.bugs.syntax import MOST_POSITIONS
 
 Axes = tuple[int, ...]
 
@@ -169,7 +170,10 @@ def combined(*values: Any, axes: Axes) -> Any:
 
 def repeated(v: Any, times: Any, *, axes: Axes) -> Any:
     """The entries again and again: all so many times, or each its own number of times."""
-    v, times = flat(v, axes[0]), np.asarray(times).astype(np.intp)
+    v, times = flat(v, axes[0]), np.asarray(times)
+    if (total := float(np.sum(times)) * (1 if axes[1] else v.shape[-1])) > MOST_POSITIONS:
+        raise ValueError(f"{total:g} entries are more than a program may have")
+    times = times.astype(np.intp)
     if axes[1]:
         return np.repeat(v, times, axis=-1)
     if (times != times.flat[0]).any():

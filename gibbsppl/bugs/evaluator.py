@@ -14,7 +14,7 @@ import numpy as np
 import sympy as sp
 
 from gibbsppl.bugs.functions import LINKS, function
-from gibbsppl.bugs.grids import Grid
+from gibbsppl.bugs.grids import Grid, combined
 from gibbsppl.bugs.printing import text_of_expression as text
 from gibbsppl.bugs.ranges import (
     by_lengths,
@@ -132,6 +132,18 @@ class Evaluator:
         """A value as an expression."""
         return value.expr if isinstance(value, Formula) else self.reader.expr_of(value, self.space)
 
+    def indices(self, ref: Reference, shape: tuple[int, ...] | None) -> tuple[Value, ...]:
+        """The indices of a reference to an array, whose shape may not be known yet."""
+        assert ref.indices is not None
+        if shape is not None and len(shape) != len(ref.indices):
+            raise self.error(
+                ref,
+                f"{ref.name} has {len(shape)} axes, found {len(ref.indices)} indices; write one "
+                "for each (an empty one is all positions).",
+            )
+        sizes = shape or (None,) * len(ref.indices)
+        return tuple(self.index(ref, n, s) for n, s in enumerate(sizes))
+
     def index(self, ref: Reference, axis: int, size: int | None) -> Value:
         """One index of a reference; an empty one is all positions."""
         assert ref.indices is not None
@@ -160,16 +172,7 @@ class Evaluator:
             return self.reader.reference(ref, None, self)
         if ref.indices is None:  # (the name of an array alone is all of it)
             ref = replace(ref, indices=(Everything(ref.at),) * len(shape or ()))
-        assert ref.indices is not None
-        if shape is not None and len(shape) != len(ref.indices):
-            raise self.error(
-                ref,
-                f"{ref.name} has {len(shape)} axes, found {len(ref.indices)} indices; write one "
-                "for each (an empty one is all positions).",
-            )
-        sizes = shape or (None,) * len(ref.indices)
-        inner = self.within(longest=self.longest)
-        found = tuple(inner.index(ref, n, s) for n, s in enumerate(sizes))
+        found = self.within(longest=self.longest).indices(ref, shape)
         for axis, index in enumerate(found):
             self._check_not_empty(ref, axis, index)
         return self.reader.reference(ref, self._apart(found), self)
@@ -215,6 +218,8 @@ class Evaluator:
         if not all(g.is_known for g in grids):
             return Known(UNKNOWN)
         low, high = (Grid(g.dims, g.values).reduced() for g in grids)
+        count = combined(lambda a, b: np.maximum(b - a + 1.0, 0.0), low, high).values
+        self.program.check_size(where.at, "a range", count.max(initial=0.0) * max(count.size, 1))
         if not low.dims and not high.dims:
             return self._positions(int(low.values), int(high.values))
         return self._varying(low, high)

@@ -178,7 +178,11 @@ def _gone_through(
 
 def _space(program: Program, relation: Relation, numbers: Mapping[str, Numbers]) -> Space | None:
     def values(expression: Expression, space: Space) -> Grid | None:
-        return evaluator_of(program, numbers, space).vector(expression)
+        found = evaluator_of(program, numbers, space).vector(expression)
+        if found is not None:
+            count = float(space.size) * found.values.shape[-1]
+            program.check_size(expression.at, "loops", count)
+        return found
 
     return space_of(relation.around, values)
 
@@ -192,7 +196,14 @@ def _declared(program: Program, numbers: Mapping[str, Numbers]) -> dict[str, tup
             raise program.error(
                 d.at, f"the size of {d.name} is not known; expected numbers, or data."
             )
-        found[d.name] = tuple(int(s.grid.values) for s in sizes if isinstance(s, Known))
+        ends = [s.grid.values.astype(float) for s in sizes if isinstance(s, Known)]
+        if any(e.ndim or not e >= 1 or e != np.rint(e) for e in ends):
+            told = ", ".join(str(e.tolist()) for e in ends)
+            raise program.error(
+                d.at, f"the size of {d.name} is [{told}]; expected whole numbers from 1 on."
+            )
+        program.check_size(d.at, d.name, float(np.prod(ends)))
+        found[d.name] = tuple(map(int, ends))
     return found
 
 
@@ -213,7 +224,9 @@ def _shaped(
         at = target_of(program, r.within(spaces[r.number]), numbers)
         if at is None:
             continue
-        own = [int(g.grid.values.max(initial=0)) for g in at]
+        largest = [float(g.grid.values.max(initial=0)) for g in at]
+        program.check_size(r.line.at, name, float(np.prod(largest)))
+        own = [int(n) for n in largest]
         known = ends.setdefault(name, [0] * len(own))
         if len(known) != len(own):
             raise program.error(
@@ -221,6 +234,7 @@ def _shaped(
                 f"{name} has {len(own)} indices here and {len(known)} elsewhere; expected as many.",
             )  # fmt: skip
         ends[name] = [max(a, b) for a, b in zip(known, own, strict=True)]
+        program.check_size(r.line.at, name, float(np.prod(ends[name], dtype=float)))
     found = dict(numbers)
     for name, size in ends.items():
         if name not in found:

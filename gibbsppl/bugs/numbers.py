@@ -136,8 +136,7 @@ def target_of(
     shape = evaluator.reader.shape(target.name)
     if shape is None and any(isinstance(i, Everything) for i in target.indices):
         return None
-    sizes = shape or (None,) * len(target.indices)
-    found = tuple(evaluator.index(target, n, s) for n, s in enumerate(sizes))
+    found = evaluator.indices(target, shape)
     settled = (isinstance(f, Known) and f.is_known and not f.lengths for f in found)
     return found if all(settled) else None  # type: ignore[return-value]
 

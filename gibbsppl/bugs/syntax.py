@@ -17,6 +17,9 @@ from typing import Literal, TypeGuard
 
 from gibbsppl.errors import ModelError
 
+# Of an array, a range or a nest of loops: some arrays of this size are made while it is read.
+MOST_POSITIONS = 10**8
+
 # The links that the left side of an assignment may have: log(mu[i]) <- ...
 LINKS = ("log", "logit", "probit", "cloglog")
 
@@ -156,6 +159,17 @@ class Program:
     def error(self, at: Position, reason: str) -> BugsError:
         """The error that says what is wrong at a place of this program."""
         return BugsError(reason, self.source, self.origin, at)
+
+    def check_size(self, at: Position, what: str, count: float) -> None:
+        """Refuse what has more positions than can be held while a program is read."""
+        if count != count:  # noqa: PLR0124  (only what is no number differs from itself)
+            raise self.error(at, f"the size of {what} is no number (NaN); expected a number.")
+        if count > MOST_POSITIONS:
+            raise self.error(
+                at,
+                f"found {what} with {count:.4g} positions, expected at most {MOST_POSITIONS:.4g}: "
+                "all of them are held in memory.",
+            )
 
     @contextmanager
     def told_at(self, at: Position) -> Iterator[None]:
