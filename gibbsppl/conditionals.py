@@ -31,24 +31,30 @@ Derived = Conditional | FiniteConditional | LogConcave | NotConjugate
 
 
 def conditional_of(
-    graph: Graph, statement: Statement, data: Mapping[str, Any], *, elements: bool = False
+    graph: Graph,
+    statement: Statement,
+    data: Mapping[str, Any],
+    *,
+    elements: bool = False,
+    certify: bool = True,
 ) -> Derived:
     """The full conditional of what a statement defines, given everything else.
 
     A closed form comes first; else labels, else what is certified log-concave, else the refusal.
     ``elements`` asks for the reading by element: the conditional of each element given all others.
     Where there is no closed form, it is looked for once more with equal data written alike.
+    ``certify``: log-concavity is looked for (which may take long) where there is no other form.
     """
-    found = _read(graph, statement, data, elements)
+    found = _read(graph, statement, data, elements, certify=certify)
     if isinstance(found, Conditional):
         return found
     alike = with_equal_data(graph, statement, data)
-    again = found if alike is None else _read(alike, statement, data, elements)
+    again = found if alike is None else _read(alike, statement, data, elements, certify=False)
     return again if isinstance(again, Conditional) else found
 
 
 def _read(
-    graph: Graph, statement: Statement, data: Mapping[str, Any], elements: bool
+    graph: Graph, statement: Statement, data: Mapping[str, Any], elements: bool, *, certify: bool
 ) -> Derived:
     """The full conditional of a statement in a graph as it is written."""
     region = region_of(graph, statement)
@@ -63,7 +69,8 @@ def _read(
         # A label has a conditional, whatever its factors are.
         finite = finite_of(graph, statement, data) if statement.support.is_finite else None
         refusal = replace(found, pieces=_moved_pieces(found, said))
-        return finite or certified(graph, refusal, data) or refusal
+        concave = certified(graph, refusal, data) if certify and finite is None else None
+        return finite or concave or refusal
     return found
 
 

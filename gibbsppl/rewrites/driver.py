@@ -100,10 +100,10 @@ def _searched(
     graph: Graph, data: Mapping[str, Any], asked: _Asked, parts: tuple[Part, ...] = ()
 ) -> Rewritten:
     """The model with the rewrites that help its variables; parts have branches of their own."""
-    search = Search(data, {}, asked.elements, asked.moved)
+    alone = {p.name for p in parts}
+    search = Search(data, {}, asked.elements, asked.moved, frozenset(alone))
     kept = search.asked(graph, tuple(r for r in asked.rules if asked.names.get(r.name)))
     allowed = tuple(r for r in asked.rules if asked.names.get(r.name, True))
-    alone = {p.name for p in parts}
     for statement in graph.latent:
         if statement.target.array.name not in alone:
             kept += search.needed(graph, kept, statement, allowed)

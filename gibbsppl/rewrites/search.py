@@ -6,10 +6,11 @@ variable alone, by which others would lose, is a *branch*: a graph of its own.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import sympy as sp
 from sympy import Add
 
 from gibbsppl.concavity import LogConcave
@@ -17,7 +18,7 @@ from gibbsppl.conditionals import Derived, conditional_of
 from gibbsppl.ends import known_bounds
 from gibbsppl.errors import CompileError
 from gibbsppl.expressions import Expr, Over, leaves_of, mentions
-from gibbsppl.graph import PLAIN, Graph, Statement
+from gibbsppl.graph import PLAIN, Graph, Statement, said_by
 from gibbsppl.matching import NotConjugate
 from gibbsppl.rewrites.applied import Rewrite, applications
 from gibbsppl.rewrites.collapsing import Scan
@@ -115,6 +116,33 @@ def _what_is_negative(head: Expr, graph: Graph, data: Mapping[str, Any]) -> str:
     return ""
 
 
+def _surroundings(graph: Graph, data: Mapping[str, Any], statement: Statement) -> Hashable:
+    """All that a conditional depends on: the factors of its array, and what is known of the rest.
+
+    What is known of an array is its statements, whose supports may depend on further arrays.
+    """
+    factors = graph.factors_of(statement.target.array)
+    said = (e for f in factors for e in said_by(f))
+    waiting = {statement.target.array.name, *(x.array.name for e in said for x in leaves_of(e))}
+    read: set[str] = set()
+    own: dict[str, Statement] = {}
+    while waiting:
+        read |= waiting
+        own |= {s.name: s for s in graph.statements if s.target.array.name in waiting}
+        ends = (sp.sympify(e) for s in own.values() for e in (s.support.lower, s.support.upper))
+        waiting = {x.array.name for e in ends for x in leaves_of(e)} - read
+    names = sorted(read)
+    return (
+        statement,
+        factors,
+        tuple(own.values()),
+        tuple(graph.variables.get(n) for n in names),
+        tuple(id(data[n]) if n in data else None for n in names),
+        graph.constants,
+        frozenset(graph.sizes.items()),
+    )
+
+
 def _last(graph: Graph, kept: tuple[Rewrite, ...]) -> Graph:
     return kept[-1].graph if kept else graph
 
@@ -125,24 +153,30 @@ def _data(data: Mapping[str, Any], kept: tuple[Rewrite, ...]) -> Mapping[str, An
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Search:
-    """Conditionals by graph, each derived once.
+    """Conditionals, each derived once: a rewrite leaves those of most variables as they are.
 
-    ``found`` keeps the graphs, too: the identity of one that is gone may be another's. ``moved``
-    are variables for which the user names a kernel: they need no rewrite.
+    ``found`` has them by graph, and by all that a conditional depends on; and keeps the graphs: the
+    identity of one that is gone may be another's. ``moved`` are variables for which the user names
+    a kernel: they need no rewrite; ``parts`` those of which closed forms alone are wanted.
     """
 
     data: Mapping[str, Any]
-    found: dict[tuple[int, str], tuple[Graph, Derived]]
+    found: dict[Hashable, tuple[Graph, Derived]]
     elements: frozenset[str]
     moved: frozenset[str] = frozenset()
+    parts: frozenset[str] = frozenset()
 
     def derived(self, graph: Graph, data: Mapping[str, Any], statement: Statement) -> Derived:
         """The conditional of a statement in a graph."""
         key = (id(graph), statement.name)
         if key not in self.found:
-            asked = statement.target.array.name in self.elements
             own = graph.statement(statement.name)
-            self.found[key] = graph, conditional_of(graph, own, data, elements=asked)
+            around = _surroundings(graph, data, own)
+            if around not in self.found:
+                name = own.target.array.name
+                how = {"elements": name in self.elements, "certify": name not in self.parts}
+                self.found[around] = graph, conditional_of(graph, own, data, **how)
+            self.found[key] = graph, self.found[around][1]
         return self.found[key][1]
 
     def asked(self, graph: Graph, rules: tuple[Rule, ...]) -> tuple[Rewrite, ...]:
