@@ -326,7 +326,9 @@ def alpha(expr: Expr, depth: int = 0) -> Expr:
     """
     if isinstance(expr, Binder):
         free = dims_of(expr.body)
-        names = {d: Dim(f"·{depth + j}") for j, d in enumerate(expr.bound) if d in free}
+        # (copies of a dim, so that their sizes are known, but not such as ``copy_of`` makes)
+        named = ((d, f"{root_of(d)}{'₀' * (depth + j + 1)}") for j, d in enumerate(expr.bound))
+        names = {d: Dim(name) for d, name in named if d in free}
         names = {d: names.get(d, Dim(root_of(d))) for d in expr.bound}
         body = alpha(expr.body.xreplace(names), depth + len(names))
         rest = (alpha(a, depth) for a in expr.args[1 + expr.binds :])
