@@ -17,7 +17,7 @@ from math import prod
 
 from sympy import Add, Mul
 
-from gibbsppl.contractions import Contribution, IsData, bounded, contracted, pull_back
+from gibbsppl.contractions import Contribution, Known, bounded, contracted, pull_back
 from gibbsppl.dependence import is_separable
 from gibbsppl.expressions import Array, Dim, Expr, Leaf, copy_of, leaves_of, root_of
 from gibbsppl.graph import Graph, Range, Variable
@@ -55,7 +55,7 @@ class Centred:
 
 
 def about_centre(
-    graph: Graph, base: Expr, ranges: tuple[Range, ...], is_data: IsData
+    graph: Graph, base: Expr, ranges: tuple[Range, ...], is_data: Known
 ) -> Centred | None:
     """The sum of squares of an expression about a centre, if it is affine and that is cheaper."""
     random = {n for n, v in graph.variables.items() if v.kind == "random"}
@@ -113,7 +113,7 @@ def _count(graph: Graph, name: str) -> int:
 
 
 def _part(
-    graph: Graph, name: str, base: Expr, ranges: tuple[Range, ...], is_data: IsData
+    graph: Graph, name: str, base: Expr, ranges: tuple[Range, ...], is_data: Known
 ) -> Part | None:
     """An array with the adjoint of F along it; None where only a region of it is in F."""
     dims = graph.variables[name].dims
@@ -130,7 +130,7 @@ def _part(
 
 
 def _pulled(
-    graph: Graph, piece: Piece, dims: tuple[Dim, ...], view: View, is_data: IsData
+    graph: Graph, piece: Piece, dims: tuple[Dim, ...], view: View, is_data: Known
 ) -> Contribution | None:
     indices = tuple(i for i in view.indices if i is not None)
     if len(indices) != len(dims):
@@ -139,7 +139,7 @@ def _pulled(
     return contribution if contribution.is_everywhere(graph.sizes) else None
 
 
-def _form(graph: Graph, piece: Piece, is_data: IsData) -> tuple[Expr, int] | None:
+def _form(graph: Graph, piece: Piece, is_data: Known) -> tuple[Expr, int] | None:
     """A term of the quadratic form, and the number of elements that its coefficient has."""
     v, w = (*piece.views, piece.views[0])[:2]
     axes: list[Dim] = []

@@ -23,9 +23,10 @@ from sympy import Mul
 
 from gibbsppl.dependence import region_of, slices_of
 from gibbsppl.expressions import Dim, Expr, Leaf, Over, dims_of, mentions, renamed_apart
-from gibbsppl.finite import LABEL, density_seen, label_limits, terms_of, with_limits
+from gibbsppl.finite import LABEL, density_seen, label_limits
 from gibbsppl.graph import Factor, Graph, Marginal, Range, Statement, range_of
 from gibbsppl.pieces import Piece, View, views_of
+from gibbsppl.vanishing import terms_of, vanishing, with_limits
 
 # The dim of the values of the label before, in the log weights of two neighbours.
 PREVIOUS = Dim("previous label")
@@ -64,7 +65,7 @@ def chain_of(
     target = statements[0].target
     if not target.indices or not _known_are_labels(graph, target, data, lower, upper):
         return None
-    terms = _Terms(target, lower)
+    terms = _Terms(graph, target, lower)
     if not all(terms.hold(graph, f, statements) for f in graph.factors_of(target.array)):
         return None
     if len(terms.axes) != 1:
@@ -101,7 +102,8 @@ def _known_are_labels(
 class _Terms:
     """The terms of log densities that read labels, by the labels that they read."""
 
-    def __init__(self, target: Leaf, lower: int) -> None:
+    def __init__(self, graph: Graph, target: Leaf, lower: int) -> None:
+        self.may_vanish = vanishing(graph, {LABEL, PREVIOUS})
         self.name, self.lower = target.array.name, lower
         self.axes: set[int] = set()
         self.pieces: list[Piece] = []
@@ -113,7 +115,8 @@ class _Terms:
             return False
         own = next((s for s in statements if s.name == factor.name), statements[0])
         found: dict[tuple[tuple[View, ...], tuple[Range, ...]], Expr] = {}
-        for term, over in _opened(density_seen(factor, own), factor.over, self.name, graph.sizes):
+        density = with_limits(density_seen(factor, own), self.may_vanish)
+        for term, over in _opened(density, factor.over, self.name, graph.sizes):
             views = self._ordered(tuple(views_of(term, {self.name})), over)
             if views is None:
                 return False
@@ -131,7 +134,7 @@ class _Terms:
         dims = (LABEL,) if len(views) == 1 else (PREVIOUS, LABEL)
         leaves = (Leaf(v.array, *v.indices) for v in views)
         replaced = {leaf: dim + self.lower for leaf, dim in zip(leaves, dims, strict=True)}
-        coefficient = with_limits(terms.xreplace(replaced), _may_vanish)
+        coefficient = with_limits(terms.xreplace(replaced), self.may_vanish)
         if coefficient != 0:
             into = self.pieces if len(views) == 1 else self.transitions
             into.append(Piece(factor, LABEL, views[:1], coefficient, over))
@@ -155,11 +158,6 @@ class _Terms:
             return None
         self.axes.add(axis)
         return views if difference == 1 else views[::-1]
-
-
-def _may_vanish(x: Expr) -> bool:
-    """Whether an expression depends on the labels and may be zero."""
-    return bool(dims_of(x) & {LABEL, PREVIOUS}) and not x.is_positive
 
 
 def _opened(

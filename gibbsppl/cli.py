@@ -14,6 +14,7 @@ import argparse
 import os
 import secrets
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
@@ -56,6 +57,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # The reader (head, less) has seen enough; what is still buffered must go somewhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FAILED
+    except (OSError, MemoryError) as error:
+        print(f"gibbsppl: {error or 'not enough memory'}", file=sys.stderr)
         return FAILED
     return code
 
@@ -156,6 +160,7 @@ def run(options: argparse.Namespace) -> int:
     started = perf_counter()
     say = _silent if options.quiet else print
     out = _writable(options.out or Path(options.file.stem + ".nc"))
+    _check_coda(options)
     recorded = tuple(n for n in options.monitor if n not in (DEVIANCE, PENALTY))
     model = model_of(options.file, options.data, recorded)
     inits = _inits(options.inits, model)
@@ -163,7 +168,7 @@ def run(options: argparse.Namespace) -> int:
     told = recorded or _told(sampler, options)
     seed = _fresh_seed() if options.seed is None else options.seed
     say(sampler, end="\n\n")
-    draws = sampler.sample(
+    drawn = sampler.sample(
         options.draws,
         warmup=options.warmup,
         chains=options.chains,
@@ -173,20 +178,34 @@ def run(options: argparse.Namespace) -> int:
         keep=_kept(sampler, options, told),
         progress=not options.quiet,
     )
-    if interrupted := draws.attributes.get("interrupted"):
-        print(f"gibbsppl: {interrupted}", file=sys.stderr)
-    if DEVIANCE in options.monitor:
-        draws = sampler.deviance(draws)
-    dic = f"{sampler.dic(draws, seed=seed)}\n\n" if PENALTY in options.monitor else ""
-    named = tuple(n for n in options.monitor if n != PENALTY)
-    draws = draws.only(named or told or tuple(draws))
-    say(_starts(draws), draws.summary(), f"\n\n{dic}".rstrip(), sep="", end="\n\n")
-    draws.save(out)
-    if options.coda is not None:
-        index, *chains = draws.save_coda(options.coda)
-        say(f"CODA files written: {', '.join(map(str, (index, *chains)))}")
+    # Saved first: what is computed from draws may need more memory than there is.
+    _saved(drawn.only(told or tuple(drawn)), out)
+    try:
+        draws, dic = _monitored(sampler, drawn, options, told, seed)
+        say(_starts(draws), draws.summary(), f"\n\n{dic}".rstrip(), sep="", end="\n\n")
+        if DEVIANCE in options.monitor:
+            _saved(draws, out)
+        if options.coda is not None:
+            index, *chains = draws.save_coda(options.coda)
+            say(f"CODA files written: {', '.join(map(str, (index, *chains)))}")
+    except (MemoryError, GibbspplError) as error:
+        raise RunError(f"{error or 'not enough memory'} (draws written to {out})") from error
     print(f"draws written to {out} (seed {seed}, {perf_counter() - started:.1f} s in all)")
     return 0
+
+
+def _monitored(
+    sampler: Sampler,
+    drawn: Draws,
+    options: argparse.Namespace,
+    told: tuple[str, ...] | None,
+    seed: int,
+) -> tuple[Draws, str]:
+    """The draws of what is monitored, the deviance too, and the penalty as text."""
+    draws = sampler.deviance(drawn) if DEVIANCE in options.monitor else drawn
+    dic = f"{sampler.dic(draws, seed=seed)}\n\n" if PENALTY in options.monitor else ""
+    named = tuple(n for n in options.monitor if n != PENALTY)
+    return draws.only(named or told or tuple(draws)), dic
 
 
 def _told(sampler: Sampler, options: argparse.Namespace) -> tuple[str, ...] | None:
@@ -236,11 +255,35 @@ def _starts(draws: Draws) -> str:
 
 def _writable(path: Path) -> Path:
     """The path, refused before a long run rather than after it."""
-    if path.is_dir():
-        raise RunError(f"--out: {path} is a directory; name a file, such as {path / 'draws.nc'}.")
-    if not path.parent.is_dir():
-        raise RunError(f"--out: found no directory {path.parent}; create it, or name another file.")
+    from gibbsppl.whole_files import check_writable  # noqa: PLC0415  (not for --help)
+
+    check_writable("--out", path)
     return path
+
+
+def _check_coda(options: argparse.Namespace) -> None:
+    """Refuse files of the CODA format that cannot be written, before a long run."""
+    if options.coda is not None:
+        from gibbsppl.coda import coda_files  # noqa: PLC0415  (only when asked for)
+        from gibbsppl.whole_files import check_writable  # noqa: PLC0415  (only when asked for)
+
+        check_writable("--coda", *coda_files(options.coda, options.chains))
+
+
+def _saved(draws: Draws, out: Path) -> Path:
+    """Where draws are saved: in the file that was asked for, else in one that can be written."""
+    try:
+        draws.save(out)
+    except RunError as error:
+        for folder in (tempfile.gettempdir(), Path.home()):
+            kept = Path(folder) / f"{out.stem}-{secrets.token_hex(4)}.nc"
+            try:
+                draws.save(kept)
+            except RunError:
+                continue
+            raise RunError(f"--out: {error} The draws are kept in {kept}.") from error
+        raise
+    return out
 
 
 def explain(options: argparse.Namespace) -> int:
@@ -256,7 +299,10 @@ def source(options: argparse.Namespace) -> int:
     if out is None:
         print(text, end="")
     else:
-        out.write_text(text, encoding="utf-8")
+        from gibbsppl.whole_files import whole  # noqa: PLC0415  (not for --help)
+
+        with whole(out) as (unfinished,):
+            unfinished.write_text(text, encoding="utf-8")
         print(f"written to {out}")
     return 0
 

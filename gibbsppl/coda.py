@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gibbsppl.errors import RunError
+from gibbsppl.whole_files import whole
 
 
 def write_coda(
@@ -30,24 +30,25 @@ def write_coda(
     ``first`` is the iteration of the first draw, ``thin`` what lies between two draws. Numbers have
     as many digits as tell them apart from any other.
     """
-    start = fspath(prefix)
-    folder = Path(start + "index.txt").parent
-    if not folder.is_dir():
-        raise RunError(f"{start}: found no directory {folder}; create it, or choose another one.")
     chains, draws = next(iter(values.values())).shape
-    index = Path(start + "index.txt")
+    paths = coda_files(prefix, chains)
     rows = ((label, 1 + k * draws, (k + 1) * draws) for k, label in enumerate(values))
-    index.write_text("".join(f"{n} {a} {b}\n" for n, a, b in rows), encoding="utf-8")
-    written = [index]
     iterations = first + thin * np.arange(draws)
-    for chain in range(chains):
-        path = Path(f"{start}chain{chain + 1}.txt")
-        with path.open("w", encoding="utf-8") as file:
-            for array in values.values():
-                pairs = zip(iterations.tolist(), array[chain].tolist(), strict=True)
-                file.writelines(f"{n}  {_text(x)}\n" for n, x in pairs)
-        written.append(path)
-    return tuple(written)
+    with whole(*paths) as (index, *others):
+        index.write_text("".join(f"{n} {a} {b}\n" for n, a, b in rows), encoding="utf-8")
+        for chain, path in enumerate(others):
+            with path.open("w", encoding="utf-8") as file:
+                for array in values.values():
+                    pairs = zip(iterations.tolist(), array[chain].tolist(), strict=True)
+                    file.writelines(f"{n}  {_text(x)}\n" for n, x in pairs)
+    return paths
+
+
+def coda_files(prefix: str | PathLike[str], chains: int) -> tuple[Path, ...]:
+    """The files of draws of so many chains: the index, then one of each chain."""
+    start = fspath(prefix)
+    names = ("index", *(f"chain{n + 1}" for n in range(chains)))
+    return tuple(Path(f"{start}{name}.txt") for name in names)
 
 
 def _text(x: float) -> str:

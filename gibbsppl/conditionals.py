@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
+from gibbsppl.alike import with_equal_data
 from gibbsppl.concavity import LogConcave, certified
 from gibbsppl.dependence import Place, Role, is_separable, region_of, roles_of, touches
 from gibbsppl.elements import element_pieces
@@ -36,7 +37,20 @@ def conditional_of(
 
     A closed form comes first; else labels, else what is certified log-concave, else the refusal.
     ``elements`` asks for the reading by element: the conditional of each element given all others.
+    Where there is no closed form, it is looked for once more with equal data written alike.
     """
+    found = _read(graph, statement, data, elements)
+    if isinstance(found, Conditional):
+        return found
+    alike = with_equal_data(graph, statement, data)
+    again = found if alike is None else _read(alike, statement, data, elements)
+    return again if isinstance(again, Conditional) else found
+
+
+def _read(
+    graph: Graph, statement: Statement, data: Mapping[str, Any], elements: bool
+) -> Derived:
+    """The full conditional of a statement in a graph as it is written."""
     region = region_of(graph, statement)
     formed = _by_form(graph, statement, data, region, 2 if elements else 3)
     if isinstance(formed, Conditional):

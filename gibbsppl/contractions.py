@@ -30,10 +30,11 @@ from gibbsppl.expressions import (
     Where,
     copy_of,
     dims_of,
+    root_of,
     subexpressions,
     substitute,
 )
-from gibbsppl.graph import Range, size_of
+from gibbsppl.graph import Graph, Range, size_of
 from gibbsppl.pieces import Piece
 
 IsData = Callable[[Expr], bool]
@@ -58,10 +59,43 @@ class Contribution:
         )
 
 
-def data_only(random: Collection[str]) -> IsData:
-    """A test of expressions: that they read no random array."""
-    names = set(random)
-    return lambda e: not any(isinstance(s, Array) and s.name in names for s in e.free_symbols)
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Which arrays are random, and the dims of all with their sizes; called, whether data alone."""
+
+    random: frozenset[str]
+    dims: Mapping[str, tuple[Dim, ...]]
+    sizes: Mapping[Dim, int]
+
+    def __call__(self, expr: Expr) -> bool:
+        """Whether an expression reads no random array."""
+        return not any(isinstance(s, Array) and s.name in self.random for s in expr.free_symbols)
+
+    def reach(self, expr: Expr, index: Expr, axis: Dim) -> bool:
+        """Whether all that an expression reads at an index is there at every position of an axis.
+
+        An array may be shorter than the axis: its elements are then read at the index alone.
+        """
+        return all(
+            self._is_as_long(leaf.array.name, n, axis)
+            for leaf in expr.atoms(Leaf)
+            for n, i in enumerate(leaf.indices)
+            if i.has(index)
+        )
+
+    def _is_as_long(self, name: str, position: int, axis: Dim) -> bool:
+        dims = self.dims.get(name, ())
+        if position >= len(dims) or (own := dims[position]) == axis:
+            return position < len(dims)
+        unknown = {own, axis} - {d for d in (own, axis) if {d, Dim(root_of(d))} & set(self.sizes)}
+        return not unknown and size_of(own, self.sizes) >= size_of(axis, self.sizes)
+
+
+def data_only(random: Collection[str], graph: Graph | None = None) -> Known:
+    """What is known of the arrays of a graph, some of which are random."""
+    variables = {} if graph is None else graph.variables
+    dims = {n: v.dims for n, v in variables.items()}
+    return Known(frozenset(random), dims, {} if graph is None else graph.sizes)
 
 
 def pull_back(
@@ -69,7 +103,7 @@ def pull_back(
     axes: tuple[Dim, ...],
     indices: tuple[Expr, ...],
     sizes: Mapping[Dim, int],
-    is_data: IsData,
+    is_data: Known,
 ) -> Contribution:
     """The coefficient of a piece, summed over everything that the view's indices do not name.
 
@@ -160,7 +194,7 @@ def bounded(expr: Expr, sizes: Mapping[Dim, int]) -> Expr:
     return expr.func(*args)
 
 
-def contracted(expr: Expr, over: Collection[Range], is_data: IsData) -> Expr:
+def contracted(expr: Expr, over: Collection[Range], is_data: Known) -> Expr:
     """The sum of an expression over ranges, with the sums pushed in as far as they go.
 
     >>> w, b, x, i, j = Array("w"), Array("b"), Array("x"), Dim("i"), Dim("j")
@@ -175,7 +209,7 @@ def contracted(expr: Expr, over: Collection[Range], is_data: IsData) -> Expr:
     asked = [r.dim for r in over]
     opened = sorted((d for d in ranges if d not in asked), key=str)
     ranges = {d: ranges[d] for d in (*asked, *opened)}
-    factors = _through_gathers(factors, ranges)
+    factors = _through_gathers(factors, ranges, is_data)
     outside = [f for f in factors if not dims_of(f) & set(ranges)]
     inside = [f for f in factors if dims_of(f) & set(ranges)]
     idle = [r for d, r in ranges.items() if not any(d in dims_of(f) for f in inside)]
@@ -209,7 +243,9 @@ def _flattened(
     return found
 
 
-def _through_gathers(factors: list[Expr], ranges: Mapping[Dim, Range]) -> list[Expr]:
+def _through_gathers(
+    factors: list[Expr], ranges: Mapping[Dim, Range], known: Known
+) -> list[Expr]:
     """Factors that depend on summed dims through a one-hot gather alone, read at its axis."""
     matches = [f for f in factors if isinstance(f, Equals) and isinstance(f.args[1], Dim)]
     mapping = {m.args[0]: m.args[1] for m in matches if m.args[1] not in ranges}
@@ -218,6 +254,7 @@ def _through_gathers(factors: list[Expr], ranges: Mapping[Dim, Range]) -> list[E
     found = []
     for factor in factors:
         stays = factor in matches or _reads_beside(factor, mapping)
+        stays = stays or not all(known.reach(factor, i, axis) for i, axis in mapping.items())
         moved = factor if stays else substitute(factor, mapping)
         found.append(factor if dims_of(moved) & set(ranges) else moved)
     return found
@@ -229,7 +266,7 @@ def _reads_beside(factor: Expr, gathers: Collection[Expr]) -> bool:
     return any(i.has(g) for i in indices for g in gathers)
 
 
-def _distributed(inside: list[Expr], left: tuple[Range, ...], is_data: IsData) -> Expr | None:
+def _distributed(inside: list[Expr], left: tuple[Range, ...], is_data: Known) -> Expr | None:
     """The sum of a product with a sum of terms, term by term, where only data stay summed."""
     sums = [f for f in inside if f.is_Add and not is_data(f)]
     rest = [f for f in inside if f not in sums]
@@ -243,7 +280,7 @@ def _distributed(inside: list[Expr], left: tuple[Range, ...], is_data: IsData) -
     return None if any(set(e.bound) & here for e in sums_left) else total
 
 
-def _nested(inside: list[Expr], left: tuple[Range, ...], is_data: IsData) -> Expr:
+def _nested(inside: list[Expr], left: tuple[Range, ...], is_data: Known) -> Expr:
     """The sum over all ranges left, dims that only data have summed first."""
     factors = list(inside)
     rest = []

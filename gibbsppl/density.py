@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from gibbsppl.evaluation import Floats, Sizes, Values, evaluate, is_positive_definite
 from gibbsppl.expressions import Below, Dim, Expr, Leaf, Over, Where, copy_of, primed, substitute
 from gibbsppl.graph import (
+    MOST_KEPT,
     Factor,
     Graph,
     Maintained,
@@ -74,6 +76,7 @@ def scattered(arrays: Sequence[Maintained], values: Values, sizes: Sizes) -> dic
     return found
 
 
+@lru_cache(maxsize=MOST_KEPT)
 def _template(factor: Factor) -> Expr:
     """The log density of an element, without the entries of a simplex that are known to be zero."""
     density = factor.log_density

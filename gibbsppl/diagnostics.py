@@ -52,7 +52,8 @@ def _per_element(
         with np.errstate(all="ignore"):
             for rows, part in _parts(x):
                 finite = np.isfinite(part).all(axis=(1, 2))
-                result.reshape(-1)[rows][finite] = measure(part[finite], *args, **kwargs)
+                if finite.any():
+                    result.reshape(-1)[rows][finite] = measure(part[finite], *args, **kwargs)
         return result
 
     return measured
@@ -162,7 +163,7 @@ def measures(draws: ArrayLike) -> dict[str, Array]:
             ordered = _ordered(part)
             by_row[:5, rows] = _location_and_spread(part, ordered)
             finite = np.isfinite(part).all(axis=(1, 2))
-            if x.shape[1] >= _FEWEST_DRAWS:
+            if x.shape[1] >= _FEWEST_DRAWS and finite.any():
                 by_row[5:, rows][:, finite] = _reliability(part[finite], ordered[finite])
     return dict(zip(COLUMNS, table, strict=True))
 

@@ -28,6 +28,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gibbsppl.arguments import (
+    COUNT,
+    MAPPING,
+    NAME,
+    NAMES,
+    PATH,
+    Kind,
+    calls_told,
+    methods_told,
+    shown,
+)
 from gibbsppl.errors import RunError, did_you_mean
 from gibbsppl.summary import Summary, block_of, counted
 
@@ -43,6 +54,24 @@ RESERVED_DIMS = ("chain", "draw")
 ACCEPTANCE = "acceptance of "
 
 
+DIMS = Kind(
+    lambda value: isinstance(value, Mapping)
+    and all(isinstance(dims, tuple | list) for dims in value.values()),
+    "a dict from names of variables to the names of their dims",
+)
+
+
+@methods_told(
+    RunError,
+    __init__={"values": MAPPING, "dims": DIMS, "coords": MAPPING, "attributes": MAPPING},
+    __getitem__={"name": NAME},
+    stacked={"name": NAME},
+    only={"names": NAMES},
+    thinned={"every": COUNT},
+    summary={"names": NAMES.or_none(), "max_rows": COUNT.or_none()},
+    save={"path": PATH},
+    save_coda={"prefix": PATH},
+)
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Draws:
     """What was drawn, by variable, with all that is needed to read it.
@@ -65,6 +94,14 @@ class Draws:
     def __post_init__(self) -> None:
         if not self.values:
             raise RunError("draws: found no variable, expected at least one.")
+        for name, array in self.values.items():
+            if not isinstance(array, np.ndarray) or array.ndim < 2:
+                raise RunError(
+                    f"{name}: found {shown(array)}, expected an array with axes (chain, draw, ...)."
+                )
+        for name, labels in self.coords.items():
+            if not hasattr(labels, "__len__") or isinstance(labels, str | bytes):
+                raise RunError(f"coords[{name!r}]: found {shown(labels)}, expected labels.")
         size = next(iter(self.values.values())).shape[:2]
         sizes: dict[str, int] = {name: len(labels) for name, labels in self.coords.items()}
         for name, array in self.values.items():
@@ -106,7 +143,13 @@ class Draws:
 
     def __repr__(self) -> str:
         title = f"{counted(self.chains, 'chain')}, {counted(self.draws, 'draw')} each"
-        return "\n".join([title, *(self._described(name) for name in self.values)])
+        lines = [title, *(self._described(name) for name in self.values)]
+        return "\n".join([*lines, *([self.interrupted] if self.interrupted else [])])
+
+    @property
+    def interrupted(self) -> str | None:
+        """What Ctrl-C left out of the run that was asked for; None after a whole run."""
+        return self.attributes.get("interrupted")
 
     def _described(self, name: str) -> str:
         shape = self.values[name].shape[2:]
@@ -155,8 +198,15 @@ class Draws:
         if max_rows is not None and max_rows < 1:
             raise RunError(f"max_rows: found {max_rows}, expected at least 1, or None for all.")
         chosen = (names,) if isinstance(names, str) else names or tuple(self.values)
-        blocks = (block_of(n, self[n], self._labeller(n), max_rows) for n in chosen)
-        return Summary(tuple(blocks), self.chains, self.draws, self._acceptance(chosen))
+        accepted = self._acceptance(chosen)
+        try:
+            blocks = tuple(block_of(n, self[n], self._labeller(n), max_rows) for n in chosen)
+        except MemoryError as error:
+            raise RunError(
+                "summary: found too little memory for all elements; the draws are left as they "
+                "are: name some variables, as in summary(names=[...])."
+            ) from error
+        return Summary(blocks, self.chains, self.draws, accepted, self.interrupted)
 
     def _acceptance(self, names: Iterable[str]) -> dict[str, float]:
         """The share of accepted steps of each random walk, over all draws, in the worst chain."""
@@ -206,6 +256,7 @@ class Draws:
         _output().save(self, path)
 
 
+@calls_told(RunError, path=PATH)
 def load_draws(path: str | PathLike[str]) -> Draws:
     """The draws that ``Draws.save`` wrote."""
     return Draws(**_output().fields_of(path))

@@ -23,6 +23,10 @@ class RunError(GibbspplError):
     """A run cannot start or go on: initial values, memory, a state that is not finite."""
 
 
+class StartError(RunError):
+    """A run cannot start from values that were found for it; from others it may."""
+
+
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The name that was most likely meant, if any is near; letters may be large or small.
 

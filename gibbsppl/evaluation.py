@@ -32,6 +32,7 @@ from gibbsppl.expressions import (
     Times,
 )
 from gibbsppl.graph import Range, range_of, size_of
+from gibbsppl.near_one import called_as
 from gibbsppl.runtime import functions
 
 Floats = NDArray[np.float64]
@@ -48,13 +49,31 @@ def evaluate(expr: Expr, over: Sequence[Range], values: Values, sizes: Sizes) ->
         return _value(sp.sympify(expr), _Frame(tuple(over), values, sizes))
 
 
+def largest_power(expr: Expr, over: Sequence[Range], values: Values, sizes: Sizes) -> float:
+    """The largest exponential or power on the way to the values of an expression.
+
+    >>> from gibbsppl.expressions import Array
+    >>> x = Array("x")[()]
+    >>> largest_power(1 / (1 + sp.exp(x)), (), {"x": 1000.0}, {})
+    inf
+    """
+    seen: list[float] = [0.0]
+    with np.errstate(all="ignore"):
+        _value(sp.sympify(expr), _Frame(tuple(over), values, sizes, seen))
+    return max(seen)
+
+
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """What an expression is read against: one axis per range, and the arrays."""
+    """What an expression is read against: one axis per range, and the arrays.
+
+    The sizes of exponentials and powers are put into ``seen``.
+    """
 
     ranges: tuple[Range, ...]
     values: Values
     sizes: Sizes
+    seen: list[float] | None = None
 
     def axis_of(self, dim: Dim) -> int:
         """The axis of a dim: the innermost, if an inner sum binds the name again."""
@@ -99,8 +118,26 @@ def _value(expr: Expr, frame: _Frame) -> Floats:
         case sp.log() if isinstance(1 - expr.args[0], sp.exp):
             exponent = _value((1 - expr.args[0]).args[0], frame)
             return np.asarray(functions.log_one_minus_exp(exponent))
+        case sp.log() if exponents := _exponents(expr.args[0]):
+            rest = sp.Mul(*(f for f in sp.Mul.make_args(expr.args[0]) if f not in exponents))
+            return reduce(np.add, (_value(e, frame) for e in (sp.log(rest), *exponents.values())))
+        case sp.Function() if expr.func in FUNCTIONS:
+            name, arguments = called_as(expr)
+            values = (_value(a, frame) for a in arguments)
+            found = np.asarray(getattr(functions, name)(*values), dtype=np.float64)
         case _:
-            return _apply(expr, [_value(a, frame) for a in expr.args])
+            found = _apply(expr, [_value(a, frame) for a in expr.args])
+    if frame.seen is not None and (expr.is_Pow or isinstance(expr, sp.exp)):
+        frame.seen.append(float(np.abs(found).max(initial=0.0)))
+    return found
+
+
+def _exponents(product: Expr) -> dict[Expr, Expr]:
+    """The factors of a product that are exponentials, with what they are exponentials of.
+
+    The log of one that is too small for a number, or nearly, is its exponent all the same.
+    """
+    return {f: f.args[0] for f in sp.Mul.make_args(product) if isinstance(f, sp.exp)}
 
 
 def _is_constant(expr: Expr) -> bool:
@@ -120,9 +157,7 @@ def _apply(expr: Expr, arguments: list[Floats]) -> Floats:
         return reduce(_times, arguments)
     if expr.is_Pow:
         return np.asarray(np.power(*arguments))
-    if expr.func not in FUNCTIONS:
-        raise ModelError(f"{expr}: no numerical form of {expr.func.__name__!r} is known.")
-    return np.asarray(getattr(functions, FUNCTIONS[expr.func])(*arguments), dtype=np.float64)
+    raise ModelError(f"{expr}: no numerical form of {expr.func.__name__!r} is known.")
 
 
 def _times(a: Floats, b: Floats) -> Floats:

@@ -184,8 +184,17 @@ def _function(name: str, doc: str, **properties: bool) -> Any:
 
     body: dict[str, Any] = {"__doc__": doc, "__module__": __name__, "eval": classmethod(_stay)}
     body["_eval_is_extended_real"] = assume(True)
+    body["_imp_"] = staticmethod(lambda *args: _of_floats(name, args))  # (to compare numbers)
     body |= {f"_eval_is_{p}": assume(v) for p, v in properties.items()}
     return type(name, (sp.Function,), body)
+
+
+def _of_floats(name: str, args: Iterable[Any]) -> float:
+    """The value of a function of the language at numbers."""
+    from gibbsppl.runtime import functions  # noqa: PLC0415  (declaring a model needs no SciPy)
+
+    own = {function.__name__: numeric for function, numeric in FUNCTIONS.items()}
+    return float(getattr(functions, own[name])(*map(float, args)))
 
 
 def _of_numbers(extreme: Any) -> Any:
@@ -217,17 +226,12 @@ LogGammaQ = _function("LogGammaQ", "LogGammaQ(a, x): log upper regularised incom
 LogBetaI = _function("LogBetaI", "LogBetaI(a, b, x): log regularised incomplete beta function.")
 LogBesselI = _function("LogBesselI", "LogBesselI(v, x): log modified Bessel function I of order v.")
 LogBesselK = _function("LogBesselK", "LogBesselK(v, x): log modified Bessel function K of order v.")
-LogFoxWright = _function(
-    "LogFoxWright", "LogFoxWright(a, z): log of the sum over k of gamma((a + k) / 2) z**k / k!."
-)
-LogPolyaGamma = _function(
-    "LogPolyaGamma", "LogPolyaGamma(b, x): log density of the Polya-Gamma PG(b, 0) at x."
-)
+LogFoxWright = _function("LogFoxWright", "LogFoxWright(a, z): log sum(gamma((a+k)/2) z**k/k!, k).")
+LogPolyaGamma = _function("LogPolyaGamma", "LogPolyaGamma(b, x): log density of PG(b, 0) at x.")
 LogStirling = _function("LogStirling", "LogStirling(n, l): log Stirling number, first kind.")
 XLogY = _function("XLogY", "XLogY(c, x): c * log(x), and 0 where c is 0.")
 LogMass = _function(
-    "LogMass",
-    "LogMass(log_cdf_l, log_cdf_u, log_sf_l, log_sf_u): log probability between l and u.",
+    "LogMass", "LogMass(log_cdf_l, log_cdf_u, log_sf_l, log_sf_u): log probability from l to u."
 )
 
 # SymPy's function -> the name of its NumPy form in `gibbsppl.runtime.functions`.

@@ -15,27 +15,33 @@ import numpy as np
 import sympy as sp
 
 from gibbsppl.evaluation import Values, evaluate
-from gibbsppl.expressions import AtMost, Below, Leaf
+from gibbsppl.expressions import AtMost, Below, Expr, Leaf, leaves_of
 from gibbsppl.forward import State, fill
 from gibbsppl.graph import Graph, Potential, Statement
+from gibbsppl.limits import solved
 
 
 def raise_to_observed(graph: Graph, values: State, given: Values) -> None:
     """A latent bound of something observed (``y ~ Uniform(0, theta)``) moved past what was seen."""
     free = set(graph.drawn) - set(given)
     for child in graph.statements:
-        bounds = (child.support.upper, 1), (child.support.lower, -1)
-        for bound, sign in bounds if child.known != 0 and not child.family.event else ():
-            leaf = sp.sympify(bound)
-            if isinstance(leaf, Leaf) and leaf.array.name in free:
-                _move_past(graph, child, leaf, sign, values)
+        y, support = child.target, child.support
+        inside = (AtMost(y, support.upper), AtMost(support.lower, y))
+        for indicator in inside if child.known != 0 and not child.family.event else ():
+            for leaf in sorted(leaves_of(indicator, free), key=str):
+                found = solved(indicator, leaf)
+                if leaf.array != y.array and found is not None:
+                    side, value = found
+                    _move_past(graph, child, leaf, 1 if side == "lower" else -1, value, values)
 
 
-def _move_past(graph: Graph, child: Statement, leaf: Leaf, sign: int, values: State) -> None:
+def _move_past(
+    graph: Graph, child: Statement, leaf: Leaf, sign: int, value: Expr, values: State
+) -> None:
+    """A bound of something observed moved past the value that it must not be on this side of."""
     shape = tuple(map(len, child.over))
     seen, bound = (
-        np.broadcast_to(evaluate(e, child.over, values, graph.sizes), shape)
-        for e in (child.target, leaf)
+        np.broadcast_to(evaluate(e, child.over, values, graph.sizes), shape) for e in (value, leaf)
     )
     short = sign * (seen - bound) > 0
     indices = tuple(

@@ -6,7 +6,7 @@ range of the label follows from constants and data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,9 +24,9 @@ from gibbsppl.expressions import (
     Maximum,
     Over,
     Where,
-    XLogY,
     copy_of,
     dims_of,
+    mentions,
     renamed_apart,
     root_of,
     substitute,
@@ -34,6 +34,7 @@ from gibbsppl.expressions import (
 from gibbsppl.graph import Factor, Graph, Range, Statement
 from gibbsppl.logs import expand_logs
 from gibbsppl.pieces import Piece, View, bounds_seen, inside, views_of
+from gibbsppl.vanishing import MayVanish, terms_of, vanishing, with_limits
 
 # The dim of the label's values in its log weights.
 LABEL = Dim("label")
@@ -66,11 +67,12 @@ def finite_of(
     pieces: list[Piece] = []
     dependent = False
     array = statement.target.array
+    may_vanish = vanishing(graph, {LABEL})
     for factor in graph.factors_of(array):
-        density = density_seen(factor, statement)
+        density = with_limits(density_seen(factor, statement), may_vanish)
         views = tuple(views_of(density, {array.name}))
         for view in views:
-            piece = _labelled(factor, density, view, views, value, graph.sizes)
+            piece = _labelled(factor, density, view, views, value, graph.sizes, may_vanish)
             if piece is not None:
                 pieces.append(piece)
                 dependent = dependent or len(views) > 1 or len(piece.over) > len(factor.over)
@@ -96,11 +98,32 @@ def label_limits(
 
 def density_seen(factor: Factor, statement: Statement) -> Expr:
     """The log density of a factor with the bounds that the label is in, its logs taken apart."""
-    density = factor.log_density + bounds_seen(factor, statement)
+    density = _defined(factor, statement.target.array.name) + bounds_seen(factor, statement)
     if factor.name == statement.name:
         density += Add(*map(sp.log, inside(statement.target, statement.support)))
     density = renamed_apart(density, {r.dim for r in factor.over})
     return expand_logs(density, {statement.target.array.name})
+
+
+def _defined(factor: Factor, name: str) -> Expr:
+    """The log density of a factor, its numerators finite wherever the bounds are not kept to.
+
+    A gamma function in a numerator is infinite at whole numbers up to 0. A label that leads there
+    is outside of the bounds, and its weight is 0 because of them: the log of infinity must not
+    meet that of 0.
+    """
+    density = factor.log_density
+    limits = inside(factor.target, factor.support) if isinstance(factor, Statement) else ()
+    if not limits:
+        return density
+    guarded: dict[Expr, Expr] = {}
+    for term in Add.make_args(density):
+        number, of = term.as_coeff_Mul()
+        if number.is_positive and isinstance(of, sp.loggamma):
+            (x,) = of.args
+            if not x.is_positive and mentions(x, (name,)):
+                guarded[term] = number * sp.loggamma(Where(Mul(*limits), x, sp.S.One))
+    return Add(*(guarded.get(t, t) for t in Add.make_args(density)))
 
 
 def _labelled(
@@ -110,6 +133,7 @@ def _labelled(
     views: tuple[View, ...],
     value: Expr,
     sizes: Mapping[Dim, int],
+    may_vanish: MayVanish,
 ) -> Piece | None:
     """The terms of a factor that depend on the label, where the element of a view is the label.
 
@@ -136,7 +160,8 @@ def _labelled(
     for earlier in views[: views.index(view)]:
         times = _times_shown(earlier, at, ranged)
         once *= Equals(times, 0) if times.has(Over) else 1 - times
-    coefficient = with_limits(Add(*(once * t for t in terms if LABEL in dims_of(t))))
+    seen = Add(*(once * t for t in terms if LABEL in dims_of(t)))
+    coefficient = with_limits(seen, may_vanish)
     over = factor.over + tuple(Range(c, 0, sizes[Dim(root_of(c))]) for c in copies.values())
     if coefficient == 0:
         return None
@@ -159,54 +184,3 @@ def _times_shown(view: View, at: tuple[Expr, ...], ranged: set[Dim]) -> Expr:
 
 def _dims_read(view: View) -> set[Dim]:
     return {d for i in view.indices if i is not None for d in dims_of(i)}
-
-
-def terms_of(expr: Expr, depends: Callable[[Expr], bool]) -> Iterator[Expr]:
-    """The terms of a sum; of products, only factors that depend on something are multiplied out.
-
-    >>> a, b, x, y = sp.symbols("a b x y")
-    >>> sorted(map(str, terms_of((1 - a) * b * (x + y), lambda e: e.has(x, y))))
-    ['b*x*(1 - a)', 'b*y*(1 - a)']
-    """
-    for term in Add.make_args(expr):
-        factors = Mul.make_args(term)
-        product = sp.expand_mul(Mul(*(f for f in factors if depends(f))), deep=False)
-        if product.is_Add:
-            rest = [f for f in factors if not depends(f)]
-            yield from terms_of(Add(*(Mul(*rest, t) for t in product.args)), depends)
-        else:
-            yield term
-
-
-def _of_labels(x: Expr) -> bool:
-    """Whether an expression depends on the label and may be zero."""
-    return LABEL in dims_of(x) and not x.is_positive
-
-
-def with_limits(expr: Expr, may_vanish: Callable[[Expr], bool] = _of_labels) -> Expr:
-    """A sum of terms with each ``c * log(x)`` as 0 where c is 0, though x may be 0 there."""
-    return Add(*(_with_limit(t, may_vanish) for t in Add.make_args(expr)))
-
-
-def _has_limit(expr: Expr, may_vanish: Callable[[Expr], bool]) -> bool:
-    return any(may_vanish(log.args[0]) for log in expr.atoms(sp.log))
-
-
-def _with_limit(term: Expr, may_vanish: Callable[[Expr], bool]) -> Expr:
-    if isinstance(term, Over):
-        return term.func(with_limits(term.body, may_vanish), *term.args[1:])
-    if not term.is_Mul:
-        return term
-    # (not multiplied out further: where x is 0 and c is 1, ``log(x) - c * log(x)`` is no number)
-    terms = list(terms_of(term, lambda x: x.has(sp.log)))
-    if len(terms) > 1:
-        return with_limits(Add(*terms), may_vanish)
-    for choice in term.args:
-        if isinstance(choice, Where) and _has_limit(choice, may_vanish):
-            condition, *cases = choice.args
-            return Where(condition, *(_with_limit(term / choice * c, may_vanish) for c in cases))
-    logs = [f for f in term.args if isinstance(f, sp.log) and may_vanish(f.args[0])]
-    rest = [f for f in term.args if f not in logs]
-    if len(logs) != 1 or all(f.is_number for f in rest):
-        return Mul(*(_with_limit(f, may_vanish) for f in rest), *logs)
-    return XLogY(Mul(*rest), logs[0].args[0])

@@ -36,6 +36,7 @@ from gibbsppl.expressions import (
     dims_of,
     leaves_of,
     mentions,
+    renamed_apart,
 )
 from gibbsppl.graph import Constant, Graph
 
@@ -115,6 +116,8 @@ def _branches(expr: Expr, targets: Collection[str], binary: Binary) -> list[tupl
 
     Empty if there is no gate, or so many that the cases are no simpler than the function.
     """
+    # (a sum inside may bind a dim that is free beside it)
+    expr = renamed_apart(expr, dims_of(expr))
     waiting, settled = [(sp.S.One, expr)], []
     while waiting:
         where, branch = waiting.pop()

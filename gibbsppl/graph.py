@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal
 
 import sympy as sp
@@ -34,6 +35,9 @@ from gibbsppl.supports import Support
 Kind = Literal["random", "data", "index"]
 
 PLAIN = Notation()
+
+# Passes and checks ask for the log density of a factor again and again; it is built once.
+MOST_KEPT = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,19 +160,9 @@ class Statement:
 
         Of a censored value it is the log probability of what is known of it.
         """
-        density = self.family.log_density(self.target, self.event, **dict(self.arguments))
-        density = _of_others(density, self.target, self.lower)
-        seen = 1 - sp.Add(*(c.where for c in self.censored))
-        unseen = sp.Add(*map(self._log_mass_where, self.censored))
-        return seen * density + unseen - self._log_mass(self.lower, self.upper)
+        return _log_density_of(self)
 
-    def _log_mass_where(self, censoring: Censoring) -> Expr:
-        """The log probability of what is known of a censored value, 0 for other values."""
-        lower = self.lower if censoring.lower is None else censoring.lower
-        upper = self.upper if censoring.upper is None else censoring.upper
-        return censoring.where * self._log_mass(lower, upper)
-
-    def _log_mass(self, lower: Expr | None, upper: Expr | None) -> Expr:
+    def log_mass(self, lower: Expr | None, upper: Expr | None) -> Expr:
         """The log probability of the interval between two bounds."""
         arguments = dict(self.arguments)
         cdf, sf = self.family.log_cdf, self.family.log_sf
@@ -198,6 +192,24 @@ class Statement:
         if self.known == 1:
             return line + ", observed"
         return line if self.known == 0 else line + f", observed where {self.known} = 1"
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _log_density_of(statement: Statement) -> Expr:
+    """The log density of a statement, built once."""
+    s = statement
+    density = s.family.log_density(s.target, s.event, **dict(s.arguments))
+    density = _of_others(density, s.target, s.lower)
+    seen = 1 - sp.Add(*(c.where for c in s.censored))
+    unseen = sp.Add(*(_log_mass_where(s, c) for c in s.censored))
+    return seen * density + unseen - s.log_mass(s.lower, s.upper)
+
+
+def _log_mass_where(statement: Statement, censoring: Censoring) -> Expr:
+    """The log probability of what is known of a censored value, 0 for other values."""
+    lower = statement.lower if censoring.lower is None else censoring.lower
+    upper = statement.upper if censoring.upper is None else censoring.upper
+    return censoring.where * statement.log_mass(lower, upper)
 
 
 def _of_others(density: Expr, target: Leaf, lower: Expr | None) -> Expr:
@@ -303,6 +315,7 @@ class Marginal:
 Factor = Statement | Potential | Marginal
 
 
+@lru_cache(maxsize=MOST_KEPT)
 def said_by(factor: Factor) -> tuple[Expr, ...]:
     """What a factor reads: its log density, and where that is finite."""
     if isinstance(factor, Marginal):

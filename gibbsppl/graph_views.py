@@ -19,7 +19,16 @@ import networkx as nx
 import sympy as sp
 
 from gibbsppl.expressions import Binder, Dim, Expr, Leaf, root_of
-from gibbsppl.graph import Factor, Graph, Marginal, Potential, Range, Statement, said_by
+from gibbsppl.graph import (
+    Factor,
+    Graph,
+    Marginal,
+    Potential,
+    Range,
+    Statement,
+    range_of,
+    said_by,
+)
 
 Interval = tuple[int, int]
 Bounds = Mapping[Dim, Interval]
@@ -98,12 +107,14 @@ def edges_of(graph: Graph) -> tuple[Edge, ...]:
 def reads_of(expr: Expr, bounds: Bounds, sizes: Mapping[Dim, int]) -> Iterator[Read]:
     """All leaves of the expression, those in indices included, with the positions they read.
 
-    Dims that are not in ``bounds`` (bound ones among them) are read in full.
+    Dims that are not in ``bounds`` are read in full; bound ones where their binder reads them.
     """
     if isinstance(expr, Leaf):
         yield Read(expr, tuple(_interval(i, bounds, sizes) for i in expr.indices))
     if isinstance(expr, Binder):
         bounds = {d: b for d, b in bounds.items() if d not in expr.bound}
+        if expr.binds == 1:
+            bounds |= bounds_of((range_of(expr, sizes),))
     for part in expr.args:
         if not isinstance(part, sp.Symbol):
             yield from reads_of(part, bounds, sizes)

@@ -11,11 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from gibbsppl.alignment import aligned
+from gibbsppl.arguments import shown
 from gibbsppl.density import regions
 from gibbsppl.errors import RunError
 from gibbsppl.evaluation import Values, evaluate
 from gibbsppl.forward import fill
 from gibbsppl.graph import Graph, Statement
+from gibbsppl.language.values import entries_and_known
 
 Init = Mapping[str, Any] | Sequence[Mapping[str, Any]] | None
 
@@ -48,7 +51,18 @@ def checked_init(graph: Graph, data: Values, init: Mapping[str, Any]) -> dict[st
 
 
 def _full(graph: Graph, data: Values, name: str, value: Any) -> Any:
-    array = np.ma.filled(np.ma.masked_array(value, dtype=np.float64), np.nan)
+    names = [d.name for d in graph.variables[name].dims]
+    value = aligned(f"init: {name}", value, names, graph.labels, RunError)
+    try:
+        entries, given = entries_and_known(value)
+    except (TypeError, ValueError, OverflowError):
+        entries, given = np.empty((), dtype=object), np.ones((), dtype=bool)
+    if entries.dtype.kind not in "biuf":
+        raise RunError(
+            f"init: {name} is {shown(value)}, expected real numbers in a rectangular array."
+        )
+    array = np.where(given, entries, 0).astype(np.float64)
+    array[~given] = np.nan
     shape = tuple(graph.sizes[d] for d in graph.variables[name].dims)
     if array.shape != shape:
         raise RunError(

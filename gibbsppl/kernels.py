@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import inspect
 import math
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
+from gibbsppl.arguments import methods_told, shown
 from gibbsppl.errors import CompileError
 
 SCANS = ("systematic", "random", "symmetric")
 
 
+@methods_told(CompileError)
 @dataclass(frozen=True, slots=True)
 class Slice:
     """Slice sampling (R. M. Neal, 2003, Annals of Statistics 31); its widths adapt in warm-up.
@@ -30,6 +33,7 @@ class Slice:
         return "slice"
 
 
+@methods_told(CompileError)
 @dataclass(frozen=True, slots=True)
 class AdaptiveRejection:
     """An exact draw by adaptive rejection, where the log density is certified to be concave.
@@ -42,6 +46,7 @@ class AdaptiveRejection:
         return "adaptive rejection"
 
 
+@methods_told(CompileError)
 @dataclass(frozen=True, slots=True)
 class RandomWalk:
     """Random-walk Metropolis-Hastings: a normal step, accepted by the ratio of the densities.
@@ -75,6 +80,7 @@ class RandomWalk:
         return "random walk" if self.is_adaptive else f"random walk of scale {self.scale:g}"
 
 
+@methods_told(CompileError)
 @dataclass(frozen=True, slots=True)
 class OverRelaxed:
     """Over-relaxation of a draw by location and scale: to the other side of its mean.
@@ -111,6 +117,7 @@ Kernel = Slice | AdaptiveRejection | RandomWalk | OverRelaxed | Own
 OURS = (Slice, AdaptiveRejection, RandomWalk, OverRelaxed)
 
 
+@methods_told(CompileError)
 @dataclass(frozen=True, slots=True)
 class RandomScan:
     """A sweep of units drawn at random, those named with these weights, the others with 1.
@@ -138,7 +145,7 @@ class RandomScan:
 
 def name_of(function: Callable[..., Any]) -> str:
     """The name of a function, or that of the class of an object that can be called."""
-    return getattr(function, "__name__", type(function).__name__)
+    return str(getattr(function, "__name__", type(function).__name__))
 
 
 def kernels_of(asked: Any) -> dict[str, Kernel]:
@@ -165,13 +172,13 @@ def _kernel(name: str, kernel: Any) -> Kernel:
             f"kernels[{name!r}]: found None, {expected}: every latent variable must be updated. "
             f"Leave {name} out to draw it as usual; to hold it fixed, declare it as data."
         )
-    if kernel in OURS:
+    if any(kernel is own for own in OURS):
         raise CompileError(
             f"kernels[{name!r}]: found the class {kernel.__name__}, expected a kernel: write "
             f"gp.{kernel.__name__}()."
         )
     if not callable(kernel):
-        raise CompileError(f"kernels[{name!r}]: found {kernel!r}, {expected}.")
+        raise CompileError(f"kernels[{name!r}]: found {shown(kernel)}, {expected}.")
     try:
         inspect.signature(kernel).bind(None, None, None)
     except TypeError as error:
@@ -186,10 +193,11 @@ def _kernel(name: str, kernel: Any) -> Kernel:
 
 def checked_scan(scan: Any) -> str | RandomScan:
     """How a sweep is scanned."""
-    if isinstance(scan, RandomScan) or scan in SCANS:
-        return scan  # type: ignore[no-any-return]
+    if isinstance(scan, RandomScan) or (isinstance(scan, str) and scan in SCANS):
+        return scan
     names = ", ".join(map(repr, SCANS))
-    raise CompileError(f"scan: found {scan!r}, expected {names} or gp.RandomScan(weights={{...}}).")
+    expected = f"{names} or gp.RandomScan(weights={{...}})"
+    raise CompileError(f"scan: found {shown(scan)}, expected {expected}.")
 
 
 def _check_number(what: str, value: Any, above: float, below: float) -> None:
@@ -200,4 +208,5 @@ def _check_number(what: str, value: Any, above: float, below: float) -> None:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    return is_number and abs(value) <= sys.float_info.max

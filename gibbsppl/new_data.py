@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gibbsppl.alignment import Seen, aligned, check_order, with_axes
+from gibbsppl.arguments import shown
 from gibbsppl.errors import RunError, did_you_mean
 from gibbsppl.evaluation import Values
 from gibbsppl.expressions import Dim, Expr, Leaf, leaves_of, mentions
@@ -42,11 +44,13 @@ class Question:
 def question_of(graph: Graph, data: Values, new: Mapping[str, Any], name: str | None) -> Question:
     """The question that a user asks with ``new``; `RunError` says what is wrong with it."""
     target = _observed(graph, name)
-    arrays = {n: _array(graph.variables[n], a) for n, a in new.items() if n in graph.variables}
+    given = {n: _with_axes(graph, n, a) for n, a in new.items() if n in graph.variables}
+    arrays = {n: _array(graph.variables[n], a) for n, a in given.items()}
     counts = {Dim(n): _count(n, c) for n, c in new.items() if n not in graph.variables}
     _check_names(graph, target, arrays, counts)
     sizes = _sizes(graph, arrays, counts)
     new_dims = _new_dims(graph, target, arrays, counts, sizes)
+    arrays = _in_order(graph, given, new_dims)
     reach = _reach(graph, target, new_dims, arrays)
     _check_reach(graph, target, reach, new_dims, arrays)
     _check_indices(graph, arrays, {**graph.sizes, **sizes})
@@ -86,20 +90,46 @@ def _observed(graph: Graph, name: str | None) -> str:
     return found
 
 
+def _with_axes(graph: Graph, name: str, value: Any) -> Any:
+    """An array that names its axes with these in the order of the model's."""
+    dims = [d.name for d in graph.variables[name].dims]
+    return with_axes(f"new[{name!r}]", value, dims, RunError)
+
+
+def _in_order(
+    graph: Graph, given: Mapping[str, Any], new_dims: frozenset[Dim]
+) -> dict[str, NDArray[Any]]:
+    """The new values in the order of their labels; new positions are labelled alike in all."""
+    own = {n: labels for n, labels in graph.labels.items() if Dim(n) not in new_dims}
+    seen: Seen = {}
+    arrays = {}
+    for name, value in given.items():
+        variable, what = graph.variables[name], f"new[{name!r}]"
+        dims = [d.name for d in variable.dims]
+        check_order(what, value, dims, own, seen, RunError)
+        arrays[name] = _array(variable, aligned(what, value, dims, own, RunError))
+    return arrays
+
+
 def _array(variable: Variable, value: Any) -> NDArray[Any]:
     """The new values of an array, with as many axes as the old ones, all of them numbers."""
     if variable.kind == "random":
         raise RunError(
             f"new[{variable.name!r}]: it is drawn; only data and indices have new values."
         )
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError):
+        array = np.empty((), dtype=object)
+    if array.dtype.kind not in "biuf":
+        raise RunError(f"new[{variable.name!r}]: found {shown(value)}, expected numbers.")
     if array.ndim != len(variable.dims):
         expected = ", ".join(d.name for d in variable.dims) or "none"
         raise RunError(
             f"new[{variable.name!r}]: found an array of shape {array.shape}, expected one axis for "
             f"each of its dimensions ({expected})."
         )
-    if array.dtype.kind not in "biuf" or not np.isfinite(array).all():
+    if not np.isfinite(array).all():
         raise RunError(f"new[{variable.name!r}]: found values that are no finite numbers.")
     return array
 

@@ -6,12 +6,11 @@ The only module that imports xarray. Comes in: a ``Draws``. Goes out: groups ``p
 
 from __future__ import annotations
 
-import os
+import io
 import warnings
 from collections.abc import Mapping
 from importlib.util import find_spec
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 import gibbsppl
 from gibbsppl.errors import RunError
+from gibbsppl.whole_files import whole
 
 if TYPE_CHECKING:
     from gibbsppl.draws import Draws
@@ -29,15 +29,21 @@ Named = tuple[tuple[str, ...], NDArray[Any]]
 LIBRARY = "gibbsppl"
 _OURS = ("inference_library", "inference_library_version")
 
+# The first dims of what is recorded at each draw, and the groups that have them.
+SAMPLED = ("chain", "draw")
+_SAMPLED_GROUPS = ("posterior", "sample_stats")
+
+# What the libraries below raise, each at a place of its own, where a file is not what it should be.
+_UNREADABLE = (OSError, ValueError, TypeError, LookupError, AttributeError, RuntimeError)
+
 
 def to_datatree(draws: Draws) -> xr.DataTree:
     """The draws and their data as a tree of data sets; empty groups are left out."""
-    sampled = ("chain", "draw")
     positions = {"chain": np.arange(draws.chains), "draw": np.arange(draws.draws)}
     coords = {**positions, **draws.coords}
     groups: dict[str, dict[str, Named]] = {
-        "posterior": {n: (sampled + draws.dims_of(n), v) for n, v in draws.values.items()},
-        "sample_stats": {n: (sampled, v) for n, v in draws.sample_stats.items()},
+        "posterior": {n: (SAMPLED + draws.dims_of(n), v) for n, v in draws.values.items()},
+        "sample_stats": {n: (SAMPLED, v) for n, v in draws.sample_stats.items()},
         "observed_data": dict(draws.observed_data),
         "constant_data": dict(draws.constant_data),
     }
@@ -80,31 +86,26 @@ def _plain(value: Any) -> Any:
 
 def save(draws: Draws, path: str | PathLike[str]) -> None:
     """Write a netCDF file beside ``path`` and move it there once it is whole."""
-    unfinished = Path(f"{os.fspath(path)}.unfinished")
-    try:
-        to_datatree(draws).to_netcdf(unfinished, engine="h5netcdf")
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    # HDF5 may end the process where a disk is full: it writes to memory, and Python to the disk.
+    file = io.BytesIO()
+    to_datatree(draws).to_netcdf(file, engine="h5netcdf")
+    with whole(path) as (unfinished,):
+        unfinished.write_bytes(file.getbuffer())
 
 
 def fields_of(path: str | PathLike[str]) -> dict[str, Any]:
     """What a file that ``save`` wrote holds, by the names of the fields of ``Draws``."""
-    try:
-        opened = xr.open_datatree(path, engine="h5netcdf")
-    except (OSError, ValueError) as error:
-        raise RunError(f"{path}: not a file that Draws.save wrote ({error}).") from error
-    with opened as tree:
-        if tree.attrs.get("inference_library") != LIBRARY or "posterior" not in tree:
-            raise RunError(f"{path}: found no draws, expected a file that Draws.save wrote.")
-        groups = {name: _named(node.to_dataset()) for name, node in tree.children.items()}
-        coords = {k: _labels(v) for node in tree.children.values() for k, v in node.coords.items()}
-        attributes = dict(tree.attrs)
+    tree = _tree_of(path)
+    if tree.attrs.get("inference_library") != LIBRARY or "posterior" not in tree:
+        raise RunError(f"{path}: found no draws, expected a file that Draws.save wrote.")
+    groups = {name: _named(path, name, node) for name, node in tree.children.items()}
+    coords = {k: _labels(v) for node in tree.children.values() for k, v in node.coords.items()}
+    attributes = dict(tree.attrs)
     posterior = groups["posterior"]
     return {
         "values": {name: value for name, (_, value) in posterior.items()},
         "dims": {name: dims[2:] for name, (dims, _) in posterior.items()},
-        "coords": {name: v for name, v in coords.items() if name not in ("chain", "draw")},
+        "coords": {name: v for name, v in coords.items() if name not in SAMPLED},
         "observed_data": groups.get("observed_data", {}),
         "constant_data": groups.get("constant_data", {}),
         "sample_stats": {n: value for n, (_, value) in groups.get("sample_stats", {}).items()},
@@ -112,15 +113,47 @@ def fields_of(path: str | PathLike[str]) -> dict[str, Any]:
     }
 
 
+def _tree_of(path: str | PathLike[str]) -> xr.DataTree:
+    """All of a file, in memory; `RunError` if the libraries that read netCDF make nothing of it."""
+    try:
+        with xr.open_datatree(path, engine="h5netcdf") as opened:
+            return opened.load()
+    except _UNREADABLE as error:
+        why = str(error) or type(error).__name__
+        raise RunError(f"{path}: not a file that Draws.save wrote ({why}).") from error
+
+
 def _from_file(value: Any) -> Any:
     """A number as Python's own."""
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _named(group: xr.Dataset) -> dict[str, Named]:
-    return {
-        v.attrs["name"]: (tuple(map(str, v.dims)), v.to_numpy()) for v in group.data_vars.values()
-    }
+def _named(path: str | PathLike[str], group: str, node: xr.DataTree) -> dict[str, Named]:
+    """The arrays of a group by the names that they have in a model."""
+    found: dict[str, Named] = {}
+    for key, variable in node.to_dataset().data_vars.items():
+        name, dims, values = variable.attrs.get("name"), variable.dims, variable.to_numpy()
+        wrong = _wrong(group, name, dims, values)
+        if wrong or name in found:
+            raise RunError(
+                f"{path}: {group}/{key}: found {wrong or f'a second {name}'}; the file was changed "
+                "since Draws.save wrote it."
+            )
+        found[str(name)] = tuple(map(str, dims)), values
+    return found
+
+
+def _wrong(group: str, name: Any, dims: tuple[Any, ...], values: NDArray[Any]) -> str:
+    """What of an array cannot be in a group of draws or data; empty if nothing."""
+    if not isinstance(name, str):
+        return f"the name {name!r}, expected a text"
+    if group in _SAMPLED_GROUPS and dims[:2] != SAMPLED:
+        return f"dims {dims}, expected {SAMPLED} and others after them"
+    if group == _SAMPLED_GROUPS[1] and dims != SAMPLED:
+        return f"dims {dims}, expected {SAMPLED}"
+    if values.dtype.kind not in "biuf":
+        return f"values of type {values.dtype}, expected numbers"
+    return ""
 
 
 def _labels(coordinate: Any) -> NDArray[Any]:

@@ -79,9 +79,12 @@ class Piece:
 
 
 class Bound(sp.Function):  # type: ignore[misc]
-    """Marks a monomial as summed over a dim to which a sum has been opened."""
+    """Marks a monomial as summed over a dim to which a sum has been opened.
 
-    nargs = 1
+    With the positions between which it is, where these are not all.
+    """
+
+    nargs = (1, 3)
     is_positive = True
 
 
@@ -133,23 +136,26 @@ def rest_of(
 
 def _collected(
     log_density: Expr, over: tuple[Range, ...], targets: Collection[str]
-) -> tuple[dict[tuple[Expr, frozenset[Dim]], Expr], _Cuts]:
+) -> tuple[dict[tuple[Expr, frozenset[Bound]], Expr], _Cuts]:
     """The coefficients by statistic and bound dims, with the parts that were cut out."""
     log_density = renamed_apart(log_density, {r.dim for r in over})
     cuts = _Cuts()
     opener = _Opener(targets)
     density = opener.opened(expand_logs(cuts.cut(log_density, targets), targets))
-    found: dict[tuple[Expr, frozenset[Dim]], Expr] = defaultdict(lambda: sp.S.Zero)
+    found: dict[tuple[Expr, frozenset[Bound]], Expr] = defaultdict(lambda: sp.S.Zero)
     for term in Add.make_args(_expanded(density, targets)):
         statistic, coefficient, bound = _parted(term, targets)
         found[statistic, bound] += coefficient
     return found, cuts
 
 
-def _ranges(bound: Collection[Dim], sizes: Mapping[Dim, int]) -> tuple[Range, ...]:
-    """The ranges of copies of dims: all positions of the dim that each is a copy of."""
-    ordered = sorted(bound, key=str)
-    return tuple(Range(d, 0, sizes.get(Dim(root_of(d)), 0)) for d in ordered)
+def _ranges(bound: Collection[Bound], sizes: Mapping[Dim, int]) -> tuple[Range, ...]:
+    """The ranges of copies of dims: all positions of the dim, where none are said."""
+    found = []
+    for dim, *ends in sorted((mark.args for mark in bound), key=str):
+        start, stop = ends or (0, sizes.get(Dim(root_of(dim)), 0))
+        found.append(Range(dim, int(start), int(stop)))
+    return tuple(found)
 
 
 def pieces_of(
@@ -273,7 +279,7 @@ class _Opener:
             (dim,) = expr.bound
             copy = copy_of(dim, self.taken)
             self.taken.add(copy)
-            return Bound(copy) * self.opened(substitute(expr.body, {dim: copy}))
+            return Bound(copy, *expr.args[2:]) * self.opened(substitute(expr.body, {dim: copy}))
         if expr.is_Pow and expr.has(Over) and expr.exp.is_Integer and expr.exp > 0:
             return Mul(*(self.opened(expr.base) for _ in range(int(expr.exp))))
         if expr.is_Add or expr.is_Mul:
@@ -303,15 +309,15 @@ def _multiplied_out(expr: Expr) -> Expr:
     return expr
 
 
-def _parted(term: Expr, targets: Collection[str]) -> tuple[Expr, Expr, frozenset[Dim]]:
+def _parted(term: Expr, targets: Collection[str]) -> tuple[Expr, Expr, frozenset[Bound]]:
     """Statistic, coefficient and bound dims of one monomial, its copies of dims named in order."""
     parts = Mul.make_args(term)
-    marks = [p.args[0] for p in parts if isinstance(p, Bound)]
+    marks = [p for p in parts if isinstance(p, Bound)]
     held = [p for p in parts if mentions(p, targets)]
     free = [p for p in parts if not isinstance(p, Bound) and p not in held]
-    renamed = _in_order(marks, Mul(*held), Mul(*free))
+    renamed = _in_order([m.args[0] for m in marks], Mul(*held), Mul(*free))
     statistic, coefficient = (Mul(*ps).xreplace(renamed) for ps in (held, free))
-    return statistic, coefficient, frozenset(renamed.get(d, d) for d in marks)
+    return statistic, coefficient, frozenset(m.xreplace(renamed) for m in marks)
 
 
 def _in_order(marks: list[Dim], statistic: Expr, coefficient: Expr) -> dict[Dim, Dim]:

@@ -9,8 +9,8 @@ which the locations jump to the data; a few sweeps tell which.
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 import sympy as sp
@@ -19,6 +19,7 @@ from gibbsppl.backends.program import Constants, Program, State
 from gibbsppl.chains import FAILURES
 from gibbsppl.density import log_density
 from gibbsppl.dependence import region_of, slices_of
+from gibbsppl.errors import StartError
 from gibbsppl.evaluation import Values
 from gibbsppl.graph import Factor, Graph, Statement
 from gibbsppl.initial import initial_state
@@ -30,6 +31,57 @@ SHIFT = 5.0
 CANDIDATES = 24
 SWEEPS = 3
 ROUNDS = 2
+
+# How much of the usual spread starts have, and whether they are settled where there is room: from
+# one that is too far out, sweeps do not go on.
+ATTEMPTS = ((1.0, False), (1.0, True), (1 / 16, True), (1 / 256, True), (1 / 4096, True))
+
+Start = TypeVar("Start")
+
+
+def widest(attempt: Callable[[float, bool], Start]) -> Start:
+    """What an attempt makes with as much of the usual spread as it does not refuse.
+
+    >>> def attempt(spread, settle):
+    ...     if spread > 0.1:
+    ...         raise StartError("too far out")
+    ...     return spread, settle
+    >>> widest(attempt)
+    (0.0625, True)
+    """
+    for spread, settle in ATTEMPTS[:-1]:
+        try:
+            return attempt(spread, settle)
+        except StartError:  # (nearer to the centre, there may be one)
+            continue
+    return attempt(*ATTEMPTS[-1])
+
+
+def proper_start(
+    rng: np.random.Generator,
+    graph: Graph,
+    data: Values,
+    program: Program,
+    constants: Constants,
+    init: Mapping[str, Any] | None,
+    check: Callable[[State], None],
+) -> tuple[State, dict[str, str]]:
+    """A start with its auxiliary variables that passes a check, and where each value comes from.
+
+    One that does not, but might with less of the spread (a `StartError`), is made again; with
+    values in ``init`` it is tried as it is.
+    """
+
+    def attempt(spread: float, settle: bool) -> tuple[State, dict[str, str]]:
+        parts = (rng, graph, data, program, constants, init)
+        state, notes, goes_on = _after_pilots(*parts, spread=spread, settle=settle)
+        program.augment(rng, state, constants)
+        check(state)
+        if not goes_on and spread > ATTEMPTS[-1][0]:  # (else the run will say what fails)
+            raise StartError(f"{graph.name}: no sweep goes on from the values found for a start.")
+        return state, notes
+
+    return attempt(*ATTEMPTS[1]) if init else widest(attempt)
 
 
 def best_start(
@@ -48,10 +100,24 @@ def best_start(
     best of all is the start. With values in ``init``, or without observations, it is the state by
     the rule, and no sweep is made.
     """
+    state, notes, _ = _after_pilots(rng, graph, data, program, constants, init)
+    return state, notes
+
+
+def _after_pilots(
+    rng: np.random.Generator,
+    graph: Graph,
+    data: Values,
+    program: Program,
+    constants: Constants,
+    init: Mapping[str, Any] | None = None,
+    **settings: Any,
+) -> tuple[State, dict[str, str], bool]:
+    """The best start, its notes, and whether sweeps go on from one that was tried, if any was."""
     mend = program.mended_by(rng, constants)
-    start, notes = initial_state(rng, graph, data, init, mend=mend)
+    start, notes = initial_state(rng, graph, data, init, mend=mend, **settings)
     if init or not _observed(graph):
-        return start, notes
+        return start, notes, True
     best, highest = start, -np.inf
     drawn = set(start).union(*program.step_variables.values())
     for _ in range(ROUNDS):
@@ -59,7 +125,7 @@ def best_start(
             fit = _fit_after_sweeps(rng, graph, data, program, constants, candidate)
             if fit > highest:
                 best, highest = candidate, fit
-    return best, notes
+    return best, notes, highest > -np.inf
 
 
 def _fit_after_sweeps(

@@ -11,6 +11,7 @@ power of the number of sums: algebra on them is worth it only where they are sma
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import sympy as sp
 
@@ -18,6 +19,8 @@ from gibbsppl.expressions import Expr
 
 # What is larger is left as it is: factoring takes minutes from some hundreds of terms.
 MOST_TERMS = 1000
+# The same sums are factored again and again, by each rule that looks at a term.
+MOST_KEPT = 4096
 
 
 def expanded_size(of: Expr) -> int:
@@ -34,6 +37,7 @@ def expanded_size(of: Expr) -> int:
     return 1
 
 
+@lru_cache(maxsize=MOST_KEPT)
 def factored(of: Expr) -> Expr:
     """The sum as a product, but for exponentials and fractional powers: one variable each.
 

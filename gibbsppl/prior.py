@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gibbsppl.arguments import COUNT, MODEL, calls_told
 from gibbsppl.errors import ModelError
 from gibbsppl.forward import prior_predictive
 from gibbsppl.run import Seed, seed_sequence
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from gibbsppl.language import Model
 
 
+@calls_told(ModelError, model=MODEL, draws=COUNT)
 def simulate(model: Model, *, seed: Seed, draws: int = 1) -> dict[str, Any]:
     """Independent draws of every random array from the model itself: name -> (draws, ...).
 

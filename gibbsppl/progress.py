@@ -9,6 +9,11 @@ from contextlib import contextmanager
 Report = Callable[[int, str], None]
 
 
+def say(line: str) -> None:
+    """Tell something in a line of its own, on stderr."""
+    print(line, file=sys.stderr)  # noqa: T201  (it is for whoever waits for the run)
+
+
 @contextmanager
 def reporting(total: int, unit: str, *, wanted: bool = True) -> Iterator[Report | None]:
     """A function ``report(done, doing)`` that moves a bar, or ``None`` without a terminal.

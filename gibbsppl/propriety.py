@@ -7,7 +7,7 @@ variable and the element.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,18 +15,19 @@ import sympy as sp
 
 from gibbsppl.backends.program import Constants, Program
 from gibbsppl.dependence import slices_of
-from gibbsppl.errors import RunError
+from gibbsppl.errors import RunError, StartError
 from gibbsppl.evaluation import Floats, Values, evaluate
 from gibbsppl.expressions import Array
 from gibbsppl.graph import Graph, Range
-from gibbsppl.runtime.joint import joint_in
+from gibbsppl.runtime.joint import Joint, joint_in
+from gibbsppl.runtime.layouts import DENSE
+from gibbsppl.runtime.pencils import LEAST, pencil_in
 from gibbsppl.schedule.interwoven import taken_apart
 from gibbsppl.schedule.steps import BlockDraw, ExactDraw, JointDraw, Move, Schedule
 from gibbsppl.separation import Direction, direction_of
 
-# How far below zero the smallest eigenvalue of a precision may be by rounding, relative to the
-# largest: the error of a symmetric eigenvalue is of the order of the matrix's size times epsilon.
-ROUNDING = float(np.finfo(float).eps)
+# Of so many elements that nearly coincide, names are told.
+MOST_NAMED = 6
 
 
 def check_proper(
@@ -41,7 +42,8 @@ def check_proper(
     """Raise an error where the conditional of a step, given the state, cannot be normalised.
 
     So too where, at the ``first`` state that is looked at, the log density of the model as
-    declared, ``graph``, does not fall in some direction.
+    declared, ``graph``, does not fall in some direction. It is a `StartError` where the state may
+    be the reason: what is no number, or a precision that rounding alone may have made singular.
     """
     values = {**data, **state}
     for step in schedule.steps:
@@ -55,9 +57,12 @@ def check_proper(
                 if isinstance(step, BlockDraw)
                 else _of_family(schedule, step, etas, data, state)
             )
+            if margin is not None and np.isnan(margin).any():
+                raise StartError(_too_extreme(step.name))
             if margin is not None and not (margin > 0).all():
                 along = direction_of(graph, values)
-                raise RunError(_message(step, etas, margin, along))
+                error = StartError if isinstance(step, BlockDraw) and along is None else RunError
+                raise error(_message(step, etas, margin, along))
         if isinstance(step, JointDraw):
             apart = taken_apart(schedule.recentred(step), values, schedule.whole.sizes)
             _check_joint(graph, step, program, constants, apart, values)
@@ -80,18 +85,33 @@ def _check_joint(
 ) -> None:
     """Raise an error where what is drawn jointly has no positive definite precision."""
     joint = joint_in(constants, step.variables)
+    given = program.given_rest[step.name]({**state}, constants)
+    if not all(np.isfinite(v).all() for v in joint.assembled(state, given)):
+        raise StartError(_too_extreme(step.name))
+    near = ""
     try:
-        mean = joint.mean(state, program.given_rest[step.name]({**state}, constants))
-        if all(np.isfinite(v).all() for v in mean.values()):
+        near = _nearly_coinciding(joint, state, given)
+        mean = joint.mean(state, given)
+        if step.name in program.scaled:
+            scaled = program.scaled[step.name]({**state}, constants)
+            pencil_in(constants, step.variables).scaled(scaled[1])
+        if not near and all(np.isfinite(v).all() for v in mean.values()):
             return
     except np.linalg.LinAlgError:
         pass
+    found = "has a precision matrix that is not positive definite"
     along = direction_of(graph, values)
-    told = "" if along is None else f": {_told(along)}"
+    if along is None:
+        raise StartError(
+            f"{step.name}: the conditional of {step.name}, drawn jointly, {found} as a number at "
+            f"the values that were found for a start{near}. Centre columns that nearly coincide; "
+            "pass other values with init={...} if these are too far apart; or give one of the "
+            "variables a proper prior, or data that determine it, if the posterior is improper."
+        )
     raise RunError(
         f"{step.name}: the posterior is improper: the conditional of {step.name}, drawn jointly, "
-        f"has a precision matrix that is not positive definite, and no finite integral{told}; give "
-        "one of them a proper prior, or data that determine it."
+        f"{found}, and no finite integral: {_told(along)}; give one of them a proper prior, or "
+        "data that determine it."
     )
 
 
@@ -160,10 +180,49 @@ def _of_block(step: BlockDraw, etas: Any) -> Floats:
 
 
 def _least_eigenvalues(eta_2: Floats) -> Floats:
-    """Those of precision matrices, 0 where rounding made it positive."""
-    values = np.linalg.eigvalsh(-(eta_2 + np.swapaxes(eta_2, -2, -1)))
-    least, largest = values[..., 0], values[..., -1]
-    return np.where(least > ROUNDING * values.shape[-1] * np.abs(largest), least, 0.0)
+    """Those of precision matrices of a diagonal of ones; 0 where rounding made it positive.
+
+    NaN of what is not finite.
+    """
+    finite: Any = np.isfinite(eta_2).all(axis=(-2, -1))
+    safe = np.where(finite[..., None, None], eta_2, 0.0)
+    values = np.linalg.eigvalsh(in_own_units(-(safe + np.swapaxes(safe, -2, -1))))
+    least, largest = np.where(finite, values[..., 0], np.nan), values[..., -1]
+    beyond = np.isnan(least) | (least > LEAST * values.shape[-1] * np.abs(largest))
+    return np.asarray(np.where(beyond, least, 0.0))
+
+
+def _nearly_coinciding(joint: Joint, state: Values, given: Any) -> str:
+    """What is said of elements that rounding cannot tell apart, in blocks of a moderate size."""
+    order = joint.border + max((g.shape[1] for g in joint.layout.groups), default=0)
+    if joint.layout.kind != "blocks" or order > DENSE:
+        return ""  # (what is smooth along a long chain is next to nothing there, and exact)
+    least, vector = joint.weakest(dict(state), given)
+    if least > LEAST * order:
+        return ""
+    return _along(joint.elements, vector)
+
+
+def _along(names: Sequence[str], vector: Floats) -> str:
+    most = np.flatnonzero(np.abs(vector) > np.abs(vector).max() / 2).tolist()
+    told = " and ".join(names[k] for k in most[:MOST_NAMED])
+    return f": what multiplies {told} nearly coincides"
+
+
+def in_own_units(precision: Floats) -> Floats:
+    """Precision matrices of the same elements, each measured so that its own precision is one."""
+    diagonal = np.diagonal(precision, axis1=-2, axis2=-1)
+    unit = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    return np.asarray(precision * unit[..., :, None] * unit[..., None, :])
+
+
+def _too_extreme(name: str) -> str:
+    """What is said of a state at which arithmetic overflows."""
+    return (
+        f"{name}: the values that were found for a start are too extreme: those of what {name} is "
+        f"drawn from are not all finite numbers; pass values near the data with init={{...}}, or "
+        "rescale the data."
+    )
 
 
 def _message(
@@ -179,6 +238,15 @@ def _message(
         shown = (np.broadcast_to(e, margin.shape)[at] for e in etas)
         found = f"natural parameters ({', '.join(f'{float(v) + 0.0:g}' for v in shown)})"
     along = "" if found_along is None else f": {_told(found_along)}"
+    if isinstance(step, BlockDraw) and found_along is None:
+        block = etas[1][at]
+        names = [f"{name}[{', '.join(map(str, (*at, k)))}]" for k in range(len(block))]
+        vector = np.linalg.eigh(in_own_units(-(block + block.T)))[1][:, 0]
+        return (
+            f"{name}: the conditional of {name}{where} would be {family} with {found} as a "
+            f"number{_along(names, vector)}. Centre columns that nearly coincide; or give it a "
+            "proper prior, or data that determine it, if the posterior is improper."
+        )
     return (
         f"{name}: the posterior is improper: the conditional of {name}{where} would be {family} "
         f"with {found}, which has no finite integral{along}; give it a proper prior, or data that "

@@ -41,7 +41,7 @@ from gibbsppl.chains import (
     streams,
 )
 from gibbsppl.errors import RunError
-from gibbsppl.progress import Report, reporting
+from gibbsppl.progress import Report, reporting, say
 from gibbsppl.recording import Recorder, bytes_needed, check_memory, kept_of, walks_of
 from gibbsppl.runtime import moves
 
@@ -151,6 +151,7 @@ class _Run:
             if not ended and not self.recorder.drawn:
                 raise
             interrupted = self.salvaged(ended, len(starts))
+            say(f"gibbsppl: {interrupted}")
         shape = np.s_[: len(ended), : self.recorder.drawn]
         values = {name: array[shape] for name, array in self.recorder.values.items()}
         rates = {name: array[shape] for name, array in self.recorder.rates.items()}
@@ -163,7 +164,7 @@ class _Run:
         draws = self.recorder.size[1]
         if ended:
             self.recorder.drawn = draws
-            return f"{stopped}; the {len(ended)} finished before it are kept"
+            return f"{stopped}; the {len(ended)} finished before it are kept, {draws} draws each"
         assert self.good is not None
         ended.append(self.good)
         return f"{stopped}; its first {self.recorder.drawn} of {draws} draws are kept"

@@ -16,12 +16,13 @@ coin: 1 step, all exact
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gibbsppl.arguments import TRUTH, calls_told, methods_told
 from gibbsppl.backends.numpy import write_numpy
 from gibbsppl.backends.program import Constants, Program, load
 from gibbsppl.comparison import Comparison, Settings, compared, variants_of
@@ -31,20 +32,21 @@ from gibbsppl.explain import explained, parts_told, schedule_text, unseen_told
 from gibbsppl.graph import Graph
 from gibbsppl.inits import Init, inits_of
 from gibbsppl.kernels import RandomScan
-from gibbsppl.pilot import best_start
+from gibbsppl.pilot import proper_start
 from gibbsppl.propriety import check_proper, check_proper_as_usual
 from gibbsppl.rewrites import collapsible, possible
 from gibbsppl.run import Chain, Seed, run, seed_sequence, streams
 from gibbsppl.schedule import Schedule, functions_of
-from gibbsppl.settings import checked_settings, scheduled
+from gibbsppl.settings import ARGUMENTS, checked_settings, scheduled
 
 if TYPE_CHECKING:
+    from gibbsppl.bugs.reading import Reading
     from gibbsppl.language import Model
 
-# Notes of initial values that no rule made up.
-FIXED = ("prior", "given")
+FIXED = ("prior", "given")  # notes of initial values that no rule made up
 
 
+@calls_told(CompileError, approximate=TRUTH, exact=TRUTH)
 def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named at the call)
     model: Model,
     *,
@@ -89,17 +91,11 @@ def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named
     if not hasattr(model, "graph"):
         raise CompileError(f"compile: found {model!r}, expected a gp.Model.")
     settings = checked_settings(
-        blocks=blocks,
-        rewrites=rewrites,
-        collapse=collapse,
-        approximate=approximate,
-        interweave=interweave,
-        exact=exact,
-        order=order,
-        scan=scan,
-        kernels=kernels,
-    )
-    return _compiled(model.graph, model.data, dict(model.coords), settings)
+        blocks=blocks, rewrites=rewrites, collapse=collapse, approximate=approximate,
+        interweave=interweave, exact=exact, order=order, scan=scan, kernels=kernels,
+    )  # fmt: skip
+    made = _compiled(model.graph, model.data, dict(model.coords), settings)
+    return replace(made, reading=model.reading)
 
 
 def _compiled(
@@ -112,11 +108,13 @@ def _compiled(
     return Sampler(graph, known, coords, schedule, program, constants, settings)
 
 
+@methods_told(RunError, **ARGUMENTS)
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Sampler:
     """A compiled model: its graph, data, schedule and program.
 
     ``graph`` is the model as declared; ``schedule.graph`` has its auxiliary variables too.
+    ``reading`` is the text that it was read from, if it was.
     """
 
     graph: Graph
@@ -126,6 +124,7 @@ class Sampler:
     program: Program
     constants: Constants
     settings: Settings
+    reading: Reading | None = None
 
     def __str__(self) -> str:
         return schedule_text(self.schedule, self.data)
@@ -181,8 +180,9 @@ class Sampler:
         steps draw, with auxiliary variables added, others integrated out, arrays taken apart,
         must have the log density of the declared model, once the normalised conditionals of what
         they have more or less are taken into account. What sweeps keep up to date must be what it
-        should be. ``passed``: nothing disagrees. ``proved``: besides, nothing is left open because
-        a normaliser is out of reach.
+        should be. A model that was read from a text must have the density that the text says, read
+        a second time element by element. ``passed``: nothing disagrees. ``proved``: besides,
+        nothing is left open because a normaliser is out of reach.
 
         >>> import gibbsppl as gp
         >>> with gp.Model(name="robust") as robust:
@@ -196,6 +196,7 @@ class Sampler:
 
         schedule = self.schedule
         settings: Any = {"seed": seed, "graphs": schedule.graphs, "schedule": schedule}
+        settings["reading"] = self.reading
         return verify(self.graph, self.program, schedule.steps, self.data, **settings)
 
     def check_kernel(self, name: str, **settings: Any) -> Any:
@@ -223,23 +224,27 @@ class Sampler:
 
     def _with(self, data: Mapping[str, Any] | None = None, **changes: Any) -> Sampler:
         """The sampler of the same model with other settings, or of other data."""
-        return _compiled(self.graph, data or self.data, self.coords, {**self.settings, **changes})
+        settings = {**self.settings, **changes}
+        made = _compiled(self.graph, data or self.data, self.coords, settings)
+        return made if data else replace(made, reading=self.reading)
 
     def initial_states(
         self, chains: int, seed: Seed = None, init: Init = None
     ) -> tuple[list[Chain], dict[str, str]]:
         """One dispersed start per chain with its random stream, and where each value comes from."""
-        starts: list[Chain] = []
-        notes: dict[str, str] = {}
+        starts, notes = list[Chain](), dict[str, str]()
+        parts = (self.graph, self.data, self.program, self.constants)
         for rng, own in zip(streams(seed, chains), inits_of(init, chains), strict=True):
-            state, notes = best_start(rng, self.graph, self.data, self.program, self.constants, own)
-            self.program.augment(rng, state, self.constants)
-            parts = (self.graph, self.schedule, self.program, self.constants, self.data)
-            check_proper(*parts, state, not starts)
-            usual = partial(self._with, kernels={}, order=(), scan="systematic")
-            check_proper_as_usual(self.schedule, usual, state, not starts)
+            check = partial(self._check_proper, first=not starts)
+            state, notes = proper_start(rng, *parts, own, check)
             starts.append(Chain(state, rng))
         return starts, notes
+
+    def _check_proper(self, state: Mapping[str, Any], *, first: bool) -> None:
+        parts = (self.graph, self.schedule, self.program, self.constants, self.data)
+        usual = partial(self._with, kernels={}, order=(), scan="systematic")
+        check_proper(*parts, state, first)
+        check_proper_as_usual(self.schedule, usual, state, first)
 
     def sample(  # noqa: PLR0913  (settings, all named at the call)
         self,
@@ -261,7 +266,7 @@ class Sampler:
         recorded. ``init`` fixes initial values by variable, NaN where there is none; a list of such
         mappings has one for each chain. ``keep`` names the variables to keep
         (all by default); above ``limit_bytes`` of draws the run is refused. Ctrl-C returns what
-        has been drawn.
+        has been drawn, and says what is left out: so do the draws (``.interrupted``).
         """
         if not self.schedule.steps or (keep is not None and not len(keep)):
             raise RunError(
@@ -351,7 +356,6 @@ class Sampler:
         every = variants
         if every is None:
             every = variants_of(self.graph, self.data, self.schedule, self.settings)
-
         run = {"draws": draws, "warmup": warmup, "chains": chains, "seed": seed}
         return compared(lambda settings: self._with(**settings), every, of, **run)
 

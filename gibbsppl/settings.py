@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gibbsppl.arguments import COUNT, DRAWS, MAPPING, MAPPINGS, NAME, NAMES, Kind
 from gibbsppl.comparison import Settings
 from gibbsppl.errors import CompileError
 from gibbsppl.graph import Graph
@@ -26,6 +27,31 @@ from gibbsppl.schedule import (
     planned,
 )
 from gibbsppl.truncations import check_truncations
+
+VARIANTS = Kind(
+    lambda value: isinstance(value, Mapping)
+    and all(isinstance(v, Mapping) and all(isinstance(n, str) for n in v) for v in value.values()),
+    "a dict from names to dicts of arguments of compile",
+)
+OF_DRAWS = {"draws": DRAWS, "names": NAMES.or_none()}
+
+# What the methods of a sampler take, by argument.
+ARGUMENTS: Mapping[str, Mapping[str, Kind]] = {
+    "explain": {"name": NAME.or_none()},
+    "verify": {"seed": COUNT},
+    "check_kernel": {"name": NAME},
+    "sample": {
+        **dict.fromkeys(("draws", "warmup", "chains", "thin", "limit_bytes"), COUNT),
+        "init": MAPPINGS.or_none(),
+        "keep": NAMES.or_none(),
+    },
+    "initial_states": {"chains": COUNT, "init": MAPPINGS.or_none()},
+    "compare": {"variants": VARIANTS.or_none(), "of": NAMES.or_none(), "draws": COUNT},
+    "predict": {"draws": DRAWS, "new": MAPPING, "name": NAME.or_none()},
+    "deviance": {"draws": DRAWS},
+    "dic": {"draws": DRAWS, "seed": COUNT},
+    **{f"conditional_{what}": OF_DRAWS for what in ("mean", "sd", "probabilities")},
+}
 
 
 def checked_settings(**asked: Any) -> dict[str, Any]:

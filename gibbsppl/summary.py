@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gibbsppl.arguments import NAME, methods_told
 from gibbsppl.diagnostics import COLUMNS, measures, split_r_hat
 from gibbsppl.errors import RunError
 
@@ -51,19 +52,21 @@ class Block:
         return self.size - len(self.rows)
 
 
+@methods_told(RunError, __getitem__={"label": NAME})
 @dataclass(frozen=True, slots=True, repr=False)
 class Summary:
     """Mean, sd, quantiles, Monte Carlo error, ESS and R-hat, one row per element shown.
 
     ``summary["theta[3]"]["mean"]`` is one number, ``rows`` the whole table by label and column.
     ``acceptance``: for each random walk, the share of its steps that was accepted, in the chain in
-    which it is smallest.
+    which it is smallest. ``interrupted`` says what Ctrl-C left out of the run.
     """
 
     blocks: tuple[Block, ...]
     chains: int
     draws: int
     acceptance: Mapping[str, float] = field(default_factory=dict)
+    interrupted: str | None = None
 
     def __post_init__(self) -> None:
         # Two variables may label their elements alike: a scalar "x[1]", and an element of x.
@@ -224,7 +227,8 @@ def _aligned(cells: list[str], header: str) -> list[str]:
 def _notes(summary: Summary) -> list[str]:
     """What to know below the table: what is left out, and what is not to be trusted."""
     rows = summary.rows
-    notes = [*_left_out(summary.blocks)]
+    notes = [*([f"The run was {summary.interrupted}."] if summary.interrupted else [])]
+    notes += _left_out(summary.blocks)
     if summary.draws < 4:
         return [*notes, "Fewer than 4 draws in a chain: nothing can be said of their quality."]
     high = {k: row["r_hat"] for k, row in rows.items() if row["r_hat"] > HIGHEST_R_HAT}

@@ -5,7 +5,7 @@
 From D. B. Rubin (1981), "Estimation in parallel randomized experiments", Journal of Educational
 Statistics 6, 377-400; worked in A. Gelman and others, "Bayesian Data Analysis", section 5.5. The
 spread between schools has the prior sd**2 ~ scaled inverse chi-squared(1, 5**2), which is a Gamma
-on the precision; with ``sd_prior="uniform"`` the sd is uniform, as in the book, and is sliced.
+on the precision; with ``sd_prior="uniform"`` the sd is uniform, as in the book.
 """
 
 import gibbsppl as gp

@@ -4,7 +4,8 @@ Pump ``i`` failed ``failures[i]`` times in ``hours[i]`` thousand hours of operat
 
     failures[i] ~ Poisson(theta[i] * hours[i]),   theta[i] ~ Gamma(alpha, beta)
 
-Nothing is conjugate to the shape ``alpha`` of a Gamma, so that one variable is sampled by a slice.
+Nothing is conjugate to the shape ``alpha`` of a Gamma; its log density is concave, so that adaptive
+rejection draws it exactly.
 The data are from D. P. Gaver and I. G. O'Muircheartaigh (1987), "Robust empirical Bayes analyses of
 event rates", Technometrics 29, 1-15; the model is from E. I. George, U. E. Makov and A. F. M. Smith
 (1993), "Conjugate likelihood distributions", Scandinavian Journal of Statistics 20, 147-156, and is

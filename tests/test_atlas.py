@@ -17,7 +17,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 CELLS = list(atlas.cells())
 # A prime that divides no table's width: a sample has cells of all columns.
 SAMPLE = CELLS[::23]
-PROVED = (atlas.CLOSED, atlas.FINITE, atlas.CONCAVE)
+PROVED = (atlas.CLOSED, atlas.FINITE, atlas.CONCAVE, atlas.AUGMENTED)
 LINK = re.compile(r"\]\(([^)]+)\)")
 
 

@@ -130,6 +130,20 @@ def test_lines_of_the_source_are_short_enough_to_read(samplers):
             assert len(line) <= 160, (name, line)
 
 
+def test_what_is_computed_once_takes_the_name_of_no_array():
+    """``x**2`` is called ``x_2`` where no array of the model is."""
+    x = np.array([0.5, -1.0, 2.0])
+    with gp.Model() as model:
+        first, second = gp.Data("x", x, dims="i"), gp.Data("x_2", x + 3, dims="i")
+        a, b = gp.Normal("a", 0, tau=1), gp.Normal("b", 0, tau=1)
+        gp.Poisson("y", gp.exp(a * first**2), dims="i", observed=[1, 0, 3])
+        gp.Poisson("z", gp.exp(b * second), dims="i", observed=[2, 2, 5])
+    sampler = gp.compile(model)
+
+    np.testing.assert_array_equal(sampler.constants["x_2"], x + 3)
+    assert sampler.verify().passed
+
+
 def test_compilations_do_not_touch_one_another():
     alone = {n: form_named(n).compiled().source for n in ("pumps", "topics", "factorisation")}
     first = gp.compile(form_named("pumps").build())

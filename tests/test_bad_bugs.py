@@ -18,7 +18,7 @@ from gibbsppl.errors import ModelError
 
 FOLDER = Path(__file__).parent / "bad_bugs"
 DATA = ("dumps", "json", "lists", "tables")
-MODELS = ("models",)
+MODELS = ("models", "sizes")
 GIVEN = {
     "N": 3,
     "v": [0.2, 0.5, 0.3],

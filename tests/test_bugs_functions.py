@@ -246,7 +246,7 @@ def test_axes_before_their_own_are_positions(row, arguments, expected):
     ]
     found = row.numeric(*many, axes=axes)
     if row.names[0] in ("length", "dim"):
-        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(found, np.stack([expected] * 3))
         return
     for position in range(3):
         own = [a if n and counts else a[position] for n, a in enumerate(many)]

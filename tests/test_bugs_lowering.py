@@ -9,6 +9,7 @@ import gibbsppl as gp
 from gibbsppl.bugs import statements
 from gibbsppl.bugs.rows import shares
 from gibbsppl.density import log_joint
+from gibbsppl.expressions import Over
 
 INDICES = ("", "[]", "[,]")
 
@@ -245,8 +246,11 @@ def test_entries_that_sum_to_one_are_probabilities(name, monkeypatch):
     divided = []
     monkeypatch.setattr(statements, "shares", lambda e, d: divided.append(e) or shares(e, d))
     data = {"k": [1, 2] * 3, "y": [1, 2, 1, 1, 2, 2]}
-    gp.read_bugs(ENTRIES % (ARE_ONE | ARE_NOT_ONE)[name], data)
+    model = gp.read_bugs(ENTRIES % (ARE_ONE | ARE_NOT_ONE)[name], data)
     assert bool(divided) is (name in ARE_NOT_ONE)
+    labels = (s for s in model.graph.statements if s.name.startswith("y"))
+    is_divided = any(dict(s.arguments)["p"].has(Over) for s in labels)
+    assert is_divided or name in ARE_ONE
 
 
 @pytest.mark.parametrize(

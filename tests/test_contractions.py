@@ -8,7 +8,7 @@ import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gibbsppl.contractions import bounded, contracted, data_only, pull_back
+from gibbsppl.contractions import Known, bounded, contracted, data_only, pull_back
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Array, Dim, Equals, Over, subexpressions
 from gibbsppl.graph import Range
@@ -43,8 +43,15 @@ def by_loops(piece, axes, indices, v):
     return eta
 
 
+DIMS = {"x": (I, J), "y": (I,), "b": (J,), "c": (I, K), "d": (J, K)}
+
+
+def known(random):
+    return Known(frozenset(random), DIMS, SIZES)
+
+
 def by_pull_back(piece, axes, indices, v, random):
-    found = pull_back(piece, axes, indices, SIZES, data_only(random))
+    found = pull_back(piece, axes, indices, SIZES, known(random))
     ranges = tuple(p for p in found.place if isinstance(p, Range))
     eta = np.zeros(tuple(SIZES[a] for a in axes))
     place = tuple(p if isinstance(p, int) else slice(p.start, p.stop) for p in found.place)
@@ -144,9 +151,21 @@ def test_what_is_free_of_the_sum_leaves_it():
 
 def test_a_factor_read_through_its_gather_leaves_the_sum():
     """sum_i y[i] b[g[i]] [g[i] = j] is b[j] times a sum over data."""
-    found = contracted(Y[I] * B[G[I]] * Equals(G[I], J), whole(I), data_only({"b"}))
+    found = contracted(Y[I] * B[G[I]] * Equals(G[I], J), whole(I), known({"b"}))
 
     assert found == B[J] * Over(Y[I] * Equals(G[I], J), I, 0, 6)
+
+
+def test_what_is_shorter_than_an_axis_is_read_where_it_is():
+    """b[j] is not there at all positions of a longer axis, nor b[j] for j from its own dim."""
+    longer, v = Dim("longer"), values()
+    for gather, over in ((G[I], whole(I)), (J, whole(J))):
+        product = Y[gather] * B[gather] * Equals(gather, longer)
+        found = contracted(product, over, Known(frozenset("b"), DIMS, {**SIZES, longer: 5}))
+        at, whole_sum = (Range(longer, 0, 5),), Over(product, over[0].dim)
+
+        assert found.has(B[gather])
+        np.testing.assert_array_equal(*(evaluate(e, at, v, SIZES) for e in (found, whole_sum)))
 
 
 def test_bounds_are_written_out_and_idle_sums_done():
@@ -169,7 +188,7 @@ def test_pushing_sums_in_changes_no_value(expression, summed, random):
         evaluate(expression, free + over, v, SIZES), tuple(map(len, free + over))
     )
     expected = full.sum(axis=tuple(range(len(free), full.ndim)))
-    found = evaluate(contracted(expression, over, data_only(random)), free, v, SIZES)
+    found = evaluate(contracted(expression, over, known(random)), free, v, SIZES)
 
     np.testing.assert_allclose(
         np.broadcast_to(found, expected.shape), expected, rtol=1e-9, atol=1e-9

@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from gibbsppl import diagnostics
+from gibbsppl.summary import Summary, block_of
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", FutureWarning)
@@ -203,3 +204,20 @@ def test_draws_of_two_numbers_as_far_from_the_median_have_an_r_hat():
     signs = rng.permuted(np.tile([-1.0, 1.0], (4, 100)), axis=1)
 
     assert diagnostics.r_hat(signs) < 1.01
+
+
+@pytest.mark.parametrize(
+    "measure", ["r_hat", "split_r_hat", "ess_bulk", "ess_tail", "ess_mean", "mcse_mean", "mcse_sd"]
+)
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_of_what_is_nowhere_finite_nothing_is_said(measure, wrong):
+    found = getattr(diagnostics, measure)(np.full((2, 20, 3), wrong))
+
+    np.testing.assert_array_equal(found, np.full(3, np.nan))
+
+
+@pytest.mark.parametrize("shape", [(2, 20), (2, 20, 30)])
+def test_a_summary_of_what_is_nowhere_finite_says_so(shape):
+    block = block_of("x", np.full(shape, np.nan), lambda index: f"x{list(index)}", max_rows=3)
+
+    assert "Draws that are not finite: x[" in repr(Summary((block,), *shape[:2]))

@@ -302,6 +302,33 @@ def test_another_file_is_refused_by_name(tmp_path):
         load_draws(tmp_path / "other.nc")
 
 
+DAMAGES = {
+    "no name": lambda f: f["posterior/mu"].attrs.__delitem__("name"),
+    "a name that is none": lambda f: f["posterior/mu"].attrs.__setitem__("name", 3),
+    "two of one name": lambda f: f["posterior/mu"].attrs.__setitem__("name", "theta"),
+    "no scale of a dim": lambda f: f.copy("constant_data/school_", "posterior/other"),
+    "data in place of draws": lambda f: (f.pop("posterior"), f.move("constant_data", "posterior")),
+    "draws in place of statistics": lambda f: (
+        f.pop("sample_stats"),
+        f.copy("posterior", "sample_stats"),
+    ),
+    "text": lambda f: f["posterior"].create_dataset("text", data=np.array([b"a", b"b"])),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_file_of_draws_that_was_changed_is_refused_by_name(tmp_path, damage):
+    import h5py
+
+    path = tmp_path / "draws.nc"
+    example().save(path)
+    with h5py.File(path, "a") as file:
+        DAMAGES[damage](file)
+
+    with pytest.raises(RunError, match=r"draws\.nc: .*Draws.save w"):
+        load_draws(path)
+
+
 def test_arviz_reads_the_draws():
     draws = example()
     data = draws.to_arviz()

@@ -298,3 +298,18 @@ def test_distribution_functions_keep_their_choices():
         gp.StudentT("y", nu=nu, mu=2.3, tau=0.5, lower=-1, upper=2, dims="k", observed=seen)
 
     assert gp.compile(m).verify().proved
+
+
+def test_a_gate_inside_of_a_sum_is_not_that_beside_it():
+    """The shares of a softmax: each numerator has a gate of its own, the denominator all."""
+    with gp.Model(coords={"i": 2, "k": 4}) as m:
+        b = gp.Normal("b", 0, sigma=1)
+        at = gp.Data("at", [1.0, 2.8, -0.9, -0.1], dims="k")
+        other = gp.Data("other", [-0.2, 0.5], dims="i")
+        score = gp.exp(gp.where(gp.step(at), b, other))
+        counts = np.array([[0, 2, 0, 0], [0, 1, 1, 0]])
+        gp.Multinomial(
+            "y", n=2, p=score / gp.sum(score, "k"), dims=("i", "k"), event="k", observed=counts
+        )
+
+    assert gp.compile(m).verify().proved

@@ -129,6 +129,13 @@ def test_reads_in_full_what_a_binder_binds():
     assert found == {("x[t - 1]", ((1, 2),)), ("x[t]", ((0, 4),))}
 
 
+def test_reads_what_a_sum_over_a_part_of_a_dim_reads():
+    x, t = Array("x"), Dim("t")
+    found = [r.intervals for r in reads_of(Over(x[t + 1], t, 0, 4), {t: (2, 3)}, {t: 5})]
+
+    assert found == [((1, 4),)]
+
+
 def test_offsets_are_those_of_the_dim_alone():
     t, u = Dim("t"), Dim("u")
 

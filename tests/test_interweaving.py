@@ -1,5 +1,6 @@
 """Interweaving: locations and scales drawn once more with their groups standardised."""
 
+import ast
 import re
 from dataclasses import replace
 from functools import cache
@@ -697,3 +698,59 @@ def test_a_comparison_tries_the_sampler_without():
     found = compiled("schools").compare(draws=50, warmup=10)
 
     assert "without interweaving" in {v.name for v in found.variants}
+
+
+# ---- names -------------------------------------------------------------------------------------
+
+
+def by_lines(*, both):
+    """A group whose precisions are two statements of one array, or one of them is of the noise."""
+    with gp.Model(coords={"i": 6, "j": 2}) as m:
+        by = gp.Data("by", [0, 1, 0, 1, 1, 0], dims="i")
+        tau = gp.Array("tau", dims="j")
+        tau[0] = gp.Gamma(2, rate=1)
+        tau[1] = gp.Gamma(3, rate=1)
+        mu = gp.Normal("mu", 0, tau=0.1)
+        own = gp.where(by, tau[0], tau[1]) if both else tau[1]
+        d = gp.Normal("d", 0, tau=own, dims="i")
+        gp.Normal("y", mu + d, tau=1 if both else tau[0], dims="i", observed=np.arange(6.0))
+    return m
+
+
+def defined(source):
+    """The names of the functions and of the tables of a module, once for each time."""
+    tree = ast.parse(source)
+    return [n.name for n in tree.body if isinstance(n, ast.FunctionDef)] + [
+        t.id for n in tree.body if isinstance(n, ast.Assign) for t in n.targets
+    ]
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_precisions_given_line_by_line_have_functions_of_their_own(both):
+    sampler = gp.compile(by_lines(both=both), interweave=["tau"])
+
+    names = defined(sampler.source)
+    assert sorted(set(names)) == sorted(names)
+    assert sampler.verify().passed
+    again = [s.name for s in sampler.schedule.steps if s.name in sampler.schedule.interwoven]
+    assert len(again) == (2 if both else 1)
+    draws = sampler.sample(20, chains=1, seed=1, progress=False)
+    assert np.isfinite(draws["tau"]).all()
+
+
+def test_functions_of_steps_have_names_that_no_variable_has():
+    """Variables have the names of functions that are written for others."""
+    with gp.Model(coords={"i": 6}) as m:
+        tau = gp.Gamma("tau", 2, rate=1)
+        d = gp.Normal("d", 0, tau=tau, dims="i")
+        mean = d
+        for name in ("draw_tau_with_d", "d_eta_of_d", "d_of_d_eta", "tau_with_d_given_rest"):
+            mean = mean + gp.Normal(name, 0, tau=1)
+        gp.Normal("y", mean, tau=1, dims="i", observed=np.arange(6.0))
+    sampler = gp.compile(m, interweave=["tau"], blocks=False)
+
+    assert sampler.schedule.interwoven
+    names = defined(sampler.source)
+    assert sorted(set(names)) == sorted(names)
+    assert not set(names) & set(m.graph.drawn)
+    assert sampler.verify().passed

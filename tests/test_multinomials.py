@@ -348,3 +348,11 @@ def test_units_by_hand_have_their_probabilities():
     found = np.bincount(labels, minlength=3)
     assert stats.chisquare(found, chance * N).pvalue > LEVEL
     assert stats.chisquare(found, np.roll(chance, 1) * N).pvalue < LEVEL
+
+
+@pytest.mark.parametrize("n", [0.5, np.array([3.0, 2.5]), np.nan, np.inf, 1e300])
+def test_a_total_that_is_no_whole_number_is_refused(n):
+    with pytest.raises(ValueError, match="expected a whole number"):
+        runtime.multinomial(np.random.default_rng(1), np.zeros((2, 3)), (2, 3), n=n)
+    with pytest.raises(ValueError, match="expected a whole number"):
+        runtime.binomial(np.random.default_rng(1), 0.0, (), n=np.ravel(n)[-1])

@@ -72,6 +72,15 @@ def test_a_log_density_splits_into(name):
     assert {str(p) for p in pieces(density, targets, *dims)} == expected
 
 
+
+def test_a_sum_over_a_part_of_a_dim_keeps_its_ends():
+    found = pieces(normal(Y[I], Over(X[I, J] * B[J + 1], J, 0, 2), 1), {"b"}, I)
+    inner = [r for p in found for r in p.over if r.dim != I]
+
+    assert len(found) == 2
+    assert len(inner) == 3
+    assert {(r.start, r.stop) for r in inner} == {(0, 2)}
+
 # ---- the sum of the pieces is the log density ------------------------------------------------
 
 SHAPES = {

@@ -266,7 +266,8 @@ def test_ctrl_c_keeps_the_chains_that_are_finished():
 
     assert result.values["a"].shape == (2, 100)
     assert [c.sweep for c in result.chains] == [110, 110]
-    note = "stopped by the user in chain 2 (of 0 to 3); the 2 finished before it are kept"
+    note = "stopped by the user in chain 2 (of 0 to 3); the 2 finished before it are kept, "
+    note += "100 draws each"
     assert result.interrupted == note
     assert same(result.values, run_uninterrupted(2))
 

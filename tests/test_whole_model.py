@@ -7,6 +7,7 @@ from scipy import stats
 import gibbsppl as gp
 from gibbsppl.checks import normalised
 from gibbsppl.checks.quadrature import ACCURACY, log_integrals
+from gibbsppl.checks.results import Row
 from gibbsppl.rewrites import observed, rows, unseen
 
 GATE = np.array([1, 0, 1, 0])
@@ -330,3 +331,10 @@ def test_sums_of_three_normal_probabilities_are_no_interval(sign):
         gp.Bernoulli("y", p, dims="i", observed=OUTCOMES)
 
     assert gp.compile(built).verify().proved
+
+
+def test_an_infinite_tolerance_proves_nothing():
+    row = Row("y integrated out", "graph", "-", np.inf, np.inf)
+
+    assert not row.passed
+    assert not row.proved

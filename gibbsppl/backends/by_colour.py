@@ -77,7 +77,7 @@ def name_by_colour(module: Module, step: Step) -> str | None:
     axes = set(module.dims(step.statement))
     if not all(_is_plain(c.value, axes) for c in contributions):
         return None
-    return module.functions[step.name].replace("_given_rest", "_by_colour")
+    return module.function_of(step, "by_colour")
 
 
 def _parameters(step: ExactDraw | FiniteDraw) -> tuple[NaturalParameter, ...]:

@@ -118,6 +118,6 @@ def prepared_text(module: Module, loop: ElementLoop, expr: Expr) -> str:
     return code if lead is not None else f"{inner.call('broadcast_to')}({code}, {shape})"
 
 
-def anew_name(kept: Kept) -> str:
+def anew_name(module: Module, kept: Kept) -> str:
     """The name of the function that computes the value of a form anew."""
-    return f"{kept.name}_anew"
+    return module.names.called("anew", kept.name, like=f"{kept.name}_anew")

@@ -28,6 +28,7 @@ from gibbsppl.expressions import (
     Times,
     dims_of,
 )
+from gibbsppl.near_one import called_as
 
 
 def write(writer: Writer, expr: Expr) -> Text:
@@ -116,13 +117,25 @@ def _power(writer: Writer, expr: Expr) -> Text:
     if exponent.is_number and exponent.is_negative:
         inner = writer.write(base**-exponent)
         return Text(f"1 / {inner.within(POWER)}", inner.dims, PRODUCT)
+    if exponent.is_Integer and _is_whole(writer, base):
+        inner = writer.write(base)
+        return Text(f"{inner.within(ATOM)}**{int(exponent)}.0", inner.dims, POWER)
     texts, dims = writer.aligned([writer.write(base), writer.write(exponent)], ATOM)
     return Text(f"{texts[0]}**{texts[1]}", dims, POWER)
 
 
+def _is_whole(writer: Writer, expr: Expr) -> bool:
+    """Whether a value is made of integers alone: a power of it might not fit into 64 bits."""
+    # (of what is no array of the graph, the new variable of a change say, nothing is known)
+    variables = (writer.graph.variables.get(leaf.array.name) for leaf in expr.atoms(Leaf))
+    stay = (v and v.integer and (v.kind != "data" or v.of is not None) for v in variables)
+    return not expr.has(sp.Function) and bool(expr.free_symbols) and all(stay)
+
+
 def _function(writer: Writer, expr: Expr) -> Text:
-    texts, dims = writer.aligned([writer.write(a) for a in expr.args])
-    return Text(f"{writer.call(FUNCTIONS[expr.func])}({', '.join(texts)})", dims)
+    name, arguments = called_as(expr)
+    texts, dims = writer.aligned([writer.write(a) for a in arguments])
+    return Text(f"{writer.call(name)}({', '.join(texts)})", dims)
 
 
 def _log_of_exponentials(writer: Writer, of: Expr) -> Text | None:

@@ -48,7 +48,7 @@ def name_by_form(module: Module, step: Step) -> str | None:
     """The name of the generator of a step; None where nothing is kept."""
     if step.name not in module.loops:
         return None
-    return module.functions[step.name].replace("_given_rest", "_by_colour")
+    return module.function_of(step, "by_colour")
 
 
 def by_form(module: Module, step: ExactDraw, name: str) -> str:
@@ -65,7 +65,7 @@ def by_form(module: Module, step: ExactDraw, name: str) -> str:
         numbers |= {local} if is_number else set()
     for expr, symbol in loop.rows.items():
         body.append(f"{_name(module, symbol)} = {rows_text(writer, loop, expr)[0]}")
-    anew = module.names.of(anew_name(kept))
+    anew = anew_name(module, kept)
     # (the first time, or after what this depends on was drawn otherwise)
     body += [f'if "{kept.name}" not in s:', f"{INDENT}s |= {anew}(s, c)"]
     body += [f'{form} = s["{kept.name}"].reshape(-1)']

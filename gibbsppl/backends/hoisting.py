@@ -14,7 +14,8 @@ from gibbsppl.expressions import Expr, Leaf, Over
 class Hoisted:
     """What is computed once: name by expression and ranges, and the lines of ``prepare``.
 
-    ``last`` are values that functions of the module compute from all others, in a dict ``c``.
+    ``last`` are values that functions of the module compute from all others, in a dict ``c``;
+    ``positions`` names the arrays that others are read at.
     """
 
     names: Names
@@ -23,6 +24,7 @@ class Hoisted:
     last: list[tuple[str, str, str]] = field(default_factory=list)
     arrays: set[str] = field(default_factory=set)
     used: set[str] = field(default_factory=set)
+    positions: set[str] = field(default_factory=set)
 
     def add(
         self, key: tuple[object, ...], stem: str, make: Callable[[], Text], comment: str

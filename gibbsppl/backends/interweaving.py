@@ -28,7 +28,8 @@ def draw_name(module: Module, steps: Sequence[Step]) -> str:
     """The name of the function that carries out steps with the same array held fixed."""
     schedule = module.schedule
     drawn = "_".join(n for s in steps for n in schedule.drawn_by(s))
-    return module.names.of(f"draw_{drawn}_with_{schedule.recentred(steps[0])[0].of}")
+    like = f"draw_{drawn}_with_{schedule.recentred(steps[0])[0].of}"
+    return module.names.called("draw", *(s.name for s in steps), like=like)
 
 
 def draw_function(
@@ -80,11 +81,11 @@ def change_functions(module: Module, step: Step) -> list[str]:
 
 
 def _forward_name(module: Module, change: Recentred) -> str:
-    return module.names.of(f"{change.name}_of_{change.of}")
+    return module.names.called("forward", change, like=f"{change.name}_of_{change.of}")
 
 
 def _backward_name(module: Module, change: Recentred) -> str:
-    return module.names.of(f"{change.of}_of_{change.name}")
+    return module.names.called("backward", change, like=f"{change.of}_of_{change.name}")
 
 
 def _function(module: Module, name: str, value: Expr, dims: tuple[Dim, ...], told: str) -> str:

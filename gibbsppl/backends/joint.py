@@ -119,11 +119,11 @@ def _products(
 
 def scaled_name(module: Module, step: JointDraw) -> str:
     """The name of the function that computes what a pencil is drawn from."""
-    return module.names.of(module.functions[step.name].replace("_given_rest", "_scaled"))
+    return module.function_of(step, "scaled")
 
 
 def _fixed_name(module: Module, step: JointDraw) -> str:
-    return module.names.of(module.functions[step.name].replace("_given_rest", "_fixed"))
+    return module.function_of(step, "fixed")
 
 
 def _pencil(module: Module, step: JointDraw, pencil: Pencil) -> str:

@@ -41,7 +41,8 @@ def kept_functions_of(module: Module, step: Step) -> list[str]:
     found = []
     for kept in module.kept:
         loop = module.loops.get(step.name)
-        if loop is not None and loop.form.form == kept.form and module.is_new(anew_name(kept)):
+        is_own = loop is not None and loop.form.form == kept.form
+        if loop is not None and is_own and module.is_new(anew_name(module, kept)):
             found += [_computed(module, kept, loop), *_moved(module, kept)]
     return found
 
@@ -52,7 +53,7 @@ def carried_forms(module: Module) -> dict[str, str]:
     for kept in module.kept:
         own = _drawn_by(module, kept)
         if is_carried(module.schedule, kept, own):
-            found[own[0]] = module.names.of(anew_name(kept))
+            found[own[0]] = anew_name(module, kept)
     return found
 
 
@@ -68,12 +69,12 @@ def keeping(module: Module, step: Step, lines: list[str]) -> list[str]:
             after.append(f's.pop("{kept.name}", None)  # to be computed anew')
             continue
         names = [n for n in module.schedule.changed_by(step) if n in kept.read]
-        olds = {n: f"{module.names.of(n)}_before" for n in names}
+        olds = {n: module.names.called("before", n, like=f"{n}_before") for n in names}
         known = f'if "{kept.name}" in s else 0.0'
         before += [f'{old} = s["{n}"] + 0.0 {known}' for n, old in olds.items()]
         change = ", ".join(f'"{n}": s["{n}"] - {old}' for n, old in olds.items())
         after.append(f'if "{kept.name}" in s:')
-        call = f"{module.names.of(_moved_name(kept, step))}(s | {{{change}}}, c)"
+        call = f"{_moved_name(module, kept, step)}(s | {{{change}}}, c)"
         after.append(f'{INDENT}s["{kept.name}"] += {call}')
     before = list(dict.fromkeys(before))
     if step.is_by_element and lines and lines[0].startswith("for "):
@@ -100,7 +101,7 @@ def reading(
     every = (x for p in parameters for c in p.contributions for x in c.value.atoms(Leaf))
     used = {x.array.name for x in every} & names
     return parameters, [
-        f's = s if "{k.name}" in s else s | {module.names.of(anew_name(k))}(s, c)'
+        f's = s if "{k.name}" in s else s | {anew_name(module, k)}(s, c)'
         for k in module.kept
         if k.name in used
     ]
@@ -121,7 +122,7 @@ def _computed(module: Module, kept: Kept, loop: ElementLoop) -> str:
     shaped = "value" if len(shape) == 1 else f"value.reshape{shape}"
     body.append(f'return {{"{kept.name}": {shaped}}}')
     doc = f"{kept.name}, computed anew: {PLAIN.text(kept.form)}."
-    return module.function(module.names.of(anew_name(kept)), doc, writer, body)
+    return module.function(anew_name(module, kept), doc, writer, body)
 
 
 def _summands(loop: ElementLoop) -> tuple[list[Expr], Expr]:
@@ -164,12 +165,13 @@ def _moved(module: Module, kept: Kept) -> Iterator[str]:
         shaped = f"({code}).reshape{shape}" if len(shape) > 1 and dims_of(terms) else code
         drawn = ", ".join(n for n in step.variables if n in kept.read)
         doc = f"What {kept.name} changes by, where s has the changes of {drawn}."
-        name = module.names.of(_moved_name(kept, step))
+        name = _moved_name(module, kept, step)
         yield module.function(name, doc, writer, [f"return {shaped}"])
 
 
-def _moved_name(kept: Kept, step: Step) -> str:
-    return f"{kept.name}_by_{'_'.join(step.variables)}"
+def _moved_name(module: Module, kept: Kept, step: Step) -> str:
+    like = f"{kept.name}_by_{'_'.join(step.variables)}"
+    return module.names.called("moved", kept.name, step.name, like=like)
 
 
 def _drawn_by(module: Module, kept: Kept) -> tuple[str, ...]:

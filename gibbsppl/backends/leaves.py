@@ -28,6 +28,8 @@ def leaf_text(writer: Writer, leaf: Leaf) -> Text:
 
 def _gathers(writer: Writer, leaf: Leaf) -> dict[int, Text]:
     """The texts of the indices that are not slices, by axis."""
+    read = {x.array.name for index in leaf.indices for x in index.atoms(Leaf)}
+    writer.hoisted.positions.update(read)
     found = {
         axis: writer.write(index)
         for axis, index in enumerate(leaf.indices)

@@ -29,7 +29,7 @@ def kept_functions(module: Module, step: Reader) -> list[str]:
 
 def kept_name(module: Module, step: Reader) -> str:
     """The name of the function of all arrays that a step reads."""
-    return module.functions[step.name].replace("_given_rest", "_kept")
+    return module.function_of(step, "kept")
 
 
 def writer_of(module: Module, step: Reader, extra: Mapping[Dim, int] | None = None) -> Writer:
@@ -49,7 +49,8 @@ def in_state_with_kept(module: Module, step: Reader, text: str) -> str:
 
 
 def _anew_name(module: Module, parameter: NaturalParameter) -> str:
-    return module.names.of(f"{parameter.statistic.array.name} anew")
+    name = parameter.statistic.array.name
+    return module.names.called("anew", name, like=f"{name}_anew")
 
 
 def _anew(module: Module, step: Reader, parameter: NaturalParameter) -> str:

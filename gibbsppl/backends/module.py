@@ -51,6 +51,10 @@ class Module:
         """The model, with the arrays and the dims of all graphs that steps draw in."""
         return self.whole
 
+    def function_of(self, step: Step, what: str) -> str:
+        """The name of another function of a step than that of its conditional."""
+        return self.names.called(what, step.name, like=f"{self.names.of(step.name)}_{what}")
+
     def writer(
         self,
         extra: Mapping[Dim, int] | None = None,
@@ -117,9 +121,13 @@ def module_of(schedule: Schedule) -> Module:
     own |= {"PROBABILITIES"}
     forms = kept_forms(schedule)
     names = Names(NUMPY | MATHEMATICS | own | (OF_FORMS if forms else set()))
+    for array in (*schedule.whole.variables, *(k.name for k in forms)):
+        names.of(array)  # (what is computed once is kept beside the arrays, under other names)
     hoisted = Hoisted(names)
     statements = [step.name for step in schedule.steps]
-    functions = {s: names.fresh(names.of(s) + "_given_rest") for s in statements}
+    functions = {
+        s: names.called("given_rest", s, like=f"{names.of(s)}_given_rest") for s in statements
+    }
     # (a unit is there for the first of its steps that is no auxiliary variable)
     first = {u: steps_of(schedule, u)[0] for u in schedule.units}
     units = {u: names.fresh("draw_" + names.of(s.name)) for u, s in first.items()}

@@ -6,6 +6,7 @@ Comes in: a `Schedule`. Goes out: the text of a module that stands alone on NumP
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import assert_never
 
 from gibbsppl.backends.by_colour import by_colour, name_by_colour
@@ -22,7 +23,7 @@ from gibbsppl.backends.labels import log_weights
 from gibbsppl.backends.lines import INDENT, indented
 from gibbsppl.backends.module import Module, module_of
 from gibbsppl.backends.moves import log_density
-from gibbsppl.backends.names import MATHEMATICS, NUMPY
+from gibbsppl.backends.names import MATHEMATICS, NUMPY, check_names, escaped
 from gibbsppl.backends.natural import natural_parameters
 from gibbsppl.backends.scans import carried_functions, scan_functions
 from gibbsppl.backends.sweep import augment, interwoven, sweep
@@ -43,6 +44,7 @@ from gibbsppl.schedule.steps import (
 
 def write_numpy(schedule: Schedule) -> str:
     """The source of the module that draws the schedule's sweep."""
+    check_names(_names_in(schedule))
     module = module_of(schedule)
     parts = [
         *(text for step in schedule.steps for text in _functions(module, step)),
@@ -53,6 +55,15 @@ def write_numpy(schedule: Schedule) -> str:
     # The first parts are written last, when it is known what they must bring in.
     prepare, tables = _prepare(module), _tables(module)
     return "\n\n\n".join([_head(module), prepare, *parts, tables]) + "\n"
+
+
+def _names_in(schedule: Schedule) -> Iterator[str]:
+    """All names that the source has in strings and comments."""
+    for graph in (schedule.whole, schedule.graph, *schedule.graphs):
+        yield from graph.variables
+        yield from (d.name for d in graph.sizes)
+        yield from (f.name for f in (*graph.factors, *graph.deterministics))
+    yield from (step.name for step in schedule.steps)
 
 
 def _functions(module: Module, step: Step) -> list[str]:
@@ -71,9 +82,9 @@ def _head(module: Module) -> str:
     """The docstring, which shows the model, and the imports."""
     used = module.hoisted.used
     lines = [
-        f'"""Gibbs sampler for the model {module.graph.name}, written by gibbsppl.',
+        f'"""Gibbs sampler for the model {escaped(module.graph.name)}, written by gibbsppl.',
         "",
-        *indented(str(module.graph).splitlines()),
+        *indented(map(escaped, str(module.graph).splitlines())),
         '"""',
         "",
     ]
@@ -91,7 +102,7 @@ def _prepare(module: Module) -> str:
     """The function of the data that computes what is needed once."""
     lines = ["def prepare(data):", f'{INDENT}"""What depends on the data alone, computed once."""']
     arrays = sorted(module.hoisted.arrays)
-    lines += [f'{INDENT}{module.names.of(a)} = data["{a}"]' for a in arrays]
+    lines += [f"{INDENT}{module.names.of(a)} = {_data_text(module, a)}" for a in arrays]
     for name, code, comment in module.hoisted.lines:
         lines.append(f"{INDENT}{name} = {code}  # {comment}")
     entries = [f'"{a}": {module.names.of(a)}' for a in arrays]
@@ -104,6 +115,14 @@ def _prepare(module: Module) -> str:
     lines += [f'{INDENT}c["{n}"] = {code}  # {told}' for n, code, told in module.hoisted.last]
     lines.append(f"{INDENT}return c")
     return "\n".join(lines)
+
+
+def _data_text(module: Module, name: str) -> str:
+    """An array of the data; counts as floats, whose products do not overflow."""
+    variable = module.graph.variables.get(name)  # (colours are no array of the model)
+    is_count = variable is not None and variable.integer and variable.of is None
+    is_read_at = name in module.hoisted.positions
+    return f'data["{name}"]' + (".astype(float)" if is_count and not is_read_at else "")
 
 
 def _given_rest(module: Module, step: Step) -> str:

@@ -102,8 +102,7 @@ def made(module: Module, step: Step) -> list[str]:
 
 def scan_name(module: Module, step: ScanDraw) -> str:
     """The name of the function of the loops, or of the log density that is recomputed."""
-    own = "_scan" if step.increments else "_log_density"
-    return module.functions[step.name].replace("_given_rest", own)
+    return module.function_of(step, "scan" if step.increments else "log_density")
 
 
 def _log_density(module: Module, step: ScanDraw) -> str:

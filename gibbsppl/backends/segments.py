@@ -28,7 +28,7 @@ def segments(
     axes = tuple(m.args[1] for m in matches)
     texts, along = writer.aligned([writer.write(i) for i in indices])
     inner = [r for r in ranges if r.dim not in along]
-    summand = contracted(Mul(*rest), inner, writer.is_data)
+    summand = contracted(Mul(*rest), inner, writer.known)
     fixed = len(indices) == 1 and len(along) == 1 and writer.is_data(indices[0])
     with _first(writer, along):
         if fixed and not writer.preparing:

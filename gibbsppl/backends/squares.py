@@ -18,7 +18,7 @@ from gibbsppl.graph import Range
 def squares(writer: Writer, base: Expr, ranges: tuple[Range, ...]) -> Text:
     """The sum of squares of an expression: about a centre where that saves the data."""
     plain = writer.preparing or not writer.keeps or writer.local is not None
-    about = None if plain else about_centre(writer.graph, base, ranges, writer.is_data)
+    about = None if plain else about_centre(writer.graph, base, ranges, writer.known)
     if about is not None:
         return _about_centre(writer, about)
     return Text(f"{writer.call('sum_of_squares')}({writer.write(base).code})")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sympy import Mul
+from sympy import Add, Mul, exp
 
 from gibbsppl.backends.products import einsum
 from gibbsppl.backends.segments import segments
@@ -18,7 +18,7 @@ def over_text(writer: Writer, expr: Over) -> Text:
     """The text of a sum: factors that it does not bind are taken out of it first."""
     body, ranges = writer.unnested(expr)
     settled = writer.is_data(body) and {r.dim for r in ranges} <= dims_of(body)
-    pushed = body if settled else contracted(body, ranges, writer.is_data)
+    pushed = body if settled else contracted(body, ranges, writer.known)
     if not settled and pushed != _nest(body, ranges):
         return writer.write(pushed)
     with writer.over(ranges):
@@ -36,8 +36,20 @@ def _contraction(writer: Writer, body: Expr, ranges: tuple[Range, ...]) -> Text:
     coefficient, rest = Mul(*rest).as_coeff_Mul()
     if rest.is_Pow and rest.exp == 2 and dims_of(rest) == summed:
         return times_number(coefficient, squares(writer, rest.base, ranges))
-    operands = [writer.write(f) for f in writer.data_together(list(Mul.make_args(rest)), Mul)]
+    factors = writer.data_together(list(Mul.make_args(rest)), Mul)
+    operands = [writer.write(f) for f in _exponentials_together(writer, factors)]
     return times_number(coefficient, einsum(writer, operands, summed))
+
+
+def _exponentials_together(writer: Writer, factors: list[Expr]) -> list[Expr]:
+    """Exponentials along the same dims as one: each alone may overflow where the product does not.
+
+    Those of data alone are computed once, and stay as they are.
+    """
+    found = [f for f in factors if isinstance(f, exp) and not writer.is_data(f)]
+    every = list(dict.fromkeys(frozenset(dims_of(f)) for f in found))
+    ones = [exp(Add(*(f.args[0] for f in found if dims_of(f) == dims))) for dims in every]
+    return [*(f for f in factors if f not in found), *ones]
 
 
 def _is_one_hot(factor: Expr, summed: set[Dim]) -> bool:

@@ -12,6 +12,9 @@ import sympy as sp
 
 from gibbsppl.expressions import Dim, Expr
 
+# Larger numbers are written as floats: their products with integers may not fit into 64 bits.
+LARGEST_INTEGER = 2**31
+
 # How tightly an operator binds, loosest first.
 SUM, MATMUL, PRODUCT, UNARY, POWER, ATOM = range(6)
 
@@ -34,7 +37,7 @@ def number(value: Expr) -> Text:
     if value is sp.nan:
         return Text('float("nan")')
     rank = ATOM if value >= 0 else UNARY
-    if value.is_Integer:
+    if value.is_Integer and abs(value) <= LARGEST_INTEGER:
         return Text(str(value), (), rank)
     if value in (sp.oo, -sp.oo):
         return Text('float("inf")' if value > 0 else '-float("inf")', (), rank)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import sympy as sp
 
 from gibbsppl.backends.hoisting import Hoisted, stem_of
 from gibbsppl.backends.names import MATHEMATICS, NUMPY, Names
 from gibbsppl.backends.text import ATOM, SUM, Text
+from gibbsppl.contractions import Known, data_only
 from gibbsppl.expressions import Binder, Dim, Expr, Leaf, dims_of, root_of, unnested
 from gibbsppl.graph import Graph, Range, range_of, size_of
 from gibbsppl.notation import Notation
@@ -51,6 +52,15 @@ class Writer:
 
     def __post_init__(self) -> None:
         self.random = {v.name for v in self.graph.variables.values() if v.kind == "random"}
+
+    @property
+    def known(self) -> Known:
+        """What is known of the arrays, that of the function's argument among them."""
+        if self.local is None:
+            return replace(data_only(self.random, self.graph), sizes=self.sizes)
+        known = data_only(self.random | {self.local}, self.graph)
+        dims = {**known.dims, self.local: self.axes_of(self.local)}
+        return replace(known, dims=dims, sizes=self.sizes)
 
     def axes_of(self, name: str) -> tuple[Dim, ...]:
         """The dims of an array."""

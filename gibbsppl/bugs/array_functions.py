@@ -14,22 +14,19 @@ array([1.5275, 1.7321])
 sum(x[k], k)/3
 """
 
-# All functions of numbers are told the axes, needed or not.
-# ruff: noqa: ARG001
-
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
-from functools import reduce
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 import sympy as sp
-from scipy.linalg import expm
 
-from gibbsppl.bugs.rows import Array, Function, Template
+from gibbsppl.bugs import array_numbers as numbers_of
+from gibbsppl.bugs.rows import Function, Template
+from gibbsppl.bugs.values import are_as_long
 from gibbsppl.expressions import (
     AtMost,
     Below,
@@ -52,145 +49,6 @@ ENTRY = Dim("entry")
 
 _NO_ORDER = "of random variables it has no density: write it of data, or compare them by step()"
 
-Axes = tuple[int, ...]
-
-
-# ---- numbers -----------------------------------------------------------------------------------
-
-
-def _flat(values: Any, axes: int) -> Array:
-    """An array with its own axes as the last one, in the order of columns, as JAGS has them."""
-    values = np.asarray(values)
-    own = range(values.ndim - axes, values.ndim)
-    outer = values.shape[: values.ndim - axes]
-    columns = values.transpose((*range(values.ndim - axes), *reversed(own)))
-    return np.asarray(columns.reshape((*outer, math.prod(values.shape[values.ndim - axes :]))))
-
-
-def _over_all(one: Callable[..., Any], two: Callable[..., Any]) -> Callable[..., Any]:
-    """Of arrays of any shapes: a function of each, put together by another one."""
-
-    def numeric(*values: Any, axes: Axes) -> Any:
-        return reduce(two, (one(_flat(v, n), axis=-1) for v, n in zip(values, axes, strict=True)))
-
-    return numeric
-
-
-def _mean(x: Any, *, axes: Axes) -> Any:
-    return _flat(x, *axes).mean(axis=-1)
-
-
-def _sd(x: Any, *, axes: Axes) -> Any:
-    return _flat(x, *axes).std(axis=-1, ddof=1)
-
-
-def _geometric_mean(x: Any, *, axes: Axes) -> Any:
-    return np.exp(np.log(_flat(x, *axes)).mean(axis=-1))
-
-
-def _inner(x: Any, y: Any, *, axes: Axes) -> Any:
-    return (_flat(x, axes[0]) * _flat(y, axes[1])).sum(axis=-1)
-
-
-def _interpolated(e: Any, x: Any, y: Any, *, axes: Axes) -> Any:
-    """The line through the nearest two points; beyond the ends the value there."""
-    e, x, y = np.asarray(e, float), np.asarray(x, float), np.asarray(y, float)
-    lengths = np.diff(x, axis=-1)
-    passed = np.clip(e[..., None] - x[..., :-1], 0, lengths)
-    return y[..., 0] + (passed / lengths * np.diff(y, axis=-1)).sum(axis=-1)
-
-
-def _product(a: Any, b: Any, *, axes: Axes) -> Any:
-    """A matrix product; a vector is a row on the left, a column on the right."""
-    a, b = np.asarray(a), np.asarray(b)
-    left = a[..., None, :] if axes[0] == 1 else a
-    right = b[..., :, None] if axes[1] == 1 else b
-    gone = [-2] * (axes[0] == 1) + [-1] * (axes[1] == 1)
-    return np.squeeze(left @ right, axis=tuple(gone))
-
-
-def _transposed(x: Any, *, axes: Axes) -> Any:
-    return np.asarray(x)[..., None, :] if axes == (1,) else np.swapaxes(x, -1, -2)
-
-
-def _log_determinant(m: Any, *, axes: Axes) -> Any:
-    diagonal = np.diagonal(np.linalg.cholesky(np.asarray(m, float)), axis1=-2, axis2=-1)
-    return 2 * np.log(diagonal).sum(axis=-1)
-
-
-def _inverse(m: Any, *, axes: Axes) -> Any:
-    return np.linalg.inv(np.asarray(m, float))
-
-
-def _determinant(m: Any, *, axes: Axes) -> Any:
-    return np.linalg.det(np.asarray(m, float))
-
-
-def _exponential(m: Any, *, axes: Axes) -> Any:
-    return expm(np.asarray(m, float))
-
-
-def _sorted(v: Any, *, axes: Axes) -> Any:
-    return np.sort(v, axis=-1)
-
-
-def _order(v: Any, *, axes: Axes) -> Any:
-    return np.argsort(v, axis=-1, kind="stable") + 1
-
-
-def _rank(v: Any, *s: Any, axes: Axes) -> Any:
-    """The rank of each entry; of the entry number ``s`` how many are not above it (OpenBUGS)."""
-    if not s:
-        return np.argsort(np.argsort(v, axis=-1, kind="stable"), axis=-1, kind="stable") + 1
-    return (np.asarray(v) <= _at(v, s[0])[..., None]).sum(axis=-1)
-
-
-def _ranked(v: Any, s: Any, *, axes: Axes) -> Any:
-    return _at(np.sort(v, axis=-1), s)
-
-
-def _at(v: Any, s: Any) -> Array:
-    """The entry number ``s``, counted from 1."""
-    v, s = np.asarray(v), np.asarray(s)
-    shape = np.broadcast_shapes(v.shape[:-1], s.shape)
-    at = np.broadcast_to(s - 1, shape)[..., None].astype(np.intp)
-    return np.take_along_axis(np.broadcast_to(v, (*shape, v.shape[-1])), at, axis=-1)[..., 0]
-
-
-def _size(x: Any, *, axes: Axes) -> Any:
-    return np.asarray(math.prod(np.shape(x)[np.ndim(x) - axes[0] :]))
-
-
-def _sizes(x: Any, *, axes: Axes) -> Any:
-    return np.asarray(np.shape(x)[np.ndim(x) - axes[0] :] or (1,))
-
-
-def _combined(*values: Any, axes: Axes) -> Any:
-    parts = [_flat(v, n) for v, n in zip(values, axes, strict=True)]
-    outer = np.broadcast_shapes(*(p.shape[:-1] for p in parts))
-    return np.concatenate([np.broadcast_to(p, (*outer, p.shape[-1])) for p in parts], axis=-1)
-
-
-def _repeated(v: Any, times: Any, *, axes: Axes) -> Any:
-    v, times = _flat(v, axes[0]), np.asarray(times).astype(np.intp)
-    if axes[1]:
-        return np.repeat(v, times, axis=-1)
-    return np.concatenate([v] * int(times), axis=-1)
-
-
-def _passed(t: Any, c: Any, *, axes: Axes) -> Any:
-    """How many cut points are below a number."""
-    cuts = np.asarray(c) if axes[1] else np.asarray(c)[..., None]
-    return (cuts < np.asarray(t)[..., None]).sum(axis=-1)
-
-
-def _decimals(t: Any, digits: Any, *, axes: Axes) -> Any:
-    scale = 10.0 ** np.asarray(digits)
-    return np.rint(np.asarray(t) * scale) / scale
-
-
-# ---- expressions -------------------------------------------------------------------------------
-
 
 def _elements(x: Template) -> list[Expr]:
     """All entries, in the order of columns."""
@@ -198,35 +56,41 @@ def _elements(x: Template) -> list[Expr]:
     return [substitute(x.expr, dict(zip(x.axes, p[::-1], strict=True))) for p in positions]
 
 
-def _folded(fold: Any, x: Template, expr: Expr | None = None) -> Expr:
-    """The sum or product over all positions."""
-    found = x.expr if expr is None else expr
+def _summed(x: Template, expr: Expr | None = None) -> Expr:
+    """The sum over all positions that there are."""
+    return _over(Over, x, x.within * (x.expr if expr is None else expr))
+
+
+def _over(fold: Any, x: Template, expr: Expr) -> Expr:
     for axis in reversed(x.axes):
-        found = fold(found, axis)
-    return found
+        expr = fold(expr, axis)
+    return expr
 
 
 def _sum_of(*values: Template) -> Template:
-    return Template(sp.Add(*(_folded(Over, v) for v in values)))
+    return Template(sp.Add(*map(_summed, values)))
 
 
 def _product_of(*values: Template) -> Template:
-    return Template(sp.Mul(*(_folded(Times, v) for v in values)))
+    # (a position that is not there is a factor of one)
+    each = ((v, v.expr if v.within == 1 else Where(v.within, v.expr, sp.S.One)) for v in values)
+    return Template(sp.Mul(*(_over(Times, v, e) for v, e in each)))
 
 
 def _mean_of(x: Template) -> Template:
-    return Template(_folded(Over, x) / math.prod(x.sizes))
+    return Template(_summed(x) / x.number)
 
 
 def _sd_of(x: Template) -> Template:
     copies = {a: copy_of(a, dims_of(x.expr)) for a in x.axes}
-    copied = Template(substitute(x.expr, copies), tuple(copies.values()), x.sizes)
+    others = {"expr": substitute(x.expr, copies), "within": substitute(x.within, copies)}
+    copied = replace(x, axes=tuple(copies.values()), **others)
     squares = (x.expr - _mean_of(copied).expr) ** 2
-    return Template(sp.sqrt(_folded(Over, x, squares) / (math.prod(x.sizes) - 1)))
+    return Template(sp.sqrt(_summed(x, squares) / (x.number - 1)))
 
 
 def _geometric_mean_of(x: Template) -> Template:
-    return Template(sp.exp(_folded(Over, x, sp.log(x.expr)) / math.prod(x.sizes)))
+    return Template(sp.exp(_summed(x, sp.log(x.expr)) / x.number))
 
 
 def _extreme(of_two: Any) -> Callable[..., Template]:
@@ -245,12 +109,15 @@ def _by_halves(of_two: Any, found: list[Expr]) -> Expr:
 
 
 def _aligned(x: Template, y: Template) -> Expr:
-    """The expression of the second along the axes of the first."""
+    """The expression of the second along the axes of the first, which has as many positions."""
+    lengths = zip(x.lengths or [None] * len(x.axes), y.lengths or [None] * len(y.axes), strict=True)
+    if x.sizes != y.sizes or not all(are_as_long(*pair) for pair in lengths):
+        raise ValueError("their lengths differ")
     return substitute(y.expr, dict(zip(y.axes, x.axes, strict=True)))
 
 
 def _inner_of(x: Template, y: Template) -> Template:
-    return Template(_folded(Over, x, x.expr * _aligned(x, y)))
+    return Template(_summed(x, x.expr * _aligned(x, y)))
 
 
 def _interpolated_of(e: Template, x: Template, y: Template) -> Template:
@@ -267,6 +134,8 @@ def _interpolated_of(e: Template, x: Template, y: Template) -> Template:
 
 def _matrix_product_of(a: Template, b: Template) -> Template:
     """The sum over the last axis of the first and the first of the second."""
+    if a.sizes[-1] != b.sizes[0]:
+        raise ValueError(f"{a.sizes[-1]} columns and {b.sizes[0]} rows")
     taken = {*dims_of(a.expr), *a.axes}
     names: dict[Dim, Dim] = {b.axes[0]: a.axes[-1]}
     names |= {d: copy_of(d, taken) if d in taken else d for d in b.axes[1:]}
@@ -301,7 +170,7 @@ def _rank_of(v: Template, *s: Template) -> Template:
 
 
 def _size_of(x: Template) -> Template:
-    return Template(sp.Integer(math.prod(x.sizes)))
+    return Template(x.number)
 
 
 def _sizes_of(x: Template) -> Template:
@@ -332,7 +201,7 @@ def _repeated_of(v: Template, times: Any) -> Template:
 
 
 def _passed_of(t: Template, c: Template) -> Template:
-    return Template(_folded(Over, c, Below(c.expr, t.expr)))
+    return Template(_summed(c, Below(c.expr, t.expr)))
 
 
 def _of(names: str, numeric: Any, symbolic: Any, least: int = 1, **facts: Any) -> Function:
@@ -340,31 +209,33 @@ def _of(names: str, numeric: Any, symbolic: Any, least: int = 1, **facts: Any) -
     return Function(tuple(names.split()), numeric, symbolic, least, **known)
 
 
+_EXTREME = {"is_fold": True, "may_repeat": True}
+
 OF_ARRAYS = (
-    _of("sum dsum", _over_all(np.sum, np.add), _sum_of, most=None),
-    _of("prod", _over_all(np.prod, np.multiply), _product_of, most=None),
-    _of("max", _over_all(np.max, np.maximum), _extreme(Maximum), most=None),
-    _of("min", _over_all(np.min, np.minimum), _extreme(Minimum), most=None),
-    _of("mean", _mean, _mean_of),
-    _of("sd", _sd, _sd_of),
-    _of("geometric.mean", _geometric_mean, _geometric_mean_of),
-    _of("inprod inprod2", _inner, _inner_of, 2),
-    _of("interp.lin", _interpolated, _interpolated_of, 3),
-    _of("%*%", _product, _matrix_product_of, 2),
-    _of("t", _transposed, _transposed_of),
-    _of("logdet", _log_determinant, _log_determinant_of),
-    _of("inverse inverse.chol", _inverse, _inverse_of),
-    _of("inverse.lu", _inverse, None, reason="of random variables write inverse(m)"),
-    _of("det", _determinant, None, reason="of random variables write exp(logdet(m))"),
-    _of("mexp", _exponential, None, reason="of random variables it is not built in"),
-    _of("sort", _sorted, None, reason=_NO_ORDER),
-    _of("order", _order, None, reason=_NO_ORDER),
-    _of("ranked", _ranked, None, 2, reason=_NO_ORDER),
-    _of("rank", _rank, _rank_of, most=2),
-    _of("length", _size, _size_of),
-    _of("dim", _sizes, _sizes_of),
-    _of("c", _combined, _combined_of, most=None),
-    _of("rep", _repeated, _repeated_of, 2),
-    _of("dinterval", _passed, _passed_of, 2),
-    _of("dround", _decimals, None, 2, reason="of random variables it has no density"),
+    _of("sum dsum", numbers_of.over_all(np.sum, np.add), _sum_of, most=None, is_fold=True),
+    _of("prod", numbers_of.over_all(np.prod, np.multiply), _product_of, most=None, is_fold=True),
+    _of("max", numbers_of.over_all(np.max, np.maximum), _extreme(Maximum), most=None, **_EXTREME),
+    _of("min", numbers_of.over_all(np.min, np.minimum), _extreme(Minimum), most=None, **_EXTREME),
+    _of("mean", numbers_of.mean, _mean_of, is_fold=True),
+    _of("sd", numbers_of.sd, _sd_of, is_fold=True),
+    _of("geometric.mean", numbers_of.geometric_mean, _geometric_mean_of, is_fold=True),
+    _of("inprod inprod2", numbers_of.inner, _inner_of, 2, is_fold=True),
+    _of("interp.lin", numbers_of.interpolated, _interpolated_of, 3),
+    _of("%*%", numbers_of.product, _matrix_product_of, 2),
+    _of("t", numbers_of.transposed, _transposed_of),
+    _of("logdet", numbers_of.log_determinant, _log_determinant_of),
+    _of("inverse inverse.chol", numbers_of.inverse, _inverse_of),
+    _of("inverse.lu", numbers_of.inverse, None, reason="of random variables write inverse(m)"),
+    _of("det", numbers_of.determinant, None, reason="of random variables write exp(logdet(m))"),
+    _of("mexp", numbers_of.exponential, None, reason="of random variables it is not built in"),
+    _of("sort", numbers_of.in_order, None, reason=_NO_ORDER),
+    _of("order", numbers_of.order, None, reason=_NO_ORDER),
+    _of("ranked", numbers_of.ranked, None, 2, reason=_NO_ORDER),
+    _of("rank", numbers_of.rank, _rank_of, most=2),
+    _of("length", numbers_of.size, _size_of, is_fold=True),
+    _of("dim", numbers_of.sizes, _sizes_of),
+    _of("c", numbers_of.combined, _combined_of, most=None),
+    _of("rep", numbers_of.repeated, _repeated_of, 2),
+    _of("dinterval", numbers_of.passed, _passed_of, 2, is_fold=True),
+    _of("dround", numbers_of.decimals, None, 2, reason="of random variables it has no density"),
 )

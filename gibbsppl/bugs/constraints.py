@@ -6,7 +6,7 @@ the interval. The others say where a value is, and leave the density as it is: t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,6 @@ from gibbsppl.bugs.syntax import Expression, Stochastic
 from gibbsppl.bugs.values import Known, Value
 from gibbsppl.expressions import AtMost, Below, Dim, Expr, dims_of, substitute
 from gibbsppl.graph import Potential, Range
-from gibbsppl.language.model import Model
 
 
 def between(
@@ -37,7 +36,7 @@ def between(
 
 
 def _intervals(
-    facts: Facts, relation: Relation, reader: Any, model: Model, name: str
+    facts: Facts, relation: Relation, reader: Any, name: str
 ) -> Iterator[Potential]:
     """What an observed ``dinterval`` says: between which two cut points its argument is."""
     line, space = relation.line, relation.space
@@ -51,9 +50,8 @@ def _intervals(
     for number, value in enumerate(int(v) for v in np.unique(every)):
         part = space
         if (every != value).any():
-            part = space.table(
-                model_dim(model, f"{name}_{number + 1}_row", (every == value).sum()), every == value
-            )
+            rows = reader.own.dim(f"{name}_{number + 1}_row", int((every == value).sum()))
+            part = space.table(rows, every == value)
         evaluator = Evaluator(facts.program, reader, part)
         x, cuts = map(evaluator.value, line.distribution.arguments)
         bounds = _cuts(evaluator, cuts)
@@ -73,25 +71,19 @@ def _cuts(evaluator: Evaluator, cuts: Value) -> list[Expr]:
 
 
 def _holds(evaluator: Evaluator, indicator: Expr, name: str) -> Potential:
-    return Potential(name, sp.log(indicator), _over(evaluator, indicator))
+    return Potential(name, sp.log(indicator), over_of(evaluator, dims_of(indicator)))
 
 
-def _over(evaluator: Evaluator, expr: Expr) -> tuple[Range, ...]:
-    """The ranges of the dims of an expression."""
-    space, used = evaluator.space, dims_of(expr)
+def over_of(evaluator: Evaluator, used: Collection[Dim]) -> tuple[Range, ...]:
+    """The ranges of some dims of a space."""
+    space = evaluator.space
     return tuple(
         Range(d, space.starts[d], space.starts[d] + n) for d, n in space.sizes.items() if d in used
     )
 
 
-def model_dim(model: Model, name: str, size: int) -> Dim:
-    """A new dim of a model."""
-    model.add_dim(name, int(size))
-    return Dim(name)
-
-
 def observations(
-    facts: Facts, relation: Relation, reader: Any, model: Model, name: str
+    facts: Facts, relation: Relation, reader: Any, name: str
 ) -> Iterator[Potential]:
     """What a line says of other variables: an interval, a rounded number, a log density."""
     line, space = relation.line, relation.space
@@ -102,9 +94,10 @@ def observations(
     if isinstance(row, LogLikelihood):
         (given,) = line.distribution.arguments
         expr = evaluator.expr(evaluator.number(given))
-        yield Potential(name, expr, _over(evaluator, expr))
+        # (each position counts, those at which the density is the same too)
+        yield Potential(name, expr, over_of(evaluator, space.dims))
     elif isinstance(row, Interval) and row.ends is not None:
-        yield from _intervals(facts, relation, reader, model, name)
+        yield from _intervals(facts, relation, reader, name)
     elif isinstance(row, Interval):
         x, *others = map(evaluator.value, line.distribution.arguments)
         if not all(isinstance(o, Known) for o in others):

@@ -7,7 +7,6 @@ does; formulas count positions from 0.
 
 from __future__ import annotations
 
-import operator
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -17,6 +16,14 @@ import sympy as sp
 from gibbsppl.bugs.functions import LINKS, function
 from gibbsppl.bugs.grids import Grid, combined
 from gibbsppl.bugs.printing import text_of_expression as text
+from gibbsppl.bugs.ranges import (
+    by_lengths,
+    is_whole,
+    lengths_between,
+    number_of,
+    varying,
+    with_ends,
+)
 from gibbsppl.bugs.relations import Space
 from gibbsppl.bugs.rows import SHAPES, Function, Template, Unsupported
 from gibbsppl.bugs.syntax import (
@@ -28,8 +35,18 @@ from gibbsppl.bugs.syntax import (
     Operation,
     Program,
     Reference,
+    is_polynomial,
 )
-from gibbsppl.bugs.values import Formula, Known, Value, applied, renamed, side_by_side
+from gibbsppl.bugs.values import (
+    Formula,
+    Known,
+    Value,
+    applied,
+    inside,
+    lengths_of,
+    renamed,
+    side_by_side,
+)
 from gibbsppl.expressions import Dim, Expr, copy_of, substitute
 
 UNKNOWN = Grid((), np.zeros(()), np.zeros((), dtype=bool))
@@ -60,10 +77,28 @@ class Reader(Protocol):
 
 
 class Evaluator:
-    """Evaluates the expressions of one line at all positions of a space."""
+    """Evaluates the expressions of one line at all positions of a space.
 
-    def __init__(self, program: Program, reader: Reader, space: Space) -> None:
+    Vectors have at least ``longest`` positions; those that are shorter say so, as those do whose
+    lengths differ. ``goes_on``: ranges need not repeat their last number beyond their ends, if what
+    is read there instead is as good.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        reader: Reader,
+        space: Space,
+        *,
+        longest: int = 0,
+        goes_on: bool = False,
+    ) -> None:
         self.program, self.reader, self.space = program, reader, space
+        self.longest, self.goes_on = longest, goes_on
+
+    def within(self, *, longest: int = 0, goes_on: bool = False) -> Evaluator:
+        """An evaluator of a part of an expression, which may ask something else of vectors."""
+        return Evaluator(self.program, self.reader, self.space, longest=longest, goes_on=goes_on)
 
     def value(self, expression: Expression) -> Value:
         """What an expression is: a number, a vector or a matrix, at each position."""
@@ -97,6 +132,18 @@ class Evaluator:
         """A value as an expression."""
         return value.expr if isinstance(value, Formula) else self.reader.expr_of(value, self.space)
 
+    def indices(self, ref: Reference, shape: tuple[int, ...] | None) -> tuple[Value, ...]:
+        """The indices of a reference to an array, whose shape may not be known yet."""
+        assert ref.indices is not None
+        if shape is not None and len(shape) != len(ref.indices):
+            raise self.error(
+                ref,
+                f"{ref.name} has {len(shape)} axes, found {len(ref.indices)} indices; write one "
+                "for each (an empty one is all positions).",
+            )
+        sizes = shape or (None,) * len(ref.indices)
+        return tuple(self.index(ref, n, s) for n, s in enumerate(sizes))
+
     def index(self, ref: Reference, axis: int, size: int | None) -> Value:
         """One index of a reference; an empty one is all positions."""
         assert ref.indices is not None
@@ -106,15 +153,12 @@ class Evaluator:
                 raise self.error(ref, f"the size of {ref.name} is not known; declare it with var.")
             return self._positions(1, size, (ref.name, axis))
         value = self.value(given)
-        if size is not None and self._is_whole(value, size):
-            return self._positions(1, size, (ref.name, axis))
-        return value
-
-    def _is_whole(self, value: Value, size: int) -> bool:
-        """Whether a range is all positions of an axis."""
-        if not isinstance(value, Known) or len(value.axes) != 1 or value.axes != value.grid.dims:
-            return False
-        return bool(np.array_equal(value.grid.values, np.arange(1, size + 1)))
+        if not isinstance(value, Known) or size is None or not is_whole(value, size):
+            return value
+        if value.lengths:
+            own = free(self.reader.axis(size, (ref.name, axis)), set(self.space.used))
+            return renamed(value, {value.axes[0]: own})
+        return self._positions(1, size, (ref.name, axis))
 
     def error(self, where: Any, message: str) -> Exception:
         """An error at a place of the program."""
@@ -128,20 +172,35 @@ class Evaluator:
             return self.reader.reference(ref, None, self)
         if ref.indices is None:  # (the name of an array alone is all of it)
             ref = replace(ref, indices=(Everything(ref.at),) * len(shape or ()))
-        assert ref.indices is not None
-        if shape is not None and len(shape) != len(ref.indices):
-            raise self.error(
-                ref,
-                f"{ref.name} has {len(shape)} axes, found {len(ref.indices)} indices; write one "
-                "for each (an empty one is all positions).",
-            )
-        sizes = shape or (None,) * len(ref.indices)
-        found = tuple(self.index(ref, n, s) for n, s in enumerate(sizes))
+        found = self.within(longest=self.longest).indices(ref, shape)
+        for axis, index in enumerate(found):
+            self._check_not_empty(ref, axis, index)
         return self.reader.reference(ref, self._apart(found), self)
+
+    def _check_not_empty(self, ref: Reference, axis: int, index: Value) -> None:
+        """Refuse a range without an element: it has none, or a shorter one at some positions."""
+        assert ref.indices is not None
+        if not self.space.size or not isinstance(index, Known) or not index.is_known:
+            return
+        empty = [g.values == 0 for g in index.lengths.values()] or [not index.grid.values.size]
+        if not any(map(np.any, empty)):
+            return
+        where, advice = "", ""
+        if index.lengths:
+            (length,) = index.lengths.values()
+            first = int(np.argmax(self.space.rows(length) == 0))
+            loops = (f"{n} is {self.space.rows(g)[first]}" for n, g in self.space.loops.items())
+            where = f" where {' and '.join(loops)}"
+            advice = ": let the loop start where there is one"
+        raise self.error(
+            ref,
+            f"index {axis + 1} of {ref.name}, {text(ref.indices[axis])}, has no element{where}; "
+            f"expected one or more{advice}.",
+        )
 
     def _apart(self, indices: tuple[Value, ...]) -> tuple[Value, ...]:
         """Indices whose axes are different ones."""
-        taken: set[Dim] = set(self.space.dims)
+        taken = set(self.space.used)
         found = []
         for value in indices:
             names = {a: free(a, taken) for a in value.axes}
@@ -150,38 +209,47 @@ class Evaluator:
         return tuple(found)
 
     def _range(self, where: Expression, first: Expression, last: Expression) -> Value:
-        """Whole numbers in a row; a range of which an end varies is known as far as it goes."""
-        ends = tuple(map(self.number, (first, last)))
-        low, high = (e.grid.reduced() if isinstance(e, Known) else None for e in ends)
-        if low is None or high is None:
+        """Whole numbers in a row."""
+        numbers = self.within()
+        ends = tuple(map(numbers.number, (first, last)))
+        grids = [e.grid for e in ends if isinstance(e, Known)]
+        if len(grids) < len(ends):
             raise self.error(where, "the ends of a range are random; expected numbers, or data.")
-        if not (low.is_known and high.is_known):
+        if not all(g.is_known for g in grids):
             return Known(UNKNOWN)
+        low, high = (Grid(g.dims, g.values).reduced() for g in grids)
+        count = combined(lambda a, b: np.maximum(b - a + 1.0, 0.0), low, high).values
+        self.program.check_size(where.at, "a range", count.max(initial=0.0) * max(count.size, 1))
         if not low.dims and not high.dims:
             return self._positions(int(low.values), int(high.values))
-        count = int(combined(lambda a, b: b - a + 1, low, high).values.max(initial=0))
-        axis = self.reader.axis(count)
-        steps = Grid((axis,), np.arange(count))
-        values = combined(operator.add, low, steps)
-        within = combined(np.less_equal, values, high)
-        dims = (*(d for d in within.dims if d != axis), axis)
-        mask = within.along(dims).astype(bool)
-        every = np.broadcast_to(values.along(dims), mask.shape)
-        return Known(Grid(dims, every, mask), (axis,))
+        return self._varying(low, high)
 
     def _positions(self, first: int, last: int, of: tuple[str, int] | None = None) -> Known:
         count = max(last - first + 1, 0)
+        if 0 < count < self.longest:
+            return self._varying(Grid.of(first), Grid.of(last))
         axis = self.reader.axis(count, of)
         return Known(Grid((axis,), np.arange(first, first + count)), (axis,))
 
-    def vector(self, expression: Expression) -> Value | None:
-        """Values along one axis; None while they are not known."""
+    def _varying(self, low: Grid, high: Grid) -> Known:
+        lengths = lengths_between(low, high)
+        count = max(int(lengths.values.max(initial=0)), self.longest)
+        axis = free(self.reader.axis(count), set(self.space.used))
+        return varying(low, high, lengths, axis, count)
+
+    def vector(self, expression: Expression) -> Grid | None:
+        """Known numbers along one axis, the last; beyond their ends they are unknown.
+
+        None while they are not known.
+        """
         found = self.value(expression)
-        if len(found.axes) == 1:
-            return found
         if isinstance(found, Known) and not found.is_known:
             return None
-        raise self.error(expression, f"{text(expression)} is no range; expected one, as 1:N.")
+        if len(found.axes) != 1:
+            raise self.error(expression, f"{text(expression)} is no range; expected one, as 1:N.")
+        if isinstance(found, Formula):
+            return None
+        return with_ends(found)
 
     def assigned(self, line: Assignment) -> Value:
         """What a line with ``<-`` gives, its link undone."""
@@ -200,9 +268,11 @@ class Evaluator:
         row = function(name, len(arguments))
         if isinstance(row, Unsupported):
             raise self.error(where, row.message)
-        values = tuple(map(self.value, arguments))
         if not row.of_arrays:
-            return self._of_numbers(where, row, values)
+            return self._of_numbers(where, row, tuple(map(self.value, arguments)))
+        weighted = row.is_fold and not row.may_repeat
+        inner = self.within(goes_on=weighted and all(map(is_polynomial, arguments)))
+        values = tuple(map(inner.value, arguments))
         if any(isinstance(v, Known) and not v.is_known for v in values):
             return Known(UNKNOWN)
         if all(isinstance(v, Known) for v in values):
@@ -215,44 +285,57 @@ class Evaluator:
         sizes = {self._sizes(v) for v in values if v.axes}
         if beside is None or len(sizes - {None}) > 1:
             raise self.error(where, f"{row.names[0]} is of vectors of different shapes.")
-        values, axes = beside
+        values, like = beside
         symbolic = row.symbolic
         if symbolic is None:
             if any(isinstance(v, Formula) for v in values):
                 raise self.error(where, f"{row.names[0]} of random variables: {row.reason}.")
             symbolic = _of_no_expression
         told = "" if isinstance(where, Assignment) else text(where)
-        return applied(row.numeric, symbolic, values, axes, self.expr, told)
+        return applied(row.of_numbers, symbolic, values, like, self.expr, told)
 
     def _of_known_arrays(self, row: Function, values: tuple[Any, ...], where: Expression) -> Value:
         """A function of vectors and matrices of numbers: their own axes are the last ones."""
+        counts = tuple(len(v.axes) for v in values)
         dims = tuple(dict.fromkeys(d for v in values for d in v.grid.dims if d not in v.axes))
-        arrays = [v.grid.along((*dims, *v.axes)) for v in values]
+        taken = {*self.space.used, *dims}
+
+        def numeric(*arrays: Any) -> Any:
+            return row.of_numbers(*arrays, axes=counts)
+
+        def axis(size: int) -> Dim:
+            found = free(self.reader.axis(size), taken)
+            taken.add(found)
+            return found
+
+        lengths = lengths_of(values)
         try:
             with np.errstate(all="ignore"):
-                found = np.asarray(row.numeric(*arrays, axes=tuple(len(v.axes) for v in values)))
+                if lengths:
+                    given = [(v.grid, v.axes) for v in values]
+                    grid, axes, own = by_lengths(numeric, given, lengths, axis)
+                    return Known(grid, axes, text(where), lengths=own)
+                found = np.asarray(numeric(*(v.grid.along((*dims, *v.axes)) for v in values)))
         except (ValueError, IndexError, np.linalg.LinAlgError) as error:
             raise self._undefined(where, row, values, error) from None
-        sizes = found.shape[len(dims) :]
-        taken: set[Dim] = {*self.space.dims, *dims}
-        axes = []
-        for size in sizes:
-            axes.append(free(self.reader.axis(size), taken))
-            taken.add(axes[-1])
-        return Known(Grid((*dims, *axes), found), tuple(axes), text(where))
+        axes = tuple(map(axis, found.shape[len(dims) :]))
+        return Known(Grid((*dims, *axes), found), axes, text(where))
 
     def _of_arrays(self, row: Function, values: tuple[Value, ...], where: Expression) -> Value:
         """A function of vectors and matrices of random variables."""
         if row.symbolic is None:
             raise self.error(where, f"{row.names[0]} of random variables: {row.reason}.")
-        given = [
-            Template(self.expr(v), v.axes, tuple(self.size(a, v) for a in v.axes)) for v in values
-        ]
+        if not row.is_fold and lengths_of(values):
+            raise self.error(
+                where,
+                f"{row.names[0]} of random vectors whose lengths differ is not supported; expected "
+                "ranges of one length.",
+            )
         try:
-            found = row.symbolic(*given)
+            found = row.symbolic(*map(self.template, values))
         except (ValueError, IndexError) as error:
             raise self._undefined(where, row, values, error) from None
-        taken: set[Dim] = set(self.space.dims)
+        taken = set(self.space.used)
         names: dict[Expr, Expr] = {}
         taken |= {a for a in found.axes if self.reader.has(a)}
         for axis, size in zip(found.axes, found.sizes, strict=True):
@@ -261,6 +344,21 @@ class Evaluator:
                 taken.add(names[axis])
         axes = tuple(names.get(a, a) for a in found.axes)
         return Formula(substitute(found.expr, names), axes)
+
+    def template(self, value: Value) -> Template:
+        """A value as an expression that says which of its positions there are."""
+        sizes = tuple(self.size(a, value) for a in value.axes)
+        found = Template(self.expr(value), value.axes, sizes)
+        within = inside(value.lengths, dict(zip(value.axes, sizes, strict=True)))
+        if within is None:
+            return found
+
+        def count() -> Expr:
+            return self.expr(Known(number_of(value.lengths, found.axes, sizes), text="count"))
+
+        lengths = tuple(value.lengths.get(a) for a in value.axes)
+        told = self.expr(Known(within, text="within"))
+        return replace(found, within=told, count=count, lengths=lengths)
 
     def _sizes(self, value: Value) -> tuple[int, ...] | None:
         """The size along each axis; None where it is not known."""

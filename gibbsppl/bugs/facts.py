@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import networkx as nx
 import numpy as np
 
 from gibbsppl.bugs.bare_targets import with_ranges
 from gibbsppl.bugs.grids import Grid
-from gibbsppl.bugs.numbers import Numbers, elements_of, evaluator_of, target_of
+from gibbsppl.bugs.numbers import Numbers, elements_of, evaluator_of, is_settled, target_of
 from gibbsppl.bugs.ragged import divided, with_own_arrays
 from gibbsppl.bugs.relations import EMPTY, Relation, Space, relations_of, space_of
 from gibbsppl.bugs.syntax import (
@@ -24,6 +25,7 @@ from gibbsppl.bugs.syntax import (
     Expression,
     Program,
     Stochastic,
+    names_read,
 )
 from gibbsppl.bugs.values import Formula, Known
 
@@ -55,6 +57,16 @@ class Facts:
         lines = (r.line for r in self.relations)
         return frozenset(line.target.name for line in lines if isinstance(line, Stochastic))
 
+    @cached_property
+    def recursive(self) -> frozenset[str]:
+        """The names of which some element may depend on another one of the same name."""
+        names = {r.line.target.name for r in self.relations}
+        edges = ((n, r.line.target.name) for r in self.relations for n in names_read(r.line))
+        view = nx.DiGraph((a, b) for a, b in edges if a in names)
+        alone = {a for a in view if not view.has_edge(a, a)}
+        groups = nx.strongly_connected_components(view)
+        return frozenset(n for g in groups for n in g if len(g) > 1 or n not in alone)
+
     def shape(self, name: str) -> tuple[int, ...]:
         """The shape of an array."""
         return self.numbers[name].shape
@@ -73,11 +85,10 @@ def facts_of(program: Program, data: Mapping[str, Any]) -> Facts:
     program = with_ranges(program, shapes)
     relations = relations_of(program.model)
     relations, numbers = _settled(program, relations, numbers, given=frozenset(data))
-    for divide in (divided, with_own_arrays):
-        before = len(relations)
-        relations, numbers = divide(program, relations, numbers)
-        if len(relations) > before:
-            relations, numbers = _settled(program, relations, numbers, given=frozenset(data))
+    before = len(relations)
+    relations, numbers = with_own_arrays(program, relations, numbers)
+    if len(relations) > before:
+        relations, numbers = _settled(program, relations, numbers, given=frozenset(data))
     for r in relations:
         if r.space is None:
             raise program.error(
@@ -110,7 +121,7 @@ def _after_data_block(program: Program, numbers: Mapping[str, Numbers]) -> dict[
     relations, found = _settled(program, relations, numbers, given=frozenset(numbers))
     for r in relations:
         line = r.line
-        if r.space is None or not _is_settled(program, r, found):
+        if r.space is None or not is_settled(program, r, found):
             raise program.error(
                 line.at,
                 f"{line.target.name} depends on what is not known: the data block computes from "
@@ -125,7 +136,26 @@ def _settled(
     numbers: Mapping[str, Numbers],
     given: frozenset[str],
 ) -> tuple[tuple[Relation, ...], dict[str, Numbers]]:
-    """Spaces and numbers, once nothing more becomes known."""
+    """Spaces and numbers, once nothing more becomes known; lines of different lengths divided.
+
+    Lines in loops that go through nothing give nothing, and are left out.
+    """
+    found = dict(numbers)
+    while True:
+        settled, found = _gone_through(program, relations, found, given)
+        settled = tuple(r for r in settled if r.space is None or r.space.size)
+        relations = divided(program, settled, found)
+        if len(relations) == len(settled):
+            return relations, found
+
+
+def _gone_through(
+    program: Program,
+    relations: tuple[Relation, ...],
+    numbers: Mapping[str, Numbers],
+    given: frozenset[str],
+) -> tuple[tuple[Relation, ...], dict[str, Numbers]]:
+    """Spaces and numbers, of lines as they are."""
     found = dict(numbers)
     spaces = {r.number: r.space for r in relations if r.space is not None}
     done: set[int] = set()
@@ -149,7 +179,10 @@ def _settled(
 def _space(program: Program, relation: Relation, numbers: Mapping[str, Numbers]) -> Space | None:
     def values(expression: Expression, space: Space) -> Grid | None:
         found = evaluator_of(program, numbers, space).vector(expression)
-        return found.grid if isinstance(found, Known) else None
+        if found is not None:
+            count = float(space.size) * found.values.shape[-1]
+            program.check_size(expression.at, "loops", count)
+        return found
 
     return space_of(relation.around, values)
 
@@ -163,7 +196,14 @@ def _declared(program: Program, numbers: Mapping[str, Numbers]) -> dict[str, tup
             raise program.error(
                 d.at, f"the size of {d.name} is not known; expected numbers, or data."
             )
-        found[d.name] = tuple(int(s.grid.values) for s in sizes if isinstance(s, Known))
+        ends = [s.grid.values.astype(float) for s in sizes if isinstance(s, Known)]
+        if any(e.ndim or not e >= 1 or e != np.rint(e) for e in ends):
+            told = ", ".join(str(e.tolist()) for e in ends)
+            raise program.error(
+                d.at, f"the size of {d.name} is [{told}]; expected whole numbers from 1 on."
+            )
+        program.check_size(d.at, d.name, float(np.prod(ends)))
+        found[d.name] = tuple(map(int, ends))
     return found
 
 
@@ -184,7 +224,9 @@ def _shaped(
         at = target_of(program, r.within(spaces[r.number]), numbers)
         if at is None:
             continue
-        own = [int(g.grid.values.max(initial=0)) for g in at]
+        largest = [float(g.grid.values.max(initial=0)) for g in at]
+        program.check_size(r.line.at, name, float(np.prod(largest)))
+        own = [int(n) for n in largest]
         known = ends.setdefault(name, [0] * len(own))
         if len(known) != len(own):
             raise program.error(
@@ -192,6 +234,7 @@ def _shaped(
                 f"{name} has {len(own)} indices here and {len(known)} elsewhere; expected as many.",
             )  # fmt: skip
         ends[name] = [max(a, b) for a, b in zip(known, own, strict=True)]
+        program.check_size(r.line.at, name, float(np.prod(ends[name], dtype=float)))
     found = dict(numbers)
     for name, size in ends.items():
         if name not in found:
@@ -273,15 +316,6 @@ def _unknown_loop(program: Program, relation: Relation, numbers: Mapping[str, Nu
         if _space(program, Relation(0, relation.line, relation.around[:n]), numbers) is None:
             return loop.values
     raise AssertionError(relation)
-
-
-def _is_settled(program: Program, relation: Relation, numbers: Mapping[str, Numbers]) -> bool:
-    at = target_of(program, relation, numbers)
-    array = numbers[relation.line.target.name]
-    if at is None:
-        return False
-    _, elements, _ = elements_of(program, relation.line.target, array.shape, at or None)
-    return bool(array.known[elements].all())
 
 
 def _defined(

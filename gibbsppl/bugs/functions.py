@@ -25,6 +25,7 @@ from scipy import special
 from sympy import exp, log, loggamma, pi, sqrt
 
 from gibbsppl.bugs.array_functions import OF_ARRAYS
+from gibbsppl.bugs.array_numbers import times
 from gibbsppl.bugs.densities import DENSITIES
 from gibbsppl.bugs.rows import Function, Unsupported
 from gibbsppl.bugs.unsupported import UNSUPPORTED_FUNCTIONS
@@ -95,7 +96,7 @@ def _of(names: str, numeric: Any, symbolic: Any, least: int = 1, **facts: Any) -
 _OPERATORS = (
     _of("+", operator.add, operator.add, 2),
     _of("-", _minus, _minus, 1, most=2),
-    _of("*", operator.mul, operator.mul, 2),
+    _of("*", times, operator.mul, 2),
     _of("/", _quotient, operator.truediv, 2),
     _of("^ pow", _power, operator.pow, 2),
     _of("<", lambda a, b: np.less(a, b) * 1, Below, 2),

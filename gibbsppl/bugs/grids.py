@@ -62,8 +62,8 @@ class Grid:
         """Without the dims along which nothing varies."""
         dims, values, known = self.dims, self.values, self.known
         for axis in reversed(range(values.ndim)):
-            first = values.take([0], axis=axis)
-            if known is True and (values == first).all():
+            first = values.take(range(min(1, values.shape[axis])), axis=axis)
+            if known is True and first.size and (values == first).all():
                 values = first.squeeze(axis)
                 dims = (*dims[:axis], *dims[axis + 1 :])
         return Grid(dims, values, known)

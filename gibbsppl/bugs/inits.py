@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gibbsppl.arguments import MODEL, calls_told
 from gibbsppl.bugs.data import read_data
 from gibbsppl.bugs.syntax import BugsError
-from gibbsppl.errors import did_you_mean
+from gibbsppl.errors import ModelError, did_you_mean
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import leaves_of
 from gibbsppl.graph import Deterministic, Graph, Range
@@ -26,6 +27,7 @@ from gibbsppl.language.model import Model
 Floats = NDArray[np.float64]
 
 
+@calls_told(ModelError, model=MODEL)
 def read_inits(source: str | Path | Mapping[str, Any], model: Model) -> dict[str, Floats]:
     """Initial values of one chain, as ``sample(init=...)`` takes them; NaN where there is none.
 

@@ -21,9 +21,11 @@ from gibbsppl.bugs.grids import Grid
 from gibbsppl.bugs.layouts import Layout, Natural, Table, box_of, layout_of, observed_in
 from gibbsppl.bugs.maps import Map, potentials
 from gibbsppl.bugs.numbers import target_of
+from gibbsppl.bugs.own_names import OwnNames
 from gibbsppl.bugs.parts import parts_of
 from gibbsppl.bugs.quantities import check_monitor, record
 from gibbsppl.bugs.random_reader import Elements
+from gibbsppl.bugs.reading import Beside, Reading, beside
 from gibbsppl.bugs.relations import Relation, Space
 from gibbsppl.bugs.rows import SHAPES, Distribution, Field
 from gibbsppl.bugs.simplexes import is_vector
@@ -52,8 +54,7 @@ def lowered(
     fields: dict[str, Relation] = {}
     others: list[Relation] = []
     for relation in facts.relations:
-        line = relation.line
-        if not isinstance(line, Stochastic):
+        if not isinstance(line := relation.line, Stochastic):
             continue
         row = row_of(facts, line)
         if isinstance(row, Distribution):
@@ -66,9 +67,10 @@ def lowered(
             others.append(relation)
     lowering = _Lowering(facts, Model(name=name), parts, fields, others, monitor)
     try:
-        _ = lowering.model.graph  # (which is checked for cycles as it is made)
+        graph = lowering.model.graph  # (which is checked for cycles as it is made)
     except CycleError as error:
         raise told_of(error, facts, lowering.names, lowering.layouts) from error
+    lowering.model.reading = Reading(program, dict(data), lowering.beside, graph.factors)
     return lowering.model
 
 
@@ -122,25 +124,27 @@ class _Lowering:
     ) -> None:
         self.facts, self.model, self.parts, self.monitor = facts, model, parts, monitor
         self.dims = axes_of(facts, model)
+        self.own = OwnNames(facts, model)
         self.inner: dict[str, tuple[Dim, ...]] = {}
+        self.beside: dict[str, Beside] = {}
         self.names = {n: self._named(n) for n in parts}
         self.layouts = {n: self._layout(n) for n in parts}
         for n, layout in self.layouts.items():
             given = facts.defined[n].relation > 0
             latent = not facts.numbers[n].known[given].all()
             if isinstance(layout, Table) and self.names[n] == n and latent:
-                self.names[n] = f"{n}.table"
+                self.names[n] = self.own.fresh(f"{n}.table")
         self.placed = {n: self._placed(n) for n in parts}
         self.symbols = {n: Array(self.names[n]) for n in parts}
         self.maps = {n: self._map(relation) for n, relation in fields.items()}
-        self.elements = Elements(facts, model, self.layouts, self.symbols, self.dims)
+        self.elements = Elements(facts, model, self.layouts, self.symbols, self.dims, self.own)
         for n, field in self.maps.items():
             if field.row.is_centred:
                 (self.elements.centred[n],) = field.box.event
         for n in parts:
             self.elements.lowest[n] = max(r.values_from for r in self._rows(n))
         self.lines = Lines(facts, model, self.elements)
-        self.along = {n: self.lines.along(self.placed[n][0].part, n) for n in parts}
+        self.along = {n: self.lines.along([p.part for p in self.placed[n]], n) for n in parts}
         self.of = {n: a if self._are_labels(n) else None for n, a in self.along.items()}
         self.elements.simplexes |= {
             n: self.names[n]
@@ -177,10 +181,11 @@ class _Lowering:
         defined = self.facts.defined[name].relation
         lines = (self.facts.relation(int(n)).line for n in np.unique(defined[defined > 0]))
         if any(isinstance(line, Assignment) for line in lines):
-            return f"{name}.free"
+            return self.own.fresh(f"{name}.free")
         if self._are_labels(name):
-            return f"{name}.label"
-        return f"{name}.shifted" if any(r.values_from for r in self._rows(name)) else name
+            return self.own.fresh(f"{name}.label")
+        is_shifted = any(r.values_from for r in self._rows(name))
+        return self.own.fresh(f"{name}.shifted") if is_shifted else name
 
     def _are_labels(self, name: str) -> bool:
         """Whether values are positions in a vector of probabilities."""
@@ -191,7 +196,7 @@ class _Lowering:
         if any(r.event == 2 for r in self._rows(name)):
             dims = self.dims[name]
             self.dims[name] = (*dims[:-1], primed(dims[-2]))
-        table = Dim(f"{name}_row")
+        table = Dim(self.own.fresh(f"{name}_row"))
         layout = layout_of(self.facts, name, self.parts[name], self.dims[name], table)
         if isinstance(layout, Table):
             self.model.add_dim(table.name, layout.parts[-1][2] + len(layout.constants))
@@ -224,7 +229,9 @@ class _Lowering:
 
     def _support(self, placed: _Placed, name: str) -> Support:
         """Where the values of a line are."""
-        others = {k: Array(f"{name}.{k}")[()] for r in self._rows(name) for k in r.auxiliaries}
+        own = self.names[name]
+        keys = (k for r in self._rows(name) for k in r.auxiliaries)
+        others = {k: Array(self.own.beside(own, k))[()] for k in keys}
         made = self.lines.made(placed.part, name, self._event(name, placed), others)
         event = self._event(name, placed)
         lower, upper = (None if b is None else b.expr for b in (made.lower, made.upper))
@@ -307,7 +314,7 @@ class _Lowering:
         auxiliary = row.auxiliaries[key]
         event = placed.event if auxiliary.axes else ()
         inner = [d for d in placed.event if d not in event[: auxiliary.axes]]
-        own = f"{self.names[name]}.{key}"
+        own = self.own.beside(self.names[name], key)
         kept = [
             (d, p) for d, p in zip(self._dims(name), placed.places, strict=True) if d not in inner
         ]
@@ -321,6 +328,7 @@ class _Lowering:
                 else None
             )
             self.model.declare(Variable(own, dims, "random", of=of), "an auxiliary variable")
+        self.beside[f"{name}.{key}"] = beside(own, self.layouts[name])
         region = _region(self.model, own, dims, tuple(p for _, p in kept))
         support = made.family.support(given, **dict(made.canonical(given)))
         is_positive = support.lower == 0 and not support.is_discrete
@@ -345,7 +353,7 @@ class _Lowering:
                 "all values along an axis, which nothing else gives.",
             )
         assert box is not None
-        self.names[name] = f"{name}.free" if row.is_centred else name
+        self.names[name] = self.own.fresh(f"{name}.free") if row.is_centred else name
         self.layouts[name] = Natural(dims, (box,), ())
         self.symbols[name] = Array(self.names[name])
         return Map(name, row, box, self.symbols[name])
@@ -358,15 +366,13 @@ class _Lowering:
         found = place(self.model, own, flat, region, lambda *_: field.symbol, (), None)
         self.model.declared.statements.append(found.statement)
         self.model.declared.constants.extend(field.constants())
-        for said in potentials(field, self.elements, self.model):
+        for said in potentials(field, self.elements):
             self._add(said)
 
     def _observe(self, relation: Relation) -> None:
         """A line that says something of other variables."""
-        name = f"{relation.line.target.name}_is_seen"
-        for said in observations(
-            self.facts, self._in_model(relation, name), self.elements, self.model, name
-        ):
+        name = self.own.fresh(f"{relation.line.target.name}_is_seen")
+        for said in observations(self.facts, self._in_model(relation, name), self.elements, name):
             self._add(said)
 
     def _add(self, said: Potential | None) -> None:
@@ -383,8 +389,8 @@ class _Lowering:
         box = box_of(relation, target, self.facts.shape(given), self.dims[given])
         if box is not None:
             return box.part
-        self.model.add_dim(f"{name}_row", relation.space.size)
-        return relation.within(relation.space.table(Dim(f"{name}_row")))
+        rows = self.own.dim(f"{name}_row", relation.space.size)
+        return relation.within(relation.space.table(rows))
 
 
 def _region(

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from gibbsppl.bugs.constraints import model_dim
 from gibbsppl.bugs.evaluator import Evaluator
 from gibbsppl.bugs.layouts import Box
 from gibbsppl.bugs.random_reader import Elements
@@ -25,7 +24,6 @@ from gibbsppl.bugs.values import Known, Value
 from gibbsppl.errors import ModelError
 from gibbsppl.expressions import Array, Dim, Expr, Leaf, substitute
 from gibbsppl.graph import Constant, Potential, Range
-from gibbsppl.language.model import Model
 
 Places = tuple[Range | int, ...]
 
@@ -74,7 +72,7 @@ def _index(place: Range | int) -> Expr:
     return sp.Integer(place) if isinstance(place, int) else place.dim
 
 
-def potentials(field: Map, elements: Elements, model: Model) -> Iterator[Potential]:
+def potentials(field: Map, elements: Elements) -> Iterator[Potential]:
     """The log density of a field: of its sites, and of pairs of neighbours."""
     part, row, along = field.box.part, field.row, field.sites.dim
     assert part.space is not None
@@ -101,7 +99,7 @@ def potentials(field: Map, elements: Elements, model: Model) -> Iterator[Potenti
     outer = tuple(p for p in field.drawn if isinstance(p, Range) and p.dim != along)
     density = row.site(value_at(along), **others, **told(sites.of_sites, along))
     yield Potential(f"{field.name} at sites", density, (*outer, field.sites))
-    pairs = model_dim(model, f"{field.name}_pair", len(sites.first))
+    pairs = elements.own.dim(f"{field.name}_pair", len(sites.first))
     ends = told({"first": sites.first, "second": sites.second}, pairs, along)
     values = (value_at(ends["first"]), value_at(ends["second"]))
     density = row.pair(*values, **others, **told(sites.of_pairs, pairs))

@@ -15,7 +15,7 @@ from gibbsppl.bugs.evaluator import Evaluator
 from gibbsppl.bugs.grids import Grid
 from gibbsppl.bugs.relations import Relation, Space
 from gibbsppl.bugs.syntax import Everything, Program, Reference
-from gibbsppl.bugs.values import Known, Value
+from gibbsppl.bugs.values import Known, Value, lengths_of
 from gibbsppl.expressions import Dim
 
 
@@ -78,7 +78,8 @@ def numbers_at(
 ) -> Known:
     """The numbers that a reference reads; indices are known."""
     dims, at, axes = elements_of(program, ref, found.shape, indices)
-    return Known(Grid(dims, found.values[at], found.known[at]), axes)
+    grid = Grid(dims, found.values[at], found.known[at])
+    return Known(grid, axes, lengths=lengths_of(indices or ()))
 
 
 def elements_of(
@@ -123,7 +124,10 @@ def evaluator_of(program: Program, numbers: Mapping[str, Numbers], space: Space)
 def target_of(
     program: Program, relation: Relation, numbers: Mapping[str, Numbers]
 ) -> tuple[Known, ...] | None:
-    """The indices of what a line gives, at all of its positions; None while they are unknown."""
+    """The indices of what a line gives, at all of its positions; None while they are unknown.
+
+    Those of ranges whose lengths differ are not known either, until the line is divided.
+    """
     assert relation.space is not None
     target = relation.line.target
     if target.indices is None:
@@ -132,6 +136,16 @@ def target_of(
     shape = evaluator.reader.shape(target.name)
     if shape is None and any(isinstance(i, Everything) for i in target.indices):
         return None
-    sizes = shape or (None,) * len(target.indices)
-    found = tuple(evaluator.index(target, n, s) for n, s in enumerate(sizes))
-    return found if all(isinstance(f, Known) and f.is_known for f in found) else None  # type: ignore[return-value]
+    found = evaluator.indices(target, shape)
+    settled = (isinstance(f, Known) and f.is_known and not f.lengths for f in found)
+    return found if all(settled) else None  # type: ignore[return-value]
+
+
+def is_settled(program: Program, relation: Relation, numbers: Mapping[str, Numbers]) -> bool:
+    """Whether all elements that a line gives are known."""
+    name = relation.line.target.name
+    at = target_of(program, relation, numbers) if name in numbers else None
+    if at is None:
+        return False
+    _, elements, _ = elements_of(program, relation.line.target, numbers[name].shape, at or None)
+    return bool(numbers[name].known[elements].all())

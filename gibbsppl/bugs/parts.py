@@ -22,7 +22,7 @@ from gibbsppl.bugs.grids import Grid
 from gibbsppl.bugs.numbers import elements_of, numbers_at
 from gibbsppl.bugs.relations import Relation, Space
 from gibbsppl.bugs.syntax import Assignment, Reference, Stochastic
-from gibbsppl.bugs.values import Formula, Known, Value
+from gibbsppl.bugs.values import Formula, Known, Value, lengths_of
 from gibbsppl.expressions import Dim, Expr
 
 NUMBER = -1
@@ -60,13 +60,18 @@ class Divided(Exception):  # noqa: N818  (no error: it says where a line is to b
         self.labels = labels
 
 
-def read_at(facts: Facts, ref: Reference, indices: tuple[Value, ...] | None) -> Known | Read:
-    """What a reference with known indices reads; an error names an element that nothing gives."""
+def check_given(facts: Facts, ref: Reference) -> None:
+    """Refuse a name that is neither in the data nor given by a line."""
     if ref.name not in facts.numbers:
         raise facts.program.error(
             ref.at,
             f"{ref.name} is not known: it is neither in the data nor given by a line.",
         )  # fmt: skip
+
+
+def read_at(facts: Facts, ref: Reference, indices: tuple[Value, ...] | None) -> Known | Read:
+    """What a reference with known indices reads; an error names an element that nothing gives."""
+    check_given(facts, ref)
     numbers = facts.numbers[ref.name]
     known = numbers_at(facts.program, ref, numbers, indices)
     if known.is_known:
@@ -125,9 +130,10 @@ class _Dividing:
         self, ref: Reference, indices: tuple[Value, ...] | None, evaluator: Evaluator
     ) -> Value:
         """Numbers, or something random; a reference that several lines give divides the space."""
-        axes = tuple(a for i in indices or () for a in i.axes)
+        axes, lengths = tuple(a for i in indices or () for a in i.axes), lengths_of(indices or ())
         if any(isinstance(i, Formula) for i in indices or ()):
-            return Formula(SOMETHING, axes)
+            check_given(self.facts, ref)
+            return Formula(SOMETHING, axes, lengths)
         found = read_at(self.facts, ref, indices)
         if isinstance(found, Known):
             return found
@@ -138,7 +144,7 @@ class _Dividing:
         for number in found.lines:
             if number > 0:
                 self._enter(int(number), found, ref, evaluator)
-        return Formula(SOMETHING, axes)
+        return Formula(SOMETHING, axes, lengths)
 
     def _enter(self, number: int, found: Read, ref: Reference, evaluator: Evaluator) -> None:
         line = self.facts.relation(number).line

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -17,12 +16,12 @@ from gibbsppl.bugs.facts import Facts
 from gibbsppl.bugs.grids import Grid
 from gibbsppl.bugs.layouts import Table
 from gibbsppl.bugs.random_reader import Elements
-from gibbsppl.bugs.relations import Relation, Space
-from gibbsppl.bugs.syntax import Assignment, BugsError, Reference
-from gibbsppl.bugs.syntax import parts_of as parts_of_expression
+from gibbsppl.bugs.reading import lines_in
+from gibbsppl.bugs.relations import Space
+from gibbsppl.bugs.syntax import BugsError, names_read
 from gibbsppl.bugs.values import Known
 from gibbsppl.errors import did_you_mean
-from gibbsppl.expressions import Dim, Expr, Where
+from gibbsppl.expressions import Dim, Expr, Where, leaves_of
 from gibbsppl.graph import Deterministic, Graph
 
 
@@ -42,17 +41,18 @@ def record(
     facts: Facts, elements: Elements, names: Mapping[str, str], monitor: Sequence[str]
 ) -> None:
     """Declare the quantities; ``names`` are what random arrays are called in the model."""
-    read = {n for r in facts.relations for n in _read_by(r)}
+    read = {n for r in facts.relations for n in names_read(r.line)}
+    drawn = {line.target.name for line in lines_in(facts.program.model)}
     for name, defined in facts.defined.items():
         given = defined.relation > 0
         if not given.any() or facts.numbers[name].known[given].all():
             continue
         if name in names:
-            if names[name] == f"{name}.table":
+            if names[name].startswith(f"{name}.table"):
                 _from_table(elements, name)
             elif names[name] != name:
                 _every(facts, elements, name)
-        elif name not in read or not facts.shape(name) or name in monitor:
+        elif name not in read or not facts.shape(name) or name in {*monitor, *drawn}:
             _every(facts, elements, name)
 
 
@@ -62,12 +62,11 @@ FORMS = ("free", "label", "part", "shifted", "table")
 
 def as_in_the_program(graph: Graph) -> tuple[str, ...]:
     """The names of what is drawn and recorded, each in the program's form alone."""
-    quantities = [d.name for d in graph.deterministics]
     forms = rf"(\.({'|'.join(FORMS)})(_\d+)?)+"
-    own = re.compile(rf"({'|'.join(map(re.escape, quantities))}){forms}")
-    drawn = graph.drawn
-    wanted = (n for n in drawn if not quantities or not own.fullmatch(n))
-    return (*wanted, *quantities)
+    read = ((d.name, {x.array.name for x in leaves_of(d.value)}) for d in graph.deterministics)
+    held = {n for d, names in read for n in names if re.fullmatch(re.escape(d) + forms, n)}
+    wanted = (n for n in graph.drawn if n not in held)
+    return (*wanted, *(d.name for d in graph.deterministics))
 
 
 def _from_table(elements: Elements, name: str) -> None:
@@ -116,20 +115,3 @@ def _quantity(elements: Elements, name: str, dims: tuple[Dim, ...], value: Expr)
     if name not in model.declared.variables:
         model.claim(name, "a quantity")
     model.declared.deterministics.append(Deterministic(name, dims, value))
-
-
-def _read_by(relation: Relation) -> set[str]:
-    """The names that a line reads."""
-    line = relation.line
-    if isinstance(line, Assignment):
-        read: list[Any] = [line.value]
-    else:
-        bounds = line.restriction
-        read = [line.distribution, *((bounds.lower, bounds.upper) if bounds else ())]
-    waiting, found = [e for e in read if e is not None], set()
-    while waiting:
-        e = waiting.pop()
-        if isinstance(e, Reference):
-            found.add(e.name)
-        waiting += parts_of_expression(e)
-    return found

@@ -1,48 +1,67 @@
-"""Lines that give vectors of different lengths, ``x[i, 1:n[i]] ~ ddirch(...)``, or parts of axes.
+"""Lines of vectors of different lengths, ``x[i, 1:n[i]] ~ ddirch(...)``, or of parts of axes.
 
 Comes in: lines at their positions, and what is known. Goes out: lines each of which gives ranges
-with the same ends at all of its positions, and vectors with a distribution that fill an axis: those
-that do not are arrays of their own, ``x.1``, of which ``x`` has copies.
+with the same ends at all of its positions, and reads ranges of one length where it needs them; and
+vectors with a distribution that fill an axis: those that do not are arrays of their own, ``x.1``,
+of which ``x`` has copies.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from gibbsppl.bugs.grids import Grid
-from gibbsppl.bugs.numbers import Numbers, elements_of, evaluator_of, target_of
+from gibbsppl.bugs.distributions import distribution
+from gibbsppl.bugs.functions import function
+from gibbsppl.bugs.grids import Grid, combined
+from gibbsppl.bugs.numbers import Numbers, elements_of, evaluator_of, is_settled, target_of
 from gibbsppl.bugs.relations import Relation
-from gibbsppl.bugs.syntax import Assignment, Number, Operation, Program, Stochastic
+from gibbsppl.bugs.rows import Distribution, Function
+from gibbsppl.bugs.syntax import (
+    Assignment,
+    Call,
+    Expression,
+    Number,
+    Operation,
+    Program,
+    Stochastic,
+    is_range,
+    parts_of,
+)
 from gibbsppl.bugs.values import Known
 from gibbsppl.graph import fresh
 
 
 def divided(
     program: Program, relations: tuple[Relation, ...], numbers: Mapping[str, Numbers]
-) -> tuple[tuple[Relation, ...], dict[str, Numbers]]:
-    """The lines, numbered anew, those divided whose ranges have ends that differ."""
+) -> tuple[Relation, ...]:
+    """The lines, numbered anew, those divided that need ranges of one length where these differ.
+
+    A line that gives vectors is divided by the ends of its ranges. One that reads vectors is
+    divided by their lengths, unless it adds them up or does something of that kind, or all of it is
+    known.
+    """
     found = [part for r in relations for part in _parts(program, r, numbers)]
-    return tuple(replace(part, number=n) for n, part in enumerate(found)), dict(numbers)
+    return tuple(replace(part, number=n) for n, part in enumerate(found))
 
 
 def _parts(
     program: Program, relation: Relation, numbers: Mapping[str, Numbers]
 ) -> Iterator[Relation]:
-    ends = _ends(program, relation, numbers)
+    labels = _labels(program, relation, numbers)
     space = relation.space
-    if space is None or not ends:
+    if space is None or not labels:
         yield relation
         return
-    every = np.stack([space.rows(e) for e in ends])
+    every = np.stack([space.rows(e) for e in labels])
     changes = (every[:, 1:] != every[:, :-1]).any(axis=0)
     if len(space.dims) == 1:  # (positions in a row with the same ends are a box)
-        labels = np.concatenate([[0], np.cumsum(changes)])
+        kinds = np.concatenate([[0], np.cumsum(changes)])
     else:
-        labels = np.unique(every, axis=1, return_inverse=True)[1]
-    grid = Grid(space.dims, labels.reshape(space.shape))
+        kinds = np.unique(every, axis=1, return_inverse=True)[1]
+    grid = Grid(space.dims, kinds.reshape(space.shape))
     yield from (relation.within(s) for s in space.divided(grid))
 
 
@@ -79,7 +98,7 @@ def _spans(program: Program, relation: Relation, numbers: Mapping[str, Numbers])
     evaluator = evaluator_of(program, numbers, space)
     found = {}
     for axis, index in enumerate(line.target.indices or ()):
-        if isinstance(index, Operation) and index.operator == ":":
+        if is_range(index):
             ends = [evaluator.number(e) for e in index.operands]
             low, high = (int(e.grid.values.flat[0]) for e in ends if isinstance(e, Known))
             found[axis] = (low, high)
@@ -133,12 +152,54 @@ def _moved(
     return {name: left, own: Numbers(np.array(values), np.array(known))}
 
 
-def _ends(program: Program, relation: Relation, numbers: Mapping[str, Numbers]) -> list[Grid]:
-    """The ends of ranges among the indices of what a line gives, where they differ."""
+def _labels(program: Program, relation: Relation, numbers: Mapping[str, Numbers]) -> list[Grid]:
+    """The numbers by which a line is divided, each of which differs among its positions."""
     if relation.space is None or not relation.space.size:
         return []
     evaluator = evaluator_of(program, numbers, relation.space)
-    ranges = (i for i in relation.line.target.indices or () if isinstance(i, Operation))
-    values = [evaluator.number(e) for i in ranges if i.operator == ":" for e in i.operands]
-    grids = [v.grid.reduced() for v in values if isinstance(v, Known)]
-    return [g for g in grids if g.dims and g.is_known]
+
+    def ends(range_: Operation) -> list[Grid]:
+        values = map(evaluator.number, range_.operands)
+        return [v.grid for v in values if isinstance(v, Known)]
+
+    ranges = (i for i in relation.line.target.indices or () if is_range(i))
+    found = [end for r in ranges for end in ends(r)]
+    is_given = isinstance(relation.line, Assignment) and is_settled(program, relation, numbers)
+    if not is_given:
+        read = [both for r in of_one_length(relation.line) if len(both := ends(r)) == 2]
+        found += [combined(np.subtract, high, low) for low, high in read]
+    return [g for g in (f.reduced() for f in found) if g.dims and g.is_known]
+
+
+def of_one_length(line: Stochastic | Assignment) -> Iterator[Operation]:
+    """The ranges to the right that have to have one length at all positions of a line.
+
+    Not those that are added up, and not those of weights of labels: where there are fewer, the
+    others have none.
+    """
+    if isinstance(line, Assignment):
+        yield from _of_one_length(line.value, may_differ=False)
+        return
+    called = line.distribution
+    row = distribution(called.function, len(called.arguments))
+    names: Sequence[str | None] = (None,) * len(called.arguments)
+    if isinstance(row, Distribution) and not row.event:
+        names = tuple(row.parameters)
+    for name, argument in zip(names, called.arguments, strict=True):
+        is_weights = isinstance(row, Distribution) and name is not None and name == row.weights
+        yield from _of_one_length(argument, may_differ=is_weights)
+
+
+def _of_one_length(expression: Expression, *, may_differ: bool) -> Iterator[Operation]:
+    if isinstance(expression, Call | Operation):
+        name = expression.function if isinstance(expression, Call) else expression.operator
+        if name == ":":
+            if not may_differ:
+                assert isinstance(expression, Operation)
+                yield expression
+            return
+        row = function(name, len(parts_of(expression)))
+        if isinstance(row, Function) and row.of_arrays:
+            may_differ = row.is_fold
+    for part in parts_of(expression):
+        yield from _of_one_length(part, may_differ=may_differ)

@@ -18,11 +18,13 @@ from gibbsppl.bugs.evaluator import Evaluator, free
 from gibbsppl.bugs.facts import Facts
 from gibbsppl.bugs.grids import Grid, combined, position_of
 from gibbsppl.bugs.layouts import Layout, Natural
+from gibbsppl.bugs.numbers import elements_of
+from gibbsppl.bugs.own_names import OwnNames
 from gibbsppl.bugs.parts import NUMBER, Read, bound, read_at, recursion
 from gibbsppl.bugs.relations import Space
 from gibbsppl.bugs.rows import SHAPES
 from gibbsppl.bugs.syntax import Assignment, Expression, Reference, parts_of
-from gibbsppl.bugs.values import Formula, Known, Value
+from gibbsppl.bugs.values import Formula, Known, Value, inside, lengths_of
 from gibbsppl.exact_numbers import number
 from gibbsppl.expressions import (
     Array,
@@ -33,10 +35,26 @@ from gibbsppl.expressions import (
     Over,
     Where,
     dims_of,
+    root_of,
     substitute,
 )
 from gibbsppl.graph import Variable, fresh
-from gibbsppl.language.model import Model
+from gibbsppl.language.model import Model, typed
+
+
+def _gone_on(index: Known) -> Known:
+    """An index whose ranges go on in steps of one, if all of them have such steps."""
+    ((axis, length),) = index.lengths.items() if index.lengths else ((None, None),)
+    if axis is None or length is None:
+        return index
+    dims = (*(d for d in index.grid.dims if d != axis), axis)
+    every = index.grid.along(dims)
+    steps = every[..., :1] + np.arange(every.shape[-1])
+    within = inside(index.lengths, {axis: every.shape[-1]})
+    assert within is not None
+    told = np.broadcast_arrays(every, steps, within.along(dims))
+    is_same = (told[0] == told[1])[told[2].astype(bool)].all()
+    return replace(index, grid=Grid(dims, steps)) if is_same else index
 
 
 class Elements:
@@ -49,8 +67,9 @@ class Elements:
         layouts: Mapping[str, Layout],
         symbols: Mapping[str, Array],
         dims: Mapping[str, tuple[Dim, ...]],
+        own: OwnNames,
     ) -> None:
-        self.facts, self.model = facts, model
+        self.facts, self.model, self.own = facts, model, own
         self.layouts, self.symbols, self.dims = layouts, symbols, dims
         self.made: dict[tuple[Any, ...], Array] = {}
         self.lowest: dict[str, int] = {}
@@ -66,10 +85,7 @@ class Elements:
         """A dim for the positions of a vector, or of all positions of an axis of an array."""
         if of is not None:
             return self.dims[of[0]][of[1]]
-        name = f"entry_{count}"
-        if not self.model.has_dim(name):
-            self.model.add_dim(name, count)
-        return Dim(name)
+        return self.own.entries(count)
 
     def size(self, dim: Dim) -> int:
         """The size of a dim."""
@@ -82,9 +98,12 @@ class Elements:
         indices = indices or ()
         if any(isinstance(i, Formula) for i in indices):
             return self._at_labels(ref, indices, evaluator)
+        if evaluator.goes_on:
+            indices = self._going_on(ref, indices)
         found = read_at(self.facts, ref, indices or None)
         if isinstance(found, Known):
-            return replace(found, text=ref.name, expr=self._data_at(ref.name, indices))
+            expr = self._data_at(ref.name, indices, evaluator.space.starts)
+            return replace(found, text=ref.name, expr=expr)
         values = [self._of_line(int(n), ref, found, evaluator) for n in found.lines]
         expr = values[-1]
         for number_, value in zip(reversed(found.lines[:-1]), reversed(values[:-1]), strict=True):
@@ -92,7 +111,24 @@ class Elements:
             expr = Where(
                 self.expr_of(Known(here, text=f"is_{ref.name}"), evaluator.space), value, expr
             )
-        return Formula(expr, found.axes)
+        return Formula(expr, found.axes, lengths_of(indices))
+
+    def _going_on(self, ref: Reference, indices: tuple[Value, ...]) -> tuple[Value, ...]:
+        """Ranges that go on beyond their ends in steps of one, where there is something to read.
+
+        Such positions need no table. What may depend on itself keeps to what is inside.
+        """
+        known = [i for i in indices if isinstance(i, Known)]
+        if ref.name in self.facts.recursive or not lengths_of(known):
+            return indices
+        shape, defined = self.facts.shape(ref.name), self.facts.defined[ref.name].relation
+        found = tuple(_gone_on(i) for i in known)
+        ends = zip(found, shape, strict=True)
+        if any(i.grid.values.max(initial=1) > size for i, size in ends):
+            return indices
+        _, at, _ = elements_of(self.facts.program, ref, shape, found)
+        there = self.facts.numbers[ref.name].known | (defined > 0)
+        return found if there[at].all() else indices
 
     def has(self, dim: Dim) -> bool:
         """Whether a dim is known."""
@@ -227,7 +263,7 @@ class Elements:
                     "one label.",
                 )
             (size,) = (self.facts.shape(ref.name)[axis],)
-            taken = {*evaluator.space.dims, *labels, *(a for i in indices for a in i.axes)}
+            taken = {*evaluator.space.used, *labels, *(a for i in indices for a in i.axes)}
             dim = free(self.dims[ref.name][axis], taken)
             labels[dim], sizes[dim] = label, size
             found.append(Known(Grid((dim,), np.arange(1, size + 1)), (dim,)))
@@ -242,9 +278,11 @@ class Elements:
             expr = choices[-1]
             for k, choice in reversed(list(enumerate(choices[:-1]))):
                 expr = Where(Equals(label, k), choice, expr)
-        return Formula(expr, axes)
+        return Formula(expr, axes, value.lengths)
 
-    def _data_at(self, name: str, indices: tuple[Value, ...]) -> Expr | None:
+    def _data_at(
+        self, name: str, indices: tuple[Value, ...], starts: Mapping[Dim, int]
+    ) -> Expr | None:
         """Elements of an array that is data, if they are read there as they stand."""
         numbers = self.facts.numbers[name]
         if not numbers.known.all() or name in self.layouts or not indices:
@@ -252,9 +290,8 @@ class Elements:
         found = []
         for value in indices:
             assert isinstance(value, Known)
-            index = position_of(
-                combined(lambda a: a - 1, value.grid), dict.fromkeys(value.grid.dims, 0)
-            )
+            every = {d: starts.get(d, 0) for d in value.grid.dims}
+            index = position_of(combined(lambda a: a - 1, value.grid), every)
             if index is None:
                 return None
             found.append(index)
@@ -271,9 +308,13 @@ class Elements:
             for d, n in zip(grid.dims, grid.values.shape, strict=True)
         )
         values[inside] = grid.values
-        roots = tuple(Dim(re.sub("[₀-₉]+$", "", d.name)) for d in grid.dims)
+        roots: list[Dim] = []
+        for d, size in zip(grid.dims, shape, strict=True):
+            root = Dim(root_of(d))
+            # (an array has each dim once: two positions along one are two axes)
+            roots.append(self.own.entries(size, roots) if root in roots else root)
         name = re.sub(r"\W+", "_", text).strip("_") or "data"
-        return Leaf(self.declared(name, values, roots, of), *grid.dims)
+        return Leaf(self.declared(name, values, tuple(roots), of), *grid.dims)
 
     def declared(
         self, name: str, values: np.ndarray, dims: tuple[Dim, ...], of: Dim | None
@@ -281,12 +322,14 @@ class Elements:
         """An array of the data, declared once."""
         key = (values.tobytes(), values.shape, values.dtype.str, dims, of)
         if key not in self.made:
+            # (what lines with ~ give is declared under its own name, observed or not)
             quantities = {n for n, a in self.facts.numbers.items() if not a.known.all()}
-            own = fresh(name, quantities | set(self.model._names))  # noqa: SLF001
+            taken = quantities | self.facts.random | set(self.model._names)  # noqa: SLF001
+            own = fresh(name, taken)
             whole = values.dtype.kind in "iu"
             variable = Variable(own, dims, "index" if of else "data", integer=whole, of=of)
             self.model.declare(variable, "data")
-            kept = values.astype(np.intp) if of else values
+            kept = typed(values, is_whole=whole or of is not None)
             kept.setflags(write=False)
             self.model.declared.values[own] = kept
             self.made[key] = Array(own)

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from gibbsppl.arguments import NAME, NAMES, calls_told
 from gibbsppl.bugs.data import read_data
 from gibbsppl.bugs.lowering import lowered
 from gibbsppl.bugs.parse import parse
@@ -21,6 +22,7 @@ from gibbsppl.errors import ModelError
 from gibbsppl.language.model import Model
 
 
+@calls_told(ModelError, monitor=NAMES, name=NAME.or_none())
 def read_bugs(
     source: str | Path,
     data: Mapping[str, Any] | str | Path | None = None,

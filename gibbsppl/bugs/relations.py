@@ -48,6 +48,11 @@ class Space:
         """The number of positions."""
         return prod(self.shape)
 
+    @cached_property
+    def used(self) -> frozenset[Dim]:
+        """The dims, and those that loop variables have besides, of vectors that are being read."""
+        return frozenset((*self.sizes, *(d for g in self.loops.values() for d in g.dims)))
+
     def table(self, dim: Dim, where: Values | None = None) -> Space:
         """The same positions, or some of them, as rows of a table along one dim."""
         kept = np.arange(self.size) if where is None else np.flatnonzero(np.ravel(where))

@@ -10,13 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import signature
+from math import prod
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
+from gibbsppl.bugs.grids import Grid
 from gibbsppl.expressions import Dim, Expr, Leaf, Over
 
 Array = np.ndarray
+
+# Whole numbers below it are floats without rounding.
+LARGEST_EXACT = 2.0**53
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,11 +165,23 @@ class Unsupported:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """An array of expressions: one expression, at all positions of its axes (a number has none)."""
+    """An array of expressions: one expression, at all positions of its axes (a number has none).
+
+    Its lengths may differ: ``within`` is then 1 at the positions that it has and 0 beyond its ends,
+    ``count()`` how many it has, ``lengths`` the number of them along each axis, None for all.
+    """
 
     expr: Expr
     axes: tuple[Dim, ...] = ()
     sizes: tuple[int, ...] = ()
+    within: Expr = sp.S.One
+    count: Callable[[], Expr] | None = None
+    lengths: tuple[Grid | None, ...] = ()
+
+    @property
+    def number(self) -> Expr:
+        """The number of entries."""
+        return sp.Integer(prod(self.sizes)) if self.count is None else self.count()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -173,8 +191,9 @@ class Function:
     Of numbers: ``numeric`` takes arrays, position by position, and ``symbolic`` expressions.
     ``of_arrays``: ``numeric(*arrays, axes=...)`` takes arrays whose last axes, as many as ``axes``
     says of each, are their own, the others those of positions; ``symbolic`` takes and gives
-    `Template`. It is None where the function has no expression; ``reason`` says why, and what to
-    write for random variables.
+    `Template`, of different lengths if the function ``is_fold``; if it ``may_repeat``, too, entries
+    that are there more than once make no difference. It is None where the function has no
+    expression; ``reason`` says why, and what to write for random variables.
     ``undoes`` is the link on the left side that this is the inverse of.
     """
 
@@ -184,6 +203,8 @@ class Function:
     least: int = 1
     most: int | None = 1
     of_arrays: bool = False
+    is_fold: bool = False
+    may_repeat: bool = False
     reason: str = ""
     undoes: str = ""
 
@@ -194,6 +215,19 @@ class Function:
         True
         """
         return self.least <= count and (self.most is None or count <= self.most)
+
+    def of_numbers(self, *arrays: Array, **axes: Any) -> Array:
+        """The value of numbers; floats where integers of 64 bits may be too short for it.
+
+        >>> Function(("prod",), np.prod, None).of_numbers(np.array([4 * 10**9, 3 * 10**9]))
+        array(1.2e+19)
+        """
+        found = np.asarray(self.numeric(*arrays, **axes))
+        if found.dtype.kind not in "iu":
+            return found
+        as_floats = (np.asarray(a, dtype=np.float64) for a in arrays)
+        floats = np.asarray(self.numeric(*as_floats, **axes))
+        return found if (np.abs(floats) < LARGEST_EXACT).all() else floats
 
 
 # What a value of no, one and two axes is called.

@@ -13,8 +13,16 @@ import numpy as np
 
 from gibbsppl.bugs.evaluator import Evaluator
 from gibbsppl.bugs.facts import Facts
-from gibbsppl.bugs.sums import POSITIONS, Elements, Entry, Index, are_one, is_range, unknown
-from gibbsppl.bugs.syntax import Assignment, Everything, Expression, Number, Operation, Reference
+from gibbsppl.bugs.sums import POSITIONS, Elements, Entry, Index, are_one, unknown
+from gibbsppl.bugs.syntax import (
+    Assignment,
+    Everything,
+    Expression,
+    Number,
+    Operation,
+    Reference,
+    is_range,
+)
 from gibbsppl.bugs.values import Known
 
 # Data that sums to one up to this does, as written with decimals.

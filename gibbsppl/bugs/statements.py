@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from gibbsppl.bugs.constraints import between
+from gibbsppl.bugs.constraints import between, over_of
 from gibbsppl.bugs.distributions import distribution, meaning_of
 from gibbsppl.bugs.evaluator import Evaluator
 from gibbsppl.bugs.facts import Facts
 from gibbsppl.bugs.random_reader import Elements
 from gibbsppl.bugs.relations import Relation
-from gibbsppl.bugs.rows import SHAPES, Auxiliary, Distribution, Row, Unsupported, shares
+from gibbsppl.bugs.rows import SHAPES, Auxiliary, Distribution, Labels, Row, Unsupported, shares
 from gibbsppl.bugs.simplexes import are_probabilities
 from gibbsppl.bugs.syntax import Restriction, Stochastic
 from gibbsppl.bugs.values import Formula, Known, Value
@@ -58,40 +58,68 @@ class Lines:
         self.facts, self.model, self.elements = facts, model, elements
         self.tables: dict[str, dict[str, Leaf]] = {}
 
-    def along(self, part: Relation, name: str) -> Dim | None:
+    def along(self, parts: Sequence[Relation], name: str) -> Dim | None:
         """The dim of the vectors that the distribution of a number has, if it has some.
 
-        Labels point into it; so does an auxiliary variable that chooses among entries.
+        Labels point into it; so does an auxiliary variable that chooses among entries. It is as
+        long as the longest vector of the parts of an array.
         """
-        row = row_of(self.facts, _line(part))
+        row = row_of(self.facts, _line(parts[0]))
         assert isinstance(row, Distribution)
-        given = _line(part).distribution.arguments
         if row.labels is not None:
-            values = [self._evaluator(part).value(e) for e in given]
-            sizes = [self._size(part, v) for v in values]
-            try:
-                count = row.labels.count(*sizes)
-            except TypeError:  # (a size is None)
-                raise self.facts.program.error(
-                    _line(part).distribution.at,
-                    f"the number of values of {row.names[0]} is not known; expected numbers, or "
-                    "data.",
-                ) from None
-            dim = Dim(f"{name}_value")
-            if not self.model.has_dim(dim):
-                self.model.add_dim(dim.name, range(row.values_from, row.values_from + count))
-            self.tables[name] = self._tables(name, dim, row.labels.tables(count), values)
-            return dim
+            return self._along_labels(parts, name, row, row.labels)
         vectors = [n for n, axes in enumerate(row.parameters.values()) if axes]
         if row.event or not vectors:
             return None
-        value = self._evaluator(part).value(given[vectors[0]])
-        if len(value.axes) != 1:
+        axes = [self._axis(part) for part in parts]
+        return Dim(root_of(max(axes, key=self.model.size)))
+
+    def _axis(self, part: Relation) -> Dim:
+        """The axis of the probabilities of a line."""
+        line = _line(part)
+        row = row_of(self.facts, line)
+        assert isinstance(row, Distribution)
+        given = zip(row.parameters.values(), line.distribution.arguments, strict=True)
+        vectors = [e for axes, e in given if axes]
+        axes = self._evaluator(part).value(vectors[0]).axes if vectors else ()
+        if len(axes) != 1:
             raise self.facts.program.error(
-                given[0].at,
+                line.distribution.arguments[0].at,
                 "the probabilities of labels are a vector; expected a range: p[i, 1:K].",
             )
-        return Dim(root_of(value.axes[0]))
+        return axes[0]
+
+    def _along_labels(
+        self, parts: Sequence[Relation], name: str, row: Distribution, labels: Labels
+    ) -> Dim:
+        """A dim of labels of its own, with the tables of them."""
+        counts = [self._count(part, row, labels) for part in parts]
+        tables = labels.tables(max(counts))
+        for part, count in zip(parts, counts, strict=True):
+            if tables and count != counts[0]:
+                raise self.facts.program.error(
+                    _line(part).distribution.at,
+                    f"found {count} values of {name} here and {counts[0]} elsewhere; expected as "
+                    "many everywhere: give lines with others an array of their own.",
+                )
+        values_from = row.values_from
+        dim = self.elements.own.dim(f"{name}_value", range(values_from, values_from + max(counts)))
+        given = _line(parts[0]).distribution.arguments
+        values = [self._evaluator(parts[0]).value(e) for e in given]
+        self.tables[name] = self._tables(name, dim, tables, values)
+        return dim
+
+    def _count(self, part: Relation, row: Distribution, labels: Labels) -> int:
+        """The number of labels of a line."""
+        called = _line(part).distribution
+        values = [self._evaluator(part).value(e) for e in called.arguments]
+        try:
+            return int(labels.count(*(self._size(part, v) for v in values)))
+        except TypeError:  # (a size is None)
+            raise self.facts.program.error(
+                called.at,
+                f"the number of values of {row.names[0]} is not known; expected numbers, or data.",
+            ) from None
 
     def made(
         self,
@@ -138,12 +166,13 @@ class Lines:
         if row.increasing is None:
             return None
         at = list(row.parameters).index(row.increasing)
-        value = self._evaluator(part).value(line.distribution.arguments[at])
+        evaluator = self._evaluator(part)
+        value = evaluator.value(line.distribution.arguments[at])
         if isinstance(value, Known):
             return None
         (axis,) = value.axes
         low = substitute(value.expr, {axis: axis - 1})
-        over = (Range(axis, 1, self.model.size(axis)),)
+        over = (*over_of(evaluator, dims_of(value.expr)), Range(axis, 1, self.model.size(axis)))
         return Potential(f"{name} in order", sp.log(Below(low, value.expr)), over)
 
     def _parameter(
@@ -155,8 +184,13 @@ class Lines:
         given: Any,
         event: tuple[Dim, ...],
     ) -> Expr:
-        """A parameter: along the event's dim where it is a vector, and its prime for a matrix."""
-        value = evaluator.value(given)
+        """A parameter: along the event's dim where it is a vector, and its prime for a matrix.
+
+        Labels without a weight, where there are fewer than elsewhere, have a weight of zero.
+        """
+        is_weights = name == row.weights and not row.event
+        longest = self.model.size(event[0]) if is_weights and event else 0
+        value = evaluator.within(longest=longest).value(given)
         if len(value.axes) != axes:
             raise self.facts.program.error(
                 given.at,
@@ -169,12 +203,35 @@ class Lines:
             told = f"{row.names[0]} gives {SHAPES[row.event]}; expected ranges on the left side."
             raise self.facts.program.error(given.at, told)
         (first, *_) = event
+        self._check_sizes(evaluator, row, name, given, value, event)
         names = dict(zip(value.axes, (first, primed(first)), strict=False))
-        expr = substitute(evaluator.expr(value), names)
+        vector = evaluator.template(value)
+        expr = vector.expr if vector.within == 1 else Where(vector.within, vector.expr, sp.S.Zero)
+        expr = substitute(expr, names)
         simplexes = self.elements.simplexes
         if row.weights != name or are_probabilities(self.facts, evaluator, given, simplexes):
             return expr
         return expr if self._sums_to_one(expr, first) else shares(expr, first)
+
+    def _check_sizes(
+        self,
+        evaluator: Evaluator,
+        row: Distribution,
+        name: str,
+        given: Any,
+        value: Value,
+        event: tuple[Dim, ...],
+    ) -> None:
+        """Refuse a vector or a matrix that has not as many positions as a value."""
+        expected = self.model.size(event[0])
+        sizes = {evaluator.size(a, value) for a in value.axes}
+        if sizes - {expected}:
+            found = " x ".join(str(evaluator.size(a, value)) for a in value.axes)
+            raise self.facts.program.error(
+                given.at,
+                f"{name} of {row.names[0]} has {found} entries, expected "
+                f"{' x '.join([str(expected)] * len(value.axes))}, as the left side has.",
+            )
 
     def _kept(self, evaluator: Evaluator, value: Value, event: tuple[Dim, ...]) -> Expr:
         expr = evaluator.expr(value)
@@ -183,7 +240,9 @@ class Lines:
     def _sums_to_one(self, expr: Expr, dim: Dim) -> bool:
         """Whether entries are certain to sum to one: of a simplex, or data that do."""
         if isinstance(expr, Where) or expr.func is Where:
-            return all(self._sums_to_one(e, dim) for e in expr.args[1:])
+            condition, *branches = expr.args
+            is_one = dim not in dims_of(condition)
+            return is_one and all(self._sums_to_one(e, dim) for e in branches)
         numerator, denominator = sp.fraction(expr)
         if denominator.has(Over):
             total = sp.Mul(*(f for f in sp.Mul.make_args(denominator) if dim not in dims_of(f)))
@@ -191,6 +250,9 @@ class Lines:
         if not isinstance(expr, Leaf) or expr.indices[-1:] != (dim,):
             return False
         name = expr.array.name
+        variable = self.model.declared.variables.get(name)
+        if variable is None or self.model.size(variable.dims[-1]) != self.model.size(dim):
+            return False  # (a part of a vector)
         values = self.model.declared.values.get(name)
         if values is not None:
             return bool(np.allclose(values.sum(axis=-1), 1, rtol=0, atol=1e-12))

@@ -32,6 +32,7 @@ from gibbsppl.bugs.syntax import (
     Operation,
     Reference,
     Statement,
+    is_range,
 )
 
 # A Mersenne prime: residues are Python's own whole numbers, and fast.
@@ -179,7 +180,7 @@ class _Values:
             return None
         if isinstance(last, Everything):
             low, high = 1, self.elements.shape(row.name)[-1]
-        elif isinstance(last, Operation) and is_range(last):
+        elif is_range(last):
             low, high = (self.of(end, loops) for end in last.operands)
         else:
             return None
@@ -187,8 +188,3 @@ class _Values:
             return None
         before = tuple(self.of(i, loops) for i in first)
         return [self.element(row.name, (*before, n)) for n in range(low, high + 1)]
-
-
-def is_range(index: Expression) -> bool:
-    """Whether an index is written as a range, ``1:3``."""
-    return isinstance(index, Operation) and index.operator == ":"

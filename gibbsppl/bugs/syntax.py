@@ -13,9 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeGuard
 
 from gibbsppl.errors import ModelError
+
+# Of an array, a range or a nest of loops: some arrays of this size are made while it is read.
+MOST_POSITIONS = 10**8
 
 # The links that the left side of an assignment may have: log(mu[i]) <- ...
 LINKS = ("log", "logit", "probit", "cloglog")
@@ -157,6 +160,17 @@ class Program:
         """The error that says what is wrong at a place of this program."""
         return BugsError(reason, self.source, self.origin, at)
 
+    def check_size(self, at: Position, what: str, count: float) -> None:
+        """Refuse what has more positions than can be held while a program is read."""
+        if count != count:  # noqa: PLR0124  (only what is no number differs from itself)
+            raise self.error(at, f"the size of {what} is no number (NaN); expected a number.")
+        if count > MOST_POSITIONS:
+            raise self.error(
+                at,
+                f"found {what} with {count:.4g} positions, expected at most {MOST_POSITIONS:.4g}: "
+                "all of them are held in memory.",
+            )
+
     @contextmanager
     def told_at(self, at: Position) -> Iterator[None]:
         """Errors of the model, told at a place of this program."""
@@ -179,6 +193,37 @@ def parts_of(expression: Expression) -> tuple[Expression, ...]:
             return expression.operands
         case _:
             return ()
+
+
+def is_range(expression: Expression) -> TypeGuard[Operation]:
+    """Whether an expression is written as a range, ``1:3``."""
+    return isinstance(expression, Operation) and expression.operator == ":"
+
+
+def is_polynomial(expression: Expression) -> bool:
+    """Whether an expression is a number wherever all that it reads are numbers.
+
+    Sums and products of names are; quotients, powers and functions need not be.
+    """
+    match expression:
+        case Number() | Reference():
+            return True
+        case Operation(operator="+" | "-" | "*", operands=operands):
+            return all(map(is_polynomial, operands))
+        case _:
+            return False
+
+
+def names_read(statement: Stochastic | Assignment) -> frozenset[str]:
+    """The names to the right, those in bounds and indices there too."""
+    _, *waiting = expressions_of(statement)  # (the first one is the left side)
+    found = set()
+    while waiting:
+        expression = waiting.pop()
+        if isinstance(expression, Reference):
+            found.add(expression.name)
+        waiting += parts_of(expression)
+    return frozenset(found)
 
 
 def expressions_of(statement: Statement | Declaration) -> Iterator[Expression]:

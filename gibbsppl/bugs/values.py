@@ -1,18 +1,25 @@
 """What an expression of a program is: numbers that are known, or a formula of random variables.
 
 A value may be a vector or a matrix: then it has axes of its own, dims beside those of the loops.
+Its length may differ among the positions of loops (``x[1:n[i]]``): it is then as long as the
+longest one, and says how long it is where. What is beyond its end is its last entry again, so that
+nothing is read there that is not read inside.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import sympy as sp
 
 from gibbsppl.bugs.grids import Grid, combined
 from gibbsppl.expressions import Dim, Expr, substitute
+
+# The number of positions along each axis, where it differs.
+Lengths = Mapping[Dim, Grid]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,6 +33,7 @@ class Known:
     axes: tuple[Dim, ...] = ()
     text: str = ""
     expr: Expr | None = None
+    lengths: Lengths = field(default_factory=dict)
 
     @property
     def is_known(self) -> bool:
@@ -39,6 +47,7 @@ class Formula:
 
     expr: Expr
     axes: tuple[Dim, ...] = ()
+    lengths: Lengths = field(default_factory=dict)
 
 
 Value = Known | Formula
@@ -47,23 +56,54 @@ Value = Known | Formula
 def renamed(value: Value, names: dict[Dim, Dim]) -> Value:
     """A value along axes of other names."""
     axes = tuple(names.get(a, a) for a in value.axes)
+    lengths = {names.get(a, a): g.renamed(names) for a, g in value.lengths.items()}
     if isinstance(value, Formula):
-        return Formula(substitute(value.expr, dict(names)), axes)
+        return Formula(substitute(value.expr, dict(names)), axes, lengths)
     expr = None if value.expr is None else substitute(value.expr, dict(names))
-    return replace(value, grid=value.grid.renamed(names), axes=axes, expr=expr)
+    grid = value.grid.renamed(names)
+    return replace(value, grid=grid, axes=axes, expr=expr, lengths=lengths)
 
 
-def side_by_side(values: Sequence[Value]) -> tuple[tuple[Value, ...], tuple[Dim, ...]] | None:
+def lengths_of(values: Sequence[Value]) -> dict[Dim, Grid]:
+    """The lengths of all, each of which has axes of its own."""
+    return {a: g for v in values for a, g in v.lengths.items()}
+
+
+def inside(lengths: Lengths, sizes: Mapping[Dim, int]) -> Grid | None:
+    """1 at the positions that vectors have, 0 beyond their ends; None if they are all as long."""
+    steps = {a: Grid((a,), np.arange(sizes[a])) for a in lengths}
+    within = [combined(np.greater, length, steps[a]) for a, length in lengths.items()]
+    return combined(_all_of, *within) if within else None
+
+
+def _all_of(*conditions: Any) -> Any:
+    return np.logical_and.reduce(np.broadcast_arrays(*conditions)) * 1
+
+
+def are_as_long(one: Grid | None, other: Grid | None) -> bool:
+    """Whether two lengths are the same at all positions; None is the whole of an axis."""
+    if one is None or other is None:
+        return one is other
+    return bool(combined(np.equal, one, other).values.all())
+
+
+def side_by_side(values: Sequence[Value]) -> tuple[tuple[Value, ...], Value] | None:
     """Values position by position: vectors along the same axes, with numbers beside them.
 
-    None where lengths differ: vectors of two shapes have no positions in common.
+    With them comes one that has their axes and lengths. None where lengths differ: vectors of two
+    shapes have no positions in common.
     """
-    longest = max((v.axes for v in values), key=len, default=())
+    longest = max(values, key=lambda v: len(v.axes), default=Known(Grid.of(0)))
     found = []
     for v in values:
-        if v.axes and len(v.axes) != len(longest):
+        if v.axes and len(v.axes) != len(longest.axes):
             return None
-        found.append(renamed(v, dict(zip(v.axes, longest, strict=True))) if v.axes else v)
+        along = renamed(v, dict(zip(v.axes, longest.axes, strict=True))) if v.axes else v
+        if v.axes and not all(
+            are_as_long(along.lengths.get(a), longest.lengths.get(a)) for a in longest.axes
+        ):
+            return None
+        found.append(along)
     return tuple(found), longest
 
 
@@ -71,16 +111,19 @@ def applied(
     numeric: Callable[..., Any],
     symbolic: Callable[..., Expr],
     values: Sequence[Value],
-    axes: tuple[Dim, ...],
+    like: Value,
     expr_of: Callable[[Value], Expr],
     text: str,
 ) -> Value:
-    """A function of numbers, of values that are side by side."""
+    """A function of numbers, of values that are side by side; its axes are those of one of them."""
     known = [v for v in values if isinstance(v, Known)]
     if len(known) < len(values):
-        return Formula(symbolic(*map(expr_of, values)), axes)
+        return Formula(symbolic(*map(expr_of, values)), like.axes, like.lengths)
     grid = combined(numeric, *(v.grid for v in known))
-    plain = all(v.expr is not None or not v.grid.dims for v in known)
+    # (where a number is not finite, the functions of the model need not mean what BUGS means)
+    plain = all(v.expr is not None or not v.grid.dims for v in known) and all(
+        np.isfinite(g.values).all() for g in (grid, *(v.grid for v in known))
+    )
     expr = symbolic(*map(expr_of, values)) if plain and grid.dims else None
     expr = None if expr is sp.nan else expr
-    return Known(grid, axes, text, expr)
+    return Known(grid, like.axes, text, expr, like.lengths)

@@ -29,6 +29,7 @@ from typing import Any
 
 import numpy as np
 
+from gibbsppl.arguments import MODEL, calls_told
 from gibbsppl.bugs.inverses import inverse_of
 from gibbsppl.bugs.lexer import NAME
 from gibbsppl.bugs.printing import text
@@ -90,6 +91,7 @@ class BugsProgram:
         return program, data
 
 
+@calls_told(ModelError, model=MODEL)
 def write_bugs(model: Model) -> BugsProgram:
     """A model in the language of BUGS and JAGS, with its data.
 

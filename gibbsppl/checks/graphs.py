@@ -144,7 +144,7 @@ class _Check:
         for state in states:
             terms = self._terms(graph, state)
             found.append(None if terms is None else sum(terms))
-            size = max(size, sum(map(abs, terms or ())))
+            size = max(size, sum(abs(t) for t in terms or () if np.isfinite(t)))
         return _Heights(found, size)
 
     def _terms(self, graph: Graph, state: Values) -> list[float] | None:

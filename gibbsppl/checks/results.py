@@ -33,7 +33,7 @@ class Row:
     @property
     def passed(self) -> bool:
         """Whether no comparison has failed (a discrepancy that is not a number has)."""
-        return self.discrepancy is None or self.discrepancy <= self.tolerance
+        return self.discrepancy is None or self.discrepancy <= self.tolerance < np.inf
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,27 +6,25 @@ Comes in: a declared graph with its program and schedule. Goes out: one row for 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
 from gibbsppl.backends.program import Program
+from gibbsppl.bugs.reading import Reading
+from gibbsppl.checks.draws_called import calls_against_steps
 from gibbsppl.checks.graphs import graph_rows
 from gibbsppl.checks.interweaving import gap_of_interwoven
 from gibbsppl.checks.ratio import ratio_check
+from gibbsppl.checks.reading import gaps_of_reading
 from gibbsppl.checks.results import RELATIVE_TOLERANCE, Row, Verification, row_badness
-from gibbsppl.checks.wander import wandered
-from gibbsppl.density import log_joint
-from gibbsppl.errors import GibbspplError
+from gibbsppl.checks.states import augmented, states
 from gibbsppl.evaluation import Values
 from gibbsppl.graph import Graph
-from gibbsppl.initial import initial_state
 from gibbsppl.schedule.steps import Schedule, Step
 
-SWEEPS = 10
 
-
-def verify(
+def verify(  # noqa: PLR0913  (settings, all named at the call)
     graph: Graph,
     program: Program,
     steps: Sequence[Step],
@@ -35,6 +33,7 @@ def verify(
     *,
     graphs: Sequence[Graph] | None = None,
     schedule: Schedule | None = None,
+    reading: Reading | None = None,
 ) -> Verification:
     """The exact checks of every step and every graph, near a dispersed start and after sweeps.
 
@@ -47,7 +46,9 @@ def verify(
     """
     with np.errstate(all="ignore"):  # (what comes of it is looked at)
         rng = np.random.default_rng(seed)
-        rows = _rows(rng, graph, program, steps, data, graphs=graphs, schedule=schedule)
+        rows, at = _rows(rng, graph, program, steps, data, graphs=graphs, schedule=schedule)
+        if reading is not None and reading.is_of(graph):
+            rows += _of_reading(rng, reading, graph, data, at)
     return Verification(rows)
 
 
@@ -60,31 +61,22 @@ def _rows(
     *,
     graphs: Sequence[Graph] | None,
     schedule: Schedule | None,
-) -> tuple[Row, ...]:
-    """All comparisons."""
-    constants = program.prepare(data)
-    start, _ = initial_state(rng, graph, data, mend=program.mended_by(rng, constants))
-    start = _with_auxiliary(rng, graph, program, data, start)
-    swept, sums = _after_sweeps(rng, graph, program, data, start)
+) -> tuple[tuple[Row, ...], tuple[Values, ...]]:
+    """All comparisons but those of a text, and the states that they are made at."""
+    start, swept, kept = states(rng, graph, program, data)
+    sums = [Row(f"{s} keeps", "sums", "-", g, RELATIVE_TOLERANCE * size) for s, g, size in kept]
     found = []
     for state in (start, *swept):
         own = ratio_check(rng, graph, program, steps, data, state, graphs=graphs, schedule=schedule)
         found.append([*own, *_moving_along(rng, schedule, program, data, state)])
     rows = (*(max(same, key=row_badness) for same in zip(*found, strict=True)), *sums)
     if schedule is not None:
-        others = [_with_auxiliary(rng, graph, program, data, s) for s in swept]
+        wrong = calls_against_steps(rng, schedule, program, data, start)
+        rows = tuple(_not_called_so(row, wrong.get(row.step, "")) for row in rows)
+        others = [augmented(rng, graph, program, data, s) for s in swept]
         rows += _of_graphs(graph, schedule, program, data, (start, *swept, *others))
-    return rows if swept else (*rows, Row("(sweeps)", "sweep", "-", np.inf, 0.0))
-
-
-def _with_auxiliary(
-    rng: np.random.Generator, graph: Graph, program: Program, data: Values, state: Values
-) -> dict[str, Any]:
-    """A state to which the model's own density leads, with auxiliary variables drawn anew."""
-    own = {n: state[n] for n in graph.random if n in state}
-    found = wandered(rng, graph, data, own)
-    program.augment(rng, found, program.prepare(data))
-    return found
+    lost = () if swept else (Row("(sweeps)", "sweep", "-", np.inf, 0.0),)
+    return (*rows, *lost), (start, *swept)
 
 
 def _of_graphs(
@@ -96,6 +88,26 @@ def _of_graphs(
         Row(name, "graph", "-", r.discrepancy, RELATIVE_TOLERANCE * r.size)
         for r in found
         for name in (", ".join(r.changes) or "(as declared)",)
+    )
+
+
+def _not_called_so(row: Row, why: str) -> Row:
+    """The row of a step, failed if the sweep does not call its draw with what the step says."""
+    return replace(row, step=f"{row.step} ({why})", discrepancy=np.inf) if why else row
+
+
+def _of_reading(
+    rng: np.random.Generator,
+    reading: Reading,
+    graph: Graph,
+    data: Values,
+    states: Sequence[Values],
+) -> tuple[Row, ...]:
+    """Whether the model has the density of the text that it was read from."""
+    gaps = gaps_of_reading(rng, reading, graph, data, states)
+    return tuple(
+        Row(f"(program: {what})", "reading", "-", gap, RELATIVE_TOLERANCE * size)
+        for what, (gap, size) in gaps.items()
     )
 
 
@@ -116,33 +128,3 @@ def _moving_along(
         told = f"{name}, {interwoven.group} moved"
         rows.append(Row(told, "interwoven", "-", gap, RELATIVE_TOLERANCE * size))
     return rows
-
-
-def _after_sweeps(
-    rng: np.random.Generator, graph: Graph, program: Program, data: Values, start: Values
-) -> tuple[tuple[dict[str, Any], ...], tuple[Row, ...]]:
-    """The state that sweeps lead to, none if they fail or leave the support; the sums they keep."""
-    state: dict[str, Any] = {name: np.array(value) for name, value in start.items()}
-    constants = program.prepare(data)
-    try:
-        with np.errstate(all="ignore"):
-            for _ in range(SWEEPS):
-                program.sweep(rng, state, constants)
-            if program.passing:  # (what holds for some draws alone may belong to none of the rest)
-                program.augment(rng, state, constants)
-    except (ArithmeticError, ValueError, GibbspplError):
-        return (), ()
-    sums = tuple(_kept_up(step, state, f(state, constants)) for step, f in program.kept.items())
-    kept = {name: np.asarray(state[name]) for name in start}
-    possible = all(np.isfinite(v).all() for v in kept.values())
-    is_good = possible and np.isfinite(log_joint(graph, {**data, **kept}))
-    return ((kept,) if is_good else ()), sums
-
-
-def _kept_up(step: str, state: Values, anew: Values) -> Row:
-    """How far what a scan keeps up to date is from what it should be."""
-    gap = np.max([np.abs(state[name] - value).max(initial=0.0) for name, value in anew.items()])
-    size = np.max([np.abs(value).max(initial=1.0) for value in anew.values()])
-    return Row(f"{step} keeps", "sums", "-", float(gap), RELATIVE_TOLERANCE * float(size))
-
-

@@ -6,6 +6,7 @@ and so every state that these lead to. A walk on the declared density goes there
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,11 @@ import numpy as np
 from gibbsppl.checks.perturb import Which, perturbed
 from gibbsppl.density import free_elements, log_density
 from gibbsppl.evaluation import Values
-from gibbsppl.graph import Graph, Statement
+from gibbsppl.graph import Factor, Graph, Statement
 
 # All elements of a variable are moved, then a single one, by one of these sizes relative to its
 # support; all variables in turn, so often that one can make way for another.
-ROUNDS = 3
+ROUNDS = 5
 SCALES = (4.0, 1.0, 0.25)
 MOVES: tuple[Which | None, ...] = (None, "any")
 
@@ -39,22 +40,21 @@ def _moved(
     """The values after moves of a statement's values, each accepted by the density or not."""
     name = statement.target.array.name
     free = free_elements(statement, values, graph.sizes)
-    now = _log_density(graph, statement, values)
+    own = (s for s in graph.statements if s.target.array.name == name)
+    factors = tuple({f.name: f for f in (*own, *graph.factors_of(name))}.values())
+    now = _log_density(graph, factors, values)
     for single in MOVES if free.any() else ():
         scale = rng.choice(SCALES)
         there = dict(values)
         there[name] = perturbed(
             rng, statement, values, graph.sizes, free, scale=scale, single=single
         )
-        then = _log_density(graph, statement, there)
+        then = _log_density(graph, factors, there)
         if np.isfinite(then) and np.log(rng.uniform()) < then - now:
             values, now = there, then
     return values
 
 
-def _log_density(graph: Graph, statement: Statement, values: Values) -> float:
-    """The log density of all that an array enters, ``-inf`` outside of a support."""
-    name = statement.target.array.name
-    own = (s for s in graph.statements if s.target.array.name == name)
-    factors = {f.name: f for f in (*own, *graph.factors_of(name))}
-    return sum(float(log_density(f, values, graph.sizes).sum()) for f in factors.values())
+def _log_density(graph: Graph, factors: Sequence[Factor], values: Values) -> float:
+    """The log density of factors together, ``-inf`` outside of a support."""
+    return sum(float(log_density(f, values, graph.sizes).sum()) for f in factors)

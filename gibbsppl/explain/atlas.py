@@ -6,7 +6,8 @@ model, and one page for each prior with the derivations that the cells link to:
     python -m gibbsppl.explain.atlas docs
 
 Nothing here knows an answer: a cell is a model, planned like any other, and what is printed is the
-step that the plan has made.
+step that the plan has made: of the model as it is, or, where that has no exact draw, of the model
+with auxiliary variables.
 """
 
 from __future__ import annotations
@@ -26,8 +27,10 @@ from gibbsppl.explain.derivation import explained
 from gibbsppl.explain.examples import COORDS, TABLES, Column, Prior, Table, X
 from gibbsppl.explain.schedule_text import owner
 from gibbsppl.families import FAMILIES
+from gibbsppl.graph import Graph
 from gibbsppl.language import Model
-from gibbsppl.schedule.plan import plan
+from gibbsppl.rewrites import rewritten
+from gibbsppl.schedule.plan import plan, planned
 from gibbsppl.schedule.steps import (
     BlockDraw,
     ChainDraw,
@@ -37,10 +40,12 @@ from gibbsppl.schedule.steps import (
     JointDraw,
     Move,
     ScanDraw,
+    Schedule,
     Step,
 )
 
 CLOSED, FINITE, CONCAVE, SLICE, NONE = "closed form", "labels", "concave", "slice", "none"
+AUGMENTED = "augmented"
 DASH = "\u2013"
 LONGEST_NAME = 15
 # The sections of a derivation that a page shows.
@@ -70,7 +75,8 @@ are small numbers.
 | `labels` | all values are enumerated, with their probabilities |
 | `concave` | no family, but the log density is shown to be concave: adaptive rejection, exact |
 | ``concave of `log(x)` `` | the log density of this function of `x` is concave |
-| `{dash}` | neither: slice sampling, a fallback |
+| `Gamma, augmented` | the same, given auxiliary variables that gibbsppl brings in: exact as well |
+| `{dash}` | none of these: slice sampling, a fallback |
 | `none` | refused, for the reason that the link tells |
 | (empty) | no model: the prior has values that the parameter cannot have |
 | `one by one` | the elements depend on one another: each is drawn given the others |
@@ -123,10 +129,30 @@ def found(cell: Cell) -> Found | None:
         schedule = plan(graph, model.data)
     except CompileError as refused:
         return Found(NONE, NONE, f"{graph}\n\n{refused}")
-    step = next(s for s in schedule.steps if s.statement.target.array.name == X)
-    alone = replace(schedule, steps=(step,))
+    step = _step_of(schedule)
+    if kind_of(step) != SLICE:
+        return Found(kind_of(step), words_of(step), _derived(graph, schedule, step))
+    augmented = planned(rewritten(graph, model.data))
+    given = _step_of(augmented)
+    if kind_of(given) == SLICE:
+        return Found(SLICE, words_of(step), _derived(graph, schedule, step))
+    rewrites = (f"{r.variable} is brought in: {r.rule.name}" for r in augmented.rewrites)
+    shown = "\n".join((*rewrites, str(augmented.graph_of(given))))
+    derivation = _derived(graph, augmented, given, shown)
+    return Found(AUGMENTED, f"{words_of(given)}, {AUGMENTED}", derivation)
+
+
+def _step_of(schedule: Schedule) -> Step:
+    """The step that draws ``x``."""
+    return next(s for s in schedule.steps if s.variables[0] == X)
+
+
+def _derived(graph: Graph, schedule: Schedule, step: Step, *more: str) -> str:
+    """The model, what it has become, and the derivation of one step in short."""
+    at = schedule.steps.index(step)
+    alone = replace(schedule, steps=(step,), graphs=(schedule.graphs[at],), rewrites=())
     told = explained(alone, write_numpy(alone), X)
-    return Found(kind_of(step), words_of(step), "\n\n".join((str(graph), *essential(told))))
+    return "\n\n".join((str(graph), *more, *essential(told)))
 
 
 def kind_of(step: Step) -> str:
@@ -203,7 +229,7 @@ def legend(counts: Mapping[str, int]) -> str:
     """What the cells mean, and how many there are of each kind."""
     long = (n for n in FAMILIES if len(n) > LONGEST_NAME)
     shortened = ", ".join(f"{short(n)} is `{n}`" for n in long)
-    kinds = (CLOSED, FINITE, CONCAVE, SLICE, NONE)
+    kinds = (CLOSED, FINITE, CONCAVE, AUGMENTED, SLICE, NONE)
     shown = ", ".join(f"{counts[k]} {k}" for k in kinds if counts[k])
     return LEGEND.format(
         dash=DASH, shortened=f"Long names: {shortened}.", total=sum(counts.values()), counts=shown

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from gibbsppl import expressions
+from gibbsppl.arguments import calls_told
 from gibbsppl.errors import ModelError
 from gibbsppl.expressions import Dim, dims_of
 from gibbsppl.graph import Constant, Variable
@@ -39,6 +40,7 @@ from gibbsppl.language.statements import (
 from gibbsppl.language.tensors import Tensor, own_tensor
 
 
+@calls_told(ModelError)
 def Array(  # noqa: N802  (constructors of the language are capitalised)
     name: str, dims: Names = None, event: Names = None, observed: Any = None, missing: Any = None
 ) -> Tensor:

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from gibbsppl.arguments import calls_told
 from gibbsppl.errors import ModelError
 from gibbsppl.expressions import AtMost, Dim, Expr, Leaf, dims_of
 from gibbsppl.graph import Censoring, Statement
@@ -31,12 +32,13 @@ from gibbsppl.language.distributions import Distribution
 from gibbsppl.language.evaluate import evaluate
 from gibbsppl.language.model import Model, Observed, current_model, dims_named
 from gibbsppl.language.statements import Names, declared
-from gibbsppl.language.tensors import Tensor, own_tensor
+from gibbsppl.language.tensors import Tensor, count_axes, own_tensor
 
 Given = Mapping[str, Expr]
 Array = np.ndarray
 
 
+@calls_told(ModelError)
 def Censored(  # noqa: N802  (constructors of the language are capitalised)
     name: str,
     distribution: Any,
@@ -88,7 +90,7 @@ def _check_distribution(name: str, distribution: Any) -> None:
 
 def _known(model: Model, name: str, which: str, value: Any, along: tuple[Dim, ...]) -> Expr:
     """What was given, raw arrays declared as data along the variable's dims."""
-    if not isinstance(value, Tensor) and np.ndim(value) > 0:
+    if not isinstance(value, Tensor) and count_axes(value) > 0:
         value = Data(f"{name}.{which}", value, dims=[d.name for d in along])
     expr: Expr = own_tensor(model, f"{name}: {which}", value).expr
     if extra := dims_of(expr) - set(along):

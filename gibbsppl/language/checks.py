@@ -20,7 +20,7 @@ from gibbsppl.graph_views import Bounds, reads_of
 from gibbsppl.language.completeness import first
 from gibbsppl.language.distributions import Distribution
 from gibbsppl.language.evaluate import evaluate
-from gibbsppl.language.model import Model, Observed
+from gibbsppl.language.model import Model, Observed, typed
 from gibbsppl.positions import place
 from gibbsppl.supports import UNIT, Kind, Support
 
@@ -254,11 +254,17 @@ def _refuse(
     if bad.any():
         at = first(bad)
         count = f" (and {int(bad.sum()) - 1} more)" if bad.sum() > 1 else ""
-        found = f"{values[at]:g}" if values.ndim == bad.ndim else values[at].tolist()
+        found = f"{values[at]:g}" if values.ndim == bad.ndim else _listed(values[at])
         raise ModelError(
             f"{what}: found {found}{place(at, over, model.labels)}{count}; expected {meaning}: "
             "correct the value, or choose a distribution that can have it."
         )
+
+
+def _listed(values: Array) -> Any:
+    """Numbers as lists, whole ones without a point."""
+    is_whole = bool(np.isfinite(values).all() and (values == np.floor(values)).all())
+    return typed(values, is_whole=is_whole).tolist()
 
 
 def _meaning(kind: Kind, support: Support) -> str:

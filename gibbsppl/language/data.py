@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from gibbsppl.arguments import calls_told
 from gibbsppl.errors import ModelError
 from gibbsppl.expressions import Array, Dim
 from gibbsppl.graph import Kind, Variable
@@ -23,18 +24,20 @@ from gibbsppl.language.tensors import Tensor
 from gibbsppl.language.values import dims_of_values, read_values
 
 
+@calls_told(ModelError)
 def Data(  # noqa: N802  (constructors of the language are capitalised)
     name: str, values: Any, dims: str | Iterable[str] | None = None
 ) -> Tensor:
     """An array of known values; a dimension that is new gets its size from the array."""
     model = current_model(name)
     axes = dims_named(dims, name)
-    numbers = _complete(name, values)
+    numbers = _complete(model, name, axes, values)
     dims_of_values(model, name, numbers.shape, axes)
     integer = numbers.dtype.kind == "i"
     return _declared(model, Variable(name, axes, "data", integer=integer), numbers, "data")
 
 
+@calls_told(ModelError)
 def Index(  # noqa: N802  (constructors of the language are capitalised)
     name: str,
     codes: Any,
@@ -52,7 +55,9 @@ def Index(  # noqa: N802  (constructors of the language are capitalised)
     """
     model = current_model(name)
     axes = dims_named(dims, name)
-    numbers = _complete(name, codes)
+    numbers = _complete(model, name, axes, codes)
+    if not isinstance(of, str):
+        raise ModelError(f"{name}: of={of!r}; expected the name of a dimension.")
     if size is not None and not model.has_dim(of):
         model.add_dim(of, size, name)
     (target,) = model.dims(of, name)
@@ -72,11 +77,11 @@ def made_data(model: Model, variable: Variable, values: np.ndarray) -> None:
     _keep(model, variable.name, values)
 
 
-def _complete(name: str, values: Any) -> np.ndarray:
+def _complete(model: Model, name: str, dims: tuple[Dim, ...], values: Any) -> np.ndarray:
     """The values, all of which must be known."""
     if isinstance(values, Tensor):
         raise ModelError(f"{name}: found the tensor {values}; expected numbers: use it directly.")
-    read = read_values(name, values)
+    read = read_values(model, name, dims, values)
     if not read.known.all():
         raise ModelError(
             f"{name}: the entry at position {first(~read.known)} is missing; data must be "

@@ -62,7 +62,7 @@ def evaluate(
     if not _is_known(expr, values):
         return None
     axes = {
-        r.dim: np.arange(r.start, r.stop).reshape(
+        r.dim: np.arange(r.start, r.stop, dtype=float).reshape(
             tuple(-1 if i == j else 1 for j in range(len(over)))
         )
         for i, r in enumerate(over)
@@ -89,12 +89,14 @@ def _value(expr: Expr, at: Positions, values: Values, sizes: Mapping[Dim, int]) 
             return at[expr]
         case Leaf():
             indices = (np.asarray(_value(i, at, values, sizes), np.intp) for i in expr.indices)
-            return values[expr.array.name][tuple(indices)]
+            # (products of whole numbers would overflow)
+            return np.asarray(values[expr.array.name][tuple(indices)], dtype=float)
         case Over() | Times():
             (bound,) = expr.bound
             n = sizes[Dim(root_of(bound))]
             inner = {d: positions[..., None] for d, positions in at.items()}
-            body = np.asarray(_value(expr.body, {**inner, bound: np.arange(n)}, values, sizes))
+            inner[bound] = np.arange(n, dtype=float)
+            body = np.asarray(_value(expr.body, inner, values, sizes))
             body = np.broadcast_to(body, (*body.shape[:-1], n))
             return body.sum(axis=-1) if isinstance(expr, Over) else body.prod(axis=-1)
         case _ if expr.is_number and not expr.args:

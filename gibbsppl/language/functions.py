@@ -11,97 +11,116 @@ from typing import Any
 
 import sympy as sp
 
+from gibbsppl.arguments import NAME, calls_told
 from gibbsppl.errors import ModelError
 from gibbsppl.expressions import AtMost, Equals, Expit, Maximum, Minimum, Where
 from gibbsppl.expressions import Phi as StandardNormalCdf
 from gibbsppl.language.tensors import Tensor, as_tensor, combined, model_of
 
 
+@calls_told(ModelError)
 def exp(x: Any) -> Tensor:
     """The exponential."""
     return combined(sp.exp, x)
 
 
+@calls_told(ModelError)
 def log(x: Any) -> Tensor:
     """The natural logarithm."""
     return combined(sp.log, x)
 
 
+@calls_told(ModelError)
 def sqrt(x: Any) -> Tensor:
     """The square root."""
     return combined(sp.sqrt, x)
 
 
+@calls_told(ModelError)
 def abs(x: Any) -> Tensor:  # noqa: A001  (the language's name)
     """The absolute value."""
     return combined(sp.Abs, x)
 
 
+@calls_told(ModelError)
 def logit(p: Any) -> Tensor:
     """The log odds, ``log(p / (1 - p))``."""
     return combined(lambda a: sp.log(a) - sp.log(1 - a), p)
 
 
+@calls_told(ModelError)
 def expit(x: Any) -> Tensor:
     """The inverse of the log odds, ``1 / (1 + exp(-x))``."""
     return combined(Expit, x)
 
 
+@calls_told(ModelError)
 def Phi(x: Any) -> Tensor:  # noqa: N802  (the field's name)
     """The standard normal distribution function."""
     return combined(StandardNormalCdf, x)
 
 
+@calls_told(ModelError)
 def loggamma(x: Any) -> Tensor:
     """The logarithm of the gamma function."""
     return combined(sp.loggamma, x)
 
 
+@calls_told(ModelError)
 def where(condition: Any, a: Any, b: Any) -> Tensor:
     """``a`` where the condition is 1, ``b`` where it is 0."""
     return combined(Where, condition, a, b)
 
 
+@calls_told(ModelError)
 def minimum(a: Any, b: Any) -> Tensor:
     """The smaller of two numbers."""
     return combined(Minimum, a, b)
 
 
+@calls_told(ModelError)
 def maximum(a: Any, b: Any) -> Tensor:
     """The larger of two numbers."""
     return combined(Maximum, a, b)
 
 
+@calls_told(ModelError)
 def step(x: Any) -> Tensor:
     """1 where ``x >= 0``, else 0."""
     return combined(lambda a: AtMost(sp.S.Zero, a), x)
 
 
+@calls_told(ModelError)
 def equals(a: Any, b: Any) -> Tensor:
     """1 where the two are equal, else 0."""
     return combined(Equals, a, b)
 
 
+@calls_told(ModelError)
 def sum(x: Any, dim: str | Iterable[str]) -> Tensor:  # noqa: A001  (the language's name)
     """The sum over one or more dimensions."""
     return as_tensor(x).sum(dim)
 
 
+@calls_told(ModelError)
 def prod(x: Any, dim: str | Iterable[str]) -> Tensor:
     """The product over one or more dimensions."""
     return as_tensor(x).prod(dim)
 
 
+@calls_told(ModelError)
 def cumsum(x: Any, dim: str) -> Tensor:
     """The running sum along a dimension."""
     return as_tensor(x).cumsum(dim)
 
 
+@calls_told(ModelError)
 def cumprod(x: Any, dim: str) -> Tensor:
     """The running product along a dimension."""
     return as_tensor(x).cumprod(dim)
 
 
+@calls_told(ModelError, dim=NAME, into=NAME.or_none())
 def stick_breaking(v: Any, dim: str, into: str | None = None) -> Tensor:
     """The weights of pieces broken off a stick one after the other, ``v[k]`` of what is left each.
 
@@ -111,6 +130,7 @@ def stick_breaking(v: Any, dim: str, into: str | None = None) -> Tensor:
     return as_tensor(v).stick_breaking(dim, into)
 
 
+@calls_told(ModelError, dim=NAME)
 def centred(x: Any, dim: str, by: Any = None) -> Tensor:
     """``x`` less its mean along a dimension: what is left sums to zero.
 

@@ -93,16 +93,16 @@ def _placeholders(
                 evaluate(b, statement.over, model.known, model.sizes)
                 for b in (support.lower, support.upper)
             )
-            return _inside(lower, upper, values[known])
+            return _inside(lower, upper, values[known], is_whole=support.is_discrete)
 
 
-def _inside(lower: Any, upper: Any, observed: np.ndarray) -> Any:
+def _inside(lower: Any, upper: Any, observed: np.ndarray, *, is_whole: bool) -> Any:
     """A value between bounds: half way, one step from the only bound, or an observed one."""
     low = None if lower is None or not np.isfinite(lower).all() else lower
     high = None if upper is None or not np.isfinite(upper).all() else upper
     if low is not None and high is not None:
         middle = (low + high) / 2
-        return np.floor(middle) if observed.dtype.kind == "i" else middle
+        return np.floor(middle) if is_whole else middle
     if low is not None:
         return low + 1
     if high is not None:

@@ -10,19 +10,33 @@ True
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from gibbsppl.arguments import methods_told, shown
 from gibbsppl.errors import ModelError
 from gibbsppl.expressions import Dim, root_of
 from gibbsppl.graph import Constant, Deterministic, Graph, Potential, Statement, Variable
 from gibbsppl.language.completeness import check_complete
 from gibbsppl.language.cycles import check_cycles
+
+if TYPE_CHECKING:
+    from gibbsppl.bugs.reading import Reading
+
+# The name of an array, a dimension or a factor: it is written into source text.
+NAME = re.compile(r"\w[\w.]*(?: [\w.]+)*")
+
+# Whole numbers from here on are floats: they do not fit into 64 bits.
+LARGEST_INTEGER = 2.0**63
+
+# No array has more positions than this along a dimension.
+LARGEST_SIZE = 2**40
 
 _OPEN: ContextVar[tuple[Model, ...]] = ContextVar("open models", default=())
 
@@ -45,12 +59,14 @@ class Declared:
     sparse: set[str] = field(default_factory=set)
     arrays: dict[str, Any] = field(default_factory=dict)
     numbers: dict[str, np.ndarray] = field(default_factory=dict)
+    seen: dict[str, tuple[str, list[Any]]] = field(default_factory=dict)
     statements: list[Statement] = field(default_factory=list)
     potentials: list[Potential] = field(default_factory=list)
     constants: list[Constant] = field(default_factory=list)
     deterministics: list[Deterministic] = field(default_factory=list)
 
 
+@methods_told(ModelError)
 class Model:
     """A model under declaration; use it as a context manager.
 
@@ -64,8 +80,18 @@ class Model:
     def __init__(
         self, coords: Mapping[str, Sequence[Any] | int] | None = None, name: str | None = None
     ) -> None:
+        if name is not None and not isinstance(name, str):
+            raise ModelError(f"gp.Model(name={name!r}): expected a text.")
+        if not isinstance(coords, Mapping | None):
+            more = f"; to name the model, write gp.Model(name={coords!r})"
+            raise ModelError(
+                f"gp.Model(coords={coords!r}): expected a mapping from the names of dimensions to "
+                f"labels or sizes, such as {{'i': 3}}{more if isinstance(coords, str) else ''}."
+            )
         self.name = name or "model"
         self.declared = Declared()
+        # What the model was read from, if it was read from a text.
+        self.reading: Reading | None = None
         self._names: dict[str, str] = {}
         self._coords: dict[str, np.ndarray] = {}
         for dim, labels in (coords or {}).items():
@@ -108,8 +134,13 @@ class Model:
 
     @property
     def data(self) -> dict[str, np.ndarray]:
-        """The values of all data and index arrays, observed arrays and masks, by name."""
-        return dict(self.declared.values)
+        """The values of all data and index arrays, observed arrays and masks, by name.
+
+        What is observed has the type of its distribution's values: whole numbers, or floats.
+        """
+        whole = {n: self._is_whole(n) for n in self.declared.observed}
+        values = self.declared.values
+        return {n: typed(v, is_whole=whole[n]) if n in whole else v for n, v in values.items()}
 
     @property
     def known(self) -> dict[str, np.ndarray]:
@@ -145,7 +176,7 @@ class Model:
                 "kept for the second side of square matrices and for copies: choose another name."
             )
         self.claim(dim, "a dimension")
-        coords = np.arange(labels) if isinstance(labels, (int, np.integer)) else np.asarray(labels)
+        coords = _labels_of(labels, dim, owner)
         if coords.ndim != 1 or len(coords) == 0:
             raise ModelError(
                 f"{owner}: dimension {dim!r} has labels of shape {coords.shape}; expected one or "
@@ -172,8 +203,11 @@ class Model:
 
     def claim(self, name: str, what: str) -> None:
         """Take a name, which nothing else may have."""
-        if not isinstance(name, str) or name == "":
-            raise ModelError(f"{what} needs a name; found {name!r}, expected a text.")
+        if not isinstance(name, str) or not NAME.fullmatch(name):
+            raise ModelError(
+                f"{what} needs a name; found {name!r}, expected letters, digits, _ and dots (and "
+                "single blanks between words)."
+            )
         if name in self._names:
             raise ModelError(
                 f"{name}: declared twice, as {self._names[name]} and as {what}; names are unique "
@@ -194,9 +228,15 @@ class Model:
             found[name] = replace(
                 found[name],
                 kind="random" if any(s.is_latent for s in own) else "data",
-                integer=all(s.support.is_discrete for s in own),
+                integer=self._is_whole(name),
             )
         return found
+
+    def _is_whole(self, name: str) -> bool:
+        """Whether all values of a random array are whole numbers, its known elements too."""
+        fixed = self.declared.numbers.get(name, np.zeros(()))
+        own = [s for s in self.declared.statements if s.target.array.name == name]
+        return all(s.support.is_discrete for s in own) and bool((fixed == np.floor(fixed)).all())
 
     @property
     def sizes(self) -> dict[Dim, int]:
@@ -217,13 +257,25 @@ class Model:
         return self.in_order(d for d in used if "'" in d.name)
 
 
+def typed(values: np.ndarray, *, is_whole: bool) -> np.ndarray:
+    """Numbers as whole numbers or as floats; whole ones that no integer can hold stay floats."""
+    if is_whole and values.dtype.kind == "f" and (np.abs(values) >= LARGEST_INTEGER).any():
+        return values
+    return values.astype(np.intp if is_whole else np.float64, copy=False)
+
+
 def dims_named(names: str | Iterable[str] | None, owner: str) -> tuple[Dim, ...]:
     """The dimensions of those names, all different.
 
     >>> dims_named(("rat", "day"), "weight")
     (rat, day)
     """
-    listed = (names,) if isinstance(names, str) else tuple(names or ())
+    if isinstance(names, (set, frozenset)) or not isinstance(names, (str, Iterable, type(None))):
+        raise ModelError(
+            f"{owner}: found the dims {names!r}; expected the names of dimensions in their order, "
+            'such as dims="i" or dims=("i", "j").'
+        )
+    listed = (names,) if isinstance(names, str) else () if names is None else tuple(names)
     for name in listed:
         if not isinstance(name, str):
             raise ModelError(f"{owner}: dims are names; found {name!r}, expected a text.")
@@ -247,11 +299,30 @@ def base(dim: Dim | str) -> str:
 def current_model(owner: str) -> Model:
     """The innermost model that is open, for the declaration of ``owner``."""
     models = _OPEN.get()
+    if not isinstance(owner, str):
+        raise ModelError(f"found the name {shown(owner)}; expected a text: a name comes first.")
     if not models:
         raise ModelError(
             f"{owner}: declared outside a model; put the declaration under `with gp.Model():`."
         )
     return models[-1]
+
+
+def _labels_of(labels: Sequence[Any] | int, dim: str, owner: str) -> np.ndarray:
+    """The labels of a dimension, counted from 0 where its size is given."""
+    is_size = isinstance(labels, (int, np.integer)) and not isinstance(labels, bool)
+    if isinstance(labels, (int, np.integer)) and is_size and labels < LARGEST_SIZE:
+        return np.arange(int(labels))
+    try:
+        found = np.asarray(labels)
+    except (TypeError, ValueError):
+        found = np.empty(())
+    if is_size or found.dtype.kind in "cV" or found.ndim == 0:
+        raise ModelError(
+            f"{owner}: dimension {dim!r} has the labels {shown(labels)}; expected labels in a row, "
+            "or its size."
+        )
+    return found
 
 
 def _is_counted(labels: np.ndarray) -> bool:

@@ -18,14 +18,18 @@ from typing import Any
 
 import numpy as np
 
+from gibbsppl.arguments import NAME, calls_told
 from gibbsppl.errors import ModelError
+from gibbsppl.expressions import primed
 from gibbsppl.language.data import Index
 from gibbsppl.language.model import current_model
 from gibbsppl.language.tensors import Tensor
+from gibbsppl.language.values import in_order, read_as_array
 
 Pair = tuple[int, int]
 
 
+@calls_told(ModelError, of=NAME)
 def Neighbours(  # noqa: N802  (constructors of the language are capitalised)
     name: str, lists: Any = None, *, of: str, pairs: Any = None, matrix: Any = None
 ) -> tuple[Tensor, Tensor]:
@@ -45,11 +49,16 @@ def Neighbours(  # noqa: N802  (constructors of the language are capitalised)
             f"{name}: found {len(given)} of lists, pairs and matrix; expected one of them."
         )
     if pairs is not None:
-        found = _from_pairs(name, pairs, size)
+        with read_as_array(f"{name}: pairs=", pairs):
+            rows = np.asarray(pairs)
+        found = _from_pairs(name, rows, size)
     elif matrix is not None:
-        found = _from_lists(name, _lists_of(name, matrix, size), size)
+        square = in_order(model, f"{name}: matrix=", (dim, primed(dim)), matrix)
+        with read_as_array(f"{name}: matrix=", matrix):
+            square = square if hasattr(square, "tocsr") else np.asarray(square)
+        found = _from_lists(name, _lists_of(name, square, size), size)
     else:
-        found = _from_lists(name, lists, size)
+        found = _from_lists(name, in_order(model, f"{name}: lists", (dim,), lists), size)
     if not found:
         raise ModelError(f"{name}: no two sites are neighbours; leave {name} out.")
     first, second = np.array(found).T
@@ -59,8 +68,7 @@ def Neighbours(  # noqa: N802  (constructors of the language are capitalised)
     )
 
 
-def _from_pairs(name: str, pairs: Any, size: int) -> list[Pair]:
-    rows = np.asarray(pairs)
+def _from_pairs(name: str, rows: np.ndarray, size: int) -> list[Pair]:
     if rows.ndim != 2 or rows.shape[1] != 2:
         raise ModelError(
             f"{name}: found pairs of shape {rows.shape}; expected (pairs, 2): two positions a row."
@@ -78,6 +86,7 @@ def _from_pairs(name: str, pairs: Any, size: int) -> list[Pair]:
 
 def _from_lists(name: str, lists: Sequence[Any], size: int) -> list[Pair]:
     try:
+        lists = list(lists)
         told = [(a, b) for a, own in enumerate(lists) for b in own]
     except TypeError as error:
         raise ModelError(

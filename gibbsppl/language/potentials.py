@@ -15,6 +15,7 @@ from typing import Any
 
 import sympy as sp
 
+from gibbsppl.arguments import calls_told
 from gibbsppl.errors import ModelError
 from gibbsppl.expressions import (
     INDICATORS,
@@ -37,6 +38,7 @@ from gibbsppl.language.statements import Names
 from gibbsppl.language.tensors import Tensor, own_tensor
 
 
+@calls_told(ModelError)
 def Deterministic(  # noqa: N802  (constructors of the language are capitalised)
     name: str, value: Any, dims: Names = None
 ) -> Tensor:
@@ -50,6 +52,7 @@ def Deterministic(  # noqa: N802  (constructors of the language are capitalised)
     return tensor
 
 
+@calls_told(ModelError)
 def Potential(  # noqa: N802  (constructors of the language are capitalised)
     name: str, log_density: Any, dims: Names = None
 ) -> None:
@@ -63,6 +66,7 @@ def Potential(  # noqa: N802  (constructors of the language are capitalised)
     model.declared.potentials.append(PotentialFactor(name, tensor.expr, over))
 
 
+@calls_told(ModelError)
 def Constraint(  # noqa: N802  (constructors of the language are capitalised)
     name: str, holds: Any, dims: Names = None
 ) -> None:

@@ -41,7 +41,7 @@ from gibbsppl.language.checks import outside
 from gibbsppl.language.completeness import first
 from gibbsppl.language.distributions import Distribution
 from gibbsppl.language.evaluate import evaluate
-from gibbsppl.language.model import Model
+from gibbsppl.language.model import Model, typed
 from gibbsppl.supports import Support
 
 WHAT_ELSE = (
@@ -155,7 +155,9 @@ def _declare_table(model: Model, statement: Statement, stored: Stored) -> dict[E
     """The stored entries as data, and the position of each along the dims of the array."""
     name, rows = statement.target.array.name, _rows(statement)
     model.add_dim(rows.name, len(stored.values), name)
-    arrays = {Variable(name, (rows,), "data", integer=statement.support.is_discrete): stored.values}
+    is_whole = statement.support.is_discrete
+    values = typed(stored.values, is_whole=is_whole)
+    arrays = {Variable(name, (rows,), "data", integer=is_whole): values}
     positions: dict[Expr, Expr] = {}
     for r, at in zip(statement.over, stored.positions, strict=True):
         index = Variable(f"{name}_{r.dim.name}", (rows,), "index", integer=True, of=r.dim)

@@ -30,7 +30,7 @@ from gibbsppl.language.missing import declare_observed, fill_gaps, known_in
 from gibbsppl.language.model import Model, Observed, current_model, dims_named
 from gibbsppl.language.regions import Region, whole
 from gibbsppl.language.sparse import declare_stored, is_sparse, read_stored
-from gibbsppl.language.tensors import Tensor, common_model
+from gibbsppl.language.tensors import Tensor, common_model, own_tensor
 from gibbsppl.language.values import dims_of_values, read_values
 
 Names = str | Iterable[str] | None
@@ -59,7 +59,7 @@ def constructor(family: Family) -> Callable[..., Any]:
         distribution = replace(
             written(family, owner, values, parameters),
             event=dims_named(event, owner),
-            of=None if of is None else Dim(of),
+            of=next(iter(dims_named(of, owner)), None),
         )
         if name is not None:
             return declared(name, distribution, dims_named(dims, name), observed, missing)
@@ -164,7 +164,7 @@ def axes_and_values(
             f"{name}: found a sparse array for a gp.Array, which regions fill; expected a dense "
             "one (.toarray()), or one distribution for all cells, which is given the name."
         )
-    values = _observed(name, observed, dims, missing)
+    values = _observed(model, name, observed, dims, missing)
     if values.known.size == 0:
         raise ModelError(
             f"{name}: the observed array of shape {values.known.shape} is empty; expected one or "
@@ -174,11 +174,13 @@ def axes_and_values(
     return dims, values if values.known.any() else None
 
 
-def _observed(name: str, observed: Any, dims: tuple[Dim, ...], missing: Any) -> Observed:
+def _observed(
+    model: Model, name: str, observed: Any, dims: tuple[Dim, ...], missing: Any
+) -> Observed:
     if not isinstance(observed, Tensor):
-        return read_values(name, observed, missing)
-    leaf, model = observed.expr, observed.model
-    known = {} if model is None else model.declared.values
+        return read_values(model, name, dims, observed, missing)
+    leaf = own_tensor(model, name, observed).expr
+    known = model.declared.values
     plain = isinstance(leaf, Leaf) and leaf.array.name in known
     if not plain or set(leaf.indices) != set(dims):
         raise ModelError(
@@ -186,7 +188,8 @@ def _observed(name: str, observed: Any, dims: tuple[Dim, ...], missing: Any) -> 
             f"({', '.join(map(str, dims))})."
         )
     values = known[leaf.array.name]
-    return read_values(name, values.transpose([leaf.indices.index(d) for d in dims]), missing)
+    values = values.transpose([leaf.indices.index(d) for d in dims])
+    return read_values(model, name, dims, values, missing)
 
 
 def place(

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from gibbsppl.arguments import NAME, methods_told, shown
 from gibbsppl.errors import ModelError
 from gibbsppl.exact_numbers import number
 from gibbsppl.expressions import (
@@ -39,11 +40,12 @@ from gibbsppl.expressions import (
 )
 from gibbsppl.language.model import Model, base, dims_named
 from gibbsppl.language.regions import position_of
-from gibbsppl.language.ufuncs import operator_of
+from gibbsppl.language.ufuncs import Unevaluated, operator_of
 
 
+@methods_told(ModelError, stick_breaking={"dim": NAME, "into": NAME.or_none()})
 @dataclass(frozen=True, slots=True, eq=False)
-class Tensor:
+class Tensor(Unevaluated):
     """An expression of the arrays of one model; ``of`` is the dim that it points into, if any.
 
     A `gp.Array` also knows how to ``fill`` its regions.
@@ -63,9 +65,10 @@ class Tensor:
     def __repr__(self) -> str:
         return f"{self.expr} over {', '.join(self.dims)}" if self.dims else str(self.expr)
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **_: Any) -> Any:
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         """NumPy's operators with a tensor; arrays are asked for the names of their dims."""
-        return operator_of(ufunc, method, self)(*map(as_tensor, inputs))
+        tensors = [as_tensor(i) for i in inputs]
+        return operator_of(ufunc, method, self, options)(*tensors)
 
     def __add__(self, other: Any) -> Tensor:
         return combined(lambda a, b: a + b, self, other)
@@ -189,11 +192,11 @@ class Tensor:
         return Tensor(substitute(self.expr, {axis: axis - int(steps)}), self.model, self.of)
 
     def sum(self, dim: str | Iterable[str]) -> Tensor:
-        """The sum over one or more dimensions."""
+        """The sum over one or more dimensions, by their names."""
         return self._folded(Over, dim)
 
     def prod(self, dim: str | Iterable[str]) -> Tensor:
-        """The product over one or more dimensions."""
+        """The product over one or more dimensions, by their names."""
         return self._folded(Times, dim)
 
     def cumsum(self, dim: str) -> Tensor:
@@ -222,9 +225,11 @@ class Tensor:
         return Tensor(Times(Where(Below(copy, pieces), 1 - moved, broken), copy), self.model)
 
     def _folded(self, fold: Any, dims: str | Iterable[str]) -> Tensor:
-        expr = self.expr
+        expr, use = self.expr, "summed or multiplied"
+        if dims is None:
+            self._axis(dims, use)
         for dim in dims_named(dims, str(self.expr)):
-            expr = fold(expr, self._axis(dim.name, "summed or multiplied"))
+            expr = fold(expr, self._axis(dim.name, use))
         return Tensor(expr, self.model)
 
     def _moved(self, axis: Dim) -> tuple[Dim, Expr]:
@@ -232,8 +237,8 @@ class Tensor:
         copy = copy_of(axis, self.expr.atoms(sp.Symbol))
         return copy, substitute(self.expr, {axis: copy})
 
-    def _axis(self, dim: str, use: str) -> Dim:
-        if dim not in self.dims:
+    def _axis(self, dim: Any, use: str) -> Dim:
+        if not isinstance(dim, str) or dim not in self.dims:
             raise ModelError(
                 f"{self.expr}: {use} along {dim!r}, but its dimensions are "
                 f"{', '.join(self.dims) or 'none'}; name one of them."
@@ -245,24 +250,33 @@ def as_tensor(value: Any, owner: str = "expression") -> Tensor:
     """A tensor or a number as a tensor; raw arrays are refused, as their axes have no names."""
     if isinstance(value, Tensor):
         return value
-    if np.ndim(value) == 0 and isinstance(value, (int, float, np.number, np.bool_, np.ndarray)):
+    axes = count_axes(value)
+    if axes == 0 and isinstance(value, (int, float, np.number, np.bool_, np.ndarray)):
         return Tensor(_finite(value, owner))
-    if np.ndim(value) > 0:
+    if axes > 0:
         raise ModelError(
             f"{owner}: found an array of shape {np.shape(value)}, whose axes have no names; "
             'expected a number or a tensor: wrap it as gp.Data("name", values, dims=...).'
         )
     raise ModelError(
-        f"{owner}: found {value!r}; expected a number or a tensor of the model (a distribution "
-        "becomes one when it is given a name)."
+        f"{owner}: found {shown(value)}; expected a number or a tensor of the model (a "
+        "distribution becomes one when it is given a name)."
     )
+
+
+def count_axes(value: Any) -> int:
+    """The number of axes of what is no tensor; 0 for what is no array."""
+    try:
+        return np.ndim(value)
+    except (TypeError, ValueError):  # (lists of different lengths, tables of several arrays)
+        return 0
 
 
 def _finite(value: Any, owner: str) -> Expr:
     try:
         found = float(value)
-    except (TypeError, ValueError) as error:
-        raise ModelError(f"{owner}: found {value!r}; expected a real number.") from error
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ModelError(f"{owner}: found {shown(value)}; expected a real number.") from error
     if not np.isfinite(found):
         raise ModelError(f"{owner}: found the number {found}; expected a finite one.")
     return number(found)
@@ -309,7 +323,7 @@ def _axis_for(tensor: Tensor, index: Any) -> str:
         )
     if isinstance(index, Tensor):
         return str(_dim_pointed_into(tensor, index))
-    if np.ndim(index) > 0:
+    if count_axes(index) > 0:
         raise ModelError(
             f"{tensor.expr}: indexed by an array of shape {np.shape(index)}; declare it: "
             'gp.Index("name", codes, of="dim", dims=...).'

@@ -1,6 +1,9 @@
-"""NumPy's functions on tensors: operators are those of tensors, other functions are refused.
+"""What Python and NumPy may do with tensors: operators are those of tensors, the rest is refused.
 
->>> operator_of(np.add, "__call__", "a")(1, 2)
+A tensor has no values while the model is declared, so that nothing may take it for a number or for
+an array without axes, which most functions of NumPy would return as it is.
+
+>>> operator_of(np.add, "__call__", "a", {})(1, 2)
 3
 """
 
@@ -8,7 +11,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -20,7 +23,6 @@ _OPERATORS: Mapping[Any, Callable[..., Any]] = {
     np.multiply: operator.mul,
     np.true_divide: operator.truediv,
     np.power: operator.pow,
-    np.matmul: operator.matmul,
     np.negative: operator.neg,
     np.positive: operator.pos,
     np.absolute: operator.abs,
@@ -28,7 +30,6 @@ _OPERATORS: Mapping[Any, Callable[..., Any]] = {
     np.less_equal: operator.le,
     np.greater: operator.gt,
     np.greater_equal: operator.ge,
-    np.equal: operator.eq,
 }
 
 # The name of a function in NumPy or SciPy -> how the language writes it.
@@ -46,19 +47,89 @@ _WRITTEN: Mapping[str, str] = {
     "reciprocal": "1 / x",
     "log1p": "gp.log(1 + x)",
     "expm1": "gp.exp(x) - 1",
+    "equal": "gp.equals(x, y)",
+    "not_equal": "1 - gp.equals(x, y)",
     "add.reduce": 'x.sum("dim")',
     "multiply.reduce": 'x.prod("dim")',
-    "not_equal": "1 - gp.equals(x, y)",
+    "sum": 'x.sum("dim")',
+    "prod": 'x.prod("dim")',
+    "cumsum": 'x.cumsum("dim")',
+    "cumprod": 'x.cumprod("dim")',
+    "cumulative_sum": 'x.cumsum("dim")',
+    "cumulative_prod": 'x.cumprod("dim")',
+    "mean": 'x.sum("dim") / n',
+    "average": '(w * x).sum("dim") / w.sum("dim")',
+    "where": "gp.where(condition, x, y)",
+    "clip": "gp.minimum(gp.maximum(x, low), high)",
+    **dict.fromkeys(("matmul", "dot", "vdot", "inner", "vecdot"), '(x * y).sum("dim"), or x @ y'),
+    **dict.fromkeys(("matvec", "vecmat", "tensordot", "einsum"), '(x * y).sum("dim")'),
+    "outer": "x * y, whose dimensions are those of both",
 }
 
+_NO_VALUES = "a tensor has no values while the model is declared"
 
-def operator_of(ufunc: Any, method: str, found: Any) -> Callable[..., Any]:
+
+def operator_of(ufunc: Any, method: str, found: Any, options: Any) -> Callable[..., Any]:
     """The operator that a NumPy function stands for; an error that names what to write instead."""
-    if method == "__call__" and ufunc in _OPERATORS:
+    if method == "__call__" and ufunc in _OPERATORS and not options:
         return _OPERATORS[ufunc]
+    if method == "__call__" and ufunc in _OPERATORS:
+        raise ModelError(
+            f"{found}: found in {ufunc.__name__} of NumPy with {', '.join(map(str, options))}; "
+            "expected tensors and numbers alone: write the operator, such as x + y."
+        )
     name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
+    raise _error_of(name, found)
+
+
+def _error_of(name: str, found: Any) -> ModelError:
+    """The error of a function of NumPy or SciPy that was given a tensor."""
     instead = f"write {_WRITTEN[name]}" if name in _WRITTEN else "use the functions of gibbsppl"
-    raise ModelError(
-        f"{found}: found in {name} of NumPy or SciPy; a tensor has no values while the model is "
-        f"declared: {instead}."
-    )
+    return ModelError(f"{found}: found in {name} of NumPy or SciPy; {_NO_VALUES}: {instead}.")
+
+
+class Unevaluated:
+    """What has no value yet: Python and NumPy may neither make a number nor an array of it."""
+
+    __slots__ = ()
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> NoReturn:
+        """NumPy's functions that are no operators."""
+        raise _error_of(function.__name__, self)
+
+    def __array__(self, *_: Any, **__: Any) -> NoReturn:
+        """What NumPy takes an array from."""
+        raise ModelError(
+            f"{self}: found where numbers are needed, or in a list; {_NO_VALUES}: name the axes of "
+            "numbers by gp.Data, and fill the regions of a gp.Array with what differs by position."
+        )
+
+
+def _refused(sign: str, instead: str) -> Callable[..., NoReturn]:
+    """A method that refuses what Python writes as a sign or a function."""
+
+    def method(self: Any, *_: Any) -> NoReturn:
+        raise ModelError(f"{self}: found in {sign}; {_NO_VALUES}: {instead}.")
+
+    return method
+
+
+_INDICATORS = "indicators are numbers, of which a * b is and, 1 - a is not"
+_REFUSED: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "a number of Python (float, int, math)": (
+        ("float", "int", "index", "complex", "round", "trunc", "floor", "ceil"),
+        "use the functions of gibbsppl, such as gp.exp(x)",
+    ),
+    "len() or in": (("len", "contains"), 'name the dimension, as in x.sum("dim")'),
+    "// or %": (
+        ("floordiv", "rfloordiv", "mod", "rmod", "divmod", "rdivmod"),
+        "compute it from data before the model is declared",
+    ),
+    "&, |, ^ or ~": (
+        ("and", "rand", "or", "ror", "xor", "rxor", "invert"),
+        _INDICATORS,
+    ),
+}
+for _sign, (_methods, _instead) in _REFUSED.items():
+    for _name in _methods:
+        setattr(Unevaluated, f"__{_name}__", _refused(_sign, _instead))

@@ -1,27 +1,33 @@
 """Arrays that users pass, read into NumPy: which entries are known, what is refused.
 
-Comes in: lists, NumPy (masked) arrays, pandas objects. Goes out: float or integer arrays with a
-mask of the entries that are known. Missing is a mask, pandas' NA, or ``missing=``.
+Comes in: lists, NumPy (masked) arrays, objects of pandas and xarray. Goes out: float or integer
+arrays with a mask of the entries that are known. Missing is a mask, pandas' NA, or ``missing=``.
 
->>> read_values("y", np.ma.masked_equal([1, 2, -9], -9)).known
+>>> model = Model(coords={"day": 3})
+>>> read_values(model, "y", (Dim("day"),), np.ma.masked_equal([1, 2, -9], -9)).known
 array([ True,  True, False])
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
+from gibbsppl.alignment import aligned, check_order
+from gibbsppl.arguments import shown
 from gibbsppl.errors import ModelError
 from gibbsppl.expressions import Dim
 from gibbsppl.language.completeness import first
-from gibbsppl.language.model import Model, Observed
+from gibbsppl.language.model import LARGEST_INTEGER, Model, Observed, typed
 
 
-def read_values(name: str, values: Any, missing: Any = None) -> Observed:
-    """The values, missing ones as zero, and which are known.
+def read_values(
+    model: Model, name: str, dims: tuple[Dim, ...], values: Any, missing: Any = None
+) -> Observed:
+    """The values, missing ones as zero, and which are known; both in the order of the labels.
 
     (A sparse array is read as such where it is what a distribution is observed as: elsewhere its
     zeros would have to be stored.)
@@ -31,16 +37,20 @@ def read_values(name: str, values: Any, missing: Any = None) -> Observed:
             f"{name}: found a sparse matrix; sparse data are not read yet: pass .toarray(), or the "
             "stored entries as a long table with gp.Index for rows and columns."
         )
-    array, known = entries_and_known(values)
+    with read_as_array(name, values):
+        array, known = entries_and_known(in_order(model, name, dims, values))
     if array.dtype.kind not in "biuf":
         raise ModelError(
             f"{name}: found values of type {array.dtype}; expected real numbers in a rectangular "
             "array: convert them first."
         )
     if missing is not None:
-        known = known & ~_missing(name, array, missing)
-    kind = float if array.dtype.kind == "f" else np.intp
-    numbers = np.where(known, array, 0).astype(kind)
+        mask = in_order(model, f"{name}: missing=", dims, missing)
+        with read_as_array(f"{name}: missing=", missing):
+            known = known & ~_missing(name, array, mask)
+    filled = np.where(known, array, 0)
+    is_large = filled.dtype == np.uint64 and (filled >= LARGEST_INTEGER).any()
+    numbers = typed(filled, is_whole=filled.dtype.kind != "f" and not is_large)
     if not np.isfinite(numbers).all():
         at = first(~np.isfinite(numbers))
         raise ModelError(
@@ -50,17 +60,37 @@ def read_values(name: str, values: Any, missing: Any = None) -> Observed:
     return Observed(numbers, known)
 
 
+@contextmanager
+def read_as_array(what: str, values: Any) -> Iterator[None]:
+    """Within it, what NumPy makes no array of is an error of ours."""
+    try:
+        yield
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ModelError(
+            f"{what}: found {shown(values)}, which is no array ({str(error).split('.')[0]}); "
+            "expected real numbers in a rectangular array: lists of one length."
+        ) from error
+
+
+def in_order(model: Model, what: str, dims: tuple[Dim, ...], values: Any) -> Any:
+    """An array that has labels in the order of the model's."""
+    names = [d.name for d in dims]
+    array = aligned(what, values, names, model.labels)
+    check_order(what, array, names, model.labels, model.declared.seen)
+    return array
+
+
 def entries_and_known(values: Any) -> tuple[np.ndarray, np.ndarray]:
     """The entries as an array, and which are not masked."""
-    if isinstance(values, np.ma.MaskedArray):
-        return np.asarray(values.data), ~np.ma.getmaskarray(values)
     # pandas' nullable types would turn into NaN otherwise, and NaN is not a mark of missing.
     nullable = hasattr(values, "isna") and not isinstance(getattr(values, "dtype", None), np.dtype)
     array = values.to_numpy(dtype=object) if nullable else np.asarray(values)
+    known = ~np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else True
     if array.dtype != object:
-        return array, np.ones(array.shape, dtype=bool)
-    known = np.array([not _is_na(v) for v in array.flat], dtype=bool).reshape(array.shape)
-    kept = np.array([v for v in array.flat if not _is_na(v)])
+        return array, np.broadcast_to(known, array.shape)
+    given = [not _is_na(v) for v in array.flat]
+    known = known & np.array(given, dtype=bool).reshape(array.shape)
+    kept = np.array(array[known].tolist())
     filled = np.zeros(array.shape, dtype=kept.dtype if kept.size else float)
     filled[known] = kept
     return filled, known

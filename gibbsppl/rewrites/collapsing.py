@@ -31,10 +31,11 @@ from gibbsppl.expressions import (
     mentions,
     substitute,
 )
-from gibbsppl.finite import LABEL, FiniteConditional, density_seen, finite_of, with_limits
+from gibbsppl.finite import LABEL, FiniteConditional, density_seen, finite_of
 from gibbsppl.graph import Graph, Maintained, Marginal, Range, Statement
 from gibbsppl.rewrites.increments import Change, NoIncrementsError, difference, touched
 from gibbsppl.rewrites.integrals import Integral, integrated
+from gibbsppl.vanishing import vanishing, with_limits
 
 # A recomputed scan computes the log density at most this often in a sweep.
 MOST_RECOMPUTED = 20_000
@@ -130,17 +131,14 @@ def _recomputed(graph: Graph, own: FiniteConditional, seen: tuple[Marginal, ...]
             f"computed anew, more than {MOST_RECOMPUTED}; leave collapse= out."
         )
     factors = graph.factors_of(label.target.array)
-    densities = [(with_limits(density_seen(f, label), _may_vanish), f.over) for f in factors]
+    may_vanish = vanishing(graph)
+    densities = [(with_limits(density_seen(f, label), may_vanish), f.over) for f in factors]
     densities += [(m.log_density, m.over) for m in seen]
     terms = [(bounded(density, graph.sizes), over) for density, over in densities]
     kept = {a.name: a for m in seen for a in m.arrays}
     names = tuple(m.name for m in seen)
     every = tuple(kept.values())
     return Scan(label, own.lower, own.size, tuple(terms), (), every, names, recomputed=why)
-
-
-def _may_vanish(x: Expr) -> bool:
-    return not x.is_positive
 
 
 def _by_increments(graph: Graph, own: FiniteConditional, seen: tuple[Marginal, ...]) -> Scan:

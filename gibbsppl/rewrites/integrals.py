@@ -245,7 +245,8 @@ def _natural_parameter(
     for piece in pieces:
         axes, indices = _position(piece, found.statement, event)
         if mentions(piece.coefficient, read):
-            pulled = pull_back(piece, axes, indices, sizes, data_only(work.graph.variables))
+            known = data_only(work.graph.variables, work.graph)
+            pulled = pull_back(piece, axes, indices, sizes, known)
             if not pulled.is_everywhere(sizes):
                 raise CompileError(
                     f"collapse: {found.statement.target.array.name} is seen in part by what is "

@@ -16,16 +16,17 @@ Comes in: a `Rewritten` model. Goes out: the same with what is interwoven: each 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 
 import sympy as sp
 
 from gibbsppl.conditionals import conditional_of
-from gibbsppl.dependence import count_of
+from gibbsppl.dependence import count_of, region_of, touches
 from gibbsppl.errors import CompileError
 from gibbsppl.expressions import Expr, dims_of, leaves_of, mentions
 from gibbsppl.graph import Factor, Graph, Statement, fresh, said_by, size_of
+from gibbsppl.pieces import View
 from gibbsppl.quadratic import Quadratic
 from gibbsppl.rewrites.predictors import coefficients
 from gibbsppl.rewrites.recentring import (
@@ -89,10 +90,17 @@ def _moving(
     for what, read, not_read in told:
         for variable in graph.latent:
             name = variable.target.array.name
-            if mentions(read, (name,)) and not mentions(not_read, (name,)):
+            if _reads(graph, group, read, variable) and not mentions(not_read, (name,)):
                 wanted = name in names if names is not None else _is_worth(graph, group, variable)
                 if variable.support.kind == "real" and wanted:
                     yield variable, what
+
+
+def _reads(graph: Graph, group: Statement, expr: Expr, variable: Statement) -> bool:
+    """Whether an argument of a group may read what a statement draws (not its array elsewhere)."""
+    leaves = leaves_of(expr, (variable.target.array.name,))
+    region = region_of(graph, variable)
+    return any(touches(View(x.array, x.indices), group.over, region) for x in leaves)
 
 
 def _of_group(
@@ -106,14 +114,17 @@ def _of_group(
     """The locations and scales of a group, all with the same array held fixed if there are both."""
     good: list[tuple[Statement, Interwoven]] = []
     for variable, what in moving:
-        made = [m for n in stages if (m := _made(model, n, group, variable, what, what, before))]
+        others = _Others(before, _named_by(best for _, best in good))
+        made = [m for n in stages if (m := _made(model, n, group, variable, what, what, others))]
         if found := [m for m in made if asked or _is_cheap(m)]:
             good.append((variable, _best(found)))
     held: What = "scale" if any(best.what == "scale" for _, best in good) else "location"
     found = []
     for variable, best in sorted(good, key=lambda pair: pair[1].stage):
-        same, known = best.what == held, (*before, *found)
-        m = best if same else _made(model, best.stage, group, variable, best.what, held, known)
+        same = best.what == held
+        names = _named_by(m for _, m in good if m is not best)
+        others = _Others((*before, *found), names)
+        m = best if same else _made(model, best.stage, group, variable, best.what, held, others)
         found += [m] if m is not None else []
     return found
 
@@ -176,20 +187,21 @@ def _made(
     variable: Statement,
     what: What,
     held: What,
-    before: Collection[Interwoven],
+    others: _Others,
 ) -> Interwoven | None:
     """A variable with its conditional given the standardised group, in the graph of a stage."""
-    graph, taken = model.stages[stage].graph, _names(model, before)
+    graph, taken = model.stages[stage].graph, _names(model, others.made)
     own = next((s for s in graph.statements if s.name == group.name), None)
     if own is None or not is_recentrable(graph, own):
         return None
     array, name = group.target.array.name, variable.target.array.name
     first = recentred(graph, own, f"{array}_eta", held)
-    known = [i.recentred[0] for i in before if i.stage == stage]
+    known = [i.recentred[0] for i in others.made if i.stage == stage]
     if first is not None and first.recentred not in known and first.recentred.name in taken:
         first = recentred(graph, own, fresh(f"{array}_eta", taken), held)
     if first is None:
         return None
+    taken |= others.names
     called = fresh(f"{name}_with_{array}", taken)
     changes: tuple[Recentred, ...] = (first.recentred,)
     there, statement = _renamed(first.graph, variable.name, called)
@@ -200,6 +212,22 @@ def _made(
             there, changes = second.graph, (*changes, second.recentred)
             derived = conditional_of(there, there.statement(called), model.data)
     return Interwoven((name,), array, what, graph, there, derived, changes, stage)
+
+
+@dataclass(frozen=True, slots=True)
+class _Others:
+    """What is interwoven already, and names that others of the group will have.
+
+    Those may be of the same array: its parts.
+    """
+
+    made: Collection[Interwoven]
+    names: frozenset[str]
+
+
+def _named_by(made: Iterable[Interwoven]) -> frozenset[str]:
+    """The names that are a draw's own: that of its step, and those of what it is drawn as."""
+    return frozenset(n for m in made for n in (m.name, *(r.name for r in m.recentred[1:])))
 
 
 def _renamed(graph: Graph, name: str, new: str) -> tuple[Graph, Statement]:

@@ -267,5 +267,20 @@ def least(values: Any) -> float:
 
 
 def whole(values: Any) -> Any:
-    """The numbers as integers, for the generators that ask for that type."""
-    return np.asarray(values, dtype=np.int64)[()]
+    """Whole numbers as integers, for the generators that ask for that type.
+
+    >>> whole(np.array([2.0, 3.0]))
+    array([2, 3])
+    >>> whole(0.5)
+    Traceback (most recent call last):
+    ValueError: a count or a bound of a draw is 0.5, expected a whole number
+    """
+    given = np.asarray(values)
+    if given.dtype.kind in "iub":
+        return given.astype(np.int64, copy=False)[()]
+    with np.errstate(invalid="ignore"):
+        found = given.astype(np.int64)
+    if (found != given).any():
+        other = given[found != given].flat[0]
+        raise ValueError(f"a count or a bound of a draw is {other}, expected a whole number")
+    return found[()]

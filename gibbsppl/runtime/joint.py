@@ -15,6 +15,7 @@ array([1.5, 2. , 1.5])
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -103,6 +104,9 @@ class Pattern:
         """The layout in blocks, as a pencil has it."""
         return in_blocks(int(self.starts[-1]), self.first[self.inner], self.second[self.inner])
 
+# Where one eigenvalue is far below all others, one would do.
+ITERATIONS = 3
+
 
 class Joint:
     """Where the coefficients of a quadratic log density go; made once, drawn from many times."""
@@ -162,6 +166,8 @@ class Joint:
         self.weights = np.where(i == j, -2.0, -1.0)[found]
         every = np.concatenate([np.arange(self.size), self.size + np.flatnonzero(pattern.inner)])
         self.sources = every[found]
+        # Where each coefficient is in the matrix, half of it: an element and the other, or itself.
+        self.entries = every, self.order[i], self.order[j]
         self.stored = start + self.border**2
 
     def flat(self, values: Mapping[str, Any], into: Floats | None = None) -> Floats:
@@ -176,17 +182,22 @@ class Joint:
 
     def assembled(self, state: State, given: Given) -> tuple[Floats, Floats]:
         """The linear coefficients, and the stored entries of the precision, of what is drawn."""
-        own, pairs = given
-        linear = self.flat({name: one for name, (one, _) in own.items()})
-        coefficients = np.empty(self.pairs[-1][1] if self.pairs else self.size)
-        self.flat({name: two for name, (_, two) in own.items()}, coefficients)
-        for (start, stop, shape), value in zip(self.pairs, pairs, strict=True):
-            coefficients[start:stop].reshape(shape)[...] = value
+        linear = self.flat({name: one for name, (one, _) in given[0].items()})
+        coefficients = self._coefficients(given)
         for number, at, row, name, read in self.beside:
             known = np.asarray(state[name], dtype=float).ravel()[read]
             linear += np.bincount(row, coefficients[self.pairs[number][0] + at] * known, self.size)
         weighted = coefficients[self.sources] * self.weights
         return linear, np.bincount(self.slots, weighted, self.stored)  # type: ignore[return-value]
+
+    def _coefficients(self, given: Given) -> Floats:
+        """Those of squares, then those of all pairs."""
+        own, pairs = given
+        found = np.empty(self.pairs[-1][1] if self.pairs else self.size)
+        self.flat({name: two for name, (_, two) in own.items()}, found)
+        for (start, stop, shape), value in zip(self.pairs, pairs, strict=True):
+            found[start:stop].reshape(shape)[...] = value
+        return found
 
     def draw(self, rng: Generator, state: State, given: Given) -> dict[str, Any]:
         """The arrays with what is drawn in place."""
@@ -201,6 +212,40 @@ class Joint:
         """The arrays with the means of what is drawn in place."""
         linear, filled = self.assembled(state, given)
         return self.placed(state, self._solved(filled, linear[:, None])[:, 0])
+
+    def weakest(self, state: State, given: Given) -> tuple[float, Floats]:
+        """The least eigenvalue of the precision, and its eigenvector, in units of the elements.
+
+        In these the diagonal is one. Of more elements than a dense matrix has they are found by
+        inverse iteration, from ones of both signs.
+        """
+        if not self.size:
+            return 1.0, np.zeros(0)
+        coefficients = self._coefficients(given)
+        sources, i, j = self.entries
+        own = np.bincount(i[i == j], coefficients[sources[i == j]], self.size)
+        unit = np.sqrt(np.maximum(-2.0 * own, np.finfo(float).tiny))
+        if self.size <= DENSE:
+            matrix = np.zeros((self.size, self.size))
+            np.add.at(matrix, (i, j), -coefficients[sources])
+            values, vectors = np.linalg.eigh((matrix + matrix.T) / unit / unit[:, None])
+            return float(values[0]), vectors[:, 0]
+        filled = self.assembled(state, given)[1]
+        vector, size = np.where(np.arange(self.size) % 3 == 1, -1.0, 1.0), 1.0
+        for _ in range(ITERATIONS):
+            found = unit * self._solved(filled, (unit * vector / size)[:, None])[:, 0]
+            vector, size = found, float(np.linalg.norm(found))
+        return 1.0 / size, vector / size
+
+    @property
+    def elements(self) -> list[str]:
+        """The names of what is drawn."""
+        found = []
+        for name, shape, free, *_ in self.places:
+            for flat in range(math.prod(shape)) if free is None else free:
+                at = ", ".join(str(int(i)) for i in np.unravel_index(flat, shape))
+                found.append(f"{name}[{at}]" if shape else name)
+        return found
 
     def sd(self, state: State, given: Given) -> dict[str, Any]:
         """The arrays with the standard deviations of what is drawn in place, and 0 elsewhere."""

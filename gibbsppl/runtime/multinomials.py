@@ -19,6 +19,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
 
+from gibbsppl.runtime.draws import whole
 from gibbsppl.runtime.shares import Shares
 
 # Weights worked on at once: about half a megabyte.
@@ -105,7 +106,7 @@ def multinomial(rng: np.random.Generator, eta_1: Any, size: tuple[int, ...], n: 
 
 def _totals(n: Any, size: tuple[int, ...]) -> Integers:
     """The total of each row."""
-    totals = np.asarray(n, dtype=np.int64)
+    totals = np.asarray(whole(n))
     totals = totals[..., 0] if totals.ndim == len(size) else totals
     totals = np.broadcast_to(totals, size[:-1]).reshape(-1)
     if totals.size and totals.min() < 0:

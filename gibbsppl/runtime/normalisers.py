@@ -21,6 +21,8 @@ TINY = float(np.finfo(float).tiny)
 
 # From this order on, the expansion in its inverse has all digits.
 LARGE_ORDER = 50.0
+# Below this, two terms of the power series have all digits, and SciPy's 1 + x**2 / 4 none of x.
+SMALL_ARGUMENT = 1e-4
 # Beyond this, at smaller orders, the expansion in 1 / x has all digits; SciPy has none at 1e10.
 LARGE_ARGUMENT = 1e5
 
@@ -35,7 +37,11 @@ def log_bessel_i(order: Any, x: Any) -> Any:
     995.62730889
     """
     order, x = np.broadcast_arrays(np.asarray(order, float), np.asarray(x, float))
-    return _by_argument(order, x, 1, _log_scaled_i(order, x), _log_power_i)
+    result = np.array(_by_argument(order, x, 1, _log_scaled_i(order, x), _log_power_i))
+    small = x < SMALL_ARGUMENT
+    if small.any():
+        result[small] = _log_power_i(order[small], x[small])
+    return result[()]
 
 
 def log_bessel_k(order: Any, x: Any) -> Any:
@@ -77,8 +83,9 @@ def _log_scaled_k(order: Any, x: Any) -> Any:
 
 
 def _log_power_i(order: Any, x: Any) -> Any:
-    """``(x / 2)**v / gamma(v + 1)``: one term is enough where I underflows."""
-    return xlogy(order, x / 2) - gammaln(order + 1)
+    """``(x / 2)**v / gamma(v + 1) exp(q - ..)``, ``q = x**2 / 4 / (v + 1)``, for small q."""
+    q = (x / 2) ** 2 / (order + 1)
+    return xlogy(order, x / 2) - gammaln(order + 1) + q - q * q / 2 / (order + 2)
 
 
 def _log_power_k(order: Any, x: Any) -> Any:

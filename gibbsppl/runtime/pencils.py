@@ -29,6 +29,9 @@ Fixed = tuple[Mapping[str, Any], Sequence[Any]]
 # Coefficients of x for each array, and what multiplies each fixed matrix.
 Scaled = tuple[Mapping[str, Any], Sequence[Any]]
 
+# The least eigenvalue, relative to the largest, of which rounding leaves a quarter of the digits.
+LEAST = float(np.finfo(float).eps) ** 0.75
+
 
 class Pencil:
     """One or two fixed precision matrices, diagonalised together; blocks of one size each.
@@ -108,7 +111,12 @@ def _stored(joint: Joint, fixed: Fixed) -> Floats:
 
 
 def _diagonalised(matrices: Sequence[Floats]) -> tuple[Floats, tuple[Floats, ...]] | None:
-    """Rows in which all matrices are diagonal, and these diagonals."""
+    """Rows in which all matrices are diagonal, and these diagonals.
+
+    Elements are measured in units of their own first: how large a covariate is, is no condition.
+    """
+    units = _units(matrices)
+    matrices = [m * units[:, :, None] * units[:, None, :] for m in matrices]
     found = _lower(matrices)
     if found is None:
         return None
@@ -119,7 +127,15 @@ def _diagonalised(matrices: Sequence[Floats]) -> tuple[Floats, tuple[Floats, ...
     _, vectors = np.linalg.eigh((about + about.swapaxes(1, 2)) / 2)
     rows = np.linalg.solve(lower.swapaxes(1, 2), vectors).swapaxes(1, 2)
     diagonals = tuple(((rows @ m) * rows).sum(axis=2) for m in matrices)
-    return np.ascontiguousarray(rows), diagonals
+    return np.ascontiguousarray(rows * units[:, None, :]), diagonals
+
+
+def _units(matrices: Sequence[Floats]) -> Floats:
+    """What makes the diagonal of the sum of all matrices, each of size one, a diagonal of ones."""
+    sizes = (np.abs(m).max(initial=0.0) or 1.0 for m in matrices)
+    diagonals = (m.diagonal(axis1=1, axis2=2) / s for m, s in zip(matrices, sizes, strict=True))
+    total = np.sum([*diagonals], axis=0)
+    return np.asarray(1 / np.sqrt(np.where(total > 0, total, 1.0)))
 
 
 def _lower(matrices: Sequence[Floats]) -> tuple[Floats, Floats] | None:
@@ -135,6 +151,6 @@ def _lower(matrices: Sequence[Floats]) -> tuple[Floats, Floats] | None:
         values = np.linalg.eigvalsh(matrix)
         low, high = values.min(initial=np.inf), values.max(initial=0.0)
         order = matrix.shape[1]
-        if low > max(best, order * np.finfo(float).eps) * high:
+        if low > max(best, order * LEAST) * high:
             best, found = low / high, (np.linalg.cholesky(matrix), matrices[other])
     return found

@@ -35,7 +35,8 @@ def blocks_of(asked: Mapping[Any, str] | bool | None) -> Blocks:
     found: dict[str, list[Any]] = {"elements": [], "alone": [], "together": []}
     for key, how in asked.items():
         wanted = "'together'" if isinstance(key, tuple) else "'elements' or 'alone'"
-        if how not in found or (how == "together") != isinstance(key, tuple):
+        known = isinstance(how, str) and how in found
+        if not known or (how == "together") != isinstance(key, tuple):
             meant = "drawn jointly" if isinstance(key, tuple) else "one by one, or with no other"
             raise CompileError(f"blocks[{key!r}]: found {how!r}, expected {wanted} ({meant}).")
         found[how].append(frozenset(key) if isinstance(key, tuple) else key)

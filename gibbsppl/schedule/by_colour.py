@@ -73,7 +73,7 @@ def _coloured(step: Step, graph: Graph, data: Mapping[str, Any]) -> Step:
 
 def _terms(step: ConcaveDraw | Move, graph: Graph) -> tuple[Contribution, ...] | None:
     """What each term adds to the log density of each element that it sees."""
-    is_data = data_only(graph.random)
+    is_data = data_only(graph.random, graph)
     found: list[Contribution] = []
     for piece in step.conditional.pieces:
         views = _each_once(piece, is_data, graph)

@@ -8,7 +8,7 @@ from typing import Any
 
 from gibbsppl.chained import PREVIOUS, ChainConditional, chain_of
 from gibbsppl.conditionals import Derived
-from gibbsppl.contractions import IsData, pull_back
+from gibbsppl.contractions import Known, pull_back
 from gibbsppl.dependence import Place, region_of
 from gibbsppl.expressions import copy_of, dims_of
 from gibbsppl.finite import LABEL
@@ -47,7 +47,7 @@ def with_chains(
 
 
 def chain_draw(
-    graph: Graph, chain: ChainConditional, weights: NaturalParameter, is_data: IsData
+    graph: Graph, chain: ChainConditional, weights: NaturalParameter, is_data: Known
 ) -> ChainDraw:
     """The joint draw along a chain: what each label weighs, and each pair of neighbours."""
     axes = list(graph.variables[chain.statement.target.array.name].dims)

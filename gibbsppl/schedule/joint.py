@@ -17,7 +17,7 @@ import sympy as sp
 
 from gibbsppl.chained import ChainConditional
 from gibbsppl.conditionals import Derived
-from gibbsppl.contractions import IsData, data_only, pull_back
+from gibbsppl.contractions import Known, data_only, pull_back
 from gibbsppl.dependence import region_of, shifted
 from gibbsppl.errors import CompileError
 from gibbsppl.evaluation import evaluate
@@ -245,19 +245,19 @@ def _at(
     return leaf.array.name, index
 
 
-def _is_data(graph: Graph) -> IsData:
-    return data_only([v.name for v in graph.variables.values() if v.kind == "random"])
+def _is_data(graph: Graph) -> Known:
+    return data_only([v.name for v in graph.variables.values() if v.kind == "random"], graph)
 
 
 def _parameters(
-    graph: Graph, block: Quadratic, degree: int, is_data: IsData
+    graph: Graph, block: Quadratic, degree: int, is_data: Known
 ) -> tuple[NaturalParameter, ...]:
     """What multiplies the elements, or their squares, of each array."""
     return tuple(_parameter(graph, block, n, degree, is_data) for n in block.arrays)
 
 
 def _parameter(
-    graph: Graph, block: Quadratic, name: str, degree: int, is_data: IsData
+    graph: Graph, block: Quadratic, name: str, degree: int, is_data: Known
 ) -> NaturalParameter:
     """What multiplies the elements of an array, or their squares."""
     axes = graph.variables[name].dims
@@ -271,7 +271,7 @@ def _indices(view: View) -> tuple[Expr, ...]:
     return tuple(i for i in view.indices if i is not None)
 
 
-def _pairs(graph: Graph, block: Quadratic, is_data: IsData) -> tuple[Pair, ...]:
+def _pairs(graph: Graph, block: Quadratic, is_data: Known) -> tuple[Pair, ...]:
     """The coefficients of products, those of the same two elements together."""
     found: dict[tuple[Any, ...], Pair] = {}
     for piece in block.pairs:
@@ -306,7 +306,7 @@ class _Table:
         return prod(self.sizes[a] for a in self.axes)
 
 
-def _table_of(graph: Graph, piece: Piece, is_data: IsData) -> _Table:
+def _table_of(graph: Graph, piece: Piece, is_data: Known) -> _Table:
     """One axis for each way in which the two elements of a piece vary.
 
     Elements that data look up (``u[g[i]]``) have an axis of their own array, onto which the
@@ -320,7 +320,7 @@ def _table_of(graph: Graph, piece: Piece, is_data: IsData) -> _Table:
     return summed if few and summed.cells <= apart.cells else apart
 
 
-def _table(graph: Graph, piece: Piece, is_data: IsData, *, by_position: bool) -> _Table:
+def _table(graph: Graph, piece: Piece, is_data: Known, *, by_position: bool) -> _Table:
     ranges = {r.dim: r for r in piece.over}
     taken = {*ranges, *graph.sizes}
     axes: list[Dim] = []

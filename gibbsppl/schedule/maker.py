@@ -28,7 +28,17 @@ from gibbsppl.contractions import (
 from gibbsppl.dependence import Place, is_separable, overlap, region_of
 from gibbsppl.errors import CompileError
 from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Dim, Expr, Greatest, Leaf, Least, copy_of
+from gibbsppl.expressions import (
+    Dim,
+    Equals,
+    Expr,
+    Greatest,
+    Leaf,
+    Least,
+    Where,
+    XLogY,
+    copy_of,
+)
 from gibbsppl.finite import LABEL, FiniteConditional
 from gibbsppl.graph import PLAIN, Graph, Maintained, Range, Statement
 from gibbsppl.limits import Side
@@ -47,6 +57,7 @@ from gibbsppl.schedule.steps import (
     ScanDraw,
     Step,
 )
+from gibbsppl.vanishing import vanishing, with_limits
 
 MOVABLE = ("real", "integer", "vector")
 
@@ -58,7 +69,9 @@ class Maker:
         every = [a for m in graph.marginals for a in m.arrays] if arrays is None else arrays
         self.graph = graph
         self.arrays = {a.name: a for a in every}
-        self.is_data = data_only([*graph.random, *self.arrays])
+        known = data_only([*graph.random, *self.arrays], graph)
+        kept = {a.name: a.axes for a in self.arrays.values()}
+        self.is_data = replace(known, dims={**known.dims, **kept})
 
     def step(self, derived: Derived | Scan | ChainConditional) -> Step:
         """The step that draws from a conditional."""
@@ -110,13 +123,16 @@ class Maker:
         indices: tuple[Expr, ...],
         sizes: Mapping[Dim, int] | None = None,
     ) -> Contribution:
-        return pull_back(piece, axes, indices, sizes or self.graph.sizes, self.is_data)
+        known = replace(self.is_data, sizes=sizes) if sizes else self.is_data
+        return pull_back(piece, axes, indices, sizes or self.graph.sizes, known)
 
-    def _onto(self, piece: Piece, axes: tuple[Dim, ...]) -> Contribution:
+    def _onto(
+        self, piece: Piece, axes: tuple[Dim, ...], sizes: Mapping[Dim, int] | None = None
+    ) -> Contribution:
         """The contribution of a piece with one view, onto the axes that the view names."""
         (view,) = piece.views
         indices = tuple(i for i in view.indices if i is not None)
-        return self._pull(piece, _named(axes, view), indices)
+        return self._pull(piece, _named(axes, view), indices, sizes)
 
     def _parameters(
         self, derived: Conditional, region: tuple[Place, ...]
@@ -216,8 +232,13 @@ class Maker:
     ) -> NaturalParameter:
         axes = self._axes(derived.statement)
         labels = Range(LABEL, 0, derived.size)
-        found = (self._onto(p, axes) for p in derived.pieces)
-        kept = (replace(c, place=(labels, *c.place)) for c in found if _touches(c, region))
+        sizes = {**self.graph.sizes, LABEL: derived.size}
+        found = (self._onto(p, axes, sizes) for p in derived.pieces)
+        kept = (
+            replace(c, value=_where_it_matches(c.value), place=(labels, *c.place))
+            for c in found
+            if _touches(c, region)
+        )
         return NaturalParameter(LABEL, (LABEL, *axes), tuple(kept))
 
     def _scan(self, derived: Scan, region: tuple[Place, ...]) -> ScanDraw:
@@ -277,15 +298,16 @@ class Maker:
     ) -> tuple[tuple[NaturalParameter, ...], tuple[Contribution, ...]]:
         """The log density that a draw evaluates: coefficients computed once, and whole terms."""
         if derived.elements:
-            return (), tuple(map(self._total, derived.pieces))
+            return (), tuple(self._total(derived, p) for p in derived.pieces)
         axes = self._axes(derived.statement)
         statistics: dict[Expr, Expr] = {}
         parameters: dict[Expr, list[Contribution]] = {}
         terms: list[Contribution] = []
         for piece in derived.pieces:
-            written = in_place(piece, place.array[axes], ()) if is_separable(piece) else None
+            whole = self._whole(derived, piece)
+            is_plain = is_separable(piece) and not whole.has(XLogY)
+            written = in_place(piece, place.array[axes], ()) if is_plain else None
             if written is None:
-                whole = Mul(piece.coefficient, piece.statistic)
                 terms.append(self._onto(replace(piece, coefficient=whole), axes))
             else:
                 form = alpha(written)
@@ -300,9 +322,15 @@ class Maker:
             tuple(t for t in terms if _touches(t, region)),
         )
 
-    def _total(self, piece: Piece) -> Contribution:
+    def _whole(self, derived: LogConcave | NotConjugate, piece: Piece) -> Expr:
+        """A piece as one expression; of a count that may be 0, so that ``0 * log(0)`` is 0."""
+        whole = Mul(piece.coefficient, piece.statistic)
+        is_discrete = derived.statement.support.is_discrete
+        return with_limits(whole, vanishing(self.graph)) if is_discrete else whole
+
+    def _total(self, derived: LogConcave | NotConjugate, piece: Piece) -> Contribution:
         """The whole of a piece as one number."""
-        whole = bounded(Mul(piece.coefficient, piece.statistic), self.graph.sizes)
+        whole = bounded(self._whole(derived, piece), self.graph.sizes)
         value = contracted(whole, piece.over, self.is_data)
         return Contribution(piece.factor, value, ())
 
@@ -322,6 +350,15 @@ def _refuse_improper(derived: Conditional, parameters: tuple[NaturalParameter, .
                 f"natural parameters ({shown}), which has no finite integral; give it a proper "
                 "prior, or take back the term that outweighs it."
             )
+
+
+def _where_it_matches(value: Expr) -> Expr:
+    """A log weight, which may be infinite, times whether indices meet, as a choice of it or 0."""
+    factors = Mul.make_args(value)
+    matches = [f for f in factors if isinstance(f, Equals)]
+    rest = Mul(*(f for f in factors if f not in matches))
+    may_be_infinite = rest.has(sp.log, sp.loggamma)
+    return Where(Mul(*matches), rest, sp.S.Zero) if matches and may_be_infinite else value
 
 
 def _named(axes: tuple[Dim, ...], view: View) -> tuple[Dim, ...]:

@@ -108,7 +108,7 @@ def probabilities_of_one_row_that_do_not_sum_to_one():
 
 
 def matrix_that_is_not_positive_definite():
-    """x: cov: found [[1.0, 2.0], [2.0, 1.0]]; expected a symmetric positive definite matrix:
+    """x: cov: found [[1, 2], [2, 1]]; expected a symmetric positive definite matrix:
     correct the value, or choose a distribution that can have it.
     """
     with gp.Model(coords={"k": 2}):

@@ -133,7 +133,7 @@ def counts_with_one_missing():
 
 
 def observed_matrix_that_is_not_positive_definite():
-    """S: found [[1.0, 2.0], [2.0, 1.0]]; expected a symmetric positive definite matrix: correct
+    """S: found [[1, 2], [2, 1]]; expected a symmetric positive definite matrix: correct
     the value, or choose a distribution that can have it.
     """
     with gp.Model(coords={"k": 2}):

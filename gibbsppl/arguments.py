@@ -1,0 +1,143 @@
+"""Arguments of public functions: what does not fit is an error of ours, not of Python.
+
+>>> from gibbsppl.errors import RunError
+>>> @calls_told(RunError, draws=COUNT)
+... def sample(draws, *, seed=None): ...
+>>> sample(10, sed=1)
+Traceback (most recent call last):
+gibbsppl.errors.RunError: sample() got an unexpected keyword argument 'sed'; expected \
+(draws, *, seed=None). Did you mean 'seed'?
+>>> sample("many")
+Traceback (most recent call last):
+gibbsppl.errors.RunError: sample: found draws='many', expected a whole number that is not negative.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, TypeVar
+
+import numpy as np
+
+from gibbsppl.errors import GibbspplError, did_you_mean
+
+F = TypeVar("F", bound=Callable[..., Any])
+C = TypeVar("C", bound=type)
+
+# Counts above it could not be counted through.
+LARGEST_COUNT = 2**53
+LONGEST = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What an argument must be, and how a message says so."""
+
+    fits: Callable[[Any], bool]
+    expected: str
+
+    def or_none(self) -> Kind:
+        """The same, or None."""
+        return Kind(lambda value: value is None or self.fits(value), f"{self.expected}, or None")
+
+
+def _is_count(value: Any) -> bool:
+    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    return is_whole and 0 <= value <= LARGEST_COUNT
+
+
+def _are_names(value: Any) -> bool:
+    listed = isinstance(value, Sequence) and all(isinstance(v, str) for v in value)
+    return isinstance(value, str) or listed
+
+
+NAME = Kind(lambda value: isinstance(value, str), "a name")
+NAMES = Kind(_are_names, "a name, or several in a list")
+COUNT = Kind(_is_count, "a whole number that is not negative")
+MAPPING = Kind(lambda value: isinstance(value, Mapping), "a dict")
+MAPPINGS = Kind(
+    lambda value: isinstance(value, Mapping)
+    or (isinstance(value, Sequence) and all(isinstance(v, Mapping) for v in value)),
+    "a dict, or a list of one for each chain",
+)
+PATH = Kind(lambda value: isinstance(value, str | PathLike), "the path of a file")
+MODEL = Kind(lambda value: hasattr(type(value), "graph"), "a gp.Model")
+DRAWS = Kind(lambda value: hasattr(type(value), "stacked"), "draws, as sample() returns them")
+TRUTH = Kind(lambda value: isinstance(value, bool | np.bool_), "True or False")
+
+
+def calls_told(error: type[GibbspplError], **kinds: Kind) -> Callable[[F], F]:
+    """A decorator: calls that do not fit a function, or whose arguments are of another kind."""
+
+    def decorated(function: F) -> F:
+        @functools.wraps(function)
+        def called(*args: Any, **kwargs: Any) -> Any:
+            if kinds:
+                _check(function, kinds, args, kwargs, error)
+            try:
+                return function(*args, **kwargs)
+            except TypeError as caught:
+                # (what went wrong inside of the function has a frame of its own)
+                if caught.__traceback__ is None or caught.__traceback__.tb_next is not None:
+                    raise
+                raise error(_misfit(function, caught)) from None
+
+        return called  # type: ignore[return-value]
+
+    return decorated
+
+
+def methods_told(error: type[GibbspplError], **kinds: Mapping[str, Kind]) -> Callable[[C], C]:
+    """The same for the methods of a class, kinds by method, and for making one of it."""
+
+    def decorated(own: C) -> C:
+        for name, method in list(vars(own).items()):
+            public = name in ("__init__", "__getitem__") or not name.startswith("_")
+            if inspect.isfunction(method) and public:
+                setattr(own, name, calls_told(error, **kinds.get(name, {}))(method))
+        return own
+
+    return decorated
+
+
+def _check(
+    function: Callable[..., Any],
+    kinds: Mapping[str, Kind],
+    args: Any,
+    kwargs: Any,
+    error: type[GibbspplError],
+) -> None:
+    try:
+        given = inspect.signature(function).bind(*args, **kwargs).arguments
+    except TypeError:
+        return  # (told by the call itself)
+    for name, kind in kinds.items():
+        if name in given and not kind.fits(given[name]):
+            raise error(
+                f"{function.__name__.strip('_')}: found {name}={shown(given[name])}, expected "
+                f"{kind.expected}."
+            )
+
+
+def shown(value: Any) -> str:
+    """A value as a message says it, in one short line."""
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # (of an integer with thousands of digits)
+        text = f"a number of {value.bit_length()} bits"
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
+
+def _misfit(function: Callable[..., Any], caught: TypeError) -> str:
+    """What a call had that does not fit a function, and what fits."""
+    taken = [p for p in inspect.signature(function).parameters.values() if p.name != "self"]
+    bare = inspect.Signature([p.replace(annotation=inspect.Parameter.empty) for p in taken])
+    unknown = re.search(r"unexpected keyword argument '(\w+)'", str(caught))
+    meant = did_you_mean(unknown.group(1), [p.name for p in taken]) if unknown else ""
+    said = str(caught).replace(".__init__()", "()")
+    return f"{said}; expected {bare}.{meant}"

@@ -1,0 +1,193 @@
+"""The functions of vectors and matrices of numbers.
+
+The last axes of each array, as many as ``axes`` says, are its own; the others are positions.
+"""
+
+# All functions of numbers are told the axes, needed or not.
+# ruff: noqa: ARG001
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from scipy.linalg import expm
+
+from gibbsppl.bugs.rows import Array
+from gibbsppl.bugs.syntax import MOST_POSITIONS
+
+Axes = tuple[int, ...]
+
+
+def flat(values: Any, axes: int) -> Array:
+    """An array with its own axes as the last one, in the order of columns, as JAGS has them."""
+    values = np.asarray(values)
+    own = range(values.ndim - axes, values.ndim)
+    outer = values.shape[: values.ndim - axes]
+    columns = values.transpose((*range(values.ndim - axes), *reversed(own)))
+    return np.asarray(columns.reshape((*outer, math.prod(values.shape[values.ndim - axes :]))))
+
+
+def over_all(one: Callable[..., Any], two: Callable[..., Any]) -> Callable[..., Any]:
+    """Of arrays of any shapes: a function of each, put together by another one."""
+
+    def numeric(*values: Any, axes: Axes) -> Any:
+        return reduce(two, (one(flat(v, n), axis=-1) for v, n in zip(values, axes, strict=True)))
+
+    return numeric
+
+
+def mean(x: Any, *, axes: Axes) -> Any:
+    """The mean of all entries."""
+    return flat(x, *axes).mean(axis=-1)
+
+
+def sd(x: Any, *, axes: Axes) -> Any:
+    """The standard deviation, divided by one less than there are."""
+    return flat(x, *axes).std(axis=-1, ddof=1)
+
+
+def geometric_mean(x: Any, *, axes: Axes) -> Any:
+    """The geometric mean of all entries."""
+    return np.exp(np.log(flat(x, *axes)).mean(axis=-1))
+
+
+def inner(x: Any, y: Any, *, axes: Axes) -> Any:
+    """The sum of products, entry by entry."""
+    return times(flat(x, axes[0]), flat(y, axes[1])).sum(axis=-1)
+
+
+def times(a: Any, b: Any) -> Any:
+    """A product, which is zero where a factor is, as in JAGS: ``0 * log(0)`` is 0.
+
+    It is what ``x * log(x)`` tends to, and what deviances of counts mean. Beside what is no number,
+    zero is none either.
+
+    >>> times(np.array([0, 2, 0]), np.array([-np.inf, -np.inf, np.nan]))
+    array([  0., -inf,  nan])
+    """
+    with np.errstate(invalid="ignore"):
+        found = np.multiply(a, b)
+    limit = np.isnan(found) & ~np.isnan(a) & ~np.isnan(b)
+    return np.where(limit, 0.0, found) if limit.any() else found
+
+
+def interpolated(e: Any, x: Any, y: Any, *, axes: Axes) -> Any:
+    """The line through the nearest two points; beyond the ends the value there."""
+    e, x, y = np.asarray(e, float), np.asarray(x, float), np.asarray(y, float)
+    lengths = np.diff(x, axis=-1)
+    passed = np.clip(e[..., None] - x[..., :-1], 0, lengths)
+    return y[..., 0] + (passed / lengths * np.diff(y, axis=-1)).sum(axis=-1)
+
+
+def product(a: Any, b: Any, *, axes: Axes) -> Any:
+    """A matrix product; a vector is a row on the left, a column on the right."""
+    a, b = np.asarray(a), np.asarray(b)
+    left = a[..., None, :] if axes[0] == 1 else a
+    right = b[..., :, None] if axes[1] == 1 else b
+    gone = [-2] * (axes[0] == 1) + [-1] * (axes[1] == 1)
+    return np.squeeze(left @ right, axis=tuple(gone))
+
+
+def transposed(x: Any, *, axes: Axes) -> Any:
+    """The transpose; a vector is a row."""
+    return np.asarray(x)[..., None, :] if axes == (1,) else np.swapaxes(x, -1, -2)
+
+
+def log_determinant(m: Any, *, axes: Axes) -> Any:
+    """The log determinant of a matrix that is positive definite."""
+    diagonal = np.diagonal(np.linalg.cholesky(np.asarray(m, float)), axis1=-2, axis2=-1)
+    return 2 * np.log(diagonal).sum(axis=-1)
+
+
+def inverse(m: Any, *, axes: Axes) -> Any:
+    """The inverse of a matrix."""
+    return np.linalg.inv(np.asarray(m, float))
+
+
+def determinant(m: Any, *, axes: Axes) -> Any:
+    """The determinant."""
+    return np.linalg.det(np.asarray(m, float))
+
+
+def exponential(m: Any, *, axes: Axes) -> Any:
+    """The exponential of a matrix."""
+    return expm(np.asarray(m, float))
+
+
+def in_order(v: Any, *, axes: Axes) -> Any:
+    """The entries in increasing order."""
+    return np.sort(v, axis=-1)
+
+
+def order(v: Any, *, axes: Axes) -> Any:
+    """The positions, from 1, that put the entries in order."""
+    return np.argsort(v, axis=-1, kind="stable") + 1
+
+
+def rank(v: Any, *s: Any, axes: Axes) -> Any:
+    """The rank of each entry; of the entry number ``s`` how many are not above it (OpenBUGS)."""
+    if not s:
+        return np.argsort(np.argsort(v, axis=-1, kind="stable"), axis=-1, kind="stable") + 1
+    return (np.asarray(v) <= at(v, s[0])[..., None]).sum(axis=-1)
+
+
+def ranked(v: Any, s: Any, *, axes: Axes) -> Any:
+    """The entry of a rank."""
+    return at(np.sort(v, axis=-1), s)
+
+
+def at(v: Any, s: Any) -> Array:
+    """The entry number ``s``, counted from 1."""
+    v, s = np.asarray(v), np.asarray(s)
+    shape = np.broadcast_shapes(v.shape[:-1], s.shape)
+    at = np.broadcast_to(s - 1, shape)[..., None].astype(np.intp)
+    return np.take_along_axis(np.broadcast_to(v, (*shape, v.shape[-1])), at, axis=-1)[..., 0]
+
+
+def size(x: Any, *, axes: Axes) -> Any:
+    """The number of entries."""
+    outer = np.ndim(x) - axes[0]
+    return np.full(np.shape(x)[:outer], math.prod(np.shape(x)[outer:]))
+
+
+def sizes(x: Any, *, axes: Axes) -> Any:
+    """The size along each axis."""
+    outer = np.ndim(x) - axes[0]
+    sizes = np.shape(x)[outer:] or (1,)
+    return np.broadcast_to(sizes, (*np.shape(x)[:outer], len(sizes)))
+
+
+def combined(*values: Any, axes: Axes) -> Any:
+    """The entries of all, one after the other."""
+    parts = [flat(v, n) for v, n in zip(values, axes, strict=True)]
+    outer = np.broadcast_shapes(*(p.shape[:-1] for p in parts))
+    return np.concatenate([np.broadcast_to(p, (*outer, p.shape[-1])) for p in parts], axis=-1)
+
+
+def repeated(v: Any, times: Any, *, axes: Axes) -> Any:
+    """The entries again and again: all so many times, or each its own number of times."""
+    v, times = flat(v, axes[0]), np.asarray(times)
+    if (total := float(np.sum(times)) * (1 if axes[1] else v.shape[-1])) > MOST_POSITIONS:
+        raise ValueError(f"{total:g} entries are more than a program may have")
+    times = times.astype(np.intp)
+    if axes[1]:
+        return np.repeat(v, times, axis=-1)
+    if (times != times.flat[0]).any():
+        raise ValueError("the number of times differs among the positions of loops")
+    return np.concatenate([v] * int(times.flat[0]), axis=-1)
+
+
+def passed(t: Any, c: Any, *, axes: Axes) -> Any:
+    """How many cut points are below a number."""
+    cuts = np.asarray(c) if axes[1] else np.asarray(c)[..., None]
+    return (cuts < np.asarray(t)[..., None]).sum(axis=-1)
+
+
+def decimals(t: Any, digits: Any, *, axes: Axes) -> Any:
+    """A number rounded to so many decimals."""
+    scale = 10.0 ** np.asarray(digits)
+    return np.rint(np.asarray(t) * scale) / scale

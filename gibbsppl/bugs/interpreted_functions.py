@@ -1,0 +1,242 @@
+"""The functions and operators of BUGS on numbers and arrays, as its manuals define them: a table.
+
+It is written a second time, and shares nothing with `gibbsppl.bugs.functions`. Numbers are floats;
+vectors and matrices are arrays of NumPy, and functions of numbers take them entry by entry.
+
+>>> FUNCTIONS["interp.lin"](1.5, np.array([1.0, 2.0]), np.array([0.0, 4.0]))
+2.0
+>>> round(called("pnorm", 1.96, 0.0, 1.0), 3)
+0.975
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from scipy import optimize, special
+from scipy.linalg import expm
+
+from gibbsppl.bugs.interpreted_densities import DENSITIES, Density
+
+__all__ = ["FUNCTIONS", "LINKS", "called"]
+
+
+def _columns(*values: Any) -> np.ndarray:
+    """All entries, one array after the other, each in the order of its columns."""
+    return np.concatenate([np.ravel(np.asarray(v, float), order="F") for v in values])
+
+
+def _truth(condition: Any) -> Any:
+    return np.asarray(condition) * 1.0
+
+
+def _times(a: Any, b: Any) -> Any:
+    """A product, in which zero times what is infinite is zero."""
+    found = np.multiply(a, b)
+    if not np.isnan(found).any():
+        return found
+    is_zero = (np.isinf(a) & np.equal(b, 0)) | (np.isinf(b) & np.equal(a, 0))
+    return np.where(is_zero, 0.0, found)
+
+
+def _power(a: Any, b: Any) -> Any:
+    return np.float_power(a, b)
+
+
+def _interpolated(e: float, x: Any, y: Any) -> float:
+    """Between the two points around e; beyond the ends the value there."""
+    return float(np.interp(e, x, y))
+
+
+def _product(a: Any, b: Any) -> Any:
+    return np.matmul(np.asarray(a, float), np.asarray(b, float))
+
+
+def _log_determinant(m: Any) -> Any:
+    sign, value = np.linalg.slogdet(np.asarray(m, float))
+    return value if sign > 0 else np.nan
+
+
+def _order(v: Any) -> np.ndarray:
+    return np.array(sorted(range(len(v)), key=lambda n: v[n])) + 1.0
+
+
+def _rank(v: Any, *s: Any) -> Any:
+    """The rank of each entry; of OpenBUGS, how many are not above the entry number s."""
+    if s:
+        return float(sum(x <= v[int(s[0]) - 1] for x in v))
+    ranks = np.zeros(len(v))
+    ranks[_order(v).astype(int) - 1] = np.arange(len(v)) + 1.0
+    return ranks
+
+
+def _repeated(v: Any, times: Any) -> np.ndarray:
+    if np.ndim(times):
+        return np.repeat(_columns(v), np.asarray(times, int))
+    return np.tile(_columns(v), int(times))
+
+
+def _transposed(x: Any) -> np.ndarray:
+    return np.asarray(x, float).reshape(1, -1) if np.ndim(x) == 1 else np.transpose(x)
+
+
+def _rounded(t: Any, digits: Any) -> Any:
+    return np.rint(np.asarray(t) * 10.0**digits) / 10.0**digits
+
+
+FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType({
+    # operators
+    "+": lambda a, b: a + b,
+    "-": lambda a, *b: a - b[0] if b else -a,
+    "*": _times,
+    "/": np.true_divide,
+    "^": _power,
+    "pow": _power,
+    "<": lambda a, b: _truth(np.less(a, b)),
+    "<=": lambda a, b: _truth(np.less_equal(a, b)),
+    ">": lambda a, b: _truth(np.greater(a, b)),
+    ">=": lambda a, b: _truth(np.greater_equal(a, b)),
+    "==": lambda a, b: _truth(np.equal(a, b)),
+    "equals": lambda a, b: _truth(np.equal(a, b)),
+    "!=": lambda a, b: _truth(np.not_equal(a, b)),
+    "&&": lambda a, b: _truth(np.logical_and(a, b)),
+    "||": lambda a, b: _truth(np.logical_or(a, b)),
+    "!": lambda a: _truth(np.logical_not(a)),
+    # of numbers
+    "abs": np.abs,
+    "sqrt": np.sqrt,
+    "exp": np.exp,
+    "log": np.log,
+    "ilogit": special.expit,
+    "logit": special.logit,
+    "phi": special.ndtr,
+    "probit": special.ndtri,
+    "icloglog": lambda x: -np.expm1(-np.exp(x)),
+    "cloglog": lambda p: np.log(-np.log1p(-np.asarray(p))),
+    "loggam": special.gammaln,
+    "logfact": lambda x: special.gammaln(np.asarray(x) + 1.0),
+    "gammap": special.gammainc,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "tanh": np.tanh,
+    "arcsin": np.arcsin,
+    "asin": np.arcsin,
+    "arccos": np.arccos,
+    "acos": np.arccos,
+    "arctan": np.arctan,
+    "atan": np.arctan,
+    "arcsinh": np.arcsinh,
+    "asinh": np.arcsinh,
+    "arccosh": np.arccosh,
+    "acosh": np.arccosh,
+    "arctanh": np.arctanh,
+    "atanh": np.arctanh,
+    "step": lambda x: _truth(np.greater_equal(x, 0)),
+    "ifelse": lambda c, a, b: np.where(np.not_equal(c, 0), a, b),
+    "round": lambda x: np.floor(np.asarray(x) + 0.5),
+    "trunc": np.trunc,
+    "pi": lambda: np.pi,
+    # of arrays
+    "sum": lambda *v: _columns(*v).sum(),
+    "dsum": lambda *v: _columns(*v).sum(),
+    "prod": lambda *v: _columns(*v).prod(),
+    "max": lambda *v: _columns(*v).max(),
+    "min": lambda *v: _columns(*v).min(),
+    "mean": lambda v: _columns(v).mean(),
+    "sd": lambda v: _columns(v).std(ddof=1),
+    "geometric.mean": lambda v: np.exp(np.log(_columns(v)).mean()),
+    "inprod": lambda a, b: _times(_columns(a), _columns(b)).sum(),
+    "inprod2": lambda a, b: _times(_columns(a), _columns(b)).sum(),
+    "interp.lin": _interpolated,
+    "%*%": _product,
+    "t": _transposed,
+    "logdet": _log_determinant,
+    "inverse": np.linalg.inv,
+    "inverse.chol": np.linalg.inv,
+    "inverse.lu": np.linalg.inv,
+    "det": np.linalg.det,
+    "mexp": lambda m: expm(np.asarray(m, float)),
+    "sort": lambda v: np.array(sorted(v)),
+    "order": _order,
+    "ranked": lambda v, s: sorted(v)[int(s) - 1],
+    "rank": _rank,
+    "length": np.size,
+    "dim": lambda x: np.array(np.shape(x) or (1,)),
+    "c": _columns,
+    "rep": _repeated,
+    "dinterval": lambda t, c: float((np.atleast_1d(c) < t).sum()),
+    "dround": _rounded,
+})  # fmt: skip
+
+# What the links that stand on the left are undone by.
+LINKS: Mapping[str, Callable[..., Any]] = MappingProxyType({
+    "log": FUNCTIONS["exp"],
+    "logit": FUNCTIONS["ilogit"],
+    "probit": FUNCTIONS["phi"],
+    "cloglog": FUNCTIONS["icloglog"],
+})  # fmt: skip
+
+
+# ---- densities, distribution functions and quantiles as functions --------------------------------
+
+
+def _cumulative(density: Density, x: float, *parameters: float) -> float:
+    given = [np.float64(p) for p in parameters]
+    return float(np.exp(density.up_to(np.float64(x), given)))
+
+
+def _quantile(density: Density, p: float, *parameters: float) -> float:
+    """The least value whose distribution function is at least p, by halving."""
+    low, high = float(density.least(*parameters)), float(density.most(*parameters))
+    if np.isinf(low):
+        low = -1.0
+        while _cumulative(density, low, *parameters) > p:
+            low *= 2
+    if np.isinf(high):
+        high = max(1.0, 2 * low)
+        while _cumulative(density, high, *parameters) < p:
+            high *= 2
+    if density.whole:
+        # (distribution functions are rounded: what is short of p by that is p)
+        wanted = p * (1 - 64 * np.finfo(float).eps)
+        every = np.arange(low, high + 1)
+        return next(float(k) for k in every if _cumulative(density, k, *parameters) >= wanted)
+    return float(
+        optimize.brentq(lambda x: _cumulative(density, x, *parameters) - p, low, high, xtol=1e-300)
+    )
+
+
+_KINDS: Mapping[str, Callable[..., Any]] = {
+    "pdf.": lambda d, x, *p: np.exp(d.at(x, p)),
+    "logdensity.": lambda d, x, *p: d.at(x, p),
+    "deviance.": lambda d, x, *p: -2 * d.at(x, p),
+    "dev.": lambda d, x, *p: -2 * d.at(x, p),
+    "cdf.": _cumulative,
+    "d": lambda d, x, *p: np.exp(d.at(x, p)),
+    "p": _cumulative,
+    "q": _quantile,
+}
+
+
+def called(name: str, *arguments: Any) -> Any:
+    """A function of its arguments; `KeyError` for one that there is not."""
+    if name in FUNCTIONS:
+        found = FUNCTIONS[name](*arguments)
+    else:
+        found = np.vectorize(_of_a_distribution(name), otypes=[float])(*arguments)
+    return float(found) if np.ndim(found) == 0 else np.asarray(found, float)
+
+
+def _of_a_distribution(name: str) -> Callable[..., Any]:
+    for prefix, kind in _KINDS.items():
+        own = f"d{name.removeprefix(prefix)}"
+        if name.startswith(prefix) and own in DENSITIES:
+            return partial(kind, DENSITIES[own])
+    raise KeyError(name)

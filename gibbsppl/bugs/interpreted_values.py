@@ -1,0 +1,272 @@
+"""What the expressions and elements of a BUGS program are, one after the other, as numbers.
+
+Comes in: a program with its loops gone through (`gibbsppl.bugs.interpreter`), values of what is
+random. Goes out: numbers, and arrays of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from gibbsppl.bugs.interpreted_functions import LINKS, called
+from gibbsppl.bugs.syntax import (
+    Assignment,
+    Call,
+    Everything,
+    Expression,
+    Number,
+    Operation,
+    Program,
+    Reference,
+    Stochastic,
+)
+
+# How much noise changes a number: a few units in the last place.
+NOISE = 2.0**-50
+
+Index = tuple[int, ...]
+Element = tuple[str, Index]
+Loops = Mapping[str, int]
+
+
+class UnknownError(Exception):
+    """An element, or a size, that nothing tells so far."""
+
+
+class _NeededError(Exception):
+    """Elements that have to be computed before others."""
+
+    def __init__(self, elements: Sequence[Element]) -> None:
+        super().__init__(elements)
+        self.elements = elements
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line at one position of its loops, and the elements that it gives.
+
+    ``axes`` are those of the array along which it gives ranges, ``shape`` how long these are.
+    """
+
+    line: Stochastic | Assignment
+    loops: Loops
+    name: str
+    axes: tuple[int, ...]
+    shape: Index
+    elements: tuple[Index, ...]
+
+    @property
+    def label(self) -> str:
+        """What the elements are called: ``y[2]``, ``b[1:3]``."""
+        if not self.elements or not self.elements[0]:
+            return self.name
+        ends = zip(self.elements[0], self.elements[-1], strict=True)
+        return f"{self.name}[{','.join(f'{a}' if a == b else f'{a}:{b}' for a, b in ends)}]"
+
+
+@dataclass(slots=True)
+class Unrolled:
+    """A program with all of its loops gone through.
+
+    ``numbers`` are the data, NaN where they are missing; ``computed`` says for each element that a
+    line with ``<-`` gives where that is, and its position among what is given there; ``drawn`` are
+    the lines with ``~``; ``known`` are the elements that follow from the data alone, ``random``
+    those among the computed ones that do not.
+    """
+
+    program: Program
+    numbers: dict[str, np.ndarray]
+    shapes: dict[str, Index] = field(default_factory=dict)
+    computed: dict[Element, tuple[Place, int]] = field(default_factory=dict)
+    drawn: list[Place] = field(default_factory=list)
+    known: dict[Element, float] = field(default_factory=dict)
+    random: set[Element] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class Values:
+    """What expressions and elements are; ``given`` are the values of what is random.
+
+    ``random`` are computed elements of which nothing is told, ``open`` arrays of which not all
+    lines are known so far. ``noise`` changes all that functions give in the last digits, to see how
+    many digits are left in the end.
+    """
+
+    unrolled: Unrolled
+    given: Mapping[str, Any]
+    found: dict[Element, float]
+    random: set[Element] = field(default_factory=set)
+    open: set[str] = field(default_factory=set)
+    noise: np.random.Generator | None = None
+
+    # ---- elements ------------------------------------------------------------------------------
+
+    def element(self, element: Element) -> float:
+        """An element: a number of the data, what its line computes, or a value that is given."""
+        waiting, opened = [element], set[Element]()
+        while waiting:
+            own = waiting[-1]
+            try:
+                if own not in self.found:
+                    with np.errstate(all="ignore"):
+                        self._compute(own)
+                opened.discard(waiting.pop())
+            except _NeededError as needed:
+                opened.add(own)
+                if opened & set(needed.elements):
+                    at = self.unrolled.computed[own][0].line.at
+                    raise self.unrolled.program.error(at, f"{own[0]} depends on itself.") from None
+                waiting += needed.elements
+            except UnknownError:
+                self.random |= {own, *opened}
+                raise
+        return self.found[element]
+
+    def _compute(self, element: Element) -> None:
+        if element in self.random:
+            raise UnknownError(element)
+        name, index = element
+        known = self.unrolled.numbers.get(name)
+        at = tuple(n - 1 for n in index)
+        if known is not None and known.shape and not _is_inside(index, known.shape):
+            self.found[element] = np.nan
+        elif known is not None and not np.isnan(known[at]):
+            self.found[element] = float(known[at])
+        elif element in self.unrolled.computed:
+            place, number = self.unrolled.computed[element]
+            value = self._assigned(place)
+            for n, own in enumerate(place.elements):
+                self.found[place.name, own] = float(value[n])
+            self.found[element] = float(value[number])
+        elif name in self.given:
+            array = np.asarray(self.given[name])
+            self.found[element] = float(array[at]) if _is_inside(index, array.shape) else np.nan
+        else:
+            raise UnknownError(element)
+
+    def _assigned(self, place: Place) -> np.ndarray:
+        line = place.line
+        assert isinstance(line, Assignment)
+        value = self._of(line.value, place.loops)
+        if line.link is not None:
+            value = LINKS[line.link](value)
+        flat = np.ravel(np.asarray(value, float))
+        if flat.size != prod(place.shape):
+            told = f"found {flat.size} values for {place.label}."
+            raise self.unrolled.program.error(line.at, told)
+        return flat
+
+    def _read(self, name: str, every: Sequence[Index]) -> list[float]:
+        """Elements that an expression reads; those that lines compute have to be so before."""
+        elements = [(name, index) for index in every]
+        waiting = [e for e in elements if e not in self.found]
+        needed = [e for e in waiting if e in self.unrolled.computed]
+        if needed:
+            raise _NeededError(needed)
+        for e in waiting:
+            self._compute(e)
+        return [self.found[e] for e in elements]
+
+    def array(self, name: str) -> np.ndarray:
+        """All elements of an array; NaN where nothing gives one."""
+        shape = self.shape(name)
+        found = np.full(shape, np.nan)
+        for at in np.ndindex(*shape):
+            index = tuple(n + 1 for n in at)
+            try:
+                found[at] = self.element((name, index))
+            except UnknownError:
+                continue
+        return found
+
+    def shape(self, name: str) -> Index:
+        """The shape of an array, once it is known."""
+        if name in self.open or name not in self.unrolled.shapes:
+            raise UnknownError(name)
+        return self.unrolled.shapes[name]
+
+    # ---- expressions ---------------------------------------------------------------------------
+
+    def of(self, expression: Expression, loops: Loops) -> Any:
+        """What an expression is: a number, or an array of them."""
+        while True:
+            try:
+                with np.errstate(all="ignore"):
+                    return self._of(expression, loops)
+            except _NeededError as needed:
+                for element in needed.elements:
+                    self.element(element)
+
+    def _of(self, expression: Expression, loops: Loops) -> Any:
+        match expression:
+            case Number(value=number):
+                return number
+            case Reference(name=name, indices=None) if name in loops:
+                return float(loops[name])
+            case Reference():
+                return self._reference(expression, loops)
+            case Operation(operator=":", operands=(first, last)):
+                low, high = (self._whole(self._of(e, loops)) for e in (first, last))
+                return np.arange(low, high + 1, dtype=float)
+            case Operation(operator=name, operands=arguments):
+                return self._noisy(called(name, *(self._of(a, loops) for a in arguments)))
+            case Call(function=name, arguments=arguments):
+                return self._noisy(called(name, *(self._of(a, loops) for a in arguments)))
+            case Everything():
+                raise self.unrolled.program.error(expression.at, "found nothing here.")
+        raise AssertionError(expression)
+
+    def _noisy(self, found: Any) -> Any:
+        """What a function gives; whole numbers are left as they are."""
+        if self.noise is None:
+            return found
+        changed = found * (1 + NOISE * self.noise.uniform(-1, 1, np.shape(found)))
+        return np.where(found == np.rint(found), found, changed)[()]
+
+    def _reference(self, ref: Reference, loops: Loops) -> Any:
+        if ref.indices is None and not self._has_axes(ref.name):
+            return self._read(ref.name, [()])[0]
+        _, shape, elements = self.elements(ref, loops)
+        found = self._read(ref.name, elements)
+        return np.array(found).reshape(shape) if shape else found[0]
+
+    def _has_axes(self, name: str) -> bool:
+        """Whether a name alone is an array."""
+        if name in self.unrolled.shapes:
+            return bool(self.unrolled.shapes[name])
+        return name not in self.given and (name, ()) not in self.unrolled.computed
+
+    def elements(
+        self, ref: Reference, loops: Loops
+    ) -> tuple[tuple[int, ...], Index, list[Index]]:
+        """Which axes of a reference have ranges, how long these are, and its elements."""
+        indices = ref.indices
+        if indices is None:
+            indices = (Everything(ref.at),) * len(self.shape(ref.name))
+        every: list[list[int]] = []
+        shape: dict[int, int] = {}
+        for axis, index in enumerate(indices):
+            if isinstance(index, Everything):
+                found = np.arange(self.shape(ref.name)[axis]) + 1.0
+            else:
+                found = self._of(index, loops)
+            if np.ndim(found):
+                shape[axis] = len(found)
+            every.append([self._whole(n) for n in np.atleast_1d(found)])
+        return tuple(shape), tuple(shape.values()), list(product(*every))
+
+    def _whole(self, number: float) -> int:
+        """A position; 0, which there is not, for what is no whole number."""
+        return int(number) if number == np.rint(number) else 0
+
+
+def _is_inside(index: Index, shape: Index) -> bool:
+    return len(index) == len(shape) and all(
+        1 <= n <= size for n, size in zip(index, shape, strict=True)
+    )

@@ -1,0 +1,108 @@
+"""What a model that was read from a text keeps of it: the program, its data, what it calls arrays.
+
+`gibbsppl.checks.reading` compares the model with the program, which it evaluates a second time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gibbsppl.bugs.interpreted_values import Unrolled
+from gibbsppl.bugs.interpreter import unrolled
+from gibbsppl.bugs.layouts import Layout, Table
+from gibbsppl.bugs.syntax import Loop, Program, Statement, Stochastic
+from gibbsppl.evaluation import evaluate
+from gibbsppl.graph import Factor, Graph, Range
+
+Arrays = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Beside:
+    """An auxiliary variable beside the values of an array, by its name in the model.
+
+    ``row`` says where it is for each element, if the model has these as rows of a table, whose
+    ``event`` axes are those of one value.
+    """
+
+    name: str
+    row: np.ndarray | None = None
+    event: tuple[int, ...] = ()
+
+    def values(self, state: Arrays) -> np.ndarray:
+        """Its values, along axes in the order of those of the array."""
+        found = np.asarray(state[self.name])
+        if self.row is None:
+            return found
+        rows = found[np.maximum(self.row, 0)]
+        inner = range(self.row.ndim, rows.ndim)
+        return np.moveaxis(rows, inner, self.event[: len(inner)])
+
+
+def beside(name: str, layout: Layout) -> Beside:
+    """The auxiliary variable of that name, of an array of that layout."""
+    return Beside(name, layout.row, layout.event) if isinstance(layout, Table) else Beside(name)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """A program and its data; ``beside`` are its auxiliary variables, as ``x.weight``.
+
+    ``factors`` are those that the program became: a model that has others is not the program's.
+    """
+
+    program: Program
+    data: Arrays
+    beside: Mapping[str, Beside]
+    factors: tuple[Factor, ...]
+
+    def is_of(self, graph: Graph) -> bool:
+        """Whether a graph is still what the program says."""
+        return graph.factors == self.factors
+
+    @property
+    def is_up_to_a_constant(self) -> bool:
+        """Whether bounds that may or may not truncate leave the density without its constant."""
+        bounds = (line.restriction for line in lines_in(self.program.model))
+        return any(b is not None and b.kind != "T" for b in bounds)
+
+    @property
+    def drawn(self) -> tuple[str, ...]:
+        """The names of the arrays that lines with ~ give."""
+        return tuple(dict.fromkeys(line.target.name for line in lines_in(self.program.model)))
+
+    def values(self, graph: Graph, state: Arrays) -> dict[str, Any]:
+        """The random arrays as the program has them; ``state`` are those of the model, and data."""
+        quantities = {d.name: d for d in graph.deterministics}
+        found: dict[str, Any] = {n: b.values(state) for n, b in self.beside.items()}
+        for name in self.drawn:
+            if name in quantities:
+                found[name] = value_of(graph, name, state)
+            elif name in state:
+                found[name] = state[name]
+        return found
+
+    def unrolled(self, values: Arrays) -> Unrolled:
+        """The program with its loops gone through; ``values`` have the shapes of arrays."""
+        return unrolled(self.program, self.data, {n: np.shape(v) for n, v in values.items()})
+
+
+def lines_in(statements: tuple[Statement, ...]) -> Iterator[Stochastic]:
+    """The lines with ~."""
+    for s in statements:
+        if isinstance(s, Loop):
+            yield from lines_in(s.body)
+        elif isinstance(s, Stochastic):
+            yield s
+
+
+def value_of(graph: Graph, name: str, state: Arrays) -> np.ndarray:
+    """The value of a quantity of a model."""
+    (quantity,) = (d for d in graph.deterministics if d.name == name)
+    over = tuple(Range(d, 0, graph.sizes[d]) for d in quantity.dims)
+    found = evaluate(quantity.value, over, state, graph.sizes)
+    return np.broadcast_to(found, tuple(map(len, over)))

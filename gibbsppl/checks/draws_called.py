@@ -1,0 +1,201 @@
+"""What draws are called with: each call of the runtime in a sweep against what its step says.
+
+The ratio check proves the conditional that ``*_given_rest`` returns. This one proves what the sweep
+does with it: the function that draws, the parameters that reach it, those that are known, bounds,
+the shape, and the elements that the result is put into. A sweep is carried out with the module's
+``runtime`` and its ``*_given_rest`` recorded; what is expected of a parameter follows from its name
+(``checks.expected_calls``), with every expression evaluated by the plain interpreter.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from gibbsppl import runtime
+from gibbsppl.backends.program import Constants, Program, State
+from gibbsppl.checks.expected_calls import Call
+from gibbsppl.density import free_elements
+from gibbsppl.errors import GibbspplError
+from gibbsppl.forward import fill
+from gibbsppl.schedule.steps import ConcaveDraw, JointDraw, Move, ScanDraw, Schedule, Step
+
+# So many calls of a step that draws element by element, or colour by colour, are looked at.
+MOST_CALLS = 3
+# A random scan leaves some steps out: sweeps go on until all have been seen.
+MOST_SWEEPS = 20
+
+def calls_against_steps(
+    rng: np.random.Generator,
+    schedule: Schedule,
+    program: Program,
+    data: Mapping[str, Any],
+    state: Mapping[str, Any],
+) -> dict[str, str]:
+    """For each step, what is wrong with its calls in a sweep; empty if nothing is."""
+    recorder = _Recorder(schedule, program, data, program.prepare(data))
+    recorder.state = _Watched({n: np.array(v) for n, v in state.items()}, recorder.finish)
+    sweep = recorder.recorded()
+    try:
+        with np.errstate(all="ignore"):
+            for _ in range(MOST_SWEEPS):
+                sweep(rng, recorder.state, recorder.constants)
+                recorder.finish()
+                if all(s.name in recorder.seen for s in schedule.steps):
+                    break
+    except (ArithmeticError, ValueError, LookupError, TypeError, GibbspplError) as error:
+        recorder.wrong.setdefault(recorder.current, f"its call fails: {error}")
+    return {
+        s.name: recorder.wrong.get(s.name, "" if s.name in recorder.seen else "it is never drawn")
+        for s in schedule.steps
+    }
+
+
+@dataclass(slots=True)
+class _Recorder:
+    """A program's sweep, with each call of a function of the runtime that draws looked at."""
+
+    schedule: Schedule
+    program: Program
+    data: Mapping[str, Any]
+    constants: Constants
+    state: State = field(default_factory=dict)
+    current: str = ""
+    seen: dict[str, int] = field(default_factory=dict)
+    wrong: dict[str, str] = field(default_factory=dict)
+    given: Any = None
+    pending: tuple[Call, Any] | None = None
+
+    def recorded(self) -> Callable[..., Any]:
+        """The sweep, all functions of its module calling recorded ones."""
+        module = dict(self.program.sweep.__globals__)
+        for table in (self.program.given_rest, self.program.by_colour, self.program.scaled):
+            for name, function in table.items():
+                for own in [n for n, f in module.items() if f is function]:
+                    module[own] = self._noting(name, function)
+        module["runtime"] = _Runtime(self)
+        for name, function in list(module.items()):
+            if isinstance(function, FunctionType) and function.__globals__ is (
+                self.program.sweep.__globals__
+            ):
+                copy = FunctionType(function.__code__, module, name, function.__defaults__)
+                module[name] = copy
+        if "UNITS" in module:
+            module["UNITS"] = tuple(module[f.__name__] for f in module["UNITS"])
+        return module["sweep"]  # type: ignore[no-any-return]
+
+    def _noting(self, step: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A function of a step that says which one is being carried out."""
+
+        def noted(s: State, c: Constants) -> Any:
+            self.finish()
+            if step != self.current or step not in self.program.by_colour:
+                self.current = step
+            self.seen.setdefault(step, 0)
+            self.given = function(s, c)
+            return self.given
+
+        return noted
+
+    def called(self, name: str, arguments: Mapping[str, Any]) -> None:
+        """Look at a call that draws, before it does."""
+        self.finish()
+        scans = [s for s in self.schedule.steps if isinstance(s, ScanDraw)]
+        own = [
+            s
+            for s in scans
+            if arguments.get("z") is self.state[s.variables[0]]
+            or arguments.get("name") == s.variables[0]
+        ]
+        # (statements of one array are told apart by where they draw)
+        there = (s for s in own if not _call(self, s, 0).wrong_of("positions", arguments))
+        self.current = next((s.name for s in (*there, *own)), self.current)
+        step = self.schedule.step(self.current)
+        count = self.seen[step.name] = self.seen.get(step.name, 0) + 1
+        if isinstance(step, JointDraw) or (step.is_by_element and count > MOST_CALLS):
+            return
+        call = _call(self, step, count - 1)
+        wrong = call.wrong(name, arguments)
+        if wrong:
+            self.wrong.setdefault(step.name, f"{name}: {wrong}")
+        self.pending = (call, None)
+
+    def drawn(self, result: Any) -> None:
+        """Take in what a call has drawn."""
+        if self.pending is not None:
+            self.pending = (self.pending[0], result)
+
+    def finish(self) -> None:
+        """Look at where the last draw has been put."""
+        if self.pending is not None:
+            (call, result), self.pending = self.pending, None
+            if wrong := call.misplaced(result, self.state):
+                self.wrong.setdefault(call.step.name, wrong)
+
+
+class _Watched(dict[str, Any]):
+    """A state that tells before an array is taken out of it."""
+
+    def __init__(self, arrays: Mapping[str, Any], before: Callable[[], None]) -> None:
+        super().__init__(arrays)
+        self.before = before
+
+    def __delitem__(self, name: str) -> None:
+        self.before()
+        super().__delitem__(name)
+
+    def pop(self, *args: Any) -> Any:
+        """The array taken out."""
+        self.before()
+        return super().pop(*args)
+
+
+class _Runtime:
+    """The runtime as a generated module sees it, its draws recorded."""
+
+    def __init__(self, recorder: _Recorder) -> None:
+        self._recorder = recorder
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(runtime, name)
+        if not isinstance(found, FunctionType):
+            return found
+        signature = inspect.signature(found)
+        if next(iter(signature.parameters), None) != "rng":
+            return found
+
+        def recorded(*args: Any, **kwargs: Any) -> Any:
+            bound = signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+            self._recorder.called(name, bound.arguments)
+            result = found(*args, **kwargs)
+            self._recorder.drawn(result)
+            return result
+
+        return recorded
+
+
+def _call(recorder: _Recorder, step: Step, count: int) -> Call:
+    """The call that a step makes now, its first, second, .."""
+    graph, name = recorder.schedule.graph_of(step), step.variables[0]
+    values = {**recorder.data, **recorder.state}
+    values[name] = np.array(values[name])
+    free = np.zeros(np.shape(values[name]), dtype=bool)
+    for s in step.statements:
+        own = {**values, name: free}
+        fill(s, free_elements(s, values, graph.sizes), own, graph.sizes)
+    at = None
+    if step.is_by_element and not isinstance(step, ConcaveDraw | Move | ScanDraw):
+        called = recorder.program.colours.get(step.name)
+        calls = list(zip(*np.nonzero(free), strict=True))
+        if called is not None:
+            calls = list(recorder.constants[called])
+        at = tuple(calls[count])
+    with np.errstate(all="ignore"):
+        given = recorder.program.given_rest[step.name](dict(recorder.state), recorder.constants)
+    return Call(step, graph, values, given, recorder.given, free, at)

@@ -1,0 +1,338 @@
+"""What a call that draws is to be called with, and where its result is to be put.
+
+Comes in: a step, with all values before the draw and what its ``given_rest`` returns. Goes out:
+what is wrong with a call. What is expected of a parameter follows from its name (``EXPECTED``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sympy as sp
+from numpy.typing import NDArray
+
+from gibbsppl.backends.program import State
+from gibbsppl.density import event_dims
+from gibbsppl.evaluation import evaluate
+from gibbsppl.expressions import Expr, Leaf, mentions
+from gibbsppl.graph import Graph, Range
+from gibbsppl.schedule.steps import (
+    BlockDraw,
+    ChainDraw,
+    ConcaveDraw,
+    ExactDraw,
+    FiniteDraw,
+    Move,
+    ScanDraw,
+    Step,
+)
+
+# Arguments are computed twice by the same operations, in another order at most.
+ROUNDING = 1e-9
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call that draws: its step, all values before it, and the elements that it draws."""
+
+    step: Step
+    graph: Graph
+    values: Mapping[str, Any]
+    given: Any
+    handed: Any
+    free: Mask
+    at: tuple[Any, ...] | None
+
+    @property
+    def array(self) -> Any:
+        """The array that is drawn, as it was before."""
+        return np.asarray(self.values[self.step.variables[0]])
+
+    @property
+    def where(self) -> Any:
+        """The index of what is drawn."""
+        return self.free if self.at is None else self.at
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all elements of the array are drawn at once."""
+        return self.at is None and bool(self.free.all())
+
+    def everywhere(self, expr: Expr) -> Any:
+        """The value of an expression of the array's dims at all its positions."""
+        dims = self.graph.variables[self.step.variables[0]].dims
+        over = tuple(Range(d, 0, n) for d, n in zip(dims, self.array.shape, strict=True))
+        found = evaluate(sp.sympify(expr), over, self.values, self.graph.sizes)
+        return np.broadcast_to(found, self.array.shape)
+
+    def part(self, value: Any, lead: int = 0, inner: int = 0) -> Any:
+        """What is drawn of an array with ``lead`` axes before and ``inner`` after its own."""
+        value = np.asarray(value)
+        shape = self.array.shape
+        outer, last = value.shape[:lead], value.shape[value.ndim - inner :] if inner else ()
+        full = np.broadcast_to(value, (*outer, *shape, *last))
+        if self.is_whole:
+            return full
+        own = np.nonzero(self._free_values) if self.at is None else self.at
+        return full[(*(slice(None),) * lead, *own)]
+
+    @property
+    def _free_values(self) -> Mask:
+        """Which values are drawn: vectors and matrices are drawn whole."""
+        events = len(event_dims(self.step.statement)) if isinstance(self.step, ExactDraw) else 0
+        return np.asarray(self.free.any(axis=tuple(range(self.free.ndim - events, self.free.ndim))))
+
+    def _mask(self) -> Mask:
+        if self.at is None:
+            return self.free
+        mask = np.zeros(self.array.shape, dtype=bool)
+        mask[self.at] = True
+        return mask
+
+    def wrong(self, name: str, arguments: Mapping[str, Any]) -> str:
+        """What is wrong with the function that is called, or with an argument."""
+        if (wanted := _function_of(self.step)) is not None and name != wanted:
+            return f"found this function, expected {wanted}"
+        return next(filter(None, (self.wrong_of(p, arguments) for p in arguments)), "")
+
+    def wrong_of(self, parameter: str, arguments: Mapping[str, Any]) -> str:
+        """What is wrong with one argument, if it is given."""
+        expected = EXPECTED.get(parameter)
+        if parameter not in arguments or expected is None:
+            return ""
+        right = expected(self, parameter, arguments[parameter])
+        return "" if right else f"its argument {parameter} is not what the conditional says"
+
+    def misplaced(self, result: Any, state: State) -> str:
+        """What is wrong with where the result has been put."""
+        now, mask = np.asarray(state[self.step.variables[0]]), self._mask()
+        if now.shape != self.array.shape:
+            return f"its array has the shape {now.shape} after the draw, {self.array.shape} before"
+        if not np.array_equal(now[~mask], self.array[~mask], equal_nan=True):
+            return "it changes elements that it does not draw"
+        expected = _placed(self, result)
+        if expected is None or _same(now[mask], expected[mask]):
+            return ""
+        return "what is drawn is not what its elements become"
+
+
+def _function_of(step: Step) -> str | None:
+    """The function of the runtime that a step draws with, where its family's row names it."""
+    if isinstance(step, FiniteDraw):
+        return "labels"
+    if isinstance(step, ChainDraw):
+        return "chain"
+    if not isinstance(step, ExactDraw | BlockDraw):
+        return None
+    natural = step.conditional.family.natural
+    assert natural is not None
+    if step.alpha is not None:
+        return natural.over_relaxed
+    return natural.truncated if isinstance(step, ExactDraw) and step.bounds else natural.draw
+
+
+def _placed(call: Call, result: Any) -> Any:
+    """The array after a draw, on the scale of the model; None where nothing is said of it."""
+    step = call.step
+    new = np.array(call.array, dtype=np.result_type(call.array, np.asarray(result)))
+    match step:
+        case BlockDraw():
+            order = step.batch + step.dense
+            shape = tuple(call.array.shape[a] for a in order)
+            whole = np.asarray(result)
+            if whole.size != call.array.size:
+                return None
+            return whole.reshape(shape).transpose(tuple(order.index(a) for a in range(len(order))))
+        case FiniteDraw():
+            new[call.where] = np.reshape(np.asarray(result) + step.conditional.lower, -1).reshape(
+                new[call.where].shape
+            )
+            return new
+        case ExactDraw() | ConcaveDraw():
+            found = np.asarray(result)
+            is_all = found.shape == new.shape
+            new = found if is_all else new
+            if not is_all:
+                new[call.where] = found.reshape(new[call.where].shape)
+            return _backward(call, new)
+        case _:
+            return np.asarray(result)
+
+
+def _backward(call: Call, new: Any) -> Any:
+    """The array on the scale of the model, given that on the scale of the draw."""
+    step = call.step
+    assert isinstance(step, ExactDraw | ConcaveDraw)
+    change = step.conditional.change
+    return new if change is None else _mapped(call, change.backward, new)
+
+
+def _mapped(call: Call, function: Callable[[Expr], Expr], array: Any) -> Any:
+    """A function of the elements of the array that is drawn."""
+    name = call.step.variables[0]
+    own = call.step.statement.target.array
+    leaf = Leaf(own, *call.graph.variables[name].dims)
+    over = tuple(Range(d, 0, n) for d, n in zip(leaf.indices, np.shape(array), strict=True))
+    values = {**call.values, name: np.asarray(array, dtype=float)}
+    found = evaluate(function(leaf), over, values, call.graph.sizes)
+    return np.broadcast_to(found, np.shape(array))
+
+
+def _now(call: Call) -> Any:
+    """The array before the draw, on the scale of the draw."""
+    step = call.step
+    change = step.conditional.change if isinstance(step, ExactDraw | ConcaveDraw) else None
+    return call.array if change is None else _mapped(call, change.forward, call.array)
+
+
+def _same(found: Any, expected: Any) -> bool:
+    """Whether numbers agree up to rounding, after broadcasting."""
+    found, expected = (np.asarray(v, dtype=float) for v in (found, expected))
+    try:
+        found, expected = np.broadcast_arrays(found, expected)
+    except ValueError:
+        return False
+    both = (found == expected) | (np.isnan(found) & np.isnan(expected))
+    scale = np.maximum(np.abs(expected), 1.0)
+    with np.errstate(invalid="ignore"):
+        return bool(np.all(both | (np.abs(found - expected) <= ROUNDING * scale)))
+
+
+# What an argument is to be, by the name of the parameter.
+
+
+def _natural(call: Call, parameter: str, found: Any) -> bool:
+    """A natural parameter: the part of it that is drawn."""
+    etas = call.given if isinstance(call.given, tuple) else (call.given,)
+    eta = np.asarray(etas[int(parameter.removeprefix("eta_")) - 1])
+    if call.is_whole or isinstance(call.step, BlockDraw):
+        return _same(found, eta)
+    events = eta.ndim - call.array.ndim
+    return _same(found, call.part(eta, 0, events) if events > 0 else call.part(eta))
+
+
+def _known(call: Call, parameter: str, found: Any) -> bool:
+    """A parameter of the family that is known."""
+    assert isinstance(call.step, ExactDraw)
+    return _same(found, call.part(call.everywhere(dict(call.step.conditional.known)[parameter])))
+
+
+def _bound(call: Call, parameter: str, found: Any) -> bool:
+    """A bound: of a truncated family as given, known of a uniform one, else the support's own."""
+    step = call.step
+    if isinstance(step, ChainDraw | ScanDraw):
+        return bool(found == step.conditional.lower)
+    if isinstance(step, ExactDraw) and step.bounds:
+        return _same(found, call.part(call.given[-2 if parameter == "lower" else -1]))
+    if isinstance(step, ExactDraw):
+        return _known(call, parameter, found)
+    assert isinstance(step, ConcaveDraw | Move)
+    of = step.conditional if isinstance(step, ConcaveDraw) else step.statement
+    bound = sp.sympify(getattr(of.support, parameter))
+    if bound in (sp.oo, -sp.oo) or mentions(bound, step.variables):
+        return bool(np.all(np.isinf(found)))
+    return _same(np.broadcast_to(found, call.array.shape), call.everywhere(bound))
+
+
+def _shape(call: Call, _parameter: str, found: Any) -> bool:
+    """The shape of a draw; of a scan, the number of labels."""
+    step = call.step
+    if isinstance(step, ScanDraw):
+        return bool(found == step.conditional.size)
+    if isinstance(step, BlockDraw):
+        return int(np.prod(found)) == call.array.size or not call.is_whole
+    own = call.array.shape if call.is_whole else np.shape(call.array[call.where])
+    return tuple(found) == own or (call.at is None and np.prod(found) == np.prod(own))
+
+
+def _current(call: Call, _parameter: str, found: Any) -> bool:
+    """The value that a draw starts from."""
+    now = _now(call)
+    if isinstance(call.step, BlockDraw):
+        return np.size(found) == np.size(now)
+    return _same(found, now) if np.shape(found) == np.shape(now) else _same(found, now[call.where])
+
+
+def _alpha(call: Call, _parameter: str, found: Any) -> bool:
+    return isinstance(call.step, ExactDraw | BlockDraw) and found == call.step.alpha
+
+
+def _weights(call: Call, _parameter: str, found: Any) -> bool:
+    """The log weights of labels, or of the label before and the label."""
+    step = call.step
+    if isinstance(step, ChainDraw):
+        return _same(found, call.given[0])
+    if isinstance(step, FiniteDraw) and step.is_by_element:
+        return _same(found, np.asarray(call.part(np.asarray(call.given), 1)))
+    if call.is_whole:
+        return _same(found, np.asarray(call.given))
+    return _same(np.reshape(found, (len(found), -1)), call.part(np.asarray(call.given), 1))
+
+
+def _transitions(call: Call, _parameter: str, found: Any) -> bool:
+    return _same(found, call.given[1])
+
+
+def _density(call: Call, _parameter: str, found: Any) -> bool:
+    """The function that the step's conditional is."""
+    return isinstance(call.step, ScanDraw) or found is call.handed
+
+
+def _index(call: Call, _parameter: str, found: Any) -> bool:
+    """Where in its array a step draws."""
+    mask = np.zeros(call.array.shape, dtype=bool)
+    mask[found] = True
+    return np.array_equal(mask, call.free)
+
+
+def _places(call: Call, _parameter: str, found: Any) -> bool:
+    """Where each of several calls draws: each element to be drawn once."""
+    times = np.zeros(call.array.shape, dtype=int)
+    for at in found:
+        times[at] += 1
+    return np.array_equal(times, call.free)
+
+
+def _name(call: Call, _parameter: str, found: Any) -> bool:
+    return found in (call.step.name, *call.step.variables)
+
+
+def _axis(call: Call, _parameter: str, found: Any) -> bool:
+    return isinstance(call.step, ChainDraw) and found == call.step.axis
+
+
+def _fixed(call: Call, parameter: str, found: Any) -> bool:
+    """Labels that are known, of a chain: none, or where they are and what they are."""
+    if found is None:
+        return bool(call.free.all())
+    return _same(found, call.array if parameter == "now" else ~call.free)
+
+
+def _width(call: Call, _parameter: str, found: Any) -> bool:
+    """What a move has learnt, for each element that it moves or for all."""
+    value = found.value if hasattr(found, "value") else found.log_scale
+    return np.size(value) in (call.array.size, int(call.free.sum())) or np.ndim(value) == 1
+
+
+EXPECTED: Mapping[str, Callable[[Call, str, Any], bool]] = {
+    **dict.fromkeys(("eta_1", "eta_2", "eta_3"), _natural),
+    **dict.fromkeys(("n", "b", "mu", "minimum", "shape"), _known),
+    **dict.fromkeys(("lower", "upper"), _bound),
+    **dict.fromkeys(("x", "start", "z"), _current),
+    **dict.fromkeys(("positions", "colours", "places"), _places),
+    **dict.fromkeys(("now", "known"), _fixed),
+    "size": _shape,
+    "alpha": _alpha,
+    "log_weights": _weights,
+    "log_transitions": _transitions,
+    "log_density": _density,
+    "at": _index,
+    "name": _name,
+    "axis": _axis,
+    "width": _width,
+}

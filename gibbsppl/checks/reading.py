@@ -1,0 +1,162 @@
+"""The check of what a text was read as: the model against the program, which is read twice.
+
+At random values the log density of the model is that of the program, evaluated line by line and
+element by element (`gibbsppl.bugs.interpreter`), constants included (but where ``I(,)`` and
+``C(,)`` leave them open); and what the model records is what the program computes. The program is
+evaluated as it stands, so that a probability close to one has few digits left in ``1 - p``: a
+difference that comes and goes with the last digits of what functions give is rounding, and tells
+nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gibbsppl.bugs.interpreted_values import Unrolled, Values
+from gibbsppl.bugs.interpreter import log_densities, values_at
+from gibbsppl.bugs.reading import Reading, value_of
+from gibbsppl.checks.perturb import perturbed
+from gibbsppl.density import free_elements, log_density
+from gibbsppl.graph import Graph
+
+Arrays = Mapping[str, Any]
+Gap = tuple[float, float]
+
+RELATIVE_TOLERANCE = 1e-9
+# How far states are moved; how far, and how often, where nothing is told so far; how often it is
+# looked whether a difference stays, and how far from where it was.
+SCALES, FAR, ATTEMPTS, LOOKS, NEARBY = (1.0, 0.1), 4.0, 20, 20, 1e-3
+NOTHING_TOLD: Gap = (np.inf, 1.0)
+
+
+def gaps_of_reading(
+    rng: np.random.Generator,
+    reading: Reading,
+    graph: Graph,
+    data: Arrays,
+    states: Sequence[Arrays],
+) -> dict[str, Gap]:
+    """How far model and program are apart, with the size of what is compared: the worst.
+
+    Of the log density, and of quantities that are recorded. ``states`` have positive density; they
+    are looked at as they are, and moved inside of the support.
+    """
+    program = reading.unrolled(reading.values(graph, {**data, **states[0]}))
+    check = _Check(rng, reading, graph, program)
+    found: dict[str, list[Gap]] = {"density": []}
+    seen = [(values, *check.difference(values)) for values in _around(rng, graph, data, states)]
+    if reading.is_up_to_a_constant:
+        finite = [(size, d) for *_, d, size in seen if np.isfinite(d)]
+        _, check.constant = min(finite, default=(1.0, 0.0))
+    for values, own, difference, size in seen:
+        found["density"] += check.told(values, difference, size)
+        found.setdefault("quantities", []).extend(check.quantities(own, values))
+    for _ in range(ATTEMPTS):
+        if not found["density"]:
+            values = _moved(rng, graph, {**data, **states[0]}, FAR)
+            found["density"] += check.told(values, *check.difference(values)[1:])
+    found["density"] = found["density"] or [NOTHING_TOLD]
+    return {what: max(gaps, key=_badness) for what, gaps in found.items() if gaps}
+
+
+def _around(
+    rng: np.random.Generator, graph: Graph, data: Arrays, states: Sequence[Arrays]
+) -> Iterator[Arrays]:
+    """Values of all arrays: states, and these with everything moved."""
+    for state in states:
+        yield {**data, **state}
+        for scale in SCALES:
+            yield _moved(rng, graph, {**data, **state}, scale)
+
+
+def _moved(
+    rng: np.random.Generator, graph: Graph, values: Arrays, scale: float, *, labels: bool = True
+) -> Arrays:
+    """Values with all that is drawn moved inside of its support."""
+    moved = dict(values)
+    for s in graph.latent:
+        if labels or not s.support.is_discrete:
+            free = free_elements(s, moved, graph.sizes)
+            moved[s.target.array.name] = perturbed(rng, s, moved, graph.sizes, free, scale=scale)
+    return moved
+
+
+class _Check:
+    """Compares a graph with a program at values of the graph's arrays."""
+
+    def __init__(
+        self, rng: np.random.Generator, reading: Reading, graph: Graph, program: Unrolled
+    ) -> None:
+        self.rng, self.reading, self.graph, self.program = rng, reading, graph, program
+        self.constant = 0.0
+
+    def told(self, values: Arrays, difference: float, size: float) -> list[Gap]:
+        """The gap of the log densities at values; none where nothing is told."""
+        difference -= self.constant
+        if np.isnan(difference):
+            return []
+        if np.isfinite(difference) and abs(difference) > RELATIVE_TOLERANCE * size:
+            others = (other - self.constant for other in self._nearby(values))
+            if not all(0.5 < other / difference < 2 for other in others):
+                return []
+        return [(abs(difference), size)]
+
+    def _nearby(self, values: Arrays) -> Iterator[float]:
+        """Differences near to values, as they are with noise."""
+        for _ in range(LOOKS):
+            moved = _moved(self.rng, self.graph, values, NEARBY, labels=False)
+            yield self.difference(moved, self.rng)[1]
+
+    def difference(
+        self, values: Arrays, noise: np.random.Generator | None = None
+    ) -> tuple[Values, float, float]:
+        """The program's values; log density of the model less its own; the size of the terms."""
+        own = values_at(self.program, self.reading.values(self.graph, values), noise)
+        graph = self.graph
+        given = np.concatenate([log_density(f, values, graph.sizes).ravel() for f in graph.factors])
+        wanted = np.array(list(log_densities(own).values()))
+        size = sum(float(np.abs(t[np.isfinite(t)]).sum()) for t in (given, wanted))
+        return own, _apart(given, wanted), max(size, 1.0)
+
+    def quantities(self, own: Values, values: Arrays) -> Iterator[Gap]:
+        """The gaps of quantities that the program computes."""
+        for quantity in self.graph.deterministics:
+            if quantity.name in self.program.shapes:
+                there = own.array(quantity.name)
+                gap, size = _gap(value_of(self.graph, quantity.name, values), there)
+                if RELATIVE_TOLERANCE * size < gap < np.inf:
+                    noisy = values_at(self.program, own.given, self.rng).array(quantity.name)
+                    if gap < LOOKS * _gap(noisy, there)[0]:
+                        continue
+                yield gap, size
+
+
+def _apart(given: Any, wanted: Any) -> float:
+    """The difference of the sums of terms; NaN where it tells nothing.
+
+    That is where both densities are zero, or where the program is not defined in plain numbers.
+    """
+    is_possible = np.isfinite(given).all()
+    if np.isneginf(wanted).any():
+        return np.inf if is_possible else np.nan
+    if not np.isfinite(wanted).all():
+        return np.nan
+    return float(given.sum() - wanted.sum()) if is_possible else -np.inf
+
+
+def _gap(given: Any, wanted: Any) -> Gap:
+    """The distance of two arrays, and the size of their entries."""
+    finite = [np.abs(a[np.isfinite(a)]).max(initial=1.0) for a in map(np.asarray, (given, wanted))]
+    same = np.isclose(given, wanted, rtol=0, atol=0, equal_nan=True)
+    with np.errstate(invalid="ignore"):
+        distance = np.where(same, 0.0, np.asarray(given) - wanted)
+    return float(np.abs(distance).max(initial=0.0)), float(max(finite))
+
+
+def _badness(gap: Gap) -> float:
+    """How many times the size; what is no number is worst."""
+    ratio = gap[0] / gap[1]
+    return np.inf if np.isnan(ratio) else ratio

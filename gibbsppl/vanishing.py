@@ -1,0 +1,101 @@
+"""Probabilities that may be exactly zero: ``c * log(x)`` is 0 where c is 0, whatever x is.
+
+A label's probability may be gated by another label, or be data with zeros; ``0 * log(0)`` is then
+what a density says of a value that does not happen, and it says 0.
+
+>>> z, a = Array("z")[()], Array("a")[()]
+>>> with_limits(a * sp.log(z / 2) - z**2, lambda x: x.has(z))
+XLogY(a, z/2) - z**2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+
+import sympy as sp
+from sympy import Add, Mul
+
+from gibbsppl.expressions import Array, Dim, Expr, Leaf, Over, Where, XLogY, dims_of
+from gibbsppl.graph import Graph
+
+MayVanish = Callable[[Expr], bool]
+
+
+def vanishing(graph: Graph, labels: Collection[Dim] = ()) -> MayVanish:
+    """A test of the arguments of logs: whether they may be exactly zero.
+
+    What is made of real-valued random arrays alone is so with probability zero; ``labels`` are dims
+    that stand for the values of a label.
+    """
+    continuous = {n for n, v in graph.variables.items() if v.kind == "random" and not v.integer}
+
+    def may_vanish(x: Expr) -> bool:
+        if x.is_positive:
+            return False
+        return not dims_of(x).isdisjoint(labels) or not _arrays_valued(x) <= continuous
+
+    return may_vanish
+
+
+def _arrays_valued(x: Expr) -> set[str]:
+    """The arrays whose elements are numbers in an expression, not positions alone."""
+    if isinstance(x, Leaf):
+        return {x.array.name}
+    if isinstance(x, Array):
+        return {x.name}
+    return set().union(*map(_arrays_valued, x.args))
+
+
+def with_limits(expr: Expr, may_vanish: MayVanish) -> Expr:
+    """A sum of terms with each ``c * log(x)`` as 0 where c is 0, for each x that may be 0."""
+    return Add(*(_with_limit(t, may_vanish) for t in Add.make_args(expr)))
+
+
+def _with_limit(term: Expr, may_vanish: MayVanish) -> Expr:
+    if isinstance(term, Over):
+        return term.func(with_limits(term.body, may_vanish), *term.args[1:])
+    if isinstance(term, Where):
+        condition, *cases = term.args
+        return Where(condition, *(with_limits(c, may_vanish) for c in cases))
+    if not term.is_Mul:
+        return term
+    # (not multiplied out further: where x is 0 and c is 1, ``log(x) - c * log(x)`` is no number)
+    terms = list(terms_of(term, lambda x: x.has(sp.log, XLogY)))
+    if len(terms) > 1:
+        return with_limits(Add(*terms), may_vanish)
+    for choice in term.args:
+        if isinstance(choice, Where) and _has_limit(choice, may_vanish):
+            condition, *cases = choice.args
+            return Where(condition, *(_with_limit(term / choice * c, may_vanish) for c in cases))
+    logs = [f for f in term.args if _is_limit(f, may_vanish)]
+    rest = [f for f in term.args if f not in logs]
+    if len(logs) != 1 or all(f.is_number for f in rest):
+        return Mul(*(_with_limit(f, may_vanish) for f in rest), *logs)
+    *coefficient, x = logs[0].args
+    return XLogY(Mul(*rest, *coefficient), x)
+
+
+def _is_limit(expr: Expr, may_vanish: MayVanish) -> bool:
+    """Whether an expression is infinite where its log's argument is zero."""
+    return isinstance(expr, sp.log | XLogY) and may_vanish(expr.args[-1])
+
+
+def _has_limit(expr: Expr, may_vanish: MayVanish) -> bool:
+    return any(_is_limit(log, may_vanish) for log in expr.atoms(sp.log, XLogY))
+
+
+def terms_of(expr: Expr, depends: Callable[[Expr], bool]) -> Iterator[Expr]:
+    """The terms of a sum; of products, only factors that depend on something are multiplied out.
+
+    >>> a, b, x, y = sp.symbols("a b x y")
+    >>> sorted(map(str, terms_of((1 - a) * b * (x + y), lambda e: e.has(x, y))))
+    ['b*x*(1 - a)', 'b*y*(1 - a)']
+    """
+    for term in Add.make_args(expr):
+        factors = Mul.make_args(term)
+        product = sp.expand_mul(Mul(*(f for f in factors if depends(f))), deep=False)
+        if product.is_Add:
+            rest = [f for f in factors if not depends(f)]
+            yield from terms_of(Add(*(Mul(*rest, t) for t in product.args)), depends)
+        else:
+            yield term

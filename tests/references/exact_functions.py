@@ -1,0 +1,185 @@
+"""The functions of the runtime in arbitrary precision: each from its definition, none from SciPy.
+
+A row is a function of mpmath numbers, and the arguments to compare it at. Arguments that are not
+floats are none: what is compared is the value at the floats themselves.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+
+import mpmath
+from mpmath import mp, mpf
+
+
+@dataclass(frozen=True)
+class Exact:
+    """A function in arbitrary precision, with arguments ordinary and extreme."""
+
+    value: Callable[..., mpf]
+    at: Iterable[tuple[float, ...]]
+    digits: int = 50
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "at", tuple(self.at))
+
+
+HUGE, TINY = 1e300, 1e-300
+LINE = (-HUGE, -1e10, -800.0, -30.0, -1.0, -1e-9, -TINY, 0.0, TINY, 1e-9, 0.3, 1.0, 40.0, 800.0,
+        1e10, HUGE)  # fmt: skip
+POSITIVE = (TINY, 1e-20, 1e-9, 0.3, 1 - 2.0**-53, 1.0, 1 + 2.0**-52, 2.0, 2 + 2.0**-51, 40.0,
+            170.5, 1e10, HUGE)  # fmt: skip
+UNIT = (TINY, 1e-20, 1e-9, 0.3, 0.5, 0.97, 1 - 2.0**-53)
+SHAPES = (1e-9, 0.5, 3.7, 200.0)
+
+
+def of_one(points):
+    return [(x,) for x in points]
+
+
+def log_of(p, rest):
+    """``log p``, from ``rest = 1 - p`` where p is nearly 1."""
+    return mpmath.log1p(-rest) if p > 0.999 else mpmath.log(p)
+
+
+def expit(x):
+    return 1 / (1 + mpmath.exp(-x)) if x > -1000 else mpmath.exp(x)
+
+
+def normal_cdf(x):
+    return mpmath.erfc(-x / mpmath.sqrt(2)) / 2
+
+
+def log_normal_cdf(x):
+    if x < -1e8:  # (erfc's own asymptotic series: its next term is below 1e-64)
+        series = 1 - 1 / x**2 + 3 / x**4 - 15 / x**6
+        return -(x**2) / 2 - mpmath.log(-x) - mpmath.log(2 * mp.pi) / 2 + mpmath.log(series)
+    return log_of(normal_cdf(x), normal_cdf(-x))
+
+
+def log_gamma_tail(lower):
+    def value(a, x):
+        below, above = (
+            mpmath.gammainc(a, 0, x, regularized=True),
+            mpmath.gammainc(a, x, mpmath.inf, regularized=True),
+        )
+        return log_of(below, above) if lower else log_of(above, below)
+
+    return value
+
+
+def log_beta_i(a, b, x):
+    below = mpmath.betainc(a, b, 0, x, regularized=True)
+    return log_of(below, mpmath.betainc(b, a, 0, 1 - x, regularized=True))
+
+
+def log_fox_wright(a, z):
+    """From the parabolic cylinder function: DLMF 12.5.1."""
+    cylinder = mpmath.log(mpmath.pcfd(-a, -z / mpmath.sqrt(2)))
+    return (1 - a / 2) * mpmath.log(2) + mpmath.loggamma(a) + z**2 / 8 + cylinder
+
+
+def log_polya_gamma(b, x):
+    """The alternating series of Polson, Scott and Windle (2013), as far as it reaches."""
+    total, term, n = mpf(0), mpf(0), 0
+    while n < 10 or abs(term) > abs(total) * mpf(10) ** -30:
+        ratio = mpmath.gamma(n + b) / mpmath.factorial(n) * (2 * n + b)
+        term = (-1) ** n * ratio * mpmath.exp(-((2 * n + b) ** 2) / (8 * x))
+        total, n = total + term, n + 1
+    scale = (b - 1) * mpmath.log(2) - mpmath.loggamma(b) - mpmath.log(2 * mp.pi * x**3) / 2
+    return scale + mpmath.log(total)
+
+
+@cache
+def stirling_row(n):
+    """``|s(n, l)|`` for l = 0..n, as whole numbers."""
+    row = [1]
+    for m in range(n):
+        row = [m * a + b for a, b in zip([*row, 0], [0, *row], strict=True)]
+    return row
+
+
+def log_stirling(n, l):
+    return mpmath.log(stirling_row(int(n))[int(l)])
+
+
+def log_one_minus_exp(x):
+    return mpmath.log(-mpmath.expm1(x)) if x > -1 else mpmath.log1p(-mpmath.exp(x))
+
+
+def log_add_exp(x, y):
+    return max(x, y) + mpmath.log1p(mpmath.exp(min(x, y) - max(x, y)))
+
+
+def log_mass(l, u):
+    """Of the normal distribution between two bounds."""
+    if l > 0:  # (from the tail in which both are small)
+        l, u = -u, -l
+    return mpmath.log(normal_cdf(u) - normal_cdf(l))
+
+
+def xlogy(c, x):
+    return mpf(0) if c == 0 else c * mpmath.log(x)
+
+
+ORDERED = [(a, b) for a, b in product(LINE, LINE) if a != b]
+
+FUNCTIONS = {
+    "exp": Exact(mpmath.exp, of_one(x for x in LINE if abs(x) < 700)),
+    "log": Exact(mpmath.log, of_one(POSITIVE)),
+    "abs": Exact(abs, of_one(LINE)),
+    "sqrt": Exact(mpmath.sqrt, of_one(POSITIVE)),
+    "loggamma": Exact(mpmath.loggamma, of_one(POSITIVE)),
+    "cos": Exact(mpmath.cos, of_one(LINE), 400),
+    "sin": Exact(mpmath.sin, of_one(LINE), 400),
+    "arctan": Exact(mpmath.atan, of_one(LINE)),
+    "expit": Exact(expit, of_one(x for x in LINE if x > -700)),
+    "softplus": Exact(lambda x: log_add_exp(x, mpf(0)), of_one(x for x in LINE if x > -700)),
+    "normal_cdf": Exact(normal_cdf, of_one((-37.0, -30.0, -1.0, -TINY, 0.0, 1e-9, 0.3, 5.0, 40.0))),
+    "normal_log_cdf": Exact(
+        log_normal_cdf, of_one((-1e150, -1e10, -1e4, -40.0, -1.0, 0.0, 0.3, 5.0, 37.0))
+    ),
+    "where": Exact(lambda c, a, b: a if c else b, [(1.0, 2.0, HUGE), (0.0, 2.0, HUGE)]),
+    "minimum": Exact(min, ORDERED),
+    "maximum": Exact(max, ORDERED),
+    "at_most": Exact(lambda a, b: mpf(a <= b), product(LINE, LINE)),
+    "below": Exact(lambda a, b: mpf(a < b), product(LINE, LINE)),
+    "equals": Exact(lambda a, b: mpf(a == b), product(LINE, LINE)),
+    "log_gamma_p": Exact(
+        log_gamma_tail(lower=True), product(SHAPES, (TINY, 1e-9, 0.3, 4.0, 150.0, 900.0))
+    ),
+    "log_gamma_q": Exact(
+        log_gamma_tail(lower=False), product(SHAPES, (1e-9, 0.3, 4.0, 150.0, 900.0))
+    ),
+    "log_beta_i": Exact(log_beta_i, product((1e-3, 0.5, 3.7, 90.0), (0.3, 1.0, 40.0), UNIT)),
+    "log_bessel_i": Exact(
+        lambda v, x: mpmath.log(mpmath.besseli(v, x)),
+        product((0.0, 0.5, 7.0, 60.0), (TINY, 1e-9, 0.3, 40.0, 2e5)),
+    ),
+    "log_bessel_k": Exact(
+        lambda v, x: mpmath.log(mpmath.besselk(v, x)),
+        [*product((0.25, 0.5, 7.5), (TINY, 0.3, 40.0, 2e5)), (0.0, 0.3), (7.0, 40.0), (60.0, 40.0)],
+    ),
+    "log_fox_wright": Exact(log_fox_wright, product((1e-6, 0.5, 3.0, 60.0), (-30.0, 0.0, 8.0))),
+    "log_polya_gamma": Exact(
+        log_polya_gamma, product((0.01, 0.5, 1.0, 7.5, 60.0), (1e-4, 0.02, 0.3, 4.0)), 200
+    ),
+    "log_stirling": Exact(
+        log_stirling, [(n, l) for n in (1.0, 5.0, 40.0, 300.0) for l in (1.0, n // 2 + 1, n)]
+    ),
+    "log_mass": Exact(
+        log_mass, [(-1.0, 2.0), (-50.0, -49.0), (36.0, 39.0), (3.0, 3.0001), (-1e-9, 1e-9)]
+    ),
+    "xlogy": Exact(xlogy, [(0.0, 0.0), *product((-HUGE, -2.0, TINY, 1.0), (TINY, 0.3, 40.0))]),
+    "log1p": Exact(mpmath.log1p, of_one((-1 + 2.0**-53, -0.5, -1e-9, *POSITIVE)), 400),
+    "xlog1py": Exact(
+        lambda c, x: mpf(0) if c == 0 else c * mpmath.log1p(x),
+        [(0.0, -1.0), *product((-HUGE, -2.0, 1.0), (-0.5, -1e-9, TINY, 0.3, 40.0))],
+        400,
+    ),
+    "log_one_minus_exp": Exact(
+        log_one_minus_exp, of_one((-700.0, -40.0, -1.0, -0.69, -1e-9, -TINY))
+    ),
+    "log_add_exp": Exact(log_add_exp, [(1e3, -1e3), (-1e3, -1e3), (0.0, -40.0), (-2e5, -1e5)]),
+}  # fmt: skip

@@ -1,0 +1,54 @@
+"""Data of equal values under several names: what cancels for one name cancels for all."""
+
+import numpy as np
+import pytest
+
+import gibbsppl as gp
+
+FIRST, SECOND, THIRD = np.array([[5, 3, 2], [3, 2, 1], [1, 1, 0]])
+
+
+def removal(left, seen=(FIRST, SECOND, THIRD)):
+    """Three passes of removal sampling; ``left`` are those removed before the second and third."""
+    with gp.Model(coords={"site": 3}) as m:
+        rate, p = gp.Gamma("rate", 2, rate=0.1), gp.Beta("p", 1, 1)
+        n = gp.Poisson("n", rate, dims="site")
+        first = gp.Binomial("first", n, p, dims="site", observed=seen[0])
+        before_second, before_third = left(first)
+        second = gp.Binomial("second", n - before_second, p, dims="site", observed=seen[1])
+        before_third = second + first if before_third is None else before_third
+        gp.Binomial("third", n - before_third, p, dims="site", observed=seen[2])
+    return m
+
+
+def data(name, values):
+    return gp.Data(name, values, dims="site")
+
+
+TWO = np.full(3, 2)
+SAME = {
+    "the counts themselves": (lambda first: (first, None),),
+    "copies": (lambda first: (data("a", FIRST), data("b", FIRST) + data("c", SECOND)),),
+    "totals": (lambda first: (data("a", FIRST), data("b", FIRST + SECOND)),),
+    "a total of a copy": (lambda first: (data("a", FIRST), data("a2", FIRST) + data("b", SECOND)),),
+    "a number": (lambda first: (2, data("b", 2 + SECOND)), (TWO, SECOND, THIRD)),
+    "a number seen": (lambda first: (data("a", FIRST), data("b", FIRST + 2)), (FIRST, TWO, THIRD)),
+}
+
+
+@pytest.mark.parametrize("left", SAME.values(), ids=SAME)
+def test_removal_sampling_is_a_shifted_poisson(left):
+    sampler = gp.compile(removal(*left))
+    step = sampler.schedule.step("n")
+
+    assert (step.kind, step.family.name) == ("exact", "Poisson")
+    assert sampler.verify().passed
+
+
+def test_data_that_differ_at_one_place_are_not_one():
+    """(That all of them are counted out makes no cancellation: the move stays.)"""
+    other = FIRST + SECOND - np.array([0, 0, 1])
+    sampler = gp.compile(removal(lambda first: (data("a", FIRST), data("b", other))))
+
+    assert sampler.schedule.step("n").kind == "move"
+    assert sampler.verify().passed

@@ -1,0 +1,618 @@
+"""Positions in programs: loops from anywhere, lags, ranges of different lengths, shapes.
+
+Each program is read and its log density compared with one that is written out here in loops.
+"""
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import special, stats
+
+import gibbsppl as gp
+from gibbsppl.density import log_joint
+
+
+def normal(x, mu, tau):
+    return float(stats.norm.logpdf(x, mu, 1 / np.sqrt(tau)))
+
+
+def category(k, weights):
+    weights = np.asarray(weights, float)
+    return float(np.log(weights[k - 1] / weights.sum()))
+
+
+def priors(*arrays):
+    """The log density of standard normal priors."""
+    return sum(float(stats.norm.logpdf(a).sum()) for a in map(np.asarray, arrays))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program, its data, the shapes of what is drawn, its log density.
+
+    ``drawn``: which elements of an array are, if not all.
+    """
+
+    text: str
+    data: dict[str, Any]
+    shapes: dict[str, tuple[int, ...]]
+    log_density: Any
+    drawn: dict[str, Any] = field(default_factory=dict)
+
+
+D = [1.0, 2.0, 4.0, 8.0, 16.0, -3.0]
+Y = [0.5, -1.0, 2.0, 3.0, -4.0, 1.5]
+M = np.arange(1.0, 31.0).reshape(5, 6) ** 1.5 - 20
+CUT = np.ma.masked_array(M / 7, np.add.outer(np.arange(5) < 1, np.arange(6) < 2))
+N = 6
+HOW = [3, 1, 2, 2, 3, 1]
+
+
+def case(text, data, shapes, log_density, **drawn):
+    return Case(f"model {{ {text} }}", data, shapes, log_density, drawn)
+
+
+def simple(mean, data, b=(), first=2, last=N):
+    """One normal observation at each position of a loop, with ``mean(t, b)`` as its mean."""
+
+    def log_density(b):
+        return priors(b) + sum(normal(Y[t - 1], mean(t, b), 1) for t in range(first, last + 1))
+
+    return log_density
+
+
+def regression(expression, mean, data=None, *, size=None, first=2, last=N):
+    """A loop ``t`` of observations with a mean in ``b``, a number or a vector of one size."""
+    prior = "b ~ dnorm(0, 1)" if size is None else f"for (k in 1:{size}) {{ b[k] ~ dnorm(0, 1) }}"
+    y = [None if not first <= t <= last else Y[t - 1] for t in range(1, N + 1)]
+    text = f"for (t in {first}:{last}) {{ y[t] ~ dnorm({expression}, 1) }} {prior}"
+    shapes = {"b": () if size is None else (size,)}
+    return case(text, {"y": y, **(data or {})}, shapes, simple(mean, data, first=first, last=last))
+
+
+def lagged(b):
+    return priors(b) + sum(normal(Y[t], b * Y[t - 1], 1) for t in range(1, N))
+
+
+CASES = {
+    # ---- loops that do not start at 1 ----
+    "data of a loop from 2": regression("b * d[t]", lambda t, b: b * D[t - 1], {"d": D}),
+    "data before": regression("b * d[t - 1]", lambda t, b: b * D[t - 2], {"d": D}),
+    "data after": regression("b * d[t + 1]", lambda t, b: b * D[t], {"d": D}, last=5),
+    "data from 3 to 5": regression(
+        "b * d[t]", lambda t, b: b * D[t - 1], {"d": D}, first=3, last=5
+    ),
+    "functions of data": regression(
+        "b * exp(d[t] / 10) + pow(d[t], 2)",
+        lambda t, b: b * np.exp(D[t - 1] / 10) + D[t - 1] ** 2, {"d": D},
+    ),
+    "the loop variable": regression("b * t + log(t)", lambda t, b: b * t + np.log(t)),
+    "a power of the loop variable": regression("b * (t - 3)^2", lambda t, b: b * (t - 3) ** 2),
+    "data in the other direction": regression("b * d[7 - t]", lambda t, b: b * D[6 - t], {"d": D}),
+    "an element at a position in data": regression(
+        "b[g[t]]", lambda t, b: b[[1, 3, 2, 1, 3, 3][t - 1] - 1], {"g": [1, 3, 2, 1, 3, 3]}, size=3
+    ),
+    "data at a position in data": regression(
+        "b * d[g[t]]", lambda t, b: b * D[[6, 1, 4, 2, 2, 5][t - 1] - 1],
+        {"d": D, "g": [6, 1, 4, 2, 2, 5]},
+    ),
+    "elements of the same loop": regression("b[t]", lambda t, b: b[t - 1], size=6),
+    "elements of a shorter array": regression("b[t - 1]", lambda t, b: b[t - 2], size=5),
+    "elements of another array from 4": regression(
+        "b[t - 3]", lambda t, b: b[t - 4], size=3, first=4
+    ),
+    "computed data": case(
+        "for (t in 2:6) { y[t] ~ dnorm(b * z[t], 1); z[t] <- d[t] - d[t - 1] } b ~ dnorm(0, 1)",
+        {"y": [None, *Y[1:]], "d": D}, {"b": ()},
+        simple(lambda t, b: b * (D[t - 1] - D[t - 2]), None),
+    ),
+    "a computed mean from 2": case(
+        "for (t in 2:6) { y[t] ~ dnorm(m[t], 1); m[t] <- b * d[t] + d[t - 1] } b ~ dnorm(0, 1)",
+        {"y": [None, *Y[1:]], "d": D}, {"b": ()},
+        simple(lambda t, b: b * D[t - 1] + D[t - 2], None),
+    ),
+    "a table of data from 2 and 3": case(
+        "for (i in 2:5) { for (j in 3:6) { z[i, j] ~ dnorm(b[i] * m[i, j] + m[j - 1, i], 1) } }"
+        " for (i in 1:5) { b[i] ~ dnorm(0, 1) }",
+        {"z": CUT, "m": M}, {"b": (5,)},
+        lambda b: priors(b) + sum(
+            normal(M[i - 1, j - 1] / 7, b[i - 1] * M[i - 1, j - 1] + M[j - 2, i - 1], 1)
+            for i in range(2, 6) for j in range(3, 7)
+        ),
+    ),
+    "loops in the other order": case(
+        "for (j in 3:6) { for (i in 2:5) { z[i, j] ~ dnorm(b[j] * m[i, j], 1) } }"
+        " for (j in 1:6) { b[j] ~ dnorm(0, 1) }",
+        {"z": CUT, "m": M},
+        {"b": (6,)},
+        lambda b: priors(b) + sum(
+            normal(M[i - 1, j - 1] / 7, b[j - 1] * M[i - 1, j - 1], 1)
+            for i in range(2, 6) for j in range(3, 7)
+        ),
+    ),
+    "an upper triangle": case(
+        "for (i in 1:4) { for (j in (i + 1):5) { z[i, j] ~ dnorm(b[i] * m[i, j] + b[j], 1) } }"
+        " for (i in 1:5) { b[i] ~ dnorm(0, 1) }",
+        {"z": np.ma.masked_array(M[:4, :5] / 7, ~np.triu(np.ones((4, 5), bool), 1)), "m": M},
+        {"b": (5,)},
+        lambda b: priors(b) + sum(
+            normal(M[i - 1, j - 1] / 7, b[i - 1] * M[i - 1, j - 1] + b[j - 1], 1)
+            for i in range(1, 5) for j in range(i + 1, 6)
+        ),
+    ),
+    # ---- series ----
+    "an observed series": case(
+        "for (t in 2:6) { y[t] ~ dnorm(b * y[t - 1], 1) } b ~ dnorm(0, 1)", {"y": Y}, {"b": ()},
+        lagged,
+    ),
+    "an observed series with its start": case(
+        "y[1] ~ dnorm(0, 1) for (t in 2:6) { y[t] ~ dnorm(b * y[t - 1], 1) } b ~ dnorm(0, 1)",
+        {"y": Y}, {"b": ()}, lambda b: lagged(b) + normal(Y[0], 0, 1),
+    ),
+    "an observed series of order two": case(
+        "for (k in 1:2) { y[k] ~ dnorm(0, 1) }"
+        " for (t in 3:6) { y[t] ~ dnorm(b[1] * y[t - 1] + b[2] * y[t - 2], 1) }"
+        " for (k in 1:2) { b[k] ~ dnorm(0, 1) }",
+        {"y": Y}, {"b": (2,)},
+        lambda b: priors(b, Y[:2]) + sum(
+            normal(Y[t], b[0] * Y[t - 1] + b[1] * Y[t - 2], 1) for t in range(2, N)
+        ),
+    ),
+    "a series with gaps": case(
+        "y[1] ~ dnorm(0, 1) for (t in 2:6) { y[t] ~ dnorm(b * y[t - 1], 1) } b ~ dnorm(0, 1)",
+        {"y": [0.5, None, 2.0, 3.0, None, 1.5]}, {"b": (), "y": (6,)},
+        lambda b, y: priors(b, y[0]) + sum(normal(y[t], b * y[t - 1], 1) for t in range(1, N)),
+    ),
+    "an observed chain of labels": case(
+        "z[1] ~ dcat(w[1, 1:2]) for (t in 2:6) { z[t] ~ dcat(w[z[t - 1], 1:2]) }"
+        " for (k in 1:2) { for (l in 1:2) { w[k, l] <- exp(b[k, l]); b[k, l] ~ dnorm(0, 1) } }",
+        {"z": [1, 2, 2, 1, 1, 2]}, {"b": (2, 2)},
+        lambda b: priors(b) + category(1, np.exp(b[0])) + sum(
+            category(k, np.exp(b[j - 1]))
+            for j, k in zip([1, 2, 2, 1, 1], [2, 2, 1, 1, 2], strict=True)
+        ),
+    ),
+    "each reads the mean of those before": case(
+        "x[1] ~ dnorm(0, 1) for (t in 2:6) { x[t] ~ dnorm(mean(x[1:(t - 1)]), 1) }"
+        " y ~ dnorm(x[6], 1)",
+        {"y": 1.0}, {"x": (6,)},
+        lambda x: priors(x[0]) + normal(1.0, x[5], 1)
+        + sum(normal(x[t], np.mean(x[:t]), 1) for t in range(1, N)),
+    ),
+    "each reads a sum through another array": case(
+        "x[1] ~ dnorm(0, 1) for (t in 2:6) { x[t] ~ dnorm(m[t], 1); m[t] <- sum(s[1:(t - 1)]) / 9 }"
+        " for (t in 1:6) { s[t] <- x[t] * d[t] } y ~ dnorm(x[6], 1)",
+        {"y": 1.0, "d": D}, {"x": (6,)},
+        lambda x: priors(x[0]) + normal(1.0, x[5], 1)
+        + sum(normal(x[t], np.dot(x[:t], D[:t]) / 9, 1) for t in range(1, N)),
+    ),
+    "a series against its own sums": case(
+        "for (t in 2:6) { y[t] ~ dnorm(b * sum(y[1:(t - 1)]), 1) } b ~ dnorm(0, 1)",
+        {"y": Y}, {"b": ()}, simple(lambda t, b: b * sum(Y[: t - 1]), None),
+    ),
+    # ---- ranges of different lengths, of random variables ----
+    "sums of what is before": regression("sum(b[1:t])", lambda t, b: sum(b[:t]), size=6),
+    "sums of what is after": regression("sum(b[t:6])", lambda t, b: sum(b[t - 1 :]), size=6),
+    "sums from a position in data": regression(
+        "sum(b[l[t]:u[t]])",
+        lambda t, b: sum(b[[1, 2, 1, 3, 6, 1][t - 1] - 1 : [1, 4, 6, 3, 6, 2][t - 1]]),
+        {"l": [1, 2, 1, 3, 6, 1], "u": [1, 4, 6, 3, 6, 2]}, size=6,
+    ),
+    "means": regression("mean(b[1:t])", lambda t, b: np.mean(b[:t]), size=6),
+    "products": regression("prod(b[1:t])", lambda t, b: np.prod(b[:t]), size=6),
+    "the largest": regression("max(b[1:t])", lambda t, b: np.max(b[:t]), size=6),
+    "the smallest": regression("min(b[t:6])", lambda t, b: np.min(b[t - 1 :]), size=6),
+    "the largest of ranges and a number": regression(
+        "max(b[1:t], 0.3)", lambda t, b: max(*b[:t], 0.3), size=6
+    ),
+    "standard deviations": regression("sd(b[1:t])", lambda t, b: np.std(b[:t], ddof=1), size=6),
+    "inner products": regression(
+        "inprod(b[1:t], d[1:t])", lambda t, b: np.dot(b[:t], D[:t]), {"d": D}, size=6
+    ),
+    "inner products backwards": regression(
+        "inprod(b[1:t], d[(7 - t):6])", lambda t, b: np.dot(b[:t], D[6 - t :]), {"d": D}, size=6
+    ),
+    "matrix products": regression(
+        "b[1:t] %*% d[1:t]", lambda t, b: np.dot(b[:t], D[:t]), {"d": D}, size=6
+    ),
+    "sums of functions": regression(
+        "sum(exp(b[1:t]) * d[1:t])", lambda t, b: np.dot(np.exp(b[:t]), D[:t]), {"d": D}, size=6
+    ),
+    "sums of what is not defined elsewhere": regression(
+        "b * sum(log(t + 1 - i[1:t]))",
+        lambda t, b: b * sum(np.log(t + 1 - k) for k in range(1, t + 1)),
+        {"i": [1, 2, 3, 4, 5, 6]},
+    ),
+    "sums of logs of random numbers": regression(
+        "sum(log(t + 5 - i[1:t] + step(b[1:t])))",
+        lambda t, b: sum(np.log(t + 5 - k + (b[k - 1] >= 0)) for k in range(1, t + 1)),
+        {"i": [1, 2, 3, 4, 5, 6]}, size=6,
+    ),
+    "numbers of entries": regression("b * length(d[1:t])", lambda t, b: b * t, {"d": D}),
+    "numbers of entries of random vectors": regression(
+        "b[1] * length(b[1:t])", lambda t, b: b[0] * t, size=6
+    ),
+    "windows": regression(
+        "mean(b[(t - 2):t])", lambda t, b: np.mean(b[t - 3 : t]), size=6, first=3
+    ),
+    "windows that are cut off": regression(
+        "sum(b[max(1, t - 2):t])", lambda t, b: sum(b[max(0, t - 3) : t]), size=6, first=1
+    ),
+    "sums of a table's columns": regression(
+        "sum(m[1:4, t] * b[1:4])", lambda t, b: np.dot(M[:4, t - 1], b[:4]), {"m": M}, size=5
+    ),
+    "sums of blocks": regression(
+        "b * sum(m[1:(t - 1), t:6])", lambda t, b: b * M[: t - 1, t - 1 :].sum(), {"m": M}
+    ),
+    "sums of random blocks": case(
+        "for (t in 2:6) { y[t] ~ dnorm(sum(x[1:(t - 1), t:6]), 1) }"
+        " for (i in 1:5) { for (j in 1:6) { x[i, j] ~ dnorm(0, 1) } }",
+        {"y": [None, *Y[1:]]}, {"x": (5, 6)},
+        lambda x: priors(x) + sum(
+            normal(Y[t - 1], x[: t - 1, t - 1 :].sum(), 1) for t in range(2, 7)
+        ),
+    ),
+    "means of random blocks": case(
+        "for (t in 2:6) { y[t] ~ dnorm(mean(x[1:(t - 1), t:6]), 1) }"
+        " for (i in 1:5) { for (j in 1:6) { x[i, j] ~ dnorm(0, 1) } }",
+        {"y": [None, *Y[1:]]}, {"x": (5, 6)},
+        lambda x: priors(x) + sum(
+            normal(Y[t - 1], x[: t - 1, t - 1 :].mean(), 1) for t in range(2, 7)
+        ),
+    ),
+    "sums at positions in data": regression(
+        "sum(b[a[t, 1:n[t]]])",
+        lambda t, b: sum(b[k - 1] for k in [[1], [2, 3], [1, 5, 6], [4], [2, 4], [6]][t - 1]),
+        {"n": [1, 2, 3, 1, 2, 1],
+         "a": [[1, 0, 0], [2, 3, 0], [1, 5, 6], [4, 0, 0], [2, 4, 0], [6, 0, 0]]}, size=6,
+    ),
+    "ragged groups by offsets": case(
+        "for (g in 1:3) { y[g] ~ dnorm(mean(x[(o[g] + 1):o[g + 1]]), 1) }"
+        " for (k in 1:6) { x[k] ~ dnorm(0, 1) }",
+        {"y": Y[:3], "o": [0, 1, 4, 6]}, {"x": (6,)},
+        lambda x: priors(x) + sum(
+            normal(Y[g], np.mean(x[[0, 1, 4][g] : [1, 4, 6][g]]), 1) for g in range(3)
+        ),
+    ),
+    "sums of sums": case(
+        "for (t in 2:6) { y[t] ~ dnorm(sum(s[1:t]), 1) } for (t in 1:6) { s[t] <- sum(b[1:t]) }"
+        " for (k in 1:6) { b[k] ~ dnorm(0, 1) }",
+        {"y": [None, *Y[1:]]}, {"b": (6,)},
+        simple(lambda t, b: sum(sum(b[:j]) for j in range(1, t + 1)), None),
+    ),
+    "sums of rows within a sum": case(
+        "y ~ dnorm(sum(s[1:5]), 1) for (j in 1:6) { s[j] <- sum(x[j, 1:5])"
+        " for (k in 1:6) { x[j, k] ~ dnorm(0, 1) } }",
+        {"y": 1.0}, {"x": (6, 6)}, lambda x: priors(x) + normal(1.0, x[:5, :5].sum(), 1),
+    ),
+    # ---- ranges of different lengths, of data ----
+    "sums of data": case(
+        "for (t in 2:6) { y[t] ~ dnorm(b * s[t], 1) } for (t in 1:6) { s[t] <- sum(d[1:t]) }"
+        " b ~ dnorm(0, 1)",
+        {"y": [None, *Y[1:]], "d": D}, {"b": ()}, simple(lambda t, b: b * sum(D[:t]), None),
+    ),
+    "all functions of data": regression(
+        "b * (mean(d[1:t]) + prod(d[1:t]) + max(d[1:t]) + min(d[1:t]) + sd(d[1:t])"
+        " + inprod(d[1:t], d[1:t]))",
+        lambda t, b: b * (np.mean(D[:t]) + np.prod(D[:t]) + max(D[:t]) + min(D[:t])
+                          + np.std(D[:t], ddof=1) + np.dot(D[:t], D[:t])), {"d": D},
+    ),
+    "sorted data": regression(
+        "b * ranked(d[1:t], 2)", lambda t, b: b * sorted(D[:t])[1], {"d": D}
+    ),
+    "the ends of sorted data": regression(
+        "b * (ranked(d[1:t], 1) + ranked(d[1:t], t))",
+        lambda t, b: b * (min(D[:t]) + max(D[:t])), {"d": D},
+    ),
+    "vectors made of vectors of data": regression(
+        "b * (inprod(sort(d[1:t]), d[1:t]) + sum(rep(d[1:t], 2)) + max(c(d[1:t], t))"
+        " + sum(rank(d[1:t]) * d[1:t]))",
+        lambda t, b: b * (np.dot(sorted(D[:t]), D[:t]) + 2 * sum(D[:t]) + max(*D[:t], t)
+                          + np.dot(stats.rankdata(D[:t]), D[:t])), {"d": D},
+    ),
+    "in a data block": Case(
+        "data { for (j in 1:3) { s[j] <- sum(x[1:j])"
+        " for (k in 1:j) { v[j, k] <- x[k] * j } w[j, 1:j] <- v[j, 1:j] * 2 } }"
+        " model { for (j in 1:3) { y[j] ~ dnorm(b * s[j] + sum(w[j, 1:j]), 1) } b ~ dnorm(0, 1) }",
+        {"x": D[:3], "y": Y[:3]}, {"b": ()},
+        lambda b: priors(b) + sum(
+            normal(Y[j - 1], b * sum(D[:j]) + 2 * j * sum(D[:j]), 1) for j in (1, 2, 3)
+        ),
+    ),
+    "computed data of data that are cut off": case(
+        "for (t in 2:6) { y[t] ~ dnorm(b * s[t], 1) }"
+        " for (t in 1:6) { s[t] <- mean(z[1:t]); z[t] <- d[t] * d[t] } b ~ dnorm(0, 1)",
+        {"y": [None, *Y[1:]], "d": D}, {"b": ()},
+        simple(lambda t, b: b * np.mean(np.square(D[:t])), None),
+    ),
+    "ends of loops that are sums": case(
+        "for (g in 1:3) { for (k in (sum(n[1:g]) - n[g] + 1):sum(n[1:g])) {"
+        " y[k] ~ dnorm(b[g], 1) } b[g] ~ dnorm(0, 1) }",
+        {"y": Y, "n": [1, 3, 2]}, {"b": (3,)},
+        lambda b: priors(b) + sum(normal(Y[k], b[[0, 1, 1, 1, 2, 2][k]], 1) for k in range(N)),
+    ),
+    # ---- parameters that are vectors of different lengths ----
+    "labels of which there are fewer": case(
+        "for (i in 1:4) { z[i] ~ dcat(w[1:n[i]]) }"
+        " for (k in 1:4) { w[k] <- exp(b[k]); b[k] ~ dnorm(0, 1) }",
+        {"z": [1, 2, 3, 4], "n": [2, 3, 3, 4]}, {"b": (4,)},
+        lambda b: priors(b) + sum(
+            category(k, np.exp(b[:n])) for k, n in zip([1, 2, 3, 4], [2, 3, 3, 4], strict=True)
+        ),
+    ),
+    "labels of which there are fewer, of data": case(
+        "for (i in 1:4) { z[i] ~ dcat(w[1:n[i]]); y[i] ~ dnorm(b[z[i]], 1) }"
+        " for (k in 1:4) { b[k] ~ dnorm(0, 1) }",
+        {"z": [1, 2, 3, 4], "n": [2, 3, 3, 4], "w": [1, 2, 4, 8], "y": Y[:4]}, {"b": (4,)},
+        lambda b: priors(b) + sum(
+            category(k, [1, 2, 4, 8][:n]) + normal(Y[k - 1], b[k - 1], 1)
+            for k, n in zip([1, 2, 3, 4], [2, 3, 3, 4], strict=True)
+        ),
+    ),
+    "labels by lines of different lengths": case(
+        "z[1] ~ dcat(u[1:2]) z[2] ~ dcat(w[1:4]) z[3] ~ dcat(w[2:4])"
+        " for (k in 1:4) { w[k] <- exp(b[k]); u[k] <- exp(-b[k]); b[k] ~ dnorm(0, 1) }",
+        {"z": [2, 4, 1]}, {"b": (4,)},
+        lambda b: priors(b) + category(2, np.exp(-b[:2])) + category(4, np.exp(b))
+        + category(1, np.exp(b[1:])),
+    ),
+    "normal vectors of different lengths": case(
+        "for (i in 2:3) { x[i, 1:i] ~ dmnorm(m[1:i], q[1:i, 1:i]) } y ~ dnorm(sum(x[3, 1:3]), 1)",
+        {"y": 1.0, "m": D[:3], "q": np.diag([1.0, 2.0, 3.0]) + 0.5}, {"x": (3, 3)},
+        lambda x: normal(1.0, x[2].sum(), 1) + sum(
+            stats.multivariate_normal.logpdf(
+                x[i - 1, :i], D[:i], np.linalg.inv((np.diag([1.0, 2.0, 3.0]) + 0.5)[:i, :i])
+            ) for i in (2, 3)
+        ),
+        x=np.tri(3, dtype=bool) & (np.arange(3) > 0)[:, None],
+    ),
+    # ---- other lines in loops that do not start at 1 ----
+    "truncated observations": case(
+        "for (t in 2:6) { y[t] ~ dnorm(b, 1) T(l[t], u[t]) } b ~ dnorm(0, 1)",
+        {"y": [None, *Y[1:]], "l": np.subtract(Y, 1.5), "u": np.add(Y, D) + 4}, {"b": ()},
+        lambda b: priors(b) + sum(
+            normal(Y[t], b, 1) - np.log(stats.norm.cdf(Y[t] + D[t] + 4 - b)
+                                        - stats.norm.cdf(Y[t] - 1.5 - b)) for t in range(1, N)
+        ),
+    ),
+    "bounds of what is not seen": case(
+        "for (t in 2:6) { x[t] ~ dnorm(b, 1) I(l[t], ); y[t] ~ dnorm(x[t], 1) } b ~ dnorm(0, 1)",
+        {"y": [None, *Y[1:]], "l": [0.0, -9, -8, -7, -6, -5]}, {"b": (), "x": (6,)},
+        lambda b, x: priors(b) + sum(
+            normal(x[t], b, 1) + normal(Y[t], x[t], 1) for t in range(1, N)
+        ),
+        x=np.arange(6) > 0,
+    ),
+    "intervals": case(
+        "for (t in 2:6) { z[t] ~ dinterval(x[t], c[t, 1:2]); x[t] ~ dnorm(b * d[t], 1) }"
+        " b ~ dnorm(0, 1)",
+        {"z": [None, 1, 1, 1, 1, 1], "c": [[0.0, 0.0], *[[-30 - t, 30 + t] for t in range(5)]],
+         "d": np.divide(D, 9)},
+        {"b": (), "x": (6,)},
+        lambda b, x: priors(b) + sum(normal(x[t], b * D[t] / 9, 1) for t in range(1, N)),
+        x=np.arange(6) > 0,
+    ),
+    "log densities": case(
+        "for (t in 2:6) { z[t] ~ dloglik(b * d[t] + log(t)) } b ~ dnorm(0, 1)",
+        {"z": [None, 0, 0, 0, 0, 0], "d": D}, {"b": ()},
+        lambda b: priors(b) + sum(b * D[t - 1] + np.log(t) for t in range(2, 7)),
+    ),
+    "binomial observations": case(
+        "for (t in 3:6) { y[t] ~ dbin(p[t], n[t]); logit(p[t]) <- b * d[t - 1] } b ~ dnorm(0, 1)",
+        {"y": [None, None, 1, 2, 0, 3], "n": [9, 8, 7, 6, 5, 4], "d": np.divide(D, 9)}, {"b": ()},
+        lambda b: priors(b) + sum(
+            stats.binom.logpmf([1, 2, 0, 3][t - 3], 10 - t, special.expit(b * D[t - 2] / 9))
+            for t in range(3, 7)
+        ),
+    ),
+    "vectors of a loop": case(
+        "for (t in 2:3) { x[t, 1:2] ~ dmnorm(m[t, 3:4], q[,]) } y ~ dnorm(x[2, 2] * x[3, 1], 1)",
+        {"y": 1.0, "m": M, "q": [[2.0, 0.5], [0.5, 1.0]]}, {"x": (3, 2)},
+        lambda x: normal(1.0, x[1, 1] * x[2, 0], 1) + sum(
+            stats.multivariate_normal.logpdf(
+                x[t - 1], M[t - 1, 2:4], np.linalg.inv([[2.0, 0.5], [0.5, 1.0]])
+            ) for t in (2, 3)
+        ),
+        x=np.array([[False], [True], [True]]) & np.ones(2, bool),
+    ),
+    "counts of a loop": case(
+        "for (t in 2:3) { c[t, 1:3] ~ dmulti(p[t - 1, 1:3], n[t]) }"
+        " for (i in 1:2) { for (k in 1:3) { p[i, k] <- exp(b[i] * d[k]) } b[i] ~ dnorm(0, 1) }",
+        {"c": np.ma.masked_array([[0, 0, 0], [2, 3, 1], [1, 1, 3]], [[1] * 3, [0] * 3, [0] * 3]),
+         "n": [9, 6, 5], "d": np.divide(D, 9)}, {"b": (2,)},
+        lambda b: priors(b) + sum(
+            stats.multinomial.logpmf(c, sum(c), special.softmax(b[i] * np.divide(D[:3], 9)))
+            for i, c in enumerate([[2, 3, 1], [1, 1, 3]])
+        ),
+    ),
+    "rows of a ragged loop from 2": case(
+        "for (i in 2:4) { for (j in 2:n[i]) { z[i, j] ~ dnorm(b[i] * m[i, j] + b[j], 1) } }"
+        " for (i in 1:4) { b[i] ~ dnorm(0, 1) }",
+        {"z": np.ma.masked_array(M[:4, :4] / 7, ~np.array(
+            [[k >= 1 and i >= 1 and k < [1, 2, 4, 3][i] for k in range(4)] for i in range(4)])),
+         "n": [1, 2, 4, 3], "m": M}, {"b": (4,)},
+        lambda b: priors(b) + sum(
+            normal(M[i - 1, j - 1] / 7, b[i - 1] * M[i - 1, j - 1] + b[j - 1], 1)
+            for i in range(2, 5) for j in range(2, [1, 2, 4, 3][i - 1] + 1)
+        ),
+    ),
+    "loops through data": case(
+        "for (k in v) { y[k] ~ dnorm(b * d[k] + d[k - 1], 1) } b ~ dnorm(0, 1)",
+        {"y": [None, -1.0, None, 3.0, None, 1.5], "v": [4, 2, 6], "d": D}, {"b": ()},
+        lambda b: priors(b) + sum(normal(Y[k - 1], b * D[k - 1] + D[k - 2], 1) for k in (4, 2, 6)),
+    ),
+    "two steps of a loop": case(
+        "for (k in 1:3) { y[2 * k] ~ dnorm(b * d[2 * k] + d[k], 1) } b ~ dnorm(0, 1)",
+        {"y": [None, -1.0, None, 3.0, None, 1.5], "d": D}, {"b": ()},
+        lambda b: priors(b) + sum(normal(Y[2 * k - 1], b * D[2 * k - 1] + D[k - 1], 1)
+                                  for k in (1, 2, 3)),
+    ),
+    "positions of positions": regression(
+        "b[g[h[t]]] * d[h[t]]", lambda t, b: b[[2, 1, 3][HOW[t - 1] - 1] - 1] * D[HOW[t - 1] - 1],
+        {"g": [2, 1, 3], "h": [3, 1, 2, 2, 3, 1], "d": D}, size=3,
+    ),
+    "cut points by group": case(
+        "for (t in 2:6) { z[t] ~ dordered.logit(b * d[t], c[g[t], 1:2]) } b ~ dnorm(0, 1)"
+        " for (i in 1:2) {"
+        " c[i, 1] ~ dnorm(0, 1); c[i, 2] <- c[i, 1] + exp(s[i]); s[i] ~ dnorm(0, 1) }",
+        {"z": [None, 1, 2, 3, 1, 3], "g": [1, 2, 1, 2, 2, 1], "d": np.divide(D, 9)},
+        {"b": (), "c": (2, 2), "s": (2,)},
+        lambda b, c, s: priors(b, c[:, 0], s) + sum(
+            np.log(np.diff([0, *special.expit(
+                [c[g, 0] - b * D[t] / 9, c[g, 0] + np.exp(s[g]) - b * D[t] / 9]), 1])[k - 1])
+            for t, k, g in zip(range(1, 6), [1, 2, 3, 1, 3], [1, 0, 1, 1, 0], strict=True)
+        ),
+        c=np.array([[True, False], [True, False]]),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_log_density_is_that_of_the_program(name):
+    case = CASES[name]
+    model = gp.read_bugs(case.text, case.data)
+    rng = np.random.default_rng(1)
+    for _ in range(2):
+        values, inits = {}, {}
+        for n, shape in case.shapes.items():
+            seen = np.array(case.data.get(n, np.full(shape, None)), float)
+            values[n] = np.where(np.isnan(seen), rng.normal(size=shape), seen)
+            drawn = np.isnan(seen) & case.drawn.get(n, np.True_)
+            inits[n] = np.ma.masked_array(values[n], ~drawn)
+        own = gp.read_inits(inits, model)
+        data = {n: np.where(np.isnan(own.get(n, np.nan)), v, own.get(n)) for n, v in
+                model.data.items()}  # fmt: skip
+        found = log_joint(model.graph, {**own, **data})
+        np.testing.assert_allclose(found, case.log_density(**values), rtol=1e-9, atol=1e-9)
+
+
+def test_entries_of_two_vectors_that_sum_to_one_do_not():
+    """Each entry is one of a vector that sums to one; they are divided by their own sum."""
+    text = """model {
+      for (i in 1:3) { z[i] ~ dcat(p[1:3]) }
+      for (k in 1:1) { p[k] <- a[k] }
+      for (k in 2:3) { p[k] <- q[k] }
+      a[1:3] ~ ddirch(o[]); q[1:3] ~ ddirch(o[])
+    }"""
+    model = gp.read_bugs(text, {"z": [1, 2, 2], "o": [1.0, 2.0, 3.0]})
+    a, q = np.array([0.2, 0.3, 0.5]), np.array([0.6, 0.3, 0.1])
+    expected = sum(category(k, [a[0], q[1], q[2]]) for k in (1, 2, 2))
+    expected += sum(stats.dirichlet.logpdf(v, [1.0, 2.0, 3.0]) for v in (a, q))
+
+    found = log_joint(model.graph, {**model.data, "a": a, "q": q})
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "for (i in 1:0) { x[i] ~ dnorm(b, 2) }",
+        "for (i in 1:0) { x[i] <- b }",
+        "for (i in 1:3) { for (j in 1:0) { x[i, j] ~ dnorm(b, 2) } }",
+        "for (i in 1:3) { for (j in 1:n[i]) { x[i, j] ~ dnorm(b, 2) } }",
+        "for (i in 1:n[1]) { x[i, 1:2] ~ dmnorm(m[], q[,]) }",
+    ],
+)
+def test_lines_in_loops_through_nothing_give_nothing(line):
+    data = {"y": 1.5, "n": [0, 0, 0], "m": [1.0, 2.0], "q": np.eye(2)}
+    model = gp.read_bugs(
+        f"model {{ {line} y ~ dnorm(b, 1) b ~ dnorm(0, 1) }}",
+        {n: v for n, v in data.items() if re.search(rf"\b{n}\b", line) or n == "y"},
+    )
+
+    assert model.graph.drawn == ("b",)
+    found = log_joint(model.graph, {**model.data, "b": 0.3})
+    np.testing.assert_allclose(found, priors(0.3) + normal(1.5, 0.3, 1), rtol=1e-12)
+
+
+# ---- zero times what is infinite ---------------------------------------------------------------
+
+SATURATED = """
+model {
+  for (i in 1:4) {
+    RLINE
+    s[i] <- r[i] * log(r[i] / n[i]) + (n[i] - r[i]) * log(1 - r[i] / n[i])
+    y[i] ~ dnorm(b * (r[i] * log(r[i] / n[i]) + log(1 - r[i] / n[i]) * (n[i] - r[i])), 1)
+  }
+  b ~ dnorm(0, 1)
+  D <- b + sum(s[]) + inprod(r[], l[])
+  for (i in 1:4) { l[i] <- log(r[i]) }
+}
+"""
+
+
+@pytest.mark.parametrize("line", ["", "r[i] ~ dbin(0.5, n[i])"])
+def test_zero_times_the_log_of_zero_is_zero(line):
+    """Deviances of counts have such terms; in JAGS too a product is zero where a factor is."""
+    r, n = np.array([0, 2, 3, 5]), np.array([4, 2, 6, 5])
+    model = gp.read_bugs(SATURATED.replace("RLINE", line), {"r": r, "n": n, "y": Y[:4]})
+    terms = special.xlogy(r, r / n) + special.xlogy(n - r, 1 - r / n)
+
+    draws = gp.compile(model).sample(10, chains=1, seed=1, progress=False)
+    np.testing.assert_allclose(draws["D"] - draws["b"], (terms + special.xlogy(r, r)).sum())
+    expected = priors(0.3) + sum(normal(y, 0.3 * t, 1) for y, t in zip(Y, terms, strict=False))
+    if line:
+        expected += stats.binom.logpmf(r, n, 0.5).sum()
+    np.testing.assert_allclose(log_joint(model.graph, {**model.data, "b": 0.3}), expected)
+
+
+# ---- names -------------------------------------------------------------------------------------
+
+NAMED = """
+model {
+  for (I in 1:4) { Z[I] ~ dcat(P[G[I], 1:2]); Y[I] ~ dnorm(M[Z[I]] + sum(B[1:I]), TAU) }
+  for (k in 1:2) { P[k, 1:2] ~ ddirch(A[]); M[k] ~ dnorm(0, 0.1) }
+  for (I in 1:4) { B[I] ~ dnorm(0, 1); for (J in 1:n[I]) { R[I, J] ~ dnorm(B[I] * d[I], TAU) } }
+  TAU ~ dgamma(2, 1)
+  SD <- 1 / sqrt(TAU)
+}
+"""
+SLOTS = ("I", "Z", "P", "G", "Y", "M", "B", "TAU", "A", "R", "J", "SD")
+
+
+def renamed(names):
+    """The program with other names, its data, and values of what is drawn."""
+    text = re.sub(rf"\b({'|'.join(SLOTS)})\b", lambda m: names.get(m[1], m[1]), NAMED)
+    cut = np.arange(3)[None] >= np.array([1, 2, 3, 1])[:, None]
+    data = {"G": [1, 2, 1, 2], "Y": Y[:4], "n": [1, 2, 3, 1], "d": D[:4], "A": [1.0, 2.0],
+            "R": np.ma.masked_array(M[:4, :3] / 9, cut)}  # fmt: skip
+    values = {"Z": [1, 2, 2, 1], "P": [[0.2, 0.8], [0.7, 0.3]], "M": [0.3, -1.0], "TAU": 1.7,
+              "B": [0.1, 0.5, -0.4, 2.0]}  # fmt: skip
+    return text, *({names.get(k, k): v for k, v in given.items()} for given in (data, values))
+
+
+def of_named(names):
+    text, data, values = renamed(names)
+    model = gp.read_bugs(text, data)
+    return model, log_joint(model.graph, {**gp.read_inits(values, model), **model.data})
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        {"I": "s", "Z": "c", "P": "rng", "G": "np", "Y": "data", "M": "lambda", "B": "runtime"},
+        {"I": "within", "Y": "Z.label", "B": "R.table", "G": "P_at", "SD": "B_at"},
+        {"I": "entry_4", "J": "Z.label", "G": "entry_3", "M": "R_row", "TAU": "Z_value"},
+        {"Z": "eta.1", "M": "eta_1", "B": "import", "TAU": "None", "P": "a.b", "R": "a_b"},
+        {"J": "R_row", "SD": "is_P", "B": "count", "TAU": "Y.known", "M": "log_density"},
+        {"R": "for_", "B": "sweep", "M": "STEPS", "TAU": "tau_given_rest", "P": "chain"},
+    ],
+    ids=lambda names: next(iter(names.values())),
+)
+def test_names_of_programs_are_free(names):
+    """Words of Python, of generated code, and those that the model has for its own arrays."""
+    _, expected = of_named({})
+    model, found = of_named(names)
+    assert found == pytest.approx(expected, rel=1e-12)
+
+    draws = gp.compile(model).sample(3, warmup=3, chains=1, seed=1, progress=False)
+    assert {names.get(n, n) for n in ("P", "M", "B", "TAU", "SD", "Z")} <= set(draws.values)
+
+
+@pytest.mark.parametrize("name", ['x"', "x\ny", "x'+1", "1x", "a b", "", "x;y"])
+def test_names_of_data_that_no_program_can_have_are_refused(name):
+    with pytest.raises(gp.BugsError, match="expected the name of a variable"):
+        gp.read_bugs("model { y ~ dnorm(0, 1) }", {name: 1.0})

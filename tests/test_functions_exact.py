@@ -1,0 +1,104 @@
+"""Every function that the interpreter and generated code share, against arbitrary precision.
+
+The two sides of the ratio check call the same functions, so that a wrong one would cancel there:
+here each is compared with its definition. A function without a row fails.
+"""
+
+import sys
+
+import mpmath
+import numpy as np
+import pytest
+from mpmath import mpf
+from references.exact_functions import FUNCTIONS, log_normal_cdf
+
+from gibbsppl.expressions import FUNCTIONS as OF_EXPRESSIONS
+from gibbsppl.near_one import BEYOND_ONE
+from gibbsppl.runtime import functions
+
+EPS = sys.float_info.epsilon
+# A composition of some dozens of operations, each of which rounds its arguments and its result.
+OPERATIONS = 64
+# What the interpreter calls besides the functions of expressions.
+OF_THE_INTERPRETER = ("log_one_minus_exp",)
+# Written by the back end alone: logs of sums of exponentials, roots.
+OF_THE_BACK_END = ("log_add_exp", "sqrt")
+
+
+def condition(value, arguments):
+    """How far a value moves when its arguments do, each by its own size."""
+    step = mpf(2) ** -80
+    at = value(*arguments)
+    moved = (
+        [a * (1 + step) if k == j else a for k, a in enumerate(arguments)]
+        for j in range(len(arguments))
+    )
+    return sum(abs(value(*m) - at) / step for m in moved)
+
+
+def normal_mass(l, u):
+    """``log_mass``, called as a truncated normal calls it."""
+    log_cdf = functions.normal_log_cdf
+    return functions.log_mass(log_cdf(l), log_cdf(u), log_cdf(-l), log_cdf(-u))
+
+
+def conditions_of_mass(l, u):
+    """The logs that a mass is the difference of are rounded, those of the smaller tail."""
+    pairs = [(log_normal_cdf(a), log_normal_cdf(b)) for a, b in ((l, u), (-u, -l))]
+    low, high = min(pairs)
+    share = mpmath.exp(low - high) if low < high else mpf(0)
+    return (abs(high) + abs(low) * share) / (1 - share)
+
+
+DISCRETE = ("where", "at_most", "below", "equals", "log_stirling")
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_is_its_definition(name):
+    row = FUNCTIONS[name]
+    called = normal_mass if name == "log_mass" else getattr(functions, name)
+    wrong = []
+    for arguments in row.at:
+        with mpmath.workdps(row.digits):
+            exact = [mpf(a) for a in arguments]
+            expected = row.value(*exact)
+            moved = mpf(0) if name in DISCRETE or 0 in exact[:1] else condition(row.value, exact)
+            if name == "log_mass":
+                moved = conditions_of_mass(*exact)
+            tolerance = OPERATIONS * EPS * (abs(expected) + moved) + sys.float_info.min
+            with np.errstate(over="ignore", under="ignore"):
+                found = mpf(float(called(*map(float, arguments))))
+            if not abs(found - expected) <= tolerance:
+                wrong.append((arguments, float(found), float(expected), float(tolerance)))
+    assert wrong == []
+
+
+def test_every_function_has_a_row():
+    wanted = {*OF_EXPRESSIONS.values(), *BEYOND_ONE.values(), *OF_THE_INTERPRETER, *OF_THE_BACK_END}
+
+    assert set(FUNCTIONS) == wanted
+
+
+def test_functions_take_arrays():
+    for name, row in FUNCTIONS.items():
+        points = list(row.at)[:3] * 2
+        if name == "log_mass":
+            continue
+        called = getattr(functions, name)
+        with np.errstate(all="ignore"):
+            at_once = called(*np.array(points).T)
+            one_by_one = [float(called(*p)) for p in points]
+        np.testing.assert_allclose(at_once, one_by_one, rtol=1e-12, err_msg=name)
+
+
+def test_a_wrong_function_is_caught(monkeypatch):
+    for name, wrong in (
+        ("log_gamma_q", functions.log_gamma_p),
+        ("loggamma", lambda x: np.log(x) * 1.0),
+        ("softplus", lambda x: np.log1p(np.exp(np.minimum(x, 700.0)))),
+        ("log_stirling", lambda n, l: functions.loggamma(n) + 0 * l),
+    ):
+        monkeypatch.setattr(functions, name, wrong)
+        with pytest.raises(AssertionError):
+            test_a_function_is_its_definition(name)
+        monkeypatch.undo()

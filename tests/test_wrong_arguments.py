@@ -1,0 +1,309 @@
+"""Arguments of the wrong kind, at every public function: an error of ours, or it is taken."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import gibbsppl as gp
+from gibbsppl.families import FAMILIES
+from gibbsppl.language.distributions import spellings
+
+# (Neither text that is a name, nor numbers: those fit somewhere.)
+WRONG = {
+    "None": None,
+    "text": "no such name!",
+    "bytes": b"x",
+    "complex": 1j,
+    "NaN": float("nan"),
+    "infinity": float("inf"),
+    "an empty list": [],
+    "a dict": {"x": 1},
+    "an object": object(),
+    "a function": lambda *_: 1,
+    "ragged": [[1.0], [2.0, 3.0]],
+    "nested too deep": [[[[1.0]]]],
+    "texts": np.array(["a", "b"]),
+    "complex numbers": np.array([1j, 2.0]),
+    "dates": np.array(["2024-01-01"], "datetime64[D]"),
+    "structured": np.zeros(2, [("a", int)]),
+    "objects": np.array([object(), 1], object),
+    "a class": int,
+    "an error": ValueError("x"),
+    "a slice": slice(1, 2),
+    "an Ellipsis": ...,
+    "a set": {1.0, 2.0},
+    "a generator": (i for i in "ab"),
+    "a frame of text": pd.DataFrame({"a": ["x"]}),
+    "a data set": xr.Dataset({"a": ("i", [1.0])}),
+    "a large integer": 10**400,
+    "negative": -7,
+    "true": True,
+    "a half": 0.5,
+}
+
+
+@pytest.fixture(scope="module")
+def sampler():
+    with gp.Model(coords={"i": 2}) as model:
+        x = gp.Data("x", [1.0, 2.0], dims="i")
+        mu = gp.Normal("mu", 0, sigma=1)
+        theta = gp.Normal("theta", mu, sigma=1, dims="i")
+        gp.Normal("y", theta * x, sigma=1, dims="i", observed=[1.0, 2.0])
+    return gp.compile(model)
+
+
+@pytest.fixture(scope="module")
+def draws(sampler):
+    return sampler.sample(5, warmup=1, chains=2, seed=1, progress=False)
+
+
+def in_model():
+    """What is at hand in a model: data, an index and a variable along one dim, another alone."""
+    x = gp.Data("x", [1.0, 2.0], dims="i")
+    group = gp.Index("group", [0, 1], of="i", dims="j", size=2)
+    return x, group, gp.Normal("u", 0, sigma=1, dims="i"), gp.Normal("v", 0, sigma=1)
+
+
+def declared(function, **fitting):
+    """Calls in a model, one for each argument that is made wrong."""
+    return [(function, fitting, name) for name in fitting]
+
+
+LANGUAGE = [
+    *declared(gp.Model, coords={"i": 2}, name="m"),
+    *declared(gp.Model, coords=lambda w: {"i": w}),
+    *declared(gp.Model, coords=lambda w: {w if w.__hash__ else "i": 2}),
+    *declared(gp.Data, name="d", values=[1.0, 2.0], dims="i"),
+    *declared(gp.Index, name="k", codes=[0, 1], of="i", dims="j", size=2),
+    *declared(gp.Array, name="a", dims="i", event="i", observed=[1.0, 2.0], missing=9),
+    *declared(
+        gp.Censored, name="c", distribution=gp.Normal(0, sigma=1), event=[1, 0], lower=-3.0,
+        upper=3.0, dims="i", observed=[1.0, 2.0],
+    ),
+    *declared(gp.Neighbours, name="n", lists=[[1], [0]], of="i"),
+    *declared(gp.Neighbours, name="n", pairs=[[0, 1]], of="i"),
+    *declared(gp.Neighbours, name="n", matrix=np.eye(2)[::-1], of="i"),
+    *declared(gp.Deterministic, name="d", value=1.0, dims=None),
+    *declared(gp.Potential, name="p", log_density=1.0, dims=None),
+    *declared(gp.Constraint, name="p", holds=1.0, dims=None),
+    *(
+        (getattr(gp, n), dict.fromkeys(arguments.split(), 0.5), a)
+        for n, arguments in {
+            "exp": "x", "log": "x", "sqrt": "x", "abs": "x", "logit": "p", "expit": "x",
+            "Phi": "x", "loggamma": "x", "where": "condition a b", "minimum": "a b",
+            "maximum": "a b", "step": "x", "equals": "a b",
+        }.items()
+        for a in arguments.split()
+    ),
+]  # fmt: skip
+
+
+def called(function, fitting, name, wrong):
+    fit = fitting[name]
+    given = {**fitting, name: fit(wrong) if callable(fit) and function is gp.Model else wrong}
+    return function(**given)
+
+
+@pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
+def test_wrong_arguments_of_the_language(wrong):
+    bare = []
+    for function, fitting, name in LANGUAGE:
+        with gp.Model(coords={"i": 2}):
+            try:
+                called(function, fitting, name, wrong)
+            except gp.GibbspplError:
+                pass
+            except Exception as error:  # noqa: BLE001
+                bare.append((function.__name__, name, repr(error)))
+    assert bare == []
+
+
+@pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
+def test_wrong_arguments_of_distributions(wrong):
+    bare = []
+    for family in FAMILIES.values():
+        for spelling in spellings(family)[-1:]:
+            names = (*spelling, "dims", "event", "observed", "missing", "of", "lower", "upper")
+            for name in (*names, 0):
+                given = dict.fromkeys(spelling, 0.5) | ({name: wrong} if name else {})
+                with gp.Model(coords={"i": 2}):
+                    first = wrong if name == 0 else "z"
+                    try:
+                        getattr(gp, family.name)(first, **given)
+                    except gp.GibbspplError:
+                        pass
+                    except Exception as error:  # noqa: BLE001
+                        bare.append((family.name, name, repr(error)))
+    assert bare == []
+
+
+OF_TENSORS = {
+    "sum": lambda x, _g, w: x.sum(w),
+    "gp.sum": lambda x, _g, w: gp.sum(x, w),
+    "gp.sum of": lambda _x, _g, w: gp.sum(w, "i"),
+    "gp.cumsum of": lambda _x, _g, w: gp.cumsum(w, "i"),
+    "prod": lambda x, _g, w: x.prod(w),
+    "cumsum": lambda x, _g, w: x.cumsum(w),
+    "cumprod": lambda x, _g, w: x.cumprod(w),
+    "stick_breaking": lambda x, _g, w: x.stick_breaking(w),
+    "into": lambda x, _g, w: x.stick_breaking("i", w),
+    "stick of": lambda _x, _g, w: gp.stick_breaking(w, "i"),
+    "at": lambda x, _g, w: x.at("i", w),
+    "at dim": lambda x, _g, w: x.at(w, 0),
+    "lag": lambda x, _g, w: x.lag("i", w),
+    "lag dim": lambda x, _g, w: x.lag(w, 1),
+    "centred": lambda x, _g, w: gp.centred(x, w),
+    "centred of": lambda _x, _g, w: gp.centred(w, "i"),
+    "centred by": lambda x, _g, w: gp.centred(x, "i", w),
+    "index": lambda x, _g, w: x[w],
+    "filled": lambda x, _g, w: x.__setitem__(0, w),
+    "added": lambda x, _g, w: x + w,
+    "radded": lambda x, _g, w: w + x,
+    "power": lambda x, _g, w: x**w,
+    "rpower": lambda x, _g, w: w**x,
+    "quotient": lambda x, _g, w: x / w,
+    "compared": lambda x, _g, w: x < w,
+    "rcompared": lambda x, _g, w: w >= x,
+    "equal": lambda x, _g, w: x == w,
+    "product of vectors": lambda x, _g, w: x @ w,
+    "rproduct of vectors": lambda x, _g, w: w @ x,
+    "region": lambda _x, _g, w: gp.Array("a", dims="i").__setitem__(w, gp.Normal(0, sigma=1)),
+    "constant": lambda _x, _g, w: gp.Array("a", dims="i").__setitem__(0, w),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
+def test_wrong_arguments_of_tensors(wrong):
+    bare = []
+    for name, use in OF_TENSORS.items():
+        with gp.Model(coords={"i": 2}):
+            x, group, *_ = in_model()
+            try:
+                use(x, group, wrong)
+            except gp.GibbspplError:
+                pass
+            except Exception as error:  # noqa: BLE001
+                bare.append((name, repr(error)))
+    assert bare == []
+
+
+def of_runs(sampler, draws, path):
+    """Calls of what is compiled and drawn, one wrong argument each."""
+    model_settings = (
+        "blocks", "rewrites", "collapse", "approximate", "interweave", "exact", "order", "scan",
+        "kernels",
+    )  # fmt: skip
+    with gp.Model(coords={"i": 2}) as model:
+        gp.Normal("mu", 0, sigma=1)
+    yield "compile", gp.compile
+    for name in model_settings:
+        yield name, lambda w, n=name: gp.compile(model, **{n: w})
+    yield "kernels by name", lambda w: gp.compile(model, kernels={"mu": w})
+    quick = {"draws": 2, "warmup": 1, "chains": 1, "seed": 1, "progress": False}
+    for name in (*quick, "thin", "init", "keep", "limit_bytes"):
+        if name != "progress":
+            yield name, lambda w, n=name: sampler.sample(**{**quick, n: w})
+    yield "init of one", lambda w: sampler.sample(**quick, init={"theta": w})
+    yield "verify", sampler.verify
+    yield "explain", sampler.explain
+    yield "compare", sampler.compare
+    yield "compare of", lambda w: sampler.compare({"a": {}}, of=w, draws=2, warmup=1)
+    yield "check_kernel", lambda w: sampler.check_kernel(w, replicates=2)
+    yield "predict", lambda w: sampler.predict(w, {"x": [1.0, 2.0]})
+    yield "predict new", lambda w: sampler.predict(draws, w)
+    yield "predict values", lambda w: sampler.predict(draws, {"x": w})
+    yield "predict name", lambda w: sampler.predict(draws, {"x": [1.0, 2.0], "i": 0}, name=w)
+    yield "deviance", sampler.deviance
+    yield "dic", sampler.dic
+    yield "conditional_mean", sampler.conditional_mean
+    yield "conditional_mean of", lambda w: sampler.conditional_mean(draws, w)
+    yield "summary", draws.summary
+    yield "max_rows", lambda w: draws.summary(max_rows=w)
+    yield "only", draws.only
+    yield "thinned", draws.thinned
+    yield "stacked", draws.stacked
+    yield "item", lambda w: draws[w]
+    yield "row", lambda w: draws.summary()[w]
+    yield "values", gp.Draws
+    yield "dims", lambda w: gp.Draws({"x": np.zeros((1, 2, 3))}, w)
+    yield "coords", lambda w: gp.Draws({"x": np.zeros((1, 2, 3))}, {"x": ("i",)}, {"i": w})
+    yield "save", lambda w: draws.save(path / w if isinstance(w, str) else w)
+    yield "save_coda", lambda w: draws.save_coda(path / w if isinstance(w, str) else w)
+    yield "load_draws", gp.load_draws
+    yield "simulate", lambda w: gp.simulate(w, seed=1)
+    yield "simulate seed", lambda w: gp.simulate(model, seed=w)
+    yield "simulate draws", lambda w: gp.simulate(model, seed=1, draws=w)
+    yield "read_bugs", gp.read_bugs
+    yield "read_bugs data", lambda w: gp.read_bugs("model { y ~ dnorm(0, 1) }", w)
+    yield "read_bugs values", lambda w: gp.read_bugs("model { y ~ dnorm(0, 1) }", {"y": w})
+    yield "monitor", lambda w: gp.read_bugs("model { y ~ dnorm(0, 1) }", {}, monitor=w)
+    yield "read_inits", lambda w: gp.read_inits(w, model)
+    yield "inits of", lambda w: gp.read_inits("mu <- 1", w)
+    yield "write_bugs", gp.write_bugs
+    for kernel in (gp.RandomWalk, gp.OverRelaxed, gp.RandomScan):
+        yield kernel.__name__, kernel
+    yield "target_accept", lambda w: gp.RandomWalk(target_accept=w)
+    yield "weights", lambda w: gp.compile(model, scan=gp.RandomScan({"mu": w}))
+    yield "weights of", lambda w: gp.RandomScan({w if w.__hash__ else "x": 1.0})
+
+
+@pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
+def test_wrong_arguments_of_what_is_compiled(wrong, sampler, draws, tmp_path):
+    bare = []
+    for name, call in of_runs(sampler, draws, tmp_path):
+        try:
+            call(wrong)
+        except gp.GibbspplError:
+            pass
+        except Exception as error:  # noqa: BLE001
+            bare.append((name, repr(error)))
+    assert bare == []
+
+
+def test_calls_that_do_not_fit_ask_what_was_meant(sampler, draws):
+    for call, told in {
+        lambda: sampler.sample(sed=1): "Did you mean 'seed'",
+        lambda: sampler.sample(draw=5): "Did you mean 'draws'",
+        lambda: sampler.sample(1, 2, 3): "positional",
+        gp.compile: "missing 1 required",
+        lambda: gp.compile(gp.Model(), block=False): "Did you mean 'blocks'",
+        lambda: gp.Model("x"): r"gp.Model\(name='x'\)",
+        lambda: gp.Model(coord={}): "Did you mean 'coords'",
+        lambda: gp.Data("x"): "missing 1 required",
+        gp.exp: "missing 1 required",
+        lambda: draws.summary(name=["mu"]): "Did you mean 'names'",
+        draws.save: "missing 1 required",
+        lambda: gp.RandomWalk(scal=1.0): "Did you mean 'scale'",
+        gp.Normal: "parameters none",
+    }.items():
+        with pytest.raises(gp.GibbspplError, match=told):
+            call()
+
+
+def test_errors_of_python_inside_of_a_function_stay():
+    """Only the call itself is told anew."""
+    with gp.Model() as model:
+        mu = gp.Normal("mu", 0, sigma=1)
+        gp.Normal("y", mu, sigma=1, observed=1.0)
+
+    def kernel(rng, value, log_density):
+        return value + None
+
+    with pytest.raises(TypeError, match="unsupported operand"):
+        gp.compile(model, kernels={"mu": kernel}).sample(2, warmup=0, chains=1, progress=False)
+
+
+@pytest.mark.parametrize("total", [0, -1, 0.5])
+def test_a_multinomial_of_no_total(total):
+    def declare():
+        p = gp.Dirichlet("p", 1, dims="k")
+        return gp.Multinomial("y", total, p, dims="k", observed=[0, 0])
+
+    with gp.Model(coords={"k": 2}) as model:
+        if total:
+            with pytest.raises(gp.ModelError, match="y: n"):
+                declare()
+            return
+        declare()
+    assert gp.compile(model).verify().passed
