@@ -26,11 +26,11 @@ from gibbsppl.language import tensors
 from gibbsppl.rewrites import rows
 
 EXACT = (
-    2, 8, 9, 10, 14, 21, 24, 26, 27, 28, 30, 31, 34, 35, 37, 38, 44, 45, 46, 47, 48, 49, 50, 51,
+    2, 8, 9, 10, 14, 21, 24, 26, 27, 28, 30, 31, 33, 34, 35, 37, 38, 44, 45, 46, 47, 48, 49, 51,
     52, 53, 57, 60, 61, 63, 64, 65, 66, 67, 69, 71, 501, 503, 504, 507, 508, 511, 514, 516, 521,
     522, 524, 525, 530, 532, 533, 535, 538, 601, 604, 605, 606, 610, 611, 614,
 )
-IN_BUGS = (0, 1, 3, 4, 5, 6)
+IN_BUGS = (0, 3, 4, 5, 6)
 SAMPLED = (3, 5, 7, 9, 11, 15, 17, 18)
 
 
@@ -149,12 +149,12 @@ def extreme():
               {"x": 0.4, "y": [0.1, 1.2, -0.3, 0.8]})
 
 
-def gated():
+def gated(trials=4):
     flag = Known("d", ("t",), np.array([1, 0, 1, 0]))
     p = call("where", Read("d", ("t",)), call("expit", X), Read("p", ()))
     return of([flag, variable("x", "StudentT", nu=4.0, mu=0.0, sigma=1.0),
                variable("p", "Beta", a=1.0, b=1.0),
-               variable("y", "Binomial", ("t",), seen=True, n=Number(4), p=p)],
+               variable("y", "Binomial", ("t",), seen=True, n=Number(trials), p=p)],
               {"x": 0.4, "p": 0.6, "y": [1, 3, 2, 4]})
 
 
@@ -209,7 +209,8 @@ def without_the_rest(right):
 
 def test_gates_that_a_rewrite_opens_without_the_rest_are_found(monkeypatch):
     monkeypatch.setattr(rows, "opened", without_the_rest(rows.opened))
-    asked = replace(gated(), settings={"rewrites": '{"Polya-Gamma": True}'})
+    # (another number: readings of the same model may be kept)
+    asked = replace(gated(5), settings={"rewrites": '{"Polya-Gamma": True}'})
     with pytest.raises(exact.FindingError, match="verify"):
         exact.check(asked)
 
@@ -217,6 +218,7 @@ def test_gates_that_a_rewrite_opens_without_the_rest_are_found(monkeypatch):
 @pytest.mark.slow
 def test_the_same_gates_are_found_by_draws(monkeypatch):
     monkeypatch.setattr(rows, "opened", without_the_rest(rows.opened))
-    asked = replace(gated(), settings={"rewrites": '{"Polya-Gamma": True}'})
+    # (another number: readings of the same model may be kept)
+    asked = replace(gated(5), settings={"rewrites": '{"Polya-Gamma": True}'})
     with pytest.raises(exact.FindingError, match="quantiles"):
         sampled.check(asked)

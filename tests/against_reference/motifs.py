@@ -230,7 +230,9 @@ def hierarchy(draft):
 def concentrations(draft):
     """Concentrations of shares and counts."""
     of, row = two(draft)
-    alpha = plain(draft, "alpha", "Gamma", (), shape=2.0, rate=1.0)
+    # (of a shape below 1 the density is not concave, and auxiliary variables are needed)
+    shape = 0.5 if draft.size(of) > 2 else 2.0
+    alpha = plain(draft, "alpha", "Gamma", (), shape=shape, rate=1.0)
     ways = [lambda: seen(draft, Part("BetaBinomial", {
                 "n": Number(5), "alpha": alpha, "beta": draft.term(POSITIVE, (), 0)}), (row,)),
             lambda: seen(draft, Part("ChineseRestaurantTable", {"n": Number(9), "alpha": alpha}),
