@@ -642,4 +642,4 @@ def test_several_lines_may_say_between_what_an_array_is():
     x, low, b = np.array([0.5, 2.0, 1.0]), np.array([0.0, 1.5, -1.0]), 0.3
     normals = [stats.norm.logpdf(x, [b, 2 * b, 2 * b]).sum(), *stats.norm.logpdf([*low, b])]
     assert np.isclose(log_joint(model.graph, {"x": x, "l": low, "b": b}), sum(normals))
-    assert log_joint(model.graph, {"x": x, "l": low + [0, 0, 3], "b": b}) == -np.inf
+    assert log_joint(model.graph, {"x": x, "l": np.add(low, [0, 0, 3]), "b": b}) == -np.inf
