@@ -21,6 +21,7 @@ from typing import Any
 
 import sympy as sp
 
+from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Array, Expit, Expr, Leaf, LogGammaP, Softplus, mentions
 from gibbsppl.supports import POSITIVE, REAL, UNIT, Support
 
@@ -200,7 +201,7 @@ def _size(change: Change) -> tuple[Any, ...]:
     """Small constants first; a precision before a variance, but ``exp(x)`` before ``exp(-x)``."""
     constant = change.constant
     last = bool(constant.is_negative) == (change.transform is EXPONENTIAL)
-    size = abs(constant) if constant.is_number else 0
+    size = abs(float(evaluate(constant, (), {}, {}))) if constant.is_number else 0.0
     return not constant.is_number, size, last, str(constant)
 
 

@@ -32,6 +32,7 @@ from gibbsppl.expressions import (
     Times,
 )
 from gibbsppl.graph import Range, range_of, size_of
+from gibbsppl.near_one import called_as
 from gibbsppl.runtime import functions
 
 Floats = NDArray[np.float64]
@@ -120,11 +121,15 @@ def _value(expr: Expr, frame: _Frame) -> Floats:
         case sp.log() if exponents := _exponents(expr.args[0]):
             rest = sp.Mul(*(f for f in sp.Mul.make_args(expr.args[0]) if f not in exponents))
             return reduce(np.add, (_value(e, frame) for e in (sp.log(rest), *exponents.values())))
+        case sp.Function() if expr.func in FUNCTIONS:
+            name, arguments = called_as(expr)
+            values = (_value(a, frame) for a in arguments)
+            found = np.asarray(getattr(functions, name)(*values), dtype=np.float64)
         case _:
             found = _apply(expr, [_value(a, frame) for a in expr.args])
-            if frame.seen is not None and (expr.is_Pow or isinstance(expr, sp.exp)):
-                frame.seen.append(float(np.abs(found).max(initial=0.0)))
-            return found
+    if frame.seen is not None and (expr.is_Pow or isinstance(expr, sp.exp)):
+        frame.seen.append(float(np.abs(found).max(initial=0.0)))
+    return found
 
 
 def _exponents(product: Expr) -> dict[Expr, Expr]:
@@ -152,9 +157,7 @@ def _apply(expr: Expr, arguments: list[Floats]) -> Floats:
         return reduce(_times, arguments)
     if expr.is_Pow:
         return np.asarray(np.power(*arguments))
-    if expr.func not in FUNCTIONS:
-        raise ModelError(f"{expr}: no numerical form of {expr.func.__name__!r} is known.")
-    return np.asarray(getattr(functions, FUNCTIONS[expr.func])(*arguments), dtype=np.float64)
+    raise ModelError(f"{expr}: no numerical form of {expr.func.__name__!r} is known.")
 
 
 def _times(a: Floats, b: Floats) -> Floats:

@@ -45,6 +45,8 @@ Mend = Callable[[State], None]
 # By the rule alone in the second half of them.
 ATTEMPTS = 40
 HALVINGS = ATTEMPTS // 2
+# So many at a time, where a start is looked for between the whole spread and the centre.
+STEP = 5
 
 # The log of the smallest positive number.
 LEAST = math.log(float(np.finfo(float).smallest_subnormal))
@@ -193,20 +195,18 @@ def _settled(
         centre = with_spread(HALVINGS, {})
     if not found.worth < centre.least:
         return found
-    tried = {n: with_spread(n, {}) for n in range(0, HALVINGS + 1, 2)}
+    between = {n: with_spread(n, {}) for n in range(STEP, HALVINGS, STEP)}
+    tried = {0: found, **between, HALVINGS: centre}
     halved = max(tried, key=lambda n: tried[n].worth)
     best, least = tried[halved], tried[halved].least
     own: dict[str, float] = {}
     for name in rng.permutation([n for n in start.graph.drawn if n not in given]):
-        low, high = 0, halved
-        while low < high:
-            middle = (low + high + 1) // 2
-            wider = with_spread(halved, {**own, name: start.shrink * 0.5 ** (halved - middle)})
+        own[name] = start.shrink * 0.5**halved
+        for fewer in range(0, halved, 2 * STEP):
+            wider = with_spread(halved, {**own, name: start.shrink * 0.5**fewer})
             if wider.worth >= least:
-                low, best = middle, wider
-            else:
-                high = middle - 1
-        own[name] = start.shrink * 0.5 ** (halved - low)
+                best, own[name] = wider, start.shrink * 0.5**fewer
+                break
     return best
 
 

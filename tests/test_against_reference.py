@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from against_reference import exact, sampled
+from against_reference.elements import by_quantiles
 from against_reference.generator import model
 from against_reference.models import Known, Model, Part, Variable
 from against_reference.run import one
@@ -29,6 +30,7 @@ EXACT = (
     52, 53, 57, 60, 61, 63, 64, 65, 66, 67, 69, 71, 501, 503, 504, 507, 508, 511, 514, 516, 521,
     522, 524, 525, 530, 532, 533, 535, 538, 601, 604, 605, 606, 610, 611, 614,
 )
+IN_BUGS = (0, 1, 3, 4, 5, 6)
 SAMPLED = (3, 5, 7, 9, 11, 15, 17, 18)
 
 
@@ -37,22 +39,29 @@ def test_a_random_model_has_the_density_of_the_reference_and_is_verified(seed):
     exact.check(model(seed))
 
 
+@pytest.mark.parametrize("seed", IN_BUGS)
+def test_a_random_program_has_the_density_of_the_reference_and_is_verified(seed):
+    exact.check(model(seed, "exact-bugs"))
+
+
 @pytest.mark.parametrize("seed", SAMPLED)
 def test_draws_of_a_random_model_are_as_an_importance_sample(seed):
     sampled.check(model(seed, "sampled"))
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("level", ["exact", "exact-bugs"])
 @pytest.mark.parametrize("start", range(1_000_000, 1_000_300, 20))
-def test_no_random_model_shows_a_finding(start):
-    reports = [one(("exact", seed)) for seed in range(start, start + 20)]
+def test_no_random_model_shows_a_finding(level, start):
+    reports = [one((level, seed)) for seed in range(start, start + 20)]
     assert [r for r in reports if r["result"] == "finding"] == []
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("level", ["sampled", "sampled-bugs"])
 @pytest.mark.parametrize("start", range(1_000_000, 1_000_050, 10))
-def test_no_draws_of_a_random_model_show_a_finding(start):
-    reports = [one(("sampled", seed)) for seed in range(start, start + 10)]
+def test_no_draws_of_a_random_model_show_a_finding(level, start):
+    reports = [one((level, seed)) for seed in range(start, start + 10)]
     assert [r for r in reports if r["result"] == "finding"] == []
 
 
@@ -97,6 +106,24 @@ def test_the_polya_gamma_density_integrates_to_one():
     assert (2 * weights * exactly).sum() == pytest.approx(1.0, abs=1e-6)
     quickly = np.exp(law.logpdf(np.concatenate([2 + 2 * nodes, 2 + 2 * nodes])))[:60]
     np.testing.assert_allclose(quickly, exactly, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("name", "lower", "upper", "numbers"), [
+    ("Normal", 2.5, np.inf, {"mu": 0.3, "tau": 1.7}),
+    ("Normal", -np.inf, -2.0, {"mu": 0.3, "tau": 1.7}),
+    ("Gamma", 0.2, 0.3, {"shape": 2.0, "rate": 1.0}),
+    ("Poisson", 6.0, np.inf, {"rate": 1.3}),
+    ("NegativeBinomial", 1.0, 3.0, {"n": 1.7, "p": 0.9}),
+])
+def test_draws_by_quantiles_are_the_draws_that_rejection_leaves(name, lower, upper, numbers):
+    rng, row, size = np.random.default_rng(1), ROWS[name], 2000
+    law = row.law(**{n: np.array([v]) for n, v in numbers.items()})
+    drawn = by_quantiles(rng, law, np.full(size, lower), np.full(size, upper), whole=row.whole)
+    other = law.rvs(rng, 400_000)
+    kept = other[(other >= lower) & (other <= upper)]
+    for cut in np.unique(np.quantile(kept, [0.2, 0.5, 0.8])):
+        share, n = (kept <= cut).mean(), min(len(kept), size)
+        assert abs((drawn <= cut).mean() - share) < 6 * np.sqrt(share * (1 - share) / n) + 1e-9
 
 
 def of(items, values, **words):

@@ -265,6 +265,15 @@ def test_later_lines_say_how_long_loops_are():
     assert found == pytest.approx(expected)
 
 
+def test_lines_say_how_long_arrays_are_that_others_go_through():
+    text = """model {
+      for (i in 1:length(z[])) { y[i] ~ dnorm(a + z[i], 1) }
+      for (j in 1:2) { z[j] <- d[j] * 2 }; z[3] <- 7
+    }"""
+    found = terms(text, {"y": [0.0, 1.0, 2.0], "d": [0.5, 1.0]}, {"a": 0.3})
+    assert list(found.values()) == pytest.approx(normal(np.arange(3), 0.3 + np.array([1, 2, 7])))
+
+
 def test_labels_choose_and_links_are_undone():
     text = "z ~ dcat(p[]); y ~ dbern(q[z]); for (k in 1:2) { logit(q[k]) <- m[k, z] }"
     m = np.array([[0.1, 0.2], [0.3, 0.4]])

@@ -559,3 +559,13 @@ def test_elements_of_other_statements_are_not_changed_by_a_change_of_variable():
 
     assert state["x"][0] == -2.0
     assert (state["x"][1:] > 0).all()
+
+
+def test_changes_with_numbers_that_have_no_closed_form_are_in_order():
+    """The constants of two of them are a ``log(1 + exp(number))``."""
+    with gp.Model(coords={"i": 3}) as model:
+        c = gp.Lomax("c", shape=0.5, scale=1)
+        gp.Gompertz("y", shape=2, rate=c, upper=2.5, observed=1.9)
+        gp.Lomax("z", shape=c, scale=2, lower=0.2, upper=3, dims="i", observed=[0.9, 2.2, 0.8])
+
+    assert gp.compile(model).verify().passed

@@ -23,7 +23,7 @@ LAYERS = (
     ("runtime",),
     ("supports", "kernels"),
     ("expressions",),
-    ("exact_numbers", "polynomials"),
+    ("exact_numbers", "polynomials", "near_one"),
     ("notation",),
     ("families",),
     ("graph",),

@@ -222,6 +222,28 @@ def test_a_rule_that_only_fits_after_another_can_be_asked_for(asked):
     assert found == ("at least one", "share out")
 
 
+@pytest.mark.parametrize(
+    ("prior", "counted"),
+    [
+        (lambda name, **k: gp.Gamma(name, 2, rate=1, **k), True),
+        (lambda name, **k: gp.HalfStudentT(name, nu=2, scale=1, **k), True),
+        (lambda name, **k: gp.HalfStudentT(name, nu=1, scale=1, upper=50, **k), True),
+        (lambda name, **k: gp.Uniform(name, 0, 9, **k), True),
+        (lambda name, **k: gp.HalfStudentT(name, nu=1, scale=1, **k), False),
+        (lambda name, **k: gp.InverseGamma(name, 1, scale=1, **k), False),
+        (gp.HalfFlat, False),
+    ],
+)
+def test_events_are_not_counted_where_the_prior_of_their_rate_has_no_mean(prior, counted):
+    """A count keeps its rate within a root of where it was, but the tail is the prior's."""
+    with gp.Model(coords={"i": 4, "k": 2}) as model:
+        x = gp.Data("x", [[0.2, 0.9], [0.5, 0.1], [0.7, 0.6], [0.3, 0.8]], dims=("i", "k"))
+        rate = prior("rate", dims="k")
+        gp.Bernoulli("y", 1 - gp.exp(-(x * rate).sum("k")), dims="i", observed=[1, 1, 0, 1])
+
+    assert ("at least one" in rules(lambda: model)) == counted
+
+
 def test_all_rules_can_be_forbidden_at_once():
     sampler = gp.compile(examples.logistic_regression(), rewrites=False)
 

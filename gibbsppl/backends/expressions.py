@@ -28,6 +28,7 @@ from gibbsppl.expressions import (
     Times,
     dims_of,
 )
+from gibbsppl.near_one import called_as
 
 
 def write(writer: Writer, expr: Expr) -> Text:
@@ -132,8 +133,9 @@ def _is_whole(writer: Writer, expr: Expr) -> bool:
 
 
 def _function(writer: Writer, expr: Expr) -> Text:
-    texts, dims = writer.aligned([writer.write(a) for a in expr.args])
-    return Text(f"{writer.call(FUNCTIONS[expr.func])}({', '.join(texts)})", dims)
+    name, arguments = called_as(expr)
+    texts, dims = writer.aligned([writer.write(a) for a in arguments])
+    return Text(f"{writer.call(name)}({', '.join(texts)})", dims)
 
 
 def _log_of_exponentials(writer: Writer, of: Expr) -> Text | None:

@@ -29,6 +29,7 @@ from gibbsppl.expressions import (
 )
 from gibbsppl.finite import LABEL
 from gibbsppl.graph import Range, range_of, size_of
+from gibbsppl.near_one import beyond_one
 from gibbsppl.schedule.steps import ScanDraw
 
 # The functions that the loops may call, by SymPy's name.
@@ -136,6 +137,9 @@ class Loops(StrPrinter):  # type: ignore[misc]
 
     def _print_log(self, expr: Any) -> str:
         (x,) = expr.args
+        if (rest := beyond_one(x)) is not None:
+            code = self._print(rest)
+            return f"(math.log1p({code}) if {code} > -1.0 else -math.inf)"
         plain = self._print_Function(expr)
         # (Python has no log of zero, which a label that is impossible may lead to)
         return plain if x.is_positive else f"({plain} if {self._print(x)} > 0.0 else -math.inf)"

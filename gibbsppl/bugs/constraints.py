@@ -71,15 +71,10 @@ def _cuts(evaluator: Evaluator, cuts: Value) -> list[Expr]:
 
 
 def _holds(evaluator: Evaluator, indicator: Expr, name: str) -> Potential:
-    return Potential(name, sp.log(indicator), over_of(evaluator, indicator))
+    return Potential(name, sp.log(indicator), over_of(evaluator, dims_of(indicator)))
 
 
-def over_of(evaluator: Evaluator, expr: Expr) -> tuple[Range, ...]:
-    """The ranges of the dims of an expression."""
-    return _over(evaluator, dims_of(expr))
-
-
-def _over(evaluator: Evaluator, used: Collection[Dim]) -> tuple[Range, ...]:
+def over_of(evaluator: Evaluator, used: Collection[Dim]) -> tuple[Range, ...]:
     """The ranges of some dims of a space."""
     space = evaluator.space
     return tuple(
@@ -100,7 +95,7 @@ def observations(
         (given,) = line.distribution.arguments
         expr = evaluator.expr(evaluator.number(given))
         # (each position counts, those at which the density is the same too)
-        yield Potential(name, expr, _over(evaluator, space.dims))
+        yield Potential(name, expr, over_of(evaluator, space.dims))
     elif isinstance(row, Interval) and row.ends is not None:
         yield from _intervals(facts, relation, reader, name)
     elif isinstance(row, Interval):

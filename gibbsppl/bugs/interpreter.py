@@ -18,7 +18,7 @@ its positions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -78,26 +78,26 @@ def _go_through(
     for declared in found.program.declarations:
         if declared.sizes is not None and declared.name not in found.shapes:
             found.shapes[declared.name] = tuple(int(values.of(s, {})) for s in declared.sizes)
+    fixed = set(found.shapes)
     waiting: list[tuple[Statement, Loops]] = [(s, {}) for s in statements]
     while waiting:
         # (the size of an array is known once all lines that give it are)
-        values.open = {name for s, _ in waiting for name in _targets(s)} - set(found.shapes)
+        values.open = {name for s, _ in waiting for name in _targets(s)} - fixed
         values.random.clear()
         left = [own for s, loops in waiting for own in _opened(found, values, s, loops, shapes)]
         if left == waiting:
             raise found.program.error(left[0][0].at, "the loops or indices here are not known.")
         waiting = left
-    for name, index in found.computed:
-        _widen(found, name, index)
-    for place in found.drawn:
-        for index in place.elements:
-            _widen(found, place.name, index)
+        _widen(found, fixed)
 
 
-def _widen(found: Unrolled, name: str, index: Index) -> None:
-    known = found.shapes.get(name, (0,) * len(index))
-    if name not in found.numbers and len(known) == len(index):
-        found.shapes[name] = tuple(map(max, known, index))
+def _widen(found: Unrolled, fixed: Collection[str]) -> None:
+    """Make arrays as large as the elements that lines give."""
+    given = ((place.name, index) for place in found.drawn for index in place.elements)
+    for name, index in (*found.computed, *given):
+        known = found.shapes.get(name, (0,) * len(index))
+        if name not in fixed and len(known) == len(index):
+            found.shapes[name] = tuple(map(max, known, index))
 
 
 def _targets(statement: Statement) -> Iterator[str]:

@@ -25,7 +25,7 @@ from gibbsppl.bugs.own_names import OwnNames
 from gibbsppl.bugs.parts import parts_of
 from gibbsppl.bugs.quantities import check_monitor, record
 from gibbsppl.bugs.random_reader import Elements
-from gibbsppl.bugs.reading import Beside, Reading
+from gibbsppl.bugs.reading import Beside, Reading, beside
 from gibbsppl.bugs.relations import Relation, Space
 from gibbsppl.bugs.rows import SHAPES, Distribution, Field
 from gibbsppl.bugs.simplexes import is_vector
@@ -54,8 +54,7 @@ def lowered(
     fields: dict[str, Relation] = {}
     others: list[Relation] = []
     for relation in facts.relations:
-        line = relation.line
-        if not isinstance(line, Stochastic):
+        if not isinstance(line := relation.line, Stochastic):
             continue
         row = row_of(facts, line)
         if isinstance(row, Distribution):
@@ -326,9 +325,7 @@ class _Lowering:
             points = any(p.event for p in family.parameters.values()) and not family.event
             of = given[0] if points else None
             self.model.declare(Variable(own, dims, "random", of=of), "an auxiliary variable")
-        layout = self.layouts[name]
-        table = (layout.row, layout.event) if isinstance(layout, Table) else ()
-        self.beside[f"{name}.{key}"] = Beside(own, *table)
+        self.beside[f"{name}.{key}"] = beside(own, self.layouts[name])
         region = _region(self.model, own, dims, tuple(p for _, p in kept))
         support = made.family.support(given, **dict(made.canonical(given)))
         is_positive = support.lower == 0 and not support.is_discrete

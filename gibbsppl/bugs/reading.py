@@ -13,6 +13,7 @@ import numpy as np
 
 from gibbsppl.bugs.interpreted_values import Unrolled
 from gibbsppl.bugs.interpreter import unrolled
+from gibbsppl.bugs.layouts import Layout, Table
 from gibbsppl.bugs.syntax import Loop, Program, Statement, Stochastic
 from gibbsppl.evaluation import evaluate
 from gibbsppl.graph import Factor, Graph, Range
@@ -40,6 +41,11 @@ class Beside:
         rows = found[np.maximum(self.row, 0)]
         inner = range(self.row.ndim, rows.ndim)
         return np.moveaxis(rows, inner, self.event[: len(inner)])
+
+
+def beside(name: str, layout: Layout) -> Beside:
+    """The auxiliary variable of that name, of an array of that layout."""
+    return Beside(name, layout.row, layout.event) if isinstance(layout, Table) else Beside(name)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

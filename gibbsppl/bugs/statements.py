@@ -172,7 +172,7 @@ class Lines:
             return None
         (axis,) = value.axes
         low = substitute(value.expr, {axis: axis - 1})
-        over = (*over_of(evaluator, value.expr), Range(axis, 1, self.model.size(axis)))
+        over = (*over_of(evaluator, dims_of(value.expr)), Range(axis, 1, self.model.size(axis)))
         return Potential(f"{name} in order", sp.log(Below(low, value.expr)), over)
 
     def _parameter(

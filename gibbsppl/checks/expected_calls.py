@@ -85,7 +85,7 @@ class Call:
     def _free_values(self) -> Mask:
         """Which values are drawn: vectors and matrices are drawn whole."""
         events = len(event_dims(self.step.statement)) if isinstance(self.step, ExactDraw) else 0
-        return self.free.any(axis=tuple(range(self.free.ndim - events, self.free.ndim)))
+        return np.asarray(self.free.any(axis=tuple(range(self.free.ndim - events, self.free.ndim))))
 
     def _mask(self) -> Mask:
         if self.at is None:

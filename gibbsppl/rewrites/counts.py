@@ -106,10 +106,15 @@ def at_least_one(term: Term, over: tuple[Range, ...], facts: Facts) -> Auxiliary
     """``y log(1 - exp(-x))`` of a ``y`` of 0 or 1: a count with mean ``x``, not zero where it is 1.
 
     Where all ``y`` are known the count is there for those that are 1. Else it is 0 where y is.
+
+    Large ``x`` are all alike where ``y`` is 1, so that their tail is the prior's; but a count keeps
+    ``x`` within its root of where it was. Where the prior has no mean, chains would not come back.
     """
     mean, ranges = _mean(term), (*over, *term.ranges)
     happened = term.coefficient
     if mean is None or not facts.is_nonnegative(mean) or not facts.is_gate(happened, ranges):
+        return None
+    if not facts.has_mean(mean):
         return None
     if not facts.is_data(happened):
         support = Support("integer", happened, Where(happened, sp.oo, sp.S.Zero))

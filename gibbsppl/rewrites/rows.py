@@ -19,9 +19,19 @@ from sympy import Add
 
 from gibbsppl.ends import known_bounds
 from gibbsppl.evaluation import evaluate, is_positive_definite
-from gibbsppl.expressions import Array, Dim, Expr, Leaf, Over, leaves_of, renamed_apart
+from gibbsppl.expressions import (
+    Array,
+    Below,
+    Dim,
+    Expr,
+    Leaf,
+    Over,
+    Where,
+    leaves_of,
+    renamed_apart,
+)
 from gibbsppl.gates import binary_arrays, is_gate, opened
-from gibbsppl.graph import Factor, Graph, Range, Variable, fresh
+from gibbsppl.graph import Factor, Graph, Range, Statement, Variable, fresh
 from gibbsppl.identities import simplified
 from gibbsppl.logs import expand_logs
 from gibbsppl.rewrites.definite import forms_named
@@ -101,6 +111,30 @@ class Facts:
     def is_probability(self, expr: Expr) -> bool:
         """Whether an expression is known to be between 0 and 1."""
         return self.is_nonnegative(expr) and self.is_nonnegative(1 - expr)
+
+    def has_mean(self, expr: Expr) -> bool:
+        """Whether all that an expression reads is known to have a prior mean."""
+        drawn = {leaf.array.name for leaf in leaves_of(expr, self.graph.drawn)}
+        latent = (s for s in self.graph.latent if s.target.array.name in drawn)
+        return all(map(self._is_of_finite_mean, latent))
+
+    def _is_of_finite_mean(self, statement: Statement) -> bool:
+        """Whether a distribution is bounded, or its row says of a mean that it is a number."""
+        ends = (sp.sympify(b) for b in (statement.support.lower, statement.support.upper))
+        if not any(b.is_infinite for b in ends):
+            return True
+        row = statement.family.mean
+        if row is None:
+            return False
+        mean = sp.sympify(row(statement.event, **dict(statement.arguments)))
+        return not self._where_known(mean).has(sp.oo, sp.zoo, sp.nan, Where)
+
+    def _where_known(self, expr: Expr) -> Expr:
+        """A formula with the branches in it that are taken for sure; the others stay."""
+        return expr.replace(
+            lambda e: isinstance(e, Where) and isinstance(e.args[0], Below),
+            lambda e: e.args[1] if self.is_positive(e.args[0].args[1] - e.args[0].args[0]) else e,
+        )
 
     def is_data(self, expr: Expr) -> bool:
         """Whether an expression reads nothing that is drawn."""

@@ -43,6 +43,7 @@ from gibbsppl.runtime.functions import (
     inner,
     inverse,
     log,
+    log1p,
     log_add_exp,
     log_bessel_i,
     log_bessel_k,
@@ -70,6 +71,7 @@ from gibbsppl.runtime.functions import (
     sum_of_squares,
     sum_rows,
     where,
+    xlog1py,
     xlogy,
 )
 from gibbsppl.runtime.joint import Joint, drawn
@@ -253,6 +255,7 @@ __all__ = [
     "labels",
     "laplace",
     "log",
+    "log1p",
     "log_add_exp",
     "log_bessel_i",
     "log_bessel_k",
@@ -400,5 +403,6 @@ __all__ = [
     "where",
     "width_of",
     "wishart",
+    "xlog1py",
     "xlogy",
 ]

@@ -39,10 +39,12 @@ from scipy.special import (
     gammaincc,
     log_ndtr,
     ndtr,
+    xlog1py,
     xlogy,
 )
 from scipy.special import gammaln as loggamma
 
+from gibbsppl.runtime.near_zero import log1p, log_one_minus_exp
 from gibbsppl.runtime.normalisers import log_bessel_i, log_bessel_k, log_fox_wright
 from gibbsppl.runtime.polya_gamma import log_polya_gamma
 from gibbsppl.runtime.shares import Shares, sum_by_row
@@ -61,6 +63,7 @@ __all__ = [
     "inner",
     "inverse",
     "log",
+    "log1p",
     "log_bessel_i",
     "log_bessel_k",
     "log_beta_i",
@@ -68,6 +71,7 @@ __all__ = [
     "log_gamma_p",
     "log_gamma_q",
     "log_mass",
+    "log_one_minus_exp",
     "log_polya_gamma",
     "log_stirling",
     "logdet",
@@ -85,6 +89,7 @@ __all__ = [
     "sum_of_squares",
     "sum_rows",
     "where",
+    "xlog1py",
     "xlogy",
 ]
 
@@ -128,20 +133,6 @@ def log_add_exp(*x: Any) -> Any:
     1000.6931471805599
     """
     return reduce(np.logaddexp, x)
-
-
-def log_one_minus_exp(x: Any) -> Any:
-    """``log(1 - exp(x))`` of negative x, with all digits near zero and far below it.
-
-    M. Maechler (2012), "Accurately computing log(1 - exp(-|a|))", the R package Rmpfr.
-
-    >>> log_one_minus_exp(np.array([-1e-20, -800.0])).round(2)
-    array([-46.05,  -0.  ])
-    """
-    near = np.greater(x, -math.log(2.0))
-    with np.errstate(divide="ignore"):
-        close = np.log(-np.expm1(np.where(near, x, -1.0)))
-    return np.where(near, close, np.log1p(-np.exp(np.where(near, -1.0, x))))
 
 
 def log_sum_exp(x: Any, axis: tuple[int, ...]) -> Any:

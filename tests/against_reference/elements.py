@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 
 from against_reference.table import ROWS
+from against_reference.trees import World
 from against_reference.vectors import (
     VECTOR_ROWS,
     draw_categorical,
@@ -15,7 +16,7 @@ from against_reference.vectors import (
 )
 
 SMALLEST = 1e-5  # of parameters, and the inverse of the largest
-ROUNDS = 300  # of rejection, for a truncated value
+ROUNDS = 8  # of rejection, for a truncated value
 
 def scalar_law(part, at, world):
     """The law of one number, its parameters, and whether they are inside of their supports."""
@@ -170,22 +171,57 @@ def simulate_element(rng, variable, part, at, world, mask):
             return _partly_known(variable, part, (row, parameters), (place, known), drawn, world)
         array[place] = drawn
         return 0.0
+    array[place] = draw_number(rng, part, at, world)
     row, law, _ = scalar_law(part, at, world)
-    array[place], weight = draw_number(rng, law, bounds(part, at, world), world.states)
-    return weight if row.proper else weight - law.rvs_logpdf(array[place])
+    return 0.0 if row.proper else -law.rvs_logpdf(array[place])
 
 
-def draw_number(rng, law, limits, states):
-    """Draws between bounds, by rejection; minus infinity as the weight where none was found."""
-    drawn = np.array(np.broadcast_to(law.rvs(rng, states), states), float)
-    lower, upper = (np.broadcast_to(math.copysign(math.inf, s) if b is None else b, states)
+def draw_number(rng, part, at, world):
+    """Draws between bounds: by rejection, and where that fails by the distribution function."""
+    row, law, _ = scalar_law(part, at, world)
+    drawn = np.array(np.broadcast_to(law.rvs(rng, world.states), world.states), float)
+    limits = bounds(part, at, world)
+    lower, upper = (np.broadcast_to(math.copysign(math.inf, s) if b is None else b, world.states)
                     for s, b in zip((-1, 1), limits, strict=True))
     for _ in range(ROUNDS):
         wrong = (drawn < lower) | (drawn > upper)
         if not wrong.any():
-            return drawn, 0.0
-        drawn[wrong] = np.broadcast_to(law.rvs(rng, states), states)[wrong]
-    return drawn, np.where(wrong, -np.inf, 0.0)
+            return drawn
+        again = np.broadcast_to(law.rvs(rng, world.states), world.states)
+        drawn[wrong] = again[wrong]
+    left = np.flatnonzero((drawn < lower) | (drawn > upper))
+    some = {n: a[left] if len(a) > 1 else a for n, a in world.arrays.items()}
+    if len(left):
+        _, law, _ = scalar_law(part, at, World(world.sizes, some, len(left)))
+        drawn[left] = by_quantiles(rng, law, lower[left], upper[left], whole=row.whole)
+    return drawn
+
+
+def by_quantiles(rng, law, lower, upper, *, whole):
+    """Draws between bounds by bisection of the distribution function, from the smaller tail."""
+    u = rng.random(len(lower))
+    below = np.ceil(lower) - 1 if whole else lower
+    right = law.cdf(below) > 0.5
+    share = (1 - u) * law.cdf(below) + u * law.cdf(upper)
+    rest = (1 - u) * law.sf(below) + u * law.sf(upper)
+
+    def is_reached(x):
+        return np.where(right, law.sf(x) <= rest, law.cdf(x) >= share)
+
+    step, least = 1.0, np.where(np.isfinite(below), below, np.minimum(upper, 0.0) - 1.0)
+    most = np.where(np.isfinite(upper), upper, np.maximum(below, 0.0) + 1.0)
+    for _ in range(200):
+        outside = np.isneginf(below) & is_reached(least)
+        short = np.isposinf(upper) & ~is_reached(most)
+        if not (outside | short).any():
+            break
+        least, most = np.where(outside, least - step, least), np.where(short, most + step, most)
+        step *= 2
+    for _ in range(80):
+        middle = np.floor((least + most) / 2) if whole else (least + most) / 2
+        reached = is_reached(middle)
+        least, most = np.where(reached, least, middle), np.where(reached, middle, most)
+    return most
 
 
 def _partly_known(variable, part, law, where, drawn, world):

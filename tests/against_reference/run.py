@@ -38,17 +38,26 @@ def _too_long(*_):
 def one(task):
     """The report of one seed."""
     level, seed = task
-    from against_reference.exact import FindingError, RefusedError
     from against_reference.generator import NotFoundError
 
     start = time.process_time()
     report = {"seed": seed, "level": level}
-    model = None
-    signal.signal(signal.SIGPROF, _too_long)
     try:
         model = described(level, seed)
-        report |= features_of(model)
-        report["reference_seconds"] = round(time.process_time() - start, 2)
+    except NotFoundError:
+        return {**report, "result": "skipped", "kind": "no model", "seconds": 0.0}
+    report |= {**features_of(model), **of_model(level, model)}
+    report["seconds"] = round(time.process_time() - start, 2)
+    return report
+
+
+def of_model(level, model):
+    """What came out of one model."""
+    from against_reference.exact import FindingError, RefusedError
+
+    report = {}
+    signal.signal(signal.SIGPROF, _too_long)
+    try:
         signal.setitimer(signal.ITIMER_PROF, SECONDS[level], 1.0)
         report |= {"result": "passed", **checked(level, model)}
     except TooLongError:
@@ -58,8 +67,6 @@ def one(task):
         report |= {"result": "refused", "kind": str(refused)}
     except FindingError as finding:
         report |= {"result": "finding", "kind": finding.kind, "told": finding.told[:3000]}
-    except NotFoundError:
-        report |= {"result": "skipped", "kind": "no model"}
     except skipped() as why:
         report |= {"result": "skipped", "kind": str(why)}
     except Exception as error:  # noqa: BLE001  (whatever comes is a finding)
@@ -67,12 +74,26 @@ def one(task):
                    "told": traceback.format_exc()[-2500:]}
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
-    if report["result"] == "finding" and model is not None:
+    if report["result"] == "finding":
         from against_reference.exact import source_of
 
         report["source"] = source_of(model)
-    report["seconds"] = round(time.process_time() - start, 2)
     return report
+
+
+def smallest(level, seed):
+    """The smallest model found that shows what the model of a seed shows, and that."""
+    from against_reference.shrink import shrunk
+
+    model = described(level, seed)
+    first = of_model(level, model)
+    if first["result"] != "finding":
+        return first
+
+    def kind_of(report):
+        return report["result"], report.get("kind"), hints(report)
+
+    return of_model(level, shrunk(model, lambda m: kind_of(of_model(level, m)) == kind_of(first)))
 
 
 def skipped():
@@ -191,12 +212,18 @@ def main():
     parser.add_argument("stop", type=int)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--processes", type=int, default=os.cpu_count())
+    parser.add_argument("--smaller", action="store_true",
+                        help="print the smallest model with the finding of one seed")
     parser.add_argument("--show", action="store_true", help="print the source of one seed")
     asked = parser.parse_args()
     if asked.show:
         from against_reference.exact import source_of
 
         print(source_of(described(asked.level, asked.start)))
+        return
+    if asked.smaller:
+        for what, told in smallest(asked.level, asked.start).items():
+            print(f"{what}: {told}")
         return
     out = asked.out or Path(f"{asked.level}.jsonl")
     run(asked.level, asked.start, asked.stop, out, asked.processes)

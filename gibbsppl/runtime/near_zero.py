@@ -1,0 +1,32 @@
+"""Logs of what is near 1, with all digits of how far it is from there."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy.special import xlog1py
+
+
+def log1p(x: Any) -> Any:
+    """``log(1 + x)`` with all digits of a small x; ``-inf`` at -1, without a warning.
+
+    >>> float(log1p(1e-30)), float(log1p(-1.0))
+    (1e-30, -inf)
+    """
+    return xlog1py(1.0, x)
+
+
+def log_one_minus_exp(x: Any) -> Any:
+    """``log(1 - exp(x))`` of negative x, with all digits near zero and far below it.
+
+    M. Maechler (2012), "Accurately computing log(1 - exp(-|a|))", the R package Rmpfr.
+
+    >>> log_one_minus_exp(np.array([-1e-20, -800.0])).round(2)
+    array([-46.05,  -0.  ])
+    """
+    near = np.greater(x, -math.log(2.0))
+    with np.errstate(divide="ignore"):
+        close = np.log(-np.expm1(np.where(near, x, -1.0)))
+    return np.where(near, close, np.log1p(-np.exp(np.where(near, -1.0, x))))
