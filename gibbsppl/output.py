@@ -67,8 +67,13 @@ def _dataset(
         name + "_" * (name in sizes): xr.Variable(dims, value, {"name": name})
         for name, (dims, value) in arrays.items()
     }
-    labels = {dim: (dim, coords.get(dim, np.arange(size))) for dim, size in sizes.items()}
+    labels = {dim: (dim, _saved(coords.get(dim, np.arange(n)))) for dim, n in sizes.items()}
     return xr.Dataset(variables, labels, attributes)
+
+
+def _saved(labels: NDArray[Any]) -> NDArray[Any]:
+    """Labels as a file can hold them: those of several types, or of types of others, as text."""
+    return labels.astype(str) if labels.dtype.kind == "O" else labels
 
 
 def _plain(value: Any) -> Any:

@@ -302,6 +302,16 @@ def test_another_file_is_refused_by_name(tmp_path):
         load_draws(tmp_path / "other.nc")
 
 
+def test_labels_of_several_types_are_saved_as_text(tmp_path):
+    labels = np.array([np.datetime64("2020-01-01"), 2, 10**30], dtype=object)
+    draws = Draws({"x": np.zeros((1, 4, 3))}, {"x": ("k",)}, {"k": labels})
+    draws.save(tmp_path / "draws.nc")
+
+    assert load_draws(tmp_path / "draws.nc").coords["k"].tolist() == [
+        *("2020-01-01", "2", "1" + "0" * 30)
+    ]
+
+
 DAMAGES = {
     "no name": lambda f: f["posterior/mu"].attrs.__delitem__("name"),
     "a name that is none": lambda f: f["posterior/mu"].attrs.__setitem__("name", 3),
