@@ -122,10 +122,13 @@ def _tree_of(path: str | PathLike[str]) -> xr.DataTree:
     """All of a file, in memory; `RunError` if the libraries that read netCDF make nothing of it."""
     try:
         with xr.open_datatree(path, engine="h5netcdf") as opened:
-            return opened.load()
+            tree = opened.load()
+        for node in tree.subtree:
+            node.to_dataset()  # (whose dims are compared only now)
     except _UNREADABLE as error:
         why = str(error) or type(error).__name__
         raise RunError(f"{path}: not a file that Draws.save wrote ({why}).") from error
+    return tree
 
 
 def _from_file(value: Any) -> Any:

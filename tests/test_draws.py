@@ -322,10 +322,12 @@ DAMAGES = {
         f.pop("sample_stats"),
         f.copy("posterior", "sample_stats"),
     ),
+    "dims without names": lambda f: f["posterior"].create_dataset("x", data=np.zeros((0, 3))),
     "text": lambda f: f["posterior"].create_dataset("text", data=np.array([b"a", b"b"])),
 }
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of xarray, of files without names of dims
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_file_of_draws_that_was_changed_is_refused_by_name(tmp_path, damage):
     import h5py
