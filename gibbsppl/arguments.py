@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -56,16 +57,24 @@ def _are_names(value: Any) -> bool:
     return isinstance(value, str) or listed
 
 
+def _is_path(value: Any) -> bool:
+    try:
+        return isinstance(value, str | PathLike) and b"\0" not in os.fsencode(value)
+    except (TypeError, ValueError):  # (of a path that is bytes; of half a character)
+        return False
+
+
 NAME = Kind(lambda value: isinstance(value, str), "a name")
 NAMES = Kind(_are_names, "a name, or several in a list")
 COUNT = Kind(_is_count, "a whole number that is not negative")
+POSITIVE = Kind(lambda value: _is_count(value) and value > 0, "a whole number from 1 on")
 MAPPING = Kind(lambda value: isinstance(value, Mapping), "a dict")
 MAPPINGS = Kind(
     lambda value: isinstance(value, Mapping)
     or (isinstance(value, Sequence) and all(isinstance(v, Mapping) for v in value)),
     "a dict, or a list of one for each chain",
 )
-PATH = Kind(lambda value: isinstance(value, str | PathLike), "the path of a file")
+PATH = Kind(_is_path, "the path of a file")
 MODEL = Kind(lambda value: hasattr(type(value), "graph"), "a gp.Model")
 DRAWS = Kind(lambda value: hasattr(type(value), "stacked"), "draws, as sample() returns them")
 TRUTH = Kind(lambda value: isinstance(value, bool | np.bool_), "True or False")

@@ -67,8 +67,13 @@ def _dataset(
         name + "_" * (name in sizes): xr.Variable(dims, value, {"name": name})
         for name, (dims, value) in arrays.items()
     }
-    labels = {dim: (dim, coords.get(dim, np.arange(size))) for dim, size in sizes.items()}
+    labels = {dim: (dim, _saved(coords.get(dim, np.arange(n)))) for dim, n in sizes.items()}
     return xr.Dataset(variables, labels, attributes)
+
+
+def _saved(labels: NDArray[Any]) -> NDArray[Any]:
+    """Labels as a file can hold them: those of several types, or of types of others, as text."""
+    return labels.astype(str) if labels.dtype.kind == "O" else labels
 
 
 def _plain(value: Any) -> Any:
@@ -117,10 +122,13 @@ def _tree_of(path: str | PathLike[str]) -> xr.DataTree:
     """All of a file, in memory; `RunError` if the libraries that read netCDF make nothing of it."""
     try:
         with xr.open_datatree(path, engine="h5netcdf") as opened:
-            return opened.load()
+            tree = opened.load()
+        for node in tree.subtree:
+            node.to_dataset()  # (whose dims are compared only now)
     except _UNREADABLE as error:
         why = str(error) or type(error).__name__
         raise RunError(f"{path}: not a file that Draws.save wrote ({why}).") from error
+    return tree
 
 
 def _from_file(value: Any) -> Any:

@@ -54,7 +54,7 @@ def check_writable(what: str, *paths: str | PathLike[str]) -> None:
                 raise PermissionError(13, "Permission denied")
             trial.write_bytes(b"draws")
             trial.unlink()
-        except OSError as error:
+        except (OSError, ValueError) as error:  # a name with a null character is a ValueError
             raise RunError(
                 f"{what}: {path} cannot be written ({reason(error)}); name another file."
             ) from error

@@ -616,3 +616,30 @@ def test_names_of_programs_are_free(names):
 def test_names_of_data_that_no_program_can_have_are_refused(name):
     with pytest.raises(gp.BugsError, match="expected the name of a variable"):
         gp.read_bugs("model { y ~ dnorm(0, 1) }", {name: 1.0})
+
+
+@pytest.mark.parametrize(
+    "loops",
+    [
+        "for (i in 5:2) { y[i] ~ dnorm(0, 1); for (j in i:3) { w[i, j] ~ dnorm(y[i], 1) } }",
+        "for (i in 3:2) { for (j in 1:i) { y[i, j] ~ dnorm(i, 1) } }",
+        "for (i in 1E20:2) { y[i] ~ dnorm(sum(v[i:3]), 1); q[i] <- y[i] }",
+    ],
+)
+def test_loops_that_are_not_entered_give_nothing(loops):
+    model = gp.read_bugs(f"model {{ {loops}\nz ~ dnorm(0, 1) }}", {"v": [1.0, 2.0]})
+
+    assert str(model.graph) == "z ~ Normal(mu=0, tau=1)"
+
+
+def test_several_lines_may_say_between_what_an_array_is():
+    model = gp.read_bugs(
+        "model { x[1] ~ dnorm(b, 1) I(l[1],)\nfor (i in 2:3) { x[i] ~ dnorm(2 * b, 1) I(l[i],) }\n"
+        "for (i in 1:3) { l[i] ~ dnorm(0, 1) }\nb ~ dnorm(0, 1) }"
+    )
+
+    assert len(model.graph.potentials) == 2
+    x, low, b = np.array([0.5, 2.0, 1.0]), np.array([0.0, 1.5, -1.0]), 0.3
+    normals = [stats.norm.logpdf(x, [b, 2 * b, 2 * b]).sum(), *stats.norm.logpdf([*low, b])]
+    assert np.isclose(log_joint(model.graph, {"x": x, "l": low, "b": b}), sum(normals))
+    assert log_joint(model.graph, {"x": x, "l": np.add(low, [0, 0, 3]), "b": b}) == -np.inf

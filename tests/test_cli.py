@@ -325,3 +325,8 @@ def test_mistakes_in_programs_and_their_options_are_told(line, tmp_path, coin, c
     broken = written(tmp_path, "model { x ~ dnorm(0 }", "broken.bug")
     assert "broken.bug, line 1, column 21" in failing(capsys, "check", broken)
     assert "none.bug: found no such file" in failing(capsys, "check", "none.bug")
+
+
+def test_a_name_that_no_file_has_is_one_line(coin, capsys):
+    assert main(["run", coin, "--draws", "2", "--out", "a\0b"]) == 2
+    assert re.fullmatch(r"gibbsppl: --out: .*\n", capsys.readouterr().err)

@@ -302,6 +302,16 @@ def test_another_file_is_refused_by_name(tmp_path):
         load_draws(tmp_path / "other.nc")
 
 
+def test_labels_of_several_types_are_saved_as_text(tmp_path):
+    labels = np.array([np.datetime64("2020-01-01"), 2, 10**30], dtype=object)
+    draws = Draws({"x": np.zeros((1, 4, 3))}, {"x": ("k",)}, {"k": labels})
+    draws.save(tmp_path / "draws.nc")
+
+    assert load_draws(tmp_path / "draws.nc").coords["k"].tolist() == [
+        *("2020-01-01", "2", "1" + "0" * 30)
+    ]
+
+
 DAMAGES = {
     "no name": lambda f: f["posterior/mu"].attrs.__delitem__("name"),
     "a name that is none": lambda f: f["posterior/mu"].attrs.__setitem__("name", 3),
@@ -312,10 +322,12 @@ DAMAGES = {
         f.pop("sample_stats"),
         f.copy("posterior", "sample_stats"),
     ),
+    "dims without names": lambda f: f["posterior"].create_dataset("x", data=np.zeros((0, 3))),
     "text": lambda f: f["posterior"].create_dataset("text", data=np.array([b"a", b"b"])),
 }
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")  # of xarray, of files without names of dims
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_file_of_draws_that_was_changed_is_refused_by_name(tmp_path, damage):
     import h5py

@@ -307,3 +307,43 @@ def test_a_multinomial_of_no_total(total):
             return
         declare()
     assert gp.compile(model).verify().passed
+
+
+@pytest.mark.parametrize(
+    "dims",
+    [np.ma.masked, np.array("i"), ("i", np.ma.masked_invalid([1.0, np.nan])), ("i", np.eye(2))],
+    ids=repr,
+)
+def test_dims_that_are_arrays_are_refused(dims):
+    with gp.Model(coords={"i": 2}), pytest.raises(gp.ModelError, match=r"^a: .*dims"):
+        gp.Normal("a", 0, sigma=1, dims=dims)
+
+
+def test_text_that_cannot_be_encoded_is_refused():
+    with pytest.raises(gp.ModelError, match=r"the label .* with half of a character"):
+        gp.Model(coords={"i": ["\ud800", "b"]})
+    with pytest.raises(gp.ModelError, match="or a null"):
+        gp.Model(coords={"i": ["\0a", "b"]})
+    with pytest.raises(gp.ModelError, match="expected a text that can be printed"):
+        gp.Model(name="\ud800")
+
+
+@pytest.mark.parametrize("path", ["a\0b", "\ud800"])
+@pytest.mark.parametrize("method", ["save", "save_coda"])
+def test_names_that_no_file_has_are_refused(draws, method, path):
+    with pytest.raises(gp.RunError, match="expected the path of a file"):
+        getattr(draws, method)(path)
+    with pytest.raises(gp.RunError, match="expected the path of a file"):
+        gp.load_draws(path)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"replicates": np.array([0, 1])}, {"replicates": 0}, {"sweeps": 1.5}, {"level": 2.0}],
+    ids=str,
+)
+def test_settings_of_the_test_of_a_kernel_are_checked(sampler, settings):
+    (name,) = settings
+
+    with pytest.raises(gp.RunError, match=f"^check_kernel: found {name}="):
+        sampler.check_kernel("mu", **settings)

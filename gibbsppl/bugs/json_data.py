@@ -10,8 +10,8 @@ The last index is the one of the innermost lists, ``null`` is a missing number, 
 from __future__ import annotations
 
 import json
-import math
 import re
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,8 +83,9 @@ def _array(scanner: Scanner, name: str, value: Any, at: int) -> Array:
 
 
 def _is_number(entry: Any) -> bool:
-    is_number = entry is None or isinstance(entry, (bool, int, float))
-    return is_number and not (isinstance(entry, float) and math.isinf(entry))
+    if entry is None or isinstance(entry, bool):
+        return True
+    return isinstance(entry, (int, float)) and abs(entry) <= sys.float_info.max
 
 
 def _described(entry: Any) -> str:

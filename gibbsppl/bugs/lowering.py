@@ -8,7 +8,7 @@ with ``<-`` are put in place where they are read.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -300,14 +300,13 @@ class _Lowering:
         made = self.lines.made(part, region.label, event, others)
         observed = self.model.declared.observed.get(self.names[name])
         symbol = self.symbols[name]
-        found = place(
-            self.model, self.names[name], made, region, lambda *_: symbol, event, observed
-        )
+        parts = (self.model, self.names[name], made, region, lambda *_: symbol, event, observed)
+        found = place(*parts)
         check_values(self.model, found.statement, region, observed, made)
         self.model.declared.statements.append(found.statement)
         x = symbol[region.indices]
-        for said in (self.lines.said_of(part, region.label, x), self.lines.in_order(part, name)):
-            self._add(said)
+        for said in (self.lines.said_of(part, name, x), self.lines.in_order(part, name)):
+            self._add(said and replace(said, name=self.own.fresh(said.name)))
 
     def _auxiliary(self, name: str, key: str, placed: _Placed, row: Distribution) -> Leaf:
         """An auxiliary variable beside each value of a line."""
@@ -322,11 +321,9 @@ class _Lowering:
         given = self._event(name, placed)
         made = self.lines.made(placed.part, own, given, None, auxiliary)
         if own not in self.model.declared.variables:
-            of = (
-                given[0]
-                if any(p.event for p in made.family.parameters.values()) and not made.family.event
-                else None
-            )
+            family = made.family
+            points = any(p.event for p in family.parameters.values()) and not family.event
+            of = given[0] if points else None
             self.model.declare(Variable(own, dims, "random", of=of), "an auxiliary variable")
         self.beside[f"{name}.{key}"] = beside(own, self.layouts[name])
         region = _region(self.model, own, dims, tuple(p for _, p in kept))

@@ -25,6 +25,7 @@ from gibbsppl.bugs.relations import Space
 from gibbsppl.bugs.rows import SHAPES
 from gibbsppl.bugs.syntax import Assignment, Expression, Reference, parts_of
 from gibbsppl.bugs.values import Formula, Known, Value, inside, lengths_of
+from gibbsppl.errors import ModelError
 from gibbsppl.exact_numbers import number
 from gibbsppl.expressions import (
     Array,
@@ -139,6 +140,13 @@ class Elements:
         if value.expr is not None:
             return value.expr
         plain = value.grid.reduced()
+        if np.isnan(plain.values).any():
+            told = value.text or "a number"
+            where = f" at {int(np.isnan(plain.values).sum())} positions" if plain.dims else ""
+            raise ModelError(
+                f"{told} is not defined{where} (NaN); expected numbers: leave these out, or give "
+                "them a value by ifelse()."
+            )
         if not plain.dims:
             return number(plain.values.item())
         return self._array(plain, value.text, None, space.starts)

@@ -150,10 +150,11 @@ def _entered(space: Space, name: str, values: Grid) -> Space:
         loops = {**space.loops, name: Grid((dim,), values.values.reshape(count))}
         return Space({**space.sizes, dim: count}, loops, {**space.starts, dim: 0})
     full = (*space.shape, values.values.shape[-1])
-    every = np.broadcast_to(values.along((*space.dims, own)), full)
-    known = np.broadcast_to(values.known_along((*space.dims, own)), full).reshape(-1, full[-1])
+    rows = (space.size, full[-1])
+    every = np.broadcast_to(values.along((*space.dims, own)), full).reshape(rows)
+    known = np.broadcast_to(values.known_along((*space.dims, own)), full).reshape(rows)
     row, column = np.nonzero(known)
     table = space.table(dim)
     loops = {n: Grid((dim,), g.values[row]) for n, g in table.loops.items()}
-    loops[name] = Grid((dim,), every.reshape(-1, full[-1])[row, column])
+    loops[name] = Grid((dim,), every[row, column])
     return Space({dim: len(row)}, loops, {dim: 0})

@@ -148,7 +148,7 @@ class Lines:
             values |= bounds
         return language.written(FAMILIES[family], label, (), values)
 
-    def said_of(self, part: Relation, label: str, x: Expr) -> Potential | None:
+    def said_of(self, part: Relation, name: str, x: Expr) -> Potential | None:
         """What ``I(,)`` says of a value, where it is no truncation."""
         where = _line(part).restriction
         if where is None:
@@ -157,7 +157,7 @@ class Lines:
         given = [evaluator.value(e) for e in _line(part).distribution.arguments]
         if self._truncates(evaluator, where, given):
             return None
-        return between(evaluator, x, where.lower, where.upper, f"{label} is between")
+        return between(evaluator, x, where.lower, where.upper, f"{name} is between")
 
     def in_order(self, part: Relation, name: str) -> Potential | None:
         """That cut points increase, where they are random."""

@@ -7,16 +7,16 @@ variable must have the same distribution after as before (`gibbsppl.checks.gewek
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
+from gibbsppl.arguments import COUNT, MAPPING, POSITIVE, Kind, calls_told
 from gibbsppl.backends.numpy import write_numpy
 from gibbsppl.backends.program import Program, load
-from gibbsppl.checks.geweke import GewekeResult, geweke
-from gibbsppl.errors import CompileError
+from gibbsppl.checks.geweke import Function, GewekeResult, geweke
+from gibbsppl.errors import CompileError, RunError
 from gibbsppl.evaluation import Values
 from gibbsppl.forward import State
 from gibbsppl.graph import Graph
@@ -25,13 +25,30 @@ from gibbsppl.schedule.order import unit_of
 
 Scheduled = tuple[Schedule, Values]
 
+LEVEL = Kind(
+    lambda value: isinstance(value, float) and 0 < value < 1, "a probability between 0 and 1"
+)
 
-def check_kernel(
+
+@calls_told(
+    RunError,
+    replicates=POSITIVE,
+    sweeps=POSITIVE,
+    level=LEVEL,
+    seed=COUNT.or_none(),
+    functions=MAPPING.or_none(),
+)
+def check_kernel(  # noqa: PLR0913  (the settings of the test are named by keyword)
     graph: Graph,
     scheduled: Scheduled,
     again: Callable[[State], Scheduled],
     name: str,
-    **settings: Any,
+    *,
+    replicates: int = 1000,
+    sweeps: int = 3,
+    level: float = 1e-3,
+    seed: int | None = None,
+    functions: Mapping[str, Function] | None = None,
 ) -> GewekeResult:
     """The test of the steps that draw a variable, with the auxiliary variables that they read.
 
@@ -46,8 +63,17 @@ def check_kernel(
             own, observed = again(seen)
             return observed, program_of(own, name)
 
-    rng = np.random.default_rng(settings.pop("seed", None))
-    return geweke(rng, graph, data, program_of(schedule, name), remade=remade, **settings)
+    return geweke(
+        np.random.default_rng(seed),
+        graph,
+        data,
+        program_of(schedule, name),
+        replicates=replicates,
+        sweeps=sweeps,
+        functions=functions,
+        level=level,
+        remade=remade,
+    )
 
 
 def program_of(schedule: Schedule, name: str) -> Program:

@@ -80,8 +80,8 @@ class Model:
     def __init__(
         self, coords: Mapping[str, Sequence[Any] | int] | None = None, name: str | None = None
     ) -> None:
-        if name is not None and not isinstance(name, str):
-            raise ModelError(f"gp.Model(name={name!r}): expected a text.")
+        if name is not None and (not isinstance(name, str) or _is_no_text(name)):
+            raise ModelError(f"gp.Model(name={name!r}): expected a text that can be printed.")
         if not isinstance(coords, Mapping | None):
             more = f"; to name the model, write gp.Model(name={coords!r})"
             raise ModelError(
@@ -270,7 +270,9 @@ def dims_named(names: str | Iterable[str] | None, owner: str) -> tuple[Dim, ...]
     >>> dims_named(("rat", "day"), "weight")
     (rat, day)
     """
-    if isinstance(names, (set, frozenset)) or not isinstance(names, (str, Iterable, type(None))):
+    is_number = isinstance(names, np.ndarray) and names.ndim == 0  # (cannot be gone through)
+    unordered = isinstance(names, (set, frozenset))
+    if is_number or unordered or not isinstance(names, (str, Iterable, type(None))):
         raise ModelError(
             f"{owner}: found the dims {names!r}; expected the names of dimensions in their order, "
             'such as dims="i" or dims=("i", "j").'
@@ -279,6 +281,7 @@ def dims_named(names: str | Iterable[str] | None, owner: str) -> tuple[Dim, ...]
     for name in listed:
         if not isinstance(name, str):
             raise ModelError(f"{owner}: dims are names; found {name!r}, expected a text.")
+    for name in listed:
         if listed.count(name) > 1:
             raise ModelError(
                 f"{owner}: dimension {name!r} is named twice; no array has one dimension twice: "
@@ -330,6 +333,14 @@ def _is_counted(labels: np.ndarray) -> bool:
     return labels.dtype.kind == "i" and bool((labels == np.arange(len(labels))).all())
 
 
+def _is_no_text(label: str) -> bool:
+    """Whether a text cannot be encoded, or has a null: no printer and no file takes it."""
+    try:
+        return b"\0" in label.encode()
+    except UnicodeEncodeError:
+        return True
+
+
 def _check_labels(labels: list[Any], dim: str, owner: str) -> None:
     """Every position of a dimension has a label of its own."""
     first: dict[Any, int] = {}
@@ -339,6 +350,11 @@ def _check_labels(labels: list[Any], dim: str, owner: str) -> None:
             raise ModelError(
                 f"{owner}: dimension {dim!r} has the missing label {label} at position {position}; "
                 "expected a label for each position: name it, or leave the position out."
+            )
+        if isinstance(label, str) and _is_no_text(label):
+            raise ModelError(
+                f"{owner}: dimension {dim!r} has the label {label!r} at position {position}, with "
+                "half of a character, or a null; expected text that can be printed and saved."
             )
         if first.setdefault(label, position) != position:
             raise ModelError(
