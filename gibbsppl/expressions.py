@@ -16,7 +16,7 @@ sum(U[user[i], k]*V[i, k], k)
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 import sympy as sp
@@ -184,17 +184,20 @@ def _function(name: str, doc: str, **properties: bool) -> Any:
 
     body: dict[str, Any] = {"__doc__": doc, "__module__": __name__, "eval": classmethod(_stay)}
     body["_eval_is_extended_real"] = assume(True)
-    body["_imp_"] = staticmethod(lambda *args: _of_floats(name, args))  # (to compare numbers)
+    body["_eval_evalf"] = lambda self, _prec: _of_floats(name, self.args)  # (to compare numbers)
     body |= {f"_eval_is_{p}": assume(v) for p, v in properties.items()}
     return type(name, (sp.Function,), body)
 
 
-def _of_floats(name: str, args: Iterable[Any]) -> float:
-    """The value of a function of the language at numbers."""
+def _of_floats(name: str, args: Collection[Any]) -> Expr | None:
+    """The value of a function of the language at numbers; None at anything else."""
+    numbers = [a.evalf() for a in args]
+    if not all(n.is_Number and n.is_extended_real for n in numbers):
+        return None
     from gibbsppl.runtime import functions  # noqa: PLC0415  (declaring a model needs no SciPy)
 
     own = {function.__name__: numeric for function, numeric in FUNCTIONS.items()}
-    return float(getattr(functions, own[name])(*map(float, args)))
+    return sp.Float(float(getattr(functions, own[name])(*map(float, numbers))))
 
 
 def _of_numbers(extreme: Any) -> Any:
@@ -342,6 +345,15 @@ def root_of(dim: Dim) -> str:
     'k'
     """
     return dim.name.rstrip("₀₁₂₃₄₅₆₇₈₉")  # type: ignore[no-any-return]
+
+
+def plain_name(dim: Dim) -> str:
+    """The name of a dimension without marks, for the names of arrays.
+
+    >>> plain_name(Dim("k₁")), plain_name(Dim("factor'"))
+    ('k', 'factor_2')
+    """
+    return root_of(dim).replace("'", "_2")
 
 
 def dims_of(expr: Any) -> set[Dim]:

@@ -158,7 +158,13 @@ def _looked_at(graph: Graph, values: State, notes: Mapping[str, str]) -> _Found:
 
 def _overflows(graph: Graph, values: State) -> bool:
     """Whether the square of a power that the log density is made of is no number."""
-    made = [f for f in graph.factors if isinstance(f, Statement | Potential)]
+    # (what is stored of a sparse array is a table of rows: its cells are not looked at)
+    made = [
+        f
+        for f in graph.factors
+        if isinstance(f, Statement)
+        or (isinstance(f, Potential) and (f.of is None or len(f.over) < 2))
+    ]
     powers = (f for f in made if f.log_density.has(sp.exp, sp.Pow))
     found = (largest_power(f.log_density, f.over, values, graph.sizes) for f in powers)
     return any(not largest < LARGEST for largest in found)

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from gibbsppl import density, graph
+from gibbsppl.rewrites import rows
+
 GOLDEN = Path(__file__).parent / "golden"
 LONG_TESTS = Path(__file__).parent / "long_tests.txt"
 
@@ -26,6 +29,20 @@ def pytest_collection_modifyitems(items):
         name = item.nodeid.removeprefix("tests/")
         if name in long or name.partition("[")[0] in long:
             item.add_marker(pytest.mark.slow)
+
+
+def clear_caches():
+    """Forget what pure functions have found: it may be of another program than the present one."""
+    for kept in (graph.said_by, graph._log_density_of, density._template, rows._reading):
+        kept.cache_clear()
+
+
+@pytest.fixture
+def monkeypatch(monkeypatch):
+    """The usual one, with no result of pure functions kept from before it or after it."""
+    clear_caches()
+    yield monkeypatch
+    clear_caches()
 
 
 @pytest.fixture

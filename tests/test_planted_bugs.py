@@ -196,7 +196,7 @@ BUGS = {
         "recaptures", "p_given_rest", r"animals - y\)", "animals)", ("p",)
     ),
     "chances of what was seen for what was not": Bug(
-        "recaptures", "animals_given_rest", r"log\(-p \+ 1\)", "log(p)", ("animals",)
+        "recaptures", "animals_given_rest", r"log1p\(-p\)", "log(p)", ("animals",)
     ),
     "something that is no number": Bug(
         "pumps", "beta_given_rest", r"5 \* alpha", 'float("nan")', ("beta",)

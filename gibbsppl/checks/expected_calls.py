@@ -78,14 +78,20 @@ class Call:
         full = np.broadcast_to(value, (*outer, *shape, *last))
         if self.is_whole:
             return full
-        own = np.nonzero(self._free_values) if self.at is None else self.at
-        return full[(*(slice(None),) * lead, *own)]
+        return full[(*(slice(None),) * lead, *self.own)]
 
     @property
-    def _free_values(self) -> Mask:
-        """Which values are drawn: vectors and matrices are drawn whole."""
-        events = len(event_dims(self.step.statement)) if isinstance(self.step, ExactDraw) else 0
-        return np.asarray(self.free.any(axis=tuple(range(self.free.ndim - events, self.free.ndim))))
+    def events(self) -> int:
+        """The number of axes of one value: vectors and matrices are drawn whole."""
+        return len(event_dims(self.step.statement)) if isinstance(self.step, ExactDraw) else 0
+
+    @property
+    def own(self) -> tuple[Any, ...]:
+        """The index of the values that are drawn."""
+        if self.at is not None:
+            return self.at
+        axes = tuple(range(self.free.ndim - self.events, self.free.ndim))
+        return np.nonzero(self.free.any(axis=axes))
 
     def _mask(self) -> Mask:
         if self.at is None:
@@ -193,6 +199,8 @@ def _now(call: Call) -> Any:
 def _same(found: Any, expected: Any) -> bool:
     """Whether numbers agree up to rounding, after broadcasting."""
     found, expected = (np.asarray(v, dtype=float) for v in (found, expected))
+    if found.size == expected.size:  # (a region, or its values one after the other)
+        found, expected = np.ravel(found), np.ravel(expected)
     try:
         found, expected = np.broadcast_arrays(found, expected)
     except ValueError:
@@ -210,10 +218,15 @@ def _natural(call: Call, parameter: str, found: Any) -> bool:
     """A natural parameter: the part of it that is drawn."""
     etas = call.given if isinstance(call.given, tuple) else (call.given,)
     eta = np.asarray(etas[int(parameter.removeprefix("eta_")) - 1])
-    if call.is_whole or isinstance(call.step, BlockDraw):
+    if isinstance(call.step, BlockDraw):
+        return _same(found, eta) or _same(found, eta[call.step.drawn])
+    if call.is_whole:
         return _same(found, eta)
-    events = eta.ndim - call.array.ndim
-    return _same(found, call.part(eta, 0, events) if events > 0 else call.part(eta))
+    batch = call.array.ndim - call.events
+    if not call.events:
+        return _same(found, call.part(eta))
+    whole = np.broadcast_to(eta, (*call.array.shape[:batch], *eta.shape[batch:]))
+    return _same(found, whole[call.own])
 
 
 def _known(call: Call, parameter: str, found: Any) -> bool:

@@ -71,7 +71,7 @@ def _rows(
         found.append([*own, *_moving_along(rng, schedule, program, data, state)])
     rows = (*(max(same, key=row_badness) for same in zip(*found, strict=True)), *sums)
     if schedule is not None:
-        wrong = calls_against_steps(rng, schedule, program, data, start)
+        wrong = calls_against_steps(rng, schedule, program, data, start) if swept else {}
         rows = tuple(_not_called_so(row, wrong.get(row.step, "")) for row in rows)
         others = [augmented(rng, graph, program, data, s) for s in swept]
         rows += _of_graphs(graph, schedule, program, data, (start, *swept, *others))

@@ -34,7 +34,7 @@ import numpy as np
 import sympy as sp
 
 from gibbsppl.errors import ModelError
-from gibbsppl.expressions import Array, Dim, Expr, substitute
+from gibbsppl.expressions import Array, Dim, Expr, plain_name, substitute
 from gibbsppl.graph import Potential, Range, Statement, Variable
 from gibbsppl.language.certain import is_certain
 from gibbsppl.language.checks import outside
@@ -160,7 +160,7 @@ def _declare_table(model: Model, statement: Statement, stored: Stored) -> dict[E
     arrays = {Variable(name, (rows,), "data", integer=is_whole): values}
     positions: dict[Expr, Expr] = {}
     for r, at in zip(statement.over, stored.positions, strict=True):
-        index = Variable(f"{name}_{r.dim.name}", (rows,), "index", integer=True, of=r.dim)
+        index = Variable(f"{name}_{plain_name(r.dim)}", (rows,), "index", integer=True, of=r.dim)
         arrays[index] = at
         positions[r.dim] = Array(index.name, nonnegative=True)[rows]
     for variable, array in arrays.items():

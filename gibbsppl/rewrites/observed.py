@@ -16,7 +16,7 @@ import sympy as sp
 from gibbsppl.density import free_elements, regions
 from gibbsppl.dependence import region_of, slices_of
 from gibbsppl.evaluation import Floats, evaluate
-from gibbsppl.expressions import Array, Dim, Expr, Leaf, root_of, substitute
+from gibbsppl.expressions import Array, Dim, Expr, Leaf, plain_name, substitute
 from gibbsppl.graph import Censoring, Graph, Kind, Range, Statement, Variable, fresh
 from gibbsppl.known_limits import KnownLimits
 
@@ -58,7 +58,7 @@ class Observed:
         self.sizes[row] = len(observed[0])
         at: dict[Expr, Expr] = {}
         for r, positions in zip(over, observed, strict=True):
-            own = fresh(f"{self.name}.seen_{root_of(r.dim)}", self.variables)
+            own = fresh(f"{self.name}.seen_{plain_name(r.dim)}", self.variables)
             self.variables[own] = Variable(own, (row,), "index", integer=True, of=r.dim)
             self.data[own] = positions + r.start
             at[r.dim] = Array(own, nonnegative=True)[row]

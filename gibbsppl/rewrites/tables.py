@@ -15,7 +15,7 @@ from gibbsppl.expressions import (
     Expr,
     Over,
     Where,
-    root_of,
+    plain_name,
     substitute,
 )
 from gibbsppl.graph import Range, Variable
@@ -63,7 +63,7 @@ def rows_where(
     arrays: dict[str, tuple[Variable, Any]] = {}
     indices: dict[Dim, Expr] = {}
     for r, at in zip(ranges, positions, strict=False):
-        name = facts.fresh(f"{facts.factor}_{root_of(r.dim)}")
+        name = facts.fresh(f"{facts.factor}_{plain_name(r.dim)}")
         of = r.dim if r.dim in facts.graph.sizes else None
         arrays[name] = (Variable(name, (dim,), "index", integer=True, of=of), at + r.start)
         indices[r.dim] = Array(name, nonnegative=True)[dim]

@@ -323,9 +323,6 @@ class Schedule:
     interwoven: Mapping[str, Interwoven] = field(default_factory=dict)
     unseen: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        assert len({s.name for s in self.steps}) == len(self.steps), "steps of one name"
-
     @property
     def whole(self) -> Graph:
         """The graph, with the arrays and the dims of all graphs that steps draw in."""
