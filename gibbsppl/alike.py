@@ -19,7 +19,8 @@ from sympy import Add
 
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Expr, dims_of, leaves_of, mentions, subexpressions
-from gibbsppl.graph import Graph, Potential, Range, Statement, size_of
+from gibbsppl.graph import Graph, Potential, Statement
+from gibbsppl.ranges import Range, size_of
 
 # For the terms of a sum that mention an array: data that are added to them, and what is to be
 # written in their place.

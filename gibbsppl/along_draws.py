@@ -15,7 +15,8 @@ import sympy as sp
 
 from gibbsppl.density import regions
 from gibbsppl.expressions import Binder, Dim, Expr, Leaf, root_of
-from gibbsppl.graph import Constant, Graph, Range, Statement
+from gibbsppl.graph import Constant, Graph, Statement
+from gibbsppl.ranges import Range
 
 DRAW = Dim("draw of all~")
 # The largest number of values of one expression that are held at a time: 32 MB.

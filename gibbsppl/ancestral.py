@@ -19,7 +19,8 @@ from gibbsppl.density import regions
 from gibbsppl.errors import ModelError
 from gibbsppl.evaluation import Sizes, Values, evaluate
 from gibbsppl.expressions import Expr, Leaf, dims_of, leaves_of, mentions
-from gibbsppl.graph import Range, Statement, size_of
+from gibbsppl.graph import Statement
+from gibbsppl.ranges import Range, size_of
 
 Reads = Callable[[Statement, Statement], bool]
 

@@ -20,8 +20,9 @@ from sympy import Add, Mul
 from gibbsppl.contractions import Contribution, Known, bounded, contracted, pull_back
 from gibbsppl.dependence import is_separable
 from gibbsppl.expressions import Array, Dim, Expr, Leaf, copy_of, leaves_of, root_of
-from gibbsppl.graph import Graph, Range, Variable
+from gibbsppl.graph import Graph, Variable
 from gibbsppl.pieces import Piece, View, split
+from gibbsppl.ranges import Range
 
 RESIDUAL = "residual·"
 

@@ -24,8 +24,9 @@ from sympy import Mul
 from gibbsppl.dependence import region_of, slices_of
 from gibbsppl.expressions import Dim, Expr, Leaf, Over, dims_of, mentions, renamed_apart
 from gibbsppl.finite import LABEL, density_seen, label_limits
-from gibbsppl.graph import Factor, Graph, Marginal, Range, Statement, range_of
+from gibbsppl.graph import Factor, Graph, Marginal, Statement
 from gibbsppl.pieces import Piece, View, views_of
+from gibbsppl.ranges import Range, range_of
 from gibbsppl.vanishing import terms_of, vanishing, with_limits
 
 # The dim of the values of the label before, in the log weights of two neighbours.

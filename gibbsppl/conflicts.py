@@ -25,8 +25,8 @@ from gibbsppl.contractions import IsData
 from gibbsppl.dependence import Place, touches
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Array, Binder, Dim, Expr, Leaf, Over, copy_of, dims_of, substitute
-from gibbsppl.graph import Range, range_of, size_of
 from gibbsppl.pieces import Piece, View
+from gibbsppl.ranges import Range, range_of, size_of
 
 # More pairs than this are not counted out: as a graph they would take about a gigabyte.
 MOST_PAIRS = 1 << 20

@@ -34,8 +34,9 @@ from gibbsppl.expressions import (
     subexpressions,
     substitute,
 )
-from gibbsppl.graph import Graph, Range, size_of
+from gibbsppl.graph import Graph
 from gibbsppl.pieces import Piece
+from gibbsppl.ranges import Range, size_of
 
 IsData = Callable[[Expr], bool]
 

@@ -18,18 +18,8 @@ from numpy.typing import NDArray
 
 from gibbsppl.evaluation import Floats, Sizes, Values, evaluate, is_positive_definite
 from gibbsppl.expressions import Below, Dim, Expr, Leaf, Over, Where, copy_of, primed, substitute
-from gibbsppl.graph import (
-    MOST_KEPT,
-    Factor,
-    Graph,
-    Maintained,
-    Marginal,
-    Potential,
-    Range,
-    Statement,
-    range_of,
-    size_of,
-)
+from gibbsppl.graph import MOST_KEPT, Factor, Graph, Maintained, Marginal, Potential, Statement
+from gibbsppl.ranges import Range, range_of, size_of
 from gibbsppl.supports import Support
 
 

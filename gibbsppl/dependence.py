@@ -14,8 +14,9 @@ from typing import Literal
 from sympy import Mul
 
 from gibbsppl.expressions import Array, Dim, Expr, dims_of
-from gibbsppl.graph import Graph, Range, Statement
+from gibbsppl.graph import Graph, Statement
 from gibbsppl.pieces import Piece, View, views_of
+from gibbsppl.ranges import Range
 
 Role = Literal["batch", "dense", "band", "graph"]
 

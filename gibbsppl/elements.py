@@ -13,8 +13,8 @@ from sympy import Mul
 
 from gibbsppl.dependence import never_meet
 from gibbsppl.expressions import Dim, Equals, Expr, Leaf, substitute
-from gibbsppl.graph import Range
 from gibbsppl.pieces import Piece, View
+from gibbsppl.ranges import Range
 
 
 def element_pieces(pieces: Iterable[Piece]) -> tuple[Piece, ...]:

@@ -29,7 +29,8 @@ from gibbsppl.expressions import (
     Where,
     mentions,
 )
-from gibbsppl.graph import Graph, Range, Statement, range_of
+from gibbsppl.graph import Graph, Statement
+from gibbsppl.ranges import Range, range_of
 from gibbsppl.runtime import functions
 
 # What is known of the elements of a leaf: two ends, which may be expressions, or nothing.

@@ -31,8 +31,8 @@ from gibbsppl.expressions import (
     Over,
     Times,
 )
-from gibbsppl.graph import Range, range_of, size_of
 from gibbsppl.near_one import called_as
+from gibbsppl.ranges import Range, range_of, size_of
 from gibbsppl.runtime import functions
 
 Floats = NDArray[np.float64]

@@ -191,22 +191,19 @@ def _function(name: str, doc: str, **properties: bool) -> Any:
 
 def _of_floats(name: str, args: Collection[Any]) -> Expr | None:
     """The value of a function of the language at numbers; None at anything else."""
-    numbers = [a.evalf() for a in args]
-    if not all(n.is_Number and n.is_extended_real for n in numbers):
+    if not all((n := a.evalf()).is_Number and n.is_extended_real for a in args):
         return None
     from gibbsppl.runtime import functions  # noqa: PLC0415  (declaring a model needs no SciPy)
 
-    own = {function.__name__: numeric for function, numeric in FUNCTIONS.items()}
-    return sp.Float(float(getattr(functions, own[name])(*map(float, numbers))))
+    (own,) = (numeric for function, numeric in FUNCTIONS.items() if function.__name__ == name)
+    return sp.Float(float(getattr(functions, own)(*map(float, args))))
 
 
 def _of_numbers(extreme: Any) -> Any:
     """An ``eval`` that is the extreme of numbers, and leaves all else as it is."""
-
-    def evaluated(_cls: Any, *args: Any) -> Any:
-        return extreme(*args) if all(a.is_Number for a in args) else None
-
-    return classmethod(evaluated)
+    return classmethod(
+        lambda _cls, *args: extreme(*args) if all(a.is_Number for a in args) else None
+    )
 
 
 def _stay(_cls: Any, *_args: Any) -> None:
@@ -345,15 +342,6 @@ def root_of(dim: Dim) -> str:
     'k'
     """
     return dim.name.rstrip("₀₁₂₃₄₅₆₇₈₉")  # type: ignore[no-any-return]
-
-
-def plain_name(dim: Dim) -> str:
-    """The name of a dimension without marks, for the names of arrays.
-
-    >>> plain_name(Dim("k₁")), plain_name(Dim("factor'"))
-    ('k', 'factor_2')
-    """
-    return root_of(dim).replace("'", "_2")
 
 
 def dims_of(expr: Any) -> set[Dim]:

@@ -31,9 +31,10 @@ from gibbsppl.expressions import (
     root_of,
     substitute,
 )
-from gibbsppl.graph import Factor, Graph, Range, Statement
+from gibbsppl.graph import Factor, Graph, Statement
 from gibbsppl.logs import expand_logs
 from gibbsppl.pieces import Piece, View, bounds_seen, inside, views_of
+from gibbsppl.ranges import Range
 from gibbsppl.vanishing import MayVanish, terms_of, vanishing, with_limits
 
 # The dim of the label's values in its log weights.

@@ -18,7 +18,8 @@ from sympy import Add, Mul
 
 from gibbsppl.evaluation import Floats, Values, evaluate
 from gibbsppl.expressions import Expr, Leaf, Over, Where, mentions
-from gibbsppl.graph import Graph, Range, Statement, range_of
+from gibbsppl.graph import Graph, Statement
+from gibbsppl.ranges import Range, range_of
 
 # How many roundings a slope is away from the exact one: those of the form, of its multiple, of
 # the difference of two values of the function and of their sum.

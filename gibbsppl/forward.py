@@ -17,7 +17,8 @@ from gibbsppl.density import regions
 from gibbsppl.errors import ModelError
 from gibbsppl.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.expressions import Array, Dim, Expr, Leaf, mentions, primed
-from gibbsppl.graph import Graph, Range, Statement
+from gibbsppl.graph import Graph, Statement
+from gibbsppl.ranges import Range
 from gibbsppl.runtime import simulation
 
 State = dict[str, Any]

@@ -8,7 +8,7 @@ kept for the output.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal
@@ -18,7 +18,6 @@ import sympy as sp
 from gibbsppl.expressions import (
     INDICATORS,
     Array,
-    Binder,
     Dim,
     Equals,
     Expr,
@@ -26,10 +25,10 @@ from gibbsppl.expressions import (
     LogMass,
     Where,
     mentions,
-    root_of,
 )
 from gibbsppl.families import Family
 from gibbsppl.notation import Notation
+from gibbsppl.ranges import Range
 from gibbsppl.supports import Support
 
 Kind = Literal["random", "data", "index"]
@@ -38,49 +37,6 @@ PLAIN = Notation()
 
 # Passes and checks ask for the log density of a factor again and again; it is built once.
 MOST_KEPT = 4096
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """The positions ``start .. stop - 1`` of a dimension."""
-
-    dim: Dim
-    start: int
-    stop: int
-
-    def __len__(self) -> int:
-        return self.stop - self.start
-
-
-def size_of(dim: Dim, sizes: Mapping[Dim, int]) -> int:
-    """The size of a dim, or of the one that it is a copy of."""
-    return sizes[dim] if dim in sizes else sizes[Dim(root_of(dim))]
-
-
-def range_of(binder: Binder, sizes: Mapping[Dim, int]) -> Range:
-    """The positions that a sum, or an extreme, is over: all of its dim, unless it says which.
-
-    >>> from gibbsppl.expressions import Over
-    >>> k, x = Dim("k"), Array("x")
-    >>> range_of(Over(x[k], k), {k: 3}), range_of(Over(x[k], k, 1, 2), {k: 3})
-    (Range(dim=k, start=0, stop=3), Range(dim=k, start=1, stop=2))
-    """
-    (dim,) = binder.bound
-    start, stop = binder.args[2:] or (0, size_of(dim, sizes))
-    return Range(dim, int(start), int(stop))
-
-
-def fresh(name: str, taken: Collection[str]) -> str:
-    """A name that is not taken: the name wanted, or that with a number.
-
-    >>> fresh("x", {"x", "x_2"})
-    'x_3'
-    """
-    number, found = 1, name
-    while found in taken:
-        number += 1
-        found = f"{name}_{number}"
-    return found
 
 
 @dataclass(frozen=True, slots=True)

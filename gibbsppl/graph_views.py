@@ -19,16 +19,8 @@ import networkx as nx
 import sympy as sp
 
 from gibbsppl.expressions import Binder, Dim, Expr, Leaf, root_of
-from gibbsppl.graph import (
-    Factor,
-    Graph,
-    Marginal,
-    Potential,
-    Range,
-    Statement,
-    range_of,
-    said_by,
-)
+from gibbsppl.graph import Factor, Graph, Marginal, Potential, Statement, said_by
+from gibbsppl.ranges import Range, range_of
 
 Interval = tuple[int, int]
 Bounds = Mapping[Dim, Interval]

@@ -32,8 +32,9 @@ from gibbsppl.expressions import (
     mentions,
     substitute,
 )
-from gibbsppl.graph import PLAIN, Factor, Graph, Potential, Range, Statement, range_of
+from gibbsppl.graph import PLAIN, Factor, Graph, Potential, Statement
 from gibbsppl.positions import place
+from gibbsppl.ranges import Range, range_of
 from gibbsppl.supports import Support
 
 # Larger arrays of ends are not laid out.

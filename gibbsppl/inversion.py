@@ -22,8 +22,8 @@ from sympy import Add, Mul
 
 from gibbsppl.expressions import Array, Binder, Dim, Expr, Leaf, Over, primed, substitute
 from gibbsppl.families import Family, Parameter
-from gibbsppl.graph import Range
 from gibbsppl.pieces import Piece, split, views_of
+from gibbsppl.ranges import Range
 from gibbsppl.readings import normal_form
 
 EVENT = Dim("k")

@@ -25,7 +25,8 @@ import sympy as sp
 
 from gibbsppl.evaluation import Floats, evaluate
 from gibbsppl.expressions import AtMost, Below, Expr, Leaf, leaves_of
-from gibbsppl.graph import Graph, Potential, Range
+from gibbsppl.graph import Graph, Potential
+from gibbsppl.ranges import Range
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -31,8 +31,9 @@ from gibbsppl.expressions import (
     substitute,
 )
 from gibbsppl.gates import is_gate
-from gibbsppl.graph import Graph, Range
+from gibbsppl.graph import Graph
 from gibbsppl.pieces import Piece, View, parted
+from gibbsppl.ranges import Range
 
 Side = Literal["lower", "upper"]
 

@@ -33,8 +33,9 @@ from gibbsppl.expressions import (
     root_of,
     substitute,
 )
-from gibbsppl.graph import Factor, Graph, Range, Statement, range_of
+from gibbsppl.graph import Factor, Graph, Statement
 from gibbsppl.pieces import Piece, View
+from gibbsppl.ranges import Range, range_of
 
 
 @dataclass(frozen=True, slots=True)

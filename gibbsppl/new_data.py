@@ -19,7 +19,8 @@ from gibbsppl.arguments import shown
 from gibbsppl.errors import RunError, did_you_mean
 from gibbsppl.evaluation import Values
 from gibbsppl.expressions import Dim, Expr, Leaf, leaves_of, mentions
-from gibbsppl.graph import Graph, Range, Statement, Variable
+from gibbsppl.graph import Graph, Statement, Variable
+from gibbsppl.ranges import Range
 
 Sizes = dict[Dim, int]
 

@@ -44,9 +44,10 @@ from gibbsppl.expressions import (
     substitute,
 )
 from gibbsppl.gates import NO_GATES, Binary, opened
-from gibbsppl.graph import Factor, Range, Statement
+from gibbsppl.graph import Factor, Statement
 from gibbsppl.identities import simplified
 from gibbsppl.logs import expand_logs
+from gibbsppl.ranges import Range
 from gibbsppl.supports import Support
 
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gibbsppl.expressions import root_of
-from gibbsppl.graph import Labels, Range
+from gibbsppl.graph import Labels
+from gibbsppl.ranges import Range
 
 
 def place(at: Sequence[int], over: Sequence[Range], labels: Labels) -> str:

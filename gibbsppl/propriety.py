@@ -18,7 +18,8 @@ from gibbsppl.dependence import slices_of
 from gibbsppl.errors import RunError, StartError
 from gibbsppl.evaluation import Floats, Values, evaluate
 from gibbsppl.expressions import Array
-from gibbsppl.graph import Graph, Range
+from gibbsppl.graph import Graph
+from gibbsppl.ranges import Range
 from gibbsppl.runtime.joint import Joint, joint_in
 from gibbsppl.runtime.layouts import DENSE
 from gibbsppl.runtime.pencils import LEAST, pencil_in

@@ -28,10 +28,11 @@ from gibbsppl.expressions import (
     root_of,
     substitute,
 )
-from gibbsppl.graph import Graph, Range, Statement
+from gibbsppl.graph import Graph, Statement
 from gibbsppl.limits import Limit, Side, is_at_least
 from gibbsppl.logs import opened_exponential
 from gibbsppl.pieces import Piece, View, split
+from gibbsppl.ranges import Range
 from gibbsppl.supports import REAL, VECTOR, Support
 
 # The dim of the entries of a block, in the place that its statistics are written in.

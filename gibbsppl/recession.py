@@ -32,8 +32,9 @@ from gibbsppl.expressions import (
     renamed_apart,
 )
 from gibbsppl.forms import ROUNDING, Forms, Linear, Unread, first_rows, is_masked, shares_of
-from gibbsppl.graph import Factor, Graph, Marginal, Range, Statement, said_by
+from gibbsppl.graph import Factor, Graph, Marginal, Statement, said_by
 from gibbsppl.logs import expand_logs
+from gibbsppl.ranges import Range
 from gibbsppl.signs import sign_of
 
 # So far out that functions of it have the slope that they have at infinity; a power of two, so

@@ -175,22 +175,10 @@ class Sampler:
     def verify(self, seed: int = 0) -> Any:
         """The exact checks of the whole sampler: a table that prints, ``.passed``, ``.proved``.
 
-        Random changes of each variable must change the log joint density as they change the log
-        density of its generated conditional, to 1e-9 of the size of the terms. The graphs in which
-        steps draw, with auxiliary variables added, others integrated out, arrays taken apart,
-        must have the log density of the declared model, once the normalised conditionals of what
-        they have more or less are taken into account. What sweeps keep up to date must be what it
-        should be. A model that was read from a text must have the density that the text says, read
-        a second time element by element. ``passed``: nothing disagrees. ``proved``: besides,
-        nothing is left open because a normaliser is out of reach.
-
-        >>> import gibbsppl as gp
-        >>> with gp.Model(name="robust") as robust:
-        ...     mu = gp.Normal("mu", 0, sigma=10)
-        ...     y = gp.StudentT("y", 4, mu=mu, sigma=1, observed=2.5)
-        >>> found = gp.compile(robust).verify()
-        >>> [row.step for row in found.rows], found.proved
-        (['y_weight', 'mu', 'y_weight added'], True)
+        Random changes of each variable must change the log joint density as its generated
+        conditional says, to 1e-9 of the size of the terms; the graphs in which steps draw must have
+        the density of the declared model; one read from a text that of the text, read once more.
+        ``passed``: nothing disagrees. ``proved``: nothing is left open besides.
         """
         from gibbsppl.checks.verification import verify  # noqa: PLC0415  (only checks need it)
 
@@ -324,9 +312,8 @@ class Sampler:
     @property
     def compared_by_default(self) -> tuple[str, ...]:
         """The latent variables of the model that are not labels: what `compare` looks at."""
-        latent = {s.target.array.name: s for s in self.graph.latent}
-        real = [n for n, s in latent.items() if not s.support.is_discrete]
-        return tuple(real or latent)
+        latent = {s.target.array.name: s.support.is_discrete for s in self.graph.latent}
+        return tuple([n for n, discrete in latent.items() if not discrete] or latent)
 
     def compare(
         self,
@@ -341,9 +328,8 @@ class Sampler:
         """Variants of this sampler, run briefly: effective draws per second of each.
 
         ``variants`` are keyword arguments of `compile` by a name; by default this sampler, it
-        without each of its rewrites, without what is set of its order, scan and kernels, and with
-        each rewrite that it could have made. ``of`` names the variables to compare by (default: all
-        but labels).
+        without each of its rewrites, its order, its scan and kernels, and with each rewrite that it
+        could have made. ``of`` names the variables to compare by (default: all but labels).
 
         >>> import gibbsppl as gp
         >>> with gp.Model(name="robust") as robust:

@@ -24,8 +24,9 @@ from gibbsppl.errors import RunError
 from gibbsppl.evaluation import Floats, evaluate
 from gibbsppl.expressions import Array, Dim, Expr, Leaf, primed
 from gibbsppl.forward import fill
-from gibbsppl.graph import Graph, Range, Statement, size_of
+from gibbsppl.graph import Graph, Statement
 from gibbsppl.moments import Moments, NoFormula, Symbols, moments
+from gibbsppl.ranges import Range, size_of
 from gibbsppl.runtime.chains import known_labels, smoothed
 from gibbsppl.runtime.joint import joint_in
 from gibbsppl.runtime.labels import LogWeights

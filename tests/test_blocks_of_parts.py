@@ -240,7 +240,8 @@ def test_a_part_whose_precision_is_singular_is_told_by_its_place():
         b[1:, :] = gp.Flat()
         X = gp.Data("X", np.repeat(DESIGN[:, :1], 2, axis=1), dims=("i", "k"))
         gp.Normal("y", (X * b).sum("k"), sigma=1, dims=("i", "j"), observed=SEEN)
-    with pytest.raises(gp.RunError, match=r"b: the conditional of b at 1 would be MvNormal .* nearly coincides"):
+    told = r"b: the conditional of b at 1 would be MvNormal .* nearly coincides"
+    with pytest.raises(gp.RunError, match=told):
         gp.compile(m, blocks=False).sample(5, seed=1, progress=False)
 
 

@@ -19,7 +19,7 @@ from gibbsppl.bugs.functions import FUNCTIONS, LINKS, OPERATORS, function
 from gibbsppl.bugs.rows import Function, Template, Unsupported
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Array, Dim
-from gibbsppl.graph import Range
+from gibbsppl.ranges import Range
 
 ROW = Dim("row")
 SIZES = {Dim("a"): 4, Dim("b"): 3, Dim("c"): 3}

@@ -33,9 +33,9 @@ from gibbsppl.bugs.rows import (
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Array, Dim, Over, primed
 from gibbsppl.families import FAMILIES
-from gibbsppl.graph import Range
 from gibbsppl.language.distributions import spellings, written
 from gibbsppl.language.tensors import Tensor
+from gibbsppl.ranges import Range
 
 K, NODE = Dim("k"), Dim("node")
 EVENT = (K, primed(K))

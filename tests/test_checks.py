@@ -15,8 +15,9 @@ from gibbsppl.errors import CompileError, ModelError, RunError
 from gibbsppl.expressions import Array, Dim
 from gibbsppl.families import FAMILIES
 from gibbsppl.forward import simulate
-from gibbsppl.graph import Graph, Potential, Range, Statement, Variable
+from gibbsppl.graph import Graph, Potential, Statement, Variable
 from gibbsppl.initial import initial_state
+from gibbsppl.ranges import Range
 from gibbsppl.schedule.plan import plan
 
 I, J, K = (Dim(n) for n in "ijk")

@@ -11,9 +11,9 @@ from gibbsppl.errors import CompileError
 from gibbsppl.expressions import Array, Dim, Leaf
 from gibbsppl.families import FAMILIES
 from gibbsppl.finite import FiniteConditional
-from gibbsppl.graph import Range
 from gibbsppl.matching import Conditional, NotConjugate
 from gibbsppl.pieces import Piece, View
+from gibbsppl.ranges import Range
 from gibbsppl.readings import normal_form
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from gibbsppl.contractions import Known, bounded, contracted, data_only, pull_back
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Array, Dim, Equals, Over, subexpressions
-from gibbsppl.graph import Range
 from gibbsppl.pieces import Piece, View
+from gibbsppl.ranges import Range
 
 I, J, K, T = (Dim(n) for n in "ijkt")
 R, U = Dim("r"), Dim("u")

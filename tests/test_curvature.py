@@ -41,8 +41,8 @@ from gibbsppl.expressions import (
     primed,
 )
 from gibbsppl.families import FAMILIES
-from gibbsppl.graph import Range
 from gibbsppl.pieces import split
+from gibbsppl.ranges import Range
 
 I, K, L, T = Dim("i"), Dim("k"), Dim("l"), Dim("t")
 K1, K2 = Dim("k₁"), Dim("k₂")

@@ -31,7 +31,8 @@ from gibbsppl.expressions import (
     substitute,
 )
 from gibbsppl.families import CATEGORICAL, DIRICHLET, GAMMA, MVNORMAL, NORMAL
-from gibbsppl.graph import Graph, Potential, Range, Statement, Variable
+from gibbsppl.graph import Graph, Potential, Statement, Variable
+from gibbsppl.ranges import Range
 
 I, J, K, T = (Dim(n) for n in "ijkt")
 KK = primed(K)

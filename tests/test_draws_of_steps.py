@@ -21,8 +21,8 @@ from gibbsppl.backends.program import load
 from gibbsppl.density import free_elements, log_density, log_joint, regions
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Leaf
-from gibbsppl.graph import Range
 from gibbsppl.initial import initial_state
+from gibbsppl.ranges import Range
 from gibbsppl.runtime.moves import freeze
 from gibbsppl.schedule import Schedule
 from gibbsppl.schedule.steps import Move

@@ -7,8 +7,8 @@ import sympy as sp
 from gibbsppl.elements import element_pieces
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Array, Dim, Over
-from gibbsppl.graph import Range
 from gibbsppl.pieces import split
+from gibbsppl.ranges import Range
 
 I, J, T = Dim("i"), Dim("j"), Dim("t")
 SIZES = {I: 6, J: 4, T: 4}

@@ -30,7 +30,8 @@ from gibbsppl.expressions import (
 )
 from gibbsppl.families import FAMILIES, Family
 from gibbsppl.forward import drawn
-from gibbsppl.graph import Range, Statement
+from gibbsppl.graph import Statement
+from gibbsppl.ranges import Range
 from gibbsppl.runtime import functions, simulation
 from gibbsppl.supports import Support
 

@@ -12,8 +12,9 @@ from gibbsppl.errors import ModelError, RunError
 from gibbsppl.expressions import Array, Dim, Expit, LogPhi, Over, primed
 from gibbsppl.families import CATEGORICAL, DIRICHLET, GAMMA, MVNORMAL, NORMAL
 from gibbsppl.forward import bisection, drawn, prior_predictive, simulate
-from gibbsppl.graph import Constant, Graph, Potential, Range, Statement, Variable
+from gibbsppl.graph import Constant, Graph, Potential, Statement, Variable
 from gibbsppl.initial import initial_state
+from gibbsppl.ranges import Range
 
 I, K, T, R = (Dim(n) for n in "iktr")
 SIZES = {I: 4, K: 3, primed(K): 3, T: 6, R: 5}

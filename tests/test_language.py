@@ -18,8 +18,8 @@ from gibbsppl.draws import Draws
 from gibbsppl.errors import ModelError, RunError
 from gibbsppl.evaluation import evaluate as density_evaluate
 from gibbsppl.families import FAMILIES
-from gibbsppl.graph import Range
 from gibbsppl.initial import initial_state
+from gibbsppl.ranges import Range
 from gibbsppl.runtime.draws import dirichlet_of
 
 

@@ -19,10 +19,10 @@ from gibbsppl.expressions import (
     Equals,
     Maximum,
 )
-from gibbsppl.graph import Range
 from gibbsppl.initial import initial_state
 from gibbsppl.limits import is_at_least, limits_of, made_whole, solved
 from gibbsppl.pieces import split
+from gibbsppl.ranges import Range
 
 # Two comparisons in this file.
 LEVEL = 1e-4 / 2

@@ -26,8 +26,8 @@ from gibbsppl.changes import (
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Array, primed
 from gibbsppl.families import FAMILIES
-from gibbsppl.graph import Range
 from gibbsppl.moments import NoFormula, Symbols, moments, plain
+from gibbsppl.ranges import Range
 
 # No number here is made by more operations than this, each of which rounds once.
 ROUNDING = 100 * np.finfo(float).eps

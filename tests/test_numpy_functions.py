@@ -13,8 +13,8 @@ from scipy import special
 
 import gibbsppl as gp
 from gibbsppl.expressions import Dim
-from gibbsppl.graph import Range
 from gibbsppl.language.evaluate import evaluate
+from gibbsppl.ranges import Range
 
 SPACES = {
     "numpy": np,

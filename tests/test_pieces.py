@@ -8,9 +8,9 @@ import sympy as sp
 from gibbsppl.dependence import is_separable, roles_of
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Array, AtMost, Dim, Expit, Over, Phi, Times, Where
-from gibbsppl.graph import Range
 from gibbsppl.logs import expand_logs
 from gibbsppl.pieces import Piece, View, split, views_of
+from gibbsppl.ranges import Range
 
 I, J, K, T = (Dim(n) for n in "ijkt")
 X, Y, A, B, G, H, MU = (Array(n) for n in ("x", "y", "a", "b", "g", "h", "mu"))

@@ -23,7 +23,7 @@ LAYERS = (
     ("runtime",),
     ("supports", "kernels"),
     ("expressions",),
-    ("exact_numbers", "polynomials", "near_one"),
+    ("ranges", "exact_numbers", "polynomials", "near_one"),
     ("notation",),
     ("families",),
     ("graph",),

@@ -22,7 +22,8 @@ from gibbsppl.density import event_dims, free_elements, log_density, log_joint, 
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Array, Leaf
 from gibbsppl.families import FAMILIES
-from gibbsppl.graph import Censoring, Range
+from gibbsppl.graph import Censoring
+from gibbsppl.ranges import Range
 from gibbsppl.schedule.steps import ConcaveDraw, JointDraw, Move
 from gibbsppl.truncations import check_truncations
 

@@ -14,10 +14,11 @@ from gibbsppl.checks.results import RELATIVE_TOLERANCE
 from gibbsppl.density import log_joint, log_terms
 from gibbsppl.errors import ModelError, RunError
 from gibbsppl.expressions import Array, Dim, Over, substitute
-from gibbsppl.graph import Potential, Range
+from gibbsppl.graph import Potential
 from gibbsppl.initial import data_scale, initial_state
 from gibbsppl.language import sparse as language_sparse
 from gibbsppl.language.certain import is_certain
+from gibbsppl.ranges import Range
 from gibbsppl.schedule.steps import BlockDraw, ExactDraw, FiniteDraw
 from gibbsppl.supports import UNIT
 from models import poisson_factorisation, reuters

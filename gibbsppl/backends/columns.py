@@ -18,7 +18,8 @@ from gibbsppl.expressions import (
     Leaf,
     dims_of,
 )
-from gibbsppl.graph import Range, Variable
+from gibbsppl.graph import Variable
+from gibbsppl.ranges import Range
 from gibbsppl.schedule.element_loops import (
     ElementLoop,
     Kept,

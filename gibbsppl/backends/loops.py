@@ -28,8 +28,8 @@ from gibbsppl.expressions import (
     dims_of,
 )
 from gibbsppl.finite import LABEL
-from gibbsppl.graph import Range, range_of, size_of
 from gibbsppl.near_one import beyond_one
+from gibbsppl.ranges import Range, range_of, size_of
 from gibbsppl.schedule.steps import ScanDraw
 
 # The functions that the loops may call, by SymPy's name.

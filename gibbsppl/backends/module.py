@@ -11,7 +11,8 @@ from gibbsppl.backends.lines import INDENT, indented, unpacking, with_gathers, w
 from gibbsppl.backends.names import MATHEMATICS, NUMPY, OF_FORMS, Names
 from gibbsppl.backends.writer import Writer
 from gibbsppl.expressions import Dim
-from gibbsppl.graph import Graph, Range, Statement, Variable
+from gibbsppl.graph import Graph, Statement, Variable
+from gibbsppl.ranges import Range
 from gibbsppl.schedule.element_loops import ElementLoop, Kept, element_loop, kept_forms
 from gibbsppl.schedule.staleness import carried
 from gibbsppl.schedule.steps import Schedule, Single, Step

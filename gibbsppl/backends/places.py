@@ -12,7 +12,7 @@ from gibbsppl.density import event_dims
 from gibbsppl.dependence import Place, slices_of
 from gibbsppl.errors import CompileError
 from gibbsppl.expressions import Dim
-from gibbsppl.graph import Range
+from gibbsppl.ranges import Range
 from gibbsppl.schedule.steps import Single
 
 

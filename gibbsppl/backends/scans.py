@@ -24,7 +24,7 @@ from gibbsppl.backends.writer import Writer
 from gibbsppl.contractions import Contribution
 from gibbsppl.expressions import INDICATORS, Array, Expr, Leaf, mentions
 from gibbsppl.finite import LABEL
-from gibbsppl.graph import Range
+from gibbsppl.ranges import Range
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import ScanDraw, Step

@@ -13,7 +13,7 @@ from gibbsppl.backends.text import ATOM, PRODUCT, Text, number
 from gibbsppl.backends.writer import Writer
 from gibbsppl.contractions import contracted
 from gibbsppl.expressions import Dim, Expr, dims_of
-from gibbsppl.graph import Range
+from gibbsppl.ranges import Range
 
 # From so many values in so many columns on, a sparse matrix product is the faster sum by group.
 MANY_VALUES = 1 << 18

@@ -12,7 +12,7 @@ from gibbsppl.backends.text import PRODUCT, Text
 from gibbsppl.backends.writer import Writer
 from gibbsppl.centring import RESIDUAL, Centred, about_centre
 from gibbsppl.expressions import Expr
-from gibbsppl.graph import Range
+from gibbsppl.ranges import Range
 
 
 def squares(writer: Writer, base: Expr, ranges: tuple[Range, ...]) -> Text:

@@ -11,7 +11,7 @@ from gibbsppl.backends.text import Text, times_number
 from gibbsppl.backends.writer import Writer
 from gibbsppl.contractions import contracted
 from gibbsppl.expressions import Dim, Equals, Expr, Over, dims_of
-from gibbsppl.graph import Range
+from gibbsppl.ranges import Range
 
 
 def over_text(writer: Writer, expr: Over) -> Text:

@@ -22,8 +22,8 @@ from gibbsppl.bugs.syntax import (
     parts_of,
 )
 from gibbsppl.expressions import Dim
-from gibbsppl.graph import fresh
 from gibbsppl.language.model import Model
+from gibbsppl.ranges import fresh
 
 Axis = tuple[str, int]
 

@@ -22,7 +22,8 @@ from gibbsppl.bugs.rows import Interval, LogLikelihood
 from gibbsppl.bugs.syntax import Expression, Stochastic
 from gibbsppl.bugs.values import Known, Value
 from gibbsppl.expressions import AtMost, Below, Dim, Expr, dims_of, substitute
-from gibbsppl.graph import Potential, Range
+from gibbsppl.graph import Potential
+from gibbsppl.ranges import Range
 
 
 def between(

@@ -31,7 +31,7 @@ from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Array as Name
 from gibbsppl.expressions import Below, Dim, Expr, Where
 from gibbsppl.families import FAMILIES, Family
-from gibbsppl.graph import Range
+from gibbsppl.ranges import Range
 
 _ROW = Dim("row")
 

@@ -21,8 +21,9 @@ from gibbsppl.bugs.syntax import BugsError
 from gibbsppl.errors import ModelError, did_you_mean
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import leaves_of
-from gibbsppl.graph import Deterministic, Graph, Range
+from gibbsppl.graph import Deterministic, Graph
 from gibbsppl.language.model import Model
+from gibbsppl.ranges import Range
 
 Floats = NDArray[np.float64]
 

@@ -18,7 +18,7 @@ from gibbsppl.bugs.numbers import target_of
 from gibbsppl.bugs.relations import Relation, Space
 from gibbsppl.bugs.values import Known
 from gibbsppl.expressions import Dim
-from gibbsppl.graph import Range
+from gibbsppl.ranges import Range
 
 # An array that constants fill in more boxes than this is a table.
 MOST_BOXES = 16

@@ -34,13 +34,14 @@ from gibbsppl.bugs.syntax import Assignment, Program, Stochastic
 from gibbsppl.bugs.values import Known
 from gibbsppl.expressions import Array, Dim, Leaf, primed
 from gibbsppl.families import FAMILIES
-from gibbsppl.graph import Constant, Potential, Range, Variable
+from gibbsppl.graph import Constant, Potential, Variable
 from gibbsppl.language import distributions as language
 from gibbsppl.language.cycles import CycleError
 from gibbsppl.language.missing import declare_observed
 from gibbsppl.language.model import Model, Observed
 from gibbsppl.language.regions import Region, region_of
 from gibbsppl.language.statements import check_values, place
+from gibbsppl.ranges import Range
 from gibbsppl.supports import Support
 
 

@@ -23,7 +23,8 @@ from gibbsppl.bugs.syntax import Stochastic
 from gibbsppl.bugs.values import Known, Value
 from gibbsppl.errors import ModelError
 from gibbsppl.expressions import Array, Dim, Expr, Leaf, substitute
-from gibbsppl.graph import Constant, Potential, Range
+from gibbsppl.graph import Constant, Potential
+from gibbsppl.ranges import Range
 
 Places = tuple[Range | int, ...]
 

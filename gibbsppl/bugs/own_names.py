@@ -7,8 +7,8 @@ from typing import Any
 
 from gibbsppl.bugs.facts import Facts
 from gibbsppl.expressions import Dim
-from gibbsppl.graph import fresh
 from gibbsppl.language.model import Model
+from gibbsppl.ranges import fresh
 
 
 class OwnNames:

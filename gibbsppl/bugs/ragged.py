@@ -31,7 +31,7 @@ from gibbsppl.bugs.syntax import (
     parts_of,
 )
 from gibbsppl.bugs.values import Known
-from gibbsppl.graph import fresh
+from gibbsppl.ranges import fresh
 
 
 def divided(

@@ -39,8 +39,9 @@ from gibbsppl.expressions import (
     root_of,
     substitute,
 )
-from gibbsppl.graph import Variable, fresh
+from gibbsppl.graph import Variable
 from gibbsppl.language.model import Model, typed
+from gibbsppl.ranges import fresh
 
 
 def _gone_on(index: Known) -> Known:

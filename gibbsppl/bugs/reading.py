@@ -16,7 +16,8 @@ from gibbsppl.bugs.interpreter import unrolled
 from gibbsppl.bugs.layouts import Layout, Table
 from gibbsppl.bugs.syntax import Loop, Program, Statement, Stochastic
 from gibbsppl.evaluation import evaluate
-from gibbsppl.graph import Factor, Graph, Range
+from gibbsppl.graph import Factor, Graph
+from gibbsppl.ranges import Range
 
 Arrays = Mapping[str, Any]
 

@@ -36,10 +36,11 @@ from gibbsppl.expressions import (
     substitute,
 )
 from gibbsppl.families import FAMILIES
-from gibbsppl.graph import Potential, Range
+from gibbsppl.graph import Potential
 from gibbsppl.language import distributions as language
 from gibbsppl.language.model import Model
 from gibbsppl.language.tensors import Tensor
+from gibbsppl.ranges import Range
 
 
 def row_of(facts: Facts, line: Stochastic) -> Row:

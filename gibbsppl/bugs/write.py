@@ -50,16 +50,9 @@ from gibbsppl.bugs.written_expressions import Expressions, number, span
 from gibbsppl.bugs.written_sides import sides_of
 from gibbsppl.errors import ModelError
 from gibbsppl.expressions import Dim, Expr, Leaf, Maximum, dims_of, mentions, primed
-from gibbsppl.graph import (
-    Constant,
-    Deterministic,
-    Graph,
-    Potential,
-    Range,
-    Statement,
-    fresh,
-)
+from gibbsppl.graph import Constant, Deterministic, Graph, Potential, Statement
 from gibbsppl.language.model import Model
+from gibbsppl.ranges import Range, fresh
 
 Values = Mapping[str, Any]
 

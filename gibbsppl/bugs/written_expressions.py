@@ -51,7 +51,8 @@ from gibbsppl.expressions import (
     dims_of,
     root_of,
 )
-from gibbsppl.graph import Graph, Range, range_of
+from gibbsppl.graph import Graph
+from gibbsppl.ranges import Range, range_of
 
 
 def call(function: str, *arguments: Expression) -> Call:

@@ -18,7 +18,8 @@ from gibbsppl.backends.program import State
 from gibbsppl.density import event_dims
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Expr, Leaf, mentions
-from gibbsppl.graph import Graph, Range
+from gibbsppl.graph import Graph
+from gibbsppl.ranges import Range
 from gibbsppl.schedule.steps import (
     BlockDraw,
     ChainDraw,

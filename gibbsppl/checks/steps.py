@@ -24,8 +24,9 @@ from gibbsppl.concavity import LogConcave
 from gibbsppl.density import event_dims, kept_entries, regions
 from gibbsppl.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.expressions import Dim, Expr, Leaf, dims_of
-from gibbsppl.graph import Range, Statement
+from gibbsppl.graph import Statement
 from gibbsppl.matching import Conditional
+from gibbsppl.ranges import Range
 from gibbsppl.schedule.steps import (
     BlockDraw,
     ChainDraw,

@@ -16,8 +16,8 @@ from gibbsppl.curvature.kinds import CONCAVE, Certificate, Curvature
 from gibbsppl.curvature.reader import Reader
 from gibbsppl.ends import Bounds
 from gibbsppl.expressions import Array, Dim, Expr, Leaf, Over, dims_of, root_of
-from gibbsppl.graph import Range
 from gibbsppl.pieces import Piece
+from gibbsppl.ranges import Range
 
 
 def log_concave(

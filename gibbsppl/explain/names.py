@@ -30,7 +30,7 @@ def place_text(place: Place, graph: Graph) -> str:
     """A dim, where it is taken in full; else the positions.
 
     >>> from gibbsppl.expressions import Dim
-    >>> from gibbsppl.graph import Range
+    >>> from gibbsppl.ranges import Range
     >>> t = Dim("t")
     >>> graph = Graph("chain", {t: 10}, {}, ())
     >>> place_text(Range(t, 0, 10), graph), place_text(Range(t, 1, 10), graph), place_text(0, graph)

@@ -17,9 +17,10 @@ from gibbsppl.contractions import Contribution
 from gibbsppl.dependence import Place
 from gibbsppl.expressions import Dim, Equals, Expr, Leaf, Over, substitute
 from gibbsppl.finite import LABEL
-from gibbsppl.graph import Graph, Range
+from gibbsppl.graph import Graph
 from gibbsppl.notation import Notation, signed_sum
 from gibbsppl.pieces import Piece
+from gibbsppl.ranges import Range
 from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import (
     BlockDraw,

@@ -15,13 +15,14 @@ from gibbsppl.errors import ModelError
 from gibbsppl.exact_numbers import number
 from gibbsppl.expressions import Dim, Expr, Leaf, dims_of, primed
 from gibbsppl.families import Parameter
-from gibbsppl.graph import Labels, Range, Statement
+from gibbsppl.graph import Labels, Statement
 from gibbsppl.graph_views import Bounds, reads_of
 from gibbsppl.language.completeness import first
 from gibbsppl.language.distributions import Distribution
 from gibbsppl.language.evaluate import evaluate
 from gibbsppl.language.model import Model, Observed, typed
 from gibbsppl.positions import place
+from gibbsppl.ranges import Range
 from gibbsppl.supports import UNIT, Kind, Support
 
 Array = np.ndarray

@@ -16,9 +16,10 @@ import sympy as sp
 
 from gibbsppl.errors import ModelError
 from gibbsppl.expressions import Dim, Leaf, copy_of, dims_of, root_of
-from gibbsppl.graph import Graph, Range, Statement
+from gibbsppl.graph import Graph, Statement
 from gibbsppl.graph_views import Edge, edges_of, offset_of
 from gibbsppl.language.evaluate import evaluate
+from gibbsppl.ranges import Range
 
 Values = Mapping[str, np.ndarray]
 Element = tuple[str, tuple[int, ...]]

@@ -33,7 +33,7 @@ from gibbsppl.expressions import (
     Where,
     root_of,
 )
-from gibbsppl.graph import Range
+from gibbsppl.ranges import Range
 
 Values = Mapping[str, np.ndarray]
 Positions = Mapping[Dim, np.ndarray]

@@ -30,12 +30,12 @@ from gibbsppl.expressions import (
 )
 from gibbsppl.graph import Deterministic as NamedFunction
 from gibbsppl.graph import Potential as PotentialFactor
-from gibbsppl.graph import Range
 from gibbsppl.graph_views import bounds_of, offset_of
 from gibbsppl.language.checks import check_reads, check_stored
 from gibbsppl.language.model import Model, current_model
 from gibbsppl.language.statements import Names
 from gibbsppl.language.tensors import Tensor, own_tensor
+from gibbsppl.ranges import Range
 
 
 @calls_told(ModelError)

@@ -15,8 +15,8 @@ import sympy as sp
 
 from gibbsppl.errors import ModelError
 from gibbsppl.expressions import Dim, Expr
-from gibbsppl.graph import Range
 from gibbsppl.language.model import Model
+from gibbsppl.ranges import Range
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,14 +34,15 @@ import numpy as np
 import sympy as sp
 
 from gibbsppl.errors import ModelError
-from gibbsppl.expressions import Array, Dim, Expr, plain_name, substitute
-from gibbsppl.graph import Potential, Range, Statement, Variable
+from gibbsppl.expressions import Array, Dim, Expr, substitute
+from gibbsppl.graph import Potential, Statement, Variable
 from gibbsppl.language.certain import is_certain
 from gibbsppl.language.checks import outside
 from gibbsppl.language.completeness import first
 from gibbsppl.language.distributions import Distribution
 from gibbsppl.language.evaluate import evaluate
 from gibbsppl.language.model import Model, typed
+from gibbsppl.ranges import Range, plain_name
 from gibbsppl.supports import Support
 
 WHAT_ELSE = (

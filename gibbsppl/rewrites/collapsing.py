@@ -32,7 +32,8 @@ from gibbsppl.expressions import (
     substitute,
 )
 from gibbsppl.finite import LABEL, FiniteConditional, density_seen, finite_of
-from gibbsppl.graph import Graph, Maintained, Marginal, Range, Statement
+from gibbsppl.graph import Graph, Maintained, Marginal, Statement
+from gibbsppl.ranges import Range
 from gibbsppl.rewrites.increments import Change, NoIncrementsError, difference, touched
 from gibbsppl.rewrites.integrals import Integral, integrated
 from gibbsppl.vanishing import vanishing, with_limits

@@ -27,8 +27,8 @@ from gibbsppl.expressions import (
     substitute,
 )
 from gibbsppl.gates import WHOLE
-from gibbsppl.graph import Range, size_of
 from gibbsppl.logs import opened_exponential
+from gibbsppl.ranges import Range, size_of
 from gibbsppl.rewrites.rows import Auxiliary, Facts, of_terms, one_by_one
 from gibbsppl.rewrites.tables import is_sparse, rows_where
 from gibbsppl.rewrites.terms import Term

@@ -28,8 +28,9 @@ from gibbsppl.expressions import (
     substitute,
 )
 from gibbsppl.finite import LABEL, FiniteConditional
-from gibbsppl.graph import Graph, Maintained, Marginal, Range, Scatter, range_of
+from gibbsppl.graph import Graph, Maintained, Marginal, Scatter
 from gibbsppl.identities import simplified
+from gibbsppl.ranges import Range, range_of
 from gibbsppl.rewrites.integrals import expand_logs_of, free_stem
 
 

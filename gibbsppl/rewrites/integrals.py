@@ -33,20 +33,12 @@ from gibbsppl.expressions import (
     substitute,
 )
 from gibbsppl.gates import Binary, binary_arrays
-from gibbsppl.graph import (
-    Graph,
-    Maintained,
-    Marginal,
-    Potential,
-    Range,
-    Scatter,
-    Statement,
-    Variable,
-)
+from gibbsppl.graph import Graph, Maintained, Marginal, Potential, Scatter, Statement, Variable
 from gibbsppl.identities import without_inverses
 from gibbsppl.logs import expand_logs
 from gibbsppl.matching import Conditional
 from gibbsppl.pieces import Piece, rest_of
+from gibbsppl.ranges import Range
 from gibbsppl.rewrites.applied import with_density
 from gibbsppl.rewrites.sums import Sums
 

@@ -25,9 +25,10 @@ from gibbsppl.conditionals import conditional_of
 from gibbsppl.dependence import count_of, region_of, touches
 from gibbsppl.errors import CompileError
 from gibbsppl.expressions import Expr, dims_of, leaves_of, mentions
-from gibbsppl.graph import Factor, Graph, Statement, fresh, said_by, size_of
+from gibbsppl.graph import Factor, Graph, Statement, said_by
 from gibbsppl.pieces import View
 from gibbsppl.quadratic import Quadratic
+from gibbsppl.ranges import fresh, size_of
 from gibbsppl.rewrites.predictors import coefficients
 from gibbsppl.rewrites.recentring import (
     Interwoven,

@@ -20,7 +20,7 @@ from gibbsppl.expressions import (
     mentions,
     substitute,
 )
-from gibbsppl.graph import Range
+from gibbsppl.ranges import Range
 from gibbsppl.rewrites.rows import Auxiliary, Facts, of_terms
 from gibbsppl.rewrites.tables import rows_where
 from gibbsppl.rewrites.terms import Term

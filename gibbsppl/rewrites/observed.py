@@ -16,9 +16,10 @@ import sympy as sp
 from gibbsppl.density import free_elements, regions
 from gibbsppl.dependence import region_of, slices_of
 from gibbsppl.evaluation import Floats, evaluate
-from gibbsppl.expressions import Array, Dim, Expr, Leaf, plain_name, substitute
-from gibbsppl.graph import Censoring, Graph, Kind, Range, Statement, Variable, fresh
+from gibbsppl.expressions import Array, Dim, Expr, Leaf, substitute
+from gibbsppl.graph import Censoring, Graph, Kind, Statement, Variable
 from gibbsppl.known_limits import KnownLimits
+from gibbsppl.ranges import Range, fresh, plain_name
 
 
 class Observed:

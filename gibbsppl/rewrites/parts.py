@@ -26,17 +26,8 @@ from gibbsppl.expressions import (
     mentions,
     substitute,
 )
-from gibbsppl.graph import (
-    Censoring,
-    Deterministic,
-    Graph,
-    Potential,
-    Range,
-    Statement,
-    Variable,
-    fresh,
-    range_of,
-)
+from gibbsppl.graph import Censoring, Deterministic, Graph, Potential, Statement, Variable
+from gibbsppl.ranges import Range, fresh, range_of
 
 # An axis longer than this is not taken apart: each position is a step of its own.
 MOST_PARTS = 16

@@ -10,7 +10,7 @@ import sympy as sp
 from sympy import log, loggamma
 
 from gibbsppl.expressions import Expr, Leaf, LogStirling, Over, substitute
-from gibbsppl.graph import Range
+from gibbsppl.ranges import Range
 from gibbsppl.rewrites.rows import Auxiliary, Facts, of_terms, one_by_one
 from gibbsppl.rewrites.tables import rows_where
 from gibbsppl.rewrites.terms import Term

@@ -7,7 +7,8 @@ the change is in its statement: the density of ``eta`` is that of ``theta`` time
 
 >>> from gibbsppl.families import FAMILIES
 >>> from gibbsppl.expressions import Array, Dim
->>> from gibbsppl.graph import Graph, Statement, Range, Variable
+>>> from gibbsppl.graph import Graph, Statement, Variable
+>>> from gibbsppl.ranges import Range
 >>> j, mu, theta = Dim("j"), Array("mu")[()], Array("theta")
 >>> tau = Array("tau", positive=True)[()]
 >>> over, row = (Range(j, 0, 8),), FAMILIES["Normal"]

@@ -31,9 +31,10 @@ from gibbsppl.expressions import (
     renamed_apart,
 )
 from gibbsppl.gates import binary_arrays, is_gate, opened
-from gibbsppl.graph import Factor, Graph, Range, Statement, Variable, fresh
+from gibbsppl.graph import Factor, Graph, Statement, Variable
 from gibbsppl.identities import simplified
 from gibbsppl.logs import expand_logs
+from gibbsppl.ranges import Range, fresh
 from gibbsppl.rewrites.definite import forms_named
 from gibbsppl.rewrites.terms import Term, terms_in
 from gibbsppl.signs import NONNEGATIVE, Sign, sign_of

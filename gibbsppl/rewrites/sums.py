@@ -28,8 +28,9 @@ from gibbsppl.expressions import (
     substitute,
     unnested,
 )
-from gibbsppl.graph import Maintained, Range, Scatter
+from gibbsppl.graph import Maintained, Scatter
 from gibbsppl.logs import expand_logs
+from gibbsppl.ranges import Range
 
 # What multiplies an array from outside, its axes, and those of them that both are summed over.
 _Key = tuple[Expr, tuple[Dim, ...], tuple[Dim, ...]]

@@ -8,17 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from gibbsppl.expressions import (
-    INDICATORS,
-    Array,
-    Dim,
-    Expr,
-    Over,
-    Where,
-    plain_name,
-    substitute,
-)
-from gibbsppl.graph import Range, Variable
+from gibbsppl.expressions import INDICATORS, Array, Dim, Expr, Over, Where, substitute
+from gibbsppl.graph import Variable
+from gibbsppl.ranges import Range, plain_name
 from gibbsppl.rewrites.rows import Facts
 
 # A table of fewer positions than this is not worth its indices.

@@ -30,7 +30,7 @@ from gibbsppl.expressions import (
     mentions,
     substitute,
 )
-from gibbsppl.graph import Range, range_of
+from gibbsppl.ranges import Range, range_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,15 +22,9 @@ from gibbsppl.dependence import region_of, slices_of
 from gibbsppl.ends import ends_of
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Expr, Leaf, leaves_of, mentions
-from gibbsppl.graph import (
-    Censoring,
-    Graph,
-    Potential,
-    Statement,
-    fresh,
-    said_by,
-)
+from gibbsppl.graph import Censoring, Graph, Potential, Statement, said_by
 from gibbsppl.known_limits import KnownLimits, known_limits
+from gibbsppl.ranges import fresh
 from gibbsppl.rewrites.applied import is_rewritten
 from gibbsppl.rewrites.observed import Observed
 

@@ -20,9 +20,10 @@ from gibbsppl.conflicts import Seen, seen_in
 from gibbsppl.contractions import Contribution, IsData, bounded, data_only, pull_back
 from gibbsppl.dependence import never_meet, overlap
 from gibbsppl.expressions import Dim, Equals, Expr, copy_of, substitute
-from gibbsppl.graph import Graph, fresh
+from gibbsppl.graph import Graph
 from gibbsppl.kernels import Own, RandomWalk
 from gibbsppl.pieces import Piece
+from gibbsppl.ranges import fresh
 from gibbsppl.schedule.steps import (
     BlockDraw,
     ChainDraw,

@@ -12,7 +12,8 @@ from gibbsppl.contractions import Known, pull_back
 from gibbsppl.dependence import Place, region_of
 from gibbsppl.expressions import copy_of, dims_of
 from gibbsppl.finite import LABEL
-from gibbsppl.graph import Graph, Range
+from gibbsppl.graph import Graph
+from gibbsppl.ranges import Range
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import ChainDraw

@@ -18,8 +18,8 @@ from gibbsppl.colours import Chart
 from gibbsppl.contractions import IsData, bounded, data_only
 from gibbsppl.expressions import Array, Dim, Expr, Leaf, Over, dims_of, mentions, root_of
 from gibbsppl.form_facts import free_axes
-from gibbsppl.graph import Range, fresh
 from gibbsppl.linear_forms import Entry, LinearForm, slope_in
+from gibbsppl.ranges import Range, fresh
 from gibbsppl.readings import alpha
 from gibbsppl.schedule.steps import ExactDraw, Schedule, Step
 

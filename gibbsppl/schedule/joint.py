@@ -22,10 +22,11 @@ from gibbsppl.dependence import region_of, shifted
 from gibbsppl.errors import CompileError
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Dim, Expr, Leaf, copy_of, dims_of, substitute
-from gibbsppl.graph import Graph, Range, Statement
+from gibbsppl.graph import Graph, Statement
 from gibbsppl.matching import Conditional
 from gibbsppl.pieces import Piece, View
 from gibbsppl.quadratic import Quadratic, are_tied, is_quadratic, owner, quadratic_of
+from gibbsppl.ranges import Range
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.runtime.joint import Pattern, drawn
 from gibbsppl.runtime.layouts import MOST_ENTRIES, MOST_WORK

@@ -40,10 +40,11 @@ from gibbsppl.expressions import (
     copy_of,
 )
 from gibbsppl.finite import LABEL, FiniteConditional
-from gibbsppl.graph import PLAIN, Graph, Maintained, Range, Statement
+from gibbsppl.graph import PLAIN, Graph, Maintained, Statement
 from gibbsppl.limits import Side
 from gibbsppl.matching import Conditional, NotConjugate
 from gibbsppl.pieces import Piece, View
+from gibbsppl.ranges import Range
 from gibbsppl.readings import alpha, in_place
 from gibbsppl.rewrites.collapsing import Scan, log_weights
 from gibbsppl.schedule.chains import chain_draw, hull

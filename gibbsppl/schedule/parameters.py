@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from gibbsppl.contractions import Contribution
 from gibbsppl.expressions import Dim, Expr, Leaf
-from gibbsppl.graph import Range
 from gibbsppl.limits import Side
+from gibbsppl.ranges import Range
 
 
 @dataclass(frozen=True, slots=True)

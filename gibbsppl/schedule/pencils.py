@@ -45,7 +45,7 @@ def pencil_of(
 
     >>> from gibbsppl.contractions import data_only
     >>> from gibbsppl.expressions import Array, Dim
-    >>> from gibbsppl.graph import Range
+    >>> from gibbsppl.ranges import Range
     >>> k, t = Dim("k"), Array("t")[()]
     >>> found = Contribution("x", -t / 2, (Range(k, 0, 3),))
     >>> square = NaturalParameter(Array("x")[k] ** 2, (k,), (found,))

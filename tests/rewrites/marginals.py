@@ -20,7 +20,7 @@ from gibbsppl.density import log_density, regions
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Array, Dim, Leaf
 from gibbsppl.forward import fill
-from gibbsppl.graph import Range
+from gibbsppl.ranges import Range
 
 EPSILON = np.finfo(float).eps
 # What the log density of an element may lose to rounding, in units of the size of its terms: each

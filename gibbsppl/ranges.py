@@ -1,0 +1,60 @@
+"""Ranges of positions along dimensions, and names that nothing else has."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from gibbsppl.expressions import Binder, Dim, root_of
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The positions ``start .. stop - 1`` of a dimension."""
+
+    dim: Dim
+    start: int
+    stop: int
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+
+def size_of(dim: Dim, sizes: Mapping[Dim, int]) -> int:
+    """The size of a dim, or of the one that it is a copy of."""
+    return sizes[dim] if dim in sizes else sizes[Dim(root_of(dim))]
+
+
+def range_of(binder: Binder, sizes: Mapping[Dim, int]) -> Range:
+    """The positions that a sum, or an extreme, is over: all of its dim, unless it says which.
+
+    >>> from gibbsppl.expressions import Array, Over
+    >>> k, x = Dim("k"), Array("x")
+    >>> range_of(Over(x[k], k), {k: 3}), range_of(Over(x[k], k, 1, 2), {k: 3})
+    (Range(dim=k, start=0, stop=3), Range(dim=k, start=1, stop=2))
+    """
+    (dim,) = binder.bound
+    start, stop = binder.args[2:] or (0, size_of(dim, sizes))
+    return Range(dim, int(start), int(stop))
+
+
+def fresh(name: str, taken: Collection[str]) -> str:
+    """A name that is not taken: the name wanted, or that with a number.
+
+    >>> fresh("x", {"x", "x_2"})
+    'x_3'
+    """
+    number, found = 1, name
+    while found in taken:
+        number += 1
+        found = f"{name}_{number}"
+    return found
+
+
+def plain_name(dim: Dim) -> str:
+    """The name of a dimension without marks, for the names of arrays.
+
+    >>> plain_name(Dim("k₁")), plain_name(Dim("factor'"))
+    ('k', 'factor_2')
+    """
+    return root_of(dim).replace("'", "_2")
