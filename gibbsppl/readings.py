@@ -327,9 +327,10 @@ def alpha(expr: Expr, depth: int = 0) -> Expr:
     """
     if isinstance(expr, Binder):
         free = dims_of(expr.body)
-        # (copies of a dim, so that their sizes are known, but not such as ``copy_of`` makes)
-        named = ((d, f"{root_of(d)}{'₀' * (depth + j + 1)}") for j, d in enumerate(expr.bound))
-        names = {d: Dim(name) for d, name in named if d in free}
+        # (of a sum a copy of the dim, whose size is known, but none such as ``copy_of`` makes)
+        is_sum = isinstance(expr, Over)
+        named = ((d, j, root_of(d) if is_sum else "·") for j, d in enumerate(expr.bound))
+        names = {d: Dim(root + "₀" * (depth + j + 1)) for d, j, root in named if d in free}
         names = {d: names.get(d, Dim(root_of(d))) for d in expr.bound}
         body = alpha(expr.body.xreplace(names), depth + len(names))
         rest = (alpha(a, depth) for a in expr.args[1 + expr.binds :])

@@ -205,3 +205,12 @@ def test_statistics_of_shifted_views(shift, form):
     piece = Piece("y", seen, (view,), sp.S.One, (Range(k, 1, 4),))
 
     assert str(in_place(piece, x[k], ())) == form
+
+
+def test_sums_inside_of_functions_keep_their_sizes():
+    """What is moved has terms in normal form, in which bound dims have other names."""
+    with gp.Model(coords={"i": 2, "k": 4}) as model:
+        a = gp.InverseGamma("a", shape=2, scale=1.7, dims=("i", "k"))
+        gp.Frechet("b", shape=a.sum("i"), scale=3.5, upper=2.5, dims="k")
+
+    assert gp.compile(model).verify().proved
