@@ -22,7 +22,7 @@ from gibbsppl.limits import Limit, made_whole
 from gibbsppl.linear_forms import LinearForm
 from gibbsppl.logs import expand_logs
 from gibbsppl.pieces import Piece, views_of
-from gibbsppl.readings import Reading, alpha, changed, leaves_in, reading_of
+from gibbsppl.readings import Reading, alpha, changed, in_place, leaves_in, reading_of
 from gibbsppl.supports import Support
 
 # Where the row of each family stands in the table.
@@ -267,7 +267,9 @@ def _completed(
         for t in (*statistics, *base)
         if t.atoms(sp.Dummy) == {values[name]}
     ]
-    found = (f.match(p) for p in patterns for f in reading.forms if f is not None)
+    # (not in normal form: a parameter keeps the names of the dims that it is summed over)
+    written = [in_place(p, reading.place, reading.event) for p in reading.pieces]
+    found = (f.match(p) for p in patterns for f in written if f is not None)
     for solution in dict.fromkeys(m[wild] for m in found if m and wild in m):
         yield values | {name: solution}
 

@@ -98,7 +98,9 @@ def changed(reading: Reading, graph: Graph) -> Iterator[Reading]:
     """The readings after each change of variable that the statistics or the limits suggest."""
     support = reading.support
     if support.kind == "real" and not reading.event:
-        forms = [f for f in reading.forms if f is not None]
+        # (not in normal form: constants of changes keep the names of dims that are summed over)
+        written = (in_place(p, reading.place, reading.event) for p in reading.pieces)
+        forms = [f for f in written if f is not None]
         for change in proposed(forms, reading.place):
             if change.applies_to(support):
                 yield _after(reading, change, change.mapped(support), reading.limits, graph)
@@ -327,10 +329,7 @@ def alpha(expr: Expr, depth: int = 0) -> Expr:
     """
     if isinstance(expr, Binder):
         free = dims_of(expr.body)
-        # (of a sum a copy of the dim, whose size is known, but none such as ``copy_of`` makes)
-        is_sum = isinstance(expr, Over)
-        named = ((d, j, root_of(d) if is_sum else "·") for j, d in enumerate(expr.bound))
-        names = {d: Dim(root + "₀" * (depth + j + 1)) for d, j, root in named if d in free}
+        names = {d: Dim(f"·{depth + j}") for j, d in enumerate(expr.bound) if d in free}
         names = {d: names.get(d, Dim(root_of(d))) for d in expr.bound}
         body = alpha(expr.body.xreplace(names), depth + len(names))
         rest = (alpha(a, depth) for a in expr.args[1 + expr.binds :])

@@ -127,8 +127,12 @@ def test_names_stay_apart(words):
     assert all(f.isidentifier() for f in found)
 
 
+# (no null: that is refused)
+TEXTS = [t for t in HOSTILE if "\x00" not in t]
+
+
 def test_a_model_s_name_is_any_text():
-    name = " ".join(HOSTILE)
+    name = " ".join(TEXTS)
     sampler, told = used(model(name=name))
 
     assert all(told)
@@ -136,13 +140,13 @@ def test_a_model_s_name_is_any_text():
 
 
 def test_labels_are_any_text():
-    with gp.Model(coords={"k": HOSTILE}) as made:
+    with gp.Model(coords={"k": TEXTS}) as made:
         mu = gp.Normal("mu", 0, sigma=1, dims="k")
         z = gp.Categorical("z", gp.Dirichlet("p", 1, dims="k"), dims="i", observed=[0, 1, 1])
         gp.Normal("y", mu[z], sigma=1, dims="i", observed=[1.0, 2.0, 3.0])
     sampler, told = used(made)
 
-    assert HOSTILE[0] in told[-1]
+    assert TEXTS[0] in told[-1]
     assert CODE not in sampler.source
 
 
