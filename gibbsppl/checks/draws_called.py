@@ -1,4 +1,4 @@
-"""What draws are called with: each call of the runtime in a sweep against what its step says.
+"""The arguments of draws: each call of the runtime in a sweep against its step.
 
 The ratio check proves the conditional that ``*_given_rest`` returns. This one proves what the sweep
 does with it: the function that draws, the parameters that reach it, those that are known, bounds,

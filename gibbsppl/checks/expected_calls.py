@@ -1,4 +1,4 @@
-"""What a call that draws is to be called with, and where its result is to be put.
+"""The expected arguments of a call that draws, and the expected place of its result.
 
 Comes in: a step, with all values before the draw and what its ``given_rest`` returns. Goes out:
 what is wrong with a call. What is expected of a parameter follows from its name (``EXPECTED``).
@@ -72,7 +72,7 @@ class Call:
         return np.broadcast_to(found, self.array.shape)
 
     def part(self, value: Any, lead: int = 0, inner: int = 0) -> Any:
-        """What is drawn of an array with ``lead`` axes before and ``inner`` after its own."""
+        """The drawn part of an array with ``lead`` axes before and ``inner`` after its own."""
         value = np.asarray(value)
         shape = self.array.shape
         outer, last = value.shape[:lead], value.shape[value.ndim - inner :] if inner else ()
@@ -102,7 +102,7 @@ class Call:
         return mask
 
     def wrong(self, name: str, arguments: Mapping[str, Any]) -> str:
-        """What is wrong with the function that is called, or with an argument."""
+        """The mistake in the function or in an argument of the call, empty if there is none."""
         if (wanted := _function_of(self.step)) is not None and name != wanted:
             return f"found this function, expected {wanted}"
         return next(filter(None, (self.wrong_of(p, arguments) for p in arguments)), "")

@@ -1,4 +1,4 @@
-"""What is observed of an array that is drawn in part, as arrays of data of its own.
+"""The observed part of a partly missing array, as arrays of data of its own.
 
 Comes in: the values of an array, which of them are known, and bounds of others. Goes out:
 statements of arrays that take its place, in which values of which nothing is known tell nothing.
