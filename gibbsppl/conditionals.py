@@ -62,7 +62,7 @@ def _read(
     if isinstance(formed, Conditional):
         return formed
     said = _said(graph, statement, data, region)
-    found = _found(graph, statement, said, region, elements)
+    found = _found(graph, statement, data, said, region, elements)
     if isinstance(found, NotConjugate):
         if isinstance(formed, Unread):
             found = replace(found, reason=f"{found.reason} ({formed.reason})")
@@ -110,7 +110,7 @@ def _by_form(
     own = [p for p in element_pieces(rest) if touches(p.views[0], p.over, region)]
     own += [p for form in forms for p in form_pieces(form)]
     batch: tuple[Role, ...] = tuple("batch" for _ in statement.target.indices)
-    found = match(graph, statement, tuple(own), limits, batch, elements=True)
+    found = match(graph, statement, tuple(own), limits, batch, data, elements=True)
     return replace(found, forms=tuple(forms)) if isinstance(found, Conditional) else None
 
 
@@ -165,6 +165,7 @@ def _moved_pieces(found: NotConjugate, said: _Said) -> tuple[Piece, ...]:
 def _found(
     graph: Graph,
     statement: Statement,
+    data: Mapping[str, Any],
     said: _Said,
     region: tuple[Place, ...],
     asked: bool,
@@ -174,11 +175,11 @@ def _found(
     roles = roles_of(said.pieces, statement)
     joint = all(map(is_separable, rest)) and set(roles) <= {"batch", "dense"}
     if joint and not asked and _is_whole(graph, statement, roles):
-        found = match(graph, statement, rest, limits, roles)
+        found = match(graph, statement, rest, limits, roles, data)
         if isinstance(found, Conditional) or "dense" not in roles or _has_joint_event(statement):
             return found
     roles, tied = _ties(statement, said, region, asked=asked)
-    return _by_element(graph, statement, said, region, roles, tied)
+    return _by_element(graph, statement, data, said, region, roles, tied)
 
 
 def _ties(
@@ -204,6 +205,7 @@ def _is_whole(graph: Graph, statement: Statement, roles: tuple[Role, ...]) -> bo
 def _by_element(
     graph: Graph,
     statement: Statement,
+    data: Mapping[str, Any],
     said: _Said,
     region: tuple[Place, ...],
     roles: tuple[Role, ...],
@@ -214,7 +216,7 @@ def _by_element(
     if all(map(is_separable, pieces)) and not _has_joint_event(statement):
         batch: tuple[Role, ...] = tuple("batch" for _ in roles)
         own = tuple(p for p in element_pieces(pieces) if touches(p.views[0], p.over, region))
-        return match(graph, statement, own, said.limits, batch, elements=dependent)
+        return match(graph, statement, own, said.limits, batch, data, elements=dependent)
     reason = "a term of the log density holds several elements at once"
     several = tuple(p for p in pieces if len(p.views) > 1)
     offending = tuple(p for p in pieces if not is_separable(p)) or several

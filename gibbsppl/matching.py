@@ -15,6 +15,7 @@ from sympy import Add
 
 from gibbsppl.changes import Change
 from gibbsppl.dependence import Role
+from gibbsppl.evaluation import Values
 from gibbsppl.expressions import Binder, Dim, Expr, Leaf, dims_of, primed, substitute
 from gibbsppl.families import FAMILIES, Family
 from gibbsppl.graph import PLAIN, Graph, Statement
@@ -24,6 +25,7 @@ from gibbsppl.logs import expand_logs
 from gibbsppl.pieces import Piece, views_of
 from gibbsppl.readings import Reading, alpha, changed, in_place, leaves_in, reading_of
 from gibbsppl.supports import Support
+from gibbsppl.truncations import Side, is_surely_inside
 
 # Where the row of each family stands in the table.
 RANKS = {name: rank for rank, name in enumerate(FAMILIES)}
@@ -89,6 +91,7 @@ def match(
     pieces: tuple[Piece, ...],
     limits: tuple[Limit, ...],
     roles: tuple[Role, ...],
+    data: Values,
     *,
     elements: bool = False,
 ) -> Conditional | NotConjugate:
@@ -100,9 +103,10 @@ def match(
     if statement.support.is_discrete:
         limits = tuple(made_whole(limit, graph) for limit in limits)
     reading = reading_of(statement, pieces, limits, roles, elements=elements)
-    found = _best(reading)
+    known = _Known(graph, data)
+    found = _best(reading, known)
     if (found is None or not found.is_tight) and None not in reading.forms:
-        others = ((r, _best(r)) for r in changed(reading, graph))
+        others = ((r, _best(r, known)) for r in changed(reading, graph))
         owned = [(r, o) for r, o in others if o is not None]
         if found is not None:
             owned = [(r, o) for r, o in owned if o.size < found.size]
@@ -110,7 +114,7 @@ def match(
             # (the first of several in the order of the table, then of the changes)
             reading, found = min(owned, key=lambda pair: (pair[1].size, pair[1].rank))
     if found is None:
-        return _refusal(reading, elements)
+        return _refusal(reading, elements, known)
     return Conditional(
         statement,
         found.family,
@@ -126,6 +130,36 @@ def match(
         truncated=found.truncated,
         limits=reading.limits,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is known of other arrays than the one that is read."""
+
+    graph: Graph
+    data: Values
+
+    def is_within(self, reading: Reading, wider: Support) -> bool:
+        """Whether the support of a reading is inside of a wider one, whatever is drawn.
+
+        What truncates a family is inside of the family's own support (`truncations`).
+        """
+        statement = reading.statement
+        if any(b.atoms(sp.Dummy) for b in map(sp.sympify, (wider.lower, wider.upper))):
+            return False
+        supports = [reading.support]
+        if reading.change is None:
+            supports.append(statement.family.support(statement.event, **dict(statement.arguments)))
+        sides: tuple[Side, Side] = ("lower", "upper")
+        return all(
+            any(self._is_inside(getattr(s, side), getattr(wider, side), side, statement)
+                for s in supports)
+            for side in sides
+        )
+
+    def _is_inside(self, bound: Any, wider: Any, side: Side, statement: Statement) -> bool:
+        given, own = sp.sympify(bound), sp.sympify(wider)
+        return is_surely_inside(given, own, side, statement.over, self.graph, self.data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,9 +196,9 @@ class _Owned:
         return RANKS[self.family.name]
 
 
-def _best(reading: Reading) -> _Owned | None:
+def _best(reading: Reading, known: _Known) -> _Owned | None:
     """The best row that owns the reading: the statement's own family, or else the smallest."""
-    found = [o for row in _rows() if (o := _owned(row, reading)) is not None]
+    found = [o for row in _rows() if (o := _owned(row, reading, known)) is not None]
     own = reading.statement.family if reading.change is None else None
     return min(found, key=lambda o: (o.family is not own, o.size), default=None)
 
@@ -173,10 +207,10 @@ def _rows() -> Iterable[Family]:
     return (f for f in FAMILIES.values() if f.natural is not None)
 
 
-def _owned(family: Family, reading: Reading) -> _Owned | None:
+def _owned(family: Family, reading: Reading, others: _Known) -> _Owned | None:
     """What a row owns, if it owns all the pieces of a reading on its support."""
     natural = family.natural
-    fit = _fit(family, reading)
+    fit = _fit(family, reading, others)
     if natural is None or fit is None:
         return None
     known: dict[str, Expr] = {n: v for n, v in fit.known.items() if n in natural.known}
@@ -193,7 +227,7 @@ def _owned(family: Family, reading: Reading) -> _Owned | None:
     return None
 
 
-def _fit(family: Family, reading: Reading) -> _Fit | None:
+def _fit(family: Family, reading: Reading, others: _Known) -> _Fit | None:
     """How the row's support is that of the reading: with its own bounds, or truncated."""
     natural, here = family.natural, reading.support
     assert natural is not None
@@ -208,7 +242,7 @@ def _fit(family: Family, reading: Reading) -> _Fit | None:
         if known is not None:
             return _Fit(truncated=False, known=known)
     within = natural.within or own
-    if natural.truncated is None or not _is_within(here, within):
+    if natural.truncated is None or not others.is_within(reading, within):
         return None
     if here.is_discrete and not all(limit.whole for limit in reading.limits):
         return None  # (whether a limit is itself possible is not known)
@@ -225,14 +259,6 @@ def _unified(own: Support, here: Support, dummies: Mapping[str, Any]) -> dict[st
         elif mine != wanted:
             return None
     return known
-
-
-def _is_within(here: Support, within: Support) -> bool:
-    """Whether no bound is known to be outside of the wider ones."""
-    if any(b.atoms(sp.Dummy) for b in map(sp.sympify, (within.lower, within.upper))):
-        return False
-    gaps = (here.lower - within.lower, within.upper - here.upper)
-    return not any(sp.sympify(gap).is_extended_negative for gap in gaps)
 
 
 def _bound_parameters(family: Family, event: tuple[Dim, ...]) -> set[str]:
@@ -334,7 +360,7 @@ def _summand(term: Expr, array: str) -> Expr:
     return term
 
 
-def _refusal(reading: Reading, elements: bool) -> NotConjugate:
+def _refusal(reading: Reading, elements: bool, known: _Known) -> NotConjugate:
     """Why no row matched: the statistics found, and the row that shares the most of them."""
     forms = reading.forms
     shown = {p.statistic if f is None else f for p, f in zip(reading.pieces, forms, strict=True)}
@@ -342,18 +368,18 @@ def _refusal(reading: Reading, elements: bool) -> NotConjugate:
     reason = f"no family on {reading.support} has the statistics {{{names}}}"
     best: tuple[int, str | None, set[Expr]] = (0, None, set())
     for family in _rows():
-        keys = _keys(family, reading)
+        keys = _keys(family, reading, known)
         if len(keys & shown) > best[0]:
             best = (len(keys & shown), family.name, keys)
     offending = tuple(p for p, f in zip(reading.pieces, forms, strict=True) if f not in best[2])
     return NotConjugate(reading.statement, reason, offending, best[1], reading.pieces, elements)
 
 
-def _keys(family: Family, reading: Reading) -> set[Expr]:
+def _keys(family: Family, reading: Reading, others: _Known) -> set[Expr]:
     """The statistics of a row on the support of the reading; none where it does not apply."""
     natural = family.natural
     assert natural is not None
-    if _fit(family, reading) is None:
+    if _fit(family, reading, others) is None:
         return set()
     known = {n: sp.Dummy(n) for n in natural.known}
     return {alpha(s) for s in natural.statistics(reading.place, reading.event, **known)}

@@ -181,6 +181,7 @@ class _Search:
             pieces if is_joint else element_pieces(pieces),
             limits,
             tuple("batch" for _ in statement.target.indices),
+            self.data,
             elements=self.refusal.elements,
         )
         return found if isinstance(found, Conditional) else None

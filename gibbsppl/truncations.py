@@ -24,6 +24,7 @@ from gibbsppl.evaluation import Values, evaluate
 from gibbsppl.expressions import Expr, Maximum, Minimum
 from gibbsppl.graph import PLAIN, Graph, Statement
 from gibbsppl.positions import place
+from gibbsppl.ranges import Range
 from gibbsppl.supports import Support
 
 Side = Literal["lower", "upper"]
@@ -46,6 +47,16 @@ def is_written_inside(given: Expr, own: Expr, side: Side) -> bool:
     if own in among:
         return True
     return bool(_beyond(given, own, side).is_nonpositive)
+
+
+def is_surely_inside(
+    given: Expr, own: Expr, side: Side, over: tuple[Range, ...], graph: Graph, data: Values
+) -> bool:
+    """Whether a bound is inside of another, whatever is drawn, data being known."""
+    if own in (-sp.oo, sp.oo) or is_written_inside(given, own, side):
+        return True
+    _, most = ends_of(_beyond(given, own, side), over, graph, data)
+    return bool((most <= 0).all())
 
 
 def _beyond(given: Expr, own: Expr, side: Side) -> Expr:

@@ -157,3 +157,40 @@ INSIDE = (
 @pytest.mark.parametrize("declare", INSIDE, ids=lambda f: f.__name__)
 def test_bounds_that_are_inside_whatever_is_drawn_are_taken(declare):
     gp.compile(declared(declare))
+
+
+def above_a_random_number():
+    low = gp.Normal("low", 0, sigma=1)
+    x = gp.Uniform("x", lower=low, upper=3)
+    gp.Potential("p", -x)
+
+
+def above_data():
+    low = gp.Data("low", [-1.0, 1.0], dims="i")
+    x = gp.Uniform("x", lower=low, upper=3, dims="i")
+    gp.Potential("p", -(x**2))
+
+
+def censored_below_zero():
+    tau = gp.Gamma("tau", 2, rate=1)
+    gp.Censored("x", gp.Normal(0, tau=tau), dims="i", observed=[-1.5, 0.5], event=[0, 0])
+
+
+@pytest.mark.parametrize(
+    "declare", [above_a_random_number, above_data, censored_below_zero], ids=lambda f: f.__name__
+)
+def test_no_family_of_positive_values_owns_what_may_be_negative(declare):
+    sampler = gp.compile(declared(declare))
+    (step,) = (s for s in sampler.schedule.steps if s.name.startswith("x"))
+    assert step.family.name == "Normal"
+    assert sampler.verify().passed
+
+
+def test_bounds_that_data_keep_positive_truncate_families_of_positive_values():
+    with gp.Model(coords={"i": 2}) as model:
+        low = gp.Data("low", [0.5, 1.0], dims="i")
+        x = gp.Uniform("x", lower=low, upper=3, dims="i")
+        gp.Poisson("y", rate=x, dims="i", observed=[2, 3])
+    sampler = gp.compile(model)
+    assert sampler.schedule.step("x").family.name == "Gamma"
+    assert sampler.verify().passed
