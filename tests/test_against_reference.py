@@ -173,6 +173,14 @@ def test_without_a_bug_nothing_is_found(described):
     exact.check(described())
 
 
+def test_an_improper_posterior_is_refused_and_no_finding():
+    improper = of([variable("x", "Flat", ("i",)),
+                   variable("y", "Poisson", ("i",), seen=True, rate=call("exp", Read("x", ("i",))))],
+                  {"x": [0.0, 0.0], "y": [0, 3]})
+    with pytest.raises(exact.RefusedError, match="improper"):
+        exact.check(improper)
+
+
 def test_a_wrong_normaliser_is_found(monkeypatch):
     right = FAMILIES["Gumbel"].log_density
     wrong = replace(FAMILIES["Gumbel"], log_density=lambda x, event, mu, scale: (

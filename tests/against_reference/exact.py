@@ -13,6 +13,7 @@ import numpy as np
 import gibbsppl as gp
 from against_reference import bugs
 from against_reference.models import Variable
+from against_reference.table import ROWS
 from gibbsppl.density import log_terms
 
 RELATIVE_TOLERANCE = 1e-9
@@ -78,7 +79,7 @@ def check(model):
         warnings.simplefilter("error")
         sampler, refused = compiled(model)
         same_density(model, sampler)
-        told = verified(sampler)
+        told = verified(sampler, model)
     return {**told, "setting_refused": refused}
 
 
@@ -123,9 +124,22 @@ def whole_as_is(model, name, values):
     return values.astype(int) if kinds[name] in ("label", "binary", "count", "counts") else values
 
 
-def verified(sampler):
+def has_a_posterior(sampler, model):
+    """Raise `RefusedError` if sweeps cannot go on because priors that are improper are left so."""
+    latent = [v for v in model.variables if v.mask is None or not v.mask.all()]
+    if all(ROWS[p.family].proper for v in latent for p in v.parts if p.number is None):
+        return
+    try:
+        sampler.initial_states(1, seed=0)
+    except gp.RunError as error:
+        raise RefusedError(kind_of(error, model)) from error
+
+
+def verified(sampler, model):
     """The whole check of the sampler, and what it is made of."""
     result = sampler.verify()
+    if [r.step for r in result.rows if not r.passed] == ["(sweeps)"]:
+        has_a_posterior(sampler, model)
     # (an infinite tolerance is none)
     if not result.passed or not all(np.isfinite(r.tolerance) for r in result.rows):
         raise FindingError("verify", str(result))
