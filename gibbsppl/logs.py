@@ -102,10 +102,10 @@ def _log(of: Expr, targets: Collection[str]) -> Expr:
     if of.is_Add:
         of = _common_out(of) if (one := _one_minus(of)) is None else one
     if of.is_Add and is_small and _is_worth_it(of, product := _as_product(of), targets):
-        parts = _of_one_sign(product)
+        parts = _of_one_sign(product, targets)
         return sp.log(of) if parts is None else Add(*(_log(a, targets) for a in parts))
     if of.is_Mul:
-        parts = _of_one_sign(of)
+        parts = _of_one_sign(of, targets)
         return sp.log(of) if parts is None else Add(*(_log(a, targets) for a in parts))
     match of:
         case sp.Pow():
@@ -165,12 +165,16 @@ def _log_if(chosen: Expr, of: Expr, targets: Collection[str]) -> Expr:
     return sp.log(1 - chosen) if of == 0 else chosen * _log(of, targets)
 
 
-def _of_one_sign(product: Expr) -> tuple[Expr, ...] | None:
+def _of_one_sign(product: Expr, targets: Collection[str]) -> tuple[Expr, ...] | None:
     """The factors of a positive product, each as a positive one: ``(1 - x)``, not ``(x - 1)``.
 
-    A difference is turned round where its constant is negative; None where signs are left over.
+    A difference is turned round where its constant is negative; None where signs are left over, or
+    where a log or a value of either sign may be negative together with another factor.
     """
     number, factors = product.as_coeff_mul()
+    either = [f.as_base_exp()[0] for f in factors if not f.is_positive and mentions(f, targets)]
+    if len(either) > 1 and any(isinstance(base, sp.log | Leaf) for base in either):
+        return None
     found = []
     for factor in factors:
         base, exponent = factor.as_base_exp()

@@ -174,8 +174,9 @@ def test_without_a_bug_nothing_is_found(described):
 
 
 def test_an_improper_posterior_is_refused_and_no_finding():
+    rate = call("exp", Read("x", ("i",)))
     improper = of([variable("x", "Flat", ("i",)),
-                   variable("y", "Poisson", ("i",), seen=True, rate=call("exp", Read("x", ("i",))))],
+                   variable("y", "Poisson", ("i",), seen=True, rate=rate)],
                   {"x": [0.0, 0.0], "y": [0, 3]})
     with pytest.raises(exact.RefusedError, match="improper"):
         exact.check(improper)

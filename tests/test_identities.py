@@ -5,6 +5,7 @@ import pytest
 import sympy as sp
 from sympy import loggamma
 
+import gibbsppl as gp
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Array, Dim, Expit, Over
 from gibbsppl.identities import LONGEST_PRODUCT, simplified
@@ -126,3 +127,20 @@ def test_odds_of_a_logistic_function_are_an_exponential():
     assert simplified(odds, {"x"}) == sp.exp(2 * x)
     assert simplified(Expit(x) / Expit(-x), {"x"}) == sp.exp(x)
     assert simplified(Expit(x) * (1 - Expit(x)), {"x"}) == Expit(x) * (1 - Expit(x))
+
+
+def log_of_a_share():
+    share = gp.Beta("x", 2, 2)
+    gp.StudentT("y", nu=-gp.log(share), mu=2.3, sigma=3.5, observed=6.4)
+
+
+def negative_value():
+    x = gp.Uniform("x", -5, -1)
+    gp.StudentT("y", nu=-x, mu=2.3, sigma=3.5, observed=6.4)
+
+
+@pytest.mark.parametrize("declare", [log_of_a_share, negative_value], ids=lambda f: f.__name__)
+def test_the_log_of_a_ratio_of_negative_values_is_left_whole(declare):
+    with gp.Model() as model:
+        declare()
+    assert gp.compile(model).verify().passed
