@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from against_reference import exact, sampled
+from against_reference import exact, generator, sampled
 from against_reference.elements import by_quantiles
 from against_reference.generator import model
 from against_reference.models import Known, Model, Part, Variable
@@ -180,6 +180,13 @@ def test_an_improper_posterior_is_refused_and_no_finding():
                   {"x": [0.0, 0.0], "y": [0, 3]})
     with pytest.raises(exact.RefusedError, match="improper"):
         exact.check(improper)
+
+
+def test_no_random_model_has_an_improper_prior_that_nothing_observed_sees():
+    flat, seen = variable("x", "Flat"), variable("y", "Normal", seen=True, mu=X, sigma=1.0)
+    assert generator._is_left_improper(of([flat], {}))
+    assert generator._is_left_improper(of([flat, variable("z", "Normal", mu=X, sigma=1.0)], {}))
+    assert not generator._is_left_improper(of([flat, seen], {}))
 
 
 def test_a_wrong_normaliser_is_found(monkeypatch):

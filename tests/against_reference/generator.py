@@ -7,7 +7,8 @@ import numpy as np
 from against_reference import bugs, motifs
 from against_reference.children import child, latent
 from against_reference.choices import settings_of
-from against_reference.models import Model
+from against_reference.models import Function, Model, Variable
+from against_reference.table import ROWS
 from against_reference.terms import Draft
 
 DIMS = ("i", "j", "k", "t")
@@ -63,9 +64,34 @@ def _described(rng, seed, level, in_bugs):
     made = Model(seed, sizes, tuple(draft.items), features=frozenset(draft.features))
     if not any(v.mask is None or not v.mask.all() for v in made.variables):
         return None
+    if _is_left_improper(made):
+        return None
     if in_bugs:
         return replace(made, in_bugs=True)
     return replace(made, settings=settings_of(draft, made))
+
+
+def _is_left_improper(made):
+    """Whether a variable of improper prior is seen, directly or not, by nothing observed.
+
+    What is random alone integrates to one, and leaves the prior as it is.
+    """
+    told = set()
+    for item in reversed(made.items):
+        if isinstance(item, Function) and item.name in told:
+            told |= _names_in(item.body)
+        elif isinstance(item, Variable):
+            known = item.mask is not None and item.mask.any()
+            if known or item.name in told:
+                exprs = (*item.censoring.values(), *(e for p in item.parts for e in p.exprs))
+                told = told.union(*map(_names_in, exprs))
+            elif not all(ROWS[p.family].proper for p in item.parts if p.number is None):
+                return True
+    return False
+
+
+def _names_in(expr):
+    return {part.name for part in expr.walk() if hasattr(part, "name")}
 
 
 def _with_values(rng, made):
