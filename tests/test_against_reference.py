@@ -13,7 +13,7 @@ from against_reference.elements import by_quantiles
 from against_reference.generator import model
 from against_reference.models import Known, Model, Part, Variable
 from against_reference.run import one
-from against_reference.scalars import REAL
+from against_reference.scalars import REAL, log_modified
 from against_reference.table import ROWS
 from against_reference.trees import Lag, Number, Read, call
 from against_reference.vectors import VECTOR_ROWS
@@ -180,6 +180,13 @@ def test_an_improper_posterior_is_refused_and_no_finding():
                   {"x": [0.0, 0.0], "y": [0, 3]})
     with pytest.raises(exact.RefusedError, match="improper"):
         exact.check(improper)
+
+
+@pytest.mark.parametrize("c", [-0.5, -30.0, -4000.0])
+def test_the_normaliser_of_a_modified_half_normal_keeps_its_digits_below_zero(c):
+    a, b = 1.5, 2.0
+    mass, _ = integrate.quad(lambda t: t**(a - 1) * np.exp(-b * (t / c) ** 2 - t), 0, 60)
+    assert log_modified(a, b, c) == pytest.approx(np.log(mass) - a * np.log(-c), rel=1e-7)
 
 
 def test_no_random_model_has_an_improper_prior_that_nothing_observed_sees():

@@ -207,9 +207,16 @@ def inverse_gaussian(mu, lam):
 
 @lru_cache(maxsize=4096)
 def _log_modified(a, b, c):
-    """The log of the integral of ``x**(a - 1) exp(-b x**2 + c x)``, by its power series in c."""
+    """The log of the integral of ``x**(a - 1) exp(-b x**2 + c x)``, by its power series in c.
+
+    Below zero, where the terms of the series cancel, by Tricomi's function: I. S. Gradshteyn and
+    I. M. Ryzhik, "Table of integrals, series, and products", 3.462.1.
+    """
     with mpmath.workdps(60):
         a, b, c = map(mpmath.mpf, (a, b, c))
+        if c < 0:
+            rest = mpmath.hyperu(a / 2, mpmath.mpf(1) / 2, c**2 / (4 * b))
+            return float(mpmath.loggamma(a) - a / 2 * mpmath.log(4 * b) + mpmath.log(rest))
         z = c / mpmath.sqrt(b)
         total = mpmath.nsum(
             lambda k: z**k / mpmath.factorial(k) * mpmath.gamma((a + k) / 2), [0, mpmath.inf],
