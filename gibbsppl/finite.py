@@ -114,7 +114,9 @@ def _defined(factor: Factor, name: str) -> Expr:
     meet that of 0.
     """
     density = factor.log_density
-    limits = inside(factor.target, factor.support) if isinstance(factor, Statement) else ()
+    if not isinstance(factor, Statement):
+        return density
+    limits = inside(factor.target, factor.support, factor.event)
     if not limits:
         return density
     guarded: dict[Expr, Expr] = {}

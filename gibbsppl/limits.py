@@ -27,6 +27,7 @@ from gibbsppl.expressions import (
     Leaf,
     Maximum,
     Minimum,
+    Over,
     Where,
     substitute,
 )
@@ -148,6 +149,8 @@ def _is_whole(value: Expr, graph: Graph) -> bool:
         return True
     if isinstance(value, Where):
         return all(_is_whole(branch, graph) for branch in value.args[1:])
+    if isinstance(value, Over):
+        return _is_whole(value.body, graph)
     if isinstance(value, sp.Pow):
         return bool(value.exp.is_Integer and value.exp > 0) and _is_whole(value.base, graph)
     sums = isinstance(value, Add | Mul | Maximum | Minimum)

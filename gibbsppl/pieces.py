@@ -199,16 +199,25 @@ def bounds_seen(factor: Factor, statement: Statement) -> Expr:
     own = factor.name == statement.name
     if own and not any(mentions(sp.sympify(b), (array,)) for b in (support.lower, support.upper)):
         return sp.S.Zero
-    return Add(*(sp.log(b) for b in inside(factor.target, support) if mentions(b, (array,))))
+    found = inside(factor.target, support, factor.event)
+    return Add(*(sp.log(b) for b in found if mentions(b, (array,))))
 
 
-def inside(x: Expr, support: Support) -> tuple[Expr, ...]:
+def inside(x: Expr, support: Support, event: tuple[Dim, ...] = ()) -> tuple[Expr, ...]:
     """The bounds of a support that depend on other arrays, as indicators.
+
+    The total of counts is their bound itself.
 
     >>> n, d, x = (Array(name)[()] for name in ("n", "d", "x"))
     >>> inside(x, Support("integer", sp.S.Zero, Minimum(n, d)))
     (AtMost(x, n), AtMost(x, d))
+    >>> i, y = Dim("i"), Array("y")
+    >>> inside(y[i], Support("counts", sp.S.Zero, n), (i,))
+    (AtMost(n, sum(y[i], i)), AtMost(sum(y[i], i), n))
     """
+    if support.kind == "counts":
+        total = Over(x, event[0])
+        return (AtMost(support.upper, total), AtMost(total, support.upper))
     below = tuple(AtMost(b, x) for b in parted(support.lower, Maximum) if b.atoms(Array))
     above = tuple(AtMost(x, b) for b in parted(support.upper, Minimum) if b.atoms(Array))
     return below + above

@@ -419,3 +419,23 @@ def test_counts_between_a_thinned_count_and_a_ceiling_keep_both():
     assert sampler.verify().proved
     assert draws.min() >= 3
     assert draws.max() <= 10
+
+
+TOTALS = {
+    "of one": {"dims": ()},
+    "of each": {"dims": "k"},
+}
+
+
+@pytest.mark.parametrize("own", TOTALS.values(), ids=TOTALS)
+@pytest.mark.parametrize("prior", ["labels", "whole numbers"])
+def test_counts_tell_what_their_total_is(own, prior):
+    with gp.Model(coords={"k": 3, "i": 2}) as model:
+        is_finite = prior == "labels"
+        n = gp.Binomial("n", n=6, p=0.5, **own) if is_finite else gp.Poisson("n", rate=3.0, **own)
+        p = gp.Data("p", [0.3, 0.7], dims="i")
+        gp.Multinomial("y", n=n, p=p, dims=("k", "i"), event="i", observed=[[1, 2]] * 3)
+    sampler = gp.compile(model)
+
+    assert sampler.verify().proved
+    assert (sampler.sample(draws=3, warmup=2, chains=1, seed=1)["n"] == 3).all()

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy import Abs, Rational, exp, log, loggamma, oo, sqrt
 
+import gibbsppl as gp
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import (
     Array,
@@ -296,3 +297,11 @@ def test_trigamma_keeps_to_the_bounds_used():
     u = np.logspace(-4, 4, 400)
     assert np.all(polygamma(1, u) > 1 / u + 1 / (2 * u**2))
     assert np.all(polygamma(1, u) < 1 / u + 1 / u**2)
+
+
+def test_a_trigamma_is_paired_with_another_one_once():
+    with gp.Model() as model:
+        alpha = gp.Gamma("alpha", shape=2.0, rate=1.0)
+        gp.BetaBinomial("y", n=5, alpha=alpha, beta=alpha, observed=3)
+
+    assert gp.compile(model).verify().proved

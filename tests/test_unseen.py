@@ -468,3 +468,23 @@ def test_bounds_outside_the_support_that_count_are_told(monkeypatch):
 
     found = draws_of(beyond_a_truncation(), "rate")
     assert disagreements({"rate": found}, {"rate": mean_and_error(plain)})
+
+
+DRAWN = {
+    "a row": lambda position: gp.Normal(mu=position, sigma=1),
+    "between bounds": lambda position: gp.Normal(mu=position, sigma=1, lower=0.1),
+    "labels": lambda position: gp.Hypergeometric(N=12, D=7 - position, n=4),
+}
+
+
+@pytest.mark.parametrize("drawn", DRAWN.values(), ids=DRAWN)
+def test_parts_at_one_position_of_an_axis_are_normalised(drawn):
+    with gp.Model(coords={"k": 2, "t": 3}) as model:
+        x = gp.Array("x", dims=("k", "t"))
+        x[0:2, 0] = drawn(0)
+        x[0:2, 1:3] = drawn(1)
+        gp.Normal("y", mu=gp.Normal("m", mu=0, sigma=1), sigma=1, observed=3.0)
+    told = gp.compile(model).verify()
+
+    assert told.proved
+    assert "x integrated out" in str(told)

@@ -19,7 +19,7 @@ from scipy.special import logsumexp
 
 from gibbsppl.backends.program import Program
 from gibbsppl.checks.quadrature import log_integrals
-from gibbsppl.checks.steps import axis_along, log_terms_of, log_weights, region_of
+from gibbsppl.checks.steps import axis_along, in_array_order, log_terms_of, log_weights, region_of
 from gibbsppl.density import free_elements, log_density, regions
 from gibbsppl.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.expressions import Array, Dim, Expr, Leaf, primed, root_of
@@ -52,7 +52,7 @@ def log_conditional(
     if step.is_by_element:
         return None
     given = program.given_rest[step.name](dict(state), program.prepare(data))
-    normaliser = _Normaliser(step, given, values, graph.sizes)
+    normaliser = _Normaliser(step, given, values, graph)
     match step:
         case ExactDraw() | BlockDraw():
             return normaliser.of_row()
@@ -87,7 +87,12 @@ class _Normaliser:
     step: Any
     given: Any
     values: Values
-    sizes: Sizes
+    graph: Graph
+
+    @property
+    def sizes(self) -> Sizes:
+        """The sizes of the dims of the graph."""
+        return self.graph.sizes
 
     def of_row(self) -> float | None:
         """The terms of the row's density less its log partition, and less the mass in bounds."""
@@ -133,6 +138,9 @@ class _Normaliser:
     ) -> tuple[tuple[Leaf, ...], tuple[Leaf, Leaf] | None, dict[str, Any]]:
         """Natural parameters and bounds as leaves, and the values with theirs."""
         given = self.given if isinstance(self.given, tuple) else (self.given,)
+        target = self.step.statement.target
+        # (of the whole array, read where the statement fills it)
+        place = dict(zip(self.graph.variables[target.array.name].dims, target.indices, strict=True))
         bounds = self.step.bounds if isinstance(self.step, ExactDraw) else ()
         sizes = {**self.sizes, **{primed(d): self.sizes[d] for d in event}}
         axes = [*(p.axes for p in self.step.parameters), *(b.axes for b in bounds)]
@@ -141,7 +149,7 @@ class _Normaliser:
         for j, (own, value) in enumerate(zip(axes, given, strict=True)):
             dims = tuple(a if a in sizes else primed(Dim(root_of(a))) for a in own)
             values[f"~eta_{j}"] = np.broadcast_to(value, [sizes[a] for a in dims])
-            leaves.append(Array(f"~eta_{j}")[dims])
+            leaves.append(Array(f"~eta_{j}")[tuple(place.get(d, d) for d in dims)])
         if not bounds:
             return tuple(leaves), None, values
         *etas, low, high = leaves
@@ -153,7 +161,8 @@ class _Normaliser:
         x = region_of(statement, self.values, self.sizes)
         weights = log_weights(self.step, self.given, x.shape)
         terms: Floats = log_terms_of(self.step, self.given, self.values, self.sizes)
-        free = np.broadcast_to(free_elements(statement, self.values, self.sizes), x.shape)
+        free = free_elements(statement, self.values, self.sizes)
+        free = in_array_order(free, statement, regions(statement, self.sizes))
         sums = np.where(free, logsumexp(weights, axis=0), 0.0)
         return float(np.where(free, terms.reshape(x.shape), 0.0).sum() - sums.sum())
 

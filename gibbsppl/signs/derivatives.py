@@ -7,6 +7,7 @@ shown whatever the values of the other parts, each within its interval.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import permutations
 
 import sympy as sp
 from sympy import Add, Mul, Pow, exp, log, loggamma
@@ -160,10 +161,12 @@ def _is_at_most_zero(second: Expr) -> bool:
 def _paired(held: Mapping[Expr, Expr]) -> dict[Expr, Expr]:
     """The coefficients of trigammas after ``c trigamma(u) <= c trigamma(v)`` for u above v."""
     left = dict(held)
-    for u, v in ((u, v) for u in held for v in held if u != v):
-        c, total = left.get(u, sp.S.Zero), sp.expand(left.get(u, 0) + left.get(v, 0))
+    for u, v in permutations(held, 2):
+        if u not in left or v not in left:  # (each is taken with another one once)
+            continue
+        total = sp.expand(left[u] + left[v])
         is_above = sign_by_coefficients(u - v) in NONNEGATIVE
-        if is_above and sign_by_coefficients(c) in NONNEGATIVE and is_never_positive(total):
+        if is_above and sign_by_coefficients(left[u]) in NONNEGATIVE and is_never_positive(total):
             left[v] = total
             del left[u]
     return left
