@@ -99,9 +99,9 @@ def same_density(model, sampler):
             continue
         with np.errstate(invalid="ignore"):
             expected = mine.sum()
-        # A state from far out: a function has overflowed, or a value is rounded to the end of its
-        # support, where densities are infinite or zero.
-        if n > 0 and np.isnan(expected):
+        # A state from far out tells nothing where a function has overflowed or a probability
+        # underflowed, or where a value is rounded to the end of its support.
+        if n > 0 and not np.isfinite(expected):
             continue
         if not agree(total, expected, np.abs(mine).sum()):
             each = {k: float(t[:, n].sum()) for k, t in ours.items()}
