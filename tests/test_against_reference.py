@@ -72,6 +72,14 @@ def test_the_reference_has_every_family():
     assert {*ROWS, *VECTOR_ROWS, "Categorical"} == set(FAMILIES)
 
 
+def test_infinite_densities_agree_with_the_same_infinity_alone():
+    inf, found = float("inf"), (1.0, 1 + 1e-12, 1.1, float("inf"), -float("inf"), float("nan"))
+
+    assert [exact.agree(f, 1.0, 2.0) for f in found] == [True, True, False, False, False, False]
+    assert [exact.agree(f, inf, inf) for f in found] == [False] * 3 + [True] + [False] * 2
+    assert [exact.agree(f, -inf, inf) for f in found] == [False] * 4 + [True] + [False]
+
+
 NUMBERS = {"real": 0.3, "positive": 1.7, "unit": 0.4, "count": 6.0}
 
 

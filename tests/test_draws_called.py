@@ -237,3 +237,16 @@ def test_every_number_and_keyword_of_a_sweep_is_proved(model):
 
     assert wrong_calls(sampler, sampler.program) == {}
     assert survivors == []
+
+
+@pytest.mark.parametrize("scan", ["random", "symmetric", gp.RandomScan({"mu": 1e-9})])
+def test_units_that_come_again_and_units_that_seldom_come_are_proved(scan):
+    with gp.Model(coords={"t": 3}) as m:
+        mu = gp.Normal("mu", 0, sigma=1)
+        gp.Normal("y", mu, sigma=1, observed=1.0)
+        x = gp.Array("x", dims="t")
+        x[0] = gp.Gamma(2, rate=1)
+        x[1:] = gp.InverseGamma(shape=3, scale=x.lag("t", 1))
+    sampler = gp.compile(m, scan=scan)
+
+    assert wrong_calls(sampler, sampler.program) == {}

@@ -13,7 +13,7 @@ import gibbsppl.language as gp
 from gibbsppl import compile as compile_model
 from gibbsppl import expressions as ex
 from gibbsppl.checks.perturb import perturbed
-from gibbsppl.density import free_elements, log_density, log_joint
+from gibbsppl.density import free_elements, log_density, log_joint, log_terms
 from gibbsppl.draws import Draws
 from gibbsppl.errors import ModelError, RunError
 from gibbsppl.evaluation import evaluate as density_evaluate
@@ -1104,3 +1104,27 @@ def test_labels_that_repeat_get_positions():
     assert found["y[a] at 1"]["mean"] == draws[..., 1, 0].mean()
     assert found["y[a]"]["mean"] == draws[..., 0, 0].mean()
     assert "x[a, b, c] at 1, 1" in repr(found)
+
+
+def test_what_has_cancelled_out_has_dims_all_the_same():
+    with gp.Model(coords={"i": 3, "j": 2}) as model:
+        flag = gp.Data("flag", [0, 1, 0], dims="i")
+        place = gp.Index("place", [0, 2], of="i", dims="j")
+        x = gp.Normal("x", 0, sigma=1)
+        half = flag * 0.5 + (1 - flag) * 0.5
+        gp.Potential("each", -half * x**2)
+        gp.Potential("together", -half.sum("i") * x**2)
+        gp.Potential("lagged", -half.lag("i", 1) * x**2)
+        gp.Potential("one", -half.at("i", 1) * x**2)
+        gp.Potential("read", -half[place] * x**2)
+        gp.Deterministic("named", half * x)
+
+    values = {"flag": np.array([0, 1, 0]), "place": np.array([0, 2]), "x": np.array(2.0)}
+    found = log_terms(model.graph, values)
+    assert half.dims == ("i",)
+    assert half[place].dims == ("j",)
+    expected = {"each": -6, "together": -6, "lagged": -4, "one": -2, "read": -4}
+    assert {n: found[n] for n in expected} == expected
+    sampler = compile_model(model)
+    assert sampler.verify().passed
+    assert sampler.sample(2, chains=1, warmup=0, seed=1, progress=False)["named"].shape == (1, 2, 3)

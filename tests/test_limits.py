@@ -439,3 +439,19 @@ def test_counts_tell_what_their_total_is(own, prior):
 
     assert sampler.verify().proved
     assert (sampler.sample(draws=3, warmup=2, chains=1, seed=1)["n"] == 3).all()
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_bound_that_is_none_is_computed_without_a_warning():
+    with gp.Model(coords={"i": 2}) as model:
+        width = gp.Gamma("width", 2, rate=1)
+        s = gp.HalfNormal("s", sigma=1)
+        x = gp.Normal("x", 0, sigma=s)
+        gp.Poisson("count", gp.exp(x), observed=1)
+        gp.Uniform("seen", -s, s, dims="i", observed=[0.2, 0.1])
+        gp.Uniform("scaled", -s * width, s * width, dims="i", observed=[0.2, 0.1])
+    sampler = gp.compile(model)
+    sampler.sample(3, chains=1, warmup=3, seed=1, progress=False)
+
+    assert "reciprocal" in sampler.source
+    assert sampler.verify().proved

@@ -68,3 +68,32 @@ def test_each_missing_value_has_its_own_distribution(family, settings):
 
     assert np.abs(scores).max() < stats.norm.isf(LEVEL / 2 / scores.size)
     assert sampler.verify().proved
+
+
+def unmoved(_rng, value, _log_density):
+    return value
+
+
+def partly_seen(along):
+    """Vectors with entries of their own missing, beside what no family owns."""
+    known = np.array([[True, False, False], [True, True, True]])[:, :SIZE]
+    dims = ("j", "k")[2 - along :]
+    with gp.Model(coords={"j": 2, "k": SIZE}) as model:
+        tau = gp.Data("tau", np.eye(SIZE) + 0.2, dims=("k", "k'"))
+        values = np.ma.masked_array(np.ones((2, SIZE)), mask=~known)
+        seen = values if along == 2 else values[0]
+        y = gp.MvNormal("y", 0, tau=tau, dims=dims, event="k", observed=seen)
+        gp.Potential("lighter", -(y**4))
+    return model, ~(known if along == 2 else known[0])
+
+
+@pytest.mark.parametrize("kernel", [None, gp.Slice(), gp.RandomWalk(), unmoved])
+@pytest.mark.parametrize("along", [1, 2])
+def test_entries_of_vectors_are_moved_where_they_are_missing(along, kernel):
+    model, missing = partly_seen(along)
+    sampler = gp.compile(model, kernels={} if kernel is None else {"y": kernel})
+    draws = sampler.sample(20, chains=1, warmup=20, seed=1, progress=False)
+
+    assert sampler.verify().passed
+    moved = np.ptp(draws["y"][0], axis=0) > 0
+    assert np.array_equal(moved, missing & (kernel is not unmoved))

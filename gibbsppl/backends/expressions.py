@@ -24,6 +24,7 @@ from gibbsppl.expressions import (
     Leaf,
     Least,
     LogDet,
+    Maximum,
     Over,
     Times,
     dims_of,
@@ -93,7 +94,7 @@ def _product(writer: Writer, expr: Expr) -> Text:
     """Factors, then divisors: a negative power divides."""
     coefficient, rest = expr.as_coeff_Mul()
     factors = writer.data_together(list(Mul.make_args(rest)), Mul)
-    below = [1 / f for f in factors if f.is_Pow and f.exp.is_number and f.exp.is_negative]
+    below = [1 / f for f in factors if _divides(f) and not _may_be_infinite(f)]
     above = [f for f in factors if 1 / f not in below]
     sign = "-" if coefficient.is_negative else ""
     front, divisor = split_number(abs(coefficient))
@@ -114,14 +115,26 @@ def _power(writer: Writer, expr: Expr) -> Text:
     if exponent == sp.Rational(1, 2):
         inner = writer.write(base)
         return Text(f"{writer.call('sqrt')}({inner.code})", inner.dims)
-    if exponent.is_number and exponent.is_negative:
+    if _divides(expr):
         inner = writer.write(base**-exponent)
+        if _may_be_infinite(expr):
+            return Text(f"{writer.call('reciprocal')}({inner.code})", inner.dims)
         return Text(f"1 / {inner.within(POWER)}", inner.dims, PRODUCT)
     if exponent.is_Integer and _is_whole(writer, base):
         inner = writer.write(base)
         return Text(f"{inner.within(ATOM)}**{int(exponent)}.0", inner.dims, POWER)
     texts, dims = writer.aligned([writer.write(base), writer.write(exponent)], ATOM)
     return Text(f"{texts[0]}**{texts[1]}", dims, POWER)
+
+
+def _divides(expr: Expr) -> bool:
+    """Whether a factor is written as a divisor."""
+    return bool(expr.is_Pow and expr.exp.is_number and expr.exp.is_negative)
+
+
+def _may_be_infinite(expr: Expr) -> bool:
+    """Whether it is 1 over what ends at 0: a bound that is none where that is reached."""
+    return isinstance(expr.base, Maximum) and not expr.base.is_positive
 
 
 def _is_whole(writer: Writer, expr: Expr) -> bool:

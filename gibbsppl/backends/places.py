@@ -13,7 +13,7 @@ from gibbsppl.dependence import Place, slices_of
 from gibbsppl.errors import CompileError
 from gibbsppl.expressions import Dim
 from gibbsppl.ranges import Range
-from gibbsppl.schedule.steps import Single
+from gibbsppl.schedule.steps import ExactDraw, Single
 
 
 def where_text(module: Module, step: Single) -> str:
@@ -109,9 +109,13 @@ def slices_text(place: Iterable[Place]) -> str:
 
 
 def _missing(module: Module, step: Single) -> str:
-    """The positions of unknown values in the region, found once; vectors are drawn whole."""
+    """The positions of what is unknown in the region, found once.
+
+    Draws from a family are of whole vectors and matrices; all others are of their elements.
+    """
     statement = step.statement
-    event = len(event_dims(statement))
+    is_of_values = isinstance(step, ExactDraw) and not step.is_by_element
+    event = len(event_dims(statement)) if is_of_values else 0
     events = f", event={event}" if event else ""
     known = statement.known.array.name
     module.hoisted.arrays.add(known)

@@ -27,7 +27,8 @@ from gibbsppl.schedule.steps import ConcaveDraw, JointDraw, Move, ScanDraw, Sche
 
 # So many calls of a step that draws element by element, or colour by colour, are looked at.
 MOST_CALLS = 3
-# A random scan leaves some steps out: sweeps go on until all have been seen.
+# A random scan leaves some steps out: sweeps go on until all have been seen. Of n equally likely
+# units, one is never among the n of each sweep with a probability below exp(-20).
 MOST_SWEEPS = 20
 
 def calls_against_steps(
@@ -87,6 +88,9 @@ class _Recorder:
                 module[name] = copy
         if "UNITS" in module:
             module["UNITS"] = tuple(module[f.__name__] for f in module["UNITS"])
+        if "PROBABILITIES" in module:
+            possible = np.asarray(module["PROBABILITIES"]) > 0
+            module["PROBABILITIES"] = possible / possible.sum()
         return module["sweep"]  # type: ignore[no-any-return]
 
     def _noting(self, step: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -195,7 +199,7 @@ def _call(recorder: _Recorder, step: Step, count: int) -> Call:
         calls = list(zip(*np.nonzero(free), strict=True))
         if called is not None:
             calls = list(recorder.constants[called])
-        at = tuple(calls[count])
+        at = tuple(calls[count % len(calls)])  # (units of a scan may come again in a sweep)
     with np.errstate(all="ignore"):
         given = recorder.program.given_rest[step.name](dict(recorder.state), recorder.constants)
     return Call(step, graph, values, given, recorder.given, free, at)

@@ -32,7 +32,8 @@ from gibbsppl.language.distributions import Distribution
 from gibbsppl.language.evaluate import evaluate
 from gibbsppl.language.model import Model, Observed, current_model, dims_named
 from gibbsppl.language.statements import Names, declared
-from gibbsppl.language.tensors import Tensor, count_axes, own_tensor
+from gibbsppl.language.tensors import Tensor, own_tensor
+from gibbsppl.language.values import count_axes
 
 Given = Mapping[str, Expr]
 Array = np.ndarray

@@ -26,7 +26,6 @@ from gibbsppl.expressions import (
     Minimum,
     Times,
     Where,
-    dims_of,
 )
 from gibbsppl.graph import Deterministic as NamedFunction
 from gibbsppl.graph import Potential as PotentialFactor
@@ -60,7 +59,7 @@ def Potential(  # noqa: N802  (constructors of the language are capitalised)
     model = current_model(name)
     tensor = own_tensor(model, name, log_density)
     check_stored(model, name, tensor.expr)
-    over = tuple(_inside(model, name, tensor.expr, d) for d in _all_dims(model, name, tensor, dims))
+    over = tuple(_inside(model, name, tensor, d) for d in _all_dims(model, name, tensor, dims))
     check_reads(model, name, tensor.expr, bounds_of(over))
     model.claim(name, "a potential")
     model.declared.potentials.append(PotentialFactor(name, tensor.expr, over))
@@ -88,7 +87,7 @@ def Constraint(  # noqa: N802  (constructors of the language are capitalised)
             f"{name}: {tensor} depends on no variable; a constraint is on variables: check data "
             "before the model is declared."
         )
-    Potential(name, Tensor(sp.log(tensor.expr), model), dims)
+    Potential(name, Tensor(sp.log(tensor.expr), model, gone=tensor.gone), dims)
 
 
 def _is_indicator(expr: Expr) -> bool:
@@ -107,7 +106,7 @@ def _is_indicator(expr: Expr) -> bool:
 
 def _all_dims(model: Model, name: str, tensor: Tensor, dims: Names) -> tuple[Dim, ...]:
     """The dims of a tensor, in the order given, if one is."""
-    found = model.in_order(dims_of(tensor.expr))
+    found = tuple(map(Dim, tensor.dims))
     if dims is None:
         return found
     given = model.dims(dims, name)
@@ -119,10 +118,10 @@ def _all_dims(model: Model, name: str, tensor: Tensor, dims: Names) -> tuple[Dim
     return given
 
 
-def _inside(model: Model, name: str, expr: Expr, dim: Dim) -> Range:
+def _inside(model: Model, name: str, tensor: Tensor, dim: Dim) -> Range:
     """The positions of a dim at which all its lags exist."""
     start, stop = 0, model.size(dim)
-    for leaf in expr.atoms(Leaf):
+    for leaf in set().union(*(e.atoms(Leaf) for e in (tensor.expr, *tensor.gone))):
         axes = model.declared.variables[leaf.array.name].dims
         for axis, index in zip(axes, leaf.indices, strict=True):
             offset = offset_of(index, dim)

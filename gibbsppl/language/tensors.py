@@ -14,7 +14,7 @@ theta[group[student]] - 1 over student
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,6 @@ import sympy as sp
 
 from gibbsppl.arguments import NAME, methods_told, shown
 from gibbsppl.errors import ModelError
-from gibbsppl.exact_numbers import number
 from gibbsppl.expressions import (
     AtMost,
     Below,
@@ -41,6 +40,7 @@ from gibbsppl.expressions import (
 from gibbsppl.language.model import Model, base, dims_named
 from gibbsppl.language.regions import position_of
 from gibbsppl.language.ufuncs import Unevaluated, operator_of
+from gibbsppl.language.values import count_axes, finite_number
 
 
 @methods_told(ModelError, stick_breaking={"dim": NAME, "into": NAME.or_none()})
@@ -48,18 +48,20 @@ from gibbsppl.language.ufuncs import Unevaluated, operator_of
 class Tensor(Unevaluated):
     """An expression of the arrays of one model; ``of`` is the dim that it points into, if any.
 
-    A `gp.Array` also knows how to ``fill`` its regions.
+    A `gp.Array` also knows how to ``fill`` its regions. What has cancelled out has dims all the
+    same: ``gone`` are the expressions it was made of that have dims which its own has lost.
     """
 
     expr: Expr
     model: Model | None = None
     of: Dim | None = None
     fill: Callable[[Any, Any], None] | None = None
+    gone: tuple[Expr, ...] = ()
 
     @property
     def dims(self) -> tuple[str, ...]:
         """The names of the dimensions, in the order of their declaration."""
-        free = dims_of(self.expr)
+        free = set().union(*map(dims_of, (self.expr, *self.gone)))
         return tuple(d.name for d in self.model.in_order(free)) if self.model else ()
 
     def __repr__(self) -> str:
@@ -177,7 +179,7 @@ class Tensor(Unevaluated):
             return _gathered(self, axis, index)
         model = model_of(self)
         position = position_of(index, model.size(axis), dim, str(self.expr))
-        return Tensor(substitute(self.expr, {axis: sp.Integer(position)}), self.model, self.of)
+        return _substituted(self, {axis: sp.Integer(position)})
 
     def lag(self, dim: str, steps: int = 1) -> Tensor:
         """The tensor that many positions earlier along a dimension.
@@ -189,7 +191,7 @@ class Tensor(Unevaluated):
         axis = self._axis(dim, "lagged")
         if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)):
             raise ModelError(f"{self.expr}: a lag of {steps!r} steps; expected a whole number.")
-        return Tensor(substitute(self.expr, {axis: axis - int(steps)}), self.model, self.of)
+        return _substituted(self, {axis: axis - int(steps)})
 
     def sum(self, dim: str | Iterable[str]) -> Tensor:
         """The sum over one or more dimensions, by their names."""
@@ -203,13 +205,14 @@ class Tensor(Unevaluated):
         """The running sum along a dimension, the position itself included."""
         axis = self._axis(dim, "summed")
         copy, moved = self._moved(axis)
-        return Tensor(Over(AtMost(copy, axis) * moved, copy), self.model)
+        return Tensor(Over(AtMost(copy, axis) * moved, copy), self.model, gone=self.gone)
 
     def cumprod(self, dim: str) -> Tensor:
         """The running product along a dimension, the position itself included."""
         axis = self._axis(dim, "multiplied")
         copy, moved = self._moved(axis)
-        return Tensor(Times(Where(AtMost(copy, axis), moved, sp.S.One), copy), self.model)
+        shares = Times(Where(AtMost(copy, axis), moved, sp.S.One), copy)
+        return Tensor(shares, self.model, gone=self.gone)
 
     def stick_breaking(self, dim: str, into: str | None = None) -> Tensor:
         """The weights ``v[k] * prod(1 - v[j], j < k)``; with ``into`` also what is left."""
@@ -225,12 +228,13 @@ class Tensor(Unevaluated):
         return Tensor(Times(Where(Below(copy, pieces), 1 - moved, broken), copy), self.model)
 
     def _folded(self, fold: Any, dims: str | Iterable[str]) -> Tensor:
-        expr, use = self.expr, "summed or multiplied"
+        expr, gone, use = self.expr, self.gone, "summed or multiplied"
         if dims is None:
             self._axis(dims, use)
         for dim in dims_named(dims, str(self.expr)):
-            expr = fold(expr, self._axis(dim.name, use))
-        return Tensor(expr, self.model)
+            axis = self._axis(dim.name, use)
+            expr, gone = fold(expr, axis), tuple(Over(g, axis) for g in gone)
+        return Tensor(expr, self.model, gone=gone)
 
     def _moved(self, axis: Dim) -> tuple[Dim, Expr]:
         """A copy of a dim, and the expression at the copy."""
@@ -252,7 +256,7 @@ def as_tensor(value: Any, owner: str = "expression") -> Tensor:
         return value
     axes = count_axes(value)
     if axes == 0 and isinstance(value, (int, float, np.number, np.bool_, np.ndarray)):
-        return Tensor(_finite(value, owner))
+        return Tensor(finite_number(value, owner))
     if axes > 0:
         raise ModelError(
             f"{owner}: found an array of shape {np.shape(value)}, whose axes have no names; "
@@ -264,24 +268,6 @@ def as_tensor(value: Any, owner: str = "expression") -> Tensor:
     )
 
 
-def count_axes(value: Any) -> int:
-    """The number of axes of what is no tensor; 0 for what is no array."""
-    try:
-        return np.ndim(value)
-    except (TypeError, ValueError):  # (lists of different lengths, tables of several arrays)
-        return 0
-
-
-def _finite(value: Any, owner: str) -> Expr:
-    try:
-        found = float(value)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ModelError(f"{owner}: found {shown(value)}; expected a real number.") from error
-    if not np.isfinite(found):
-        raise ModelError(f"{owner}: found the number {found}; expected a finite one.")
-    return number(found)
-
-
 def combined(function: Any, *values: Any) -> Tensor:
     """A function of tensors and numbers, broadcast by the names of the dimensions."""
     tensors = [as_tensor(v) for v in values]
@@ -291,7 +277,13 @@ def combined(function: Any, *values: Any) -> Tensor:
             f"expression of {', '.join(str(t.expr) for t in tensors)}: its value is {expr}; "
             "expected a finite real number."
         )
-    return Tensor(expr, common_model(tensors))
+    return Tensor(expr, common_model(tensors), gone=gone_from(expr, tensors))
+
+
+def gone_from(expr: Expr, tensors: Iterable[Tensor]) -> tuple[Expr, ...]:
+    """What an expression is made of that has dims which it has not: terms have cancelled out."""
+    made_of = dict.fromkeys(e for t in tensors for e in (t.expr, *t.gone))
+    return tuple(e for e in made_of if not dims_of(e) <= dims_of(expr))
 
 
 def common_model(tensors: Iterable[Tensor]) -> Model | None:
@@ -311,7 +303,7 @@ def own_tensor(model: Model, name: str, value: Any) -> Tensor:
     """A tensor of this model."""
     tensor = as_tensor(value, name)
     common_model((tensor, Tensor(sp.S.Zero, model)))
-    return Tensor(tensor.expr, model, tensor.of)
+    return Tensor(tensor.expr, model, tensor.of, gone=tensor.gone)
 
 
 def _axis_for(tensor: Tensor, index: Any) -> str:
@@ -362,7 +354,14 @@ def _gathered(tensor: Tensor, axis: Dim, index: Tensor) -> Tensor:
             f"{tensor.expr}: indexed along {axis.name!r} by {index.expr}, which points into "
             f'{found}; expected an index of {base(axis)!r}: declare it with of="{base(axis)}".'
         )
-    return Tensor(substitute(tensor.expr, {axis: index.expr}), model, tensor.of)
+    read = _substituted(tensor, {axis: index.expr}, model)
+    return replace(read, gone=(*read.gone, *index.gone))
+
+
+def _substituted(tensor: Tensor, mapping: Any, model: Model | None = None) -> Tensor:
+    """The tensor with other indices in the place of dims."""
+    expr, *gone = (substitute(e, mapping) for e in (tensor.expr, *tensor.gone))
+    return Tensor(expr, model or tensor.model, tensor.of, gone=tuple(gone))
 
 
 def _check_not_fixed(tensor: Tensor) -> None:

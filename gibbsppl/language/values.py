@@ -19,7 +19,8 @@ import numpy as np
 from gibbsppl.alignment import aligned, check_order
 from gibbsppl.arguments import shown
 from gibbsppl.errors import ModelError
-from gibbsppl.expressions import Dim
+from gibbsppl.exact_numbers import number
+from gibbsppl.expressions import Dim, Expr
 from gibbsppl.language.completeness import first
 from gibbsppl.language.model import LARGEST_INTEGER, Model, Observed, typed
 
@@ -130,3 +131,22 @@ def dims_of_values(model: Model, name: str, shape: Sequence[int], dims: tuple[Di
                 f"along it (shape {tuple(shape)}); pass the array with the axes "
                 f"({', '.join(map(str, dims))}), or give the dimension that size."
             )
+
+
+def count_axes(value: Any) -> int:
+    """The number of axes of what is no tensor; 0 for what is no array."""
+    try:
+        return np.ndim(value)
+    except (TypeError, ValueError):  # (lists of different lengths, tables of several arrays)
+        return 0
+
+
+def finite_number(value: Any, owner: str) -> Expr:
+    """A number that is no infinity and no NaN, exactly."""
+    try:
+        found = float(value)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ModelError(f"{owner}: found {shown(value)}; expected a real number.") from error
+    if not np.isfinite(found):
+        raise ModelError(f"{owner}: found the number {found}; expected a finite one.")
+    return number(found)

@@ -80,6 +80,7 @@ __all__ = [
     "minimum",
     "normal_cdf",
     "normal_log_cdf",
+    "reciprocal",
     "segment_max",
     "segment_min",
     "segment_sum",
@@ -105,6 +106,12 @@ normal_log_cdf = log_ndtr
 def log(x: Any) -> Any:
     """The natural logarithm; ``-inf`` at 0, without a warning, at the speed of ``numpy.log``."""
     return xlogy(1.0, x)
+
+
+def reciprocal(x: Any) -> Any:
+    """``1 / x``; ``inf`` at 0, without a warning: the bound of what has none."""
+    with np.errstate(divide="ignore"):
+        return np.divide(1.0, x)
 
 
 def sum_of_squares(x: Any) -> float:
