@@ -115,6 +115,8 @@ class _Normaliser:
         natural = conditional.family.natural
         event = conditional.own_event
         known = dict(conditional.known)
+        if not {*natural.known} <= {*known}:  # (bounds stand for what is not known)
+            return np.full(1, np.nan)
         etas, bounds, values = self._named(event)
         along = {"event": event} if event else {}
         constant: Expr = natural.log_partition(*etas, **known, **along)
