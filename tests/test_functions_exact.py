@@ -21,8 +21,8 @@ EPS = sys.float_info.epsilon
 OPERATIONS = 64
 # What the interpreter calls besides the functions of expressions.
 OF_THE_INTERPRETER = ("log_one_minus_exp",)
-# Written by the back end alone: logs of sums of exponentials, roots.
-OF_THE_BACK_END = ("log_add_exp", "sqrt")
+# Written by the back end alone: logs of sums of exponentials, roots, one over what may be 0.
+OF_THE_BACK_END = ("log_add_exp", "sqrt", "reciprocal")
 
 
 def condition(value, arguments):

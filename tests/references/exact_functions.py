@@ -130,6 +130,7 @@ FUNCTIONS = {
     "log": Exact(mpmath.log, of_one(POSITIVE)),
     "abs": Exact(abs, of_one(LINE)),
     "sqrt": Exact(mpmath.sqrt, of_one(POSITIVE)),
+    "reciprocal": Exact(lambda x: 1 / x, of_one(x for x in LINE if x != 0)),
     "loggamma": Exact(mpmath.loggamma, of_one(POSITIVE)),
     "cos": Exact(mpmath.cos, of_one(LINE), 400),
     "sin": Exact(mpmath.sin, of_one(LINE), 400),
