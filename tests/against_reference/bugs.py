@@ -136,12 +136,17 @@ class Writer:
         if e.function == "<":
             raise NotExpressibleError(e.function)
         args = [self.expr(a, at) for a in e.args]
-        if e.function == "equals" and self.is_label(e.args[0]):
-            args[1] = str(e.args[1].number + 1)
+        if e.function == "equals" and any(map(self.is_label, e.args)):
+            args = [str(a.number + 1) if isinstance(a, Number) else text
+                    for a, text in zip(e.args, args, strict=True)]
+        else:
+            args = [f"({text} - 1)" if self.is_label(a) else text
+                    for a, text in zip(e.args, args, strict=True)]
         return FUNCTIONS[e.function].format(*args)
 
     def is_label(self, e):
-        return any(isinstance(x, Read) and x.name in self.labels for x in e.walk())
+        *_, last = spine(e)
+        return isinstance(last, Read) and last.name in self.labels
 
     def fold(self, e, at):
         axes = (*sorted(e.body.dims - {e.dim}), e.dim)
@@ -212,7 +217,8 @@ class Writer:
         if t.constraint:
             raise NotExpressibleError("a constraint")
         at = {d: word(d) for d in t.ranges}
-        target = indexed(f"{t.name}.zero", at.values())
+        target = indexed(f"{t.name}.zero", [
+            f"{at[d]} - {start}" if start else at[d] for d, (start, _) in t.ranges.items()])
         self.line(t.ranges, f"{target} ~ dloglik({self.expr(t.body, at)})")
 
     def text(self):
@@ -259,10 +265,7 @@ def program(model):
             data[item.name] = np.ma.masked_array(np.broadcast_to(values, item.mask.shape),
                                                  mask=~item.mask)
         elif isinstance(item, Term):
-            shape = [model.lengths[d] for d in item.ranges]
-            if any(a for a, _ in item.ranges.values()):
-                raise NotExpressibleError("a term from a later position on")
-            data[f"{item.name}.zero"] = np.zeros(shape)
+            data[f"{item.name}.zero"] = np.zeros([b - a for a, b in item.ranges.values()])
     used = {n: v for n, v in data.items() if n in text}
     return text, used
 

@@ -46,6 +46,8 @@ def one(task):
         model = described(level, seed)
     except NotFoundError:
         return {**report, "result": "skipped", "kind": "no model", "seconds": 0.0}
+    except Exception as error:  # noqa: BLE001  (the range goes on)
+        return {**report, **of_error(error), "seconds": 0.0}
     report |= {**features_of(model), **of_model(level, model)}
     report["seconds"] = round(time.process_time() - start, 2)
     return report
@@ -70,8 +72,7 @@ def of_model(level, model):
     except skipped() as why:
         report |= {"result": "skipped", "kind": str(why)}
     except Exception as error:  # noqa: BLE001  (whatever comes is a finding)
-        report |= {"result": "finding", "kind": f"{type(error).__name__}: {str(error)[:120]}",
-                   "told": traceback.format_exc()[-2500:]}
+        report |= of_error(error)
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
     if report["result"] == "finding":
@@ -79,6 +80,12 @@ def of_model(level, model):
 
         report["source"] = source_of(model)
     return report
+
+
+def of_error(error):
+    """The finding that an unexpected error is, while it is handled."""
+    return {"result": "finding", "kind": f"{type(error).__name__}: {str(error)[:120]}",
+            "told": traceback.format_exc()[-2500:]}
 
 
 def smallest(level, seed):
