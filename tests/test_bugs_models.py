@@ -282,3 +282,13 @@ def test_a_program_of_more_rows_is_the_same_program():
         sources.append(sampler.source.replace(str(n), "N").replace(str(n // 2), "N / 2"))
         assert len(sampler.graph.statements) == 6
     assert sources[0] == sources[1]
+
+
+def test_an_element_that_is_read_outside_of_the_density_of_another_has_its_name_there():
+    text = """model {
+      x[1, 1] ~ dgamma(1.7, 2)
+      for (i in 2:2) { for (j in 1:1) { x[i, j] ~ dexp((1 / (x[i - 1, j] + 0.2))) } }
+    }"""
+    sampler = gp.compile(gp.read_bugs(text, {}))
+    result = sampler.verify()
+    assert result.passed, result

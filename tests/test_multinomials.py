@@ -115,6 +115,16 @@ def test_units_that_share_one_uniform_are_caught(monkeypatch):
     assert min(p_values(drawn, 2, [1.0, 1.0])) < LEVEL
 
 
+@pytest.mark.parametrize("rows", [3, FEW])
+def test_log_weights_that_are_one_number_are_the_same_for_all_labels(rows):
+    rng, total = np.random.default_rng(4), np.arange(rows)[:, None]
+    alone = runtime.multinomial(rng, 0.5, (rows, 1), n=total)
+    np.testing.assert_array_equal(alone, total)
+    shared = np.asarray(runtime.multinomial(rng, 0.5, (rows, 3), n=total))
+    assert shared.shape == (rows, 3)
+    np.testing.assert_array_equal(shared.sum(axis=-1), total[:, 0])
+
+
 def test_rows_of_different_totals_and_weights():
     rng = np.random.default_rng(2)
     totals = rng.choice([0, 1, 3, 40], size=(50, 400))

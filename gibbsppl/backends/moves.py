@@ -5,7 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from gibbsppl.backends.accumulation import accumulated
-from gibbsppl.backends.lines import indented, returned, with_gathers, words
+from gibbsppl.backends.lines import indented, returned, with_gathers
 from gibbsppl.backends.module import Module
 from gibbsppl.backends.places import bounds_of, ranges_of
 from gibbsppl.backends.text import ATOM, PRODUCT
@@ -31,9 +31,7 @@ def log_density(module: Module, step: Move | ConcaveDraw) -> str:
     body, terms = _statistics(module, step, outer, inner)
     terms += [(_term(module, step, inner, c), c.factor) for c in step.terms]
     local = module.names.of(name)
-    within = {c: n for c, n in inner.gathered.items() if local in words(c)}
-    outer.gathered = {c: n for c, n in inner.gathered.items() if c not in within}
-    value = with_gathers(within, returned(terms))
+    value = with_gathers(inner.within, returned(terms))
     body += ["", f"def log_density({local}):", *indented(value), "", "return log_density"]
     outer.state_names.update(inner.state_names)
     outer.constant_names |= inner.constant_names

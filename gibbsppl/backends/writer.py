@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 import sympy as sp
 
 from gibbsppl.backends.hoisting import Hoisted, stem_of
+from gibbsppl.backends.lines import words
 from gibbsppl.backends.names import MATHEMATICS, NUMPY, Names
 from gibbsppl.backends.text import ATOM, SUM, Text
 from gibbsppl.contractions import Known, data_only
@@ -28,7 +29,7 @@ class Writer:
 
     ``cases`` writes an expression that is not hoisted. ``preparing``: the function is ``prepare``.
     ``local`` is an array that is an argument of the function, with the dims of the array ``like``
-    (of its own, without). ``keeps``: gathers get local names.
+    (of its own, without). ``keeps``: gathers get local names, those ``within`` that read ``local``.
     """
 
     graph: Graph
@@ -48,6 +49,7 @@ class Writer:
     constant_names: set[str] = field(default_factory=set)
     plain_data: dict[str, str] = field(default_factory=dict)
     gathered: dict[str, str] = field(default_factory=dict)
+    within: dict[str, str] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
 
@@ -150,10 +152,16 @@ class Writer:
         return self.names.of(name)
 
     def named_once(self, code: str, stem: str) -> str:
-        """A local name for a value that a function reads more than once."""
-        if code not in self.gathered:
-            self.gathered[code] = self.names.fresh(stem)
-        return self.gathered[code]
+        """A local name for a value that a function reads more than once.
+
+        What reads the function's argument has a name of its own: outside, the same text is of the
+        current value.
+        """
+        argument = set() if self.local is None else {self.names.of(self.local)}
+        kept = self.within if words(code) & {*argument, *self.within.values()} else self.gathered
+        if code not in kept:
+            kept[code] = self.names.fresh(stem)
+        return kept[code]
 
     def shown(self, expr: Expr) -> str:
         """The expression in mathematical notation, for a comment."""

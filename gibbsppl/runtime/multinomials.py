@@ -94,7 +94,7 @@ def multinomial(rng: np.random.Generator, eta_1: Any, size: tuple[int, ...], n: 
     """
     totals, count = _totals(n, size), size[-1]
     if totals.size * count <= FEW:
-        few = _scaled(np.moveaxis(np.asarray(eta_1), -1, 0))
+        few = _scaled(np.moveaxis(np.broadcast_to(eta_1, size), -1, 0))
         sums = few.sum(axis=0)
         if sums.min(initial=1.0) > 0.0:
             counts = rng.multinomial(totals.reshape(size[:-1]), np.moveaxis(few / sums, 0, -1))
