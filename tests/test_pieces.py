@@ -254,3 +254,10 @@ def test_a_statistic_is_separable_if_it_is_a_product_of_functions_of_one_view(
     piece = Piece("f", statistic, views, sp.S.One, ranges(I, J, K))
 
     assert is_separable(piece) is expected
+
+
+def test_logs_of_products_stay_where_factors_may_be_negative():
+    p = Array("p", positive=True)[()]
+    for product in (1 - 1 / sp.log(p), -p * (1 - p) * sp.log(p)):
+        found = expand_logs(sp.log(product), {"p"})
+        assert abs(sp.N((found - sp.log(product)).subs(p, sp.Rational(1, 3)))) < 1e-12
