@@ -253,3 +253,19 @@ def test_the_same_gates_are_found_by_draws(monkeypatch):
     asked = replace(gated(5), settings={"rewrites": '{"Polya-Gamma": True}'})
     with pytest.raises(exact.FindingError, match="quantiles"):
         sampled.check(asked)
+
+
+def test_vectors_and_labels_that_nothing_sees_are_proper():
+    simplex = Part("Dirichlet", {"a": Number(1.0)})
+    label = Part("Categorical", {"p": Read("w", ("i",))})
+    made = of([Variable("w", ("i",), "simplex", (simplex,), event=("i",)),
+               Variable("z", ("t",), "label", (label,), of="i")], {})
+    assert not generator._is_left_improper(made)
+    assert generator._is_left_improper(of([variable("x", "Flat")], {}))
+
+
+def test_an_error_while_a_model_is_made_is_a_finding(monkeypatch):
+    monkeypatch.setattr(generator, "_described", lambda *_: 1 / 0)
+    found = one(("exact", 0))
+    assert found["result"] == "finding"
+    assert "ZeroDivisionError" in found["kind"]

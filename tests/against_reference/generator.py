@@ -85,7 +85,7 @@ def _is_left_improper(made):
             if known or item.name in told:
                 exprs = (*item.censoring.values(), *(e for p in item.parts for e in p.exprs))
                 told = told.union(*map(_names_in, exprs))
-            elif not all(ROWS[p.family].proper for p in item.parts if p.number is None):
+            elif any(p.family in ROWS and not ROWS[p.family].proper for p in item.parts):
                 return True
     return False
 
