@@ -46,6 +46,22 @@ def log_density(factor: Factor, values: Values, sizes: Sizes) -> Floats:
     return np.broadcast_to(density, tuple(map(len, factor.over)))
 
 
+def size_of_terms(factor: Factor, values: Values, sizes: Sizes) -> float:
+    """The sum of the absolute values of what a log density is the sum of, at all positions.
+
+    Rounding is in proportion to it: terms may be large that cancel, such as the logs of gamma
+    functions of a Student t of many degrees of freedom.
+    """
+    with np.errstate(all="ignore"):
+        if isinstance(factor, Marginal):
+            values = {**values, **scattered(factor.arrays, values, sizes)}
+        full = tuple(map(len, factor.over))
+        terms = sp.Add.make_args(_template(factor))
+        found = (evaluate(t, factor.over, values, sizes) for t in terms)
+        at_all = (np.broadcast_to(np.abs(f), full) for f in found)
+        return sum(float(f[np.isfinite(f)].sum()) for f in at_all)
+
+
 def scattered(arrays: Sequence[Maintained], values: Values, sizes: Sizes) -> dict[str, Floats]:
     """The values of maintained arrays, computed anew, by name; each may read those before it."""
     found: dict[str, Floats] = {}

@@ -63,6 +63,22 @@ def expand_logs(expr: Expr, targets: Collection[str]) -> Expr:
     return expr.func(*(expand_logs(a, targets) for a in expr.args))
 
 
+def expand_power(power: Expr, targets: Collection[str]) -> Expr:
+    """A power of a product as a product of powers, where all factors are of one sign.
+
+    >>> from gibbsppl.expressions import Array
+    >>> p, scale = Array("p", positive=True)[()], Array("scale", positive=True)[()]
+    >>> expand_power((-scale * sp.log(p)) ** sp.Rational(1, 3), {"p"})
+    scale**(1/3)*(-log(p))**(1/3)
+    """
+    found = []
+    for part in Mul.make_args(sp.expand_power_base(power)):
+        base, exponent = part.as_base_exp()
+        factors = _of_one_sign(base) if base.is_Mul and mentions(base, targets) else (base,)
+        found += [sp.Pow(f, exponent) for f in factors]
+    return Mul(*found)
+
+
 def opened_exponential(expr: Expr, targets: Collection[str]) -> Expr:
     """``log(1 + exp(log(a) - log(b)))`` as ``log(a + b) - log(b)``, that of a difference too.
 
@@ -102,11 +118,10 @@ def _log(of: Expr, targets: Collection[str]) -> Expr:
     if of.is_Add:
         of = _common_out(of) if (one := _one_minus(of)) is None else one
     if of.is_Add and is_small and _is_worth_it(of, product := _as_product(of), targets):
-        parts = _of_one_sign(product, targets)
-        return sp.log(of) if parts is None else Add(*(_log(a, targets) for a in parts))
+        of = product
     if of.is_Mul:
-        parts = _of_one_sign(of, targets)
-        return sp.log(of) if parts is None else Add(*(_log(a, targets) for a in parts))
+        parts = [p for p in _of_one_sign(of) if p != 1]
+        return sp.log(of) if len(parts) == 1 else Add(*(_log(a, targets) for a in parts))
     match of:
         case sp.Pow():
             # (of an even power nothing is known of the sign)
@@ -165,16 +180,20 @@ def _log_if(chosen: Expr, of: Expr, targets: Collection[str]) -> Expr:
     return sp.log(1 - chosen) if of == 0 else chosen * _log(of, targets)
 
 
-def _of_one_sign(product: Expr, targets: Collection[str]) -> tuple[Expr, ...] | None:
+def _of_one_sign(product: Expr) -> tuple[Expr, ...]:
     """The factors of a positive product, each as a positive one: ``(1 - x)``, not ``(x - 1)``.
 
-    A difference is turned round where its constant is negative; None where signs are left over, or
-    where a log or a value of either sign may be negative together with another factor.
+    A difference is turned round where its constant is negative. One product is left of all that
+    are not certain to be positive where signs are left over, or where a log or a value of either
+    sign may be negative together with another factor.
     """
     number, factors = product.as_coeff_mul()
-    either = [f.as_base_exp()[0] for f in factors if not f.is_positive and mentions(f, targets)]
-    if len(either) > 1 and any(isinstance(base, sp.log | Leaf) for base in either):
-        return None
+    either = [f for f in factors if not f.is_positive]
+    certain = tuple(f for f in factors if f.is_positive)
+    rest = Mul(sp.sign(number), *either)
+    bases = [f.as_base_exp()[0] for f in either]
+    if len(either) > 1 and any(isinstance(base, sp.log | Leaf) for base in bases):
+        return (abs(number), *certain, rest)
     found = []
     for factor in factors:
         base, exponent = factor.as_base_exp()
@@ -185,7 +204,7 @@ def _of_one_sign(product: Expr, targets: Collection[str]) -> tuple[Expr, ...] | 
     if number.is_negative:
         sums = [n for n, f in enumerate(found) if f.is_Add and not f.is_positive]
         if not sums:
-            return None
+            return (-number, *certain, rest)
         number, found[sums[0]] = -number, -found[sums[0]]
     return (number, *found)
 

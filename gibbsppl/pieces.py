@@ -46,7 +46,7 @@ from gibbsppl.expressions import (
 from gibbsppl.gates import NO_GATES, Binary, opened
 from gibbsppl.graph import Factor, Statement
 from gibbsppl.identities import simplified
-from gibbsppl.logs import expand_logs
+from gibbsppl.logs import expand_logs, expand_power
 from gibbsppl.ranges import Range
 from gibbsppl.supports import Support
 
@@ -299,23 +299,25 @@ class _Opener:
 
 def _expanded(density: Expr, targets: Collection[str]) -> Expr:
     """The density multiplied out."""
-    return _multiplied_out(expand_logs(_multiplied_out(density), targets))
+    return _multiplied_out(expand_logs(_multiplied_out(density, targets), targets), targets)
 
 
-def _multiplied_out(expr: Expr) -> Expr:
+def _multiplied_out(expr: Expr, targets: Collection[str]) -> Expr:
     """Products and powers of sums as sums; arguments of other functions are left as they are.
 
     A square inside a function stays a square: expanded, it would lose its digits far from zero.
     """
     if expr.is_Add:
-        return Add(*map(_multiplied_out, expr.args))
+        return Add(*(_multiplied_out(a, targets) for a in expr.args))
     if expr.is_Mul:
-        return sp.expand_mul(Mul(*map(_multiplied_out, expr.args)), deep=False)
+        return sp.expand_mul(Mul(*(_multiplied_out(a, targets) for a in expr.args)), deep=False)
     if isinstance(expr, sp.exp):
-        return Mul(*(sp.exp(a) for a in Add.make_args(_multiplied_out(expr.args[0]))))
+        return Mul(*(sp.exp(a) for a in Add.make_args(_multiplied_out(expr.args[0], targets))))
     if expr.is_Pow and (expr.exp.is_number or expr.base.is_Mul):
-        power = sp.expand_power_base(sp.Pow(_multiplied_out(expr.base), expr.exp), force=True)
-        return sp.expand_multinomial(power, deep=False) if power.is_Pow else _multiplied_out(power)
+        power = expand_power(sp.Pow(_multiplied_out(expr.base, targets), expr.exp), targets)
+        if power.is_Pow:
+            return sp.expand_multinomial(power, deep=False)
+        return _multiplied_out(power, targets)
     return expr
 
 

@@ -472,3 +472,18 @@ def test_a_region_is_drawn_on_another_scale_beside_the_rest_of_its_array():
         gp.Normal("y", mu=1.0, sigma=x[at], dims="k", observed=[1.0, 2.0, 3.0, 4.0])
 
     assert gp.compile(model).verify().proved
+
+
+@pytest.mark.parametrize("nu", [3.0, 1e9, 1e14])
+def test_rounding_in_terms_that_cancel_is_no_discrepancy(nu):
+    with gp.Model(coords={"j": 2}) as model:
+        freedom = gp.HalfCauchy("nu", 1.0, dims="j")
+        gp.StudentT("y", nu=freedom.sum("j"), mu=0.0, tau=1.0, observed=[0.1, -2, 0.7], dims="i")
+    sampler = gp.compile(model, rewrites=False)
+    state = {"nu": np.array([nu, nu / 3])}
+    rng = np.random.default_rng(0)
+    (row,) = ratio_check(
+        rng, sampler.graph, sampler.program, sampler.schedule.steps, sampler.data, state
+    )
+
+    assert row.proved

@@ -10,8 +10,8 @@ are drawn anew before anything reads them: so each sweep leaves the posterior as
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Hashable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,6 @@ from gibbsppl.rewrites.interweaving import with_interwoven
 from gibbsppl.rewrites.parts import Part, taken_apart
 from gibbsppl.rewrites.rows import Rule
 from gibbsppl.rewrites.search import (
-    CLOSED,
     CONCAVE,
     Rewritten,
     Search,
@@ -88,26 +87,39 @@ def rewritten(  # noqa: PLR0913  (settings, all named at the call)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Asked:
-    """What the user asks for, and the rules to choose from."""
+    """What the user asks for, and the rules to choose from.
+
+    ``found`` has the conditionals that all searches have derived.
+    """
 
     names: Mapping[str, bool]
     elements: frozenset[str]
     rules: tuple[Rule, ...]
     moved: frozenset[str] = frozenset()
+    found: dict[Hashable, tuple[Graph, Mapping[str, Any], Derived]] = field(default_factory=dict)
 
 
-def _searched(
-    graph: Graph, data: Mapping[str, Any], asked: _Asked, parts: tuple[Part, ...] = ()
-) -> Rewritten:
-    """The model with the rewrites that help its variables; parts have branches of their own."""
+def _searched(graph: Graph, data: Mapping[str, Any], asked: _Asked) -> Rewritten:
+    """The model with the rewrites that help its variables."""
+    model = _searched_with(graph, data, asked, ())
+    assert model is not None  # (there are no parts)
+    return model
+
+
+def _searched_with(
+    graph: Graph, data: Mapping[str, Any], asked: _Asked, parts: tuple[Part, ...]
+) -> Rewritten | None:
+    """The model with rewrites; parts have branches of their own; None if one has no closed form."""
     alone = {p.name for p in parts}
-    search = Search(data, {}, asked.elements, asked.moved, frozenset(alone))
+    search = Search(data, asked.found, asked.elements, asked.moved, frozenset(alone))
     kept = search.asked(graph, tuple(r for r in asked.rules if asked.names.get(r.name)))
     allowed = tuple(r for r in asked.rules if asked.names.get(r.name, True))
     for statement in graph.latent:
         if statement.target.array.name not in alone:
             kept += search.needed(graph, kept, statement, allowed)
-    branches = search.branches(graph, kept, alone, allowed)
+    branches = search.branches(graph, kept, allowed)
+    if branches is None:
+        return None
     return replace(search.staged(graph, kept, branches), parts=parts)
 
 
@@ -198,8 +210,8 @@ def _with_parts(
             if found is None:
                 continue
             apart, parts = found
-            other = _searched(apart, data, asked, (*model.parts, *parts))
-            if all(other.qualities[p.name] == CLOSED for p in parts):
+            other = _searched_with(apart, data, asked, (*model.parts, *parts))
+            if other is not None:
                 graph, model = apart, other
                 break
     if asked.names.get(PARTS) and not model.parts:

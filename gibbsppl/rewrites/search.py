@@ -155,13 +155,14 @@ def _data(data: Mapping[str, Any], kept: tuple[Rewrite, ...]) -> Mapping[str, An
 class Search:
     """Conditionals, each derived once: a rewrite leaves those of most variables as they are.
 
-    ``found`` has them by graph, and by all that a conditional depends on; and keeps the graphs: the
-    identity of one that is gone may be another's. ``moved`` are variables for which the user names
-    a kernel: they need no rewrite; ``parts`` those of which closed forms alone are wanted.
+    ``found`` has them by graph, and by all that a conditional depends on; and keeps the graphs and
+    the data: the identity of what is gone may be another's. Searches may share it. ``moved`` are
+    variables for which the user names a kernel: they need no rewrite; ``parts`` those of which
+    closed forms alone are wanted.
     """
 
     data: Mapping[str, Any]
-    found: dict[Hashable, tuple[Graph, Derived]]
+    found: dict[Hashable, tuple[Graph, Mapping[str, Any], Derived]]
     elements: frozenset[str]
     moved: frozenset[str] = frozenset()
     parts: frozenset[str] = frozenset()
@@ -171,13 +172,13 @@ class Search:
         key = (id(graph), statement.name)
         if key not in self.found:
             own = graph.statement(statement.name)
-            around = _surroundings(graph, data, own)
+            name = own.target.array.name
+            how = {"elements": name in self.elements, "certify": name not in self.parts}
+            around = (_surroundings(graph, data, own), *how.values())
             if around not in self.found:
-                name = own.target.array.name
-                how = {"elements": name in self.elements, "certify": name not in self.parts}
-                self.found[around] = graph, conditional_of(graph, own, data, **how)
-            self.found[key] = graph, self.found[around][1]
-        return self.found[key][1]
+                self.found[around] = graph, data, conditional_of(graph, own, data, **how)
+            self.found[key] = graph, data, self.found[around][2]
+        return self.found[key][2]
 
     def asked(self, graph: Graph, rules: tuple[Rule, ...]) -> tuple[Rewrite, ...]:
         """The rules that the user asks for, each wherever it fits; one may make way for another."""
@@ -276,22 +277,21 @@ class Search:
         return ((graph, self.data), *((r.graph, r.data) for r in kept))
 
     def branches(
-        self,
-        graph: Graph,
-        kept: tuple[Rewrite, ...],
-        alone: Collection[str],
-        allowed: tuple[Rule, ...],
-    ) -> dict[str, tuple[Rewrite, ...]]:
-        """Rewrites for one variable alone, of those that have no good conditional otherwise."""
+        self, graph: Graph, kept: tuple[Rewrite, ...], allowed: tuple[Rule, ...]
+    ) -> dict[str, tuple[Rewrite, ...]] | None:
+        """Rewrites for one variable alone, of those that have no good conditional otherwise.
+
+        None where a part has no closed form: what would help the others is then not asked.
+        """
         found: dict[str, tuple[Rewrite, ...]] = {}
         taken = {n for r in kept for n in _names(r.graph)}
-        for statement in graph.latent:
-            name = statement.target.array.name
-            if name in self.moved:
-                continue
+        for statement in sorted(graph.latent, key=lambda s: not self._is_part(s)):
+            is_part = self._is_part(statement)
             # (without rewrites before it `needed` has tried every rule already)
-            tried = not kept and name not in alone
-            if tried or (name not in alone and self._quality(graph, kept, statement) <= CONCAVE):
+            if statement.target.array.name in self.moved or not (kept or is_part):
+                continue
+            good = CLOSED if is_part else CONCAVE
+            if self._quality(graph, kept, statement) <= good:
                 continue
             for start, data in reversed(self._graphs(graph, kept)):
                 made = self._branch(start, data, statement, allowed, taken)
@@ -299,7 +299,13 @@ class Search:
                     found[statement.name] = made
                     taken |= {n for r in made for n in _names(r.graph)}
                     break
+            else:
+                if is_part:
+                    return None
         return found
+
+    def _is_part(self, statement: Statement) -> bool:
+        return statement.target.array.name in self.parts
 
     def _branch(
         self,

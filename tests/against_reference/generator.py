@@ -8,7 +8,7 @@ from against_reference import bugs, motifs
 from against_reference.children import child, latent
 from against_reference.choices import settings_of
 from against_reference.models import Function, Model, Variable
-from against_reference.table import ROWS
+from against_reference.table import is_proper
 from against_reference.terms import Draft
 
 DIMS = ("i", "j", "k", "t")
@@ -85,7 +85,7 @@ def _is_left_improper(made):
             if known or item.name in told:
                 exprs = (*item.censoring.values(), *(e for p in item.parts for e in p.exprs))
                 told = told.union(*map(_names_in, exprs))
-            elif any(p.family in ROWS and not ROWS[p.family].proper for p in item.parts):
+            elif not all(is_proper(p.family) for p in item.parts if p.number is None):
                 return True
     return False
 

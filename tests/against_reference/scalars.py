@@ -15,7 +15,8 @@ from scipy import special, stats
 
 REAL, POSITIVE, UNIT, COUNT, BINARY = "real", "positive", "unit", "count", "binary"
 ANGLE, LABEL = "angle", "label"
-FEW = 64  # states up to which slow but exact evaluations are made
+FEW = 512  # states up to which slow but exact evaluations are made
+MOST = 60.0  # ratio up to which a power series is summed in floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,38 +208,44 @@ def inverse_gaussian(mu, lam):
 
 @lru_cache(maxsize=4096)
 def _log_modified(a, b, c):
-    """The log of the integral of ``x**(a - 1) exp(-b x**2 + c x)``, by its power series in c.
+    """The log of the integral of ``x**(a - 1) exp(-b x**2 + c x)``.
 
-    Below zero, where the terms of the series cancel, by Tricomi's function: I. S. Gradshteyn and
-    I. M. Ryzhik, "Table of integrals, series, and products", 3.462.1.
+    By Kummer's functions; below zero, where these cancel, by Tricomi's: I. S. Gradshteyn and I. M.
+    Ryzhik, "Table of integrals, series, and products", 3.462.1 and 9.240.
     """
     with mpmath.workdps(60):
         a, b, c = map(mpmath.mpf, (a, b, c))
+        half, at = mpmath.mpf(1) / 2, c**2 / (4 * b)
         if c < 0:
-            rest = mpmath.hyperu(a / 2, mpmath.mpf(1) / 2, c**2 / (4 * b))
+            rest = mpmath.hyperu(a / 2, half, at)
             return float(mpmath.loggamma(a) - a / 2 * mpmath.log(4 * b) + mpmath.log(rest))
-        z = c / mpmath.sqrt(b)
-        total = mpmath.nsum(
-            lambda k: z**k / mpmath.factorial(k) * mpmath.gamma((a + k) / 2), [0, mpmath.inf],
-            method="d",
-        )
-        return float(mpmath.log(total / 2) - a / 2 * mpmath.log(b))
+        even = mpmath.gamma(a / 2) * mpmath.hyp1f1(a / 2, half, at)
+        odd = mpmath.gamma((a + 1) / 2) * mpmath.hyp1f1((a + 1) / 2, 3 * half, at)
+        return float(mpmath.log((even + c / mpmath.sqrt(b) * odd) / 2) - a / 2 * mpmath.log(b))
 
 
 def log_modified(a, b, c):
-    """As above, for each state: by a sum of floats where there are many."""
+    """As above, for each state: by functions of floats where there are many."""
     a, b, c = np.broadcast_arrays(*(np.asarray(v, float) for v in (a, b, c)))
     if a.size <= FEW:
         return np.reshape(
             [_log_modified(*map(float, v)) for v in zip(a.ravel(), b.ravel(), c.ravel(),
                                                        strict=True)], a.shape)
-    z, k = c / np.sqrt(b), np.arange(160)[:, None]
-    with np.errstate(divide="ignore"):
-        logs = k * np.log(np.abs(z)) - special.gammaln(k + 1) + special.gammaln((a + k) / 2)
-    logs = np.where((k == 0) & (z == 0), special.gammaln(a / 2), logs)
-    top = logs.max(0)
-    total = (np.sign(z) ** k * np.exp(logs - top)).sum(0)
-    return top + np.log(total / 2) - a / 2 * np.log(b)
+    z = c / np.sqrt(b)
+    with np.errstate(all="ignore"):  # (only one of the two is in its range)
+        below = special.gammaln(a) - a * np.log(2) + np.log(special.hyperu(a / 2, 0.5, z**2 / 4))
+        above = [_log_sum(*v) for v in zip(a.ravel(), np.clip(z, 0, MOST).ravel(), strict=True)]
+    found = np.where(z < 0, below, np.reshape(above, a.shape) - np.log(2)) - a / 2 * np.log(b)
+    for n in np.flatnonzero(z > MOST):
+        found.flat[n] = _log_modified(a.flat[n], b.flat[n], c.flat[n])
+    return found
+
+
+def _log_sum(a, z):
+    """The log of the power series in ``z``, whose terms are largest near ``z**2 / 2``."""
+    k = np.arange(int(z**2 / 2 + 12 * z) + 60)
+    return special.logsumexp(
+        special.xlogy(k, z) - special.gammaln(k + 1) + special.gammaln((a + k) / 2))
 
 
 def modified_half_normal(a, b, c):

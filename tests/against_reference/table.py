@@ -219,6 +219,12 @@ COUNT_ROWS = (
 
 ROWS = {r.name: r for r in (*REAL_ROWS, *POSITIVE_ROWS, *UNIT_ROWS, UNIFORM, *COUNT_ROWS)}
 
+
+def is_proper(family):
+    """Whether a density integrates to one; all of vectors and matrices do."""
+    return family not in ROWS or ROWS[family].proper
+
+
 # The kinds of what is written where a spelling has other names than the first.
 SPELLED = {"sigma": POSITIVE, "var": POSITIVE, "scale": POSITIVE, "rate": POSITIVE,
            "mu": POSITIVE, "kappa": POSITIVE, "alpha": POSITIVE, "logit_p": REAL}
