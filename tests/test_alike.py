@@ -42,7 +42,7 @@ def test_removal_sampling_is_a_shifted_poisson(left):
     step = sampler.schedule.step("n")
 
     assert (step.kind, step.family.name) == ("exact", "Poisson")
-    assert sampler.verify().passed
+    assert sampler.verify().proved
 
 
 def test_data_that_differ_at_one_place_are_not_one():
@@ -51,4 +51,4 @@ def test_data_that_differ_at_one_place_are_not_one():
     sampler = gp.compile(removal(lambda first: (data("a", FIRST), data("b", other))))
 
     assert sampler.schedule.step("n").kind == "move"
-    assert sampler.verify().passed
+    assert sampler.verify().proved

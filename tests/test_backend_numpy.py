@@ -141,7 +141,7 @@ def test_what_is_computed_once_takes_the_name_of_no_array():
     sampler = gp.compile(model)
 
     np.testing.assert_array_equal(sampler.constants["x_2"], x + 3)
-    assert sampler.verify().passed
+    assert sampler.verify().proved
 
 
 def test_compilations_do_not_touch_one_another():
@@ -272,7 +272,7 @@ def test_any_name_will_do(name):
 def checked(model):
     sampler = gp.compile(model)
     found = sampler.verify()
-    assert found.passed, f"\n{found}\n{sampler.source}"
+    assert found.proved, f"\n{found}\n{sampler.source}"
     draws = sampler.sample(5, warmup=2, chains=1, seed=1, progress=False)
     assert {s.target.array.name for s in sampler.graph.latent} <= set(draws.values)
 

@@ -568,4 +568,4 @@ def test_changes_with_numbers_that_have_no_closed_form_are_in_order():
         gp.Gompertz("y", shape=2, rate=c, upper=2.5, observed=1.9)
         gp.Lomax("z", shape=c, scale=2, lower=0.2, upper=3, dims="i", observed=[0.9, 2.2, 0.8])
 
-    assert gp.compile(model).verify().passed
+    assert gp.compile(model).verify().proved

@@ -67,7 +67,7 @@ def test_a_function_of_numbers_is_sampled_as_its_value(two, declare):
         DECLARED[declare](TWO[two], masked)
     sampler = gp.compile(model)
 
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     drawn = sampler.sample(300, warmup=10, chains=1, seed=1, keep=["x"], progress=False)["x"]
     assert 1.5 < drawn.max() <= 2
 

@@ -731,7 +731,7 @@ def test_precisions_given_line_by_line_have_functions_of_their_own(both):
 
     names = defined(sampler.source)
     assert sorted(set(names)) == sorted(names)
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     again = [s.name for s in sampler.schedule.steps if s.name in sampler.schedule.interwoven]
     assert len(again) == (2 if both else 1)
     draws = sampler.sample(20, chains=1, seed=1, progress=False)
@@ -753,4 +753,4 @@ def test_functions_of_steps_have_names_that_no_variable_has():
     names = defined(sampler.source)
     assert sorted(set(names)) == sorted(names)
     assert not set(names) & set(m.graph.drawn)
-    assert sampler.verify().passed
+    assert sampler.verify().proved

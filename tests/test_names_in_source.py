@@ -82,7 +82,7 @@ def used(made):
     sampler = gp.compile(made, interweave=False, rewrites=False)
     told = [str(sampler), repr(sampler), sampler.explain(), sampler.rewrites, sampler.source]
     draws = sampler.sample(4, warmup=2, chains=1, seed=1, progress=False)
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     return sampler, [*told, repr(draws), repr(draws.summary())]
 
 

@@ -154,7 +154,7 @@ def test_a_level_and_a_slope_far_from_zero(kind):
 
     error = b.std() / np.sqrt(b.size)
     assert abs(b.mean() - slope) < 5 * error
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     (step,) = (s for s in sampler.schedule.steps if s.name != "tau")
     if kind == "scalars":
         chains, _ = sampler.initial_states(1, 1)

@@ -464,7 +464,7 @@ def test_the_sampler_of_every_repaired_model_agrees_with_its_joint_density(case)
         declared = {s.name for s in repair.graph.latent} - before
         (drawn,) = declared or {case.name}
         assert schedule.step(drawn).kind in ("exact", "block"), repair.text
-        assert found.passed, f"{repair.text}\n{found}"
+        assert found.proved, f"{repair.text}\n{found}"
 
 
 def test_the_schedule_shows_the_smallest_repair_of_a_fallback():

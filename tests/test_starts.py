@@ -33,7 +33,7 @@ def test_a_start_is_found_and_all_conditionals_hold_there(name):
 
     for chain in chains:
         assert np.isfinite(log_joint(sampler.schedule.whole, {**sampler.data, **chain.state}))
-    assert sampler.verify(1).passed
+    assert sampler.verify(1).proved
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_whatever_the_data_and_the_seed(name, seed):
     sampler = sampler_of(name, seed)
     sampler.initial_states(2, seed=seed)
 
-    assert sampler.verify(seed).passed
+    assert sampler.verify(seed).proved
 
 
 @pytest.mark.parametrize(

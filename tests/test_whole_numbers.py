@@ -34,7 +34,7 @@ def test_products_of_data_do_not_overflow():
     whole = regression(POPULATION, NANOSECONDS)
     floats = regression(POPULATION.astype(float), NANOSECONDS.astype(float))
 
-    assert whole.verify().passed
+    assert whole.verify().proved
     draws, expected = (
         s.sample(20, warmup=5, chains=2, seed=1, progress=False) for s in (whole, floats)
     )
@@ -53,7 +53,7 @@ def test_sums_of_data_do_not_overflow():
     sampler = gp.compile(model)
     draws = sampler.sample(4000, warmup=10, chains=1, seed=1, progress=False)["b"]
 
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     sd = (1 + slope**2) ** -0.5
     assert abs(draws.mean() - slope * sd**2) < 5 * sd / 4000**0.5
 
@@ -70,7 +70,7 @@ def test_powers_of_drawn_counts_do_not_overflow():
     )
 
     np.testing.assert_allclose(whole, floats)
-    assert sampler.verify().passed
+    assert sampler.verify().proved
 
 
 @pytest.mark.parametrize("numbers", [np.array([2**63, 2**64 - 1], np.uint64), [2.0**70, 1.0]])
@@ -159,7 +159,7 @@ def test_whole_numbers_of_any_type_are_integers(family, observed):
 def test_masked_floats_are_drawn_as_integers(family):
     sampler = gp.compile(seen(family, OBSERVED["NaN"]))
 
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     drawn = sampler.sample(5, warmup=2, chains=1, seed=1, keep=["y"], progress=False)["y"]
     assert drawn.dtype.kind == "i"
     assert drawn[..., [0, 1, 3]].reshape(-1, 3).tolist() == [[1, 0, 1]] * 5
@@ -172,7 +172,7 @@ def test_labels_given_as_floats_are_read_at():
         gp.Normal("y", mu[z], sigma=1, dims="i", observed=[1.0, 2.0, 3.0, 4.0])
     sampler = gp.compile(model)
 
-    assert sampler.verify().passed
+    assert sampler.verify().proved
     assert sampler.sample(5, warmup=2, chains=1, seed=1, progress=False)["z"].dtype.kind == "i"
 
 
@@ -201,4 +201,4 @@ def test_stored_entries_given_as_floats_are_integers():
     sampler = gp.compile(model)
 
     assert model.data["y"].dtype == np.intp
-    assert sampler.verify().passed
+    assert sampler.verify().proved

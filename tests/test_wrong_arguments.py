@@ -306,7 +306,7 @@ def test_a_multinomial_of_no_total(total):
                 declare()
             return
         declare()
-    assert gp.compile(model).verify().passed
+    assert gp.compile(model).verify().proved
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from gibbsppl.backends.program import Program
+from gibbsppl.checks.label_by_label import log_probability_of_labels
 from gibbsppl.checks.normalised import log_conditional
 from gibbsppl.density import log_terms
 from gibbsppl.evaluation import Values
@@ -157,11 +158,25 @@ class _Check:
         for names, sign in ((added, -1), (gone, 1)):
             for name in names:
                 for step in self._drawing(name):
-                    log_q = log_conditional(self.schedule, self.program, step, self.data, values)
+                    log_q = self._log_conditional(step, values)
                     if log_q is None:
                         return None
                     terms.append(sign * log_q)
         return terms
+
+    def _log_conditional(self, step: Step, values: Values) -> float | None:
+        """The log density of what a step draws, given all that is there when it is first added.
+
+        What is drawn one by one, others integrated out, is looked at where all of them are there.
+        """
+        if not step.is_by_element:
+            return log_conditional(self.schedule, self.program, step, self.data, values)
+        name = step.statement.target.array.name
+        made = (r.graph for r in self.schedule.rewrites if name in r.graph.drawn)
+        graph = next(made, None)
+        if graph is None:
+            return None
+        return log_probability_of_labels(graph, step.statement, {**self.data, **values})
 
     def _drawing(self, name: str) -> Iterator[Step]:
         """The steps that draw an array; what is drawn once more with a group is passed over."""

@@ -156,6 +156,8 @@ def verified(sampler, model):
     # (an infinite tolerance is none)
     if not result.passed or not all(np.isfinite(r.tolerance) for r in result.rows):
         raise FindingError("verify", str(result))
+    if not result.proved:
+        raise FindingError("not proved", str(result))
     schedule = sampler.schedule
     return {
         "steps": sorted({s.kind for s in schedule.steps}
@@ -167,5 +169,4 @@ def verified(sampler, model):
                         | ({"unseen"} if schedule.unseen else set())
                         | ({"interweaving"} if schedule.interwoven else set())),
         "colours": any(s.is_coloured for s in schedule.steps),
-        "open": [f"{r.kind} {r.family}" for r in result.rows if not r.proved],
     }
