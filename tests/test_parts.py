@@ -8,8 +8,10 @@ from test_rewrites_driver import ordered
 from test_rewrites_sampling import disagreements, moments
 
 import gibbsppl as gp
+from gibbsppl.conditionals import conditional_of
 from gibbsppl.density import log_joint
 from gibbsppl.errors import CompileError, RunError
+from gibbsppl.rewrites import search
 from gibbsppl.rewrites.parts import MOST_PARTS, taken_apart
 from gibbsppl.schedule.staleness import check_fresh
 
@@ -200,3 +202,34 @@ def test_large_logits_do_not_overflow():
     given = [f(state, sampler.constants) for f in sampler.program.given_rest.values()]
 
     assert all(np.isfinite(eta).all() for etas in given for eta in etas)
+
+
+def derived_when_taken_apart(monkeypatch, model):
+    """The arrays of which conditionals are looked for, where no part has a closed form."""
+    found = []
+
+    def derived(graph, statement, *arguments, **how):
+        found.append(statement.target.array.name)
+        return conditional_of(graph, statement, *arguments, **how)
+
+    monkeypatch.setattr(search, "conditional_of", derived)
+    assert not gp.compile(model).schedule.parts
+    return found
+
+
+def of_no_closed_form():
+    with gp.Model(coords={"k": 3}) as m:
+        x = gp.Normal("x", 0, tau=1, dims="k")
+        gp.Normal("y", gp.sum(gp.exp(x) - x, "k"), tau=1, observed=1.0)
+        gp.Normal("z", gp.Gamma("tau", 2, rate=1), tau=1, observed=1.0)
+    return m
+
+
+def test_the_first_part_without_a_closed_form_ends_the_search(monkeypatch):
+    found = derived_when_taken_apart(monkeypatch, of_no_closed_form())
+
+    assert {n for n in found if n.startswith("x_")} == {"x_0"}
+
+
+def test_arrays_taken_apart_leave_the_other_conditionals_as_they_are(monkeypatch):
+    assert derived_when_taken_apart(monkeypatch, of_no_closed_form()).count("tau") == 1
