@@ -25,7 +25,7 @@ from gibbsppl.checks.joint import gap_of_joint, gap_of_pencil
 from gibbsppl.checks.perturb import Which, perturbed
 from gibbsppl.checks.results import RELATIVE_TOLERANCE, Row, badness
 from gibbsppl.checks.steps import log_terms_of
-from gibbsppl.density import free_elements, log_density, log_terms
+from gibbsppl.density import free_elements, log_density, log_terms, size_of_terms
 from gibbsppl.errors import RunError
 from gibbsppl.evaluation import Values
 from gibbsppl.expressions import INDICATORS, Expr, mentions
@@ -172,6 +172,12 @@ class _Check:
         conditional = _total(log_q[1]) - _total(log_q[0])
         size = sum(np.abs(t[np.isfinite(t)]).sum() for t in (before, after, *log_q))
         discrepancy = max(_distance(joint, conditional), self._outside(rng))
+        if RELATIVE_TOLERANCE * size < discrepancy < np.inf:
+            size += sum(
+                size_of_terms(f, v, sizes)
+                for f in self._entered()
+                for v in (self.values, changed)
+            )
         return discrepancy, RELATIVE_TOLERANCE * float(size)
 
     def _outside(self, rng: np.random.Generator) -> float:
@@ -226,11 +232,15 @@ class _Check:
 
     def joint_terms(self, values: Values) -> Any:
         """The log densities, element by element, of all factors that mention the variables."""
+        return self._terms(self._entered(), values)
+
+    def _entered(self) -> list[Factor]:
+        """The factors that mention the variables."""
         drawn = self.step.variables
         mentioning = [f for name in drawn for f in self.graph.factors_of(name)]
         own = [s for s in self.graph.statements if s.target.array.name in drawn]
         names = dict.fromkeys(f.name for f in (*mentioning, *own))
-        return self._terms((f for f in self.graph.factors if f.name in names), values)
+        return [f for f in self.graph.factors if f.name in names]
 
     def _terms(self, factors: Iterable[Factor], values: Values) -> Any:
         sizes = self.graph.sizes
