@@ -67,9 +67,9 @@ def expand_power(power: Expr, targets: Collection[str]) -> Expr:
     """A power of a product as a product of powers, where all factors are of one sign.
 
     >>> from gibbsppl.expressions import Array
-    >>> p, scale = Array("p", positive=True)[()], Array("scale", positive=True)[()]
-    >>> expand_power((-scale * sp.log(p)) ** sp.Rational(1, 3), {"p"})
-    scale**(1/3)*(-log(p))**(1/3)
+    >>> p, a = Array("p", positive=True)[()], Array("a", positive=True)[()]
+    >>> expand_power((-a * sp.log(p)) ** sp.Rational(1, 3), {"p"})
+    (-log(p))**(1/3)*a**(1/3)
     """
     found = []
     for part in Mul.make_args(sp.expand_power_base(power)):
@@ -121,7 +121,7 @@ def _log(of: Expr, targets: Collection[str]) -> Expr:
         of = product
     if of.is_Mul:
         parts = [p for p in _of_one_sign(of) if p != 1]
-        return sp.log(of) if len(parts) == 1 else Add(*(_log(a, targets) for a in parts))
+        return sp.log(of) if parts == [of] else Add(*(_log(a, targets) for a in parts))
     match of:
         case sp.Pow():
             # (of an even power nothing is known of the sign)

@@ -139,8 +139,32 @@ def negative_value():
     gp.StudentT("y", nu=-x, mu=2.3, sigma=3.5, observed=6.4)
 
 
-@pytest.mark.parametrize("declare", [log_of_a_share, negative_value], ids=lambda f: f.__name__)
-def test_the_log_of_a_ratio_of_negative_values_is_left_whole(declare):
-    with gp.Model() as model:
+def power_of_the_log_of_a_share():
+    share = gp.Beta("x", 1, 2)
+    gp.GeneralizedGamma("y", shape=1.7, scale=-gp.log(share), power=0.5, dims="i", observed=[1.0, 2.0])
+
+
+def power_of_a_product_of_negative_values():
+    x, a = gp.Uniform("x", -5, -1), gp.Data("a", [-1.0, -2.0], dims="i")
+    gp.Normal("y", (a * x) ** 0.5, tau=1, dims="i", observed=[1.0, 2.0])
+
+
+def log_of_a_product_of_negative_values():
+    x, a = gp.Uniform("x", -5, -1), gp.Data("a", [-1.0, -2.0], dims="i")
+    gp.Normal("y", gp.log(a * x), tau=1, dims="i", observed=[1.0, 2.0])
+
+
+WITH_NEGATIVE_VALUES = (
+    log_of_a_share,
+    negative_value,
+    power_of_the_log_of_a_share,
+    power_of_a_product_of_negative_values,
+    log_of_a_product_of_negative_values,
+)
+
+
+@pytest.mark.parametrize("declare", WITH_NEGATIVE_VALUES, ids=lambda f: f.__name__)
+def test_logs_and_powers_of_negative_values_are_left_whole(declare):
+    with gp.Model(coords={"i": 2}) as model:
         declare()
     assert gp.compile(model).verify().passed

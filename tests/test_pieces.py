@@ -189,9 +189,16 @@ def test_the_log_of_a_difference_of_expits_has_its_digits_in_both_tails(a, width
 
 
 def test_logs_are_expanded_around_targets_alone():
-    expr = sp.log(A[()] * B[J]) + sp.log(MU[()] * TAU[()])
+    expr = sp.log(P[()] * B[J]) + sp.log(MU[()] * TAU[()])
 
-    assert expand_logs(expr, {"a"}) == sp.log(A[()]) + sp.log(B[J]) + sp.log(MU[()] * TAU[()])
+    assert expand_logs(expr, {"p"}) == sp.log(P[()]) + sp.log(B[J]) + sp.log(MU[()] * TAU[()])
+
+
+def test_factors_of_unknown_sign_stay_together_in_logs():
+    expr = sp.log(P[()] * A[()] * B[J])
+
+    assert expand_logs(expr, {"p"}) == sp.log(P[()]) + sp.log(A[()] * B[J])
+    assert expand_logs(expr, {"a"}) == sp.log(P[()]) + sp.log(A[()] * B[J])
 
 
 def test_exponentials_are_not_turned_round():
