@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import lru_cache
 
 import sympy as sp
 from sympy import Add, Mul
@@ -34,7 +35,7 @@ from gibbsppl.expressions import (
     mentions,
     substitute,
 )
-from gibbsppl.polynomials import expanded_size, factored
+from gibbsppl.polynomials import MOST_KEPT, expanded_size, factored
 
 # Sums with more terms than this when multiplied out are not factored.
 MOST_TERMS = 16
@@ -143,6 +144,7 @@ def _log(of: Expr, targets: Collection[str]) -> Expr:
     return sp.log(of)
 
 
+@lru_cache(maxsize=MOST_KEPT)
 def _common_out(of: Expr) -> Expr:
     """A sum with its common factors taken out, where that is more than its sign."""
     product = sp.factor_terms(of, radical=True)

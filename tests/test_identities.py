@@ -141,7 +141,9 @@ def negative_value():
 
 def power_of_the_log_of_a_share():
     share = gp.Beta("x", 1, 2)
-    gp.GeneralizedGamma("y", shape=1.7, scale=-gp.log(share), power=0.5, dims="i", observed=[1.0, 2.0])
+    gp.GeneralizedGamma(
+        "y", shape=1.7, scale=-gp.log(share), power=0.5, dims="i", observed=[1.0, 2.0]
+    )
 
 
 def power_of_a_product_of_negative_values():
