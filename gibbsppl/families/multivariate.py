@@ -169,6 +169,11 @@ def _log_wishart_partition(half_nu: Expr, eta_2: Expr, k: Dim) -> Expr:
     return _log_multivariate_gamma(half_nu, k) - half_nu * log_det(-eta_2, k)
 
 
+def _one_less(event: tuple[Dim, ...]) -> Expr:
+    """``p - 1``: with fewer degrees of freedom a matrix of p rows has no density."""
+    return Over(sp.S.One, event[0]) - 1
+
+
 def _matrix_density(log_det_x: Expr, trace: Expr, log_det_scale: Expr, nu: Expr, k: Dim) -> Expr:
     """What the log densities of the Wishart and its inverse share: nu, constants and the trace."""
     size = Over(sp.S.One, k)
@@ -204,7 +209,10 @@ def _inverse_wishart_variance(S: Expr, excess: Expr, k: Dim) -> Expr:
 # Density proportional to |X|^((nu-p-1)/2) exp(-tr(V^-1 X) / 2): the mean is nu V; R is V^-1.
 WISHART = Family(
     name="Wishart",
-    parameters={"nu": Parameter(POSITIVE), "V": Parameter(SPD, event=2)},
+    parameters={
+        "nu": Parameter(POSITIVE, above=_one_less),
+        "V": Parameter(SPD, event=2),
+    },
     spellings={
         ("nu", "V"): lambda nu, V, event: {"nu": nu, "V": V},
         ("nu", "R"): lambda nu, R, event: {"nu": nu, "V": inverse(R, event[0])},
@@ -241,7 +249,10 @@ WISHART = Family(
 # Density proportional to |X|^(-(nu+p+1)/2) exp(-tr(S X^-1) / 2): X^-1 ~ Wishart(nu, S^-1).
 INVERSE_WISHART = Family(
     name="InverseWishart",
-    parameters={"nu": Parameter(POSITIVE), "S": Parameter(SPD, event=2)},
+    parameters={
+        "nu": Parameter(POSITIVE, above=_one_less),
+        "S": Parameter(SPD, event=2),
+    },
     support=lambda event, **_: SPD,
     log_density=lambda x, event, nu, S: _matrix_density(
         -(nu + Over(sp.S.One, event[0]) + 1) / 2 * log_det(x, event[0]),

@@ -70,10 +70,14 @@ class Natural:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A canonical parameter: the support of its values and how many event dims it has."""
+    """A canonical parameter: the support of its values and how many event dims it has.
+
+    ``above`` gives what its values are above, where that depends on the size of the event.
+    """
 
     support: Support = REAL
     event: int = 0
+    above: Callable[[tuple[Dim, ...]], Expr] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

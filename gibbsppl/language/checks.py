@@ -76,7 +76,7 @@ def check_parameters(
         over = tuple(r for r in statement.over if r.dim in used)
         values = evaluate(tensor.expr, (*over, *event), model.known, model.sizes)
         if values is not None:
-            support = row.support
+            support = _support_of(model, row, statement)
             kind: Kind = "simplex" if support == UNIT and row.event else support.kind
             limits = (float(support.lower), float(support.upper))
             closed = np.isfinite(limits).all()
@@ -87,8 +87,17 @@ def check_parameters(
                 bad = bad | (values == limits[0]) | (values == limits[1])
             _refuse(model, f"{name}: {which}", values, bad, over, _meaning(kind, support))
         elif isinstance(tensor.expr, Leaf):
-            _check_latent(model, f"{name}: {which}", tensor.expr, row.support)
+            support = _support_of(model, row, statement)
+            _check_latent(model, f"{name}: {which}", tensor.expr, support)
     _check_bounds_in_order(model, name, statement)
+
+
+def _support_of(model: Model, row: Parameter, statement: Statement) -> Support:
+    """Where the values of a parameter are, for an event of this size."""
+    if row.above is None:
+        return row.support
+    above = evaluate(row.above(statement.event), (), model.known, model.sizes)
+    return replace(row.support, lower=number(float(above)))
 
 
 def _may_drop_cells(statement: Statement, parameter: Parameter) -> bool:
@@ -113,10 +122,11 @@ def _check_latent(model: Model, what: str, leaf: Leaf, wanted: Support) -> None:
         lower = sp.sympify(prior.support.lower)
         of_leaf = prior.target.array == leaf.array and prior.support.kind in ("real", "vector")
         if of_leaf and wanted.kind == "real" and lower.is_number and lower < least:
+            more = f" + {least}" if least else ""
             raise ModelError(
                 f"{what} is {leaf}, a variable on {prior.support}, and must be "
                 f"{_meaning('real', wanted)}; give {leaf.array} a prior there, or transform it, "
-                f"as in gp.exp({leaf.array})."
+                f"as in gp.exp({leaf.array}){more}."
             )
 
 

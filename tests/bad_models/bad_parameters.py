@@ -296,3 +296,21 @@ def interval_out_of_order():
     with gp.Model():
         normal = gp.Normal(0, sigma=1)
         gp.Censored("y", normal, event=0, lower=2, upper=1, dims="i", observed=[1.0, 2.0])
+
+
+def too_few_degrees_of_freedom_for_a_matrix():
+    """S: nu: found 1; expected a number in (2, oo): correct the value, or choose a distribution that
+    can have it.
+    """
+    with gp.Model(coords={"k": 3}):
+        v = gp.Data("v", [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], dims=("k", "k'"))
+        gp.Wishart("S", 1, V=v, dims=("k", "k'"))
+
+
+def degrees_of_freedom_that_may_be_too_few_for_a_matrix():
+    """S: nu is nu, a variable on (0, oo), and must be a number in (1, oo); give nu a prior there, or
+    transform it, as in gp.exp(nu) + 1.
+    """
+    with gp.Model(coords={"k": 2}):
+        v = gp.Data("v", [[1.0, 0.0], [0.0, 1.0]], dims=("k", "k'"))
+        gp.InverseWishart("S", gp.Gamma("nu", 2, rate=1), S=v, dims=("k", "k'"))
