@@ -19,8 +19,12 @@ from test_rewrites import EXAMPLES, declared
 import gibbsppl as gp
 from gibbsppl.checks.enumeration import enumerate_sweep
 from gibbsppl.errors import CompileError
+from gibbsppl.expressions import mentions
+from gibbsppl.rewrites import rows
+from gibbsppl.rewrites.applied import applications
 from gibbsppl.rewrites.driver import REWRITES, UNSEEN, possible, rewritten
 from gibbsppl.rewrites.search import MOST_RULES, Search, quality_of
+from gibbsppl.rewrites.terms import terms_in
 from gibbsppl.schedule.staleness import check_fresh
 
 
@@ -389,3 +393,17 @@ def test_what_is_refused_is_wrong_and_what_is_not_is_right():
 
     assert True in verdicts
     assert False in verdicts
+
+
+def test_rules_look_only_at_factors_that_hold_the_variable(monkeypatch):
+    read = []
+
+    def terms(density, head, targets, sizes):
+        read.append(mentions(density, targets))
+        return terms_in(density, head, targets, sizes)
+
+    monkeypatch.setattr(rows, "terms_in", terms)
+    graph, data = declared(a_normal_mean)
+    assert not any(tuple(applications(graph, data, rule, {"mu"})) for rule in REWRITES)
+    assert read
+    assert all(read)

@@ -97,6 +97,7 @@ def _support_of(model: Model, row: Parameter, statement: Statement) -> Support:
     if row.above is None:
         return row.support
     above = evaluate(row.above(statement.event), (), model.known, model.sizes)
+    assert above is not None  # (it reads the size of the event alone)
     return replace(row.support, lower=number(float(above)))
 
 

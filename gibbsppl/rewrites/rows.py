@@ -28,6 +28,7 @@ from gibbsppl.expressions import (
     Over,
     Where,
     leaves_of,
+    mentions,
     renamed_apart,
 )
 from gibbsppl.gates import binary_arrays, is_gate, opened
@@ -290,6 +291,8 @@ def _in_terms(
     targets: Collection[str],
 ) -> tuple[Expr, Expr, Auxiliary] | None:
     """A rule applied to the first terms with its head that it fits."""
+    if not mentions(factor.log_density, targets):
+        return None
     readings = _readings(factor, facts, targets)
     for density in readings if shut else islice(readings, 1, None):
         terms, rest = terms_in(density, head, targets, facts.graph.sizes)

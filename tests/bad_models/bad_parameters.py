@@ -299,8 +299,8 @@ def interval_out_of_order():
 
 
 def too_few_degrees_of_freedom_for_a_matrix():
-    """S: nu: found 1; expected a number in (2, oo): correct the value, or choose a distribution that
-    can have it.
+    """S: nu: found 1; expected a number in (2, oo): correct the value, or choose a distribution
+    that can have it.
     """
     with gp.Model(coords={"k": 3}):
         v = gp.Data("v", [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]], dims=("k", "k'"))
@@ -308,8 +308,8 @@ def too_few_degrees_of_freedom_for_a_matrix():
 
 
 def degrees_of_freedom_that_may_be_too_few_for_a_matrix():
-    """S: nu is nu, a variable on (0, oo), and must be a number in (1, oo); give nu a prior there, or
-    transform it, as in gp.exp(nu) + 1.
+    """S: nu is nu, a variable on (0, oo), and must be a number in (1, oo); give nu a prior there,
+    or transform it, as in gp.exp(nu) + 1.
     """
     with gp.Model(coords={"k": 2}):
         v = gp.Data("v", [[1.0, 0.0], [0.0, 1.0]], dims=("k", "k'"))
