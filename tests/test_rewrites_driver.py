@@ -18,9 +18,10 @@ from test_rewrites import EXAMPLES, declared
 
 import gibbsppl as gp
 from gibbsppl.checks.enumeration import enumerate_sweep
+from gibbsppl.conditionals import conditional_of
 from gibbsppl.errors import CompileError
 from gibbsppl.expressions import mentions
-from gibbsppl.rewrites import rows
+from gibbsppl.rewrites import rows, search
 from gibbsppl.rewrites.applied import applications
 from gibbsppl.rewrites.driver import REWRITES, UNSEEN, possible, rewritten
 from gibbsppl.rewrites.search import MOST_RULES, Search, quality_of
@@ -407,3 +408,21 @@ def test_rules_look_only_at_factors_that_hold_the_variable(monkeypatch):
     assert not any(tuple(applications(graph, data, rule, {"mu"})) for rule in REWRITES)
     assert read
     assert all(read)
+
+
+def test_the_same_rules_in_another_order_are_tried_once(monkeypatch):
+    tried = []
+
+    def derived(graph, statement, *arguments, **how):
+        densities = frozenset((f.name, f.log_density) for f in graph.factors)
+        tried.append((statement.name, densities))
+        return conditional_of(graph, statement, *arguments, **how)
+
+    monkeypatch.setattr(search, "conditional_of", derived)
+    with gp.Model() as m:
+        x = gp.Laplace("x", mu=0, rate=1)
+        gp.Bernoulli("y", logit_p=x * x * x, observed=1)
+        gp.StudentT("z", nu=3, mu=x, sigma=1, observed=0.5)
+        rewritten(m.graph, m.data)
+
+    assert len(set(tried)) == len(tried)

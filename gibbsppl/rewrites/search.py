@@ -217,11 +217,17 @@ class Search:
         best: tuple[int, tuple[Rewrite, ...]] = (now, ())
         waiting: list[tuple[Rewrite, ...]] = [()]
         for _ in range(MOST_RULES):
-            waiting = [
+            longer = (
                 (*made, *more)
                 for made in waiting
                 for more in self._more(graph, (*kept, *made), statement, allowed)
-            ]
+            )
+            # (the same rules in another order make the same model, and a shorter list without a
+            # tied variable is tried before)
+            found: dict[Hashable, tuple[Rewrite, ...]] = {}
+            for made in longer:
+                found.setdefault(self._model(made[-1]), made)
+            waiting = list(found.values())
             for made in waiting:
                 quality = self._quality(graph, (*kept, *made), statement)
                 if quality < best[0]:
@@ -229,6 +235,12 @@ class Search:
             if best[0] <= CONCAVE:
                 break
         return best[1]
+
+    def _model(self, last: Rewrite) -> Hashable:
+        """The log densities and the tables that a model has after a rewrite, in no order."""
+        tables = ((n, id(a)) for n, a in last.data.items() if n not in self.data)
+        densities = ((f.name, f.log_density) for f in last.graph.factors)
+        return frozenset(tables), frozenset(densities)
 
     def _more(
         self,
