@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from typing import Any
 
@@ -47,6 +48,7 @@ from gibbsppl.gates import NO_GATES, Binary, opened
 from gibbsppl.graph import Factor, Statement
 from gibbsppl.identities import simplified
 from gibbsppl.logs import expand_logs, expand_power
+from gibbsppl.polynomials import MOST_KEPT
 from gibbsppl.ranges import Range
 from gibbsppl.supports import Support
 
@@ -97,7 +99,7 @@ def split(
     sizes: Mapping[Dim, int],
 ) -> tuple[Piece, ...]:
     """The log density as pieces; terms free of the targets are dropped."""
-    found, cuts = _collected(log_density, over, targets)
+    found, cuts = _collected(log_density, over, frozenset(targets))
     return tuple(
         Piece(
             factor,
@@ -124,7 +126,7 @@ def rest_of(
     leaves something else.
     """
     reduced = opened(simplified(log_density, targets), targets, binary, whole=True)
-    found, cuts = _collected(reduced, over, targets)
+    found, cuts = _collected(reduced, over, frozenset(targets))
     total = sp.S.Zero
     for (statistic, bound), coefficient in found.items():
         if statistic == 1:
@@ -135,10 +137,14 @@ def rest_of(
     return total
 
 
+@lru_cache(maxsize=MOST_KEPT)
 def _collected(
-    log_density: Expr, over: tuple[Range, ...], targets: Collection[str]
-) -> tuple[dict[tuple[Expr, frozenset[Bound]], Expr], _Cuts]:
-    """The coefficients by statistic and bound dims, with the parts that were cut out."""
+    log_density: Expr, over: tuple[Range, ...], targets: frozenset[str]
+) -> tuple[Mapping[tuple[Expr, frozenset[Bound]], Expr], _Cuts]:
+    """The coefficients by statistic and bound dims, with the parts that were cut out.
+
+    Most factors are the same in all the graphs that a search for rewrites makes.
+    """
     log_density = renamed_apart(log_density, {r.dim for r in over})
     cuts = _Cuts()
     opener = _Opener(targets)

@@ -8,14 +8,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from against_reference import exact, generator, sampled
+from against_reference import bugs, exact, generator, sampled
 from against_reference.elements import by_quantiles
 from against_reference.generator import model
 from against_reference.models import Known, Model, Part, Variable
 from against_reference.run import one
 from against_reference.scalars import REAL, log_modified
 from against_reference.table import ROWS
-from against_reference.trees import Lag, Number, Read, call
+from against_reference.trees import At, Lag, Number, Read, call
 from against_reference.vectors import VECTOR_ROWS
 from scipy import integrate
 
@@ -132,6 +132,16 @@ def test_draws_by_quantiles_are_the_draws_that_rejection_leaves(name, lower, upp
     for cut in np.unique(np.quantile(kept, [0.2, 0.5, 0.8])):
         share, n = (kept <= cut).mean(), min(len(kept), size)
         assert abs((drawn <= cut).mean() - share) < 6 * np.sqrt(share * (1 - share) / n) + 1e-9
+
+
+@pytest.mark.parametrize(("index", "text"), [
+    (1, "x[2, 1:4]"),
+    (Read("other", ("j",)), "x[other[j], 1:4]"),
+    (Read("other", ("t",)), "part1[1:4]"),
+])
+def test_a_vector_in_a_program_is_a_range_of_one_axis(index, text):
+    writer = bugs.Writer(of([], {}))
+    assert writer.vector(At(Read("x", ("i", "t")), "i", index), {"j": "j"}, ("t",)) == text
 
 
 def of(items, values, **words):

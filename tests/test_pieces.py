@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
+from gibbsppl import pieces as pieces_module
 from gibbsppl.dependence import is_separable, roles_of
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Array, AtMost, Dim, Expit, Over, Phi, Times, Where
@@ -268,3 +269,13 @@ def test_logs_of_products_stay_where_factors_may_be_negative():
     for product in (1 - 1 / sp.log(p), -p * (1 - p) * sp.log(p)):
         found = expand_logs(sp.log(product), {"p"})
         assert abs(sp.N((found - sp.log(product)).subs(p, sp.Rational(1, 3)))) < 1e-12
+
+
+def test_a_density_that_is_split_again_is_not_multiplied_out_again(monkeypatch):
+    density = normal(Y[I], MU[()] + A[G[I]], TAU[()]) + sp.log(1 + A[G[I]] ** 4)
+    first = pieces(density, {"a"}, I)
+
+    monkeypatch.setattr(pieces_module, "_expanded", None)
+
+    assert pieces(density, {"a"}, I) == first
+    assert pieces(density, ["a"], I) == first

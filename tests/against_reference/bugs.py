@@ -168,7 +168,12 @@ class Writer:
         """The text of an expression along event dims."""
         whole = {d: f"1:{self.model.lengths[d]}" for d in dims}
         if all(isinstance(x, Read | At | Lag) for x in spine(e)) and set(dims) <= e.dims:
-            return self.expr(e, {**at, **whole})
+            text = self.expr(e, {**at, **{d: f"<{d}>" for d in dims}})
+            # (read by two axes, a range would be all pairs of positions)
+            if all(text.count(f"<{d}>") == 1 for d in dims):
+                for d in dims:
+                    text = text.replace(f"<{d}>", whole[d])
+                return text
         axes = (*sorted(e.dims - set(dims)), *dims)
         name = self.computed(e, axes)
         return indexed(name, [*(at[d] for d in axes[: -len(dims)]), *whole.values()])
