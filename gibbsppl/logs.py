@@ -112,7 +112,7 @@ def _log(of: Expr, targets: Collection[str]) -> Expr:
     is_small = expanded_size(of) <= MOST_TERMS
     powers = of.atoms(sp.Pow) if of.is_Add and is_small else ()
     if any(p.exp.is_negative and mentions(p, targets) for p in powers):
-        of = sp.cancel(sp.together(of))
+        of = _quotient(of)
     if (ends := _ends_of_difference(of)) is not None:
         upper, lower = ends
         return LogGammaP(sp.S.One, upper - lower) - Softplus(-upper) - Softplus(lower)
@@ -142,6 +142,19 @@ def _log(of: Expr, targets: Collection[str]) -> Expr:
             chosen, yes, no = of.args
             return _log_if(chosen, yes, targets) + _log_if(1 - chosen, no, targets)
     return sp.log(of)
+
+
+def _quotient(of: Expr) -> Expr:
+    """A sum as one quotient in lowest terms, the denominator of the sign that it is written with.
+
+    Algebra turns both round as it likes: the log of each would be that of a negative value.
+    """
+    one = sp.together(of)
+    above, below = sp.fraction(sp.cancel(one))
+    if not below.is_Add or below.is_positive:
+        return above / below
+    is_turned = sp.cancel(sp.fraction(one)[1] / below).is_negative
+    return -above / -below if is_turned else above / below
 
 
 @lru_cache(maxsize=MOST_KEPT)

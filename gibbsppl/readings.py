@@ -289,14 +289,22 @@ def in_place(piece: Piece, place: Leaf, event: tuple[Dim, ...]) -> Expr | None:
     if len(leaves) > len(places) or (leaves and len(leaves) != len(piece.views)):
         return None
     mapping: dict[Expr, Expr] = {}
+    # (dims of the factor may have the names of the place's, and be other positions)
+    own = {d: Dim(f"°{d.name}") for d in dims_of(place)}
     if len(piece.views) == 2:
-        mapping = dict(zip(leaves, places, strict=True))
+        mapping, own = dict(zip(leaves, places, strict=True)), {}
     elif leaves:
         (leaf,), (view,) = leaves, piece.views
-        mapping = {leaf: place} if ENTRY in event else _aligned(leaf, view, place)
+        if ENTRY in event:
+            mapping, own = {leaf: place}, {}
+        else:
+            mapping = _aligned(leaf, view, substitute(place, own))
     form = substitute(piece.statistic, mapping)
-    allowed = dims_of(place) | {primed(d) for d in event}
-    return form if dims_of(form) <= allowed and not _reads_beside(form, place) else None
+    allowed = dims_of(substitute(place, own)) | {primed(d) for d in event}
+    if not dims_of(form) <= allowed:
+        return None
+    form = substitute(form, {d: i for i, d in own.items()})
+    return None if _reads_beside(form, place) else form
 
 
 def _reads_beside(form: Expr, place: Leaf) -> bool:

@@ -1,5 +1,7 @@
 """Cut, open, split: printed pieces, and the sum of all pieces against the log density."""
 
+import itertools
+
 import mpmath
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ import sympy as sp
 from gibbsppl import pieces as pieces_module
 from gibbsppl.dependence import is_separable, roles_of
 from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Array, AtMost, Dim, Expit, Over, Phi, Times, Where
+from gibbsppl.expressions import Array, AtMost, Dim, Equals, Expit, Over, Phi, Times, Where
 from gibbsppl.logs import expand_logs
 from gibbsppl.pieces import Piece, View, split, views_of
 from gibbsppl.ranges import Range
@@ -200,6 +202,19 @@ def test_factors_of_unknown_sign_stay_together_in_logs():
 
     assert expand_logs(expr, {"p"}) == sp.log(P[()]) + sp.log(A[()] * B[J])
     assert expand_logs(expr, {"a"}) == sp.log(P[()]) + sp.log(A[()] * B[J])
+
+
+@pytest.mark.parametrize("names", list(itertools.permutations("abc")))
+def test_a_quotient_in_a_log_has_the_signs_that_it_is_written_with(names):
+    """Lowest terms may be -c - ... over -a - ...: logs of negative values."""
+    a, b, c = (Array(name)[()] for name in names)
+    gate = Equals(Array("z")[()], 1)
+    log = expand_logs(sp.log(1 + c / (gate * a + (1 - gate) * b)), {"z"})
+
+    for z in (0.0, 1.0):
+        values = {**dict(zip(names, (0.3, 1.7, 0.6), strict=True)), "z": z}
+        expected = np.log(1 + 0.6 / (0.3 if z else 1.7))
+        assert float(evaluate(log, (), values, {})) == pytest.approx(expected, rel=1e-12)
 
 
 def test_exponentials_are_not_turned_round():

@@ -214,3 +214,23 @@ def test_sums_inside_of_functions_keep_their_sizes():
         gp.Frechet("b", shape=a.sum("i"), scale=3.5, upper=2.5, dims="k")
 
     assert gp.compile(model).verify().proved
+
+
+@pytest.mark.parametrize(("read", "form"), [("k", "None"), ("g[k]", "log(d[k] + x[k])")])
+def test_dims_of_a_factor_are_not_those_of_the_variable_that_have_their_names(read, form):
+    k = Dim("k")
+    x, d, at = Array("x"), Array("d"), Array("g")[k]
+    seen = sp.log(x[at] + d[{"k": k, "g[k]": at}[read]])
+    piece = Piece("y", seen, (View(x, (at,)),), sp.S.One, (Range(k, 0, 4),))
+
+    assert str(in_place(piece, x[k], ())) == form
+
+
+def test_a_variable_read_at_its_own_and_at_other_positions_of_data_has_its_density():
+    with gp.Model(coords={"i": 2}) as model:
+        x = gp.Gamma("x", shape=1.2, rate=1.0, dims="i")
+        at = gp.Index("at", [1, 0], of="i", dims="i")
+        c = gp.Data("c", [1.0, 7.0], dims="i")
+        gp.Potential("p", gp.log(x + c) + 2 * gp.log(x[at] + c))
+
+    assert gp.compile(model).verify().passed
