@@ -324,6 +324,9 @@ def test_text_that_cannot_be_encoded_is_refused():
         gp.Model(coords={"i": ["\ud800", "b"]})
     with pytest.raises(gp.ModelError, match="or a null"):
         gp.Model(coords={"i": ["\0a", "b"]})
+    for label in ("a\0", b"a\0"):  # (arrays of texts lose it)
+        with pytest.raises(gp.ModelError, match="or a null"):
+            gp.Model(coords={"i": [label, "b"]})
     with pytest.raises(gp.ModelError, match="expected a text that can be printed"):
         gp.Model(name="\ud800")
 

@@ -325,6 +325,8 @@ def _labels_of(labels: Sequence[Any] | int, dim: str, owner: str) -> np.ndarray:
             f"{owner}: dimension {dim!r} has the labels {shown(labels)}; expected labels in a row, "
             "or its size."
         )
+    if found.ndim == 1 and found.dtype.kind in "SU":
+        _check_text(list(labels), dim, owner)  # type: ignore[arg-type]  (in a row)
     return found
 
 
@@ -333,16 +335,27 @@ def _is_counted(labels: np.ndarray) -> bool:
     return labels.dtype.kind == "i" and bool((labels == np.arange(len(labels))).all())
 
 
-def _is_no_text(label: str) -> bool:
+def _is_no_text(label: str | bytes) -> bool:
     """Whether a text cannot be encoded, or has a null: no printer and no file takes it."""
     try:
-        return b"\0" in label.encode()
+        return b"\0" in (label.encode() if isinstance(label, str) else label)
     except UnicodeEncodeError:
         return True
 
 
+def _check_text(labels: list[Any], dim: str, owner: str) -> None:
+    """Every label can be printed; as given, as arrays of texts lose nulls at the end."""
+    for position, label in enumerate(labels):
+        if isinstance(label, str | bytes) and _is_no_text(label):
+            raise ModelError(
+                f"{owner}: dimension {dim!r} has the label {label!r} at position {position}, with "
+                "half of a character, or a null; expected text that can be printed and saved."
+            )
+
+
 def _check_labels(labels: list[Any], dim: str, owner: str) -> None:
     """Every position of a dimension has a label of its own."""
+    _check_text(labels, dim, owner)
     first: dict[Any, int] = {}
     for position, label in enumerate(labels):
         # (What is missing does not equal itself.)
@@ -350,11 +363,6 @@ def _check_labels(labels: list[Any], dim: str, owner: str) -> None:
             raise ModelError(
                 f"{owner}: dimension {dim!r} has the missing label {label} at position {position}; "
                 "expected a label for each position: name it, or leave the position out."
-            )
-        if isinstance(label, str) and _is_no_text(label):
-            raise ModelError(
-                f"{owner}: dimension {dim!r} has the label {label!r} at position {position}, with "
-                "half of a character, or a null; expected text that can be printed and saved."
             )
         if first.setdefault(label, position) != position:
             raise ModelError(
