@@ -177,7 +177,8 @@ class Elements:
         if line in self.reading:
             raise recursion(self.facts, ref, assignment)
         self.reading.append(line)
-        value = Evaluator(self.facts.program, self, space).assigned(assignment)
+        with self.facts.program.told_at(assignment.value.at):
+            value = Evaluator(self.facts.program, self, space).assigned(assignment)
         self.reading.pop()
         inner = Evaluator(self.facts.program, self, space)
         # (of a vector or a matrix that is assigned, the element that is read)
@@ -190,7 +191,8 @@ class Elements:
                 f"{ref.name}.",
             )
         names: dict[Expr, Expr] = dict(zip(value.axes, offsets, strict=True))
-        return substitute(inner.expr(value), names)
+        with self.facts.program.told_at(assignment.value.at):
+            return substitute(inner.expr(value), names)
 
     def _within(
         self, line: Assignment, found: Read, inner: Evaluator, here: np.ndarray

@@ -136,7 +136,10 @@ class Lines:
         assert isinstance(row, Distribution)
         evaluator = self._evaluator(part)
         pairs = zip(row.parameters.items(), line.distribution.arguments, strict=True)
-        given = [self._parameter(evaluator, row, n, k, e, event) for (n, k), e in pairs]
+        given = []
+        for (key, axes), expression in pairs:
+            with self.facts.program.told_at(expression.at):
+                given.append(self._parameter(evaluator, row, key, axes, expression, event))
         tables = self.tables.get(line.target.name, {})
         meaning = meaning_of(auxiliary or row, given, event, {**tables, **(others or {})})
         values = {k: Tensor(e, self.model) for k, e in meaning.arguments.items()}
