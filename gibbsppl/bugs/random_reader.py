@@ -192,7 +192,14 @@ class Elements:
             )
         names: dict[Expr, Expr] = dict(zip(value.axes, offsets, strict=True))
         with self.facts.program.told_at(assignment.value.at):
-            return substitute(inner.expr(value), names)
+            expr = inner.expr(value)
+        if isinstance(value, Formula) and expr.is_infinite:
+            raise inner.error(
+                assignment.value,
+                f"{ref.name} is infinite ({expr}), whatever is random in it; expected finite "
+                "numbers: leave out what is infinite, or give it a value by ifelse().",
+            )
+        return substitute(expr, names)
 
     def _within(
         self, line: Assignment, found: Read, inner: Evaluator, here: np.ndarray

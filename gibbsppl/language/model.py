@@ -325,8 +325,8 @@ def _labels_of(labels: Sequence[Any] | int, dim: str, owner: str) -> np.ndarray:
             f"{owner}: dimension {dim!r} has the labels {shown(labels)}; expected labels in a row, "
             "or its size."
         )
-    if found.ndim == 1 and found.dtype.kind in "SU":
-        _check_text(list(labels), dim, owner)  # type: ignore[arg-type]  (in a row)
+    if found.dtype.kind in "SU" and isinstance(labels, Iterable):
+        _check_text([*labels], dim, owner)
     return found
 
 
