@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
@@ -31,12 +30,7 @@ from numpy import (
     where,
 )
 from scipy.special import (
-    betainc,
-    betaincc,
-    betaln,
     expit,
-    gammainc,
-    gammaincc,
     log_ndtr,
     ndtr,
     xlog1py,
@@ -44,6 +38,7 @@ from scipy.special import (
 )
 from scipy.special import gammaln as loggamma
 
+from gibbsppl.runtime.incomplete import log_beta_i, log_gamma_p, log_gamma_q
 from gibbsppl.runtime.near_zero import log1p, log_one_minus_exp
 from gibbsppl.runtime.normalisers import log_bessel_i, log_bessel_k, log_fox_wright
 from gibbsppl.runtime.polya_gamma import log_polya_gamma
@@ -175,82 +170,6 @@ def below(a: Any, b: Any) -> Any:
 def equals(a: Any, b: Any) -> Any:
     """1.0 where ``a == b``, else 0.0."""
     return np.equal(a, b) * 1.0
-
-
-def log_gamma_p(a: Any, x: Any) -> Any:
-    """The log of the lower regularised incomplete gamma function, also where that underflows.
-
-    >>> float(log_gamma_p(200.0, 1e-3))  # doctest: +ELLIPSIS
-    -2244.78...
-    """
-    a, x = np.broadcast_arrays(np.asarray(a, float), x)
-    return _log_tail(gammainc(a, x), gammaincc(a, x), _log_gamma_p_deep, a, x)
-
-
-def log_gamma_q(a: Any, x: Any) -> Any:
-    """The log of the upper regularised incomplete gamma function, also where that underflows.
-
-    >>> float(log_gamma_q(1.0, 1000.0))
-    -1000.0
-    """
-    a, x = np.broadcast_arrays(np.asarray(a, float), x)
-    return _log_tail(gammaincc(a, x), gammainc(a, x), _log_gamma_q_deep, a, x)
-
-
-def log_beta_i(a: Any, b: Any, x: Any) -> Any:
-    """The log of the regularised incomplete beta function, also where that underflows.
-
-    >>> round(float(log_beta_i(1000.0, 1.0, 0.1) / np.log(0.1)), 9)
-    1000.0
-    """
-    a, b, x = np.broadcast_arrays(np.asarray(a, float), b, x)
-    return _log_tail(betainc(a, b, x), betaincc(a, b, x), _log_beta_i_deep, a, b, x)
-
-
-def _log_tail(p: Any, rest: Any, deep: Callable[..., Any], *args: Any) -> Any:
-    """``log p``; from ``1 - p`` where p is the larger, from ``deep(*args)`` where p underflows."""
-    with np.errstate(divide="ignore"):
-        result = np.where(p < 0.5, xlogy(1.0, p), np.log1p(-np.minimum(rest, 1.0)))
-    lost = (p < TINY) & (args[-1] > 0) & (args[-1] < math.inf)
-    if lost.any():
-        result[lost] = deep(*(arg[lost] for arg in args))
-    return result[()]
-
-
-def _log_gamma_p_deep(a: Any, x: Any) -> Any:
-    """``x**a exp(-x) / gamma(a + 1) * (1 + x / (a + 1) + x**2 / ((a + 1) (a + 2)) + ..)``."""
-    return a * np.log(x) - x - loggamma(a + 1) + _log_series(lambda n: x / (a + n))
-
-
-def _log_beta_i_deep(a: Any, b: Any, x: Any) -> Any:
-    """``x**a (1-x)**b / (a beta(a, b)) * (1 + x (a + b) / (a + 1) + ..)``."""
-    series = _log_series(lambda n: x * (a + b + n - 1) / (a + n))
-    return a * np.log(x) + b * np.log1p(-x) - np.log(a) - betaln(a, b) + series
-
-
-def _log_series(ratio: Callable[[int], Any]) -> Any:
-    """The log of ``1 + r(1) + r(1) r(2) + ..``, for ratios that fall below 1."""
-    total, term, n = 1.0, 1.0, 0
-    while np.any(term > total * 1e-17):
-        n += 1
-        term = term * ratio(n)
-        total = total + term
-    return np.log(total)
-
-
-def _log_gamma_q_deep(a: Any, x: Any) -> Any:
-    """``x**a exp(-x) / gamma(a)`` times Legendre's continued fraction, by Lentz's method."""
-    b = x + 1 - a
-    c, d = np.full_like(x, 1e300), 1 / b
-    fraction, change, n = d, np.full_like(x, math.inf), 0
-    while np.any(np.abs(change - 1) > 1e-16 * 4):
-        n += 1
-        b = b + 2
-        d = 1 / (n * (a - n) * d + b)
-        c = b + n * (a - n) / c
-        change = c * d
-        fraction = fraction * change
-    return a * np.log(x) - x - loggamma(a) + np.log(fraction)
 
 
 def log_mass(log_cdf_l: Any, log_cdf_u: Any, log_sf_l: Any, log_sf_u: Any) -> Any:

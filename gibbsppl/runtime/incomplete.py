@@ -1,0 +1,190 @@
+"""The logs of incomplete gamma and beta functions, also where those underflow.
+
+Far in a tail a continued fraction converges within some dozens of terms whatever the arguments are,
+where a power series may need as many terms as the largest of them.
+
+>>> float(log_gamma_q(1.0, 1000.0))
+-1000.0
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.special import betainc, betaincc, betaln, exp1, gammainc, gammaincc, gammaln, psi, xlogy
+
+__all__ = ["log_beta_i", "log_gamma_p", "log_gamma_q"]
+
+TINY = float(np.finfo(float).tiny)
+EPS = float(np.finfo(float).eps)
+# The terms of the series and of the continued fractions below are fewer: none waits for ever.
+MOST_TERMS = 1000
+
+# From here on the terms of Stirling's series below leave less than a rounding.
+STIRLING = 16.0
+STIRLING_SERIES = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
+
+
+def log_gamma_p(a: Any, x: Any) -> Any:
+    """The log of the lower regularised incomplete gamma function, also where that underflows.
+
+    >>> float(log_gamma_p(200.0, 1e-3))  # doctest: +ELLIPSIS
+    -2244.78...
+    """
+    a, x = np.broadcast_arrays(np.asarray(a, float), x)
+    return _log_tail(gammainc(a, x), gammaincc(a, x), _log_gamma_p_deep, a, x)
+
+
+def log_gamma_q(a: Any, x: Any) -> Any:
+    """The log of the upper regularised incomplete gamma function, also where that underflows.
+
+    >>> float(log_gamma_q(1.0, 1000.0))
+    -1000.0
+    """
+    a, x = np.broadcast_arrays(np.asarray(a, float), x)
+    return _log_tail(gammaincc(a, x), gammainc(a, x), _log_gamma_q_deep, a, x)
+
+
+def log_beta_i(a: Any, b: Any, x: Any) -> Any:
+    """The log of the regularised incomplete beta function, also where that underflows.
+
+    >>> round(float(log_beta_i(1000.0, 1.0, 0.1) / np.log(0.1)), 9)
+    1000.0
+    """
+    a, b, x = np.broadcast_arrays(np.asarray(a, float), b, x)
+    return _log_tail(betainc(a, b, x), betaincc(a, b, x), _log_beta_i_deep, a, b, x)
+
+
+def _log_tail(p: Any, rest: Any, deep: Callable[..., Any], *args: Any) -> Any:
+    """``log p``; from ``1 - p`` where p is the larger, from ``deep(*args)`` where p underflows."""
+    with np.errstate(divide="ignore"):
+        result = np.where(p < 0.5, xlogy(1.0, p), np.log1p(-np.minimum(rest, 1.0)))
+    lost = (p < TINY) & (args[-1] > 0) & (args[-1] < math.inf)
+    if lost.any():
+        result[lost] = deep(*(arg[lost] for arg in args))
+    return result[()]
+
+
+def _log_gamma_p_deep(a: Any, x: Any) -> Any:
+    """``x**a exp(-x) / gamma(a + 1)`` times ``1 / (1 - x/(a+1 + x/(a+2 - (a+1) x/(a+3 + ..``."""
+
+    def ratio(n: int) -> Any:
+        top = -(a + (n - 1) // 2) if n % 2 else n // 2
+        return top * (x / (a + n)) / (a + n - 1)
+
+    return _log_gamma_head(a, x) - np.log(_continued_fraction(ratio, x))
+
+
+def _log_gamma_q_deep(a: Any, x: Any) -> Any:
+    """``x**a exp(-x) / gamma(a)`` times a continued fraction; its limit where a is near 0.
+
+    Below x = 1, where the fraction is slow, the probability is at least in proportion to a: it
+    underflows where a does, where it is a times the exponential integral.
+    """
+    result = np.empty(np.shape(x))
+    low = x < 1
+    result[low] = np.log(a[low]) + np.log(exp1(x[low]))
+    result[~low] = _log_gamma_q_above(a[~low], x[~low])
+    return result
+
+
+def _log_gamma_q_above(a: Any, x: Any) -> Any:
+    """By Legendre's continued fraction, of even terms."""
+
+    def ratio(n: int) -> Any:
+        return n * (a - n) / ((x + (2 * n + 1 - a)) * (x + (2 * n - 1 - a)))
+
+    start = x + 1 - a
+    fraction = _continued_fraction(ratio, x)
+    return _log_gamma_head(a, x) + np.log(a) - np.log(start) - np.log(fraction)
+
+
+def _log_beta_i_deep(a: Any, b: Any, x: Any) -> Any:
+    """``x**a (1-x)**b / (a beta(a, b))`` times a continued fraction; its limit where b is near 0.
+
+    The fraction converges below the mean of the distribution. Above it the probability is at least
+    in proportion to b: it underflows where b does, where it is b times its slope at 0.
+    """
+    result = np.empty(np.shape(x))
+    above = x * (a + b + 2) > a + 1
+    result[above] = np.log(b[above]) + np.log(_slope_at_0(a[above], x[above]))
+    below = ~above
+    result[below] = _log_beta_i_below(a[below], b[below], x[below])
+    return result
+
+
+def _log_beta_i_below(a: Any, b: Any, x: Any) -> Any:
+    def ratio(n: int) -> Any:
+        m = n // 2
+        top = -(a + m) * ((a + b + m) / (a + n)) if n % 2 else m * ((b - m) / (a + n))
+        return top / (a + n - 1) * x
+
+    return _log_beta_head(a, b, x) - np.log(a) - np.log(_continued_fraction(ratio, x))
+
+
+def _log_gamma_head(a: Any, x: Any) -> Any:
+    """``log(x**a exp(-x) / gamma(a + 1))``: for large a from how far x is from a."""
+    large = np.maximum(a, STIRLING)
+    peak = -0.5 * np.log(2 * math.pi * large) - _stirling_rest(large)
+    close = large * _log_ratio(x, large, x - large) - (x - large) + peak
+    return np.where(a < STIRLING, a * np.log(x) - x - gammaln(a + 1), close)
+
+
+def _log_beta_head(a: Any, b: Any, x: Any) -> Any:
+    """``log(x**a (1-x)**b / beta(a, b))``: for large a and b from how far x is from the mean."""
+    n, gap = a + b, x * b - (1 - x) * a
+    peak = 0.5 * (np.log(a) + np.log(b / n) - math.log(2 * math.pi))
+    large_a, large_b = np.maximum(a, STIRLING), np.maximum(b, STIRLING)
+    peak = peak + _stirling_rest(large_a + large_b)
+    peak = peak - _stirling_rest(large_a) - _stirling_rest(large_b)
+    close = a * _log_ratio(x * n, a, gap) + b * _log_ratio((1 - x) * n, b, -gap) + peak
+    apart = a * np.log(x) + b * np.log1p(-x) - _log_beta(a, b)
+    return np.where(np.minimum(a, b) < STIRLING, apart, close)
+
+
+def _log_beta(a: Any, b: Any) -> Any:
+    """The log of the beta function, with all digits where one argument is large, one is not."""
+    small, large = np.minimum(a, b), np.maximum(np.maximum(a, b), STIRLING)
+    ratio = (large - 0.5) * np.log1p(small / large) + small * np.log(small + large) - small
+    ratio = ratio + _stirling_rest(small + large) - _stirling_rest(large)
+    return np.where(np.maximum(a, b) < STIRLING, betaln(a, b), gammaln(small) - ratio)
+
+
+def _log_ratio(x: Any, y: Any, gap: Any) -> Any:
+    """``log(x / y)``, where ``gap`` is ``x - y``, with all digits of a small gap."""
+    share = gap / y
+    close = np.abs(share) < 0.5
+    return np.where(close, np.log1p(np.where(close, share, 0.0)), np.log(x / y))
+
+
+def _stirling_rest(x: Any) -> Any:
+    """``log(gamma(x))`` without Stirling's formula, for x from ``STIRLING`` on: DLMF 5.11.1."""
+    return np.polynomial.polynomial.polyval(1 / (x * x), STIRLING_SERIES) / x
+
+
+def _slope_at_0(a: Any, x: Any) -> Any:
+    """The integral of ``t**(a-1) / (1-t)`` from 0 to x, for ``a (1 - x)`` below 1."""
+    y = 1 - x
+    total, term, n = -np.log(y) - np.euler_gamma - psi(a), np.ones_like(y), 0
+    while n < MOST_TERMS and np.any(np.abs(term) > EPS / 4):
+        n += 1
+        term = term * y * (n - a) / n
+        total = total - term / n
+    return total
+
+
+def _continued_fraction(ratio: Callable[[int], Any], like: Any) -> Any:
+    """``1 + r(1) / (1 + r(2) / (1 + ..))`` by Lentz's method, each until it stands still."""
+    fraction, c, d = np.ones_like(like), np.ones_like(like), np.zeros_like(like)
+    moves, n = np.ones(np.shape(like), bool), 0
+    while n < MOST_TERMS and moves.any():
+        n += 1
+        r = ratio(n)
+        c, d = 1 + r / c, 1 + r * d
+        c, d = np.where(c == 0, TINY, c), 1 / np.where(d == 0, TINY, d)
+        fraction = np.where(moves, fraction * (c * d), fraction)
+        moves = moves & (np.abs(c * d - 1) > 2 * EPS)
+    return fraction
