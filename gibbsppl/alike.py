@@ -18,7 +18,7 @@ import sympy as sp
 from sympy import Add
 
 from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Expr, dims_of, leaves_of, mentions, subexpressions
+from gibbsppl.expressions import Expr, dims_of, leaves_of, mentions
 from gibbsppl.graph import Graph, Potential, Statement
 from gibbsppl.ranges import Range, size_of
 
@@ -60,7 +60,7 @@ def _beside(graph: Graph, name: str) -> dict[Expr, set[Expr]]:
     found: dict[Expr, set[Expr]] = {}
     for factor in graph.factors_of(name):
         if isinstance(factor, Statement | Potential):
-            for part in subexpressions(factor.log_density):
+            for part in sp.preorder_traversal(factor.log_density):
                 for a in part.args if isinstance(part, sp.Function) else ():
                     own, rest = _parted(a, name)
                     if own != 0 and not mentions(rest, graph.random):

@@ -31,7 +31,6 @@ from gibbsppl.expressions import (
     copy_of,
     dims_of,
     root_of,
-    subexpressions,
     substitute,
 )
 from gibbsppl.graph import Graph
@@ -277,7 +276,7 @@ def _distributed(inside: list[Expr], left: tuple[Range, ...], is_data: Known) ->
     total = Add(*terms)
     # Sums that are left must be over data alone, or over other dims than those summed here.
     here = {r.dim for r in left}
-    sums_left = [e for e in subexpressions(total) if isinstance(e, Over) and not is_data(e)]
+    sums_left = [e for e in sp.preorder_traversal(total) if isinstance(e, Over) and not is_data(e)]
     return None if any(set(e.bound) & here for e in sums_left) else total
 
 

@@ -16,7 +16,8 @@ sum(U[user[i], k]*V[i, k], k)
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import sympy as sp
@@ -378,17 +379,16 @@ def leaves_of(expr: Any, arrays: Iterable[str] | None = None) -> set[Leaf]:
     return {a for a in found if a.array.name in wanted}
 
 
+@lru_cache(maxsize=2**14)
+def _read_by(expr: Any) -> frozenset[str]:
+    """The arrays that an expression reads, looked for in each part once."""
+    own = frozenset((expr.name,) if isinstance(expr, Array) else ())
+    return own.union(*map(_read_by, expr.args))
+
+
 def mentions(expr: Any, arrays: Iterable[str]) -> bool:
     """Whether an expression reads any of the arrays named."""
-    wanted = set(arrays)
-    return any(isinstance(s, Array) and s.name in wanted for s in expr.free_symbols)
-
-
-def subexpressions(expr: Expr) -> Iterator[Expr]:
-    """All parts of an expression, itself first."""
-    yield expr
-    for a in expr.args:
-        yield from subexpressions(a)
+    return not _read_by(expr).isdisjoint(arrays)
 
 
 def primed(dim: Dim) -> Dim:

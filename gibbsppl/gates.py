@@ -16,6 +16,7 @@ other branch of ``log((n + z - count)!)`` is no number there.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -38,40 +39,60 @@ from gibbsppl.expressions import (
     mentions,
     renamed_apart,
 )
-from gibbsppl.graph import Constant, Graph
+from gibbsppl.graph import MOST_KEPT, Constant, Graph, Statement
 
 # The arrays whose elements are 0 or 1, each with the arrays whose supports end by it.
 Binary = Mapping[str, Collection[str]]
 NO_GATES: Binary = MappingProxyType({})
+FrozenBinary = frozenset[tuple[str, frozenset[str]]]
 
 WHOLE = (LogBetaI, LogGammaP, LogGammaQ, LogMass)
 MOST_BRANCHES = 8
+FEW = 64
 
 
 def binary_arrays(graph: Graph, data: Mapping[str, Any]) -> Binary:
     """The arrays whose elements are 0 or 1: by their support, or (data) by their values."""
     supports: dict[str, list[bool]] = {}
     for s in graph.statements:
-        support = s.support
-        is_binary = support.kind == "integer" and (support.lower, support.upper) == (0, 1)
-        supports.setdefault(s.target.array.name, []).append(is_binary)
+        supports.setdefault(s.target.array.name, []).append(_support_of(s)[0])
     for c in graph.constants:
         supports.setdefault(c.target.array.name, []).append(_is_binary_constant(c, data))
     random = {name for name, found in supports.items() if all(found)}
     known = {n for n in graph.variables if n not in supports} & set(data)
-    found = random | {n for n in known if np.isin(data[n], (0, 1)).all()}
+    found = random | {n for n in known if _is_binary_data(data[n])}
     ended: dict[str, set[str]] = {name: set() for name in sorted(found)}
     for s in graph.statements:
-        for leaf in leaves_of(sp.Tuple(s.support.lower, s.support.upper), found):
-            ended[leaf.array.name].add(s.target.array.name)
+        for name in _support_of(s)[1] & found:
+            ended[name].add(s.target.array.name)
     return ended
+
+
+def frozen(binary: Binary) -> FrozenBinary:
+    """The same as a value that can be a key."""
+    return frozenset((name, frozenset(ended)) for name, ended in binary.items())
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _support_of(statement: Statement) -> tuple[bool, frozenset[str]]:
+    """Whether values are 0 or 1, and the arrays that their support ends by; found once."""
+    support = statement.support
+    is_binary = support.kind == "integer" and (support.lower, support.upper) == (0, 1)
+    read = leaves_of(sp.Tuple(support.lower, support.upper))
+    return is_binary, frozenset(leaf.array.name for leaf in read)
+
+
+def _is_binary_data(values: Any) -> bool:
+    """Whether all values are 0 or 1; that the first ones are not is soon seen."""
+    each = np.ravel(values)
+    return all(bool(((v == 0) | (v == 1)).all()) for v in (each[:FEW], each))
 
 
 def _is_binary_constant(constant: Constant, data: Mapping[str, Any]) -> bool:
     """Whether a region is known to be 0 or 1: by a number, or by an array of data."""
     value = constant.value
     if isinstance(value, Leaf):
-        return value.array.name in data and bool(np.isin(data[value.array.name], (0, 1)).all())
+        return value.array.name in data and _is_binary_data(data[value.array.name])
     return bool(value in (0, 1))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import sympy as sp
@@ -23,6 +24,7 @@ from gibbsppl.limits import Limit, made_whole
 from gibbsppl.linear_forms import LinearForm
 from gibbsppl.logs import expand_logs
 from gibbsppl.pieces import Piece, views_of
+from gibbsppl.polynomials import MOST_KEPT
 from gibbsppl.readings import Reading, alpha, changed, in_place, leaves_in, reading_of
 from gibbsppl.supports import Support
 from gibbsppl.truncations import Side, is_surely_inside
@@ -233,8 +235,7 @@ def _fit(family: Family, reading: Reading, others: _Known) -> _Fit | None:
     assert natural is not None
     if family.event != len(reading.event):
         return None
-    dummies = {n: sp.Dummy(n) for n in family.parameters}
-    own = family.support(reading.event, **dummies)
+    own, dummies = _own_support(family, reading.event)
     if own.kind != here.kind:
         return None
     if not reading.limits:
@@ -247,6 +248,13 @@ def _fit(family: Family, reading: Reading, others: _Known) -> _Fit | None:
     if here.is_discrete and not all(limit.whole for limit in reading.limits):
         return None  # (whether a limit is itself possible is not known)
     return _Fit(truncated=True, known={})
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _own_support(family: Family, event: tuple[Dim, ...]) -> tuple[Support, Mapping[str, Expr]]:
+    """The support of a row, and the names that stand for its parameters there."""
+    dummies = {n: sp.Dummy(n) for n in family.parameters}
+    return family.support(event, **dummies), dummies
 
 
 def _unified(own: Support, here: Support, dummies: Mapping[str, Any]) -> dict[str, Expr] | None:
@@ -263,8 +271,7 @@ def _unified(own: Support, here: Support, dummies: Mapping[str, Any]) -> dict[st
 
 def _bound_parameters(family: Family, event: tuple[Dim, ...]) -> set[str]:
     """The parameters of a row that are nothing but bounds of its support."""
-    dummies = {n: sp.Dummy(n) for n in family.parameters}
-    support = family.support(event, **dummies)
+    support, dummies = _own_support(family, event)
     return {n for n, dummy in dummies.items() if dummy in (support.lower, support.upper)}
 
 

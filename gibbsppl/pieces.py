@@ -44,7 +44,7 @@ from gibbsppl.expressions import (
     root_of,
     substitute,
 )
-from gibbsppl.gates import NO_GATES, Binary, opened
+from gibbsppl.gates import NO_GATES, Binary, FrozenBinary, frozen, opened
 from gibbsppl.graph import Factor, Statement
 from gibbsppl.identities import simplified
 from gibbsppl.logs import expand_logs, expand_power
@@ -99,15 +99,24 @@ def split(
     sizes: Mapping[Dim, int],
 ) -> tuple[Piece, ...]:
     """The log density as pieces; terms free of the targets are dropped."""
-    found, cuts = _collected(log_density, over, frozenset(targets))
+    found = _split(log_density, over, frozenset(targets))
     return tuple(
-        Piece(
-            factor,
-            cuts.restored(statistic),
-            tuple(views_of(statistic, targets)),
-            restored,
-            over + _ranges(bound, sizes),
-        )
+        Piece(factor, statistic, views, coefficient, over + _ranges(bound, sizes))
+        for statistic, views, coefficient, bound in found
+    )
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _split(
+    log_density: Expr, over: tuple[Range, ...], targets: frozenset[str]
+) -> tuple[tuple[Expr, tuple[View, ...], Expr, frozenset[Bound]], ...]:
+    """Statistic, views, coefficient and bound dims of each piece, worked out once.
+
+    Most factors are the same in all the graphs that a search for rewrites makes.
+    """
+    found, cuts = _collected(log_density, over, targets)
+    return tuple(
+        (cuts.restored(statistic), tuple(views_of(statistic, targets)), restored, bound)
         for (statistic, bound), coefficient in found.items()
         if statistic != 1 and (restored := _tidied(cuts.restored(coefficient))) != 0
     )
@@ -126,7 +135,7 @@ def rest_of(
     leaves something else.
     """
     reduced = opened(simplified(log_density, targets), targets, binary, whole=True)
-    found, cuts = _collected(reduced, over, frozenset(targets))
+    found, cuts = _collected(reduced, over, targets)
     total = sp.S.Zero
     for (statistic, bound), coefficient in found.items():
         if statistic == 1:
@@ -137,14 +146,10 @@ def rest_of(
     return total
 
 
-@lru_cache(maxsize=MOST_KEPT)
 def _collected(
-    log_density: Expr, over: tuple[Range, ...], targets: frozenset[str]
-) -> tuple[Mapping[tuple[Expr, frozenset[Bound]], Expr], _Cuts]:
-    """The coefficients by statistic and bound dims, with the parts that were cut out.
-
-    Most factors are the same in all the graphs that a search for rewrites makes.
-    """
+    log_density: Expr, over: tuple[Range, ...], targets: Collection[str]
+) -> tuple[dict[tuple[Expr, frozenset[Bound]], Expr], _Cuts]:
+    """The coefficients by statistic and bound dims, with the parts that were cut out."""
     log_density = renamed_apart(log_density, {r.dim for r in over})
     cuts = _Cuts()
     opener = _Opener(targets)
@@ -188,8 +193,14 @@ def prepared(factor: Factor, statement: Statement, binary: Binary) -> Expr:
     """What a factor says of a statement's target: reduced, gates taken out, bounds added."""
     targets = {statement.target.array.name}
     counts = statement.support.is_discrete
-    reduced = opened(simplified(factor.log_density, targets, counts=counts), targets, binary)
+    reduced = _reduced(factor.log_density, frozenset(targets), counts, frozen(binary))
     return reduced + bounds_seen(factor, statement)
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _reduced(density: Expr, targets: frozenset[str], counts: bool, gates: FrozenBinary) -> Expr:
+    """A log density, reduced, with gates out."""
+    return opened(simplified(density, targets, counts=counts), targets, dict(gates))
 
 
 def bounds_seen(factor: Factor, statement: Statement) -> Expr:

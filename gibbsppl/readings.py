@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import sympy as sp
 from sympy import Add
@@ -32,6 +33,7 @@ from gibbsppl.graph import Graph, Statement
 from gibbsppl.limits import Limit, Side, is_at_least
 from gibbsppl.logs import opened_exponential
 from gibbsppl.pieces import Piece, View, split
+from gibbsppl.polynomials import MOST_KEPT
 from gibbsppl.ranges import Range
 from gibbsppl.supports import REAL, VECTOR, Support
 
@@ -269,12 +271,14 @@ def _support_of(statement: Statement, event: tuple[Dim, ...]) -> Support:
     return REAL if support == VECTOR and not event else support
 
 
+@lru_cache(maxsize=MOST_KEPT)
 def normal_form(piece: Piece, place: Leaf, event: tuple[Dim, ...]) -> Expr | None:
     """The piece's statistic written in the place, so that equal ones compare equal."""
     form = in_place(piece, place, event)
     return None if form is None else alpha(form)
 
 
+@lru_cache(maxsize=MOST_KEPT)
 def in_place(piece: Piece, place: Leaf, event: tuple[Dim, ...]) -> Expr | None:
     """The piece's statistic written in the place, or None where it holds what cannot be.
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gibbsppl.contractions import Known, bounded, contracted, data_only, pull_back
 from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Array, Dim, Equals, Over, subexpressions
+from gibbsppl.expressions import Array, Dim, Equals, Over
 from gibbsppl.pieces import Piece, View
 from gibbsppl.ranges import Range
 
@@ -117,7 +117,7 @@ def test_the_pull_back_is_the_loop(name, random):
 
 
 def sums_of(expr):
-    return [e for e in subexpressions(expr) if isinstance(e, Over)]
+    return [e for e in sp.preorder_traversal(expr) if isinstance(e, Over)]
 
 
 def test_what_only_data_decide_is_summed_apart():

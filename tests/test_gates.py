@@ -313,3 +313,13 @@ def test_a_gate_inside_of_a_sum_is_not_that_beside_it():
         )
 
     assert gp.compile(m).verify().proved
+
+
+def test_data_is_binary_if_all_of_it_is():
+    values = np.zeros(1000)
+    with gp.Model(coords={"i": 1000}) as m:
+        gp.Normal("x", gp.Data("z", values, dims="i"), sigma=1, dims="i")
+    late = np.where(np.arange(1000) == 999, 2.0, values)
+
+    assert set(binary_arrays(m.graph, {"z": values})) == {"z"}
+    assert set(binary_arrays(m.graph, {"z": late})) == set()

@@ -7,12 +7,14 @@ import numpy as np
 import pytest
 import sympy as sp
 
+import gibbsppl as gp
 from gibbsppl import pieces as pieces_module
 from gibbsppl.dependence import is_separable, roles_of
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Array, AtMost, Dim, Equals, Expit, Over, Phi, Times, Where
+from gibbsppl.identities import simplified
 from gibbsppl.logs import expand_logs
-from gibbsppl.pieces import Piece, View, split, views_of
+from gibbsppl.pieces import Piece, View, _collected, pieces_of, split, views_of
 from gibbsppl.ranges import Range
 
 I, J, K, T = (Dim(n) for n in "ijkt")
@@ -294,3 +296,42 @@ def test_a_density_that_is_split_again_is_not_multiplied_out_again(monkeypatch):
 
     assert pieces(density, {"a"}, I) == first
     assert pieces(density, ["a"], I) == first
+
+
+def test_a_log_density_is_split_once_whatever_the_factor_is_called(monkeypatch):
+    made = []
+
+    def collected(*arguments):
+        made.append(arguments)
+        return _collected(*arguments)
+
+    monkeypatch.setattr(pieces_module, "_collected", collected)
+    own = Array("split_once")
+    density = -Over(own[I] * B[J], J) * own[I]
+    first, second = (
+        split(name, density, ranges(I), {"split_once"}, {I: 4, J: size})
+        for name, size in (("f", 3), ("g", 5))
+    )
+
+    assert len(made) == 1
+    assert {p.factor for p in first} == {"f"}
+    assert {p.factor for p in second} == {"g"}
+    assert [p.statistic for p in first] == [p.statistic for p in second]
+
+
+def test_a_factor_is_reduced_once_for_an_array(monkeypatch):
+    reduced = []
+
+    def by_identities(*arguments, **how):
+        reduced.append(arguments)
+        return simplified(*arguments, **how)
+
+    monkeypatch.setattr(pieces_module, "simplified", by_identities)
+    with gp.Model() as m:
+        x = gp.Normal("reduced_once", 0, sigma=1)
+        gp.Normal("y", x, sigma=2, observed=1.0)
+    graph = m.graph
+    for _ in range(3):
+        pieces_of(graph.factors, graph.statement("reduced_once"), graph.sizes)
+
+    assert len(reduced) == 2

@@ -21,6 +21,7 @@ from gibbsppl.checks.enumeration import enumerate_sweep
 from gibbsppl.conditionals import conditional_of
 from gibbsppl.errors import CompileError
 from gibbsppl.expressions import mentions
+from gibbsppl.matching import NotConjugate
 from gibbsppl.rewrites import rows, search
 from gibbsppl.rewrites.applied import applications
 from gibbsppl.rewrites.driver import REWRITES, UNSEEN, possible, rewritten
@@ -426,3 +427,32 @@ def test_the_same_rules_in_another_order_are_tried_once(monkeypatch):
         rewritten(m.graph, m.data)
 
     assert len(set(tried)) == len(tried)
+
+
+def test_a_rule_applied_twice_to_a_graph_makes_equal_graphs():
+    with gp.Model() as m:
+        x = gp.Normal("x", 0, sigma=1)
+        gp.StudentT("z", nu=3, mu=x, sigma=1, observed=0.5)
+    once, again = (
+        [tuple(applications(m.graph, m.data, rule, {"x"})) for rule in REWRITES] for _ in range(2)
+    )
+
+    assert any(once)
+    assert [[r.graph for r in made] for made in once] == [[r.graph for r in made] for made in again]
+
+
+def test_a_variable_comes_before_what_a_branch_would_add_to_it(monkeypatch):
+    asked = []
+
+    def derived(self, graph, data, statement):
+        asked.append(statement.name)
+        return NotConjugate(statement, "", (), None, ())
+
+    monkeypatch.setattr(Search, "derived", derived)
+    with gp.Model() as m:
+        x = gp.Normal("x", 0, sigma=1)
+        gp.StudentT("z", nu=3, mu=x, sigma=1, observed=0.5)
+    search = Search(m.data, {}, frozenset())
+
+    assert search._branch(m.graph, m.data, m.graph.statement("x"), REWRITES, ()) == ()
+    assert set(asked) == {"x"}

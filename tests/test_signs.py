@@ -29,6 +29,7 @@ from gibbsppl.expressions import (
 )
 from gibbsppl.signs import (
     RANGES,
+    derivatives,
     interval_of,
     sign_by_coefficients,
     sign_of,
@@ -305,3 +306,22 @@ def test_a_trigamma_is_paired_with_another_one_once():
         gp.BetaBinomial("y", n=5, alpha=alpha, beta=alpha, observed=3)
 
     assert gp.compile(model).verify().proved
+
+
+def test_the_same_curve_between_the_same_bounds_is_looked_at_once(monkeypatch):
+    looked = []
+
+    def taken(expr):
+        looked.append(expr)
+        return signs_taken(expr)
+
+    monkeypatch.setattr(derivatives, "signs_taken", taken)
+    x, c = Array("x", real=True)[()], Array("looked_at_once", real=True)[()]
+    curve = c * exp(x)
+    signs = [
+        sign_of_second_derivative(curve, x, lambda leaf, ends=ends: ends if leaf == c else None)
+        for ends in ((1, 2), (1, 2), (-2, -1))
+    ]
+
+    assert signs == ["nonnegative", "nonnegative", "nonpositive"]
+    assert len(looked) == 2

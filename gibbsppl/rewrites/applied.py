@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import sympy as sp
 
 from gibbsppl.expressions import Expr
 from gibbsppl.families import Family, Parameter
-from gibbsppl.graph import Factor, Graph, Statement, Variable
+from gibbsppl.graph import MOST_KEPT, Factor, Graph, Statement, Variable
 from gibbsppl.rewrites.rows import Auxiliary, Facts, Rule
 from gibbsppl.supports import Support
 
@@ -115,8 +116,12 @@ def _statement(facts: Facts, rule: Rule, auxiliary: Auxiliary) -> tuple[Statemen
     return statement, variable
 
 
+@lru_cache(maxsize=MOST_KEPT)
 def density_row(support: Support, event: int = 0) -> Family:
-    """A row without a name: a distribution that is given by its log density and support alone."""
+    """A row without a name: a distribution that is given by its log density and support alone.
+
+    One for each support, so that rewrites that make the same statement make equal ones.
+    """
     return Family(
         name="",
         parameters={"log": Parameter()},

@@ -31,7 +31,7 @@ from gibbsppl.expressions import (
     mentions,
     renamed_apart,
 )
-from gibbsppl.gates import binary_arrays, is_gate, opened
+from gibbsppl.gates import FrozenBinary, binary_arrays, frozen, is_gate, opened
 from gibbsppl.graph import Factor, Graph, Statement, Variable
 from gibbsppl.identities import simplified
 from gibbsppl.logs import expand_logs
@@ -308,14 +308,13 @@ def _readings(factor: Factor, facts: Facts, targets: Collection[str]) -> Iterato
     """The log density of a factor, reduced, logs expanded: as it is, and with gates out."""
     density = renamed_apart(factor.log_density, {r.dim for r in factor.over})
     yield _reading(density, frozenset(targets), None)
-    binary = binary_arrays(facts.graph, facts.data)
-    gates = frozenset((name, frozenset(ended)) for name, ended in binary.items())
+    gates = frozen(binary_arrays(facts.graph, facts.data))
     yield _reading(density, frozenset(targets), gates)
 
 
 @lru_cache(maxsize=MOST_READINGS)
 def _reading(
-    density: Expr, targets: frozenset[str], gates: frozenset[tuple[str, frozenset[str]]] | None
+    density: Expr, targets: frozenset[str], gates: FrozenBinary | None
 ) -> Expr:
     """A log density, reduced, logs expanded; with gates out, if any are named."""
     reduced = simplified(density, targets, counts=True)

@@ -332,10 +332,12 @@ class Search:
         for rule in allowed:
             made = tuple(applications(graph, data, rule, target, taken=taken))
             tied = any(_is_tied(r.statement, statement) for r in made)
-            if made and not tied and all(self._is_exact(r) for r in made):
-                last = made[-1]
-                if quality_of(self.derived(last.graph, last.data, statement)) == CLOSED:
-                    return made
+            if not made or tied:
+                continue
+            # (the variable itself first: few rules give it a closed form)
+            own = self.derived(made[-1].graph, made[-1].data, statement)
+            if quality_of(own) == CLOSED and all(self._is_exact(r) for r in made):
+                return made
         return ()
 
     def staged(

@@ -7,6 +7,7 @@ shown whatever the values of the other parts, each within its interval.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from itertools import permutations
 
 import sympy as sp
@@ -14,7 +15,7 @@ from sympy import Add, Mul, Pow, exp, log, loggamma
 
 from gibbsppl.ends import Bounds
 from gibbsppl.expressions import Expr
-from gibbsppl.polynomials import MOST_TERMS, expanded_size
+from gibbsppl.polynomials import MOST_KEPT, MOST_TERMS, expanded_size
 from gibbsppl.signs.coefficients import is_never_positive, sign_by_coefficients
 from gibbsppl.signs.intervals import INF, NONNEGATIVE, Interval, Sign
 from gibbsppl.signs.known import interval_of
@@ -34,13 +35,29 @@ def sign_of_second_derivative(expr: Expr, place: Expr, bounds: Bounds) -> Sign:
     >>> sign_of_second_derivative(a * log(a) - loggamma(a), a, {}.get)
     'nonpositive'
     """
+    curve, names = _curve_of(expr, place)
+    if curve is None:
+        return "unknown"
+    return _sign_of_curve(curve, tuple((n, interval_of(p, bounds)) for p, n in names))
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _curve_of(expr: Expr, place: Expr) -> tuple[Expr | None, tuple[tuple[Expr, Expr], ...]]:
+    """The expression as a curve, with the names of the place, which comes first, and of parts."""
     t = sp.Dummy("t", real=True)
     parts: dict[Expr, Expr] = {}
     curve = _with_parts_named(expr.xreplace({place: t}), t, parts)
-    if curve is None:
-        return "unknown"
-    inside = {t: _any_value_of(interval_of(place, bounds))}
-    inside |= {name: _any_value_of(interval_of(p, bounds)) for p, name in parts.items()}
+    return curve, ((place, t), *parts.items())
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _sign_of_curve(curve: Expr, intervals: tuple[tuple[Expr, Interval], ...]) -> Sign:
+    """The sign of the second derivative of a curve in the first name, each in its interval.
+
+    Worked out once: the search for rewrites asks for the same curve in many graphs.
+    """
+    t = intervals[0][0]
+    inside = {name: _any_value_of(interval) for name, interval in intervals}
     if not _is_smooth(curve, t, inside):
         return "unknown"
     second = _with_functions_named(slope(slope(curve, t), t).xreplace(inside))
