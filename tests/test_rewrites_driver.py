@@ -456,3 +456,18 @@ def test_a_variable_comes_before_what_a_branch_would_add_to_it(monkeypatch):
 
     assert search._branch(m.graph, m.data, m.graph.statement("x"), REWRITES, ()) == ()
     assert set(asked) == {"x"}
+
+
+def test_equal_tables_are_one_array():
+    with gp.Model(coords={"i": 3}) as m:
+        x = gp.Normal("x", 0, sigma=1)
+        gp.Bernoulli("y", p=1 - gp.exp(-gp.exp(x)), dims="i", observed=[0, 1, 1])
+
+    def tables():
+        made = (r for rule in REWRITES for r in applications(m.graph, m.data, rule, {"x"}))
+        return {n: a for r in made for n, a in r.data.items() if n not in m.data}
+
+    once, again = tables(), tables()
+
+    assert once
+    assert all(again[n] is a for n, a in once.items())

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
+import numpy.typing as npt
 
 from gibbsppl.expressions import INDICATORS, Array, Dim, Expr, Over, Where, substitute
 from gibbsppl.graph import Variable
@@ -57,14 +59,25 @@ def rows_where(
     for r, at in zip(ranges, positions, strict=False):
         name = facts.fresh(f"{facts.factor}_{plain_name(r.dim)}")
         of = r.dim if r.dim in facts.graph.sizes else None
-        arrays[name] = (Variable(name, (dim,), "index", integer=True, of=of), at + r.start)
+        index = Variable(name, (dim,), "index", integer=True, of=of)
+        arrays[name] = index, _one(at + r.start)
         indices[r.dim] = Array(name, nonnegative=True)[dim]
     there = substitute(count, indices)
     if count.has(Over, Where, *INDICATORS):
         name = facts.fresh(f"{facts.factor}_times")
-        arrays[name] = (Variable(name, (dim,), "data"), values[positions])
+        arrays[name] = (Variable(name, (dim,), "data"), _one(values[positions]))
         there = Array(name, nonnegative=True)[dim]
     return Table(Range(dim, 0, size), indices, there, arrays)
+
+
+# The columns of tables that are in use, by their contents.
+_COLUMNS: WeakValueDictionary[Hashable, npt.NDArray[Any]] = WeakValueDictionary()
+
+
+def _one(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The one array for equal columns: graphs with equal tables are then seen to be equal."""
+    found = _COLUMNS.setdefault((column.shape, column.dtype, hash(column.tobytes())), column)
+    return found if np.array_equal(found, column) else column
 
 
 def is_sparse(count: Expr, ranges: tuple[Range, ...], facts: Facts) -> bool:
