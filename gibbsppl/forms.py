@@ -86,8 +86,16 @@ class Forms:
 
     @classmethod
     def of(cls, graph: Graph, arrays: tuple[str, ...], values: Values) -> Forms:
-        """The reading for some arrays of a graph."""
-        latent = frozenset(s.target.array.name for s in graph.latent if not is_masked(graph, s))
+        """The reading for some arrays of a graph: what is discrete is given, as data is.
+
+        Its values at a state have a probability of their own: where the integral over all else is
+        infinite at these, it is infinite.
+        """
+        latent = frozenset(
+            s.target.array.name
+            for s in graph.latent
+            if not s.support.is_discrete and not is_masked(graph, s)
+        )
         return cls(graph, arrays, values, columns_of(graph, arrays), latent)
 
     def parts(

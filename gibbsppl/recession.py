@@ -79,7 +79,8 @@ def sides_of(graph: Graph, arrays: tuple[str, ...], values: Values) -> Sides | N
     """What holds directions in the space of the arrays; None if it cannot be told.
 
     Everything else is given, at its value: if the integral over these is infinite for almost all
-    values of the others, it is infinite.
+    values of the others, or all continuous ones beside discrete ones of a positive probability, it
+    is infinite.
     """
     reader = _Reader(graph, arrays, values)
     equal, least = [], []

@@ -164,6 +164,27 @@ def nothing_reads_one_level():
     logit(MIXED, b[of])
 
 
+def latent_labels():
+    """Labels that are seen with noise, each with a score of its own: any of them is separated."""
+    b = gp.Flat("b", dims="level")
+    z = gp.Bernoulli("z", logit_p=b, dims="level")
+    gp.Normal("y", z, sigma=1, dims="level", observed=[0.0, 1.0, 1.0])
+
+
+def latent_slope():
+    """A label multiplies one of the coefficients; of the others none is seen at all."""
+    b = gp.Flat("b", dims="k")
+    z = gp.Bernoulli("z", 0.5, dims="i")
+    logit(np.ma.masked_array(MIXED, mask=[True, False, False, False]), b[0] * z)
+
+
+def partly_seen_labels():
+    b = gp.Flat("b", dims="level")
+    seen = np.ma.masked_array([0, 1, 2, 0], mask=[False, False, False, True])
+    z = gp.Categorical("z", data("p", [0.3, 0.3, 0.4], "level"), dims="i", observed=seen)
+    gp.Laplace("y", b[z], scale=1, dims="i", observed=[1.0, 2.0, 3.0, 1.5])
+
+
 # ---- improper --------------------------------------------------------------------------------
 
 ALONG = "no term of the log density falls along "
@@ -198,6 +219,8 @@ IMPROPER = {
     "overdispersed, a column of zeros": (regression(overdispersed, [2, 1, 3, 0], DUMMY), "- b[1]"),
     "linear, a column twice": (regression(linear, [1.0, 2, 3, 4], TWICE), LEVEL + "2 b[0] - b[1]"),
     "linear, a flat log scale": (scale_before_slopes, LEVEL + "2 b[0] - b[1]"),
+    "labels, each its own score": (latent_labels, ALONG),
+    "labels, an element for none": (latent_slope, "depends on b[1]"),
     "median, a column twice": (regression(median, [1.0, 2, 3, 4], TWICE), LEVEL + "2 b[0] - b[1]"),
 }
 
@@ -214,6 +237,7 @@ PROPER = {
     "counts": regression(log_linear, [2, 1, 3, 1], DUMMY),
     "linear": regression(linear, [1.0, 2, 3, 4]),
     "median": regression(median, [1.0, 2, 3, 4]),
+    "locations of labels that are partly seen": partly_seen_labels,
     "heavy tails": regression(robust, [1.0, 2, 3, 4]),
 }
 

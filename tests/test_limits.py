@@ -1,5 +1,6 @@
 """Limits that factors put on a variable: solved against brute force, gathered against loops."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -302,6 +303,37 @@ def test_bounds_over_two_dims_against_a_loop():
     lower, _, _ = bounds_at(m, "theta")
 
     np.testing.assert_array_equal(lower, [max(0.5, *column) for column in seen.T])
+
+
+PLACES = np.array([3, 1, 3, 1, 0])
+GATHERED = {
+    "of all rows": ("j", lambda x: x, lambda i: ()),
+    "of each row": (("i", "j"), lambda x: x, lambda i: (i,)),
+    "of one row": (("i", "j"), lambda x: x.at("i", 2), lambda i: (2,)),
+}
+
+
+@pytest.mark.parametrize("is_latent", [False, True], ids=["seen", "latent"])
+@pytest.mark.parametrize(("own", "read", "row"), GATHERED.values(), ids=GATHERED)
+def test_gathered_bounds_of_what_has_more_axes_than_the_index_against_a_loop(
+    own, read, row, is_latent
+):
+    seen = np.random.default_rng(4).uniform(0.1, 0.9, (3, 5))
+    with gp.Model(coords={"i": 3, "j": 4, "k": 5}) as m:
+        theta = gp.Pareto("theta", 2, minimum=0.05, dims=own)
+        place = gp.Index("place", PLACES, of="j", dims="k")
+        y = gp.Array("y", dims=("i", "k"), observed=None if is_latent else seen)
+        y[0, :] = gp.Normal(0, sigma=1)
+        y[1:, :] = gp.Uniform(lower=0, upper=read(theta).at("j", place))
+        if is_latent:
+            gp.Normal("z", y, sigma=1, dims=("i", "k"), observed=seen)
+    lower, _, v = bounds_at(m, "theta")
+    expected = np.full(v["theta"].shape, 0.05)
+    for i, k in itertools.product((1, 2), range(5)):
+        at = (*row(i), PLACES[k])
+        expected[at] = max(expected[at], v["y"][i, k])
+
+    np.testing.assert_array_equal(np.broadcast_to(lower, expected.shape), expected)
 
 
 # ---- limits of whole numbers -----------------------------------------------------------------

@@ -338,3 +338,15 @@ def test_an_infinite_tolerance_proves_nothing():
 
     assert not row.passed
     assert not row.proved
+
+
+def test_missing_entries_of_lines_at_one_position_are_proved():
+    """Each line fills one position of an axis, and draws some of its entries."""
+    seen = np.ma.masked_array([[0.0, 1.0], [2.0, 3.0]], mask=[[False, True], [True, False]])
+    with gp.Model(coords={"i": 2, "t": 2}) as model:
+        gp.Bernoulli("z", 0.3)
+        y = gp.Array("y", dims=("i", "t"), observed=seen)
+        y[:, 0] = gp.Normal(0, sigma=1)
+        y[:, 1] = gp.Normal(1, sigma=2)
+
+    assert gp.compile(model).verify().proved

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
+import sympy as sp
 from sympy import Mul
 
 from gibbsppl.backends.text import ATOM, Text
 from gibbsppl.backends.writer import Writer
 from gibbsppl.expressions import Dim, Equals, Expr, Greatest, Least, Where, dims_of
+from gibbsppl.ranges import Range
 
 
 def extreme_text(writer: Writer, expr: Greatest | Least) -> Text:
@@ -14,7 +18,7 @@ def extreme_text(writer: Writer, expr: Greatest | Least) -> Text:
     body, ranges = writer.unnested(expr)
     with writer.over(ranges):
         if isinstance(body, Where) and _is_one_hot(body.args[0]):
-            return _by_group(writer, expr, body, {r.dim for r in ranges})
+            return _by_group(writer, expr, body, ranges)
         text = writer.write(body)
     axes = tuple(text.dims.index(r.dim) for r in ranges if r.dim in text.dims)
     if not axes:
@@ -24,21 +28,35 @@ def extreme_text(writer: Writer, expr: Greatest | Least) -> Text:
     return Text(f"{text.within(ATOM)}.{expr.symbol}(axis={axis})", left)
 
 
-def _by_group(writer: Writer, expr: Greatest | Least, body: Where, gone: set[Dim]) -> Text:
+def _by_group(
+    writer: Writer, expr: Greatest | Least, body: Where, ranges: Collection[Range]
+) -> Text:
     """The extreme of the values that belong to each position of the gathers' axes.
 
-    Along the dims that are not ``gone`` each position is a group of its own.
+    Along the dims that are not in the ranges each position is a group of its own.
     """
     matches, value, _ = body.args
     pairs = [m.args for m in Mul.make_args(matches)]
-    inside = {d for index, _ in pairs for d in dims_of(index)} | dims_of(value)
-    pairs += [(d, d) for d in writer.sorted(inside - gone - {axis for _, axis in pairs})]
+    along = {d for index, _ in pairs for d in dims_of(index)}
+    for r in ranges:
+        if r.dim in dims_of(value) - along:
+            value = expr.func(value, r.dim, sp.Integer(r.start), sp.Integer(r.stop))
+    gone = {r.dim for r in ranges} | {axis for _, axis in pairs}
+    pairs += [(d, d) for d in writer.sorted((along | dims_of(value)) - gone)]
     texts, _ = writer.aligned([writer.write(e) for e in (*(index for index, _ in pairs), value)])
     axes = tuple(axis for _, axis in pairs)
     sizes = tuple(writer.size(a) for a in axes)
     shown = f"({', '.join(texts[:-1])},)"
     code = f"{writer.call(f'segment_{expr.symbol}')}({texts[-1]}, {shown}, {sizes})"
-    return Text(code, axes)
+    return Text(code + _meant(writer, axes), axes)
+
+
+def _meant(writer: Writer, axes: tuple[Dim, ...]) -> str:
+    """The index of the positions that are meant along axes, empty where it is all of them."""
+    every = [(*writer.range(a), writer.stride(a)) for a in axes]
+    if every == [(0, writer.size(a), 1) for a in axes]:
+        return ""
+    return f"[{', '.join(f'{start}:{stop}:{stride}' for start, stop, stride in every)}]"
 
 
 def _is_one_hot(expr: Expr) -> bool:

@@ -103,8 +103,7 @@ class _Normaliser:
         if free.all():
             terms = log_terms_of(self.step, self.given, self.values, self.sizes)
             return float(terms.sum() - constant.sum())
-        x = region_of(self.step.statement, self.values, self.sizes)
-        by_element = self._of_each(x)
+        by_element = self._of_each(self._at_ranges(self.step.statement.target, free.shape))
         if by_element.shape != free.shape:
             return None
         return float(np.where(free, by_element, 0.0).sum() - constant.sum())
@@ -174,20 +173,21 @@ class _Normaliser:
         free = free_elements(statement, self.values, self.sizes)
         if statement.support.kind != "real" or free.sum() > MOST_INTEGRALS:
             return None
-        over = regions(statement, self.sizes)
         ends = (statement.support.lower, statement.support.upper)
-        x, lower, upper = (
-            np.broadcast_to(evaluate(sp.sympify(e), over, self.values, self.sizes), free.shape)
-            for e in (statement.target, *ends)
-        )
+        x, lower, upper = (self._at_ranges(e, free.shape) for e in (statement.target, *ends))
         now = self._of_each(x)
         if now.shape != free.shape:
             return None
         total = log_integrals(self._of_each, x, lower, upper)
         return float(np.where(free, now - total, 0.0).sum())
 
+    def _at_ranges(self, expr: Any, shape: tuple[int, ...]) -> Floats:
+        """An expression at the positions of the statement's ranges, events last."""
+        over = regions(self.step.statement, self.sizes)
+        return np.broadcast_to(evaluate(sp.sympify(expr), over, self.values, self.sizes), shape)
+
     def _of_each(self, x: Floats) -> Floats:
-        """The log density of each element at a value, up to its constant."""
+        """The log density of each element at a value, up to its constant; axes as of the ranges."""
         statement, name = self.step.statement, self.step.statement.target.array.name
         moved = {**self.values, name: np.array(self.values[name], dtype=float)}
         fill(statement, x, moved, self.sizes)
