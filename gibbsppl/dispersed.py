@@ -18,7 +18,7 @@ from gibbsppl.density import event_dims, kept_entries, regions
 from gibbsppl.errors import ModelError
 from gibbsppl.evaluation import Floats, Values, evaluate
 from gibbsppl.expressions import mentions
-from gibbsppl.feasible import put_in_order, raise_to_observed
+from gibbsppl.feasible import bring_observed_inside, put_in_order, raise_to_observed
 from gibbsppl.forward import State, drawn, fill, unfilled, walk
 from gibbsppl.graph import Graph, Statement
 from gibbsppl.known_limits import known_limits
@@ -39,10 +39,12 @@ def dispersed(start: Start, data: Values, given: Values) -> State:
                 values = start.without_order(statement, values)
         raise_to_observed(graph, values, start.asked)
         put_in_order(graph, values, start.asked)
+        bring_observed_inside(graph, values, start.asked)
         return values
     stated = replace(graph, potentials=())
     values = walk(stated, data, start.draw, given=given, observed=False)
     raise_to_observed(graph, values, start.asked)
+    bring_observed_inside(graph, values, start.asked)
     return values
 
 

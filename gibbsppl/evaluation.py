@@ -250,7 +250,9 @@ def _log_determinant(matrix: Floats) -> Floats:
 
 
 def is_positive_definite(matrix: Floats) -> Any:
-    """Whether each matrix is finite, symmetric up to rounding, and positive definite."""
+    """Whether each matrix is square, finite, symmetric up to rounding, and positive definite."""
+    if matrix.shape[-2] != matrix.shape[-1]:
+        return np.zeros(matrix.shape[:-2], dtype=bool)
     finite: Any = np.isfinite(matrix).all(axis=(-2, -1))
     safe = np.where(finite[..., None, None], matrix, -np.eye(matrix.shape[-1]))
     transposed = np.swapaxes(safe, -2, -1)

@@ -417,3 +417,16 @@ def test_a_traceback_shows_generated_lines(samplers):
 def test_loading_defines_the_same_program(samplers):
     for sampler in samplers.values():
         assert load(sampler.source).steps == sampler.program.steps
+
+
+def test_a_position_that_is_computed_once_stays_a_whole_number():
+    with gp.Model(coords={"k": 4}) as model:
+        x = gp.Normal("x", 0, sigma=1, dims="k")
+        c = gp.Normal("c", 0, sigma=1)
+        at = gp.Index("at", [0, 3, 3, 1], of="k", dims="k")
+        one = gp.Index("one", 3, of="k")
+        gp.Poisson("y", gp.exp(c * x.at("k", at).at("k", one)), observed=2)
+    sampler = gp.compile(model, rewrites=False)
+
+    assert "= int(" in sampler.source
+    assert sampler.verify().proved

@@ -1,8 +1,11 @@
 """Quadratic forms are known not to be negative where, and only where, their matrix is definite."""
 
+import numpy as np
 import pytest
 import sympy as sp
 
+import gibbsppl as gp
+from gibbsppl.evaluation import is_positive_definite
 from gibbsppl.expressions import Array, Dim, InverseEntry, Over, primed
 from gibbsppl.rewrites.definite import FORM, forms_named
 
@@ -63,3 +66,13 @@ def test_a_sum_over_part_of_the_matrix_is_left_alone():
 
 def test_a_form_inside_of_a_sum_over_rows_is_named():
     assert forms_named(Over(summed(FORMS["product"]), I), of_a) == Over(FORM, I)
+
+
+def test_a_table_that_is_not_square_is_not_definite():
+    with gp.Model(coords={"i": 2, "j": 3}) as model:
+        table = gp.Data("table", np.ones((2, 3)), dims=("i", "j"))
+        x = gp.Gamma("x", 1, rate=1, dims=("i", "j"))
+        gp.Poisson("y", gp.sum(gp.sum(table * x, "j"), "i"), observed=2)
+
+    assert not is_positive_definite(np.ones((4, 2, 3))).any()
+    assert gp.compile(model).verify().proved

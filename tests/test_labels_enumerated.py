@@ -329,3 +329,12 @@ def test_a_label_is_excluded_where_an_index_meets_it_alone():
     assert stats.binomtest(int((draws[:, 0, 0] == 2).sum()), 1000, 1 / 2).pvalue > 1e-3
     assert (draws[:, 0, 0] > 0).all()
     assert stats.binomtest(int((draws[:, 1, 0] == 2).sum()), 1000, 1 / 3).pvalue > 1e-3
+
+
+def test_labels_may_read_a_table_along_some_of_their_dims_alone():
+    with gp.Model(coords={"i": 2, "j": 3, "k": 4, "t": 2}) as model:
+        p = gp.Dirichlet("p", 0.5, dims=("k", "t"), event="t")
+        at = gp.Index("at", [3, 1, 0], of="k", dims="j")
+        gp.Categorical("z", p.at("k", at), dims=("i", "j"), event="t")
+
+    assert gp.compile(model).verify().proved

@@ -8,6 +8,8 @@ from test_rewrites_driver import ordered
 from test_rewrites_sampling import disagreements, moments
 
 import gibbsppl as gp
+from gibbsppl.backends.numpy import write_numpy
+from gibbsppl.backends.program import load
 from gibbsppl.conditionals import conditional_of
 from gibbsppl.density import log_joint
 from gibbsppl.errors import CompileError, RunError
@@ -233,3 +235,16 @@ def test_the_first_part_without_a_closed_form_ends_the_search(monkeypatch):
 
 def test_arrays_taken_apart_leave_the_other_conditionals_as_they_are(monkeypatch):
     assert derived_when_taken_apart(monkeypatch, of_no_closed_form()).count("tau") == 1
+
+
+def test_auxiliary_variables_that_come_first_are_drawn_of_the_array_as_declared():
+    with gp.Model(coords={"j": 2}) as model:
+        phi = gp.Gamma("phi", 1, rate=1, dims="j")
+        gp.Poisson("y", phi.at("j", 0) * phi.at("j", 1) + gp.sum(phi, "j"), observed=3)
+    sampler = gp.compile(model)
+    program = load(write_numpy(ordered(sampler.schedule, (0, 2, 1, 3))))
+    state = {"phi": np.array([0.5, 2.0])}
+    program.augment(np.random.default_rng(1), state, program.prepare(sampler.data))
+
+    assert set(state) > set(program.auxiliary)
+    assert len(program.auxiliary) == 2

@@ -152,3 +152,49 @@ def test_a_bound_that_is_a_function_of_a_variable_is_moved_past_what_is_seen():
     starts = [initial_state(np.random.default_rng(s), model.graph, model.data)[0] for s in range(5)]
 
     assert all(start["x"] / 2 < 0.115 for start in starts)
+
+
+def bounded_by_a_sum():
+    weights = gp.Data("weights", [[2.0, 1, 2, 1], [1, 1, 1, 1]], dims=("k", "i"))
+    x = gp.Maxwell("x", tau=1.7, dims=("i", "k"))
+    minimum = gp.sum(weights * x, "i") + 1
+    gp.Pareto("y", shape=3.5, minimum=minimum, dims="k", observed=[1.2, 9.0])
+
+
+def bounded_by_what_is_read_twice():
+    x = gp.Beta("x", 1, 1, dims="k")
+    gp.Pareto("y", shape=3.5, minimum=x**2 / (1 - x**2), dims="k", observed=[0.009, 1.2])
+
+
+def bounded_by_a_sum_of_counts():
+    n = gp.Poisson("n", 2, dims="i")
+    gp.Binomial("y", n=gp.sum(n, "i") + 1, p=0.5, observed=31)
+
+
+def bounded_by_a_sum_of_either_sign():
+    x = gp.Normal("x", 0, sigma=1, dims="i")
+    gp.Uniform("y", -1, gp.maximum(gp.sum(x, "i"), 0), observed=40.0)
+
+
+@pytest.mark.parametrize(
+    "declare",
+    [
+        bounded_by_a_sum, bounded_by_what_is_read_twice, bounded_by_a_sum_of_counts,
+        bounded_by_a_sum_of_either_sign,
+    ],
+)  # fmt: skip
+def test_what_is_observed_starts_between_its_bounds_whatever_they_read(declare):
+    with gp.Model(coords={"i": 4, "k": 2}) as model:
+        declare()
+    for seed in range(3):
+        start, _ = initial_state(np.random.default_rng(seed), model.graph, model.data)
+
+        assert np.isfinite(log_joint(model.graph, {**model.data, **start}))
+
+
+def test_what_the_user_gives_is_not_moved_to_where_the_data_allow_it():
+    with gp.Model(coords={"i": 4, "k": 2}) as model:
+        bounded_by_a_sum()
+
+    with pytest.raises(StartError, match=r"found 1.2 at position k=0.*change the init of x"):
+        initial_state(np.random.default_rng(1), model.graph, model.data, {"x": np.ones((4, 2))})

@@ -27,15 +27,25 @@ class Hoisted:
     positions: set[str] = field(default_factory=set)
 
     def add(
-        self, key: tuple[object, ...], stem: str, make: Callable[[], Text], comment: str
+        self,
+        key: tuple[object, ...],
+        stem: str,
+        make: Callable[[], Text],
+        comment: str,
+        *,
+        is_position: bool = False,
     ) -> Text:
-        """The name of a value, computed in ``prepare`` by the text that ``make`` returns."""
+        """The name of a value, computed in ``prepare`` by the text that ``make`` returns.
+
+        One that is a position, at which arrays are read, is a whole number.
+        """
         if key not in self.known:
             text = make()
             name = self.names.fresh(stem)
             # A number of Python's own: arithmetic of arrays with it is faster than with NumPy's.
             number = not text.dims and not isinstance(key[0], str)
-            self.lines.append((name, f"float({text.code})" if number else text.code, comment))
+            made = "int" if is_position else "float"
+            self.lines.append((name, f"{made}({text.code})" if number else text.code, comment))
             self.known[key] = Text(name, text.dims)
         return self.known[key]
 

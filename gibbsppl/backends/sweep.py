@@ -58,10 +58,8 @@ def sweep(module: Module) -> str:
         functions = unit_functions(module, _drawn)
         return "\n\n\n".join([*functions, *scan_of_units(module, apart, together)])
     lines = ["def sweep(rng, s, c):", f'{INDENT}"""Draw every latent variable once, in order."""']
-    lines += indented(_apart(module.schedule))
     first = _leading(module.schedule)
-    if first:
-        lines.append(f"{INDENT}augment(rng, s, c)")
+    lines += [f"{INDENT}augment(rng, s, c)"] if first else indented(_apart(module.schedule))
     for step in module.schedule.steps[first:]:
         lines += indented(_carried_out(module, step))
     lines += indented(_together(module.schedule))
@@ -88,12 +86,11 @@ def _carried_out(module: Module, step: Step) -> list[str]:
 
 
 def augment(module: Module) -> str:
-    """The function that draws the auxiliary variables alone."""
+    """The function that draws the auxiliary variables alone, of a state of whole arrays."""
     names = module.schedule.auxiliary
     doc = "Draw the auxiliary variables, each with those after it integrated out."
     lines = ["def augment(rng, s, c):", f'{INDENT}"""{doc}"""']
-    if module.schedule.units or not _leading(module.schedule):
-        lines += indented(_apart(module.schedule))
+    lines += indented(_apart(module.schedule))
     for step in (s for s in module.schedule.steps if s.name in names):
         lines += indented(_drawn(module, step))
     return "\n".join(lines)

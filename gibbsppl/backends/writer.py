@@ -234,8 +234,17 @@ class Writer:
     def _hoist(self, expr: Expr) -> Text:
         ranges = tuple(sorted((str(d), *self.range(d), self.stride(d)) for d in dims_of(expr)))
         return self.hoisted.add(
-            (expr, ranges), stem_of(expr), lambda: self.prepared(expr), self.shown(expr)
+            (expr, ranges),
+            stem_of(expr),
+            lambda: self.prepared(expr),
+            self.shown(expr),
+            is_position=isinstance(expr, Leaf) and self._points(expr),
         )
+
+    def _points(self, leaf: Leaf) -> bool:
+        """Whether the elements of the array of a leaf are positions along a dim."""
+        variable = self.graph.variables.get(leaf.array.name)  # (colours are no array of the model)
+        return variable is not None and variable.of is not None
 
     def _turned(self, text: Text, dims: tuple[Dim, ...], turn: str) -> Text:
         """A data array with its axes in another order, laid out so once."""

@@ -67,10 +67,11 @@ class LogWeights:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Floats:
         total = np.zeros(self.shape) + self.dense
+        elements = self.shape[1:]
         for table in self.tables:
-            total += np.asarray(table.values)[:, table.index]
+            total += np.asarray(table.values)[:, np.broadcast_to(table.index, elements)]
         if self.now is not None:
-            at = np.asarray(self.now, dtype=np.intp)[None]
+            at = np.broadcast_to(self.now, elements).astype(np.intp)[None]
             own = np.take_along_axis(total, at, axis=0)
             np.put_along_axis(total, at, own + self.more, axis=0)
         return np.asarray(total, dtype=dtype or np.float64)
