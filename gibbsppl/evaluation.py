@@ -31,6 +31,7 @@ from gibbsppl.expressions import (
     Over,
     Times,
 )
+from gibbsppl.log_gamma import loggamma
 from gibbsppl.near_one import called_as
 from gibbsppl.ranges import Range, range_of, size_of
 from gibbsppl.runtime import functions
@@ -147,7 +148,7 @@ def _is_constant(expr: Expr) -> bool:
     return expr.func in _OF_SYMPY and all(a.is_Number for a in expr.args)
 
 
-_OF_SYMPY = (sp.log, sp.exp, sp.loggamma, sp.Pow, sp.atan)
+_OF_SYMPY = (sp.log, sp.exp, loggamma, sp.Pow, sp.atan)
 
 
 def _apply(expr: Expr, arguments: list[Floats]) -> Floats:

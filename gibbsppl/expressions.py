@@ -22,6 +22,8 @@ from typing import Any, TypeAlias
 
 import sympy as sp
 
+from gibbsppl.log_gamma import loggamma
+
 Expr: TypeAlias = sp.Expr
 
 
@@ -240,7 +242,7 @@ FUNCTIONS: Mapping[Any, str] = {
     sp.exp: "exp",
     sp.log: "log",
     sp.Abs: "abs",
-    sp.loggamma: "loggamma",
+    loggamma: "loggamma",
     sp.cos: "cos",
     sp.sin: "sin",
     sp.atan: "arctan",
@@ -327,13 +329,9 @@ def copy_of(dim: Dim, taken: Iterable[Any]) -> Dim:
     """The first copy of a dimension whose name is not taken: k₁, k₂, ..."""
     names = {str(t) for t in taken}
     root, n = root_of(dim), 1
-    while (name := root + _subscript(n)) in names:
+    while (name := root + str(n).translate(_SUBSCRIPTS)) in names:
         n += 1
     return Dim(name)
-
-
-def _subscript(n: int) -> str:
-    return str(n).translate(_SUBSCRIPTS)
 
 
 def root_of(dim: Dim) -> str:

@@ -32,6 +32,7 @@ from gibbsppl.expressions import (
     substitute,
 )
 from gibbsppl.graph import Factor, Graph, Statement
+from gibbsppl.log_gamma import loggamma
 from gibbsppl.logs import expand_logs
 from gibbsppl.pieces import Piece, View, bounds_seen, inside, views_of
 from gibbsppl.ranges import Range
@@ -122,10 +123,10 @@ def _defined(factor: Factor, name: str) -> Expr:
     guarded: dict[Expr, Expr] = {}
     for term in Add.make_args(density):
         number, of = term.as_coeff_Mul()
-        if number.is_positive and isinstance(of, sp.loggamma):
+        if number.is_positive and isinstance(of, loggamma):
             (x,) = of.args
             if not x.is_positive and mentions(x, (name,)):
-                guarded[term] = number * sp.loggamma(Where(Mul(*limits), x, sp.S.One))
+                guarded[term] = number * loggamma(Where(Mul(*limits), x, sp.S.One))
     return Add(*(guarded.get(t, t) for t in Add.make_args(density)))
 
 

@@ -40,6 +40,8 @@ from gibbsppl.expressions import (
     renamed_apart,
 )
 from gibbsppl.graph import MOST_KEPT, Constant, Graph, Statement
+from gibbsppl.log_gamma import loggamma
+from gibbsppl.polynomials import multiplied_out
 
 # The arrays whose elements are 0 or 1, each with the arrays whose supports end by it.
 Binary = Mapping[str, Collection[str]]
@@ -100,7 +102,7 @@ def is_gate(expr: Expr, binary: Collection[str]) -> bool:
     """Whether an expression is 0 or 1: a gate, the opposite of one, or a product of gates."""
     if expr.is_Mul:
         return all(is_gate(a, binary) for a in expr.args)
-    return _is_binary(expr, binary) or _is_binary(sp.expand(1 - expr), binary)
+    return _is_binary(expr, binary) or _is_binary(multiplied_out(1 - expr), binary)
 
 
 def opened(expr: Expr, targets: Collection[str], binary: Binary, *, whole: bool = False) -> Expr:
@@ -193,7 +195,7 @@ def _is_partial(expr: Expr) -> bool:
     """Whether a function is not of all numbers."""
     if expr.is_Pow:
         return not (expr.exp.is_Integer and expr.exp > 0)
-    return isinstance(expr, sp.log | sp.loggamma)
+    return isinstance(expr, sp.log | loggamma)
 
 
 def _in_a_sum(expr: Expr, gate: Expr, targets: Collection[str]) -> bool:

@@ -3,11 +3,12 @@
 They are taken where both sides exist; the ratio check of every derived conditional guards them.
 
 >>> from gibbsppl.expressions import Array
+>>> from gibbsppl.log_gamma import loggamma
 >>> x, w = (Array(n, positive=True)[()] for n in ("x", "w"))
 >>> v = Array("v")[()]
 >>> simplified(((x * w) ** (-1 / v)) ** (-v), {"x"})
 w*x
->>> simplified(3 * sp.loggamma(w * x + 1) - 3 * sp.loggamma(w * x), {"x"})
+>>> simplified(3 * loggamma(w * x + 1) - 3 * loggamma(w * x), {"x"})
 3*log(w*x)
 """
 
@@ -32,6 +33,8 @@ from gibbsppl.expressions import (
     mentions,
     substitute,
 )
+from gibbsppl.log_gamma import loggamma
+from gibbsppl.polynomials import multiplied_out
 
 # Up to this many factors a ratio of gamma functions is written as their product.
 LONGEST_PRODUCT = 8
@@ -47,8 +50,8 @@ def simplified(expr: Expr, targets: Collection[str], *, counts: bool = False) ->
     reduced = expr.func(*(simplified(a, targets, counts=counts) for a in expr.args))
     if reduced.is_Pow and reduced.base.is_Pow:
         return _power_of_power(reduced)
-    if isinstance(reduced, sp.loggamma):
-        return sp.loggamma(_shorter(reduced.args[0]))
+    if isinstance(reduced, loggamma):
+        return loggamma(_shorter(reduced.args[0]))
     if isinstance(reduced, sp.exp):
         return _exponential_tail(reduced)
     if reduced.is_Mul and reduced.has(Expit):
@@ -58,7 +61,7 @@ def simplified(expr: Expr, targets: Collection[str], *, counts: bool = False) ->
 
 def _shorter(expr: Expr) -> Expr:
     """A sum in which terms cancel, without them: ``k m + k (1 - m)`` is k."""
-    expanded = sp.expand(expr)
+    expanded = multiplied_out(expr)
     return expanded if expanded.count_ops() < expr.count_ops() else expr
 
 
@@ -95,14 +98,14 @@ def _exponential_tail(expr: Expr) -> Expr:
 def _gamma_ratios(expr: Expr, targets: Collection[str]) -> Expr:
     """``loggamma(z + n) - loggamma(z)`` as ``log(z) + ... + log(z + n - 1)``."""
     found = [
-        (term, *term.as_independent(sp.loggamma, as_Add=False))
+        (term, *term.as_independent(loggamma, as_Add=False))
         for term in expr.args
-        if mentions(term, targets) and term.has(sp.loggamma)
+        if mentions(term, targets) and term.has(loggamma)
     ]
     for (one, c, above), (other, d, below) in permutations(found, 2):
-        if not (isinstance(above, sp.loggamma) and isinstance(below, sp.loggamma)) or c != -d:
+        if not (isinstance(above, loggamma) and isinstance(below, loggamma)) or c != -d:
             continue
-        gap = sp.expand(above.args[0] - below.args[0])
+        gap = multiplied_out(above.args[0] - below.args[0])
         if gap.is_Integer and 0 < gap <= LONGEST_PRODUCT:
             logs = Add(*(sp.log(below.args[0] + i) for i in range(int(gap))))
             return _gamma_ratios(sp.sympify(expr - one - other + c * logs), targets)

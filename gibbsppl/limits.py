@@ -34,6 +34,7 @@ from gibbsppl.expressions import (
 from gibbsppl.gates import is_gate
 from gibbsppl.graph import Graph
 from gibbsppl.pieces import Piece, View, parted
+from gibbsppl.polynomials import multiplied_out
 from gibbsppl.ranges import Range
 
 Side = Literal["lower", "upper"]
@@ -194,7 +195,7 @@ def _part(of: Expr, leaf: Leaf) -> tuple[Expr | None, Expr]:
 
 def is_at_least(a: Expr, b: Expr, graph: Graph) -> bool:
     """Whether ``a >= b`` follows from the supports of what they read."""
-    return _is_nonnegative(sp.expand(a - b), graph, depth=2)
+    return _is_nonnegative(multiplied_out(a - b), graph, depth=2)
 
 
 def _is_nonnegative(gap: Expr, graph: Graph, depth: int) -> bool:
@@ -207,7 +208,7 @@ def _is_nonnegative(gap: Expr, graph: Graph, depth: int) -> bool:
         if not slope.is_number:
             continue
         for bound in _bounds_of(leaf, graph, "lower" if slope > 0 else "upper"):
-            if _is_nonnegative(sp.expand(gap.xreplace({leaf: bound})), graph, depth - 1):
+            if _is_nonnegative(multiplied_out(gap.xreplace({leaf: bound})), graph, depth - 1):
                 return True
     return False
 

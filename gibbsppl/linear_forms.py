@@ -35,6 +35,7 @@ from gibbsppl.expressions import (
 )
 from gibbsppl.graph import Factor, Graph, Statement
 from gibbsppl.pieces import Piece, View
+from gibbsppl.polynomials import multiplied_out
 from gibbsppl.ranges import Range, range_of
 
 
@@ -132,7 +133,7 @@ def linear_form(
     curvature = sp.diff(whole, mark, 2)
     if mentions(whole, (array.name,)) or curvature.has(mark):
         return Unread(f"{factor.name}: it is no quadratic of a form linear in each element")
-    constant = sp.expand(sp.diff(whole, mark).subs(mark, 0))
+    constant = multiplied_out(sp.diff(whole, mark).subs(mark, 0))
     return LinearForm(factor.name, factor.over, form, constant, curvature, entries)
 
 
@@ -276,7 +277,7 @@ class _Reader:
             raise _UnreadError(f"{leaf} is read over several ranges")
         shared = tuple(w for w in weights if all(w in more for _, more in others))
         slope = _slope(form, leaf, names)
-        if sp.expand(_slope(slope, leaf, names)) != 0:
+        if multiplied_out(_slope(slope, leaf, names)) != 0:
             raise _UnreadError(f"it holds {leaf} in a square of its own")
         view = View(leaf.array, leaf.indices)
         return Entry(view, ranges, tuple(dict.fromkeys(shared)), slope)

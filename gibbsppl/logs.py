@@ -35,7 +35,7 @@ from gibbsppl.expressions import (
     mentions,
     substitute,
 )
-from gibbsppl.polynomials import MOST_KEPT, expanded_size, factored
+from gibbsppl.polynomials import MOST_KEPT, expanded_size, factored, multiplied_out
 
 # Sums with more terms than this when multiplied out are not factored.
 MOST_TERMS = 16
@@ -97,8 +97,8 @@ def opened_exponential(expr: Expr, targets: Collection[str]) -> Expr:
 
 def _of_a_sum(expr: Expr, targets: Collection[str]) -> Expr:
     """``cos(a + x)`` as ``cos(a) cos(x) - sin(a) sin(x)``, ``sin(a + x)`` likewise."""
-    held = [a for a in Add.make_args(sp.expand(expr.args[0])) if mentions(a, targets)]
-    rest = sp.expand(expr.args[0]) - Add(*held)
+    held = [a for a in Add.make_args(multiplied_out(expr.args[0])) if mentions(a, targets)]
+    rest = multiplied_out(expr.args[0]) - Add(*held)
     if len(held) != 1 or rest == 0:
         return expr
     x = held[0]

@@ -24,7 +24,7 @@ from gibbsppl.limits import Limit, made_whole
 from gibbsppl.linear_forms import LinearForm
 from gibbsppl.logs import expand_logs
 from gibbsppl.pieces import Piece, views_of
-from gibbsppl.polynomials import MOST_KEPT
+from gibbsppl.polynomials import MOST_KEPT, multiplied_out
 from gibbsppl.readings import Reading, alpha, changed, in_place, leaves_in, reading_of
 from gibbsppl.supports import Support
 from gibbsppl.truncations import Side, is_surely_inside
@@ -328,7 +328,7 @@ def _shared_out(
             return None
     for form, wanted in base.items():
         total = reading.total(of_base[form])
-        if total is None or sp.expand(total - wanted) != 0:
+        if total is None or multiplied_out(total - wanted) != 0:
             return None
     return tuple(map(tuple, owned))
 
@@ -349,7 +349,7 @@ def _terms(log_base: Expr, reading: Reading) -> dict[Expr, Expr]:
     """The base measure as coefficient by statistic; the pieces must have just that coefficient."""
     array = reading.array
     found: dict[Expr, Expr] = {}
-    expanded = sp.expand(expand_logs(sp.sympify(log_base), {array}), log=False)
+    expanded = multiplied_out(expand_logs(sp.sympify(log_base), {array}), log=False)
     for term in Add.make_args(expanded) if expanded != 0 else ():
         number, summed = term.as_coeff_Mul()
         body = _summand(summed, array)

@@ -40,6 +40,7 @@ from gibbsppl.expressions import (
 from gibbsppl.families import Family
 from gibbsppl.identities import simplified
 from gibbsppl.inversion import inversion_of
+from gibbsppl.polynomials import multiplied_out
 
 EPSILON = sp.Float(2) ** -52
 # The largest part of the distance between a mean and its nearest bound that rounding may be.
@@ -132,7 +133,7 @@ def _linear(value: Expr, u: sp.Dummy) -> tuple[Expr, Expr] | None:
     slope = sp.diff(value, u)
     if slope.has(u):
         return None
-    return sp.expand(value - slope * u), slope
+    return multiplied_out(value - slope * u), slope
 
 
 # Between bounds
@@ -311,7 +312,7 @@ def _combination(
     value: Expr, statistics: Sequence[Expr], u: sp.Dummy
 ) -> tuple[tuple[Expr, ...], Expr | None]:
     """How often each statistic is in a sum, and what is left of it; ``None`` if that has u."""
-    value = sp.expand(value)
+    value = multiplied_out(value)
     shifts = tuple(value.coeff(s) for s in statistics)
-    left = sp.expand(value - sp.Add(*(t * s for t, s in zip(shifts, statistics, strict=True))))
+    left = multiplied_out(value - sp.Add(*(t * s for t, s in zip(shifts, statistics, strict=True))))
     return shifts, None if left.has(u) or any(t.has(u) for t in shifts) else left

@@ -48,7 +48,7 @@ from gibbsppl.gates import NO_GATES, Binary, FrozenBinary, frozen, opened
 from gibbsppl.graph import Factor, Statement
 from gibbsppl.identities import simplified
 from gibbsppl.logs import expand_logs, expand_power
-from gibbsppl.polynomials import MOST_KEPT
+from gibbsppl.polynomials import MOST_KEPT, multiplied_out
 from gibbsppl.ranges import Range
 from gibbsppl.supports import Support
 
@@ -366,7 +366,7 @@ def _tidied(coefficient: Expr) -> Expr:
     """The coefficient with common factors taken out; zero if it is."""
     if not coefficient.is_Add:
         return coefficient
-    if sp.expand(coefficient) == 0:
+    if multiplied_out(coefficient) == 0:
         return sp.S.Zero
     return sp.factor_terms(coefficient)
 

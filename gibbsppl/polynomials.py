@@ -19,6 +19,8 @@ from gibbsppl.expressions import Expr
 
 # What is larger is left as it is: factoring takes minutes from some hundreds of terms.
 MOST_TERMS = 1000
+# Polynomials of higher degree are not factored: SymPy holds each of their coefficients.
+HIGHEST = 64
 # The same sums are factored again and again, by each rule that looks at a term.
 MOST_KEPT = 4096
 
@@ -33,13 +35,32 @@ def expanded_size(of: Expr) -> int:
     if of.is_Mul:
         return min(math.prod(map(expanded_size, of.args)), MOST_TERMS + 1)
     if of.is_Pow and of.exp.is_Integer:
-        return int(min(expanded_size(of.base) ** min(abs(int(of.exp)), 64), MOST_TERMS + 1))
+        return int(min(expanded_size(of.base) ** min(abs(int(of.exp)), HIGHEST), MOST_TERMS + 1))
     return 1
+
+
+def multiplied_out(of: Expr, **hints: bool) -> Expr:
+    """The expression multiplied out, but for powers of sums that would be too many terms.
+
+    >>> x = sp.Symbol("x")
+    >>> multiplied_out(x * (1 + x) ** 2), multiplied_out(x + (1 + x) ** 10**7 - x)
+    (x**3 + 2*x**2 + x, (x + 1)**10000000)
+    """
+    marks = {p: sp.Dummy("p", real=p.is_real, positive=p.is_positive) for p in _large_powers(of)}
+    if not marks:
+        return sp.expand(of, **hints)
+    found = sp.expand(of.xreplace(marks), **hints)
+    return found.xreplace({mark: p for p, mark in marks.items()})
+
+
+def _large_powers(of: Expr) -> list[Expr]:
+    """The powers of sums that have too many terms when multiplied out."""
+    return [p for p in of.atoms(sp.Pow) if p.base.is_Add and expanded_size(p) > MOST_TERMS]
 
 
 @lru_cache(maxsize=MOST_KEPT)
 def factored(of: Expr) -> Expr:
-    """The sum as a product, but for exponentials and fractional powers: one variable each.
+    """The sum as a product, but for exponentials, fractional and high powers: one variable each.
 
     ``1 - exp(-x)`` has no overflow, and ``1 + x**1.3`` is no polynomial in tenth roots of x.
 
@@ -47,8 +68,10 @@ def factored(of: Expr) -> Expr:
     >>> factored(1 - y**2), factored(1 + x ** sp.Rational(13, 10))
     (-(y - 1)*(y + 1), x**(13/10) + 1)
     """
-    held = of.atoms(sp.exp) | {
-        p for p in of.atoms(sp.Pow) if p.exp.is_number and not p.exp.is_Integer
+    held = of.atoms(sp.exp).union(_large_powers(of)) | {
+        p
+        for p in of.atoms(sp.Pow)
+        if p.exp.is_number and not (p.exp.is_Integer and abs(p.exp) <= HIGHEST)
     }
     marks = {e: sp.Dummy("e", positive=True) for e in held}
     return sp.factor(of.xreplace(marks)).xreplace({mark: e for e, mark in marks.items()})

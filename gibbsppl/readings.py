@@ -33,7 +33,7 @@ from gibbsppl.graph import Graph, Statement
 from gibbsppl.limits import Limit, Side, is_at_least
 from gibbsppl.logs import opened_exponential
 from gibbsppl.pieces import Piece, View, split
-from gibbsppl.polynomials import MOST_KEPT
+from gibbsppl.polynomials import MOST_KEPT, multiplied_out
 from gibbsppl.ranges import Range
 from gibbsppl.supports import REAL, VECTOR, Support
 
@@ -78,7 +78,7 @@ class Reading:
     def total(self, pieces: Iterable[Piece]) -> Expr | None:
         """The sum of the coefficients of pieces that are there once an element; else None."""
         found = [self.direct(p, p.coefficient) for p in pieces]
-        return None if None in found else sp.expand(Add(*found))
+        return None if None in found else multiplied_out(Add(*found))
 
 
 def reading_of(
@@ -130,7 +130,7 @@ def _shifted(reading: Reading, graph: Graph) -> Iterator[Reading]:
             return
         for upper in uppers:
             if all(b in (upper, sp.oo) or is_at_least(b, upper, graph) for b in uppers):
-                mapped = Support("integer", sp.S.Zero, sp.expand(upper - lower))
+                mapped = Support("integer", sp.S.Zero, multiplied_out(upper - lower))
                 yield _after(reading, change, mapped, (), graph)
                 return
 

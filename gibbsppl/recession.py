@@ -34,6 +34,7 @@ from gibbsppl.expressions import (
 from gibbsppl.forms import ROUNDING, Forms, Linear, Unread, first_rows, is_masked, shares_of
 from gibbsppl.graph import Factor, Graph, Marginal, Statement, said_by
 from gibbsppl.logs import expand_logs
+from gibbsppl.polynomials import multiplied_out
 from gibbsppl.ranges import Range
 from gibbsppl.signs import sign_of
 
@@ -278,7 +279,7 @@ def _with_bands_apart(density: Expr) -> Expr:
         ends = {sign: e.args[0] for sign, e in terms if isinstance(e, Expit)}
         if len(terms) == 2 and set(ends) == {1, -1}:
             u, v = ends[sp.S.One], ends[sp.S.NegativeOne]
-            bands[log] = -Softplus(-u) - Softplus(v) + sp.log(1 - sp.exp(sp.expand(v - u)))
+            bands[log] = -Softplus(-u) - Softplus(v) + sp.log(1 - sp.exp(multiplied_out(v - u)))
     return density.xreplace(bands)
 
 

@@ -12,7 +12,7 @@ import pytest
 import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sympy import Abs, Rational, exp, log, loggamma, oo, sqrt
+from sympy import Abs, Rational, exp, log, oo, sqrt
 
 from gibbsppl import curvature
 from gibbsppl.curvature import ATOMS, LOG_TAILS, POWERS, curvature_of, log_concave, obstacle
@@ -41,6 +41,7 @@ from gibbsppl.expressions import (
     primed,
 )
 from gibbsppl.families import FAMILIES
+from gibbsppl.log_gamma import loggamma
 from gibbsppl.pieces import split
 from gibbsppl.ranges import Range
 

@@ -32,6 +32,7 @@ from gibbsppl.expressions import (
 )
 from gibbsppl.families import CATEGORICAL, DIRICHLET, GAMMA, MVNORMAL, NORMAL
 from gibbsppl.graph import Graph, Potential, Statement, Variable
+from gibbsppl.log_gamma import loggamma
 from gibbsppl.ranges import Range
 
 I, J, K, T = (Dim(n) for n in "ijkt")
@@ -66,7 +67,7 @@ SCALAR = {
     Maximum: max,
     AtMost: lambda a, b: float(a <= b),
     Equals: lambda a, b: float(a == b),
-    sp.loggamma: special.gammaln,
+    loggamma: special.gammaln,
     sp.exp: math.exp,
     sp.log: math.log,
     sp.Abs: abs,
@@ -124,7 +125,7 @@ EXPRESSIONS = [
     (InverseEntry(M[I, K, KK], K, KK, G[I], sp.Integer(1)), (I,)),
     (Where(AtMost(A[I, J], 0), sp.exp(A[I, J]), sp.log(B[J])), (I, J)),
     (Expit(X[T]) + Softplus(-X[T]) + sp.Abs(X[T]) * sp.pi, (T,)),
-    (Minimum(A[I, J], B[J]) * Maximum(A[I, J], 0) + sp.loggamma(B[J]), (I, J)),
+    (Minimum(A[I, J], B[J]) * Maximum(A[I, J], 0) + loggamma(B[J]), (I, J)),
     (Equals(G[I], J), (I, J)),
     (Over(Equals(G[I], J) * A[I, J], J), (I,)),
 ]

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 import sympy as sp
-from sympy import loggamma
 
 import gibbsppl as gp
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Array, Dim, Expit, Over
 from gibbsppl.identities import LONGEST_PRODUCT, simplified
+from gibbsppl.log_gamma import loggamma
 
 K = Dim("k")
 SIZES = {K: 3}

@@ -21,7 +21,7 @@ LAYERS = (
     ("errors",),
     ("arguments",),
     ("runtime",),
-    ("supports", "kernels"),
+    ("supports", "kernels", "log_gamma"),
     ("expressions",),
     ("ranges", "exact_numbers", "polynomials", "near_one"),
     ("notation",),

@@ -8,7 +8,7 @@ import pytest
 import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sympy import Abs, Rational, exp, log, loggamma, oo, sqrt
+from sympy import Abs, Rational, exp, log, oo, sqrt
 
 import gibbsppl as gp
 from gibbsppl.evaluation import evaluate
@@ -27,6 +27,7 @@ from gibbsppl.expressions import (
     Times,
     Where,
 )
+from gibbsppl.log_gamma import loggamma
 from gibbsppl.signs import (
     RANGES,
     derivatives,

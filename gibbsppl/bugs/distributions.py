@@ -22,7 +22,7 @@ from types import MappingProxyType
 
 import numpy as np
 import sympy as sp
-from sympy import exp, log, loggamma, sqrt
+from sympy import exp, log, sqrt
 
 from gibbsppl.bugs.fields import INTRINSIC, PROPER
 from gibbsppl.bugs.intervals import INTERVAL, ROUNDED
@@ -57,6 +57,7 @@ from gibbsppl.expressions import (
     primed,
     substitute,
 )
+from gibbsppl.log_gamma import loggamma
 
 __all__ = ["DISTRIBUTIONS", "distribution", "meaning_of"]
 

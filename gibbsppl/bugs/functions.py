@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 from scipy import special
-from sympy import exp, log, loggamma, pi, sqrt
+from sympy import exp, log, pi, sqrt
 
 from gibbsppl.bugs.array_functions import OF_ARRAYS
 from gibbsppl.bugs.array_numbers import times
@@ -41,6 +41,7 @@ from gibbsppl.expressions import (
     Phi,
     Where,
 )
+from gibbsppl.log_gamma import loggamma
 
 __all__ = ["FUNCTIONS", "LINKS", "OPERATORS", "function"]
 

@@ -41,6 +41,7 @@ from gibbsppl.expressions import (
 )
 from gibbsppl.graph import Variable
 from gibbsppl.language.model import Model, typed
+from gibbsppl.polynomials import multiplied_out
 from gibbsppl.ranges import fresh
 
 
@@ -273,7 +274,7 @@ class Elements:
             if isinstance(index, Known):
                 found.append(index)
                 continue
-            label = sp.expand(index.expr - 1)
+            label = multiplied_out(index.expr - 1)
             if index.axes:
                 raise evaluator.error(
                     ref,

@@ -52,6 +52,7 @@ from gibbsppl.expressions import (
     root_of,
 )
 from gibbsppl.graph import Graph
+from gibbsppl.log_gamma import loggamma
 from gibbsppl.ranges import Range, range_of
 
 
@@ -87,7 +88,7 @@ _CALLED: Mapping[Any, str] = MappingProxyType(
         sp.exp: "exp",
         sp.log: "log",
         sp.Abs: "abs",
-        sp.loggamma: "loggam",
+        loggamma: "loggam",
         sp.cos: "cos",
         sp.sin: "sin",
         sp.atan: "arctan",

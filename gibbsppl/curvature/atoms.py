@@ -11,10 +11,11 @@ from fractions import Fraction
 from typing import Any
 
 import sympy as sp
-from sympy import Abs, Pow, exp, log, loggamma
+from sympy import Abs, Pow, exp, log
 
 from gibbsppl.curvature.kinds import AFFINE, MIRRORED, REVERSED, Kind, Monotone
 from gibbsppl.expressions import Expit, LogBesselI, LogGammaP, LogGammaQ, LogPhi, Phi, Softplus
+from gibbsppl.log_gamma import loggamma
 from gibbsppl.signs import INF
 
 

@@ -9,11 +9,13 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import sympy as sp
-from sympy import Add, Mul, loggamma
+from sympy import Add, Mul
 
 from gibbsppl.curvature.curves import by_curve, place_of
 from gibbsppl.curvature.kinds import CONCAVE, Curvature
 from gibbsppl.expressions import Dim, Expr, Leaf, Over, dims_of
+from gibbsppl.log_gamma import loggamma
+from gibbsppl.polynomials import multiplied_out
 from gibbsppl.signs import NONNEGATIVE, NONPOSITIVE
 
 if TYPE_CHECKING:
@@ -73,7 +75,7 @@ def _arrangement(reader: Reader, terms: tuple[Expr, ...]) -> Block | None:
         smaller = [t for t in found if reader.sign(found[t][0] + c) in NONPOSITIVE]
         for n in range(len(smaller), 0, -1):
             for chosen in combinations(smaller, n):
-                rest = sp.expand(total - Add(*(found[t][1] for t in chosen)))
+                rest = multiplied_out(total - Add(*(found[t][1] for t in chosen)))
                 if not reader.holds(rest) and reader.sign(rest) in NONNEGATIVE:
                     used = (whole, *chosen)
                     return used, Curvature("concave", Add(*used), RULE_OF_ARRANGEMENTS)
@@ -92,7 +94,7 @@ def _loggamma_of(reader: Reader, term: Expr) -> tuple[Expr, Expr] | None:
         return None
     argument = function.args[0]
     proper = reader.read(argument).kind == "affine" and reader.sign(argument) in NONNEGATIVE
-    return (coefficient, _canonical(sp.expand(argument))) if proper else None
+    return (coefficient, _canonical(multiplied_out(argument))) if proper else None
 
 
 def _quadratic_form(reader: Reader, terms: tuple[Expr, ...]) -> Block | None:

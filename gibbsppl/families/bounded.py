@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 import sympy as sp
-from sympy import exp, log, loggamma
+from sympy import exp, log
 
 from gibbsppl.expressions import Expr, LogBetaI, LogGammaP
 from gibbsppl.families.rows import Family, Natural, Parameter, other_tail
+from gibbsppl.log_gamma import loggamma
 from gibbsppl.supports import POSITIVE, REAL, UNIT, Support
 
 BETA = Family(

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import sympy as sp
-from sympy import Add, exp, log, loggamma
+from sympy import Add, exp, log
 
 from gibbsppl.expressions import (
     Below,
@@ -33,6 +33,7 @@ from gibbsppl.expressions import (
     substitute,
 )
 from gibbsppl.families.rows import Family, Natural, Parameter, finite_where, other_tail
+from gibbsppl.log_gamma import loggamma
 from gibbsppl.supports import NATURAL, POSITIVE, UNIT, Support
 
 

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import sympy as sp
-from sympy import Abs, Rational, exp, log, loggamma, pi, sqrt
+from sympy import Abs, Rational, exp, log, pi, sqrt
 
 from gibbsppl.expressions import (
     Below,
@@ -27,6 +27,7 @@ from gibbsppl.expressions import (
     Where,
 )
 from gibbsppl.families.rows import Family, Natural, Parameter, finite_where, other_tail
+from gibbsppl.log_gamma import loggamma
 from gibbsppl.supports import POSITIVE
 
 

@@ -32,7 +32,9 @@ def _log_density(base: Family, x: Expr, psi: Expr, parameters: Mapping[str, Expr
     """A zero is from either source, any other count from the distribution."""
     log_psi, _ = logs(psi)
     log_zero = base.log_density(sp.S.Zero, (), **parameters)
-    zeros = log(failure(psi) + psi * exp(log_zero))
+    # (SymPy makes a power of two known numbers exactly, of as many digits as the exponent)
+    zero = exp(log_zero.evalf() if log_zero.is_number else log_zero)
+    zeros = log(failure(psi) + psi * zero)
     return Where(Equals(x, sp.S.Zero), zeros, log_psi + base.log_density(x, (), **parameters))
 
 

@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 import sympy as sp
-from sympy import Rational, exp, log, loggamma, pi, sqrt
+from sympy import Rational, exp, log, pi, sqrt
 
 from gibbsppl.expressions import Expr, LogGammaP, LogGammaQ
 from gibbsppl.families.rows import Family, Parameter
+from gibbsppl.log_gamma import loggamma
 from gibbsppl.supports import POSITIVE
 
 HALF = Rational(1, 2)

@@ -9,7 +9,7 @@ A square matrix has the event dims ``k`` and ``k'``; a row is given ``k`` first.
 from __future__ import annotations
 
 import sympy as sp
-from sympy import exp, log, loggamma, pi
+from sympy import exp, log, pi
 
 from gibbsppl.expressions import Dim, Expr, Over, primed, substitute
 from gibbsppl.families.discrete import log_probability
@@ -23,6 +23,7 @@ from gibbsppl.families.rows import (
     inverse_diagonal,
     log_det,
 )
+from gibbsppl.log_gamma import loggamma
 from gibbsppl.supports import NATURAL, POSITIVE, REAL, SIMPLEX, SPD, UNIT, VECTOR, Support
 
 

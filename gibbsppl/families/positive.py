@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import sympy as sp
-from sympy import Rational, atan, exp, log, loggamma, pi, sqrt
+from sympy import Rational, atan, exp, log, pi, sqrt
 
 from gibbsppl.expressions import Expr, LogGammaP, LogGammaQ, LogPhi
 from gibbsppl.families.rows import (
@@ -21,6 +21,7 @@ from gibbsppl.families.rows import (
     log_student_tails,
     other_tail,
 )
+from gibbsppl.log_gamma import loggamma
 from gibbsppl.supports import POSITIVE, Support
 
 HALF = Rational(1, 2)

@@ -9,7 +9,7 @@ Normal and Student-t are written with a precision, Laplace with a rate, the othe
 from __future__ import annotations
 
 import sympy as sp
-from sympy import Abs, Rational, atan, exp, log, loggamma, pi, sqrt
+from sympy import Abs, Rational, atan, exp, log, pi, sqrt
 
 from gibbsppl.expressions import (
     Below,
@@ -30,6 +30,7 @@ from gibbsppl.families.rows import (
     log_student_tails,
     other_tail,
 )
+from gibbsppl.log_gamma import loggamma
 from gibbsppl.supports import POSITIVE, REAL, UNIT
 
 _OF_PRECISION = LocationScale(lambda tau, **_: 1 / sqrt(tau), {"tau": sp.S.One}, "mu")

@@ -11,10 +11,11 @@ generalised Gamma and a Frechet a power of the value): a Gamma prior on that rat
 from __future__ import annotations
 
 import sympy as sp
-from sympy import exp, log, loggamma
+from sympy import exp, log
 
 from gibbsppl.expressions import Below, Expr, LogGammaP, LogGammaQ, Softplus, Where
 from gibbsppl.families.rows import Family, Parameter, finite_where
+from gibbsppl.log_gamma import loggamma
 from gibbsppl.supports import POSITIVE
 
 LOMAX = Family(

@@ -16,6 +16,7 @@ from gibbsppl.errors import ModelError
 from gibbsppl.expressions import AtMost, Equals, Expit, Maximum, Minimum, Where
 from gibbsppl.expressions import Phi as StandardNormalCdf
 from gibbsppl.language.tensors import Tensor, as_tensor, combined, model_of
+from gibbsppl.log_gamma import loggamma as log_gamma
 
 
 @calls_told(ModelError)
@@ -63,7 +64,7 @@ def Phi(x: Any) -> Tensor:  # noqa: N802  (the field's name)
 @calls_told(ModelError)
 def loggamma(x: Any) -> Tensor:
     """The logarithm of the gamma function."""
-    return combined(sp.loggamma, x)
+    return combined(log_gamma, x)
 
 
 @calls_told(ModelError)

@@ -42,6 +42,7 @@ from gibbsppl.language.completeness import first
 from gibbsppl.language.distributions import Distribution
 from gibbsppl.language.evaluate import evaluate
 from gibbsppl.language.model import Model, typed
+from gibbsppl.polynomials import multiplied_out
 from gibbsppl.ranges import Range, plain_name
 from gibbsppl.supports import Support
 
@@ -138,7 +139,7 @@ def declare_stored(
     value = Array(name, nonnegative=True) if (stored.values > 0).all() else Array(name)
     seen = sp.S.One if _is_binary(statement.support) else value[rows.dim]
     excess = statement.log_density.xreplace({statement.target: seen}) - at_zero
-    excess = min(excess, sp.expand(excess), key=sp.count_ops)
+    excess = min(excess, multiplied_out(excess), key=sp.count_ops)
     log_ratio = substitute(excess, positions)
     model.declared.potentials.append(Potential(name, log_ratio, (rows,), of=name))
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import partial
 
 import sympy as sp
-from sympy import Add, loggamma
+from sympy import Add
 
 from gibbsppl.changes import is_log_of_exponential
 from gibbsppl.expressions import (
@@ -27,7 +27,9 @@ from gibbsppl.expressions import (
     substitute,
 )
 from gibbsppl.gates import WHOLE
+from gibbsppl.log_gamma import loggamma
 from gibbsppl.logs import opened_exponential
+from gibbsppl.polynomials import multiplied_out
 from gibbsppl.ranges import Range, size_of
 from gibbsppl.rewrites.rows import Auxiliary, Facts, of_terms, one_by_one
 from gibbsppl.rewrites.tables import is_sparse, rows_where
@@ -82,7 +84,7 @@ def _parts(total: Expr, facts: Facts) -> tuple[Dim, int, Expr] | None:
 
 def _thinned(total: Expr, facts: Facts) -> tuple[Expr, ...]:
     """``1 - a b`` of two probabilities as ``(1 - a) + a (1 - b)``; empty for anything else."""
-    product = sp.expand(1 - total)
+    product = multiplied_out(1 - total)
     factors = product.args if product.is_Mul else ()
     if len(factors) < 2 or not all(map(facts.is_probability, factors)):
         return ()

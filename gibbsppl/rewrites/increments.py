@@ -30,6 +30,7 @@ from gibbsppl.expressions import (
 from gibbsppl.finite import LABEL, FiniteConditional
 from gibbsppl.graph import Graph, Maintained, Marginal, Scatter
 from gibbsppl.identities import simplified
+from gibbsppl.polynomials import multiplied_out
 from gibbsppl.ranges import Range, range_of
 from gibbsppl.rewrites.integrals import expand_logs_of, free_stem
 
@@ -142,7 +143,7 @@ def difference(
             array = _total(marginal, o, batch, graph)
             at = tuple(touch.here.get(a, a) for a in array.axes)
             whole = whole.xreplace({o: array.element})
-            told.add(array, Change(array.element.array, at, sp.expand(value), children))
+            told.add(array, Change(array.element.array, at, multiplied_out(value), children))
         total += told.more(whole)
     reduced = simplified(sp.sympify(total), told.arrays)
     reduced = expand_logs_of(reduced, told.arrays.values(), told.arrays)

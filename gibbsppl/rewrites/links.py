@@ -20,6 +20,7 @@ from gibbsppl.expressions import (
     mentions,
     substitute,
 )
+from gibbsppl.polynomials import multiplied_out
 from gibbsppl.ranges import Range
 from gibbsppl.rewrites.rows import Auxiliary, Facts, of_terms
 from gibbsppl.rewrites.tables import rows_where
@@ -140,7 +141,7 @@ def _ends(head: Expr) -> tuple[Expr, ...] | None:
         both = len(args) == 2 and set(parts) == {1, -1}
         if not both or not all(isinstance(p, Phi) for p in parts.values()):
             return None
-    above, below = (set(Add.make_args(sp.expand(parts[sign].args[0]))) for sign in (1, -1))
+    above, below = (set(Add.make_args(multiplied_out(parts[sign].args[0]))) for sign in (1, -1))
     shared = Add(*(above & below))
     return -shared, Add(*(below - above)), Add(*(above - below))
 
@@ -168,8 +169,8 @@ def _opposites(terms: Terms, over: tuple[Range, ...], facts: Facts) -> Iterator[
     """Terms ``y log Phi(x)`` and ``(1 - y) log Phi(-x)`` of a binary outcome."""
     for a in terms:
         for b in terms:
-            opposite = sp.expand(a.argument + b.argument) == 0
-            whole = sp.expand(a.coefficient + b.coefficient) == 1 and a.ranges == b.ranges
+            opposite = multiplied_out(a.argument + b.argument) == 0
+            whole = multiplied_out(a.coefficient + b.coefficient) == 1 and a.ranges == b.ranges
             ranges = (*over, *a.ranges)
             if opposite and whole and facts.is_count(a.coefficient, ranges):
                 yield a, b

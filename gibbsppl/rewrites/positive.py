@@ -7,9 +7,11 @@ from functools import partial
 from itertools import permutations
 
 import sympy as sp
-from sympy import log, loggamma
+from sympy import log
 
 from gibbsppl.expressions import Expr, Leaf, LogStirling, Over, substitute
+from gibbsppl.log_gamma import loggamma
+from gibbsppl.polynomials import multiplied_out
 from gibbsppl.ranges import Range
 from gibbsppl.rewrites.rows import Auxiliary, Facts, of_terms, one_by_one
 from gibbsppl.rewrites.tables import rows_where
@@ -98,7 +100,7 @@ def _ratios(terms: Terms, sign: int = 1) -> Iterator[tuple[Term, Term, Expr]]:
     """Pairs of terms ``sign * (loggamma(r + n) - loggamma(r))``, the positive one first, and n."""
     for plus, minus in permutations(terms, 2):
         if (plus.coefficient, minus.coefficient) == (1, -1) and plus.ranges == minus.ranges:
-            gap = sp.expand(sign * (plus.argument - minus.argument))
+            gap = multiplied_out(sign * (plus.argument - minus.argument))
             if not gap.is_zero and not gap.could_extract_minus_sign():
                 yield plus, minus, gap
 

@@ -30,6 +30,7 @@ from gibbsppl.expressions import (
     mentions,
     substitute,
 )
+from gibbsppl.polynomials import multiplied_out
 from gibbsppl.ranges import Range, range_of
 
 
@@ -77,7 +78,7 @@ def _counted(term: Term) -> Term:
 
 def _shortest(expr: Expr) -> Expr:
     """The expression, multiplied out where that makes it shorter (terms cancel)."""
-    expanded = sp.expand(expr)
+    expanded = multiplied_out(expr)
     return expanded if expanded.count_ops() < expr.count_ops() else expr
 
 

@@ -19,6 +19,7 @@ from gibbsppl.contractions import IsData, bounded, data_only
 from gibbsppl.expressions import Array, Dim, Expr, Leaf, Over, dims_of, mentions, root_of
 from gibbsppl.form_facts import free_axes
 from gibbsppl.linear_forms import Entry, LinearForm, slope_in
+from gibbsppl.polynomials import multiplied_out
 from gibbsppl.ranges import Range, fresh
 from gibbsppl.readings import alpha
 from gibbsppl.schedule.steps import ExactDraw, Schedule, Step
@@ -134,7 +135,7 @@ class _Maker:
             raise _UnsuitedError
         if self._is_short():
             others = {s: s + changes[e] * found.own for e, s in found.sums.items()}
-            without = sp.expand(slope.xreplace(others))
+            without = multiplied_out(slope.xreplace(others))
             if not without.has(found.own):
                 names = {s: str(s).replace("_sum", "_rest") for s in found.sums.values()}
                 told = {s: sp.Symbol(n, real=True) for s, n in names.items()}

@@ -42,6 +42,7 @@ from gibbsppl.expressions import (
 from gibbsppl.finite import LABEL, FiniteConditional
 from gibbsppl.graph import PLAIN, Graph, Maintained, Statement
 from gibbsppl.limits import Side
+from gibbsppl.log_gamma import loggamma
 from gibbsppl.matching import Conditional, NotConjugate
 from gibbsppl.pieces import Piece, View
 from gibbsppl.ranges import Range
@@ -358,7 +359,7 @@ def _where_it_matches(value: Expr) -> Expr:
     factors = Mul.make_args(value)
     matches = [f for f in factors if isinstance(f, Equals)]
     rest = Mul(*(f for f in factors if f not in matches))
-    may_be_infinite = rest.has(sp.log, sp.loggamma)
+    may_be_infinite = rest.has(sp.log, loggamma)
     return Where(Mul(*matches), rest, sp.S.Zero) if matches and may_be_infinite else value
 
 

@@ -6,7 +6,7 @@ import sympy as sp
 from sympy import Add, Mul
 
 from gibbsppl.expressions import Expr
-from gibbsppl.polynomials import MOST_TERMS, expanded_size
+from gibbsppl.polynomials import MOST_TERMS, expanded_size, multiplied_out
 from gibbsppl.signs.intervals import NONPOSITIVE, Sign
 from gibbsppl.signs.samples import signs_taken
 
@@ -58,7 +58,7 @@ def _sign_of_polynomial(expr: Expr) -> Sign:
     """The sign that all monomials share; strict where one of them is."""
     if expanded_size(expr) > MOST_TERMS:
         return "unknown"
-    signs = {_sign_of_monomial(t) for t in Add.make_args(sp.expand(expr))}
+    signs = {_sign_of_monomial(t) for t in Add.make_args(multiplied_out(expr))}
     if signs == {"zero"}:
         return "zero"
     if signs <= {"positive", "nonnegative"}:

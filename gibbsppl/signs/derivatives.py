@@ -11,11 +11,12 @@ from functools import lru_cache
 from itertools import permutations
 
 import sympy as sp
-from sympy import Add, Mul, Pow, exp, log, loggamma
+from sympy import Add, Mul, Pow, exp, log
 
 from gibbsppl.ends import Bounds
 from gibbsppl.expressions import Expr
-from gibbsppl.polynomials import MOST_KEPT, MOST_TERMS, expanded_size
+from gibbsppl.log_gamma import loggamma
+from gibbsppl.polynomials import MOST_KEPT, MOST_TERMS, expanded_size, multiplied_out
 from gibbsppl.signs.coefficients import is_never_positive, sign_by_coefficients
 from gibbsppl.signs.intervals import INF, NONNEGATIVE, Interval, Sign
 from gibbsppl.signs.known import interval_of
@@ -136,7 +137,7 @@ def _is_smooth(curve: Expr, t: Expr, inside: Mapping[Expr, Expr]) -> bool:
     for part in curve.atoms(log, loggamma, Pow):
         argument, exponent = part.args if isinstance(part, Pow) else (part.args[0], sp.S.Zero)
         whole = exponent.is_Integer and exponent > 0
-        cut_off = isinstance(part, log) and sp.expand(sp.diff(argument, t, 2)) == 0
+        cut_off = isinstance(part, log) and multiplied_out(sp.diff(argument, t, 2)) == 0
         named = _with_functions_named(argument.xreplace(inside))
         is_inside = sign_by_coefficients(named) == "positive"
         if not (whole or cut_off or is_inside or not argument.has(t)):
@@ -158,13 +159,13 @@ def _is_at_most_zero(second: Expr) -> bool:
     Trigamma decreases, and ``1/u + 1/(2 u**2) < trigamma(u) < 1/u + 1/u**2``.
     """
     trigammas = sorted(second.atoms(sp.polygamma), key=sp.default_sort_key)
-    second = sp.expand(second)
+    second = multiplied_out(second)
     rest = second.xreplace(dict.fromkeys(trigammas, sp.S.Zero))
     held = {p.args[1]: second.coeff(p) for p in trigammas}
     if any(c.has(sp.polygamma) for c in held.values()):
         return False
     linear = rest + Add(*(c * p for c, p in zip(held.values(), trigammas, strict=True)))
-    if sp.expand(second - linear) != 0:
+    if multiplied_out(second - linear) != 0:
         return False
     bound = rest
     for u, c in _paired(held).items():
@@ -181,7 +182,7 @@ def _paired(held: Mapping[Expr, Expr]) -> dict[Expr, Expr]:
     for u, v in permutations(held, 2):
         if u not in left or v not in left:  # (each is taken with another one once)
             continue
-        total = sp.expand(left[u] + left[v])
+        total = multiplied_out(left[u] + left[v])
         is_above = sign_by_coefficients(u - v) in NONNEGATIVE
         if is_above and sign_by_coefficients(left[u]) in NONNEGATIVE and is_never_positive(total):
             left[v] = total

@@ -14,7 +14,7 @@ from functools import reduce
 from typing import Any
 
 import sympy as sp
-from sympy import Add, Mul, Pow, exp, loggamma, oo
+from sympy import Add, Mul, Pow, exp, oo
 
 from gibbsppl.ends import Bounds
 from gibbsppl.expressions import (
@@ -32,6 +32,7 @@ from gibbsppl.expressions import (
     Times,
     Where,
 )
+from gibbsppl.log_gamma import loggamma
 from gibbsppl.signs.intervals import (
     INF,
     LINE,

@@ -1,0 +1,30 @@
+"""The log of the gamma function as an expression, whatever number it is of.
+
+SymPy makes logs of factorials of whole and half numbers, digit by digit: of the number of trials of
+a large study alone that takes minutes. Here only those that floats can hold are made.
+
+>>> loggamma(5)
+log(24)
+>>> loggamma(10_000_000)
+loggamma(10000000)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sympy as sp
+
+# The largest argument with a gamma function that is a float.
+MOST = 171
+
+
+class loggamma(sp.loggamma):  # type: ignore[misc]  # noqa: N801  (it prints as SymPy's does)
+    """The log of the gamma function."""
+
+    @classmethod
+    def eval(cls, z: Any) -> Any:
+        """SymPy's value of a number; none of its own where that is a number of many digits."""
+        if z.is_Number and z > MOST:
+            return None
+        return super().eval(z)

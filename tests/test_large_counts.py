@@ -1,0 +1,44 @@
+"""Numbers of trials and events of millions: known numbers of many digits are never written out."""
+
+from math import lgamma
+
+import numpy as np
+import pytest
+
+import gibbsppl as gp
+from gibbsppl.log_gamma import MOST, loggamma
+
+SEEN = {"observed": [0, 3, 1], "dims": "i"}
+OF_MILLIONS = {
+    "binomial": lambda p, q: gp.Binomial("x", 1e7, p, **SEEN),
+    "zeros or binomial": lambda p, q: gp.ZeroInflatedBinomial("x", q, 1e7, p, **SEEN),
+    "zeros or binomial, known": lambda p, q: gp.ZeroInflatedBinomial("x", q, 1e7, 0.001, **SEEN),
+    "zeros or counts": lambda p, q: gp.ZeroInflatedNegativeBinomial("x", q, 1e7, p, **SEEN),
+    "counts": lambda p, q: gp.NegativeBinomial("x", 1e7, p, **SEEN),
+    "beta-binomial": lambda p, q: gp.BetaBinomial("x", 1e7, p, q, **SEEN),
+    "at least one": lambda p, q: gp.Bernoulli("x", 1 - (1 - p) ** 1e7, observed=1),
+    "a shape": lambda p, q: gp.Gamma("x", 1e300, rate=p),
+}
+
+
+@pytest.mark.parametrize("seen", OF_MILLIONS.values(), ids=OF_MILLIONS)
+def test_models_of_millions_are_compiled_at_once(seen):
+    with gp.Model() as model:
+        p, q = gp.Beta("p", 1, 1), gp.Beta("q", 1, 1)
+        seen(p, q)
+
+    assert gp.compile(model).verify().proved
+
+
+def test_the_trials_of_a_large_study_are_those_of_its_posterior():
+    with gp.Model() as model:
+        p = gp.Beta("p", 1, 1)
+        gp.Binomial("x", 10_000_000, p, observed=4_000_000)
+    draws = gp.compile(model).sample(1000, chains=1, warmup=10, seed=1, progress=False)["p"]
+
+    assert abs(np.mean(draws) - 0.4) < 5 * np.sqrt(0.24 / 1e7 / 1000)
+
+
+@pytest.mark.parametrize("z", [MOST, MOST + 1, 1e7, 1e7 + 0.5, 1e300])
+def test_the_log_of_a_gamma_function_has_its_value(z):
+    assert float(loggamma(z)) == pytest.approx(lgamma(z), rel=1e-14)
