@@ -80,7 +80,8 @@ def _term(module: Module, step: Move | ConcaveDraw, inner: Writer, term: Contrib
         text = inner.write(term.value)
     if step.conditional.elements and not step.is_coloured:
         return text.within(PRODUCT)
+    code = inner.align(text, axes)
     if term.is_everywhere(module.graph.sizes):
-        return inner.align(text, axes)
+        return code
     place, shape = tuple(map(bounds_of, term.place)), tuple(map(inner.size, axes))
-    return f"{inner.call('placed')}({text.code}, {place}, {shape})"
+    return f"{inner.call('placed')}({code}, {place}, {shape})"

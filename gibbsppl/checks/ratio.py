@@ -178,7 +178,9 @@ class _Check:
                 for f in self._entered()
                 for v in (self.values, changed)
             )
-        return discrepancy, RELATIVE_TOLERANCE * float(size)
+        # (the log of what is near one is rounded as one is)
+        rounded = np.finfo(float).eps * sum(t.size for t in (before, after, *log_q))
+        return discrepancy, RELATIVE_TOLERANCE * float(size) + rounded
 
     def _outside(self, rng: np.random.Generator) -> float:
         """Discrepancy for a change so large that it may leave what others allow.

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 import sympy as sp
 from sympy import exp, log
 
+from gibbsppl.exact_numbers import number
 from gibbsppl.expressions import Equals, Expr, LogGammaP, Where
 from gibbsppl.families.discrete import (
     BINOMIAL,
@@ -33,7 +34,8 @@ def _log_density(base: Family, x: Expr, psi: Expr, parameters: Mapping[str, Expr
     log_psi, _ = logs(psi)
     log_zero = base.log_density(sp.S.Zero, (), **parameters)
     # (SymPy makes a power of two known numbers exactly, of as many digits as the exponent)
-    zero = exp(log_zero.evalf() if log_zero.is_number else log_zero)
+    is_power = log_zero.is_number and not log_zero.is_Rational
+    zero = number(float(exp(log_zero.evalf()))) if is_power else exp(log_zero)
     zeros = log(failure(psi) + psi * zero)
     return Where(Equals(x, sp.S.Zero), zeros, log_psi + base.log_density(x, (), **parameters))
 
