@@ -430,3 +430,20 @@ def test_a_position_that_is_computed_once_stays_a_whole_number():
 
     assert "= int(" in sampler.source
     assert sampler.verify().proved
+
+
+def test_a_sum_over_groups_is_put_in_the_order_of_the_array_at_its_place():
+    """It has as many elements in another order: nothing else would tell."""
+    with gp.Model(coords={"i": 2, "k": 3, "j": 3, "t": 4}) as model:
+        at = gp.Index("at", [2, 0, 1, 1], of="k", dims="t")
+        table = gp.Data("table", np.eye(3) + 0.2, dims=("j", "j'"))
+        x = gp.MvNormal("x", 0, tau=table, dims=("i", "k", "j"), event="j")
+        seen = np.array([[0.3, 0.5, 0.9, 2.3], [0.3, 0.2, 0.4, 0.6]])
+        flag = gp.Data("flag", [1, 1, 0, 0], dims="t")
+        tau = gp.exp(flag * 2.3 + (1 - flag) * x.at("j", 2).at("k", at))
+        seen = np.ma.masked_array(seen, [[0, 1, 0, 0], [0, 0, 1, 0]])
+        gp.HalfNormal("y", tau=tau, lower=0.15, dims=("i", "t"), observed=seen)
+    sampler = gp.compile(model)
+
+    assert "by_at.sum(" in sampler.source
+    assert sampler.verify().proved

@@ -241,8 +241,8 @@ class _Lowering:
 
     def _symbol(self, name: str) -> Array:
         """The symbol of an array, with what supports say of the sign of all of its elements."""
-        own = self.names[name]
-        if len(self.layouts[name].constants):
+        own, numbers = self.names[name], self.facts.numbers[name]
+        if len(self.layouts[name].constants) and (numbers.values[numbers.known] <= 0).any():
             return Array(own)
         supports = [self._support(p, name) for p in self.placed[name]]
         kinds = {s.kind for s in supports}
