@@ -218,3 +218,12 @@ def test_many_random_programs_are_read_as_they_stand():
             continue
         assert wrong(gaps(model, seed)) == set(), seed
     assert len(left) < 0.02 * len(seeds)
+
+
+@pytest.mark.parametrize("first", ["5", "1e308"])
+def test_a_loop_that_ends_before_it_starts_is_empty_for_both_readers(first):
+    read = gp.read_bugs(
+        f"model {{ for (i in {first}:N) {{ a[i] ~ dnorm(0, 1) }} b ~ dgamma(2, 1) }}", {"N": 3}
+    )
+
+    assert gp.compile(read).verify().proved

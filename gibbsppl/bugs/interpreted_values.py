@@ -213,7 +213,7 @@ class Values:
                 return self._reference(expression, loops)
             case Operation(operator=":", operands=(first, last)):
                 low, high = (self._whole(self._of(e, loops)) for e in (first, last))
-                return np.arange(low, high + 1, dtype=float)
+                return np.arange(low, high + 1, dtype=float) if low <= high else np.zeros(0)
             case Operation(operator=name, operands=arguments):
                 return self._noisy(called(name, *(self._of(a, loops) for a in arguments)))
             case Call(function=name, arguments=arguments):
