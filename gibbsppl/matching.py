@@ -136,7 +136,7 @@ def match(
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What is known of other arrays than the one that is read."""
+    """The facts of arrays other than the one that is read."""
 
     graph: Graph
     data: Values

@@ -133,7 +133,7 @@ def _divides(expr: Expr) -> bool:
 
 
 def _may_be_infinite(expr: Expr) -> bool:
-    """Whether it is 1 over what ends at 0: a bound that is none where that is reached."""
+    """Whether a divisor may end at 0: a bound that is infinite there."""
     return isinstance(expr.base, Maximum) and not expr.base.is_positive
 
 

@@ -165,9 +165,9 @@ class _Check:
         return terms
 
     def _log_conditional(self, step: Step, values: Values) -> float | None:
-        """The log density of what a step draws, given all that is there when it is first added.
+        """The log density of a step's variable, given all variables of the graph that has added it.
 
-        What is drawn one by one, others integrated out, is looked at where all of them are there.
+        Labels that are drawn one by one, others integrated out, are looked at given these others.
         """
         if not step.is_by_element:
             return log_conditional(self.schedule, self.program, step, self.data, values)

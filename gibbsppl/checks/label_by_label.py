@@ -57,7 +57,7 @@ class _Labels:
 
     @property
     def factors(self) -> tuple[Factor, ...]:
-        """All that sees the labels, and what says how they are distributed."""
+        """The statement of the labels, and the factors that see them."""
         seen = (self.statement, *self.graph.factors_of(self.statement.target.array))
         return tuple({f.name: f for f in seen}.values())
 

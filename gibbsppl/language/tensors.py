@@ -281,7 +281,7 @@ def combined(function: Any, *values: Any) -> Tensor:
 
 
 def gone_from(expr: Expr, tensors: Iterable[Tensor]) -> tuple[Expr, ...]:
-    """What an expression is made of that has dims which it has not: terms have cancelled out."""
+    """The operands with dims that an expression has lost, because terms have cancelled out."""
     made_of = dict.fromkeys(e for t in tensors for e in (t.expr, *t.gone))
     return tuple(e for e in made_of if not dims_of(e) <= dims_of(expr))
 

@@ -87,7 +87,7 @@ def rewritten(  # noqa: PLR0913  (settings, all named at the call)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Asked:
-    """What the user asks for, and the rules to choose from.
+    """The choices of the user, and the rules to choose from.
 
     ``found`` has the conditionals that all searches have derived.
     """
