@@ -24,7 +24,17 @@ from sympy import Mul
 from gibbsppl.contractions import IsData
 from gibbsppl.dependence import Place, touches
 from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Array, Binder, Dim, Expr, Leaf, Over, copy_of, dims_of, substitute
+from gibbsppl.expressions import (
+    Array,
+    Binder,
+    Dim,
+    Expr,
+    Leaf,
+    Over,
+    copies_of,
+    dims_of,
+    substitute,
+)
 from gibbsppl.pieces import Piece, View
 from gibbsppl.ranges import Range, range_of, size_of
 
@@ -140,12 +150,7 @@ def meetings_of(
 
 def _apart(seen: Seen) -> Seen:
     """The same with the dims of inner sums named anew: these are at any position on their own."""
-    taken = {r.dim for r in seen.ranges}
-    names: dict[Expr, Expr] = {}
-    for r in seen.inner:
-        copy = copy_of(r.dim, taken)
-        taken.add(copy)
-        names[r.dim] = copy
+    names = copies_of((r.dim for r in seen.inner), (r.dim for r in seen.ranges))
     if not names:
         return seen
 

@@ -297,7 +297,7 @@ def _substitute_under(expr: Binder, replacements: Mapping[Expr, Expr]) -> Expr:
     inner = {k: v for k, v in replacements.items() if not set(expr.bound) & k.free_symbols}
     incoming = set().union(*(v.free_symbols for v in inner.values())) if inner else set()
     taken = incoming.union(expr.body.free_symbols, *(k.free_symbols for k in inner))
-    renamed = {d: copy_of(d, taken) for d in expr.bound if d in incoming}
+    renamed = copies_of((d for d in expr.bound if d in incoming), taken.union(expr.bound))
     body = substitute(substitute(expr.body, renamed), inner)
     rest = (substitute(a, replacements) for a in expr.args[1 + expr.binds :])
     return expr.func(body, *(renamed.get(d, d) for d in expr.bound), *rest)
@@ -315,8 +315,8 @@ def renamed_apart(expr: Expr, taken: Iterable[Any]) -> Expr:
     taken = set(taken)
     args = tuple(renamed_apart(a, taken) if isinstance(a, sp.Expr) else a for a in expr.args)
     if isinstance(expr, Binder):
-        clashing = [d for d in expr.bound if d in taken]
-        names = {d: copy_of(d, taken | args[0].free_symbols) for d in clashing}
+        clashing = (d for d in expr.bound if d in taken)
+        names = copies_of(clashing, {*taken, *expr.bound, *args[0].free_symbols})
         bound = (names.get(d, d) for d in expr.bound)
         return expr.func(substitute(args[0], names), *bound, *args[1 + expr.binds :])
     return expr if args == expr.args else expr.func(*args)
@@ -332,6 +332,20 @@ def copy_of(dim: Dim, taken: Iterable[Any]) -> Dim:
     while (name := root + str(n).translate(_SUBSCRIPTS)) in names:
         n += 1
     return Dim(name)
+
+
+def copies_of(dims: Iterable[Dim], taken: Iterable[Any]) -> dict[Dim, Dim]:
+    """A copy of each dimension; no two have one name.
+
+    >>> copies_of((Dim("k₁"), Dim("k₂")), {Dim("k₁")})
+    {k₁: k₂, k₂: k₃}
+    """
+    names = set(taken)
+    copies: dict[Dim, Dim] = {}
+    for dim in dims:
+        copies[dim] = copy_of(dim, names)
+        names.add(copies[dim])
+    return copies
 
 
 def root_of(dim: Dim) -> str:

@@ -24,7 +24,7 @@ from gibbsppl.expressions import (
     Maximum,
     Over,
     Where,
-    copy_of,
+    copies_of,
     dims_of,
     mentions,
     renamed_apart,
@@ -148,7 +148,7 @@ def _labelled(
     ranged = {r.dim for r in factor.over}
     bound = {d for b in density.atoms(Binder) for d in b.bound}
     summed = _dims_read(view) - ranged
-    copies = {d: copy_of(d, density.free_symbols | ranged | bound) for d in summed}
+    copies = copies_of(sorted(summed, key=str), density.free_symbols | ranged | bound)
     at = tuple(i if i is None else substitute(i, copies) for i in view.indices)
     mapping: dict[Expr, Expr] = {}
     for other in views:

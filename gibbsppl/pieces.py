@@ -150,13 +150,14 @@ def _collected(
     log_density: Expr, over: tuple[Range, ...], targets: Collection[str]
 ) -> tuple[dict[tuple[Expr, frozenset[Bound]], Expr], _Cuts]:
     """The coefficients by statistic and bound dims, with the parts that were cut out."""
-    log_density = renamed_apart(log_density, {r.dim for r in over})
+    own = {r.dim for r in over}
+    log_density = renamed_apart(log_density, own)
     cuts = _Cuts()
-    opener = _Opener(targets)
+    opener = _Opener(targets, own)
     density = opener.opened(expand_logs(cuts.cut(log_density, targets), targets))
     found: dict[tuple[Expr, frozenset[Bound]], Expr] = defaultdict(lambda: sp.S.Zero)
     for term in Add.make_args(_expanded(density, targets)):
-        statistic, coefficient, bound = _parted(term, targets)
+        statistic, coefficient, bound = _parted(term, targets, own)
         found[statistic, bound] += coefficient
     return found, cuts
 
@@ -294,9 +295,9 @@ class _Cuts:
 class _Opener:
     """Opens sums that hold a target; each copy of a dim gets a name of its own."""
 
-    def __init__(self, targets: Collection[str]) -> None:
+    def __init__(self, targets: Collection[str], own: Collection[Dim]) -> None:
         self.targets = targets
-        self.taken: set[Dim] = set()
+        self.taken = set(own)
 
     def opened(self, expr: Expr) -> Expr:
         """Over(f(k), k)**2 as f(k₁) * f(k₂), each copy marked as bound."""
@@ -338,18 +339,27 @@ def _multiplied_out(expr: Expr, targets: Collection[str]) -> Expr:
     return expr
 
 
-def _parted(term: Expr, targets: Collection[str]) -> tuple[Expr, Expr, frozenset[Bound]]:
-    """Statistic, coefficient and bound dims of one monomial, its copies of dims named in order."""
+def _parted(
+    term: Expr, targets: Collection[str], own: Collection[Dim]
+) -> tuple[Expr, Expr, frozenset[Bound]]:
+    """Statistic, coefficient and bound dims of one monomial, its copies of dims named in order.
+
+    Sums that stay inside bind dims of other names than the copies.
+    """
     parts = Mul.make_args(term)
     marks = [p for p in parts if isinstance(p, Bound)]
     held = [p for p in parts if mentions(p, targets)]
     free = [p for p in parts if not isinstance(p, Bound) and p not in held]
-    renamed = _in_order([m.args[0] for m in marks], Mul(*held), Mul(*free))
-    statistic, coefficient = (Mul(*ps).xreplace(renamed) for ps in (held, free))
+    renamed = _in_order([m.args[0] for m in marks], Mul(*held), Mul(*free), own)
+    statistic, coefficient = (
+        renamed_apart(substitute(Mul(*ps), renamed), renamed.values()) for ps in (held, free)
+    )
     return statistic, coefficient, frozenset(m.xreplace(renamed) for m in marks)
 
 
-def _in_order(marks: list[Dim], statistic: Expr, coefficient: Expr) -> dict[Dim, Dim]:
+def _in_order(
+    marks: list[Dim], statistic: Expr, coefficient: Expr, own: Collection[Dim]
+) -> dict[Dim, Dim]:
     """New names for bound dims, by root in order of appearance, so that equal monomials merge."""
     if not marks:
         return {}
@@ -357,8 +367,7 @@ def _in_order(marks: list[Dim], statistic: Expr, coefficient: Expr) -> dict[Dim,
     renamed: dict[Dim, Dim] = {}
     for dim in sorted(marks, key=lambda d: (text.find(d.name + "]") % (len(text) + 1), d.name)):
         root = Dim(root_of(dim))
-        taken = [r for r in renamed.values() if root_of(r) == root.name]
-        renamed[dim] = copy_of(root, taken)
+        renamed[dim] = copy_of(root, (*own, *renamed.values()))
     return renamed
 
 

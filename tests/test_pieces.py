@@ -17,10 +17,10 @@ from gibbsppl.logs import expand_logs
 from gibbsppl.pieces import Piece, View, _collected, pieces_of, split, views_of
 from gibbsppl.ranges import Range
 
-I, J, K, T = (Dim(n) for n in "ijkt")
+I, J, K, T, J1 = (Dim(n) for n in ("i", "j", "k", "t", "j₁"))
 X, Y, A, B, G, H, MU = (Array(n) for n in ("x", "y", "a", "b", "g", "h", "mu"))
 TAU, P = Array("tau", positive=True), Array("p", positive=True)
-SIZES = {I: 4, J: 3, K: 2, T: 5}
+SIZES = {I: 4, J: 3, K: 2, T: 5, J1: 3}
 
 
 def ranges(*dims):
@@ -64,6 +64,14 @@ SPLITS = {
     }),
     "an exponential of a sum": (-sp.exp(A[()] + B[I]), {"a"}, (I,), {
         "f: exp(a) * (-exp(b[i])), over i",
+    }),
+    "a sum inside with the name of a copy": (
+        Over(Y[J] * sp.log(Over(sp.exp(B[J1]), J1)), J), {"b"}, (), {
+            "f: log(sum(exp(b[j₂]), j₂)) * (y[j₁]), over j₁",
+        },
+    ),
+    "a range with the name of a copy": (Over(B[J] * X[J, J1], J), {"b"}, (J1,), {
+        "f: b[j₂] * (x[j₂, j₁]), over j₁, j₂",
     }),
     "terms that cancel": ((A[()] + 1) ** 2 - A[()] ** 2 - 2 * A[()], {"a"}, (), set()),
     "nothing of the target": (normal(Y[I], MU[()], 1), {"tau"}, (I,), set()),
@@ -227,6 +235,17 @@ def test_exponentials_are_not_turned_round():
 
 
 # ---- views and roles -------------------------------------------------------------------------
+
+
+def test_no_dim_of_a_sum_inside_is_one_that_is_summed_around_it():
+    with gp.Model(coords={"i": 4, "j": 4}) as model:
+        x = gp.Normal("x", mu=0, tau=1, dims=("i", "j"))
+        weights = gp.exp(gp.cumsum(x, "j"))
+        counts = np.array([[0, 0, 3, 0], [0, 1, 2, 0], [3, 0, 0, 0], [1, 1, 1, 0]])
+        p = weights / weights.sum("j")
+        gp.Multinomial("y", n=3, p=p, dims=("i", "j"), event="j", observed=counts)
+
+    assert gp.compile(model).verify(seed=0).proved
 
 
 def test_views_are_listed_once_each():

@@ -39,6 +39,7 @@ from gibbsppl.expressions import (
     Over,
     Times,
     Where,
+    copies_of,
     copy_of,
     dims_of,
     substitute,
@@ -82,7 +83,7 @@ def _mean_of(x: Template) -> Template:
 
 
 def _sd_of(x: Template) -> Template:
-    copies = {a: copy_of(a, dims_of(x.expr)) for a in x.axes}
+    copies = copies_of(x.axes, dims_of(x.expr) | dims_of(x.within))
     others = {"expr": substitute(x.expr, copies), "within": substitute(x.within, copies)}
     copied = replace(x, axes=tuple(copies.values()), **others)
     squares = (x.expr - _mean_of(copied).expr) ** 2
@@ -138,7 +139,10 @@ def _matrix_product_of(a: Template, b: Template) -> Template:
         raise ValueError(f"{a.sizes[-1]} columns and {b.sizes[0]} rows")
     taken = {*dims_of(a.expr), *a.axes}
     names: dict[Dim, Dim] = {b.axes[0]: a.axes[-1]}
-    names |= {d: copy_of(d, taken) if d in taken else d for d in b.axes[1:]}
+    own = b.axes[1:]
+    names |= dict(zip(own, own, strict=True)) | copies_of(
+        (d for d in own if d in taken), {*taken, *b.axes, *dims_of(b.expr)}
+    )
     total = Over(a.expr * substitute(b.expr, names), a.axes[-1])
     axes = (*a.axes[:-1], *(names[d] for d in b.axes[1:]))
     return Template(total, axes, (*a.sizes[:-1], *b.sizes[1:]))

@@ -25,7 +25,7 @@ from gibbsppl.expressions import (
     Expr,
     Over,
     Softplus,
-    copy_of,
+    copies_of,
     dims_of,
     mentions,
     substitute,
@@ -117,7 +117,8 @@ def _as_term(expr: Expr) -> tuple[list[Term], Expr]:
 def _weighted(term: Term, outside: Expr) -> Term:
     """A term times what stands outside of its sums, whose dims are renamed where they clash."""
     taken = dims_of(outside)
-    names = {r.dim: copy_of(r.dim, taken) for r in term.ranges if r.dim in taken}
+    own = {r.dim for r in term.ranges} | dims_of(term.head) | dims_of(term.coefficient)
+    names = copies_of((r.dim for r in term.ranges if r.dim in taken), taken | own)
     if names:
         term = Term(
             substitute(term.coefficient, names),

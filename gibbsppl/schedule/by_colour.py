@@ -19,7 +19,7 @@ from gibbsppl.colours import Chart, OneByOne, colours_of
 from gibbsppl.conflicts import Seen, seen_in
 from gibbsppl.contractions import Contribution, IsData, bounded, data_only, pull_back
 from gibbsppl.dependence import never_meet, overlap
-from gibbsppl.expressions import Dim, Equals, Expr, copy_of, substitute
+from gibbsppl.expressions import Dim, Equals, Expr, copies_of, substitute
 from gibbsppl.graph import Graph
 from gibbsppl.kernels import Own, RandomWalk
 from gibbsppl.pieces import Piece
@@ -139,13 +139,8 @@ def _within_sum(
     plain = [i for i in indices if isinstance(i, Dim)]
     if len(plain) != len(indices) or len(set(plain)) != len(plain) or not set(bound) <= set(plain):
         return None
-    names: dict[Expr, Expr] = {}
-    taken = {str(s) for s in whole.free_symbols} | {str(r.dim) for r in (*piece.over, *inner)}
-    taken |= {str(d) for d in graph.sizes}
-    for d in bound:
-        copy = copy_of(d, taken)
-        taken.add(str(copy))
-        names[d] = copy
+    ranged = (r.dim for r in (*piece.over, *inner))
+    names = copies_of(bound, {*whole.free_symbols, *ranged, *graph.sizes})
     ranges = tuple(replace(r, dim=names[r.dim]) for r in inner)
     there = substitute(_where_seen(piece, weights), names)
     view = replace(

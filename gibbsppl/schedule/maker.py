@@ -37,7 +37,7 @@ from gibbsppl.expressions import (
     Least,
     Where,
     XLogY,
-    copy_of,
+    copies_of,
 )
 from gibbsppl.finite import LABEL, FiniteConditional
 from gibbsppl.graph import PLAIN, Graph, Maintained, Statement
@@ -213,7 +213,7 @@ class Maker:
         is_pair = statistic.is_Mul or statistic.is_Pow
         order = derived.batch + derived.dense
         own = tuple(axes[a] for a in order)
-        partner = tuple(copy_of(axes[a], axes) for a in derived.dense)
+        partner = tuple(copies_of((axes[a] for a in derived.dense), axes).values())
         sizes = dict(self.graph.sizes)
         sizes |= {p: sizes[axes[a]] for p, a in zip(partner, derived.dense, strict=True)}
         pairs, singles = [], []
