@@ -1,5 +1,8 @@
 """Each check passes on a right program and fails on planted bugs."""
 
+from dataclasses import replace
+from functools import cache
+
 import numpy as np
 import pytest
 import sympy as sp
@@ -8,8 +11,10 @@ import gibbsppl as gp
 from gibbsppl.backends.program import load
 from gibbsppl.checks.enumeration import enumerate_sweep
 from gibbsppl.checks.geweke import geweke
+from gibbsppl.checks.graphs import graph_rows
+from gibbsppl.checks.interweaving import gap_of_interwoven
 from gibbsppl.checks.ratio import ratio_check
-from gibbsppl.checks.results import ratio_table
+from gibbsppl.checks.results import RELATIVE_TOLERANCE, ratio_table
 from gibbsppl.checks.verification import verify
 from gibbsppl.errors import CompileError, ModelError, RunError
 from gibbsppl.expressions import Array, Dim
@@ -487,3 +492,52 @@ def test_rounding_in_terms_that_cancel_is_no_discrepancy(nu):
     )
 
     assert row.proved
+
+
+@cache
+def of_freedom():
+    """A Student-t whose degrees of freedom are those of a group, with its scale interwoven."""
+    with gp.Model(coords={"j": 2}) as model:
+        scale = gp.HalfNormal("scale", sigma=1.0)
+        u = gp.Normal("u", 0.0, sigma=scale, dims="j")
+        gp.StudentT("y", nu=gp.exp(u), mu=gp.Normal("mu", 0.0, sigma=1.0), tau=1.0,
+                    dims="j", observed=[0.4, -1.3])  # fmt: skip
+    return gp.compile(model)
+
+
+def freedom_at(*us):
+    """States with logs of degrees of freedom."""
+    return tuple(
+        {
+            "scale": np.array(1.3),
+            "u": np.array([u, 0.5]),
+            "mu": np.array(0.1 * k),
+            "y_weight": np.array([0.9 + 0.2 * k, 1.1]) * np.exp([u, 0.5]) / 2,
+        }
+        for k, u in enumerate(us)
+    )
+
+
+def test_terms_that_cancel_are_no_discrepancy_of_a_group_that_moves_nor_of_a_graph():
+    sampler = of_freedom()
+    schedule, program, data = sampler.schedule, sampler.program, sampler.data
+    (name,) = schedule.interwoven
+    state, rng = freedom_at(69.0)[0], np.random.default_rng(0)
+
+    gap, size = gap_of_interwoven(rng, schedule, program, schedule.step(name), data, state)
+    assert gap <= RELATIVE_TOLERANCE * size
+    rows = graph_rows(sampler.graph, schedule, program, data, freedom_at(69.0, 68.0, 0.2))
+    assert "y_weight added" in {c for r in rows for c in r.changes}
+    assert all(r.discrepancy <= RELATIVE_TOLERANCE * r.size for r in rows)
+
+
+def test_a_state_at_which_terms_are_huge_does_not_hide_what_others_tell():
+    sampler = of_freedom()
+    schedule, program, data = sampler.schedule, sampler.program, sampler.data
+    own = sampler.graph.statements
+    flat = replace(FAMILIES["Normal"], log_density=lambda *_, **__: sp.S.Zero)
+    without = (replace(s, family=flat) if s.name == "u" else s for s in own)
+    declared = replace(sampler.graph, statements=tuple(without))
+    rows = graph_rows(declared, schedule, program, data, freedom_at(69.0, 0.2, 1.7))
+
+    assert max(r.discrepancy / r.size for r in rows) > 1e-3

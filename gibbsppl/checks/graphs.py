@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -23,8 +23,9 @@ import numpy as np
 from gibbsppl.backends.program import Program
 from gibbsppl.checks.label_by_label import log_probability_of_labels
 from gibbsppl.checks.normalised import log_conditional
-from gibbsppl.density import log_terms
-from gibbsppl.evaluation import Values
+from gibbsppl.checks.results import badness
+from gibbsppl.checks.terms import Terms, size_of
+from gibbsppl.evaluation import Floats, Values
 from gibbsppl.graph import Graph
 from gibbsppl.schedule.steps import Schedule, Step
 
@@ -56,7 +57,8 @@ class Change:
 class GraphRow:
     """What one graph has otherwise than another one before it, and by how much they disagree.
 
-    ``changes`` are words, none where both have the same variables. ``discrepancy`` is None where a
+    ``changes`` are words, none where both have the same variables. ``discrepancy`` is that of the
+    two states that disagree most, in proportion to the ``size`` of the terms there; None where a
     normaliser is out of reach.
     """
 
@@ -71,7 +73,7 @@ def graph_rows(
     """One row for each graph in which a step draws, and for those that they are made by way of."""
     check = _Check(declared, schedule, program, data)
     waiting = {id(g): (g, check.changes(g)) for g in check.graphs() if not check.is_declared(g)}
-    none = _Heights([0.0 for _ in states], 1.0)
+    none = _Heights([np.zeros(1) for _ in states], (), states)
     known: list[tuple[frozenset[Change], _Heights]] = [(frozenset(), none)]
     rows = []
     while waiting:
@@ -90,19 +92,35 @@ def graph_rows(
 
 @dataclass(frozen=True, slots=True)
 class _Heights:
-    """By how much the log density of a graph is above the declared one at each state."""
+    """By how much the log density of a graph is above the declared one at each state, in terms.
 
-    values: Sequence[float | None]
-    size: float
+    The terms are None where a normaliser is out of reach. ``graphs``: those of both graphs alone.
+    """
+
+    terms: Sequence[Floats | None]
+    graphs: tuple[Terms, ...]
+    states: Sequence[Values]
 
     def against(self, other: _Heights) -> tuple[float | None, float]:
-        """By how much the difference of two varies, and the size of what it was computed from."""
-        size = max(self.size, other.size)
-        pairs = zip(self.values, other.values, strict=True)
-        gaps = [a - b for a, b in pairs if a is not None and b is not None]
-        if len(gaps) < len(self.values):
-            return None, size
-        return float(np.nan_to_num(np.ptp(gaps), nan=np.inf)), size
+        """By how much the difference of two varies, and the size of what it was computed from.
+
+        Between two states each: at one of them terms may be so large that they hide the others.
+        """
+        own = [a for a in self.terms if a is not None]
+        others = [b for b in other.terms if b is not None]
+        sizes = [max(size_of(a, b), 1.0) for a, b in zip(own, others, strict=False)]
+        if min(len(own), len(others)) < len(self.states):
+            return None, max(sizes, default=1.0)
+        heights = [a.sum() - b.sum() for a, b in zip(own, others, strict=True)]
+        found = [(0.0, max(sizes))]
+        for i, j in combinations(range(len(self.states)), 2):
+            gap = float(np.nan_to_num(abs(heights[i] - heights[j]), nan=np.inf))
+            size = sizes[i] + sizes[j]
+            for h in (self, other):
+                for terms in h.graphs:
+                    size = terms.size_behind(gap, size, (h.states[i], h.states[j]))
+            found.append((gap, size))
+        return max(found, key=badness)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,20 +159,17 @@ class _Check:
 
     def heights(self, graph: Graph, states: Sequence[Values]) -> _Heights:
         """By how much the log density of a graph, conditionals taken off, is above the model's."""
-        found, size = [], 1.0
-        for state in states:
-            terms = self._terms(graph, state)
-            found.append(None if terms is None else sum(terms))
-            size = max(size, sum(abs(t) for t in terms or () if np.isfinite(t)))
-        return _Heights(found, size)
+        graphs = (_of_graph(graph), _of_graph(self.declared))
+        with_parts = [self._with_parts(s) for s in states]
+        terms = [self._terms(graph, values) for values in with_parts]
+        return _Heights(terms, graphs, [{**self.data, **values} for values in with_parts])
 
-    def _terms(self, graph: Graph, state: Values) -> list[float] | None:
-        values = self._with_parts(state)
+    def _terms(self, graph: Graph, values: Values) -> Floats | None:
         own, declared = set(graph.drawn), set(self.declared.drawn)
         parts = {n for p in self.schedule.parts for n in (p.name, p.of)}
         added, gone = own - declared - parts, declared - own - parts
-        terms = list(log_terms(graph, {**self.data, **values}).values())
-        terms += [-t for t in log_terms(self.declared, {**self.data, **values}).values()]
+        at = {**self.data, **values}
+        terms = [_of_graph(graph).at(at), -_of_graph(self.declared).at(at)]
         for names, sign in ((added, -1), (gone, 1)):
             for name in names:
                 for step in self._drawing(name):
@@ -162,10 +177,10 @@ class _Check:
                     if log_q is None:
                         return None
                     terms.append(sign * log_q)
-        return terms
+        return np.concatenate(terms)
 
-    def _log_conditional(self, step: Step, values: Values) -> float | None:
-        """The log density of a step's variable, given all variables of the graph that has added it.
+    def _log_conditional(self, step: Step, values: Values) -> Floats | None:
+        """The terms of the log density of a step's variable, given all of the graph with it.
 
         Labels that are drawn one by one, others integrated out, are looked at given these others.
         """
@@ -176,7 +191,8 @@ class _Check:
         graph = next(made, None)
         if graph is None:
             return None
-        return log_probability_of_labels(graph, step.statement, {**self.data, **values})
+        found = log_probability_of_labels(graph, step.statement, {**self.data, **values})
+        return None if found is None else np.array([found])
 
     def _drawing(self, name: str) -> Iterator[Step]:
         """The steps that draw an array; what is drawn once more with a group is passed over."""
@@ -192,3 +208,8 @@ class _Check:
         for p in self.schedule.parts:
             values[p.name] = np.take(values[p.of], p.position, axis=p.axis)
         return values
+
+
+def _of_graph(graph: Graph) -> Terms:
+    """The log densities of all factors."""
+    return Terms(graph.factors, graph.sizes)

@@ -21,7 +21,8 @@ import sympy as sp
 from gibbsppl.backends.program import Program
 from gibbsppl.checks.perturb import Which, perturbed
 from gibbsppl.checks.steps import log_terms_of
-from gibbsppl.density import free_elements, log_density
+from gibbsppl.checks.terms import Terms, size_of
+from gibbsppl.density import free_elements
 from gibbsppl.evaluation import Floats, Sizes, Values
 from gibbsppl.expressions import Array
 from gibbsppl.rewrites.recentring import Recentred
@@ -87,20 +88,24 @@ class _Check:
         standing = {n: np.array(v) for n, v in now.items() if n in names}
         given = self.program.given_rest[step.name](standing, self.program.prepare(self.data))
         log_q = [log_terms_of(step, given, values, sizes) for values in (now, other)]
-        gap = (after.sum() - before.sum()) - (log_q[1].sum() - log_q[0].sum())
-        size = sum(np.abs(t[np.isfinite(t)]).sum() for t in (before, after, *log_q))
-        return float(np.abs(gap)) / max(float(size), 1.0)
+        gap = float(abs((after.sum() - before.sum()) - (log_q[1].sum() - log_q[0].sum())))
+        size = max(size_of(before, after, *log_q), 1.0)
+        return gap / self._moved.size_behind(gap, size, (now, other))
 
-    def _joint_terms(self, values: Values) -> Floats:
-        """The log densities of all factors that mention what moves, and the logs of Jacobians."""
+    @property
+    def _moved(self) -> Terms:
+        """The log densities of all factors that mention what moves."""
         graph = self.schedule.interwoven[self.step.name].before
         moved = self.schedule.changed_by(self.step)
         mentioning = {f.name for n in moved for f in graph.factors_of(n)}
         own = {s.name for s in graph.statements if s.target.array.name in moved}
-        factors = [f for f in graph.factors if f.name in mentioning | own]
-        terms = [np.ravel(log_density(f, values, self.sizes)) for f in factors]
+        return Terms([f for f in graph.factors if f.name in mentioning | own], self.sizes)
+
+    def _joint_terms(self, values: Values) -> Floats:
+        """The log densities of all factors that mention what moves, and the logs of Jacobians."""
         changes = self.schedule.recentred(self.step)
-        return np.concatenate([*terms, *(_log_slope(r, values, self.sizes) for r in changes)])
+        slopes = (_log_slope(r, values, self.sizes) for r in changes)
+        return np.concatenate([self._moved.at(values), *slopes])
 
     def gap_of_moves(self, rng: np.random.Generator) -> float:
         """How far what the step, carried out, should leave is from what it was."""

@@ -10,19 +10,18 @@ for any change ``d`` of what is drawn, and at no other point.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from gibbsppl.checks.terms import Terms, size_of
 from gibbsppl.density import free_elements
 from gibbsppl.evaluation import Sizes, Values
 from gibbsppl.forward import fill
 from gibbsppl.runtime.joint import Joint
 from gibbsppl.runtime.pencils import Pencil, Scaled
 from gibbsppl.schedule.steps import JointDraw
-
-Terms = Callable[[Values], Any]
 
 
 def gap_of_joint(
@@ -36,8 +35,8 @@ def gap_of_joint(
 ) -> tuple[float, float]:
     """How far the log density is from even about the mean, with the size of its terms.
 
-    Infinitely far if other elements are drawn than there are to draw. ``terms`` are the log
-    densities of the model. (Where the precision matrix is not positive definite there is no mean;
+    Infinitely far if other elements are drawn than there are to draw. ``terms`` are those of the
+    model. (Where the precision matrix is not positive definite there is no mean;
     the sweeps that `verify` makes stop at it.)
     """
     drawn = _to_be_drawn(step, values, sizes)
@@ -50,8 +49,10 @@ def gap_of_joint(
     own, _ = given
     squares = {n: np.broadcast_to(own[n][1], free.shape) for n, free in drawn.items()}
     change = _change(rng, drawn, {n: -2 * v for n, v in squares.items()})
-    up, down = _along(terms, values, mean, change, (1.0, -1.0))
-    return float(abs(up.sum() - down.sum())), float(np.abs(up).sum() + np.abs(down).sum())
+    there = _along(values, mean, change, (1.0, -1.0))
+    up, down = map(terms.at, there)
+    gap = float(abs(up.sum() - down.sum()))
+    return gap, terms.size_behind(gap, size_of(up, down), there)
 
 
 def gap_of_pencil(
@@ -74,9 +75,10 @@ def gap_of_pencil(
     change = _change(rng, joint.drawn, diagonal)
     d = joint.flat(change)[joint.order].reshape(precision.shape[:2])
     half = (d[:, None, :] @ precision @ d[:, :, None]).sum() / 2
-    up, at, down = _along(terms, values, mean, change, (1.0, 0.0, -1.0))
-    gaps = (abs(side.sum() - at.sum() + half) for side in (up, down))
-    return float(max(gaps)), float(np.abs(up).sum() + np.abs(at).sum() + np.abs(down).sum() + half)
+    there = _along(values, mean, change, (1.0, 0.0, -1.0))
+    up, at, down = map(terms.at, there)
+    gap = max(float(abs(side.sum() - at.sum() + half)) for side in (up, down))
+    return gap, terms.size_behind(gap, size_of(up, at, down) + float(half), there)
 
 
 def _change(
@@ -92,11 +94,11 @@ def _change(
 
 
 def _along(
-    terms: Terms, values: Values, mean: Values, change: Values, signs: tuple[float, ...]
-) -> list[Any]:
-    """The terms of the log density at the mean, a multiple of the change away."""
+    values: Values, mean: Values, change: Values, signs: tuple[float, ...]
+) -> list[dict[str, Any]]:
+    """The values with what is drawn at its mean, a multiple of the change away."""
     at = ({n: mean[n] + sign * d for n, d in change.items()} for sign in signs)
-    return [np.ravel(terms({**values, **moved})) for moved in at]
+    return [{**values, **moved} for moved in at]
 
 
 def _to_be_drawn(step: JointDraw, values: Values, sizes: Sizes) -> dict[str, Any]:

@@ -7,6 +7,7 @@ many. Nothing is derived: for each element in turn, the log density is evaluated
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +16,11 @@ import sympy as sp
 from scipy.special import logsumexp
 
 from gibbsppl.checks.results import RELATIVE_TOLERANCE
-from gibbsppl.density import free_elements, log_density, regions
-from gibbsppl.evaluation import Floats, Values, evaluate
+from gibbsppl.checks.terms import Terms, size_of
+from gibbsppl.density import free_elements, regions
+from gibbsppl.evaluation import Values, evaluate
 from gibbsppl.forward import fill
-from gibbsppl.graph import Factor, Graph, Statement
+from gibbsppl.graph import Graph, Statement
 
 # Evaluations of the log density, at most.
 MOST_EVALUATIONS = 1000
@@ -33,12 +35,15 @@ def log_probability_of_labels(graph: Graph, statement: Statement, values: Values
     moved = np.where(labels.free, _next(labels), labels.own)
     for position in np.argwhere(labels.free):
         element = tuple(position)
-        heights, size = labels.heights(labels.own, element)
-        elsewhere, size_elsewhere = labels.heights(moved, element)
+        there = [list(labels.put_in(own, element)) for own in (labels.own, moved)]
+        here, elsewhere = ([labels.terms.at(v) for v in values] for values in there)
+        heights = np.array([t.sum() for t in here])
         total += heights[labels.own[element] - labels.lower[element]] - logsumexp(heights)
         # (given other labels of the rest)
-        change = np.ptp(heights - elsewhere)
-        if not change <= RELATIVE_TOLERANCE * (size + size_elsewhere):
+        change = float(np.ptp(heights - [t.sum() for t in elsewhere]))
+        size = max(map(size_of, here)) + max(map(size_of, elsewhere))
+        size = labels.terms.size_behind(change, max(size, 1.0), [v for vs in there for v in vs])
+        if not change <= RELATIVE_TOLERANCE * size:
             return None
     return float(total)
 
@@ -56,24 +61,20 @@ class _Labels:
     free: Any
 
     @property
-    def factors(self) -> tuple[Factor, ...]:
-        """The statement of the labels, and the factors that see them."""
+    def terms(self) -> Terms:
+        """The log densities of the statement of the labels, and of the factors that see them."""
         seen = (self.statement, *self.graph.factors_of(self.statement.target.array))
-        return tuple({f.name: f for f in seen}.values())
+        return Terms(tuple({f.name: f for f in seen}.values()), self.graph.sizes)
 
-    def heights(self, labels: Any, element: tuple[int, ...]) -> tuple[Floats, float]:
-        """The log density at each label of one element, given those of the rest; and its size."""
-        name, sizes = self.statement.target.array.name, self.graph.sizes
-        values = {**self.values, name: np.array(self.values[name])}
-        found, largest = [], 1.0
+    def put_in(self, labels: Any, element: tuple[int, ...]) -> Iterator[Values]:
+        """The values with each label of one element, given those of the rest."""
+        name = self.statement.target.array.name
         for label in range(self.lower[element], self.upper[element] + 1):
-            put_in = labels.copy()
-            put_in[element] = label
-            fill(self.statement, put_in, values, sizes)
-            terms = [log_density(f, values, sizes) for f in self.factors]
-            found.append(sum(float(t.sum()) for t in terms))
-            largest = max(largest, *(float(np.abs(t[np.isfinite(t)]).sum()) for t in terms))
-        return np.array(found), largest
+            changed = labels.copy()
+            changed[element] = label
+            values = {**self.values, name: np.array(self.values[name])}
+            fill(self.statement, changed, values, self.graph.sizes)
+            yield values
 
 
 def _labels_of(graph: Graph, statement: Statement, values: Values) -> _Labels | None:

@@ -1,7 +1,7 @@
 """The log density, normalised, of the distribution that a step draws from, at a state.
 
-Comes in: a step of a schedule, its program, the data and a state. Goes out: one number, or None
-where the normaliser is out of reach. Natural parameters are read from the generated
+Comes in: a step of a schedule, its program, the data and a state. Goes out: its terms, whose sum
+counts, or None where the normaliser is out of reach. Natural parameters are read from the generated
 ``<name>_given_rest``; the normaliser is the log partition of the row, less the log probability
 between bounds; of labels it is a sum over all of them; of what has no row it is integrated
 numerically, element by element.
@@ -43,8 +43,8 @@ MOST_INTEGRALS = 64
 
 def log_conditional(
     schedule: Schedule, program: Program, step: Step, data: Values, state: Mapping[str, Any]
-) -> float | None:
-    """The log density, normalised, of the distribution that a step draws from, at a state."""
+) -> Floats | None:
+    """The terms of the log density, normalised, that a step draws from, at a state."""
     graph = schedule.graph_of(step)
     values = {**data, **state}
     if _is_own(graph, step):
@@ -70,16 +70,16 @@ def _is_own(graph: Graph, step: Step) -> bool:
     return all(f.name in names for n in step.variables for f in graph.factors_of(n))
 
 
-def _of_statements(step: Step, values: Values, sizes: Sizes) -> float:
-    """The log density of statements at what is drawn of them."""
-    return sum(_of_statement(s, values, sizes) for s in step.statements)
+def _of_statements(step: Step, values: Values, sizes: Sizes) -> Floats:
+    """The log densities of statements at what is drawn of them."""
+    return np.concatenate([_of_statement(s, values, sizes) for s in step.statements])
 
 
-def _of_statement(statement: Statement, values: Values, sizes: Sizes) -> float:
+def _of_statement(statement: Statement, values: Values, sizes: Sizes) -> Floats:
     free = free_elements(statement, values, sizes)
     events = free.ndim - len(statement.over)
     drawn = free.any(axis=tuple(range(len(statement.over), free.ndim))) if events else free
-    return float(np.where(drawn, log_density(statement, values, sizes), 0.0).sum())
+    return np.ravel(np.where(drawn, log_density(statement, values, sizes), 0.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class _Normaliser:
         """The sizes of the dims of the graph."""
         return self.graph.sizes
 
-    def of_row(self) -> float | None:
+    def of_row(self) -> Floats | None:
         """The terms of the row's density less its log partition, and less the mass in bounds."""
         constant = self._log_partition()
         if not np.isfinite(constant).all():
@@ -102,11 +102,11 @@ class _Normaliser:
         free = free_elements(self.step.statement, self.values, self.sizes)
         if free.all():
             terms = log_terms_of(self.step, self.given, self.values, self.sizes)
-            return float(terms.sum() - constant.sum())
+            return np.concatenate([terms, -np.ravel(constant)])
         by_element = self._of_each(self._at_ranges(self.step.statement.target, free.shape))
         if by_element.shape != free.shape:
             return None
-        return float(np.where(free, by_element, 0.0).sum() - constant.sum())
+        return np.concatenate([by_element[free], -np.ravel(constant)])
 
     def _log_partition(self) -> Floats:
         """The log of the integral of the row's density, between bounds: one for each draw."""
@@ -156,7 +156,7 @@ class _Normaliser:
         *etas, low, high = leaves
         return tuple(etas), (low, high), values
 
-    def of_labels(self) -> float:
+    def of_labels(self) -> Floats:
         """The log weights of the labels less the logs of their sums."""
         statement = self.step.statement
         x = region_of(statement, self.values, self.sizes)
@@ -164,10 +164,10 @@ class _Normaliser:
         terms: Floats = log_terms_of(self.step, self.given, self.values, self.sizes)
         free = free_elements(statement, self.values, self.sizes)
         free = in_array_order(free, statement, regions(statement, self.sizes))
-        sums = np.where(free, logsumexp(weights, axis=0), 0.0)
-        return float(np.where(free, terms.reshape(x.shape), 0.0).sum() - sums.sum())
+        sums = logsumexp(weights, axis=0)
+        return np.concatenate([terms.reshape(x.shape)[free], -sums[free]])
 
-    def integrated(self) -> float | None:
+    def integrated(self) -> Floats | None:
         """The log density less the logs of its integrals, one for each element."""
         statement = self.step.statement
         free = free_elements(statement, self.values, self.sizes)
@@ -179,7 +179,7 @@ class _Normaliser:
         if now.shape != free.shape:
             return None
         total = log_integrals(self._of_each, x, lower, upper)
-        return float(np.where(free, now - total, 0.0).sum())
+        return np.concatenate([now[free], -total[free]])
 
     def _at_ranges(self, expr: Any, shape: tuple[int, ...]) -> Floats:
         """An expression at the positions of the statement's ranges, events last."""

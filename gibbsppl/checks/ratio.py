@@ -12,7 +12,7 @@ second and fail the first. Joint draws are looked at about their mean as well (`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,7 +25,8 @@ from gibbsppl.checks.joint import gap_of_joint, gap_of_pencil
 from gibbsppl.checks.perturb import Which, perturbed
 from gibbsppl.checks.results import RELATIVE_TOLERANCE, Row, badness
 from gibbsppl.checks.steps import log_terms_of
-from gibbsppl.density import free_elements, log_density, log_terms, size_of_terms
+from gibbsppl.checks.terms import Terms, size_of
+from gibbsppl.density import free_elements, log_terms
 from gibbsppl.errors import RunError
 from gibbsppl.evaluation import Values
 from gibbsppl.expressions import INDICATORS, Expr, mentions
@@ -88,7 +89,7 @@ def _check_of(
     check = _Check(step, graph, program, constants, values, in_state)
     with np.errstate(all="ignore"):
         given = program.given_rest[step.name](check.state(), constants)
-    return replace(check, before=check.joint_terms(values), given=given)
+    return replace(check, before=check.entered.at(values), given=given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,7 @@ class _Check:
     ) -> list[tuple[float, float]]:
         """The comparisons of a joint draw on both sides of its mean."""
         joint = joint_in(self.constants, step.variables)
-        terms = self.joint_terms
+        terms = self.entered
         found = [gap_of_joint(rng, step, joint, self.given, self.values, self.graph.sizes, terms)]
         if step.name in self.program.scaled:
             pencil = pencil_in(self.constants, step.variables)
@@ -170,17 +171,12 @@ class _Check:
         log_q = [log_terms_of(step, given, v, sizes, drawn) for v in (self.values, changed)]
         joint = _total(after) - _total(before)
         conditional = _total(log_q[1]) - _total(log_q[0])
-        size = sum(np.abs(t[np.isfinite(t)]).sum() for t in (before, after, *log_q))
         discrepancy = max(_distance(joint, conditional), self._outside(rng))
-        if RELATIVE_TOLERANCE * size < discrepancy < np.inf:
-            size += sum(
-                size_of_terms(f, v, sizes)
-                for f in self._entered()
-                for v in (self.values, changed)
-            )
+        size = size_of(before, after, *log_q)
+        size = self.entered.size_behind(discrepancy, size, (self.values, changed))
         # (the log of what is near one is rounded as one is)
         rounded = np.finfo(float).eps * sum(t.size for t in (before, after, *log_q))
-        return discrepancy, RELATIVE_TOLERANCE * float(size) + rounded
+        return discrepancy, RELATIVE_TOLERANCE * size + rounded
 
     def _outside(self, rng: np.random.Generator) -> float:
         """Discrepancy for a change so large that it may leave what others allow.
@@ -192,7 +188,7 @@ class _Check:
         truncated = isinstance(step, ExactDraw) and step.conditional.truncated
         for beyond in (False, True) if truncated else (False,):
             there = self._moved(rng, WIDE, "any", beyond=beyond)
-            if np.isneginf(self._terms(self._excluding(beyond), there)).any():
+            if np.isneginf(self._excluding(beyond).at(there)).any():
                 log_q = _total(log_terms_of(step, self.given, there, sizes))
                 if not (log_q == -np.inf or np.isnan(log_q)):
                     return np.inf
@@ -206,7 +202,7 @@ class _Check:
         changed = dict(self.values)
         for scale in 0.5 ** np.arange(12):
             changed = self._moved(rng, scale, single, drawn=drawn)
-            after = self.joint_terms(changed)
+            after = self.entered.at(changed)
             if np.isfinite(after).all():
                 break
         return changed, after
@@ -232,32 +228,24 @@ class _Check:
             )
         return moved
 
-    def joint_terms(self, values: Values) -> Any:
-        """The log densities, element by element, of all factors that mention the variables."""
-        return self._terms(self._entered(), values)
-
-    def _entered(self) -> list[Factor]:
-        """The factors that mention the variables."""
+    @property
+    def entered(self) -> Terms:
+        """The log densities of all factors that mention the variables."""
         drawn = self.step.variables
         mentioning = [f for name in drawn for f in self.graph.factors_of(name)]
         own = [s for s in self.graph.statements if s.target.array.name in drawn]
         names = dict.fromkeys(f.name for f in (*mentioning, *own))
-        return [f for f in self.graph.factors if f.name in names]
+        return Terms([f for f in self.graph.factors if f.name in names], self.graph.sizes)
 
-    def _terms(self, factors: Iterable[Factor], values: Values) -> Any:
-        sizes = self.graph.sizes
-        terms = [np.ravel(log_density(f, values, sizes)) for f in factors]
-        return np.concatenate(terms) if terms else np.zeros(0)
-
-    def _excluding(self, beyond: bool) -> tuple[Factor, ...]:
-        """The factors that say where a variable cannot be: by bounds, or by logs of indicators.
+    def _excluding(self, beyond: bool) -> Terms:
+        """Of the factors that say where a variable cannot be: by bounds, or by logs of indicators.
 
         (Elsewhere a log density of minus infinity is an overflow.)
         """
         step = self.step
         own = step.statements if beyond else ()
         seen = ((f, n) for n in step.variables for f in self.graph.factors_of(n))
-        return (*own, *(f for f, n in seen if _has_bounds(f, n)))
+        return Terms([*own, *(f for f, n in seen if _has_bounds(f, n))], self.graph.sizes)
 
     def state(self) -> dict[str, Any]:
         """The state of a chain, as a copy."""

@@ -19,13 +19,14 @@ from gibbsppl.bugs.interpreted_values import Unrolled, Values
 from gibbsppl.bugs.interpreter import log_densities, values_at
 from gibbsppl.bugs.reading import Reading, value_of
 from gibbsppl.checks.perturb import perturbed
-from gibbsppl.density import free_elements, log_density
+from gibbsppl.checks.results import RELATIVE_TOLERANCE
+from gibbsppl.checks.terms import Terms, size_of
+from gibbsppl.density import free_elements
 from gibbsppl.graph import Graph
 
 Arrays = Mapping[str, Any]
 Gap = tuple[float, float]
 
-RELATIVE_TOLERANCE = 1e-9
 # How far states are moved; how far, and how often, where nothing is told so far; how often it is
 # looked whether a difference stays, and how far from where it was.
 SCALES, FAR, ATTEMPTS, LOOKS, NEARBY = (1.0, 0.1), 4.0, 20, 20, 1e-3
@@ -91,6 +92,7 @@ class _Check:
         self, rng: np.random.Generator, reading: Reading, graph: Graph, program: Unrolled
     ) -> None:
         self.rng, self.reading, self.graph, self.program = rng, reading, graph, program
+        self.terms = Terms(graph.factors, graph.sizes)
         self.constant = 0.0
 
     def told(self, values: Arrays, difference: float, size: float) -> list[Gap]:
@@ -98,6 +100,7 @@ class _Check:
         difference -= self.constant
         if np.isnan(difference):
             return []
+        size = self.terms.size_behind(abs(difference), size, (values,))
         if np.isfinite(difference) and abs(difference) > RELATIVE_TOLERANCE * size:
             others = (other - self.constant for other in self._nearby(values))
             if not all(0.5 < other / difference < 2 for other in others):
@@ -115,11 +118,9 @@ class _Check:
     ) -> tuple[Values, float, float]:
         """The program's values; log density of the model less its own; the size of the terms."""
         own = values_at(self.program, self.reading.values(self.graph, values), noise)
-        graph = self.graph
-        given = np.concatenate([log_density(f, values, graph.sizes).ravel() for f in graph.factors])
+        given = self.terms.at(values)
         wanted = np.array(list(log_densities(own).values()))
-        size = sum(float(np.abs(t[np.isfinite(t)]).sum()) for t in (given, wanted))
-        return own, _apart(given, wanted), max(size, 1.0)
+        return own, _apart(given, wanted), max(size_of(given, wanted), 1.0)
 
     def quantities(self, own: Values, values: Arrays) -> Iterator[Gap]:
         """The gaps of quantities that the program computes."""

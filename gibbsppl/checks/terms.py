@@ -1,0 +1,45 @@
+"""What log densities are compared by: the terms of some factors, and how large these are.
+
+Rounding is in proportion to the sizes of terms. Those that cancel within a factor (the logs of
+gamma functions of a Student t of many degrees of freedom) are counted where a gap is beyond what
+the log densities alone account for: all checks judge gaps by the one ``size_behind``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gibbsppl.checks.results import RELATIVE_TOLERANCE
+from gibbsppl.density import log_density, size_of_terms
+from gibbsppl.evaluation import Floats, Sizes, Values
+from gibbsppl.graph import Factor
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The log densities of some factors, element by element."""
+
+    factors: Sequence[Factor]
+    sizes: Sizes
+
+    def at(self, values: Values) -> Floats:
+        """The terms at values of all arrays; their sum counts."""
+        found = [np.ravel(log_density(f, values, self.sizes)) for f in self.factors]
+        return np.concatenate(found) if found else np.zeros(0)
+
+    def size_behind(self, gap: float, size: float, states: Iterable[Values]) -> float:
+        """The size of what a gap was computed from at some states, given that of the terms.
+
+        Larger where the gap is beyond that: by what cancels within factors.
+        """
+        if not RELATIVE_TOLERANCE * size < gap < np.inf:
+            return size
+        return size + sum(size_of_terms(f, v, self.sizes) for v in states for f in self.factors)
+
+
+def size_of(*parts: Floats) -> float:
+    """The sum of the absolute values of the terms that are finite."""
+    return sum(float(np.abs(t[np.isfinite(t)]).sum()) for t in parts)
