@@ -126,7 +126,9 @@ def _times(a: Ends, b: Ends) -> Ends:
 
 
 def _power(base: Ends, exponent: float) -> Ends:
-    lower, upper = base
+    # (a zero is neared from inside: from above at the lower end, from below at the upper one)
+    lower = np.where((base[0] == 0) & (base[1] > 0), 0.0, base[0])
+    upper = np.where((base[1] == 0) & (base[0] < 0), -0.0, base[1])
     ends = np.power(lower, exponent), np.power(upper, exponent)
     found = np.minimum(*ends), np.maximum(*ends)
     negative = lower < 0
