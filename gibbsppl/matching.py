@@ -14,6 +14,7 @@ from typing import Any
 import sympy as sp
 from sympy import Add
 
+from gibbsppl.bounds import Side
 from gibbsppl.changes import Change
 from gibbsppl.dependence import Role
 from gibbsppl.evaluation import Values
@@ -27,7 +28,7 @@ from gibbsppl.pieces import Piece, views_of
 from gibbsppl.polynomials import MOST_KEPT, multiplied_out
 from gibbsppl.readings import Reading, alpha, changed, in_place, leaves_in, reading_of
 from gibbsppl.supports import Support
-from gibbsppl.truncations import Side, is_surely_inside
+from gibbsppl.truncations import is_surely_inside
 
 # Where the row of each family stands in the table.
 RANKS = {name: rank for rank, name in enumerate(FAMILIES)}

@@ -2,32 +2,25 @@
 
 Comes in: a graph and its data. Goes out: an error where a bound may be outside, whatever is drawn:
 the distribution function is written for values inside, and a support ends at the bound alone.
-
->>> from gibbsppl.expressions import Array
->>> a = Array("a", positive=True)[()]
->>> is_written_inside(Maximum(a, sp.Integer(2)), a, "lower"), is_written_inside(a, a + 1, "lower")
-(True, False)
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import sympy as sp
 
+from gibbsppl.bounds import Side, is_written_inside, outside_by
 from gibbsppl.ends import ends_of
 from gibbsppl.errors import ModelError
 from gibbsppl.evaluation import Values, evaluate
-from gibbsppl.expressions import Expr, Maximum, Minimum
+from gibbsppl.expressions import Expr
 from gibbsppl.graph import PLAIN, Graph, Statement
 from gibbsppl.positions import place
 from gibbsppl.ranges import Range
 from gibbsppl.supports import Support
-
-Side = Literal["lower", "upper"]
 
 
 def check_truncations(graph: Graph, data: Values) -> None:
@@ -36,32 +29,18 @@ def check_truncations(graph: Graph, data: Values) -> None:
         support = statement.family.support(statement.event, **dict(statement.arguments))
         if support.kind in ("real", "integer"):
             for bound in _bounds(statement, support):
-                is_line = bound.own in (-sp.oo, sp.oo)
-                if not is_line and not is_written_inside(bound.given, bound.own, bound.side):
+                if not is_written_inside(bound.given, bound.own, bound.side):
                     _check_inside(graph, data, statement, bound)
-
-
-def is_written_inside(given: Expr, own: Expr, side: Side) -> bool:
-    """Whether a bound is inside of another by its form, or by the signs of what it reads."""
-    among = given.args if isinstance(given, Maximum if side == "lower" else Minimum) else (given,)
-    if own in among:
-        return True
-    return bool(_beyond(given, own, side).is_nonpositive)
 
 
 def is_surely_inside(
     given: Expr, own: Expr, side: Side, over: tuple[Range, ...], graph: Graph, data: Values
 ) -> bool:
     """Whether a bound is inside of another, whatever is drawn, data being known."""
-    if own in (-sp.oo, sp.oo) or is_written_inside(given, own, side):
+    if is_written_inside(given, own, side):
         return True
-    _, most = ends_of(_beyond(given, own, side), over, graph, data)
+    _, most = ends_of(outside_by(given, own, side), over, graph, data)
     return bool((most <= 0).all())
-
-
-def _beyond(given: Expr, own: Expr, side: Side) -> Expr:
-    """How far a bound is outside of another."""
-    return own - given if side == "lower" else given - own
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +67,7 @@ def _bounds(statement: Statement, support: Support) -> Iterator[_Bound]:
 
 def _check_inside(graph: Graph, data: Values, statement: Statement, bound: _Bound) -> None:
     side, given, own, over = bound.side, bound.given, bound.own, statement.over
-    _, most = ends_of(_beyond(given, own, side), over, graph, data)
+    _, most = ends_of(outside_by(given, own, side), over, graph, data)
     bad = (most > 0) & (evaluate(bound.where, over, data, graph.sizes) != 0)
     if not bad.any():
         return

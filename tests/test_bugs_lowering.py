@@ -321,3 +321,27 @@ def test_shares_of_what_is_infinite_are_read():
     }
     """
     gp.read_bugs(text, {"c": np.inf, "y": 2})
+
+
+# Bounds that reach out of the support, as JAGS has it, and the line of the model.
+OUTER_BOUNDS = {
+    "x ~ dgamma(2, 1) T(-1, 3)": "x ~ Gamma(shape=2, rate=1) truncated to (, 3)",
+    "x ~ dgamma(2, 1) T(b, )": "truncated to (maximum(0, b), )",
+    "x ~ dbeta(2, 2) I(, 1.5)": "x ~ Beta(a=2, b=2)",
+    "x ~ dunif(0, 1) T(-1, 2)": "x ~ Uniform(lower=0, upper=1)",
+    "x ~ dunif(0, 1) T(0.2, b)": "x ~ Uniform(lower=0.2, upper=minimum(1, b))",
+    "x ~ dbin(0.4, n) T(, 4)": "truncated to (, minimum(n, 4))",
+    "x ~ dgeom1(0.4) T(0, 6)": "x.shifted ~ Geometric(p=0.4) truncated to (, 5)",
+    "x ~ dgeom1(0.4) T(2, )": "x.shifted ~ Geometric(p=0.4) truncated to (1, )",
+    "x ~ dgeom1(0.4) I(, n + 2)": "log([x.shifted + 1 <= n + 2])",
+}
+
+
+@pytest.mark.parametrize("line", OUTER_BOUNDS)
+def test_bounds_outside_of_the_support_leave_it_as_it_is(line):
+    text = f"model {{ b ~ dnorm(2, 4)  n ~ dpois(5)  {line}  y ~ dnorm(x, 1) }}"
+    model = gp.read_bugs(text, {"y": 0.5})
+
+    assert OUTER_BOUNDS[line] in str(model.graph)
+    found = gp.compile(model).verify()
+    assert found.proved, str(found)

@@ -23,7 +23,7 @@ LAYERS = (
     ("runtime",),
     ("supports", "kernels", "log_gamma"),
     ("expressions",),
-    ("ranges", "exact_numbers", "polynomials", "near_one"),
+    ("ranges", "exact_numbers", "polynomials", "near_one", "bounds"),
     ("notation",),
     ("families",),
     ("graph",),
@@ -83,7 +83,7 @@ LAYERS = (
 GENERIC = (
     "kernels", "logs", "gates", "changes", "pieces", "signs", "limits", "dependence", "elements",
     "vanishing", "alike",
-    "ends", "known_limits", "truncations",
+    "bounds", "ends", "known_limits", "truncations",
     "curvature", "readings", "finite", "chained", "matching", "contractions", "concavity", "forms",
     "linear_forms", "form_facts",
     "recession", "separation", "conditionals", "quadratic", "priors", "rescaling", "repairs",

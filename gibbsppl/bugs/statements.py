@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from gibbsppl.bounds import Side, tighter
 from gibbsppl.bugs.constraints import between, over_of
 from gibbsppl.bugs.distributions import distribution, meaning_of
 from gibbsppl.bugs.evaluator import Evaluator
@@ -20,7 +21,7 @@ from gibbsppl.bugs.random_reader import Elements
 from gibbsppl.bugs.relations import Relation
 from gibbsppl.bugs.rows import SHAPES, Auxiliary, Distribution, Labels, Row, Unsupported, shares
 from gibbsppl.bugs.simplexes import are_probabilities
-from gibbsppl.bugs.syntax import Restriction, Stochastic
+from gibbsppl.bugs.syntax import Expression, Restriction, Stochastic
 from gibbsppl.bugs.values import Formula, Known, Value
 from gibbsppl.expressions import (
     Array,
@@ -144,13 +145,29 @@ class Lines:
         meaning = meaning_of(auxiliary or row, given, event, {**tables, **(others or {})})
         values = {k: Tensor(e, self.model) for k, e in meaning.arguments.items()}
         family = meaning.family
+        bounds: dict[Side, Expr] = {}
         if auxiliary is None and line.restriction is not None:
-            bounds = self._bounds(evaluator, line.restriction, given)
-            if row.positive is not None and self._is_zero(bounds.get("lower")):
+            bounds = self._bounds(evaluator, line, given)
+            if row.positive is not None and bounds.get("lower") == 0:
                 family = row.positive
                 bounds.pop("lower")
-            values |= bounds
-        return language.written(FAMILIES[family], label, (), values)
+        made = language.written(FAMILIES[family], label, (), values)
+        return self._truncated(made, label, event, bounds) if bounds else made
+
+    def _truncated(
+        self,
+        whole: language.Distribution,
+        label: str,
+        event: tuple[Dim, ...],
+        bounds: Mapping[Side, Expr],
+    ) -> language.Distribution:
+        """A distribution between bounds; what they leave of its support is all of it or a part."""
+        support = whole.family.support(event, **dict(whole.canonical(event)))
+        ends = {s: tighter(b, sp.sympify(getattr(support, s)), s) for s, b in bounds.items()}
+        inside: dict[str, Tensor] = {
+            s: Tensor(b, self.model) for s, b in ends.items() if b is not None
+        }
+        return language.written(whole.family, label, (), {**whole.parameters, **inside})
 
     def said_of(self, part: Relation, name: str, x: Expr) -> Potential | None:
         """What ``I(,)`` says of a value, where it is no truncation."""
@@ -161,7 +178,8 @@ class Lines:
         given = [evaluator.value(e) for e in _line(part).distribution.arguments]
         if self._truncates(evaluator, where, given):
             return None
-        return between(evaluator, x, where.lower, where.upper, f"{name} is between")
+        value = x + self.elements.lowest.get(name, 0)
+        return between(evaluator, value, where.lower, where.upper, f"{name} is between")
 
     def in_order(self, part: Relation, name: str) -> Potential | None:
         """That cut points increase, where they are random."""
@@ -264,15 +282,18 @@ class Lines:
         return any(self.elements.simplexes[n] == name for n in whole)
 
     def _bounds(
-        self, evaluator: Evaluator, where: Restriction, given: Sequence[Expr]
-    ) -> dict[str, Tensor]:
-        """The bounds of a truncated distribution."""
-        ends = {"lower": where.lower, "upper": where.upper}
+        self, evaluator: Evaluator, line: Stochastic, given: Sequence[Expr]
+    ) -> dict[Side, Expr]:
+        """The bounds of a truncated distribution, counted as its values are in the model."""
+        where = line.restriction
+        assert where is not None
+        ends: dict[Side, Expression | None] = {"lower": where.lower, "upper": where.upper}
         bounds = {k: evaluator.number(b) for k, b in ends.items() if b is not None}
         random = any(e.atoms(Array) - self._data() for e in given)
         fixed = all(isinstance(b, Known) for b in bounds.values()) and not random
         if where.kind == "T" or fixed:
-            return {k: Tensor(evaluator.expr(b), self.model) for k, b in bounds.items()}
+            lowest = self.elements.lowest.get(line.target.name, 0)
+            return {k: sp.sympify(evaluator.expr(b) - lowest) for k, b in bounds.items()}
         return {}
 
     def _data(self) -> set[Array]:
@@ -281,9 +302,6 @@ class Lines:
     def _truncates(self, evaluator: Evaluator, where: Restriction, given: Sequence[Value]) -> bool:
         ends = [evaluator.number(b) for b in (where.lower, where.upper) if b is not None]
         return where.kind == "T" or not any(isinstance(v, Formula) for v in (*ends, *given))
-
-    def _is_zero(self, bound: Tensor | None) -> bool:
-        return bound is not None and bool(bound.expr == 0)
 
     def _evaluator(self, part: Relation) -> Evaluator:
         assert part.space is not None
