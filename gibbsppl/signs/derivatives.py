@@ -47,7 +47,7 @@ def _curve_of(expr: Expr, place: Expr) -> tuple[Expr | None, tuple[tuple[Expr, E
     """The expression as a curve, with the names of the place, which comes first, and of parts."""
     t = sp.Dummy("t", real=True)
     parts: dict[Expr, Expr] = {}
-    curve = _with_parts_named(expr.xreplace({place: t}), t, parts)
+    curve = _with_parts_named(expr, place, t, parts)
     return curve, ((place, t), *parts.items())
 
 
@@ -70,23 +70,28 @@ def _sign_of_curve(curve: Expr, intervals: tuple[tuple[Expr, Interval], ...]) ->
     return "nonnegative" if -1 not in taken and _is_at_most_zero(-second) else "unknown"
 
 
-def _with_parts_named(expr: Expr, t: Expr, parts: dict[Expr, Expr]) -> Expr | None:
-    """The expression with each largest part free of ``t`` named; None if it is not elementary."""
-    if expr.is_Rational or expr == t:
-        return expr
-    if not expr.has(t):
+def _with_parts_named(
+    expr: Expr, place: Expr, t: Expr, parts: dict[Expr, Expr]
+) -> Expr | None:
+    """The expression with ``t`` for the place and each largest part free of it named.
+
+    None if it is not elementary, which is seen before anything is written anew.
+    """
+    if expr.is_Rational or expr == place:
+        return t if expr == place else expr
+    if not expr.has(place):
         return parts.setdefault(expr, sp.Dummy(real=True))
     if isinstance(expr, Pow) and not expr.exp.is_Rational:
         return None
     if not isinstance(expr, Add | Mul | Pow | exp | log | loggamma):
         return None
-    held = [a for a in expr.args if a.is_Rational or a.has(t)]
+    held = [a for a in expr.args if a.is_Rational or a.has(place)]
     free = [a for a in expr.args if a not in held]
     if isinstance(expr, Add):
-        held, free = [a for a in held if a.has(t)], [a for a in expr.args if not a.has(t)]
-    named = [_with_parts_named(a, t, parts) for a in held]
+        held, free = [a for a in held if a.has(place)], [a for a in expr.args if not a.has(place)]
+    named = [_with_parts_named(a, place, t, parts) for a in held]
     if free:
-        named.append(_with_parts_named(expr.func(*free), t, parts))
+        named.append(_with_parts_named(expr.func(*free), place, t, parts))
     return None if None in named else expr.func(*named)
 
 
