@@ -99,6 +99,8 @@ def colours_of(graph: Graph, derived: Derived, data: Mapping[str, Any]) -> Colou
     statement = derived.statement
     if not derived.elements:
         return None
+    if statement.support.is_tied:
+        return OneByOne()
     if graph.marginals:
         return OneByOne("sums over its elements are read")
     array, region = statement.target.array, region_of(graph, statement)

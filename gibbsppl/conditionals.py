@@ -124,7 +124,7 @@ def to_be_moved(
     region = region_of(graph, statement)
     said = _said(graph, statement, data, region)
     roles, tied = _ties(statement, said, region, asked=False)
-    apart = all(map(is_separable, said.rest)) and not _has_joint_event(statement)
+    apart = all(map(is_separable, said.rest)) and not statement.support.is_tied
     own = element_pieces(said.rest) if apart else said.rest
     if apart:
         own = tuple(p for p in own if touches(p.views[0], p.over, region))
@@ -176,8 +176,10 @@ def _found(
     joint = all(map(is_separable, rest)) and set(roles) <= {"batch", "dense"}
     if joint and not asked and _is_whole(graph, statement, roles):
         found = match(graph, statement, rest, limits, roles, data)
-        if isinstance(found, Conditional) or "dense" not in roles or _has_joint_event(statement):
+        if isinstance(found, Conditional):
             return found
+        if "dense" not in roles or statement.support.is_tied:
+            return replace(found, elements=statement.support.is_tied)
     roles, tied = _ties(statement, said, region, asked=asked)
     return _by_element(graph, statement, data, said, region, roles, tied)
 
@@ -190,7 +192,7 @@ def _ties(
     several = bool(statement.over or statement.event)
     tied = several and (asked or set(roles) != {"batch"})
     inseparable = bool(statement.target.indices) and not all(map(is_separable, said.rest))
-    return roles, tied or inseparable
+    return roles, tied or inseparable or statement.support.is_tied
 
 
 def _is_whole(graph: Graph, statement: Statement, roles: tuple[Role, ...]) -> bool:
@@ -213,7 +215,7 @@ def _by_element(
 ) -> Conditional | NotConjugate:
     """The conditional of one element given the others: drawn one by one where they interact."""
     pieces = said.rest
-    if all(map(is_separable, pieces)) and not _has_joint_event(statement):
+    if all(map(is_separable, pieces)) and not statement.support.is_tied:
         batch: tuple[Role, ...] = tuple("batch" for _ in roles)
         own = tuple(p for p in element_pieces(pieces) if touches(p.views[0], p.over, region))
         return match(graph, statement, own, said.limits, batch, data, elements=dependent)
@@ -221,8 +223,3 @@ def _by_element(
     several = tuple(p for p in pieces if len(p.views) > 1)
     offending = tuple(p for p in pieces if not is_separable(p)) or several
     return NotConjugate(statement, reason, offending, None, pieces, elements=dependent)
-
-
-def _has_joint_event(statement: Statement) -> bool:
-    """Whether the elements of one event cannot be moved one at a time (a simplex, a matrix)."""
-    return statement.support.kind in ("simplex", "sphere", "spd", "counts")

@@ -174,15 +174,15 @@ class _Search:
     def _closed(
         self, statement: Statement, pieces: tuple[Piece, ...], limits: tuple[Limit, ...]
     ) -> Conditional | None:
-        is_joint = statement.support.kind in ("simplex", "sphere", "spd", "counts")
+        is_tied = statement.support.is_tied
         found = match(
             self.graph,
             statement,
-            pieces if is_joint else element_pieces(pieces),
+            pieces if is_tied else element_pieces(pieces),
             limits,
             tuple("batch" for _ in statement.target.indices),
             self.data,
-            elements=self.refusal.elements,
+            elements=self.refusal.elements and not is_tied,
         )
         return found if isinstance(found, Conditional) else None
 

@@ -50,6 +50,11 @@ class Support:
         return self.kind in ("integer", "counts")
 
     @property
+    def is_tied(self) -> bool:
+        """Whether the entries of a value are tied to one another, so that none can change alone."""
+        return self.kind in ("simplex", "sphere", "spd", "counts")
+
+    @property
     def is_finite(self) -> bool:
         """Whether the values are finitely many labels."""
         return self.kind == "integer" and sp.oo not in (-self.lower, self.upper)

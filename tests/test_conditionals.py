@@ -205,6 +205,65 @@ def test_a_refusal_names_the_nearest_family():
     assert found.nearest in FAMILIES
 
 
+def share_seen_squared():
+    with gp.Model(coords={"g": 2, "k": 3}) as m:
+        w = gp.Dirichlet("w", 1.5, dims=("g", "k"), event="k")
+        gp.Normal("y", w.at("k", 0) ** 2, sigma=0.1, dims="g", observed=[0.3, 0.1])
+    return m
+
+
+def direction_seen_through_an_exponential():
+    with gp.Model(coords={"k": 3}) as m:
+        v = gp.VonMisesFisher("v", gp.Data("mu", [0.0, 0.6, 0.8], dims="k"), 2.0, dims="k")
+        gp.Normal("y", gp.exp(v[0]), sigma=0.5, observed=1.3)
+    return m
+
+
+def counts_seen_cubed():
+    with gp.Model(coords={"k": 3}) as m:
+        n = gp.Multinomial("n", 5, gp.Data("p", [0.2, 0.3, 0.5], dims="k"), dims="k")
+        gp.Normal("y", n**3 / 20, sigma=1, dims="k", observed=[1.0, 2.0, 3.0])
+    return m
+
+
+def wishart_of_a_covariance():
+    with gp.Model(coords={"k": 2, "i": 3}) as m:
+        S = gp.Wishart("S", 4, V=gp.Data("V", np.eye(2), dims=("k", "k'")), dims=("k", "k'"))
+        mean = gp.Data("mean", [0.0, 0.0], dims="k")
+        y = [[1.0, 2.0], [0.3, -1.0], [0.0, 0.5]]
+        gp.MvNormal("y", mean, cov=S, dims=("i", "k"), observed=y)
+    return m
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        share_seen_squared,
+        direction_seen_through_an_exponential,
+        counts_seen_cubed,
+        wishart_of_a_covariance,
+    ],
+)
+def test_values_whose_entries_are_tied_are_moved_where_no_family_owns_them(model):
+    sampler = gp.compile(model())
+    (step,) = sampler.schedule.steps
+
+    assert (step.kind, step.kernel, step.is_by_element) == ("move", "slice", True)
+    assert sampler.verify().proved
+
+
+def test_a_slice_move_of_shares_may_be_asked_for():
+    with gp.Model(coords={"k": 3}) as m:
+        w = gp.Dirichlet("w", 0.5, dims="k")
+        gp.Multinomial("n", 6, w, dims="k", observed=[1, 2, 3])
+    sampler = gp.compile(m, kernels={"w": gp.Slice()})
+
+    assert sampler.schedule.steps[0].kind == "move"
+    assert sampler.verify().proved
+    with pytest.raises(CompileError, match="random walk moves real values, counts and labels"):
+        gp.compile(m, kernels={"w": gp.RandomWalk()})
+
+
 def test_exact_refuses_a_fallback_and_names_it():
     with gp.Model() as m:
         v = gp.StudentT("v", nu=3, mu=0, tau=1)

@@ -7,7 +7,7 @@ start, draws far enough apart must follow the distribution.
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 from gibbsppl.errors import RunError
 from gibbsppl.runtime.labels import FEW, LogWeights, Table, labels
@@ -19,6 +19,7 @@ from gibbsppl.runtime.moves import (
     slice_integers,
     width_of,
 )
+from gibbsppl.runtime.tied import exchanged, shared_out, slice_matrices, slice_tied, turned
 
 N = 4000
 # More comparisons than this file makes.
@@ -365,6 +366,101 @@ def test_the_widths_of_elements_adapt_apart():
 
     assert width_of(s, "x", np.shape(s["x"])).moves == 100
     assert stats.mannwhitneyu(ratio[::2], ratio[1::2]).pvalue > LEVEL
+
+
+# ---- entries that are tied to one another ----------------------------------------------------
+
+SHARES = np.array([0.3, 1.0, 4.0])
+CHANCES = np.array([0.2, 0.3, 0.5])
+SCALE = np.array([[1.0, 0.5], [0.5, 2.0]])
+PLACES = [(0,), (1,), (2,)]
+ENTRIES = [(0, 0), (0, 1), (1, 0), (1, 1)]
+
+
+def of_direction(rng, size):
+    return stats.vonmises_fisher([0, 0, 1], 2.0).rvs(size, random_state=rng)
+
+
+# For each kind of value: how it is drawn, its log density up to a constant, a move, and a number
+# that is made of it with its distribution.
+TIED = {
+    "shares": (
+        lambda rng, size: rng.dirichlet(SHARES, size),
+        lambda w: ((SHARES - 1) * np.log(w)).sum(),
+        lambda *args: slice_tied(*args, PLACES, shared_out),
+        lambda w: w[0],
+        stats.beta(SHARES[0], SHARES[1:].sum()),
+    ),
+    "counts": (
+        lambda rng, size: rng.multinomial(9, CHANCES, size),
+        lambda n: n @ np.log(CHANCES) - special.gammaln(n + 1).sum(),
+        lambda *args: slice_tied(*args, PLACES, exchanged),
+        lambda n: n[2],
+        stats.binom(9, CHANCES[2]),
+    ),
+    "directions": (
+        of_direction,
+        lambda v: 2.0 * v[2],
+        lambda *args: slice_tied(*args, PLACES, turned),
+        lambda v: 1 - v[2],
+        stats.truncexpon(4, scale=0.5),
+    ),
+    "matrices": (
+        lambda rng, size: stats.wishart(4, SCALE).rvs(size, random_state=rng),
+        lambda m: 0.5 * np.linalg.slogdet(m)[1] - np.trace(np.linalg.solve(SCALE, m)) / 2,
+        lambda *args: slice_matrices(*args, ENTRIES),
+        lambda m: m[1, 1] / SCALE[1, 1],
+        stats.chi2(4),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", TIED)
+def test_a_move_of_tied_entries_leaves_the_distribution_invariant(kind):
+    rng, size = np.random.default_rng(6), 400
+    drawn, log_density, move, number, exact = TIED[kind]
+    start = drawn(rng, size)
+    width = fixed_width(1.5, start.shape[1:])
+    moved = [move(rng, x, log_density, width) for x in start]
+    found = [number(x) for x in moved]
+
+    assert agrees(np.array(found), exact) if kind == "counts" else follows(found, exact)
+    assert np.mean([np.any(x != y) for x, y in zip(moved, start, strict=True)]) > 0.9
+
+
+@pytest.mark.parametrize("kind", TIED)
+def test_moves_of_tied_entries_stay_in_the_support(kind):
+    rng = np.random.default_rng(7)
+    drawn, log_density, move, *_ = TIED[kind]
+    x = drawn(rng, 1)[0] if kind != "matrices" else np.eye(2)
+    for _ in range(50):
+        x = move(rng, x, log_density, fixed_width(30.0, x.shape))
+
+    held = {
+        "shares": lambda: np.isclose(x.sum(), 1, atol=1e-12) and (x > 0).all(),
+        "counts": lambda: x.sum() == 9 and (x >= 0).all() and x.dtype.kind == "i",
+        "directions": lambda: np.isclose((x**2).sum(), 1, atol=1e-12),
+        "matrices": lambda: np.array_equal(x, x.T) and (np.linalg.eigvalsh(x) > 0).all(),
+    }
+    assert held[kind]()
+
+
+def test_shares_of_zero_stay_so_and_the_others_move():
+    rng = np.random.default_rng(8)
+    x = np.array([[0.0, 0.4, 0.6], [0.0, 1.0, 0.0]])
+    positions = [(i, j) for i in range(2) for j in range(3)]
+    found = slice_tied(rng, x, lambda _: 0.0, fixed_width(1, x.shape), positions, shared_out)
+
+    assert (found[:, 0] == 0).all()
+    assert found[1].tolist() == [0, 1, 0]
+    assert not np.isclose(found[0], x[0])[1:].any()
+
+
+def test_a_share_that_is_alone_stays():
+    found = slice_tied(
+        np.random.default_rng(1), np.ones(1), lambda _: 0.0, fixed_width(1, 1), [(0,)], shared_out
+    )
+    assert found == [1.0]
 
 
 # ---- labels ----------------------------------------------------------------------------------

@@ -335,7 +335,7 @@ CASES = (
     Case(
         precision_with_an_inverse_wishart_prior,
         "tau",
-        (),  # there is no sampler to ask: matrices have no fallback
+        (),
         (
             written(
                 "give tau a Wishart prior (then Wishart)",

@@ -1,8 +1,11 @@
-"""The lines of moves by kernels that the user has named, and of the units of a scan."""
+"""The lines of moves by kernels that the user has named, and of values that move as a whole.
+
+Those of the units of a scan too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import prod
 
 from gibbsppl.backends.lines import INDENT, indented
@@ -10,6 +13,15 @@ from gibbsppl.backends.module import Module
 from gibbsppl.backends.places import positions_text, slices_text, where_text
 from gibbsppl.kernels import Own, RandomWalk
 from gibbsppl.schedule.steps import Move, Schedule, Single, Step
+from gibbsppl.supports import Kind
+
+# The moves of values whose entries are tied to one another, and the lines that these go along.
+MOVES_OF_TIED: Mapping[Kind, tuple[str, ...]] = {
+    "simplex": ("slice_tied", "runtime.shared_out"),
+    "counts": ("slice_tied", "runtime.exchanged"),
+    "sphere": ("slice_tied", "runtime.turned"),
+    "spd": ("slice_matrices",),
+}
 
 
 def asked_move(module: Module, step: Move, call: str, bounds: str) -> list[str]:
@@ -27,6 +39,19 @@ def asked_move(module: Module, step: Move, call: str, bounds: str) -> list[str]:
             return _assigned(state, name, f"{state}, {arguments}{bounds}")
         case _:
             raise AssertionError(step.asked)
+
+
+def tied_move(module: Module, step: Move, call: str, width: str) -> list[str]:
+    """The lines of a slice move of values whose entries are tied to one another."""
+    state = f's["{step.variables[0]}"]'
+    move, *line = MOVES_OF_TIED[step.statement.support.kind]
+    positions = ", ".join((positions_text(module, step), *line))
+    return [
+        f"{state} = runtime.{move}(",
+        f"{INDENT}rng, {state}, {call}, {width},",
+        f"{INDENT}{positions}",
+        ")",
+    ]
 
 
 def _walked(module: Module, step: Move, call: str, settings: str) -> tuple[str, str]:

@@ -19,7 +19,7 @@ from gibbsppl.backends.interweaving import (
 )
 from gibbsppl.backends.joint import joint_lines
 from gibbsppl.backends.kept_forms import keeping
-from gibbsppl.backends.kernels import asked_move, scan_of_units, unit_functions
+from gibbsppl.backends.kernels import asked_move, scan_of_units, tied_move, unit_functions
 from gibbsppl.backends.lines import INDENT, indented, renamed
 from gibbsppl.backends.module import Module
 from gibbsppl.backends.places import (
@@ -304,6 +304,8 @@ def _moved(module: Module, step: Move) -> list[str]:
     part = not step.is_by_element and not module.is_whole(step)
     shape = f"{state}{where}.shape" if part else str(module.shape(statement))
     width = f'runtime.width_of(s, "{statement.name}", {shape})'
+    if statement.support.is_tied:
+        return tied_move(module, step, _call(module, step), width)
     if step.is_by_element:
         by = "colours" if step.is_coloured else "elements"
         positions = _listed(module, step)

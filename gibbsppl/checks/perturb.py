@@ -52,8 +52,7 @@ def perturbed(  # noqa: PLR0913  (what to change and how far, named at the call)
 
 def _one_of(rng: np.random.Generator, statement: Statement, free: Mask, which: Which) -> Mask:
     """One free element; one whole event where its entries are tied to one another."""
-    tied = statement.support.kind in ("simplex", "sphere", "spd", "counts")
-    events = len(event_dims(statement)) if tied else 0
+    events = len(event_dims(statement)) if statement.support.is_tied else 0
     batch = free.all(axis=tuple(range(free.ndim - events, free.ndim))) if events else free
     chosen = np.zeros(batch.size, dtype=bool)
     candidates = np.flatnonzero(batch)

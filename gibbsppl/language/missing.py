@@ -52,7 +52,7 @@ def fill_gaps(model: Model, statement: Statement, region: Region, observed: Obse
     if known.all():
         return
     axes = tuple(i for i, d in enumerate(region.dims) if d in statement.event)
-    if statement.support.kind in ("simplex", "sphere", "counts", "spd"):
+    if statement.support.is_tied:
         _check_whole_events(statement, known, axes)
     placeholders = _placeholders(model, statement, region, observed.values[region.slices], known)
     observed.values[region.slices] = np.where(

@@ -184,6 +184,7 @@ from gibbsppl.runtime.special import (
     von_mises_fisher,
 )
 from gibbsppl.runtime.stirling import tables
+from gibbsppl.runtime.tied import exchanged, shared_out, slice_matrices, slice_tied, turned
 from gibbsppl.runtime.truncated import (
     truncated_beta,
     truncated_exponential,
@@ -239,6 +240,7 @@ __all__ = [
     "element_positions",
     "entries_of",
     "equals",
+    "exchanged",
     "exp",
     "expit",
     "exponential",
@@ -305,6 +307,7 @@ __all__ = [
     "segment_max",
     "segment_min",
     "segment_sum",
+    "shared_out",
     "simulate_asymmetric_laplace",
     "simulate_bernoulli",
     "simulate_beta",
@@ -369,7 +372,9 @@ __all__ = [
     "slice_colours",
     "slice_elements",
     "slice_integers",
+    "slice_matrices",
     "slice_part",
+    "slice_tied",
     "smoothed",
     "softplus",
     "sqrt",
@@ -389,6 +394,7 @@ __all__ = [
     "truncated_poisson",
     "truncated_power",
     "truncated_uniform",
+    "turned",
     "uniform",
     "vector_walk_of",
     "von_mises",

@@ -104,7 +104,8 @@ def chosen(
         case AdaptiveRejection():
             return make(_certified(graph, refusal, data, derived))
         case Slice() | RandomWalk() | Own():
-            _refuse_joint_events(derived.statement, kernel)
+            if not isinstance(kernel, Slice):
+                _refuse_tied(derived.statement, kernel)
             move = make(refusal)
             assert isinstance(move, Move)
             whole = isinstance(kernel, RandomWalk) and _name(derived) not in control.blocks.elements
@@ -149,9 +150,9 @@ def _over_relaxed(step: Step, derived: Derived, kernel: OverRelaxed) -> Step:
     )
 
 
-def _refuse_joint_events(statement: Statement, kernel: Kernel) -> None:
+def _refuse_tied(statement: Statement, kernel: Kernel) -> None:
     """Refuse moves of what has no elements that can be moved apart."""
-    if statement.support.kind not in ("real", "integer", "vector"):
+    if statement.support.is_tied:
         name = statement.target.array.name
         raise CompileError(
             f"kernels[{name!r}]: {kernel} moves real values, counts and labels, not values in "

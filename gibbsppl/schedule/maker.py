@@ -25,6 +25,7 @@ from gibbsppl.contractions import (
     pull_back,
     pull_back_extreme,
 )
+from gibbsppl.density import event_dims
 from gibbsppl.dependence import Place, is_separable, overlap, region_of
 from gibbsppl.errors import CompileError
 from gibbsppl.evaluation import evaluate
@@ -39,6 +40,7 @@ from gibbsppl.expressions import (
     XLogY,
     copies_of,
 )
+from gibbsppl.families import Family
 from gibbsppl.finite import LABEL, FiniteConditional
 from gibbsppl.graph import PLAIN, Graph, Maintained, Statement
 from gibbsppl.limits import Side
@@ -60,8 +62,6 @@ from gibbsppl.schedule.steps import (
     Step,
 )
 from gibbsppl.vanishing import vanishing, with_limits
-
-MOVABLE = ("real", "integer", "vector")
 
 
 class Maker:
@@ -86,7 +86,7 @@ class Maker:
                 kept = self._read({x.array.name for x in read})
                 if derived.dense:
                     return BlockDraw(derived, parameters, region, kept)
-                self._check_event_is_last(derived)
+                self._check_event_is_last(derived.statement, derived.family, derived.own_event)
                 return ExactDraw(derived, parameters, region, self._bounds(derived, region), kept)
             case FiniteConditional():
                 return FiniteDraw(derived, self._weights(derived, region), region)
@@ -103,14 +103,15 @@ class Maker:
             case _:
                 assert_never(derived)
 
-    def _check_event_is_last(self, derived: Conditional) -> None:
+    def _check_event_is_last(
+        self, statement: Statement, family: Family, event: tuple[Dim, ...]
+    ) -> None:
         """Refuse vectors that are not along the last axis of their array: draws lie along it."""
-        statement, event = derived.statement, derived.own_event
         axes = self._axes(statement)
-        if derived.family.event and axes[len(axes) - len(event) :] != event:
+        if family.event and axes[len(axes) - len(event) :] != event:
             others = [d for d in axes if d not in event]
             raise CompileError(
-                f"{statement.name}: a value of {derived.family.name} is along "
+                f"{statement.name}: a value of {family.name} is along "
                 f"{', '.join(map(str, event))}, found the axes {', '.join(map(str, axes))}; "
                 f"expected it along the last: {', '.join(map(str, (*others, *event)))}."
             )
@@ -286,12 +287,8 @@ class Maker:
 
     def _move(self, derived: NotConjugate, region: tuple[Place, ...]) -> Move:
         statement = derived.statement
-        if statement.support.kind not in MOVABLE:
-            raise CompileError(
-                f"{statement.name}: {derived.reason}, and there is no fallback move on "
-                f"{statement.support}; change the factors that mention it: "
-                f"{', '.join(dict.fromkeys(p.factor for p in derived.offending))}."
-            )
+        if statement.support.is_tied:
+            self._check_event_is_last(statement, statement.family, event_dims(statement))
         parameters, terms = self._weighed(derived, statement.target, region)
         return Move(derived, parameters, terms, region)
 
