@@ -105,7 +105,7 @@ def match(
     """
     if statement.support.is_discrete:
         limits = tuple(made_whole(limit, graph) for limit in limits)
-    reading = reading_of(statement, pieces, limits, roles, elements=elements)
+    reading = reading_of(statement, pieces, limits, roles, graph.sizes, elements=elements)
     known = _Known(graph, data)
     found = _best(reading, known)
     if (found is None or not found.is_tight) and None not in reading.forms:

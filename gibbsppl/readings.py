@@ -7,7 +7,7 @@ after a change of variable.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
@@ -15,6 +15,7 @@ import sympy as sp
 from sympy import Add
 
 from gibbsppl.changes import SHIFT, Change, is_log_of_exponential, proposed
+from gibbsppl.density import regions
 from gibbsppl.dependence import Role, is_separable, shifted
 from gibbsppl.expressions import (
     Binder,
@@ -46,10 +47,12 @@ class Reading:
     """Pieces with their statistics written in one place, and where that place can be.
 
     ``place`` is the target; for a block the target with its dense axes replaced by one dim, the
-    ``event`` of the block; after a ``change`` the new variable in its stead.
+    ``event`` of the block; after a ``change`` the new variable in its stead. ``over`` are the
+    ranges of the statement's values, those of its event last.
     """
 
     statement: Statement
+    over: tuple[Range, ...]
     place: Leaf
     event: tuple[Dim, ...]
     support: Support
@@ -70,7 +73,7 @@ class Reading:
     def direct(self, of: Piece | Limit, value: Expr) -> Expr | None:
         """A value of a piece in the dims of the target, if the piece is there once an element."""
         view = of.views[0] if isinstance(of, Piece) else of.view
-        mapping = direct_view(view, of.over, self.statement)
+        mapping = direct_view(view, of.over, self.statement, self.over)
         if mapping is None or (isinstance(of, Piece) and len(of.views) > 1):
             return None
         return substitute(value, mapping)
@@ -86,13 +89,15 @@ def reading_of(
     pieces: tuple[Piece, ...],
     limits: tuple[Limit, ...],
     roles: tuple[Role, ...],
+    sizes: Mapping[Dim, int],
     *,
     elements: bool,
 ) -> Reading:
     """The pieces as they are, without those that cancel."""
     place, event = _place(statement, roles, elements)
-    pieces = tuple(p for p in pieces if not _is_a_total(p, statement))
-    reading = Reading(statement, place, event, _support_of(statement, event), pieces, limits)
+    over = regions(statement, sizes)
+    pieces = tuple(p for p in pieces if not _is_a_total(p, statement, over))
+    reading = Reading(statement, over, place, event, _support_of(statement, event), pieces, limits)
     return _without_cancelling(reading)
 
 
@@ -144,7 +149,9 @@ def _after(
     pieces = [p for piece in reading.pieces for p in transformed(piece, change, new, graph)]
     pieces += jacobian_pieces(statement, change, new, graph)
     moved = tuple(limit_after(limit, change, new) for limit in limits)
-    after = Reading(statement, new, reading.event, support, tuple(pieces), moved, change)
+    after = Reading(
+        statement, reading.over, new, reading.event, support, tuple(pieces), moved, change
+    )
     return _without_cancelling(after)
 
 
@@ -152,9 +159,7 @@ def jacobian_pieces(
     statement: Statement, change: Change, new: Leaf, graph: Graph
 ) -> tuple[Piece, ...]:
     """The log of the Jacobian, one term per element of the statement."""
-    named = {r.dim for r in statement.over}
-    event = (d for i in statement.target.indices for d in dims_of(i) if d not in named)
-    over = (*statement.over, *(Range(d, 0, graph.sizes[d]) for d in event))
+    over = regions(statement, graph.sizes)
     jacobian = change.log_jacobian(new.array[statement.target.indices])
     return split(statement.name, jacobian, over, {new.array.name}, graph.sizes)
 
@@ -197,11 +202,14 @@ def change_at(change: Change, new: Leaf, view: View) -> Change:
 
 
 def direct_view(
-    view: View, over: tuple[Range, ...], statement: Statement
+    view: View, over: tuple[Range, ...], statement: Statement, whole: tuple[Range, ...]
 ) -> dict[Expr, Expr] | None:
-    """The target's dim for each dim of a view that shows each element of the statement once."""
+    """The target's dim for each dim of a view that shows each element of the statement once.
+
+    ``whole`` are the ranges of the statement's values, those of its event last.
+    """
     target = statement.target
-    own = {r.dim: r for r in statement.over}
+    own = {r.dim: r for r in whole}
     ranges = {r.dim: r for r in over}
     mapping: dict[Expr, Expr] = {}
     for index, at in zip(view.indices, target.indices, strict=True):
@@ -211,8 +219,8 @@ def direct_view(
             continue
         if index not in ranges or index in mapping:
             return None
-        r, whole = ranges[index], own.get(at)
-        if whole is not None and (r.start, r.stop) != (whole.start, whole.stop):
+        r = ranges[index]
+        if not (r.start <= at < r.stop if at.is_number else _is_same(r, own[at])):
             return None
         mapping[index] = at
     return mapping if set(mapping) == set(ranges) else None
@@ -236,17 +244,25 @@ def _without_cancelling(reading: Reading) -> Reading:
     return replace(reading, pieces=kept)
 
 
-def _is_a_total(piece: Piece, statement: Statement) -> bool:
+def _is_same(r: Range, other: Range) -> bool:
+    """Whether two ranges are of the same positions."""
+    return (r.start, r.stop) == (other.start, other.stop)
+
+
+def _is_a_total(piece: Piece, statement: Statement, whole: tuple[Range, ...]) -> bool:
     """Whether a piece weighs all entries of an event alike whose total never changes."""
     if statement.support.kind not in ("simplex", "counts") or len(piece.views) != 1:
         return False
     (view,) = piece.views
     if piece.statistic != Leaf(view.array, *view.indices):
         return False
-    ranges = {r.dim for r in piece.over}
-    axes = [n for n, i in enumerate(statement.target.indices) if i in statement.event]
-    entries = [view.indices[n] for n in axes]
-    return all(e in ranges and e not in dims_of(piece.coefficient) for e in entries)
+    ranges, own = {r.dim: r for r in piece.over}, {r.dim: r for r in whole}
+    pairs = zip(view.indices, statement.target.indices, strict=True)
+    return all(
+        e in ranges and _is_same(ranges[e], own[i]) and e not in dims_of(piece.coefficient)
+        for e, i in pairs
+        if i in statement.event
+    )
 
 
 def _place(

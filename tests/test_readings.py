@@ -1,5 +1,6 @@
 """Readings and matches: own family first, then the smallest; truncated; parameters solved for."""
 
+import numpy as np
 import pytest
 import sympy as sp
 
@@ -163,7 +164,7 @@ def reading(*densities):
     pieces = tuple(
         Piece("f", s, (View(X, (G,)),), c, (Range(G, 0, 3),)) for s, c in densities
     )
-    return reading_of(statement, pieces, (), ("batch",), elements=False)
+    return reading_of(statement, pieces, (), ("batch",), m.graph.sizes, elements=False)
 
 
 def test_pieces_that_cancel_are_gone():
@@ -174,14 +175,49 @@ def test_pieces_that_cancel_are_gone():
 
 
 def test_only_what_shows_each_element_once_is_direct():
-    statement = reading((X[G], sp.S.One)).statement
+    found = reading((X[G], sp.S.One))
     whole, part = Range(I, 0, 3), Range(I, 0, 2)
 
-    assert direct_view(View(X, (I,)), (whole,), statement) == {I: G}
-    assert direct_view(View(X, (I,)), (part,), statement) is None
-    assert direct_view(View(X, (Array("code")[I],)), (whole,), statement) is None
-    assert direct_view(View(X, (I,)), (whole, Range(K, 0, 2)), statement) is None
-    assert direct_view(View(X, (sp.Integer(0),)), (), statement) is None
+    def direct(index, *over):
+        return direct_view(View(X, (index,)), over, found.statement, found.over)
+
+    assert direct(I, whole) == {I: G}
+    assert direct(I, part) is None
+    assert direct(Array("code")[I], whole) is None
+    assert direct(I, whole, Range(K, 0, 2)) is None
+    assert direct(sp.Integer(0)) is None
+
+
+@pytest.mark.parametrize(("last", "family"), [(4, "Dirichlet"), (3, None)])
+def test_a_sum_of_some_entries_of_a_simplex_is_not_known(last, family):
+    """What weighs all entries alike tells nothing; what weighs the first three alike does."""
+    program = f"""model {{
+        for (i in 1:2) {{
+            p[i, 1:4] ~ ddirch(a[])
+            w[i] ~ dgamma(1, 1)
+            for (k in 1:{last}) {{
+                z[i, k] ~ dpois(w[i] * p[i, k])
+            }}
+        }}
+    }}"""
+    model = gp.read_bugs(program, {"a": np.ones(4), "z": np.zeros((2, last))})
+    (p,) = (s for s in model.graph.latent if s.family.event)
+    found = conditional_of(model.graph, p, model.data)
+
+    assert (found.family.name if isinstance(found, Conditional) else None) == family
+
+
+def test_entries_that_cancel_are_looked_for_in_the_same_range():
+    with gp.Model(coords={"k": 3}) as m:
+        gp.Dirichlet("p", 2, dims="k", event="k")
+    statement, p, k = m.graph.statement("p"), Array("p", positive=True), Dim("k")
+    pieces = [
+        Piece("f", sp.log(p[k]), (View(p, (k,)),), c, (Range(k, start, 3),))
+        for c, start in ((sp.S.One, 0), (-sp.S.One, 1))
+    ]
+    found = reading_of(statement, tuple(pieces), (), ("batch",), m.graph.sizes, elements=False)
+
+    assert len(found.pieces) == 2
 
 
 def test_what_is_read_beside_the_place_is_read_where_the_view_is():

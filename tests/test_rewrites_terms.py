@@ -174,3 +174,15 @@ def test_values_known_by_their_bounds_are_not_taken_for_utilities():
     names = [r.name for r in REWRITES if list(applications(graph, data, r, latent(graph)))]
 
     assert names == ["hidden value"]
+
+
+@pytest.mark.parametrize("outcomes", [[0, 1, 1], [0, 1, 2]])
+def test_weights_that_add_up_to_one_are_outcomes_only_if_they_are_0_or_1(outcomes):
+    """``2 log Phi(x) - log Phi(-x)`` is no probability of a latent normal."""
+    with gp.Model(coords={"i": 3}) as m:
+        mu = gp.Normal("mu", 0, sigma=1)
+        y = gp.Data("y", outcomes, dims="i")
+        x = mu * gp.Data("x", [1.0, 0.5, -1.0], dims="i")
+        gp.Potential("seen", y * gp.log(gp.Phi(x)) + (1 - y) * gp.log(gp.Phi(-x)))
+
+    assert gp.compile(m, rewrites={"latent normal": True}).verify().proved

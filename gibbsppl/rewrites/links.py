@@ -172,7 +172,7 @@ def _opposites(terms: Terms, over: tuple[Range, ...], facts: Facts) -> Iterator[
             opposite = multiplied_out(a.argument + b.argument) == 0
             whole = multiplied_out(a.coefficient + b.coefficient) == 1 and a.ranges == b.ranges
             ranges = (*over, *a.ranges)
-            if opposite and whole and facts.is_count(a.coefficient, ranges):
+            if opposite and whole and facts.is_gate(a.coefficient, ranges):
                 yield a, b
 
 
