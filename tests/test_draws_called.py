@@ -1,6 +1,7 @@
 """What draws are called with is part of the proof: each number and keyword of a sweep, altered."""
 
 import ast
+import re
 
 import numpy as np
 import pytest
@@ -237,6 +238,26 @@ def test_every_number_and_keyword_of_a_sweep_is_proved(model):
 
     assert wrong_calls(sampler, sampler.program) == {}
     assert survivors == []
+
+
+def mixed_by_weights():
+    with gp.Model(coords={"i": 3}) as m:
+        mu, sd = gp.Normal("mu", 0, sigma=1), gp.Gamma("sd", 2, rate=1)
+        gp.StudentT("y", 4, mu, sigma=sd, dims="i", observed=[1.0, 0, 2])
+    return gp.compile(m)
+
+
+def test_draws_in_an_order_in_which_one_reads_what_is_stale_are_seen():
+    """The standard deviation is drawn with the weights integrated out, which the mean reads."""
+    sampler = mixed_by_weights()
+    before, sweep = sampler.source.split("def sweep(")
+    weights, mean = re.findall(r'    s\["(?:y_weight|mu)"\] = .*\n', sweep)
+    swapped = sweep.replace(weights + mean, mean + weights)
+    wrong = wrong_calls(sampler, load(f"{before}def sweep({swapped}"))
+
+    assert wrong_calls(sampler, sampler.program) == {}
+    assert set(wrong) == {"mu"}
+    assert "its draw reads y_weight, which is stale" in wrong["mu"]
 
 
 @pytest.mark.parametrize("scan", ["random", "symmetric", gp.RandomScan({"mu": 1e-9})])

@@ -221,6 +221,34 @@ def failed_steps(sampler, source, steps=None, seed=0):
     return {row.step for row in found.rows if not row.passed} - {"(sweeps)"}
 
 
+@cache
+def between():
+    """Bounds by the prior, by another variable, by what is observed, and after a change."""
+    with gp.Model(coords={"i": 3}) as m:
+        top, sd = gp.Pareto("top", 2, minimum=1), gp.Uniform("sd", 0.5, 5)
+        gp.Uniform("z", 0, top, dims="i", observed=[0.5, 1.5, 0.7])
+        x = gp.Normal("x", 0, sigma=1, lower=0.2, upper=3)
+        gp.Normal("y", x, sigma=sd, dims="i", observed=[1.0, 2, 3])
+    return gp.compile(m)
+
+
+@pytest.mark.parametrize("way", ["* 0.99", "* 1.01"])
+@pytest.mark.parametrize("end", ["lower", "upper"])
+def test_bounds_that_are_a_little_too_wide_or_too_narrow_are_seen(end, way):
+    sampler = between()
+    source, steps, data = sampler.source, sampler.schedule.steps, sampler.data
+    rng = np.random.default_rng(1)
+    state, _ = initial_state(rng, sampler.graph, data)
+    found = re.finditer(rf"(?m)^    {end} = (.*?)  # from (.*)$", source)
+    ends = [m for m in found if "inf" not in m[1]]
+
+    assert len(ends) > 1
+    for m in ends:
+        planted = load(f"{source[: m.start()]}    {end} = ({m[1]}) {way}{source[m.end() :]}")
+        rows = ratio.ratio_check(rng, sampler.graph, planted, steps, data, state)
+        assert [r.step for r in rows if not r.passed] == m[2].split(", ")[:1]
+
+
 @pytest.mark.parametrize("name", BUGS)
 def test_the_ratio_check_finds(name):
     bug = BUGS[name]

@@ -2,7 +2,8 @@
 
 The ratio check proves the conditional that ``*_given_rest`` returns. This one proves what the sweep
 does with it: the function that draws, the parameters that reach it, those that are known, bounds,
-the shape, and the elements that the result is put into. A sweep is carried out with the module's
+the shape, the elements that the result is put into, and that no draw reads what an earlier one has
+made stale, in the order in which they are carried out. A sweep is carried out with the module's
 ``runtime`` and its ``*_given_rest`` recorded; what is expected of a parameter follows from its name
 (``checks.expected_calls``), with every expression evaluated by the plain interpreter.
 """
@@ -10,7 +11,7 @@ the shape, and the elements that the result is put into. A sweep is carried out 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
@@ -21,8 +22,9 @@ from gibbsppl import runtime
 from gibbsppl.backends.program import Constants, Program, State
 from gibbsppl.checks.expected_calls import Call
 from gibbsppl.density import free_elements
-from gibbsppl.errors import GibbspplError
+from gibbsppl.errors import CompileError, GibbspplError
 from gibbsppl.forward import fill
+from gibbsppl.schedule.staleness import stale_from
 from gibbsppl.schedule.steps import ConcaveDraw, JointDraw, Move, ScanDraw, Schedule, Step
 
 # So many calls of a step that draws element by element, or colour by colour, are looked at.
@@ -45,16 +47,33 @@ def calls_against_steps(
     try:
         with np.errstate(all="ignore"):
             for _ in range(MOST_SWEEPS):
+                recorder.orders.append([])
                 sweep(rng, recorder.state, recorder.constants)
                 recorder.finish()
                 if all(s.name in recorder.seen for s in schedule.steps):
                     break
     except (ArithmeticError, ValueError, LookupError, TypeError, GibbspplError) as error:
         recorder.wrong.setdefault(recorder.current, f"its call fails: {error}")
+    recorder.wrong = {**_stale(schedule, recorder.orders), **recorder.wrong}
     return {
         s.name: recorder.wrong.get(s.name, "" if s.name in recorder.seen else "it is never drawn")
         for s in schedule.steps
     }
+
+
+def _stale(schedule: Schedule, orders: Sequence[Sequence[str]]) -> dict[str, str]:
+    """Steps that read what is stale, or leave it at the end, if sweeps are in these orders."""
+    places = {s.name: j for j, s in enumerate(schedule.steps)}
+    stale: dict[str, str] = {}
+    for order in (*orders, *orders):  # (what a sweep leaves, the next one may read)
+        for name in order:
+            try:
+                stale = stale_from(schedule, (places[name],), stale)
+            except CompileError as error:
+                return {name: str(error)}
+        for left in sorted(set(stale) - schedule.passing):
+            return {order[-1]: f"{left} is stale when the sweep ends"}
+    return {}
 
 
 @dataclass(slots=True)
@@ -69,6 +88,7 @@ class _Recorder:
     current: str = ""
     seen: dict[str, int] = field(default_factory=dict)
     wrong: dict[str, str] = field(default_factory=dict)
+    orders: list[list[str]] = field(default_factory=list)
     given: Any = None
     pending: tuple[Call, Any] | None = None
 
@@ -101,10 +121,18 @@ class _Recorder:
             if step != self.current or step not in self.program.by_colour:
                 self.current = step
             self.seen.setdefault(step, 0)
+            if isinstance(self.schedule.step(step), JointDraw):
+                self._carried_out(step)
             self.given = function(s, c)
             return self.given
 
         return noted
+
+    def _carried_out(self, step: str) -> None:
+        """Take in that a step is carried out; its calls for single elements follow one another."""
+        order = self.orders[-1]
+        if order[-1:] != [step]:
+            order.append(step)
 
     def called(self, name: str, arguments: Mapping[str, Any]) -> None:
         """Look at a call that draws, before it does."""
@@ -120,6 +148,7 @@ class _Recorder:
         there = (s for s in own if not _call(self, s, 0).wrong_of("positions", arguments))
         self.current = next((s.name for s in (*there, *own)), self.current)
         step = self.schedule.step(self.current)
+        self._carried_out(step.name)
         count = self.seen[step.name] = self.seen.get(step.name, 0) + 1
         if isinstance(step, JointDraw) or (step.is_by_element and count > MOST_CALLS):
             return

@@ -21,7 +21,7 @@ from gibbsppl.evaluation import Sizes, Values
 from gibbsppl.forward import fill
 from gibbsppl.runtime.joint import Joint
 from gibbsppl.runtime.pencils import Pencil, Scaled
-from gibbsppl.schedule.steps import JointDraw
+from gibbsppl.schedule.steps import JointDraw, Step
 
 
 def gap_of_joint(
@@ -39,7 +39,7 @@ def gap_of_joint(
     model. (Where the precision matrix is not positive definite there is no mean;
     the sweeps that `verify` makes stop at it.)
     """
-    drawn = _to_be_drawn(step, values, sizes)
+    drawn = to_be_drawn(step, values, sizes)
     if any(not np.array_equal(drawn[n], joint.drawn[n]) for n in step.variables):
         return np.inf, 0.0
     try:
@@ -101,7 +101,7 @@ def _along(
     return [{**values, **moved} for moved in at]
 
 
-def _to_be_drawn(step: JointDraw, values: Values, sizes: Sizes) -> dict[str, Any]:
+def to_be_drawn(step: Step, values: Values, sizes: Sizes) -> dict[str, Any]:
     """Which elements of each array the statements of a step leave to be drawn."""
     found = {n: np.zeros(np.shape(values[n]), dtype=bool) for n in step.variables}
     for statement in step.statements:

@@ -21,6 +21,7 @@ import sympy as sp
 
 from gibbsppl.backends.program import Program
 from gibbsppl.checks.calls import calls_of, draws_each_once, gap_of_calls, of_statement
+from gibbsppl.checks.edges import are_edges
 from gibbsppl.checks.joint import gap_of_joint, gap_of_pencil
 from gibbsppl.checks.perturb import Which, perturbed
 from gibbsppl.checks.results import RELATIVE_TOLERANCE, Row, badness
@@ -121,6 +122,8 @@ class _Check:
         found += self._by_colour(rng)
         if isinstance(step, JointDraw):
             found += self._about_the_mean(rng, step)
+        if isinstance(step, ExactDraw) and step.bounds:
+            found.append((0.0 if self._has_its_edges(rng, step) else np.inf, 0.0))
         discrepancy, tolerance = max(found, key=badness)
         return Row(name, step.kind, family, discrepancy, tolerance)
 
@@ -136,6 +139,15 @@ class _Check:
             scaled = self.program.scaled[step.name](self.state(), self.constants)
             found.append(gap_of_pencil(rng, pencil, scaled, self.values, terms))
         return [(gap, RELATIVE_TOLERANCE * size) for gap, size in found]
+
+    def _has_its_edges(self, rng: np.random.Generator, step: ExactDraw) -> bool:
+        """Whether the bounds that a step draws between are those of the model."""
+        sizes = self.graph.sizes
+
+        def possible(values: Values) -> bool:
+            return bool(np.isfinite(log_terms_of(step, self.given, values, sizes)).all())
+
+        return are_edges(rng, step, self.given, self.values, sizes, self.joint_terms, possible)
 
     def _by_colour(self, rng: np.random.Generator) -> list[tuple[float, float]]:
         """The comparisons of a step that is drawn colour by colour: all of one call changed."""
