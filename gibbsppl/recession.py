@@ -236,7 +236,7 @@ class _Reader:
         full = np.zeros((len(forms), *(r.stop for r in over)))
         inside = tuple(slice(r.start, r.stop) for r in over)
         for number, form in enumerate(forms):
-            full[number][inside] = form.reshape(shape)
+            full[number, ...][inside] = form.reshape(shape)
         values = {**self.values, FORM.name: full}
         found = evaluate(function, over, values, self.graph.sizes)
         return np.broadcast_to(found, shape).ravel()

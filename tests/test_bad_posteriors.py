@@ -190,6 +190,15 @@ def partly_seen_labels():
 ALONG = "no term of the log density falls along "
 LEVEL = "no term of the log density changes along "
 
+def one_count(seen):
+    """Terms without a range of their own."""
+
+    def declare():
+        gp.Poisson("y", gp.exp(gp.Flat("a")), observed=seen)
+
+    return declare
+
+
 IMPROPER = {
     "logit, separated": (regression(logit, SEPARATED), ALONG + "- b[0] + b[1]"),
     "logit, quasi": (regression(logit, MIXED, DUMMY), ALONG + "b[1]"),
@@ -222,9 +231,11 @@ IMPROPER = {
     "labels, each its own score": (latent_labels, ALONG),
     "labels, an element for none": (latent_slope, "depends on b[1]"),
     "median, a column twice": (regression(median, [1.0, 2, 3, 4], TWICE), LEVEL + "2 b[0] - b[1]"),
+    "one count of nothing": (one_count(0), "a"),
 }
 
 PROPER = {
+    "one count": one_count(1),
     "logit": regression(logit, MIXED),
     "logit, a weak prior": regression(logit, SEPARATED, prior=weak),
     "logit, half lines": regression(logit, SEPARATED, -X, half_flat),

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from gibbsppl.checks.joint import to_be_drawn
+from gibbsppl.checks.terms import Terms
 from gibbsppl.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.expressions import Dim, Leaf
 from gibbsppl.ranges import Range
@@ -21,7 +22,6 @@ from gibbsppl.schedule.steps import ExactDraw
 # How far from a bound it is looked at, in proportion to the bound.
 NEAR = 1e-6
 
-Terms = Callable[[Values], Floats]
 Place = tuple[int, ...]
 
 
@@ -42,9 +42,9 @@ def are_edges(
     name = step.variables[0]
     for at, inside, outside in _beside(rng, step, given, values, sizes):
         here, there = ({**values, name: _with(values[name], at, x)} for x in (inside, outside))
-        if possible(here) and not np.isfinite(terms(here)).all():
+        if possible(here) and not np.isfinite(terms.at(here)).all():
             return False
-        if np.isfinite(terms(there)).all():
+        if np.isfinite(terms.at(there)).all():
             return False
     return True
 

@@ -147,7 +147,7 @@ class _Check:
         def possible(values: Values) -> bool:
             return bool(np.isfinite(log_terms_of(step, self.given, values, sizes)).all())
 
-        return are_edges(rng, step, self.given, self.values, sizes, self.joint_terms, possible)
+        return are_edges(rng, step, self.given, self.values, sizes, self.entered, possible)
 
     def _by_colour(self, rng: np.random.Generator) -> list[tuple[float, float]]:
         """The comparisons of a step that is drawn colour by colour: all of one call changed."""
