@@ -142,6 +142,11 @@ def shown(value: Any) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
+def is_na(value: Any) -> bool:
+    """Whether a value is pandas' NA or None, without importing pandas."""
+    return value is None or type(value).__name__ == "NAType"
+
+
 def _misfit(function: Callable[..., Any], caught: TypeError) -> str:
     """What a call had that does not fit a function, and what fits."""
     taken = [p for p in inspect.signature(function).parameters.values() if p.name != "self"]

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from gibbsppl.arguments import shown
 from gibbsppl.backends.program import Constants, Program, State
 from gibbsppl.errors import RunError
 
@@ -54,14 +55,14 @@ def seed_sequence(seed: Seed) -> np.random.SeedSequence:
             return np.random.SeedSequence(seed.integers(1 << 32, size=4).tolist())
         case np.random.SeedSequence():
             return copy.deepcopy(seed)
-        case _:
-            try:
-                return np.random.SeedSequence(seed)
-            except (TypeError, ValueError) as error:
-                raise RunError(
-                    f"seed: found {seed!r}, expected a whole number that is not negative, a "
-                    "numpy.random.SeedSequence or a numpy.random.Generator."
-                ) from error
+        case None:
+            return np.random.SeedSequence()
+        case int() | np.integer() if not isinstance(seed, bool) and seed >= 0:
+            return np.random.SeedSequence(int(seed))
+    raise RunError(
+        f"seed: found {shown(seed)}, expected a whole number that is not negative, a "
+        "numpy.random.SeedSequence or a numpy.random.Generator."
+    )
 
 
 def streams(seed: Seed, chains: int) -> list[np.random.Generator]:

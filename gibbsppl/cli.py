@@ -267,7 +267,9 @@ def _check_coda(options: argparse.Namespace) -> None:
         from gibbsppl.coda import coda_files  # noqa: PLC0415  (only when asked for)
         from gibbsppl.whole_files import check_writable  # noqa: PLC0415  (only when asked for)
 
-        check_writable("--coda", *coda_files(options.coda, options.chains))
+        # (the name of the last is the longest)
+        ends = dict.fromkeys((0, max(0, options.chains - 1)))
+        check_writable("--coda", *coda_files(options.coda, ends))
 
 
 def _saved(draws: Draws, out: Path) -> Path:

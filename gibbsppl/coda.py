@@ -7,7 +7,7 @@ N. Best, K. Cowles and K. Vines, 2006, R News 6).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -31,8 +31,8 @@ def write_coda(
     as many digits as tell them apart from any other.
     """
     chains, draws = next(iter(values.values())).shape
-    paths = coda_files(prefix, chains)
-    rows = ((label, 1 + k * draws, (k + 1) * draws) for k, label in enumerate(values))
+    paths = coda_files(prefix, range(chains))
+    rows = ((_quoted(label), 1 + k * draws, (k + 1) * draws) for k, label in enumerate(values))
     iterations = first + thin * np.arange(draws)
     with whole(*paths) as (index, *others):
         index.write_text("".join(f"{n} {a} {b}\n" for n, a, b in rows), encoding="utf-8")
@@ -44,11 +44,23 @@ def write_coda(
     return paths
 
 
-def coda_files(prefix: str | PathLike[str], chains: int) -> tuple[Path, ...]:
-    """The files of draws of so many chains: the index, then one of each chain."""
+def coda_files(prefix: str | PathLike[str], chains: Iterable[int]) -> tuple[Path, ...]:
+    """The index and the files of draws of these chains, which are counted from 0."""
     start = fspath(prefix)
-    names = ("index", *(f"chain{n + 1}" for n in range(chains)))
+    names = ("index", *(f"chain{n + 1}" for n in chains))
     return tuple(Path(f"{start}{name}.txt") for name in names)
+
+
+def _quoted(label: str) -> str:
+    r"""A label as R's ``read.table`` reads it, in quotes where it would be cut otherwise.
+
+    >>> print(_quoted("b[1,2]"), _quoted('a["New York"]'))
+    b[1,2] "a[\"New York\"]"
+    """
+    if not set(label) & set(" \"'#\\"):
+        return label
+    escaped = label.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 def _text(x: float) -> str:

@@ -34,13 +34,14 @@ from gibbsppl.arguments import (
     NAME,
     NAMES,
     PATH,
+    POSITIVE,
     Kind,
     calls_told,
     methods_told,
     shown,
 )
 from gibbsppl.errors import RunError, did_you_mean
-from gibbsppl.summary import Summary, block_of, counted
+from gibbsppl.summary import Summary, block_of, counted, told_apart
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -49,6 +50,13 @@ Array = NDArray[Any]
 Named = tuple[tuple[str, ...], Array]
 
 RESERVED_DIMS = ("chain", "draw")
+
+# The attributes that are read again, where there are some.
+READ: Mapping[str, Kind] = {
+    "warmup": COUNT,
+    "thin": POSITIVE,
+    "interrupted": Kind(lambda value: isinstance(value, str), "a text").or_none(),
+}
 
 # In sample_stats: the share of the steps of a random walk that were accepted, by what it moves.
 ACCEPTANCE = "acceptance of "
@@ -102,6 +110,10 @@ class Draws:
         for name, labels in self.coords.items():
             if not hasattr(labels, "__len__") or isinstance(labels, str | bytes):
                 raise RunError(f"coords[{name!r}]: found {shown(labels)}, expected labels.")
+        for name, kind in READ.items():
+            if name in self.attributes and not kind.fits(self.attributes[name]):
+                found = shown(self.attributes[name])
+                raise RunError(f"attributes[{name!r}]: found {found}, expected {kind.expected}.")
         size = next(iter(self.values.values())).shape[:2]
         sizes: dict[str, int] = {name: len(labels) for name, labels in self.coords.items()}
         for name, array in self.values.items():
@@ -243,11 +255,11 @@ class Draws:
         """
         from gibbsppl.coda import write_coda  # noqa: PLC0415  (only when asked for)
 
-        values = {}
-        for name, array in self.values.items():
-            label = self._labeller(name)
-            for index in np.ndindex(array.shape[2:]):
-                values[label(index).replace(", ", ",")] = array[(..., *index)]
+        places = [(n, at) for n, array in self.values.items() for at in np.ndindex(array.shape[2:])]
+        texts = (" ".join(self._labeller(n)(at).split()).replace(", ", ",") for n, at in places)
+        labels = told_apart([(text, at) for text, (_, at) in zip(texts, places, strict=True)])
+        drawn = (self.values[name][(..., *at)] for name, at in places)
+        values = dict(zip(labels, drawn, strict=True))
         thin, warmup = (int(self.attributes.get(n, k)) for n, k in (("thin", 1), ("warmup", 0)))
         return write_coda(prefix, values, first=warmup + thin, thin=thin)
 

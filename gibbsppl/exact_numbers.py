@@ -43,3 +43,12 @@ def number(value: float) -> Expr:
         simple = Fraction(as_float).limit_denominator(LARGEST_DENOMINATOR)
         return sp.Rational(simple) if float(simple) == as_float else written
     return written
+
+
+def has_log(value: Expr) -> bool:
+    """Whether the log of a value may be a real number: that of a negative number is none.
+
+    >>> has_log(sp.Integer(2)), has_log(sp.Integer(-2))
+    (True, False)
+    """
+    return not (value.is_number and value.is_negative)

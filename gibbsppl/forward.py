@@ -256,25 +256,28 @@ def truncated_draw(
     shape = tuple(map(len, over))
     point = Array("point~")[tuple(r.dim - r.start for r in over)]
 
-    def at(formula: Callable[..., Expr], x: Any) -> Floats:
+    below, above = cdf(point, **arguments), sf(point, **arguments)
+
+    def at(formula: Expr, x: Any) -> Floats:
         here = {**values, "point~": np.broadcast_to(x, shape)}
-        found = evaluate(formula(point, **arguments), over, here, sizes)
-        certain = np.where((x > 0) == (formula is cdf), 0.0, -np.inf)
-        return np.where(np.isinf(x), certain, found)
+        certain = np.where((x > 0) == (formula is below), 0.0, -np.inf)
+        return np.where(np.isinf(x), certain, evaluate(formula, over, here, sizes))
 
     lower, upper = _interval(statement, over, values, sizes)
     if statement.support.kind == "integer":
         lower = lower - 1
     uniform = rng.random(shape)
-    in_upper = at(sf, lower) < at(cdf, upper)
+    in_upper = at(above, lower) < at(below, upper)
     goal = np.where(
         in_upper,
-        _log_mixture(at(sf, lower), at(sf, upper), uniform),
-        _log_mixture(at(cdf, lower), at(cdf, upper), uniform),
+        _log_mixture(at(above, lower), at(above, upper), uniform),
+        _log_mixture(at(below, lower), at(below, upper), uniform),
     )
 
     def is_below(x: Floats) -> Any:
-        return np.where(in_upper, at(sf, x) > goal, at(cdf, x) < goal)
+        if in_upper.all() or not in_upper.any():  # (each is evaluated some dozens of times)
+            return at(above, x) > goal if in_upper.all() else at(below, x) < goal
+        return np.where(in_upper, at(above, x) > goal, at(below, x) < goal)
 
     whole = statement.support.kind == "integer"
     return (whole_bisection if whole else bisection)(is_below, lower, upper)

@@ -127,11 +127,12 @@ def opened(expr: Expr, targets: Collection[str], binary: Binary, *, whole: bool 
 def _gated(expr: Expr, gate: Expr, branch: Expr) -> Expr | None:
     """A gate times a branch of a function; ``log(0)``, which counts where it is open, as a log.
 
-    None for what is infinite otherwise: the function stays as it is.
+    None for what is infinite otherwise, or not real (the log of a negative number): the function
+    stays as it is.
     """
     if isinstance(expr, sp.log) and branch == sp.zoo:
         return sp.log(1 - gate)
-    return None if branch.has(sp.zoo, sp.oo, sp.nan) else gate * branch
+    return None if branch.has(sp.zoo, sp.oo, sp.nan, sp.I) else gate * branch
 
 
 def _branches(expr: Expr, targets: Collection[str], binary: Binary) -> list[tuple[Expr, Expr]]:

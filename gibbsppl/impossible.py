@@ -158,19 +158,36 @@ def _check_parameter(
     free = support.lower == -sp.oo and support.upper == sp.oo
     if free or _is_large(graph, argument, statement.over):
         return
-    lower, upper = ends_of(argument, statement.over, graph, data)
     low, high = float(support.lower), float(sp.sympify(support.upper))
-    bad = (upper < low) | (lower > high)
-    if support.kind == "real" and _is_continuous(graph, argument):
-        bad |= (lower < upper) & ((upper == low) | (lower == high))
-    if bad.any():
-        at = _first(bad)
-        where = place(at, statement.over, graph.labels)
-        raise ModelError(
-            f"{statement.name}: {name} is {PLAIN.text(argument)}, which is always "
-            f"{_between(lower[at], upper[at])}{where}; expected a number in "
-            f"{support!r}: correct the data, the sign, or the support of what it reads."
-        )
+    for part, may_be in _chosen_among(graph, data, statement, argument):
+        lower, upper = ends_of(part, statement.over, graph, data)
+        bad = (upper < low) | (lower > high)
+        if support.kind == "real" and _is_continuous(graph, part):
+            bad |= (lower < upper) & ((upper == low) | (lower == high))
+        bad &= may_be
+        if bad.any():
+            at = _first(bad)
+            where = place(at, statement.over, graph.labels)
+            how = "is always" if part == argument else "may be"
+            raise ModelError(
+                f"{statement.name}: {name} is {PLAIN.text(argument)}, which {how} "
+                f"{_between(lower[at], upper[at])}{where}; expected a number in "
+                f"{support!r}: correct the data, the sign, or the support of what it reads."
+            )
+
+
+def _chosen_among(
+    graph: Graph, data: Values, statement: Statement, argument: Expr
+) -> Iterator[tuple[Expr, Any]]:
+    """An argument, and what it is if a choice says so; at which positions it may be that."""
+    waiting: list[tuple[Expr, Any]] = [(argument, True)]
+    while waiting:
+        part, may_be = waiting.pop()
+        yield part, may_be
+        if isinstance(part, Where):
+            chosen, yes, no = part.args
+            never, always = ends_of(chosen, statement.over, graph, data)
+            waiting += [(yes, may_be & (always > 0)), (no, may_be & (never < 1))]
 
 
 def _size(argument: tuple[str, Expr]) -> int:

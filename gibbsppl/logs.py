@@ -14,6 +14,7 @@ from functools import lru_cache
 import sympy as sp
 from sympy import Add, Mul
 
+from gibbsppl.exact_numbers import has_log
 from gibbsppl.expressions import (
     AtMost,
     Below,
@@ -138,7 +139,7 @@ def _log(of: Expr, targets: Collection[str]) -> Expr:
             return -Softplus(-of.args[0])
         case Phi():
             return LogPhi(of.args[0])
-        case Where():
+        case Where() if all(map(has_log, of.args[1:])):
             chosen, yes, no = of.args
             return _log_if(chosen, yes, targets) + _log_if(1 - chosen, no, targets)
     return sp.log(of)

@@ -67,13 +67,39 @@ def _dataset(
         name + "_" * (name in sizes): xr.Variable(dims, value, {"name": name})
         for name, (dims, value) in arrays.items()
     }
-    labels = {dim: (dim, _saved(coords.get(dim, np.arange(n)))) for dim, n in sizes.items()}
+    labels = {dim: _coordinate(dim, coords.get(dim, np.arange(n))) for dim, n in sizes.items()}
     return xr.Dataset(variables, labels, attributes)
 
 
+def _coordinate(dim: str, labels: NDArray[Any]) -> xr.Variable:
+    """The labels of a dim; times in a file are counted from where 64 bits reach all of them."""
+    saved = _saved(labels)
+    if saved.dtype.kind != "M":
+        return xr.Variable(dim, saved)
+    units = {"units": "nanoseconds since 1970-01-01", "dtype": "int64"}
+    return xr.Variable(dim, saved.astype("M8[ns]"), encoding=units)
+
+
 def _saved(labels: NDArray[Any]) -> NDArray[Any]:
-    """Labels as a file can hold them: those of several types, or of types of others, as text."""
-    return labels.astype(str) if labels.dtype.kind == "O" else labels
+    """Labels as a file can hold them: as text if of several types, of others' types, or far times.
+
+    >>> _saved(np.array(["2020-01-01", "9999-01-01"], "datetime64[D]"))
+    array(['2020-01-01', '9999-01-01'], dtype='<U10')
+    """
+    is_lost = labels.dtype.kind == "O" or (labels.dtype.kind in "mM" and _are_lost(labels))
+    return np.array([str(label) for label in labels]) if is_lost else labels
+
+
+def _are_lost(times: NDArray[Any]) -> bool:
+    """Whether times would be others when read back, as 64 bits of nanoseconds."""
+    kind, (unit, count) = times.dtype.kind, np.datetime_data(times.dtype)
+    if count != 1 or (kind == "m" and unit in ("Y", "M")):  # (no unit of a file; of no one length)
+        return True
+    try:
+        read_back = times.astype(f"{kind}8[ns]").astype(times.dtype)
+    except OverflowError:
+        return True
+    return bool((read_back != times).any())
 
 
 def _plain(value: Any) -> Any:
@@ -101,7 +127,8 @@ def save(draws: Draws, path: str | PathLike[str]) -> None:
 def fields_of(path: str | PathLike[str]) -> dict[str, Any]:
     """What a file that ``save`` wrote holds, by the names of the fields of ``Draws``."""
     tree = _tree_of(path)
-    if tree.attrs.get("inference_library") != LIBRARY or "posterior" not in tree:
+    library = tree.attrs.get("inference_library")
+    if not (isinstance(library, str) and library == LIBRARY) or "posterior" not in tree:
         raise RunError(f"{path}: found no draws, expected a file that Draws.save wrote.")
     groups = {name: _named(path, name, node) for name, node in tree.children.items()}
     coords = {k: _labels(v) for node in tree.children.values() for k, v in node.coords.items()}

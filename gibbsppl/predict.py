@@ -149,8 +149,9 @@ def predicted(
 
 
 def _seed_of(draws: Draws) -> int:
-    """A seed that follows from that of the draws."""
-    return int(np.random.SeedSequence(draws.attributes.get("seed", 0)).generate_state(1)[0])
+    """A seed that follows from that of the draws, which a file may hold as text."""
+    text = str(draws.attributes.get("seed", 0))
+    return int(np.random.SeedSequence([*text.encode()]).generate_state(1)[0])
 
 
 def _check_draws(question: Question, draws: Draws) -> None:

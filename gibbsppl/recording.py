@@ -54,8 +54,8 @@ def check_memory(needed: Mapping[str, int], limit: int) -> None:
         raise RunError(
             f"{largest}: its draws would take {_in_words(needed[largest])} of the "
             f"{_in_words(total)} that this run would store, above the limit of {_in_words(limit)}; "
-            "name what you need in keep=[...], store fewer draws further apart (draws=, thin=), "
-            "or raise limit_bytes=."
+            "name what you need in keep=[...], store fewer draws further apart (draws=, chains=, "
+            "thin=), or raise limit_bytes=."
         )
 
 

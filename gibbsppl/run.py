@@ -51,6 +51,7 @@ __all__ = [
     "Seed",
     "advance",
     "bytes_needed",
+    "check_memory",
     "run",
     "seed_sequence",
     "streams",

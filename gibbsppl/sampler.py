@@ -35,7 +35,7 @@ from gibbsppl.kernels import RandomScan
 from gibbsppl.pilot import proper_start
 from gibbsppl.propriety import check_proper, check_proper_as_usual
 from gibbsppl.rewrites import collapsible, possible
-from gibbsppl.run import Chain, Seed, run, seed_sequence, streams
+from gibbsppl.run import Chain, Seed, check_memory, run, seed_sequence, streams
 from gibbsppl.schedule import Schedule, functions_of
 from gibbsppl.settings import ARGUMENTS, checked_settings, scheduled
 
@@ -261,6 +261,7 @@ class Sampler:
                 f"{self.graph.name}: there is nothing to draw or to keep; a run needs a latent "
                 "variable, and keep= at least one name."
             )
+        check_memory({self.graph.name: 8 * chains * draws}, limit_bytes)  # (a number each at least)
         sequence = seed_sequence(seed)
         starts, notes = self.initial_states(chains, sequence, init)
         result = run(
@@ -339,9 +340,8 @@ class Sampler:
         >>> sorted(v.name for v in found.variants)
         ['as compiled', 'without "power of a sum"']
         """
-        every = variants
-        if every is None:
-            every = variants_of(self.graph, self.data, self.schedule, self.settings)
+        parts = (self.graph, self.data, self.schedule, self.settings)
+        every = variants_of(*parts) if variants is None else variants
         run = {"draws": draws, "warmup": warmup, "chains": chains, "seed": seed}
         return compared(lambda settings: self._with(**settings), every, of, **run)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gibbsppl.arguments import COUNT, DRAWS, MAPPING, MAPPINGS, NAME, NAMES, Kind
+from gibbsppl.arguments import COUNT, DRAWS, MAPPING, MAPPINGS, NAME, NAMES, TRUTH, Kind
 from gibbsppl.comparison import Settings
 from gibbsppl.errors import CompileError
 from gibbsppl.graph import Graph
@@ -44,6 +44,7 @@ ARGUMENTS: Mapping[str, Mapping[str, Kind]] = {
         **dict.fromkeys(("draws", "warmup", "chains", "thin", "limit_bytes"), COUNT),
         "init": MAPPINGS.or_none(),
         "keep": NAMES.or_none(),
+        "progress": TRUTH,
     },
     "initial_states": {"chains": COUNT, "init": MAPPINGS.or_none()},
     "compare": {"variants": VARIANTS.or_none(), "of": NAMES.or_none(), "draws": COUNT},

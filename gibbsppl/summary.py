@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -70,7 +71,7 @@ class Summary:
 
     def __post_init__(self) -> None:
         # Two variables may label their elements alike: a scalar "x[1]", and an element of x.
-        object.__setattr__(self, "blocks", _told_apart(self.blocks))
+        object.__setattr__(self, "blocks", _blocks_told_apart(self.blocks))
 
     @property
     def rows(self) -> dict[str, Row]:
@@ -115,7 +116,7 @@ def block_of(
     shown = [*range(head), *range(size - tail, size)]
     columns = measures(flat[..., shown])
     places = tuple(tuple(map(int, np.unravel_index(i, shape))) for i in shown)
-    labels = _with_places(Counter(map(label, places)), [(label(p), p) for p in places])
+    labels = told_apart([(label(p), p) for p in places])
     rows = {
         text: {column: float(columns[column][k]) for column in COLUMNS}
         for k, text in enumerate(labels)
@@ -124,26 +125,27 @@ def block_of(
     return Block(name, rows, size, head, hidden_r_hat, places)
 
 
-def _told_apart(blocks: Sequence[Block]) -> tuple[Block, ...]:
-    """The blocks with positions in the labels that another block has too."""
-    counts = Counter(label for block in blocks for label in block.rows)
-    return tuple(
-        replace(block, rows=dict(zip(labels, block.rows.values(), strict=True)))
-        for block in blocks
-        for labels in (_with_places(counts, zip(block.rows, block.places, strict=True)),)
-    )
-
-
-def _with_places(counts: Mapping[str, int], labelled: Iterable[tuple[str, Place]]) -> list[str]:
+def told_apart(labelled: Sequence[tuple[str, Place]]) -> list[str]:
     """Labels, those that are there more than once with the position of their element.
 
-    >>> _with_places({"x[a]": 2, "x[b]": 1}, [("x[a]", (0,)), ("x[b]", (1,)), ("x[a]", (2,))])
+    >>> told_apart([("x[a]", (0,)), ("x[b]", (1,)), ("x[a]", (2,))])
     ['x[a] at 0', 'x[b]', 'x[a] at 2']
     """
+    counts = Counter(text for text, _ in labelled)
     return [
         f"{text} at {', '.join(map(str, place))}" if counts[text] > 1 and place else text
         for text, place in labelled
     ]
+
+
+def _blocks_told_apart(blocks: Sequence[Block]) -> tuple[Block, ...]:
+    """The blocks with positions in the labels that another block has too."""
+    rows = [row for b in blocks for row in zip(b.rows, b.places, strict=True)]
+    labels = iter(told_apart(rows))
+    return tuple(
+        replace(b, rows=dict(zip(islice(labels, len(b.rows)), b.rows.values(), strict=True)))
+        for b in blocks
+    )
 
 
 def _largest(values: NDArray[Any]) -> float:

@@ -531,6 +531,10 @@ def upper_count():
     return gp.DiscreteUniform("n", 0, 5)
 
 
+def chosen_below_zero():
+    return gp.where(rate() > 1, 2.0, -gp.exp(slope()))
+
+
 def constrained():
     gp.Constraint("order", gp.Uniform("a", 0, 1) > 2)
 
@@ -557,6 +561,10 @@ IMPOSSIBLE = {
     ),
     "a negative rate": (poisson([0, 0, 0, 1], lambda: -1 - rate()), "always at most -1"),
     "minus an exponential": (poisson([0, 0, 0, 1], lambda: -gp.exp(slope())), "always at most 0"),
+    "a choice of a negative rate": (
+        poisson([0, 0, 0, 1], chosen_below_zero),
+        "y: rate is where([1 < r], 2, -exp(b)), which may be at most 0 at position i=0; expected",
+    ),
     "a rate on the real line": (poisson([0, 0, 0, 1], slope), "y: rate is b, a variable on the"),
     "more than all": (binomial([5, 5, 5, 6], number(5)), f"y: found 6 {LAST}; expected a whole"),
     "more than each": (binomial([5, 5, 5, 4], constants("n", 5, 5, 5, 3)), "in {0..n[i]}"),

@@ -283,6 +283,14 @@ def test_the_weight_of_a_component_and_its_rest_have_a_beta():
     assert sampler.verify().proved
 
 
+def test_the_data_block_may_give_more_elements_than_the_model_reads():
+    text = """data { for (i in 1:5) { y[i] <- i } }
+    model { for (i in 1:2) { y[i] ~ dnorm(m, 1) } z ~ dnorm(m + y[5], 1)  m ~ dnorm(0, 1) }"""
+    model = gp.read_bugs(text, {"z": 1})
+
+    assert gp.compile(model).verify().proved
+
+
 def test_data_of_the_program_keep_the_names_of_its_variables_free():
     text = """
     model {

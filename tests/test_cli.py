@@ -258,6 +258,12 @@ def test_a_bugs_program_runs_with_its_data_and_monitors(line, capsys, tmp_path):
     ]
 
 
+def test_more_chains_than_can_be_kept_are_refused_at_once(line, capsys):
+    program, _ = line
+    assert main(["run", *program, "--chains", "9" * 12, "--coda", "c-"]) == 2
+    assert "its draws would take" in capsys.readouterr().err
+
+
 def test_what_is_shown_has_the_names_of_the_program_alone(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = "model { for (i in 1:2) { z[i] ~ dcat(p[]); y[i] ~ dnorm(z[i], 1) } }"

@@ -1,5 +1,6 @@
 """Files of the CODA format: what R's coda reads back."""
 
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -51,3 +52,25 @@ def test_a_missing_folder_is_named(tmp_path):
     draws = gp.Draws({"a": np.zeros((1, 3))})
     with pytest.raises(gp.RunError, match="found no directory"):
         draws.save_coda(tmp_path / "none" / "x")
+
+
+def test_labels_that_are_written_alike_are_told_apart(tmp_path):
+    labels = np.array([1, "1", "1 "], dtype=object)
+    draws = gp.Draws({"x": np.arange(3.0).reshape(1, 1, 3)}, {"x": ("i",)}, {"i": labels})
+    draws.save_coda(tmp_path / "x")
+
+    index = (tmp_path / "xindex.txt").read_text().splitlines()
+    assert index == ['"x[1] at 0" 1 1', '"x[1] at 1" 2 2', '"x[1 ]" 3 3']
+
+
+def test_labels_that_a_table_would_cut_are_quoted(tmp_path):
+    labels = np.array(["New York", 'q"', "a\nb", "#1", "\\"])
+    values = {"x": np.zeros((1, 1, 5)), "a b": np.zeros((1, 1))}
+    draws = gp.Draws(values, {"x": ("i",)}, {"i": labels})
+    draws.save_coda(tmp_path / "x")
+
+    index = (tmp_path / "xindex.txt").read_text().splitlines()
+    assert [shlex.split(line)[0] for line in index] == [
+        *("x[New York]", 'x[q"]', "x[a b]", "x[#1]", "x[\\]", "a b")
+    ]
+

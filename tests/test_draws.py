@@ -302,6 +302,18 @@ def test_another_file_is_refused_by_name(tmp_path):
         load_draws(tmp_path / "other.nc")
 
 
+@pytest.mark.parametrize(("name", "value"), [("thin", "x"), ("warmup", -1), ("interrupted", 1)])
+def test_how_draws_were_made_is_checked_where_it_is_read(tmp_path, name, value):
+    import h5py
+
+    example().save(tmp_path / "draws.nc")
+    with h5py.File(tmp_path / "draws.nc", "a") as file:
+        file.attrs[name] = value
+
+    with pytest.raises(RunError, match=rf"attributes\['{name}'\]: found {value!r}, expected"):
+        load_draws(tmp_path / "draws.nc")
+
+
 def test_labels_of_several_types_are_saved_as_text(tmp_path):
     labels = np.array([np.datetime64("2020-01-01"), 2, 10**30], dtype=object)
     draws = Draws({"x": np.zeros((1, 4, 3))}, {"x": ("k",)}, {"k": labels})
@@ -323,6 +335,7 @@ DAMAGES = {
         f.copy("posterior", "sample_stats"),
     ),
     "dims without names": lambda f: f["posterior"].create_dataset("x", data=np.zeros((0, 3))),
+    "another library": lambda f: f.attrs.__setitem__("inference_library", np.zeros((0, 3))),
     "text": lambda f: f["posterior"].create_dataset("text", data=np.array([b"a", b"b"])),
 }
 

@@ -324,3 +324,20 @@ def test_data_is_binary_if_all_of_it_is():
 
     assert set(binary_arrays(m.graph, {"z": values})) == {"z"}
     assert set(binary_arrays(m.graph, {"z": late})) == set()
+
+
+@pytest.mark.parametrize(
+    "pull",
+    [
+        lambda p, gate: gp.log(gp.where(gate, p, -2)),
+        lambda p, gate: gp.log(1 - gp.where(gate, p, 2)),
+        lambda p, gate: -(gp.log(gp.where(gate, p, -2)) ** 2),
+    ],
+)
+def test_the_log_of_a_negative_branch_is_left_where_it_is(pull):
+    with gp.Model() as m:
+        rate = gp.Gamma("rate", 2, rate=1, lower=2)
+        p = gp.Beta("p", 1, 1)
+        gp.Potential("pull", pull(p, rate > 1))
+
+    assert gp.compile(m).verify().passed

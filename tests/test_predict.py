@@ -1,5 +1,7 @@
 """Predictions against what is known of them, from draws made by hand: no sampler takes part."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -149,6 +151,13 @@ def test_same_draws_same_prediction_and_a_seed_changes_it():
     one, two = (asked(mixture(), MIXTURE, {"point": 3}).mean for _ in range(2))
     np.testing.assert_array_equal(one, two)
     assert (asked(mixture(), MIXTURE, {"point": 3}, seed=5).mean != one).all()
+
+
+def test_draws_of_a_file_give_the_same_prediction(tmp_path):
+    draws = replace(MIXTURE, attributes={"seed": [1, 2, 3, 4]})  # (that of a Generator)
+    draws.save(tmp_path / "draws.nc")
+    both = draws, gp.load_draws(tmp_path / "draws.nc")
+    np.testing.assert_array_equal(*(asked(mixture(), d, {"point": 3}).mean for d in both))
 
 
 def test_vectors_and_truncated_values_are_simulated():

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import re
 import sys
 import time
 
@@ -306,6 +307,13 @@ def test_seeds_of_all_kinds_are_accepted_and_their_use_is_plain():
         streams(-1, 2)
     with pytest.raises(RunError, match="chains: found 0"):
         streams(1, 0)
+
+
+# (NumPy takes lists of numbers and texts of digits for seeds; of matrices, it ends the process.)
+@pytest.mark.parametrize("seed", [True, 1.0, [1, 2], "12", np.array([[1.0]])], ids=repr)
+def test_other_seeds_are_refused(seed):
+    with pytest.raises(RunError, match=re.escape(f"seed: found {seed!r}, expected a whole number")):
+        seed_sequence(seed)
 
 
 def test_progress_is_shown_on_a_terminal_only(capsys, monkeypatch):

@@ -1,5 +1,7 @@
 """Arguments of the wrong kind, at every public function: an error of ours, or it is taken."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -40,6 +42,8 @@ WRONG = {
     "negative": -7,
     "true": True,
     "a half": 0.5,
+    "pandas' NA": pd.NA,
+    "numbers of pandas": pd.Series([1.0, 2.0, 3.0, 4.0, 5.0]),
 }
 
 
@@ -188,6 +192,14 @@ def test_wrong_arguments_of_tensors(wrong):
     assert bare == []
 
 
+def used(draws, sampler, path):
+    """What is done with draws that reads how they were made."""
+    print(draws, draws.summary())
+    draws.thinned(2)
+    draws.save_coda(path / "x")
+    sampler.predict(draws, {"x": [1.0, 2.0]})
+
+
 def of_runs(sampler, draws, path):
     """Calls of what is compiled and drawn, one wrong argument each."""
     model_settings = (
@@ -202,8 +214,7 @@ def of_runs(sampler, draws, path):
     yield "kernels by name", lambda w: gp.compile(model, kernels={"mu": w})
     quick = {"draws": 2, "warmup": 1, "chains": 1, "seed": 1, "progress": False}
     for name in (*quick, "thin", "init", "keep", "limit_bytes"):
-        if name != "progress":
-            yield name, lambda w, n=name: sampler.sample(**{**quick, n: w})
+        yield name, lambda w, n=name: sampler.sample(**{**quick, n: w})
     yield "init of one", lambda w: sampler.sample(**quick, init={"theta": w})
     yield "verify", sampler.verify
     yield "explain", sampler.explain
@@ -227,6 +238,8 @@ def of_runs(sampler, draws, path):
     yield "row", lambda w: draws.summary()[w]
     yield "values", gp.Draws
     yield "dims", lambda w: gp.Draws({"x": np.zeros((1, 2, 3))}, w)
+    for name in ("warmup", "thin", "interrupted", "seed"):
+        yield name, lambda w, n=name: used(replace(draws, attributes={n: w}), sampler, path)
     yield "coords", lambda w: gp.Draws({"x": np.zeros((1, 2, 3))}, {"x": ("i",)}, {"i": w})
     yield "save", lambda w: draws.save(path / w if isinstance(w, str) else w)
     yield "save_coda", lambda w: draws.save_coda(path / w if isinstance(w, str) else w)

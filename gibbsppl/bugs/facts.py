@@ -227,7 +227,9 @@ def _shaped(
         largest = [float(g.grid.values.max(initial=0)) for g in at]
         program.check_size(r.line.at, name, float(np.prod(largest)))
         own = [int(n) for n in largest]
-        known = ends.setdefault(name, [0] * len(own))
+        known = ends.setdefault(
+            name, [*numbers[name].shape] if name in numbers else [0] * len(own)
+        )
         if len(known) != len(own):
             raise program.error(
                 r.line.at,

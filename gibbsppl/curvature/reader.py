@@ -39,6 +39,7 @@ from gibbsppl.curvature.kinds import (
 from gibbsppl.curvature.squares import square_of_sum
 from gibbsppl.curvature.sums import curved, terms_of
 from gibbsppl.ends import Bounds
+from gibbsppl.exact_numbers import has_log
 from gibbsppl.expressions import (
     AtMost,
     Below,
@@ -242,7 +243,7 @@ class Reader:
                 return of.args[0]
             case Times():
                 return Over(log(of.body), *of.bound)
-            case Where():
+            case Where() if all(map(has_log, of.args[1:])):
                 return Where(of.args[0], *map(log, of.args[1:]))
             case Pow() if self.sign(of.base) in NONNEGATIVE:
                 return of.exp * log(of.base)

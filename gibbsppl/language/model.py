@@ -25,6 +25,7 @@ from gibbsppl.expressions import Dim, root_of
 from gibbsppl.graph import Constant, Deterministic, Graph, Potential, Statement, Variable
 from gibbsppl.language.completeness import check_complete
 from gibbsppl.language.cycles import check_cycles
+from gibbsppl.language.labels import is_counted, is_no_text, labels_of
 
 if TYPE_CHECKING:
     from gibbsppl.bugs.reading import Reading
@@ -34,9 +35,6 @@ NAME = re.compile(r"\w[\w.]*(?: [\w.]+)*")
 
 # Whole numbers from here on are floats: they do not fit into 64 bits.
 LARGEST_INTEGER = 2.0**63
-
-# No array has more positions than this along a dimension.
-LARGEST_SIZE = 2**40
 
 _OPEN: ContextVar[tuple[Model, ...]] = ContextVar("open models", default=())
 
@@ -80,7 +78,7 @@ class Model:
     def __init__(
         self, coords: Mapping[str, Sequence[Any] | int] | None = None, name: str | None = None
     ) -> None:
-        if name is not None and (not isinstance(name, str) or _is_no_text(name)):
+        if name is not None and (not isinstance(name, str) or is_no_text(name)):
             raise ModelError(f"gp.Model(name={name!r}): expected a text that can be printed.")
         if not isinstance(coords, Mapping | None):
             more = f"; to name the model, write gp.Model(name={coords!r})"
@@ -156,7 +154,7 @@ class Model:
     @property
     def labels(self) -> dict[str, tuple[Any, ...]]:
         """The labels along the dimensions whose positions are not just counted from 0."""
-        told = {n: c for n, c in self._coords.items() if not _is_counted(c)}
+        told = {n: c for n, c in self._coords.items() if not is_counted(c)}
         times = {n: c.astype(str) for n, c in told.items() if c.dtype.kind in "mM"}
         return {n: tuple(c.tolist()) for n, c in {**told, **times}.items()}
 
@@ -176,14 +174,7 @@ class Model:
                 "kept for the second side of square matrices and for copies: choose another name."
             )
         self.claim(dim, "a dimension")
-        coords = _labels_of(labels, dim, owner)
-        if coords.ndim != 1 or len(coords) == 0:
-            raise ModelError(
-                f"{owner}: dimension {dim!r} has labels of shape {coords.shape}; expected one or "
-                "more labels in a row: a dimension without positions holds no variables."
-            )
-        _check_labels(coords.tolist(), dim, owner)
-        self._coords[dim] = coords
+        self._coords[dim] = labels_of(labels, dim, owner)
 
     def dims(self, names: str | Iterable[str] | None, owner: str) -> tuple[Dim, ...]:
         """The dimensions of those names, all of them known and different."""
@@ -309,63 +300,3 @@ def current_model(owner: str) -> Model:
             f"{owner}: declared outside a model; put the declaration under `with gp.Model():`."
         )
     return models[-1]
-
-
-def _labels_of(labels: Sequence[Any] | int, dim: str, owner: str) -> np.ndarray:
-    """The labels of a dimension, counted from 0 where its size is given."""
-    is_size = isinstance(labels, (int, np.integer)) and not isinstance(labels, bool)
-    if isinstance(labels, (int, np.integer)) and is_size and labels < LARGEST_SIZE:
-        return np.arange(int(labels))
-    try:
-        found = np.asarray(labels)
-    except (TypeError, ValueError):
-        found = np.empty(())
-    if is_size or found.dtype.kind in "cV" or found.ndim == 0:
-        raise ModelError(
-            f"{owner}: dimension {dim!r} has the labels {shown(labels)}; expected labels in a row, "
-            "or its size."
-        )
-    if found.dtype.kind in "SU" and isinstance(labels, Iterable):
-        _check_text([*labels], dim, owner)
-    return found
-
-
-def _is_counted(labels: np.ndarray) -> bool:
-    """Whether positions are labelled 0, 1, ..."""
-    return labels.dtype.kind == "i" and bool((labels == np.arange(len(labels))).all())
-
-
-def _is_no_text(label: str | bytes) -> bool:
-    """Whether a text cannot be encoded, or has a null: no printer and no file takes it."""
-    try:
-        return b"\0" in (label.encode() if isinstance(label, str) else label)
-    except UnicodeEncodeError:
-        return True
-
-
-def _check_text(labels: list[Any], dim: str, owner: str) -> None:
-    """Every label can be printed; as given, as arrays of texts lose nulls at the end."""
-    for position, label in enumerate(labels):
-        if isinstance(label, str | bytes) and _is_no_text(label):
-            raise ModelError(
-                f"{owner}: dimension {dim!r} has the label {label!r} at position {position}, with "
-                "half of a character, or a null; expected text that can be printed and saved."
-            )
-
-
-def _check_labels(labels: list[Any], dim: str, owner: str) -> None:
-    """Every position of a dimension has a label of its own."""
-    _check_text(labels, dim, owner)
-    first: dict[Any, int] = {}
-    for position, label in enumerate(labels):
-        # (What is missing does not equal itself.)
-        if label is None or label != label:  # noqa: PLR0124
-            raise ModelError(
-                f"{owner}: dimension {dim!r} has the missing label {label} at position {position}; "
-                "expected a label for each position: name it, or leave the position out."
-            )
-        if first.setdefault(label, position) != position:
-            raise ModelError(
-                f"{owner}: dimension {dim!r} has the label {label!r} at positions {first[label]} "
-                f"and {position}; expected different labels: rename one, or give the size alone."
-            )

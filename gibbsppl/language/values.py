@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from gibbsppl.alignment import aligned, check_order
-from gibbsppl.arguments import shown
+from gibbsppl.arguments import is_na, shown
 from gibbsppl.errors import ModelError
 from gibbsppl.exact_numbers import number
 from gibbsppl.expressions import Dim, Expr
@@ -45,7 +45,7 @@ def read_values(
             f"{name}: found values of type {array.dtype}; expected real numbers in a rectangular "
             "array: convert them first."
         )
-    if missing is not None:
+    if not is_na(missing):
         mask = in_order(model, f"{name}: missing=", dims, missing)
         with read_as_array(f"{name}: missing=", missing):
             known = known & ~_missing(name, array, mask)
@@ -89,17 +89,12 @@ def entries_and_known(values: Any) -> tuple[np.ndarray, np.ndarray]:
     known = ~np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else True
     if array.dtype != object:
         return array, np.broadcast_to(known, array.shape)
-    given = [not _is_na(v) for v in array.flat]
+    given = [not is_na(v) for v in array.flat]
     known = known & np.array(given, dtype=bool).reshape(array.shape)
     kept = np.array(array[known].tolist())
     filled = np.zeros(array.shape, dtype=kept.dtype if kept.size else float)
     filled[known] = kept
     return filled, known
-
-
-def _is_na(value: Any) -> bool:
-    """Whether an entry is pandas' NA or None, without importing pandas."""
-    return value is None or type(value).__name__ == "NAType"
 
 
 def _missing(name: str, array: np.ndarray, missing: Any) -> np.ndarray:

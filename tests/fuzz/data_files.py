@@ -59,6 +59,13 @@ CHANGES = (
     *("f['link'] = __import__('h5py').SoftLink('/no')", "f['posterior/mu2'] = f['posterior/mu']"),
     "f['posterior/x'] = __import__('h5py').ExternalLink('no.nc', '/')",
     "f['posterior'].attrs.clear()",
+    *("f.attrs['seed'] = {v}", "f.attrs['interrupted'] = {v}", "f.attrs['started_by_rule'] = {v}"),
+    *("del f['posterior/i']; f['posterior/i'] = {v}", "f['posterior'].move('i', 'k')"),
+    *("del f['posterior/mu']; f['posterior/mu'] = {v}", "f['posterior/chain'][...] = 7"),
+    *("f['posterior/mu'].attrs['_FillValue'] = {v}", "f['posterior/i'].attrs['units'] = {t}"),
+    "f['posterior/mu'].attrs['scale_factor'] = {v}",
+    "f['posterior/draw'].attrs['units'] = 'days since 2000'",
+    *("f['posterior/mu'].attrs['coordinates'] = {t}", "f['posterior/mu'].attrs['dtype'] = {t}"),
 )
 HELD = (
     *("1", "-1", "0", "'x'", "b'x'", "'gibbsppl'", "np.array([1, 2])", "np.array([])", "2.5"),
@@ -74,7 +81,9 @@ NOT_DRAWS = (
 )
 USES = (
     *("print(L, L.summary())", "L.save('e.nc')", "L.to_datatree()", "L.save_coda('c')"),
-    "L.thinned(1)",
+    *("L.thinned(1)", "L.thinned(2).summary('mu')", "L.stacked('mu').mean()", "L.to_arviz()"),
+    *("gp.compile(m).deviance(L).summary()", "gp.compile(m).dic(L)", "L.only('mu')"),
+    *("gp.compile(m).predict(L, {'j': 3})", "gp.compile(m).conditional_mean(L).summary()"),
 )
 
 

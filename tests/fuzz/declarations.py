@@ -2,7 +2,7 @@
 
 import ast
 
-from fuzz.words import NUMBERS, a_name, a_value
+from fuzz.words import HELD, NUMBERS, ODD, a_name, a_value
 from gibbsppl.families import FAMILIES
 
 # Valid programs: a model, lines in it, and which data may be new in a prediction.
@@ -36,7 +36,7 @@ y = gp.Normal("y", x, sigma=1, dims="t", observed=np.ma.masked_invalid([1.0, np.
 gp.Model(coords={"i": 3})
 rate = gp.Gamma("rate", 2, rate=1)
 gp.Poisson("n", rate, dims="i", observed=[0, 3, 1])
-gp.Censored("time", gp.Exponential(rate), event=[1, 0, 1], dims="i", observed=[0.5, 2.0, 1.0])
+gp.Censored("time", gp.Exponential(rate=rate), event=[1, 0, 1], dims="i", observed=[0.5, 2.0, 1.0])
 p = gp.Beta("p", 1, 1)
 h = gp.Binomial("h", 10, gp.where(rate > 1, p, gp.expit(rate)), observed=7)
 """,
@@ -67,7 +67,8 @@ q = gp.Deterministic("q", A.sum("k").prod("u") + B.cumsum("k").sum(("v", "k")))
 """,
     """\
 gp.Model(coords={"i": 3, "k": 2})
-L = gp.Wishart("L", 3, np.eye(2), dims=("k", "k'"))
+V = gp.Data("V", np.eye(2), dims=("k", "k'"))
+L = gp.Wishart("L", 3, V=V, dims=("k", "k'"))
 m = gp.Normal("m", 0, sigma=1, dims="k")
 y = gp.MvNormal("y", m, tau=L, dims=("i", "k"), event="k", observed=np.ones((3, 2)))
 v = gp.Beta("v", 1, 2, dims="k")
@@ -75,10 +76,11 @@ t = gp.StudentT("t", 4, mu=m, sigma=2, dims="k", observed=[0.5, 1.0])
 """,
     """\
 gp.Model(coords={"n": 2, "m": 2})
-P = gp.Dirichlet("P", [[1.0, 1.0], [0.0, 1.0]], dims=("n", "m"), event="m")
+A = gp.Data("A", [[1.0, 1.0], [0.0, 1.0]], dims=("n", "m"))
+P = gp.Dirichlet("P", A, dims=("n", "m"), event="m")
 b = gp.Index("b", [0, 0, 1], of="n", dims="time")
 a = gp.Categorical("a", P[b], dims="time", observed=[0, 1, 1])
-d = gp.Uniform("d", 0, gp.maximum(1, 2), lower=0.1)
+d = gp.Uniform("d", 0, gp.maximum(1, 2))
 e = gp.Normal("e", d, sigma=1, lower=0, upper=d + 5, observed=1.5)
 """,
     """\
@@ -120,6 +122,10 @@ COORDS = (
     *("{'i': [[1], [2, 3]]}", "{'i': np.arange(3.0)}", "{'i': [1j, 2]}", "{'i': lambda: 1}"),
     *("{'i': [{}, []]}", "{'i': range(3)}", "{'i': (k for k in 'ab')}", "{'i': np.eye(2)}"),
     *("{'i': np.array([1, 'a'], dtype=object)}", "{'chain': 2, 'draw': 2}", "{'i': ['a', 'b\\n']}"),
+    *("{'i': np.ma.masked_equal([1, 2, 3], 2)}", "{'i': np.array([1, '1', '1 '], dtype=object)}"),
+    *("{'i': [{1}, {2}]}", "{'i': np.array([(1, 2), (3,), None], dtype=object)}"),
+    "{'i': range(9**12)}",
+    *(f"{{'i': {value}}}" for value in (*ODD, *HELD)),
 )
 SETTINGS = (
     *("blocks={v}", "blocks={{'a': 'elements'}}", "blocks={{('a', 'b'): 'together'}}"),
@@ -129,10 +135,18 @@ SETTINGS = (
     *("order=('s', 'a')", "scan='random'", "scan='symmetric'", "scan={v}", "exact={v}"),
     *("scan=gp.RandomScan({{'a': 2}})", "scan=gp.RandomScan({v})", "kernels={v}"),
     *("kernels={{'a': gp.Slice()}}", "kernels={{'a': gp.RandomWalk({v})}}", "kernels={{'a': {v}}}"),
+    *("kernels={{'a': lambda rng, x, f: {v}}}", "kernels={{'mu': lambda rng, x, f: x + {v}}}"),
+    *("kernels={{'mu': lambda rng, x, f: np.asarray(f(x))}}", "kernels={{{v}: gp.Slice()}}"),
+    *("kernels={{'a': lambda *_, scale={v}: scale}}", "kernels={{'x': gp.RandomWalk(scale={v})}}"),
+    *("scan=gp.RandomScan({{'zz': 1}})", "order=({v},)", "blocks={{{v}: 'alone'}}"),
+    *("blocks={{('a', 'b'): {v}}}", "rewrites={{{v}: True}}", "rewrites={{'unseen': {v}}}"),
     *("kernels={{'s': gp.AdaptiveRejection()}}", "kernels={{'x': gp.OverRelaxed({v})}}", "zz={v}"),
 )
 RUN = (
     *("draws={v}", "warmup=-1", "warmup=2.5", "chains={v}", "seed={v}", "thin=0", "thin={v}"),
+    *("init={{'b': {v}}}", "init={{'y': {v}}}", "init={{{v}: 1}}", "init=[{v}, {v}]"),
+    *("chains=10**12", "init={{'w': [1.5, -0.5]}}", "init={{'w': [0.5, np.nan]}}"),
+    *("init={{'L': np.ones((2, 2))}}", "init={{'L': np.eye(2) * np.nan}}", "init={{'x': {v}}}"),
     *("init={v}", "init={{'a': {v}}}", "init=[{{'a': 1}}, {{'a': {v}}}]", "init={{'zz': 1}}"),
     *("keep={v}", "keep=('a', 'zz')", "keep=()", "progress={v}", "limit_bytes=1"),
     *("limit_bytes={v}", "init={{'x': [1.0, np.nan, 2.0, 3.0]}}", "init={{'s': -1}}"),
@@ -155,6 +169,15 @@ AFTER = (
     *("S.check_kernel({v}, replicates=5)", "S.check_kernel('a', replicates={v})"),
     *("gp.read_inits({v}, M)", "S.compare({v})", "S.compare(draws=4, warmup=1, of={v})"),
     *("S.initial_states(1, init={v})", "gp.simulate(M, seed=2, draws=2)", "gp.read_bugs({v})"),
+    *("S.predict(D, {{'j': {v}}})", "S.predict(D, {{'x': {v}, 'g': {v}}})"),
+    *("S.predict(D, {{'g': [0, 1]}})", "S.predict(D.only({n}), {{'x': [1.0, 2.0, 3.0]}})"),
+    *("S.deviance(D.thinned(2)).summary()", "S.conditional_mean(D.only({n})).summary()"),
+    *("gp.Draws({{'x': {v}}})", "gp.Draws({{'x': np.zeros((1, 2, 3))}}, {{'x': {v}}})"),
+    *("gp.Draws({{'x': np.zeros((1, 2))}}, attributes={{'thin': {v}}}).save_coda('c')",),
+    *("S.sample(2, warmup=1, chains=1, seed={v})", "S.verify(seed={v})", "S.compare({{{n}: {v}}})"),
+    *("S.compare({{'a': {{'order': {v}}}}}, draws=4, warmup=1)", "D.stacked({v})", "{v} in D"),
+    *("S.check_kernel({n}, functions={v}, replicates=5)", "S.check_kernel({n}, level={v})"),
+    *("D.save('d.nc'); S.predict(gp.load_draws('d.nc'), {{}})", "S.predict(D, {{'k': 0}})"),
     *("gp.read_bugs('model {{}}', {v})", "D.to_arviz()", "D.stacked({n})"),
     "S.sample(2, warmup=1, chains=2, seed=1, progress=False)",
 )

@@ -16,9 +16,14 @@ import tempfile
 import traceback
 import warnings
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+import xarray as xr
+from scipy import sparse
 
 import gibbsppl as gp
 from gibbsppl.cli import main
@@ -29,6 +34,10 @@ CANARY = "gibbsppl_canary"
 SAID = 20_000  # characters of a message: more is no message
 
 EXITS = (0, 1, 2)
+LIBRARIES = {
+    "gp": gp, "np": np, "pd": pd, "xr": xr, "sp": sparse,
+    "Fraction": Fraction, "Decimal": Decimal,
+}
 
 
 @dataclass(frozen=True)
@@ -77,7 +86,7 @@ def checked_run(lines, limit=LIMIT):
 
 
 def _run(lines, calls):
-    names = {"gp": gp, "np": np, "command": command, "write": write, "same_code": same_code}
+    names = {**LIBRARIES, "command": command, "write": write, "same_code": same_code}
     for number, line in enumerate(lines):
         try:
             exec(compile(line, "<case>", "exec"), names)  # noqa: S102  (a script of our own making)

@@ -66,7 +66,32 @@ ODD = (
     *("np.array([10**30, 1, 2], dtype=object)", "[[1.0, 0.0], [0.0, 1.0]]"),
 )
 
-VALUES = (*NUMBERS, *ODD)
+# What other libraries hold arrays and numbers in; ``scripts.LIBRARIES`` has their names.
+HELD = (
+    *("pd.Series([1, None, 3], dtype='Int64')", "pd.Series([1.5, None, 3], dtype='Float64')"),
+    *("pd.Series([True, None, False], dtype='boolean')", "pd.Series(['a', 'b', 'c'])"),
+    *("pd.Series(['a', None, 'b'], dtype='string')", "pd.Series([0, 1, 0], dtype='category')"),
+    *("pd.Categorical(['a', 'b', 'a'], ordered=True)", "pd.CategoricalIndex(['c', 'a', 'b'])"),
+    *("pd.Series([1, 2.5, None], dtype=object)", "pd.Series([1, pd.NaT, 'x'], dtype=object)"),
+    *("pd.Series([[1], [2, 3], [4]])", "pd.Series([1.0, 2.0, 3.0], index=['c', 'b', 'a'])"),
+    *("pd.Series([1.0, 2.0, 3.0], index=['a', 'a', None])", "pd.DataFrame({'a': [1.0, 2, 3]})"),
+    *("pd.DataFrame(np.eye(3), index=[2, 1, 0])", "pd.DataFrame({'a': [1, 2], 'b': ['x', 'y']})"),
+    *("pd.date_range('2020', periods=3)", "pd.date_range('2020', periods=3, tz='UTC')"),
+    *("pd.to_timedelta([1, 2, 3], unit='D')", "pd.period_range('2020', periods=3, freq='Y')"),
+    *("pd.interval_range(0, 3)", "pd.MultiIndex.from_tuples([(1, 2), (1, 3), (2, 3)])"),
+    *("pd.arrays.SparseArray([0, 1.0, 0])", "pd.NA", "pd.NaT", "pd.Timestamp('2020')"),
+    *("xr.DataArray([1.0, 2.0, 3.0], dims='i')", "xr.DataArray(np.eye(2), dims=('k', \"k'\"))"),
+    *("xr.DataArray([1, 2, 3], dims='i', coords={'i': [2, 0, 1]})", "xr.DataArray(1.5)"),
+    *("xr.DataArray([1, 2, 3], dims='j')", "xr.Dataset({'x': ('i', [1, 2, 3])})"),
+    *("xr.Variable('i', [1.0, np.nan, 2.0])", "xr.DataArray(pd.date_range('2020', periods=3))"),
+    *("sp.csr_array([[0, 3, 0], [1, 0, 0]])", "sp.coo_array([0, 1.5, 0])", "sp.eye_array(3)"),
+    *("np.array(['9999-01-01', '0001-01-01'], dtype='M8[D]')", "np.longdouble([1, 2])"),
+    *("np.array(['a', 'b', 'c'], dtype=np.dtypes.StringDType())", "np.array([1, 2], 'm8[5D]')"),
+    *("[Fraction(1, 2), Fraction(3), Fraction(4)]", "[Decimal('1.5'), Decimal(2), Decimal('NaN')]"),
+    *("Fraction(1, 3)", "Decimal('0.5')", "memoryview(np.arange(3.0))", "{'a': 1}.keys()"),
+)
+
+VALUES = (*NUMBERS, *ODD, *HELD)
 
 
 def a_name(rng):
