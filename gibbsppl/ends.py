@@ -17,15 +17,19 @@ import sympy as sp
 
 from gibbsppl.evaluation import Floats, Values, evaluate
 from gibbsppl.expressions import (
+    Binder,
     Expit,
     Expr,
+    Greatest,
     Leaf,
+    Least,
     LogPhi,
     Maximum,
     Minimum,
     Over,
     Phi,
     Softplus,
+    Times,
     Where,
     mentions,
 )
@@ -63,7 +67,7 @@ def ends_of(expr: Any, over: tuple[Range, ...], graph: Graph, data: Values) -> E
     with np.errstate(all="ignore"):
         found = frame.of(sp.sympify(expr))
     lower, upper = (np.broadcast_to(e, tuple(map(len, over))) for e in found)
-    return np.where(np.isnan(lower), -np.inf, lower), np.where(np.isnan(upper), np.inf, upper)
+    return lower, upper
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +78,12 @@ class _Frame:
     bounds: Bounds
 
     def of(self, expr: Expr) -> Ends:
-        """The ends of an expression, one axis for each range."""
+        """The ends of an expression, one axis for each range; those of the line where none is."""
+        lower, upper = self._found(expr)
+        return np.where(np.isnan(lower), -np.inf, lower), np.where(np.isnan(upper), np.inf, upper)
+
+    def _found(self, expr: Expr) -> Ends:
+        """The ends as the rules have them: no number outside of the domain of a function."""
         if not mentions(expr, self.graph.drawn):
             value = evaluate(expr, self.over, self.data, self.graph.sizes)
             return value, value
@@ -86,8 +95,8 @@ class _Frame:
                 return reduce(np.add, lower), reduce(np.add, upper)
             case sp.Mul():
                 return reduce(_times, map(self.of, expr.args))
-            case Over():
-                return self._of_sum(expr)
+            case Over() | Times() | Greatest() | Least():
+                return self._of_binder(expr)
             case sp.Pow() if expr.exp.is_number:
                 return _power(self.of(expr.base), float(expr.exp))
             case Where():
@@ -102,13 +111,12 @@ class _Frame:
         lower, upper = self.bounds(leaf) or (-sp.oo, sp.oo)
         return np.asarray(float(lower)), np.asarray(float(upper))
 
-    def _of_sum(self, expr: Over) -> Ends:
-        summed = range_of(expr, self.graph.sizes)
-        inner = _Frame((*self.over, summed), self.graph, self.data, self.bounds)
-        shape = (1,) * len(self.over) + (len(summed),)
-        found = (e + np.zeros(shape) for e in inner.of(expr.body))
-        lower, upper = (e.sum(axis=-1) for e in found)
-        return lower, upper
+    def _of_binder(self, expr: Binder) -> Ends:
+        bound = range_of(expr, self.graph.sizes)
+        inner = _Frame((*self.over, bound), self.graph, self.data, self.bounds)
+        shape = (1,) * len(self.over) + (len(bound),)
+        lower, upper = (e + np.zeros(shape) for e in inner.of(expr.body))
+        return ALONG[expr.func](lower, upper)
 
     def _of_choice(self, where: Expr, yes: Expr, no: Expr) -> Ends:
         chosen, (low, high), (other_low, other_high) = map(self.of, (where, yes, no))
@@ -123,6 +131,31 @@ def _times(a: Ends, b: Ends) -> Ends:
     # (Zero times an end at infinity is zero: the end is never reached.)
     safe = [np.where(np.isnan(p), 0.0, p) for p in products]
     return reduce(np.minimum, safe), reduce(np.maximum, safe)
+
+
+def _product(lower: Floats, upper: Floats) -> Ends:
+    """The ends of a product along the last axis, the narrowest where no factor is negative."""
+    size = np.maximum(np.abs(lower), np.abs(upper)).prod(axis=-1)
+    is_plain = (lower >= 0).all(axis=-1)
+    return (
+        np.where(is_plain, lower.prod(axis=-1), -size),
+        np.where(is_plain, upper.prod(axis=-1), size),
+    )
+
+
+# What is bound along an axis, which is the last one: the ends from those of each element.
+ALONG: Mapping[Any, Callable[[Floats, Floats], Ends]] = {
+    Over: lambda lower, upper: (lower.sum(axis=-1), upper.sum(axis=-1)),
+    Times: _product,
+    Greatest: lambda lower, upper: (
+        lower.max(axis=-1, initial=-np.inf),
+        upper.max(axis=-1, initial=-np.inf),
+    ),
+    Least: lambda lower, upper: (
+        lower.min(axis=-1, initial=np.inf),
+        upper.min(axis=-1, initial=np.inf),
+    ),
+}
 
 
 def _power(base: Ends, exponent: float) -> Ends:

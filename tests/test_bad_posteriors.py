@@ -718,6 +718,9 @@ POSSIBLE = {
     "minus one over a negative number": poisson(
         [0, 0, 0, 1], lambda: -1 / gp.log(gp.expit(slope()))
     ),
+    "minus the log of a product": poisson(
+        [0, 0, 0, 1], lambda: -gp.log(gp.Dirichlet("w", 2, dims="k").prod("k"))
+    ),
     "one over minus a square": poisson([0, 0, 0, 1], lambda: -1 / -(slope() ** 2)),
     "a component for each": mixture([0.0, 1.0], [1.0, 3.0]),
     "a log that is not chosen": normal(
