@@ -34,6 +34,7 @@ from gibbsppl.expressions import (
 from gibbsppl.log_gamma import loggamma
 from gibbsppl.near_one import called_as
 from gibbsppl.ranges import Range, range_of, size_of
+from gibbsppl.rounding import may_underflow
 from gibbsppl.runtime import functions
 
 Floats = NDArray[np.float64]
@@ -45,6 +46,13 @@ def evaluate(expr: Expr, over: Sequence[Range], values: Values, sizes: Sizes) ->
     """The expression at all positions of the ranges: one axis each, of length 1 where constant.
 
     A product with an exact zero is zero, so that ``0 * log(0)`` is the limit that densities mean.
+
+    >>> from gibbsppl.expressions import Array
+    >>> w, x = Array("w")[()], Array("x")[()]
+    >>> [float(evaluate(e, (), {"w": 0.0, "x": 1e3}, {})) for e in (w * sp.exp(x), w * sp.log(w))]
+    [0.0, 0.0]
+    >>> float(evaluate(sp.Mul(w**x, sp.exp(x)), (), {"w": 0.5, "x": 1e4}, {}))
+    nan
     """
     with np.errstate(all="ignore"):
         return _value(sp.sympify(expr), _Frame(tuple(over), values, sizes))
@@ -155,18 +163,25 @@ def _apply(expr: Expr, arguments: list[Floats]) -> Floats:
     if expr.is_Add:
         return reduce(np.add, arguments)
     if expr.is_Mul:
-        return reduce(_times, arguments)
+        return _product(expr.args, arguments)
     if expr.is_Pow:
         return np.asarray(np.power(*arguments))
     raise ModelError(f"{expr}: no numerical form of {expr.func.__name__!r} is known.")
 
 
-def _times(a: Floats, b: Floats) -> Floats:
-    product = np.asarray(a * b)
-    if np.isnan(product).any():
-        limit = np.isnan(product) & ~np.isnan(a) & ~np.isnan(b)
-        return np.where(limit, 0.0, product)
-    return product
+def _product(factors: Sequence[Expr], values: Sequence[Floats]) -> Floats:
+    """The product: 0 where a factor is, unless it may be so by rounding and no log is infinite."""
+    product = np.asarray(reduce(np.multiply, values))
+    if not np.isnan(product).any():
+        return product
+    pairs = list(zip(factors, values, strict=True))
+    exact = [v == 0 for f, v in pairs if not may_underflow(f)]
+    rounded = [v == 0 for f, v in pairs if may_underflow(f)]
+    lost = [~np.isfinite(v) for f, v in pairs if not isinstance(f, sp.log)]
+    none = np.zeros_like(product, dtype=bool)
+    zero = reduce(np.logical_or, exact, none)
+    limit = reduce(np.logical_or, rounded, none) & ~reduce(np.logical_or, lost, none)
+    return np.where(np.isnan(product) & (zero | limit), 0.0, product)
 
 
 def _positions(dim: Dim, frame: _Frame) -> Floats:
@@ -211,10 +226,11 @@ def _checked(index: Floats, size: int, axis: int, leaf: Leaf) -> NDArray[np.int6
 
 def _sum(expr: Over, frame: _Frame) -> Floats:
     inner = replace(frame, ranges=(*frame.ranges, range_of(expr, frame.sizes)))
-    factors = [_value(f, inner) for f in sp.Mul.make_args(expr.body)]
+    parts = sp.Mul.make_args(expr.body)
+    factors = [_value(f, inner) for f in parts]
     if len(factors) > 1 and all(np.isfinite(f).all() for f in factors):
         return _contracted(factors, inner)
-    body = reduce(_times, factors)
+    body = _product(parts, factors)
     copies = len(inner.ranges[-1]) if body.shape[-1] == 1 else 1
     return np.asarray(body.sum(axis=-1) * copies)
 

@@ -233,6 +233,7 @@ LogFoxWright = _function("LogFoxWright", "LogFoxWright(a, z): log sum(gamma((a+k
 LogPolyaGamma = _function("LogPolyaGamma", "LogPolyaGamma(b, x): log density of PG(b, 0) at x.")
 LogStirling = _function("LogStirling", "LogStirling(n, l): log Stirling number, first kind.")
 XLogY = _function("XLogY", "XLogY(c, x): c * log(x), and 0 where c is 0.")
+Weighted = _function("Weighted", "Weighted(w, x): w * x, and 0 where w is 0, whatever x is.")
 LogMass = _function(
     "LogMass", "LogMass(log_cdf_l, log_cdf_u, log_sf_l, log_sf_u): log probability from l to u."
 )
@@ -266,6 +267,7 @@ FUNCTIONS: Mapping[Any, str] = {
     LogStirling: "log_stirling",
     LogMass: "log_mass",
     XLogY: "xlogy",
+    Weighted: "weighted",
 }
 
 INDICATORS = (AtMost, Below, Equals)

@@ -1,7 +1,8 @@
-"""Probabilities that may be exactly zero: ``c * log(x)`` is 0 where c is 0, whatever x is.
+"""What may be exactly zero: ``c * log(x)`` is 0 where c is 0, whatever x is, and so is ``w * x``.
 
 A label's probability may be gated by another label, or be data with zeros; ``0 * log(0)`` is then
-what a density says of a value that does not happen, and it says 0.
+what a density says of a value that does not happen, and it says 0. A mask or a count of 0 says that
+a term is not there, however large it is.
 
 >>> z, a = Array("z")[()], Array("a")[()]
 >>> with_limits(a * sp.log(z / 2) - z**2, lambda x: x.has(z))
@@ -10,13 +11,25 @@ XLogY(a, z/2) - z**2
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 import sympy as sp
 from sympy import Add, Mul
 
-from gibbsppl.expressions import Array, Dim, Expr, Leaf, Over, Where, XLogY, dims_of
+from gibbsppl.expressions import (
+    INDICATORS,
+    Array,
+    Dim,
+    Expr,
+    Leaf,
+    Over,
+    Weighted,
+    Where,
+    XLogY,
+    dims_of,
+)
 from gibbsppl.graph import Graph
+from gibbsppl.rounding import may_be_infinite, may_underflow
 
 MayVanish = Callable[[Expr], bool]
 
@@ -99,3 +112,57 @@ def terms_of(expr: Expr, depends: Callable[[Expr], bool]) -> Iterator[Expr]:
             yield from terms_of(Add(*(Mul(*rest, t) for t in product.args)), depends)
         else:
             yield term
+
+
+def weighted(factors: Sequence[Expr], continuous: Collection[str]) -> list[Expr]:
+    """The factors of a product, as one that is 0 where a weight is if others may be infinite there.
+
+    Arrays of ``continuous`` values are zero with probability zero.
+
+    >>> w, x, y = Array("w")[()], Array("x")[()], Array("y")[()]
+    >>> weighted([w, sp.exp(x)], {"x"}), weighted([w, y, sp.log(1 - x)], {"x"})
+    ([Weighted(w, exp(x))], [XLogY(w*y, 1 - x)])
+    >>> weighted([x, sp.exp(y)], {"x"}), weighted([w, x**2], {"x"})
+    ([x, exp(y)], [w, x**2])
+    """
+    large = [f for f in factors if may_be_infinite(f)]
+    weights = [f for f in factors if f not in large and may_be_zero(f, continuous)] if large else []
+    if not weights:
+        return list(factors)
+    if len(large) == 1 and _is_log_of_finite(large[0]):
+        *coefficient, x = large[0].args
+        return [XLogY(Mul(*(f for f in factors if f not in large), *coefficient), x)]
+    return [Weighted(Mul(*weights), Mul(*(f for f in factors if f not in weights)))]
+
+
+def _is_log_of_finite(expr: Expr) -> bool:
+    return isinstance(expr, sp.log | XLogY) and not may_be_infinite(expr.args[-1])
+
+
+def may_be_zero(weight: Expr, continuous: Collection[str]) -> bool:
+    """Whether a value may be exactly zero: by data, labels or indicators, not by rounding."""
+    if weight.is_positive or weight.is_negative or may_underflow(weight):
+        return False
+    if isinstance(weight, INDICATORS):
+        return True
+    if isinstance(weight, Where):
+        return any(may_be_zero(a, continuous) for a in weight.args[1:])
+    if weight.is_Mul or isinstance(weight, Over):
+        return any(may_be_zero(a, continuous) for a in _factors(weight))
+    if weight.is_Pow:
+        return bool(weight.exp.is_positive) and may_be_zero(weight.base, continuous)
+    if weight.is_Add:
+        # (what is continuous makes the sum so)
+        return not any(_is_continuous(a, continuous) for a in weight.args)
+    return not _is_continuous(weight, continuous)
+
+
+def _factors(product: Expr) -> tuple[Expr, ...]:
+    return Mul.make_args(product.body if isinstance(product, Over) else product)  # type: ignore[no-any-return]
+
+
+def _is_continuous(expr: Expr, continuous: Collection[str]) -> bool:
+    """Whether a value is spread out: it reads a continuous array, and is not 0 by a weight."""
+    return not _arrays_valued(expr).isdisjoint(continuous) and not (
+        (expr.is_Mul or isinstance(expr, Over)) and may_be_zero(expr, continuous)
+    )

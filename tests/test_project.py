@@ -23,7 +23,7 @@ LAYERS = (
     ("runtime",),
     ("supports", "kernels", "log_gamma"),
     ("expressions",),
-    ("ranges", "exact_numbers", "polynomials", "near_one", "bounds"),
+    ("ranges", "exact_numbers", "polynomials", "near_one", "bounds", "rounding"),
     ("notation",),
     ("families",),
     ("graph",),

@@ -93,7 +93,7 @@ def _constant_last(term: Expr) -> tuple[bool, bool, str]:
 def _product(writer: Writer, expr: Expr) -> Text:
     """Factors, then divisors: a negative power divides."""
     coefficient, rest = expr.as_coeff_Mul()
-    factors = writer.data_together(list(Mul.make_args(rest)), Mul)
+    factors = writer.weighted(writer.data_together(list(Mul.make_args(rest)), Mul))
     below = [1 / f for f in factors if _divides(f) and not _may_be_infinite(f)]
     above = [f for f in factors if 1 / f not in below]
     sign = "-" if coefficient.is_negative else ""

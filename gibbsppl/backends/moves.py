@@ -13,7 +13,10 @@ from gibbsppl.backends.writer import Writer
 from gibbsppl.contractions import Contribution
 from gibbsppl.expressions import Expr, Leaf
 from gibbsppl.graph import PLAIN
+from gibbsppl.rounding import may_be_infinite
+from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import ConcaveDraw, Move
+from gibbsppl.vanishing import may_be_zero
 
 
 def log_density(module: Module, step: Move | ConcaveDraw) -> str:
@@ -61,15 +64,20 @@ def _statistics(
         inner.arrange(axes)
         statistic = parameter.statistic.xreplace({target: Leaf(target.array, *axes)})
         factors = "+".join(c.factor for c in parameter.contributions)
-        terms.append((_weighted(inner, eta, statistic), factors))
+        terms.append((_weighted(inner, eta, parameter, statistic), factors))
     return body, terms
 
 
-def _weighted(inner: Writer, eta: str, statistic: Expr) -> str:
-    """A coefficient times a statistic: 0 where it is 0, though a log may not exist there."""
-    if isinstance(statistic, sp.log) and not statistic.args[0].is_positive:
+def _weighted(inner: Writer, eta: str, parameter: NaturalParameter, statistic: Expr) -> str:
+    """A coefficient times a statistic: 0 where it is 0, though the statistic may be infinite."""
+    found = parameter.contributions
+    nowhere = not all(c.is_everywhere(inner.sizes) for c in found)
+    zero = nowhere or may_be_zero(sp.Add(*(c.value for c in found)), inner.continuous)
+    if not (zero and may_be_infinite(statistic)):
+        return f"{eta} * {inner.write(statistic).within(ATOM)}"
+    if isinstance(statistic, sp.log) and not may_be_infinite(statistic.args[0]):
         return f"{inner.call('xlogy')}({eta}, {inner.write(statistic.args[0]).code})"
-    return f"{eta} * {inner.write(statistic).within(ATOM)}"
+    return f"{inner.call('weighted')}({eta}, {inner.write(statistic).code})"
 
 
 def _term(module: Module, step: Move | ConcaveDraw, inner: Writer, term: Contribution) -> str:

@@ -79,7 +79,7 @@ def _along_first(text: Text, along: Dim) -> tuple[Dim, ...]:
 
 def _outer(writer: Writer, product: Expr, along: Dim) -> tuple[Text, Text] | None:
     """The two sides of an outer product that is summed by group, if it is one."""
-    factors = Mul.make_args(product)
+    factors = writer.weighted(Mul.make_args(product))
     trailing = [dims_of(f) - {along} for f in factors]
     sides = sorted({d for t in trailing for d in t}, key=str)
     if len(sides) != 2 or any(len(t) > 1 for t in trailing):

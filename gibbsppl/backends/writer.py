@@ -6,7 +6,7 @@ function, so that the modules with the cases may import this one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -21,6 +21,7 @@ from gibbsppl.expressions import Binder, Dim, Expr, Leaf, dims_of, root_of, unne
 from gibbsppl.graph import Graph
 from gibbsppl.notation import Notation
 from gibbsppl.ranges import Range, range_of, size_of
+from gibbsppl.vanishing import weighted
 
 
 @dataclass(slots=True)
@@ -42,6 +43,7 @@ class Writer:
     like: str | None = None
     keeps: bool = False
     random: set[str] = field(init=False)
+    continuous: set[str] = field(init=False)
     order: dict[Dim, int] = field(default_factory=dict)
     ranges: dict[Dim, tuple[int, int]] = field(default_factory=dict)
     strides: dict[Dim, int] = field(default_factory=dict)
@@ -54,7 +56,11 @@ class Writer:
     lines: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.random = {v.name for v in self.graph.variables.values() if v.kind == "random"}
+        random = [v for v in self.graph.variables.values() if v.kind == "random"]
+        self.random = {v.name for v in random}
+        self.continuous = {v.name for v in random if not v.integer}
+        if self.local is not None and self.like in self.continuous:
+            self.continuous.add(self.local)
 
     @property
     def known(self) -> Known:
@@ -179,6 +185,10 @@ class Writer:
             return args
         gone = set(data) | (set(numbers) if func is sp.Add else set())
         return [a for a in args if a not in gone] + [together]
+
+    def weighted(self, factors: Sequence[Expr]) -> list[Expr]:
+        """The factors of a product; one factor where some may be infinite and others exactly 0."""
+        return weighted(factors, self.continuous)
 
     def for_prepare(self, graph: Graph) -> Writer:
         """A writer of what ``prepare`` computes, with the same names."""

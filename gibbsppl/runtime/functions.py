@@ -84,6 +84,7 @@ __all__ = [
     "sqrt",
     "sum_of_squares",
     "sum_rows",
+    "weighted",
     "where",
     "xlog1py",
     "xlogy",
@@ -186,6 +187,17 @@ def log_mass(log_cdf_l: Any, log_cdf_u: Any, log_sf_l: Any, log_sf_u: Any) -> An
     with np.errstate(divide="ignore", invalid="ignore"):
         log_share = np.where(gap < math.log(2), np.log(-np.expm1(-gap)), np.log1p(-np.exp(-gap)))
     return np.where(empty, -math.inf, larger + log_share)[()]
+
+
+def weighted(weight: Any, x: Any) -> Any:
+    """``weight * x``, and 0 where the weight is 0, though x may be infinite or no number.
+
+    >>> weighted(np.array([0.0, 2.0, 2.0]), np.array([np.inf, 3.0, -np.inf]))
+    array([  0.,   6., -inf])
+    """
+    if isinstance(weight, float) and weight != 0.0:
+        return weight * x
+    return weight * where(np.equal(weight, 0.0), 0.0, x)
 
 
 def logdet(matrices: Any) -> Any:
