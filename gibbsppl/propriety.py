@@ -31,6 +31,7 @@ from gibbsppl.separation import Direction, direction_of
 MOST_NAMED = 6
 
 
+@np.errstate(all="ignore")  # what is not finite is looked for
 def check_proper(
     graph: Graph,
     schedule: Schedule,

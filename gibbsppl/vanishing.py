@@ -29,7 +29,7 @@ from gibbsppl.expressions import (
     dims_of,
 )
 from gibbsppl.graph import Graph
-from gibbsppl.rounding import may_be_infinite, may_underflow
+from gibbsppl.rounding import may_be_infinite
 
 MayVanish = Callable[[Expr], bool]
 
@@ -40,7 +40,7 @@ def vanishing(graph: Graph, labels: Collection[Dim] = ()) -> MayVanish:
     What is made of real-valued random arrays alone is so with probability zero; ``labels`` are dims
     that stand for the values of a label.
     """
-    continuous = {n for n, v in graph.variables.items() if v.kind == "random" and not v.integer}
+    continuous = continuous_arrays(graph)
 
     def may_vanish(x: Expr) -> bool:
         if x.is_positive:
@@ -48,6 +48,11 @@ def vanishing(graph: Graph, labels: Collection[Dim] = ()) -> MayVanish:
         return not dims_of(x).isdisjoint(labels) or not _arrays_valued(x) <= continuous
 
     return may_vanish
+
+
+def continuous_arrays(graph: Graph) -> set[str]:
+    """The random arrays that are zero with probability zero."""
+    return {n for n, v in graph.variables.items() if v.kind == "random" and not v.integer}
 
 
 def _arrays_valued(x: Expr) -> set[str]:
@@ -121,27 +126,24 @@ def weighted(factors: Sequence[Expr], continuous: Collection[str]) -> list[Expr]
 
     >>> w, x, y = Array("w")[()], Array("x")[()], Array("y")[()]
     >>> weighted([w, sp.exp(x)], {"x"}), weighted([w, y, sp.log(1 - x)], {"x"})
-    ([Weighted(w, exp(x))], [XLogY(w*y, 1 - x)])
+    ([Weighted(w, exp(x))], [Weighted(w*y, log(1 - x))])
     >>> weighted([x, sp.exp(y)], {"x"}), weighted([w, x**2], {"x"})
     ([x, exp(y)], [w, x**2])
     """
-    large = [f for f in factors if may_be_infinite(f)]
-    weights = [f for f in factors if f not in large and may_be_zero(f, continuous)] if large else []
+    large = {f for f in factors if may_be_infinite(f)}
+    zero = {f for f in factors if may_be_zero(f, continuous)} if large else set()
+    weights = [f for f in factors if f in (zero - large if large <= zero else zero)]
     if not weights:
         return list(factors)
-    if len(large) == 1 and _is_log_of_finite(large[0]):
-        *coefficient, x = large[0].args
-        return [XLogY(Mul(*(f for f in factors if f not in large), *coefficient), x)]
-    return [Weighted(Mul(*weights), Mul(*(f for f in factors if f not in weights)))]
-
-
-def _is_log_of_finite(expr: Expr) -> bool:
-    return isinstance(expr, sp.log | XLogY) and not may_be_infinite(expr.args[-1])
+    rest = Mul(*(f for f in factors if f not in weights))
+    if all(isinstance(w, INDICATORS) for w in weights):
+        return [Where(Mul(*weights), rest, sp.S.Zero)]
+    return [Weighted(Mul(*weights), rest)]
 
 
 def may_be_zero(weight: Expr, continuous: Collection[str]) -> bool:
     """Whether a value may be exactly zero: by data, labels or indicators, not by rounding."""
-    if weight.is_positive or weight.is_negative or may_underflow(weight):
+    if weight.is_positive or weight.is_negative:
         return False
     if isinstance(weight, INDICATORS):
         return True

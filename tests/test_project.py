@@ -82,7 +82,7 @@ LAYERS = (
 # No module of these names a distribution: what they know of one is its row in the table.
 GENERIC = (
     "kernels", "logs", "gates", "changes", "pieces", "signs", "limits", "dependence", "elements",
-    "vanishing", "alike",
+    "rounding", "vanishing", "alike",
     "bounds", "ends", "known_limits", "truncations",
     "curvature", "readings", "finite", "chained", "matching", "contractions", "concavity", "forms",
     "linear_forms", "form_facts",

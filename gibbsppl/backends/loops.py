@@ -23,6 +23,7 @@ from gibbsppl.expressions import (
     LogDet,
     Over,
     Softplus,
+    Weighted,
     Where,
     XLogY,
     dims_of,
@@ -31,6 +32,7 @@ from gibbsppl.finite import LABEL
 from gibbsppl.near_one import beyond_one
 from gibbsppl.ranges import Range, range_of, size_of
 from gibbsppl.schedule.steps import ScanDraw
+from gibbsppl.vanishing import continuous_arrays, weighted
 
 # The functions that the loops may call, by SymPy's name.
 CALLS = {"log": "math.log", "exp": "math.exp", "loggamma": "math.lgamma"}
@@ -51,7 +53,9 @@ class Loops(StrPrinter):  # type: ignore[misc]
         super().__init__()
         self.module = module
         self.of = step.variables[0]
-        self.sizes = module.schedule.graph_of(step).sizes
+        graph = module.schedule.graph_of(step)
+        self.sizes = graph.sizes
+        self.continuous = continuous_arrays(graph)
         self.kept = {p.statistic.array.name for p in step.kept}
         self.levels: list[tuple[set[Dim], list[str], dict[Expr, str]]] = []
         self.numbers = count(1)
@@ -114,6 +118,14 @@ class Loops(StrPrinter):  # type: ignore[misc]
     def _print_AtMost(self, expr: AtMost) -> str:  # noqa: N802
         first, second = map(self._print, expr.args)
         return f"({first} <= {second})"
+
+    def _print_Mul(self, expr: Any) -> str:  # noqa: N802
+        first, *others = weighted(sp.Mul.make_args(expr), self.continuous)
+        return super()._print_Mul(expr) if others else self._print(first)  # type: ignore[no-any-return]
+
+    def _print_Weighted(self, expr: Weighted) -> str:  # noqa: N802
+        weight, x = map(self._print, expr.args)
+        return f"(({weight})*({x}) if ({weight}) != 0 else 0.0)"
 
     def _print_XLogY(self, expr: XLogY) -> str:  # noqa: N802
         count, log = self._print(expr.args[0]), self._print_log(sp.log(expr.args[1]))

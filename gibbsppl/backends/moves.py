@@ -75,8 +75,6 @@ def _weighted(inner: Writer, eta: str, parameter: NaturalParameter, statistic: E
     zero = nowhere or may_be_zero(sp.Add(*(c.value for c in found)), inner.continuous)
     if not (zero and may_be_infinite(statistic)):
         return f"{eta} * {inner.write(statistic).within(ATOM)}"
-    if isinstance(statistic, sp.log) and not may_be_infinite(statistic.args[0]):
-        return f"{inner.call('xlogy')}({eta}, {inner.write(statistic.args[0]).code})"
     return f"{inner.call('weighted')}({eta}, {inner.write(statistic).code})"
 
 

@@ -21,7 +21,7 @@ from gibbsppl.expressions import Binder, Dim, Expr, Leaf, dims_of, root_of, unne
 from gibbsppl.graph import Graph
 from gibbsppl.notation import Notation
 from gibbsppl.ranges import Range, range_of, size_of
-from gibbsppl.vanishing import weighted
+from gibbsppl.vanishing import continuous_arrays, weighted
 
 
 @dataclass(slots=True)
@@ -56,9 +56,8 @@ class Writer:
     lines: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        random = [v for v in self.graph.variables.values() if v.kind == "random"]
-        self.random = {v.name for v in random}
-        self.continuous = {v.name for v in random if not v.integer}
+        self.random = {v.name for v in self.graph.variables.values() if v.kind == "random"}
+        self.continuous = continuous_arrays(self.graph)
         if self.local is not None and self.like in self.continuous:
             self.continuous.add(self.local)
 

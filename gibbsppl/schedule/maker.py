@@ -31,12 +31,10 @@ from gibbsppl.errors import CompileError
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import (
     Dim,
-    Equals,
     Expr,
     Greatest,
     Leaf,
     Least,
-    Where,
     XLogY,
     copies_of,
 )
@@ -44,7 +42,6 @@ from gibbsppl.families import Family
 from gibbsppl.finite import LABEL, FiniteConditional
 from gibbsppl.graph import PLAIN, Graph, Maintained, Statement
 from gibbsppl.limits import Side
-from gibbsppl.log_gamma import loggamma
 from gibbsppl.matching import Conditional, NotConjugate
 from gibbsppl.pieces import Piece, View
 from gibbsppl.ranges import Range
@@ -238,7 +235,7 @@ class Maker:
         sizes = {**self.graph.sizes, LABEL: derived.size}
         found = (self._onto(p, axes, sizes) for p in derived.pieces)
         kept = (
-            replace(c, value=_where_it_matches(c.value), place=(labels, *c.place))
+            replace(c, place=(labels, *c.place))
             for c in found
             if _touches(c, region)
         )
@@ -349,15 +346,6 @@ def _refuse_improper(derived: Conditional, parameters: tuple[NaturalParameter, .
                 f"natural parameters ({shown}), which has no finite integral; give it a proper "
                 "prior, or take back the term that outweighs it."
             )
-
-
-def _where_it_matches(value: Expr) -> Expr:
-    """A log weight, which may be infinite, times whether indices meet, as a choice of it or 0."""
-    factors = Mul.make_args(value)
-    matches = [f for f in factors if isinstance(f, Equals)]
-    rest = Mul(*(f for f in factors if f not in matches))
-    may_be_infinite = rest.has(sp.log, loggamma)
-    return Where(Mul(*matches), rest, sp.S.Zero) if matches and may_be_infinite else value
 
 
 def _named(axes: tuple[Dim, ...], view: View) -> tuple[Dim, ...]:

@@ -173,6 +173,10 @@ FUNCTIONS = {
         log_mass, [(-1.0, 2.0), (-50.0, -49.0), (36.0, 39.0), (3.0, 3.0001), (-1e-9, 1e-9)]
     ),
     "xlogy": Exact(xlogy, [(0.0, 0.0), *product((-HUGE, -2.0, TINY, 1.0), (TINY, 0.3, 40.0))]),
+    "weighted": Exact(
+        lambda w, x: mpf(0) if w == 0 else w * x,
+        [(0.0, mpmath.inf), *product((-HUGE, -2.0, 1.0), (-40.0, 0.0, TINY, 0.3))],
+    ),
     "log1p": Exact(mpmath.log1p, of_one((-1 + 2.0**-53, -0.5, -1e-9, *POSITIVE)), 400),
     "xlog1py": Exact(
         lambda c, x: mpf(0) if c == 0 else c * mpmath.log1p(x),
