@@ -177,7 +177,7 @@ def _product(factors: Sequence[Expr], values: Sequence[Floats]) -> Floats:
     pairs = list(zip(factors, values, strict=True))
     exact = [v == 0 for f, v in pairs if not may_underflow(f)]
     rounded = [v == 0 for f, v in pairs if may_underflow(f)]
-    lost = [~np.isfinite(v) for f, v in pairs if not isinstance(f, sp.log)]
+    lost = [np.isnan(v) if isinstance(f, sp.log) else ~np.isfinite(v) for f, v in pairs]
     none = np.zeros_like(product, dtype=bool)
     zero = reduce(np.logical_or, exact, none)
     limit = reduce(np.logical_or, rounded, none) & ~reduce(np.logical_or, lost, none)
