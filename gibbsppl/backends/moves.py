@@ -71,9 +71,9 @@ def _statistics(
 def _weighted(inner: Writer, eta: str, parameter: NaturalParameter, statistic: Expr) -> str:
     """A coefficient times a statistic: 0 where it is 0, though the statistic may be infinite."""
     found = parameter.contributions
-    nowhere = not all(c.is_everywhere(inner.sizes) for c in found)
-    zero = nowhere or may_be_zero(sp.Add(*(c.value for c in found)), inner.continuous)
-    if not (zero and may_be_infinite(statistic)):
+    everywhere = all(c.is_everywhere(inner.sizes) for c in found)
+    total = sp.Add(*(c.value for c in found)) if everywhere else sp.S.Zero
+    if not (may_be_infinite(statistic) and may_be_zero(total, inner.continuous)):
         return f"{eta} * {inner.write(statistic).within(ATOM)}"
     return f"{inner.call('weighted')}({eta}, {inner.write(statistic).code})"
 

@@ -175,7 +175,7 @@ FUNCTIONS = {
     "xlogy": Exact(xlogy, [(0.0, 0.0), *product((-HUGE, -2.0, TINY, 1.0), (TINY, 0.3, 40.0))]),
     "weighted": Exact(
         lambda w, x: mpf(0) if w == 0 else w * x,
-        [(0.0, mpmath.inf), *product((-HUGE, -2.0, 1.0), (-40.0, 0.0, TINY, 0.3))],
+        [(0.0, float("inf")), *product((-HUGE, -2.0, 1.0), (-40.0, 0.0, TINY, 0.3))],
     ),
     "log1p": Exact(mpmath.log1p, of_one((-1 + 2.0**-53, -0.5, -1e-9, *POSITIVE)), 400),
     "xlog1py": Exact(
