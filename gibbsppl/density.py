@@ -89,20 +89,21 @@ def _template(factor: Factor) -> Expr:
     if not isinstance(factor, Statement) or factor.support.kind != "simplex":
         return density
     sums = (o for o in density.atoms(Over) if factor.target in o.body.atoms(Leaf))
-    kept = {o: Over(Where(_is_kept(factor), o.body, sp.S.Zero), *o.args[1:]) for o in sums}
+    kept = {o: Over(Where(is_kept(factor), o.body, sp.S.Zero), *o.args[1:]) for o in sums}
     return density.xreplace(kept)
 
 
-def _is_kept(statement: Statement) -> Expr:
+def is_kept(statement: Statement) -> Expr:
     """1 for an entry of a simplex, 0 where a parameter of exactly 0 makes it a certain zero."""
     rows = statement.family.parameters
-    return sp.Mul(*(Below(sp.S.Zero, a) for name, a in statement.arguments if rows[name].event))
+    own = (a for name, a in statement.arguments if rows[name].event and not a.is_positive)
+    return sp.Mul(*(Below(sp.S.Zero, a) for a in own))
 
 
 def kept_entries(statement: Statement, values: Values, sizes: Sizes) -> NDArray[np.bool_]:
     """Which entries of a simplex are not known to be zero; event axes last."""
     over = regions(statement, sizes)
-    kept = evaluate(_is_kept(statement), over, values, sizes) == 1
+    kept = evaluate(is_kept(statement), over, values, sizes) == 1
     return np.broadcast_to(kept, tuple(map(len, over)))
 
 

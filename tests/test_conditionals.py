@@ -212,6 +212,13 @@ def share_seen_squared():
     return m
 
 
+def share_beside_one_that_is_zero():
+    with gp.Model(coords={"k": 3}) as m:
+        w = gp.Dirichlet("w", gp.Data("a", [2.0, 0.0, 1.1], dims="k"), dims="k")
+        gp.Normal("y", w[0] ** 2, sigma=0.1, observed=0.3)
+    return m
+
+
 def direction_seen_through_an_exponential():
     with gp.Model(coords={"k": 3}) as m:
         v = gp.VonMisesFisher("v", gp.Data("mu", [0.0, 0.6, 0.8], dims="k"), 2.0, dims="k")
@@ -239,6 +246,7 @@ def wishart_of_a_covariance():
     "model",
     [
         share_seen_squared,
+        share_beside_one_that_is_zero,
         direction_seen_through_an_exponential,
         counts_seen_cubed,
         wishart_of_a_covariance,

@@ -25,7 +25,7 @@ from gibbsppl.contractions import (
     pull_back,
     pull_back_extreme,
 )
-from gibbsppl.density import event_dims
+from gibbsppl.density import event_dims, is_kept
 from gibbsppl.dependence import Place, is_separable, overlap, region_of
 from gibbsppl.errors import CompileError
 from gibbsppl.evaluation import evaluate
@@ -35,8 +35,10 @@ from gibbsppl.expressions import (
     Greatest,
     Leaf,
     Least,
+    Where,
     XLogY,
     copies_of,
+    substitute,
 )
 from gibbsppl.families import Family
 from gibbsppl.finite import LABEL, FiniteConditional
@@ -320,9 +322,12 @@ class Maker:
 
     def _whole(self, derived: LogConcave | NotConjugate, piece: Piece) -> Expr:
         """A piece as one expression; of a count that may be 0, so that ``0 * log(0)`` is 0."""
-        whole = Mul(piece.coefficient, piece.statistic)
-        is_discrete = derived.statement.support.is_discrete
-        return with_limits(whole, vanishing(self.graph)) if is_discrete else whole
+        whole, statement = Mul(piece.coefficient, piece.statistic), derived.statement
+        if statement.support.is_discrete:
+            return with_limits(whole, vanishing(self.graph))
+        if statement.support.kind == "simplex" and piece.factor == statement.name:
+            return _of_kept(whole, statement, piece)
+        return whole
 
     def _total(self, derived: LogConcave | NotConjugate, piece: Piece) -> Contribution:
         """The whole of a piece as one number."""
@@ -346,6 +351,14 @@ def _refuse_improper(derived: Conditional, parameters: tuple[NaturalParameter, .
                 f"natural parameters ({shown}), which has no finite integral; give it a proper "
                 "prior, or take back the term that outweighs it."
             )
+
+
+def _of_kept(whole: Expr, statement: Statement, piece: Piece) -> Expr:
+    """A term of the density of a simplex, 0 at entries that are certain to be zero."""
+    shown = zip(statement.target.indices, piece.views[0].indices, strict=True)
+    names = {own: index for own, index in shown if isinstance(own, Dim)}
+    kept = substitute(is_kept(statement), names)
+    return whole if kept == 1 else Where(kept, whole, sp.S.Zero)
 
 
 def _named(axes: tuple[Dim, ...], view: View) -> tuple[Dim, ...]:
