@@ -66,15 +66,30 @@ class Lines:
         Labels point into it; so does an auxiliary variable that chooses among entries. It is as
         long as the longest vector of the parts of an array.
         """
-        row = row_of(self.facts, _line(parts[0]))
-        assert isinstance(row, Distribution)
+        row = self._kind_of(parts, name)
         if row.labels is not None:
             return self._along_labels(parts, name, row, row.labels)
-        vectors = [n for n, axes in enumerate(row.parameters.values()) if axes]
-        if row.event or not vectors:
+        if not _chooses(row):
             return None
         axes = [self._axis(part) for part in parts]
         return Dim(root_of(max(axes, key=self.model.size)))
+
+    def _kind_of(self, parts: Sequence[Relation], name: str) -> Distribution:
+        """The row of the first line of an array; those of others count and choose as it does."""
+        rows = [row_of(self.facts, _line(part)) for part in parts]
+        first = rows[0]
+        assert isinstance(first, Distribution)
+        for part, row in zip(parts, rows, strict=True):
+            assert isinstance(row, Distribution)
+            if _kind(row) != _kind(first):
+                raise self.facts.program.error(
+                    _line(part).distribution.at,
+                    f"found {row.names[0]} for elements of {name} here and {first.names[0]} "
+                    "elsewhere, which count their values or choose among vectors in another way; "
+                    f"expected one kind: give the elements with {row.names[0]} an array of their "
+                    "own.",
+                )
+        return first
 
     def _axis(self, part: Relation) -> Dim:
         """The axis of the probabilities of a line."""
@@ -324,6 +339,16 @@ class Lines:
             array = self.elements.declared(f"{name}_{key}", np.asarray(numbers), (dim,), of)
             found[key] = array[dim]
         return found
+
+
+def _chooses(row: Distribution) -> bool:
+    """Whether a number, or an auxiliary variable of it, chooses among the entries of vectors."""
+    return not row.event and any(row.parameters.values())
+
+
+def _kind(row: Distribution) -> tuple[bool, bool, int]:
+    """All that the lines of one array have in common."""
+    return _chooses(row), row.labels is not None, row.values_from
 
 
 def _line(part: Relation) -> Stochastic:
