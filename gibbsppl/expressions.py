@@ -364,26 +364,6 @@ def dims_of(expr: Any) -> set[Dim]:
     return {s for s in expr.free_symbols if isinstance(s, Dim)}
 
 
-def unnested(expr: Binder) -> tuple[Expr, tuple[Binder, ...]]:
-    """The body of nested binders of one kind (sums of sums), and these, the outermost first.
-
-    A dim that is bound once more starts another nest.
-
-    >>> x, i, j = Array("x"), Dim("i"), Dim("j")
-    >>> body, sums = unnested(Over(Over(2 * x[i, j], j), i, 1, 3))
-    >>> body, [s.bound for s in sums]
-    (2*x[i, j], [(i,), (j,)])
-    """
-    body: Expr = expr
-    nest: list[Binder] = []
-    bound: set[Dim] = set()
-    while isinstance(body, type(expr)) and bound.isdisjoint(body.bound):
-        nest.append(body)
-        bound.update(body.bound)
-        body = body.body
-    return body, tuple(nest)
-
-
 def leaves_of(expr: Any, arrays: Iterable[str] | None = None) -> set[Leaf]:
     """All leaves in an expression (those inside indices included), of the arrays named if any."""
     found = expr.atoms(Leaf)

@@ -43,8 +43,8 @@ from gibbsppl.expressions import (
     Where,
     root_of,
     substitute,
-    unnested,
 )
+from gibbsppl.ranges import unnested
 
 if TYPE_CHECKING:
     from gibbsppl.graph import Graph

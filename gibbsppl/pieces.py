@@ -25,10 +25,10 @@ from typing import Any
 import sympy as sp
 from sympy import Add, Mul
 
+from gibbsppl.cuts import Cuts
 from gibbsppl.expressions import (
     Array,
     AtMost,
-    Binder,
     Dim,
     Expr,
     InverseEntry,
@@ -38,7 +38,6 @@ from gibbsppl.expressions import (
     Minimum,
     Over,
     copy_of,
-    dims_of,
     mentions,
     renamed_apart,
     root_of,
@@ -148,11 +147,11 @@ def rest_of(
 
 def _collected(
     log_density: Expr, over: tuple[Range, ...], targets: Collection[str]
-) -> tuple[dict[tuple[Expr, frozenset[Bound]], Expr], _Cuts]:
+) -> tuple[dict[tuple[Expr, frozenset[Bound]], Expr], Cuts]:
     """The coefficients by statistic and bound dims, with the parts that were cut out."""
     own = {r.dim for r in over}
     log_density = renamed_apart(log_density, own)
-    cuts = _Cuts()
+    cuts = Cuts()
     opener = _Opener(targets, own)
     density = opener.opened(expand_logs(cuts.cut(log_density, targets), targets))
     found: dict[tuple[Expr, frozenset[Bound]], Expr] = defaultdict(lambda: sp.S.Zero)
@@ -247,49 +246,6 @@ def parted(bound: Expr, extreme: Any) -> tuple[Expr, ...]:
     if not isinstance(bound, extreme):
         return (bound,)
     return tuple(b for a in bound.args for b in parted(a, extreme))
-
-
-class _Cuts:
-    """The parts that were named by one leaf each, and back."""
-
-    def __init__(self) -> None:
-        self.names: dict[Expr, Leaf] = {}
-
-    def cut(self, expr: Expr, targets: Collection[str]) -> Expr:
-        """The expression with each largest part free of the targets named by one leaf."""
-        if not mentions(expr, targets):
-            return expr if expr.is_number or isinstance(expr, Leaf | Dim) else self._named(expr)
-        if isinstance(expr, Leaf):
-            return expr
-        if isinstance(expr, Binder):
-            return expr.func(self.cut(expr.body, targets), *expr.args[1:])
-        if not (expr.is_Add or expr.is_Mul):
-            return expr.func(*(self.cut(a, targets) for a in expr.args))
-        held = [self.cut(a, targets) for a in expr.args if mentions(a, targets)]
-        free = [a for a in expr.args if not a.is_number and not mentions(a, targets)]
-        numbers = [a for a in expr.args if a.is_number]
-        if expr.is_Add:
-            free, numbers = free + numbers, []
-        return expr.func(*numbers, *([self.cut(expr.func(*free), targets)] if free else []), *held)
-
-    def _named(self, expr: Expr) -> Leaf:
-        if expr not in self.names:
-            kind = {"positive": True} if expr.is_positive else {"real": True}
-            dims = sorted(dims_of(expr), key=str)
-            self.names[expr] = Array(f"·{len(self.names)}", **kind)[tuple(dims)]
-        return self.names[expr]
-
-    def restored(self, expr: Expr) -> Expr:
-        """The expression with the named parts in place again, their dims renamed along."""
-        originals = {leaf.array: (leaf, part) for part, leaf in self.names.items()}
-        return expr.xreplace(
-            {
-                leaf: substitute(part, dict(zip(named.indices, leaf.indices, strict=True)))
-                for leaf in expr.atoms(Leaf)
-                if leaf.array in originals
-                for named, part in (originals[leaf.array],)
-            }
-        )
 
 
 class _Opener:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from gibbsppl.expressions import Binder, Dim, root_of
+from gibbsppl.expressions import Binder, Dim, Expr, root_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,27 @@ def range_of(binder: Binder, sizes: Mapping[Dim, int]) -> Range:
     (dim,) = binder.bound
     start, stop = binder.args[2:] or (0, size_of(dim, sizes))
     return Range(dim, int(start), int(stop))
+
+
+def unnested(expr: Binder) -> tuple[Expr, tuple[Binder, ...]]:
+    """The body of nested binders of one kind (sums of sums), and these, the outermost first.
+
+    A dim that is bound once more starts another nest.
+
+    >>> from gibbsppl.expressions import Array, Over
+    >>> x, i, j = Array("x"), Dim("i"), Dim("j")
+    >>> body, sums = unnested(Over(Over(2 * x[i, j], j), i, 1, 3))
+    >>> body, [s.bound for s in sums]
+    (2*x[i, j], [(i,), (j,)])
+    """
+    body: Expr = expr
+    nest: list[Binder] = []
+    bound: set[Dim] = set()
+    while isinstance(body, type(expr)) and bound.isdisjoint(body.bound):
+        nest.append(body)
+        bound.update(body.bound)
+        body = body.body
+    return body, tuple(nest)
 
 
 def fresh(name: str, taken: Collection[str]) -> str:

@@ -37,6 +37,7 @@ LAYERS = (
     ("ends", "known_limits"),
     ("impossible", "truncations"),
     ("logs", "gates", "changes", "identities"),
+    ("cuts",),
     ("pieces",),
     ("signs", "limits", "dependence", "vanishing"),
     ("inits", "feasible"),

@@ -26,11 +26,10 @@ from gibbsppl.expressions import (
     mentions,
     primed,
     substitute,
-    unnested,
 )
 from gibbsppl.graph import Maintained, Scatter
 from gibbsppl.logs import expand_logs
-from gibbsppl.ranges import Range
+from gibbsppl.ranges import Range, unnested
 
 # What multiplies an array from outside, its axes, and those of them that both are summed over.
 _Key = tuple[Expr, tuple[Dim, ...], tuple[Dim, ...]]
