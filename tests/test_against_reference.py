@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from against_reference import bugs, exact, generator, sampled
-from against_reference.elements import by_quantiles
+from against_reference.elements import LostError, by_quantiles
 from against_reference.generator import model
 from against_reference.models import Known, Model, Part, Variable
 from against_reference.run import one
@@ -132,6 +132,32 @@ def test_draws_by_quantiles_are_the_draws_that_rejection_leaves(name, lower, upp
     for cut in np.unique(np.quantile(kept, [0.2, 0.5, 0.8])):
         share, n = (kept <= cut).mean(), min(len(kept), size)
         assert abs((drawn <= cut).mean() - share) < 6 * np.sqrt(share * (1 - share) / n) + 1e-9
+
+
+def test_states_with_values_rounded_to_where_no_law_is_have_no_weight():
+    chain = of([variable("x", "Beta", a=0.002, b=1.0),
+                variable("y", "Exponential", ("t",), scale=X),
+                variable("z", "Normal", ("t",), seen=True, mu=0.0, sigma=Read("y", ("t",)))],
+               {"x": 0.5, "y": [0.3, 0.5, 0.2, 0.9], "z": [0.1, 1.2, -0.3, 0.8]})
+    rounded = ROWS["Beta"].law(a=0.002, b=1.0).rvs(np.random.default_rng(1), 1000) == 0
+    with np.errstate(all="ignore"):
+        drawn, weights = chain.simulated(np.random.default_rng(1), 1000, chain.values)
+
+    assert 0 < rounded.sum() < 1000
+    assert np.isneginf(weights[rounded]).all()
+    assert np.isfinite(weights).any()
+    assert (drawn["x"] > 0).all()
+
+
+def test_where_every_state_is_lost_none_is_drawn():
+    lost = of([variable("x", "Beta", a=1e-9, b=1.0), variable("y", "Exponential", scale=X)],
+              {"x": 0.5, "y": 1.0})
+    with pytest.raises(LostError):
+        lost.simulated(np.random.default_rng(1), 3)
+
+    assert (exact.states_of(lost)["x"] == 0.5).all()
+    with pytest.raises(sampled.SkippedError):
+        sampled.importance_sample(lost, np.random.default_rng(1), 3)
 
 
 @pytest.mark.parametrize(("index", "text"), [

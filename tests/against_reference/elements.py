@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 
+from against_reference.scalars import OfSciPy
 from against_reference.table import ROWS
 from against_reference.trees import World
 from against_reference.vectors import (
@@ -131,14 +132,23 @@ def event_of(variable):
     return variable.event if len(variable.event) < 2 else (first, f"{first}'")
 
 
-def vector_parameters(variable, part, at, world):
+def written_of_vector(variable, part, at, world):
+    """What is written as parameters of a vector, each with its number of event axes."""
     row = VECTOR_ROWS[part.family]
     k = event_of(variable)[0]
-    written = {}
+    found = {}
     for name, expr in part.written.items():
         axes = row.parameters[name][1] if name in row.parameters else 2
         dims = (k, f"{k}'")[:axes]
-        written[name] = along(expr, at, dims, world) if axes else expr.value(at, world)
+        value = along(expr, at, dims, world) if axes else expr.value(at, world)
+        found[name] = (value, axes)
+    return found
+
+
+def vector_parameters(variable, part, at, world):
+    row = VECTOR_ROWS[part.family]
+    found = written_of_vector(variable, part, at, world)
+    written = {name: value for name, (value, _) in found.items()}
     made = row.spellings.get(tuple(written)) if row.spellings else None
     return row, written if made is None else made(**written)
 
@@ -151,13 +161,66 @@ def vector_value(variable, at, world):
 # ---- draws of one element ----------------------------------------------------------------------
 
 
+class LostError(ValueError):
+    """No state is left that has a law for a value."""
+
+
 def simulate_element(rng, variable, part, at, world, mask):
-    """Put draws of one value in its place; the log weights that are due."""
-    place = (slice(None), *at.values())
-    array, known = world.arrays[variable.name], mask[tuple(at.values())]
+    """Put draws of one value in its place; the log weights that are due.
+
+    A state that has no law for the value, as a value before it was rounded to the end of its
+    support, is lost: it has no weight, and goes on as a copy of one that is not.
+    """
     if part.number is not None:
-        array[place] = part.number
+        world.arrays[variable.name][(slice(None), *at.values())] = part.number
         return 0.0
+    lost = ~np.broadcast_to(_has_law(variable, part, at, world), world.states)
+    if lost.any():
+        _replace_by_others(world, lost)
+    weight = _drawn(rng, variable, part, at, world, mask[tuple(at.values())])
+    return np.where(lost, -np.inf, weight)
+
+
+def _has_law(variable, part, at, world):
+    """Whether the parameters of a value are numbers, and those of a distribution."""
+    with np.errstate(all="ignore"):
+        if part.family == "Categorical":
+            p = label_probabilities(variable, part, at, world)
+            return np.isfinite(p).all(-1) & (p.sum(-1) > 0)
+        if part.family in VECTOR_ROWS:
+            return _has_vector_law(variable, part, at, world)
+        _, law, parameters = scalar_law(part, at, world)
+        found = law.is_defined() if isinstance(law, OfSciPy) else np.True_
+        for p in parameters.values():
+            found = found & np.isfinite(p)
+        return found
+
+
+def _has_vector_law(variable, part, at, world):
+    found = np.True_
+    for value, axes in written_of_vector(variable, part, at, world).values():
+        inside = tuple(range(-axes, 0))
+        found = found & np.isfinite(value).all(inside)
+        if axes == 2:
+            found = found & (np.linalg.slogdet(value)[0] > 0)
+    return found
+
+
+def _replace_by_others(world, lost):
+    """Put states that are not lost in the places of those that are."""
+    left = np.flatnonzero(~lost)
+    if not len(left):
+        raise LostError("no state has a law for a value")
+    copied = np.resize(left, lost.sum())
+    for array in world.arrays.values():
+        if len(array) > 1:
+            array[lost] = array[copied]
+
+
+def _drawn(rng, variable, part, at, world, known):
+    """Put draws of one value in its place, where it is not known; the log weights that are due."""
+    place = (slice(None), *at.values())
+    array = world.arrays[variable.name]
     if np.all(known):
         return log_element(variable, part, at, world)
     if part.family == "Categorical":

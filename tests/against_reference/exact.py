@@ -12,6 +12,7 @@ import numpy as np
 
 import gibbsppl as gp
 from against_reference import bugs
+from against_reference.elements import LostError
 from against_reference.models import Variable
 from against_reference.table import is_proper
 from gibbsppl.density import log_terms
@@ -65,11 +66,14 @@ def kind_of(error, model):
 
 
 def states_of(model, seed=0):
-    """States to compare at: the one that made the data, and others from the prior."""
+    """States to compare at: that which made the data, and others from the prior if it has any."""
     rng = np.random.default_rng([model.seed, 7, seed])
     own = {n: np.asarray(v, float)[None] for n, v in model.values.items()}
     with np.errstate(all="ignore"):
-        drawn, _ = model.simulated(rng, STATES - 1, model.values)
+        try:
+            drawn, _ = model.simulated(rng, STATES - 1, model.values)
+        except LostError:
+            drawn = {n: np.repeat(v, STATES - 1, axis=0) for n, v in own.items()}
     return {n: np.concatenate([own[n], drawn[n]]) for n in own}
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import stats
 
 import gibbsppl as gp
+from against_reference.elements import LostError
 from against_reference.exact import FindingError, compiled
 from against_reference.models import Function
 from against_reference.trees import World
@@ -34,7 +35,10 @@ def importance_sample(model, rng, size):
     found, logs = [], []
     with np.errstate(all="ignore"):
         for start in range(0, size, BATCH):
-            arrays, weights = model.simulated(rng, min(BATCH, size - start), model.values)
+            try:
+                arrays, weights = model.simulated(rng, min(BATCH, size - start), model.values)
+            except LostError as error:
+                raise SkippedError("no weight") from error
             found.append({**arrays, **functions(model, arrays)})
             logs.append(weights)
     logs = np.concatenate(logs)

@@ -63,6 +63,10 @@ class OfSciPy:
     def sf(self, x):
         return self.family.sf(x, *self.shapes, **self.place)
 
+    def is_defined(self):
+        """Where its parameters are those of a distribution: elsewhere its support has no ends."""
+        return ~np.isnan(self.family.support(*self.shapes, **self.place)[0])
+
     def rvs(self, rng, n):
         return self.family.rvs(*self.shapes, **self.place, size=n, random_state=rng)
 
