@@ -18,10 +18,12 @@ from gibbsppl.density import event_dims, kept_entries, regions
 from gibbsppl.errors import ModelError
 from gibbsppl.evaluation import Floats, Values, evaluate
 from gibbsppl.expressions import mentions
-from gibbsppl.feasible import bring_observed_inside, put_in_order, raise_to_observed
+from gibbsppl.feasible import free_in, put_in_order, raise_to_observed
 from gibbsppl.forward import State, drawn, fill, unfilled, walk
 from gibbsppl.graph import Graph, Statement
 from gibbsppl.known_limits import known_limits
+from gibbsppl.nearing import brought_nearer
+from gibbsppl.requirements import requirements_of_observed
 
 CANDIDATES = 16
 EDGE_OF_SIMPLEX = 1e-30
@@ -37,15 +39,13 @@ def dispersed(start: Start, data: Values, given: Values) -> State:
         for statement in graph.latent:
             if statement.target.array.name not in given:
                 values = start.without_order(statement, values)
-        raise_to_observed(graph, values, start.asked)
-        put_in_order(graph, values, start.asked)
-        bring_observed_inside(graph, values, start.asked)
-        return values
-    stated = replace(graph, potentials=())
-    values = walk(stated, data, start.draw, given=given, observed=False)
-    raise_to_observed(graph, values, start.asked)
-    bring_observed_inside(graph, values, start.asked)
-    return values
+    else:
+        stated = replace(graph, potentials=())
+        values = walk(stated, data, start.draw, given=given, observed=False)
+    free = free_in(graph, values, start.asked)
+    raise_to_observed(graph, values, free)
+    put_in_order(graph, values, free)
+    return brought_nearer(graph, requirements_of_observed(graph, free), values, free)
 
 
 @dataclass(frozen=True, slots=True)

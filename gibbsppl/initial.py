@@ -13,7 +13,9 @@ the identity for a matrix; a small count. Bounds are those of the support, and t
 tell of an element by comparing it with numbers. The data scale is the root mean square of the
 observed values of continuous distributions, and 1 if there are none. A start of zero density is
 drawn again, each time with half the spread (draws of priors towards their medians; after 20
-attempts by the rule alone), and every second time with all that is 0 or 1 at 1. One at which the
+attempts by the rule alone), and every second time with all that is 0 or 1 at 1. If all 40 attempts
+have zero density, the 3 with the fewest impossible elements are moved, element by element, by steps
+of all sizes towards where every value, parameter and potential is possible. One at which the
 density of an element is too small for a number, or a power in it too large, is moved to the centre,
 if that is more probable; then each variable is let out again as far as the log density falls by no
 more than its own size.
@@ -35,16 +37,21 @@ from gibbsppl.dispersed import CANDIDATES, VAGUE_IN_DATA_SCALES, Start, disperse
 from gibbsppl.errors import StartError
 from gibbsppl.evaluation import Floats, Values, largest_power
 from gibbsppl.expressions import leaves_of
+from gibbsppl.feasible import free_in
 from gibbsppl.forward import State, as_declared
 from gibbsppl.graph import Graph, Potential, Statement
 from gibbsppl.impossible import why_impossible
 from gibbsppl.inits import checked_init
+from gibbsppl.nearing import brought_nearer
+from gibbsppl.requirements import requirements_of
 
 Mend = Callable[[State], None]
 
 # By the rule alone in the second half of them.
 ATTEMPTS = 40
 HALVINGS = ATTEMPTS // 2
+# From so many attempts a search starts, if none has a positive density.
+SEARCHES = 3
 # So many at a time, where a start is looked for between the whole spread and the centre.
 STEP = 5
 
@@ -69,9 +76,12 @@ def describe() -> str:
         "of continuous distributions, and 1 if there are none. A start of zero density is\ndrawn "
         "again, each time with half the spread (draws of priors towards their medians; after "
         f"{HALVINGS}\nattempts by the rule alone), and every second time with all that is 0 or 1 "
-        "at 1. One at which the\ndensity of an element is too small for a number, or a power in it "
-        "too large, is moved to the centre,\nif that is more probable; then each variable is let "
-        "out again as far as the log density falls by no\nmore than its own size."
+        f"at 1. If all {ATTEMPTS} attempts\nhave zero density, the {SEARCHES} with the fewest "
+        "impossible elements are moved, element by element, by steps\nof all sizes towards where "
+        "every value, parameter and potential is possible. One at which the\ndensity of an "
+        "element is too small for a number, or a power in it too large, is moved to the centre,\n"
+        "if that is more probable; then each variable is let out again as far as the log density "
+        "falls by no\nmore than its own size."
     )
 
 
@@ -95,20 +105,34 @@ def initial_state(
     """
     asked = checked_init(graph, data, init or {})
     given = {n: a for n, a in asked.items() if not np.isnan(a).any()}
+    swept = mend if len(given) == len(asked) else None
     scale = data_scale(graph, data)
+    tried: list[_Found] = []
     for attempt in range(ATTEMPTS):
         shrink, by_rule = spread * 0.5 ** (attempt % HALVINGS), attempt >= HALVINGS
         start = Start(rng, graph, scale, shrink, asked, present=attempt % 2 == 1, by_rule=by_rule)
         again = replace(start, rng=copy.deepcopy(rng))
         found = _found(start, data, given)
-        if mend is not None and len(given) == len(asked) and not found.is_possible:
-            found = _mended(graph, found, mend, given)
+        if swept is not None and not found.is_possible:
+            found = _mended(graph, found, swept, given)
         elif settle and found.is_possible and not found.has_room:
             found = _settled(rng, again, found, data, given)
         if found.is_possible:
-            notes = {**found.notes, **dict.fromkeys(asked, "given")}
-            return {n: as_declared(graph, n, found.values[n]) for n in graph.drawn}, notes
+            return _as_start(graph, found, asked)
+        tried.append(found)
+    for nearest in sorted(tried, key=lambda t: t.impossible)[:SEARCHES]:
+        moved = _searched(rng, nearest, graph, asked)
+        if swept is not None and not moved.is_possible:
+            moved = _mended(graph, moved, swept, given)
+        if moved.is_possible:
+            return _as_start(graph, moved, asked)
     raise StartError(_why_not(graph, found.values, found.terms, asked))
+
+
+def _as_start(graph: Graph, found: _Found, asked: Values) -> tuple[State, dict[str, str]]:
+    """The state and the notes of what was found, as the model declares them."""
+    notes = {**found.notes, **dict.fromkeys(asked, "given")}
+    return {n: as_declared(graph, n, found.values[n]) for n in graph.drawn}, notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +158,11 @@ class _Found:
     def is_possible(self) -> bool:
         """Whether the density is positive and finite."""
         return math.isfinite(self.log_density)
+
+    @property
+    def impossible(self) -> int:
+        """Of how many elements the density is zero, or no number."""
+        return sum(int((~np.isfinite(t)).sum()) for t in self.terms.values())
 
     @property
     def least(self) -> float:
@@ -175,6 +204,13 @@ def _mended(graph: Graph, found: _Found, mend: Mend, given: Values) -> _Found:
     state = {n: as_declared(graph, n, found.values[n]) for n in graph.drawn}
     mend(state)
     values = {**found.values, **state, **given}
+    return _looked_at(graph, values, found.notes)
+
+
+def _searched(rng: np.random.Generator, found: _Found, graph: Graph, asked: Values) -> _Found:
+    """What was found, moved to where what the model requires is met, or nearer to there."""
+    free = free_in(graph, found.values, asked)
+    values = brought_nearer(graph, requirements_of(graph), found.values, free, rng)
     return _looked_at(graph, values, found.notes)
 
 

@@ -2,14 +2,18 @@
 
 import numpy as np
 import pytest
+from numpy.ma import masked_array
 from vague_programs import PROGRAMS
 
 import gibbsppl as gp
 from gibbsppl.density import log_density, log_joint
 from gibbsppl.errors import StartError
 from gibbsppl.evaluation import largest_power
+from gibbsppl.feasible import free_in
 from gibbsppl.initial import LEAST, initial_state
+from gibbsppl.nearing import brought_nearer
 from gibbsppl.pilot import ATTEMPTS, widest
+from gibbsppl.requirements import requirements_of
 from models.bugs import CASES, MORE
 
 EVERY = {**CASES, **MORE}
@@ -176,11 +180,25 @@ def bounded_by_a_sum_of_either_sign():
     gp.Uniform("y", -1, gp.maximum(gp.sum(x, "i"), 0), observed=40.0)
 
 
+def bounded_by_missing_counts():
+    counts = masked_array([0, 0, 19, 1], mask=[True, True, False, False])
+    y = gp.NegativeBinomial("y", n=0.1, p=0.9, dims="i", observed=counts)
+    gp.Hypergeometric("z", N=12, D=gp.minimum(y, 12), n=4, dims="i", observed=[4, 3, 4, 0])
+
+
+def bounded_by_a_sum_of_missing_values():
+    values = masked_array([0.6, 0, -0.4, -0.2], mask=[False, True, False, False])
+    y = gp.StudentT("y", nu=3, mu=0.3, sigma=0.1, dims="i", observed=values)
+    width = gp.exp(gp.cumsum(y, "i"))
+    gp.Uniform("z", -width, width, dims="i", observed=[1.7, -15, -2.4, 1.2])
+
+
 @pytest.mark.parametrize(
     "declare",
     [
         bounded_by_a_sum, bounded_by_what_is_read_twice, bounded_by_a_sum_of_counts,
-        bounded_by_a_sum_of_either_sign,
+        bounded_by_a_sum_of_either_sign, bounded_by_missing_counts,
+        bounded_by_a_sum_of_missing_values,
     ],
 )  # fmt: skip
 def test_what_is_observed_starts_between_its_bounds_whatever_they_read(declare):
@@ -198,3 +216,119 @@ def test_what_the_user_gives_is_not_moved_to_where_the_data_allow_it():
 
     with pytest.raises(StartError, match=r"found 1.2 at position k=0.*change the init of x"):
         initial_state(np.random.default_rng(1), model.graph, model.data, {"x": np.ones((4, 2))})
+
+
+def test_what_is_observed_is_not_moved_where_it_bounds_something():
+    with gp.Model(coords={"i": 2}) as model:
+        values = masked_array([1.0, 0], mask=[False, True])
+        y = gp.Gamma("y", shape=2, rate=1, dims="i", observed=values)
+        gp.Uniform("z", 0, y, dims="i", observed=[2.0, 3.0])
+
+    with pytest.raises(StartError, match=r"found 2 at position i=0, .* = \(0, 1\)"):
+        initial_state(np.random.default_rng(1), model.graph, model.data)
+
+
+def bounded_along_a_chain():
+    a = gp.Uniform("a", 0, 1)
+    b = gp.Uniform("b", a, 2 * a)
+    c = gp.Uniform("c", b, a + b)
+    gp.Uniform("y", 0, a * b * c, observed=4.0)
+
+
+def bounded_by_elements_before():
+    x = gp.Array("x", dims="i")
+    x[0] = gp.Exponential(rate=1)
+    x[1:] = gp.Uniform(0, 2 * x.lag("i", 1))
+    gp.Uniform("y", 0, x**2, dims="i", observed=[1.0, 80, 20, 700])
+
+
+def thinned_twice():
+    n = gp.Poisson("n", 3, dims="i")
+    left = gp.Binomial("left", n=n, p=0.5, dims="i")
+    gp.Binomial("y", n=left, p=0.5, dims="i", observed=[30, 0, 400, 7])
+
+
+def totals_of_counts():
+    n, m = gp.Poisson("n", 2, dims="i"), gp.Poisson("m", 2, dims="i")
+    seen = [[3, 9], [10, 0], [1, 1], [0, 4]]
+    p = gp.Data("p", [0.2, 0.8], dims="k")
+    gp.Multinomial("y", n=n + m, p=p, dims=("i", "k"), event="k", observed=seen)
+
+
+def shares_above_what_is_seen():
+    w = gp.Dirichlet("w", a=1, dims="i", event="i")
+    gp.Uniform("y", 0, w, dims="i", observed=[0.6, 0.2, 0.05, 0.05])
+
+
+def parameters_undefined_at_zero():
+    a, b = gp.Normal("a", 0, sigma=1, dims="i"), gp.Normal("b", 1, sigma=1)
+    gp.Normal("y", gp.sqrt(a - b), tau=gp.log(a), dims="i", observed=[1.0, 2, 3, 4])
+
+
+def probabilities_that_are_linear():
+    slopes = gp.Normal("slopes", 0, sigma=1, dims="k")
+    d = gp.Data("d", [[1, -3.0], [1, 3], [1, 0], [1, 1]], dims=("i", "k"))
+    gp.Binomial("y", n=5, p=gp.sum(d * slopes, "k"), dims="i", observed=[1, 4, 2, 0])
+
+
+def impossible_before_a_change():
+    change, time = gp.Normal("change", 0, sigma=1), gp.Data("time", range(4), dims="i")
+    gp.Poisson("y", gp.where(time > change, 0.0, 3.0), dims="i", observed=[1, 2, 3, 0])
+
+
+def windows_by_label():
+    theta = gp.Normal("theta", 0, sigma=1, dims="k")
+    p = gp.Data("p", [0.5, 0.5], dims="k")
+    at = theta.at("k", gp.Categorical("z", p=p, dims="i", event="k"))
+    gp.Uniform("y", at - 1, at + 1, dims="i", observed=[1.0, 20, 1.5, 20.5])
+
+
+def held_by_potentials():
+    x = gp.Normal("x", 0, sigma=1, dims="i")
+    gp.Potential("far", gp.log((gp.sum(x, "i") > 30) * (x.at("i", 0) * x.at("i", 1) <= -5)))
+
+
+@pytest.mark.parametrize(
+    "declare",
+    [
+        bounded_along_a_chain, bounded_by_elements_before, thinned_twice, totals_of_counts,
+        shares_above_what_is_seen, parameters_undefined_at_zero, probabilities_that_are_linear,
+        impossible_before_a_change, windows_by_label, held_by_potentials,
+    ],
+)  # fmt: skip
+def test_a_search_finds_where_all_requirements_are_met(declare):
+    with gp.Model(coords={"i": 4, "k": 2}) as model:
+        declare()
+    graph, rng = model.graph, np.random.default_rng(1)
+    drawn = [graph.variables[n] for n in graph.drawn]
+    level = {v.name: 0.0 if v.integer else 0.25 for v in drawn}
+    shapes = {v.name: tuple(graph.sizes[d] for d in v.dims) for v in drawn}
+    values = {**model.data, **{n: np.full(shapes[n], level[n]) for n in shapes}}
+    free = free_in(graph, values, {})
+
+    found = brought_nearer(graph, requirements_of(graph), values, free, rng)
+
+    assert log_joint(graph, values) == -np.inf
+    assert np.isfinite(log_joint(graph, found))
+
+
+def test_a_start_is_searched_for_where_no_attempt_has_one():
+    with gp.Model(coords={"i": 4}) as model:
+        impossible_before_a_change()
+    first, again = (
+        initial_state(np.random.default_rng(3), model.graph, model.data)[0] for _ in range(2)
+    )
+
+    assert np.isfinite(log_joint(model.graph, {**model.data, **first}))
+    assert all((first[n] == again[n]).all() for n in first)
+
+
+def test_what_the_user_gives_is_not_moved_by_a_search():
+    with gp.Model(coords={"i": 4}) as model:
+        x = gp.Normal("x", 0, sigma=1, dims="i")
+        gp.Uniform("y", 0, gp.sum(x, "i"), observed=100.0)
+    init = {"x": np.array([1.0, 2.0, np.nan, np.nan])}
+    start, _ = initial_state(np.random.default_rng(1), model.graph, model.data, init)
+
+    np.testing.assert_array_equal(start["x"][:2], [1.0, 2.0])
+    assert start["x"].sum() >= 100
