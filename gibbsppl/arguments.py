@@ -68,7 +68,10 @@ NAME = Kind(lambda value: isinstance(value, str), "a name")
 NAMES = Kind(_are_names, "a name, or several in a list")
 COUNT = Kind(_is_count, "a whole number that is not negative")
 POSITIVE = Kind(lambda value: _is_count(value) and value > 0, "a whole number from 1 on")
-MAPPING = Kind(lambda value: isinstance(value, Mapping), "a dict")
+BY_NAME = Kind(
+    lambda value: isinstance(value, Mapping) and all(map(is_name, value)),
+    "a dict by names",
+)
 MAPPINGS = Kind(
     lambda value: isinstance(value, Mapping)
     or (isinstance(value, Sequence) and all(isinstance(v, Mapping) for v in value)),
@@ -140,6 +143,19 @@ def shown(value: Any) -> str:
     except ValueError:  # (of an integer with thousands of digits)
         text = f"a number of {value.bit_length()} bits"
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
+
+def is_no_text(label: str | bytes) -> bool:
+    """Whether a text cannot be encoded, or has a null: no printer and no file takes it."""
+    try:
+        return b"\0" in (label.encode() if isinstance(label, str) else label)
+    except UnicodeEncodeError:
+        return True
+
+
+def is_name(value: Any) -> bool:
+    """Whether a value is a text that can name something: one that is printed and saved."""
+    return isinstance(value, str) and value != "" and not is_no_text(value)
 
 
 def is_na(value: Any) -> bool:

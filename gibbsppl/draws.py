@@ -29,14 +29,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gibbsppl.arguments import (
+    BY_NAME,
     COUNT,
-    MAPPING,
     NAME,
     NAMES,
     PATH,
     POSITIVE,
     Kind,
     calls_told,
+    is_name,
     methods_told,
     shown,
 )
@@ -62,16 +63,32 @@ READ: Mapping[str, Kind] = {
 ACCEPTANCE = "acceptance of "
 
 
+def _are_dims(value: Any) -> bool:
+    return isinstance(value, tuple | list) and all(map(is_name, value))
+
+
+def _is_named(value: Any) -> bool:
+    is_pair = isinstance(value, tuple | list) and len(value) == 2
+    return is_pair and _are_dims(value[0]) and isinstance(value[1], np.ndarray)
+
+
 DIMS = Kind(
-    lambda value: isinstance(value, Mapping)
-    and all(isinstance(dims, tuple | list) for dims in value.values()),
+    lambda value: BY_NAME.fits(value) and all(map(_are_dims, value.values())),
     "a dict from names of variables to the names of their dims",
 )
+NAMED = Kind(
+    lambda value: BY_NAME.fits(value) and all(map(_is_named, value.values())),
+    "a dict from names to the names of dims with an array",
+)
+FIELDS = {
+    **dict.fromkeys(("values", "coords", "sample_stats", "attributes"), BY_NAME),
+    "dims": DIMS, "observed_data": NAMED, "constant_data": NAMED,
+}
 
 
 @methods_told(
     RunError,
-    __init__={"values": MAPPING, "dims": DIMS, "coords": MAPPING, "attributes": MAPPING},
+    __init__=FIELDS,
     __getitem__={"name": NAME},
     stacked={"name": NAME},
     only={"names": NAMES},
@@ -120,6 +137,9 @@ class Draws:
             if array.shape[:2] != size:
                 raise RunError(f"{name}: found (chain, draw) {array.shape[:2]}, not {size}.")
             _check_dims(name, self.dims_of(name), array.shape[2:], sizes)
+        for name, array in self.sample_stats.items():
+            if not isinstance(array, np.ndarray) or array.shape != size:
+                raise RunError(f"{name}: found {shown(array)}, expected one for each draw: {size}.")
         for name, (dims, array) in (*self.observed_data.items(), *self.constant_data.items()):
             _check_dims(name, dims, array.shape, sizes)
 
@@ -145,7 +165,7 @@ class Draws:
         return self.values[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self.values
+        return isinstance(name, str) and name in self.values
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.values)

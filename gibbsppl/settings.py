@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gibbsppl.arguments import COUNT, DRAWS, MAPPING, MAPPINGS, NAME, NAMES, TRUTH, Kind
+from gibbsppl.arguments import BY_NAME, COUNT, DRAWS, MAPPINGS, NAME, NAMES, TRUTH, Kind
 from gibbsppl.comparison import Settings
 from gibbsppl.errors import CompileError
 from gibbsppl.graph import Graph
@@ -48,7 +48,7 @@ ARGUMENTS: Mapping[str, Mapping[str, Kind]] = {
     },
     "initial_states": {"chains": COUNT, "init": MAPPINGS.or_none()},
     "compare": {"variants": VARIANTS.or_none(), "of": NAMES.or_none(), "draws": COUNT},
-    "predict": {"draws": DRAWS, "new": MAPPING, "name": NAME.or_none()},
+    "predict": {"draws": DRAWS, "new": BY_NAME, "name": NAME.or_none()},
     "deviance": {"draws": DRAWS},
     "dic": {"draws": DRAWS, "seed": COUNT},
     **{f"conditional_{what}": OF_DRAWS for what in ("mean", "sd", "probabilities")},

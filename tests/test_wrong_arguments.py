@@ -1,6 +1,7 @@
 """Arguments of the wrong kind, at every public function: an error of ours, or it is taken."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -192,12 +193,40 @@ def test_wrong_arguments_of_tensors(wrong):
     assert bare == []
 
 
+def returning(wrong, model):
+    """A run of a kernel that returns what is no value."""
+    made = gp.compile(model, kernels={"mu": lambda *_: wrong})
+    made.sample(1, warmup=0, chains=1, seed=1, progress=False)
+
+
+def not_called(wrong):
+    """What is wrong, as no function: one may raise what it likes."""
+    return 1 if callable(wrong) else wrong
+
+
+def asking(at, model):
+    """A run of a kernel that asks for the log density at something."""
+
+    def kernel(_, value, log_density):
+        return value + 0 * log_density(at)
+
+    made = gp.compile(model, kernels={"mu": kernel})
+    made.sample(1, warmup=0, chains=1, seed=1, progress=False)
+
+
 def used(draws, sampler, path):
     """What is done with draws that reads how they were made."""
     print(draws, draws.summary())
     draws.thinned(2)
     draws.save_coda(path / "x")
     sampler.predict(draws, {"x": [1.0, 2.0]})
+
+
+def saved(fields, path):
+    """Draws with some of their fields given, saved."""
+    draws = gp.Draws(**{"values": {"x": np.zeros((1, 4))}, **fields})
+    print(draws, draws.summary())
+    draws.save(path / "x.nc")
 
 
 def of_runs(sampler, draws, path):
@@ -222,6 +251,11 @@ def of_runs(sampler, draws, path):
     yield "compare of", lambda w: sampler.compare({"a": {}}, of=w, draws=2, warmup=1)
     yield "check_kernel", lambda w: sampler.check_kernel(w, replicates=2)
     yield "predict", lambda w: sampler.predict(w, {"x": [1.0, 2.0]})
+    yield "predict names", lambda w: sampler.predict(draws, {w if w.__hash__ else 1: 2})
+    short = partial(sampler.check_kernel, "mu", replicates=2)
+    yield "functions", lambda w: short(functions={"f": not_called(w)})
+    yield "log density", lambda w: asking(w, model)
+    yield "kernel", lambda w: returning(w, model)
     yield "predict new", lambda w: sampler.predict(draws, w)
     yield "predict values", lambda w: sampler.predict(draws, {"x": w})
     yield "predict name", lambda w: sampler.predict(draws, {"x": [1.0, 2.0], "i": 0}, name=w)
@@ -241,6 +275,10 @@ def of_runs(sampler, draws, path):
     for name in ("warmup", "thin", "interrupted", "seed"):
         yield name, lambda w, n=name: used(replace(draws, attributes={n: w}), sampler, path)
     yield "coords", lambda w: gp.Draws({"x": np.zeros((1, 2, 3))}, {"x": ("i",)}, {"i": w})
+    yield "name in draws", lambda w: w in draws
+    for name in ("values", "dims", "coords", "sample_stats", "observed_data", "constant_data"):
+        yield f"{name} of", lambda w, n=name: saved({n: {"y": w}}, path)
+        yield f"names of {name}", lambda w, n=name: saved({n: {w if w.__hash__ else 1: 1}}, path)
     yield "save", lambda w: draws.save(path / w if isinstance(w, str) else w)
     yield "save_coda", lambda w: draws.save_coda(path / w if isinstance(w, str) else w)
     yield "load_draws", gp.load_draws

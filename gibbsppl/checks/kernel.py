@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gibbsppl.arguments import COUNT, MAPPING, POSITIVE, Kind, calls_told
+from gibbsppl.arguments import BY_NAME, COUNT, POSITIVE, Kind, calls_told
 from gibbsppl.backends.numpy import write_numpy
 from gibbsppl.backends.program import Program, load
 from gibbsppl.checks.geweke import Function, GewekeResult, geweke
@@ -25,6 +25,10 @@ from gibbsppl.schedule.order import unit_of
 
 Scheduled = tuple[Schedule, Values]
 
+FUNCTIONS = Kind(
+    lambda value: BY_NAME.fits(value) and all(map(callable, value.values())),
+    "a dict from names to functions of a state",
+)
 LEVEL = Kind(
     lambda value: isinstance(value, float) and 0 < value < 1, "a probability between 0 and 1"
 )
@@ -36,7 +40,7 @@ LEVEL = Kind(
     sweeps=POSITIVE,
     level=LEVEL,
     seed=COUNT.or_none(),
-    functions=MAPPING.or_none(),
+    functions=FUNCTIONS.or_none(),
 )
 def check_kernel(  # noqa: PLR0913  (the settings of the test are named by keyword)
     graph: Graph,

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from gibbsppl.arguments import is_na, shown
+from gibbsppl.arguments import is_na, is_no_text, shown
 from gibbsppl.errors import ModelError
 
 # No array has more positions than this along a dimension.
@@ -39,14 +39,6 @@ def labels_of(labels: Sequence[Any] | int, dim: str, owner: str) -> np.ndarray:
 def is_counted(labels: np.ndarray) -> bool:
     """Whether positions are labelled 0, 1, ..."""
     return labels.dtype.kind == "i" and bool((labels == np.arange(len(labels))).all())
-
-
-def is_no_text(label: str | bytes) -> bool:
-    """Whether a text cannot be encoded, or has a null: no printer and no file takes it."""
-    try:
-        return b"\0" in (label.encode() if isinstance(label, str) else label)
-    except UnicodeEncodeError:
-        return True
 
 
 def _array_of(labels: Sequence[Any] | int, dim: str, owner: str) -> np.ndarray:

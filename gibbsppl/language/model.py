@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from gibbsppl.arguments import methods_told, shown
+from gibbsppl.arguments import is_no_text, methods_told, shown
 from gibbsppl.errors import ModelError
 from gibbsppl.expressions import Dim, root_of
 from gibbsppl.graph import Constant, Deterministic, Graph, Potential, Statement, Variable
 from gibbsppl.language.completeness import check_complete
 from gibbsppl.language.cycles import check_cycles
-from gibbsppl.language.labels import is_counted, is_no_text, labels_of
+from gibbsppl.language.labels import is_counted, labels_of
 
 if TYPE_CHECKING:
     from gibbsppl.bugs.reading import Reading

@@ -34,10 +34,10 @@ def own_move(  # noqa: PLR0913, PLR0917  (as generated code calls it)
     x = np.array(x)
     own = np.array(x[at])
     bounds = [np.broadcast_to(b, x.shape)[at] for b in (lower, upper)]
-    density = _of_part(x, at, log_density, *bounds)
     function = getattr(kernel, "__name__", type(kernel).__name__)
     called = f"{name}: {function}, the kernel given for it,"
-    new = np.asarray(kernel(rng, own.copy()[()], density))
+    density = _of_part(called, x, at, log_density, *bounds)
+    new = _array_of(kernel(rng, own.copy()[()], density))
     _check(called, new, own)
     value = new.astype(x.dtype)
     with np.errstate(all="ignore"):
@@ -59,12 +59,17 @@ def own_move(  # noqa: PLR0913, PLR0917  (as generated code calls it)
 
 
 def _of_part(
-    x: NDArray[Any], at: Any, log_density: LogDensity, lower: Any, upper: Any
+    called: str, x: NDArray[Any], at: Any, log_density: LogDensity, lower: Any, upper: Any
 ) -> LogDensity:
     """The log density of the elements at an index, whatever the rest of the array is."""
     of_elements = at_index(x, at, log_density)
 
     def density(value: Any) -> Any:
+        if _array_of(value).dtype.kind not in "biuf":
+            raise RunError(
+                f"{called} asked for the log density at {value!r}, expected an array of numbers of "
+                f"shape {x[at].shape}."
+            )
         outside = (value < lower) | (value > upper)
         # (labels beyond their bounds would be read as positions of other arrays)
         found = np.asarray(of_elements(np.where(outside, x[at], value)))
@@ -74,6 +79,14 @@ def _of_part(
         return np.where(nowhere, -np.inf, found)[()]
 
     return density
+
+
+def _array_of(value: Any) -> NDArray[Any]:
+    """A value as an array; of one object, where NumPy makes no other of it."""
+    try:
+        return np.asarray(value)
+    except (TypeError, ValueError):
+        return np.array(None)
 
 
 def _check(called: str, new: NDArray[Any], own: NDArray[Any]) -> None:

@@ -135,7 +135,7 @@ SETTINGS = (
     *("order=('s', 'a')", "scan='random'", "scan='symmetric'", "scan={v}", "exact={v}"),
     *("scan=gp.RandomScan({{'a': 2}})", "scan=gp.RandomScan({v})", "kernels={v}"),
     *("kernels={{'a': gp.Slice()}}", "kernels={{'a': gp.RandomWalk({v})}}", "kernels={{'a': {v}}}"),
-    *("kernels={{'a': lambda rng, x, f: {v}}}", "kernels={{'mu': lambda rng, x, f: x + {v}}}"),
+    *("kernels={{'a': lambda rng, x, f: {v}}}", "kernels={{'mu': lambda rng, x, f: [x, {v}]}}"),
     *("kernels={{'mu': lambda rng, x, f: np.asarray(f(x))}}", "kernels={{{v}: gp.Slice()}}"),
     *("kernels={{'a': lambda *_, scale={v}: scale}}", "kernels={{'x': gp.RandomWalk(scale={v})}}"),
     *("scan=gp.RandomScan({{'zz': 1}})", "order=({v},)", "blocks={{{v}: 'alone'}}"),
