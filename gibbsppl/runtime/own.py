@@ -86,7 +86,9 @@ def _array_of(value: Any) -> NDArray[Any]:
     try:
         return np.asarray(value)
     except (TypeError, ValueError):
-        return np.array(None)
+        found = np.empty((), dtype=object)
+        found[()] = value
+        return found
 
 
 def _check(called: str, new: NDArray[Any], own: NDArray[Any]) -> None:
