@@ -353,3 +353,21 @@ def test_bounds_outside_of_the_support_leave_it_as_it_is(line):
     assert OUTER_BOUNDS[line] in str(model.graph)
     found = gp.compile(model).verify()
     assert found.proved, str(found)
+
+
+PARTLY_WITH_AUXILIARIES = {
+    "beside another distribution": "x[1] ~ dnorm(0, 1)  for (i in 2:4) { x[i] ~ dnt(0, 1, 3) }",
+    "beside a number": "x[1] <- 3  for (i in 2:4) { x[i] ~ dnt(0, 1, 3) }",
+    "in a table": "for (i in 1:4) { for (j in 1:i) { z[i, j] ~ dnt(0, 1, 3) }  x[i] <- z[i, 1] }  "
+    "z[1, 2] ~ dnorm(0, 1)",
+}
+
+
+@pytest.mark.parametrize("lines", PARTLY_WITH_AUXILIARIES)
+def test_auxiliary_variables_of_some_elements_leave_the_others_no_gap(lines):
+    text = f"model {{ {PARTLY_WITH_AUXILIARIES[lines]}  y ~ dnorm(sum(x[1:4]), 1) }}"
+    sampler = gp.compile(gp.read_bugs(text, {"y": 0.5}))
+    starts, _ = sampler.initial_states(1, 1)
+
+    assert all(np.isfinite(v).all() for v in starts[0].state.values())
+    assert sampler.verify().proved

@@ -41,6 +41,11 @@ class Natural:
     boxes: tuple[Box, ...]
     constants: tuple[tuple[slice, ...], ...]
 
+    @property
+    def constant_boxes(self) -> tuple[tuple[slice, ...], ...]:
+        """The boxes that are constant."""
+        return self.constants
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
@@ -55,6 +60,12 @@ class Table:
     parts: tuple[tuple[Relation, int, int], ...]
     event: tuple[int, ...]
     constants: np.ndarray
+
+    @property
+    def constant_boxes(self) -> tuple[tuple[slice, ...], ...]:
+        """The boxes that are constant: the last rows."""
+        count, rows = len(self.constants), int(self.row.max(initial=-1)) + 1
+        return ((slice(rows - count, rows),),) if count else ()
 
 
 Layout = Natural | Table

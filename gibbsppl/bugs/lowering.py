@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from gibbsppl.bugs.auxiliaries import not_drawn, ranges_at
 from gibbsppl.bugs.axes import axes_of
 from gibbsppl.bugs.constraints import observations
 from gibbsppl.bugs.cycles import told_of
@@ -169,10 +170,14 @@ class _Lowering:
         record(facts, self.elements, self.names, monitor)
 
     def _rows(self, name: str) -> list[Distribution]:
-        rows = (
-            row_of(self.facts, p.line) for p in self.parts[name] if isinstance(p.line, Stochastic)
-        )
+        lines = (p.line for p in self.parts[name])
+        rows = (row_of(self.facts, s) for s in lines if isinstance(s, Stochastic))
         return [r for r in rows if isinstance(r, Distribution)]
+
+    def _row(self, placed: _Placed) -> Distribution:
+        (row,) = {row_of(self.facts, placed.part.line)}  # type: ignore[arg-type]
+        assert isinstance(row, Distribution)
+        return row
 
     def _named(self, name: str) -> str:
         """The name of a random array in the model: its own, if its elements are as they are there.
@@ -233,11 +238,10 @@ class _Lowering:
         own = self.names[name]
         keys = (k for r in self._rows(name) for k in r.auxiliaries)
         others = {k: Array(self.own.beside(own, k))[()] for k in keys}
-        made = self.lines.made(placed.part, name, self._event(name, placed), others)
         event = self._event(name, placed)
-        lower, upper = (None if b is None else b.expr for b in (made.lower, made.upper))
-        full = made.family.support(event, **dict(made.canonical(event)))
-        return full.narrowed(lower, upper)
+        made = self.lines.made(placed.part, name, event, others)
+        bounds = (None if b is None else b.expr for b in (made.lower, made.upper))
+        return made.family.support(event, **dict(made.canonical(event))).narrowed(*bounds)
 
     def _symbol(self, name: str) -> Array:
         """The symbol of an array, with what supports say of the sign of all of its elements."""
@@ -272,21 +276,20 @@ class _Lowering:
             with self.facts.program.told_at(placed.part.line.at):
                 region = _region(self.model, self.names[name], dims, placed.places)
                 self._state(name, placed, region)
-        if isinstance(layout, Natural):
-            for slices in layout.constants:
-                self._constant(name, dims, slices)
-        elif len(layout.constants):
-            rows = self.model.size(layout.dim)
-            self._constant(name, dims, (slice(rows - len(layout.constants), rows),))
+        for slices in layout.constant_boxes:
+            self._constant(name, dims, slices)
+        for key in dict.fromkeys(k for r in self._rows(name) for k in r.auxiliaries):
+            own = self.own.beside(self.names[name], key)
+            at = (p.places for p in self.placed[name] if key not in self._row(p).auxiliaries)
+            others = (*at, *layout.constant_boxes)
+            self.model.declared.constants += not_drawn(self.model, own, dims, others)
 
     def _constant(self, name: str, dims: tuple[Dim, ...], slices: tuple[slice, ...]) -> None:
         """A box of an array that is known, or that lines with <- give: it is not read then."""
         numbers, layout = self.facts.numbers[name], self.layouts[name]
         inside = observed_in(layout, numbers.values, numbers.known)
         values = np.where(inside["known"][slices], inside["values"][slices], 0)
-        ranges = tuple(
-            Range(d, s.start, s.stop) for d, s in zip(dims, slices, strict=False)
-        ) + tuple(Range(d, 0, self.model.size(d)) for d in dims[len(slices) :])
+        ranges = ranges_at(self.model, dims, slices)
         space = Space({}, {}, {r.dim: r.start for r in ranges})
         value = Known(Grid(dims, values - self.elements.lowest[name]), text=f"{name}_known")
         expr = self.elements.expr_of(value, space)
@@ -295,8 +298,7 @@ class _Lowering:
     def _state(self, name: str, placed: _Placed, region: Region) -> None:
         """A line with ~ on a region, its auxiliary variables before it."""
         event, part = self._event(name, placed), placed.part
-        (row,) = {row_of(self.facts, part.line)}  # type: ignore[arg-type]
-        assert isinstance(row, Distribution)
+        row = self._row(placed)
         others = {key: self._auxiliary(name, key, placed, row) for key in row.auxiliaries}
         made = self.lines.made(part, region.label, event, others)
         observed = self.model.declared.observed.get(self.names[name])
