@@ -11,6 +11,7 @@ import pytest
 import sympy as sp
 from scipy import linalg, special, stats
 
+import gibbsppl as gp
 from gibbsppl.bugs import functions
 from gibbsppl.bugs.array_functions import OF_ARRAYS
 from gibbsppl.bugs.densities import KINDS
@@ -538,3 +539,11 @@ def test_planted_bugs_of_arrays_are_caught():
     biased = Function(row.names, lambda x, *, axes: np.std(x, axis=-1), row.symbolic)
     with pytest.raises(AssertionError):
         test_arrays_are_numpys(biased, (V,), V.std(ddof=1))
+
+
+@pytest.mark.parametrize("of", ["y[i, 1]", "y[,]"])
+@pytest.mark.parametrize("function", ["sort", "order", "rank"])
+def test_only_vectors_have_an_order(function, of):
+    text = f"model {{ for (i in 1:2) {{ s[i] <- sum({function}({of})) }} m ~ dnorm(s[1], 1) }}"
+    with pytest.raises(gp.BugsError, match=rf"{function} of a (number|matrix) .*expected a vector"):
+        gp.read_bugs(text, {"y": [[1, 2], [3, 4]]})

@@ -120,16 +120,19 @@ def exponential(m: Any, *, axes: Axes) -> Any:
 
 def in_order(v: Any, *, axes: Axes) -> Any:
     """The entries in increasing order."""
+    _check_vector(axes)
     return np.sort(v, axis=-1)
 
 
 def order(v: Any, *, axes: Axes) -> Any:
     """The positions, from 1, that put the entries in order."""
+    _check_vector(axes)
     return np.argsort(v, axis=-1, kind="stable") + 1
 
 
 def rank(v: Any, *s: Any, axes: Axes) -> Any:
     """The rank of each entry; of the entry number ``s`` how many are not above it (OpenBUGS)."""
+    _check_vector(axes)
     if not s:
         return np.argsort(np.argsort(v, axis=-1, kind="stable"), axis=-1, kind="stable") + 1
     return (np.asarray(v) <= at(v, s[0])[..., None]).sum(axis=-1)
@@ -137,7 +140,14 @@ def rank(v: Any, *s: Any, axes: Axes) -> Any:
 
 def ranked(v: Any, s: Any, *, axes: Axes) -> Any:
     """The entry of a rank."""
+    _check_vector(axes)
     return at(np.sort(v, axis=-1), s)
+
+
+def _check_vector(axes: Axes) -> None:
+    """Only a vector has an order: the other axes of a number are positions of loops."""
+    if axes[0] != 1:
+        raise ValueError("expected a vector")
 
 
 def at(v: Any, s: Any) -> Array:
