@@ -37,7 +37,7 @@ LONGEST = 80
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What an argument must be, and how a message says so."""
+    """The kind of an argument, and how a message says it."""
 
     fits: Callable[[Any], bool]
     expected: str
@@ -164,7 +164,7 @@ def is_na(value: Any) -> bool:
 
 
 def _misfit(function: Callable[..., Any], caught: TypeError) -> str:
-    """What a call had that does not fit a function, and what fits."""
+    """The arguments of a call that do not fit a function, and those that fit."""
     taken = [p for p in inspect.signature(function).parameters.values() if p.name != "self"]
     bare = inspect.Signature([p.replace(annotation=inspect.Parameter.empty) for p in taken])
     unknown = re.search(r"unexpected keyword argument '(\w+)'", str(caught))

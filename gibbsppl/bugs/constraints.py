@@ -29,7 +29,7 @@ from gibbsppl.ranges import Range
 def between(
     evaluator: Evaluator, x: Expr, lower: Expression | None, upper: Expression | None, name: str
 ) -> Potential | None:
-    """That ``x`` is between two bounds, at all positions of a space."""
+    """The potential that ``x`` is between two bounds, at all positions of a space."""
     low, high = (None if b is None else evaluator.expr(evaluator.number(b)) for b in (lower, upper))
     factors = [AtMost(low, x)] if low is not None else []
     factors += [AtMost(x, high)] if high is not None else []
@@ -39,7 +39,7 @@ def between(
 def _intervals(
     facts: Facts, relation: Relation, reader: Any, name: str
 ) -> Iterator[Potential]:
-    """What an observed ``dinterval`` says: between which two cut points its argument is."""
+    """The potentials of an observed ``dinterval``: its argument is between two cut points."""
     line, space = relation.line, relation.space
     assert isinstance(line, Stochastic)
     assert space is not None
@@ -86,7 +86,7 @@ def over_of(evaluator: Evaluator, used: Collection[Dim]) -> tuple[Range, ...]:
 def observations(
     facts: Facts, relation: Relation, reader: Any, name: str
 ) -> Iterator[Potential]:
-    """What a line says of other variables: an interval, a rounded number, a log density."""
+    """The potentials of a line on other variables: an interval, a rounding, a log density."""
     line, space = relation.line, relation.space
     assert isinstance(line, Stochastic)
     assert space is not None

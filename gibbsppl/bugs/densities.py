@@ -41,7 +41,7 @@ _NO_FORM = "not supported: it has no closed form, or is of vectors"
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What a function says of a distribution, and what it is below and above all values.
+    """A function of a distribution, and its values below and above all values.
 
     ``of(log_density, log_cdf)`` is its expression.
     """

@@ -207,7 +207,7 @@ def _number_or_range(scanner: Scanner, number: re.Match[str], at: int) -> _Writt
 
 
 def _collected(scanner: Scanner, depth: int, opened: int) -> Iterator[Entries]:
-    """What stands in ``c()``, in one row; names are left out."""
+    """The entries of ``c()``, in one row; names are left out."""
     while True:
         scanner.found(_ARGUMENT)
         at = scanner.here()

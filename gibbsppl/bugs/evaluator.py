@@ -53,7 +53,7 @@ UNKNOWN = Grid((), np.zeros(()), np.zeros((), dtype=bool))
 
 
 class Reader(Protocol):
-    """What references are, and how numbers become expressions."""
+    """The meaning of references, and numbers as expressions."""
 
     def reference(
         self, ref: Reference, indices: tuple[Value, ...] | None, within: Evaluator
@@ -101,7 +101,7 @@ class Evaluator:
         return Evaluator(self.program, self.reader, self.space, longest=longest, goes_on=goes_on)
 
     def value(self, expression: Expression) -> Value:
-        """What an expression is: a number, a vector or a matrix, at each position."""
+        """The value of an expression: a number, a vector or a matrix, at each position."""
         match expression:
             case Number(value=number):
                 return Known(Grid.of(number), text=text(expression))
@@ -252,7 +252,7 @@ class Evaluator:
         return with_ends(found)
 
     def assigned(self, line: Assignment) -> Value:
-        """What a line with ``<-`` gives, its link undone."""
+        """The value that a line with ``<-`` gives, its link undone."""
         value = self.value(line.value)
         if line.link is None:
             return value

@@ -155,7 +155,7 @@ def _sums(log_density: Log, least: Callable[..., Any], most: Callable[..., Any])
 
 
 def _labels(log_density: Log, count: Callable[..., Any]) -> dict[str, Any]:
-    """What a distribution of labels 1, 2, ... has."""
+    """The density of a distribution of labels 1, 2, ... has."""
     ends = {"least": lambda *_: 1, "most": count}
     return {"whole": True, **ends, **_sums(log_density, ends["least"], count)}
 

@@ -63,7 +63,7 @@ class Place:
 
     @property
     def label(self) -> str:
-        """What the elements are called: ``y[2]``, ``b[1:3]``."""
+        """The names of the elements: ``y[2]``, ``b[1:3]``."""
         if not self.elements or not self.elements[0]:
             return self.name
         ends = zip(self.elements[0], self.elements[-1], strict=True)
@@ -194,7 +194,7 @@ class Values:
     # ---- expressions ---------------------------------------------------------------------------
 
     def of(self, expression: Expression, loops: Loops) -> Any:
-        """What an expression is: a number, or an array of them."""
+        """The value of an expression: a number, or an array of them."""
         while True:
             try:
                 with np.errstate(all="ignore"):
@@ -223,7 +223,7 @@ class Values:
         raise AssertionError(expression)
 
     def _noisy(self, found: Any) -> Any:
-        """What a function gives; whole numbers are left as they are."""
+        """The value of a function; whole numbers are left as they are."""
         if self.noise is None:
             return found
         changed = found * (1 + NOISE * self.noise.uniform(-1, 1, np.shape(found)))
@@ -245,7 +245,7 @@ class Values:
     def elements(
         self, ref: Reference, loops: Loops
     ) -> tuple[tuple[int, ...], Index, list[Index]]:
-        """Which axes of a reference have ranges, how long these are, and its elements."""
+        """The axes of a reference that have ranges, how long these are, and its elements."""
         indices = ref.indices
         if indices is None:
             indices = (Everything(ref.at),) * len(self.shape(ref.name))

@@ -104,7 +104,7 @@ def wishart_of_weights(x: Any, weight: Any, _s: Any, df: Any) -> Any:
 
 
 def _matrix(adj: Any, weights: Any, num: Any) -> np.ndarray:
-    """What neighbours have of one another, as a matrix of sites."""
+    """The weights that neighbours have of one another, as a matrix of sites."""
     found, at = np.zeros((len(num), len(num))), 0
     for site, count in enumerate(np.asarray(num, int)):
         for _ in range(count):

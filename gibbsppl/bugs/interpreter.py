@@ -157,7 +157,7 @@ def _place(
 def values_at(
     found: Unrolled, given: Mapping[str, Any], noise: np.random.Generator | None = None
 ) -> Values:
-    """What all is where the random arrays have the values given, by name.
+    """The values of all names where the random arrays have the values given, by name.
 
     The auxiliary variables that a distribution is explained with may be among them, ``x.weight``.
     With ``noise`` all is computed with other last digits.
@@ -216,7 +216,7 @@ def _beside(values: Values, place: Place, part: str) -> Any:
 def _restricted(
     values: Values, place: Place, where: Restriction, x: Any, parameters: Sequence[Any]
 ) -> float:
-    """What the density is divided by within bounds, as a log; infinite where x is outside.
+    """The log of the mass between bounds, which divides the density; infinite where x is outside.
 
     ``T`` truncates, and so does ``I`` where bounds and parameters are known, as JAGS has it; else
     ``I`` and ``C`` say where x is. (Of what is known the share is a constant.)

@@ -141,7 +141,7 @@ def _solved(row: Distribution, family: str) -> Any:
 
 
 def _answer(expr: Expr, known: Expr, unknown: Expr) -> Expr | None:
-    """What a parameter is if an expression of it is known; None unless there is one answer."""
+    """The value of a parameter if an expression of it is known; None unless there is one answer."""
     if isinstance(expr, InverseEntry):
         return expr.func(known, *expr.args[1:]) if expr.body == unknown else None
     answers = sp.solve(expr - known, unknown)

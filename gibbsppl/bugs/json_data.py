@@ -89,7 +89,7 @@ def _is_number(entry: Any) -> bool:
 
 
 def _described(entry: Any) -> str:
-    """What stands in place of a number."""
+    """The words for an entry that is no number."""
     match entry:
         case str():
             return f"the text {quoted(entry)}"

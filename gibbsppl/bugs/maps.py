@@ -63,7 +63,7 @@ class Map:
         return tuple(site if n == axis else p for n, p in enumerate(self.box.places))
 
     def at(self, site: Expr) -> Leaf:
-        """What is drawn at a site."""
+        """The value drawn at a site."""
         (axis,) = self.box.event
         indices = [site if n == axis else _index(p) for n, p in enumerate(self.box.places)]
         return Leaf(self.symbol, *indices)

@@ -70,7 +70,7 @@ def check_given(facts: Facts, ref: Reference) -> None:
 
 
 def read_at(facts: Facts, ref: Reference, indices: tuple[Value, ...] | None) -> Known | Read:
-    """What a reference with known indices reads; an error names an element that nothing gives."""
+    """The elements of a reference with known indices; an error names one that nothing gives."""
     check_given(facts, ref)
     numbers = facts.numbers[ref.name]
     known = numbers_at(facts.program, ref, numbers, indices)

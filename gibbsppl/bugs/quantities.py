@@ -102,7 +102,7 @@ def _every(facts: Facts, elements: Elements, name: str) -> None:
 def _where_given(
     elements: Elements, name: str, dims: tuple[Dim, ...], given: np.ndarray, x: Expr
 ) -> Expr:
-    """What an array is, where anything gives it."""
+    """The values of an array, where anything gives it."""
     if given.all():
         return x
     space = Space(dict(zip(dims, given.shape, strict=True)), {}, dict.fromkeys(dims, 0))

@@ -129,7 +129,7 @@ def _moved(
     own: str,
     numbers: Mapping[str, Numbers],
 ) -> dict[str, Numbers]:
-    """What is known of the elements of a line, as the numbers of its own array."""
+    """The known elements of a line, as the numbers of its own array."""
     name = relation.line.target.name
     array = numbers[name]
     at = target_of(program, relation, numbers)

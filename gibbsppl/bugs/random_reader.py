@@ -160,7 +160,7 @@ class Elements:
         return found if found is not None else self._array(grid.reduced(), text, of, starts)
 
     def _of_line(self, line: int, ref: Reference, found: Read, evaluator: Evaluator) -> Expr:
-        """What one line gives, at the elements that it gives (whatever elsewhere)."""
+        """The values of one line, at the elements that it gives (whatever elsewhere)."""
         here = found.relation.values == line
         if line == NUMBER:
             numbers = self.facts.numbers[ref.name]
@@ -205,7 +205,7 @@ class Elements:
     def _within(
         self, line: Assignment, found: Read, inner: Evaluator, here: np.ndarray
     ) -> list[Expr]:
-        """Which entries of the vector that a line assigns are read (its first one elsewhere)."""
+        """The entries of the vector that a line assigns that are read (its first one elsewhere)."""
         shape = self.facts.shape(line.target.name)
         offsets = []
         for axis, size in enumerate(shape):
@@ -243,7 +243,7 @@ class Elements:
         return Leaf(symbol, *indices) + self.lowest.get(ref.name, 0) - mean
 
     def _called(self, ref: Reference, index: Expression) -> str:
-        """What positions along an axis are called: the data that they are read from, if any."""
+        """The name of positions along an axis: the data that they are read from, if any."""
         waiting = [index]
         while waiting:
             expression = waiting.pop(0)
@@ -255,7 +255,7 @@ class Elements:
         return f"{ref.name}_at"
 
     def _mean(self, name: str, layout: Layout, indices: Sequence[Expr]) -> Expr:
-        """What is drawn, along the axis along which values sum to zero, on average."""
+        """The values drawn, along the axis along which values sum to zero, on average."""
         if name not in self.centred:
             return sp.S.Zero
         assert isinstance(layout, Natural)

@@ -116,7 +116,7 @@ def _put_together(
     shape: tuple[int, ...],
     axis: Callable[[int], Dim],
 ) -> tuple[Grid, tuple[Dim, ...], dict[Dim, Grid]]:
-    """What was found for the rows of each length, as one array."""
+    """The values found for the rows of each length, as one array."""
     sizes = np.array([part.shape[1:] for _, part in found], dtype=int)
     longest = sizes.max(axis=0)
     total = len(found[0][0])

@@ -155,7 +155,7 @@ class Unsupported:
 
     @property
     def message(self) -> str:
-        """What an error says.
+        """The message of an error.
 
         >>> Unsupported(("dpick",), "not supported", "write ifelse(z, a, b)").message
         'dpick: not supported; write ifelse(z, a, b).'
@@ -242,7 +242,7 @@ def meaning_of(
     event: tuple[Dim, ...] = (),
     others: Mapping[str, Leaf] | None = None,
 ) -> Meaning:
-    """What a distribution is, of parameters in order; ``others`` are auxiliaries and tables."""
+    """The meaning of a distribution; parameters in order, ``others`` are auxiliaries and tables."""
     given = {"event": event, **(others or {})}
     kinds = signature(row.meaning).parameters.items()
     return row.meaning(*parameters, **{n: given[n] for n, p in kinds if p.kind == p.KEYWORD_ONLY})
@@ -260,7 +260,7 @@ def shares(weights: Expr, dim: Dim) -> Expr:
 
 
 def expected(count: int, what: str, names: Sequence[str]) -> str:
-    """What was found, and what was expected, where their number is wrong.
+    """The number found and the one expected, where their number is wrong.
 
     >>> expected(3, "parameter", ["mu", "tau"])
     'found 3 parameters, expected 2 (mu, tau)'

@@ -82,7 +82,7 @@ def _unknown_place(axis: int) -> int:
 
 
 def _read(facts: Facts, evaluator: Evaluator, given: Reference) -> np.ndarray:
-    """Which rows may be read, as far as the indices are known."""
+    """The rows that may be read, as far as the indices are known."""
     shape = facts.shape(given.name)[:-1]
     read = np.ones(shape, dtype=bool)
     for axis, size in enumerate(shape):
@@ -101,7 +101,7 @@ class _Lines:
 
     @property
     def elements(self) -> Elements:
-        """What is known of any element."""
+        """The facts that are known of any element."""
         return Elements(self.number, self.entry, self.facts.shape)
 
     def vector_of_one(self, givers: np.ndarray, simplexes: Collection[str]) -> bool:

@@ -106,7 +106,7 @@ def quoted(text: str) -> str:
 
 
 def advice_for_character(character: str) -> str:
-    """What is expected in place of a character that is not of the language."""
+    """The text expected in place of a character that is not of the language."""
     if character in ADVICE:
         return ADVICE[character]
     code = f"the character U+{ord(character):04X}"

@@ -185,7 +185,7 @@ class Lines:
         return language.written(whole.family, label, (), {**whole.parameters, **inside})
 
     def said_of(self, part: Relation, name: str, x: Expr) -> Potential | None:
-        """What ``I(,)`` says of a value, where it is no truncation."""
+        """The potential that ``I(,)`` says of a value, where it is no truncation."""
         where = _line(part).restriction
         if where is None:
             return None
@@ -197,7 +197,7 @@ class Lines:
         return between(evaluator, value, where.lower, where.upper, f"{name} is between")
 
     def in_order(self, part: Relation, name: str) -> Potential | None:
-        """That cut points increase, where they are random."""
+        """The potential that cut points increase, where they are random."""
         line, row = _line(part), row_of(self.facts, _line(part))
         assert isinstance(row, Distribution)
         if row.increasing is None:
@@ -323,7 +323,7 @@ class Lines:
         return Evaluator(self.facts.program, self.elements, part.space)
 
     def _size(self, part: Relation, value: Value) -> Any:
-        """What the number of labels depends on: the size of a vector, or a known number."""
+        """The argument of the number of labels: the size of a vector, or a known number."""
         if value.axes:
             return self._evaluator(part).size(value.axes[0], value)
         return value.grid.values if isinstance(value, Known) else None

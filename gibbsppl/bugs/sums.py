@@ -58,7 +58,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Elements:
-    """What is known of elements: their numbers, the lines that give them, the shapes of arrays."""
+    """Known facts of elements: their numbers, the lines that give them, the shapes of arrays."""
 
     number: Callable[[str, Index], float | None]
     entry: Callable[[str, Index], Entry | None]

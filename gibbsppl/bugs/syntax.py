@@ -136,7 +136,7 @@ Statement = Stochastic | Assignment | Loop
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """What ``var`` says of a variable: ``x[N, 2]``, or ``y`` (no sizes)."""
+    """The declaration by ``var`` of a variable: ``x[N, 2]``, or ``y`` (no sizes)."""
 
     name: str
     sizes: tuple[Expression, ...] | None = None

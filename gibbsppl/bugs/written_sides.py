@@ -53,7 +53,7 @@ def sides_of(model: Model, statement: Statement) -> tuple[Array, tuple[Side, ...
 
 
 def _known(model: Model, statement: Statement, expr: Expr) -> Array:
-    """What must be known of a censored variable when it is declared."""
+    """The facts that must be known of a censored variable when it is declared."""
     values = evaluate(expr, statement.over, model.known, model.sizes)
     assert values is not None, expr
     return values
