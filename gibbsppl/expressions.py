@@ -227,6 +227,10 @@ Equals = _function("Equals", "Equals(a, b): 1 where a == b, else 0.", nonnegativ
 LogGammaP = _function("LogGammaP", "LogGammaP(a, x): log lower regularised incomplete gamma.")
 LogGammaQ = _function("LogGammaQ", "LogGammaQ(a, x): log upper regularised incomplete gamma.")
 LogBetaI = _function("LogBetaI", "LogBetaI(a, b, x): log regularised incomplete beta function.")
+LogPassageP = _function(
+    "LogPassageP", "LogPassageP(z, d): log(Phi(z) + exp((w**2 - z**2) / 2) Phi(-w)), w = z + d."
+)
+LogPassageQ = _function("LogPassageQ", "LogPassageQ(z, d): the log of one less that.")
 LogBesselI = _function("LogBesselI", "LogBesselI(v, x): log modified Bessel function I of order v.")
 LogBesselK = _function("LogBesselK", "LogBesselK(v, x): log modified Bessel function K of order v.")
 LogFoxWright = _function("LogFoxWright", "LogFoxWright(a, z): log sum(gamma((a+k)/2) z**k/k!, k).")
@@ -260,6 +264,8 @@ FUNCTIONS: Mapping[Any, str] = {
     LogGammaP: "log_gamma_p",
     LogGammaQ: "log_gamma_q",
     LogBetaI: "log_beta_i",
+    LogPassageP: "log_passage_p",
+    LogPassageQ: "log_passage_q",
     LogBesselI: "log_bessel_i",
     LogBesselK: "log_bessel_k",
     LogFoxWright: "log_fox_wright",

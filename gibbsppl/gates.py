@@ -32,6 +32,8 @@ from gibbsppl.expressions import (
     LogGammaP,
     LogGammaQ,
     LogMass,
+    LogPassageP,
+    LogPassageQ,
     Over,
     Where,
     dims_of,
@@ -48,7 +50,7 @@ Binary = Mapping[str, Collection[str]]
 NO_GATES: Binary = MappingProxyType({})
 FrozenBinary = frozenset[tuple[str, frozenset[str]]]
 
-WHOLE = (LogBetaI, LogGammaP, LogGammaQ, LogMass)
+WHOLE = (LogBetaI, LogGammaP, LogGammaQ, LogMass, LogPassageP, LogPassageQ)
 MOST_BRANCHES = 8
 FEW = 64
 

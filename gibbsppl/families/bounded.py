@@ -8,8 +8,8 @@ from __future__ import annotations
 import sympy as sp
 from sympy import exp, log
 
-from gibbsppl.expressions import Expr, LogBetaI, LogGammaP
-from gibbsppl.families.rows import Family, Natural, Parameter, other_tail
+from gibbsppl.expressions import Below, Expr, LogGammaP, Maximum, Where
+from gibbsppl.families.rows import Family, Natural, Parameter, from_the_smaller, log_beta_tails
 from gibbsppl.log_gamma import loggamma
 from gibbsppl.supports import POSITIVE, REAL, UNIT, Support
 
@@ -37,14 +37,21 @@ BETA = Family(
     ),
     mean=lambda event, a, b: a / (a + b),
     variance=lambda event, a, b: a * b / ((a + b) ** 2 * (a + b + 1)),
-    log_cdf=lambda x, a, b: LogBetaI(a, b, x),
-    log_sf=lambda x, a, b: other_tail(LogBetaI(b, a, 1 - x), LogBetaI(a, b, x)),
+    log_cdf=lambda x, a, b: log_beta_tails(a, b, x, 1 - x)[0],
+    log_sf=lambda x, a, b: log_beta_tails(a, b, x, 1 - x)[1],
 )
 
 
 def _log_rest_of_power(x: Expr, a: Expr) -> Expr:
     """``log(1 - x**a)``, also where the power is near 1."""
     return LogGammaP(sp.S.One, -a * log(x))
+
+
+def _log_kumaraswamy_cdf(x: Expr, a: Expr, b: Expr) -> Expr:
+    """``log(1 - (1 - x**a)**b)``: of ``b x**a`` where both are so small that this is all."""
+    log_power, log_first = a * log(x), a * log(x) + log(b)
+    is_first = Below(Maximum(log_power, log_first), sp.Integer(-40))
+    return Where(is_first, log_first, LogGammaP(sp.S.One, -b * _log_rest_of_power(x, a)))
 
 
 def _kumaraswamy_moment(order: int, a: Expr, b: Expr) -> Expr:
@@ -65,7 +72,7 @@ KUMARASWAMY = Family(  # -log(1 - x**a) is Exponential(b)
     variance=lambda event, a, b: (
         _kumaraswamy_moment(2, a, b) - _kumaraswamy_moment(1, a, b) ** 2
     ),
-    log_cdf=lambda x, a, b: LogGammaP(sp.S.One, -b * _log_rest_of_power(x, a)),
+    log_cdf=_log_kumaraswamy_cdf,
     log_sf=lambda x, a, b: b * _log_rest_of_power(x, a),
 )
 
@@ -86,6 +93,10 @@ UNIFORM = Family(
     ),
     mean=lambda event, lower, upper: (lower + upper) / 2,
     variance=lambda event, lower, upper: (upper - lower) ** 2 / sp.Integer(12),
-    log_cdf=lambda x, lower, upper: log(x - lower) - log(upper - lower),
-    log_sf=lambda x, lower, upper: log(upper - x) - log(upper - lower),
+    log_cdf=lambda x, lower, upper: from_the_smaller(
+        log(x - lower) - log(upper - lower), log(upper - x) - log(upper - lower)
+    ),
+    log_sf=lambda x, lower, upper: from_the_smaller(
+        log(upper - x) - log(upper - lower), log(x - lower) - log(upper - lower)
+    ),
 )

@@ -18,7 +18,6 @@ from gibbsppl.expressions import (
     Below,
     Expit,
     Expr,
-    LogBetaI,
     LogGammaP,
     LogGammaQ,
     LogMass,
@@ -32,7 +31,14 @@ from gibbsppl.expressions import (
     Where,
     substitute,
 )
-from gibbsppl.families.rows import Family, Natural, Parameter, finite_where, other_tail
+from gibbsppl.families.rows import (
+    Family,
+    Natural,
+    Parameter,
+    finite_where,
+    from_the_smaller,
+    log_beta_tails,
+)
 from gibbsppl.log_gamma import loggamma
 from gibbsppl.supports import NATURAL, POSITIVE, UNIT, Support
 
@@ -128,8 +134,7 @@ def _log_binomial_tails(x: Expr, n: Expr, p: Expr) -> tuple[Expr, Expr]:
         return none, LogGammaP(sp.S.One, -none)
     inside = Below(x, n)
     left = Where(inside, n - x, sp.S.One)
-    above = LogBetaI(x + 1, left, p)
-    below = other_tail(LogBetaI(left, x + 1, failure(p)), above)
+    above, below = log_beta_tails(x + 1, left, p, failure(p))
     return Where(inside, below, sp.S.Zero), Where(inside, above, -sp.oo)
 
 
@@ -293,8 +298,7 @@ def _log_waiting_tails(x: Expr, n: Expr, p: Expr) -> tuple[Expr, Expr]:
     if x == 0:
         none = n * logs(p)[0]
         return none, LogGammaP(sp.S.One, -none)
-    below, above = LogBetaI(n, x + 1, p), LogBetaI(x + 1, n, failure(p))
-    return below, other_tail(above, below)
+    return log_beta_tails(n, x + 1, p, failure(p))
 
 
 NEGATIVE_BINOMIAL = Family(  # the number of failures before n successes of probability p
@@ -347,6 +351,10 @@ DISCRETE_UNIFORM = Family(
     ),
     mean=lambda event, lower, upper: (lower + upper) / 2,
     variance=lambda event, lower, upper: ((upper - lower + 1) ** 2 - 1) / 12,
-    log_cdf=lambda x, lower, upper: log(x - lower + 1) - log(upper - lower + 1),
-    log_sf=lambda x, lower, upper: log(upper - x) - log(upper - lower + 1),
+    log_cdf=lambda x, lower, upper: from_the_smaller(
+        log(x - lower + 1) - log(upper - lower + 1), log(upper - x) - log(upper - lower + 1)
+    ),
+    log_sf=lambda x, lower, upper: from_the_smaller(
+        log(upper - x) - log(upper - lower + 1), log(x - lower + 1) - log(upper - lower + 1)
+    ),
 )

@@ -17,16 +17,16 @@ from gibbsppl.expressions import (
     Expit,
     Expr,
     LogBesselK,
-    LogBetaI,
     LogFoxWright,
     LogGammaP,
-    LogPhi,
+    LogPassageP,
+    LogPassageQ,
     LogPolyaGamma,
     Maximum,
     Softplus,
     Where,
 )
-from gibbsppl.families.rows import Family, Natural, Parameter, finite_where, other_tail
+from gibbsppl.families.rows import Family, Natural, Parameter, finite_where, log_beta_tails
 from gibbsppl.log_gamma import loggamma
 from gibbsppl.supports import POSITIVE
 
@@ -75,21 +75,10 @@ GENERALIZED_INVERSE_GAUSSIAN = Family(
 )
 
 
-def _log_passage(x: Expr, mu: Expr, lam: Expr) -> tuple[Expr, Expr, Expr]:
-    """The logs of Phi(z), Phi(-z) and ``exp(2 lam / mu) Phi(-w)``, of which the tails are sums."""
+def _passage(x: Expr, mu: Expr, lam: Expr) -> tuple[Expr, Expr]:
+    """What the distribution functions of a first passage are functions of."""
     root = sqrt(lam / x)
-    z, w = root * (x - mu) / mu, root * (x + mu) / mu
-    return LogPhi(z), LogPhi(-z), 2 * lam / mu + LogPhi(-w)
-
-
-def _log_passage_cdf(x: Expr, mu: Expr, lam: Expr) -> Expr:
-    below, _, reflected = _log_passage(x, mu, lam)
-    return below + Softplus(reflected - below)
-
-
-def _log_passage_sf(x: Expr, mu: Expr, lam: Expr) -> Expr:
-    _, above, reflected = _log_passage(x, mu, lam)
-    return above + LogGammaP(sp.S.One, above - reflected)
+    return root * (x - mu) / mu, 2 * root
 
 
 INVERSE_GAUSSIAN = Family(  # of mean mu and variance mu**3 / lam
@@ -114,8 +103,8 @@ INVERSE_GAUSSIAN = Family(  # of mean mu and variance mu**3 / lam
     ),
     mean=lambda event, mu, lam: mu,
     variance=lambda event, mu, lam: mu**3 / lam,
-    log_cdf=_log_passage_cdf,
-    log_sf=_log_passage_sf,
+    log_cdf=lambda x, mu, lam: LogPassageP(*_passage(x, mu, lam)),
+    log_sf=lambda x, mu, lam: LogPassageQ(*_passage(x, mu, lam)),
 )
 
 
@@ -181,19 +170,15 @@ BETA_PRIME = Family(  # x / (1 + x) is Beta(a, b)
     variance=lambda event, a, b: finite_where(
         b - 2, a * (a + b - 1) * finite_where(b - 1, sp.S.One) ** 2
     ),
-    log_cdf=lambda x, a, b: other_tail(
-        LogBetaI(a, b, x / (1 + x)), LogBetaI(b, a, 1 / (1 + x))
-    ),
-    log_sf=lambda x, a, b: other_tail(LogBetaI(b, a, 1 / (1 + x)), LogBetaI(a, b, x / (1 + x))),
+    log_cdf=lambda x, a, b: log_beta_tails(a, b, x / (1 + x), 1 / (1 + x))[0],
+    log_sf=lambda x, a, b: log_beta_tails(a, b, x / (1 + x), 1 / (1 + x))[1],
 )
 
 
 def _ratio_tails(x: Expr, nu_1: Expr, nu_2: Expr) -> tuple[Expr, Expr]:
-    """The logs of P(X <= x) and P(X > x), each from the share of one of the two in their sum."""
+    """The logs of P(X <= x) and P(X > x), from the shares of two in their sum."""
     total = nu_1 * x + nu_2
-    below = LogBetaI(nu_1 / 2, nu_2 / 2, nu_1 * x / total)
-    above = LogBetaI(nu_2 / 2, nu_1 / 2, nu_2 / total)
-    return other_tail(below, above), other_tail(above, below)
+    return log_beta_tails(nu_1 / 2, nu_2 / 2, nu_1 * x / total, nu_2 / total)
 
 
 def _ratio_variance(nu_1: Expr, nu_2: Expr) -> Expr:

@@ -18,8 +18,8 @@ from gibbsppl.families.rows import (
     Natural,
     Parameter,
     finite_where,
+    from_the_smaller,
     log_student_tails,
-    other_tail,
 )
 from gibbsppl.log_gamma import loggamma
 from gibbsppl.supports import POSITIVE, Support
@@ -239,14 +239,19 @@ HALF_NORMAL = Family(
     location_scale=_OF_PRECISION,
 )
 
+def _log_angle(x: Expr, scale: Expr) -> Expr:
+    """The log of the part of a right angle that ``x / scale`` is the tangent of."""
+    return log(2 / pi * atan(x / scale))
+
+
 HALF_CAUCHY = Family(
     name="HalfCauchy",
     parameters={"scale": Parameter(POSITIVE)},
     support=lambda event, **_: POSITIVE,
     log_density=lambda x, event, scale: log(2 / pi) - log(scale) - log(1 + (x / scale) ** 2),
     simulate="simulate_half_cauchy",
-    log_cdf=lambda x, scale: log(2 / pi * atan(x / scale)),
-    log_sf=lambda x, scale: log(2 / pi * atan(scale / x)),
+    log_cdf=lambda x, scale: from_the_smaller(_log_angle(x, scale), _log_angle(scale, x)),
+    log_sf=lambda x, scale: from_the_smaller(_log_angle(scale, x), _log_angle(x, scale)),
     location_scale=_OF_SCALE,
 )
 
@@ -274,8 +279,8 @@ HALF_STUDENT_T = Family(
     variance=lambda event, nu, scale: finite_where(
         nu - 2, nu * scale**2 - (nu - 2) * _half_student_mean(nu, scale) ** 2
     ),
-    log_cdf=lambda x, nu, scale: other_tail(*reversed(log_student_tails(x / scale, nu))),
-    log_sf=lambda x, nu, scale: other_tail(*log_student_tails(x / scale, nu)),
+    log_cdf=lambda x, nu, scale: log_student_tails(x / scale, nu)[0],
+    log_sf=lambda x, nu, scale: log_student_tails(x / scale, nu)[1],
     location_scale=_OF_SCALE,
 )
 

@@ -28,7 +28,6 @@ from gibbsppl.families.rows import (
     Parameter,
     finite_where,
     log_student_tails,
-    other_tail,
 )
 from gibbsppl.log_gamma import loggamma
 from gibbsppl.supports import POSITIVE, REAL, UNIT
@@ -67,7 +66,7 @@ NORMAL = Family(
 
 def _log_student_cdf(z: Expr, nu: Expr) -> Expr:
     """The log of P(T <= z), from that of P(|T| > z)."""
-    both = other_tail(*log_student_tails(z, nu))
+    _, both = log_student_tails(z, nu)
     return Where(Below(z, sp.S.Zero), both - log(2), log(1 - exp(both) / 2))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import sympy as sp
-from sympy import Rational, log
+from sympy import Rational
 
 from gibbsppl.expressions import (
     Below,
@@ -201,20 +201,29 @@ def finite_where(excess: Expr, numerator: Expr, otherwise: Expr = sp.oo) -> Expr
     return Where(exists, numerator / Where(exists, excess, sp.S.One), otherwise)
 
 
-def other_tail(log_p: Expr, log_q: Expr) -> Expr:
-    """The log of a probability ``p = 1 - q``: from ``q`` unless that is so near 1 as to cancel.
+def from_the_smaller(log_p: Expr, log_q: Expr) -> Expr:
+    """The log of a probability ``p = 1 - q``, with all its digits: from the smaller of the two.
 
-    ``LogGammaP(1, -log_q)`` is ``log(1 - q)``, with all its digits where q is small.
-    The form for a ``log_p`` whose own argument has been rounded, as ``1 - x`` of a small ``x`` is.
+    ``LogGammaP(1, -log_q)`` is ``log(1 - q)``.
     """
-    nearly_one = log(Rational(9999, 10000))
-    return Where(Below(log_q, nearly_one), LogGammaP(sp.S.One, -log_q), log_p)
+    return Where(Below(log_q, log_p), LogGammaP(sp.S.One, -log_q), log_p)
+
+
+def log_beta_tails(a: Expr, b: Expr, share: Expr, rest: Expr) -> tuple[Expr, Expr]:
+    """The logs of P(X <= share) and P(X > share) of a Beta(a, b), ``rest`` being ``1 - share``.
+
+    Of two that are each computed the smaller has its digits: the other one is written as 1 less it.
+    """
+    if rest == 1 - share:
+        return LogBetaI(a, b, share), LogBetaI(b, a, rest)
+    is_low = Below(share, rest)
+    return (
+        Where(is_low, LogBetaI(a, b, share), LogBetaI(a, b, 1 - rest)),
+        Where(is_low, LogBetaI(b, a, 1 - share), LogBetaI(b, a, rest)),
+    )
 
 
 def log_student_tails(z: Expr, nu: Expr) -> tuple[Expr, Expr]:
-    """The logs of P(|T| > z) and P(|T| <= z) of a Student-t."""
-    half = Rational(1, 2)
-    return (
-        LogBetaI(nu / 2, half, nu / (nu + z**2)),
-        LogBetaI(half, nu / 2, z**2 / (nu + z**2)),
-    )
+    """The logs of P(|T| <= z) and P(|T| > z) of a Student-t."""
+    total = nu + z**2
+    return log_beta_tails(Rational(1, 2), nu / 2, z**2 / total, nu / total)

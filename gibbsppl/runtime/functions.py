@@ -38,9 +38,16 @@ from scipy.special import (
 )
 from scipy.special import gammaln as loggamma
 
-from gibbsppl.runtime.incomplete import log_beta_i, log_gamma_p, log_gamma_q
+from gibbsppl.runtime.incomplete import (
+    log_beta_i,
+    log_beta_i_1p,
+    log_gamma_p,
+    log_gamma_p_of_exp,
+    log_gamma_q,
+)
 from gibbsppl.runtime.near_zero import log1p, log_one_minus_exp
 from gibbsppl.runtime.normalisers import log_bessel_i, log_bessel_k, log_fox_wright
+from gibbsppl.runtime.passage import log_passage_p, log_passage_q
 from gibbsppl.runtime.polya_gamma import log_polya_gamma
 from gibbsppl.runtime.shares import Shares, sum_by_row
 from gibbsppl.runtime.stirling import log_stirling
@@ -62,11 +69,15 @@ __all__ = [
     "log_bessel_i",
     "log_bessel_k",
     "log_beta_i",
+    "log_beta_i_1p",
     "log_fox_wright",
     "log_gamma_p",
+    "log_gamma_p_of_exp",
     "log_gamma_q",
     "log_mass",
     "log_one_minus_exp",
+    "log_passage_p",
+    "log_passage_q",
     "log_polya_gamma",
     "log_stirling",
     "logdet",

@@ -14,9 +14,20 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.special import betainc, betaincc, betaln, exp1, gammainc, gammaincc, gammaln, psi, xlogy
+from scipy.special import (
+    betainc,
+    betaincc,
+    betaln,
+    exp1,
+    gammainc,
+    gammaincc,
+    gammaln,
+    psi,
+    xlogy,
+    zetac,
+)
 
-__all__ = ["log_beta_i", "log_gamma_p", "log_gamma_q"]
+__all__ = ["log_beta_i", "log_beta_i_1p", "log_gamma_p", "log_gamma_p_of_exp", "log_gamma_q"]
 
 TINY = float(np.finfo(float).tiny)
 EPS = float(np.finfo(float).eps)
@@ -26,6 +37,15 @@ MOST_TERMS = 1000
 # From here on the terms of Stirling's series below leave less than a rounding.
 STIRLING = 16.0
 STIRLING_SERIES = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
+
+
+# The terms of the series of log(gamma(1 + a)) + log(1 + a) leave less than a rounding up to here.
+CLOSE_TO_ONE = 0.25
+LOG_GAMMA_SERIES = (
+    0.0,
+    1 - np.euler_gamma,
+    *((-1) ** k * float(zetac(k)) / k for k in range(2, 20)),
+)
 
 
 def log_gamma_p(a: Any, x: Any) -> Any:
@@ -56,6 +76,28 @@ def log_beta_i(a: Any, b: Any, x: Any) -> Any:
     """
     a, b, x = np.broadcast_arrays(np.asarray(a, float), b, x)
     return _log_tail(betainc(a, b, x), betaincc(a, b, x), _log_beta_i_deep, a, b, x)
+
+
+def log_beta_i_1p(a: Any, b: Any, y: Any) -> Any:
+    """``log_beta_i(a, b, 1 + y)``, with all digits of a small y.
+
+    >>> round(float(log_beta_i_1p(1.0, 1e-9, -1e-100)), 9)
+    -15.284063321
+    """
+    a, b, y = np.broadcast_arrays(np.asarray(a, float), b, y)
+    return _log_tail(betaincc(b, a, -y), betainc(b, a, -y), _log_beta_i_deep, a, b, 1 + y)
+
+
+def log_gamma_p_of_exp(a: Any, u: Any) -> Any:
+    """``log_gamma_p(a, exp(u))``, also where the exponential underflows.
+
+    >>> float(log_gamma_p_of_exp(2.0, -1e10) + np.log(2.0))
+    -20000000000.0
+    """
+    a, u = np.broadcast_arrays(np.asarray(a, float), u)
+    with np.errstate(over="ignore", under="ignore"):
+        found = log_gamma_p(a, np.exp(u))
+    return np.where(u < math.log(TINY), a * u - _log_gamma_1p(a), found)[()]
 
 
 def _log_tail(p: Any, rest: Any, deep: Callable[..., Any], *args: Any) -> Any:
@@ -130,7 +172,14 @@ def _log_gamma_head(a: Any, x: Any) -> Any:
     large = np.maximum(a, STIRLING)
     peak = -0.5 * np.log(2 * math.pi * large) - _stirling_rest(large)
     close = large * _log_ratio(x, large, x - large) - (x - large) + peak
-    return np.where(a < STIRLING, a * np.log(x) - x - gammaln(a + 1), close)
+    return np.where(a < STIRLING, a * np.log(x) - x - _log_gamma_1p(a), close)
+
+
+def _log_gamma_1p(a: Any) -> Any:
+    """``log(gamma(1 + a))``, with all digits of a small a: DLMF 5.7.3."""
+    small = np.minimum(a, CLOSE_TO_ONE)
+    series = np.polynomial.polynomial.polyval(small, LOG_GAMMA_SERIES) - np.log1p(small)
+    return np.where(a <= CLOSE_TO_ONE, series, gammaln(a + 1))
 
 
 def _log_beta_head(a: Any, b: Any, x: Any) -> Any:

@@ -25,6 +25,8 @@ from gibbsppl.expressions import (
     LogGammaP,
     LogGammaQ,
     LogMass,
+    LogPassageP,
+    LogPassageQ,
     LogPhi,
     Phi,
     Softplus,
@@ -76,6 +78,8 @@ RANGES: Mapping[Any, Values] = {
     LogGammaP: Values(NEGATIVE),
     LogGammaQ: Values(NEGATIVE),
     LogBetaI: Values(NEGATIVE),
+    LogPassageP: Values(NEGATIVE),
+    LogPassageQ: Values(NEGATIVE),
     LogMass: Values(NEGATIVE),
     **dict.fromkeys(INDICATORS, Values(UNIT)),
 }

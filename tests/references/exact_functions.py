@@ -55,6 +55,8 @@ def log_normal_cdf(x):
     if x < -1e8:  # (erfc's own asymptotic series: its next term is below 1e-64)
         series = 1 - 1 / x**2 + 3 / x**4 - 15 / x**6
         return -(x**2) / 2 - mpmath.log(-x) - mpmath.log(2 * mp.pi) / 2 + mpmath.log(series)
+    if x > 1e8:  # (what is above is too small for a float)
+        return mpf(0)
     return log_of(normal_cdf(x), normal_cdf(-x))
 
 
@@ -72,6 +74,32 @@ def log_gamma_tail(lower):
 def log_beta_i(a, b, x):
     below = mpmath.betainc(a, b, 0, x, regularized=True)
     return log_of(below, mpmath.betainc(b, a, 0, 1 - x, regularized=True))
+
+
+def log_beta_i_1p(a, b, y):
+    return log_beta_i(a, b, 1 + y)
+
+
+def log_gamma_p_of_exp(a, u):
+    """For so small an exponential its first term: the next one is that often smaller."""
+    if u < -150:
+        return a * u - mpmath.loggamma(a + 1)
+    return log_gamma_tail(lower=True)(a, mpmath.exp(u))
+
+
+def passages(z, d):
+    """The two tails of a first passage."""
+    w = z + d
+    reflected = mpmath.exp((w**2 - z**2) / 2 + log_normal_cdf(-w))
+    return mpmath.exp(log_normal_cdf(z)) + reflected, mpmath.exp(log_normal_cdf(-z)) - reflected
+
+
+def log_passage_p(z, d):
+    return log_of(*passages(z, d))
+
+
+def log_passage_q(z, d):
+    return log_of(*reversed(passages(z, d)))
 
 
 def log_fox_wright(a, z):
@@ -125,6 +153,11 @@ def xlogy(c, x):
 
 ORDERED = [(a, b) for a, b in product(LINE, LINE) if a != b]
 
+PASSAGES = [
+    *product((0.0, 1e-9, 0.3, 4.0, 16.0, 1e4), (1e-70, 1e-9, 0.7, 7.0, 1e4)),
+    *((-z, 2 * z + d) for z in (1e-9, 0.3, 4.0, 1e4) for d in (0.0, 1e-9, 2.0, 1e4)),
+]
+
 FUNCTIONS = {
     "exp": Exact(mpmath.exp, of_one(x for x in LINE if abs(x) < 700)),
     "log": Exact(mpmath.log, of_one(POSITIVE)),
@@ -154,6 +187,12 @@ FUNCTIONS = {
         log_gamma_tail(lower=False), product(SHAPES, (1e-9, 0.3, 4.0, 150.0, 900.0))
     ),
     "log_beta_i": Exact(log_beta_i, product((1e-3, 0.5, 3.7, 90.0), (0.3, 1.0, 40.0), UNIT)),
+    "log_beta_i_1p": Exact(
+        log_beta_i_1p, product((0.5, 3.7, 40.0), (1e-3, 1.0, 3.7), (-0.7, -1e-9, -1e-30)), 100
+    ),
+    "log_gamma_p_of_exp": Exact(log_gamma_p_of_exp, product(SHAPES, (-HUGE, -800.0, -3.0, 5.0))),
+    "log_passage_p": Exact(log_passage_p, PASSAGES, 400),
+    "log_passage_q": Exact(log_passage_q, PASSAGES, 400),
     "log_bessel_i": Exact(
         lambda v, x: mpmath.log(mpmath.besseli(v, x)),
         product((0.0, 0.5, 7.0, 60.0), (TINY, 1e-9, 0.3, 40.0, 2e5)),

@@ -1,0 +1,70 @@
+"""The logs of the distribution functions of first passages: of inverse-Gaussian variables.
+
+With ``z`` and ``w = z + d``, where ``|z| <= w``,
+
+    P(X <= x) = Phi(z) + exp((w**2 - z**2) / 2) Phi(-w),
+
+of which the exponential overflows where the other factor underflows, and which is one less a small
+difference elsewhere. Both are written by ``erfcx(t) = exp(t**2) erfc(t)``, and differences of it by
+the integral of its slope.
+
+>>> float(log_passage_p(0.0, 1e200) + np.log(2.0)), float(log_passage_q(0.0, 1e200) + np.log(2.0))
+(0.0, 0.0)
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy.special import erfcx
+
+from gibbsppl.runtime.near_zero import log_one_minus_exp
+
+__all__ = ["log_passage_p", "log_passage_q"]
+
+# From here on the terms below of the asymptotic series of erfcx leave less than a rounding.
+ASYMPTOTIC = 12.0
+SERIES = tuple((-1.0) ** (k + 1) * math.prod(range(1, 2 * k, 2)) for k in range(1, 15))
+# The slope is integrated over less than half of how far it is from the origin, and of one.
+CLOSE = 0.5
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
+
+
+def log_passage_p(z: Any, d: Any) -> Any:
+    """The log of ``Phi(z) + exp((w**2 - z**2) / 2) Phi(-w)``."""
+    z, d = np.broadcast_arrays(np.asarray(z, float), d)
+    first, is_low = np.minimum(z, 0.0), z < 0
+    with np.errstate(all="ignore"):
+        scaled = erfcx(-first / math.sqrt(2)) + erfcx((z + d) / math.sqrt(2))
+        low = -0.5 * first * first + np.log(scaled / 2)
+        is_low = is_low & (low < -math.log(2))
+        return np.where(is_low, low, log_one_minus_exp(_log_difference(z, d)))[()]
+
+
+def log_passage_q(z: Any, d: Any) -> Any:
+    """The log of ``Phi(-z) - exp((w**2 - z**2) / 2) Phi(-w)``."""
+    z, d = np.broadcast_arrays(np.asarray(z, float), d)
+    with np.errstate(all="ignore"):
+        below = log_passage_p(z, d)
+        is_high = (z < 0) & (below < -math.log(2))
+        return np.where(is_high, log_one_minus_exp(below), _log_difference(z, d))[()]
+
+
+def _log_difference(z: Any, d: Any) -> Any:
+    """The log of the difference, where it is no more than one half."""
+    low, gap = np.maximum(z, -2.0) / math.sqrt(2), d / math.sqrt(2)
+    close = gap < CLOSE * np.maximum(np.abs(low), 1.0)
+    middle, half = np.where(close, low + gap / 2, 0.0), np.where(close, gap / 2, 0.0)
+    integral = sum(c * _fall(middle + half * t) for t, c in zip(NODES, WEIGHTS, strict=True)) * half
+    difference = np.where(close, integral, erfcx(low) - erfcx(low + gap))
+    return -low * low + np.log(difference / 2)
+
+
+def _fall(t: Any) -> Any:
+    """How steeply ``erfcx`` falls: ``2 / sqrt(pi) - 2 t erfcx(t)``."""
+    far = np.maximum(t, ASYMPTOTIC)
+    u = 1 / (2 * far * far)
+    series = 2 / math.sqrt(math.pi) * u * np.polynomial.polynomial.polyval(u, SERIES)
+    return np.where(t < ASYMPTOTIC, 2 / math.sqrt(math.pi) - 2 * t * erfcx(t), series)
