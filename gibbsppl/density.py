@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from gibbsppl.evaluation import Floats, Sizes, Values, evaluate, is_positive_definite
 from gibbsppl.expressions import Below, Dim, Expr, Leaf, Over, Where, copy_of, primed, substitute
 from gibbsppl.graph import MOST_KEPT, Factor, Graph, Maintained, Marginal, Potential, Statement
+from gibbsppl.near_one import terms_of
 from gibbsppl.ranges import Range, range_of, size_of
 from gibbsppl.supports import Support
 
@@ -56,7 +57,7 @@ def size_of_terms(factor: Factor, values: Values, sizes: Sizes) -> float:
         if isinstance(factor, Marginal):
             values = {**values, **scattered(factor.arrays, values, sizes)}
         full = tuple(map(len, factor.over))
-        terms = sp.Add.make_args(_template(factor))
+        terms = terms_of(_template(factor))
         found = (evaluate(t, factor.over, values, sizes) for t in terms)
         at_all = (np.broadcast_to(np.abs(f), full) for f in found)
         return sum(float(f[np.isfinite(f)].sum()) for f in at_all)

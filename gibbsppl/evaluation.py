@@ -32,7 +32,7 @@ from gibbsppl.expressions import (
     Times,
 )
 from gibbsppl.log_gamma import loggamma
-from gibbsppl.near_one import called_as
+from gibbsppl.near_one import called_as, terms_of
 from gibbsppl.ranges import Range, range_of, size_of
 from gibbsppl.rounding import may_underflow
 from gibbsppl.runtime import functions
@@ -134,6 +134,8 @@ def _value(expr: Expr, frame: _Frame) -> Floats:
             name, arguments = called_as(expr)
             values = (_value(a, frame) for a in arguments)
             found = np.asarray(getattr(functions, name)(*values), dtype=np.float64)
+        case sp.Add():
+            found = reduce(np.add, (_value(a, frame) for a in terms_of(expr)))
         case _:
             found = _apply(expr, [_value(a, frame) for a in expr.args])
     if frame.seen is not None and (expr.is_Pow or isinstance(expr, sp.exp)):
@@ -160,8 +162,6 @@ _OF_SYMPY = (sp.log, sp.exp, loggamma, sp.Pow, sp.atan)
 
 
 def _apply(expr: Expr, arguments: list[Floats]) -> Floats:
-    if expr.is_Add:
-        return reduce(np.add, arguments)
     if expr.is_Mul:
         return _product(expr.args, arguments)
     if expr.is_Pow:

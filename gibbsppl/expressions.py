@@ -227,6 +227,8 @@ Equals = _function("Equals", "Equals(a, b): 1 where a == b, else 0.", nonnegativ
 LogGammaP = _function("LogGammaP", "LogGammaP(a, x): log lower regularised incomplete gamma.")
 LogGammaQ = _function("LogGammaQ", "LogGammaQ(a, x): log upper regularised incomplete gamma.")
 LogBetaI = _function("LogBetaI", "LogBetaI(a, b, x): log regularised incomplete beta function.")
+LogBeta = _function("LogBeta", "LogBeta(a, b): loggamma(a) + loggamma(b) - loggamma(a + b).")
+LogRising = _function("LogRising", "LogRising(a, m): loggamma(a + m) - loggamma(a).")
 LogPassageP = _function(
     "LogPassageP", "LogPassageP(z, d): log(Phi(z) + exp((w**2 - z**2) / 2) Phi(-w)), w = z + d."
 )
@@ -264,6 +266,8 @@ FUNCTIONS: Mapping[Any, str] = {
     LogGammaP: "log_gamma_p",
     LogGammaQ: "log_gamma_q",
     LogBetaI: "log_beta_i",
+    LogBeta: "log_beta",
+    LogRising: "log_rising",
     LogPassageP: "log_passage_p",
     LogPassageQ: "log_passage_q",
     LogBesselI: "log_bessel_i",

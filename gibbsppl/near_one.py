@@ -1,18 +1,22 @@
-"""How functions are called: with all digits near 1, and where exponentials underflow.
+"""How sums and functions are computed: with all digits near 1, and where terms are huge.
 
 The interpreter and the back end both read these tables. What is added to 1 is passed alone, so that
 the 1 does not take its digits; what something is the exponential of, where that may be too small
-for a number.
+for a number. Logs of gamma functions that nearly cancel are one function.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
+from itertools import permutations
 from typing import Any
 
+import networkx as nx
 import sympy as sp
 
-from gibbsppl.expressions import FUNCTIONS, Expr, LogBetaI, LogGammaP, XLogY
+from gibbsppl.expressions import FUNCTIONS, Expr, LogBeta, LogBetaI, LogGammaP, LogRising, XLogY
+from gibbsppl.log_gamma import loggamma
 
 # The NumPy forms of functions whose last argument is 1 and something else, of that alone.
 BEYOND_ONE: Mapping[Any, str] = {sp.log: "log1p", XLogY: "xlog1py", LogBetaI: "log_beta_i_1p"}
@@ -39,3 +43,53 @@ def beyond_one(expr: Expr) -> Expr | None:
     """
     number, rest = expr.as_coeff_Add()
     return rest if number == 1 and rest != 0 else None
+
+
+def terms_of(expr: Expr) -> tuple[Expr, ...]:
+    """The terms that a sum is computed as: logs of gamma functions that nearly cancel are one.
+
+    >>> nu, x, n = sp.symbols("nu x n")
+    >>> terms_of(loggamma(nu / 2 + sp.Rational(1, 2)) - loggamma(nu / 2) + x)
+    (x, LogRising(nu/2, 1/2))
+    >>> terms_of(x * loggamma(n + 1) - x * loggamma(n - x + 1))
+    (-x*LogRising(n + 1, -x),)
+    >>> terms_of(loggamma(nu) + loggamma(x) - loggamma(nu + x))
+    (LogBeta(nu, x),)
+    """
+    terms = sp.Add.make_args(expr)
+    gammas = tuple(t for t in terms if _gamma_in(t) is not None)
+    if len(gammas) < 2:
+        return tuple(terms)
+    return (*(t for t in terms if t not in gammas), *_paired(gammas))
+
+
+@lru_cache(maxsize=10_000)
+def _paired(gammas: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """Terms in logs of gamma functions, those of opposite sign as one where arguments share parts.
+
+    As many pairs as possible, of those the ones that differ by least; a third one, of what a pair
+    differs by, makes it the log of a beta function.
+    """
+    found = {t: part for t in gammas if (part := _gamma_in(t)) is not None}
+    graph: nx.Graph[Expr] = nx.Graph()
+    for long, short in permutations(gammas, 2):
+        (above, c), (below, d) = found[long], found[short]
+        rest = above - below
+        size = len(sp.Add.make_args(rest))
+        if c == -d and below.free_symbols and size < len(sp.Add.make_args(above)):
+            graph.add_edge(long, short, differ=size, pair=(c, below, rest))
+    chosen = nx.min_weight_matching(graph, weight="differ")
+    paired = {t for edge in chosen for t in edge}
+    alone = {found[t]: t for t in gammas if t not in paired}
+    made = []
+    for c, below, rest in (graph.edges[edge]["pair"] for edge in chosen):
+        third = alone.pop((rest, -c), None)
+        made.append(c * LogRising(below, rest) if third is None else -c * LogBeta(rest, below))
+    return (*alone.values(), *sorted(made, key=str))
+
+
+def _gamma_in(term: Expr) -> tuple[Expr, Expr] | None:
+    """What a term is the log of the gamma function of, and what multiplies that."""
+    factors = sp.Mul.make_args(term)
+    own = [f for f in factors if isinstance(f, loggamma)]
+    return (own[0].args[0], term / own[0]) if len(own) == 1 else None

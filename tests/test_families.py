@@ -17,7 +17,6 @@ from scipy import integrate, stats
 
 from gibbsppl import runtime
 from gibbsppl.expressions import (
-    FUNCTIONS,
     Array,
     Dim,
     Expit,
@@ -31,6 +30,7 @@ from gibbsppl.expressions import (
 from gibbsppl.families import FAMILIES, Family
 from gibbsppl.forward import drawn
 from gibbsppl.graph import Statement
+from gibbsppl.near_one import called_as, terms_of
 from gibbsppl.ranges import Range
 from gibbsppl.runtime import functions, simulation
 from gibbsppl.supports import Support
@@ -65,15 +65,15 @@ def evaluate(
             row, column = (evaluate(i, values, at) for i in expr.args[3:])
             return np.linalg.inv(bound_matrix(expr, values, at))[row, column]
         case sp.Add():
-            return sum(evaluate(a, values, at) for a in expr.args)
+            return sum(evaluate(a, values, at) for a in terms_of(expr))
         case sp.Mul():
             return np.prod(np.broadcast_arrays(*(evaluate(a, values, at) for a in expr.args)), 0)
         case sp.Pow():
             base, power = (np.asarray(evaluate(a, values, at), float) for a in expr.args)
             return base**power
         case sp.Function():
-            name = FUNCTIONS[expr.func]
-            return getattr(functions, name)(*(evaluate(a, values, at) for a in expr.args))
+            name, arguments = called_as(expr)
+            return getattr(functions, name)(*(evaluate(a, values, at) for a in arguments))
     return float(expr)
 
 

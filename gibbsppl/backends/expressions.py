@@ -29,7 +29,7 @@ from gibbsppl.expressions import (
     Times,
     dims_of,
 )
-from gibbsppl.near_one import called_as
+from gibbsppl.near_one import called_as, terms_of
 
 
 def write(writer: Writer, expr: Expr) -> Text:
@@ -76,7 +76,7 @@ def _positions(writer: Writer, dim: Dim) -> Text:
 
 def _sum(writer: Writer, expr: Expr) -> Text:
     """Terms with their signs, those that read data alone computed once."""
-    terms = sorted(writer.data_together(list(expr.args), sp.Add), key=_constant_last)
+    terms = sorted(writer.data_together(list(terms_of(expr)), sp.Add), key=_constant_last)
     signs = ["-" if t.could_extract_minus_sign() else "+" for t in terms]
     plain = [-t if sign == "-" else t for sign, t in zip(signs, terms, strict=True)]
     texts, dims = writer.aligned([writer.write(t) for t in plain], PRODUCT)

@@ -155,7 +155,7 @@ LOG_NORMAL = Family(
         truncated="truncated_log_normal",
     ),
     mean=lambda event, mu, tau: exp(mu + 1 / (2 * tau)),
-    variance=lambda event, mu, tau: (exp(1 / tau) - 1) * exp(2 * mu + 1 / tau),
+    variance=lambda event, mu, tau: exp(2 * mu + 2 / tau + LogGammaP(sp.S.One, 1 / tau)),
     log_cdf=lambda x, mu, tau: LogPhi(sqrt(tau) * (log(x) - mu)),
     log_sf=lambda x, mu, tau: LogPhi(sqrt(tau) * (mu - log(x))),
 )

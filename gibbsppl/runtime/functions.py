@@ -39,11 +39,13 @@ from scipy.special import (
 from scipy.special import gammaln as loggamma
 
 from gibbsppl.runtime.incomplete import (
+    log_beta,
     log_beta_i,
     log_beta_i_1p,
     log_gamma_p,
     log_gamma_p_of_exp,
     log_gamma_q,
+    log_rising,
 )
 from gibbsppl.runtime.near_zero import log1p, log_one_minus_exp
 from gibbsppl.runtime.normalisers import log_bessel_i, log_bessel_k, log_fox_wright
@@ -68,6 +70,7 @@ __all__ = [
     "log1p",
     "log_bessel_i",
     "log_bessel_k",
+    "log_beta",
     "log_beta_i",
     "log_beta_i_1p",
     "log_fox_wright",
@@ -79,6 +82,7 @@ __all__ = [
     "log_passage_p",
     "log_passage_q",
     "log_polya_gamma",
+    "log_rising",
     "log_stirling",
     "logdet",
     "loggamma",

@@ -11,8 +11,13 @@ from references import exact_functions
 from references.exact_functions import log_polya_gamma, stirling_row
 
 
+def rising(a, m):
+    """``log(gamma(a + m) / gamma(a))``: one term, for its parts are far larger where a is."""
+    return loggamma(a + m) - loggamma(a)
+
+
 def log_choose(n, x):
-    return [loggamma(n + 1), -loggamma(x + 1), -loggamma(n - x + 1)]
+    return [rising(n - x + 1, x), -loggamma(x + 1)]
 
 
 def log_beta(a, b):
@@ -34,8 +39,7 @@ def normal(x, mu, tau):
 
 def student_t(x, nu, mu, tau):
     return [
-        loggamma((nu + 1) / 2),
-        -loggamma(nu / 2),
+        rising(nu / 2, mpf(1) / 2),
         log(tau) / 2,
         -log(nu * mp.pi) / 2,
         -(nu + 1) / 2 * log1p(tau * (x - mu) ** 2 / nu),
@@ -82,8 +86,8 @@ def poisson(x, rate):
 
 
 def negative_binomial(x, n, p):
-    rising = [loggamma(n + x), -loggamma(n), -loggamma(x + 1)]
-    return [*rising, n * log(p), mpf(0) if x == 0 else x * log1p(-p)]
+    ways = [rising(n, x), -loggamma(x + 1)]
+    return [*ways, n * log(p), mpf(0) if x == 0 else x * log1p(-p)]
 
 
 def inflated(base):
@@ -99,7 +103,7 @@ def inflated(base):
 
 def restaurant(x, n, alpha):
     ways = log(stirling_row(int(n))[int(x)])
-    return [loggamma(alpha), -loggamma(alpha + n), ways, x * log(alpha)]
+    return [-rising(alpha, n), ways, x * log(alpha)]
 
 
 def asymmetric_laplace(x, mu, rate, q):
@@ -229,8 +233,9 @@ SCALAR = {
     "Binomial": binomial,
     "BetaBinomial": lambda x, n, alpha, beta: [
         *log_choose(n, x),
-        *log_beta(x + alpha, n - x + beta),
-        *minus(log_beta(alpha, beta)),
+        rising(alpha, x),
+        rising(beta, n - x),
+        -rising(alpha + beta, n),
     ],
     "ChineseRestaurantTable": restaurant,
     "Poisson": poisson,
@@ -278,8 +283,7 @@ def mv_normal(x, mu, tau):
 def mv_student_t(x, nu, mu, tau):
     p = len(x)
     return [
-        loggamma((nu + p) / 2),
-        -loggamma(nu / 2),
+        rising(nu / 2, mpf(p) / 2),
         -p * log(nu * mp.pi) / 2,
         log_det(tau) / 2,
         -(nu + p) / 2 * log1p(quadratic(x, mu, tau) / nu),

@@ -6,7 +6,7 @@ Nothing here is shared with the table of families.
 """
 
 import mpmath
-from mpmath import euler, exp, expm1, inf, loggamma, mpf, nan, pi, sqrt
+from mpmath import euler, exp, expm1, inf, log, loggamma, mpf, nan, pi, sqrt
 
 from references import exact_functions
 
@@ -15,37 +15,13 @@ def plain(mean, variance):
     return [mean], [variance]
 
 
-def from_powers(first, second):
-    """From the means of x and of its square."""
-    return [first], [second, -(first**2)]
-
-
 def above(excess, value, otherwise=inf):
     """A moment that exists where an excess is positive."""
     return value() if excess > 0 else otherwise
 
 
-def gamma(x):
-    return exp(loggamma(x))
-
-
-def ratio(a, b):
-    """``gamma(a) / gamma(b)``."""
-    return exp(loggamma(a) - loggamma(b))
-
-
 def student_t(nu, mu, tau):
     return plain(above(nu - 1, lambda: mu, nan), above(nu - 2, lambda: nu / (nu - 2) / tau))
-
-
-def half_student_t(nu, scale):
-    def mean():
-        return 2 * scale * sqrt(nu / pi) * ratio((nu + 1) / 2, nu / 2) / (nu - 1)
-
-    first = above(nu - 1, mean)
-    if nu <= 2:
-        return [first], [inf]
-    return from_powers(first, nu / (nu - 2) * scale**2)
 
 
 def asymmetric_laplace(mu, rate, q):
@@ -74,51 +50,95 @@ def lomax(shape, scale):
     )
 
 
-def of_powers(moment, most):
-    """From a function that gives the mean of a power, of those below ``most``."""
-    first = above(most - 1, lambda: moment(1))
-    return from_powers(first, moment(2)) if most > 2 else ([first], [inf])
+def exponential(logs, power=1):
+    """A power of the exponential of a sum, which is rounded as its terms are."""
+    value = exp(power * mpmath.fsum(logs))
+    rounded = value * power * mpmath.fsum(map(abs, logs))
+    return [value, rounded, -rounded]
+
+
+def of_powers(log_moment, most=inf):
+    """From a function that gives the log of the mean of a power, of those below ``most``."""
+    if most <= 1:
+        return [inf], [inf]
+    first = log_moment(1)
+    if most <= 2:
+        return exponential(first), [inf]
+    return exponential(first), exponential(log_moment(2)) + minus(exponential(first, 2))
+
+
+def minus(terms):
+    return [-t for t in terms]
+
+
+def log_ratio(a, b):
+    """``log(gamma(a) / gamma(b))``."""
+    return loggamma(a) - loggamma(b)
+
+
+def half_student_t(nu, scale):
+    def log_moment(r):
+        if r == 2:
+            return [log(nu / (nu - 2)), 2 * log(scale)]
+        ratio = log_ratio((nu + 1) / 2, nu / 2)
+        return [log(2 / sqrt(pi)), log(nu) / 2 + ratio - log(nu - 1), log(scale)]
+
+    return of_powers(log_moment, nu)
+
+
+def chi(nu):
+    def log_moment(r):
+        return [log(nu)] if r == 2 else [log(2) / 2 + log_ratio((nu + 1) / 2, nu / 2)]
+
+    return of_powers(log_moment)
+
+
+def nakagami(m, omega):
+    def log_moment(r):
+        return [log(omega) * r / 2, 0 if r == 2 else log_ratio(m + mpf(1) / 2, m) - log(m) / 2]
+
+    return of_powers(log_moment)
 
 
 def weibull(shape, rate):
-    return of_powers(lambda r: gamma(1 + r / shape) * rate ** (-r / shape), inf)
+    return of_powers(lambda r: [loggamma(1 + r / shape), -r / shape * log(rate)])
 
 
 def frechet(shape, rate):
-    return of_powers(lambda r: gamma(1 - r / shape) * rate ** (r / shape), shape)
+    return of_powers(lambda r: [loggamma(1 - r / shape), r / shape * log(rate)], shape)
 
 
 def burr(c, k, scale):
-    return of_powers(
-        lambda r: k * scale**r * ratio(k - r / c, k + 1) * gamma(1 + r / c), c * k
-    )
+    def log_moment(r):
+        return [log(k), r * log(scale), log_ratio(k - r / c, k + 1), loggamma(1 + r / c)]
+
+    return of_powers(log_moment, c * k)
 
 
 def generalized_gamma(shape, rate, power):
-    return of_powers(lambda r: ratio(shape + r / power, shape) * rate ** (-r / power), inf)
+    return of_powers(
+        lambda r: [log_ratio(shape + r / power, shape), -r / power * log(rate)]
+    )
 
 
 def kumaraswamy(a, b):
-    return of_powers(lambda r: b * ratio(b, 1 + r / a + b) * gamma(1 + r / a), inf)
+    return of_powers(lambda r: [log(b), log_ratio(b, 1 + r / a + b), loggamma(1 + r / a)])
 
 
 def gig(p, a, b):
-    root = sqrt(a * b)
+    def log_moment(r):
+        logs = [log(mpmath.besselk(order, sqrt(a * b))) for order in (p + r, p)]
+        return [mpf(r) / 2 * log(b / a), logs[0], -logs[1]]
 
-    def moment(r):
-        return (b / a) ** (mpf(r) / 2) * mpmath.besselk(p + r, root) / mpmath.besselk(p, root)
-
-    return of_powers(moment, inf)
+    return of_powers(log_moment)
 
 
 def modified_half_normal(a, b, c):
-    z = c / sqrt(b)
+    def log_moment(r):
+        logs = [exact_functions.log_fox_wright(a + s, c / sqrt(b)) for s in (r, 0)]
+        return [logs[0], -logs[1], -mpf(r) / 2 * log(b)]
 
-    def moment(r):
-        logs = [exact_functions.log_fox_wright(a + s, z) for s in (r, 0)]
-        return exp(logs[0] - logs[1]) * b ** (-mpf(r) / 2)
-
-    return of_powers(moment, inf)
+    return of_powers(log_moment)
 
 
 def polya_gamma(b, c):
@@ -184,8 +204,9 @@ MOMENTS = {
     "InverseGamma": inverse_gamma,
     "Exponential": lambda rate: plain(1 / rate, rate**-2),
     "ChiSquared": lambda nu: plain(nu, 2 * nu),
-    "LogNormal": lambda mu, tau: plain(
-        exp(mu + 1 / (2 * tau)), expm1(1 / tau) * exp(2 * mu + 1 / tau)
+    "LogNormal": lambda mu, tau: (
+        exponential([mu, 1 / (2 * tau)]),
+        exponential([log(expm1(1 / tau)), 2 * mu, 1 / tau]),
     ),
     "Weibull": weibull,
     "Pareto": pareto,
@@ -193,10 +214,8 @@ MOMENTS = {
     "HalfStudentT": half_student_t,
     "Rayleigh": lambda tau: plain(sqrt(pi / (2 * tau)), (2 - pi / 2) / tau),
     "Maxwell": lambda tau: plain(sqrt(8 / (pi * tau)), (3 - 8 / pi) / tau),
-    "Chi": lambda nu: from_powers(sqrt(2) * ratio((nu + 1) / 2, nu / 2), nu),
-    "Nakagami": lambda m, omega: from_powers(
-        ratio(m + mpf(1) / 2, m) * sqrt(omega / m), omega
-    ),
+    "Chi": chi,
+    "Nakagami": nakagami,
     "GeneralizedGamma": generalized_gamma,
     "Lomax": lomax,
     "BurrXII": burr,

@@ -51,7 +51,7 @@ class Grid:
         names = (*(("x",) if x else ()), *row.parameters)
         base = {n: float(v) for n, v in example.items()}
         base |= {"x": (ordinary := self.values(row, "x"))[len(ordinary) // 2]} if x else {}
-        pairs = [(a, b) for j, a in enumerate(names) for b in names[j + 1 :]] or [names[:2]]
+        pairs = [(a, b) for j, a in enumerate(names) for b in names[j + 1 :]] or [names]
         for changed in pairs:
             for found in product(*(self.values(row, n) for n in changed)):
                 point = {**base, **dict(zip(changed, found, strict=True))}
