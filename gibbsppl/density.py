@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from gibbsppl.evaluation import Floats, Sizes, Values, evaluate, is_positive_definite
 from gibbsppl.expressions import Below, Dim, Expr, Leaf, Over, Where, copy_of, primed, substitute
 from gibbsppl.graph import MOST_KEPT, Factor, Graph, Maintained, Marginal, Potential, Statement
-from gibbsppl.near_one import terms_of
 from gibbsppl.ranges import Range, range_of, size_of
 from gibbsppl.supports import Support
 
@@ -51,13 +50,13 @@ def size_of_terms(factor: Factor, values: Values, sizes: Sizes) -> float:
     """The sum of the absolute values of what a log density is the sum of, at all positions.
 
     Rounding is in proportion to it: terms may be large that cancel, such as the logs of gamma
-    functions of a Student t of many degrees of freedom.
+    functions of a Student t of many degrees of freedom. (Generated code collects them one by one.)
     """
     with np.errstate(all="ignore"):
         if isinstance(factor, Marginal):
             values = {**values, **scattered(factor.arrays, values, sizes)}
         full = tuple(map(len, factor.over))
-        terms = terms_of(_template(factor))
+        terms = sp.Add.make_args(_template(factor))
         found = (evaluate(t, factor.over, values, sizes) for t in terms)
         at_all = (np.broadcast_to(np.abs(f), full) for f in found)
         return sum(float(f[np.isfinite(f)].sum()) for f in at_all)
