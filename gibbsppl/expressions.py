@@ -229,9 +229,7 @@ LogGammaQ = _function("LogGammaQ", "LogGammaQ(a, x): log upper regularised incom
 LogBetaI = _function("LogBetaI", "LogBetaI(a, b, x): log regularised incomplete beta function.")
 LogBeta = _function("LogBeta", "LogBeta(a, b): loggamma(a) + loggamma(b) - loggamma(a + b).")
 LogRising = _function("LogRising", "LogRising(a, m): loggamma(a + m) - loggamma(a).")
-LogPassageP = _function(
-    "LogPassageP", "LogPassageP(z, d): log(Phi(z) + exp((w**2 - z**2) / 2) Phi(-w)), w = z + d."
-)
+LogPassageP = _function("LogPassageP", "LogPassageP(z, d): log(Phi(z) + exp(dz+d**2/2) Phi(-z-d)).")
 LogPassageQ = _function("LogPassageQ", "LogPassageQ(z, d): the log of one less that.")
 LogBesselI = _function("LogBesselI", "LogBesselI(v, x): log modified Bessel function I of order v.")
 LogBesselK = _function("LogBesselK", "LogBesselK(v, x): log modified Bessel function K of order v.")
@@ -240,9 +238,7 @@ LogPolyaGamma = _function("LogPolyaGamma", "LogPolyaGamma(b, x): log density of 
 LogStirling = _function("LogStirling", "LogStirling(n, l): log Stirling number, first kind.")
 XLogY = _function("XLogY", "XLogY(c, x): c * log(x), and 0 where c is 0.")
 Weighted = _function("Weighted", "Weighted(w, x): w * x, and 0 where w is 0, whatever x is.")
-LogMass = _function(
-    "LogMass", "LogMass(log_cdf_l, log_cdf_u, log_sf_l, log_sf_u): log probability from l to u."
-)
+LogMass = _function("LogMass", "LogMass(log_cdf_l, log_cdf_u, log_sf_l, log_sf_u): log P(l<x<u).")
 
 # SymPy's function -> the name of its NumPy form in `gibbsppl.runtime.functions`.
 FUNCTIONS: Mapping[Any, str] = {
