@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from itertools import permutations
+from itertools import combinations
+from operator import itemgetter
 from typing import Any
 
 import networkx as nx
@@ -70,14 +71,14 @@ def _paired(gammas: tuple[Expr, ...]) -> tuple[Expr, ...]:
     As many pairs as possible, of those the ones that differ by least; a third one, of what a pair
     differs by, makes it the log of a beta function.
     """
-    found = {t: part for t in gammas if (part := _gamma_in(t)) is not None}
+    found = {t: gamma for t in gammas if (gamma := _gamma_in(t)) is not None}
     graph: nx.Graph[Expr] = nx.Graph()
-    for long, short in permutations(gammas, 2):
-        (above, c), (below, d) = found[long], found[short]
-        rest = above - below
-        size = len(sp.Add.make_args(rest))
-        if c == -d and below.free_symbols and size < len(sp.Add.make_args(above)):
-            graph.add_edge(long, short, differ=size, pair=(c, below, rest))
+    for pair in combinations(gammas, 2):
+        (one, c), (other, d) = (found[t] for t in pair)
+        ways = (_differing(one, other, c), _differing(other, one, d))
+        if c == -d and (possible := [w for w in ways if w is not None]):
+            differ, *made = min(possible, key=itemgetter(0))
+            graph.add_edge(*pair, differ=differ, pair=made)
     chosen = nx.min_weight_matching(graph, weight="differ")
     paired = {t for edge in chosen for t in edge}
     alone = {found[t]: t for t in gammas if t not in paired}
@@ -86,6 +87,19 @@ def _paired(gammas: tuple[Expr, ...]) -> tuple[Expr, ...]:
         third = alone.pop((rest, -c), None)
         made.append(c * LogRising(below, rest) if third is None else -c * LogBeta(rest, below))
     return (*alone.values(), *sorted(made, key=str))
+
+
+def _differing(above: Expr, below: Expr, c: Expr) -> tuple[int, Expr, Expr, Expr] | None:
+    """By how many terms one argument differs from another; the coefficient, the other, the rest.
+
+    Terms that are not in both count, and those of the difference: least where one is a part of the
+    other. None where the difference is no shorter than the argument itself.
+    """
+    rest = above - below
+    more, whole, part = (len(sp.Add.make_args(e)) for e in (rest, above, below))
+    if not below.free_symbols or more >= max(whole, part):
+        return None
+    return more + (more + part - whole), c, below, rest
 
 
 def _gamma_in(term: Expr) -> tuple[Expr, Expr] | None:
