@@ -65,7 +65,7 @@ def _read(
     found = _found(graph, statement, data, said, region, elements)
     if isinstance(found, NotConjugate):
         if isinstance(formed, Unread):
-            found = replace(found, reason=f"{found.reason} ({formed.reason})")
+            found = replace(found, besides=formed.reason)
         # A label has a conditional, whatever its factors are.
         finite = finite_of(graph, statement, data) if statement.support.is_finite else None
         refusal = replace(found, pieces=_moved_pieces(found, said))

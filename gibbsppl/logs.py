@@ -145,6 +145,7 @@ def _log(of: Expr, targets: Collection[str]) -> Expr:
     return sp.log(of)
 
 
+@lru_cache(maxsize=MOST_KEPT)
 def _quotient(of: Expr) -> Expr:
     """A sum as one quotient in lowest terms, the denominator of the sign that it is written with.
 

@@ -78,14 +78,27 @@ class Conditional:
 
 @dataclass(frozen=True, slots=True)
 class NotConjugate:
-    """No family owns the conditional: why, which terms are in the way, whose family is nearest."""
+    """No family owns the conditional: why, which terms are in the way, whose family is nearest.
+
+    ``statistics`` are those that no family has, where that is why; ``besides`` is what else was
+    tried. They become text where the reason is read: most refusals of a search never are.
+    """
 
     statement: Statement
-    reason: str
+    why: str
     offending: tuple[Piece, ...]
     nearest: str | None
     pieces: tuple[Piece, ...]
     elements: bool = False
+    statistics: frozenset[Expr] = frozenset()
+    besides: str = ""
+
+    @property
+    def reason(self) -> str:
+        """Why no family owns the conditional, in words."""
+        names = ", ".join(sorted(map(PLAIN.text, self.statistics)))
+        text = f"{self.why} has the statistics {{{names}}}" if names else self.why
+        return f"{text} ({self.besides})" if self.besides else text
 
 
 def match(
@@ -372,15 +385,16 @@ def _refusal(reading: Reading, elements: bool, known: _Known) -> NotConjugate:
     """Why no row matched: the statistics found, and the row that shares the most of them."""
     forms = reading.forms
     shown = {p.statistic if f is None else f for p, f in zip(reading.pieces, forms, strict=True)}
-    names = ", ".join(sorted(map(PLAIN.text, shown)))
-    reason = f"no family on {reading.support} has the statistics {{{names}}}"
+    why = f"no family on {reading.support}"
     best: tuple[int, str | None, set[Expr]] = (0, None, set())
     for family in _rows():
         keys = _keys(family, reading, known)
         if len(keys & shown) > best[0]:
             best = (len(keys & shown), family.name, keys)
     offending = tuple(p for p, f in zip(reading.pieces, forms, strict=True) if f not in best[2])
-    return NotConjugate(reading.statement, reason, offending, best[1], reading.pieces, elements)
+    return NotConjugate(
+        reading.statement, why, offending, best[1], reading.pieces, elements, frozenset(shown)
+    )
 
 
 def _keys(family: Family, reading: Reading, others: _Known) -> set[Expr]:
