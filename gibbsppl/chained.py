@@ -116,7 +116,7 @@ class _Terms:
             return False
         own = next((s for s in statements if s.name == factor.name), statements[0])
         found: dict[tuple[tuple[View, ...], tuple[Range, ...]], Expr] = {}
-        density = with_limits(density_seen(factor, own), self.may_vanish)
+        density = with_limits(density_seen(graph, factor, own), self.may_vanish)
         for term, over in _opened(density, factor.over, self.name, graph.sizes):
             views = self._ordered(tuple(views_of(term, {self.name})), over)
             if views is None:

@@ -44,7 +44,7 @@ from gibbsppl.form_facts import charted, shown_by
 from gibbsppl.gates import binary_arrays
 from gibbsppl.graph import Graph, Statement
 from gibbsppl.linear_forms import Unread
-from gibbsppl.matching import Conditional
+from gibbsppl.matched import Conditional
 from gibbsppl.pieces import pieces_of
 
 # Patterns of more colours than this are not looked for.

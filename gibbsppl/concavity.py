@@ -21,7 +21,7 @@ from gibbsppl.ends import Bounds, known_bounds
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Array, Equals, Expr, Leaf, leaves_of
 from gibbsppl.graph import PLAIN, Graph, Statement
-from gibbsppl.matching import NotConjugate
+from gibbsppl.matched import NotConjugate
 from gibbsppl.pieces import Piece
 from gibbsppl.readings import jacobian_pieces, transformed
 from gibbsppl.supports import Support

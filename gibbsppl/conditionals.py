@@ -24,7 +24,8 @@ from gibbsppl.gates import binary_arrays
 from gibbsppl.graph import Graph, Statement
 from gibbsppl.limits import Limit, limits_of
 from gibbsppl.linear_forms import LinearForm, Unread, degree_of, form_pieces, linear_form
-from gibbsppl.matching import Conditional, NotConjugate, match
+from gibbsppl.matched import Conditional, NotConjugate
+from gibbsppl.matching import match
 from gibbsppl.pieces import Piece, pieces_of, prepared, split
 
 Derived = Conditional | FiniteConditional | LogConcave | NotConjugate

@@ -178,6 +178,25 @@ def _is_possible(statement: Statement, values: Values, sizes: Sizes) -> NDArray[
     return possible
 
 
+def has_parameters_outside(statement: Statement, values: Values, sizes: Sizes) -> bool:
+    """Whether a scalar parameter is a number that its family does not allow, at any position.
+
+    (One that is infinite has overflowed.)
+    """
+    over = statement.over
+    for name, argument in statement.arguments:
+        parameter = statement.family.parameters[name]
+        if parameter.event == 0:
+            with np.errstate(all="ignore"):
+                ends = (parameter.support.lower, parameter.support.upper)
+                lower, upper = (evaluate(end, over, values, sizes) for end in ends)
+                found = evaluate(argument, over, values, sizes)
+                outside = np.isfinite(found) & ((found < lower) | (found > upper))
+            if outside.any():
+                return True
+    return False
+
+
 def _contains(kind: str, value: Floats, lower: Floats, upper: Floats) -> NDArray[np.bool_]:
     """Whether each value is of the kind and within the bounds; event axes come last."""
     match kind:

@@ -71,7 +71,7 @@ def finite_of(
     array = statement.target.array
     may_vanish = vanishing(graph, {LABEL})
     for factor in graph.factors_of(array):
-        density = with_limits(density_seen(factor, statement), may_vanish)
+        density = with_limits(density_seen(graph, factor, statement), may_vanish)
         views = tuple(views_of(density, {array.name}))
         for view in views:
             piece = _labelled(factor, density, view, views, value, graph.sizes, may_vanish)
@@ -98,36 +98,48 @@ def label_limits(
     return int(np.min(lower)), int(np.max(upper))
 
 
-def density_seen(factor: Factor, statement: Statement) -> Expr:
+def density_seen(graph: Graph, factor: Factor, statement: Statement) -> Expr:
     """The log density of a factor with the bounds that the label is in, its logs taken apart."""
-    density = _defined(factor, statement.target.array.name) + bounds_seen(factor, statement)
+    density = _defined(graph, factor, statement.target.array.name) + bounds_seen(factor, statement)
     if factor.name == statement.name:
         density += Add(*map(sp.log, inside(statement.target, statement.support)))
     density = renamed_apart(density, {r.dim for r in factor.over})
     return expand_logs(density, {statement.target.array.name})
 
 
-def _defined(factor: Factor, name: str) -> Expr:
-    """The log density of a factor, its numerators finite wherever the bounds are not kept to.
+def _defined(graph: Graph, factor: Factor, name: str) -> Expr:
+    """The log density of a factor, its terms finite wherever the bounds are not kept to.
 
-    A gamma function in a numerator is infinite at whole numbers up to 0. A label that leads there
-    is outside of the bounds, and its weight is 0 because of them: the log of infinity must not
-    meet that of 0.
+    A gamma function in a numerator is infinite at whole numbers up to 0, and the log of what is
+    negative is no number. A label that leads there is outside of the bounds, or of what the family
+    allows, and its weight is 0 because of them: these terms must not meet the log of that 0.
     """
     density = factor.log_density
     if not isinstance(factor, Statement):
         return density
     limits = inside(factor.target, factor.support, factor.event)
-    if not limits:
-        return density
+    guards = tuple(sp.exp(p.log_density) for p in graph.potentials if p.guards == factor.name)
     guarded: dict[Expr, Expr] = {}
     for term in Add.make_args(density):
         number, of = term.as_coeff_Mul()
-        if number.is_positive and isinstance(of, loggamma):
-            (x,) = of.args
-            if not x.is_positive and mentions(x, (name,)):
-                guarded[term] = number * loggamma(Where(Mul(*limits), x, sp.S.One))
+        if limits and number.is_positive and isinstance(of, loggamma) and _may_leave(of, name):
+            guarded[term] = number * _kept_to(of, limits)
+        elif guards:
+            logs = (f for f in term.atoms(sp.log) if _may_leave(f, name))
+            guarded[term] = term.xreplace({f: _kept_to(f, guards) for f in logs})
     return Add(*(guarded.get(t, t) for t in Add.make_args(density)))
+
+
+def _may_leave(function: Expr, name: str) -> bool:
+    """Whether a label decides if a function of positive numbers has a value."""
+    (x,) = function.args
+    return not x.is_positive and mentions(x, (name,))
+
+
+def _kept_to(function: Expr, limits: tuple[Expr, ...]) -> Expr:
+    """The function where the limits are kept to, and at one elsewhere."""
+    (x,) = function.args
+    return function.func(Where(Mul(*limits), x, sp.S.One))
 
 
 def _labelled(

@@ -192,12 +192,14 @@ class Potential:
 
     ``of`` names the observed array whose log likelihood it is a part of, if it is: such a potential
     ties no variables beyond what observing the array does, and they can still be drawn in order.
+    ``guards`` names the statement that has no density where the potential is minus infinity.
     """
 
     name: str
     log_density: Expr
     over: tuple[Range, ...]
     of: str | None = None
+    guards: str | None = None
 
     def __str__(self) -> str:
         summed = ", ".join(r.dim.name for r in self.over)

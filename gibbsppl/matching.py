@@ -15,15 +15,14 @@ import sympy as sp
 from sympy import Add
 
 from gibbsppl.bounds import Side
-from gibbsppl.changes import Change
 from gibbsppl.dependence import Role
 from gibbsppl.evaluation import Values
 from gibbsppl.expressions import Binder, Dim, Expr, Leaf, dims_of, primed, substitute
 from gibbsppl.families import FAMILIES, Family
-from gibbsppl.graph import PLAIN, Graph, Statement
+from gibbsppl.graph import Graph, Statement
 from gibbsppl.limits import Limit, made_whole
-from gibbsppl.linear_forms import LinearForm
 from gibbsppl.logs import expand_logs
+from gibbsppl.matched import Conditional, NotConjugate
 from gibbsppl.pieces import Piece, views_of
 from gibbsppl.polynomials import MOST_KEPT, multiplied_out
 from gibbsppl.readings import Reading, alpha, changed, in_place, leaves_in, reading_of
@@ -32,73 +31,6 @@ from gibbsppl.truncations import is_surely_inside
 
 # Where the row of each family stands in the table.
 RANKS = {name: rank for rank, name in enumerate(FAMILIES)}
-
-
-@dataclass(frozen=True, slots=True)
-class Conditional:
-    """A closed form: the family, and for each of its statistics the pieces that multiply it.
-
-    ``place`` is the leaf that the statistics are written in: the target; for a block the target
-    with its ``dense`` axes replaced by one dim, the event of the block; after a ``change`` of
-    variable the new variable, whose support is ``support``. ``truncated``: the family is drawn
-    between that support's bounds and the ``limits`` that other factors put on the target.
-    ``forms`` are those of factors that are read by what is linear in each element.
-    """
-
-    statement: Statement
-    family: Family
-    known: tuple[tuple[str, Expr], ...]
-    place: Leaf
-    event: tuple[Dim, ...]
-    statistics: tuple[Expr, ...]
-    pieces: tuple[tuple[Piece, ...], ...]
-    roles: tuple[Role, ...]
-    support: Support
-    elements: bool = False
-    change: Change | None = None
-    truncated: bool = False
-    limits: tuple[Limit, ...] = ()
-    forms: tuple[LinearForm, ...] = ()
-
-    @property
-    def dense(self) -> tuple[int, ...]:
-        """The axes of the array that are drawn jointly."""
-        return tuple(a for a, role in enumerate(self.roles) if role == "dense")
-
-    @property
-    def batch(self) -> tuple[int, ...]:
-        """The axes of the array along which elements are independent."""
-        return tuple(a for a, role in enumerate(self.roles) if role != "dense")
-
-    @property
-    def own_event(self) -> tuple[Dim, ...]:
-        """The event dims in the statement's own names: of a block its axes."""
-        return tuple(self.statement.target.indices[a] for a in self.dense) or self.statement.event
-
-
-@dataclass(frozen=True, slots=True)
-class NotConjugate:
-    """No family owns the conditional: why, which terms are in the way, whose family is nearest.
-
-    ``statistics`` are those that no family has, where that is why; ``besides`` is what else was
-    tried. They become text where the reason is read: most refusals of a search never are.
-    """
-
-    statement: Statement
-    why: str
-    offending: tuple[Piece, ...]
-    nearest: str | None
-    pieces: tuple[Piece, ...]
-    elements: bool = False
-    statistics: frozenset[Expr] = frozenset()
-    besides: str = ""
-
-    @property
-    def reason(self) -> str:
-        """Why no family owns the conditional, in words."""
-        names = ", ".join(sorted(map(PLAIN.text, self.statistics)))
-        text = f"{self.why} has the statistics {{{names}}}" if names else self.why
-        return f"{text} ({self.besides})" if self.besides else text
 
 
 def match(

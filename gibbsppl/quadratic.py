@@ -23,7 +23,7 @@ from gibbsppl.families import FAMILIES, Family
 from gibbsppl.gates import binary_arrays, opened
 from gibbsppl.graph import Graph, Marginal, Statement
 from gibbsppl.identities import simplified
-from gibbsppl.matching import Conditional
+from gibbsppl.matched import Conditional
 from gibbsppl.pieces import Piece, View, split
 from gibbsppl.readings import ENTRY, alpha
 from gibbsppl.supports import REAL, VECTOR

@@ -23,7 +23,8 @@ from gibbsppl.families import FAMILIES, Parameter
 from gibbsppl.gates import Binary, binary_arrays
 from gibbsppl.graph import PLAIN, Factor, Graph, Statement
 from gibbsppl.limits import Limit, limits_of
-from gibbsppl.matching import Conditional, NotConjugate, match
+from gibbsppl.matched import Conditional, NotConjugate
+from gibbsppl.matching import match
 from gibbsppl.pieces import Piece, pieces_of
 from gibbsppl.priors import declared, in_code, prior_of, some_value
 from gibbsppl.rescaling import Scale, rescaled, scale_of

@@ -21,7 +21,7 @@ from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Array
 from gibbsppl.forward import fill
 from gibbsppl.initial import initial_state
-from gibbsppl.matching import NotConjugate
+from gibbsppl.matched import NotConjugate
 from gibbsppl.schedule.steps import ConcaveDraw
 
 # ---- what is known of arrays -----------------------------------------------------------------

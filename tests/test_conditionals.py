@@ -11,7 +11,7 @@ from gibbsppl.errors import CompileError
 from gibbsppl.expressions import Array, Dim, Leaf
 from gibbsppl.families import FAMILIES
 from gibbsppl.finite import FiniteConditional
-from gibbsppl.matching import Conditional, NotConjugate
+from gibbsppl.matched import Conditional, NotConjugate
 from gibbsppl.pieces import Piece, View
 from gibbsppl.ranges import Range
 from gibbsppl.readings import normal_form

@@ -8,7 +8,7 @@ import gibbsppl as gp
 from gibbsppl.changes import EXPONENTIAL, POWER, SHIFT
 from gibbsppl.conditionals import conditional_of
 from gibbsppl.expressions import Array, Dim, Over
-from gibbsppl.matching import Conditional
+from gibbsppl.matched import Conditional
 from gibbsppl.pieces import Piece, View
 from gibbsppl.ranges import Range
 from gibbsppl.readings import alpha, direct_view, in_place, normal_form, reading_of

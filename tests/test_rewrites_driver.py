@@ -21,7 +21,7 @@ from gibbsppl.checks.enumeration import enumerate_sweep
 from gibbsppl.conditionals import conditional_of
 from gibbsppl.errors import CompileError
 from gibbsppl.expressions import mentions
-from gibbsppl.matching import NotConjugate
+from gibbsppl.matched import NotConjugate
 from gibbsppl.rewrites import rows, search
 from gibbsppl.rewrites.applied import applications
 from gibbsppl.rewrites.driver import REWRITES, UNSEEN, possible, rewritten

@@ -25,7 +25,7 @@ from gibbsppl.density import event_dims, kept_entries, regions
 from gibbsppl.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.expressions import Dim, Expr, Leaf, dims_of
 from gibbsppl.graph import Statement
-from gibbsppl.matching import Conditional
+from gibbsppl.matched import Conditional
 from gibbsppl.ranges import Range
 from gibbsppl.schedule.steps import (
     BlockDraw,

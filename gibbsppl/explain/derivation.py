@@ -38,7 +38,7 @@ from gibbsppl.explain.unseen import drawn_without
 from gibbsppl.expressions import Array, Dim, Expr, dims_of
 from gibbsppl.graph import Factor, Graph, Scatter, Statement
 from gibbsppl.graph_views import blanket
-from gibbsppl.matching import NotConjugate
+from gibbsppl.matched import NotConjugate
 from gibbsppl.notation import Notation, full_notation, wrapped
 from gibbsppl.pieces import Piece, bounds_seen
 from gibbsppl.repairs import diagnoses, family_named, proposed, tried

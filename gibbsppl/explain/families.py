@@ -12,7 +12,7 @@ from gibbsppl.explain.terms import bounds_told, statistic_shown, value_of
 from gibbsppl.expressions import Dim, Expr, primed
 from gibbsppl.graph import Graph
 from gibbsppl.inversion import EVENT, PARTNER, inversion_of, said
-from gibbsppl.matching import Conditional
+from gibbsppl.matched import Conditional
 from gibbsppl.notation import Notation, wrapped
 from gibbsppl.readings import ENTRY
 from gibbsppl.schedule.steps import BlockDraw, ExactDraw, JointDraw

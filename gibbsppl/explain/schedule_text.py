@@ -23,7 +23,7 @@ from gibbsppl.explain.terms import (
 from gibbsppl.explain.unseen import unseen_told
 from gibbsppl.graph import PLAIN, Graph
 from gibbsppl.kernels import Own
-from gibbsppl.matching import NotConjugate
+from gibbsppl.matched import NotConjugate
 from gibbsppl.notation import Notation, short_notation, wrapped
 from gibbsppl.repairs import family_named, nearest, proposed
 from gibbsppl.schedule.steps import (

@@ -133,7 +133,7 @@ def _recomputed(graph: Graph, own: FiniteConditional, seen: tuple[Marginal, ...]
         )
     factors = graph.factors_of(label.target.array)
     may_vanish = vanishing(graph)
-    densities = [(with_limits(density_seen(f, label), may_vanish), f.over) for f in factors]
+    densities = [(with_limits(density_seen(graph, f, label), may_vanish), f.over) for f in factors]
     densities += [(m.log_density, m.over) for m in seen]
     terms = [(bounded(density, graph.sizes), over) for density, over in densities]
     kept = {a.name: a for m in seen for a in m.arrays}

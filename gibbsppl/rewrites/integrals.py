@@ -36,7 +36,7 @@ from gibbsppl.gates import Binary, binary_arrays
 from gibbsppl.graph import Graph, Maintained, Marginal, Potential, Scatter, Statement, Variable
 from gibbsppl.identities import without_inverses
 from gibbsppl.logs import expand_logs
-from gibbsppl.matching import Conditional
+from gibbsppl.matched import Conditional
 from gibbsppl.pieces import Piece, rest_of
 from gibbsppl.ranges import Range
 from gibbsppl.rewrites.applied import with_density

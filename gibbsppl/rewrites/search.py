@@ -19,7 +19,7 @@ from gibbsppl.ends import known_bounds
 from gibbsppl.errors import CompileError
 from gibbsppl.expressions import Expr, Over, leaves_of, mentions
 from gibbsppl.graph import PLAIN, Graph, Statement, said_by
-from gibbsppl.matching import NotConjugate
+from gibbsppl.matched import NotConjugate
 from gibbsppl.rewrites.applied import Rewrite, applications
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.rewrites.parts import Part

@@ -28,7 +28,7 @@ from gibbsppl.kernels import (
     RandomWalk,
     Slice,
 )
-from gibbsppl.matching import Conditional, NotConjugate
+from gibbsppl.matched import Conditional, NotConjugate
 from gibbsppl.pieces import Piece
 from gibbsppl.rewrites import Rewritten
 from gibbsppl.rewrites.collapsing import Scan

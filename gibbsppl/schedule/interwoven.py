@@ -10,7 +10,7 @@ import numpy as np
 from gibbsppl.errors import CompileError
 from gibbsppl.evaluation import Sizes, Values, evaluate
 from gibbsppl.expressions import Expr
-from gibbsppl.matching import NotConjugate
+from gibbsppl.matched import NotConjugate
 from gibbsppl.ranges import Range
 from gibbsppl.rewrites import Rewritten
 from gibbsppl.rewrites.recentring import Interwoven, Recentred

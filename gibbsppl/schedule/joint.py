@@ -23,7 +23,7 @@ from gibbsppl.errors import CompileError
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Dim, Expr, Leaf, copy_of, dims_of, substitute
 from gibbsppl.graph import Graph, Statement
-from gibbsppl.matching import Conditional
+from gibbsppl.matched import Conditional
 from gibbsppl.pieces import Piece, View
 from gibbsppl.quadratic import Quadratic, are_tied, is_quadratic, owner, quadratic_of
 from gibbsppl.ranges import Range

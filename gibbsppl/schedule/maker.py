@@ -44,7 +44,7 @@ from gibbsppl.families import Family
 from gibbsppl.finite import LABEL, FiniteConditional
 from gibbsppl.graph import PLAIN, Graph, Maintained, Statement
 from gibbsppl.limits import Side
-from gibbsppl.matching import Conditional, NotConjugate
+from gibbsppl.matched import Conditional, NotConjugate
 from gibbsppl.pieces import Piece, View
 from gibbsppl.ranges import Range
 from gibbsppl.readings import alpha, in_place

@@ -19,7 +19,7 @@ from gibbsppl.errors import CompileError
 from gibbsppl.expressions import Expr, Leaf, leaves_of
 from gibbsppl.finite import FiniteConditional
 from gibbsppl.graph import Graph, Maintained
-from gibbsppl.matching import Conditional, NotConjugate
+from gibbsppl.matched import Conditional, NotConjugate
 from gibbsppl.pieces import Piece
 from gibbsppl.quadratic import Quadratic
 from gibbsppl.rewrites.collapsing import Scan

@@ -17,7 +17,7 @@ from gibbsppl.families import Family
 from gibbsppl.finite import FiniteConditional
 from gibbsppl.graph import Graph, Statement
 from gibbsppl.kernels import Kernel
-from gibbsppl.matching import Conditional, NotConjugate
+from gibbsppl.matched import Conditional, NotConjugate
 from gibbsppl.quadratic import Quadratic
 from gibbsppl.rewrites import Rewrite
 from gibbsppl.rewrites.collapsing import Scan

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import reduce
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 import sympy as sp
 from sympy import Add, Mul, Pow, exp, oo
 
-from gibbsppl.ends import Bounds
+from gibbsppl.ends import INCREASING, Bounds
 from gibbsppl.expressions import (
     Dim,
     Expit,
@@ -148,7 +149,7 @@ def _numeric(bounds: Bounds) -> Bounds:
 
 def _of_terms(expr: Expr, bounds: Bounds) -> Interval:
     """A sum, from its terms, and with a leaf at the end that it has in terms of others."""
-    lower, upper = reduce(plus, (interval_of(a, bounds) for a in expr.args))
+    lower, upper = reduce(plus, _of_each(expr.args, bounds))
     numbers = _numeric(bounds)
     for term in expr.args:
         number, leaf = term.as_coeff_Mul()
@@ -159,6 +160,41 @@ def _of_terms(expr: Expr, bounds: Bounds) -> Interval:
         lower = max(lower, interval_of(first, numbers)[0])
         upper = min(upper, interval_of(last, numbers)[1])
     return lower, upper
+
+
+def _of_each(terms: tuple[Expr, ...], bounds: Bounds) -> Iterator[Interval]:
+    """The intervals of terms; the difference of a rising function at two places is taken as one.
+
+    >>> from gibbsppl.expressions import Array
+    >>> a = Array("a")[()]
+    >>> list(_of_each((Phi(a + 1), -Phi(a)), {}.get))
+    [(Fraction(0, 1), Fraction(1, 1))]
+    """
+    left = list(terms)
+    while left:
+        term = left.pop()
+        other = next((o for o in left if _is_opposite(term, o)), None)
+        if other is None:
+            yield interval_of(term, bounds)
+        else:
+            left.remove(other)
+            yield _of_difference(term, other, bounds)
+
+
+def _is_opposite(term: Expr, other: Expr) -> bool:
+    """Whether two terms are one rising function at two places, the one less the other."""
+    (number, f), (opposite, g) = term.as_coeff_Mul(), other.as_coeff_Mul()
+    return f.func in INCREASING and f.func == g.func and len(f.args) == 1 and number == -opposite
+
+
+def _of_difference(term: Expr, other: Expr, bounds: Bounds) -> Interval:
+    number, high = term.as_coeff_Mul()
+    _, low = other.as_coeff_Mul()
+    rise = interval_of(number * (high.args[0] - low.args[0]), bounds)
+    lower, upper = plus(interval_of(term, bounds), interval_of(other, bounds))
+    return (max(lower, ZERO) if rise[0] >= 0 else lower), (
+        min(upper, ZERO) if rise[1] <= 0 else upper
+    )
 
 
 def _of_sum(body: Interval, limits: tuple[Expr, ...]) -> Interval:

@@ -1,0 +1,115 @@
+"""Parameters that variables can take out of what a family allows, and the limits that this sets.
+
+Comes in: a graph and its data. Goes out: the graph with a potential for each such parameter, the
+log of an indicator, where nothing that is known keeps it inside. A density is one for parameters on
+their support alone: ``Poisson(1 + b)`` says that ``b`` is at least -1, whatever was counted.
+
+>>> import gibbsppl as gp
+>>> with gp.Model() as model:
+...     b = gp.Normal("b", mu=0, tau=1)
+...     y = gp.Poisson("y", rate=1 + b, observed=0)
+>>> [str(p) for p in within_domains(model.graph, model.data).potentials]
+['log density += log([0 <= b + 1])']
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import sympy as sp
+
+from gibbsppl.bounds import Side, outside_by
+from gibbsppl.ends import known_bounds
+from gibbsppl.evaluation import Values
+from gibbsppl.expressions import AtMost, Dim, Expr, Leaf, Over, Where, dims_of, mentions
+from gibbsppl.graph import Graph, Potential, Statement
+from gibbsppl.polynomials import multiplied_out
+from gibbsppl.ranges import Range
+from gibbsppl.signs import NONPOSITIVE, sign_of
+from gibbsppl.supports import Support
+from gibbsppl.truncations import is_surely_inside
+
+
+def within_domains(graph: Graph, data: Values) -> Graph:
+    """The graph, with the limits that families put on what their parameters are made of."""
+    found = tuple(p for s in graph.statements for p in _limits(s, graph, data))
+    return replace(graph, potentials=(*graph.potentials, *found)) if found else graph
+
+
+def _limits(statement: Statement, graph: Graph, data: Values) -> Iterator[Potential]:
+    for name, argument in statement.arguments:
+        parameter = statement.family.parameters[name]
+        if parameter.event > 0 or not mentions(argument, graph.drawn):
+            continue
+        if sides := tuple(_open_sides(statement, argument, parameter.support, graph, data)):
+            over = tuple(r for r in statement.over if r.dim in dims_of(argument))
+            told = f"{statement.name}: {name}"
+            yield Potential(told, sp.log(sp.Mul(*sides)), over, guards=statement.name)
+
+
+def _open_sides(
+    statement: Statement, argument: Expr, support: Support, graph: Graph, data: Values
+) -> Iterator[Expr]:
+    """The inequalities that nothing known keeps: an indicator for each side of the support."""
+    own = statement.support
+    # (what is the end of an interval that is not empty is beyond its other end)
+    least = own.lower if argument == own.upper else argument
+    most = own.upper if argument == own.lower else argument
+    sides: tuple[tuple[Side, Expr, Expr], ...] = (
+        ("lower", least, AtMost(support.lower, argument)),
+        ("upper", most, AtMost(argument, support.upper)),
+    )
+    for side, given, indicator in sides:
+        end = sp.sympify(getattr(support, side))
+        if not _is_kept(given, end, side, statement.over, graph, data):
+            yield indicator
+
+
+def _is_kept(
+    given: Expr, end: Expr, side: Side, over: tuple[Range, ...], graph: Graph, data: Values
+) -> bool:
+    """Whether a value is inside of an end whatever is drawn: element by element, or by signs."""
+    if isinstance(given, Where):
+        return all(_is_kept(g, end, side, over, graph, data) for g in given.args[1:])
+    if is_surely_inside(given, end, side, over, graph, data):
+        return True
+    bounds = known_bounds(graph, data)
+    outside = _averaged(outside_by(given, end, side), graph)
+    # (as one quotient, terms may cancel: a/(a + b) - 1 is -b/(a + b))
+    above, below = sp.fraction(sp.together(outside))
+    ways = (outside, multiplied_out(above) / below)
+    return any(sign_of(way, bounds) in NONPOSITIVE for way in ways)
+
+
+def _averaged(expr: Expr, graph: Graph) -> Expr:
+    """``sum(w f) - c`` as ``sum(w (f - c))``, where the weights are all of a simplex.
+
+    >>> import gibbsppl as gp
+    >>> with gp.Model(coords={"k": 2}) as model:
+    ...     w = gp.Dirichlet("w", a=1, dims="k", event="k")
+    ...     q = gp.Beta("q", 1, 1, dims="k")
+    >>> _averaged((w * q).sum("k").expr - 1, model.graph)
+    sum((q[k] - 1)*w[k], k)
+    """
+    for term in sp.Add.make_args(expr):
+        if isinstance(term, Over) and len(term.bound) == len(term.args) - 1:
+            (dim,) = term.bound
+            weights = [f for f in sp.Mul.make_args(term.body) if _is_share(f, dim, graph)]
+            if weights and dim not in dims_of(expr):
+                rest = term.body / weights[0]
+                return Over(weights[0] * (rest + expr - term), dim)
+    return expr
+
+
+def _is_share(factor: Expr, dim: Dim, graph: Graph) -> bool:
+    """Whether a factor runs over all entries of a simplex along a dim."""
+    if not isinstance(factor, Leaf):
+        return False
+    own = [s for s in graph.statements if s.target.array.name == factor.array.name]
+    return bool(own) and all(
+        s.support.kind == "simplex"
+        and factor.indices[s.target.indices.index(s.event[0])] == dim
+        and sum(dim in dims_of(i) for i in factor.indices) == 1
+        for s in own
+    )

@@ -1,0 +1,108 @@
+"""Parameters that variables can take out of what a family allows: limits, proofs, draws."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import gibbsppl as gp
+from gibbsppl import settings
+from gibbsppl.domains import within_domains
+
+LEVEL = 1e-3
+
+
+def told(model):
+    """The limits that are added, as they print."""
+    return [str(p.log_density) for p in within_domains(model.graph, model.data).potentials]
+
+
+def linear_rate():
+    with gp.Model() as m:
+        b = gp.Normal("b", mu=0, tau=1)
+        gp.Poisson("y", rate=1 + b, observed=0)
+    return m
+
+
+def product():
+    with gp.Model() as m:
+        r = gp.Gamma("r", 2, rate=1)
+        p = gp.Beta("p", 1, 1)
+        gp.Bernoulli("y", p=r * p, observed=1)
+    return m
+
+
+def label():
+    with gp.Model(coords={"i": 4, "k": 2}) as m:
+        share = gp.Data("share", np.array([0.5, 0.5]), dims="k")
+        z = gp.Categorical("z", share, dims="i")
+        a = gp.Beta("a", 1, 1, dims="k")
+        r = gp.Gamma("r", 1, rate=1)
+        gp.Bernoulli("y", p=a.at("k", z) * r, dims="i", observed=np.array([1, 0, 1, 1]))
+    return m
+
+
+LIMITS = {
+    linear_rate: ["log(AtMost(0, b + 1))"],
+    product: ["log(AtMost(p*r, 1))"],
+    label: ["log(AtMost(r*a[z[i]], 1))"],
+}
+
+
+@pytest.mark.parametrize("made", LIMITS)
+def test_what_may_leave_its_support_is_a_limit(made):
+    assert told(made()) == LIMITS[made]
+
+
+def kept_inside():
+    """Probabilities and rates that nothing can take out of their supports, one model each."""
+    r = gp.Gamma("r", 2, rate=1)
+    yield r / (r + 1)
+    yield (r / (r + 1)) ** 2
+    yield gp.Phi(gp.log(r) + 1) - gp.Phi(gp.log(r))
+    yield 2.0**-r
+    yield 1 - gp.exp(-r)
+    yield gp.where(gp.Bernoulli("z", 0.5), r / (r + 1), 0.8)
+    w = gp.Dirichlet("w", a=1, dims="k", event="k")
+    yield (w * gp.Beta("q", 1, 1, dims="k")).sum("k")
+
+
+@pytest.mark.parametrize("number", range(7))
+def test_what_stays_inside_is_none(number):
+    with gp.Model(coords={"k": 3}) as m:
+        p = next(p for n, p in enumerate(kept_inside()) if n == number)
+        gp.Bernoulli("y", p, observed=1)
+
+    assert told(m) == []
+
+
+def test_a_total_that_is_the_end_of_what_was_counted_is_kept_by_it():
+    with gp.Model() as m:
+        n = gp.Poisson("n", 20)
+        gp.Binomial("first", n, 0.4, observed=5)
+        gp.Binomial("second", n - 5, 0.4, observed=4)
+
+    assert told(m) == []
+
+
+@pytest.mark.parametrize("made", LIMITS)
+def test_the_limits_are_proved(made, monkeypatch):
+    assert gp.compile(made()).verify(seed=1).proved
+
+    monkeypatch.setattr(settings, "within_domains", lambda graph, data: graph)
+    assert not gp.compile(made()).verify(seed=1).passed
+
+
+def test_draws_keep_to_the_limits():
+    draws = gp.compile(linear_rate()).sample(
+        2000, warmup=10, chains=1, seed=3, progress=False
+    )
+
+    # (exp(-1 - b) moves the normal density by one: what is above -1 is half of it)
+    assert stats.kstest(draws["b"][0] + 1, stats.halfnorm.cdf).pvalue > LEVEL
+
+
+def test_labels_that_lead_out_are_never_drawn():
+    draws = gp.compile(label()).sample(500, warmup=50, chains=1, seed=3, progress=False)
+    read = np.take_along_axis(draws["a"][0], draws["z"][0].astype(int), axis=1)
+
+    assert (read * draws["r"][0][:, None] <= 1).all()
