@@ -38,10 +38,7 @@ MOST_LEFT_OUT = 2
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """A change of the model, in the user's terms, and the graph that it leads to.
-
-    ``text`` is what to do, and on lines of their own what to write.
-    """
+    """A change of the model in the user's terms, what to do and write, and the graph after it."""
 
     text: str
     graph: Graph

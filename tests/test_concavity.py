@@ -370,7 +370,7 @@ def test_draws_from_a_spoilt_program_do_not(name):
     assert stats.kstest(drawn(program, sampler, start, at), cdf).pvalue < LEVEL
 
 
-# ---- starts that only a sweep can mend -------------------------------------------------------
+# ---- starts that a sweep mends ----------------------------------------------------------------
 
 
 def many_ones():
@@ -393,11 +393,11 @@ def test_a_sweep_mends_a_start_without_density(seed):
     assert np.isfinite(draws["rate"]).all()
 
 
-def test_without_mending_there_is_no_start():
+def test_a_start_has_density_without_a_sweep_too():
     sampler = gp.compile(many_ones())
+    state, _ = initial_state(np.random.default_rng(1), sampler.graph, sampler.data)
 
-    with pytest.raises(gp.RunError, match="no start of positive density"):
-        initial_state(np.random.default_rng(1), sampler.graph, sampler.data)
+    assert np.isfinite(log_joint(sampler.graph, {**sampler.data, **state}))
 
 
 def test_data_of_one_sign_are_told_with_it():

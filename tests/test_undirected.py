@@ -256,14 +256,16 @@ def test_centring_by_what_is_no_index_is_refused():
             gp.centred(x, "site", by=weight)
 
 
-def test_probabilities_that_are_tied_are_refused_with_the_factor():
+def test_probabilities_that_are_tied_to_neighbours_are_moved():
     with gp.Model(coords={"site": 3, "kind": 2}) as m:
         p = gp.Dirichlet("p", 1, dims=("site", "kind"), event="kind")
         i, j = gp.Neighbours("border", [[1], [0, 2], [1]], of="site")
         gp.Potential("alike", -((p[i] - p[j]) ** 2).sum("kind"))
 
-    with pytest.raises(gp.CompileError, match="change the factors that mention it: alike"):
-        gp.compile(m)
+    sampler = gp.compile(m)
+
+    assert [s.kind for s in sampler.schedule.steps] == ["move"]
+    assert sampler.verify(seed=0).proved
 
 
 def test_a_random_coupling_has_the_density_that_is_written():
