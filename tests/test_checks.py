@@ -479,6 +479,20 @@ def test_a_region_is_drawn_on_another_scale_beside_the_rest_of_its_array():
     assert gp.compile(model).verify().proved
 
 
+@pytest.mark.parametrize(("end", "failing"), [("0", set()), ("0.1", {"x"})])
+def test_a_bound_at_the_end_of_a_new_scale_is_one_of_the_model(end, failing):
+    """The conditional is drawn as that of a square root: what is below its end has squares too."""
+    with gp.Model(coords={"i": 2}) as model:
+        x = gp.Weibull("x", shape=0.5, scale=1.7, dims="i")
+        gp.Gamma("y", shape=0.5, rate=x, dims="i", observed=[2.0, 0.4])
+        at = gp.Index("at", [1, 1], of="i", dims="k")
+        gp.Uniform("z", 0, x[at], dims="k", observed=[0.5, 0.2])
+    sampler = gp.compile(model)
+    source = sampler.source.replace("lower = maximum(0,", f"lower = maximum({end},")
+
+    assert failed(checked(sampler.graph, source, sampler.data)) == failing
+
+
 @pytest.mark.parametrize("nu", [3.0, 1e9, 1e14])
 def test_rounding_in_terms_that_cancel_is_no_discrepancy(nu):
     with gp.Model(coords={"j": 2}) as model:

@@ -59,25 +59,45 @@ def _with(array: Any, at: Place, value: float) -> Floats:
 def _beside(
     rng: np.random.Generator, step: ExactDraw, given: Any, values: Values, sizes: Sizes
 ) -> Iterator[tuple[Place, float, float]]:
-    """Elements that have a bound, with a value just inside of it and one just outside."""
+    """Elements that have a bound, with a value just inside of it and one just outside.
+
+    What is outside is as far from the bound as the other, on the scale of the model: a change of
+    variable may have no values beyond the ends of its own scale, or take them to values inside
+    (``u**2``).
+    """
     free = to_be_drawn(step, values, sizes)[step.variables[0]]
     low, high = (np.broadcast_to(np.asarray(b, dtype=float), free.shape) for b in given[-2:])
     for bound, outwards in ((low, -1), (high, 1)):
-        places = np.argwhere(free & np.isfinite(bound))
+        with np.errstate(all="ignore"):
+            away = outwards * np.minimum(_near(bound), (high - low) / 4)
+            ends = (_on_old_scale(step, x, values, sizes) for x in (bound, bound - away))
+            edge, inside = (np.where(np.isfinite(bound), x, np.nan) for x in ends)
+            beyond = np.maximum(_near(edge), np.abs(edge - inside))
+        if _is_whole(step):
+            inside, beyond = edge, np.ones(edge.shape)
+        outside = edge + (outwards if _is_increasing(step) else -outwards) * beyond
+        places = np.argwhere(free & np.isfinite(edge))
         if not len(places):
             continue
-        with np.errstate(all="ignore"):
-            near = NEAR * np.where(bound == 0, 1.0, np.abs(bound))
-            out = outwards * np.minimum(near, (high - low) / 4)
-            sides = (bound, bound + outwards) if _is_whole(step) else (bound - out, bound + out)
-            inside, outside = (_on_old_scale(step, x, values, sizes) for x in sides)
         for n in {0, int(rng.integers(len(places))), len(places) - 1}:
             at = tuple(places[n])
             yield at, float(inside[at]), float(outside[at])
 
 
+def _near(bound: Floats) -> Floats:
+    """What is a small distance from a bound, and no underflow."""
+    size = np.where(bound == 0, 1.0, np.abs(bound))
+    return np.maximum(NEAR * size, np.finfo(float).tiny)
+
+
 def _is_whole(step: ExactDraw) -> bool:
     return step.conditional.support.is_discrete
+
+
+def _is_increasing(step: ExactDraw) -> bool:
+    """Whether larger values on the scale that is drawn are larger ones of the variable."""
+    change = step.conditional.change
+    return change is None or change.is_increasing
 
 
 def _on_old_scale(step: ExactDraw, new: Floats, values: Values, sizes: Sizes) -> Floats:
