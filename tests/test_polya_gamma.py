@@ -158,6 +158,14 @@ def test_the_density_outside_and_at_the_ends():
     assert log_polya_gamma(np.ones((2, 1)), np.ones(3)).shape == (2, 3)
     assert log_polya_gamma(np.ones(0), 1.0).shape == (0,)
     assert isinstance(log_polya_gamma(1.0, 1.0), float)
+
+
+def test_the_density_of_arrays_whose_axes_are_turned():
+    b, x = np.array([[1.0, 2.5], [0.3, 4.0], [7.0, 1.5]]), np.array([[0.1, 0.5, 2.0]])
+    found = log_polya_gamma(np.ascontiguousarray(b.T), x)
+
+    np.testing.assert_array_equal(log_polya_gamma(b.T, x), found)
+    np.testing.assert_array_equal(log_polya_gamma(b.T[:, None], x)[:, 0], found)
     far = np.array([1e-300, 1e17, 1e300])
     assert np.isfinite(log_polya_gamma(1.0, far)).all()
     assert np.isfinite(log_polya_gamma(np.array([1e-300, 1e-3, 1e8]), 1.0)).all()

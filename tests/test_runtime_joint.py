@@ -183,6 +183,16 @@ def every_layout(owners, first, second):
     return found
 
 
+def test_known_elements_of_turned_arrays_stay():
+    """What is drawn is put into a state whose axes are in another order in memory."""
+    free = np.array([[True, False, True], [False, True, True]])
+    joint = Joint({"x": free}, [])
+    state = {"x": np.asfortranarray(np.zeros(free.shape))}
+    drawn = np.arange(1.0, 5.0)
+
+    np.testing.assert_array_equal(joint.placed(state, drawn)["x"], [[1, 0, 2], [0, 3, 4]])
+
+
 @pytest.mark.parametrize("spoilt", [0, 3, -1])
 def test_planted_errors_are_seen(spoilt, monkeypatch):
     """Planted: one coefficient counted half, on the diagonal, beside the border, in its corner."""

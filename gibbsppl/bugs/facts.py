@@ -278,8 +278,8 @@ def _computed(program: Program, relation: Relation, numbers: dict[str, Numbers])
     flat = np.ravel_multi_index(places, array.shape or (1,))
     if values.dtype.kind == "f" and array.values.dtype.kind != "f":
         array = numbers[line.target.name] = Numbers(array.values.astype(float), array.known)
-    array.values.reshape(-1)[flat] = np.broadcast_to(values, full)[where]
-    array.known.reshape(-1)[flat] = True
+    array.values.flat[flat] = np.broadcast_to(values, full)[where]
+    array.known.flat[flat] = True
     return bool(where.all())
 
 

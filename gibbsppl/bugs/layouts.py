@@ -200,7 +200,7 @@ def _table(
         start += space.size
     known = facts.numbers[name].known.all(axis=event) if event else facts.numbers[name].known
     constant = np.flatnonzero((row < 0) & known)
-    row.reshape(-1)[constant] = np.arange(start, start + len(constant))
+    row.flat[constant] = np.arange(start, start + len(constant))
     return Table(dim, row, tuple(found), event, constant)
 
 

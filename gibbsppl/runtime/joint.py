@@ -289,7 +289,7 @@ class Joint:
                 found[name] = x[start:stop].reshape(shape) if shape else x[start]
             else:
                 whole = np.array(state[name], dtype=float)
-                whole.reshape(-1)[free] = x[start:stop]
+                whole.flat[free] = x[start:stop]
                 found[name] = whole[()]
         return found
 

@@ -57,7 +57,7 @@ def log_polya_gamma(b: Any, x: Any) -> Any:
     (rest,) = np.nonzero((inside & ~one_term).ravel())
     for start in range(0, rest.size, AT_ONCE):
         part = rest[start : start + AT_ONCE]
-        result.reshape(-1)[part] = _log_inverted(b.ravel()[part], x.ravel()[part])
+        result.flat[part] = _log_inverted(b.ravel()[part], x.ravel()[part])
     return result[()]
 
 
