@@ -380,15 +380,15 @@ def leaves_of(expr: Any, arrays: Iterable[str] | None = None) -> set[Leaf]:
 
 
 @lru_cache(maxsize=2**14)
-def _read_by(expr: Any) -> frozenset[str]:
+def arrays_in(expr: Any) -> frozenset[str]:
     """The arrays that an expression reads, looked for in each part once."""
     own = frozenset((expr.name,) if isinstance(expr, Array) else ())
-    return own.union(*map(_read_by, expr.args))
+    return own.union(*map(arrays_in, expr.args))
 
 
 def mentions(expr: Any, arrays: Iterable[str]) -> bool:
     """Whether an expression reads any of the arrays named."""
-    return not _read_by(expr).isdisjoint(arrays)
+    return not arrays_in(expr).isdisjoint(arrays)
 
 
 def primed(dim: Dim) -> Dim:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import sympy as sp
@@ -25,12 +26,12 @@ from gibbsppl.expressions import (
     Expr,
     Over,
     Softplus,
+    arrays_in,
     copies_of,
     dims_of,
-    mentions,
     substitute,
 )
-from gibbsppl.polynomials import multiplied_out
+from gibbsppl.polynomials import MOST_KEPT, multiplied_out
 from gibbsppl.ranges import Range, range_of
 
 
@@ -129,7 +130,14 @@ def _weighted(term: Term, outside: Expr) -> Term:
 
 
 def _holds(expr: Expr, head: Any, targets: set[str]) -> bool:
-    heads = head if isinstance(head, tuple) else (head,)
-    return any(mentions(e, targets) for e in expr.atoms(*heads))
+    return not _read_under(expr, head).isdisjoint(targets)
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _read_under(expr: Expr, head: Any) -> frozenset[str]:
+    """The arrays that the parts of an expression with a head read, looked for in each part once."""
+    if isinstance(expr, head):
+        return arrays_in(expr)
+    return frozenset().union(*(_read_under(a, head) for a in expr.args))
 
 
