@@ -69,17 +69,16 @@ def _open_sides(
 def _is_kept(
     given: Expr, end: Expr, side: Side, over: tuple[Range, ...], graph: Graph, data: Values
 ) -> bool:
-    """Whether a value is inside of an end whatever is drawn: element by element, or by signs."""
+    """Whether a value is inside of an end whatever is drawn: by signs, or element by element."""
     if isinstance(given, Where):
         return all(_is_kept(g, end, side, over, graph, data) for g in given.args[1:])
-    if is_surely_inside(given, end, side, over, graph, data):
-        return True
     bounds = known_bounds(graph, data)
     outside = _averaged(outside_by(given, end, side), graph)
     # (as one quotient, terms may cancel: a/(a + b) - 1 is -b/(a + b))
     above, below = sp.fraction(sp.together(outside))
     ways = (outside, multiplied_out(above) / below)
-    return any(sign_of(way, bounds) in NONPOSITIVE for way in ways)
+    by_signs = any(sign_of(way, bounds) in NONPOSITIVE for way in ways)
+    return by_signs or is_surely_inside(given, end, side, over, graph, data)
 
 
 def _averaged(expr: Expr, graph: Graph) -> Expr:
