@@ -271,3 +271,39 @@ def test_units_that_come_again_and_units_that_seldom_come_are_proved(scan):
     sampler = gp.compile(m, scan=scan)
 
     assert wrong_calls(sampler, sampler.program) == {}
+
+
+def with_weights_that_no_draw_needs(scan):
+    """The sum in each log density is one over a rate of its own; the labels are drawn without."""
+    with gp.Model(coords={"j": 3}) as m:
+        x = gp.StudentT("x", 3, 0, sigma=1)
+        w = data("w", [1.6, 0.8, 1.1], "j") * gp.exp(x)
+        gp.Categorical("z", w / gp.sum(w, "j"), event="j")
+    return gp.compile(m, scan=scan, rewrites={"power of a sum": True})
+
+
+@pytest.mark.parametrize("scan", ["random", "symmetric"])
+def test_an_auxiliary_variable_that_no_unit_reads_need_not_be_drawn(scan):
+    sampler = with_weights_that_no_draw_needs(scan)
+    units = sampler.schedule.units
+    left_out = set(range(len(sampler.schedule.steps))) - {j for unit in units for j in unit}
+
+    assert left_out
+    assert sampler.verify().proved
+
+
+def test_an_auxiliary_variable_that_a_unit_reads_has_to_be_drawn():
+    sampler = with_weights_that_no_draw_needs("random")
+    line = r'    s\["x_weight"\] = .*\n'
+    before, units = sampler.source.split("def draw_x(")
+    undrawn = load(f"{before}def draw_x({re.sub(line, '', units, count=1)}")
+
+    assert wrong_calls(sampler, sampler.program) == {}
+    assert wrong_calls(sampler, undrawn) == {"x_weight": "it is never drawn"}
+
+
+def test_a_unit_that_is_never_chosen_is_never_drawn():
+    sampler = with_weights_that_no_draw_needs("random")
+    first_alone = sampler.source.replace("rng.integers(len(UNITS),", "rng.integers(1,")
+
+    assert set(wrong_calls(sampler, load(first_alone)).values()) == {"it is never drawn"}

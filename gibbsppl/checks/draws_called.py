@@ -11,7 +11,7 @@ made stale, in the order in which they are carried out. A sweep is carried out w
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
@@ -24,7 +24,7 @@ from gibbsppl.checks.expected_calls import Call
 from gibbsppl.density import free_elements
 from gibbsppl.errors import CompileError, GibbspplError
 from gibbsppl.forward import fill
-from gibbsppl.schedule.staleness import stale_from
+from gibbsppl.schedule.staleness import read_by, stale_from
 from gibbsppl.schedule.steps import ConcaveDraw, JointDraw, Move, ScanDraw, Schedule, Step
 
 # So many calls of a step that draws element by element, or colour by colour, are looked at.
@@ -50,15 +50,25 @@ def calls_against_steps(
                 recorder.orders.append([])
                 sweep(rng, recorder.state, recorder.constants)
                 recorder.finish()
-                if all(s.name in recorder.seen for s in schedule.steps):
+                if not _never_drawn(schedule, recorder.seen):
                     break
     except (ArithmeticError, ValueError, LookupError, TypeError, GibbspplError) as error:
         recorder.wrong.setdefault(recorder.current, f"its call fails: {error}")
-    recorder.wrong = {**_stale(schedule, recorder.orders), **recorder.wrong}
-    return {
-        s.name: recorder.wrong.get(s.name, "" if s.name in recorder.seen else "it is never drawn")
-        for s in schedule.steps
-    }
+    never = dict.fromkeys(_never_drawn(schedule, recorder.seen), "it is never drawn")
+    wrong = {**never, **_stale(schedule, recorder.orders), **recorder.wrong}
+    return {s.name: wrong.get(s.name, "") for s in schedule.steps}
+
+
+def _never_drawn(schedule: Schedule, seen: Collection[str]) -> set[str]:
+    """The steps that are not among those seen, and had to be.
+
+    An auxiliary variable that holds for some draws alone need not be drawn if none of them is
+    carried out: the units of a scan draw the ones that they read.
+    """
+    every = enumerate(schedule.steps)
+    read = set().union(*(read_by(schedule, j) for j, s in every if s.name in seen))
+    idle = schedule.passing - read
+    return {s.name for s in schedule.steps if s.name not in seen and not idle >= set(s.variables)}
 
 
 def _stale(schedule: Schedule, orders: Sequence[Sequence[str]]) -> dict[str, str]:
