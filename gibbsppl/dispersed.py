@@ -34,7 +34,7 @@ VAGUE_IN_LOGS = np.log(1000.0) / 2
 def dispersed(start: Start, data: Values, given: Values) -> State:
     """The values of one attempt; those of ``given`` are as they are."""
     graph = start.graph
-    if any(p.of is None for p in graph.potentials):
+    if any(p.of is None and p.guards is None for p in graph.potentials):
         values = unfilled(graph, data, given)
         for statement in graph.latent:
             if statement.target.array.name not in given:

@@ -34,12 +34,14 @@ from gibbsppl.truncations import is_surely_inside
 def within_domains(graph: Graph, data: Values) -> Graph:
     """The graph, with the limits that families put on what their parameters are made of."""
     found = tuple(p for s in graph.statements for p in _limits(s, graph, data))
-    return replace(graph, potentials=(*graph.potentials, *found)) if found else graph
+    read = tuple(replace(s, spelled=()) for s in graph.statements)
+    return replace(graph, statements=read, potentials=(*graph.potentials, *found))
 
 
 def _limits(statement: Statement, graph: Graph, data: Values) -> Iterator[Potential]:
-    for name, argument in statement.arguments:
-        parameter = statement.family.parameters[name]
+    family = statement.family
+    for name, argument in (*statement.arguments, *statement.spelled):
+        parameter = {**family.parameters, **family.spelled}[name]
         if parameter.event > 0 or not mentions(argument, graph.drawn):
             continue
         if sides := tuple(_open_sides(statement, argument, parameter.support, graph, data)):

@@ -297,7 +297,8 @@ def _check_reach(
     if unused := [n for n in arrays if n not in reach.given]:
         raise RunError(f"new: {target} does not depend on {', '.join(unused)}; leave it out.")
     for potential in graph.potentials:
-        if potential.of is None and mentions(potential.log_density, (*reach.redrawn, target)):
+        ties = potential.of is None and potential.guards is None
+        if ties and mentions(potential.log_density, (*reach.redrawn, target)):
             raise RunError(
                 f"{target}: it cannot be predicted, because the potential {potential.name} ties "
                 f"{', '.join((*reach.redrawn, target))} in a way that cannot be simulated."

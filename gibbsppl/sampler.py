@@ -26,6 +26,7 @@ from gibbsppl.arguments import TRUTH, calls_told, methods_told
 from gibbsppl.backends.numpy import write_numpy
 from gibbsppl.backends.program import Constants, Program, load
 from gibbsppl.comparison import Comparison, Settings, compared, variants_of
+from gibbsppl.domains import within_domains
 from gibbsppl.draws import ACCEPTANCE, Draws
 from gibbsppl.errors import CompileError, RunError
 from gibbsppl.explain import explained, parts_told, schedule_text, unseen_told
@@ -94,7 +95,9 @@ def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named
         blocks=blocks, rewrites=rewrites, collapse=collapse, approximate=approximate,
         interweave=interweave, exact=exact, order=order, scan=scan, kernels=kernels,
     )  # fmt: skip
-    made = _compiled(model.graph, model.data, dict(model.coords), settings)
+    data = model.data
+    graph = within_domains(model.graph, data)
+    made = _compiled(graph, data, dict(model.coords), settings)
     return replace(made, reading=model.reading)
 
 

@@ -11,7 +11,6 @@ from typing import Any
 
 from gibbsppl.arguments import BY_NAME, COUNT, DRAWS, MAPPINGS, NAME, NAMES, TRUTH, Kind
 from gibbsppl.comparison import Settings
-from gibbsppl.domains import within_domains
 from gibbsppl.errors import CompileError
 from gibbsppl.graph import Graph
 from gibbsppl.impossible import check_possible
@@ -108,7 +107,7 @@ def scheduled(
     check_truncations(graph, data)
     check_possible(graph, data)
     augmented = rewritten(
-        within_domains(graph, data),
+        graph,
         data,
         rewrites if isinstance(rewrites, Mapping) else {},
         blocks.elements,

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import gibbsppl as gp
-from gibbsppl import settings
+from gibbsppl import sampler
 from gibbsppl.domains import within_domains
 
 LEVEL = 1e-3
@@ -41,7 +41,18 @@ def label():
     return m
 
 
+def scale():
+    """A scale as the user wrote it: the precision is positive whatever its sign."""
+    with gp.Model(coords={"i": 3}) as m:
+        a = gp.Normal("a", mu=0, tau=1)
+        b = gp.Normal("b", mu=0, tau=1)
+        x = gp.Data("x", np.array([0.0, 1.0, 2.0]), dims="i")
+        gp.Normal("y", mu=0, sigma=a + b * x, dims="i", observed=np.array([0.3, -1.0, 2.0]))
+    return m
+
+
 LIMITS = {
+    scale: ["log(AtMost(0, a + b*x[i]))"],
     linear_rate: ["log(AtMost(0, b + 1))"],
     product: ["log(AtMost(p*r, 1))"],
     label: ["log(AtMost(r*a[z[i]], 1))"],
@@ -88,7 +99,7 @@ def test_a_total_that_is_the_end_of_what_was_counted_is_kept_by_it():
 def test_the_limits_are_proved(made, monkeypatch):
     assert gp.compile(made()).verify(seed=1).proved
 
-    monkeypatch.setattr(settings, "within_domains", lambda graph, data: graph)
+    monkeypatch.setattr(sampler, "within_domains", lambda graph, data: graph)
     assert not gp.compile(made()).verify(seed=1).passed
 
 
@@ -99,6 +110,14 @@ def test_draws_keep_to_the_limits():
 
     # (exp(-1 - b) moves the normal density by one: what is above -1 is half of it)
     assert stats.kstest(draws["b"][0] + 1, stats.halfnorm.cdf).pvalue > LEVEL
+
+
+def test_what_is_predicted_and_simulated_keeps_to_the_limits():
+    sampler = gp.compile(scale())
+    draws = sampler.sample(200, warmup=100, chains=2, seed=3, progress=False)
+
+    assert (draws["a"] >= 0).all()
+    assert np.isfinite(sampler.predict(draws, seed=1)["y"]).all()
 
 
 def test_labels_that_lead_out_are_never_drawn():

@@ -59,6 +59,12 @@ class Distribution:
         row = self.family
         return row.parameters[name] if name in row.parameters else row.spelled[name]
 
+    @property
+    def spelled(self) -> tuple[tuple[str, Expr], ...]:
+        """The parameters that are not canonical, in order."""
+        others = (n for n in self.parameters if n not in self.family.parameters)
+        return tuple((n, self.parameters[n].expr) for n in others)
+
     def canonical(self, event: tuple[Dim, ...]) -> tuple[tuple[str, Expr], ...]:
         """The family's canonical parameters, in order."""
         values = {n: t.expr for n, t in self.parameters.items()}

@@ -217,6 +217,7 @@ def place(
         lower=None if distribution.lower is None else distribution.lower.expr,
         upper=None if distribution.upper is None else distribution.upper.expr,
         known=known_in(region, name, observed),
+        spelled=distribution.spelled,
     )
     _check_event_is_whole(model, region, event)
     statement = replace(statement, target=array(name, statement)[region.indices])
