@@ -117,7 +117,8 @@ def test_what_is_predicted_and_simulated_keeps_to_the_limits():
     draws = sampler.sample(200, warmup=100, chains=2, seed=3, progress=False)
 
     assert (draws["a"] >= 0).all()
-    assert np.isfinite(sampler.predict(draws, seed=1)["y"]).all()
+    new = sampler.predict(draws, new={"x": np.array([0.5, 3.0])})
+    assert np.isfinite(new.sd).all()
 
 
 def test_labels_that_lead_out_are_never_drawn():
