@@ -16,19 +16,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 
 import sympy as sp
 
 from gibbsppl.bounds import Side, outside_by
-from gibbsppl.ends import known_bounds
+from gibbsppl.ends import Bounds, known_bounds
 from gibbsppl.evaluation import Values
-from gibbsppl.expressions import AtMost, Dim, Expr, Leaf, Over, Where, dims_of, mentions
+from gibbsppl.expressions import AtMost, Dim, Expr, Leaf, Over, Where, dims_of, leaves_of, mentions
 from gibbsppl.graph import Graph, Potential, Statement
 from gibbsppl.polynomials import multiplied_out
 from gibbsppl.ranges import Range
 from gibbsppl.signs import NONPOSITIVE, sign_of
 from gibbsppl.supports import Support
 from gibbsppl.truncations import is_surely_inside
+
+# Expressions of more elements than this are not looked at where each is at one of its ends.
+MOST_AT_CORNERS = 6
 
 
 def within_domains(graph: Graph, data: Values) -> Graph:
@@ -79,8 +83,31 @@ def _is_kept(
     # (as one quotient, terms may cancel: a/(a + b) - 1 is -b/(a + b))
     above, below = sp.fraction(sp.together(outside))
     ways = (outside, multiplied_out(above) / below)
-    by_signs = any(sign_of(way, bounds) in NONPOSITIVE for way in ways)
-    return by_signs or is_surely_inside(given, end, side, over, graph, data)
+    if any(sign_of(way, bounds) in NONPOSITIVE for way in ways):
+        return True
+    at_corners = _at_corners(multiplied_out(outside), bounds)
+    if at_corners is not None and all(value.is_nonpositive for value in at_corners):
+        return True
+    return is_surely_inside(given, end, side, over, graph, data)
+
+
+def _at_corners(expr: Expr, bounds: Bounds) -> list[Expr] | None:
+    """The values at all ends of what an expression reads, if it is linear in each: it is between.
+
+    >>> from gibbsppl.expressions import Array
+    >>> p, z = Array("p")[()], Array("z")[()]
+    >>> _at_corners(p * z + (1 - p) * (1 - z), {p: (0, 1), z: (0, 1)}.get)
+    [1, 0, 0, 1]
+    """
+    names = {leaf: sp.Dummy() for leaf in sorted(leaves_of(expr), key=sp.default_sort_key)}
+    ends = [tuple(map(sp.sympify, bounds(leaf) or ())) for leaf in names]
+    if len(names) > MOST_AT_CORNERS or not all(e and all(b.is_finite for b in e) for e in ends):
+        return None
+    named = expr.xreplace(names)
+    polynomial = named.as_poly(*names.values()) if names else None
+    if polynomial is None or max(polynomial.degree_list()) > 1 or dims_of(named):
+        return None
+    return [named.xreplace(dict(zip(names.values(), at, strict=True))) for at in product(*ends)]
 
 
 def _averaged(expr: Expr, graph: Graph) -> Expr:

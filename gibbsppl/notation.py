@@ -205,6 +205,8 @@ class Notation:
         return f"{dim} = {bounds[0]}..{bounds[1] - 1}"
 
     def _relation(self, expr: Expr) -> str:
+        if expr.func not in RELATIONS:
+            return self.text(expr)  # (what is 1 or 0 by itself)
         left, right = map(self.text, expr.args)
         return f"{left} {RELATIONS[expr.func]} {right}"
 

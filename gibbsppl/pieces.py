@@ -290,7 +290,8 @@ def _multiplied_out(expr: Expr, targets: Collection[str]) -> Expr:
     if expr.is_Pow and (expr.exp.is_number or expr.base.is_Mul):
         power = expand_power(sp.Pow(_multiplied_out(expr.base, targets), expr.exp), targets)
         if power.is_Pow:
-            return sp.expand_multinomial(power, deep=False)
+            # (below a fraction nothing is collected, and a square loses its digits near zero)
+            return sp.expand_multinomial(power, deep=False) if power.exp.is_positive else power
         return _multiplied_out(power, targets)
     return expr
 

@@ -72,12 +72,14 @@ def kept_inside():
     yield gp.Phi(gp.log(r) + 1) - gp.Phi(gp.log(r))
     yield 2.0**-r
     yield 1 - gp.exp(-r)
-    yield gp.where(gp.Bernoulli("z", 0.5), r / (r + 1), 0.8)
+    p, z = gp.Beta("p", 1, 1), gp.Bernoulli("z", 0.5)
+    yield p * z + (1 - p) * (1 - z)
+    yield gp.where(gp.Bernoulli("u", 0.5), r / (r + 1), 0.8)
     w = gp.Dirichlet("w", a=1, dims="k", event="k")
     yield (w * gp.Beta("q", 1, 1, dims="k")).sum("k")
 
 
-@pytest.mark.parametrize("number", range(7))
+@pytest.mark.parametrize("number", range(8))
 def test_what_stays_inside_is_none(number):
     with gp.Model(coords={"k": 3}) as m:
         p = next(p for n, p in enumerate(kept_inside()) if n == number)
