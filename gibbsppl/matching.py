@@ -181,7 +181,7 @@ def _fit(family: Family, reading: Reading, others: _Known) -> _Fit | None:
     assert natural is not None
     if family.event != len(reading.event):
         return None
-    own, dummies = _own_support(family, reading.event)
+    own, dummies = own_support(family, reading.event)
     if own.kind != here.kind:
         return None
     if not reading.limits:
@@ -197,7 +197,7 @@ def _fit(family: Family, reading: Reading, others: _Known) -> _Fit | None:
 
 
 @lru_cache(maxsize=MOST_KEPT)
-def _own_support(family: Family, event: tuple[Dim, ...]) -> tuple[Support, Mapping[str, Expr]]:
+def own_support(family: Family, event: tuple[Dim, ...]) -> tuple[Support, Mapping[str, Expr]]:
     """The support of a row, and the names that stand for its parameters there."""
     dummies = {n: sp.Dummy(n) for n in family.parameters}
     return family.support(event, **dummies), dummies
@@ -217,7 +217,7 @@ def _unified(own: Support, here: Support, dummies: Mapping[str, Any]) -> dict[st
 
 def _bound_parameters(family: Family, event: tuple[Dim, ...]) -> set[str]:
     """The parameters of a row that are nothing but bounds of its support."""
-    support, dummies = _own_support(family, event)
+    support, dummies = own_support(family, event)
     return {n for n, dummy in dummies.items() if dummy in (support.lower, support.upper)}
 
 

@@ -19,6 +19,7 @@ from gibbsppl.errors import RunError, StartError
 from gibbsppl.evaluation import Floats, Values, evaluate
 from gibbsppl.expressions import Array
 from gibbsppl.graph import Graph
+from gibbsppl.matching import own_support
 from gibbsppl.ranges import Range
 from gibbsppl.runtime.joint import Joint, joint_in
 from gibbsppl.runtime.layouts import DENSE
@@ -26,6 +27,7 @@ from gibbsppl.runtime.pencils import LEAST, pencil_in
 from gibbsppl.schedule.interwoven import taken_apart
 from gibbsppl.schedule.steps import BlockDraw, ExactDraw, JointDraw, Move, Schedule
 from gibbsppl.separation import Direction, direction_of
+from gibbsppl.supports import Support
 
 # Of so many elements that nearly coincide, names are told.
 MOST_NAMED = 6
@@ -54,10 +56,13 @@ def check_proper(
             apart = taken_apart(changes, values, schedule.whole.sizes) if changes else state
             given = program.given_rest[step.name]({**apart}, constants)
             etas = given if isinstance(given, tuple) else (given,)
+            bounds: tuple[Any, ...] = ()
+            if isinstance(step, ExactDraw) and step.conditional.truncated:
+                etas, bounds = etas[:-2], etas[-2:]
             margin = (
                 _of_block(step, etas)
                 if isinstance(step, BlockDraw)
-                else _of_family(schedule, step, etas, data, state)
+                else _of_family(schedule, step, etas, bounds, data, state)
             )
             if margin is not None and np.isnan(margin).any():
                 raise StartError(_too_extreme(step.name))
@@ -145,25 +150,46 @@ def _told(found: Direction) -> str:
 
 
 def _of_family(
-    schedule: Schedule, step: ExactDraw, etas: Any, data: Values, state: Values
+    schedule: Schedule, step: ExactDraw, etas: Any, bounds: Any, data: Values, state: Values
 ) -> Floats | None:
-    """What must be positive for the natural parameters to have a density; its least, by element."""
-    natural, sizes = step.conditional.family.natural, schedule.whole.sizes
+    """What must be positive for the natural parameters to have a density; its least, by element.
+
+    Of elements between ``bounds``, those count that these do not narrow: bounds may make any
+    natural parameters proper.
+    """
+    conditional, sizes = step.conditional, schedule.whole.sizes
+    natural = conditional.family.natural
     assert natural is not None
-    if step.conditional.truncated or step.conditional.event:
+    if conditional.event:
         return None
     axes = schedule.whole.variables[step.statement.target.array.name].dims
     names = [f"·eta_{j}" for j in range(len(etas))]
-    domain = natural.domain(*(Array(n)[axes] for n in names), **dict(step.conditional.known))
+    ends = ("·lower", "·upper")[: len(bounds)]
+    own, dummies = own_support(conditional.family, conditional.event)
+    by_end = {end: Array(n)[axes] for n, end in zip(ends, (own.lower, own.upper), strict=False)}
+    known = {n: by_end[d] for n, d in dummies.items() if d in by_end} | dict(conditional.known)
+    domain = natural.domain(*(Array(n)[axes] for n in names), **known)
     shape = tuple(sizes[a] for a in axes)
-    full = {n: np.broadcast_to(e, shape) for n, e in zip(names, etas, strict=True)}
+    numbers = zip((*names, *ends), (*etas, *bounds), strict=True)
+    full = {n: np.broadcast_to(e, shape) for n, e in numbers}
     over = tuple(Range(a, 0, sizes[a]) for a in axes)
     values = {**data, **state, **full}
     inside = [np.broadcast_to(evaluate(sp.sympify(d), over, values, sizes), shape) for d in domain]
     if not inside:
         return None
     least = np.minimum.reduce(inside)
-    return np.where(_is_drawn(step, data, shape), least, np.inf)
+    free = _is_drawn(step, data, shape)
+    if bounds:
+        free = free & ~_narrowed(own, *(full[n] for n in ends))
+    return np.where(free, least, np.inf)
+
+
+def _narrowed(own: Support, lower: Floats, upper: Floats) -> Any:
+    """Which bounds are inside of a family's support; an end that is a parameter is anywhere."""
+    ends = (sp.sympify(end) for end in (own.lower, own.upper))
+    least, most = (float(end) if end.is_number else None for end in ends)
+    no = np.zeros(lower.shape, dtype=bool)
+    return (no if least is None else lower > least) | (no if most is None else upper < most)
 
 
 def _is_drawn(step: ExactDraw | BlockDraw, data: Values, shape: tuple[int, ...]) -> Any:

@@ -47,3 +47,43 @@ def test_sweeps_that_fail_are_a_failed_check():
 
     assert not found.passed
     assert [row.step for row in found.rows if not row.passed] == ["(sweeps)"]
+
+
+def square_between_bounds():
+    x = gp.Uniform("x", -1, 2)
+    gp.Potential("p", gp.Data("strength", 2.0) * x**2)
+
+
+def square_of_a_positive_value():
+    """A value that truncates another one: its log density rises up to what was seen."""
+    r = gp.Gamma("r", 2, rate=1)
+    gp.Rayleigh("y", tau=1.5, lower=r, observed=2.2)
+
+
+@pytest.mark.parametrize("declare", [square_between_bounds, square_of_a_positive_value])
+def test_terms_that_outweigh_the_prior_between_bounds(declare):
+    """Between finite bounds any natural parameters have a density."""
+    with gp.Model() as model:
+        declare()
+
+    assert gp.compile(model).verify().proved
+
+
+def flat_between_bounds():
+    x = gp.HalfFlat("x", dims="i")
+    gp.Uniform("y", 0, x[0], observed=0.5)
+
+
+def constant_between_bounds():
+    x = gp.Flat("x", dims="i")
+    gp.Uniform("y", x[0], x[0] + 1, observed=0.5)
+
+
+@pytest.mark.parametrize("declare", [flat_between_bounds, constant_between_bounds])
+def test_elements_that_no_bound_narrows_are_named(declare):
+    """Of an array whose other elements are between bounds."""
+    with gp.Model(coords={"i": 2}) as model:
+        declare()
+
+    with pytest.raises(gp.RunError, match=r"^x: the posterior is improper"):
+        gp.compile(model).initial_states(1, seed=1)

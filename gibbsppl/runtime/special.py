@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from gibbsppl.runtime import draws
+from gibbsppl.runtime.convex import convex_powers
 from gibbsppl.runtime.draws import HUGE, SMALL_SHAPE, Generator, Size
 from gibbsppl.runtime.rejection import (
     Array,
@@ -117,15 +118,25 @@ def modified_half_normal(rng: Generator, eta_1: Any, eta_2: Any, eta_3: Any, siz
 def truncated_modified_half_normal(
     rng: Generator, eta_1: Any, eta_2: Any, eta_3: Any, lower: Any, upper: Any, size: Size
 ) -> Any:
-    """Draws with log density ``eta_1 log(x) + eta_2 x + eta_3 x**2``, x > 0, between bounds."""
-    if not size:
+    """Draws with log density ``eta_1 log(x) + eta_2 x + eta_3 x**2``, x > 0, between bounds.
+
+    The natural parameters may have any signs where the bounds make the integral finite.
+    """
+    if not size and eta_3 <= 0.0:
         eta = float(eta_1), float(eta_2), float(eta_3)
         return _modified_half_normal_one(rng, *eta, *interval_one(lower, upper, 0.0))
     lower, upper = interval(size, lower, upper, 0.0)
     eta_1, eta_2, eta_3 = flat(size, eta_1, eta_2, eta_3)
     falls = (eta_3 < 0.0) | ((eta_3 == 0.0) & ((eta_2 < 0.0) | ((eta_2 == 0.0) & (eta_1 < -1.0))))
-    proper = (eta_3 <= 0.0) & (falls | (upper < np.inf)) & ((eta_1 > -1.0) | (lower > 0.0))
-    require(proper, "eta_3 <= 0 and a finite integral", eta_1, eta_2, eta_3)
+    proper = (falls | (upper < np.inf)) & ((eta_1 > -1.0) | (lower > 0.0))
+    proper &= ~np.isnan(eta_1 + eta_2 + eta_3)
+    require(proper, "a finite integral", eta_1, eta_2, eta_3, lower, upper)
+
+    def convex(*values: Array) -> Array:
+        return convex_powers(rng, *values)
+
+    def other(eta_1: Array, eta_2: Array, eta_3: Array, lower: Array, upper: Array) -> Array:
+        return split(eta_2 > 0.0, rising, falling, eta_1, eta_2, -eta_3, lower, upper)
 
     def rising(eta_1: Array, eta_2: Array, B: Array, lower: Array, upper: Array) -> Array:
         return rising_powers(rng, eta_1, eta_2, B, lower, upper)
@@ -136,18 +147,18 @@ def truncated_modified_half_normal(
         log_mode = np.where(p > 0.0, log_mode, -np.inf)
         return powers(rng, eta_1 + 1.0, (1, 2), (-eta_2, B), log_mode, lower, upper)
 
-    x = split(eta_2 > 0.0, rising, falling, eta_1, eta_2, -eta_3, lower, upper)
+    x = split(eta_3 > 0.0, convex, other, eta_1, eta_2, eta_3, lower, upper)
     return shaped(x, lower, upper, size)
 
 
 def _modified_half_normal_one(
     rng: Generator, eta_1: float, eta_2: float, eta_3: float, lower: float, upper: float
 ) -> float:
-    """One such draw, in plain numbers."""
+    """One such draw, in plain numbers, where ``eta_3 <= 0``."""
     falls = eta_3 < 0.0 or eta_2 < 0.0 or (eta_2 == 0.0 and eta_1 < -1.0)
-    proper = eta_3 <= 0.0 and (falls or upper < math.inf) and (eta_1 > -1.0 or lower > 0.0)
+    proper = (falls or upper < math.inf) and (eta_1 > -1.0 or lower > 0.0)
     proper &= not math.isnan(eta_1 + eta_2)
-    require_one(proper, "eta_3 <= 0 and a finite integral", eta_1, eta_2, eta_3)
+    require_one(proper, "a finite integral", eta_1, eta_2, eta_3, lower, upper)
     if eta_2 > 0.0:
         x = rising_powers_one(rng, eta_1, eta_2, -eta_3, lower, upper)
         return between_one(x, lower, upper)

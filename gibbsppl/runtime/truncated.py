@@ -25,6 +25,7 @@ import numpy as np
 from scipy.special import log_ndtr, ndtri_exp
 
 from gibbsppl.runtime import draws
+from gibbsppl.runtime.convex import rising_quadratic
 from gibbsppl.runtime.draws import TINY, Generator, Size
 from gibbsppl.runtime.rejection import (
     Array,
@@ -67,14 +68,22 @@ def truncated_uniform(rng: Generator, lower: Any, upper: Any, size: Size) -> Any
 def truncated_normal(
     rng: Generator, eta_1: Any, eta_2: Any, lower: Any, upper: Any, size: Size
 ) -> Any:
-    """Draws with log density ``eta_1 x + eta_2 x**2``; ``eta_2`` may be 0."""
+    """Draws with log density ``eta_1 x + eta_2 x**2``; between finite bounds, of any signs."""
     if not size and eta_2 < 0.0:
         x = _normal_one(rng, float(eta_1), float(eta_2), *interval_one(lower, upper, -math.inf))
         if x is not None:
             return x
 
     def cut(eta_1: Array, eta_2: Array, lower: Array, upper: Array) -> Array:
-        require(eta_2 <= 0.0, "eta_2 <= 0", eta_2)
+        return split(eta_2 > 0.0, convex, bell, eta_1, eta_2, lower, upper)
+
+    def convex(eta_1: Array, eta_2: Array, lower: Array, upper: Array) -> Array:
+        width = upper - lower
+        require(np.isfinite(width), "a finite integral", eta_1, eta_2, lower, upper)
+        return lower + rising_quadratic(rng, eta_1 + 2.0 * eta_2 * lower, eta_2, width)
+
+    def bell(eta_1: Array, eta_2: Array, lower: Array, upper: Array) -> Array:
+        require(eta_2 <= 0.0, "numbers", eta_2)
         sd = np.sqrt(-0.5 / eta_2)
         mean = np.where(eta_2 < 0.0, -0.5 * eta_1 / eta_2, np.sign(eta_1) * np.inf)
         # Upside down where the interval is in the lower tail.
@@ -132,10 +141,19 @@ def truncated_half_normal(rng: Generator, eta_1: Any, lower: Any, upper: Any, si
 def truncated_log_normal(
     rng: Generator, eta_1: Any, eta_2: Any, lower: Any, upper: Any, size: Size
 ) -> Any:
-    """Draws with log density ``eta_1 log(x) + eta_2 log(x)**2``."""
+    """Draws with log density ``eta_1 log(x) + eta_2 log(x)**2``; between bounds, of any signs."""
 
     def cut(eta_1: Array, eta_2: Array, lower: Array, upper: Array) -> Array:
-        require(eta_2 < 0.0, "eta_2 < 0", eta_2)
+        return split(eta_2 >= 0.0, convex, bell, eta_1, eta_2, lower, upper)
+
+    def convex(eta_1: Array, eta_2: Array, lower: Array, upper: Array) -> Array:
+        width = log_ratio(upper, lower)
+        require(np.isfinite(width), "a finite integral", eta_1, eta_2, lower, upper)
+        slope = eta_1 + 1.0 + 2.0 * eta_2 * np.log(lower)
+        return scaled(lower, rising_quadratic(rng, slope, eta_2, width))
+
+    def bell(eta_1: Array, eta_2: Array, lower: Array, upper: Array) -> Array:
+        require(eta_2 < 0.0, "numbers", eta_2)
         at = centred(-0.5 * (eta_1 + 1.0) / eta_2, lower, upper)
         slope = at.slope(eta_1 + 1.0 + 2.0 * eta_2 * at.log)
         return scaled(at.value, at.offset + quadratic(rng, slope, -eta_2, at.left, at.right))
