@@ -60,7 +60,14 @@ def square_of_a_positive_value():
     gp.Rayleigh("y", tau=1.5, lower=r, observed=2.2)
 
 
-@pytest.mark.parametrize("declare", [square_between_bounds, square_of_a_positive_value])
+def reciprocal_between_bounds():
+    x = gp.Uniform("x", 0.5, 2)
+    gp.Potential("p", 2 * x + 1 / x - 3 * gp.log(x))
+
+
+@pytest.mark.parametrize(
+    "declare", [square_between_bounds, square_of_a_positive_value, reciprocal_between_bounds]
+)
 def test_terms_that_outweigh_the_prior_between_bounds(declare):
     """Between finite bounds any natural parameters have a density."""
     with gp.Model() as model:

@@ -57,6 +57,13 @@ CUT_GIG = [
     (-1.0, 0.0, 0.0, 1.0, 7.0), (-1.0, -1e-9, -1e-9, 1.0, INF), (1e8, -1.0, -1e16, 0.0, 1.6e8),
     (-2.0, 0.0, 0.0, 1.0, INF), (-1e4, -1.0, -1.0, 1e-9, 1.0),
 ]  # fmt: skip
+BENT_GIG = [
+    (-3.0, 2.0, 1.0, 0.5, 2.0), (0.5, 3.0, 0.0, 0.0, 4.0), (-0.999, 3.0, 0.0, 0.0, 4.0),
+    (-9.0, 1.0, -3.0, 0.0, 6.0), (-9.0, 1.0, -3.0, 0.1, 20.0), (2.0, 1.0, -3.0, 0.0, 6.0),
+    (-3.0, 1.0, -30.0, 0.0, 6.0), (7.0, -3.0, 1.0, 0.1, INF), (-2.5, 0.0, 3.0, 0.2, INF),
+    (0.5, -3.0, 2.0, 0.01, 9.0), (-50.0, 9.0, 1.0, 1.0, 1.0 + 1e-9), (0.0, 1e9, -1e9, 0.5, 2.0),
+    (-1e4, 1e3, -1e3, 1e-3, 20.0), (-2.0, 1e9, 1e9, 0.5, 2.0),
+]  # fmt: skip
 MHN = [
     (2.0, -1.0, -1.0), (2.0, 1.0, -1.0), (-0.5, -1.0, -1.0), (-0.5, 1.0, -1.0), (0.0, 3.0, -1.0),
     (-0.5, 30.0, -1.0), (-0.5, 1e4, -1.0), (1e-6 - 1, 5.0, -1.0), (1e-6 - 1, 8.5, -1.0),
@@ -72,6 +79,8 @@ CUT_MHN = [
     (-5.0, -3.0, -1.0, 0.2, INF), (-5.0, 0.0, 0.0, 0.2, INF), (4.0, 9.0, 0.0, 0.0, 2.0),
     (-50.0, 9.0, -1.0, 1.0, 1.0 + 1e-9), (-0.5, 3.0, -1.0, 1.4, 1.4 + 1e-9),
     (-5.0, 1e-3, -1.0, 0.1, 50.0), (-5.0, 0.0, -1.0, 0.5, 2.0),
+]  # fmt: skip
+BENT_MHN = [
     (0.0, -1.0, 0.6, 0.5, 2.2), (0.0, -1.0, 0.6, 0.0, 2.2), (2.0, 3.0, 1.0, 0.0, 4.0),
     (-0.999, 3.0, 1e-3, 0.0, 4.0), (4.0, -9.0, 1.0, 0.0, 6.0), (4.0, -9.0, 1e-3, 0.0, 1.0),
     (-5.0, -9.0, 1.0, 0.1, 10.0), (-5.0, 0.0, 1e9, 0.1, 10.0), (1e8, -1e9, 1.0, 0.5, 2.0),
@@ -94,9 +103,9 @@ CUT_BETA_PRIME = [
 
 FAMILIES = {
     "generalized_inverse_gaussian": (GIG, gig),
-    "truncated_generalized_inverse_gaussian": (CUT_GIG, gig),
+    "truncated_generalized_inverse_gaussian": (CUT_GIG + BENT_GIG, gig),
     "modified_half_normal": (MHN, mhn),
-    "truncated_modified_half_normal": (CUT_MHN, mhn),
+    "truncated_modified_half_normal": (CUT_MHN + BENT_MHN, mhn),
     "inverse_gaussian": (INVERSE_GAUSSIAN, inverse_gaussian),
     "beta_prime": (BETA_PRIME, beta_prime),
     "truncated_beta_prime": (CUT_BETA_PRIME, beta_prime),
@@ -129,7 +138,13 @@ def test_draws_follow_their_distribution_functions(family: str) -> None:
 
 # ---- one number, drawn without arrays ---------------------------------------------------------
 
-PLAIN = [(family, case) for family in [*FAMILIES][:4] for case in FAMILIES[family][0]]
+# (where a log density bends upwards, one number is drawn as an array is)
+PLAIN = [
+    (family, case)
+    for family in [*FAMILIES][:4]
+    for case in FAMILIES[family][0]
+    if case not in BENT_GIG + BENT_MHN
+]
 
 
 def one_by_one(family: str, case: tuple[float, ...]) -> Any:
@@ -314,6 +329,9 @@ IMPROPER = [
     ("generalized_inverse_gaussian", (NAN, -1.0, -1.0)),
     ("generalized_inverse_gaussian", (1.0, NAN, -1.0)),
     ("truncated_generalized_inverse_gaussian", (0.5, 0.0, -1.0, 1.0, INF)),
+    ("truncated_generalized_inverse_gaussian", (0.5, 1.0, -1.0, 1.0, INF)),
+    ("truncated_generalized_inverse_gaussian", (0.5, -1.0, 1.0, 0.0, 1.0)),
+    ("truncated_generalized_inverse_gaussian", (0.5, -1.0, NAN, 1.0, 2.0)),
     ("truncated_generalized_inverse_gaussian", (-1.5, -1.0, 0.0, 0.0, 1.0)),
     ("modified_half_normal", (-1.0, 1.0, -1.0)),
     ("modified_half_normal", (1.0, 1.0, 1.0)),

@@ -1,7 +1,8 @@
-"""Draws between bounds from log densities that a square bends upwards, by rejection below chords.
+"""Draws between bounds from log densities that bend upwards, by rejection below chords.
 
-Between bounds any natural parameters have a density: a log density that rises with a square is
-convex far out, where chords are above it. As in `rejection`, all arrays have one axis.
+Between bounds any natural parameters have a density: a log density that rises with a square, or
+with a power on the scale of log x, is convex far out, where chords are above it. As in
+`rejection`, all arrays have one axis.
 
 >>> import numpy as np
 >>> z = rising_quadratic(np.random.default_rng(1), *np.ones((3, 4)) * [[-1e3], [1e3], [1.0]])
@@ -10,6 +11,8 @@ True
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -41,39 +44,79 @@ def rising_quadratic(rng: Generator, slope: Array, k: Array, width: Array) -> Ar
     return np.where(turned, width - z, z)
 
 
-@np.errstate(all="ignore")
-def convex_powers(
-    rng: Generator, eta_1: Array, A: Array, B: Array, lower: Array, upper: Array
-) -> Array:
-    """Draws with log density ``eta_1 log(x) + A x + B x**2``, ``B > 0``, up to a finite bound.
+@dataclass(frozen=True, slots=True)
+class Bent:
+    """A log density ``p u + sum of coefficient * exp(rate * u)`` of u, the log of x.
 
-    In log x it is concave below ``-A / (4 B)``, where it may have a mode, and convex above.
+    In u it is concave below the log of ``bend``, where it has a ``mode`` (infinite if it rises all
+    the way), and convex above. Below ``close``, where all of it is convex, it is nearly a line.
     """
-    p = eta_1 + 1.0
-    bend = np.clip(np.maximum(-A, 0.0) / (4.0 * B), lower, upper)
+
+    p: Array
+    rates: tuple[int, int]
+    coefficients: tuple[Array, Array]
+    bend: Array
+    mode: Array
+    close: Array
+
+
+@np.errstate(all="ignore")
+def bent_powers(rng: Generator, of: Bent, lower: Array, upper: Array) -> Array:
+    """Draws of x with such a log density of log x, up to a finite bound."""
+    bend = np.clip(of.bend, lower, upper)
     is_bent = bend > lower
-    discriminant = 1.0 - 8.0 * p * B / A / A
-    mode = 2.0 * np.maximum(p, 0.0) / -A / (1.0 + np.sqrt(np.maximum(discriminant, 0.0)))
-    mode = np.where(discriminant < 0.0, np.inf, mode)
-    c = np.maximum(np.where(is_bent, np.clip(mode, lower, bend), upper), TINY)
-    k_1, k_2 = np.clip(A * c, -STEEPEST, STEEPEST), np.minimum(B * c * c, STEEPEST)
-    slope = np.where(is_bent & (c == mode), 0.0, p + k_1 + 2.0 * k_2)
+    c = np.maximum(np.where(is_bent, np.clip(of.mode, lower, bend), upper), TINY)
+    pairs = [*zip(of.rates, of.coefficients, strict=True)]
+    k = [np.clip(b * c ** (r / 2) * c ** (r / 2), -STEEPEST, STEEPEST) for r, b in pairs]
+    there = of.p + sum(r * k_r for r, k_r in zip(of.rates, k, strict=True))
+    slope = np.where(is_bent & (c == of.mode), 0.0, there)
 
-    def fall(u: Array, slope: Array, k_1: Array, k_2: Array) -> Array:
-        return slope * u + times(k_1, excess(u)) + times(k_2, excess(2.0 * u))
+    def fall(u: Array, slope: Array, *k: Array) -> Array:
+        return slope * u + sum(
+            times(k_r, excess(r * u)) for r, k_r in zip(of.rates, k, strict=True)
+        )
 
-    parameters = (slope, k_1, k_2)
+    parameters = (slope, *k)
     left, right, bend = (log_ratio(x, c) for x in (lower, upper, bend))
-    reach = 1.0 / np.maximum(np.sqrt(np.maximum(-k_1 - 4.0 * k_2, 1.0)), np.abs(slope))
-    # Where A x + B x**2 < 1, the line of slope p is close.
-    close = log_ratio(2.0 / (A + np.hypot(A, 2.0 * np.sqrt(B))), c)
-    start = np.where(left == -np.inf, np.minimum(close, right), left)
+    curvature = sum(r * r * k_r for r, k_r in zip(of.rates, k, strict=True))
+    reach = 1.0 / np.maximum(np.sqrt(np.maximum(-curvature, 1.0)), np.abs(slope))
+    start = np.where(left == -np.inf, np.minimum(log_ratio(of.close, c), right), left)
     ends = np.where(is_bent, left, 0.0), np.where(is_bent, bend, 0.0)
     start = np.where(is_bent, bend, start)
     tail = np.where(is_bent, 0.0, start - left)
     hull = [
         *concave(fall, parameters, *ends, reach, reach),
         *chords(fall, parameters, start, right),
-        (start, -1.0, tail, fall(start, *parameters), p),
+        (start, -1.0, tail, fall(start, *parameters), of.p),
     ]
     return scaled(c, below(rng, fall, parameters, hull))
+
+
+@np.errstate(all="ignore")
+def rising_square(
+    rng: Generator, eta_1: Array, eta_2: Array, eta_3: Array, lower: Array, upper: Array
+) -> Array:
+    """Draws with log density ``eta_1 log(x) + eta_2 x + eta_3 x**2``, ``eta_3 > 0``."""
+    p = eta_1 + 1.0
+    bend = np.maximum(-eta_2, 0.0) / (4.0 * eta_3)
+    within = 1.0 - 8.0 * p * eta_3 / eta_2 / eta_2
+    mode = 2.0 * np.maximum(p, 0.0) / -eta_2 / (1.0 + np.sqrt(np.maximum(within, 0.0)))
+    mode = np.where(within < 0.0, np.inf, mode)
+    close = 2.0 / (eta_2 + np.hypot(eta_2, 2.0 * np.sqrt(eta_3)))
+    return bent_powers(rng, Bent(p, (1, 2), (eta_2, eta_3), bend, mode, close), lower, upper)
+
+
+@np.errstate(all="ignore")
+def rising_line(
+    rng: Generator, eta_1: Array, eta_2: Array, eta_3: Array, lower: Array, upper: Array
+) -> Array:
+    """Draws with log density ``eta_1 log(x) + eta_2 x + eta_3 / x``, ``eta_2 > 0``."""
+    p, b = eta_1 + 1.0, np.maximum(-eta_3, 0.0)
+    bend = np.sqrt(b) / np.sqrt(eta_2)
+    # (the mode is the smaller root of eta_2 x**2 + p x + b, where p < 0)
+    apart = -p / 2 / np.sqrt(eta_2) / np.sqrt(b)
+    far = apart + np.sqrt(np.maximum(apart - 1.0, 0.0)) * np.sqrt(apart + 1.0)
+    mode = np.where(apart >= 1.0, bend / far, np.inf)
+    return bent_powers(
+        rng, Bent(p, (1, -1), (eta_2, eta_3), bend, mode, 1.0 / eta_2), lower, upper
+    )

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from gibbsppl.runtime import draws
-from gibbsppl.runtime.convex import convex_powers
+from gibbsppl.runtime.convex import rising_line, rising_square
 from gibbsppl.runtime.draws import HUGE, SMALL_SHAPE, Generator, Size
 from gibbsppl.runtime.rejection import (
     Array,
@@ -53,35 +53,52 @@ def generalized_inverse_gaussian(
 def truncated_generalized_inverse_gaussian(
     rng: Generator, eta_1: Any, eta_2: Any, eta_3: Any, lower: Any, upper: Any, size: Size
 ) -> Any:
-    """Draws with log density ``eta_1 log(x) + eta_2 x + eta_3 / x`` between bounds."""
-    if not size:
+    """Draws with log density ``eta_1 log(x) + eta_2 x + eta_3 / x`` between bounds.
+
+    The natural parameters may have any signs where the bounds make the integral finite.
+    """
+    if not size and eta_2 <= 0.0 and eta_3 <= 0.0:
         eta = float(eta_1), float(eta_2), float(eta_3)
         return _generalized_inverse_gaussian_one(rng, *eta, *interval_one(lower, upper, 0.0))
     lower, upper = interval(size, lower, upper, 0.0)
     eta_1, eta_2, eta_3 = flat(size, eta_1, eta_2, eta_3)
-    p, a, b = eta_1 + 1.0, -eta_2, -eta_3
-    proper = (a >= 0.0) & (b >= 0.0)
-    proper &= (p > 0.0) | (b > 0.0) | (lower > 0.0)
-    proper &= (p < 0.0) | (a > 0.0) | (upper < np.inf)
-    require(proper, "eta_2 <= 0, eta_3 <= 0 and a finite integral", eta_1, eta_2, eta_3)
-    # The mode of log(x) solves p = a x - b / x; the root is taken without a difference.
-    root = np.log(np.abs(p) / 2 + np.hypot(p / 2, np.sqrt(a) * np.sqrt(b)))
-    log_mode = np.where(p > 0.0, root - np.log(a), np.log(b) - root)
-    log_mode = np.where(p == 0.0, (np.log(b) - np.log(a)) / 2, log_mode)
-    log_mode = np.where(np.isnan(log_mode), -np.inf, log_mode)
-    return shaped(powers(rng, p, (1, -1), (a, b), log_mode, lower, upper), lower, upper, size)
+    p = eta_1 + 1.0
+    proper = (eta_3 < 0.0) | ((eta_3 == 0.0) & (p > 0.0)) | (lower > 0.0)
+    proper &= (eta_2 < 0.0) | ((eta_2 == 0.0) & (p < 0.0)) | (upper < np.inf)
+    proper &= ~np.isnan(p + eta_2 + eta_3)
+    require(proper, "a finite integral", eta_1, eta_2, eta_3, lower, upper)
+
+    def convex(*values: Array) -> Array:
+        return rising_line(rng, *values)
+
+    def other(*values: Array) -> Array:
+        return split(values[2] > 0.0, inverted, falling, *values)
+
+    def inverted(eta_1: Array, eta_2: Array, eta_3: Array, lower: Array, upper: Array) -> Array:
+        return 1.0 / rising_line(rng, -eta_1 - 2.0, eta_3, eta_2, 1.0 / upper, 1.0 / lower)
+
+    def falling(eta_1: Array, eta_2: Array, eta_3: Array, lower: Array, upper: Array) -> Array:
+        p, a, b = eta_1 + 1.0, -eta_2, -eta_3
+        # The mode of log(x) solves p = a x - b / x; the root is taken without a difference.
+        root = np.log(np.abs(p) / 2 + np.hypot(p / 2, np.sqrt(a) * np.sqrt(b)))
+        log_mode = np.where(p > 0.0, root - np.log(a), np.log(b) - root)
+        log_mode = np.where(p == 0.0, (np.log(b) - np.log(a)) / 2, log_mode)
+        log_mode = np.where(np.isnan(log_mode), -np.inf, log_mode)
+        return powers(rng, p, (1, -1), (a, b), log_mode, lower, upper)
+
+    x = split(eta_2 > 0.0, convex, other, eta_1, eta_2, eta_3, lower, upper)
+    return shaped(x, lower, upper, size)
 
 
 def _generalized_inverse_gaussian_one(
     rng: Generator, eta_1: float, eta_2: float, eta_3: float, lower: float, upper: float
 ) -> float:
-    """One such draw, in plain numbers."""
+    """One such draw, in plain numbers, where ``eta_2 <= 0`` and ``eta_3 <= 0``."""
     p, a, b = eta_1 + 1.0, -eta_2, -eta_3
-    proper = a >= 0.0 and b >= 0.0
-    proper &= p > 0.0 or b > 0.0 or lower > 0.0
+    proper = p > 0.0 or b > 0.0 or lower > 0.0
     proper &= p < 0.0 or a > 0.0 or upper < math.inf
     proper &= not math.isnan(p)
-    require_one(proper, "eta_2 <= 0, eta_3 <= 0 and a finite integral", eta_1, eta_2, eta_3)
+    require_one(proper, "a finite integral", eta_1, eta_2, eta_3, lower, upper)
     root = log_of(abs(p) / 2 + math.hypot(p / 2, math.sqrt(a) * math.sqrt(b)))
     log_mode = (log_of(b) - log_of(a)) / 2
     if p:
@@ -133,7 +150,7 @@ def truncated_modified_half_normal(
     require(proper, "a finite integral", eta_1, eta_2, eta_3, lower, upper)
 
     def convex(*values: Array) -> Array:
-        return convex_powers(rng, *values)
+        return rising_square(rng, *values)
 
     def other(eta_1: Array, eta_2: Array, eta_3: Array, lower: Array, upper: Array) -> Array:
         return split(eta_2 > 0.0, rising, falling, eta_1, eta_2, -eta_3, lower, upper)
