@@ -57,9 +57,28 @@ def size_of_terms(factor: Factor, values: Values, sizes: Sizes) -> float:
             values = {**values, **scattered(factor.arrays, values, sizes)}
         full = tuple(map(len, factor.over))
         terms = sp.Add.make_args(_template(factor))
-        found = (evaluate(t, factor.over, values, sizes) for t in terms)
-        at_all = (np.broadcast_to(np.abs(f), full) for f in found)
+        found = (evaluate(_size(t), factor.over, values, sizes) for t in terms)
+        at_all = (np.broadcast_to(f, full) for f in found)
         return sum(float(f[np.isfinite(f)].sum()) for f in at_all)
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _size(term: Expr) -> Expr:
+    """The sum of the absolute values of what a term is the sum of, in branches and factors too.
+
+    >>> from gibbsppl.expressions import Array
+    >>> x, y = (Array(n)[()] for n in "xy")
+    >>> _size(2 * (x - y)), _size(Where(x, y - 1, y))
+    (2*Abs(x) + 2*Abs(y), Where(x, Abs(y) + 1, Abs(y)))
+    """
+    if isinstance(term, sp.Add | sp.Mul):
+        return term.func(*map(_size, term.args))
+    if isinstance(term, Where):
+        condition, *cases = term.args
+        return Where(condition, *map(_size, cases))
+    if isinstance(term, Over):
+        return term.func(_size(term.body), *term.args[1:])
+    return abs(term) if term.is_number else sp.Abs(term, evaluate=False)
 
 
 def scattered(arrays: Sequence[Maintained], values: Values, sizes: Sizes) -> dict[str, Floats]:

@@ -32,7 +32,7 @@ from gibbsppl.expressions import (
     Times,
 )
 from gibbsppl.log_gamma import loggamma
-from gibbsppl.near_one import called_as, terms_of
+from gibbsppl.near_one import called_as, log_parts, terms_of
 from gibbsppl.ranges import Range, range_of, size_of
 from gibbsppl.rounding import may_underflow
 from gibbsppl.runtime import functions
@@ -127,9 +127,8 @@ def _value(expr: Expr, frame: _Frame) -> Floats:
         case sp.log() if isinstance(1 - expr.args[0], sp.exp):
             exponent = _value((1 - expr.args[0]).args[0], frame)
             return np.asarray(functions.log_one_minus_exp(exponent))
-        case sp.log() if exponents := _exponents(expr.args[0]):
-            rest = sp.Mul(*(f for f in sp.Mul.make_args(expr.args[0]) if f not in exponents))
-            return reduce(np.add, (_value(e, frame) for e in (sp.log(rest), *exponents.values())))
+        case sp.log() if (parts := log_parts(expr.args[0])) is not None:
+            return reduce(np.add, (_value(e, frame) for e in parts))
         case sp.Function() if expr.func in FUNCTIONS:
             name, arguments = called_as(expr)
             values = (_value(a, frame) for a in arguments)
@@ -141,14 +140,6 @@ def _value(expr: Expr, frame: _Frame) -> Floats:
     if frame.seen is not None and (expr.is_Pow or isinstance(expr, sp.exp)):
         frame.seen.append(float(np.abs(found).max(initial=0.0)))
     return found
-
-
-def _exponents(product: Expr) -> dict[Expr, Expr]:
-    """The factors of a product that are exponentials, with what they are exponentials of.
-
-    The log of one that is too small for a number, or nearly, is its exponent all the same.
-    """
-    return {f: f.args[0] for f in sp.Mul.make_args(product) if isinstance(f, sp.exp)}
 
 
 def _is_constant(expr: Expr) -> bool:

@@ -9,14 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, permutations
 from operator import itemgetter
 from typing import Any
 
 import networkx as nx
 import sympy as sp
 
-from gibbsppl.expressions import FUNCTIONS, Expr, LogBeta, LogBetaI, LogGammaP, LogRising, XLogY
+from gibbsppl.expressions import (
+    FUNCTIONS,
+    Expr,
+    LogBeta,
+    LogBetaI,
+    LogGammaP,
+    LogRising,
+    Softplus,
+    XLogY,
+)
 from gibbsppl.log_gamma import loggamma
 
 # The NumPy forms of functions whose last argument is 1 and something else, of that alone.
@@ -44,6 +53,35 @@ def beyond_one(expr: Expr) -> Expr | None:
     """
     number, rest = expr.as_coeff_Add()
     return rest if number == 1 and rest != 0 else None
+
+
+def log_parts(of: Expr) -> tuple[Expr, ...] | None:
+    """The terms that the log of a product of exponentials is computed as; None if it is of none.
+
+    The log of one that is too small for a number, or nearly, is its exponent all the same, and a
+    share of two that are too large for numbers is a number.
+
+    >>> x, y = sp.symbols("x y", real=True)
+    >>> log_parts(2 * y * sp.exp(x)), log_parts(1 + sp.exp(x))
+    ((log(2*y), x), None)
+    >>> log_parts(sp.exp(x) / (1 + sp.exp(x))), log_parts(3 / (2 + sp.exp(x)))
+    ((0, -Softplus(-x)), (log(3/2), -Softplus(x - log(2))))
+    """
+    factors = sp.Mul.make_args(of)
+    numbers, exponent = _as_exponential(of)
+    for share in (f for f in factors if f.is_Pow and f.exp == -1):
+        terms = [_as_exponential(t) for t in sp.Add.make_args(share.base)]
+        for (c, e), (other, v) in permutations(terms, 2):
+            if len(terms) == 2 and e == exponent != v and c.is_positive and other.is_positive:
+                return sp.log(numbers / share / c), -Softplus(v - e + sp.log(other / c))
+    return (sp.log(numbers), exponent) if exponent != 0 else None
+
+
+def _as_exponential(product: Expr) -> tuple[Expr, Expr]:
+    """A product as what multiplies an exponential, and the exponent: 0 if there is none."""
+    factors = sp.Mul.make_args(product)
+    exponents = [f.args[0] for f in factors if isinstance(f, sp.exp)]
+    return sp.Mul(*(f for f in factors if not isinstance(f, sp.exp))), sp.Add(*exponents)
 
 
 def terms_of(expr: Expr) -> tuple[Expr, ...]:

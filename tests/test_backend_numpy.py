@@ -8,6 +8,7 @@ import pickle
 import subprocess
 import sys
 
+import mpmath
 import numpy as np
 import pytest
 from forms import form_named
@@ -15,6 +16,7 @@ from forms import form_named
 import gibbsppl as gp
 from gibbsppl.backends.numpy import write_numpy
 from gibbsppl.backends.program import load
+from gibbsppl.density import log_density
 from gibbsppl.schedule.interwoven import taken_apart
 
 GOLDEN = ("pumps", "growth_curves", "factorisation", "topics", "random_walk", "wishart")
@@ -447,3 +449,23 @@ def test_a_sum_over_groups_is_put_in_the_order_of_the_array_at_its_place():
 
     assert "by_at.sum(" in sampler.source
     assert sampler.verify().proved
+
+
+@pytest.mark.parametrize("b", [-1e5, -800.0, -40.0, 0.3, 40.0, 800.0])
+def test_logs_of_shares_of_exponentials_keep_their_digits_far_out(b):
+    """A count of mean 2 exp(b) and a success: by the generated code and by the interpreter."""
+    with gp.Model() as model:
+        rate = gp.Flat("b")
+        gp.NegativeBinomial("y", mu=2 * gp.exp(rate), alpha=1.0)
+        gp.Normal("z", rate, sigma=1, observed=0.0)
+    sampler = gp.compile(model, rewrites={"unseen": False})
+    state = {"b": np.array(b), "y": np.array(3.0)}
+    (eta,) = sampler.program.given_rest["y"](state, sampler.constants)
+    with mpmath.workdps(400):
+        failure = -mpmath.log1p(mpmath.exp(-b) / 2)
+        success = -mpmath.log1p(2 * mpmath.exp(b))
+    (y,) = (s for s in sampler.graph.statements if s.name == "y")
+
+    assert eta == pytest.approx(float(failure), rel=1e-13)
+    found = float(log_density(y, {**sampler.data, **state}, sampler.graph.sizes))
+    assert found == pytest.approx(float(3 * failure + success), rel=1e-13)

@@ -8,7 +8,7 @@ import pytest
 import sympy as sp
 from scipy import special, stats
 
-from gibbsppl.density import log_density, log_joint, log_terms
+from gibbsppl.density import log_density, log_joint, log_terms, size_of_terms
 from gibbsppl.errors import ModelError
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import (
@@ -292,3 +292,13 @@ def test_potentials_are_factors():
     x = values()["x"]
 
     assert log_joint(graph, {"x": x}) == pytest.approx((x[1:] * x[:-1]).sum())
+
+
+def test_the_size_of_terms_counts_those_of_branches_factors_and_sums():
+    """Those of a branch cancel: ``4 * (x - y)`` of values near 1e9, at one of two positions."""
+    x, y, z = (Array(n) for n in "xyz")
+    body = 4 * Where(Equals(z[I], 0), sp.S.Zero, x[I] - y[I])
+    point = {"x": np.full(2, 1e9), "y": np.full(2, 1e9 - 1), "z": np.arange(2)}
+    factors = Potential("p", body, (Range(I, 0, 2),)), Potential("p", Over(body, I), ())
+
+    assert [size_of_terms(f, point, {I: 2}) for f in factors] == [8e9 - 4, 8e9 - 4]

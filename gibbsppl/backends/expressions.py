@@ -29,7 +29,7 @@ from gibbsppl.expressions import (
     Times,
     dims_of,
 )
-from gibbsppl.near_one import called_as, terms_of
+from gibbsppl.near_one import called_as, log_parts, terms_of
 
 
 def write(writer: Writer, expr: Expr) -> Text:
@@ -57,8 +57,8 @@ def write(writer: Writer, expr: Expr) -> Text:
             return _log_det(writer, expr)
         case InverseEntry():
             return _inverse(writer, expr)
-        case sp.log() if (text := _log_of_exponentials(writer, expr.args[0])) is not None:
-            return text
+        case sp.log():
+            return _log(writer, expr)
         case sp.Function() if expr.func in FUNCTIONS:
             return _function(writer, expr)
         case _ if expr.is_number:
@@ -80,9 +80,17 @@ def _sum(writer: Writer, expr: Expr) -> Text:
     signs = ["-" if t.could_extract_minus_sign() else "+" for t in terms]
     plain = [-t if sign == "-" else t for sign, t in zip(signs, terms, strict=True)]
     texts, dims = writer.aligned([writer.write(t) for t in plain], PRODUCT)
-    code = texts[0] if signs[0] == "+" else f"-{texts[0]}"
-    code += "".join(f" {sign} {t}" for sign, t in zip(signs[1:], texts[1:], strict=True))
-    return Text(code, dims, SUM)
+    signed = [_sign_out(s, t) for s, t in zip(signs, texts, strict=True)]
+    (sign, first), *rest = signed
+    code = first if sign == "+" else f"-{first}"
+    return Text(code + "".join(f" {sign} {t}" for sign, t in rest), dims, SUM)
+
+
+def _sign_out(sign: str, text: str) -> tuple[str, str]:
+    """A sign with that of a product, such as the log of a share of exponentials has."""
+    if not text.startswith("-"):
+        return sign, text
+    return ("-" if sign == "+" else "+"), text[1:]
 
 
 def _constant_last(term: Expr) -> tuple[bool, bool, str]:
@@ -149,6 +157,14 @@ def _function(writer: Writer, expr: Expr) -> Text:
     name, arguments = called_as(expr)
     texts, dims = writer.aligned([writer.write(a) for a in arguments])
     return Text(f"{writer.call(name)}({', '.join(texts)})", dims)
+
+
+def _log(writer: Writer, expr: Expr) -> Text:
+    (of,) = expr.args
+    if (text := _log_of_exponentials(writer, of)) is not None:
+        return text
+    parts = log_parts(of)
+    return _function(writer, expr) if parts is None else writer.write(sp.Add(*parts))
 
 
 def _log_of_exponentials(writer: Writer, of: Expr) -> Text | None:
