@@ -451,19 +451,20 @@ def test_a_sum_over_groups_is_put_in_the_order_of_the_array_at_its_place():
     assert sampler.verify().proved
 
 
+@pytest.mark.parametrize("scale", [1, 2])
 @pytest.mark.parametrize("b", [-1e5, -800.0, -40.0, 0.3, 40.0, 800.0])
-def test_logs_of_shares_of_exponentials_keep_their_digits_far_out(b):
-    """A count of mean 2 exp(b) and a success: by the generated code and by the interpreter."""
+def test_logs_of_shares_of_exponentials_keep_their_digits_far_out(b, scale):
+    """A count of mean c exp(b): by the generated code and by the interpreter."""
     with gp.Model() as model:
         rate = gp.Flat("b")
-        gp.NegativeBinomial("y", mu=2 * gp.exp(rate), alpha=1.0)
+        gp.NegativeBinomial("y", mu=scale * gp.exp(rate), alpha=1.0)
         gp.Normal("z", rate, sigma=1, observed=0.0)
     sampler = gp.compile(model, rewrites={"unseen": False})
     state = {"b": np.array(b), "y": np.array(3.0)}
     (eta,) = sampler.program.given_rest["y"](state, sampler.constants)
     with mpmath.workdps(400):
-        failure = -mpmath.log1p(mpmath.exp(-b) / 2)
-        success = -mpmath.log1p(2 * mpmath.exp(b))
+        failure = -mpmath.log1p(mpmath.exp(-b) / scale)
+        success = -mpmath.log1p(scale * mpmath.exp(b))
     (y,) = (s for s in sampler.graph.statements if s.name == "y")
 
     assert eta == pytest.approx(float(failure), rel=1e-13)
