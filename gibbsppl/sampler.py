@@ -64,11 +64,9 @@ def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named
     """The Gibbs sampler of a model: derived, planned, written, loaded.
 
     Variables whose log density is quadratic in all of them are drawn jointly, and labels along a
-    chain.
-    ``blocks={"x": "elements"}`` draws the elements of ``x`` one after the other instead,
+    chain. ``blocks={"x": "elements"}`` draws the elements of ``x`` one after the other instead,
     ``{"x": "alone"}`` jointly, but with no other variable; ``{("a", "b"): "together"}`` asks for a
-    block, and ``blocks=False`` for none.
-    A variable without a good conditional gets one by auxiliary variables where an identity of
+    block, and ``blocks=False`` for none. A variable without a good conditional gets one by auxiliary variables where an identity of
     ``gibbsppl.rewrites`` allows: ``rewrites={"Polya-Gamma": True}`` applies one wherever it
     fits, ``False`` forbids it; ``rewrites=False`` forbids all. ``collapse=("theta",)`` draws the
     labels that depend on ``theta`` one after the other with it integrated out;
@@ -95,10 +93,8 @@ def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named
         blocks=blocks, rewrites=rewrites, collapse=collapse, approximate=approximate,
         interweave=interweave, exact=exact, order=order, scan=scan, kernels=kernels,
     )  # fmt: skip
-    data = model.data
-    graph = within_domains(model.graph, data)
-    made = _compiled(graph, data, dict(model.coords), settings)
-    return replace(made, reading=model.reading)
+    graph = within_domains(model.graph, data := model.data)
+    return replace(_compiled(graph, data, dict(model.coords), settings), reading=model.reading)
 
 
 def _compiled(
