@@ -66,12 +66,12 @@ def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named
     Variables whose log density is quadratic in all of them are drawn jointly, and labels along a
     chain. ``blocks={"x": "elements"}`` draws the elements of ``x`` one after the other instead,
     ``{"x": "alone"}`` jointly, but with no other variable; ``{("a", "b"): "together"}`` asks for a
-    block, and ``blocks=False`` for none. A variable without a good conditional gets one by auxiliary variables where an identity of
-    ``gibbsppl.rewrites`` allows: ``rewrites={"Polya-Gamma": True}`` applies one wherever it
-    fits, ``False`` forbids it; ``rewrites=False`` forbids all. ``collapse=("theta",)`` draws the
-    labels that depend on ``theta`` one after the other with it integrated out;
-    ``approximate=True`` draws them at once, each given what the others were. ``exact=True``
-    refuses a sampler with a fallback move.
+    block, and ``blocks=False`` for none. A variable without a good conditional gets one by
+    auxiliary variables where an identity of ``gibbsppl.rewrites`` allows:
+    ``rewrites={"Polya-Gamma": True}`` applies one wherever it fits, ``False`` forbids it;
+    ``rewrites=False`` forbids all. ``collapse=("theta",)`` draws the labels that depend on
+    ``theta`` one after the other with it integrated out; ``approximate=True`` draws them at once,
+    each given what the others were. ``exact=True`` refuses a sampler with a fallback move.
     Scales of groups (``tau`` of ``theta ~ Normal(mu, tau)``) and locations are drawn once more with
     the groups standardised, where the data may say little of each element; so are coefficients of
     what a group is added to, with these sums held fixed:
