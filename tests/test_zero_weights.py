@@ -137,3 +137,13 @@ def test_recorded_quantities_weigh_what_is_not_there_by_nothing():
         found = sampler.program.deterministics({"p": np.array(1.0)}, sampler.constants)
 
     assert found["told"].tolist() == [0.0, -np.inf]
+
+
+def test_an_entry_of_a_simplex_that_is_zero_is_read_where_nothing_was_counted():
+    with gp.Model(coords={"k": 3, "t": 2}) as m:
+        a = gp.Data("a", np.array([0.6, 0.0, 1.3]), dims="k")
+        w = gp.Dirichlet("w", a, dims="k", event="k")
+        at = gp.Index("at", [2, 1], of="k", dims="t")
+        gp.Binomial("y", 7, w.at("k", at), dims="t", observed=np.array([6, 0]))
+
+    assert gp.compile(m).verify(seed=0).proved
