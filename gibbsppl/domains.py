@@ -14,6 +14,7 @@ their support alone: ``Poisson(1 + b)`` says that ``b`` is at least -1, whatever
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
@@ -23,15 +24,15 @@ import sympy as sp
 from gibbsppl.bounds import Side, outside_by
 from gibbsppl.ends import Bounds, known_bounds
 from gibbsppl.evaluation import Values
-from gibbsppl.expressions import AtMost, Dim, Expr, Leaf, Over, Where, dims_of, leaves_of, mentions
+from gibbsppl.expressions import AtMost, Dim, Expr, Leaf, Over, Where, dims_of, mentions
 from gibbsppl.graph import Graph, Potential, Statement
 from gibbsppl.polynomials import multiplied_out
 from gibbsppl.ranges import Range
-from gibbsppl.signs import NONPOSITIVE, sign_of
+from gibbsppl.signs import NONPOSITIVE, interval_of, sign_of
 from gibbsppl.supports import Support
 from gibbsppl.truncations import is_surely_inside
 
-# Expressions of more elements than this are not looked at where each is at one of its ends.
+# Expressions of more parts than this are not looked at where each is at one of its ends.
 MOST_AT_CORNERS = 6
 
 
@@ -68,16 +69,16 @@ def _open_sides(
     )
     for side, given, indicator in sides:
         end = sp.sympify(getattr(support, side))
-        if not _is_kept(given, end, side, statement.over, graph, data):
+        if not _stays_inside(given, end, side, statement.over, graph, data):
             yield indicator
 
 
-def _is_kept(
+def _stays_inside(
     given: Expr, end: Expr, side: Side, over: tuple[Range, ...], graph: Graph, data: Values
 ) -> bool:
     """Whether a value is inside of an end whatever is drawn: by signs, or element by element."""
     if isinstance(given, Where):
-        return all(_is_kept(g, end, side, over, graph, data) for g in given.args[1:])
+        return all(_stays_inside(g, end, side, over, graph, data) for g in given.args[1:])
     bounds = known_bounds(graph, data)
     outside = _averaged(outside_by(given, end, side), graph)
     # (as one quotient, terms may cancel: a/(a + b) - 1 is -b/(a + b))
@@ -92,22 +93,31 @@ def _is_kept(
 
 
 def _at_corners(expr: Expr, bounds: Bounds) -> list[Expr] | None:
-    """The values at all ends of what an expression reads, if it is linear in each: it is between.
+    """The values at all ends of its parts, of an expression linear in each: it is between them.
 
-    >>> from gibbsppl.expressions import Array
+    >>> from gibbsppl.expressions import Array, Expit
     >>> p, z = Array("p")[()], Array("z")[()]
-    >>> _at_corners(p * z + (1 - p) * (1 - z), {p: (0, 1), z: (0, 1)}.get)
-    [1, 0, 0, 1]
+    >>> _at_corners(p * z + Expit(p) * (1 - z), {p: (0, 1), z: (0, 1)}.get)
+    [1/2, 0, 1/2, 1, 1, 0, 1, 1]
     """
-    names = {leaf: sp.Dummy() for leaf in sorted(leaves_of(expr), key=sp.default_sort_key)}
-    ends = [tuple(map(sp.sympify, bounds(leaf) or ())) for leaf in names]
-    if len(names) > MOST_AT_CORNERS or not all(e and all(b.is_finite for b in e) for e in ends):
+    names = {part: sp.Dummy() for part in sorted(_parts(expr), key=sp.default_sort_key)}
+    if not 0 < len(names) <= MOST_AT_CORNERS:
         return None
+    ends = [interval_of(part, bounds) for part in names]
     named = expr.xreplace(names)
-    polynomial = named.as_poly(*names.values()) if names else None
-    if polynomial is None or max(polynomial.degree_list()) > 1 or dims_of(named):
+    polynomial = named.as_poly(*names.values())
+    is_linear = polynomial is not None and max(polynomial.degree_list()) <= 1
+    if not is_linear or any(math.isinf(b) for e in ends for b in e):
         return None
-    return [named.xreplace(dict(zip(names.values(), at, strict=True))) for at in product(*ends)]
+    corners = product(*([sp.Rational(b) for b in e] for e in ends))
+    return [named.xreplace(dict(zip(names.values(), at, strict=True))) for at in corners]
+
+
+def _parts(expr: Expr) -> set[Expr]:
+    """What sums and products are made of."""
+    if expr.is_Add or expr.is_Mul:
+        return set().union(*map(_parts, expr.args))
+    return set() if expr.is_number else {expr}
 
 
 def _averaged(expr: Expr, graph: Graph) -> Expr:

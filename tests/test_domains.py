@@ -74,12 +74,15 @@ def kept_inside():
     yield 1 - gp.exp(-r)
     p, z = gp.Beta("p", 1, 1), gp.Bernoulli("z", 0.5)
     yield p * z + (1 - p) * (1 - z)
+    found, wrong = gp.Beta("found", 1, 1), gp.Beta("wrong", 1, 1)
+    yield p * found + (1 - p) * wrong
+    yield z * gp.expit(r) + (1 - z) * p
     yield gp.where(gp.Bernoulli("u", 0.5), r / (r + 1), 0.8)
     w = gp.Dirichlet("w", a=1, dims="k", event="k")
     yield (w * gp.Beta("q", 1, 1, dims="k")).sum("k")
 
 
-@pytest.mark.parametrize("number", range(8))
+@pytest.mark.parametrize("number", range(10))
 def test_what_stays_inside_is_none(number):
     with gp.Model(coords={"k": 3}) as m:
         p = next(p for n, p in enumerate(kept_inside()) if n == number)
