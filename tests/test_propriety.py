@@ -80,6 +80,10 @@ def below(value):
     return lambda y, x: gp.Uniform(y, 0, x, observed=value)
 
 
+def at_most_one(name, x):
+    return gp.Constraint(name, x < gp.Data("one", 1.0))
+
+
 def gamma(shape):
     return lambda name: gp.Gamma(name, shape, rate=1)
 
@@ -112,6 +116,7 @@ def test_blocks_are_named_by_their_group():
 IMPROPER_SCALARS = {
     "a column twice": lambda: regression(COLUMN, COLUMN),
     "a column that is a sum of others": lambda: regression(COLUMN, COLUMN**2, COLUMN + COLUMN**2),
+    "a bound of one value": lambda: pair(gp.HalfFlat, below(1.0)),
     "a variance of zeros": lambda: pair(gamma(0.5), variance_of(0.0, 0.0)),
     "waits of no length": lambda: pair(gp.HalfFlat, waits(0.0, 0.0), root_precision_of(0.0, 0.0)),
 }
@@ -131,7 +136,7 @@ def test_what_no_data_can_mend_is_refused_at_once():
 # ---- improper at the draw --------------------------------------------------------------------
 
 AT_THE_DRAW = {
-    "a bound of one value": lambda: pair(gp.HalfFlat, below(1.0)),
+    "an end that no bound cuts off": lambda: pair(gp.HalfFlat, variance_of(0.0, 0.0), at_most_one),
 }
 
 
