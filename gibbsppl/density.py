@@ -187,10 +187,8 @@ def _is_possible(statement: Statement, values: Values, sizes: Sizes) -> NDArray[
     if statement.lower is not None or statement.upper is not None:
         full = statement.family.support(statement.event, **dict(statement.arguments))
         possible = possible & contains(full, target, region)
-    for name, argument in statement.arguments:
-        parameter = statement.family.parameters[name]
-        if parameter.event == 0:
-            possible = possible & contains(parameter.support, argument, statement.over)
+    for support, argument in _scalar_parameters(statement):
+        possible = possible & contains(support, argument, statement.over)
     if statement.support.kind == "simplex":
         entries = evaluate(target, region, values, sizes)
         possible = possible & (kept_entries(statement, values, sizes) | (entries == 0)).all(-1)
@@ -198,22 +196,25 @@ def _is_possible(statement: Statement, values: Values, sizes: Sizes) -> NDArray[
 
 
 def has_parameters_outside(statement: Statement, values: Values, sizes: Sizes) -> bool:
-    """Whether a scalar parameter is a number that its family does not allow, at any position.
+    """Whether a scalar parameter is finite and outside of its support, at any position.
 
     (One that is infinite has overflowed.)
     """
-    over = statement.over
-    for name, argument in statement.arguments:
-        parameter = statement.family.parameters[name]
-        if parameter.event == 0:
-            with np.errstate(all="ignore"):
-                ends = (parameter.support.lower, parameter.support.upper)
-                lower, upper = (evaluate(end, over, values, sizes) for end in ends)
-                found = evaluate(argument, over, values, sizes)
-                outside = np.isfinite(found) & ((found < lower) | (found > upper))
-            if outside.any():
+    with np.errstate(all="ignore"):
+        for support, argument in _scalar_parameters(statement):
+            lower, found, upper = (
+                evaluate(sp.sympify(e), statement.over, values, sizes)
+                for e in (support.lower, argument, support.upper)
+            )
+            if (np.isfinite(found) & ((found < lower) | (found > upper))).any():
                 return True
     return False
+
+
+def _scalar_parameters(statement: Statement) -> Iterator[tuple[Support, Expr]]:
+    """The support and the value of each canonical parameter that is a number."""
+    rows = statement.family.parameters
+    return ((rows[n].support, a) for n, a in statement.arguments if rows[n].event == 0)
 
 
 def _contains(kind: str, value: Floats, lower: Floats, upper: Floats) -> NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""Parameters that variables can take out of what a family allows, and the limits that this sets.
+"""Limits on the variables in a parameter, where they could take it out of its support.
 
 Comes in: a graph and its data. Goes out: the graph with a potential for each such parameter, the
 log of an indicator, where nothing that is known keeps it inside. A density is one for parameters on
@@ -37,7 +37,7 @@ MOST_AT_CORNERS = 6
 
 
 def within_domains(graph: Graph, data: Values) -> Graph:
-    """The graph, with the limits that families put on what their parameters are made of."""
+    """The graph with the limits of families on the variables in their parameters."""
     found = tuple(p for s in graph.statements for p in _limits(s, graph, data))
     read = tuple(replace(s, spelled=()) for s in graph.statements)
     return replace(graph, statements=read, potentials=(*graph.potentials, *found))
@@ -45,7 +45,7 @@ def within_domains(graph: Graph, data: Values) -> Graph:
 
 def _limits(statement: Statement, graph: Graph, data: Values) -> Iterator[Potential]:
     family = statement.family
-    for name, argument in (*statement.arguments, *statement.spelled):
+    for name, argument in statement.spelled or statement.arguments:
         parameter = {**family.parameters, **family.spelled}[name]
         if parameter.event > 0 or not mentions(argument, graph.drawn):
             continue
@@ -58,7 +58,7 @@ def _limits(statement: Statement, graph: Graph, data: Values) -> Iterator[Potent
 def _open_sides(
     statement: Statement, argument: Expr, support: Support, graph: Graph, data: Values
 ) -> Iterator[Expr]:
-    """The inequalities that nothing known keeps: an indicator for each side of the support."""
+    """An indicator for each side of the support that a parameter may pass."""
     own = statement.support
     # (what is the end of an interval that is not empty is beyond its other end)
     least = own.lower if argument == own.upper else argument
@@ -114,7 +114,7 @@ def _at_corners(expr: Expr, bounds: Bounds) -> list[Expr] | None:
 
 
 def _parts(expr: Expr) -> set[Expr]:
-    """What sums and products are made of."""
+    """The terms and factors of sums and products."""
     if expr.is_Add or expr.is_Mul:
         return set().union(*map(_parts, expr.args))
     return set() if expr.is_number else {expr}
@@ -144,8 +144,10 @@ def _is_share(factor: Expr, dim: Dim, graph: Graph) -> bool:
     """Whether a factor runs over all entries of a simplex along a dim."""
     if not isinstance(factor, Leaf):
         return False
-    own = [s for s in graph.statements if s.target.array.name == factor.array.name]
-    return bool(own) and all(
+    name = factor.array.name
+    own = [s for s in graph.statements if s.target.array.name == name]
+    is_drawn = bool(own) and all(c.target.array.name != name for c in graph.constants)
+    return is_drawn and all(
         s.support.kind == "simplex"
         and factor.indices[s.target.indices.index(s.event[0])] == dim
         and sum(dim in dims_of(i) for i in factor.indices) == 1

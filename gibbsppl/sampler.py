@@ -112,7 +112,8 @@ def _compiled(
 class Sampler:
     """A compiled model: its graph, data, schedule and program.
 
-    ``graph`` is the model as declared; ``schedule.graph`` has its auxiliary variables too.
+    ``graph`` is the declared model with the limits of its parameters; ``schedule.graph`` has its
+    auxiliary variables too.
     ``reading`` is the text that it was read from, if it was.
     """
 

@@ -131,3 +131,14 @@ def test_labels_that_lead_out_are_never_drawn():
     read = np.take_along_axis(draws["a"][0], draws["z"][0].astype(int), axis=1)
 
     assert (read * draws["r"][0][:, None] <= 1).all()
+
+
+def test_rows_that_are_given_need_not_sum_to_one():
+    with gp.Model(coords={"i": 2, "k": 2}) as m:
+        w = gp.Array("w", dims=("i", "k"), event="k")
+        w[0, :] = 0.9
+        w[1, :] = gp.Dirichlet(a=1.0)
+        q = gp.Beta("q", 1, 1, dims="k")
+        gp.Bernoulli("y", (w * q).sum("k"), dims="i", observed=[1, 1])
+
+    assert told(m) == ["log(AtMost(sum(q[k]*w[i, k], k), 1))"]

@@ -61,9 +61,8 @@ class Distribution:
 
     @property
     def spelled(self) -> tuple[tuple[str, Expr], ...]:
-        """The parameters that are not canonical, in order."""
-        others = (n for n in self.parameters if n not in self.family.parameters)
-        return tuple((n, self.parameters[n].expr) for n in others)
+        """The parameters as they were written, in order."""
+        return tuple((n, t.expr) for n, t in self.parameters.items())
 
     def canonical(self, event: tuple[Dim, ...]) -> tuple[tuple[str, Expr], ...]:
         """The family's canonical parameters, in order."""
