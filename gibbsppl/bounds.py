@@ -1,4 +1,4 @@
-"""Bounds of intervals, compared by their form: which is inside of another, and the tighter of two.
+"""Bounds of intervals, compared by their form: one inside of another, and the tighter of two.
 
 >>> from gibbsppl.expressions import Array
 >>> a = Array("a", positive=True)[()]
@@ -22,7 +22,7 @@ Side = Literal["lower", "upper"]
 
 
 def is_written_inside(given: Expr, own: Expr, side: Side) -> bool:
-    """Whether a bound is inside of another by its form, or by the signs of what it reads."""
+    """Whether a bound is inside of another by its form, or by the signs of its parts."""
     among = given.args if isinstance(given, Maximum if side == "lower" else Minimum) else (given,)
     if own in among or own in (-sp.oo, sp.oo):
         return True
@@ -30,7 +30,7 @@ def is_written_inside(given: Expr, own: Expr, side: Side) -> bool:
 
 
 def outside_by(given: Expr, own: Expr, side: Side) -> Expr:
-    """How far a bound is outside of another."""
+    """The distance by which a bound is outside of another."""
     return own - given if side == "lower" else given - own
 
 

@@ -45,7 +45,7 @@ def write_coda(
 
 
 def coda_files(prefix: str | PathLike[str], chains: Iterable[int]) -> tuple[Path, ...]:
-    """The index and the files of draws of these chains, which are counted from 0."""
+    """The index and the files of draws of chains, counted from 0."""
     start = fspath(prefix)
     names = ("index", *(f"chain{n + 1}" for n in chains))
     return tuple(Path(f"{start}{name}.txt") for name in names)

@@ -64,7 +64,7 @@ def size_of_terms(factor: Factor, values: Values, sizes: Sizes) -> float:
 
 @lru_cache(maxsize=MOST_KEPT)
 def _size(term: Expr) -> Expr:
-    """The sum of the absolute values of what a term is the sum of, in branches and factors too.
+    """The sum of the absolute values of all addends of a term, in branches and factors too.
 
     >>> from gibbsppl.expressions import Array
     >>> x, y = (Array(n)[()] for n in "xy")

@@ -78,7 +78,7 @@ class _Frame:
     bounds: Bounds
 
     def of(self, expr: Expr) -> Ends:
-        """The ends of an expression, one axis for each range; those of the line where none is."""
+        """The ends of an expression, one axis for each range; infinite where none is known."""
         lower, upper = self._found(expr)
         return np.where(np.isnan(lower), -np.inf, lower), np.where(np.isnan(upper), np.inf, upper)
 

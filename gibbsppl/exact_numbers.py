@@ -46,7 +46,7 @@ def number(value: float) -> Expr:
 
 
 def has_log(value: Expr) -> bool:
-    """Whether the log of a value may be a real number: that of a negative number is none.
+    """Whether the log of a value may be a real number: of a negative number it is none.
 
     >>> has_log(sp.Integer(2)), has_log(sp.Integer(-2))
     (True, False)

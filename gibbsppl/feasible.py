@@ -25,7 +25,7 @@ ONE_BY_ONE = frozenset({"real", "integer", "vector"})
 
 
 def free_in(graph: Graph, values: Values, asked: Values) -> dict[str, Any]:
-    """Which elements of each array are drawn, and not given by the user, as masks."""
+    """The elements of each array that are drawn and not given by the user, as masks."""
     found = {n: np.zeros(np.shape(values[n])) for n in graph.drawn}
     for s in graph.latent:
         fill(s, free_elements(s, values, graph.sizes), found, graph.sizes)
@@ -60,7 +60,7 @@ def raise_to_observed(graph: Graph, values: State, free: Values) -> None:
 def _past(
     graph: Graph, child: Statement, leaf: Leaf, sign: int, value: Expr, values: State
 ) -> Floats:
-    """An array that bounds something observed, moved past what it must not be on this side of."""
+    """An array moved past the observed values that it bounds."""
     shape = tuple(map(len, child.over))
     seen, bound = (
         np.broadcast_to(evaluate(e, child.over, values, graph.sizes), shape) for e in (value, leaf)

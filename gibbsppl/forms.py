@@ -86,7 +86,7 @@ class Forms:
 
     @classmethod
     def of(cls, graph: Graph, arrays: tuple[str, ...], values: Values) -> Forms:
-        """The reading for some arrays of a graph: what is discrete is given, as data is.
+        """The reading for some arrays of a graph, discrete ones given like data.
 
         Its values at a state have a probability of their own: where the integral over all else is
         infinite at these, it is infinite.

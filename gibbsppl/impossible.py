@@ -179,7 +179,7 @@ def _check_parameter(
 def _chosen_among(
     graph: Graph, data: Values, statement: Statement, argument: Expr
 ) -> Iterator[tuple[Expr, Any]]:
-    """An argument, and what it is if a choice says so; at which positions it may be that."""
+    """An argument and its branches, with the positions where each may be chosen."""
     waiting: list[tuple[Expr, Any]] = [(argument, True)]
     while waiting:
         part, may_be = waiting.pop()

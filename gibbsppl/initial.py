@@ -130,7 +130,7 @@ def initial_state(
 
 
 def _as_start(graph: Graph, found: _Found, asked: Values) -> tuple[State, dict[str, str]]:
-    """The state and the notes of what was found, as the model declares them."""
+    """The state and the notes of a start, in the arrays of the declared model."""
     notes = {**found.notes, **dict.fromkeys(asked, "given")}
     return {n: as_declared(graph, n, found.values[n]) for n in graph.drawn}, notes
 
@@ -208,7 +208,7 @@ def _mended(graph: Graph, found: _Found, mend: Mend, given: Values) -> _Found:
 
 
 def _searched(rng: np.random.Generator, found: _Found, graph: Graph, asked: Values) -> _Found:
-    """What was found, moved to where what the model requires is met, or nearer to there."""
+    """A start moved to where the requirements of the model are met, or nearer to there."""
     free = free_in(graph, found.values, asked)
     values = brought_nearer(graph, requirements_of(graph), found.values, free, rng)
     return _looked_at(graph, values, found.notes)

@@ -1,4 +1,4 @@
-"""What matching comes to: a closed form with its family, or why there is none."""
+"""The results of matching: a closed form with its family, or the reason for none."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Conditional:
 
 @dataclass(frozen=True, slots=True)
 class NotConjugate:
-    """No family owns the conditional: why, which terms are in the way, whose family is nearest.
+    """No family owns the conditional: the reason, the terms in the way, the nearest family.
 
     ``statistics`` are those that no family has, where that is why; ``besides`` is what else was
     tried. They become text where the reason is read: most refusals of a search never are.

@@ -1,4 +1,4 @@
-"""How sums and functions are computed: with all digits near 1, and where terms are huge.
+"""Sums and functions with all digits near 1, and where terms are huge.
 
 The interpreter and the back end both read these tables. What is added to 1 is passed alone, so that
 the 1 does not take its digits; what something is the exponential of, where that may be too small
@@ -78,7 +78,7 @@ def log_parts(of: Expr) -> tuple[Expr, ...] | None:
 
 
 def _as_exponential(product: Expr) -> tuple[Expr, Expr]:
-    """A product as what multiplies an exponential, and the exponent: 0 if there is none."""
+    """The factor of an exponential in a product, and the exponent: 0 if there is none."""
     factors = sp.Mul.make_args(product)
     exponents = [f.args[0] for f in factors if isinstance(f, sp.exp)]
     return sp.Mul(*(f for f in factors if not isinstance(f, sp.exp))), sp.Add(*exponents)
@@ -104,7 +104,7 @@ def terms_of(expr: Expr) -> tuple[Expr, ...]:
 
 @lru_cache(maxsize=10_000)
 def _paired(gammas: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    """Terms in logs of gamma functions, those of opposite sign as one where arguments share parts.
+    """Logs of gamma functions, two of opposite sign as one where arguments share parts.
 
     As many pairs as possible, of those the ones that differ by least; a third one, of what a pair
     differs by, makes it the log of a beta function.
@@ -141,7 +141,7 @@ def _differing(above: Expr, below: Expr, c: Expr) -> tuple[int, Expr, Expr, Expr
 
 
 def _gamma_in(term: Expr) -> tuple[Expr, Expr] | None:
-    """What a term is the log of the gamma function of, and what multiplies that."""
+    """The argument of the log of a gamma function in a term, and its factor."""
     factors = sp.Mul.make_args(term)
     own = [f for f in factors if isinstance(f, loggamma)]
     return (own[0].args[0], term / own[0]) if len(own) == 1 else None

@@ -45,7 +45,7 @@ OF_A_CALL = 100
 
 @dataclass(frozen=True, slots=True)
 class _Direction:
-    """How far each element of some arrays moves, compared with others, and to which side.
+    """The relative length and the sign of the move of each element of some arrays.
 
     ``beyond``: it passes ends of its support that read what is drawn, and can be moved in turn.
     """
@@ -139,7 +139,7 @@ class _Ends:
     upper: Floats
 
     def stepped(self, x: Floats, steps: Floats) -> Floats:
-        """The elements after steps, which are upwards where they are positive."""
+        """The elements after steps, upwards where a step is positive."""
         end = np.where(steps > 0, self.upper, self.lower)
         other = np.where(steps > 0, self.lower, self.upper)
         with np.errstate(all="ignore"):
@@ -151,7 +151,7 @@ class _Ends:
 
 
 def _ends(graph: Graph, values: Values, statements: Sequence[Statement], *, beyond: bool) -> _Ends:
-    """The ends of the supports of an array's elements; ``beyond``: those alone that stay."""
+    """The ends of the supports of an array's elements; ``beyond``: only the fixed ones."""
     name = statements[0].target.array.name
     found = [{**values, name: np.full(np.shape(values[name]), e)} for e in (-np.inf, np.inf)]
     for s in (s for s in statements if s.support.kind in ("real", "integer")):

@@ -149,7 +149,7 @@ def predicted(
 
 
 def _seed_of(draws: Draws) -> int:
-    """A seed that follows from that of the draws, which a file may hold as text."""
+    """A seed made of the seed of the draws, a text in some files."""
     text = str(draws.attributes.get("seed", 0))
     return int(np.random.SeedSequence([*text.encode()]).generate_state(1)[0])
 

@@ -185,7 +185,7 @@ def _of_family(
 
 
 def _narrowed(own: Support, lower: Floats, upper: Floats) -> Any:
-    """Which bounds are inside of a family's support; an end that is a parameter is anywhere."""
+    """Whether bounds narrow a family's support, by element; an end at a parameter is anywhere."""
     ends = (sp.sympify(end) for end in (own.lower, own.upper))
     least, most = (float(end) if end.is_number else None for end in ends)
     no = np.zeros(lower.shape, dtype=bool)

@@ -1,4 +1,4 @@
-"""What a start has to satisfy, and how far values are from it.
+"""The requirements of a start, and the distance of values from them.
 
 Comes in: a graph and values. Goes out: for each requirement how far it is from being met, at every
 position; for many values at once, too. A value is between its bounds, a parameter on its support,
@@ -55,7 +55,7 @@ MOST_AT_ONCE = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """That ``gap`` is not above zero where ``counts`` is 1; without a gap, a positive density."""
+    """A ``gap`` not above zero where ``counts`` is 1; without a gap, a positive density."""
 
     factor: Statement | Potential
     gap: Expr | None = None
@@ -72,7 +72,7 @@ class Requirement:
         return math.prod(map(len, self.factor.over))
 
     def leaves(self, arrays: Collection[str]) -> set[Leaf]:
-        """The elements of some arrays on which it depends."""
+        """The elements of some arrays that a requirement reads."""
         return {leaf for e in self.said for leaf in leaves_of(e, arrays)}
 
     def mentions(self, arrays: Collection[str]) -> bool:
@@ -87,7 +87,7 @@ def requirements_of(graph: Graph) -> tuple[Requirement, ...]:
 
 
 def requirements_of_observed(graph: Graph, free: Collection[str]) -> tuple[Requirement, ...]:
-    """That what is seen is between bounds that read free arrays."""
+    """Observed values between bounds that read free arrays."""
     observed = (s for s in graph.statements if s.known != 0 and not s.family.event)
     return tuple(
         replace(r, counts=r.counts * s.known)
@@ -111,7 +111,7 @@ def _gaps(factor: Statement | Potential) -> Iterator[Requirement]:
 
 
 def _of_target(statement: Statement) -> Iterator[Requirement]:
-    """That a value is on its support, where that is an interval, or counts are of their sum."""
+    """A value on its support, where this is an interval, or counts of their sum."""
     full = statement.family.support(statement.event, **dict(statement.arguments))
     seen = 1 - sp.Add(*(c.where for c in statement.censored))
     value: Expr = statement.target
@@ -131,7 +131,7 @@ def _between(value: Expr, support: Support) -> Iterator[Expr]:
 
 
 def _of_indicators(log_of: Expr) -> Iterator[Expr]:
-    """The gaps of the inequalities of which a log density is the log of the product."""
+    """The gaps of the inequalities whose product a log density is the log of."""
     for factor in sp.Mul.make_args(log_of.args[0]) if isinstance(log_of, sp.log) else ():
         match factor:
             case AtMost() | Below():
@@ -142,7 +142,7 @@ def _of_indicators(log_of: Expr) -> Iterator[Expr]:
 
 
 def outside(graph: Graph, requirement: Requirement, values: Values) -> Floats:
-    """How far a requirement is from being met, by position; infinite where that is undefined.
+    """The distance from a requirement, by position; infinite where it is undefined.
 
     A density has no distance: it is 1 where it is not positive.
     """
@@ -157,7 +157,7 @@ def outside(graph: Graph, requirement: Requirement, values: Values) -> Floats:
 def least_amiss(
     graph: Graph, requirements: Sequence[Requirement], values: Values, stacked: Values
 ) -> int:
-    """Which of the values that are stacked along a first axis are nearest to meeting requirements.
+    """The position along the first axis of the values nearest to meeting requirements.
 
     The fewest distances are undefined there, their Euclidean norm is the least, and the fewest
     densities are zero: the first that differs says it. The first of several that are as good.
@@ -175,7 +175,7 @@ def least_amiss(
 def _amiss(
     graph: Graph, requirements: Sequence[Requirement], values: Values, stacked: Values
 ) -> Floats:
-    """For each try, how much is undefined, the norm of all distances, and what has no density."""
+    """For each try, the undefined gaps, the norm of all distances, the factors of density zero."""
     tries = min(map(len, stacked.values()))
     undefined, norm, impossible = np.zeros((3, tries))
     for requirement in requirements:
@@ -193,7 +193,7 @@ def _amiss(
 
 @lru_cache(maxsize=MOST_KEPT)
 def _of_tries(requirement: Requirement, names: tuple[str, ...], tries: int) -> Requirement:
-    """A requirement of arrays that have one more axis, the first, for what is tried."""
+    """A requirement of arrays with one more axis, the first, for the tries."""
 
     def at(expr: Any) -> Any:
         return None if expr is None else _stacked(sp.sympify(expr), names)
@@ -218,7 +218,7 @@ def _of_tries(requirement: Requirement, names: tuple[str, ...], tries: int) -> R
 
 
 def _stacked(expr: Expr, names: Collection[str]) -> Expr:
-    """An expression with the elements of some arrays read at what is tried."""
+    """An expression with the elements of some arrays read at a try."""
     if not expr.args:
         return expr
     args = [_stacked(a, names) for a in expr.args]
@@ -230,7 +230,7 @@ def _stacked(expr: Expr, names: Collection[str]) -> Expr:
 def concerned(
     graph: Graph, requirements: Sequence[Requirement], values: Values, free: Values
 ) -> dict[str, Any]:
-    """Which of the elements that are free a requirement reads where it is not met, by array.
+    """The free elements that an unmet requirement reads, by array.
 
     Where gaps are open these alone are looked at, and not what else densities read.
     """
@@ -248,7 +248,7 @@ def concerned(
 
 
 def _read(graph: Graph, leaf: Leaf, over: Sequence[Range], where: Any, values: Values) -> Any:
-    """Which elements of its array a leaf reads at some positions."""
+    """The elements of its array that a leaf reads at some positions."""
     found = np.zeros(np.shape(values[leaf.array.name]), dtype=bool)
     inner = sorted(dims_of(leaf) - {r.dim for r in over}, key=str)
     every = (*over, *(Range(d, 0, size_of(d, graph.sizes)) for d in inner))

@@ -1,4 +1,4 @@
-"""What floating-point numbers make of finite values: infinities, and zeros that are none.
+"""Finite values in floating-point numbers: infinities, and zeros by underflow.
 
 The interpreter and the back end both read it: where a weight is exactly zero its product is zero,
 though what it multiplies may be too large for a number, or the log of nothing.

@@ -126,7 +126,7 @@ def block_of(
 
 
 def told_apart(labelled: Sequence[tuple[str, Place]]) -> list[str]:
-    """Labels, those that are there more than once with the position of their element.
+    """Labels, repeated ones with the position of their element.
 
     >>> told_apart([("x[a]", (0,)), ("x[b]", (1,)), ("x[a]", (2,))])
     ['x[a] at 0', 'x[b]', 'x[a] at 2']

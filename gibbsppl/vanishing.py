@@ -1,4 +1,4 @@
-"""What may be exactly zero: ``c * log(x)`` is 0 where c is 0, whatever x is, and so is ``w * x``.
+"""Exact zeros: ``c * log(x)`` is 0 where c is 0, whatever x is, and so is ``w * x``.
 
 A label's probability may be gated by another label, or be data with zeros; ``0 * log(0)`` is then
 what a density says of a value that does not happen, and it says 0. A mask or a count of 0 says that

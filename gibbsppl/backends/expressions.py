@@ -87,7 +87,7 @@ def _sum(writer: Writer, expr: Expr) -> Text:
 
 
 def _sign_out(sign: str, text: str) -> tuple[str, str]:
-    """A sign with that of a product, such as the log of a share of exponentials has."""
+    """The sign of a term, and its text without a sign of its own."""
     if not text.startswith("-"):
         return sign, text
     return ("-" if sign == "+" else "+"), text[1:]

@@ -21,7 +21,7 @@ Places = Sequence[Range | int | slice]
 def not_drawn(
     model: Model, own: str, dims: Sequence[Dim], others: Iterable[Places]
 ) -> Iterator[Constant]:
-    """The elements of an auxiliary array beside some places of an array, which nothing reads.
+    """The unread elements of an auxiliary array, beside some places of an array.
 
     ``dims`` are those of the array; the value is one that an element can have.
     """
@@ -34,7 +34,7 @@ def not_drawn(
 
 
 def ranges_at(model: Model, dims: Sequence[Dim], places: Places) -> tuple[Range, ...]:
-    """The ranges of places along the first dims, those of the others whole."""
+    """The ranges of places along the first dims, all positions along the others."""
     given = list(places)
     whole = [slice(0, model.size(d)) for d in dims[len(given) :]]
     return tuple(_range(d, p) for d, p in zip(dims, (*given, *whole), strict=True))

@@ -216,7 +216,7 @@ def _beside(values: Values, place: Place, part: str) -> Any:
 def _restricted(
     values: Values, place: Place, where: Restriction, x: Any, parameters: Sequence[Any]
 ) -> float:
-    """The log of the mass between bounds, which divides the density; infinite where x is outside.
+    """The log of the mass between bounds, to be taken off; infinite where x is outside.
 
     ``T`` truncates, and so does ``I`` where bounds and parameters are known, as JAGS has it; else
     ``I`` and ``C`` say where x is. (Of what is known the share is a constant.)

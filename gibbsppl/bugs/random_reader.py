@@ -255,7 +255,7 @@ class Elements:
         return f"{ref.name}_at"
 
     def _mean(self, name: str, layout: Layout, indices: Sequence[Expr]) -> Expr:
-        """The values drawn, along the axis along which values sum to zero, on average."""
+        """The mean of the drawn values along the axis of their sum of zero."""
         if name not in self.centred:
             return sp.S.Zero
         assert isinstance(layout, Natural)

@@ -75,7 +75,7 @@ class Lines:
         return Dim(root_of(max(axes, key=self.model.size)))
 
     def _kind_of(self, parts: Sequence[Relation], name: str) -> Distribution:
-        """The row of the first line of an array; those of others count and choose as it does."""
+        """The row of the first line of an array; the rows of others count and choose alike."""
         rows = [row_of(self.facts, _line(part)) for part in parts]
         first = rows[0]
         assert isinstance(first, Distribution)
@@ -176,7 +176,7 @@ class Lines:
         event: tuple[Dim, ...],
         bounds: Mapping[Side, Expr],
     ) -> language.Distribution:
-        """A distribution between bounds; what they leave of its support is all of it or a part."""
+        """A distribution between bounds, left out where they are outside of its support."""
         support = whole.family.support(event, **dict(whole.canonical(event)))
         ends = {s: tighter(b, sp.sympify(getattr(support, s)), s) for s, b in bounds.items()}
         inside: dict[str, Tensor] = {

@@ -60,7 +60,7 @@ def calls_against_steps(
 
 
 def _never_drawn(schedule: Schedule, seen: Collection[str]) -> set[str]:
-    """The steps that are not among those seen, and had to be.
+    """The steps to be drawn in a sweep that were not seen.
 
     An auxiliary variable that holds for some draws alone need not be drawn if none of them is
     carried out: the units of a scan draw the ones that they read.
@@ -72,7 +72,7 @@ def _never_drawn(schedule: Schedule, seen: Collection[str]) -> set[str]:
 
 
 def _stale(schedule: Schedule, orders: Sequence[Sequence[str]]) -> dict[str, str]:
-    """Steps that read what is stale, or leave it at the end, if sweeps are in these orders."""
+    """Steps with stale values to read, or at the end of sweeps in these orders."""
     places = {s.name: j for j, s in enumerate(schedule.steps)}
     stale: dict[str, str] = {}
     for order in (*orders, *orders):  # (what a sweep leaves, the next one may read)

@@ -85,7 +85,7 @@ def _beside(
 
 
 def _near(bound: Floats) -> Floats:
-    """What is a small distance from a bound, and no underflow."""
+    """A small distance from a bound, no underflow."""
     size = np.where(bound == 0, 1.0, np.abs(bound))
     return np.maximum(NEAR * size, np.finfo(float).tiny)
 
@@ -101,7 +101,7 @@ def _is_increasing(step: ExactDraw) -> bool:
 
 
 def _on_old_scale(step: ExactDraw, new: Floats, values: Values, sizes: Sizes) -> Floats:
-    """Values of the variable as it is, from those on the scale that is drawn."""
+    """Values on the scale of the model, from values on the scale of the draw."""
     change, target = step.conditional.change, step.statement.target
     if change is None:
         return new

@@ -94,7 +94,7 @@ class _Check:
 
     @property
     def _moved(self) -> Terms:
-        """The log densities of all factors that mention what moves."""
+        """The log densities of all factors of the moved variables."""
         graph = self.schedule.interwoven[self.step.name].before
         moved = self.schedule.changed_by(self.step)
         mentioning = {f.name for n in moved for f in graph.factors_of(n)}

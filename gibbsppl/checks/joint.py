@@ -96,13 +96,13 @@ def _change(
 def _along(
     values: Values, mean: Values, change: Values, signs: tuple[float, ...]
 ) -> list[dict[str, Any]]:
-    """The values with what is drawn at its mean, a multiple of the change away."""
+    """The values with the drawn elements at a multiple of the change from their mean."""
     at = ({n: mean[n] + sign * d for n, d in change.items()} for sign in signs)
     return [{**values, **moved} for moved in at]
 
 
 def to_be_drawn(step: Step, values: Values, sizes: Sizes) -> dict[str, Any]:
-    """Which elements of each array the statements of a step leave to be drawn."""
+    """The elements of each array to be drawn by a step, as masks."""
     found = {n: np.zeros(np.shape(values[n]), dtype=bool) for n in step.variables}
     for statement in step.statements:
         name = statement.target.array.name

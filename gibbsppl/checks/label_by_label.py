@@ -67,7 +67,7 @@ class _Labels:
         return Terms(tuple({f.name: f for f in seen}.values()), self.graph.sizes)
 
     def put_in(self, labels: Any, element: tuple[int, ...]) -> Iterator[Values]:
-        """The values with each label of one element, given those of the rest."""
+        """The values with each label of one element, the labels of the rest as they are."""
         name = self.statement.target.array.name
         for label in range(self.lower[element], self.upper[element] + 1):
             changed = labels.copy()

@@ -71,7 +71,7 @@ def _is_own(graph: Graph, step: Step) -> bool:
 
 
 def _of_statements(step: Step, values: Values, sizes: Sizes) -> Floats:
-    """The log densities of statements at what is drawn of them."""
+    """The log densities of the drawn elements of statements."""
     return np.concatenate([_of_statement(s, values, sizes) for s in step.statements])
 
 

@@ -141,7 +141,7 @@ class _Check:
         return [(gap, RELATIVE_TOLERANCE * size) for gap, size in found]
 
     def _has_its_edges(self, rng: np.random.Generator, step: ExactDraw) -> bool:
-        """Whether the bounds that a step draws between are those of the model."""
+        """Whether the bounds of a draw are the bounds of the model."""
         sizes = self.graph.sizes
 
         def possible(values: Values) -> bool:

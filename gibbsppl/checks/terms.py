@@ -1,4 +1,4 @@
-"""What log densities are compared by: the terms of some factors, and how large these are.
+"""The terms of factors, and their sizes: the scale of comparisons of log densities.
 
 Rounding is in proportion to the sizes of terms. Those that cancel within a factor (the logs of
 gamma functions of a Student t of many degrees of freedom) are counted where a gap is beyond what
@@ -31,7 +31,7 @@ class Terms:
         return np.concatenate(found) if found else np.zeros(0)
 
     def size_behind(self, gap: float, size: float, states: Iterable[Values]) -> float:
-        """The size of what a gap was computed from at some states, given that of the terms.
+        """The size of all terms behind a gap at some states, given the size of their sums.
 
         Larger where the gap is beyond that: by what cancels within factors.
         """

@@ -76,7 +76,7 @@ GENERALIZED_INVERSE_GAUSSIAN = Family(
 
 
 def _passage(x: Expr, mu: Expr, lam: Expr) -> tuple[Expr, Expr]:
-    """What the distribution functions of a first passage are functions of."""
+    """The arguments of the distribution functions of a first passage."""
     root = sqrt(lam / x)
     return root * (x - mu) / mu, 2 * root
 

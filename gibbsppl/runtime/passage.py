@@ -63,7 +63,7 @@ def _log_difference(z: Any, d: Any) -> Any:
 
 
 def _fall(t: Any) -> Any:
-    """How steeply ``erfcx`` falls: ``2 / sqrt(pi) - 2 t erfcx(t)``."""
+    """The slope of ``-erfcx``: ``2 / sqrt(pi) - 2 t erfcx(t)``."""
     far = np.maximum(t, ASYMPTOTIC)
     u = 1 / (2 * far * far)
     series = 2 / math.sqrt(math.pi) * u * np.polynomial.polynomial.polyval(u, SERIES)

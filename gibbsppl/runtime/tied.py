@@ -29,7 +29,7 @@ Values = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line through a value, which is its point at 0; its ends, and whether its points are whole.
+    """A line through a value, its point at 0; the ends, and whether points are whole numbers.
 
     ``log_slope`` is the log Jacobian of the map to a point, as a function of both.
     """

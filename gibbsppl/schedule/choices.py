@@ -151,7 +151,7 @@ def _over_relaxed(step: Step, derived: Derived, kernel: OverRelaxed) -> Step:
 
 
 def _refuse_tied(statement: Statement, kernel: Kernel) -> None:
-    """Refuse moves of what has no elements that can be moved apart."""
+    """Refuse moves by element of values whose entries are tied."""
     if statement.support.is_tied:
         name = statement.target.array.name
         raise CompileError(

@@ -44,7 +44,7 @@ def sign_of_second_derivative(expr: Expr, place: Expr, bounds: Bounds) -> Sign:
 
 @lru_cache(maxsize=MOST_KEPT)
 def _curve_of(expr: Expr, place: Expr) -> tuple[Expr | None, tuple[tuple[Expr, Expr], ...]]:
-    """The expression as a curve, with the names of the place, which comes first, and of parts."""
+    """The expression as a curve, with the names of the place, first, and of parts."""
     t = sp.Dummy("t", real=True)
     parts: dict[Expr, Expr] = {}
     curve = _with_parts_named(expr, place, t, parts)
