@@ -36,6 +36,7 @@ from gibbsppl.log_gamma import loggamma
 from gibbsppl.logs import expand_logs
 from gibbsppl.pieces import Piece, View, bounds_seen, inside, views_of
 from gibbsppl.ranges import Range
+from gibbsppl.rounding import may_be_infinite
 from gibbsppl.vanishing import MayVanish, terms_of, vanishing, with_limits
 
 # The dim of the label's values in its log weights.
@@ -111,8 +112,9 @@ def _defined(graph: Graph, factor: Factor, name: str) -> Expr:
     """The log density of a factor, its terms finite wherever the bounds are not kept to.
 
     A gamma function in a numerator is infinite at whole numbers up to 0, and the log of what is
-    negative is no number. A label that leads there is outside of the bounds, or of what the family
-    allows, and its weight is 0 because of them: these terms must not meet the log of that 0.
+    negative is no number; the mass between bounds that are outside of the support is 0. A label
+    that leads there is outside of the bounds, or of what the family allows, and its weight is 0
+    because of them: these terms must not meet the log of that 0.
     """
     density = factor.log_density
     if not isinstance(factor, Statement):
@@ -124,10 +126,18 @@ def _defined(graph: Graph, factor: Factor, name: str) -> Expr:
         number, of = term.as_coeff_Mul()
         if limits and number.is_positive and isinstance(of, loggamma) and _may_leave(of, name):
             guarded[term] = number * _kept_to(of, limits)
+        elif limits and number.is_negative and _may_rise(of, name):
+            guarded[term] = Where(Mul(*limits), term, sp.S.Zero)
         elif guards:
             logs = (f for f in term.atoms(sp.log) if _may_leave(f, name))
             guarded[term] = term.xreplace({f: _kept_to(f, guards) for f in logs})
     return Add(*(guarded.get(t, t) for t in Add.make_args(density)))
+
+
+def _may_rise(subtracted: Expr, name: str) -> bool:
+    """Whether a label decides if a subtracted term is minus infinity: the log of a mass of zero."""
+    is_gamma = isinstance(subtracted, loggamma)
+    return mentions(subtracted, (name,)) and not is_gamma and may_be_infinite(subtracted)
 
 
 def _may_leave(function: Expr, name: str) -> bool:

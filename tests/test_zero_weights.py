@@ -147,3 +147,16 @@ def test_an_entry_of_a_simplex_that_is_zero_is_read_where_nothing_was_counted():
         gp.Binomial("y", 7, w.at("k", at), dims="t", observed=np.array([6, 0]))
 
     assert gp.compile(m).verify(seed=0).proved
+
+
+def test_labels_that_leave_no_mass_between_bounds_have_no_weight():
+    with gp.Model(coords={"i": 3}) as m:
+        n = gp.BetaBinomial("n", n=3, alpha=2.0, beta=0.5)
+        x = gp.Data("x", [0.3, -0.2, 1.0], dims="i")
+        gp.Binomial("y", n=n, p=gp.expit(x), lower=1, dims="i", observed=[1, 1, 2])
+
+    sampler = gp.compile(m)
+    assert sampler.verify(seed=0).proved
+    weights = sampler.program.given_rest["n"]({"n": 2}, sampler.constants)
+    assert np.isneginf(weights[:2]).all()
+    assert np.isfinite(weights[2:]).all()
