@@ -145,7 +145,7 @@ def _is_share(factor: Expr, dim: Dim, graph: Graph) -> bool:
     if not isinstance(factor, Leaf):
         return False
     name = factor.array.name
-    own = [s for s in graph.statements if s.target.array.name == name]
+    own = graph.statements_of(name)
     is_drawn = bool(own) and all(c.target.array.name != name for c in graph.constants)
     return is_drawn and all(
         s.support.kind == "simplex"

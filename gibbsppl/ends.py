@@ -194,7 +194,7 @@ def known_bounds(graph: Graph, data: Values) -> Bounds:
             values = np.asarray(data[name], dtype=float)
             seen = float(values.min()), float(values.max())
             return (_exact(seen[0]), _exact(seen[1])) if np.isfinite(seen).all() else None
-        own = (s for s in graph.statements if s.target.array.name == name)
+        own = graph.statements_of(name)
         ends = [_ends_of_support(s) for s in own]
         fixed = (c.value for c in graph.constants if c.target.array.name == name)
         ends += [(_number(value, -sp.oo), _number(value, sp.oo)) for value in fixed]

@@ -35,7 +35,7 @@ def free_in(graph: Graph, values: Values, asked: Values) -> dict[str, Any]:
 
 def kinds_of(graph: Graph, name: str) -> set[str]:
     """The kinds of supports that the elements of an array have."""
-    return {s.support.kind for s in graph.statements if s.target.array.name == name}
+    return {s.support.kind for s in graph.statements_of(name)}
 
 
 def raise_to_observed(graph: Graph, values: State, free: Values) -> None:

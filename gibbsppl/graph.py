@@ -357,6 +357,10 @@ class Graph:
         """The statement of that name."""
         return next(s for s in self.statements if s.name == name)
 
+    def statements_of(self, array: str) -> tuple[Statement, ...]:
+        """The statements that define elements of an array."""
+        return tuple(s for s in self.statements if s.target.array.name == array)
+
     def factors_of(self, array: Array | str) -> tuple[Factor, ...]:
         """The factors that mention an array: what its conditional is made of."""
         names = (str(array),)

@@ -117,7 +117,7 @@ def _moved(graph: Graph, values: Values, name: str, direction: _Direction) -> Fl
     """An array after each of the steps along a direction, stacked along the first axis."""
     steps = np.multiply.outer(STEPS, direction.lengths[name])
     now = np.asarray(values[name], dtype=np.float64)
-    statements = [s for s in graph.statements if s.target.array.name == name]
+    statements = graph.statements_of(name)
     first = statements[0]
     if first.support.kind == "simplex":
         axis = first.target.indices.index(first.event[0]) - now.ndim

@@ -210,7 +210,7 @@ def _refuse_events(graph: Graph, new_dims: set[Dim]) -> None:
 
 def _free_dims(graph: Graph, name: str) -> set[Dim]:
     """The dims of a variable along which its values are separate draws."""
-    return {r.dim for s in graph.statements if s.target.array.name == name for r in s.over}
+    return {r.dim for s in graph.statements_of(name) for r in s.over}
 
 
 def _refuse_ambiguous(
@@ -272,7 +272,7 @@ def _role(
 
 def _read_by(graph: Graph, name: str) -> set[str]:
     """The names of the arrays that the statements of a variable read."""
-    own = (s for s in graph.statements if s.target.array.name == name)
+    own = graph.statements_of(name)
     return {leaf.array.name for s in own for e in _expressions(s) for leaf in leaves_of(e)}
 
 

@@ -209,7 +209,7 @@ def _moments(
     """E[y | s] and Var[y | s] for some draws, which are the last axis; maybe simulated."""
     target, is_closed = question.name, _has_moments(question)
     graph = along_draws(question.graph, _random(question), size)
-    own = [s for s in graph.statements if s.target.array.name == target]
+    own = graph.statements_of(target)
     if is_closed and not any(_reads(s, target) for s in own):
         others = tuple(s for s in graph.statements if s not in own)
         graph = replace(graph, statements=others)
@@ -247,7 +247,7 @@ def _random(question: Question) -> set[str]:
 
 def _has_moments(question: Question) -> bool:
     """Whether the target's mean and variance are formulas, everywhere."""
-    own = [s for s in question.graph.statements if s.target.array.name == question.name]
+    own = question.graph.statements_of(question.name)
     return not any(c.target.array.name == question.name for c in question.graph.constants) and all(
         s.family.mean is not None
         and s.family.variance is not None

@@ -299,7 +299,7 @@ def _foreign(search: _Search, prior: Statement) -> tuple[int, int]:
 def _functions_of_it(search: _Search) -> Iterator[Repair]:
     """A prior on a function of the variable: a child's argument, or what the terms suggest."""
     statement, graph = search.statement, search.graph
-    mine = [s for s in graph.statements if s.target.array.name == search.array]
+    mine = graph.statements_of(search.array)
     fixed = any(c.target.array.name == search.array for c in graph.constants)
     if fixed or len(mine) > 1 or statement.known != 0 or statement.event or search.is_chain:
         return

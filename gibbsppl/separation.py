@@ -80,7 +80,7 @@ def moving(graph: Graph, values: Values) -> Iterator[tuple[tuple[str, ...], Side
         for name in waiting:
             found, sides = _with(graph, values, found, name, sides)
         for name in dict.fromkeys(s.target.array.name for s in graph.latent if _is_real(graph, s)):
-            own = [s.log_density for s in graph.statements if s.target.array.name == name]
+            own = [s.log_density for s in graph.statements_of(name)]
             if name not in found and any(mentions(d, found) for d in own):
                 found, sides = _with(graph, values, found, name, sides)
         if sides is None:
@@ -111,7 +111,7 @@ def _flat(graph: Graph) -> Iterator[str]:
 def _is_real(graph: Graph, statement: Statement) -> bool:
     """Whether all of an array is latent and moves freely, but for bounds that are given."""
     name = statement.target.array.name
-    own = [s for s in graph.statements if s.target.array.name == name]
+    own = graph.statements_of(name)
     filled = all(s.known == 0 and s.support.kind in ("real", "vector") for s in own)
     fixed = any(c.target.array.name == name for c in graph.constants)
     latent = [s.target.array.name for s in graph.latent]

@@ -55,7 +55,7 @@ def _draws_all(module: Module, step: ChainDraw) -> bool:
     """Whether no label of the array is known."""
     statements = step.statements
     name = step.name
-    every = [s for s in module.graph.statements if s.target.array.name == name]
+    every = module.graph.statements_of(name)
     constant = any(c.target.array.name == name for c in module.graph.constants)
     return not constant and len(every) == len(statements) and all(s.known == 0 for s in statements)
 

@@ -204,7 +204,7 @@ class _Writer:
     def _refuse_readers(self, name: str) -> None:
         """A censored value that is read elsewhere is its bound here, and a random value there."""
         graph = self.graph
-        own = {s.name for s in graph.statements if s.target.array.name == name}
+        own = {s.name for s in graph.statements_of(name)}
         readers = [f.name for f in graph.factors_of(name) if f.name not in own]
         readers += [d.name for d in graph.deterministics if mentions(d.value, (name,))]
         if readers:

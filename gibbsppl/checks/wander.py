@@ -40,7 +40,7 @@ def _moved(
     """The values after moves of a statement's values, each accepted by the density or not."""
     name = statement.target.array.name
     free = free_elements(statement, values, graph.sizes)
-    own = (s for s in graph.statements if s.target.array.name == name)
+    own = graph.statements_of(name)
     factors = tuple({f.name: f for f in (*own, *graph.factors_of(name))}.values())
     now = _log_density(graph, factors, values)
     for single in MOVES if free.any() else ():

@@ -45,7 +45,7 @@ class Part:
 
 def taken_apart(graph: Graph, name: str, axis: int) -> tuple[Graph, tuple[Part, ...]] | None:
     """The graph with an array taken apart, and its parts; None where that cannot be done."""
-    statement, *others = [s for s in graph.statements if s.target.array.name == name]
+    statement, *others = graph.statements_of(name)
     dim = statement.target.indices[axis]
     own = next((r for r in statement.over if r.dim == dim), None)
     if others or own is None or statement.known != 0 or not 1 < len(own) <= MOST_PARTS:

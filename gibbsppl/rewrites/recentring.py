@@ -107,7 +107,7 @@ class Interwoven:
 def is_recentrable(graph: Graph, statement: Statement) -> bool:
     """Whether a statement draws its whole array from a location-scale family, as it is."""
     name = statement.target.array.name
-    own = [s for s in graph.statements if s.target.array.name == name]
+    own = graph.statements_of(name)
     known = [c for c in graph.constants if c.target.array.name == name]
     plain = statement.lower is None and statement.upper is None and not statement.censored
     whole = {r.dim for r in statement.over if len(r) == graph.sizes[r.dim]}

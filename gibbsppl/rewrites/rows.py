@@ -62,7 +62,7 @@ class Facts:
     @property
     def is_censored(self) -> bool:
         """Whether of values of the factor only bounds are known."""
-        return any(s.censored for s in self.graph.statements if s.target.array.name == self.factor)
+        return any(s.censored for s in self.graph.statements_of(self.factor))
 
     def is_positive(self, expr: Expr) -> bool:
         """Whether an expression is known to be above zero."""
@@ -77,7 +77,7 @@ class Facts:
         name = leaf.array.name
         if name in self.data and self.is_data(leaf):
             return bool(np.all(is_positive_definite(np.asarray(self.data[name], dtype=float))))
-        supports = [s.support for s in self.graph.statements if s.target.array.name == name]
+        supports = [s.support for s in self.graph.statements_of(name)]
         return bool(supports) and all(s.kind == "spd" for s in supports)
 
     def is_positive_where(self, expr: Expr, where: Expr, over: tuple[Range, ...]) -> bool:
@@ -185,7 +185,7 @@ class Facts:
                 yield s.support.upper - s.target
 
     def _is_a_count(self, name: str) -> bool:
-        supports = [s.support for s in self.graph.statements if s.target.array.name == name]
+        supports = [s.support for s in self.graph.statements_of(name)]
         return bool(supports) and all(
             s.is_discrete and self.is_nonnegative(s.lower) for s in supports
         )

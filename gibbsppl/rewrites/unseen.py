@@ -102,7 +102,7 @@ def _without_one(found: Seen, kept: Collection[str]) -> Seen | None:
 def _without(found: Seen, name: str) -> Seen | None:
     """The graph without the values of an array; None if something sees them."""
     graph, data = found.graph, found.data
-    own = tuple(s for s in graph.statements if s.target.array.name == name)
+    own = graph.statements_of(name)
     readers = [f for f in graph.factors_of(name) if f not in own]
     ties = [f for f in readers if isinstance(f, Potential)]
     if len(ties) < len(readers) or _reads_itself(own, name):
