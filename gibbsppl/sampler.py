@@ -93,8 +93,9 @@ def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named
         blocks=blocks, rewrites=rewrites, collapse=collapse, approximate=approximate,
         interweave=interweave, exact=exact, order=order, scan=scan, kernels=kernels,
     )  # fmt: skip
+    read = model.reading if model.reading and model.reading.is_of(model.graph) else None
     graph = within_domains(model.graph, data := model.data)
-    return replace(_compiled(graph, data, dict(model.coords), settings), reading=model.reading)
+    return replace(_compiled(graph, data, dict(model.coords), settings), reading=read)
 
 
 def _compiled(
@@ -113,8 +114,7 @@ class Sampler:
     """A compiled model: its graph, data, schedule and program.
 
     ``graph`` is the declared model with the limits of its parameters; ``schedule.graph`` has its
-    auxiliary variables too.
-    ``reading`` is the text that it was read from, if it was.
+    auxiliary variables too. ``reading`` is the text that the model was read from, if it was.
     """
 
     graph: Graph

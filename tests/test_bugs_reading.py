@@ -61,6 +61,11 @@ def test_verify_compares_a_model_with_its_text():
     assert kinds == ["(program: density)", "(program: quantities)"]
 
 
+def test_programs_with_limits_of_parameters_are_compared():
+    model = read("b ~ dnorm(0, 1); y ~ dpois(1 + b)", {"y": 2})
+    assert [r.step for r in gp.compile(model).verify().rows if r.kind == "reading"]
+
+
 def test_models_in_python_and_changed_ones_have_no_text():
     model = read("a ~ dnorm(0, 1); y ~ dnorm(a, 1)", {"y": 1.0})
     with model:

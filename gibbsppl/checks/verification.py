@@ -47,7 +47,7 @@ def verify(  # noqa: PLR0913  (settings, all named at the call)
     with np.errstate(all="ignore"):  # (what comes of it is looked at)
         rng = np.random.default_rng(seed)
         rows, at = _rows(rng, graph, program, steps, data, graphs=graphs, schedule=schedule)
-        if reading is not None and reading.is_of(graph):
+        if reading is not None:
             rows += _of_reading(rng, reading, graph, data, at)
     return Verification(rows)
 
