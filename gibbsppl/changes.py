@@ -34,6 +34,7 @@ class Transform:
 
     ``log_jacobian(u, c)`` is ``log |dx/du|`` up to a constant. ``ends`` bound the image of the
     domain, the smaller one first; ``forward`` has no value (``1/0``, ``log(0)``) at some of them.
+    ``from_location``: that of the variable's family is taken off first.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Transform:
     domain: Support
     ends: tuple[Expr, Expr]
     increasing: Callable[[Any], bool] = lambda _c: True
+    from_location: bool = False
 
 
 POWER = Transform(
@@ -62,6 +64,7 @@ EXPONENTIAL = Transform(
     domain=REAL,
     ends=(sp.S.Zero, sp.oo),
     increasing=lambda c: bool(c.is_positive),
+    from_location=True,
 )
 LOG = Transform(
     name="log",
@@ -130,22 +133,32 @@ STRAIGHTENING = (LOG, LOGIT)
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A transform with its constant; it can be undone, and maps the support to an interval."""
+    """A transform with its constant; it can be undone, and maps the support to an interval.
+
+    ``origin`` is taken off first: an exponential far from it is no number.
+    """
 
     transform: Transform
     constant: Expr = sp.S.Zero
+    origin: Expr = sp.S.Zero
 
     def forward(self, x: Expr) -> Expr:
         """The new variable as a function of the old one."""
-        return self.transform.forward(x, self.constant)
+        return self.transform.forward(x - self.origin, self.constant)
 
     def backward(self, u: Expr) -> Expr:
         """The old variable as a function of the new one."""
-        return self.transform.backward(u, self.constant)
+        return self.origin + self.transform.backward(u, self.constant)
 
     def log_jacobian(self, u: Expr) -> Expr:
         """``log |dx/du|`` up to a constant."""
         return self.transform.log_jacobian(u, self.constant)
+
+    @property
+    def given(self) -> dict[str, Expr]:
+        """What is no number of the constant and the origin, by name."""
+        found = {"constant": self.constant, "origin": self.origin}
+        return {name: value for name, value in found.items() if not value.is_number}
 
     @property
     def is_increasing(self) -> bool:

@@ -17,7 +17,18 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from gibbsppl.evaluation import Floats, Sizes, Values, evaluate, is_positive_definite
-from gibbsppl.expressions import Below, Dim, Expr, Leaf, Over, Where, copy_of, primed, substitute
+from gibbsppl.expressions import (
+    Below,
+    Dim,
+    Expr,
+    Leaf,
+    Over,
+    Where,
+    XLogY,
+    copy_of,
+    primed,
+    substitute,
+)
 from gibbsppl.graph import MOST_KEPT, Factor, Graph, Maintained, Marginal, Potential, Statement
 from gibbsppl.ranges import Range, range_of, size_of
 from gibbsppl.supports import Support
@@ -66,10 +77,15 @@ def size_of_terms(factor: Factor, values: Values, sizes: Sizes) -> float:
 def _size(term: Expr) -> Expr:
     """The sum of the absolute values of all addends of a term, in branches and factors too.
 
+    Rounding of a function's argument is as much of its value as its slope there says: much of the
+    log, the power or the exponential of a sum whose addends cancel.
+
     >>> from gibbsppl.expressions import Array
     >>> x, y = (Array(n)[()] for n in "xy")
     >>> _size(2 * (x - y)), _size(Where(x, y - 1, y))
     (2*Abs(x) + 2*Abs(y), Where(x, Abs(y) + 1, Abs(y)))
+    >>> _size(sp.log(x - 1)), _size(sp.exp(x - y))
+    ((Abs(x) + 1)/Abs(x - 1) + Abs(log(x - 1)), (Abs(x) + Abs(y) + 1)*Abs(exp(x - y)))
     """
     if isinstance(term, sp.Add | sp.Mul):
         return term.func(*map(_size, term.args))
@@ -78,7 +94,15 @@ def _size(term: Expr) -> Expr:
         return Where(condition, *map(_size, cases))
     if isinstance(term, Over):
         return term.func(_size(term.body), *term.args[1:])
-    return abs(term) if term.is_number else sp.Abs(term, evaluate=False)
+    own = abs(term) if term.is_number else sp.Abs(term, evaluate=False)
+    if isinstance(term, sp.log | XLogY):
+        *factors, of = term.args
+        return own + sp.Mul(*map(_size, factors), _size(of)) / sp.Abs(of)
+    if isinstance(term, sp.exp):
+        return own * (1 + _size(term.args[0]))
+    if isinstance(term, sp.Pow):
+        return own * _size(term.base) / sp.Abs(term.base) * abs(term.exp)
+    return own
 
 
 def scattered(arrays: Sequence[Maintained], values: Values, sizes: Sizes) -> dict[str, Floats]:

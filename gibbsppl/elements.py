@@ -6,7 +6,7 @@ view each; what multiplied the other view is now part of the coefficient, read a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from sympy import Mul
@@ -39,13 +39,15 @@ def _parted(piece: Piece) -> list[Piece]:
     met = _meeting(piece, v, w)
     if met is None:
         return apart
-    both = substitute(of_w, {_leaf(w): _leaf(v)})
-    c = met.coefficient
+    piece, same = met
+    of_v, v = substitute(of_v, same), replace(v, indices=_substituted(v, same))
+    both = substitute(substitute(of_w, {_leaf(w): _leaf(v)}), same)
+    c = piece.coefficient
     return [
         *apart,
-        replace(met, statistic=of_v, views=(v,), coefficient=-c * both),
-        replace(met, statistic=both, views=(v,), coefficient=-c * of_v),
-        replace(met, statistic=of_v * both, views=(v,), coefficient=c),
+        replace(piece, statistic=of_v, views=(v,), coefficient=-c * both),
+        replace(piece, statistic=both, views=(v,), coefficient=-c * of_v),
+        replace(piece, statistic=of_v * both, views=(v,), coefficient=c),
     ]
 
 
@@ -62,10 +64,20 @@ def _holds(expr: Expr, view: View) -> bool:
     return any(a.array == view.array and a.indices == view.indices for a in expr.atoms(Leaf))
 
 
-def _meeting(piece: Piece, v: View, w: View) -> Piece | None:
-    """The piece restricted to where both views show the same element; None where they never do."""
+def _substituted(view: View, same: Mapping[Expr, Expr]) -> tuple[Expr | None, ...]:
+    """The indices of a view after some dims are replaced."""
+    return tuple(None if i is None else substitute(i, same) for i in view.indices)
+
+
+def _meeting(piece: Piece, v: View, w: View) -> tuple[Piece, dict[Expr, Expr]] | None:
+    """The piece where both views show the same element, and the dims that are others there.
+
+    None where they never do.
+    """
     coefficient, over = piece.coefficient, piece.over
-    for a, b in zip(v.indices, w.indices, strict=True):
+    same: dict[Expr, Expr] = {}
+    for n in range(len(v.indices)):
+        a, b = _substituted(v, same)[n], _substituted(w, same)[n]
         if a == b:
             continue
         assert a is not None, f"{v}: what is read whole has one view"
@@ -74,11 +86,12 @@ def _meeting(piece: Piece, v: View, w: View) -> Piece | None:
         if never_meet(a, b, eliminable):
             return None
         if isinstance(b, Dim) and b in eliminable and _same_range(a, b, eliminable):
+            same = {**{d: substitute(e, {b: a}) for d, e in same.items()}, b: a}
             coefficient = substitute(coefficient, {b: a})
             over = tuple(r for r in over if r.dim != b)
         else:
             coefficient = coefficient * Equals(a, b)
-    return replace(piece, coefficient=coefficient, over=over)
+    return replace(piece, coefficient=coefficient, over=over), same
 
 
 def _same_range(a: Expr, b: Dim, ranges: dict[Dim, Range]) -> bool:

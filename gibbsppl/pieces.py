@@ -38,6 +38,7 @@ from gibbsppl.expressions import (
     Minimum,
     Over,
     copy_of,
+    dims_of,
     mentions,
     renamed_apart,
     root_of,
@@ -78,6 +79,25 @@ class Piece:
         over = ", ".join(r.dim.name for r in self.over)
         text = f"{self.factor}: {self.statistic} * ({self.coefficient})"
         return f"{text}, over {over}" if over else text
+
+    @property
+    def value(self) -> Expr:
+        """The term as one expression: exponentials of the targets are one along the same dims.
+
+        Each alone may overflow where their product does not.
+        """
+        factors = Mul.make_args(self.statistic)
+        rest = Mul(*(f for f in factors if not isinstance(f, sp.exp)))
+        joined: list[Expr] = []
+        for power in sorted((f.args[0] for f in factors if isinstance(f, sp.exp)), key=_width):
+            within = [e for e in joined if dims_of(e) <= dims_of(power)]
+            joined = [*(e for e in joined if e not in within), Add(power, *within)]
+        return Mul(self.coefficient, rest, *map(sp.exp, joined))
+
+
+def _width(expr: Expr) -> tuple[int, str]:
+    """The number of dims of an expression, and its text."""
+    return len(dims_of(expr)), str(expr)
 
 
 class Bound(sp.Function):  # type: ignore[misc]

@@ -26,6 +26,7 @@ from gibbsppl.expressions import (
     Minimum,
     Over,
     dims_of,
+    mentions,
     primed,
     root_of,
     substitute,
@@ -110,9 +111,20 @@ def changed(reading: Reading, graph: Graph) -> Iterator[Reading]:
         forms = [f for f in written if f is not None]
         for change in proposed(forms, reading.place):
             if change.applies_to(support):
+                change = _from_location(change, reading.statement)
                 yield _after(reading, change, change.mapped(support), reading.limits, graph)
     if support.is_discrete:
         yield from _shifted(reading, graph)
+
+
+def _from_location(change: Change, statement: Statement) -> Change:
+    """The change with the location of a statement's family for its origin, if that is of use."""
+    row, arguments = statement.family.location_scale, dict(statement.arguments)
+    if not change.transform.from_location or row is None or row.location is None:
+        return change
+    location = arguments[row.location]
+    is_own = mentions(location, (statement.target.array.name,))
+    return change if is_own else replace(change, origin=location)
 
 
 def _shifted(reading: Reading, graph: Graph) -> Iterator[Reading]:
@@ -194,11 +206,15 @@ def limit_after(limit: Limit, change: Change, new: Leaf) -> Limit:
 
 
 def change_at(change: Change, new: Leaf, view: View) -> Change:
-    """The change with its constant read where a view looks."""
+    """The change with its constants read where a view looks."""
     moved = {
         i: j for i, j in zip(new.indices, view.indices, strict=True) if i != j and not i.is_number
     }
-    return Change(change.transform, substitute(change.constant, moved))
+    return replace(
+        change,
+        constant=substitute(change.constant, moved),
+        origin=substitute(change.origin, moved),
+    )
 
 
 def direct_view(

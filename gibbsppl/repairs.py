@@ -321,7 +321,7 @@ def _scales(search: _Search) -> Iterator[Scale]:
                 seen.add(scale.forward(target))
                 yield scale
     change = None if search.of_children is None else search.of_children.change
-    if change is not None and change.constant.is_number and change.forward(target) not in seen:
+    if change is not None and not change.given and change.forward(target) not in seen:
         new = change.variable(target, support, search.graph.variables)
         name, image = new.array.name, change.mapped(support)
         yield Scale(name, change.forward, change.backward, image)

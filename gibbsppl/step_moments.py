@@ -89,9 +89,10 @@ def formulas_of(step: Closed) -> Moments | NoFormula:
     if isinstance(step, ExactDraw) and step.bounds:
         low, high = (_leaf(b.side, statement.target.indices) for b in step.bounds)
         bounds = (low, high)
-    if change is not None and not change.constant.is_number:
-        sign = bool(change.constant.is_positive) or None
-        change = replace(change, constant=_given("constant", statement, positive=sign))
+    if change is not None:
+        signs = {name: bool(e.is_positive) or None for name, e in change.given.items()}
+        given = {name: _given(name, statement, positive=sign) for name, sign in signs.items()}
+        change = replace(change, **given)
     is_block = isinstance(step, BlockDraw)
     symbols = Symbols(
         etas=tuple(_eta(step, j) for j in range(len(step.parameters))),
@@ -311,11 +312,9 @@ class Along:
 
 
 def _others(step: Closed) -> dict[str, Expr]:
-    """What formulas need beside natural parameters: known ones, the constant of a change."""
+    """What formulas need beside natural parameters: known ones, those of a change."""
     change = step.conditional.change
-    is_given = change is not None and not change.constant.is_number
-    constant = {"constant": change.constant} if change is not None and is_given else {}
-    return dict(step.conditional.known) | constant
+    return dict(step.conditional.known) | ({} if change is None else change.given)
 
 
 def _full(value: Floats, over: Sequence[Range]) -> Floats:

@@ -470,3 +470,17 @@ def test_logs_of_shares_of_exponentials_keep_their_digits_far_out(b, scale):
     assert eta == pytest.approx(float(failure), rel=1e-13)
     found = float(log_density(y, {**sampler.data, **state}, sampler.graph.sizes))
     assert found == pytest.approx(float(3 * failure + success), rel=1e-13)
+
+
+def test_exponentials_of_which_each_alone_overflows_are_one():
+    """Of a location and a value, both 7,400 scales from 0, where a mask weighs them."""
+    seen = np.ma.masked_array([[1000.0, 1001.0, 0.0]] * 2, [[False, False, True]] * 2)
+    with gp.Model(coords={"i": 2, "t": 3}) as model:
+        x = gp.Laplace("x", 30, rate=1, dims="i")
+        gp.Gumbel("y", x**2, scale=gp.exp(x - 30), dims=("i", "t"), observed=seen)
+    sampler = gp.compile(model)
+    state = {"x": np.full(2, 28.0), "y": np.full((2, 3), 1000.0)}
+    given_rest = sampler.program.given_rest["x"](state, sampler.constants)
+
+    assert np.isfinite(given_rest(np.array([31.6, 28.0]))).all()
+    assert np.isfinite(given_rest(state["x"])).all()

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import sympy as sp
 from forms import FORMS
+from scipy import stats
 
 import gibbsppl as gp
 from gibbsppl.backends.program import load
@@ -569,3 +570,32 @@ def test_changes_with_numbers_that_have_no_closed_form_are_in_order():
         gp.Lomax("z", shape=c, scale=2, lower=0.2, upper=3, dims="i", observed=[0.9, 2.2, 0.8])
 
     assert gp.compile(model).verify().proved
+
+
+@pytest.mark.parametrize("rewrites", [True, False])
+def test_exponentials_are_taken_from_the_location_of_their_family(rewrites):
+    """``exp(1000 / scale)`` is no number."""
+    with gp.Model(coords={"i": 4}) as m:
+        mu = gp.Data("mu", np.full(4, 1000.0), dims="i")
+        scale = gp.Data("scale", [0.1, 0.5, 1.0, 2.0], dims="i")
+        gp.Gumbel("y", mu, scale, dims="i")
+    sampler = gp.compile(m, rewrites=rewrites)
+    drawn = np.asarray(sampler.sample(500, seed=1)["y"])
+    standard = (drawn - 1000) / m.data["scale"]
+
+    assert sampler.verify().proved
+    assert stats.kstest(standard.ravel(), "gumbel_r").pvalue > 1e-3
+
+
+def test_origins_may_be_variables():
+    seen = np.ma.masked_array([1000.0, 1001.0, 999.5, 0.0], [False, False, False, True])
+    with gp.Model(coords={"i": 4}) as m:
+        scale = gp.Gamma("scale", 2, rate=1)
+        mu = gp.Normal("mu", 1000, tau=1)
+        gp.Gumbel("y", mu, scale, dims="i", observed=seen)
+
+    for rewrites in (True, False):
+        sampler = gp.compile(m, rewrites=rewrites)
+        start = {"scale": 1.5, "mu": 1000.0}
+        (state,), _ = sampler.initial_states(1, seed=1, init=start)
+        assert sampler.program.given_rest["y"](state, sampler.constants)[0][-1] == -1

@@ -555,3 +555,13 @@ def test_a_state_at_which_terms_are_huge_does_not_hide_what_others_tell():
     rows = graph_rows(declared, schedule, program, data, freedom_at(69.0, 0.2, 1.7))
 
     assert max(r.discrepancy / r.size for r in rows) > 1e-3
+
+
+def test_an_exponential_that_overflows_is_not_taken_for_a_bound():
+    """The mask of a cumulative sum counts its terms; ``log(1 + exp(..))`` excludes no value."""
+    with gp.Model(coords={"i": 3}) as m:
+        x = gp.InverseGamma("x", shape=3.5, scale=2.0, dims="i")
+        gp.Potential("tilt", -gp.log(1 + gp.exp(50 * gp.cumsum(x, "i"))))
+    sampler = gp.compile(m)
+
+    assert all(sampler.verify(seed=seed).passed for seed in range(5))

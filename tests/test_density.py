@@ -302,3 +302,13 @@ def test_the_size_of_terms_counts_those_of_branches_factors_and_sums():
     factors = Potential("p", body, (Range(I, 0, 2),)), Potential("p", Over(body, I), ())
 
     assert [size_of_terms(f, point, {I: 2}) for f in factors] == [8e9 - 4, 8e9 - 4]
+
+
+def test_the_size_of_a_log_counts_what_cancels_in_its_argument():
+    """``log(1 - p)`` for p near 1 has few digits: 1e-9 of them here, and those of its powers."""
+    p = Array("p")
+    factor = Potential("p", sp.log(1 - p[()]) + 1 / (1 - p[()]), ())
+    exact = float(sp.log(sp.Rational(1, 10**9)))
+
+    found = size_of_terms(factor, {"p": 1 - 1e-9}, {})
+    assert found == pytest.approx(-exact + 2e9 + 2e18, rel=1e-6)

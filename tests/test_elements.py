@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
+import gibbsppl as gp
 from gibbsppl.elements import element_pieces
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Array, Dim, Over
@@ -101,3 +102,19 @@ def test_a_lag_never_meets_itself():
     pieces = element_pieces(split("f", X[T] * X[T - 1], (Range(T, 1, 4),), {"x"}, SIZES))
 
     assert {str(p.coefficient) for p in pieces} == {"x[t]", "x[t - 1]"}
+
+
+def test_elements_that_meet_through_a_gather_of_one_dim():
+    """Where two positions of j are the same, so are what is gathered at them."""
+    with gp.Model(coords={"j": 3, "k": 2, "t": 2}) as m:
+        x = gp.Normal("x", 0, tau=0.5, lower=-1, dims=("j", "k", "t"))
+        at = gp.Index("at", np.array([0, 0, 1]), of="k", dims="j")
+        d = gp.Data("d", np.array([[-0.4, 1.3], [-0.3, 1.5], [-0.1, 0.1]]), dims=("j", "t"))
+        precision = np.array([[1.7, 0.2, -0.3], [0.2, 2.2, 0.0], [-0.3, 0.0, 1.5]])
+        tau = gp.Data("tau", precision, dims=("j", "j'"))
+        mu = gp.sum(d * x.at("k", at), "t")
+        gp.MvNormal("y", mu=mu, tau=tau, dims="j", event="j", observed=[0.0, 1.0, 2.0])
+    found = gp.compile(m).verify()
+
+    assert {r.kind for r in found.rows} == {"exact"}
+    assert found.proved

@@ -36,8 +36,9 @@ def _contraction(writer: Writer, body: Expr, ranges: tuple[Range, ...]) -> Text:
     coefficient, rest = Mul(*rest).as_coeff_Mul()
     if rest.is_Pow and rest.exp == 2 and dims_of(rest) == summed:
         return times_number(coefficient, squares(writer, rest.base, ranges))
-    factors = writer.weighted(writer.data_together(list(Mul.make_args(rest)), Mul))
-    operands = [writer.write(f) for f in _exponentials_together(writer, factors)]
+    factors = _exponentials_together(writer, list(Mul.make_args(rest)))
+    factors = writer.weighted(writer.data_together(factors, Mul))
+    operands = [writer.write(f) for f in factors]
     return times_number(coefficient, einsum(writer, operands, summed))
 
 

@@ -211,9 +211,9 @@ def _put(module: Module, step: ExactDraw | ConcaveDraw, where: str, drawn: str) 
         return [f"{state}{where} = {drawn}"]
     new = module.names.of(step.conditional.place.array.name)
     undone = _mapped(module, step, change.backward, new)
-    if not where or change.constant.is_number:
+    if not where or not change.given:
         return [f"{new} = {drawn}", f"{state}{where} = {undone}"]
-    # The constant of the change is one number per element of the whole array.
+    # The constants of the change are one number per element of the whole array.
     return [
         f"{new} = {module.writer().call('zeros')}({module.shape(step.statement)})",
         f"{new}{where} = {drawn}",

@@ -275,7 +275,10 @@ class _Check:
 
 def _has_bounds(factor: Factor, name: str) -> bool:
     """Whether a factor is impossible for some values of a variable."""
-    told: list[Expr] = [e.args[0] for e in factor.log_density.atoms(sp.log) if e.has(*INDICATORS)]
+    logs = (e.args[0] for e in factor.log_density.atoms(sp.log))
+    # (an exponential is above 0 whatever its exponent counts)
+    plain = (e.xreplace({x: sp.Dummy() for x in e.atoms(sp.exp)}) for e in logs)
+    told: list[Expr] = [e for e in plain if e.has(*INDICATORS)]
     if isinstance(factor, Statement) and factor.target.array.name != name:
         told += [sp.sympify(b) for b in (factor.support.lower, factor.support.upper)]
     return any(mentions(e, (name,)) for e in told)

@@ -96,7 +96,7 @@ def _each_once(piece: Piece, is_data: IsData, graph: Graph) -> list[Piece] | Non
     an element of the same colour may be there; None where a sum within the term may show an element
     at several of its positions.
     """
-    whole = bounded(Mul(piece.coefficient, piece.statistic), graph.sizes)
+    whole = bounded(piece.value, graph.sizes)
     # (the target's own leaves are random, also after a change of variable)
     targets = {v.array.name for v in piece.views}
     seen = seen_in(piece, lambda e: is_data(e) and not _mentioned(e, targets), graph.sizes)

@@ -322,7 +322,7 @@ class Maker:
 
     def _whole(self, derived: LogConcave | NotConjugate, piece: Piece) -> Expr:
         """A piece as one expression; of a count that may be 0, so that ``0 * log(0)`` is 0."""
-        whole, statement = Mul(piece.coefficient, piece.statistic), derived.statement
+        whole, statement = piece.value, derived.statement
         if statement.support.is_discrete:
             return with_limits(whole, vanishing(self.graph))
         if statement.support.kind == "simplex" and piece.factor == statement.name:
