@@ -13,8 +13,9 @@ from typing import Any
 
 import sympy as sp
 
+from gibbsppl.copies import root_of
 from gibbsppl.density import regions
-from gibbsppl.expressions import Binder, Dim, Expr, Leaf, root_of
+from gibbsppl.expressions import Binder, Dim, Expr, Leaf
 from gibbsppl.graph import Constant, Graph, Statement
 from gibbsppl.ranges import Range
 

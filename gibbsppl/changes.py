@@ -198,9 +198,9 @@ class Change:
         name, names = f"u_{leaf.array.name}", set(taken)
         while name in names:
             name += "_"
-        lower = self.image(support)[0]
-        kind = {"positive": True} if sp.sympify(lower).is_nonnegative else {"real": True}
-        return Array(name, **kind)[leaf.indices]
+        mapped = self.mapped(support)
+        kind = {"positive": True} if sp.sympify(mapped.lower).is_nonnegative else {"real": True}
+        return Array(name, mapped.numbers, **kind)[leaf.indices]
 
 
 def proposed(forms: Iterable[Expr], place: Leaf) -> Iterator[Change]:

@@ -22,19 +22,10 @@ from scipy import sparse
 from sympy import Mul
 
 from gibbsppl.contractions import IsData
+from gibbsppl.copies import copies_of
 from gibbsppl.dependence import Place, touches
 from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import (
-    Array,
-    Binder,
-    Dim,
-    Expr,
-    Leaf,
-    Over,
-    copies_of,
-    dims_of,
-    substitute,
-)
+from gibbsppl.expressions import Array, Binder, Dim, Expr, Leaf, Over, dims_of, substitute
 from gibbsppl.pieces import Piece, View
 from gibbsppl.ranges import Range, range_of, size_of
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import sympy as sp
 from sympy import Add, Mul
 
+from gibbsppl.copies import copy_of, root_of
 from gibbsppl.dependence import Place, shifted
 from gibbsppl.expressions import (
     Array,
@@ -28,9 +29,7 @@ from gibbsppl.expressions import (
     Leaf,
     Over,
     Where,
-    copy_of,
     dims_of,
-    root_of,
     substitute,
 )
 from gibbsppl.graph import Graph

@@ -7,7 +7,7 @@ densities, one element per position of the factor, by the plain interpreter of `
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -16,22 +16,15 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
+from gibbsppl.copies import copy_of, primed
 from gibbsppl.evaluation import Floats, Sizes, Values, evaluate, is_positive_definite
-from gibbsppl.expressions import (
-    Below,
-    Dim,
-    Expr,
-    Leaf,
-    Over,
-    Where,
-    XLogY,
-    copy_of,
-    primed,
-    substitute,
-)
+from gibbsppl.expressions import Below, Dim, Expr, Leaf, Over, Where, XLogY, substitute
 from gibbsppl.graph import MOST_KEPT, Factor, Graph, Maintained, Marginal, Potential, Statement
 from gibbsppl.ranges import Range, range_of, size_of
 from gibbsppl.supports import Support
+
+# Totals of entries, and parameters at an end of their support, are rounded by less than this.
+ROUNDED = 1e-8
 
 
 def log_joint(graph: Graph, values: Values) -> float:
@@ -211,7 +204,7 @@ def _is_possible(statement: Statement, values: Values, sizes: Sizes) -> NDArray[
     if statement.lower is not None or statement.upper is not None:
         full = statement.family.support(statement.event, **dict(statement.arguments))
         possible = possible & contains(full, target, region)
-    for support, argument in _scalar_parameters(statement):
+    for support, argument in _numbers_of(statement, statement.arguments):
         possible = possible & contains(support, argument, statement.over)
     if statement.support.kind == "simplex":
         entries = evaluate(target, region, values, sizes)
@@ -220,25 +213,30 @@ def _is_possible(statement: Statement, values: Values, sizes: Sizes) -> NDArray[
 
 
 def has_parameters_outside(statement: Statement, values: Values, sizes: Sizes) -> bool:
-    """Whether a scalar parameter is finite and outside of its support, at any position.
+    """Whether a scalar parameter, as it is written, is finite and outside of its support anywhere.
 
     (One that is infinite has overflowed.)
     """
+    written = statement.spelled or statement.arguments
     with np.errstate(all="ignore"):
-        for support, argument in _scalar_parameters(statement):
+        for support, argument in _numbers_of(statement, written):
             lower, found, upper = (
                 evaluate(sp.sympify(e), statement.over, values, sizes)
                 for e in (support.lower, argument, support.upper)
             )
-            if (np.isfinite(found) & ((found < lower) | (found > upper))).any():
+            # (what is at an end may be rounded past it)
+            below, above = found < lower - ROUNDED, found > upper + ROUNDED
+            if (np.isfinite(found) & (below | above)).any():
                 return True
     return False
 
 
-def _scalar_parameters(statement: Statement) -> Iterator[tuple[Support, Expr]]:
-    """The support and the value of each canonical parameter that is a number."""
-    rows = statement.family.parameters
-    return ((rows[n].support, a) for n, a in statement.arguments if rows[n].event == 0)
+def _numbers_of(
+    statement: Statement, arguments: Iterable[tuple[str, Expr]]
+) -> Iterator[tuple[Support, Expr]]:
+    """The support and the value of each parameter that is a number."""
+    rows = statement.family.written
+    return ((rows[n].support, a) for n, a in arguments if rows[n].event == 0)
 
 
 def _contains(kind: str, value: Floats, lower: Floats, upper: Floats) -> NDArray[np.bool_]:
@@ -248,12 +246,12 @@ def _contains(kind: str, value: Floats, lower: Floats, upper: Floats) -> NDArray
             inside = np.isfinite(value) & (value >= lower) & (value <= upper)
             return np.asarray(inside & ((kind == "real") | (value == np.rint(value))))
         case "simplex":
-            total = np.isclose(value.sum(-1), 1.0, rtol=0.0, atol=1e-8)
+            total = np.isclose(value.sum(-1), 1.0, rtol=0.0, atol=ROUNDED)
             return np.asarray((value >= 0).all(-1) & total)
         case "vector":
             return np.asarray(np.isfinite(value).all(-1))
         case "sphere":
-            return np.asarray(np.isclose((value**2).sum(-1), 1.0, rtol=0.0, atol=1e-8))
+            return np.asarray(np.isclose((value**2).sum(-1), 1.0, rtol=0.0, atol=ROUNDED))
         case "spd":
             return np.asarray(is_positive_definite(value))
         case "counts":

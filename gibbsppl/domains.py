@@ -39,14 +39,18 @@ MOST_AT_CORNERS = 6
 def within_domains(graph: Graph, data: Values) -> Graph:
     """The graph with the limits of families on the variables in their parameters."""
     found = tuple(p for s in graph.statements for p in _limits(s, graph, data))
-    read = tuple(replace(s, spelled=()) for s in graph.statements)
-    return replace(graph, statements=read, potentials=(*graph.potentials, *found))
+    return replace(graph, potentials=(*graph.potentials, *found))
+
+
+def without_spellings(graph: Graph) -> Graph:
+    """The graph with canonical parameters alone: what is derived from."""
+    return replace(graph, statements=tuple(replace(s, spelled=()) for s in graph.statements))
 
 
 def _limits(statement: Statement, graph: Graph, data: Values) -> Iterator[Potential]:
     family = statement.family
     for name, argument in statement.spelled or statement.arguments:
-        parameter = {**family.parameters, **family.spelled}[name]
+        parameter = family.written[name]
         if parameter.event > 0 or not mentions(argument, graph.drawn):
             continue
         if sides := tuple(_open_sides(statement, argument, parameter.support, graph, data)):

@@ -22,6 +22,7 @@ from typing import Any, TypeAlias
 
 import sympy as sp
 
+from gibbsppl.copies import copies_of
 from gibbsppl.log_gamma import loggamma
 
 Expr: TypeAlias = sp.Expr
@@ -39,14 +40,34 @@ class Dim(sp.Symbol):  # type: ignore[misc]
 class Array(sp.Symbol):  # type: ignore[misc]
     """The name of an array; its assumptions (``positive``, ``nonnegative``) hold of each element.
 
+    So do its ``bounds``, two numbers.
+
     >>> Array("x")[Dim("t") - 1], Array("tau", positive=True)[()]
     (x[t - 1], tau)
+    >>> p = Array("p", bounds=(0, 1), positive=True)
+    >>> p == Array("p", positive=True), p.renamed("q").bounds
+    (False, (0, 1))
     """
 
-    __slots__ = ()
+    __slots__ = ("bounds",)
 
-    def __new__(cls, name: str, **assumptions: Any) -> Array:
-        return super().__new__(cls, name, **(assumptions or {"real": True}))  # type: ignore[no-any-return]
+    def __new__(cls, name: str, bounds: Any = (-sp.oo, sp.oo), **assumptions: Any) -> Array:
+        assumptions = assumptions or {"real": True}
+        cls._sanitize(assumptions, cls)
+        made = sp.Symbol.__xnew__(cls, name, **assumptions)
+        lower, upper = map(sp.sympify, bounds)
+        made.bounds = sp.Max(lower, 0) if made.is_nonnegative else lower, upper
+        return made  # type: ignore[no-any-return]
+
+    def renamed(self, name: str) -> Array:
+        """The array of another name of which the same is known."""
+        return Array(name, self.bounds, **self._assumptions_orig)
+
+    def _hashable_content(self) -> tuple[Any, ...]:
+        return (*super()._hashable_content(), *self.bounds)
+
+    def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, bool]]:
+        return (self.name, self.bounds), self._assumptions_orig
 
     def __getitem__(self, indices: Any) -> Leaf:
         return Leaf(self, *(indices if isinstance(indices, tuple) else (indices,)))
@@ -330,41 +351,6 @@ def renamed_apart(expr: Expr, taken: Iterable[Any]) -> Expr:
     return expr if args == expr.args else expr.func(*args)
 
 
-_SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-
-
-def copy_of(dim: Dim, taken: Iterable[Any]) -> Dim:
-    """The first copy of a dimension whose name is not taken: k₁, k₂, ..."""
-    names = {str(t) for t in taken}
-    root, n = root_of(dim), 1
-    while (name := root + str(n).translate(_SUBSCRIPTS)) in names:
-        n += 1
-    return Dim(name)
-
-
-def copies_of(dims: Iterable[Dim], taken: Iterable[Any]) -> dict[Dim, Dim]:
-    """A copy of each dimension; no two have one name.
-
-    >>> copies_of((Dim("k₁"), Dim("k₂")), {Dim("k₁")})
-    {k₁: k₂, k₂: k₃}
-    """
-    names = set(taken)
-    copies: dict[Dim, Dim] = {}
-    for dim in dims:
-        copies[dim] = copy_of(dim, names)
-        names.add(copies[dim])
-    return copies
-
-
-def root_of(dim: Dim) -> str:
-    """The user's name of a dimension or of a copy of it.
-
-    >>> root_of(Dim("k₁"))
-    'k'
-    """
-    return dim.name.rstrip("₀₁₂₃₄₅₆₇₈₉")  # type: ignore[no-any-return]
-
-
 def dims_of(expr: Any) -> set[Dim]:
     """The dimensions that an expression depends on (bound ones are not among them)."""
     return {s for s in expr.free_symbols if isinstance(s, Dim)}
@@ -389,12 +375,3 @@ def arrays_in(expr: Any) -> frozenset[str]:
 def mentions(expr: Any, arrays: Iterable[str]) -> bool:
     """Whether an expression reads any of the arrays named."""
     return not arrays_in(expr).isdisjoint(arrays)
-
-
-def primed(dim: Dim) -> Dim:
-    """The second dimension of a square matrix along ``dim``, of the same size.
-
-    >>> primed(Dim("factor"))
-    factor'
-    """
-    return Dim(dim.name + "'")

@@ -14,6 +14,7 @@ import numpy as np
 import sympy as sp
 from sympy import Add, Mul
 
+from gibbsppl.copies import copies_of, root_of
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import (
     Binder,
@@ -24,11 +25,9 @@ from gibbsppl.expressions import (
     Maximum,
     Over,
     Where,
-    copies_of,
     dims_of,
     mentions,
     renamed_apart,
-    root_of,
     substitute,
 )
 from gibbsppl.graph import Factor, Graph, Statement

@@ -13,10 +13,11 @@ import numpy as np
 import sympy as sp
 
 from gibbsppl.ancestral import in_order
+from gibbsppl.copies import primed
 from gibbsppl.density import regions
 from gibbsppl.errors import ModelError
 from gibbsppl.evaluation import Floats, Sizes, Values, evaluate
-from gibbsppl.expressions import Array, Dim, Expr, Leaf, mentions, primed
+from gibbsppl.expressions import Array, Dim, Expr, Leaf, mentions
 from gibbsppl.graph import Graph, Statement
 from gibbsppl.ranges import Range
 from gibbsppl.runtime import simulation

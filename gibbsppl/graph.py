@@ -86,7 +86,7 @@ class Statement:
     ``lower`` and ``upper`` truncate. ``censored`` says which observed values are known by their
     bounds alone, each value by one of them at most. ``known`` is 1 (observed), 0 (latent), or a
     leaf of a 0/1 data array at the target's indices (partly observed: drawn where it is 0).
-    ``spelled`` are the parameters as the user wrote them, until `domains` has read their limits.
+    ``spelled`` are the parameters as the user wrote them, in the declared graph: limits are theirs.
     """
 
     name: str

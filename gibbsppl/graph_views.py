@@ -18,7 +18,8 @@ from dataclasses import dataclass
 import networkx as nx
 import sympy as sp
 
-from gibbsppl.expressions import Binder, Dim, Expr, Leaf, root_of
+from gibbsppl.copies import root_of
+from gibbsppl.expressions import Binder, Dim, Expr, Leaf
 from gibbsppl.graph import Factor, Graph, Marginal, Potential, Statement, said_by
 from gibbsppl.ranges import Range, range_of
 

@@ -20,6 +20,7 @@ from itertools import permutations, product
 import sympy as sp
 from sympy import Add
 
+from gibbsppl.copies import copy_of
 from gibbsppl.expressions import (
     Dim,
     Expit,
@@ -28,7 +29,6 @@ from gibbsppl.expressions import (
     Leaf,
     LogGammaP,
     Over,
-    copy_of,
     dims_of,
     mentions,
     substitute,
@@ -115,7 +115,8 @@ def _gamma_ratios(expr: Expr, targets: Collection[str]) -> Expr:
 def without_inverses(expr: Expr) -> Expr:
     """The expression without sums of a symmetric matrix times its inverse, which is the identity.
 
-    >>> from gibbsppl.expressions import Array, primed
+    >>> from gibbsppl.copies import primed
+    >>> from gibbsppl.expressions import Array
     >>> d, e, A, x = Dim("d"), Dim("e"), Array("A"), Array("x")
     >>> inverse = InverseEntry(A[d, primed(d)], d, primed(d), d, e)
     >>> without_inverses(Over(Over(A[d, primed(d)] * x[primed(d)], primed(d)) * inverse, d))

@@ -20,7 +20,8 @@ from functools import cache
 import sympy as sp
 from sympy import Add, Mul
 
-from gibbsppl.expressions import Array, Binder, Dim, Expr, Leaf, Over, primed, substitute
+from gibbsppl.copies import primed
+from gibbsppl.expressions import Array, Binder, Dim, Expr, Leaf, Over, substitute
 from gibbsppl.families import Family, Parameter
 from gibbsppl.pieces import Piece, split, views_of
 from gibbsppl.ranges import Range

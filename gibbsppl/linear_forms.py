@@ -22,17 +22,8 @@ from typing import Any
 import sympy as sp
 from sympy import Add, Mul
 
-from gibbsppl.expressions import (
-    Dim,
-    Expr,
-    Leaf,
-    Over,
-    copy_of,
-    dims_of,
-    mentions,
-    root_of,
-    substitute,
-)
+from gibbsppl.copies import copy_of, root_of
+from gibbsppl.expressions import Dim, Expr, Leaf, Over, dims_of, mentions, substitute
 from gibbsppl.graph import Factor, Graph, Statement
 from gibbsppl.pieces import Piece, View
 from gibbsppl.polynomials import multiplied_out

@@ -37,6 +37,7 @@ from gibbsppl.expressions import (
     substitute,
 )
 from gibbsppl.polynomials import MOST_KEPT, expanded_size, factored, multiplied_out
+from gibbsppl.signs import interval_of
 
 # Sums with more terms than this when multiplied out are not factored.
 MOST_TERMS = 16
@@ -126,12 +127,13 @@ def _log(of: Expr, targets: Collection[str]) -> Expr:
         return sp.log(of) if parts == [of] else Add(*(_log(a, targets) for a in parts))
     match of:
         case sp.Pow():
-            # (of an even power nothing is known of the sign)
-            is_even = of.exp.is_even and not of.base.is_Add
-            return of.exp * _log(sp.Abs(of.base) if is_even else of.base, targets)
+            base = of.base
+            if of.exp.is_even and not base.is_positive and (sign := _sign(base)) != 1:
+                base = -base if sign == -1 else sp.Abs(base)
+            return of.exp * _log(base, targets)
         case sp.exp():
             return of.args[0]
-        case Times():
+        case Times() if _sign(of.body) == 1:
             return Over(_log(of.body, targets), *of.bound)
         case Over() if not mentions(of, targets):
             return sp.log(of)
@@ -200,30 +202,34 @@ def _log_if(chosen: Expr, of: Expr, targets: Collection[str]) -> Expr:
 def _of_one_sign(product: Expr) -> tuple[Expr, ...]:
     """The factors of a positive product, each as a positive one: ``(1 - x)``, not ``(x - 1)``.
 
-    A difference is turned round where its constant is negative. One product is left of all that
-    are not certain to be positive where signs are left over, or where a log or a value of either
-    sign may be negative together with another factor.
+    Those whose signs are not known are one factor, whose sign is that of all others.
     """
     number, factors = product.as_coeff_mul()
-    either = [f for f in factors if not f.is_positive]
-    certain = tuple(f for f in factors if f.is_positive)
-    rest = Mul(sp.sign(number), *either)
-    bases = [f.as_base_exp()[0] for f in either]
-    if len(either) > 1 and any(isinstance(base, sp.log | Leaf) for base in bases):
-        return (abs(number), *certain, rest)
-    found = []
+    sign = -1 if number.is_negative else 1
+    found, either = [abs(number)], []
     for factor in factors:
-        base, exponent = factor.as_base_exp()
-        if base.is_Add and not base.is_positive and base.as_coeff_Add()[0].is_negative:
-            number *= 1 if exponent.is_even else -1
-            base = -base
-        found.append(sp.Pow(base, exponent))
-    if number.is_negative:
-        sums = [n for n, f in enumerate(found) if f.is_Add and not f.is_positive]
-        if not sums:
-            return (-number, *certain, rest)
-        number, found[sums[0]] = -number, -found[sums[0]]
-    return (number, *found)
+        own = 1 if factor.is_positive else _sign(factor)
+        if own == 0:
+            either.append(factor)
+            continue
+        sign *= own
+        found.append(factor if own == 1 else _turned(factor))
+    rest = Mul(*either)
+    found.append(rest if sign == 1 else _turned(rest))
+    return tuple(found)
+
+
+def _turned(factor: Expr) -> Expr:
+    """The factor times -1: a quotient by the difference the other way round."""
+    base, exponent = factor.as_base_exp()
+    return sp.Pow(-base, exponent) if exponent.is_odd else -factor
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _sign(expr: Expr) -> int:
+    """1 of what is never negative, -1 of what is never positive, by the bounds of arrays; or 0."""
+    lower, upper = interval_of(expr, lambda leaf: leaf.array.bounds)
+    return 1 if lower >= 0 else -1 if upper <= 0 else 0
 
 
 def _one_minus(of: Expr) -> Expr | None:

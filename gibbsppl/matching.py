@@ -15,9 +15,10 @@ import sympy as sp
 from sympy import Add
 
 from gibbsppl.bounds import Side
+from gibbsppl.copies import primed
 from gibbsppl.dependence import Role
 from gibbsppl.evaluation import Values
-from gibbsppl.expressions import Binder, Dim, Expr, Leaf, dims_of, primed, substitute
+from gibbsppl.expressions import Binder, Dim, Expr, Leaf, dims_of, substitute
 from gibbsppl.families import FAMILIES, Family
 from gibbsppl.graph import Graph, Statement
 from gibbsppl.limits import Limit, made_whole

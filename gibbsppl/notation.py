@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 import sympy as sp
 from sympy import Add, Mul
 
+from gibbsppl.copies import root_of
 from gibbsppl.exact_numbers import number
 from gibbsppl.expressions import (
     FUNCTIONS,
@@ -41,7 +42,6 @@ from gibbsppl.expressions import (
     Softplus,
     Times,
     Where,
-    root_of,
     substitute,
 )
 from gibbsppl.ranges import unnested

@@ -25,6 +25,7 @@ from typing import Any
 import sympy as sp
 from sympy import Add, Mul
 
+from gibbsppl.copies import copy_of, root_of
 from gibbsppl.cuts import Cuts
 from gibbsppl.expressions import (
     Array,
@@ -37,11 +38,9 @@ from gibbsppl.expressions import (
     Maximum,
     Minimum,
     Over,
-    copy_of,
     dims_of,
     mentions,
     renamed_apart,
-    root_of,
     substitute,
 )
 from gibbsppl.gates import NO_GATES, Binary, FrozenBinary, frozen, opened

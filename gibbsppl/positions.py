@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gibbsppl.expressions import root_of
+from gibbsppl.copies import root_of
 from gibbsppl.graph import Labels
 from gibbsppl.ranges import Range
 

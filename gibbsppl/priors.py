@@ -23,7 +23,8 @@ from keyword import iskeyword
 
 import sympy as sp
 
-from gibbsppl.expressions import Array, Dim, Equals, Expr, mentions, primed
+from gibbsppl.copies import primed
+from gibbsppl.expressions import Array, Dim, Equals, Expr, mentions
 from gibbsppl.families import Family, Parameter
 from gibbsppl.graph import PLAIN, Graph, Statement
 from gibbsppl.supports import Support

@@ -17,8 +17,9 @@ from typing import Any
 import sympy as sp
 
 from gibbsppl.conditionals import Derived
+from gibbsppl.copies import primed
 from gibbsppl.dependence import Place, is_separable, region_of, touches
-from gibbsppl.expressions import Array, Leaf, mentions, primed
+from gibbsppl.expressions import Array, Leaf, mentions
 from gibbsppl.families import FAMILIES, Family
 from gibbsppl.gates import binary_arrays, opened
 from gibbsppl.graph import Graph, Marginal, Statement

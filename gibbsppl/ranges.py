@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from gibbsppl.expressions import Binder, Dim, Expr, root_of
+from gibbsppl.copies import root_of
+from gibbsppl.expressions import Binder, Dim, Expr
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ import sympy as sp
 from sympy import Add
 
 from gibbsppl.changes import SHIFT, Change, is_log_of_exponential, proposed
+from gibbsppl.copies import primed, root_of
 from gibbsppl.density import regions
 from gibbsppl.dependence import Role, is_separable, shifted
 from gibbsppl.expressions import (
@@ -27,8 +28,6 @@ from gibbsppl.expressions import (
     Over,
     dims_of,
     mentions,
-    primed,
-    root_of,
     substitute,
 )
 from gibbsppl.graph import Graph, Statement
@@ -109,22 +108,25 @@ def changed(reading: Reading, graph: Graph) -> Iterator[Reading]:
         # (not in normal form: constants of changes keep the names of dims that are summed over)
         written = (in_place(p, reading.place, reading.event) for p in reading.pieces)
         forms = [f for f in written if f is not None]
-        for change in proposed(forms, reading.place):
-            if change.applies_to(support):
-                change = _from_location(change, reading.statement)
-                yield _after(reading, change, change.mapped(support), reading.limits, graph)
+        for plain in proposed(forms, reading.place):
+            for change in dict.fromkeys((_from_location(plain, reading), plain)):
+                if change.applies_to(support):
+                    yield _after(reading, change, change.mapped(support), reading.limits, graph)
     if support.is_discrete:
         yield from _shifted(reading, graph)
 
 
-def _from_location(change: Change, statement: Statement) -> Change:
-    """The change with the location of a statement's family for its origin, if that is of use."""
+def _from_location(change: Change, reading: Reading) -> Change:
+    """The change from the location of the variable's family, if that is of exponentials too."""
+    statement = reading.statement
     row, arguments = statement.family.location_scale, dict(statement.arguments)
-    if not change.transform.from_location or row is None or row.location is None:
+    own = (p.statistic for p in reading.pieces if p.factor == statement.name)
+    if row is None or row.location is None or not any(s.has(sp.exp) for s in own):
         return change
     location = arguments[row.location]
-    is_own = mentions(location, (statement.target.array.name,))
-    return change if is_own else replace(change, origin=location)
+    if not change.transform.from_location or mentions(location, (reading.array,)):
+        return change
+    return replace(change, origin=location)
 
 
 def _shifted(reading: Reading, graph: Graph) -> Iterator[Reading]:

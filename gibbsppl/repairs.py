@@ -17,6 +17,7 @@ from typing import Any
 from gibbsppl.concavity import LogConcave
 from gibbsppl.conditionals import conditional_of
 from gibbsppl.dependence import is_separable, region_of, touches
+from gibbsppl.domains import without_spellings
 from gibbsppl.elements import element_pieces
 from gibbsppl.expressions import Expr, Leaf, mentions
 from gibbsppl.families import FAMILIES, Parameter
@@ -54,6 +55,7 @@ class Nearest:
 
 def repairs(graph: Graph, statement: Statement, data: Mapping[str, Any]) -> tuple[Repair, ...]:
     """The rewrites under which a statement has a closed form, smallest first; each is tried."""
+    graph, statement = without_spellings(graph), replace(statement, spelled=())
     derived = conditional_of(graph, statement, data)
     refusal = derived.refusal if isinstance(derived, LogConcave) else derived
     return tuple(proposed(graph, refusal, data)) if isinstance(refusal, NotConjugate) else ()

@@ -11,6 +11,7 @@ from typing import Any
 
 from gibbsppl.arguments import BY_NAME, COUNT, DRAWS, MAPPINGS, NAME, NAMES, TRUTH, Kind
 from gibbsppl.comparison import Settings
+from gibbsppl.domains import without_spellings
 from gibbsppl.errors import CompileError
 from gibbsppl.graph import Graph
 from gibbsppl.impossible import check_possible
@@ -102,6 +103,7 @@ def scheduled(
         kernels_of(settings["kernels"]),
         blocks,
     )
+    graph = without_spellings(graph)
     check_names(graph, blocks)
     check_kernels(graph, control.kernels)
     check_truncations(graph, data)

@@ -18,11 +18,12 @@ import sympy as sp
 
 from gibbsppl.along_draws import DRAW
 from gibbsppl.backends.program import Constants, Program
+from gibbsppl.copies import primed
 from gibbsppl.density import event_dims, regions
 from gibbsppl.dependence import region_of, slices_of
 from gibbsppl.errors import RunError
 from gibbsppl.evaluation import Floats, evaluate
-from gibbsppl.expressions import Array, Dim, Expr, Leaf, primed
+from gibbsppl.expressions import Array, Dim, Expr, Leaf
 from gibbsppl.forward import fill
 from gibbsppl.graph import Graph, Statement
 from gibbsppl.moments import Moments, NoFormula, Symbols, moments

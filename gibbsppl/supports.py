@@ -11,6 +11,7 @@ on other variables (``Uniform(0, theta)``, ``Binomial(n, p)``).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -43,6 +44,23 @@ class Support:
             lower=_tighter(self.lower, lower, sp.Max),
             upper=_tighter(self.upper, upper, sp.Min),
         )
+
+    @property
+    def numbers(self) -> tuple[Any, Any]:
+        """What each number of a value is between, as far as that is known without other arrays.
+
+        >>> UNIT.narrowed(sp.Rational(1, 4), None).numbers, Support("simplex").numbers
+        ((1/4, 1), (0, 1))
+        """
+        match self.kind:
+            case "simplex":
+                return sp.S.Zero, sp.S.One
+            case "sphere":
+                return -sp.S.One, sp.S.One
+            case "vector" | "spd":
+                return -sp.oo, sp.oo
+        lower, upper = sp.sympify(self.lower), sp.sympify(self.upper)
+        return lower if lower.is_number else -sp.oo, upper if upper.is_number else sp.oo
 
     @property
     def is_discrete(self) -> bool:
@@ -85,6 +103,17 @@ def _tighter(own: Any, given: Any, extreme: Any) -> Any:
         return own
     numbers = sp.sympify(own).is_number and sp.sympify(given).is_number
     return extreme(own, given) if numbers else given
+
+
+def bounds_of(supports: Iterable[Support], values: Iterable[float]) -> tuple[Any, Any]:
+    """The numbers that the values of all of some supports are between, and some more values.
+
+    >>> bounds_of((UNIT, POSITIVE), [-1.0])
+    (-1.00000000000000, oo)
+    """
+    ends = [s.numbers for s in supports] + [(v, v) for v in map(sp.Float, values)]
+    lowers, uppers = zip(*ends, strict=True)
+    return min(lowers), max(uppers)
 
 
 REAL = Support("real")

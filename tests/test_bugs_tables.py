@@ -30,8 +30,9 @@ from gibbsppl.bugs.rows import (
     Unsupported,
     shares,
 )
+from gibbsppl.copies import primed
 from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Array, Dim, Over, primed
+from gibbsppl.expressions import Array, Dim, Over
 from gibbsppl.families import FAMILIES
 from gibbsppl.language.distributions import spellings, written
 from gibbsppl.language.tensors import Tensor

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from sympy import Abs, Rational, exp, log, oo, sqrt
 
 from gibbsppl import curvature
+from gibbsppl.copies import primed
 from gibbsppl.curvature import ATOMS, LOG_TAILS, POWERS, curvature_of, log_concave, obstacle
 from gibbsppl.elements import element_pieces
 from gibbsppl.evaluation import evaluate
@@ -38,7 +39,6 @@ from gibbsppl.expressions import (
     Softplus,
     Times,
     Where,
-    primed,
 )
 from gibbsppl.families import FAMILIES
 from gibbsppl.log_gamma import loggamma

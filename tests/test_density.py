@@ -8,6 +8,7 @@ import pytest
 import sympy as sp
 from scipy import special, stats
 
+from gibbsppl.copies import primed
 from gibbsppl.density import log_density, log_joint, log_terms, size_of_terms
 from gibbsppl.errors import ModelError
 from gibbsppl.evaluation import evaluate
@@ -27,7 +28,6 @@ from gibbsppl.expressions import (
     Times,
     Where,
     leaves_of,
-    primed,
     substitute,
 )
 from gibbsppl.families import CATEGORICAL, DIRICHLET, GAMMA, MVNORMAL, NORMAL

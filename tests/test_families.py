@@ -16,17 +16,8 @@ import sympy as sp
 from scipy import integrate, stats
 
 from gibbsppl import runtime
-from gibbsppl.expressions import (
-    Array,
-    Dim,
-    Expit,
-    InverseEntry,
-    Leaf,
-    LogDet,
-    Over,
-    Phi,
-    primed,
-)
+from gibbsppl.copies import primed
+from gibbsppl.expressions import Array, Dim, Expit, InverseEntry, Leaf, LogDet, Over, Phi
 from gibbsppl.families import FAMILIES, Family
 from gibbsppl.forward import drawn
 from gibbsppl.graph import Statement

@@ -7,9 +7,10 @@ from scipy import special, stats
 
 import gibbsppl as gp
 from gibbsppl import initial
+from gibbsppl.copies import primed
 from gibbsppl.density import log_joint
 from gibbsppl.errors import ModelError, RunError
-from gibbsppl.expressions import Array, Dim, Expit, LogPhi, Over, primed
+from gibbsppl.expressions import Array, Dim, Expit, LogPhi, Over
 from gibbsppl.families import CATEGORICAL, DIRICHLET, GAMMA, MVNORMAL, NORMAL
 from gibbsppl.forward import bisection, drawn, prior_predictive, simulate
 from gibbsppl.graph import Constant, Graph, Potential, Statement, Variable

@@ -313,7 +313,8 @@ def test_the_columns_of_a_transition_matrix_point_into_its_rows():
 
     assert graph.variables["z"].of == ex.Dim("state")
     assert graph.statement("z[1:]").event == (ex.Dim("state'"),)
-    time, P, z = ex.Dim("time"), ex.Array("P", positive=True), ex.Array("z")
+    time, P = ex.Dim("time"), ex.Array("P", (0, 1), positive=True)
+    z = ex.Array("z")
     assert graph.statement("z[1:]").log_density == sp.log(P[z[time - 1], z[time]])
 
 

@@ -23,8 +23,9 @@ from gibbsppl.changes import (
     SHIFT,
     Change,
 )
+from gibbsppl.copies import primed
 from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Array, primed
+from gibbsppl.expressions import Array
 from gibbsppl.families import FAMILIES
 from gibbsppl.moments import NoFormula, Symbols, moments, plain
 from gibbsppl.ranges import Range

@@ -5,8 +5,9 @@ import pytest
 from scipy import stats
 
 import gibbsppl as gp
+from gibbsppl.copies import primed
 from gibbsppl.density import log_terms
-from gibbsppl.expressions import Dim, primed
+from gibbsppl.expressions import Dim
 from gibbsppl.initial import initial_state
 from gibbsppl.schedule.steps import ConcaveDraw, ExactDraw
 

@@ -17,7 +17,8 @@ from gibbsppl.backends.lines import words
 from gibbsppl.backends.names import MATHEMATICS, NUMPY, Names
 from gibbsppl.backends.text import ATOM, SUM, Text
 from gibbsppl.contractions import Known, data_only
-from gibbsppl.expressions import Binder, Dim, Expr, Leaf, dims_of, root_of
+from gibbsppl.copies import root_of
+from gibbsppl.expressions import Binder, Dim, Expr, Leaf, dims_of
 from gibbsppl.graph import Graph
 from gibbsppl.notation import Notation
 from gibbsppl.ranges import Range, range_of, size_of, unnested

@@ -27,6 +27,7 @@ import sympy as sp
 from gibbsppl.bugs import array_numbers as numbers_of
 from gibbsppl.bugs.rows import Function, Template
 from gibbsppl.bugs.values import are_as_long
+from gibbsppl.copies import copies_of, copy_of
 from gibbsppl.expressions import (
     AtMost,
     Below,
@@ -39,8 +40,6 @@ from gibbsppl.expressions import (
     Over,
     Times,
     Where,
-    copies_of,
-    copy_of,
     dims_of,
     substitute,
 )

@@ -40,6 +40,7 @@ from gibbsppl.bugs.rows import (
     shares,
 )
 from gibbsppl.bugs.unsupported import LIKELIHOOD, UNSUPPORTED_DISTRIBUTIONS
+from gibbsppl.copies import primed
 from gibbsppl.errors import nearest
 from gibbsppl.expressions import (
     AtMost,
@@ -54,7 +55,6 @@ from gibbsppl.expressions import (
     Over,
     Phi,
     Where,
-    primed,
     substitute,
 )
 from gibbsppl.log_gamma import loggamma

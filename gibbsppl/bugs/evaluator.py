@@ -47,7 +47,8 @@ from gibbsppl.bugs.values import (
     renamed,
     side_by_side,
 )
-from gibbsppl.expressions import Dim, Expr, copy_of, substitute
+from gibbsppl.copies import copy_of
+from gibbsppl.expressions import Dim, Expr, substitute
 
 UNKNOWN = Grid((), np.zeros(()), np.zeros((), dtype=bool))
 

@@ -22,7 +22,8 @@ import sympy as sp
 
 from gibbsppl.bugs.distributions import DISTRIBUTIONS, meaning_of
 from gibbsppl.bugs.rows import Distribution
-from gibbsppl.expressions import Dim, Expr, InverseEntry, primed
+from gibbsppl.copies import primed
+from gibbsppl.expressions import Dim, Expr, InverseEntry
 from gibbsppl.families import FAMILIES
 from gibbsppl.language.distributions import written
 

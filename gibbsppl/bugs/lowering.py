@@ -33,7 +33,8 @@ from gibbsppl.bugs.simplexes import is_vector
 from gibbsppl.bugs.statements import Lines, row_of
 from gibbsppl.bugs.syntax import Assignment, Program, Stochastic
 from gibbsppl.bugs.values import Known
-from gibbsppl.expressions import Array, Dim, Leaf, primed
+from gibbsppl.copies import primed
+from gibbsppl.expressions import Array, Dim, Leaf
 from gibbsppl.families import FAMILIES
 from gibbsppl.graph import Constant, Potential, Variable
 from gibbsppl.language import distributions as language
@@ -43,7 +44,7 @@ from gibbsppl.language.model import Model, Observed
 from gibbsppl.language.regions import Region, region_of
 from gibbsppl.language.statements import check_values, place
 from gibbsppl.ranges import Range
-from gibbsppl.supports import Support
+from gibbsppl.supports import Support, bounds_of
 
 
 def lowered(
@@ -246,16 +247,14 @@ class _Lowering:
     def _symbol(self, name: str) -> Array:
         """The symbol of an array, with what supports say of the sign of all of its elements."""
         own, numbers = self.names[name], self.facts.numbers[name]
-        if len(self.layouts[name].constants) and (numbers.values[numbers.known] <= 0).any():
-            return Array(own)
         supports = [self._support(p, name) for p in self.placed[name]]
+        seen = numbers.values[numbers.known] if len(self.layouts[name].constants) else ()
+        bounds = bounds_of(supports, map(float, seen))
+        below = all(s.lower.is_nonnegative for s in supports) and all(v > 0 for v in seen)
         kinds = {s.kind for s in supports}
-        below = all(s.lower.is_nonnegative for s in supports)
-        if below and kinds <= {"real", "simplex"}:
-            return Array(own, positive=True)
-        return (
-            Array(own, nonnegative=True) if below and kinds <= {"integer", "counts"} else Array(own)
-        )
+        is_positive, is_count = (kinds <= k for k in ({"real", "simplex"}, {"integer", "counts"}))
+        sign = {"positive": below and is_positive, "nonnegative": below and is_count}
+        return Array(own, bounds, **{name: True for name, known in sign.items() if known})
 
     def _declare(self, name: str) -> Variable:
         """An array of the model, with what is observed of it."""

@@ -25,20 +25,10 @@ from gibbsppl.bugs.relations import Space
 from gibbsppl.bugs.rows import SHAPES
 from gibbsppl.bugs.syntax import Assignment, Expression, Reference, parts_of
 from gibbsppl.bugs.values import Formula, Known, Value, inside, lengths_of
+from gibbsppl.copies import root_of
 from gibbsppl.errors import ModelError
 from gibbsppl.exact_numbers import number
-from gibbsppl.expressions import (
-    Array,
-    Dim,
-    Equals,
-    Expr,
-    Leaf,
-    Over,
-    Where,
-    dims_of,
-    root_of,
-    substitute,
-)
+from gibbsppl.expressions import Array, Dim, Equals, Expr, Leaf, Over, Where, dims_of, substitute
 from gibbsppl.graph import Variable
 from gibbsppl.language.model import Model, typed
 from gibbsppl.polynomials import multiplied_out

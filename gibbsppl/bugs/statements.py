@@ -23,19 +23,8 @@ from gibbsppl.bugs.rows import SHAPES, Auxiliary, Distribution, Labels, Row, Uns
 from gibbsppl.bugs.simplexes import are_probabilities
 from gibbsppl.bugs.syntax import Expression, Restriction, Stochastic
 from gibbsppl.bugs.values import Formula, Known, Value
-from gibbsppl.expressions import (
-    Array,
-    Below,
-    Dim,
-    Expr,
-    Leaf,
-    Over,
-    Where,
-    dims_of,
-    primed,
-    root_of,
-    substitute,
-)
+from gibbsppl.copies import primed, root_of
+from gibbsppl.expressions import Array, Below, Dim, Expr, Leaf, Over, Where, dims_of, substitute
 from gibbsppl.families import FAMILIES
 from gibbsppl.graph import Potential
 from gibbsppl.language import distributions as language

@@ -48,8 +48,9 @@ from gibbsppl.bugs.syntax import (
 from gibbsppl.bugs.syntax import Statement as Line
 from gibbsppl.bugs.written_expressions import Expressions, number, span
 from gibbsppl.bugs.written_sides import sides_of
+from gibbsppl.copies import primed
 from gibbsppl.errors import ModelError
-from gibbsppl.expressions import Dim, Expr, Leaf, Maximum, dims_of, mentions, primed
+from gibbsppl.expressions import Dim, Expr, Leaf, Maximum, dims_of, mentions
 from gibbsppl.graph import Constant, Deterministic, Graph, Potential, Statement
 from gibbsppl.language.model import Model
 from gibbsppl.ranges import Range, fresh

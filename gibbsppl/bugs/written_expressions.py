@@ -24,6 +24,7 @@ from gibbsppl.bugs.syntax import (
     Reference,
     Statement,
 )
+from gibbsppl.copies import root_of
 from gibbsppl.errors import ModelError
 from gibbsppl.expressions import (
     AtMost,
@@ -49,7 +50,6 @@ from gibbsppl.expressions import (
     Where,
     XLogY,
     dims_of,
-    root_of,
 )
 from gibbsppl.graph import Graph
 from gibbsppl.log_gamma import loggamma

@@ -20,9 +20,10 @@ from scipy.special import logsumexp
 from gibbsppl.backends.program import Program
 from gibbsppl.checks.quadrature import log_integrals
 from gibbsppl.checks.steps import axis_along, in_array_order, log_terms_of, log_weights, region_of
+from gibbsppl.copies import primed, root_of
 from gibbsppl.density import free_elements, log_density, regions
 from gibbsppl.evaluation import Floats, Sizes, Values, evaluate
-from gibbsppl.expressions import Array, Dim, Expr, Leaf, primed, root_of
+from gibbsppl.expressions import Array, Dim, Expr, Leaf
 from gibbsppl.families import FAMILIES
 from gibbsppl.forward import fill
 from gibbsppl.graph import Graph, Statement

@@ -41,8 +41,9 @@ from gibbsppl.schedule.steps import ExactDraw, JointDraw, Schedule, Step
 # elements are changed, two labels that meet may both stay as they are.
 MOST_CALLS = 64
 FEW, ROUNDS_OF_FEW, ROUNDS_OF_MANY = 1000, 12, 2
-# A change of this size, on the scale of the support, leaves bounds that other variables set.
-WIDE = 8.0
+# A change of this size, on the scale of the support, leaves bounds that other variables set; one of
+# that size goes where the sign of a difference is another.
+WIDE, FAR = 8.0, 4.0
 
 
 def ratio_check(  # noqa: PLR0913  (settings, all named at the call)
@@ -119,6 +120,7 @@ class _Check:
             for _ in range(rounds)
             for single in (by_element if step.is_by_element else at_once)
         ]
+        found += [self._compared(rng, "any", first=FAR) for _ in range(2 * rounds)]
         found += self._by_colour(rng)
         if isinstance(step, JointDraw):
             found += self._about_the_mean(rng, step)
@@ -167,14 +169,19 @@ class _Check:
         return found
 
     def _compared(
-        self, rng: np.random.Generator, single: Which | None, drawn: Any = None
+        self,
+        rng: np.random.Generator,
+        single: Which | None,
+        drawn: Any = None,
+        first: float = 1.0,
     ) -> tuple[float, float]:
         """Discrepancy and tolerance for one random change, of finite density if one is found.
 
-        ``drawn`` are the elements that one call draws, if it is a part of them.
+        ``drawn`` are the elements that one call draws, if it is a part of them; ``first`` is the
+        size of the change that is tried first.
         """
         step, before, given = self.step, self.before, self.given
-        changed, after = self._changed(rng, single, drawn)
+        changed, after = self._changed(rng, single, drawn, first)
         if step.name in self.program.colours:
             # Of a log density of each element, those that have moved count.
             name = step.variables[0]
@@ -207,12 +214,12 @@ class _Check:
         return 0.0
 
     def _changed(
-        self, rng: np.random.Generator, single: Which | None, drawn: Any
+        self, rng: np.random.Generator, single: Which | None, drawn: Any, first: float
     ) -> tuple[dict[str, Any], Any]:
         """Values that differ in what the step draws, smaller and smaller until possible."""
         after = self.before
         changed = dict(self.values)
-        for scale in 0.5 ** np.arange(12):
+        for scale in first * 0.5 ** np.arange(12):
             changed = self._moved(rng, scale, single, drawn=drawn)
             after = self.entered.at(changed)
             if np.isfinite(after).all():

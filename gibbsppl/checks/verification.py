@@ -15,10 +15,12 @@ from gibbsppl.bugs.reading import Reading
 from gibbsppl.checks.draws_called import calls_against_steps
 from gibbsppl.checks.graphs import graph_rows
 from gibbsppl.checks.interweaving import gap_of_interwoven
+from gibbsppl.checks.parameters import keeps_parameters_inside
 from gibbsppl.checks.ratio import ratio_check
 from gibbsppl.checks.reading import gaps_of_reading
 from gibbsppl.checks.results import RELATIVE_TOLERANCE, Row, Verification, row_badness
 from gibbsppl.checks.states import augmented, states
+from gibbsppl.domains import without_spellings
 from gibbsppl.evaluation import Values
 from gibbsppl.graph import Graph
 from gibbsppl.schedule.steps import Schedule, Step
@@ -45,8 +47,10 @@ def verify(  # noqa: PLR0913  (settings, all named at the call)
     ``schedule``.
     """
     with np.errstate(all="ignore"):  # (what comes of it is looked at)
-        rng = np.random.default_rng(seed)
-        rows, at = _rows(rng, graph, program, steps, data, graphs=graphs, schedule=schedule)
+        rng, canonical = np.random.default_rng(seed), without_spellings(graph)
+        rows, at = _rows(rng, canonical, program, steps, data, graphs=graphs, schedule=schedule)
+        if not keeps_parameters_inside(rng, graph, [{**data, **s} for s in at]):
+            rows += (Row("(parameters)", "support", "-", np.inf, 0.0),)
         if reading is not None:
             rows += _of_reading(rng, reading, graph, data, at)
     return Verification(rows)

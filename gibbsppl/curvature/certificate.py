@@ -12,10 +12,11 @@ from typing import Any
 
 from sympy import Add
 
+from gibbsppl.copies import root_of
 from gibbsppl.curvature.kinds import CONCAVE, Certificate, Curvature
 from gibbsppl.curvature.reader import Reader
 from gibbsppl.ends import Bounds
-from gibbsppl.expressions import Array, Dim, Expr, Leaf, Over, dims_of, root_of
+from gibbsppl.expressions import Array, Dim, Expr, Leaf, Over, dims_of
 from gibbsppl.pieces import Piece
 from gibbsppl.ranges import Range
 
@@ -108,17 +109,11 @@ def _summed(expr: Expr, piece: Piece, shared: Collection[Dim]) -> Expr:
 def _given(piece: Piece, array: str) -> Piece:
     """The piece with the elements of the array in its coefficient marked as given."""
     arrays = (a for a in piece.coefficient.free_symbols if isinstance(a, Array) and a.name == array)
-    marked = {a: Array(GIVEN + array, **_assumptions(a)) for a in arrays}
+    marked = {a: a.renamed(GIVEN + array) for a in arrays}
     return replace(piece, coefficient=piece.coefficient.xreplace(marked)) if marked else piece
 
 
 GIVEN = "given "
-
-
-def _assumptions(array: Array) -> dict[str, bool]:
-    if array.is_positive:
-        return {"positive": True}
-    return {"nonnegative": True} if array.is_nonnegative else {}
 
 
 def _bounds_of_given(array: str, bounds: Bounds) -> Bounds:
@@ -127,6 +122,6 @@ def _bounds_of_given(array: str, bounds: Bounds) -> Bounds:
     def of(leaf: Leaf) -> tuple[Any, Any] | None:
         if leaf.array.name != GIVEN + array:
             return bounds(leaf)
-        return bounds(Leaf(Array(array, **_assumptions(leaf.array)), *leaf.indices))
+        return bounds(Leaf(leaf.array.renamed(array), *leaf.indices))
 
     return of

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from sympy import Mul
 
+from gibbsppl.copies import root_of
 from gibbsppl.curvature.kinds import Curvature, Kind
-from gibbsppl.expressions import Dim, Expr, InverseEntry, Leaf, Over, dims_of, root_of, substitute
+from gibbsppl.expressions import Dim, Expr, InverseEntry, Leaf, Over, dims_of, substitute
 from gibbsppl.signs import NONNEGATIVE, Sign
 
 if TYPE_CHECKING:

@@ -66,7 +66,7 @@ PARAMETERS: Mapping[str, Mapping[str, float]] = {
 
 def _numbers(row: Family, names: Iterable[str]) -> dict[str, float]:
     """Values of the parameters of a row, no two positive ones alike."""
-    known, own = {**row.parameters, **row.spelled}, PARAMETERS.get(row.name, {})
+    known, own = row.written, PARAMETERS.get(row.name, {})
     plain = {REAL: 0.5, UNIT: 0.4, NATURAL: 5}
     return {n: own.get(n, plain.get(known[n].support, 2 + j)) for j, n in enumerate(names)}
 

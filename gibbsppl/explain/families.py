@@ -8,8 +8,9 @@ from typing import Any
 import sympy as sp
 
 from gibbsppl.concavity import LogConcave
+from gibbsppl.copies import primed
 from gibbsppl.explain.terms import bounds_told, statistic_shown, value_of
-from gibbsppl.expressions import Dim, Expr, primed
+from gibbsppl.expressions import Dim, Expr
 from gibbsppl.graph import Graph
 from gibbsppl.inversion import EVENT, PARTNER, inversion_of, said
 from gibbsppl.matched import Conditional

@@ -11,7 +11,8 @@ from __future__ import annotations
 import sympy as sp
 from sympy import exp, log, pi
 
-from gibbsppl.expressions import Dim, Expr, Over, primed, substitute
+from gibbsppl.copies import primed
+from gibbsppl.expressions import Dim, Expr, Over, substitute
 from gibbsppl.families.discrete import log_probability
 from gibbsppl.families.rows import (
     Family,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import sympy as sp
 from sympy import Rational
 
+from gibbsppl.copies import primed
 from gibbsppl.expressions import (
     Below,
     Dim,
@@ -17,7 +18,6 @@ from gibbsppl.expressions import (
     LogDet,
     LogGammaP,
     Where,
-    primed,
     substitute,
 )
 from gibbsppl.supports import REAL, Support
@@ -136,6 +136,11 @@ class Family:
     log_cdf: Formula | None = None
     log_sf: Formula | None = None
     location_scale: LocationScale | None = None
+
+    @property
+    def written(self) -> Mapping[str, Parameter]:
+        """All parameters that a user may write, canonical or not."""
+        return {**self.parameters, **self.spelled}
 
 
 def inverse(matrix: Expr, dim: Dim) -> Expr:

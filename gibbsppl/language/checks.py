@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from gibbsppl.copies import primed
 from gibbsppl.errors import ModelError
 from gibbsppl.exact_numbers import number
-from gibbsppl.expressions import Dim, Expr, Leaf, dims_of, primed
+from gibbsppl.expressions import Dim, Expr, Leaf, dims_of
 from gibbsppl.families import Parameter
 from gibbsppl.graph import Labels, Statement
 from gibbsppl.graph_views import Bounds, reads_of

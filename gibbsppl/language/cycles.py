@@ -14,8 +14,9 @@ import networkx as nx
 import numpy as np
 import sympy as sp
 
+from gibbsppl.copies import copy_of, root_of
 from gibbsppl.errors import ModelError
-from gibbsppl.expressions import Dim, Leaf, copy_of, dims_of, root_of
+from gibbsppl.expressions import Dim, Leaf, dims_of
 from gibbsppl.graph import Graph, Statement
 from gibbsppl.graph_views import Edge, edges_of, offset_of
 from gibbsppl.language.evaluate import evaluate

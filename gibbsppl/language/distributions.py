@@ -56,8 +56,7 @@ class Distribution:
 
     def parameter(self, name: str) -> Parameter:
         """What the family says of a parameter, canonical or not."""
-        row = self.family
-        return row.parameters[name] if name in row.parameters else row.spelled[name]
+        return self.family.written[name]
 
     @property
     def spelled(self) -> tuple[tuple[str, Expr], ...]:

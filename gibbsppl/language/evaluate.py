@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from gibbsppl.copies import root_of
 from gibbsppl.expressions import (
     FUNCTIONS,
     Array,
@@ -31,7 +32,6 @@ from gibbsppl.expressions import (
     Over,
     Times,
     Where,
-    root_of,
 )
 from gibbsppl.ranges import Range
 

@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from gibbsppl.arguments import is_no_text, methods_told, shown
+from gibbsppl.copies import root_of
 from gibbsppl.errors import ModelError
-from gibbsppl.expressions import Dim, root_of
+from gibbsppl.expressions import Dim
 from gibbsppl.graph import Constant, Deterministic, Graph, Potential, Statement, Variable
 from gibbsppl.language.completeness import check_complete
 from gibbsppl.language.cycles import check_cycles

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from gibbsppl.arguments import NAME, calls_told
+from gibbsppl.copies import primed
 from gibbsppl.errors import ModelError
-from gibbsppl.expressions import primed
 from gibbsppl.language.data import Index
 from gibbsppl.language.model import current_model
 from gibbsppl.language.tensors import Tensor

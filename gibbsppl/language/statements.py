@@ -275,10 +275,11 @@ def plain_array(name: str, _statement: Statement) -> expressions.Array:
 def _array_for(name: str, statement: Statement) -> expressions.Array:
     """The symbol of a variable, with what its support says of the sign of each element."""
     support = statement.support
+    numbers = support.numbers
     if not support.lower.is_nonnegative:
-        return expressions.Array(name)
+        return expressions.Array(name, numbers)
     # (an entry of a simplex is exactly zero where its parameter is)
     has_zeros = support.kind == "simplex" and not all(a.is_positive for _, a in statement.arguments)
     if support.kind in ("integer", "counts") or has_zeros:
-        return expressions.Array(name, nonnegative=True)
-    return expressions.Array(name, positive=support.kind in ("real", "simplex") or None)
+        return expressions.Array(name, numbers, nonnegative=True)
+    return expressions.Array(name, numbers, positive=support.kind in ("real", "simplex") or None)

@@ -21,6 +21,7 @@ import numpy as np
 import sympy as sp
 
 from gibbsppl.arguments import NAME, methods_told, shown
+from gibbsppl.copies import copy_of, primed
 from gibbsppl.errors import ModelError
 from gibbsppl.expressions import (
     AtMost,
@@ -32,9 +33,7 @@ from gibbsppl.expressions import (
     Over,
     Times,
     Where,
-    copy_of,
     dims_of,
-    primed,
     substitute,
 )
 from gibbsppl.language.model import Model, base, dims_named

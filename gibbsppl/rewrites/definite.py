@@ -3,7 +3,8 @@
 Comes in: an expression, and which arrays hold positive definite matrices. Goes out: the expression
 with a nonnegative number in the place of each such form, so that its sign can be told.
 
->>> from gibbsppl.expressions import Array, primed
+>>> from gibbsppl.copies import primed
+>>> from gibbsppl.expressions import Array
 >>> k, x, A = Dim("k"), Array("x"), Array("A")
 >>> form = Over(Over(A[k, primed(k)] * x[k] * x[primed(k)], primed(k)), k)
 >>> forms_named(1 + form / 2, lambda leaf: leaf.array == A)

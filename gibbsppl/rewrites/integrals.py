@@ -20,18 +20,11 @@ from sympy import Add
 
 from gibbsppl.conditionals import conditional_of
 from gibbsppl.contractions import bounded, data_only, pull_back
+from gibbsppl.copies import primed
 from gibbsppl.density import event_dims
 from gibbsppl.dependence import region_of
 from gibbsppl.errors import CompileError
-from gibbsppl.expressions import (
-    Array,
-    Dim,
-    Expr,
-    leaves_of,
-    mentions,
-    primed,
-    substitute,
-)
+from gibbsppl.expressions import Array, Dim, Expr, leaves_of, mentions, substitute
 from gibbsppl.gates import Binary, binary_arrays
 from gibbsppl.graph import Graph, Maintained, Marginal, Potential, Scatter, Statement, Variable
 from gibbsppl.identities import without_inverses

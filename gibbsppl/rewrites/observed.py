@@ -101,7 +101,7 @@ class Observed:
         integer = values.dtype.kind in "iub"
         self.variables[own] = Variable(own, dims or self.dims, kind, integer=integer, of=of)
         self.data[own] = values
-        return Array(own) if like is None else Array(own, **_signs(like))
+        return Array(own) if like is None else like.renamed(own)
 
     def censorings(
         self, known: np.ndarray, limits: KnownLimits, values: np.ndarray
@@ -147,8 +147,3 @@ def _standing_for(values: Any, limits: KnownLimits) -> np.ndarray:
     standing = np.zeros(bound.shape) if values is None else np.array(values, dtype=float)
     beyond = limits.told & ~((standing >= limits.lower) & (standing <= limits.upper))
     return np.where(beyond, bound, standing)
-
-
-def _signs(array: Array) -> dict[str, bool]:
-    """What is known of the sign of the elements of an array."""
-    return {n: True for n in ("positive", "nonnegative") if getattr(array, f"is_{n}")}

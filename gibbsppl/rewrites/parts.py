@@ -55,7 +55,7 @@ def taken_apart(graph: Graph, name: str, axis: int) -> tuple[Graph, tuple[Part, 
     parts = tuple(Part(n, name, axis, c) for c, n in names.items())
     if {p.position for p in parts} | set(constants) != set(range(graph.sizes[dim])):
         return None
-    arrays = {p.position: Array(p.name, **_kind(statement.target.array)) for p in parts}
+    arrays = {p.position: statement.target.array.renamed(p.name) for p in parts}
     reader = _Reader(name, axis, graph.sizes, arrays, constants)
     try:
         statements = [s for t in graph.statements for s in _of_statement(t, statement, reader)]
@@ -87,11 +87,6 @@ def _constants(graph: Graph, name: str, axis: int) -> dict[int, Expr]:
         for position in range(at.start, at.stop) if at else (int(index),):
             found[position] = substitute(c.value, {index: sp.Integer(position)} if at else {})
     return found
-
-
-def _kind(array: Array) -> dict[str, bool]:
-    """What is known of the elements of an array."""
-    return {"positive": True} if array.is_positive else {"real": True}
 
 
 def _variables(graph: Graph, parts: tuple[Part, ...]) -> dict[str, Variable]:

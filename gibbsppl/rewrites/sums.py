@@ -13,6 +13,7 @@ from typing import Any
 import sympy as sp
 from sympy import Add, Mul
 
+from gibbsppl.copies import primed
 from gibbsppl.errors import CompileError
 from gibbsppl.expressions import (
     Array,
@@ -24,7 +25,6 @@ from gibbsppl.expressions import (
     dims_of,
     leaves_of,
     mentions,
-    primed,
     substitute,
 )
 from gibbsppl.graph import Maintained, Scatter

@@ -21,16 +21,8 @@ from typing import Any
 import sympy as sp
 from sympy import Add, Mul
 
-from gibbsppl.expressions import (
-    Dim,
-    Expr,
-    Over,
-    Softplus,
-    arrays_in,
-    copies_of,
-    dims_of,
-    substitute,
-)
+from gibbsppl.copies import copies_of
+from gibbsppl.expressions import Dim, Expr, Over, Softplus, arrays_in, dims_of, substitute
 from gibbsppl.polynomials import MOST_KEPT, multiplied_out
 from gibbsppl.ranges import Range, range_of
 

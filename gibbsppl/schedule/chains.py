@@ -9,8 +9,9 @@ from typing import Any
 from gibbsppl.chained import PREVIOUS, ChainConditional, chain_of
 from gibbsppl.conditionals import Derived
 from gibbsppl.contractions import Known, pull_back
+from gibbsppl.copies import copy_of
 from gibbsppl.dependence import Place, region_of
-from gibbsppl.expressions import copy_of, dims_of
+from gibbsppl.expressions import dims_of
 from gibbsppl.finite import LABEL
 from gibbsppl.graph import Graph
 from gibbsppl.ranges import Range

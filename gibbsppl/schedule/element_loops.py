@@ -16,7 +16,8 @@ import sympy as sp
 
 from gibbsppl.colours import Chart
 from gibbsppl.contractions import IsData, bounded, data_only
-from gibbsppl.expressions import Array, Dim, Expr, Leaf, Over, dims_of, mentions, root_of
+from gibbsppl.copies import root_of
+from gibbsppl.expressions import Array, Dim, Expr, Leaf, Over, dims_of, mentions
 from gibbsppl.form_facts import free_axes
 from gibbsppl.linear_forms import Entry, LinearForm, slope_in
 from gibbsppl.polynomials import multiplied_out

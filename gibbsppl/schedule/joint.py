@@ -18,10 +18,11 @@ import sympy as sp
 from gibbsppl.chained import ChainConditional
 from gibbsppl.conditionals import Derived
 from gibbsppl.contractions import Known, data_only, pull_back
+from gibbsppl.copies import copy_of
 from gibbsppl.dependence import region_of, shifted
 from gibbsppl.errors import CompileError
 from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Dim, Expr, Leaf, copy_of, dims_of, substitute
+from gibbsppl.expressions import Dim, Expr, Leaf, dims_of, substitute
 from gibbsppl.graph import Graph, Statement
 from gibbsppl.matched import Conditional
 from gibbsppl.pieces import Piece, View

@@ -12,7 +12,7 @@ from typing import assert_never
 
 import numpy as np
 import sympy as sp
-from sympy import Add, Mul
+from sympy import Add
 
 from gibbsppl.chained import ChainConditional
 from gibbsppl.concavity import LogConcave
@@ -25,21 +25,12 @@ from gibbsppl.contractions import (
     pull_back,
     pull_back_extreme,
 )
+from gibbsppl.copies import copies_of
 from gibbsppl.density import event_dims, is_kept
 from gibbsppl.dependence import Place, is_separable, overlap, region_of
 from gibbsppl.errors import CompileError
 from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import (
-    Dim,
-    Expr,
-    Greatest,
-    Leaf,
-    Least,
-    Where,
-    XLogY,
-    copies_of,
-    substitute,
-)
+from gibbsppl.expressions import Dim, Expr, Greatest, Leaf, Least, Where, XLogY, substitute
 from gibbsppl.families import Family
 from gibbsppl.finite import LABEL, FiniteConditional
 from gibbsppl.graph import PLAIN, Graph, Maintained, Statement

@@ -1,0 +1,91 @@
+"""Logs of products and powers are taken apart where signs are known, by the bounds of arrays."""
+
+import pickle
+
+import numpy as np
+import pytest
+import sympy as sp
+
+import gibbsppl as gp
+from gibbsppl.copies import primed
+from gibbsppl.expressions import Array, Dim, Times
+from gibbsppl.logs import expand_logs
+
+K = Dim("k")
+P = Array("p", (0, 1), positive=True)[K]
+Q = Array("q", (0, 1), positive=True)[primed(K)]
+PHI = Array("phi", (-1, 1))[()]
+RATE = Array("rate", positive=True)[()]
+X, Y = Array("x")[()], Array("y")[()]
+TARGETS = {"p", "q", "phi", "rate", "x", "y"}
+
+log = sp.log
+EXPANDED = {
+    "shares": (log(P * (1 - P) * (1 - Q)), log(P) + log(1 - P) + log(1 - Q)),
+    "an even power of a share": (log((P - 1) ** 2), 2 * log(1 - P)),
+    "an autocorrelation": (log(1 - PHI**2), log(1 - PHI) + log(1 + PHI)),
+    "a quotient": (log(P / (1 - P)), log(P) - log(1 - P)),
+    "an even power of either sign": (log((X + Y) ** 2), 2 * log(sp.Abs(X + Y))),
+    "a rate may be above 1": (log((1 - RATE) ** 2), 2 * log(sp.Abs(RATE - 1))),
+    "two of either sign": (log((1 - RATE) * (2 - RATE) * P),
+                           log((1 - RATE) * (2 - RATE)) + log(P)),
+    "one of either sign": (log(P * (1 - RATE)), log(P) + log(1 - RATE)),
+    "a product over a dim": (log(Times(1 - P, K)), expand_logs(log(Times(1 - P, K)), TARGETS)),
+    "one of factors of either sign": (log(Times(X * P, K)), log(Times(X * P, K))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EXPANDED)
+def test_logs_are_taken_apart_where_signs_are_known(name):
+    found, expected = EXPANDED[name]
+    assert sp.expand(expand_logs(found, TARGETS) - expected) == 0
+
+
+def test_a_product_over_a_dim_of_shares_is_taken_apart():
+    assert not expand_logs(log(Times(1 - P, K)), TARGETS).has(Times)
+
+
+def test_arrays_of_other_bounds_are_others():
+    share = Array("p", (0, 1), positive=True)
+    assert share != Array("p", positive=True)
+    assert Array("tau", (0, sp.oo), positive=True) == Array("tau", positive=True)
+    assert pickle.loads(pickle.dumps(share)) == share
+    assert share.renamed("q") == Array("q", (0, 1), positive=True)
+
+
+def standard_deviations():
+    """Those that are of either sign, but for the squares that are variances."""
+    a, b = gp.Normal("a", 0, sigma=1), gp.Normal("b", 0.5, sigma=1)
+    yield a + b
+    yield a - b - 1
+    yield b * (2 - a)
+    rate = gp.Gamma("rate", 2, rate=1)
+    yield 1 - rate
+    yield (1 - rate) * (3 - rate)
+    yield gp.log(rate) + b
+    yield gp.sum(gp.Normal("c", 0, sigma=1, dims="i"), "i") - rate
+
+
+@pytest.mark.parametrize("number", range(7))
+def test_variances_are_squares_of_what_may_have_either_sign(number):
+    with gp.Model(coords={"i": 3}) as m:
+        sd = next(sd for n, sd in enumerate(standard_deviations()) if n == number)
+        found = gp.Deterministic("sd", sd)
+        gp.Normal("y", 0, var=sd**2, dims="i", observed=[1.0, 2.0, -1.0])
+    sampler = gp.compile(m)
+    draws = sampler.sample(1000, seed=3)["sd"]
+
+    assert found is not None
+    assert all(sampler.verify(seed=seed).proved for seed in range(3))
+    assert {-1, 1} == set(np.sign(draws).ravel().astype(int))
+
+
+def test_variances_are_products_of_two_of_either_sign():
+    """Positive below 1 and above 3, where the logs of both factors have no value."""
+    with gp.Model() as m:
+        rate = gp.Gamma("rate", 2, rate=0.5)
+        gp.Normal("y", 0, var=(1 - rate) * (3 - rate), observed=1.0)
+    sampler = gp.compile(m)
+
+    assert all(sampler.verify(seed=seed).proved for seed in range(3))
+    assert np.isfinite(sampler.program.given_rest["rate"]({}, sampler.constants)(np.array(4.0)))
