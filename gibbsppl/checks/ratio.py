@@ -281,11 +281,9 @@ class _Check:
 
 
 def _has_bounds(factor: Factor, name: str) -> bool:
-    """Whether a factor is impossible for some values of a variable."""
+    """Whether a factor is impossible for some values of a variable: logs of indicators of it."""
     logs = (e.args[0] for e in factor.log_density.atoms(sp.log))
-    # (an exponential is above 0 whatever its exponent counts)
-    plain = (e.xreplace({x: sp.Dummy() for x in e.atoms(sp.exp)}) for e in logs)
-    told: list[Expr] = [e for e in plain if e.has(*INDICATORS)]
+    told: list[Expr] = [i for e in logs for i in e.atoms(*INDICATORS)]
     if isinstance(factor, Statement) and factor.target.array.name != name:
         told += [sp.sympify(b) for b in (factor.support.lower, factor.support.upper)]
     return any(mentions(e, (name,)) for e in told)
