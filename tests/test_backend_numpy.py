@@ -245,7 +245,7 @@ def test_natural_parameters_of_whole_arrays_are_plain_numbers_or_full_arrays(sam
 
 AWKWARD = (
     "lambda", "tau.c", "log", "exp", "s", "c", "rng", "data", "at", "eta", "eta_1", "eta_2",
-    "runtime", "zeros", "prepare", "sweep", "mu_given_rest", "STEPS", "x'", "größe", "2nd", "a b",
+    "runtime", "zeros", "prepare", "sweep", "mu_given_rest", "STEPS", "größe", "2nd", "a b",
     "Groups", "segment_sum", "value", "np", "float", "slice", "tuple", "normal", "log_density",
     "log_weights", "GIVEN_REST", "STEP_VARIABLES", "deterministics", "by_g", "None", "_", "range",
 )  # fmt: skip

@@ -128,7 +128,8 @@ def load(source: str, kernels: Mapping[str, Callable[..., Any]] | None = None) -
     wanted |= kernels
     return Program(
         source=source,
-        prepare=module["prepare"],
+        # (what is not finite is told where a state is looked for)
+        prepare=np.errstate(all="ignore")(module["prepare"]),
         sweep=module["sweep"],
         given_rest=module["GIVEN_REST"],
         deterministics=module["deterministics"],
