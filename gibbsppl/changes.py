@@ -34,7 +34,7 @@ class Transform:
 
     ``log_jacobian(u, c)`` is ``log |dx/du|`` up to a constant. ``ends`` bound the image of the
     domain, the smaller one first; ``forward`` has no value (``1/0``, ``log(0)``) at some of them.
-    ``from_location``: that of the variable's family is taken off first.
+    ``is_exponential``: images of what is far from 0 are too large or too small for numbers.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Transform:
     domain: Support
     ends: tuple[Expr, Expr]
     increasing: Callable[[Any], bool] = lambda _c: True
-    from_location: bool = False
+    is_exponential: bool = False
 
 
 POWER = Transform(
@@ -64,7 +64,7 @@ EXPONENTIAL = Transform(
     domain=REAL,
     ends=(sp.S.Zero, sp.oo),
     increasing=lambda c: bool(c.is_positive),
-    from_location=True,
+    is_exponential=True,
 )
 LOG = Transform(
     name="log",

@@ -29,6 +29,7 @@ from gibbsppl.polynomials import MOST_KEPT, multiplied_out
 from gibbsppl.readings import Reading, alpha, changed, in_place, leaves_in, reading_of
 from gibbsppl.supports import Support
 from gibbsppl.truncations import is_surely_inside
+from gibbsppl.underflow import may_underflow
 
 # Where the row of each family stands in the table.
 RANKS = {name: rank for rank, name in enumerate(FAMILIES)}
@@ -55,7 +56,8 @@ def match(
     known = _Known(graph, data)
     found = _best(reading, known)
     if (found is None or not found.is_tight) and None not in reading.forms:
-        others = ((r, _best(r, known)) for r in changed(reading, graph))
+        after = (r for r in changed(reading, graph) if not may_underflow(r, graph))
+        others = ((r, _best(r, known)) for r in after)
         owned = [(r, o) for r, o in others if o is not None]
         if found is not None:
             owned = [(r, o) for r, o in owned if o.size < found.size]

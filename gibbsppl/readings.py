@@ -124,7 +124,7 @@ def _from_location(change: Change, reading: Reading) -> Change:
     if row is None or row.location is None or not any(s.has(sp.exp) for s in own):
         return change
     location = arguments[row.location]
-    if not change.transform.from_location or mentions(location, (reading.array,)):
+    if not change.transform.is_exponential or mentions(location, (reading.array,)):
         return change
     return replace(change, origin=location)
 

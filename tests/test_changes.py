@@ -599,3 +599,21 @@ def test_origins_may_be_variables():
         start = {"scale": 1.5, "mu": 1000.0}
         (state,), _ = sampler.initial_states(1, seed=1, init=start)
         assert sampler.program.given_rest["y"](state, sampler.constants)[0][-1] == -1
+
+
+def with_exponentials(rate):
+    """A variable whose exponential, to the power of a rate, has a normal variable's statistics."""
+    with gp.Model(coords={"i": 3}) as m:
+        x = gp.Exponential("x", rate=rate() if callable(rate) else rate)
+        gp.Normal("y", gp.exp(-x), tau=0.5, dims="i", observed=[0.2, 0.1, 0.4])
+    return next(s for s in gp.compile(m).schedule.steps if s.statement.name == "x")
+
+
+@pytest.mark.parametrize(("rate", "kind"), [
+    (1.0, "exact"), (0.06, "exact"), (0.04, "move"), (1e-300, "move"),
+    (lambda: gp.Gamma("rate", 2, rate=1), "move"),
+    (lambda: gp.Uniform("rate", 0.5, 2), "exact"),
+])  # fmt: skip
+def test_exponentials_that_may_be_too_small_for_numbers_are_not_drawn(rate, kind):
+    """With a rate of 0.001 half of the variable's law is above 745, where exp(-x) is 0."""
+    assert with_exponentials(rate).kind == kind

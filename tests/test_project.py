@@ -47,7 +47,7 @@ LAYERS = (
     ("dispersed",),
     ("initial", "along_draws", "new_data"),
     ("elements", "curvature", "readings", "linear_forms"),
-    ("inversion",),
+    ("inversion", "underflow"),
     ("moments",),
     ("finite", "matched", "contractions", "alike"),
     ("matching",),

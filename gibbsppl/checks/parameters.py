@@ -6,14 +6,15 @@ written is compared with the parameters themselves, at values that are far apart
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
 from gibbsppl.checks.perturb import perturbed
 from gibbsppl.density import free_elements, has_parameters_outside, log_joint
 from gibbsppl.evaluation import Values
-from gibbsppl.graph import Graph
+from gibbsppl.expressions import Leaf, mentions
+from gibbsppl.graph import Graph, Statement
 
 # Changes of all variables on the scale of their supports, small and large.
 SCALES = (0.5, 1.0, 2.0, 4.0, 8.0)
@@ -23,16 +24,19 @@ def keeps_parameters_inside(
     rng: np.random.Generator, graph: Graph, states: Sequence[Values]
 ) -> bool:
     """Whether no values near some states have both a density and a parameter outside."""
+    told = [s for s in graph.statements if _reads(s, graph.drawn)]
+    changed = (_moved(rng, graph, values, scale) for values in states for scale in SCALES if told)
     return not any(
-        _is_outside(graph, there) and np.isfinite(log_joint(graph, there))
-        for values in states
-        for scale in SCALES
-        for there in (_moved(rng, graph, values, scale),)
+        any(has_parameters_outside(s, there, graph.sizes) for s in told)
+        and np.isfinite(log_joint(graph, there))
+        for there in changed
     )
 
 
-def _is_outside(graph: Graph, values: Values) -> bool:
-    return any(has_parameters_outside(s, values, graph.sizes) for s in graph.statements)
+def _reads(statement: Statement, drawn: Collection[str]) -> bool:
+    """Whether what is written for a parameter is more than a variable, and reads one."""
+    arguments = (a for _, a in statement.spelled or statement.arguments)
+    return any(mentions(a, drawn) and not isinstance(a, Leaf) for a in arguments)
 
 
 def _moved(rng: np.random.Generator, graph: Graph, values: Values, scale: float) -> Values:

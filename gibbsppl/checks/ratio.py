@@ -190,7 +190,8 @@ class _Check:
         log_q = [log_terms_of(step, given, v, sizes, drawn) for v in (self.values, changed)]
         joint = _total(after) - _total(before)
         conditional = _total(log_q[1]) - _total(log_q[0])
-        discrepancy = max(_distance(joint, conditional), self._outside(rng))
+        outside = 0.0 if first == FAR else self._outside(rng)
+        discrepancy = max(_distance(joint, conditional), outside)
         size = size_of(before, after, *log_q)
         size = self.entered.size_behind(discrepancy, size, (self.values, changed))
         # (the log of what is near one is rounded as one is)
