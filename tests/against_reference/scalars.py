@@ -396,7 +396,8 @@ def beta_binomial(n, alpha, beta):
         return np.where(inside, choose + ratio, -np.inf)
 
     def rvs(rng, size):
-        p = rng.beta(*spread(size, alpha, beta))
+        # (shapes may have underflowed)
+        p = rng.beta(*(np.maximum(v, np.finfo(float).tiny) for v in spread(size, alpha, beta)))
         return rng.binomial(np.broadcast_to(np.asarray(n).astype(int), size), p).astype(float)
 
     return Law(logpdf, rvs=rvs)
