@@ -18,7 +18,17 @@ from numpy.typing import NDArray
 
 from gibbsppl.copies import copy_of, primed
 from gibbsppl.evaluation import Floats, Sizes, Values, evaluate, is_positive_definite
-from gibbsppl.expressions import Below, Dim, Expr, Leaf, Over, Where, XLogY, substitute
+from gibbsppl.expressions import (
+    Below,
+    Dim,
+    Expr,
+    Leaf,
+    LogGammaP,
+    Over,
+    Where,
+    XLogY,
+    substitute,
+)
 from gibbsppl.graph import MOST_KEPT, Factor, Graph, Maintained, Marginal, Potential, Statement
 from gibbsppl.ranges import Range, range_of, size_of
 from gibbsppl.supports import Support
@@ -91,6 +101,8 @@ def _size(term: Expr) -> Expr:
     if isinstance(term, sp.log | XLogY):
         *factors, of = term.args
         return own + sp.Mul(*map(_size, factors), _size(of)) / sp.Abs(of)
+    if isinstance(term, LogGammaP) and term.args[0] == 1:
+        return own + 1 / sp.Abs(1 - sp.exp(-term.args[1]))  # (the log of such a difference)
     if isinstance(term, sp.exp):
         return own * (1 + _size(term.args[0]))
     if isinstance(term, sp.Pow):

@@ -8,8 +8,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from functools import lru_cache
+from itertools import chain
 
 import sympy as sp
 from sympy import Add, Mul
@@ -112,8 +113,7 @@ def _of_a_sum(expr: Expr, targets: Collection[str]) -> Expr:
 def _log(of: Expr, targets: Collection[str]) -> Expr:
     """The log of an expression, taken apart."""
     is_small = expanded_size(of) <= MOST_TERMS
-    powers = of.atoms(sp.Pow) if of.is_Add and is_small else ()
-    if any(p.exp.is_negative and mentions(p, targets) for p in powers):
+    if of.is_Add and is_small and any(mentions(p, targets) for p in _divisors(of)):
         of = _quotient(of)
     if (ends := _ends_of_difference(of)) is not None:
         upper, lower = ends
@@ -153,12 +153,21 @@ def _quotient(of: Expr) -> Expr:
 
     Algebra turns both round as it likes: the log of each would be that of a negative value.
     """
-    one = sp.together(of)
+    # (the other side of a quotient is no place for an exponential, which may overflow there)
+    named = {f: sp.Dummy("f", positive=f.is_positive, real=True) for f in of.atoms(sp.Function)}
+    one = sp.together(of.xreplace(named))
     above, below = sp.fraction(sp.cancel(one))
-    if not below.is_Add or below.is_positive:
-        return above / below
-    is_turned = sp.cancel(sp.fraction(one)[1] / below).is_negative
-    return -above / -below if is_turned else above / below
+    is_turned = below.is_Add and sp.cancel(sp.fraction(one)[1] / below).is_negative
+    above, below = (e.xreplace({name: f for f, name in named.items()}) for e in (above, below))
+    return -above / -below if is_turned and not below.is_positive else above / below
+
+
+def _divisors(of: Expr) -> Iterator[Expr]:
+    """What a sum is divided by in some of its terms, outside of functions."""
+    if of.is_Pow and of.exp.is_negative:
+        yield of.base
+    elif of.is_Add or of.is_Mul:
+        yield from chain.from_iterable(map(_divisors, of.args))
 
 
 @lru_cache(maxsize=MOST_KEPT)

@@ -89,3 +89,15 @@ def test_variances_are_products_of_two_of_either_sign():
 
     assert all(sampler.verify(seed=seed).proved for seed in range(3))
     assert np.isfinite(sampler.program.given_rest["rate"]({}, sampler.constants)(np.array(4.0)))
+
+
+def test_exponentials_are_left_where_they_cannot_overflow():
+    """The mass below a bound 1,300 scales away is ``1 - exp(-1300) / 2``, and no quotient."""
+    with gp.Model() as m:
+        scale = gp.Uniform("scale", 0, 1)
+        gp.Laplace("y", 0.0, scale=scale, upper=1.3, observed=0.001)
+    sampler = gp.compile(m)
+    log_density = sampler.program.given_rest["scale"]({}, sampler.constants)
+
+    found = log_density(np.array(0.001)) - log_density(np.array(0.002))
+    assert found == pytest.approx(np.log(2) - 0.5, rel=1e-12)
