@@ -10,6 +10,7 @@ from against_reference.choices import settings_of
 from against_reference.models import Function, Model, Variable
 from against_reference.table import is_proper
 from against_reference.terms import Draft
+from against_reference.trees import Call
 
 DIMS = ("i", "j", "k", "t")
 TRIES = 200
@@ -91,7 +92,11 @@ def _is_left_improper(made):
 
 
 def _names_in(expr):
-    return {part.name for part in expr.walk() if hasattr(part, "name")}
+    """The names of what an expression follows: a comparison says no more beyond some value."""
+    if isinstance(expr, Call) and expr.function in ("step", "<"):
+        return set()
+    own = {expr.name} if hasattr(expr, "name") else set()
+    return own.union(*map(_names_in, expr.parts))
 
 
 def _with_values(rng, made):
