@@ -152,11 +152,22 @@ def has_a_posterior(sampler, model):
         raise RefusedError(kind_of(error, model)) from error
 
 
+def overflows(model):
+    """Whether values that the model draws from its prior are too large for numbers."""
+    rng = np.random.default_rng([model.seed, 13])
+    with np.errstate(all="ignore"):
+        drawn, weights = model.simulated(rng, 1000, model.values)
+    return not all(np.isfinite(v[np.isfinite(weights)]).all() for v in drawn.values())
+
+
 def verified(sampler, model):
     """The whole check of the sampler, and what it is made of."""
     result = sampler.verify()
     if not result.passed:
         has_a_posterior(sampler, model)
+        failed = {r.step for r in result.rows if not r.discrepancy <= r.tolerance}
+        if failed == {"(sweeps)"} and overflows(model):
+            raise RefusedError("RunError: values from the prior are too large for numbers")
     # (an infinite tolerance is none)
     if not result.passed or not all(np.isfinite(r.tolerance) for r in result.rows):
         raise FindingError("verify", str(result))
