@@ -72,6 +72,9 @@ def _described(rng, seed, level, in_bugs):
     return replace(made, settings=settings_of(draft, made))
 
 
+BOUNDED = ("step", "<", "Phi", "expit")
+
+
 def _is_left_improper(made):
     """Whether a variable of improper prior is seen, directly or not, by nothing observed.
 
@@ -92,8 +95,8 @@ def _is_left_improper(made):
 
 
 def _names_in(expr):
-    """The names of what an expression follows: a comparison says no more beyond some value."""
-    if isinstance(expr, Call) and expr.function in ("step", "<"):
+    """The names of what an expression follows: what is bounded says no more far out."""
+    if isinstance(expr, Call) and expr.function in BOUNDED:
         return set()
     own = {expr.name} if hasattr(expr, "name") else set()
     return own.union(*map(_names_in, expr.parts))
