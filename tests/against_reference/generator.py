@@ -86,11 +86,13 @@ def _is_left_improper(made):
             told |= _names_in(item.body)
         elif isinstance(item, Variable):
             known = item.mask is not None and item.mask.any()
-            if known or item.name in told:
+            is_latent, is_told = item.mask is None or not item.mask.all(), item.name in told
+            improper = not all(is_proper(p.family) for p in item.parts if p.number is None)
+            if is_latent and improper and not is_told:
+                return True
+            if known or is_told:
                 exprs = (*item.censoring.values(), *(e for p in item.parts for e in p.exprs))
                 told = told.union(*map(_names_in, exprs))
-            elif not all(is_proper(p.family) for p in item.parts if p.number is None):
-                return True
     return False
 
 
