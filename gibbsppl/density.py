@@ -44,7 +44,8 @@ def log_joint(graph: Graph, values: Values) -> float:
 
 def log_terms(graph: Graph, values: Values) -> dict[str, float]:
     """The log density of each factor, summed over its elements, by the factor's name."""
-    return {f.name: float(log_density(f, values, graph.sizes).sum()) for f in graph.factors}
+    with np.errstate(invalid="ignore"):  # (a sum of infinities of both signs is no number)
+        return {f.name: float(log_density(f, values, graph.sizes).sum()) for f in graph.factors}
 
 
 def log_density(factor: Factor, values: Values, sizes: Sizes) -> Floats:

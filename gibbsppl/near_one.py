@@ -23,8 +23,10 @@ from gibbsppl.expressions import (
     LogBetaI,
     LogGammaP,
     LogRising,
+    Over,
     Softplus,
     XLogY,
+    dims_of,
 )
 from gibbsppl.log_gamma import loggamma
 
@@ -66,18 +68,32 @@ def log_parts(of: Expr) -> tuple[Expr, ...] | None:
     ((log(2*y), x), None)
     >>> log_parts(sp.exp(x) / (1 + sp.exp(x))), log_parts(3 / (2 + sp.exp(x)))
     ((0, -Softplus(-x)), (log(3/2), -Softplus(x - log(2))))
+    >>> from gibbsppl.expressions import Array, Dim
+    >>> d, k = Array("d"), Dim("k")
+    >>> log_parts(Over(d[k] * sp.exp(x), k))
+    (log(sum(d[k], k)), x)
     """
+    of = _taken_out(of)
     factors = sp.Mul.make_args(of)
-    numbers, exponent = _as_exponential(of)
+    numbers, exponent = as_exponential(of)
     for share in (f for f in factors if f.is_Pow and f.exp == -1):
-        terms = [_as_exponential(t) for t in sp.Add.make_args(share.base)]
+        terms = [as_exponential(t) for t in sp.Add.make_args(share.base)]
         for (c, e), (other, v) in permutations(terms, 2):
             if len(terms) == 2 and e == exponent != v and c.is_positive and other.is_positive:
                 return sp.log(numbers / share / c), -Softplus(v - e + sp.log(other / c))
     return (sp.log(numbers), exponent) if exponent != 0 else None
 
 
-def _as_exponential(product: Expr) -> tuple[Expr, Expr]:
+def _taken_out(of: Expr) -> Expr:
+    """A sum over a dim with the factors taken out of it that are the same at all positions."""
+    if not isinstance(of, Over):
+        return of
+    apart = [f for f in sp.Mul.make_args(of.body) if not dims_of(f) & set(of.bound)]
+    rest = [f for f in sp.Mul.make_args(of.body) if f not in apart]
+    return sp.Mul(*apart, Over(sp.Mul(*rest), *of.args[1:]))
+
+
+def as_exponential(product: Expr) -> tuple[Expr, Expr]:
     """The factor of an exponential in a product, and the exponent: 0 if there is none."""
     factors = sp.Mul.make_args(product)
     exponents = [f.args[0] for f in factors if isinstance(f, sp.exp)]

@@ -40,4 +40,4 @@ def _least(coefficient: Expr, graph: Graph) -> float:
     lower = float(interval_of(coefficient, lambda leaf: leaf.array.bounds)[0])
     real = (name for name in graph.drawn if not graph.variables[name].integer)
     is_known = coefficient.is_number or lower > 0 or mentions(coefficient, real)
-    return lower if is_known else LEAST_POWER
+    return lower if is_known else math.inf

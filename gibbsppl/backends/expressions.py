@@ -29,7 +29,7 @@ from gibbsppl.expressions import (
     Times,
     dims_of,
 )
-from gibbsppl.near_one import called_as, log_parts, terms_of
+from gibbsppl.near_one import as_exponential, called_as, log_parts, terms_of
 
 
 def write(writer: Writer, expr: Expr) -> Text:
@@ -171,10 +171,12 @@ def _log_of_exponentials(writer: Writer, of: Expr) -> Text | None:
     """The log of a sum of exponentials, none of which is formed: they may be too large."""
     if isinstance(of, Over):
         body, ranges = writer.unnested(of)
-        if not isinstance(body, sp.exp) or not {r.dim for r in ranges} <= dims_of(body):
+        weight, exponent = as_exponential(body)
+        is_weighted = weight == 1 or weight.is_positive
+        if exponent == 0 or not is_weighted or not {r.dim for r in ranges} <= dims_of(exponent):
             return None
         with writer.over(ranges):
-            inner = writer.write(body.args[0])
+            inner = writer.write(exponent + sp.log(weight))
         summed = {r.dim for r in ranges}
         axes = tuple(n for n, d in enumerate(inner.dims) if d in summed)
         left = tuple(d for d in inner.dims if d not in summed)

@@ -150,6 +150,11 @@ def has_a_posterior(sampler, model):
         sampler.initial_states(1, seed=0)
     except gp.RunError as error:
         raise RefusedError(kind_of(error, model)) from error
+    try:
+        sampler.sample(draws=100, warmup=0, chains=1, seed=0, progress=False)
+    except gp.RunError as error:
+        if "improper" in str(error):
+            raise RefusedError(kind_of(error, model)) from error
 
 
 def overflows(model):
