@@ -13,6 +13,7 @@ import pytest
 from scipy import stats
 
 from gibbsppl import runtime
+from gibbsppl.errors import RunError
 from gibbsppl.runtime.draws import BELOW_ONE, TINY
 from gibbsppl.runtime.rejection import excess
 
@@ -370,3 +371,23 @@ def test_improper_parameters_raise_and_give_no_value(case: Any) -> None:
 def test_planted_bugs_are_caught(family: str, case: Any, bug: Any) -> None:
     x = drawn(family, [bug], (N, 1))[:, 0]
     assert p_value(uniform_of(family, case, x)) < LEVEL
+
+
+@pytest.mark.parametrize(("eta", "lower", "upper", "law"), [
+    (-0.5, 0.0, 2.0, stats.powerlaw(0.5, scale=2.0)), (3.0, 0.0, 1e-200, stats.powerlaw(4.0)),
+    (-3.0, 2.0, np.inf, stats.pareto(2.0, scale=2.0)),
+])  # fmt: skip
+def test_a_log_normal_without_a_square_is_a_power(eta, lower, upper, law):
+    """Of elements that nothing quadratic reads, beside others."""
+    rng = np.random.default_rng(8)
+    x = runtime.truncated_log_normal(rng, np.full(4000, eta), np.zeros(4000), lower, upper, (4000,))
+
+    assert stats.kstest(x / (1e-200 if upper == 1e-200 else 1.0), law.cdf).pvalue > 1e-3
+
+
+@pytest.mark.parametrize(("eta", "lower", "upper"), [(-1.0, 0.0, 1.0), (-2.0, 0.0, 1.0),
+                                                     (0.0, 1.0, np.inf)])  # fmt: skip
+def test_a_power_without_a_finite_integral_is_refused(eta, lower, upper):
+    rng = np.random.default_rng(8)
+    with np.errstate(all="ignore"), pytest.raises(RunError, match="finite integral"):
+        runtime.truncated_log_normal(rng, np.full(2, eta), np.zeros(2), lower, upper, (2,))

@@ -144,6 +144,17 @@ def truncated_log_normal(
     """Draws with log density ``eta_1 log(x) + eta_2 log(x)**2``; between bounds, of any signs."""
 
     def cut(eta_1: Array, eta_2: Array, lower: Array, upper: Array) -> Array:
+        endless = (eta_2 == 0.0) & np.isinf(log_ratio(upper, lower))
+        return split(endless, power, curved, eta_1, eta_2, lower, upper)
+
+    def power(eta_1: Array, eta_2: Array, lower: Array, upper: Array) -> Array:
+        slope = eta_1 + 1.0
+        end = np.where(slope > 0.0, upper, lower)
+        is_end = (slope != 0.0) & (end > 0.0) & np.isfinite(end)
+        require(is_end, "a finite integral", eta_1, eta_2, lower, upper)
+        return scaled(end, -rng.standard_exponential(slope.shape) / slope)
+
+    def curved(eta_1: Array, eta_2: Array, lower: Array, upper: Array) -> Array:
         return split(eta_2 >= 0.0, convex, bell, eta_1, eta_2, lower, upper)
 
     def convex(eta_1: Array, eta_2: Array, lower: Array, upper: Array) -> Array:
