@@ -156,7 +156,7 @@ class Change:
 
     @property
     def given(self) -> dict[str, Expr]:
-        """What is no number of the constant and the origin, by name."""
+        """The constant and the origin by name, those that are no numbers."""
         found = {"constant": self.constant, "origin": self.origin}
         return {name: value for name, value in found.items() if not value.is_number}
 

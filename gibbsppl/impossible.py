@@ -32,7 +32,7 @@ from gibbsppl.expressions import (
     mentions,
     substitute,
 )
-from gibbsppl.graph import PLAIN, Factor, Graph, Potential, Statement
+from gibbsppl.graph import PLAIN, Constant, Factor, Graph, Potential, Statement
 from gibbsppl.positions import place
 from gibbsppl.ranges import Range, range_of
 from gibbsppl.supports import Support
@@ -47,6 +47,8 @@ def check_possible(graph: Graph, data: Values) -> None:
     Whatever the latent variables are: what depends on them is left to the start of a run.
     """
     latent = set(graph.drawn)
+    for constant in graph.constants:
+        _check_constant(graph, data, constant)
     for factor in graph.factors:
         _check_data(graph, data, factor, latent)
     for statement in graph.statements:
@@ -57,6 +59,15 @@ def check_possible(graph: Graph, data: Values) -> None:
         if statement.known == 1 and not statement.censored:
             _check_bounds(graph, data, statement, latent)
             _check_observed(graph, data, statement, latent)
+
+
+def _check_constant(graph: Graph, data: Values, constant: Constant) -> None:
+    """What is given of an array of whole numbers is whole."""
+    found = np.ravel(evaluate(constant.value, constant.over, data, graph.sizes))
+    name, of = constant.target.array.name, PLAIN.text(constant.target)
+    if graph.variables[name].integer and (found != np.rint(found)).any():
+        told = "whole numbers, as all others of the array are: use another array for it"
+        raise ModelError(f"{name}: found {found} for {of}; expected {told}.")
 
 
 def _check_data(graph: Graph, data: Values, factor: Factor, latent: Collection[str]) -> None:

@@ -47,8 +47,8 @@ MOST_TERMS = 16
 def expand_logs(expr: Expr, targets: Collection[str]) -> Expr:
     """Logs of products, powers, exponentials and determinants as sums, where a target is in them.
 
-    Positivity of the parts is taken for granted (a density is positive, so its factors can be
-    chosen so); the ratio check of every derived conditional guards it.
+    Parts whose signs the bounds of arrays show have logs of their own, each of the part or of minus
+    the part; what is left stays one log, for a density is positive as a whole.
     """
     if not mentions(expr, targets) or isinstance(expr, Leaf):
         return expr

@@ -81,17 +81,23 @@ class Piece:
 
     @property
     def value(self) -> Expr:
-        """The term as one expression: exponentials of the targets are one along the same dims.
+        """The term as one expression, its exponentials as one along the same dims.
 
         Each alone may overflow where their product does not.
         """
-        factors = Mul.make_args(self.statistic)
+        factors = Mul.make_args(self.coefficient * self.statistic)
         rest = Mul(*(f for f in factors if not isinstance(f, sp.exp)))
         joined: list[Expr] = []
         for power in sorted((f.args[0] for f in factors if isinstance(f, sp.exp)), key=_width):
             within = [e for e in joined if dims_of(e) <= dims_of(power)]
             joined = [*(e for e in joined if e not in within), Add(power, *within)]
-        return Mul(self.coefficient, rest, *map(sp.exp, joined))
+        return Mul(rest, *map(sp.exp, joined))
+
+    @property
+    def is_exponential_twice(self) -> bool:
+        """Whether exponentials meet, of the targets and of what they are given."""
+        both = (Mul.make_args(e) for e in (self.coefficient, self.statistic))
+        return all(any(isinstance(f, sp.exp) for f in factors) for factors in both)
 
 
 def _width(expr: Expr) -> tuple[int, str]:

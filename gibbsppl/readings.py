@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import sympy as sp
-from sympy import Add
+from sympy import Add, Mul
 
 from gibbsppl.changes import SHIFT, Change, is_log_of_exponential, proposed
 from gibbsppl.copies import primed, root_of
@@ -189,8 +189,18 @@ def transformed(piece: Piece, change: Change, new: Leaf, graph: Graph) -> tuple[
     statistic = piece.statistic.xreplace(backward)
     logs = (s for s in statistic.atoms(sp.Function) if is_log_of_exponential(s))
     opened = {s: opened_exponential(s, targets) for s in logs}
-    density = piece.coefficient * statistic.xreplace(opened)
+    density = _joined(piece.coefficient * statistic.xreplace(opened))
     return split(piece.factor, density, piece.over, targets, graph.sizes)
+
+
+def _joined(product: Expr) -> Expr:
+    """A product with its exponentials as one, where terms of their exponents cancel."""
+    factors = Mul.make_args(product)
+    exponents = [multiplied_out(f.args[0]) for f in factors if isinstance(f, sp.exp)]
+    total = multiplied_out(Add(*exponents))
+    if len(Add.make_args(total)) >= sum(len(Add.make_args(e)) for e in exponents):
+        return product
+    return Mul(sp.exp(total), *(f for f in factors if not isinstance(f, sp.exp)))
 
 
 def limit_after(limit: Limit, change: Change, new: Leaf) -> Limit:

@@ -106,7 +106,7 @@ def _tighter(own: Any, given: Any, extreme: Any) -> Any:
 
 
 def bounds_of(supports: Iterable[Support], values: Iterable[float]) -> tuple[Any, Any]:
-    """The numbers that the values of all of some supports are between, and some more values.
+    """The smallest interval of numbers that holds some supports and some further values.
 
     >>> bounds_of((UNIT, POSITIVE), [-1.0])
     (-1.00000000000000, oo)

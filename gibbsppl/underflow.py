@@ -1,16 +1,19 @@
 """Whether values of a new variable may be too small for numbers, where the old one's are not.
 
-``u = exp(-x)`` is 0 from x = 745 on: where x may be there, draws of u are none of its law.
+``u = exp(-x)`` is 0 from x = 745 on: where x may be there, draws of u do not follow its law.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 import sympy as sp
 
-from gibbsppl.expressions import Expr, mentions
+from gibbsppl.ends import known_bounds
+from gibbsppl.evaluation import Values
+from gibbsppl.expressions import Expr, Leaf
 from gibbsppl.graph import Graph
 from gibbsppl.readings import Reading
 from gibbsppl.signs import interval_of
@@ -19,11 +22,12 @@ from gibbsppl.signs import interval_of
 LEAST_POWER = 53 * math.log(2) / -math.log(np.finfo(float).tiny)
 
 
-def may_underflow(reading: Reading, graph: Graph) -> bool:
+def may_underflow(reading: Reading, graph: Graph, data: Values) -> bool:
     """Whether more than rare values of an exponential may be too small for a number.
 
-    Near 0 its density is a power, whose exponent is the coefficient of its log: one that variables
-    take near 0. Reciprocals keep it away from there.
+    Near 0 its density is a power, whose exponent is the coefficient of its log. Reciprocals keep it
+    away from there; of whole numbers alone, the coefficient is no small one, or the posterior is
+    improper.
     """
     change, place = reading.change, reading.place
     if change is None or not change.transform.is_exponential or reading.support.lower != 0:
@@ -32,12 +36,26 @@ def may_underflow(reading: Reading, graph: Graph) -> bool:
         return False
     pairs = zip(reading.pieces, reading.forms, strict=True)
     coefficients = [p.coefficient for p, form in pairs if form == sp.log(place)]
-    return 1.0 + sum(_least(c, graph) for c in coefficients) < LEAST_POWER
+    whole = [c for c in coefficients if not c.is_number and _is_whole(c, graph)]
+    bounds = known_bounds(graph, data)
+    rest, counted = (
+        sum(float(interval_of(c, bounds)[0]) for c in some)
+        for some in ([c for c in coefficients if c not in whole], whole)
+    )
+    is_counted = bool(whole) and 1.0 + rest <= 0.0 <= counted
+    return not is_counted and 1.0 + rest + counted < LEAST_POWER
 
 
-def _least(coefficient: Expr, graph: Graph) -> float:
-    """What a coefficient is at least where the posterior is proper; of data, enough."""
-    lower = float(interval_of(coefficient, lambda leaf: leaf.array.bounds)[0])
-    real = (name for name in graph.drawn if not graph.variables[name].integer)
-    is_known = coefficient.is_number or lower > 0 or mentions(coefficient, real)
-    return lower if is_known else math.inf
+def _is_whole(expr: Expr, graph: Graph) -> bool:
+    """Whether an expression has whole values, as sums and products of whole numbers have."""
+    leaves = expr.atoms(Leaf)
+    parts = (e.is_Integer or e.is_Add or e.is_Mul or e in leaves for e in _parts(expr))
+    return all(parts) and all(graph.variables[x.array.name].integer for x in leaves)
+
+
+def _parts(expr: Expr) -> Iterator[Expr]:
+    """An expression and its parts, but for the indices of arrays."""
+    yield expr
+    if not isinstance(expr, Leaf):
+        for e in expr.args:
+            yield from _parts(e)

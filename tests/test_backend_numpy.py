@@ -504,3 +504,14 @@ def test_logs_of_sums_of_weighted_exponentials_are_numbers_far_out(offset):
         least = far * (np.array([3, 2, 1]) if offset else np.array([2, 2, 2]))
         total = special.logsumexp(least, b=[1, 2, 3]) - np.log(6)
         assert found == pytest.approx(2 * far - total, rel=1e-12)
+
+
+def test_a_sum_by_group_of_what_depends_on_the_groups_is_none():
+    """Positions of a sum at which an element is read again: ``at[j'] = at[j]`` where ``j' = j``."""
+    with gp.Model(coords={"i": 2, "j": 4}) as model:
+        y = gp.DiscreteUniform("y", lower=0, upper=2, dims=("i", "j"))
+        at = gp.Index("at", [1, 0, 0, 1], of="i", dims="j")
+        weights = gp.exp(y.at("i", at))
+        gp.Categorical("z", weights / gp.sum(weights, "j"), event="j", observed=3)
+
+    assert gp.compile(model, blocks=False).verify().proved

@@ -594,11 +594,30 @@ def test_origins_may_be_variables():
         mu = gp.Normal("mu", 1000, tau=1)
         gp.Gumbel("y", mu, scale, dims="i", observed=seen)
 
+    state = {"scale": np.array(1.5), "mu": np.array(1000.0)}
     for rewrites in (True, False):
         sampler = gp.compile(m, rewrites=rewrites)
-        start = {"scale": 1.5, "mu": 1000.0}
-        (state,), _ = sampler.initial_states(1, seed=1, init=start)
         assert sampler.program.given_rest["y"](state, sampler.constants)[0][-1] == -1
+
+
+@pytest.mark.parametrize("rewrites", [True, False])
+def test_locations_far_from_zero_are_drawn(rewrites):
+    """A location of 1000 that is a sum, and a missing value: nothing is 0 times infinity."""
+    seen = np.ma.masked_array([1000.0, 1001.0, 999.5, 0.0], [False, False, False, True])
+    with gp.Model(coords={"i": 4}) as m:
+        a, b = gp.Normal("a", 1000, tau=1), gp.Normal("b", 0, tau=1)
+        z = gp.Data("z", [0.0, 1.0, 2.0, 3.0], dims="i")
+        gp.Gumbel("y", a + b * z, scale=1.0, dims="i", observed=seen)
+    sampler = gp.compile(m, rewrites=rewrites)
+    state = {"a": 1000.0, "b": 0.1, "y": np.array([1000.0, 1001.0, 999.5, 1001.0])}
+    given = sampler.program.given_rest["a"](state, sampler.constants)
+    change = given(np.array(1001.0)) - given(np.array(1000.0))
+
+    known = slice(None, 3) if rewrites else slice(None)
+    lower = np.array([0.0, -0.9, 0.7, -0.7])[known]  # (mu - y)
+    assert change == pytest.approx(-0.5 + lower.size - (np.exp(lower) * (np.e - 1)).sum(), rel=1e-9)
+    assert sampler.program.given_rest["y"](state, sampler.constants)[0][-1] == -1
+    assert sampler.verify().proved
 
 
 def with_exponentials(rate):
@@ -611,6 +630,8 @@ def with_exponentials(rate):
 
 @pytest.mark.parametrize(("rate", "kind"), [
     (1.0, "exact"), (0.06, "exact"), (0.04, "move"), (1e-300, "move"),
+    (lambda: gp.Data("rate", 0.001), "move"), (lambda: gp.Data("rate", 1.0), "exact"),
+    (lambda: 0.0005 * gp.Poisson("n", 3), "move"),
     (lambda: gp.Gamma("rate", 2, rate=1), "move"),
     (lambda: gp.Uniform("rate", 0.5, 2), "exact"),
 ])  # fmt: skip

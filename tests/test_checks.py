@@ -565,3 +565,14 @@ def test_an_exponential_that_overflows_is_not_taken_for_a_bound():
     sampler = gp.compile(m)
 
     assert all(sampler.verify(seed=seed).passed for seed in range(5))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_never_drawn_is_not_compared(seed):
+    """A change that is far for its variable may lead to where logs are -1e290 or infinite."""
+    with gp.Model(coords={"i": 3}) as m:
+        mu = gp.Normal("mu", 500, sigma=1)
+        x = gp.Gumbel("x", mu, scale=2.0, dims="i")
+        gp.Normal("y", x, sigma=1, dims="i", observed=[505.0, 510.0, 520.0])
+
+    assert gp.compile(m).verify(seed=seed).proved

@@ -142,3 +142,9 @@ def test_rows_that_are_given_need_not_sum_to_one():
         gp.Bernoulli("y", (w * q).sum("k"), dims="i", observed=[1, 1])
 
     assert told(m) == ["log(AtMost(sum(q[k]*w[i, k], k), 1))"]
+
+
+def test_constants_among_counts_are_whole():
+    text = "model { k[1] <- 4.5; for (i in 2:3) { k[i] ~ dpois(2) } }"
+    with pytest.raises(gp.GibbspplError, match=r"k: found \[4.5\] .* expected whole numbers"):
+        gp.compile(gp.read_bugs(text, {}))

@@ -29,7 +29,7 @@ def _contraction(writer: Writer, body: Expr, ranges: tuple[Range, ...]) -> Text:
     """The text of a sum of one product over all ranges."""
     summed = {r.dim for r in ranges}
     factors = list(Mul.make_args(body))
-    matches = [f for f in factors if _is_one_hot(f, summed)]
+    matches = [f for f in factors if _is_one_hot(f, summed) and _is_alone(f.args[1], f, factors)]
     rest = [f for f in factors if f not in matches]
     if matches:
         return segments(writer, matches, rest, ranges)
@@ -51,6 +51,11 @@ def _exponentials_together(writer: Writer, factors: list[Expr]) -> list[Expr]:
     every = list(dict.fromkeys(frozenset(dims_of(f)) for f in found))
     ones = [exp(Add(*(f.args[0] for f in found if dims_of(f) == dims))) for dims in every]
     return [*(f for f in factors if f not in found), *ones]
+
+
+def _is_alone(axis: Expr, match: Expr, factors: list[Expr]) -> bool:
+    """Whether no other factor of a sum by group depends on the axis of the groups."""
+    return not any(axis in dims_of(f) for f in factors if f != match)
 
 
 def _is_one_hot(factor: Expr, summed: set[Dim]) -> bool:

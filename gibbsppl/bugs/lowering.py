@@ -248,7 +248,8 @@ class _Lowering:
         """The symbol of an array, with what supports say of the sign of all of its elements."""
         own, numbers = self.names[name], self.facts.numbers[name]
         supports = [self._support(p, name) for p in self.placed[name]]
-        seen = numbers.values[numbers.known] if len(self.layouts[name].constants) else ()
+        seen = numbers.values[numbers.known] - self.elements.lowest[name]
+        seen = seen if len(self.layouts[name].constants) else seen[:0]
         bounds = bounds_of(supports, map(float, seen))
         below = all(s.lower.is_nonnegative for s in supports) and all(v > 0 for v in seen)
         kinds = {s.kind for s in supports}

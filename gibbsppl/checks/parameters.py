@@ -24,7 +24,7 @@ def keeps_parameters_inside(
     rng: np.random.Generator, graph: Graph, states: Sequence[Values]
 ) -> bool:
     """Whether no values near some states have both a density and a parameter outside."""
-    told = [s for s in graph.statements if _reads(s, graph.drawn)]
+    told = [s for s in graph.statements if _is_computed(s, graph.drawn)]
     changed = (_moved(rng, graph, values, scale) for values in states for scale in SCALES if told)
     return not any(
         any(has_parameters_outside(s, there, graph.sizes) for s in told)
@@ -33,7 +33,7 @@ def keeps_parameters_inside(
     )
 
 
-def _reads(statement: Statement, drawn: Collection[str]) -> bool:
+def _is_computed(statement: Statement, drawn: Collection[str]) -> bool:
     """Whether what is written for a parameter is more than a variable, and reads one."""
     arguments = (a for _, a in statement.spelled or statement.arguments)
     return any(mentions(a, drawn) and not isinstance(a, Leaf) for a in arguments)

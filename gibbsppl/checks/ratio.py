@@ -12,6 +12,7 @@ second and fail the first. Joint draws are looked at about their mean as well (`
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -44,6 +45,8 @@ FEW, ROUNDS_OF_FEW, ROUNDS_OF_MANY = 1000, 12, 2
 # A change of this size, on the scale of the support, leaves bounds that other variables set; one of
 # that size goes where the sign of a difference is another.
 WIDE, FAR = 8.0, 4.0
+# What is less likely by this is never drawn, however far a change goes.
+LEAST = math.log(np.finfo(float).tiny)
 
 
 def ratio_check(  # noqa: PLR0913  (settings, all named at the call)
@@ -223,7 +226,8 @@ class _Check:
         for scale in first * 0.5 ** np.arange(12):
             changed = self._moved(rng, scale, single, drawn=drawn)
             after = self.entered.at(changed)
-            if np.isfinite(after).all():
+            is_near = scale <= 1.0 or _total(after) > _total(self.before) + LEAST
+            if np.isfinite(after).all() and is_near:
                 break
         return changed, after
 

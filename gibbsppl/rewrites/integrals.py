@@ -134,7 +134,7 @@ def _without(work: _Open, data: Mapping[str, Any], name: str, later: tuple[str, 
 def expand_logs_of(expr: Expr, arrays: Collection[Maintained], targets: Collection[str]) -> Expr:
     """The expression with logs taken apart, as far as the signs of arrays allow.
 
-    The parts of a log are taken to be positive (`expand_logs`). An array of what is subtracted,
+    The parts of a log have to be positive (`expand_logs`). An array of what is subtracted,
     such as minus a precision, is negative: it is read as minus a positive one meanwhile. Where the
     sign of what a log divides by is not known, nothing is taken apart.
     """

@@ -295,6 +295,7 @@ class Maker:
         for piece in derived.pieces:
             whole = self._whole(derived, piece)
             is_plain = is_separable(piece) and not whole.has(XLogY)
+            is_plain = is_plain and not piece.is_exponential_twice
             written = in_place(piece, place.array[axes], ()) if is_plain else None
             if written is None:
                 terms.append(self._onto(replace(piece, coefficient=whole), axes))
