@@ -86,9 +86,11 @@ class Piece:
         Each alone may overflow where their product does not.
         """
         factors = Mul.make_args(self.coefficient * self.statistic)
-        rest = Mul(*(f for f in factors if not isinstance(f, sp.exp)))
+        powers = {f: e for f in factors if (e := _exponent(f)) is not None}
+        powers = powers if len(powers) > 1 else {}
+        rest = Mul(*(f for f in factors if f not in powers))
         joined: list[Expr] = []
-        for power in sorted((f.args[0] for f in factors if isinstance(f, sp.exp)), key=_width):
+        for power in sorted(powers.values(), key=_width):
             within = [e for e in joined if dims_of(e) <= dims_of(power)]
             joined = [*(e for e in joined if e not in within), Add(power, *within)]
         return Mul(rest, *map(sp.exp, joined))
@@ -97,7 +99,15 @@ class Piece:
     def is_exponential_twice(self) -> bool:
         """Whether exponentials meet, of the targets and of what they are given."""
         both = (Mul.make_args(e) for e in (self.coefficient, self.statistic))
-        return all(any(isinstance(f, sp.exp) for f in factors) for factors in both)
+        return all(any(_exponent(f) is not None for f in factors) for factors in both)
+
+
+def _exponent(factor: Expr) -> Expr | None:
+    """What a factor is the exponential of: a power is of its exponent and the log of its base."""
+    if isinstance(factor, sp.exp):
+        return factor.args[0]
+    is_power = factor.is_Pow and not factor.exp.is_number and factor.base.is_positive
+    return factor.exp * sp.log(factor.base) if is_power else None
 
 
 def _width(expr: Expr) -> tuple[int, str]:

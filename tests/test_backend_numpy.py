@@ -515,3 +515,17 @@ def test_a_sum_by_group_of_what_depends_on_the_groups_is_none():
         gp.Categorical("z", weights / gp.sum(weights, "j"), event="j", observed=3)
 
     assert gp.compile(model, blocks=False).verify().proved
+
+
+@pytest.mark.parametrize("family", [gp.Frechet, gp.Weibull])
+def test_powers_of_a_scale_and_of_values_are_one(family):
+    """Of a shape of 600: 17**600 is no number, (17 / 16)**600 is."""
+    with gp.Model(coords={"i": 2}) as model:
+        shape, scale = gp.Flat("log_shape"), gp.Uniform("scale", 1, 100)
+        family("y", shape=gp.exp(shape), scale=scale, dims="i", observed=[16.5, 17.5])
+    sampler = gp.compile(model)
+    state = {"log_shape": np.array(np.log(600.0)), "scale": np.array(17.0)}
+
+    given = sampler.program.given_rest["log_shape"](state, sampler.constants)
+
+    assert np.isfinite(given(state["log_shape"]))

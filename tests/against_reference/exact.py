@@ -170,7 +170,8 @@ def verified(sampler, model):
     result = sampler.verify()
     if not result.passed:
         has_a_posterior(sampler, model)
-        failed = {r.step for r in result.rows if not r.discrepancy <= r.tolerance}
+        measured = [r for r in result.rows if r.discrepancy is not None]
+        failed = {r.step for r in measured if not r.discrepancy <= r.tolerance}
         if failed == {"(sweeps)"} and overflows(model):
             raise RefusedError("RunError: values from the prior are too large for numbers")
     # (an infinite tolerance is none)
