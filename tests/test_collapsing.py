@@ -617,3 +617,15 @@ def test_what_cannot_be_integrated_out_is_refused(declare, message):
 
     with pytest.raises(CompileError, match=f"^collapse: .*{message}"):
         gp.compile(m, collapse=sorted(latent & {"mu", "tau"}))
+
+
+def test_a_simplex_with_entries_that_are_zero_is_not_integrated_out():
+    with gp.Model(coords={"i": 3, "j": 4}) as m:
+        a = gp.Data("a", [0.9, 3.4, 0.0], dims="i")
+        w = gp.Dirichlet("w", a=a, dims="i", event="i")
+        seen = np.ma.masked_array([1, 0, 0, 0], [False, False, True, True])
+        gp.Categorical("y", p=w, dims="j", event="i", observed=seen)
+
+    assert gp.compile(m).verify().proved
+    with pytest.raises(gp.CompileError, match="parameters of w are 0"):
+        gp.compile(m, collapse=("w",))

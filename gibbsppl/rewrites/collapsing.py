@@ -21,6 +21,7 @@ from typing import Any
 import sympy as sp
 
 from gibbsppl.contractions import bounded
+from gibbsppl.density import is_kept, kept_entries
 from gibbsppl.dependence import region_of
 from gibbsppl.errors import CompileError
 from gibbsppl.expressions import (
@@ -78,6 +79,8 @@ def collapsed(
             raise CompileError(
                 f"collapse: found {name!r}, expected latent variables among {', '.join(latent)}."
             )
+    for statement in (s for name in names for s in graph.statements_of(name)):
+        _refuse_zeros(graph, data, statement)
     rest, integrals = integrated(graph, data, names)
     labels = [s for s in rest.latent if _is_seen(s, rest.marginals)]
     if not labels:
@@ -86,6 +89,17 @@ def collapsed(
             "with them integrated out; leave collapse= out."
         )
     return rest, tuple(_scan(rest, data, s) for s in labels), integrals
+
+
+def _refuse_zeros(graph: Graph, data: Mapping[str, Any], statement: Statement) -> None:
+    """Entries of a simplex that are known to be zero are in no closed form of the integral."""
+    if statement.support.kind != "simplex" or mentions(is_kept(statement), graph.drawn):
+        return
+    if not kept_entries(statement, data, graph.sizes).all():
+        raise CompileError(
+            f"collapse: parameters of {statement.name} are 0 at some entries, where the integral has "
+            "no value; leave these entries out of the dimension, or leave collapse= out."
+        )
 
 
 def collapsible(graph: Graph, data: Mapping[str, Any]) -> tuple[str, ...]:

@@ -278,6 +278,8 @@ def _log_polya_gamma(b, c, x):
             total += -size if n % 2 else size
             if n > 4 and size < mpmath.mpf(10) ** -90 * abs(total):
                 break
+        if total <= 0:  # (the terms have cancelled: nothing can be said of so large a shape)
+            return float("nan")
         density = total * 2 ** (b - 1) / mpmath.gamma(b) / mpmath.sqrt(2 * mpmath.pi * x**3)
         return float(b * mpmath.log(mpmath.cosh(c / 2)) - c**2 * x / 2 + mpmath.log(density))
 
