@@ -97,8 +97,8 @@ def _refuse_zeros(graph: Graph, data: Mapping[str, Any], statement: Statement) -
         return
     if not kept_entries(statement, data, graph.sizes).all():
         raise CompileError(
-            f"collapse: parameters of {statement.name} are 0 at some entries, where the integral has "
-            "no value; leave these entries out of the dimension, or leave collapse= out."
+            f"collapse: parameters of {statement.name} are 0 at some entries, where the integral "
+            "has no value; leave these entries out of the dimension, or leave collapse= out."
         )
 
 
