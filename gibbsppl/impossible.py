@@ -62,7 +62,7 @@ def check_possible(graph: Graph, data: Values) -> None:
 
 
 def _check_constant(graph: Graph, data: Values, constant: Constant) -> None:
-    """What is given of an array of whole numbers is whole."""
+    """Refuse a constant that is no whole number in an array of whole numbers."""
     found = np.ravel(evaluate(constant.value, constant.over, data, graph.sizes))
     name, of = constant.target.array.name, PLAIN.text(constant.target)
     if graph.variables[name].integer and (found != np.rint(found)).any():

@@ -163,7 +163,7 @@ def _quotient(of: Expr) -> Expr:
 
 
 def _divisors(of: Expr) -> Iterator[Expr]:
-    """What a sum is divided by in some of its terms, outside of functions."""
+    """The divisors of the terms of a sum, outside of functions."""
     if of.is_Pow and of.exp.is_negative:
         yield of.base
     elif of.is_Add or of.is_Mul:

@@ -103,7 +103,7 @@ class Piece:
 
 
 def _exponent(factor: Expr) -> Expr | None:
-    """What a factor is the exponential of: a power is of its exponent and the log of its base."""
+    """The exponent of an exponential; of a power, its own times the log of its base."""
     if isinstance(factor, sp.exp):
         return factor.args[0]
     is_power = factor.is_Pow and not factor.exp.is_number and factor.base.is_positive

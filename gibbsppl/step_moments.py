@@ -313,7 +313,7 @@ class Along:
 
 
 def _others(step: Closed) -> dict[str, Expr]:
-    """What formulas need beside natural parameters: known ones, those of a change."""
+    """The parameters of formulas beside natural ones: known ones, those of a change."""
     change = step.conditional.change
     return dict(step.conditional.known) | ({} if change is None else change.given)
 

@@ -47,7 +47,7 @@ class Support:
 
     @property
     def numbers(self) -> tuple[Any, Any]:
-        """What each number of a value is between, as far as that is known without other arrays.
+        """The numeric bounds of each number of a value; infinite where a bound reads other arrays.
 
         >>> UNIT.narrowed(sp.Rational(1, 4), None).numbers, Support("simplex").numbers
         ((1/4, 1), (0, 1))

@@ -6,6 +6,7 @@ from scipy import stats
 
 import gibbsppl as gp
 from gibbsppl import sampler
+from gibbsppl.checks.parameters import keeps_parameters_inside
 from gibbsppl.domains import within_domains
 
 LEVEL = 1e-3
@@ -148,3 +149,14 @@ def test_constants_among_counts_are_whole():
     text = "model { k[1] <- 4.5; for (i in 2:3) { k[i] ~ dpois(2) } }"
     with pytest.raises(gp.GibbspplError, match=r"k: found \[4.5\] .* expected whole numbers"):
         gp.compile(gp.read_bugs(text, {}))
+
+
+def test_parameters_are_looked_at_as_they_are_written():
+    """The precision of a standard deviation of either sign is positive: nothing else tells."""
+    with gp.Model() as m:
+        a = gp.Normal("a", 1, sigma=1)
+        gp.Normal("y", 0, sigma=a + 0.5, observed=0.3)
+    state, rng = {**m.data, "a": np.array(1.0)}, np.random.default_rng(0)
+
+    assert not keeps_parameters_inside(rng, m.graph, [state])
+    assert keeps_parameters_inside(rng, within_domains(m.graph, m.data), [state])
