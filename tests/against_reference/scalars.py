@@ -152,7 +152,9 @@ def asymmetric_laplace(mu, rate, q):
 def kumaraswamy(a, b):
     # -log(1 - x**a) is an Exponential(b) variable
     def hazard(x):
-        return -np.log1p(-np.asarray(x, float) ** a)
+        log = a * np.log(np.asarray(x, float))
+        with np.errstate(divide="ignore"):  # (each form where it keeps its digits)
+            return -np.where(log < -0.5, np.log1p(-np.exp(log)), np.log(-np.expm1(log)))
 
     return Law(
         lambda x: np.log(a) + np.log(b) + (a - 1) * np.log(x) - (b - 1) * hazard(x),
