@@ -18,7 +18,7 @@ import sympy as sp
 from sympy import Add
 
 from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Expr, dims_of, leaves_of, mentions
+from gibbsppl.expressions import Binder, Dim, Expr, dims_of, leaves_of, mentions
 from gibbsppl.graph import Graph, Potential, Statement
 from gibbsppl.ranges import Range, size_of
 
@@ -46,13 +46,20 @@ def _once(graph: Graph, name: str, data: Mapping[str, Any]) -> Graph:
     equal = {own: _equal(graph, rest, data) for own, rest in _beside(graph, name).items()}
     equal = {own: names for own, names in equal.items() if names}
     statements = tuple(
-        replace(s, arguments=tuple((n, _alike(a, name, equal)) for n, a in s.arguments))
+        replace(s, arguments=tuple((n, _alike(a, name, equal, _seen(s))) for n, a in s.arguments))
         for s in graph.statements
     )
     potentials = tuple(
-        replace(p, log_density=_alike(p.log_density, name, equal)) for p in graph.potentials
+        replace(p, log_density=_alike(p.log_density, name, equal, _seen(p)))
+        for p in graph.potentials
     )
     return replace(graph, statements=statements, potentials=potentials)
+
+
+def _seen(factor: Statement | Potential) -> frozenset[Dim]:
+    """The dims at whose positions the expressions of a factor are read."""
+    event = factor.event if isinstance(factor, Statement) else ()
+    return frozenset((*(r.dim for r in factor.over), *event))
 
 
 def _beside(graph: Graph, name: str) -> dict[Expr, set[Expr]]:
@@ -95,15 +102,21 @@ def _is_zero(graph: Graph, expr: Expr, data: Mapping[str, Any]) -> bool:
     return bool(np.all(evaluate(expr, over, data, graph.sizes) == 0))
 
 
-def _alike(expr: Expr, name: str, equal: _Equal) -> Expr:
-    """An expression with equal data written alike, wherever a sum mentions an array."""
+def _alike(expr: Expr, name: str, equal: _Equal, seen: frozenset[Dim]) -> Expr:
+    """An expression with equal data written alike, wherever a sum mentions an array.
+
+    What is written has no dims but those that are seen there, or bound around it.
+    """
     if not mentions(expr, {name}):
         return expr
     own, rest = _parted(expr, name)
     for before, after in equal.get(own, {}).items():
         # (that of n! is n + 1)
-        if (more := before - rest) in (0, 1):
+        if (more := before - rest) in (0, 1) and dims_of(after) <= seen:
             return own + after - more
     if not expr.args or isinstance(expr, sp.Symbol):
         return expr
-    return expr.func(*(_alike(a, name, equal) if isinstance(a, sp.Expr) else a for a in expr.args))
+    if isinstance(expr, Binder):
+        seen = seen.union(expr.bound)
+    args = (_alike(a, name, equal, seen) if isinstance(a, sp.Expr) else a for a in expr.args)
+    return expr.func(*args)

@@ -52,3 +52,14 @@ def test_data_that_differ_at_one_place_are_not_one():
 
     assert sampler.schedule.step("n").kind == "move"
     assert sampler.verify().proved
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_what_is_written_in_place_of_a_number_is_seen_there(size):
+    """(Counts of 0 stand for a 0 beside ``x``, but not where ``x`` has no positions along "i".)"""
+    with gp.Model(coords={"i": size}) as m:
+        x = gp.HalfCauchy("x", scale=2.0)
+        gp.ZeroInflatedNegativeBinomial(
+            "y", psi=0.8, n=x, p=0.8, dims="i", observed=np.zeros(size, dtype=int)
+        )
+    assert gp.compile(m).verify().proved

@@ -61,6 +61,31 @@ def quadratic(z, tau):
                                        for v in (z, tau, z)))
 
 
+def where_regular(function, a):
+    """A factor or an inverse of matrices; nan where one is singular, or no number."""
+    try:
+        return function(a)
+    except np.linalg.LinAlgError:
+        return each_regular(function, a)
+
+
+def each_regular(function, a):
+    if a.ndim > 2:
+        return np.stack([each_regular(function, one) for one in a])
+    try:
+        return function(a)
+    except np.linalg.LinAlgError:
+        return np.full(a.shape, np.nan)
+
+
+def inverted(a):
+    return where_regular(np.linalg.inv, a)
+
+
+def factor(a):
+    return where_regular(np.linalg.cholesky, a)
+
+
 def log_det(a):
     return np.linalg.slogdet(a)[1]
 
@@ -71,7 +96,7 @@ def log_normal(x, mu, tau):
 
 def standard(rng, states, tau):
     """Normal vectors of mean 0 and precision tau."""
-    root = np.linalg.cholesky(np.linalg.inv(tau))
+    root = factor(inverted(tau))
     z = rng.normal(size=(states, tau.shape[-1]))
     return np.einsum("nij,nj->ni", np.broadcast_to(root, (states, *root.shape[1:])), z)
 
@@ -115,7 +140,7 @@ def draw_wishart(rng, states, nu, V):
         a[:, i, i] = np.sqrt(rng.chisquare(nu - i))
         for j in range(i):
             a[:, i, j] = rng.normal(size=states)
-    b = np.linalg.cholesky(V) @ a
+    b = factor(V) @ a
     return b @ np.swapaxes(b, -2, -1)
 
 
@@ -128,7 +153,7 @@ def log_inverse_wishart(x, nu, S):
 
 
 def draw_inverse_wishart(rng, states, nu, S):
-    x = np.linalg.inv(draw_wishart(rng, states, nu, np.linalg.inv(S)))
+    x = inverted(draw_wishart(rng, states, nu, inverted(S)))
     return (x + np.swapaxes(x, -2, -1)) / 2
 
 
@@ -136,7 +161,7 @@ def log_huang_wand(x, nu, scale):
     """The inverse Wishart density with its mixing variables ``a_k`` integrated out one by one."""
     p = x.shape[-1]
     df = nu + p - 1
-    diagonal = np.diagonal(np.linalg.inv(x), axis1=-2, axis2=-1)
+    diagonal = np.diagonal(inverted(x), axis1=-2, axis2=-1)
     inverse = (
         df * p / 2 * np.log(2 * nu) - df * p / 2 * math.log(2) - multi_gamma(df / 2, p)
         - (df + p + 1) / 2 * log_det(x)
