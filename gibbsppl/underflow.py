@@ -27,7 +27,7 @@ def may_underflow(reading: Reading, graph: Graph, data: Values) -> bool:
 
     Near 0 its density is a power, whose exponent is the coefficient of its log. Reciprocals keep it
     away from there; of whole numbers alone, the coefficient is no small one, or the posterior is
-    improper.
+    improper. Where it is improper whatever is drawn, nothing is: the match says so.
     """
     change, place = reading.change, reading.place
     if change is None or not change.transform.is_exponential or reading.support.lower != 0:
@@ -42,6 +42,9 @@ def may_underflow(reading: Reading, graph: Graph, data: Values) -> bool:
         sum(float(interval_of(c, bounds)[0]) for c in some)
         for some in ([c for c in coefficients if c not in whole], whole)
     )
+    most = [interval_of(c, bounds)[1] for c in coefficients]
+    if max(most, default=0) <= 0 and 1 + sum(most) <= 0:
+        return False
     is_counted = bool(whole) and 1.0 + rest <= 0.0 <= counted
     return not is_counted and 1.0 + rest + counted < LEAST_POWER
 

@@ -20,7 +20,13 @@ def balanced():
     gp.Potential("p", x**2)
 
 
-@pytest.mark.parametrize("declare", [quadratic, logarithmic, balanced])
+def exponential():
+    """(That values of ``exp(x)`` may be too small for numbers does not hide it.)"""
+    x = gp.Flat("x")
+    gp.Normal("y", mu=gp.exp(x), tau=3, observed=0.5)
+
+
+@pytest.mark.parametrize("declare", [quadratic, logarithmic, balanced, exponential])
 def test_terms_that_outweigh_the_prior(declare):
     with gp.Model() as model:
         declare()
