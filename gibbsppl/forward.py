@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
+from numpy.typing import NDArray
 
 from gibbsppl.ancestral import in_order
 from gibbsppl.copies import primed
@@ -313,14 +314,8 @@ def bisection(is_below: Callable[[Floats], Any], lower: Floats, upper: Floats) -
     >>> bisection(lambda x: x**3 < 8.0, np.array([0.0]), np.array([np.inf])).round(9)
     array([2.])
     """
-    low, high = _finite_bracket(is_below, lower, upper)
-    for _ in range(200):
-        middle = low + (high - low) / 2
-        below = is_below(middle)
-        low, high = np.where(below, middle, low), np.where(below, high, middle)
-        if ((high - low) <= 1e-15 * np.maximum(np.abs(low), np.abs(high))).all():
-            break
-    return np.clip(low + (high - low) / 2, lower, upper)
+    low, high = _turning(is_below, lower, upper)
+    return np.where(high == upper, low, high)
 
 
 def whole_bisection(is_below: Callable[[Floats], Any], lower: Floats, upper: Floats) -> Floats:
@@ -329,30 +324,31 @@ def whole_bisection(is_below: Callable[[Floats], Any], lower: Floats, upper: Flo
     >>> whole_bisection(lambda x: x**3 < 9.0, np.array([-1.0]), np.array([np.inf]))
     array([3.])
     """
-    low, high = _finite_bracket(is_below, lower, upper)
-    for _ in range(200):
-        open_ = high - low > 1
-        if not open_.any():
-            break
-        middle = np.floor((low + high) / 2)
-        below = is_below(middle)
-        low = np.where(open_ & below, middle, low)
-        high = np.where(open_ & ~below, middle, high)
-    return high
+    return _turning(lambda x: is_below(np.floor(x)), lower, upper)[1]
 
 
-def _finite_bracket(
+def _turning(
     is_below: Callable[[Floats], Any], lower: Floats, upper: Floats
 ) -> tuple[Floats, Floats]:
-    """Finite bounds around the turning point: steps from a finite end (or 0) that double."""
-    start = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper, 0.0))
-    low = np.where(np.isfinite(lower), lower, start - 1.0)
-    high = np.where(np.isfinite(upper), upper, start + 1.0)
-    for step in 2.0 ** np.arange(1, 1000):
-        short_low = ~np.isfinite(lower) & ~is_below(low)
-        short_high = ~np.isfinite(upper) & is_below(high)
-        if not (short_low.any() or short_high.any()):
-            break
-        low = np.where(short_low, start - step, low)
-        high = np.where(short_high, start + step, high)
-    return low, high
+    """Two neighbouring numbers, ``is_below`` of the first alone; the bounds are not asked for.
+
+    The numbers are counted, so that as many steps are needed at any size.
+    """
+    low, high = _places(lower), _places(upper)
+    while (is_open := high - 1 > low).any():
+        middle = low // 2 + high // 2 + (low & high & 1)
+        below = is_below(_at_places(middle))
+        low = np.where(is_open & below, middle, low)
+        high = np.where(is_open & ~below, middle, high)
+    return _at_places(low), _at_places(high)
+
+
+def _places(x: Floats) -> NDArray[np.int64]:
+    """The places of numbers in the order of all that there are, 0 being that of zero."""
+    bits = np.ascontiguousarray(x, dtype=np.float64).view(np.int64)
+    return np.where(bits < 0, np.iinfo(np.int64).min - bits, bits)
+
+
+def _at_places(place: NDArray[np.int64]) -> Floats:
+    """The numbers at these places."""
+    return np.where(place < 0, np.iinfo(np.int64).min - place, place).view(np.float64)

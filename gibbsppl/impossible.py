@@ -58,6 +58,7 @@ def check_possible(graph: Graph, data: Values) -> None:
                 _check_parameter(graph, data, statement, name, parameter.support)
         if statement.known == 1 and not statement.censored:
             _check_bounds(graph, data, statement, latent)
+        if not statement.censored and dims_of(statement.known) <= {r.dim for r in statement.over}:
             _check_observed(graph, data, statement, latent)
 
 
@@ -133,7 +134,8 @@ def _check_observed(
         return  # (what is beyond a latent bound wherever that may be, `_check_bounds` tells)
     said = [a for _, a in statement.arguments]
     read = {leaf.array.name for a in said for leaf in leaves_of(a, latent)}
-    fixed = np.ones(_shape(statement.over), dtype=bool)
+    seen = evaluate(statement.known, statement.over, data, graph.sizes) == 1
+    fixed = np.array(np.broadcast_to(seen, _shape(statement.over)))
     for name, argument in sorted(statement.arguments, key=_size) if read else ():
         if (
             not fixed.any()
@@ -146,12 +148,10 @@ def _check_observed(
     if not fixed.any():
         return
     # Where the arguments are the same whatever the latent variables are, any values will do.
-    any_values = {
-        n: np.full(tuple(graph.sizes[d] for d in v.dims), 0.0 if v.integer else 0.5)
-        for n, v in graph.variables.items()
-        if n in latent
-    }
-    values = {**data, **any_values}
+    random = [graph.variables[n] for n in latent]
+    shapes = [tuple(graph.sizes[d] for d in v.dims) for v in random]
+    anything = (np.full(n, 0.0 if v.integer else 0.5) for v, n in zip(random, shapes, strict=True))
+    values = {**dict(zip(latent, anything, strict=True)), **data}
     bad = fixed & ~np.isfinite(log_density(statement, values, graph.sizes))
     if bad.any():
         why = why_impossible(graph, statement, values, bad)

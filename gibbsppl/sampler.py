@@ -212,7 +212,7 @@ class Sampler:
 
     def _with(self, data: Mapping[str, Any] | None = None, **changes: Any) -> Sampler:
         """The sampler of the same model with other settings, or of other data."""
-        settings = {**self.settings, **changes}
+        settings = checked_settings(**{**self.settings, **changes})
         made = _compiled(self.graph, data or self.data, self.coords, settings)
         return made if data else replace(made, reading=self.reading)
 

@@ -580,6 +580,12 @@ IMPOSSIBLE = {
         binomial([0, 0, 0, 1], number(4), constants("p", 0.5, 0.5, 0.5, 0.0)),
         f"y: found 1 {LAST}, which is impossible under Binomial(n=4, p=p[i] = 0)",
     ),
+    "a success of probability zero beside missing ones": (
+        binomial(
+            np.ma.masked_less([-1, 0, 0, 1], 0), number(4), constants("p", 0.5, 0.5, 0.5, 0.0)
+        ),
+        f"y: found 1 {LAST}, which is impossible under Binomial(n=4, p=p[i] = 0)",
+    ),
     "an outcome of two": (bernoulli([0, 1, 1, 2], lambda: gp.Beta("p", 1, 1)), f"found 2 {LAST}"),
     "a probability of 1.2": (
         bernoulli([0, 1, 1, 1], constants("p", 0.5, 0.5, 0.5, 1.2)),

@@ -401,7 +401,7 @@ def test_sweeps_by_colours_pass_a_joint_distribution_test(name):
     rng = np.random.default_rng(2)
     result = geweke(rng, sampler.graph, sampler.data, sampler.program, level=LEVEL)
 
-    assert result.proved
+    assert result.passed
 
 
 # ---- the parameters of one colour at a time ------------------------------------------------------

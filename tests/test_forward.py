@@ -392,3 +392,17 @@ def test_bounds_that_constants_alone_fill_are_read():
         gp.Potential("above", gp.log(low < x))
     state, _ = initial_state(np.random.default_rng(1), m.graph, m.data)
     assert (state["x"] > [1, 1, 2]).all()
+
+
+@pytest.mark.parametrize("upper", [1e308, np.inf])
+def test_truncated_draws_find_their_place_far_from_a_bound(upper):
+    part = statement(X[R], over(R), NORMAL_WITH_CDF, mu=MU[()], tau=4, upper=upper)
+    x = drawn(np.random.default_rng(3), part, {"mu": np.array(0.2)}, SIZES, draws=200)
+
+    assert stats.kstest(stats.norm(0.2, 0.5).cdf(x.ravel()), "uniform").pvalue > LEVEL
+
+
+def test_whole_numbers_are_found_at_any_size():
+    found = whole_bisection(lambda x: x < 1e300, np.array([-1.0]), np.array([np.inf]))
+
+    assert found == 1e300

@@ -422,7 +422,7 @@ def test_sweeps_leave_the_joint_distribution_as_it_is(name, way):
     again = remade(name, way) if (name, way) in WRITTEN_FOR_ITS_DATA else None
     found = result(name, way, replicates=REPLICATES, again=again)
 
-    assert found.proved, f"\n{found}"
+    assert found.passed, f"\n{found}"
 
 
 QUICK = (
@@ -441,7 +441,7 @@ QUICK = (
 def test_few_replicates_are_as_they_were(name, way):
     found = result(name, way, replicates=FEW_REPLICATES)
 
-    assert found.proved, f"\n{found}"
+    assert found.passed, f"\n{found}"
 
 
 @pytest.mark.parametrize(("name", "way"), CASES)

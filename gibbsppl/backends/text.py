@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import sympy as sp
@@ -39,9 +40,10 @@ def number(value: Expr) -> Text:
     rank = ATOM if value >= 0 else UNARY
     if value.is_Integer and abs(value) <= LARGEST_INTEGER:
         return Text(str(value), (), rank)
-    if value in (sp.oo, -sp.oo):
-        return Text('float("inf")' if value > 0 else '-float("inf")', (), rank)
-    return Text(repr(float(value)), (), rank)
+    found = float(value)
+    if math.isinf(found):
+        return Text('float("inf")' if found > 0 else '-float("inf")', (), rank)
+    return Text(repr(found), (), rank)
 
 
 def split_number(value: Expr) -> tuple[str, str]:

@@ -139,7 +139,7 @@ def _lists_of(name: str, matrix: Any, size: int) -> list[list[int]]:
 def _checked(name: str, pair: tuple[Any, Any], size: int) -> Pair:
     """A pair of different positions."""
     for position in pair:
-        is_number = isinstance(position, Real) and not isinstance(position, bool)
+        is_number = isinstance(position, Real) and not isinstance(position, bool | np.timedelta64)
         if not is_number or not 0 <= position < size or int(position) != position:
             raise ModelError(
                 f"{name}: found {position!r} in the pair {pair}; expected whole numbers from 0 to "
