@@ -33,7 +33,7 @@ from gibbsppl.expressions import (
     Where,
     mentions,
 )
-from gibbsppl.graph import Graph, Statement
+from gibbsppl.graph import Constant, Graph, Statement
 from gibbsppl.ranges import Range, range_of
 from gibbsppl.runtime import functions
 
@@ -179,8 +179,8 @@ def _power(base: Ends, exponent: float) -> Ends:
 def known_bounds(graph: Graph, data: Values) -> Bounds:
     """What is known of the elements of each array: the range of its data, or its support.
 
-    Elements that are fixed numbers are among them, wherever those that are drawn can be. A support
-    that others truncate at random is as wide as its family's. Numbers are exact.
+    Elements that are fixed numbers are among them, unless another position is read. A support that
+    others truncate at random is as wide as its family's. Numbers are exact.
 
     >>> from gibbsppl.expressions import Array, Dim
     >>> of = known_bounds(Graph("g", {Dim("i"): 2}, {}, ()), {"x": np.array([0.5, 2.0])})
@@ -189,18 +189,30 @@ def known_bounds(graph: Graph, data: Values) -> Bounds:
     """
 
     @cache
-    def of(name: str) -> tuple[Any, Any] | None:
+    def of(name: str, read: tuple[int | None, ...]) -> tuple[Any, Any] | None:
         if name in data and np.size(data[name]) and name not in graph.drawn:
             values = np.asarray(data[name], dtype=float)
             seen = float(values.min()), float(values.max())
             return (_exact(seen[0]), _exact(seen[1])) if np.isfinite(seen).all() else None
-        own = graph.statements_of(name)
+        own = [s for s in graph.statements_of(name) if _may_be_at(s, read)]
         ends = [_ends_of_support(s) for s in own]
-        fixed = (c.value for c in graph.constants if c.target.array.name == name)
+        constants = (c for c in graph.constants if c.target.array.name == name)
+        fixed = (c.value for c in constants if _may_be_at(c, read))
         ends += [(_number(value, -sp.oo), _number(value, sp.oo)) for value in fixed]
         return (min(a for a, _ in ends), max(b for _, b in ends)) if ends else None
 
-    return lambda leaf: of(leaf.array.name)
+    return lambda leaf: of(
+        leaf.array.name, tuple(int(i) if i.is_Integer else None for i in leaf.indices)
+    )
+
+
+def _may_be_at(region: Statement | Constant, read: tuple[int | None, ...]) -> bool:
+    """Whether a region may have the element that is read: at these positions, or at any."""
+    ranges = {r.dim: range(r.start, r.stop) for r in region.over}
+    return all(
+        i is None or (i == at if at.is_Integer else at not in ranges or i in ranges[at])
+        for at, i in zip(region.target.indices, read, strict=True)
+    )
 
 
 def _exact(value: float) -> Expr:
