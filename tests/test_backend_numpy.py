@@ -529,3 +529,12 @@ def test_powers_of_a_scale_and_of_values_are_one(family):
     given = sampler.program.given_rest["log_shape"](state, sampler.constants)
 
     assert np.isfinite(given(state["log_shape"]))
+
+
+def test_a_number_that_no_float_holds_is_written_as_infinite():
+    with gp.Model() as m:
+        gp.Cauchy("x", mu=0, scale=1e300)
+    source = gp.compile(m).source
+
+    assert re.search(r'(?<!float\(")\binf\b', source) is None
+    assert 'float("inf")' in source

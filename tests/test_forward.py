@@ -12,7 +12,7 @@ from gibbsppl.density import log_joint
 from gibbsppl.errors import ModelError, RunError
 from gibbsppl.expressions import Array, Dim, Expit, LogPhi, Over
 from gibbsppl.families import CATEGORICAL, DIRICHLET, GAMMA, MVNORMAL, NORMAL
-from gibbsppl.forward import bisection, drawn, prior_predictive, simulate
+from gibbsppl.forward import bisection, drawn, prior_predictive, simulate, whole_bisection
 from gibbsppl.graph import Constant, Graph, Potential, Statement, Variable
 from gibbsppl.initial import initial_state
 from gibbsppl.ranges import Range

@@ -249,6 +249,7 @@ def of_runs(sampler, draws, path):
     yield "explain", sampler.explain
     yield "compare", sampler.compare
     yield "compare of", lambda w: sampler.compare({"a": {}}, of=w, draws=2, warmup=1)
+    yield "compare with", lambda w: sampler.compare({"a": {"order": w}}, draws=2, warmup=1)
     yield "check_kernel", lambda w: sampler.check_kernel(w, replicates=2)
     yield "predict", lambda w: sampler.predict(w, {"x": [1.0, 2.0]})
     yield "predict names", lambda w: sampler.predict(draws, {w if w.__hash__ else 1: 2})
