@@ -5,6 +5,7 @@ The golden files in ``tests/golden/source`` are to be read like source that a pe
 
 import ast
 import pickle
+import re
 import subprocess
 import sys
 

@@ -65,7 +65,7 @@ BAD = {
     "out of range": ({"pairs": [(0, 4)]}, "found 4 in the pair"),
     "negative": ({"lists": [[-1], [], [], []]}, "found -1 in the pair"),
     "no whole number": ({"pairs": [(0, 1.5)]}, "found 1.5"),
-    "no number": ({"lists": [np.array([1], "m8[D]"), [0], [], []]}, "border: found .* in the pair"),
+    "a time": ({"lists": [np.array([1], "m8[D]"), [0], [], []]}, "border: found .* in the pair"),
     "a list short": ({"lists": RING[:3]}, "found the neighbours of 3 sites"),
     "no pairs": ({"pairs": [0, 1, 2]}, "expected \\(pairs, 2\\)"),
     "a matrix of another size": ({"matrix": MATRIX[:3, :3]}, "found a matrix of shape \\(3, 3\\)"),
