@@ -334,6 +334,8 @@ class Evaluator:
             )
         try:
             found = row.symbolic(*map(self.template, values))
+            if found.expr.has(sp.nan, sp.zoo):
+                raise ValueError(found.expr)
         except (ValueError, IndexError) as error:
             raise self._undefined(where, row, values, error) from None
         taken = set(self.space.used)

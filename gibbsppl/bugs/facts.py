@@ -346,8 +346,10 @@ def _defined(
         position = np.arange(space.size).reshape((*space.shape, *[1] * len(axes)))
         position = np.broadcast_to(position, _full(space, at))
         places = tuple(e for e in every)
-        if not places and space.size > 1:
-            raise _given_twice(program, r.line, "")
+        if not places:
+            if space.size > 1:
+                raise _given_twice(program, r.line, "")
+            position = position.reshape(())
         here = found[name]
         _check_once(program, relations, r, numbers[name], here, places, name in given)
         if isinstance(r.line, Assignment) and numbers[name].known[places].all():
