@@ -334,10 +334,10 @@ class Evaluator:
             )
         try:
             found = row.symbolic(*map(self.template, values))
-            if found.expr.has(sp.nan, sp.zoo):
-                raise ValueError(found.expr)
         except (ValueError, IndexError) as error:
             raise self._undefined(where, row, values, error) from None
+        if found.expr.has(sp.nan, sp.zoo):
+            raise self._undefined(where, row, values, ValueError("no number"))
         taken = set(self.space.used)
         names: dict[Expr, Expr] = {}
         taken |= {a for a in found.axes if self.reader.has(a)}
