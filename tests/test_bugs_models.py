@@ -187,7 +187,7 @@ def test_a_data_block_computes_data():
             {"a": [1, 1, 1, 1]},
             "elements of x are given here and by line 1",
         ),
-        ("model { b ~ dnorm(0, 1)  y ~ dnorm(sd(b), 1) }", {}, "sd of a number of these sizes is not"),
+        ("model { b ~ dnorm(0, 1)  y ~ dnorm(sd(b), 1) }", {}, "sd of a number of these sizes is"),
         ("model { x[3] ~ dnorm(0, 1) }", {"x": [1.0, 2.0]}, "index 1 of x is 3, expected 1 to 2"),
         ("model { x ~ dnorm(0) }", {}, "found 1 parameter, expected 2"),
         ("model { x ~ dnorm(m[], 1) }", {"m": [1.0, 2.0]}, "is a vector, expected a number"),
