@@ -345,7 +345,7 @@ def _turning(
 
 def _places(x: Floats) -> NDArray[np.int64]:
     """The places of numbers in the order of all that there are, 0 being that of zero."""
-    bits = np.ascontiguousarray(x, dtype=np.float64).view(np.int64)
+    bits = np.asarray(x, dtype=np.float64).view(np.int64)
     return np.where(bits < 0, np.iinfo(np.int64).min - bits, bits)
 
 

@@ -402,7 +402,10 @@ def test_truncated_draws_find_their_place_far_from_a_bound(upper):
     assert stats.kstest(stats.norm(0.2, 0.5).cdf(x.ravel()), "uniform").pvalue > LEVEL
 
 
-def test_whole_numbers_are_found_at_any_size():
-    found = whole_bisection(lambda x: x < 1e300, np.array([-1.0]), np.array([np.inf]))
+@pytest.mark.parametrize("shape", [(), (1,), (2, 1)])
+def test_whole_numbers_are_found_at_any_size(shape):
+    ends = np.broadcast_to(-1.0, shape), np.broadcast_to(np.inf, shape)
+    found = whole_bisection(lambda x: x < 1e300, *ends)
 
-    assert found == 1e300
+    assert found.shape == shape
+    assert (found == 1e300).all()
