@@ -345,10 +345,10 @@ def _turning(
 
 def _places(x: Floats) -> NDArray[np.int64]:
     """The places of numbers in the order of all that there are, 0 being that of zero."""
-    bits = np.asarray(x, dtype=np.float64).view(np.int64)
-    return np.where(bits < 0, np.iinfo(np.int64).min - bits, bits)
+    size = np.abs(np.asarray(x, dtype=np.float64)).view(np.int64)
+    return np.where(np.signbit(x), -size, size)
 
 
 def _at_places(place: NDArray[np.int64]) -> Floats:
     """The numbers at these places."""
-    return np.where(place < 0, np.iinfo(np.int64).min - place, place).view(np.float64)
+    return np.copysign(np.abs(place).view(np.float64), place)
