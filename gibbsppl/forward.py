@@ -311,8 +311,8 @@ def _log_mixture(log_a: Floats, log_b: Floats, weight: Floats) -> Floats:
 def bisection(is_below: Callable[[Floats], Any], lower: Floats, upper: Floats) -> Floats:
     """Where ``is_below`` turns false between the bounds, which may be infinite, elementwise.
 
-    >>> bisection(lambda x: x**3 < 8.0, np.array([0.0]), np.array([np.inf])).round(9)
-    array([2.])
+    >>> bisection(lambda x: np.sqrt(x) < 2.0, np.array([0.0]), np.array([np.inf])).round(9)
+    array([4.])
     """
     low, high = _turning(is_below, lower, upper)
     return np.where(high == upper, low, high)
@@ -321,7 +321,7 @@ def bisection(is_below: Callable[[Floats], Any], lower: Floats, upper: Floats) -
 def whole_bisection(is_below: Callable[[Floats], Any], lower: Floats, upper: Floats) -> Floats:
     """The first whole number above ``lower`` at which ``is_below`` is false, or ``upper``.
 
-    >>> whole_bisection(lambda x: x**3 < 9.0, np.array([-1.0]), np.array([np.inf]))
+    >>> whole_bisection(lambda x: x < 2.5, np.array([-1.0]), np.array([np.inf]))
     array([3.])
     """
     return _turning(lambda x: is_below(np.floor(x)), lower, upper)[1]

@@ -18,7 +18,7 @@ from gibbsppl.curvature import Certificate
 from gibbsppl.density import log_joint, regions
 from gibbsppl.ends import known_bounds
 from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Array
+from gibbsppl.expressions import Array, Dim
 from gibbsppl.forward import fill
 from gibbsppl.initial import initial_state
 from gibbsppl.matched import NotConjugate
@@ -414,4 +414,7 @@ def test_fixed_elements_are_among_what_is_known_of_an_array():
         b[1:] = gp.Gamma(1, rate=1)
         gp.Poisson("y", gp.exp(b), dims="i", observed=[0, 1, 2])
 
-    assert known_bounds(m.graph, m.data)(Array("b")[sp.Integer(1)]) == (-5, sp.oo)
+    bounds = known_bounds(m.graph, m.data)
+    assert bounds(Array("b")[Dim("i")]) == (-5, sp.oo)
+    assert bounds(Array("b")[sp.Integer(0)]) == (-5, -5)
+    assert bounds(Array("b")[sp.Integer(1)]) == (0, sp.oo)

@@ -336,7 +336,7 @@ class Evaluator:
             found = row.symbolic(*map(self.template, values))
         except (ValueError, IndexError) as error:
             raise self._undefined(where, row, values, error) from None
-        if found.expr.has(sp.nan, sp.zoo):
+        if found.expr in (sp.nan, sp.zoo):
             raise self._undefined(where, row, values, ValueError("no number"))
         taken = set(self.space.used)
         names: dict[Expr, Expr] = {}
