@@ -47,13 +47,20 @@ class Law:
 
 
 class OfSciPy:
-    """A law of SciPy's, continuous or discrete."""
+    """A law of SciPy's, continuous or discrete.
 
-    def __init__(self, family, *shapes, **place):
-        self.family, self.shapes, self.place = family, shapes, place
+    ``log`` is the log density at location 0 and scale 1, where SciPy takes the log of a density
+    that has lost its digits.
+    """
+
+    def __init__(self, family, *shapes, log=None, **place):
+        self.family, self.shapes, self.log, self.place = family, shapes, log, place
         self.is_discrete = hasattr(family, "logpmf")
 
     def logpdf(self, x):
+        if self.log is not None:
+            scale = self.place.get("scale", 1.0)
+            return self.log((x - self.place.get("loc", 0.0)) / scale, *self.shapes) - np.log(scale)
         density = self.family.logpmf if self.is_discrete else self.family.logpdf
         return density(x, *self.shapes, **self.place)
 
@@ -71,13 +78,28 @@ class OfSciPy:
         return self.family.rvs(*self.shapes, **self.place, size=n, random_state=rng)
 
 
-def of_scipy(family, shapes, **place):
+def of_scipy(family, shapes, log=None, **place):
     """A function from parameters to a law of SciPy's."""
 
     def law(**p):
-        return OfSciPy(family, *shapes(**p), **{k: f(**p) for k, f in place.items()})
+        return OfSciPy(family, *shapes(**p), log=log, **{k: f(**p) for k, f in place.items()})
 
     return law
+
+
+def log_laplace(z):
+    return -np.abs(z) - math.log(2)
+
+
+def log_frechet(z, c):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        inside = np.log(c) - (c + 1) * np.log(z) - z ** -np.asarray(c, float)
+    return np.where(z > 0, inside, -np.inf)
+
+
+def log_pareto(z, b):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(z >= 1, np.log(b) - (b + 1) * np.log(z), -np.inf)
 
 
 def on_grid(rng, n, logpdf, low, high, points=600):
