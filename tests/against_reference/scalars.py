@@ -252,13 +252,20 @@ def _log_modified(a, b, c):
         return float(mpmath.log((even + c / mpmath.sqrt(b) * odd) / 2) - a / 2 * mpmath.log(b))
 
 
+def _if_it_converges(a, b, c):
+    """The same; nan where the series does not converge, far out."""
+    try:
+        return _log_modified(a, b, c)
+    except ValueError:
+        return math.nan
+
+
 def log_modified(a, b, c):
     """As above, for each state: by functions of floats where there are many."""
     a, b, c = np.broadcast_arrays(*(np.asarray(v, float) for v in (a, b, c)))
     if a.size <= FEW:
-        return np.reshape(
-            [_log_modified(*map(float, v)) for v in zip(a.ravel(), b.ravel(), c.ravel(),
-                                                       strict=True)], a.shape)
+        each = zip(a.ravel(), b.ravel(), c.ravel(), strict=True)
+        return np.reshape([_if_it_converges(*map(float, v)) for v in each], a.shape)
     z = c / np.sqrt(b)
     with np.errstate(all="ignore"):  # (only one of the two is in its range)
         below = special.gammaln(a) - a * np.log(2) + np.log(special.hyperu(a / 2, 0.5, z**2 / 4))
