@@ -71,7 +71,7 @@ def graph_rows(
     declared: Graph, schedule: Schedule, program: Program, data: Values, states: Sequence[Values]
 ) -> list[GraphRow]:
     """One row for each graph in which a step draws, and for those that they are made by way of."""
-    check = _Check(declared, schedule, program, data)
+    check = _Check(declared, schedule, program, data, program.prepare(data))
     waiting = {id(g): (g, check.changes(g)) for g in check.graphs() if not check.is_declared(g)}
     none = _Heights([np.zeros(1) for _ in states], (), states)
     known: list[tuple[frozenset[Change], _Heights]] = [(frozenset(), none)]
@@ -129,6 +129,7 @@ class _Check:
     schedule: Schedule
     program: Program
     data: Values
+    constants: dict[str, Any]
 
     def graphs(self) -> Iterator[Graph]:
         """Those that steps draw in; of interwoven steps, those before a group is standardised."""
@@ -185,7 +186,8 @@ class _Check:
         Labels that are drawn one by one, others integrated out, are looked at given these others.
         """
         if not step.is_by_element:
-            return log_conditional(self.schedule, self.program, step, self.data, values)
+            fixed = (self.schedule, self.program, self.data, self.constants)
+            return log_conditional(*fixed, step, values)
         name = step.statement.target.array.name
         made = (r.graph for r in self.schedule.rewrites if name in r.graph.drawn)
         graph = next(made, None)

@@ -43,16 +43,24 @@ MOST_INTEGRALS = 64
 
 
 def log_conditional(
-    schedule: Schedule, program: Program, step: Step, data: Values, state: Mapping[str, Any]
+    schedule: Schedule,
+    program: Program,
+    data: Values,
+    constants: dict[str, Any],
+    step: Step,
+    state: Mapping[str, Any],
 ) -> Floats | None:
-    """The terms of the log density, normalised, that a step draws from, at a state."""
+    """The terms of the log density, normalised, that a step draws from, at a state.
+
+    ``constants`` are what the program prepares of the data.
+    """
     graph = schedule.graph_of(step)
     values = {**data, **state}
     if _is_own(graph, step):
         return _of_statements(step, values, graph.sizes)
     if step.is_by_element:
         return None
-    given = program.given_rest[step.name](dict(state), program.prepare(data))
+    given = program.given_rest[step.name](dict(state), constants)
     normaliser = _Normaliser(step, given, values, graph)
     match step:
         case ExactDraw() | BlockDraw():
