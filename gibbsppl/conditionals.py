@@ -27,6 +27,7 @@ from gibbsppl.linear_forms import LinearForm, Unread, degree_of, form_pieces, li
 from gibbsppl.matched import Conditional, NotConjugate
 from gibbsppl.matching import match
 from gibbsppl.pieces import Piece, pieces_of, prepared, split
+from gibbsppl.responses import with_responses
 
 Derived = Conditional | FiniteConditional | LogConcave | NotConjugate
 
@@ -46,6 +47,7 @@ def conditional_of(
     Where there is no closed form, it is looked for once more with equal data written alike.
     ``certify``: log-concavity is looked for (which may take long) where there is no other form.
     """
+    graph = with_responses(graph, statement.target.array.name)
     found = _read(graph, statement, data, elements, certify=certify)
     if isinstance(found, Conditional):
         return found

@@ -28,6 +28,7 @@ from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Array, Binder, Dim, Expr, Leaf, Over, dims_of, substitute
 from gibbsppl.pieces import Piece, View
 from gibbsppl.ranges import Range, range_of, size_of
+from gibbsppl.recursions import Step
 
 # More pairs than this are not counted out: as a graph they would take about a gigabyte.
 MOST_PAIRS = 1 << 20
@@ -121,6 +122,8 @@ class _Walk:
     def _bound(self, expr: Binder) -> tuple[Range, ...]:
         if isinstance(expr, Over):
             return (range_of(expr, self.sizes),)
+        if isinstance(expr, Step):
+            return expr.over
         return tuple(Range(d, 0, size_of(d, self.sizes)) for d in expr.bound)
 
 

@@ -35,6 +35,7 @@ from gibbsppl.expressions import (
 from gibbsppl.graph import Graph
 from gibbsppl.pieces import Piece
 from gibbsppl.ranges import Range, size_of
+from gibbsppl.recursions import Own, Recursion
 
 IsData = Callable[[Expr], bool]
 
@@ -67,20 +68,30 @@ class Known:
     sizes: Mapping[Dim, int]
 
     def __call__(self, expr: Expr) -> bool:
-        """Whether an expression reads no random array."""
-        return not any(isinstance(s, Array) and s.name in self.random for s in expr.free_symbols)
+        """Whether an expression reads no random array, nor what is being computed."""
+        return not any(
+            isinstance(s, Own) or (isinstance(s, Array) and s.name in self.random)
+            for s in expr.free_symbols
+        )
 
     def reach(self, expr: Expr, index: Expr, axis: Dim) -> bool:
         """Whether all that an expression reads at an index is there at every position of an axis.
 
         An array may be shorter than the axis: its elements are then read at the index alone.
         """
-        return all(
+        read = (
             self._is_as_long(leaf.array.name, n, axis)
             for leaf in expr.atoms(Leaf)
             for n, i in enumerate(leaf.indices)
             if i.has(index)
         )
+        computed = (
+            size_of(axis, self.sizes) <= size
+            for found in expr.atoms(Recursion)
+            for i, size in zip(found.indices, found.system.shape(found.own), strict=True)
+            if i.has(index)
+        )
+        return all(read) and all(computed)
 
     def _is_as_long(self, name: str, position: int, axis: Dim) -> bool:
         dims = self.dims.get(name, ())

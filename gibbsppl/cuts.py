@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from gibbsppl.expressions import Array, Binder, Dim, Expr, Leaf, dims_of, mentions, substitute
+from gibbsppl.recursions import Recursion
 
 
 class Cuts:
@@ -27,7 +28,7 @@ class Cuts:
         """The expression with each largest part free of the targets named by one leaf."""
         if not mentions(expr, targets):
             return expr if expr.is_number or isinstance(expr, Leaf | Dim) else self._named(expr)
-        if isinstance(expr, Leaf):
+        if isinstance(expr, Leaf | Recursion):
             return expr
         if isinstance(expr, Binder):
             return expr.func(self.cut(expr.body, targets), *expr.args[1:])

@@ -14,26 +14,21 @@ their support alone: ``Poisson(1 + b)`` says that ``b`` is at least -1, whatever
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import product
 
 import sympy as sp
 
 from gibbsppl.bounds import Side, outside_by
-from gibbsppl.ends import Bounds, known_bounds
+from gibbsppl.ends import known_bounds
 from gibbsppl.evaluation import Values
 from gibbsppl.expressions import AtMost, Dim, Expr, Leaf, Over, Where, dims_of, mentions
 from gibbsppl.graph import Graph, Potential, Statement
 from gibbsppl.polynomials import multiplied_out
 from gibbsppl.ranges import Range
-from gibbsppl.signs import NONPOSITIVE, interval_of, sign_of
+from gibbsppl.signs import NONPOSITIVE, at_corners, sign_of
 from gibbsppl.supports import Support
 from gibbsppl.truncations import is_surely_inside
-
-# Expressions of more parts than this are not looked at where each is at one of its ends.
-MOST_AT_CORNERS = 6
 
 
 def within_domains(graph: Graph, data: Values) -> Graph:
@@ -90,38 +85,10 @@ def _stays_inside(
     ways = (outside, multiplied_out(above) / below)
     if any(sign_of(way, bounds) in NONPOSITIVE for way in ways):
         return True
-    at_corners = _at_corners(multiplied_out(outside), bounds)
-    if at_corners is not None and all(value.is_nonpositive for value in at_corners):
+    corners = at_corners(multiplied_out(outside), bounds)
+    if corners is not None and all(value.is_nonpositive for value in corners):
         return True
     return is_surely_inside(given, end, side, over, graph, data)
-
-
-def _at_corners(expr: Expr, bounds: Bounds) -> list[Expr] | None:
-    """The values at all ends of its parts, of an expression linear in each: it is between them.
-
-    >>> from gibbsppl.expressions import Array, Expit
-    >>> p, z = Array("p")[()], Array("z")[()]
-    >>> _at_corners(p * z + Expit(p) * (1 - z), {p: (0, 1), z: (0, 1)}.get)
-    [1/2, 0, 1/2, 1, 1, 0, 1, 1]
-    """
-    names = {part: sp.Dummy() for part in sorted(_parts(expr), key=sp.default_sort_key)}
-    if not 0 < len(names) <= MOST_AT_CORNERS:
-        return None
-    ends = [interval_of(part, bounds) for part in names]
-    named = expr.xreplace(names)
-    polynomial = named.as_poly(*names.values())
-    is_linear = polynomial is not None and max(polynomial.degree_list()) <= 1
-    if not is_linear or any(math.isinf(b) for e in ends for b in e):
-        return None
-    corners = product(*([sp.Rational(b) for b in e] for e in ends))
-    return [named.xreplace(dict(zip(names.values(), at, strict=True))) for at in corners]
-
-
-def _parts(expr: Expr) -> set[Expr]:
-    """The terms and factors of sums and products."""
-    if expr.is_Add or expr.is_Mul:
-        return set().union(*map(_parts, expr.args))
-    return set() if expr.is_number else {expr}
 
 
 def _averaged(expr: Expr, graph: Graph) -> Expr:

@@ -12,7 +12,7 @@ array([1., 3., 7.])
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
 
@@ -34,6 +34,7 @@ from gibbsppl.expressions import (
 from gibbsppl.log_gamma import loggamma
 from gibbsppl.near_one import called_as, log_parts, terms_of
 from gibbsppl.ranges import Range, range_of, size_of
+from gibbsppl.recursions import Earlier, Own, Recursion, Step, taken_out
 from gibbsppl.rounding import may_underflow
 from gibbsppl.runtime import functions
 
@@ -83,6 +84,8 @@ class _Frame:
     values: Values
     sizes: Sizes
     seen: list[float] | None = None
+    # Recursions that are being computed, each with one axis for each outer range before its own.
+    computed: Mapping[Own, Floats] = field(default_factory=dict)
 
     def axis_of(self, dim: Dim) -> int:
         """The axis of a dim: the innermost, if an inner sum binds the name again."""
@@ -121,6 +124,10 @@ def _value(expr: Expr, frame: _Frame) -> Floats:
             return _log_determinant(_matrix(expr, frame))
         case InverseEntry():
             return _inverse_entry(expr, frame)
+        case Recursion():
+            return _elements(_computed(expr, frame), expr.indices, frame)
+        case Earlier():
+            return _elements(frame.computed[expr.own], expr.indices, frame)
         case _ if _is_constant(expr):
             # SymPy's own digits: log(gamma(1000)) must not pass through a factorial.
             return frame.constant(float(expr if expr.is_Number else expr.evalf(20)))
@@ -213,6 +220,45 @@ def _checked(index: Floats, size: int, axis: int, leaf: Leaf) -> NDArray[np.int6
             f"from 0 to {size - 1}, the positions of axis {axis} of {leaf.array.name!r}."
         )
     return whole
+
+
+def _computed(expr: Recursion, frame: _Frame) -> Floats:
+    """All elements of a recursion, one after the other; axes of length 1 where nothing is read."""
+    outer = tuple(len(r) if r.dim in expr.outer else 1 for r in frame.ranges)
+    found = {own: np.full(outer + expr.system.shape(own), np.nan) for own in expr.system.axes}
+    inner = replace(frame, computed={**frame.computed, **found})
+    values: dict[Step, Expr] = {}
+    for step in expr.system.args:
+        # (what reads nothing of the recursion is evaluated once for all positions)
+        values[step], parts = taken_out(step, len(inner.computed))
+        whole = replace(frame, ranges=(*frame.ranges, *step.over))
+        full = (*outer, *map(len, step.over))
+        own = {n: np.broadcast_to(_value(e, whole), full) for n, e in parts.items()}
+        inner = replace(inner, computed={**inner.computed, **own})
+    for position in expr.system.positions:
+        for step, here in expr.system.at(position):
+            value = _value(values[step], replace(inner, ranges=(*frame.ranges, *here)))
+            spans = {r.dim: slice(r.start, r.stop) for r in here}
+            at = [spans.get(i) or slice(int(i), int(i) + 1) for i in step.element.indices]
+            shown = found[step.element.own][(*(slice(None) for _ in outer), *at)]
+            alone = [len(outer) + n for n, i in enumerate(step.element.indices) if i not in spans]
+            shown[...] = np.broadcast_to(np.expand_dims(value, alone), shown.shape)
+    return found[expr.own]
+
+
+def _elements(computed: Floats, indices: Sequence[Expr], frame: _Frame) -> Floats:
+    """The elements of a recursion at indices, each with the position of the ranges around it."""
+    count = computed.ndim - len(indices)
+    axes = len(frame.ranges)
+    around = [
+        np.arange(n).reshape([-1 if a == axis else 1 for a in range(axes)])
+        for axis, n in enumerate(computed.shape[:count])
+    ]
+    at = [_value(i, frame).astype(np.int64) for i in indices]
+    for index, size in zip(at, computed.shape[count:], strict=True):
+        if ((index < 0) | (index >= size)).any():
+            raise ModelError(f"a recursion of {size} positions is read at {index.min()}.")
+    return np.asarray(computed[(*around, *at)])
 
 
 def _sum(expr: Over, frame: _Frame) -> Floats:

@@ -29,6 +29,7 @@ from gibbsppl.expressions import (
 from gibbsppl.families import Family
 from gibbsppl.notation import Notation
 from gibbsppl.ranges import Range
+from gibbsppl.recursions import Recursion, Step
 from gibbsppl.supports import Support
 
 Kind = Literal["random", "data", "index"]
@@ -308,8 +309,17 @@ class Deterministic:
     value: Expr
 
     def __str__(self) -> str:
+        if isinstance(self.value, Recursion):
+            own = (s for s in self.value.system.args if s.element.own == self.value.own)
+            return "\n".join(map(_step_text, own))
         indices = f"[{', '.join(d.name for d in self.dims)}]" if self.dims else ""
         return f"{self.name}{indices} := {PLAIN.text(self.value)}"
+
+
+def _step_text(step: Step) -> str:
+    """What a region of a computed array is."""
+    over = "".join(f", {r.dim} = {r.start}..{r.stop - 1}" for r in step.over)
+    return f"{PLAIN.text(step.element)} := {PLAIN.text(step.value)}{over}"
 
 
 # The labels of positions, by the names of dims.

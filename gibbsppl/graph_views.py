@@ -22,6 +22,7 @@ from gibbsppl.copies import root_of
 from gibbsppl.expressions import Binder, Dim, Expr, Leaf
 from gibbsppl.graph import Factor, Graph, Marginal, Potential, Statement, said_by
 from gibbsppl.ranges import Range, range_of
+from gibbsppl.recursions import Step
 
 Interval = tuple[int, int]
 Bounds = Mapping[Dim, Interval]
@@ -106,7 +107,9 @@ def reads_of(expr: Expr, bounds: Bounds, sizes: Mapping[Dim, int]) -> Iterator[R
         yield Read(expr, tuple(_interval(i, bounds, sizes) for i in expr.indices))
     if isinstance(expr, Binder):
         bounds = {d: b for d, b in bounds.items() if d not in expr.bound}
-        if expr.binds == 1:
+        if isinstance(expr, Step):
+            bounds |= bounds_of(expr.over)
+        elif expr.binds == 1:
             bounds |= bounds_of((range_of(expr, sizes),))
     for part in expr.args:
         if not isinstance(part, sp.Symbol):

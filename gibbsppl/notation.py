@@ -45,6 +45,7 @@ from gibbsppl.expressions import (
     substitute,
 )
 from gibbsppl.ranges import unnested
+from gibbsppl.recursions import Earlier, Recursion
 
 if TYPE_CHECKING:
     from gibbsppl.graph import Graph
@@ -97,6 +98,9 @@ class Notation:
         match expr:
             case Leaf():
                 return self._leaf(expr), ATOM
+            case Recursion() | Earlier():
+                name, *indices = (str(expr.own), *expr.indices)
+                return f"{name}[{', '.join(map(self.text, indices))}]", ATOM
             case sp.Add():
                 texts = [self._written(a)[0] for a in self._ordered(expr)]
                 return signed_sum(texts), SUM

@@ -6,11 +6,15 @@ the order of the `Writer`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 import sympy as sp
 from sympy import Mul
 
 from gibbsppl.backends.extremes import extreme_text
 from gibbsppl.backends.leaves import leaf_text
+from gibbsppl.backends.recursions import earlier_text, recursion_text
 from gibbsppl.backends.sums import over_text
 from gibbsppl.backends.text import ATOM, POWER, PRODUCT, SUM, Text, number, split_number
 from gibbsppl.backends.writer import Writer
@@ -30,6 +34,7 @@ from gibbsppl.expressions import (
     dims_of,
 )
 from gibbsppl.near_one import as_exponential, called_as, log_parts, terms_of
+from gibbsppl.recursions import Earlier, Recursion
 
 
 def write(writer: Writer, expr: Expr) -> Text:
@@ -47,16 +52,8 @@ def write(writer: Writer, expr: Expr) -> Text:
             return _product(writer, expr)
         case sp.Pow():
             return _power(writer, expr)
-        case Over():
-            return over_text(writer, expr)
-        case Greatest() | Least():
-            return extreme_text(writer, expr)
-        case Times():
-            return _times(writer, expr)
-        case LogDet():
-            return _log_det(writer, expr)
-        case InverseEntry():
-            return _inverse(writer, expr)
+        case _ if expr.func in BINDERS:
+            return BINDERS[expr.func](writer, expr)
         case sp.log():
             return _log(writer, expr)
         case sp.Function() if expr.func in FUNCTIONS:
@@ -69,6 +66,8 @@ def write(writer: Writer, expr: Expr) -> Text:
 
 def _positions(writer: Writer, dim: Dim) -> Text:
     """A dim as a number: the positions that are meant here."""
+    if dim in writer.fixed:
+        return Text(str(writer.fixed[dim]))
     start, stop = writer.range(dim)
     stride = f", {writer.stride(dim)}" if writer.stride(dim) != 1 else ""
     return Text(f"{writer.call('arange')}({start}, {stop}{stride})", (dim,))
@@ -237,3 +236,16 @@ def _matrix(writer: Writer, body: Expr, row: Dim, column: Dim) -> Text:
     if not {row, column} <= set(text.dims):
         raise CompileError(f"{body} is no matrix over {row} and {column}.")
     return writer.transposed(text, (*outer, row, column))
+
+
+# What is read for all positions of a dim, and arrays that are computed: by kind.
+BINDERS: Mapping[Any, Callable[[Writer, Any], Text]] = {
+    Over: over_text,
+    Greatest: extreme_text,
+    Least: extreme_text,
+    Times: _times,
+    LogDet: _log_det,
+    InverseEntry: _inverse,
+    Recursion: recursion_text,
+    Earlier: earlier_text,
+}

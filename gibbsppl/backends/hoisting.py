@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 
 from gibbsppl.backends.names import Names
@@ -15,7 +15,8 @@ class Hoisted:
     """What is computed once: name by expression and ranges, and the lines of ``prepare``.
 
     ``last`` are values that functions of the module compute from all others, in a dict ``c``;
-    ``positions`` names the arrays that others are read at.
+    ``positions`` names the arrays that others are read at; ``functions`` are those that compute
+    recursions: name, arrays that they are given, source.
     """
 
     names: Names
@@ -25,6 +26,7 @@ class Hoisted:
     arrays: set[str] = field(default_factory=set)
     used: set[str] = field(default_factory=set)
     positions: set[str] = field(default_factory=set)
+    functions: dict[Hashable, tuple[str, tuple[str, ...], str]] = field(default_factory=dict)
 
     def add(
         self,

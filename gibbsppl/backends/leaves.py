@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gibbsppl.backends.text import Text
-from gibbsppl.backends.writer import Writer
+from gibbsppl.backends.writer import Computed, Writer
 from gibbsppl.expressions import Dim, Expr, Leaf, dims_of
 
 
@@ -12,33 +14,51 @@ def leaf_text(writer: Writer, leaf: Leaf) -> Text:
     name = writer.array(leaf.array.name)
     if not leaf.indices:
         return Text(name)
-    gathers = _gathers(writer, leaf)
-    plain: dict[int, tuple[Dim, str]] = {
-        axis: _slice(writer, leaf, axis, index)
-        for axis, index in enumerate(leaf.indices)
-        if axis not in gathers
-    }
+    shape = tuple(writer.sizes[d] for d in writer.axes_of(leaf.array.name))
+    return elements_text(writer, Computed(name, (), shape), leaf.indices)
+
+
+def elements_text(writer: Writer, array: Computed, indices: Sequence[Expr]) -> Text:
+    """The text of an array at indices, its first axes along dims that it is read whole along."""
+    first = len(array.outer)
+    gathers = {first + axis: text for axis, text in _gathers(writer, indices).items()}
+    plain: dict[int, tuple[Dim, str]] = {axis: (dim, ":") for axis, dim in enumerate(array.outer)}
+    for axis, index in enumerate(indices):
+        if first + axis not in gathers:
+            plain[first + axis] = _slice(writer, array.shape[axis], index)
     inner = {d for t in gathers.values() for d in t.dims}
     for axis, (dim, _) in list(plain.items()):
         # A dim that occurs twice is read pairwise: all its axes become gathers.
         if dim in inner or any(dim == d for a, (d, _) in plain.items() if a != axis):
-            gathers[axis] = writer.write(leaf.indices[axis])
-    return _indexed(writer, name, len(leaf.indices), plain, gathers)
+            own = writer.places(dim) if axis < first else writer.write(indices[axis - first])
+            gathers[axis] = own
+    return _indexed(writer, array.code, first + len(indices), plain, gathers)
 
 
-def _gathers(writer: Writer, leaf: Leaf) -> dict[int, Text]:
+def _gathers(writer: Writer, indices: Sequence[Expr]) -> dict[int, Text]:
     """The texts of the indices that are not slices, by axis."""
-    read = {x.array.name for index in leaf.indices for x in index.atoms(Leaf)}
+    read = {x.array.name for index in indices for x in index.atoms(Leaf)}
     writer.hoisted.positions.update(read)
+    fixed = {a: text for a, i in enumerate(indices) if (text := _fixed(writer, i)) is not None}
     found = {
         axis: writer.write(index)
-        for axis, index in enumerate(leaf.indices)
-        if not index.is_Integer and _contiguous(index) is None
+        for axis, index in enumerate(indices)
+        if axis not in fixed and _contiguous(index) is None
     }
-    if found:
-        integers = {a: Text(str(i)) for a, i in enumerate(leaf.indices) if i.is_Integer}
-        found.update(integers)
-    return found
+    return found | {a: Text(text) for a, text in fixed.items()} if found else found
+
+
+def _fixed(writer: Writer, index: Expr) -> str | None:
+    """The text of an index that is one position: a number, or that of a loop."""
+    if index.is_Integer:
+        return str(index)
+    found = _contiguous(index)
+    if found is None or found[0] not in writer.fixed:
+        return None
+    at, shift = writer.fixed[found[0]], found[1]
+    if isinstance(at, int):
+        return str(at + shift)
+    return f"{at} {'-' if shift < 0 else '+'} {abs(shift)}" if shift else at
 
 
 def _contiguous(index: Expr) -> tuple[Dim, int] | None:
@@ -51,15 +71,14 @@ def _contiguous(index: Expr) -> tuple[Dim, int] | None:
     return (dim, int(shift)) if shift.is_Integer else None
 
 
-def _slice(writer: Writer, leaf: Leaf, axis: int, index: Expr) -> tuple[Dim, str]:
+def _slice(writer: Writer, size: int, index: Expr) -> tuple[Dim, str]:
     """The dim of an axis that is read without a gather, and the text of its index."""
-    if index.is_Integer:
-        return Dim("·"), str(index)
+    if (fixed := _fixed(writer, index)) is not None:
+        return Dim("·"), fixed
     found = _contiguous(index)
     assert found is not None
     dim, shift = found
     start, stop = (p + shift for p in writer.range(dim))
-    size = writer.sizes[writer.axes_of(leaf.array.name)[axis]]
     stride = f":{writer.stride(dim)}" if writer.stride(dim) != 1 else ""
     if (start, stop) == (0, size) and not stride:
         return dim, ":"

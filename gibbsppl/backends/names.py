@@ -11,7 +11,7 @@ from gibbsppl.errors import CompileError
 from gibbsppl.expressions import FUNCTIONS
 
 # What generated code imports by name; all else is called as ``runtime.name``.
-NUMPY = frozenset(("arange", "ascontiguousarray", "broadcast_to", "einsum", "zeros"))
+NUMPY = frozenset(("arange", "ascontiguousarray", "broadcast_to", "einsum", "full", "zeros"))
 MATHEMATICS = frozenset((*FUNCTIONS.values(), "sqrt"))
 
 # The local names of generated code; a variable of the user's may not take them.

@@ -54,7 +54,8 @@ def write_numpy(schedule: Schedule) -> str:
     ]
     # The first parts are written last, when it is known what they must bring in.
     prepare, tables = _prepare(module), _tables(module)
-    return "\n\n\n".join([_head(module), prepare, *parts, tables]) + "\n"
+    computed = [text for _, _, text in module.hoisted.functions.values()]
+    return "\n\n\n".join([_head(module), prepare, *computed, *parts, tables]) + "\n"
 
 
 def _names_in(schedule: Schedule) -> Iterator[str]:

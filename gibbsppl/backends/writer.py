@@ -22,7 +22,17 @@ from gibbsppl.expressions import Binder, Dim, Expr, Leaf, dims_of
 from gibbsppl.graph import Graph
 from gibbsppl.notation import Notation
 from gibbsppl.ranges import Range, range_of, size_of, unnested
+from gibbsppl.recursions import Own
 from gibbsppl.vanishing import continuous_arrays, weighted
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """An array by its text: the dims of its first axes, and the shape of its others."""
+
+    code: str
+    outer: tuple[Dim, ...]
+    shape: tuple[int, ...]
 
 
 @dataclass(slots=True)
@@ -55,6 +65,9 @@ class Writer:
     within: dict[str, str] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
+    fixed: dict[Dim, str | int] = field(default_factory=dict)
+    computed: dict[Own, Computed] = field(default_factory=dict)
+    given: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.random = {v.name for v in self.graph.variables.values() if v.kind == "random"}
@@ -111,6 +124,27 @@ class Writer:
         yield
         self.ranges, self.strides = before, strides
 
+    @contextmanager
+    def arranged(self, dims: Iterable[Dim]) -> Iterator[None]:
+        """Within it, axes are in this order."""
+        before, self.order = self.order, {}
+        self.arrange(dims)
+        yield
+        self.order = before
+
+    @contextmanager
+    def at(self, positions: Mapping[Dim, str | int]) -> Iterator[None]:
+        """Within it, dims are at one position each."""
+        before = dict(self.fixed)
+        self.fixed.update(positions)
+        yield
+        self.fixed = before
+
+    def places(self, dim: Dim) -> Text:
+        """The positions of a dim in an array that has those alone that are meant here."""
+        count = len(range(*self.range(dim), self.stride(dim)))
+        return Text(f"{self.call('arange')}({count})", (dim,))
+
     def stride(self, dim: Dim) -> int:
         """How far apart the positions of a dim are that are meant here."""
         return self.strides.get(dim, 1)
@@ -149,6 +183,7 @@ class Writer:
         if name in self.aliases:
             return self.aliases[name]
         if name == self.local:
+            self.given.add(name)
             return self.names.of(name)
         if name in self.random:
             self.state_names[name] = self.names.of(name)
@@ -193,6 +228,22 @@ class Writer:
     def for_prepare(self, graph: Graph) -> Writer:
         """A writer of what ``prepare`` computes, with the same names."""
         return Writer(graph, self.names, self.hoisted, self.sizes, self.cases, preparing=True)
+
+    def for_function(self, computed: dict[Own, Computed]) -> Writer:
+        """A writer of a function that is given arrays, and computes recursions of them."""
+        inner = Writer(
+            self.graph,
+            self.names,
+            self.hoisted,
+            self.sizes,
+            self.cases,
+            preparing=True,
+            local=self.local,
+            like=self.like,
+        )
+        inner.order, inner.ranges = dict(self.order), dict(self.ranges)
+        inner.strides, inner.computed = dict(self.strides), computed
+        return inner
 
     def prepared(self, expr: Expr) -> Text:
         """The text of an expression as ``prepare`` computes it, in the same order of axes."""

@@ -43,13 +43,17 @@ class Defined:
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """The lines with their positions, the numbers that are known, and what each element is."""
+    """The lines with their positions, the numbers that are known, and what each element is.
+
+    ``computed`` names arrays that lines with ``<-`` compute from their own earlier elements.
+    """
 
     program: Program
     relations: tuple[Relation, ...]
     numbers: Mapping[str, Numbers]
     defined: Mapping[str, Defined]
     given: frozenset[str]
+    computed: frozenset[str] = frozenset()
 
     @cached_property
     def random(self) -> frozenset[str]:

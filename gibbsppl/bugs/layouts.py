@@ -102,7 +102,7 @@ def _natural(
             return None
         boxes.append(box)
         left[tuple(_slice(p) for p in box.places)] = False
-    constants = tuple(_boxes(left))
+    constants = tuple(boxes_of(left))
     return None if len(constants) > MOST_BOXES else Natural(dims, tuple(boxes), constants)
 
 
@@ -159,7 +159,13 @@ def _slice(place: Range | int) -> slice:
     return slice(place, place + 1) if isinstance(place, int) else slice(place.start, place.stop)
 
 
-def _boxes(mask: np.ndarray) -> Iterator[tuple[slice, ...]]:
+def places_of(box: tuple[slice, ...], dims: tuple[Dim, ...]) -> tuple[Range | int, ...]:
+    """The positions of a box along dims: one alone is a number."""
+    pairs = zip(box, dims, strict=True)
+    return tuple(b.start if b.stop - b.start == 1 else Range(d, b.start, b.stop) for b, d in pairs)
+
+
+def boxes_of(mask: np.ndarray) -> Iterator[tuple[slice, ...]]:
     """Boxes that are disjoint and make up a mask."""
     left = mask.copy()
     while left.any():

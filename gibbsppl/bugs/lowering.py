@@ -15,6 +15,7 @@ import numpy as np
 
 from gibbsppl.bugs.auxiliaries import not_drawn, ranges_at
 from gibbsppl.bugs.axes import axes_of
+from gibbsppl.bugs.checked_lines import check_event, check_observed
 from gibbsppl.bugs.constraints import observations
 from gibbsppl.bugs.cycles import told_of
 from gibbsppl.bugs.facts import Facts, facts_of
@@ -23,12 +24,13 @@ from gibbsppl.bugs.layouts import Layout, Natural, Table, box_of, layout_of, obs
 from gibbsppl.bugs.maps import Map, potentials
 from gibbsppl.bugs.numbers import target_of
 from gibbsppl.bugs.own_names import OwnNames
-from gibbsppl.bugs.parts import parts_of
+from gibbsppl.bugs.parts import Recursive, parts_of
 from gibbsppl.bugs.quantities import check_monitor, record
 from gibbsppl.bugs.random_reader import Elements
 from gibbsppl.bugs.reading import Beside, Reading, beside
+from gibbsppl.bugs.recursions import declare_computed
 from gibbsppl.bugs.relations import Relation, Space
-from gibbsppl.bugs.rows import SHAPES, Distribution, Field
+from gibbsppl.bugs.rows import Distribution, Field
 from gibbsppl.bugs.simplexes import is_vector
 from gibbsppl.bugs.statements import Lines, row_of
 from gibbsppl.bugs.syntax import Assignment, Program, Stochastic
@@ -53,6 +55,17 @@ def lowered(
     """The model of a program with its data; quantities of the names in ``monitor`` are recorded."""
     facts = facts_of(program, data)
     check_monitor(facts, monitor)
+    while True:
+        try:
+            return _lowered(facts, data, name, monitor)
+        except Recursive as found:
+            if found.names <= facts.computed:
+                raise found.error from None
+            facts = replace(facts, computed=facts.computed | found.names)
+
+
+def _lowered(facts: Facts, data: Mapping[str, Any], name: str, monitor: Sequence[str]) -> Model:
+    """The model, once it is known which arrays are computed from their own elements."""
     parts: dict[str, list[Relation]] = {}
     fields: dict[str, Relation] = {}
     others: list[Relation] = []
@@ -61,47 +74,20 @@ def lowered(
             continue
         row = row_of(facts, line)
         if isinstance(row, Distribution):
-            _check_event(facts, relation, row)
+            check_event(facts, relation, row)
             parts.setdefault(line.target.name, []).extend(parts_of(facts, relation))
         elif isinstance(row, Field):
             fields[line.target.name] = relation
         else:
-            _check_observed(facts, relation)
+            check_observed(facts, relation)
             others.append(relation)
     lowering = _Lowering(facts, Model(name=name), parts, fields, others, monitor)
     try:
         graph = lowering.model.graph  # (which is checked for cycles as it is made)
     except CycleError as error:
         raise told_of(error, facts, lowering.names, lowering.layouts) from error
-    lowering.model.reading = Reading(program, dict(data), lowering.beside, graph.factors)
+    lowering.model.reading = Reading(facts.program, dict(data), lowering.beside, graph.factors)
     return lowering.model
-
-
-def _check_event(facts: Facts, relation: Relation, row: Distribution) -> None:
-    """Refuse a vector or a matrix that is given to a number, and the other way round."""
-    target = target_of(facts.program, relation, facts.numbers)
-    assert target is not None
-    found = sum(len(i.axes) for i in target)
-    if found != row.event:
-        raise facts.program.error(
-            relation.line.target.at,
-            f"{row.names[0]} gives {SHAPES[row.event]}, found {SHAPES[min(found, 2)]} on the left "
-            "side; expected a range for each axis of a value, x[i, 1:K], and none else.",
-        )
-
-
-def _check_observed(facts: Facts, relation: Relation) -> None:
-    """Refuse what says something of other variables and is not observed itself."""
-    line = relation.line
-    assert isinstance(line, Stochastic)
-    name, numbers = line.target.name, facts.numbers[line.target.name]
-    given = facts.defined[name].relation == relation.number + 1
-    if not numbers.known[given].all():
-        raise facts.program.error(
-            line.target.at,
-            f"{name} ~ {line.distribution.function} is not observed; expected data: it says what "
-            "is known of others.",
-        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -159,6 +145,7 @@ class _Lowering:
         }
         self.symbols.update({n: self._symbol(n) for n in parts})
         self.variables = {n: self._declare(n) for n in parts}
+        declare_computed(facts, model, self.elements)
         for n in self.maps:
             model.declare(Variable(self.names[n], self.dims[n], "random"), "a variable")
         for n in parts:

@@ -9,7 +9,7 @@ Comes in: facts. Goes out: for each line with ``~`` its parts, each with its own
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -108,13 +108,27 @@ def bound(facts: Facts, number: int, position: Grid, space: Space) -> Space:
     return Space(space.sizes, loops, space.starts)
 
 
-def recursion(facts: Facts, ref: Reference, line: Assignment) -> Exception:
-    """The error of a name that is computed from itself."""
+class Recursive(Exception):  # noqa: N818  (no error: it says which arrays are computed by steps)
+    """Arrays that are computed from elements of their own; the error if they cannot be."""
+
+    def __init__(self, names: frozenset[str], error: Exception) -> None:
+        super().__init__(names, error)
+        self.names, self.error = names, error
+
+
+def recursive(facts: Facts, ref: Reference, line: Assignment, through: Iterable[int]) -> Recursive:
+    """What says that a line is read while it is being read, through lines."""
+    names = frozenset(facts.relation(n).line.target.name for n in through)
+    return Recursive(names, unsupported(facts, ref.name, line, ref.at))
+
+
+def unsupported(facts: Facts, name: str, line: Assignment, at: Any) -> Exception:
+    """The error of a recursion whose elements no loop gives at all positions of a box."""
     return facts.program.error(
-        ref.at,
-        f"{ref.name} is computed from itself, element by element, by line {line.at.line}: such a "
-        "recursion of random values is not supported; write it as a sum over a range, or give the "
-        "elements distributions.",
+        at,
+        f"{name} is computed from its own elements by line {line.at.line}, at positions that are "
+        "no box of the array, or that do not come one after the other; expected loops over ranges, "
+        "and reads of positions before: x[t - 1].",
     )
 
 
@@ -137,6 +151,8 @@ class _Dividing:
         found = read_at(self.facts, ref, indices)
         if isinstance(found, Known):
             return found
+        if ref.name in self.facts.computed:
+            return Formula(SOMETHING, axes, lengths)
         if len(found.lines) > 1:
             labels = _of_space(found, evaluator.space)
             if labels is not None:
@@ -149,8 +165,9 @@ class _Dividing:
     def _enter(self, number: int, found: Read, ref: Reference, evaluator: Evaluator) -> None:
         line = self.facts.relation(number).line
         assert isinstance(line, Assignment)
-        if any(n == number for n, _ in self.reading):
-            raise recursion(self.facts, ref, line)
+        way = [n for n, _ in self.reading]
+        if number in way:
+            raise recursive(self.facts, ref, line, way[way.index(number) :])
         self.reading.append((number, ref.name))
         where = Grid(
             found.dims, np.where(found.relation.values == number, found.position.values, 0)

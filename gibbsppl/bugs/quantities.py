@@ -45,7 +45,7 @@ def record(
     drawn = {line.target.name for line in lines_in(facts.program.model)}
     for name, defined in facts.defined.items():
         given = defined.relation > 0
-        if not given.any() or facts.numbers[name].known[given].all():
+        if not given.any() or facts.numbers[name].known[given].all() or name in facts.computed:
             continue
         if name in names:
             if names[name].startswith(f"{name}.table"):

@@ -20,7 +20,7 @@ from gibbsppl.bugs.grids import Grid, combined, position_of
 from gibbsppl.bugs.layouts import Layout, Natural
 from gibbsppl.bugs.numbers import elements_of
 from gibbsppl.bugs.own_names import OwnNames
-from gibbsppl.bugs.parts import NUMBER, Read, bound, read_at, recursion
+from gibbsppl.bugs.parts import NUMBER, Read, bound, read_at, recursive
 from gibbsppl.bugs.relations import Space
 from gibbsppl.bugs.rows import SHAPES
 from gibbsppl.bugs.syntax import Assignment, Expression, Reference, parts_of
@@ -97,6 +97,9 @@ class Elements:
         if isinstance(found, Known):
             expr = self._data_at(ref.name, indices, evaluator.space.starts)
             return replace(found, text=ref.name, expr=expr)
+        if ref.name in self.facts.computed:
+            at = self._positions(ref, self.dims[ref.name], found.dims, found.at, evaluator.space)
+            return Formula(Leaf(Array(ref.name), *at), found.axes, lengths_of(indices))
         values = [self._of_line(int(n), ref, found, evaluator) for n in found.lines]
         expr = values[-1]
         for number_, value in zip(reversed(found.lines[:-1]), reversed(values[:-1]), strict=True):
@@ -159,14 +162,15 @@ class Elements:
         if line == 0:
             first = np.unravel_index(int(np.argmax(np.ravel(here))), here.shape)
             at = tuple(np.where(here, a, np.broadcast_to(a, here.shape)[first]) for a in found.at)
-            return self._element(ref, found.dims, at, evaluator.space)
+            return self.element(ref, found.dims, at, evaluator.space)
         assignment = self.facts.relation(line).line
         assert isinstance(assignment, Assignment)
         some = found.position.values[here].flat[0]
         where = Grid(found.dims, np.where(here, found.position.values, some))
         space = bound(self.facts, line, where, evaluator.space)
         if line in self.reading:
-            raise recursion(self.facts, ref, assignment)
+            way = self.reading[self.reading.index(line) :]
+            raise recursive(self.facts, ref, assignment, way)
         self.reading.append(line)
         with self.facts.program.told_at(assignment.value.at):
             value = Evaluator(self.facts.program, self, space).assigned(assignment)
@@ -209,17 +213,14 @@ class Elements:
                 offsets.append(self.position(grid, index.axes[0], name, starts))
         return offsets
 
-    def _element(
+    def element(
         self, ref: Reference, dims: tuple[Dim, ...], at: tuple[np.ndarray, ...], space: Space
     ) -> Expr:
         """Elements of a random array."""
         layout, symbol = self.layouts[ref.name], self.symbols[ref.name]
         starts = space.starts
         if isinstance(layout, Natural):
-            axes = zip(at, layout.dims, ref.indices or (), strict=True)
-            indices = [
-                self.position(Grid(dims, a), d, self._called(ref, i), starts) for a, d, i in axes
-            ]
+            indices = self._positions(ref, layout.dims, dims, at, space)
         else:
             outer = tuple(a for n, a in enumerate(at) if n not in layout.event)
             rows = Grid(dims, layout.row[outer])
@@ -231,6 +232,20 @@ class Elements:
             ]
         mean = self._mean(ref.name, layout, indices)
         return Leaf(symbol, *indices) + self.lowest.get(ref.name, 0) - mean
+
+    def _positions(
+        self,
+        ref: Reference,
+        own: tuple[Dim, ...],
+        dims: tuple[Dim, ...],
+        at: tuple[np.ndarray, ...],
+        space: Space,
+    ) -> list[Expr]:
+        """The indices of elements of an array that has the program's axes."""
+        axes = zip(at, own, ref.indices or (), strict=True)
+        return [
+            self.position(Grid(dims, a), d, self._called(ref, i), space.starts) for a, d, i in axes
+        ]
 
     def _called(self, ref: Reference, index: Expression) -> str:
         """The name of positions along an axis: the data that they are read from, if any."""

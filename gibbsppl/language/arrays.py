@@ -77,9 +77,11 @@ def _fill(model: Model, variable: Variable, hint: tuple[Dim, ...], key: Any, val
     if isinstance(value, Distribution):
         _fill_with_distribution(model, variable, region, hint, value)
     else:
-        _fill_with_constant(model, variable, region, value)
+        _fill_with_expression(model, variable, region, value)
     filled[region.slices] = True
-    if filled.all() and all(s.target.array.name != name for s in model.declared.statements):
+    if name in model.declared.computed:
+        _fill_as_computed(model, variable)
+    elif filled.all() and not _has_statements(model, name):
         _fill_as_data(model, variable)
 
 
@@ -100,22 +102,43 @@ def _fill_with_distribution(
     model.declared.statements.append(placed.statement)
 
 
-def _fill_with_constant(model: Model, variable: Variable, region: Region, value: Any) -> None:
+def _fill_with_expression(model: Model, variable: Variable, region: Region, value: Any) -> None:
+    """Fill a region with known numbers, or with what computes it from variables."""
     tensor = own_tensor(model, region.label, value)
-    extra = dims_of(tensor.expr) - set(region.dims)
-    found = None
-    if not extra:
-        check_reads(model, region.label, tensor.expr, bounds_of(region.over))
-        found = evaluate(tensor.expr, region.over, model.known, model.sizes)
-    if found is None:
+    if extra := dims_of(tensor.expr) - set(region.dims):
         raise ModelError(
-            f"{region.label}: assigned {tensor}; expected a distribution, a number, or data over "
-            "the dims of the region: name a function of variables with gp.Deterministic."
+            f"{region.label}: assigned {tensor}, which also runs over "
+            f"{', '.join(d.name for d in model.in_order(extra))}; expected a distribution, a "
+            "number, or an expression over the dims of the region: sum over the others."
         )
+    check_reads(model, region.label, tensor.expr, bounds_of(region.over))
+    target = expressions.Array(variable.name)[region.indices]
+    given = Constant(target, region.over, tensor.expr)
+    found = evaluate(tensor.expr, region.over, model.known, model.sizes)
+    if found is None:
+        model.declared.computed.setdefault(variable.name, []).append(given)
+        return
     _check_constant(model, variable.name, region, found)
     model.declared.numbers[variable.name][region.slices] = found
-    target = expressions.Array(variable.name)[region.indices]
-    model.declared.constants.append(Constant(target, region.over, tensor.expr))
+    model.declared.constants.append(given)
+
+
+def _has_statements(model: Model, name: str) -> bool:
+    return any(s.target.array.name == name for s in model.declared.statements)
+
+
+def _fill_as_computed(model: Model, variable: Variable) -> None:
+    """An array with a region that is computed from variables is computed as a whole."""
+    name = variable.name
+    if _has_statements(model, name) or name in model.declared.observed:
+        raise ModelError(
+            f"{name}: some of its regions are computed from variables, others have distributions "
+            "or are observed; expected one or the other for all: give what has a distribution an "
+            "array of its own."
+        )
+    own = [c for c in model.declared.constants if c.target.array.name == name]
+    model.declared.computed[name] += own
+    model.declared.constants = [c for c in model.declared.constants if c not in own]
 
 
 def _fill_as_data(model: Model, variable: Variable) -> None:

@@ -25,7 +25,7 @@ from gibbsppl.errors import ModelError
 from gibbsppl.expressions import Dim
 from gibbsppl.graph import Constant, Deterministic, Graph, Potential, Statement, Variable
 from gibbsppl.language.completeness import check_complete
-from gibbsppl.language.cycles import check_cycles
+from gibbsppl.language.computed import with_recursions
 from gibbsppl.language.labels import is_counted, labels_of
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ class Declared:
     statements: list[Statement] = field(default_factory=list)
     potentials: list[Potential] = field(default_factory=list)
     constants: list[Constant] = field(default_factory=list)
+    computed: dict[str, list[Constant]] = field(default_factory=dict)
     deterministics: list[Deterministic] = field(default_factory=list)
 
 
@@ -128,8 +129,7 @@ class Model:
             labels=self.labels,
         )
         check_complete(graph, self.declared.arrays)
-        check_cycles(graph, self.known)
-        return graph
+        return with_recursions(graph, self.declared.computed, self.known)
 
     @property
     def data(self) -> dict[str, np.ndarray]:

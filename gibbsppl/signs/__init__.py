@@ -27,7 +27,7 @@ from gibbsppl.signs.intervals import (
     Sign,
     Values,
 )
-from gibbsppl.signs.known import interval_of, sign_of
+from gibbsppl.signs.known import at_corners, interval_of, sign_of
 
 __all__ = [
     "INF",
@@ -39,6 +39,7 @@ __all__ = [
     "Interval",
     "Sign",
     "Values",
+    "at_corners",
     "interval_of",
     "sign_by_coefficients",
     "sign_of",

@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import reduce
+from itertools import product
 from typing import Any
 
 import sympy as sp
@@ -19,6 +20,7 @@ from sympy import Add, Mul, Pow, exp, oo
 
 from gibbsppl.ends import INCREASING, Bounds
 from gibbsppl.expressions import (
+    Array,
     Dim,
     Expit,
     Expr,
@@ -34,12 +36,16 @@ from gibbsppl.expressions import (
     Where,
 )
 from gibbsppl.log_gamma import loggamma
+from gibbsppl.polynomials import multiplied_out
+from gibbsppl.recursions import Earlier, Recursion
 from gibbsppl.signs.intervals import (
     INF,
     LINE,
+    NEGATIVE,
     ONE,
     POSITIVE,
     RANGES,
+    UNIT,
     ZERO,
     Interval,
     Sign,
@@ -51,6 +57,12 @@ from gibbsppl.signs.intervals import (
     times,
     within,
 )
+
+# What a recursion may be shown to stay between, the narrowest first.
+CLAIMS = (UNIT, POSITIVE, NEGATIVE)
+
+# Expressions of more parts than this are not looked at where each is at one of its ends.
+MOST_AT_CORNERS = 6
 
 # Functions that come as near to zero as one likes, but are never zero.
 NEVER_ZERO = (exp, Expit, Phi, Softplus, LogPhi)
@@ -90,6 +102,8 @@ def interval_of(expr: Any, bounds: Bounds) -> Interval:
             return of_repeated_product(interval_of(expr.body, bounds))
         case Pow():
             return _of_power(interval_of(expr.base, bounds), expr.exp, bounds)
+        case Recursion():
+            return _of_recursion(expr, bounds)
     return _of_function(expr, [interval_of(a, bounds) for a in expr.args])
 
 
@@ -195,6 +209,58 @@ def _of_difference(term: Expr, other: Expr, bounds: Bounds) -> Interval:
     return (max(lower, ZERO) if rise[0] >= 0 else lower), (
         min(upper, ZERO) if rise[1] <= 0 else upper
     )
+
+
+def _of_recursion(expr: Recursion, bounds: Bounds) -> Interval:
+    """The first interval that is shown by induction: all steps stay in it if what they read is."""
+    named = {e: Leaf(Array(e.own.name), *e.indices) for e in expr.system.atoms(Earlier)}
+    values = [s.value.xreplace(named) for s in expr.system.args]
+    own = set(named.values())
+    for lower, upper in CLAIMS:
+
+        def claimed(leaf: Leaf, ends: Interval = (lower, upper)) -> tuple[Any, Any] | None:
+            return ends if leaf in own else bounds(leaf)
+
+        if all(_stays_within(v, (lower, upper), claimed) for v in values):
+            return lower, upper
+    return LINE
+
+
+def _stays_within(expr: Expr, ends: Interval, bounds: Bounds) -> bool:
+    """Whether a value stays between two ends, by the rules for its parts or at their ends."""
+    lower, upper = interval_of(expr, bounds)
+    if lower >= ends[0] and upper <= ends[1]:
+        return True
+    found = at_corners(multiplied_out(expr), bounds)
+    return found is not None and all(bool(ends[0] <= v) and bool(v <= ends[1]) for v in found)
+
+
+def at_corners(expr: Expr, bounds: Bounds) -> list[Expr] | None:
+    """The values at all ends of its parts, of an expression linear in each: it is between them.
+
+    >>> from gibbsppl.expressions import Array, Expit
+    >>> p, z = Array("p")[()], Array("z")[()]
+    >>> at_corners(p * z + Expit(p) * (1 - z), {p: (0, 1), z: (0, 1)}.get)
+    [1/2, 0, 1/2, 1, 1, 0, 1, 1]
+    """
+    names = {part: sp.Dummy() for part in sorted(_parts(expr), key=sp.default_sort_key)}
+    if not 0 < len(names) <= MOST_AT_CORNERS:
+        return None
+    ends = [interval_of(part, bounds) for part in names]
+    named = expr.xreplace(names)
+    polynomial = named.as_poly(*names.values())
+    is_linear = polynomial is not None and max(polynomial.degree_list()) <= 1
+    if not is_linear or any(math.isinf(b) for e in ends for b in e):
+        return None
+    corners = product(*([sp.Rational(b) for b in e] for e in ends))
+    return [named.xreplace(dict(zip(names.values(), at, strict=True))) for at in corners]
+
+
+def _parts(expr: Expr) -> set[Expr]:
+    """The terms and factors of sums and products."""
+    if expr.is_Add or expr.is_Mul:
+        return set().union(*map(_parts, expr.args))
+    return set() if expr.is_number else {expr}
 
 
 def _of_sum(body: Interval, limits: tuple[Expr, ...]) -> Interval:

@@ -97,14 +97,15 @@ def part_of_a_vector():
         x[:2] = gp.Dirichlet(1)
 
 
-def function_of_variables_as_constant():
-    """x[0]: assigned mu + 1; expected a distribution, a number, or data over the dims of the
-    region: name a function of variables with gp.Deterministic.
+def function_of_variables_beside_a_distribution():
+    """x: some of its regions are computed from variables, others have distributions or are
+    observed; expected one or the other for all: give what has a distribution an array of its own.
     """
     with gp.Model(coords={"t": 2}):
         mu = gp.Normal("mu", 0, sigma=1)
         x = gp.Array("x", dims="t")
-        x[0] = mu + 1
+        x[0] = gp.Normal(0, sigma=1)
+        x[1:] = mu + 1
 
 
 def constant_beside_what_is_observed():

@@ -1,0 +1,39 @@
+"""Whether lines with ``~`` stand for what their distribution gives: the shape, and data.
+
+Comes in: a line with its row. Goes out: nothing, or an error at the place in the text.
+"""
+
+from __future__ import annotations
+
+from gibbsppl.bugs.facts import Facts
+from gibbsppl.bugs.numbers import target_of
+from gibbsppl.bugs.relations import Relation
+from gibbsppl.bugs.rows import SHAPES, Distribution
+from gibbsppl.bugs.syntax import Stochastic
+
+
+def check_event(facts: Facts, relation: Relation, row: Distribution) -> None:
+    """Refuse a vector or a matrix that is given to a number, and the other way round."""
+    target = target_of(facts.program, relation, facts.numbers)
+    assert target is not None
+    found = sum(len(i.axes) for i in target)
+    if found != row.event:
+        raise facts.program.error(
+            relation.line.target.at,
+            f"{row.names[0]} gives {SHAPES[row.event]}, found {SHAPES[min(found, 2)]} on the left "
+            "side; expected a range for each axis of a value, x[i, 1:K], and none else.",
+        )
+
+
+def check_observed(facts: Facts, relation: Relation) -> None:
+    """Refuse what says something of other variables and is not observed itself."""
+    line = relation.line
+    assert isinstance(line, Stochastic)
+    name, numbers = line.target.name, facts.numbers[line.target.name]
+    given = facts.defined[name].relation == relation.number + 1
+    if not numbers.known[given].all():
+        raise facts.program.error(
+            line.target.at,
+            f"{name} ~ {line.distribution.function} is not observed; expected data: it says what "
+            "is known of others.",
+        )

@@ -1,0 +1,98 @@
+"""Arrays that lines with ``<-`` compute from their own earlier elements, as arrays of the model.
+
+Comes in: which arrays these are. Goes out: they are declared, each line as what computes a box.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gibbsppl.bugs.evaluator import Evaluator
+from gibbsppl.bugs.facts import Facts
+from gibbsppl.bugs.grids import Grid
+from gibbsppl.bugs.layouts import box_of, boxes_of, places_of
+from gibbsppl.bugs.numbers import target_of
+from gibbsppl.bugs.parts import unsupported
+from gibbsppl.bugs.random_reader import Elements
+from gibbsppl.bugs.relations import Relation, Space
+from gibbsppl.bugs.syntax import Assignment, Stochastic
+from gibbsppl.bugs.values import Known
+from gibbsppl.expressions import Array, Expr, substitute
+from gibbsppl.graph import Constant, Variable
+from gibbsppl.language.model import Model
+from gibbsppl.ranges import Range
+
+
+def declare_computed(facts: Facts, model: Model, elements: Elements) -> None:
+    """Declare the arrays, and what computes their elements."""
+    for name in sorted(facts.computed):
+        model.declare(Variable(name, elements.dims[name], "random"), "a computed array")
+    for name in sorted(facts.computed):
+        lines = [r for r in facts.relations if r.line.target.name == name]
+        own = [c for r in lines if (c := _of_line(facts, elements, name, r)) is not None]
+        drawn = _drawn(facts, elements, name)
+        model.declared.computed[name] = [*own, *drawn, *_numbers(facts, elements, name)]
+
+
+def _of_line(facts: Facts, elements: Elements, name: str, line: Relation) -> Constant | None:
+    """What a line with ``<-`` computes; None where all of it is known numbers."""
+    target = target_of(facts.program, line, facts.numbers)
+    assignment = line.line
+    assert target is not None
+    here = facts.defined[name].relation == line.number + 1
+    if not isinstance(assignment, Assignment) or facts.numbers[name].known[here].all():
+        return None
+    box = box_of(line, target, facts.shape(name), elements.dims[name])
+    if box is None:
+        raise unsupported(facts, name, assignment, assignment.at)
+    assert box.part.space is not None
+    evaluator = Evaluator(facts.program, elements, box.part.space)
+    with facts.program.told_at(assignment.value.at):
+        value = evaluator.assigned(assignment)
+        expr = evaluator.expr(value)
+    event = (elements.dims[name][a] for a in box.event)
+    own: dict[Expr, Expr] = dict(zip(value.axes, event, strict=True))
+    return _given(name, box.places, substitute(expr, own))
+
+
+def _drawn(facts: Facts, elements: Elements, name: str) -> list[Constant]:
+    """The elements that lines with ``~`` give, those that are observed among them."""
+    drawn = [
+        r.number + 1
+        for r in facts.relations
+        if r.line.target.name == name and isinstance(r.line, Stochastic)
+    ]
+    defined = np.isin(facts.defined[name].relation, drawn)
+    line = next(r.line for r in facts.relations if r.line.target.name == name)
+    found = []
+    for box in boxes_of(defined):
+        places = places_of(box, elements.dims[name])
+        ranges = tuple(p for p in places if isinstance(p, Range))
+        dims = tuple(r.dim for r in ranges)
+        shape = tuple(map(len, ranges))
+        every = np.moveaxis(np.indices(defined.shape), 0, -1)[box]
+        at = tuple(every[..., n].reshape(shape) for n in range(defined.ndim))
+        space = Space({}, {}, {r.dim: r.start for r in ranges})
+        found.append(_given(name, places, elements.element(line.target, dims, at, space)))
+    return found
+
+
+def _numbers(facts: Facts, elements: Elements, name: str) -> list[Constant]:
+    """The elements that are known numbers."""
+    numbers, dims = facts.numbers[name], elements.dims[name]
+    found = []
+    for box in boxes_of(numbers.known & (facts.defined[name].relation == 0)):
+        places = places_of(box, dims)
+        ranges = tuple(p for p in places if isinstance(p, Range))
+        own = tuple(r.dim for r in ranges)
+        kept = numbers.values[box].reshape(tuple(map(len, ranges)))
+        space = Space({}, {}, {r.dim: r.start for r in ranges})
+        expr = elements.expr_of(Known(Grid(own, np.asarray(kept)), text=f"{name}_known"), space)
+        found.append(_given(name, places, expr))
+    return found
+
+
+def _given(name: str, places: tuple[Range | int, ...], expr: Expr) -> Constant:
+    indices = tuple(p.dim if isinstance(p, Range) else p for p in places)
+    over = tuple(p for p in places if isinstance(p, Range))
+    return Constant(Array(name)[indices], over, expr)

@@ -1,0 +1,220 @@
+"""Arrays that are computed from their own earlier elements."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import gibbsppl as gp
+from gibbsppl.density import log_terms
+from gibbsppl.errors import ModelError
+
+SIZE = 5
+Y = np.array([0.3, -0.4, 1.1, 0.8, -0.2])
+X = np.array([0.5, -1.0, 2.0, 0.1, 1.5])
+
+
+def shares(m):
+    """A probability that comes back to itself: of dynamic occupancy."""
+    with m:
+        first, stay, come = (gp.Beta(n, 1, 1) for n in ("first", "stay", "come"))
+        psi = gp.Array("psi", dims="t")
+        psi[0] = first
+        psi[1:] = psi.lag("t", 1) * stay + (1 - psi.lag("t", 1)) * come
+        gp.Binomial("y", 6, psi, dims="t", observed=[1, 4, 3, 3, 5])
+
+
+def shares_by_hand(v):
+    psi = [v["first"]]
+    for _ in range(SIZE - 1):
+        psi.append(psi[-1] * v["stay"] + (1 - psi[-1]) * v["come"])
+    return stats.binom(6, psi).logpmf([1, 4, 3, 3, 5]).sum()
+
+
+def variances(m):
+    """GARCH(1, 1): T. Bollerslev, 1986, Journal of Econometrics 31(3), 307-327."""
+    with m:
+        w, a, b = (gp.Uniform(n, 0, 1) for n in "wab")
+        past = gp.Data("past", Y, dims="t")
+        s = gp.Array("s", dims="t")
+        s[0] = w
+        s[1:] = w + a * past.lag("t", 1) ** 2 + b * s.lag("t", 1)
+        gp.Normal("y", 0, var=s, dims="t", observed=Y)
+
+
+def variances_by_hand(v):
+    s = [v["w"]]
+    for t in range(1, SIZE):
+        s.append(v["w"] + v["a"] * Y[t - 1] ** 2 + v["b"] * s[-1])
+    return stats.norm(0, np.sqrt(s)).logpdf(Y).sum()
+
+
+def compartments(m):
+    """Three arrays that depend on one another: a deterministic epidemic in discrete time."""
+    with m:
+        beta, out = gp.HalfNormal("beta", sigma=1), gp.Beta("out", 1, 1)
+        s, i, new = (gp.Array(n, dims="t") for n in ("s", "i", "new"))
+        s[0], i[0], new[0] = 99, 1, 1
+        s[1:] = s.lag("t", 1) - new
+        i[1:] = (1 - out) * i.lag("t", 1) + new
+        new[1:] = s.lag("t", 1) * (1 - gp.exp(-beta * i.lag("t", 1) / 100))
+        gp.Poisson("y", new, dims="t", observed=[1, 2, 3, 2, 5])
+
+
+def compartments_by_hand(v):
+    s, i, new = [99.0], [1.0], [1.0]
+    for _ in range(SIZE - 1):
+        new.append(s[-1] * (1 - np.exp(-v["beta"] * i[-1] / 100)))
+        s.append(s[-1] - new[-1])
+        i.append((1 - v["out"]) * i[-1] + new[-1])
+    return stats.poisson(new).logpmf([1, 2, 3, 2, 5]).sum()
+
+
+def remaining(m):
+    """From the last position back."""
+    with m:
+        p = gp.Beta("p", 1, 1, dims="t")
+        left = gp.Array("left", dims="t")
+        left[-1] = 0.9
+        left[:-1] = p * left.lag("t", -1)
+        gp.Bernoulli("y", left, dims="t", observed=[0, 1, 0, 1, 1])
+
+
+def remaining_by_hand(v):
+    left = [0.9]
+    for t in reversed(range(SIZE - 1)):
+        left.append(v["p"][t] * left[-1])
+    return stats.bernoulli(left[::-1]).logpmf([0, 1, 0, 1, 1]).sum()
+
+
+def levels_of_groups(m):
+    """Along the second axis, with two lags, an index and a sum over the others."""
+    with m:
+        a, b = gp.Normal("a", 0, tau=1, dims="g"), gp.Uniform("b", -1, 1)
+        at = gp.Index("at", [1, 0], of="g", dims="g")
+        x = gp.Data("x", X, dims="t")
+        level = gp.Array("level", dims=("g", "t"))
+        level[:, 0] = a
+        level[:, 1] = a.at("g", at)
+        level[:, 2:] = b * level.lag("t", 2) + level.lag("t", 1).sum("g") / 4 + a * x
+        gp.Normal("y", level, tau=2, dims=("g", "t"), observed=np.outer([1.0, -0.5], Y))
+
+
+def levels_by_hand(v):
+    level = np.zeros((2, SIZE))
+    level[:, 0], level[:, 1] = v["a"], v["a"][::-1]
+    for t in range(2, SIZE):
+        level[:, t] = v["b"] * level[:, t - 2] + level[:, t - 1].sum() / 4 + v["a"] * X[t]
+    return stats.norm(level, np.sqrt(0.5)).logpdf(np.outer([1.0, -0.5], Y)).sum()
+
+
+MODELS = {
+    "shares": (shares, shares_by_hand),
+    "variances": (variances, variances_by_hand),
+    "compartments": (compartments, compartments_by_hand),
+    "backward": (remaining, remaining_by_hand),
+    "levels of groups": (levels_of_groups, levels_by_hand),
+}
+
+
+def made(name):
+    m = gp.Model(coords={"t": SIZE, "g": 2})
+    MODELS[name][0](m)
+    return m
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_likelihood_is_that_of_a_loop(name):
+    model, by_hand = made(name), MODELS[name][1]
+    rng = np.random.default_rng(1)
+    graph = model.graph
+    sizes = {v.name: tuple(graph.sizes[d] for d in v.dims) for v in graph.variables.values()}
+    values = {n: rng.uniform(0.1, 0.9, sizes[n]) for n in graph.random}
+    terms = log_terms(graph, {**model.data, **values})
+
+    assert terms["y"] == pytest.approx(by_hand(values), rel=1e-12)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_what_is_generated_is_proved(name):
+    sampler = gp.compile(made(name))
+
+    assert sampler.verify().proved
+    assert sampler.source.count("by_recursion(") >= 2
+
+
+def test_computed_arrays_are_recorded_with_the_draws():
+    draws = gp.compile(made("shares")).sample(draws=5, warmup=5, chains=1, seed=1, progress=False)
+    psi, first, stay, come = (draws[n][0] for n in ("psi", "first", "stay", "come"))
+
+    assert psi[:, 0] == pytest.approx(first)
+    assert psi[:, 3] == pytest.approx(psi[:, 2] * stay + (1 - psi[:, 2]) * come)
+
+
+def local_level(m):
+    """Innovations that are not centred, of a level that is normal given them all."""
+    with m:
+        z, scale = gp.Normal("z", 0, tau=1, dims="t"), gp.HalfNormal("scale", sigma=1)
+        rho, first = gp.Beta("rho", 2, 1), gp.Normal("first", 0, tau=1)
+        x = gp.Array("x", dims="t")
+        x[0] = first + z.at("t", 0)
+        x[1:] = rho * x.lag("t", 1) + scale * z
+        gp.Normal("y", x, tau=4, dims="t", observed=Y)
+
+
+def test_what_is_affine_through_a_recursion_is_drawn_as_if_it_were_written_out():
+    m = gp.Model(coords={"t": SIZE})
+    local_level(m)
+    sampler = gp.compile(m)
+    kinds = {s.name: s.kind for s in sampler.schedule.steps}
+
+    assert kinds == {"z": "block", "scale": "exact", "first": "exact", "rho": "move"}
+    assert sampler.schedule.step("scale").family.name == "Normal"
+    assert sampler.verify().proved
+
+
+def both_ways(x, a):
+    x[0] = a
+    x[1:-1] = a * x.lag("t", 1) + x.lag("t", -1)
+    x[-1] = 1.0
+
+
+def at_once(x, a):
+    x[:] = a * x
+
+
+def in_no_order(x, a):
+    x[0] = a
+    x[3] = a * x.at("t", 0)
+    x[1] = a * x.at("t", 3)
+    x[2] = a * x.at("t", 1)
+    x[4] = 1.0
+
+
+def with_a_distribution(x, a):
+    x[0] = gp.Normal(0, tau=1)
+    x[1:] = a * x.lag("t", 1)
+
+
+def over_another_dim(x, a):
+    x[:] = a * gp.Data("d", [1.0, 2.0], dims="g")
+
+
+REFUSED = {
+    both_ways: r"x\[\d\]: depends on itself through x\[2\] -> x\[3\] -> x\[2\]",
+    at_once: r"x\[0\]: depends on itself through x\[0\] -> x\[0\]",
+    in_no_order: r"x: computed from own elements that are not earlier ones along one dimension",
+    with_a_distribution: r"x: some of its regions are computed from variables, others have",
+    over_another_dim: r"x: assigned .*, which also runs over g; expected",
+}
+
+
+@pytest.mark.parametrize("declare", REFUSED, ids=lambda f: f.__name__)
+def test_what_cannot_be_computed_is_refused(declare):
+    with pytest.raises(ModelError, match=REFUSED[declare]):
+        refused(declare)
+
+
+def refused(declare):
+    with gp.Model(coords={"t": SIZE, "g": 2}) as m:
+        declare(gp.Array("x", dims="t"), gp.Normal("a", 0, tau=1))
+    return m.graph
