@@ -1,10 +1,14 @@
 """Arrays that are computed from their own earlier elements."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy import stats
 
 import gibbsppl as gp
+from gibbsppl.backends.program import load
+from gibbsppl.checks.verification import verify
 from gibbsppl.density import log_terms
 from gibbsppl.errors import ModelError
 
@@ -218,3 +222,84 @@ def refused(declare):
     with gp.Model(coords={"t": SIZE, "g": 2}) as m:
         declare(gp.Array("x", dims="t"), gp.Normal("a", 0, tau=1))
     return m.graph
+
+
+# ---- the same in the language of BUGS --------------------------------------------------------
+
+PROGRAMS = {
+    "variances": """
+        s[1] <- w
+        for (t in 2:5) { s[t] <- w + a * pow(y[t-1], 2) + b * s[t-1] }
+        for (t in 1:5) { y[t] ~ dnorm(0, 1 / s[t]) }
+        w ~ dunif(0, 1)  a ~ dunif(0, 1)  b ~ dunif(0, 1)
+    """,
+    "errors that are read": """
+        e[1] <- y[1] - mu
+        for (t in 2:5) {
+          m[t] <- mu + th * e[t-1]
+          e[t] <- y[t] - m[t]
+          y[t] ~ dnorm(m[t], 2)
+        }
+        mu ~ dnorm(0, 1)  th ~ dunif(-1, 1)
+    """,
+    "sticks": """
+        for (k in 1:3) { v[k] ~ dbeta(1, 2) }
+        p[1] <- v[1]
+        for (k in 2:3) { p[k] <- v[k] * (1 - v[k-1]) * p[k-1] / v[k-1] }
+        p[4] <- 1 - sum(p[1:3])
+        for (i in 1:5) { z[i] ~ dcat(p[1:4])  y[i] ~ dnorm(z[i], 1) }
+    """,
+    "a matrix of rates": """
+        n[1:2, 1] <- start[1:2]
+        for (t in 2:5) { n[1:2, t] <- A[1:2, 1:2] %*% n[1:2, t-1] }
+        A[1, 1] <- 0  A[1, 2] ~ dgamma(2, 1)  A[2, 1] ~ dbeta(2, 2)  A[2, 2] ~ dbeta(2, 2)
+        for (t in 1:5) { y[t] ~ dnorm(sum(n[1:2, t]), 1) }
+    """,
+    "from the end": """
+        for (t in 1:4) { b[t] <- a[t] * b[t+1]  a[t] ~ dunif(0, 1) }
+        b[5] <- 1
+        for (t in 1:5) { y[t] ~ dnorm(b[t], 4) }
+    """,
+    "a first element that is drawn": """
+        x[1] ~ dgamma(2, 1)
+        for (t in 2:5) { x[t] <- a * x[t-1] }
+        a ~ dunif(0, 1)
+        for (t in 1:5) { y[t] ~ dnorm(x[t], 1) }
+    """,
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_with_recursions_are_read_as_they_stand(name):
+    text = f"model {{ {PROGRAMS[name]} }}"
+    data = {"y": Y, "start": np.array([2.0, 1.0])}
+    model = gp.read_bugs(text, {n: v for n, v in data.items() if n in text})
+
+    assert gp.compile(model).verify().proved
+
+
+# ---- the checks are checked ------------------------------------------------------------------
+
+WRONG = {
+    "a factor": (r"psi_so_far\[t(\w*) - 1\] \* stay", r"0.9 * psi_so_far[t\1 - 1] * stay"),
+    "a first element": (r"psi_so_far\[0\] = first", "psi_so_far[0] = 0.9 * first"),
+    "a response": (r"(psi_by_first_so_far\[0\]) = 1", r"\1 = 0.9"),
+}
+
+
+@pytest.mark.parametrize(("right", "wrong"), WRONG.values(), ids=WRONG)
+def test_bugs_in_functions_that_compute_arrays_are_caught(right, wrong):
+    sampler = gp.compile(made("shares"))
+    source, count = re.subn(right, wrong, sampler.source)
+    schedule = sampler.schedule
+    found = verify(
+        sampler.graph,
+        load(source),
+        schedule.steps,
+        sampler.data,
+        graphs=schedule.graphs,
+        schedule=schedule,
+    )
+
+    assert count > 0
+    assert not found.passed
