@@ -303,3 +303,23 @@ def test_bugs_in_functions_that_compute_arrays_are_caught(right, wrong):
 
     assert count > 0
     assert not found.passed
+
+
+# ---- programs without an order ---------------------------------------------------------------
+
+CYCLES = {
+    "a <- b + u; b <- a * 2; y ~ dnorm(a, 1)": "an element depends on itself: b (line 1) -> a",
+    "for (t in 2:3) { m[t] <- m[t] * u }; m[1] <- u; y ~ dnorm(m[3], 1)": "itself: m[2] (line 1)",
+    "for (t in 2:4) { m[t] <- m[k[t]] * u }; m[1] <- u; y ~ dnorm(m[2], 1)": "m is computed from its",
+    "for (t in 2:3) { m[t] <- m[t-1] * u }; y ~ dnorm(m[3], 1)": "m[1] is read here, and nothing",
+}
+
+
+@pytest.mark.parametrize("lines", CYCLES)
+def test_programs_without_an_order_are_refused_at_a_line(lines):
+    data = {"y": 1.0, "k": [1, 3, 4, 1]}
+    text = f"model {{ {lines}; u ~ dnorm(0, 1) }}"
+    with pytest.raises(ModelError, match="line 1, column") as raised:
+        gp.read_bugs(text, {n: v for n, v in data.items() if f"{n}[" in text or n == "y"})
+
+    assert CYCLES[lines] in str(raised.value)

@@ -19,12 +19,13 @@ def told_of(
 
     Auxiliary variables are left out of the way round: a program has no name for them.
     """
-    own = {model: program for program, model in names.items()}
+    own = {model: program for program, model in names.items()} | {n: n for n in facts.computed}
     way, lines = [], []
     for array, at in error.elements:
         if array in own:
             name = own[array]
-            place = _place(layouts[name], at)
+            # (computed arrays have the program's axes)
+            place = at if array in facts.computed else _place(layouts[name], at)
             line = facts.relation(int(facts.defined[name].relation[place])).line
             inside = f"[{', '.join(str(p + 1) for p in place)}]" if place else ""
             way.append(f"{name}{inside} (line {line.target.at.line})")

@@ -28,7 +28,7 @@ from gibbsppl.bugs.parts import Recursive, parts_of
 from gibbsppl.bugs.quantities import check_monitor, record
 from gibbsppl.bugs.random_reader import Elements
 from gibbsppl.bugs.reading import Beside, Reading, beside
-from gibbsppl.bugs.recursions import declare_computed
+from gibbsppl.bugs.recursions import declare_computed, out_of_order
 from gibbsppl.bugs.relations import Relation, Space
 from gibbsppl.bugs.rows import Distribution, Field
 from gibbsppl.bugs.simplexes import is_vector
@@ -40,6 +40,7 @@ from gibbsppl.expressions import Array, Dim, Leaf
 from gibbsppl.families import FAMILIES
 from gibbsppl.graph import Constant, Potential, Variable
 from gibbsppl.language import distributions as language
+from gibbsppl.language.computed import OrderError
 from gibbsppl.language.cycles import CycleError
 from gibbsppl.language.missing import declare_observed
 from gibbsppl.language.model import Model, Observed
@@ -86,6 +87,8 @@ def _lowered(facts: Facts, data: Mapping[str, Any], name: str, monitor: Sequence
         graph = lowering.model.graph  # (which is checked for cycles as it is made)
     except CycleError as error:
         raise told_of(error, facts, lowering.names, lowering.layouts) from error
+    except OrderError as error:
+        raise out_of_order(facts, error.names) from error
     lowering.model.reading = Reading(facts.program, dict(data), lowering.beside, graph.factors)
     return lowering.model
 

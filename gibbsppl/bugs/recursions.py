@@ -5,6 +5,8 @@ Comes in: which arrays these are. Goes out: they are declared, each line as what
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 
 from gibbsppl.bugs.evaluator import Evaluator
@@ -15,7 +17,7 @@ from gibbsppl.bugs.numbers import target_of
 from gibbsppl.bugs.parts import unsupported
 from gibbsppl.bugs.random_reader import Elements
 from gibbsppl.bugs.relations import Relation, Space
-from gibbsppl.bugs.syntax import Assignment, Stochastic
+from gibbsppl.bugs.syntax import Assignment, Stochastic, names_read
 from gibbsppl.bugs.values import Known
 from gibbsppl.expressions import Array, Expr, substitute
 from gibbsppl.graph import Constant, Variable
@@ -32,6 +34,13 @@ def declare_computed(facts: Facts, model: Model, elements: Elements) -> None:
         own = [c for r in lines if (c := _of_line(facts, elements, name, r)) is not None]
         drawn = _drawn(facts, elements, name)
         model.declared.computed[name] = [*own, *drawn, *_numbers(facts, elements, name)]
+
+
+def out_of_order(facts: Facts, names: Collection[str]) -> Exception:
+    """The error at the first line that computes elements of arrays from others of theirs."""
+    lines = (r.line for r in facts.relations if r.line.target.name in names)
+    line = next(s for s in lines if isinstance(s, Assignment) and {*names_read(s)} & {*names})
+    return unsupported(facts, line.target.name, line, line.value.at)
 
 
 def _of_line(facts: Facts, elements: Elements, name: str, line: Relation) -> Constant | None:

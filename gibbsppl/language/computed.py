@@ -24,6 +24,18 @@ from gibbsppl.recursions import Earlier, Own, Recursion, Step, System, step, sys
 Systems = Mapping[str, tuple[System, Own]]
 
 
+class OrderError(ModelError):
+    """Arrays (``names``) whose elements cannot be computed one after the other."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__(
+            f"{', '.join(names)}: computed from own elements that are not earlier ones along one "
+            'dimension; expected reads of positions before, x.lag("time", 1), and what is read at '
+            "the same position to be computed without them."
+        )
+        self.names = frozenset(names)
+
+
 def with_recursions(
     graph: Graph, computed: Mapping[str, Sequence[Constant]], known: Mapping[str, Any]
 ) -> Graph:
@@ -70,11 +82,7 @@ def _systems_of(
             [s for n in members for s in _steps(n, computed[n], members, found, sizes)]
         )
         if system is None:
-            raise ModelError(
-                f"{', '.join(members)}: computed from own elements that are not earlier ones along "
-                'one dimension; expected reads of positions before, x.lag("time", 1), and what is '
-                "read at the same position to be computed without them."
-            )
+            raise OrderError(members)
         found |= {n: (system, Own(n)) for n in members}
     return found
 
