@@ -310,7 +310,7 @@ def test_bugs_in_functions_that_compute_arrays_are_caught(right, wrong):
 CYCLES = {
     "a <- b + u; b <- a * 2; y ~ dnorm(a, 1)": "an element depends on itself: b (line 1) -> a",
     "for (t in 2:3) { m[t] <- m[t] * u }; m[1] <- u; y ~ dnorm(m[3], 1)": "itself: m[2] (line 1)",
-    "for (t in 2:4) { m[t] <- m[k[t]] * u }; m[1] <- u; y ~ dnorm(m[2], 1)": "m is computed from its",
+    "for (t in 2:4) { m[t] <- m[k[t]] * u }; m[1] <- u; y ~ dnorm(m[2], 1)": "m is computed from",
     "for (t in 2:3) { m[t] <- m[t-1] * u }; y ~ dnorm(m[3], 1)": "m[1] is read here, and nothing",
 }
 
