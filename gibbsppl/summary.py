@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from gibbsppl.arguments import NAME, methods_told
 from gibbsppl.diagnostics import COLUMNS, measures, split_r_hat
 from gibbsppl.errors import RunError
+from gibbsppl.runtime.draws import BELOW_ONE, HUGE, TINY
 
 HIGHEST_R_HAT = 1.01
 LOWEST_ESS_PER_CHAIN = 100
@@ -26,6 +27,9 @@ LOWEST_ESS_PER_CHAIN = 100
 # a * q(a / 2)**2, q the normal quantile (G. O. Roberts, A. Gelman and W. R. Gilks, 1997, Annals of
 # Applied Probability 7).
 LOWEST_ACCEPTANCE = 0.039
+# Draws nearer to 0, to 1 or to infinity than numbers can be are kept at the last number before it.
+LAST_NUMBERS = (TINY, BELOW_ONE, HUGE)
+HIGHEST_SHARE_KEPT = 0.001
 
 Row = Mapping[str, float]
 Place = tuple[int, ...]
@@ -37,7 +41,8 @@ class Block:
 
     ``head`` rows stand before the gap; ``places`` are the positions of the rows in the variable.
     ``hidden_r_hat`` is the largest R-hat, from means and
-    variances alone, among the elements that are not shown.
+    variances alone, among the elements that are not shown. ``kept``: the element of which most
+    draws are at the last number before an end of their support, and their share.
     """
 
     name: str
@@ -46,6 +51,7 @@ class Block:
     head: int
     hidden_r_hat: float = math.nan
     places: tuple[Place, ...] = ()
+    kept: tuple[str, float] = ("", 0.0)
 
     @property
     def hidden(self) -> int:
@@ -122,7 +128,22 @@ def block_of(
         for k, text in enumerate(labels)
     }
     hidden_r_hat = _largest(split_r_hat(flat[..., head : size - tail]))
-    return Block(name, rows, size, head, hidden_r_hat, places)
+    return Block(name, rows, size, head, hidden_r_hat, places, _kept(flat, shape, label))
+
+
+def _kept(
+    flat: NDArray[Any], shape: tuple[int, ...], label: Callable[[Place], str]
+) -> tuple[str, float]:
+    """The element of which most draws are last numbers, and the share of its draws that are.
+
+    >>> _kept(np.array([[[0.2, BELOW_ONE], [0.3, 0.7]]]), (2,), lambda index: f"x[{index[0]}]")
+    ('x[1]', 0.5)
+    """
+    if not flat.size or flat.dtype.kind != "f":
+        return "", 0.0
+    shares = sum(np.mean(flat == number, axis=(0, 1)) for number in LAST_NUMBERS)
+    most = int(np.argmax(shares))
+    return label(tuple(map(int, np.unravel_index(most, shape)))), float(shares[most])
 
 
 def told_apart(labelled: Sequence[tuple[str, Place]]) -> list[str]:
@@ -262,6 +283,13 @@ def _notes(summary: Summary) -> list[str]:
         )
     if infinite := [k for k, row in rows.items() if not math.isfinite(row["mean"])]:
         notes.append(f"Draws that are not finite: {', '.join(infinite[:5])}: no diagnostics there.")
+    if kept := [b.kept for b in summary.blocks if b.kept[1] > HIGHEST_SHARE_KEPT]:
+        notes.append(
+            "Draws nearer to an end of their support than numbers can be are kept at the last "
+            f"number before it: {', '.join(f'{n} in {_percent(share)}' for n, share in kept[:5])} "
+            "of the draws. What is drawn given them is not exact: a prior that puts less of its "
+            "mass there, or data, is needed for that."
+        )
     if summary.chains == 1:
         notes.append("One chain only: R-hat compares its halves. Raise chains= to compare chains.")
     return notes

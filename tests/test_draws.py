@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
+import gibbsppl as gp
 from gibbsppl.draws import Draws, load_draws
 from gibbsppl.errors import RunError
 
@@ -367,3 +368,22 @@ def test_arviz_reads_the_draws():
     for label, row in table.iterrows():
         for column in ("mean", "sd", "ess_bulk", "ess_tail", "r_hat", "mcse_mean"):
             assert row[column] == pytest.approx(ours[label][column], rel=1e-9)
+
+
+def test_draws_kept_at_the_last_number_are_told():
+    rng = np.random.default_rng(2)
+    share = rng.uniform(size=(4, 500, 2))
+    share[:, :40, 1] = np.nextafter(1.0, 0.0)
+    told = str(Draws({"p": share}, dims={"p": ("i",)}, coords={"i": np.arange(2)}).summary())
+
+    assert "last number before it: p[1] in 8 % of the draws" in told
+    assert "p[0] in" not in told
+    assert "last number" not in str(example().summary())
+
+
+def test_beta_draws_that_round_to_one_are_told():
+    """A share whose second shape is next to 0 (9 % of the draws are above the last number)."""
+    program = "model { x[1] ~ dbeta(1.6, 0.4)  x[2] ~ dbeta(2 * x[1], 2 * (1 - x[1])) }"
+    draws = gp.compile(gp.read_bugs(program, data={})).sample(seed=1, draws=500, progress=False)
+
+    assert "last number before it: x[2] in" in str(draws.summary())

@@ -120,6 +120,8 @@ def compare(model, sampler, seed, times):
     if not found:
         raise SkippedError("nothing to compare")
     least, told = min(found)
+    if least * len(found) < SUSPECT and is_kept(draws):
+        raise SkippedError("draws are kept at the last number")
     return least * len(found), len(found), told
 
 
@@ -130,6 +132,11 @@ def is_underflow(error):
     """
     told = str(error)
     return "is not positive" in told and re.search(r"[[ ]0\.(0+e\+00)?[] ]", told) is not None
+
+
+def is_kept(draws):
+    """Whether the summary says that draws were nearer to an end than numbers can be."""
+    return "kept at the last number" in str(draws.summary())
 
 
 def of_one(values, weights, draws):
