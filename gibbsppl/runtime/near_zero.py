@@ -33,7 +33,7 @@ def log_one_minus_exp(x: Any) -> Any:
 
 
 def log_cloglog(x: Any) -> Any:
-    """``log(1 - exp(-exp(x)))``, the log of the inverse complementary log-log; far below 0, x itself.
+    """``log(1 - exp(-exp(x)))``, the log of the inverse complementary log-log; x itself far below.
 
     >>> log_cloglog(np.array([-1e4, 0.0, 10.0])).round(4)
     array([-1.000e+04, -4.587e-01, -0.000e+00])
