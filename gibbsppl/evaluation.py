@@ -32,7 +32,7 @@ from gibbsppl.expressions import (
     Times,
 )
 from gibbsppl.log_gamma import loggamma
-from gibbsppl.near_one import called_as, log_parts, terms_of
+from gibbsppl.near_one import called_as, log_of_one_minus, log_parts, terms_of
 from gibbsppl.ranges import Range, range_of, size_of
 from gibbsppl.recursions import Earlier, Own, Recursion, Step, taken_out
 from gibbsppl.rounding import may_underflow
@@ -131,9 +131,8 @@ def _value(expr: Expr, frame: _Frame) -> Floats:
         case _ if _is_constant(expr):
             # SymPy's own digits: log(gamma(1000)) must not pass through a factorial.
             return frame.constant(float(expr if expr.is_Number else expr.evalf(20)))
-        case sp.log() if isinstance(1 - expr.args[0], sp.exp):
-            exponent = _value((1 - expr.args[0]).args[0], frame)
-            return np.asarray(functions.log_one_minus_exp(exponent))
+        case sp.log() if (form := log_of_one_minus(expr.args[0])) is not None:
+            return np.asarray(getattr(functions, form[0])(_value(form[1], frame)))
         case sp.log() if (parts := log_parts(expr.args[0])) is not None:
             return reduce(np.add, (_value(e, frame) for e in parts))
         case sp.Function() if expr.func in FUNCTIONS:

@@ -57,6 +57,25 @@ def beyond_one(expr: Expr) -> Expr | None:
     return rest if number == 1 and rest != 0 else None
 
 
+def log_of_one_minus(of: Expr) -> tuple[str, Expr] | None:
+    """The NumPy form of the log of one minus an exponential, and what it takes; None of others.
+
+    Of one whose exponent is an exponential itself, it is a function of that one's: where this is
+    too small for a number, the log is it.
+
+    >>> x = sp.Symbol("x", real=True)
+    >>> log_of_one_minus(1 - sp.exp(-x)), log_of_one_minus(1 - sp.exp(-2 * sp.exp(x)))
+    (('log_one_minus_exp', -x), ('log_cloglog', x + log(2)))
+    """
+    if not isinstance(1 - of, sp.exp):
+        return None
+    (exponent,) = (1 - of).args
+    numbers, of_exponent = as_exponential(-exponent)
+    if of_exponent != 0 and numbers.is_positive:
+        return "log_cloglog", of_exponent + sp.log(numbers)
+    return "log_one_minus_exp", exponent
+
+
 def log_parts(of: Expr) -> tuple[Expr, ...] | None:
     """The terms that the log of a product of exponentials is computed as; None if it is of none.
 

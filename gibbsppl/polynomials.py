@@ -21,6 +21,8 @@ from gibbsppl.expressions import Expr
 MOST_TERMS = 1000
 # Polynomials of higher degree are not factored: SymPy holds each of their coefficients.
 HIGHEST = 64
+# Sums of fractions of more terms than this are not put over one denominator.
+MOST_IN_FRACTIONS = 32
 # The same sums are factored again and again, by each rule that looks at a term.
 MOST_KEPT = 4096
 
@@ -75,3 +77,25 @@ def factored(of: Expr) -> Expr:
     }
     marks = {e: sp.Dummy("e", positive=True) for e in held}
     return sp.factor(of.xreplace(marks)).xreplace({mark: e for e, mark in marks.items()})
+
+
+def quotient(above: Expr, below: Expr) -> Expr:
+    """``above / below``; sums of fractions are put over one denominator before.
+
+    An exponential may overflow where the share that it is a part of does not: it stays as it is.
+
+    >>> a = sp.Symbol("a", positive=True)
+    >>> quotient(a / (1 + a), 1 - a / (1 + a)), quotient(a, 1 - a)
+    (a, a/(1 - a))
+    """
+    return _over_one_denominator(above) / _over_one_denominator(below)
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _over_one_denominator(of: Expr) -> Expr:
+    if not of.is_Add or of.has(sp.exp) or expanded_size(of) > MOST_IN_FRACTIONS:
+        return of
+    powers = of.atoms(sp.Pow)
+    if not any(p.base.is_Add and p.exp.is_Integer and p.exp < 0 for p in powers):
+        return of
+    return min(of, sp.cancel(of), key=lambda e: e.count_ops())

@@ -20,7 +20,7 @@ EPS = sys.float_info.epsilon
 # A composition of some dozens of operations, each of which rounds its arguments and its result.
 OPERATIONS = 64
 # What the interpreter calls besides the functions of expressions.
-OF_THE_INTERPRETER = ("log_one_minus_exp",)
+OF_THE_INTERPRETER = ("log_one_minus_exp", "log_cloglog")
 # Written by the back end alone: logs of sums of exponentials, roots, one over what may be 0.
 OF_THE_BACK_END = ("log_add_exp", "sqrt", "reciprocal")
 

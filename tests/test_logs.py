@@ -99,3 +99,36 @@ def test_exponentials_are_left_where_they_cannot_overflow():
 
     found = log_density(np.array(0.001)) - log_density(np.array(0.002))
     assert found == pytest.approx(np.log(2) - 0.5, rel=1e-12)
+
+
+def test_the_log_of_an_event_far_below_the_smallest_number_is_its_own():
+    """Events of a rate with a heavy tail near 0, which is drawn on the scale of its log."""
+    program = """model {
+      for (i in 1:2) {
+        rate[i] ~ dt(0, pow(2, -2), 0.5) T(0, )
+        y[i] ~ dbern(1 - exp(-rate[i]))
+      }
+    }"""
+    sampler = gp.compile(gp.read_bugs(program, data={"y": [1, 0]}))
+    (step,) = sampler.schedule.steps
+    log_density = sampler.program.given_rest["rate"]({}, sampler.constants)
+    u = np.array([-1000.0, -744.7, -40.0, -1.0])
+    found = np.array([log_density(np.array([x, x]))[0] for x in u])
+
+    assert step.kind == "concave"
+    x = np.exp(u[-1])
+    far = 2 * u  # (of the event, and of the measure of the log)
+    near = -0.75 * np.log1p(x**2 / 2) + u[-1] + np.log(-np.expm1(-x))
+    np.testing.assert_allclose(found - found[0], [*far[:-1], near] - far[0], rtol=1e-14)
+
+
+def test_a_quotient_by_what_a_share_leaves_is_the_odds():
+    with gp.Model() as model:
+        a = gp.InverseGaussian("a", mu=1, lam=1)
+        share = a / (1 + a)
+        gp.Gompertz("b", shape=share / (1 - share), rate=2.0)
+        gp.Gamma("y", shape=a, rate=1, observed=0.3)
+    kinds = {s.statement.name: s.kind for s in gp.compile(model).schedule.steps}
+
+    assert kinds["b"] == "exact"
+    assert str((1 - share) / share) == "1/a"

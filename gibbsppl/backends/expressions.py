@@ -33,7 +33,7 @@ from gibbsppl.expressions import (
     Times,
     dims_of,
 )
-from gibbsppl.near_one import as_exponential, called_as, log_parts, terms_of
+from gibbsppl.near_one import as_exponential, called_as, log_of_one_minus, log_parts, terms_of
 from gibbsppl.recursions import Earlier, Recursion
 
 
@@ -180,9 +180,9 @@ def _log_of_exponentials(writer: Writer, of: Expr) -> Text | None:
         axes = tuple(n for n, d in enumerate(inner.dims) if d in summed)
         left = tuple(d for d in inner.dims if d not in summed)
         return Text(f"{writer.call('log_sum_exp')}({inner.code}, {axes})", left)
-    if isinstance(1 - of, sp.exp):
-        inner = writer.write((1 - of).args[0])
-        return Text(f"{writer.call('log_one_minus_exp')}({inner.code})", inner.dims)
+    if (form := log_of_one_minus(of)) is not None:
+        inner = writer.write(form[1])
+        return Text(f"{writer.call(form[0])}({inner.code})", inner.dims)
     logs = [_log_term(t) for t in sp.Add.make_args(of)]
     if len(logs) < 2 or None in logs or not of.has(sp.exp):
         return None

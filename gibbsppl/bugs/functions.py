@@ -42,6 +42,7 @@ from gibbsppl.expressions import (
     Where,
 )
 from gibbsppl.log_gamma import loggamma
+from gibbsppl.polynomials import quotient
 
 __all__ = ["FUNCTIONS", "LINKS", "OPERATORS", "function"]
 
@@ -98,7 +99,7 @@ _OPERATORS = (
     _of("+", operator.add, operator.add, 2),
     _of("-", _minus, _minus, 1, most=2),
     _of("*", times, operator.mul, 2),
-    _of("/", _quotient, operator.truediv, 2),
+    _of("/", _quotient, quotient, 2),
     _of("^ pow", _power, operator.pow, 2),
     _of("<", lambda a, b: np.less(a, b) * 1, Below, 2),
     _of("<=", lambda a, b: np.less_equal(a, b) * 1, AtMost, 2),

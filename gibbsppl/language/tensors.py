@@ -40,6 +40,7 @@ from gibbsppl.language.model import Model, base, dims_named
 from gibbsppl.language.regions import position_of
 from gibbsppl.language.ufuncs import Unevaluated, operator_of
 from gibbsppl.language.values import count_axes, finite_number
+from gibbsppl.polynomials import quotient
 
 
 @methods_told(ModelError, stick_breaking={"dim": NAME, "into": NAME.or_none()})
@@ -88,10 +89,10 @@ class Tensor(Unevaluated):
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Tensor:
-        return combined(_quotient, self, other)
+        return combined(quotient, self, other)
 
     def __rtruediv__(self, other: Any) -> Tensor:
-        return combined(lambda a, b: _quotient(b, a), self, other)
+        return combined(lambda a, b: quotient(b, a), self, other)
 
     def __pow__(self, other: Any) -> Tensor:
         return combined(lambda a, b: a**b, self, other)
@@ -389,6 +390,3 @@ def model_of(tensor: Tensor) -> Model:
     assert tensor.model is not None
     return tensor.model
 
-
-def _quotient(a: Expr, b: Expr) -> Expr:
-    return a / b

@@ -47,7 +47,7 @@ from gibbsppl.runtime.incomplete import (
     log_gamma_q,
     log_rising,
 )
-from gibbsppl.runtime.near_zero import log1p, log_one_minus_exp
+from gibbsppl.runtime.near_zero import log1p, log_cloglog, log_one_minus_exp
 from gibbsppl.runtime.normalisers import log_bessel_i, log_bessel_k, log_fox_wright
 from gibbsppl.runtime.passage import log_passage_p, log_passage_q
 from gibbsppl.runtime.polya_gamma import log_polya_gamma
@@ -73,6 +73,7 @@ __all__ = [
     "log_beta",
     "log_beta_i",
     "log_beta_i_1p",
+    "log_cloglog",
     "log_fox_wright",
     "log_gamma_p",
     "log_gamma_p_of_exp",

@@ -30,3 +30,15 @@ def log_one_minus_exp(x: Any) -> Any:
     with np.errstate(divide="ignore"):
         close = np.log(-np.expm1(np.where(near, x, -1.0)))
     return np.where(near, close, np.log1p(-np.exp(np.where(near, -1.0, x))))
+
+
+def log_cloglog(x: Any) -> Any:
+    """``log(1 - exp(-exp(x)))``, the log of the inverse complementary log-log; x itself far below.
+
+    >>> log_cloglog(np.array([-1e4, 0.0, 10.0])).round(4)
+    array([-1.000e+04, -4.587e-01, -0.000e+00])
+    """
+    # (half of exp(x), by which it is below x, is too small to count in the digits of x from there)
+    is_low = np.less(x, -40.0)
+    inner = log_one_minus_exp(-np.exp(np.where(is_low, -40.0, x)))
+    return np.where(is_low, x, inner)

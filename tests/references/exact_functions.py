@@ -238,5 +238,9 @@ FUNCTIONS = {
     "log_one_minus_exp": Exact(
         log_one_minus_exp, of_one((-700.0, -40.0, -1.0, -0.69, -1e-9, -TINY))
     ),
+    "log_cloglog": Exact(
+        lambda x: x if x < -1000 else log_one_minus_exp(-mpmath.exp(x)),
+        of_one((-HUGE, -744.7, -700.0, -40.0, -39.9, -1.0, 0.0, 5.0)),
+    ),
     "log_add_exp": Exact(log_add_exp, [(1e3, -1e3), (-1e3, -1e3), (0.0, -40.0), (-2e5, -1e5)]),
 }  # fmt: skip
