@@ -332,8 +332,12 @@ class Evaluator:
                 f"{row.names[0]} of random vectors whose lengths differ is not supported; expected "
                 "ranges of one length.",
             )
+        given = (
+            self._count(row, v, where) if n in row.counts else self.template(v)
+            for n, v in enumerate(values)
+        )
         try:
-            found = row.symbolic(*map(self.template, values))
+            found = row.symbolic(*given)
         except (ValueError, IndexError) as error:
             raise self._undefined(where, row, values, error) from None
         if found.expr in (sp.nan, sp.zoo):
@@ -347,6 +351,14 @@ class Evaluator:
                 taken.add(names[axis])
         axes = tuple(names.get(a, a) for a in found.axes)
         return Formula(substitute(found.expr, names), axes)
+
+    def _count(self, row: Function, value: Value, where: Expression) -> Any:
+        """A number, or a vector of them, that is the same at all positions."""
+        if isinstance(value, Known) and set(value.grid.dims) <= set(value.axes):
+            return value.grid.values
+        raise self.error(
+            where, f"{row.names[0]} of a number that is random or varies; expected one number."
+        )
 
     def template(self, value: Value) -> Template:
         """A value as an expression that says which of its positions there are."""
