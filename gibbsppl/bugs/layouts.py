@@ -98,8 +98,8 @@ def _natural(
     boxes = []
     for part, target in zip(parts, targets, strict=True):
         box = box_of(part, target, shape, dims)
-        if box is None:
-            return None
+        if box is None or box.event != tuple(range(len(shape)))[len(shape) - len(box.event) :]:
+            return None  # (in the model, vectors are along the last axis)
         boxes.append(box)
         left[tuple(_slice(p) for p in box.places)] = False
     constants = tuple(boxes_of(left))
