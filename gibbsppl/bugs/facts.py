@@ -78,6 +78,7 @@ class Facts:
 def facts_of(program: Program, data: Mapping[str, Any]) -> Facts:
     """All that follows from a program and its data, before anything is random."""
     numbers = {name: _numbers(value) for name, value in data.items()}
+    given = {name: n.known.copy() for name, n in numbers.items()}
     if program.data is not None:
         program = replace(program, data=with_ranges(program, program.data, numbers))
         numbers = _after_data_block(program, numbers)
@@ -87,6 +88,7 @@ def facts_of(program: Program, data: Mapping[str, Any]) -> Facts:
     before = len(relations)
     relations, numbers = with_own_arrays(program, relations, numbers)
     if len(relations) > before:
+        given = {name: known & numbers[name].known for name, known in given.items()}
         relations, numbers = settled(program, relations, numbers, given=frozenset(data))
     for r in relations:
         if r.space is None:
@@ -95,9 +97,8 @@ def facts_of(program: Program, data: Mapping[str, Any]) -> Facts:
                 "the values that a loop goes through depend on what is not known; expected "
                 "numbers, data, or what is computed from these.",
             )  # fmt: skip
-    return Facts(
-        program, relations, numbers, _defined(program, relations, numbers, data), frozenset(data)
-    )
+    defined = _defined(program, relations, numbers, given)
+    return Facts(program, relations, numbers, defined, frozenset(data))
 
 
 def _numbers(value: Any) -> Numbers:
@@ -141,9 +142,9 @@ def _defined(
     program: Program,
     relations: tuple[Relation, ...],
     numbers: Mapping[str, Numbers],
-    given: Mapping[str, Any],
+    given: Mapping[str, np.ndarray],
 ) -> dict[str, Defined]:
-    """For each element of each array the line that gives it."""
+    """For each element of each array the line that gives it; ``given`` are those of the data."""
     found = {
         name: Defined(np.zeros(n.shape, dtype=np.intp), np.zeros(n.shape, dtype=np.intp))
         for name, n in numbers.items()
@@ -168,7 +169,7 @@ def _defined(
                 raise given_twice(program, r.line, "")
             position = position.reshape(())
         here = found[name]
-        _check_once(program, relations, r, numbers[name], here, places, name in given)
+        _check_once(program, relations, r, numbers[name], here, places, given.get(name))
         if isinstance(r.line, Assignment) and numbers[name].known[places].all():
             continue
         here.relation[places] = r.number + 1
@@ -192,7 +193,7 @@ def _check_once(
     numbers: Numbers,
     here: Defined,
     places: tuple[np.ndarray, ...],
-    is_data: bool,
+    given: np.ndarray | None,
 ) -> None:
     """No element is given by two lines, or by a line with <- and by the data."""
     line, name = relation.line, relation.line.target.name
@@ -206,7 +207,8 @@ def _check_once(
                 f"elements of {name} are given here and by line {one.at.line}; expected one line "
                 "for each element.",
             )
-    if is_data and isinstance(line, Assignment) and numbers.known[places].any():
+    is_data = given is not None and given[places].any()
+    if isinstance(line, Assignment) and is_data:
         raise program.error(
             line.target.at,
             f"{name} is in the data and is computed here; take it out of one of them.",
