@@ -24,7 +24,7 @@ from typing import Any, Self
 import networkx as nx
 import sympy as sp
 
-from gibbsppl.copies import root_of
+from gibbsppl.copies import copies_of, root_of
 from gibbsppl.expressions import Binder, Dim, Expr, Leaf, Over, dims_of, substitute
 from gibbsppl.ranges import Range
 
@@ -126,7 +126,8 @@ class System(sp.Expr):  # type: ignore[misc]
     @property
     def plain(self) -> System:
         """The same with each dim of a step named by its root, where nothing else has the name."""
-        return System(*(_plain(s) for s in self.args))
+        outer = set(dims_of(self))
+        return System(*(_plain(s, outer) for s in self.args))
 
     def shape(self, own: Own) -> tuple[int, ...]:
         """The shape of an array."""
@@ -236,13 +237,16 @@ def taken_out(own: Step, count: int = 0) -> tuple[Expr, dict[Own, Expr]]:
     return shortened(own.value), parts
 
 
-def _plain(own: Step) -> Step:
-    roots = {d: Dim(root_of(d)) for d in own.bound}
-    taken = (own.free_symbols | _bound_within(own.body)).difference(own.bound)
-    if len(set(roots.values())) < len(roots) or not taken.isdisjoint(roots.values()):
-        return own
+def _plain(own: Step, outer: set[Dim]) -> Step:
+    """A step with dims of names of their own: elements are read at each position of ``outer``."""
+    names: Mapping[Dim, Dim] = {d: Dim(root_of(d)) for d in own.bound}
+    taken = (own.free_symbols | _bound_within(own.body)).difference(own.bound) | outer
+    if len(set(names.values())) < len(names) or not taken.isdisjoint(names.values()):
+        if outer.isdisjoint(own.bound):
+            return own
+        names = copies_of(own.bound, {*taken, *own.bound})
     ends = own.args[1 + own.binds :]
-    return Step(substitute(own.body, roots), *roots.values(), *ends)
+    return Step(substitute(own.body, names), *names.values(), *ends)
 
 
 def _bound_within(expr: Expr) -> set[Dim]:

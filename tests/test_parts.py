@@ -177,8 +177,8 @@ def test_what_is_read_at_positions_of_no_part_stays_whole():
         b = gp.Normal("b", 0, tau=1, dims=("j", "k"))
         gp.Poisson("y", gp.exp(b), dims=("j", "k"), observed=np.ones((J, K)))
 
-    assert taken_apart(m.graph, "b", 1) is None
-    graph, parts = taken_apart(multinomial_logit().graph, "b", 1)
+    assert taken_apart(m.graph, "b", 1, ()) is None
+    graph, parts = taken_apart(multinomial_logit().graph, "b", 1, ())
     assert [p.name for p in parts] == ["b_0", "b_1", "b_2"]
     assert "b_1[j] ~ Normal" in str(graph)
 
@@ -188,7 +188,7 @@ def test_the_joint_density_is_the_same():
 
     for model in (multinomial_logit, of_an_unknown_precision, of_a_known_category):
         m = model()
-        graph, parts = taken_apart(m.graph, "b", 1)
+        graph, parts = taken_apart(m.graph, "b", 1, ())
         b = np.random.default_rng(2).normal(size=(J, K))
         b[:, 0] *= model is not of_a_known_category
         values = {**m.data, "b": b, "tau": 0.7}
@@ -248,3 +248,25 @@ def test_auxiliary_variables_that_come_first_are_drawn_of_the_array_as_declared(
 
     assert set(state) > set(program.auxiliary)
     assert len(program.auxiliary) == 2
+
+
+def test_values_that_nothing_sees_read_the_parts():
+    """A missing value between bounds that are sums over the parts, drawn after them."""
+    slopes = np.array([[1.84, 1.99], [1.01, 0.29]])
+    seen = np.ma.masked_values([[-1.3, 2.2], [99.0, -0.6], [5.1, -2.1]], 99.0)
+    with gp.Model(coords={"i": 2, "j": 3, "k": 2}) as m:
+        a = gp.Data("a", slopes, dims=("k", "i"))
+        rate = gp.Gamma("rate", 2, rate=1, dims=("i", "j"))
+        end = gp.sum(a * rate, "i")
+        gp.Deterministic("total", rate.sum("i"))
+        gp.Uniform("y", -end, end, dims=("j", "k"), observed=seen)
+    sampler = gp.compile(m)
+    draws = sampler.sample(draws=400, chains=2, seed=1, progress=False)
+    ends = np.einsum("ki,cdij->cdjk", slopes, draws["rate"])
+
+    assert [p.of for p in sampler.schedule.parts] == ["rate", "rate"]
+    assert sampler.schedule.unseen == ("y",)
+    assert sampler.verify().proved
+    assert np.all(np.abs(draws["y"][:, :, 1, 0]) < ends[:, :, 1, 0])
+    assert np.ptp(draws["y"][:, :, 1, 0] / ends[:, :, 1, 0]) > 1.5
+    np.testing.assert_allclose(draws["total"], draws["rate"].sum(axis=2), rtol=1e-12)

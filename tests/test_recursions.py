@@ -323,3 +323,25 @@ def test_programs_without_an_order_are_refused_at_a_line(lines):
         gp.read_bugs(text, {n: v for n, v in data.items() if f"{n}[" in text or n == "y"})
 
     assert CYCLES[lines] in str(raised.value)
+
+
+@pytest.mark.parametrize("mean", ["u[i, t] * g[i, t]", "u[h[i, t], t]"])
+def test_starts_of_several_series_are_drawn_together(mean):
+    """The response of all series to the start of each: one more axis, of the same name."""
+    program = f"""model {{
+      for (i in 1:3) {{
+        u[i, 1] <- start[i]
+        for (t in 2:4) {{ u[i, t] <- phi * u[i, t - 1] + b }}
+        for (t in 1:4) {{ y[i, t] ~ dnorm({mean}, 1) }}
+        start[i] ~ dnorm(0, 0.1)
+      }}
+      phi ~ dunif(-1, 1)
+      b ~ dnorm(0, 0.1)
+    }}"""
+    rng = np.random.default_rng(4)
+    given = {"g": rng.normal(size=(3, 4)), "h": rng.integers(1, 4, (3, 4))}
+    used = {n: x for n, x in given.items() if f"{n}[" in mean}
+    sampler = gp.compile(gp.read_bugs(program, {"y": rng.normal(size=(3, 4)), **used}))
+
+    assert {s.statement.name: s.kind for s in sampler.schedule.steps}["start"] == "block"
+    assert sampler.verify().proved

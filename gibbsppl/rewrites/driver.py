@@ -79,7 +79,7 @@ def rewritten(  # noqa: PLR0913  (settings, all named at the call)
         seen, model = Seen(graph, data), _searched(graph, data, given)
     else:
         seen, model = _seen(graph, data, given, {*elements, *moved, *shown, *named})
-    model = _with_parts(seen.graph, seen.data, model, given)
+    model, graph, seen = _with_parts(model, graph, seen, given)
     if collapse:
         model = with_collapsed(model, collapse, approximate=approximate)
     return _with_unseen(with_interwoven(model, interweave, collapse), graph, seen)
@@ -195,31 +195,50 @@ def _with_unseen(model: Rewritten, graph: Graph, seen: Seen) -> Rewritten:
 
 
 def _with_parts(
-    graph: Graph, data: Mapping[str, Any], model: Rewritten, asked: _Asked
-) -> Rewritten:
-    """The model with arrays taken apart, where each part then has a closed form."""
+    model: Rewritten, graph: Graph, seen: Seen, asked: _Asked
+) -> tuple[Rewritten, Graph, Seen]:
+    """The model with arrays taken apart, where each part then has a closed form.
+
+    They are taken apart in the graph, and in what is seen of it, as well.
+    """
     wanted = asked.names.get(PARTS, bool(asked.rules))
     if not wanted:
-        return model
+        return model, graph, seen
     for name, quality in model.qualities.items():
         refused = name in asked.elements | asked.moved
-        if quality <= CONCAVE or refused or name not in graph.variables:
+        if quality <= CONCAVE or refused or name not in seen.graph.variables:
             continue
-        for axis in range(len(graph.variables[name].dims)):
-            found = taken_apart(graph, name, axis)
+        for axis in range(len(seen.graph.variables[name].dims)):
+            found = _taken_apart(graph, seen, name, axis)
             if found is None:
                 continue
-            apart, parts = found
-            other = _searched_with(apart, data, asked, (*model.parts, *parts))
+            whole, apart, parts = found
+            other = _searched_with(apart.graph, seen.data, asked, (*model.parts, *parts))
             if other is not None:
-                graph, model = apart, other
+                model, graph, seen = other, whole, apart
                 break
     if asked.names.get(PARTS) and not model.parts:
         raise CompileError(
             f"rewrites[{PARTS!r}]: no array whose parts, each given the others, have closed forms; "
             "leave it out."
         )
-    return model
+    return model, graph, seen
+
+
+def _taken_apart(
+    graph: Graph, seen: Seen, name: str, axis: int
+) -> tuple[Graph, Seen, tuple[Part, ...]] | None:
+    """A graph, and what is seen of it, with an array taken apart; None where that cannot be."""
+    own = graph.statements_of(name)
+    unseen = replace(graph, statements=(*own, *seen.unseen))
+    taken = {*graph.variables, *seen.graph.variables}
+    first, *others = (taken_apart(g, name, axis, taken) for g in (seen.graph, graph, unseen))
+    whole, beside = others
+    if first is None or whole is None or beside is None:
+        return None
+    apart, parts = first
+    drawn = beside[0].statements[len(parts) :]
+    return whole[0], replace(seen, graph=apart, unseen=drawn), parts
 
 
 def with_collapsed(

@@ -9,7 +9,7 @@ multinomial regression", Bayesian Analysis 1).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 import sympy as sp
@@ -43,15 +43,20 @@ class Part:
     position: int
 
 
-def taken_apart(graph: Graph, name: str, axis: int) -> tuple[Graph, tuple[Part, ...]] | None:
-    """The graph with an array taken apart, and its parts; None where that cannot be done."""
+def taken_apart(
+    graph: Graph, name: str, axis: int, taken: Collection[str]
+) -> tuple[Graph, tuple[Part, ...]] | None:
+    """The graph with an array taken apart, and its parts; None where that cannot be done.
+
+    The names of the parts are not among those that are ``taken``.
+    """
     statement, *others = graph.statements_of(name)
     dim = statement.target.indices[axis]
     own = next((r for r in statement.over if r.dim == dim), None)
     if others or own is None or statement.known != 0 or not 1 < len(own) <= MOST_PARTS:
         return None
     constants = _constants(graph, name, axis)
-    names = {c: fresh(f"{name}_{c}", graph.variables) for c in range(own.start, own.stop)}
+    names = {c: fresh(f"{name}_{c}", taken) for c in range(own.start, own.stop)}
     parts = tuple(Part(n, name, axis, c) for c, n in names.items())
     if {p.position for p in parts} | set(constants) != set(range(graph.sizes[dim])):
         return None

@@ -78,7 +78,8 @@ BOUNDED = ("step", "<", "Phi", "expit")
 def _is_left_improper(made):
     """Whether a variable of improper prior is seen, directly or not, by nothing observed.
 
-    What is random alone integrates to one, and leaves the prior as it is.
+    What is random alone integrates to one, and leaves the prior as it is; and the spread of what is
+    not seen itself may be 0, as far as data can tell, or its shape anything.
     """
     told = set()
     for item in reversed(made.items):
@@ -90,9 +91,12 @@ def _is_left_improper(made):
             improper = not all(is_proper(p.family) for p in item.parts if p.number is None)
             if is_latent and improper and not is_told:
                 return True
-            if known or is_told:
+            if known:
                 exprs = (*item.censoring.values(), *(e for p in item.parts for e in p.exprs))
                 told = told.union(*map(_names_in, exprs))
+            elif is_told:
+                means = (p.written["mu"] for p in item.parts if "mu" in p.written)
+                told = told.union(*map(_names_in, means))
     return False
 
 
