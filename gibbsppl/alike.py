@@ -9,7 +9,7 @@ target stands beside is written alike.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -20,11 +20,13 @@ from sympy import Add
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Binder, Dim, Expr, dims_of, leaves_of, mentions
 from gibbsppl.graph import Graph, Potential, Statement
-from gibbsppl.ranges import Range, size_of
+from gibbsppl.ranges import Range, ranges_of, size_of
 
 # For the terms of a sum that mention an array: data that are added to them, and what is to be
 # written in their place.
 _Equal = Mapping[Expr, Mapping[Expr, Expr]]
+# The positions along dims.
+_Ranges = Mapping[Dim, Range]
 
 
 def with_equal_data(graph: Graph, statement: Statement, data: Mapping[str, Any]) -> Graph | None:
@@ -62,17 +64,40 @@ def _seen(factor: Statement | Potential) -> frozenset[Dim]:
     return frozenset((*(r.dim for r in factor.over), *event))
 
 
-def _beside(graph: Graph, name: str) -> dict[Expr, set[Expr]]:
-    """By the terms of functions' arguments that mention an array, the data added to them."""
-    found: dict[Expr, set[Expr]] = {}
+def _beside(graph: Graph, name: str) -> dict[Expr, dict[Expr, _Ranges]]:
+    """By the terms of functions' arguments that mention an array, the data added to them.
+
+    With the positions at which these are read: an element before is none at the first one.
+    """
+    found: dict[Expr, dict[Expr, _Ranges]] = {}
     for factor in graph.factors_of(name):
         if isinstance(factor, Statement | Potential):
-            for part in sp.preorder_traversal(factor.log_density):
-                for a in part.args if isinstance(part, sp.Function) else ():
-                    own, rest = _parted(a, name)
-                    if own != 0 and not mentions(rest, graph.random):
-                        found.setdefault(own, set()).add(rest)
+            over = {r.dim: r for r in factor.over}
+            for a, ranges in _arguments(factor.log_density, over, graph.sizes):
+                own, rest = _parted(a, name)
+                if own != 0 and not mentions(rest, graph.random):
+                    others = found.setdefault(own, {})
+                    others[rest] = _hull(others.get(rest, {}), ranges)
     return found
+
+
+def _arguments(
+    expr: Expr, ranges: _Ranges, sizes: Mapping[Dim, int]
+) -> Iterator[tuple[Expr, _Ranges]]:
+    """The arguments of the functions in an expression, and the positions at which they are."""
+    if isinstance(expr, Binder):
+        ranges = {**ranges, **{r.dim: r for r in ranges_of(expr, sizes)}}
+    for a in expr.args:
+        if isinstance(expr, sp.Function):
+            yield a, ranges
+        yield from _arguments(a, ranges, sizes)
+
+
+def _hull(one: _Ranges, other: _Ranges) -> _Ranges:
+    """All positions from the first to the last one of two."""
+    both = {d: (one.get(d, r), r) for d, r in other.items()}
+    ends = {d: (min(r.start for r in rs), max(r.stop for r in rs)) for d, rs in both.items()}
+    return {**one, **{d: Range(d, *e) for d, e in ends.items()}}
 
 
 def _parted(expr: Expr, name: str) -> tuple[Expr, Expr]:
@@ -82,13 +107,21 @@ def _parted(expr: Expr, name: str) -> tuple[Expr, Expr]:
     return Add(*own), Add(*(t for t in terms if t not in own))
 
 
-def _equal(graph: Graph, exprs: Iterable[Expr], data: Mapping[str, Any]) -> dict[Expr, Expr]:
-    """For each expression of data an earlier one of equal values: first those of most targets."""
+def _equal(
+    graph: Graph, exprs: Mapping[Expr, _Ranges], data: Mapping[str, Any]
+) -> dict[Expr, Expr]:
+    """For each expression of data an earlier one of equal values: first those of most targets.
+
+    It is one that is read at all positions at which the other one is.
+    """
     targets = {s.target.array.name for s in graph.statements}
     found: dict[Expr, Expr] = {}
     kept: list[Expr] = []
     for expr in sorted(exprs, key=lambda e: (-len(leaves_of(e, targets)), str(e))):
-        other = next((k for k in kept if _is_zero(graph, expr - k, data)), None)
+        own = exprs[expr]
+        wide = (k for k in kept if _hull(exprs[k], _common(own, k)) == exprs[k])
+        at = ((k, {**exprs[k], **own}) for k in wide)
+        other = next((k for k, r in at if _is_zero(graph, expr - k, r, data)), None)
         if other is None:
             kept.append(expr)
         else:
@@ -96,9 +129,15 @@ def _equal(graph: Graph, exprs: Iterable[Expr], data: Mapping[str, Any]) -> dict
     return found
 
 
-def _is_zero(graph: Graph, expr: Expr, data: Mapping[str, Any]) -> bool:
-    """Whether an expression of data is zero at all positions."""
-    over = tuple(Range(d, 0, size_of(d, graph.sizes)) for d in sorted(dims_of(expr), key=str))
+def _common(ranges: _Ranges, expr: Expr) -> _Ranges:
+    """The positions along the dims that an expression has."""
+    return {d: r for d, r in ranges.items() if d in dims_of(expr)}
+
+
+def _is_zero(graph: Graph, expr: Expr, ranges: _Ranges, data: Mapping[str, Any]) -> bool:
+    """Whether an expression of data is zero at positions; along other dims at all there are."""
+    dims = sorted(dims_of(expr), key=str)
+    over = tuple(ranges.get(d) or Range(d, 0, size_of(d, graph.sizes)) for d in dims)
     return bool(np.all(evaluate(expr, over, data, graph.sizes) == 0))
 
 

@@ -39,6 +39,15 @@ def range_of(binder: Binder, sizes: Mapping[Dim, int]) -> Range:
     return Range(dim, int(start), int(stop))
 
 
+def ranges_of(binder: Binder, sizes: Mapping[Dim, int]) -> tuple[Range, ...]:
+    """The positions of all dims that a binder binds: all there are, unless it says which."""
+    ends = binder.args[1 + binder.binds :]
+    if len(ends) != 2 * binder.binds:
+        ends = tuple(e for d in binder.bound for e in (0, size_of(d, sizes)))
+    pairs = zip(binder.bound, ends[::2], ends[1::2], strict=True)
+    return tuple(Range(d, int(start), int(stop)) for d, start, stop in pairs)
+
+
 def unnested(expr: Binder) -> tuple[Expr, tuple[Binder, ...]]:
     """The body of nested binders of one kind (sums of sums), and these, the outermost first.
 
