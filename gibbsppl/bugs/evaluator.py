@@ -17,13 +17,8 @@ from gibbsppl.bugs.functions import LINKS, function
 from gibbsppl.bugs.grids import Grid, combined
 from gibbsppl.bugs.printing import text_of_expression as text
 from gibbsppl.bugs.ranges import (
-    by_lengths,
-    is_whole,
-    lengths_between,
-    number_of,
-    varying,
-    with_ends,
-)
+    by_lengths, is_whole, lengths_between, number_of, varying, whole, with_ends,
+)  # fmt: skip
 from gibbsppl.bugs.relations import Space
 from gibbsppl.bugs.rows import SHAPES, Function, Template, Unsupported
 from gibbsppl.bugs.syntax import (
@@ -218,7 +213,7 @@ class Evaluator:
             raise self.error(where, "the ends of a range are random; expected numbers, or data.")
         if not all(g.is_known for g in grids):
             return Known(UNKNOWN)
-        low, high = (Grid(g.dims, g.values).reduced() for g in grids)
+        low, high = (whole(Grid(g.dims, g.values)).reduced() for g in grids)
         count = combined(lambda a, b: np.maximum(b - a + 1.0, 0.0), low, high).values
         self.program.check_size(where.at, "a range", count.max(initial=0.0) * max(count.size, 1))
         if not low.dims and not high.dims:
@@ -271,8 +266,8 @@ class Evaluator:
             raise self.error(where, row.message)
         if not row.of_arrays:
             return self._of_numbers(where, row, tuple(map(self.value, arguments)))
-        weighted = row.is_fold and not row.may_repeat
-        inner = self.within(goes_on=weighted and all(map(is_polynomial, arguments)))
+        goes_on = row.is_fold and not row.may_repeat and all(map(is_polynomial, arguments))
+        inner = self.within(goes_on=goes_on)
         values = tuple(map(inner.value, arguments))
         if any(isinstance(v, Known) and not v.is_known for v in values):
             return Known(UNKNOWN)
