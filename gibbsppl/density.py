@@ -244,6 +244,17 @@ def has_parameters_outside(statement: Statement, values: Values, sizes: Sizes) -
     return False
 
 
+def has_overflowed(statement: Statement, values: Values, sizes: Sizes) -> bool:
+    """Whether a parameter that is a number, as it is written, is too large for one anywhere."""
+    with np.errstate(all="ignore"):
+        found = (
+            evaluate(argument, statement.over, values, sizes)
+            for _, argument in _numbers_of(statement, statement.spelled or statement.arguments)
+            if not argument.is_number
+        )
+        return any(np.isinf(f).any() for f in found)
+
+
 def _numbers_of(
     statement: Statement, arguments: Iterable[tuple[str, Expr]]
 ) -> Iterator[tuple[Support, Expr]]:

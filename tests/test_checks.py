@@ -567,6 +567,16 @@ def test_an_exponential_that_overflows_is_not_taken_for_a_bound():
     assert all(sampler.verify(seed=seed).passed for seed in range(5))
 
 
+def test_a_bound_that_overflows_excludes_nothing():
+    """Between ends that are infinite nothing has a density: they are too large for numbers."""
+    with gp.Model(coords={"i": 3}) as m:
+        x = gp.Normal("x", 0, sigma=1, lower=-1.5, dims="i")
+        end = gp.exp(1.5 * x)
+        gp.Uniform("y", -end, end, dims="i", observed=[0.1, -0.2, 0.05])
+
+    assert all(gp.compile(m).verify(seed=seed).proved for seed in range(6))
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_what_is_never_drawn_is_not_compared(seed):
     """A change that is far for its variable may lead to where logs are -1e290 or infinite."""

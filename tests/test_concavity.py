@@ -418,3 +418,19 @@ def test_fixed_elements_are_among_what_is_known_of_an_array():
     assert bounds(Array("b")[Dim("i")]) == (-5, sp.oo)
     assert bounds(Array("b")[sp.Integer(0)]) == (-5, -5)
     assert bounds(Array("b")[sp.Integer(1)]) == (0, sp.oo)
+
+
+def test_statistics_are_read_where_their_data_are():
+    """Two of four elements are seen, beside data that have two positions."""
+    program = """model {
+      b ~ ddexp(0, 1.5)
+      for (t in 1:4) { u[t] ~ dnorm(0, 1)  z[t] ~ dpois(exp(u[t])) }
+      for (k in 1:2) { y[k] ~ dbin(phi(d[k] * b + u[k]), 3) }
+    }"""
+    data = {"d": [-0.96, 1.22], "y": [0, 3], "z": [1, 0, 2, 1]}
+    sampler = gp.compile(gp.read_bugs(program, data))
+    draws = sampler.sample(draws=20, chains=1, seed=1, progress=False)
+
+    assert {s.statement.name: s.kind for s in sampler.schedule.steps}["u"] == "concave"
+    assert sampler.verify().proved
+    assert draws["u"].shape == (1, 20, 4)

@@ -338,3 +338,22 @@ def test_labels_may_read_a_table_along_some_of_their_dims_alone():
         gp.Categorical("z", p.at("k", at), dims=("i", "j"), event="t")
 
     assert gp.compile(model).verify().proved
+
+
+def test_labels_that_are_compared_with_one_another():
+    """A probability that is the larger one where two labels are equal, below another one."""
+    program = """model {
+      alpha ~ dunif(0, 1)
+      beta ~ dunif(0, alpha)
+      for (i in 1:3) {
+        x[i] ~ dbern(0.5)
+        for (j in 1:2) {
+          theta[i, j] <- alpha * equals(x[i], z[j]) + beta * (1 - equals(x[i], z[j]))
+          y[i, j] ~ dbern(theta[i, j])
+        }
+      }
+      for (j in 1:2) { z[j] ~ dbern(0.5) }
+    }"""
+    sampler = gp.compile(gp.read_bugs(program, {"y": [[1, 0], [0, 1], [1, 1]]}))
+
+    assert sampler.verify().proved

@@ -60,4 +60,6 @@ def _meant(writer: Writer, axes: tuple[Dim, ...]) -> str:
 
 
 def _is_one_hot(expr: Expr) -> bool:
-    return all(isinstance(f, Equals) for f in Mul.make_args(expr))
+    """Whether a condition says which position of each of some axes an index is."""
+    factors = Mul.make_args(expr)
+    return all(isinstance(f, Equals) and isinstance(f.args[1], Dim) for f in factors)

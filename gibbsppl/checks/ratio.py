@@ -28,7 +28,7 @@ from gibbsppl.checks.perturb import Which, perturbed
 from gibbsppl.checks.results import RELATIVE_TOLERANCE, Row, badness
 from gibbsppl.checks.steps import log_terms_of
 from gibbsppl.checks.terms import Terms, size_of
-from gibbsppl.density import free_elements, has_parameters_outside, log_terms
+from gibbsppl.density import free_elements, has_overflowed, has_parameters_outside, log_terms
 from gibbsppl.errors import RunError
 from gibbsppl.evaluation import Values
 from gibbsppl.expressions import INDICATORS, Expr, mentions
@@ -211,6 +211,8 @@ class _Check:
         truncated = isinstance(step, ExactDraw) and step.conditional.truncated
         for beyond in (False, True) if truncated else (False,):
             there = self._moved(rng, WIDE, "any", beyond=beyond)
+            if self._overflows(there):
+                continue
             if np.isneginf(self._excluding(beyond).at(there)).any() or self._undefined(there):
                 log_q = _total(log_terms_of(step, self.given, there, sizes))
                 if not (log_q == -np.inf or np.isnan(log_q)):
@@ -260,6 +262,13 @@ class _Check:
         own = [s for s in self.graph.statements if s.target.array.name in drawn]
         names = dict.fromkeys(f.name for f in (*mentioning, *own))
         return Terms([f for f in self.graph.factors if f.name in names], self.graph.sizes)
+
+    def _overflows(self, values: Values) -> bool:
+        """Whether a parameter of a factor that mentions the variables is too large for a number."""
+        seen = (f for n in self.step.variables for f in self.graph.factors_of(n))
+        return any(
+            has_overflowed(f, values, self.graph.sizes) for f in seen if isinstance(f, Statement)
+        )
 
     def _undefined(self, values: Values) -> bool:
         """Whether a parameter of a factor that mentions the variables is outside of its support."""

@@ -37,7 +37,7 @@ from gibbsppl.graph import PLAIN, Graph, Maintained, Statement
 from gibbsppl.limits import Side
 from gibbsppl.matched import Conditional, NotConjugate
 from gibbsppl.pieces import Piece, View
-from gibbsppl.ranges import Range
+from gibbsppl.ranges import Range, size_of
 from gibbsppl.readings import alpha, in_place
 from gibbsppl.rewrites.collapsing import Scan, log_weights
 from gibbsppl.schedule.chains import chain_draw, hull
@@ -297,7 +297,7 @@ class Maker:
             is_plain = is_separable(piece) and not whole.has(XLogY)
             is_plain = is_plain and not piece.is_exponential_twice
             written = in_place(piece, place.array[axes], ()) if is_plain else None
-            if written is None:
+            if written is None or not self._is_everywhere(written):
                 terms.append(self._onto(replace(piece, coefficient=whole), axes))
             else:
                 form = alpha(written)
@@ -311,6 +311,17 @@ class Maker:
             tuple(p for p in kept if p.contributions),
             tuple(t for t in terms if _touches(t, region)),
         )
+
+    def _is_everywhere(self, written: Expr) -> bool:
+        """Whether all that a statistic reads is there at all positions along the dims it has."""
+        sizes = self.graph.sizes
+        read = (x for x in written.atoms(Leaf) if x.array.name in self.graph.variables)
+        pairs = (
+            pair
+            for x in read
+            for pair in zip(x.indices, self.graph.variables[x.array.name].dims, strict=True)
+        )
+        return all(size_of(i, sizes) <= size_of(d, sizes) for i, d in pairs if isinstance(i, Dim))
 
     def _whole(self, derived: LogConcave | NotConjugate, piece: Piece) -> Expr:
         """A piece as one expression; of a count that may be 0, so that ``0 * log(0)`` is 0."""
