@@ -76,11 +76,14 @@ def regression(expression, mean, data=None, *, size=None, first=2, last=N):
 
 def whole(lines, mean):
     """Lines with ``<-`` that give all of ``mu``, the means of six observations, from ``b``."""
-    text = (
-        f"for (t in 1:6) {{ y[t] ~ dnorm(mu[t], 1) }} {lines} for (k in 1:2) {{ b[k] ~ dnorm(0, 1) }}"
-    )
+    seen = "for (t in 1:6) { y[t] ~ dnorm(mu[t], 1) }"
+    text = f"{seen} {lines} for (k in 1:2) {{ b[k] ~ dnorm(0, 1) }}"
     data = {"y": Y, "d": D, "X": X, "Q": [[1, 2], [3, 5]]}
-    return case(text, data, {"b": (2,)}, lambda b: priors(b) + sum(map(normal, Y, mean(b), [1] * 6)))
+
+    def log_density(b):
+        return priors(b) + sum(map(normal, Y, mean(b), [1] * 6))
+
+    return case(text, data, {"b": (2,)}, log_density)
 
 
 def lagged(b):

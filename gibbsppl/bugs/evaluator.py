@@ -17,7 +17,13 @@ from gibbsppl.bugs.functions import LINKS, function
 from gibbsppl.bugs.grids import Grid, combined
 from gibbsppl.bugs.printing import text_of_expression as text
 from gibbsppl.bugs.ranges import (
-    by_lengths, is_whole, lengths_between, number_of, varying, whole, with_ends,
+    by_lengths,
+    is_whole,
+    lengths_between,
+    number_of,
+    varying,
+    whole,
+    with_ends,
 )  # fmt: skip
 from gibbsppl.bugs.relations import Space
 from gibbsppl.bugs.rows import SHAPES, Function, Template, Unsupported

@@ -138,8 +138,8 @@ def _moved(
     _, elements, _ = elements_of(program, relation.line.target, array.shape, at)
     if not array.known[elements].any():
         return {}
-    starts = ((a, spans[axis][0] - 1 if axis in spans else 0) for axis, a in enumerate(elements))
-    places = [a - start for axis, (a, start) in enumerate(starts) if axis in spans or relation.around]
+    kept = (axis for axis in range(len(elements)) if axis in spans or relation.around)
+    places = [elements[axis] - (spans[axis][0] - 1 if axis in spans else 0) for axis in kept]
     shape = tuple(int(a.max()) + 1 for a in places)
     moved = Numbers(np.zeros(shape, array.values.dtype), np.zeros(shape, dtype=bool))
     moved.values[tuple(places)] = array.values[elements]

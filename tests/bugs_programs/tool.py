@@ -107,7 +107,9 @@ def check(program):
     clock = [time.process_time()]
     line = f"{program.name:28}"
     try:
-        model = gp.read_bugs(program.text, data=jags.read(program.data_path))
+        model = gp.read_bugs(
+            program.text, data=jags.read(program.data_path), monitor=program.monitors
+        )
         sampler = gp.compile(model)
         clock.append(time.process_time())
         line += f" compile {clock[-1] - clock[-2]:5.1f}"
