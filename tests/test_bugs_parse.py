@@ -213,6 +213,9 @@ LAYOUTS = {
     "var x[2], y\ndata { N <- 2 }",
     "a name": PLAIN.replace("model", "model rats"),
     "a name and a semicolon": PLAIN.replace("model", "model rats;\n"),
+    "a function of R": PLAIN.replace("model", "function ()"),
+    "a function of R with a name": PLAIN.replace("model", "my.model <- function( )"),
+    "a mark of functions of R": PLAIN.replace("dnorm(0, 1)", "dnorm(0, 1) %_% "),
     "text after it": PLAIN + "\nData\nlist(N = 10, x = c(1, NA))\n'any $ text'",
     "a comment after it": PLAIN + "\n# model { x ~ dnorm(0, 1) }",
 }

@@ -46,6 +46,7 @@ class Case:
 D = [1.0, 2.0, 4.0, 8.0, 16.0, -3.0]
 Y = [0.5, -1.0, 2.0, 3.0, -4.0, 1.5]
 M = np.arange(1.0, 31.0).reshape(5, 6) ** 1.5 - 20
+X = M[:2].T
 CUT = np.ma.masked_array(M / 7, np.add.outer(np.arange(5) < 1, np.arange(6) < 2))
 N = 6
 HOW = [3, 1, 2, 2, 3, 1]
@@ -71,6 +72,18 @@ def regression(expression, mean, data=None, *, size=None, first=2, last=N):
     text = f"for (t in {first}:{last}) {{ y[t] ~ dnorm({expression}, 1) }} {prior}"
     shapes = {"b": () if size is None else (size,)}
     return case(text, {"y": y, **(data or {})}, shapes, simple(mean, data, first=first, last=last))
+
+
+def whole(lines, mean):
+    """Lines with ``<-`` that give all of ``mu``, the means of six observations, from ``b``."""
+    seen = "for (t in 1:6) { y[t] ~ dnorm(mu[t], 1) }"
+    text = f"{seen} {lines} for (k in 1:2) {{ b[k] ~ dnorm(0, 1) }}"
+    data = {"y": Y, "d": D, "X": X, "Q": [[1, 2], [3, 5]]}
+
+    def log_density(b):
+        return priors(b) + sum(map(normal, Y, mean(b), [1] * 6))
+
+    return case(text, data, {"b": (2,)}, log_density)
 
 
 def lagged(b):
@@ -467,6 +480,26 @@ CASES = {
         ),
         c=np.array([[True, False], [True, False]]),
     ),
+    # ---- arrays on the left without indices ----
+    "a matrix product": whole("mu <- X %*% b", lambda b: X @ b),
+    "a line of vectors": whole("mu <- b[1] + b[2] * d", lambda b: b[0] + b[1] * np.array(D)),
+    "lines in any order": whole(
+        "mu <- m + d[1:n]  m <- X %*% b  n <- length(d)", lambda b: X @ b + np.array(D)
+    ),
+    "a vector repeated": whole("mu <- rep(b, n)  n <- length(d) / 2", lambda b: np.tile(b, 3)),
+    "a link": whole("log(mu) <- X %*% b / 30", lambda b: np.exp(X @ b / 30)),
+    "a matrix turned over": whole(
+        "V <- t(W) %*% W  W <- Q * b[1]  mu <- V[1, 2] * d",
+        lambda b: (np.array([[1.0, 2.0], [3.0, 5.0]]).T @ [[1.0, 2.0], [3.0, 5.0]])[0, 1]
+        * b[0] ** 2 * np.array(D),
+    ),
+    "an inverse": whole(
+        "mu <- R[1, 2] * b[1] * d  R <- inverse(Q)",
+        lambda b: np.linalg.inv([[1.0, 2.0], [3.0, 5.0]])[0, 1] * b[0] * np.array(D),
+    ),
+    "columns of all of an array": whole(
+        "mu <- z[, 2]  z <- X * b[1]", lambda b: X[:, 1] * b[0]
+    ),
 }  # fmt: skip
 
 
@@ -643,3 +676,29 @@ def test_several_lines_may_say_between_what_an_array_is():
     normals = [stats.norm.logpdf(x, [b, 2 * b, 2 * b]).sum(), *stats.norm.logpdf([*low, b])]
     assert np.isclose(log_joint(model.graph, {"x": x, "l": low, "b": b}), sum(normals))
     assert log_joint(model.graph, {"x": x, "l": np.add(low, [0, 0, 3]), "b": b}) == -np.inf
+
+
+def test_the_data_block_computes_whole_arrays():
+    program = """data {
+      n <- length(d)
+      centred <- d - mean(d)
+      R <- inverse(Q)
+    }
+    model {
+      for (t in 1:n) { y[t] ~ dnorm(b * centred[t] * R[1, 2], 1) }
+      b ~ dnorm(0, 1)
+    }"""
+    model = gp.read_bugs(program, {"d": D, "y": Y, "Q": [[1, 2], [3, 5]]})
+    slopes = (np.array(D) - np.mean(D)) * np.linalg.inv([[1, 2], [3, 5]])[0, 1]
+    found = [log_joint(model.graph, {"b": b, **model.data}) for b in (0.0, 0.7)]
+    known = [priors(b) + sum(map(normal, Y, b * slopes, [1] * N)) for b in (0.0, 0.7)]
+
+    np.testing.assert_allclose(found, known, rtol=1e-12)
+    assert gp.compile(model).verify().proved
+
+
+def test_whole_arrays_depend_on_one_another_in_no_order():
+    """Of lines that depend on one another the first is taken for a number."""
+    program = "model { u <- v * 2  v <- u + d  y ~ dnorm(u, 1) }"
+    with pytest.raises(gp.BugsError, match="line 1"):
+        gp.read_bugs(program, {"d": D, "y": 1.0})

@@ -345,3 +345,52 @@ def test_starts_of_several_series_are_drawn_together(mean):
 
     assert {s.statement.name: s.kind for s in sampler.schedule.steps}["start"] == "block"
     assert sampler.verify().proved
+
+
+def test_recursions_start_where_each_series_does():
+    """Positions that are no box: each series has a first one of its own; what is before is none."""
+    program = """model {
+      for (i in 1:3) {
+        u[i, f[i]] <- start[i]
+        for (t in (f[i] + 1):5) {
+          u[i, t] <- phi * u[i, t - 1] + grown[i, t - 1]
+          grown[i, t - 1] <- b * x[i, t]
+        }
+        for (t in f[i]:5) { y[i, t] ~ dnorm(u[i, t], 1) }
+        start[i] ~ dnorm(0, 0.1)
+      }
+      phi ~ dunif(-1, 1)
+      b ~ dnorm(0, 0.1)
+    }"""
+    rng = np.random.default_rng(6)
+    x, y, first = rng.normal(size=(3, 5)), rng.normal(size=(3, 5)), [1, 3, 2]
+    model = gp.read_bugs(program, {"x": x, "y": y, "f": first}, monitor=["u"])
+    sampler = gp.compile(model)
+    draws = sampler.sample(draws=50, chains=1, seed=1, progress=False)
+    found = np.full((50, 3, 5), np.nan)
+    for i, f in enumerate(first):
+        found[:, i, f - 1] = draws["start"][0, :, i]
+        for t in range(f, 5):
+            found[:, i, t] = draws["phi"][0] * found[:, i, t - 1] + draws["b"][0] * x[i, t]
+    kinds = {s.statement.name: s.kind for s in sampler.schedule.steps}
+
+    assert (kinds["start"], kinds["b"]) == ("block", "exact")
+    assert sampler.verify().proved
+    np.testing.assert_allclose(draws["u"][0], found, rtol=1e-12)
+
+
+def test_some_elements_of_a_ragged_recursion_are_drawn_and_some_are_known():
+    program = """model {
+      for (i in 1:3) {
+        u[i, f[i]] ~ dgamma(2, 1)
+        for (t in (f[i] + 1):4) { u[i, t] <- s * u[i, t - 1] }
+        for (t in f[i]:4) { y[i, t] ~ dpois(u[i, t]) }
+      }
+      s ~ dunif(0, 1)
+    }"""
+    data = {"u": [[None, None, None, None], [None, 1.5, None, None], [None] * 4],
+            "y": [[3, 2, 1, 1], [0, 2, 1, 0], [0, 0, 4, 2]], "f": [1, 2, 3]}  # fmt: skip
+    sampler = gp.compile(gp.read_bugs(program, data))
+
+    assert sampler.verify().proved
+    assert sampler.sample(draws=20, chains=1, seed=1, progress=False)["s"].shape == (1, 20)

@@ -3,7 +3,7 @@
 ``numeric(*arrays, axes=...)``: the last axes of each array, as many as ``axes`` says, are its own;
 the others are positions, and broadcast. Vectors are along the last axis, matrices along the last
 two.
-``symbolic`` takes and gives `Template` (of ``rep`` the counts are numbers).
+``symbolic`` takes and gives `Template`; of ``counts`` it takes the numbers.
 
 >>> rows = {name: row for row in OF_ARRAYS for name in row.names}
 >>> rows["sd"].numeric(np.array([[1.0, 2.0, 4.0], [0.0, 0.0, 3.0]]), axes=(1,)).round(4)
@@ -238,7 +238,7 @@ OF_ARRAYS = (
     _of("length", numbers_of.size, _size_of, is_fold=True),
     _of("dim", numbers_of.sizes, _sizes_of),
     _of("c", numbers_of.combined, _combined_of, most=None),
-    _of("rep", numbers_of.repeated, _repeated_of, 2),
+    _of("rep", numbers_of.repeated, _repeated_of, 2, counts=(1,)),
     _of("dinterval", numbers_of.passed, _passed_of, 2, is_fold=True),
     _of("dround", numbers_of.decimals, None, 2, reason="of random variables it has no density"),
 )

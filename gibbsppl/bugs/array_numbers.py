@@ -88,6 +88,8 @@ def product(a: Any, b: Any, *, axes: Axes) -> Any:
     a, b = np.asarray(a), np.asarray(b)
     left = a[..., None, :] if axes[0] == 1 else a
     right = b[..., :, None] if axes[1] == 1 else b
+    if left.shape[-1] != right.shape[-2]:
+        raise ValueError(f"{left.shape[-1]} columns and {right.shape[-2]} rows")
     gone = [-2] * (axes[0] == 1) + [-1] * (axes[1] == 1)
     return np.squeeze(left @ right, axis=tuple(gone))
 

@@ -22,8 +22,9 @@ from gibbsppl.bugs.ranges import (
     lengths_between,
     number_of,
     varying,
+    whole,
     with_ends,
-)
+)  # fmt: skip
 from gibbsppl.bugs.relations import Space
 from gibbsppl.bugs.rows import SHAPES, Function, Template, Unsupported
 from gibbsppl.bugs.syntax import (
@@ -218,7 +219,7 @@ class Evaluator:
             raise self.error(where, "the ends of a range are random; expected numbers, or data.")
         if not all(g.is_known for g in grids):
             return Known(UNKNOWN)
-        low, high = (Grid(g.dims, g.values).reduced() for g in grids)
+        low, high = (whole(Grid(g.dims, g.values)).reduced() for g in grids)
         count = combined(lambda a, b: np.maximum(b - a + 1.0, 0.0), low, high).values
         self.program.check_size(where.at, "a range", count.max(initial=0.0) * max(count.size, 1))
         if not low.dims and not high.dims:
@@ -271,8 +272,8 @@ class Evaluator:
             raise self.error(where, row.message)
         if not row.of_arrays:
             return self._of_numbers(where, row, tuple(map(self.value, arguments)))
-        weighted = row.is_fold and not row.may_repeat
-        inner = self.within(goes_on=weighted and all(map(is_polynomial, arguments)))
+        goes_on = row.is_fold and not row.may_repeat and all(map(is_polynomial, arguments))
+        inner = self.within(goes_on=goes_on)
         values = tuple(map(inner.value, arguments))
         if any(isinstance(v, Known) and not v.is_known for v in values):
             return Known(UNKNOWN)
@@ -332,8 +333,12 @@ class Evaluator:
                 f"{row.names[0]} of random vectors whose lengths differ is not supported; expected "
                 "ranges of one length.",
             )
+        given = (
+            self._count(row, v, where) if n in row.counts else self.template(v)
+            for n, v in enumerate(values)
+        )
         try:
-            found = row.symbolic(*map(self.template, values))
+            found = row.symbolic(*given)
         except (ValueError, IndexError) as error:
             raise self._undefined(where, row, values, error) from None
         if found.expr in (sp.nan, sp.zoo):
@@ -347,6 +352,14 @@ class Evaluator:
                 taken.add(names[axis])
         axes = tuple(names.get(a, a) for a in found.axes)
         return Formula(substitute(found.expr, names), axes)
+
+    def _count(self, row: Function, value: Value, where: Expression) -> Any:
+        """A number, or a vector of them, that is the same at all positions."""
+        if isinstance(value, Known) and set(value.grid.dims) <= set(value.axes):
+            return value.grid.values
+        raise self.error(
+            where, f"{row.names[0]} of a number that is random or varies; expected one number."
+        )
 
     def template(self, value: Value) -> Template:
         """A value as an expression that says which of its positions there are."""

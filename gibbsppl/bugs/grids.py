@@ -106,6 +106,26 @@ def position_of(grid: Grid, starts: dict[Dim, int]) -> Expr | None:
     return dim + offset if (plain.values == steps).all() else None
 
 
+def position_within(grid: Grid, where: Grid) -> Expr | None:
+    """The same of what the numbers are at the positions where a grid is true, whatever elsewhere.
+
+    >>> t, i = Dim("t"), Dim("i")
+    >>> inside = Grid((i, t), np.array([[False, True, True], [False, False, True]]))
+    >>> position_within(Grid((i, t), np.array([[9, 0, 1], [9, 9, 1]])), inside)
+    t - 1
+    """
+    if not set(grid.dims) <= set(where.dims):
+        return None
+    values = np.broadcast_to(grid.along(where.dims), where.values.shape)[where.values]
+    if (values == values[0]).all():
+        return sp.Integer(int(values[0]))
+    for dim, at in zip(where.dims, np.nonzero(where.values), strict=True):
+        steps = values - at
+        if (steps == steps[0]).all():
+            return dim + int(steps[0])
+    return None
+
+
 def _along(values: Values, own: Sequence[Dim], dims: Sequence[Dim]) -> Values:
     order = [own.index(d) for d in dims if d in own]
     shape = iter(np.transpose(values, order).shape)

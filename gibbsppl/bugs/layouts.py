@@ -98,8 +98,8 @@ def _natural(
     boxes = []
     for part, target in zip(parts, targets, strict=True):
         box = box_of(part, target, shape, dims)
-        if box is None:
-            return None
+        if box is None or box.event != tuple(range(len(shape)))[len(shape) - len(box.event) :]:
+            return None  # (in the model, vectors are along the last axis)
         boxes.append(box)
         left[tuple(_slice(p) for p in box.places)] = False
     constants = tuple(boxes_of(left))
@@ -198,7 +198,8 @@ def _table(
     for part, target in zip(parts, targets, strict=True):
         space = part.space
         assert space is not None
-        at = tuple(space.rows(i.grid) - 1 for n, i in enumerate(target) if n not in event)
+        own = (i.grid for n, i in enumerate(target) if n not in event)
+        at = tuple(space.rows(g).astype(np.intp) - 1 for g in own)
         rows = np.arange(start, start + space.size)
         row[at] = rows
         table = space.table(dim)

@@ -19,7 +19,8 @@ from gibbsppl.bugs.spellings import ADVICE, advice_for_character, quoted
 from gibbsppl.bugs.syntax import BugsError, Position
 
 NAME = r"[A-Za-z][A-Za-z0-9._]*+"
-SPACE = r"(?:\s++|\#[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/)"
+# (functions of R that write programs leave out %_%, which stands before a restriction there)
+SPACE = r"(?:\s++|%_%|\#[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/)"
 NUMBER = r"(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?+"
 
 _TOKEN = re.compile(

@@ -5,7 +5,7 @@ Nothing is random here: what is not known is said to be unknown.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,6 +71,15 @@ class KnownNumbers:
     def expr_of(self, value: Known, _space: Space) -> Any:
         """Nothing has an expression here: all values are numbers."""
         raise AssertionError(value)
+
+
+def check_given(program: Program, ref: Reference, names: Container[str]) -> None:
+    """Refuse a name that is neither in the data nor given by a line."""
+    if ref.name not in names:
+        raise program.error(
+            ref.at,
+            f"{ref.name} is not known: it is neither in the data nor given by a line.",
+        )  # fmt: skip
 
 
 def numbers_at(

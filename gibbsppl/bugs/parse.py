@@ -14,6 +14,7 @@ be lost. Declared limits: `DEEPEST_NESTING` brackets inside one another, `DEEPES
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from pathlib import Path
 from typing import Literal, cast
 
@@ -49,6 +50,10 @@ _BLOCK = re.compile(
     rf"{SPACE}*+(?:model\b{SPACE}*+(?:{NAME}{SPACE}*+;?{SPACE}*+)?\{{"
     rf"|data\b{SPACE}*+\{{|var\b{SPACE}++[A-Za-z])"
 )
+# The start of a model that is the body of a function of R.
+_FUNCTION = re.compile(
+    rf"{SPACE}*+(?:{NAME}{SPACE}*+(?:<-|=){SPACE}*+)?function{SPACE}*+\({SPACE}*+\){SPACE}*+\{{"
+)
 _AFTER_A_TARGET = ("~", "<-", "=", "[", "(")
 _LOST = re.compile(r"#[^\n]*+|(?P<sign>[{}~]|<-)")
 
@@ -73,9 +78,12 @@ def parsed(source: Source) -> Program:
             declarations = _declarations(tokens)
         elif head.text in BLOCKS and head.text not in blocks:
             blocks[head.text] = _block(tokens)
+        elif _is_function(source, tokens, blocks):
+            blocks["model"] = _function(tokens)
         else:
             raise _no_block(tokens)
         more = _BLOCK.match(source.text, tokens.last.end) is not None
+        more = more or _is_function(source, tokens, blocks)
     if "model" not in blocks:
         raise tokens.wrong(tokens.peek(), "model { }")
     _check_nothing_is_lost(source, tokens.last)
@@ -135,8 +143,26 @@ def _block(tokens: Tokens) -> tuple[Statement, ...]:
         tokens.take()
         tokens.accept(";")
     braces = f"the statements of a block stand in braces, {head.text} {{ }}"
-    statements = _body(tokens, DECLARING.get(tokens.peek().text, braces))
-    if not statements and head.text == "model":
+    advice = DECLARING.get(tokens.peek().text, braces)
+    return _model(tokens, advice) if head.text == "model" else _body(tokens, advice)
+
+
+def _is_function(source: Source, tokens: Tokens, blocks: Container[str]) -> bool:
+    """Whether a model follows as the body of a function of R."""
+    return "model" not in blocks and _FUNCTION.match(source.text, tokens.last.end) is not None
+
+
+def _function(tokens: Tokens) -> tuple[Statement, ...]:
+    """``function() { statements }``, as packages of R write models."""
+    while tokens.peek().text != "{":
+        tokens.take()
+    return _model(tokens)
+
+
+def _model(tokens: Tokens, advice: str = "") -> tuple[Statement, ...]:
+    """The statements of a model: at least one."""
+    statements = _body(tokens, advice)
+    if not statements:
         raise tokens.wrong(tokens.last, "a statement", "a model says how something is distributed")
     return statements
 

@@ -19,7 +19,7 @@ import sympy as sp
 from gibbsppl.bugs.evaluator import Evaluator
 from gibbsppl.bugs.facts import Facts
 from gibbsppl.bugs.grids import Grid
-from gibbsppl.bugs.numbers import elements_of, numbers_at
+from gibbsppl.bugs.numbers import check_given, elements_of, numbers_at
 from gibbsppl.bugs.relations import Relation, Space
 from gibbsppl.bugs.syntax import Assignment, Reference, Stochastic
 from gibbsppl.bugs.values import Formula, Known, Value, lengths_of
@@ -60,18 +60,9 @@ class Divided(Exception):  # noqa: N818  (no error: it says where a line is to b
         self.labels = labels
 
 
-def check_given(facts: Facts, ref: Reference) -> None:
-    """Refuse a name that is neither in the data nor given by a line."""
-    if ref.name not in facts.numbers:
-        raise facts.program.error(
-            ref.at,
-            f"{ref.name} is not known: it is neither in the data nor given by a line.",
-        )  # fmt: skip
-
-
 def read_at(facts: Facts, ref: Reference, indices: tuple[Value, ...] | None) -> Known | Read:
     """The elements of a reference with known indices; an error names one that nothing gives."""
-    check_given(facts, ref)
+    check_given(facts.program, ref, facts.numbers)
     numbers = facts.numbers[ref.name]
     known = numbers_at(facts.program, ref, numbers, indices)
     if known.is_known:
@@ -146,7 +137,7 @@ class _Dividing:
         """Numbers, or something random; a reference that several lines give divides the space."""
         axes, lengths = tuple(a for i in indices or () for a in i.axes), lengths_of(indices or ())
         if any(isinstance(i, Formula) for i in indices or ()):
-            check_given(self.facts, ref)
+            check_given(self.facts.program, ref, self.facts.numbers)
             return Formula(SOMETHING, axes, lengths)
         found = read_at(self.facts, ref, indices)
         if isinstance(found, Known):

@@ -21,7 +21,7 @@ from gibbsppl.bugs.relations import Space
 from gibbsppl.bugs.syntax import BugsError, names_read
 from gibbsppl.bugs.values import Known
 from gibbsppl.errors import did_you_mean
-from gibbsppl.expressions import Dim, Expr, Where, leaves_of
+from gibbsppl.expressions import Array, Dim, Expr, Leaf, Where, leaves_of
 from gibbsppl.graph import Deterministic, Graph
 
 
@@ -45,9 +45,11 @@ def record(
     drawn = {line.target.name for line in lines_in(facts.program.model)}
     for name, defined in facts.defined.items():
         given = defined.relation > 0
-        if not given.any() or facts.numbers[name].known[given].all() or name in facts.computed:
+        if not given.any() or facts.numbers[name].known[given].all():
             continue
-        if name in names:
+        if name in facts.computed:
+            _of_computed(facts, elements, name)
+        elif name in names:
             if names[name].startswith(f"{name}.table"):
                 _from_table(elements, name)
             elif names[name] != name:
@@ -80,6 +82,15 @@ def _from_table(elements: Elements, name: str) -> None:
     row = elements.position(rows, layout.dim, f"{name}_row", starts)
     x = elements.symbols[name][(row, *inner)] + elements.lowest[name]
     _quantity(elements, name, dims, _where_given(elements, name, outer, layout.row >= 0, x))
+
+
+def _of_computed(facts: Facts, elements: Elements, name: str) -> None:
+    """An array that is computed from its own elements, where some are none that anything gives."""
+    given = (facts.defined[name].relation > 0) | facts.numbers[name].known
+    if not given.all():
+        dims = elements.dims[name]
+        x = Leaf(Array(name), *dims)
+        _quantity(elements, name, dims, _where_given(elements, name, dims, given, x))
 
 
 def _every(facts: Facts, elements: Elements, name: str) -> None:

@@ -80,7 +80,7 @@ def with_own_arrays(
         own = fresh(f"{r.line.target.name}.part", taken)
         taken.add(own)
         drawn, copied = _apart(r.line, own, spans, alone=not r.around)
-        known |= _moved(program, r, own, known)
+        known |= _moved(program, r, own, known, spans)
         found += [replace(r, line=drawn), replace(r, line=copied)]
     return tuple(replace(r, number=n) for n, r in enumerate(found)), known
 
@@ -128,28 +128,25 @@ def _moved(
     relation: Relation,
     own: str,
     numbers: Mapping[str, Numbers],
+    spans: Spans,
 ) -> dict[str, Numbers]:
     """The known elements of a line, as the numbers of its own array."""
     name = relation.line.target.name
     array = numbers[name]
     at = target_of(program, relation, numbers)
     assert at is not None
-    dims, elements, axes = elements_of(program, relation.line.target, array.shape, at)
+    _, elements, _ = elements_of(program, relation.line.target, array.shape, at)
     if not array.known[elements].any():
         return {}
-    assert relation.space is not None
-    if relation.around:
-        raise program.error(
-            relation.line.at,
-            f"{name} is observed where it is a part of an axis, in a loop; expected an array of "
-            "its own for such vectors.",
-        )
-    order = [dims.index(a) for a in axes]
-    values = np.transpose(array.values[elements], order)
-    known = np.transpose(array.known[elements], order)
+    kept = (axis for axis in range(len(elements)) if axis in spans or relation.around)
+    places = [elements[axis] - (spans[axis][0] - 1 if axis in spans else 0) for axis in kept]
+    shape = tuple(int(a.max()) + 1 for a in places)
+    moved = Numbers(np.zeros(shape, array.values.dtype), np.zeros(shape, dtype=bool))
+    moved.values[tuple(places)] = array.values[elements]
+    moved.known[tuple(places)] = array.known[elements]
     left = Numbers(array.values, array.known.copy())
     left.known[elements] = False
-    return {name: left, own: Numbers(np.array(values), np.array(known))}
+    return {name: left, own: moved}
 
 
 def _labels(program: Program, relation: Relation, numbers: Mapping[str, Numbers]) -> list[Grid]:

@@ -16,7 +16,7 @@ import sympy as sp
 
 from gibbsppl.bugs.evaluator import Evaluator, free
 from gibbsppl.bugs.facts import Facts
-from gibbsppl.bugs.grids import Grid, combined, position_of
+from gibbsppl.bugs.grids import Grid, combined, position_of, position_within
 from gibbsppl.bugs.layouts import Layout, Natural
 from gibbsppl.bugs.numbers import elements_of
 from gibbsppl.bugs.own_names import OwnNames
@@ -51,7 +51,10 @@ def _gone_on(index: Known) -> Known:
 
 
 class Elements:
-    """Reads references as elements of the arrays of a model, which it gives its data as needed."""
+    """Reads references as elements of the arrays of a model, which it gives its data as needed.
+
+    ``within``: where what is read matters, if not at all positions.
+    """
 
     def __init__(
         self,
@@ -69,6 +72,7 @@ class Elements:
         self.centred: dict[str, int] = {}
         self.reading: list[int] = []
         self.simplexes: dict[str, str] = {}
+        self.within: Grid | None = None
 
     def shape(self, name: str) -> tuple[int, ...] | None:
         """The shape of an array, in the program."""
@@ -150,6 +154,8 @@ class Elements:
         """Positions that are counted from 0, as an index."""
         every = {d: starts.get(d, 0) for d in grid.dims}
         found = position_of(grid, every)
+        if found is None and self.within is not None:
+            found = position_within(grid, self.within)
         return found if found is not None else self._array(grid.reduced(), text, of, starts)
 
     def _of_line(self, line: int, ref: Reference, found: Read, evaluator: Evaluator) -> Expr:

@@ -22,6 +22,16 @@ from gibbsppl.bugs.values import Known, Lengths, inside
 from gibbsppl.expressions import Dim
 
 
+def whole(ends: Grid) -> Grid:
+    """Numbers as integers, where all of them are whole.
+
+    >>> whole(Grid((), np.array([2.0, 3.0]))).values
+    array([2, 3])
+    """
+    near = np.rint(ends.values)
+    return Grid(ends.dims, near.astype(np.int64)) if (near == ends.values).all() else ends
+
+
 def lengths_between(low: Grid, high: Grid) -> Grid:
     """How many whole numbers there are between two ends, both counted."""
     return combined(lambda a, b: np.maximum(b - a + 1, 0).astype(np.intp), low, high)

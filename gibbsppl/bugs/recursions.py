@@ -12,9 +12,10 @@ import numpy as np
 from gibbsppl.bugs.evaluator import Evaluator
 from gibbsppl.bugs.facts import Facts
 from gibbsppl.bugs.grids import Grid
-from gibbsppl.bugs.layouts import box_of, boxes_of, places_of
+from gibbsppl.bugs.layouts import Box, box_of, boxes_of, places_of
 from gibbsppl.bugs.numbers import target_of
 from gibbsppl.bugs.parts import unsupported
+from gibbsppl.bugs.ragged_recursions import in_regions
 from gibbsppl.bugs.random_reader import Elements
 from gibbsppl.bugs.relations import Relation, Space
 from gibbsppl.bugs.syntax import Assignment, Stochastic, names_read
@@ -30,10 +31,13 @@ def declare_computed(facts: Facts, model: Model, elements: Elements) -> None:
     for name in sorted(facts.computed):
         model.declare(Variable(name, elements.dims[name], "random"), "a computed array")
     for name in sorted(facts.computed):
-        lines = [r for r in facts.relations if r.line.target.name == name]
-        own = [c for r in lines if (c := _of_line(facts, elements, name, r)) is not None]
-        drawn = _drawn(facts, elements, name)
-        model.declared.computed[name] = [*own, *drawn, *_numbers(facts, elements, name)]
+        lines = [r for r in _lines(facts, name) if isinstance(r.line, Assignment)]
+        if any(_box(facts, elements, name, r) is None for r in lines):
+            given = in_regions(facts, elements, name, lines)
+        else:
+            own = (_of_line(facts, elements, name, r) for r in lines)
+            given = [*own, *_drawn(facts, elements, name), *_numbers(facts, elements, name)]
+        model.declared.computed[name] = given
 
 
 def out_of_order(facts: Facts, names: Collection[str]) -> Exception:
@@ -43,17 +47,29 @@ def out_of_order(facts: Facts, names: Collection[str]) -> Exception:
     return unsupported(facts, line.target.name, line, line.value.at)
 
 
-def _of_line(facts: Facts, elements: Elements, name: str, line: Relation) -> Constant | None:
-    """What a line with ``<-`` computes; None where all of it is known numbers."""
+def _lines(facts: Facts, name: str) -> list[Relation]:
+    """The lines that give elements of an array, but for those that give known numbers alone."""
+    defined, known = facts.defined[name].relation, facts.numbers[name].known
+    lines = (r for r in facts.relations if r.line.target.name == name)
+    return [
+        r
+        for r in lines
+        if isinstance(r.line, Stochastic) or not known[defined == r.number + 1].all()
+    ]
+
+
+def _box(facts: Facts, elements: Elements, name: str, line: Relation) -> Box | None:
+    """The box that a line fills; None if it is none."""
     target = target_of(facts.program, line, facts.numbers)
-    assignment = line.line
     assert target is not None
-    here = facts.defined[name].relation == line.number + 1
-    if not isinstance(assignment, Assignment) or facts.numbers[name].known[here].all():
-        return None
-    box = box_of(line, target, facts.shape(name), elements.dims[name])
-    if box is None:
-        raise unsupported(facts, name, assignment, assignment.at)
+    return box_of(line, target, facts.shape(name), elements.dims[name])
+
+
+def _of_line(facts: Facts, elements: Elements, name: str, line: Relation) -> Constant:
+    """What a line with ``<-`` computes."""
+    assignment, box = line.line, _box(facts, elements, name, line)
+    assert isinstance(assignment, Assignment)
+    assert box is not None
     assert box.part.space is not None
     evaluator = Evaluator(facts.program, elements, box.part.space)
     with facts.program.told_at(assignment.value.at):

@@ -193,7 +193,8 @@ class Function:
     says of each, are their own, the others those of positions; ``symbolic`` takes and gives
     `Template`, of different lengths if the function ``is_fold``; if it ``may_repeat``, too, entries
     that are there more than once make no difference. It is None where the function has no
-    expression; ``reason`` says why, and what to write for random variables.
+    expression; ``reason`` says why, and what to write for random variables. ``counts`` are the
+    arguments that have to be numbers even so, by position: it takes them as such.
     ``undoes`` is the link on the left side that this is the inverse of.
     """
 
@@ -205,6 +206,7 @@ class Function:
     of_arrays: bool = False
     is_fold: bool = False
     may_repeat: bool = False
+    counts: tuple[int, ...] = ()
     reason: str = ""
     undoes: str = ""
 

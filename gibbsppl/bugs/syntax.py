@@ -214,16 +214,19 @@ def is_polynomial(expression: Expression) -> bool:
             return False
 
 
-def names_read(statement: Stochastic | Assignment) -> frozenset[str]:
-    """The names to the right, those in bounds and indices there too."""
+def references_read(statement: Stochastic | Assignment) -> Iterator[Reference]:
+    """The references to the right, those in bounds and indices too."""
     _, *waiting = expressions_of(statement)  # (the first one is the left side)
-    found = set()
     while waiting:
         expression = waiting.pop()
         if isinstance(expression, Reference):
-            found.add(expression.name)
+            yield expression
         waiting += parts_of(expression)
-    return frozenset(found)
+
+
+def names_read(statement: Stochastic | Assignment) -> frozenset[str]:
+    """The names to the right, those in bounds and indices there too."""
+    return frozenset(ref.name for ref in references_read(statement))
 
 
 def expressions_of(statement: Statement | Declaration) -> Iterator[Expression]:

@@ -45,7 +45,12 @@ def with_recursions(
         return graph
     systems = _systems_of(computed, graph.sizes)
     dims = {n: graph.variables[n].dims for n in computed}
-    named = tuple(Deterministic(n, dims[n], Recursion(*systems[n], *dims[n])) for n in computed)
+    shown = {d.name for d in graph.deterministics}
+    named = tuple(
+        Deterministic(n, dims[n], Recursion(*systems[n], *dims[n]))
+        for n in computed
+        if n not in shown
+    )
     others = tuple(replace(d, value=_put_in(d.value, systems)) for d in graph.deterministics)
     return replace(
         changed_graph(graph, lambda e: _put_in(e, systems)),

@@ -1,0 +1,95 @@
+"""Programs as they are written in the wild: all are read, and the second reader of texts agrees."""
+
+import importlib
+import json
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bugs_programs import FOLDER
+from references.bugs import disagreements
+
+import gibbsppl as gp
+from gibbsppl.checks.reading import RELATIVE_TOLERANCE, gaps_of_reading
+from gibbsppl.initial import initial_state
+
+sys.path.insert(0, str(Path(__file__).parent / "benchmarks"))
+
+import jags
+
+FIELDS = ("ecology", "epidemiology", "psychometrics", "cognition", "econometrics", "biostatistics")
+PROGRAMS = {
+    f"{field}-{name}": program
+    for field in FIELDS
+    for name, program in importlib.import_module(
+        f"bugs_programs.simulate_{field}"
+    ).PROGRAMS.items()
+}
+# What is not read yet, and the message.
+REFUSED = {"econometrics-ordered_probit": r"line 13, column 16: sort of random variables"}
+# Programs of a second or less, of different fields and idioms.
+RUN = ("cognition-insight", "cognition-rate_comparison", "psychometrics-rasch",
+       "cognition-instruments",
+       "cognition-kappa_agreement", "econometrics-mean_shift", "econometrics-ar3_gaps",
+       "biostatistics-crossover")  # fmt: skip
+
+
+def read(program):
+    return gp.read_bugs(
+        program.text, data=jags.read(program.data_path), monitor=program.monitors
+    )
+
+
+@pytest.mark.parametrize("name", sorted(set(PROGRAMS) - set(REFUSED)))
+def test_a_program_is_read_as_the_second_reader_does(name):
+    model = read(PROGRAMS[name])
+    rng = np.random.default_rng(0)
+    states = [initial_state(rng, model.graph, model.data)[0]]
+    gaps = gaps_of_reading(rng, model.reading, model.graph, model.data, states)
+
+    assert {w for w, (gap, size) in gaps.items() if not gap <= RELATIVE_TOLERANCE * size} == set()
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused_is_told_with_its_place(name):
+    with pytest.raises(gp.BugsError, match=REFUSED[name]):
+        read(PROGRAMS[name])
+
+
+def test_programs_are_complete():
+    assert len(PROGRAMS) >= 80
+    for field in FIELDS:
+        names = {n.removeprefix(f"{field}-") for n in PROGRAMS if n.startswith(f"{field}-")}
+        assert {p.stem for p in (FOLDER / field).glob("*.bug")} == names
+        assert set(json.loads((FOLDER / field / "references.json").read_text())) == names
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_what_is_monitored_is_in_the_text_and_has_references(name):
+    program = PROGRAMS[name]
+    arrays = {scalar.partition("[")[0] for scalar in program.references}
+
+    assert arrays <= set(program.monitors)
+    for array in program.monitors:
+        assert re.search(rf"(?<![\w.]){re.escape(array)}(?![\w.])[^#\n]*(~|<-|=)", program.text)
+
+
+@pytest.mark.parametrize("name", RUN)
+def test_draws_agree_with_the_reference(name):
+    program = PROGRAMS[name]
+    draws = gp.compile(read(program)).sample(seed=1, progress=False)
+    scalars = jags.scalars({n: np.asarray(draws[n], dtype=float) for n in program.monitors})
+
+    assert disagreements(scalars, program.references) == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(set(PROGRAMS) - set(REFUSED) - set(RUN)))
+def test_draws_of_other_programs_agree_with_their_references(name):
+    program = PROGRAMS[name]
+    draws = gp.compile(read(program)).sample(seed=1, progress=False)
+    scalars = jags.scalars({n: np.asarray(draws[n], dtype=float) for n in program.monitors})
+
+    assert disagreements(scalars, program.references) == {}
