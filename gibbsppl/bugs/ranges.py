@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from gibbsppl.bugs.grids import Grid, combined
+from gibbsppl.bugs.rows import LARGEST_EXACT
 from gibbsppl.bugs.values import Known, Lengths, inside
 from gibbsppl.expressions import Dim
 
@@ -29,7 +30,8 @@ def whole(ends: Grid) -> Grid:
     array([2, 3])
     """
     near = np.rint(ends.values)
-    return Grid(ends.dims, near.astype(np.int64)) if (near == ends.values).all() else ends
+    is_whole = (near == ends.values) & (np.abs(near) < LARGEST_EXACT)
+    return Grid(ends.dims, near.astype(np.int64)) if is_whole.all() else ends
 
 
 def lengths_between(low: Grid, high: Grid) -> Grid:
