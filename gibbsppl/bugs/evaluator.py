@@ -357,7 +357,7 @@ class Evaluator:
         """A number, or a vector of them, that is the same at all positions."""
         if isinstance(value, Known) and set(value.grid.dims) <= set(value.axes):
             return value.grid.values
-        raise self.error(where, f"{row.names[0]}: how often is random or varies; expected a number.")
+        raise self.error(where, f"{row.names[0]}: how often varies, or is random; expected one.")
 
     def template(self, value: Value) -> Template:
         """A value as an expression that says which of its positions there are."""

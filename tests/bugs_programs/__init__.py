@@ -2,8 +2,8 @@
 
 Each field has a folder of texts (``NAME.bug``) and data (``NAME.data.json``; nested lists are
 arrays by rows, null is missing), the module that simulated the data (``simulate_FIELD.py``), and
-the references of its programs (``references.json``): mean, sd, Monte Carlo error of the mean (null of a
-constant) and three quantiles of each monitored scalar, from long runs of JAGS 4.3.1.
+the references of its programs (``references.json``): mean, sd, Monte Carlo error of the mean (null
+of a constant) and three quantiles of each monitored scalar, from long runs of JAGS 4.3.1.
 """
 
 import json
