@@ -192,8 +192,8 @@ def test_a_data_block_computes_data():
         ("model { x ~ dnorm(0) }", {}, "found 1 parameter, expected 2"),
         ("model { x ~ dnorm(m[], 1) }", {"m": [1.0, 2.0]}, "is a vector, expected a number"),
         (
-            "model {m[1] <- x; for (t in 2:4) {m[k[t]] <- m[k[t]-1]}; x ~ dexp(1); y ~ dexp(m[4])}",
-            {"y": 1.0, "k": [1, 3, 2, 4]},
+            "model {m[1] <- x; for (t in 2:4) {m[t] <- m[k[t]]}; x ~ dexp(1); y ~ dexp(m[4])}",
+            {"y": 1.0, "k": [1, 1, 1, 2]},
             "m is computed from its own elements by line 1",
         ),
         ("data { x ~ dnorm(0, 1) } model { y ~ dnorm(0, 1) }", {}, "~ in the data block draws"),

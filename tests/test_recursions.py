@@ -394,3 +394,18 @@ def test_some_elements_of_a_ragged_recursion_are_drawn_and_some_are_known():
 
     assert sampler.verify().proved
     assert sampler.sample(draws=20, chains=1, seed=1, progress=False)["s"].shape == (1, 20)
+
+
+def test_positions_of_data_that_are_all_of_an_axis_are_computed_in_its_order():
+    program = """model {
+      m[1] <- x
+      for (t in 2:4) { m[k[t]] <- 2 * m[k[t] - 1] }
+      x ~ dexp(1)
+      y ~ dexp(m[4])
+    }"""
+    model = gp.read_bugs(program, {"y": 1.0, "k": [1, 3, 2, 4]}, monitor=["m"])
+    sampler = gp.compile(model)
+    draws = sampler.sample(draws=10, chains=1, seed=1, progress=False)
+
+    assert sampler.verify().proved
+    np.testing.assert_allclose(draws["m"], draws["x"][..., None] * [1, 2, 4, 8], rtol=1e-14)

@@ -68,7 +68,9 @@ def with_ranges(
             _, found = settled(program, relations_of(others), numbers, given=frozenset(numbers))
             is_settled = True
             continue
-        if not told:
+        if not told:  # (lines that depend on one another are numbers, if all that they read is)
+            if not any(found[m].shape for n in waiting for m in names_read(lines[n]) & set(found)):  # type: ignore[arg-type]
+                break
             raise _of_unknown_size(program, lines[waiting[0]])
         for n in told:
             for ref in references_read(lines[n]):  # type: ignore[arg-type]
