@@ -68,7 +68,7 @@ class Known:
     sizes: Mapping[Dim, int]
 
     def __call__(self, expr: Expr) -> bool:
-        """Whether an expression reads no random array, nor what is being computed."""
+        """Whether an expression reads no random array, nor an array being computed."""
         return not any(
             isinstance(s, Own) or (isinstance(s, Array) and s.name in self.random)
             for s in expr.free_symbols

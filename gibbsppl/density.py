@@ -245,7 +245,7 @@ def has_parameters_outside(statement: Statement, values: Values, sizes: Sizes) -
 
 
 def has_overflowed(statement: Statement, values: Values, sizes: Sizes) -> bool:
-    """Whether a parameter that is a number, as it is written, is too large for one anywhere."""
+    """Whether a parameter, as it is written, is too large for a number anywhere."""
     with np.errstate(all="ignore"):
         found = (
             evaluate(argument, statement.over, values, sizes)

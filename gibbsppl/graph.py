@@ -317,7 +317,7 @@ class Deterministic:
 
 
 def _step_text(step: Step) -> str:
-    """What a region of a computed array is."""
+    """The value of a region of a computed array."""
     over = "".join(f", {r.dim} = {r.start}..{r.stop - 1}" for r in step.over)
     return f"{PLAIN.text(step.element)} := {PLAIN.text(step.value)}{over}"
 

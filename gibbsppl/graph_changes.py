@@ -22,7 +22,7 @@ Change = Callable[[Expr], Expr]
 
 
 def changed_graph(graph: Graph, change: Change) -> Graph:
-    """The graph with what is read changed."""
+    """The graph with the changed arguments and log densities."""
     return replace(
         graph,
         statements=tuple(changed_statement(s, change) for s in graph.statements),

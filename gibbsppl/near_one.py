@@ -58,7 +58,7 @@ def beyond_one(expr: Expr) -> Expr | None:
 
 
 def log_of_one_minus(of: Expr) -> tuple[str, Expr] | None:
-    """The NumPy form of the log of one minus an exponential, and what it takes; None of others.
+    """The NumPy form of the log of one minus an exponential, and its argument; None of others.
 
     Of one whose exponent is an exponential itself, it is a function of that one's: where this is
     too small for a number, the log is it.

@@ -40,7 +40,7 @@ def range_of(binder: Binder, sizes: Mapping[Dim, int]) -> Range:
 
 
 def ranges_of(binder: Binder, sizes: Mapping[Dim, int]) -> tuple[Range, ...]:
-    """The positions of all dims that a binder binds: all there are, unless it says which."""
+    """The positions of all dims of a binder: all there are, unless the binder has ends."""
     ends = binder.args[1 + binder.binds :]
     if len(ends) != 2 * binder.binds:
         ends = tuple(e for d in binder.bound for e in (0, size_of(d, sizes)))

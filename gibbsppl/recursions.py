@@ -30,7 +30,7 @@ from gibbsppl.ranges import Range
 
 
 class Own(sp.Symbol):  # type: ignore[misc]
-    """The name of an array that is computed: no array of data, nor of the state."""
+    """The name of a computed array: no array of data, nor of the state."""
 
     __slots__ = ()
 
@@ -67,7 +67,7 @@ class Earlier(_Element):
 
 
 class Given(sp.Expr):  # type: ignore[misc]
-    """``Given(element, value)``: what an element is."""
+    """``Given(element, value)``: an element and its value."""
 
     is_commutative = True
 
@@ -79,17 +79,17 @@ class Step(Binder):
 
     @property
     def binds(self) -> int:  # type: ignore[override]
-        """The number of dims that the region has."""
+        """The number of dims of the region."""
         return (len(self.args) - 1) // 3
 
     @property
     def element(self) -> Earlier:
-        """The element that is given."""
+        """The element with the value."""
         return self.body.args[0]  # type: ignore[no-any-return]
 
     @property
     def value(self) -> Expr:
-        """What the element is."""
+        """The value of the element."""
         return self.body.args[1]
 
     @property
@@ -100,7 +100,7 @@ class Step(Binder):
         return tuple(Range(d, int(a), int(b)) for d, (a, b) in zip(self.bound, pairs, strict=True))
 
     def extent(self, axis: int) -> tuple[int, int]:
-        """The first position along an axis that is given, and the one after the last."""
+        """The first position of the region along an axis, and the one after the last."""
         index = self.element.indices[axis]
         if index.is_Integer:
             return int(index), int(index) + 1
@@ -109,7 +109,7 @@ class Step(Binder):
 
 
 class System(sp.Expr):  # type: ignore[misc]
-    """All steps of a recursion, in the order in which those of one position are taken."""
+    """All steps of a recursion, in the order of the steps of one position."""
 
     is_commutative = True
 
@@ -142,7 +142,7 @@ class System(sp.Expr):  # type: ignore[misc]
         return range(length)[::-1] if self.is_backward else range(length)
 
     def at(self, position: int) -> Iterator[tuple[Step, tuple[Range, ...]]]:
-        """The steps that are taken at a position, in order, each with its ranges there."""
+        """The steps at a position, in order, each with its ranges there."""
         for s in self.args:
             axis = self.axes[s.element.own]
             start, stop = s.extent(axis)
@@ -153,7 +153,7 @@ class System(sp.Expr):  # type: ignore[misc]
 
 
 class Recursion(Binder):
-    """``Recursion(system, own, *indices)``: an element of an array that a system computes."""
+    """``Recursion(system, own, *indices)``: an element of an array computed by a system."""
 
     binds = 0
     symbol = "an array that is computed from its own elements"
@@ -164,7 +164,7 @@ class Recursion(Binder):
 
     @property
     def system(self) -> System:
-        """What computes the array, with others perhaps."""
+        """The system of the array, and of others perhaps."""
         return self.args[0]  # type: ignore[no-any-return]
 
     @property
@@ -179,13 +179,13 @@ class Recursion(Binder):
 
     @property
     def free_symbols(self) -> set[Any]:
-        """The symbols that are read, the names of what is computed not among them."""
+        """The symbols read by the steps and indices, without names of computed arrays."""
         read = self.system.free_symbols.difference(self.system.axes)
         return read.union(*(i.free_symbols for i in self.indices))  # type: ignore[no-any-return]
 
     @property
     def outer(self) -> frozenset[Dim]:
-        """The dims that the steps read without being over them."""
+        """The dims read by steps without being over them."""
         return frozenset(dims_of(self.system))
 
     def _sympystr(self, printer: Any) -> str:
@@ -201,7 +201,7 @@ def step(element: Earlier, value: Expr, over: Sequence[Range]) -> Step:
 
 
 def taken_out(own: Step, count: int = 0) -> tuple[Expr, dict[Own, Expr]]:
-    """The value of a step with parts that read nothing of the recursion by name; these parts.
+    """The value of a step with names for parts free of the recursion, and these parts.
 
     They can be computed for all positions at once, counted from the first of each range. Names go
     on from a count.
@@ -254,7 +254,7 @@ def _bound_within(expr: Expr) -> set[Dim]:
 
 
 def system_of(steps: Sequence[Step]) -> System | None:
-    """The steps in an order in which all that one reads is there; None if there is none."""
+    """The steps in an order in which each reads earlier elements alone; None if there is none."""
     for axes, sign in _ways(tuple(steps)):
         lags = [_lags(s, axes, sign) for s in steps]
         if any(lag is None or lag < 0 for read in lags for _, lag in read):
@@ -276,14 +276,14 @@ _Way = tuple[Mapping[Own, int], int]
 
 @lru_cache(maxsize=2**12)
 def _way_of(system: System) -> _Way:
-    """The first way along which all that a step reads is given before it."""
+    """The first way along which each step reads earlier elements alone."""
     steps: tuple[Step, ...] = system.args
     numbers = range(len(steps))
     return next(w for w in _ways(steps) if all(_comes_after(n, steps, w) for n in numbers))
 
 
 def _comes_after(number: int, steps: tuple[Step, ...], way: _Way) -> bool:
-    """Whether a step reads only what is given at positions before, or by steps before."""
+    """Whether a step reads only elements of earlier positions, or of earlier steps."""
     own = steps[number]
     return all(
         lag is not None
@@ -301,7 +301,7 @@ def _ways(steps: tuple[Step, ...]) -> Iterator[_Way]:
 
 
 def _lags(own: Step, axes: Mapping[Own, int], sign: int) -> list[tuple[Earlier, int | None]]:
-    """What a step reads of the arrays, and how far behind along their axes at least."""
+    """The elements read by a step, and how far behind along their axes at least."""
     at = own.element.indices[axes[own.element.own]]
     reads = dict.fromkeys(_reads(own.value, {r.dim: r for r in own.over}))
     return [
@@ -314,7 +314,7 @@ def _lags(own: Step, axes: Mapping[Own, int], sign: int) -> list[tuple[Earlier, 
 def _reads(
     expr: Expr, ranges: Mapping[Dim, Range]
 ) -> Iterator[tuple[Earlier, tuple[tuple[Dim, Range], ...]]]:
-    """The elements that are read, each with the ranges of the dims around it, where said."""
+    """The elements read by an expression, each with the ranges of the dims around it."""
     if isinstance(expr, Earlier):
         yield expr, tuple(ranges.items())
     if isinstance(expr, Over) and len(expr.args) > 2:
@@ -342,7 +342,7 @@ def _least(difference: Expr, ranges: Mapping[Dim, Range]) -> int | None:
 
 
 def _may_give(other: Step, read: Earlier, own: Step) -> bool:
-    """Whether a step may give the element that another one reads."""
+    """Whether a step may give an element read by another one."""
     if other.element.own != read.own:
         return False
     ranges = {r.dim: r for r in own.over}

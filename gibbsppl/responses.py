@@ -40,14 +40,14 @@ from gibbsppl.recursions import Earlier, Own, Recursion, Step, System, step
 
 
 def with_responses(graph: Graph, name: str) -> Graph:
-    """The graph with what is computed as affine functions of the elements of an array."""
+    """The graph with computed arrays as affine functions of the elements of an array."""
     change = partial(opened, name=name, dims=graph.variables[name].dims)
     return changed_graph(graph, change)
 
 
 @lru_cache(maxsize=MOST_KEPT)
 def opened(expr: Expr, name: str, dims: tuple[Dim, ...]) -> Expr:
-    """The expression with recursions that are affine in an array opened."""
+    """The expression with recursions opened where they are affine in an array."""
     if not expr.has(Recursion) or not mentions(expr, (name,)):
         return expr
     if isinstance(expr, Recursion):
@@ -56,7 +56,7 @@ def opened(expr: Expr, name: str, dims: tuple[Dim, ...]) -> Expr:
 
 
 def _response(expr: Recursion, name: str, dims: tuple[Dim, ...]) -> Expr:
-    """What an element would be without an array, and its responses to the array's elements."""
+    """The value of an element without an array, and its responses to the array's elements."""
     steps: tuple[Step, ...] = expr.system.args
     if any(mentions(i, (name,)) for i in expr.indices):
         return expr
@@ -82,7 +82,7 @@ def _by(own: Own, name: str) -> Own:
 
 
 def _is_affine(expr: Expr, name: str) -> bool:
-    """Whether an expression is affine in earlier elements and those of an array together."""
+    """Whether an expression is affine in earlier elements and elements of an array together."""
     if not _holds(expr, name):
         return True
     match expr:
@@ -114,7 +114,7 @@ def _without(own: Step, name: str) -> Step:
 
 
 def _of_one(own: Step, name: str, places: tuple[Dim, ...]) -> Step:
-    """A step of the response to one element: without what is constant."""
+    """A step of the response to one element: without its constant part."""
     leaves = {
         leaf: sp.Mul(*(Equals(i, p) for i, p in zip(leaf.indices, places, strict=True)))
         for leaf in leaves_of(own.value, (name,))

@@ -75,19 +75,3 @@ def test_elements_before_are_compared_where_there_are_some():
         y[:, 1:] = gp.Poisson(0.5 * y.lag("t", 1) + rate)
 
     assert gp.compile(m).verify().proved
-
-
-@pytest.mark.parametrize("same", [True, False])
-def test_data_that_are_equal_at_the_positions_of_a_factor_are_alike(same):
-    """The first elements, which are read by no factor, differ all the same."""
-    first, counts = np.array([9, 3, 1, 2]), np.array([5, 3, 1, 2 if same else 4])
-    with gp.Model(coords={"t": 4}) as m:
-        one, other = gp.Data("one", first, dims="t"), gp.Data("other", counts, dims="t")
-        n = gp.Poisson("n", 20, lower=10)
-        y = gp.Array("y", dims="t", observed=[1, 1, 2, 1])
-        y[0] = gp.Poisson(2)
-        y[1:] = gp.Binomial(n - one, 0.3)
-        gp.Potential("p", gp.loggamma(n - one + 1).sum("t") - gp.loggamma(n - other + 1).sum("t"))
-    sampler = gp.compile(m)
-
-    assert sampler.verify().proved

@@ -19,7 +19,7 @@ def leaf_text(writer: Writer, leaf: Leaf) -> Text:
 
 
 def elements_text(writer: Writer, array: Computed, indices: Sequence[Expr]) -> Text:
-    """The text of an array at indices, its first axes along dims that it is read whole along."""
+    """The text of an array at indices, after axes along which all of it is read."""
     first = len(array.outer)
     gathers = {first + axis: text for axis, text in _gathers(writer, indices).items()}
     plain: dict[int, tuple[Dim, str]] = {axis: (dim, ":") for axis, dim in enumerate(array.outer)}

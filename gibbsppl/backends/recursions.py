@@ -74,7 +74,7 @@ def _function(
 def _with_parts(
     writer: Writer, system: System, outer: tuple[Dim, ...]
 ) -> tuple[System, list[str]]:
-    """The system with what reads nothing of it by name, and lines that compute that at once."""
+    """The system with names for parts free of its own elements, and the lines of these."""
     steps, lines, count = list[Step](), list[str](), 0
     for s in system.args:
         value, parts = taken_out(s, count)
@@ -114,7 +114,7 @@ def _spans(system: System) -> list[tuple[int, int]]:
 def _span(
     writer: Writer, system: System, start: int, stop: int, outer: tuple[Dim, ...]
 ) -> list[str]:
-    """The lines of some positions: a loop, or those of one position."""
+    """The lines of some positions: a loop, or the lines of one position."""
     steps = [s for s, _ in system.at(start)]
     if stop - start == 1:
         return [_line(writer, system, s, start, outer) for s in steps]

@@ -141,7 +141,7 @@ class Writer:
         self.fixed = before
 
     def places(self, dim: Dim) -> Text:
-        """The positions of a dim in an array that has those alone that are meant here."""
+        """The positions of a dim in an array cut to the positions meant here."""
         count = len(range(*self.range(dim), self.stride(dim)))
         return Text(f"{self.call('arange')}({count})", (dim,))
 

@@ -87,7 +87,7 @@ def with_ranges(
 def _not_seen_to_be_numbers(
     block: tuple[Statement, ...], shapes: Mapping[str, Sizes]
 ) -> list[int]:
-    """The lines whose left side has no indices, but for those that are numbers as written."""
+    """The lines without indices on the left, except for numbers as written."""
     bare = {n: line for n, line in enumerate(block) if _is_bare(line)}
     of_numbers = {n: s for n, s in bare.items() if isinstance(s, Stochastic) and not _event(s)}
     numbers = {n for n, shape in shapes.items() if not shape}
@@ -141,7 +141,7 @@ def _is_number(expression: Expression, numbers: set[str]) -> bool:
 
 
 def _depending_on(lines: Iterable[Statement], block: tuple[Statement, ...]) -> set[str]:
-    """The names that lines give, and all that are computed or drawn from these."""
+    """The names given by lines, and all names computed or drawn from these."""
     found = {line.target.name for line in lines if isinstance(line, Assignment | Stochastic)}
     relations = relations_of(block)
     while True:
@@ -152,7 +152,7 @@ def _depending_on(lines: Iterable[Statement], block: tuple[Statement, ...]) -> s
 
 
 def _read(relation: Relation) -> frozenset[str]:
-    """The names that a line reads on its right, and in the ends of its loops."""
+    """The names on the right of a line, and in the ends of its loops."""
     line = relation.line
     loops = (Assignment(line.target, None, loop.values) for loop in relation.around)
     return names_read(line).union(*map(names_read, loops))
@@ -161,7 +161,7 @@ def _read(relation: Relation) -> frozenset[str]:
 def _sizes(
     program: Program, line: Statement, numbers: Mapping[str, Numbers], shapes: Mapping[str, Sizes]
 ) -> Sizes:
-    """The size of each axis of what a line gives; none of a number, or where it is not told."""
+    """The size of each axis of the left side; none of a number, or where it is not told."""
     if isinstance(line, Assignment):
         return _sizes_of_value(program, line, numbers)
     assert isinstance(line, Stochastic)
@@ -196,7 +196,7 @@ def _sizes_of_value(program: Program, line: Assignment, numbers: Mapping[str, Nu
 
 
 def _filled(of: Numbers, rng: np.random.Generator) -> Numbers:
-    """Numbers for those that are not known; matrices of them have an inverse."""
+    """Unknown numbers filled in at random; matrices of them have an inverse."""
     some = rng.uniform(0.5, 1.5, of.shape)
     if len(of.shape) == 2:
         some = some + np.eye(*of.shape) * sum(of.shape)

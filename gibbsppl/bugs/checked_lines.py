@@ -26,7 +26,7 @@ def check_event(facts: Facts, relation: Relation, row: Distribution) -> None:
 
 
 def check_observed(facts: Facts, relation: Relation) -> None:
-    """Refuse what says something of other variables and is not observed itself."""
+    """Refuse lines about other variables without an observed left side."""
     line = relation.line
     assert isinstance(line, Stochastic)
     name, numbers = line.target.name, facts.numbers[line.target.name]

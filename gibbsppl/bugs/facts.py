@@ -38,7 +38,7 @@ class Defined:
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """The lines with their positions, the numbers that are known, and what each element is.
+    """The lines with their positions, the known numbers, and the line of each element.
 
     ``computed`` names arrays that lines with ``<-`` compute from their own earlier elements.
     """
@@ -144,7 +144,7 @@ def _defined(
     numbers: Mapping[str, Numbers],
     given: Mapping[str, np.ndarray],
 ) -> dict[str, Defined]:
-    """For each element of each array the line that gives it; ``given`` are those of the data."""
+    """The line of each element of each array; ``given`` are the elements of the data."""
     found = {
         name: Defined(np.zeros(n.shape, dtype=np.intp), np.zeros(n.shape, dtype=np.intp))
         for name, n in numbers.items()

@@ -107,7 +107,7 @@ def position_of(grid: Grid, starts: dict[Dim, int]) -> Expr | None:
 
 
 def position_within(grid: Grid, where: Grid) -> Expr | None:
-    """The same of what the numbers are at the positions where a grid is true, whatever elsewhere.
+    """The same of the numbers at positions where a grid is true, whatever elsewhere.
 
     >>> t, i = Dim("t"), Dim("i")
     >>> inside = Grid((i, t), np.array([[False, True, True], [False, False, True]]))

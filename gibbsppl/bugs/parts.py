@@ -108,7 +108,7 @@ class Recursive(Exception):  # noqa: N818  (no error: it says which arrays are c
 
 
 def recursive(facts: Facts, ref: Reference, line: Assignment, through: Iterable[int]) -> Recursive:
-    """What says that a line is read while it is being read, through lines."""
+    """The sign of a line read while it is being read, through lines."""
     names = frozenset(facts.relation(n).line.target.name for n in through)
     return Recursive(names, unsupported(facts, ref.name, line, ref.at))
 

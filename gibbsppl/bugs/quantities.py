@@ -85,7 +85,7 @@ def _from_table(elements: Elements, name: str) -> None:
 
 
 def _of_computed(facts: Facts, elements: Elements, name: str) -> None:
-    """An array that is computed from its own elements, where some are none that anything gives."""
+    """An array computed from its own elements, with elements given by nothing."""
     given = (facts.defined[name].relation > 0) | facts.numbers[name].known
     if not given.all():
         dims = elements.dims[name]

@@ -29,7 +29,7 @@ from gibbsppl.ranges import Range
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Source:
-    """Where a line, or the data, give elements of an array, and what they are there."""
+    """The elements of an array given by one line or by the data: positions and value."""
 
     where: np.ndarray
     value: Expr
@@ -38,7 +38,7 @@ class _Source:
 def in_regions(
     facts: Facts, elements: Elements, name: str, lines: Sequence[Relation]
 ) -> list[Constant]:
-    """What computes an array, of which ``lines`` with ``<-`` give elements."""
+    """The regions of an array with elements given by ``lines`` with ``<-``, each with its value."""
     dims, shape = elements.dims[name], facts.shape(name)
     space = Space(dict(zip(dims, shape, strict=True)), {}, dict.fromkeys(dims, 0))
     computed = [_of_line(facts, elements, space, r) for r in lines]
@@ -66,7 +66,7 @@ def in_regions(
 def _regions(
     masks: Sequence[np.ndarray], axis: int
 ) -> Iterator[tuple[int, int, tuple[int, ...]]]:
-    """The positions along an axis at which the same masks are true anywhere, and which these are.
+    """The stretches of an axis along which the same masks are true anywhere, with these masks.
 
     >>> first, later = np.eye(2, 4, dtype=bool), np.array([[0, 1, 1, 1], [0, 0, 1, 1]], bool)
     >>> list(_regions([first, later], 1))
@@ -83,7 +83,7 @@ def _regions(
 
 
 def _of_line(facts: Facts, elements: Elements, space: Space, line: Relation) -> _Source:
-    """What a line with ``<-`` gives; elsewhere its loops are at one of its positions."""
+    """The value of a line with ``<-``; elsewhere its loops are at one of its positions."""
     assignment = line.line
     assert isinstance(assignment, Assignment)
     defined = facts.defined[assignment.target.name]
@@ -102,7 +102,7 @@ def _of_line(facts: Facts, elements: Elements, space: Space, line: Relation) -> 
 
 
 def _drawn(facts: Facts, elements: Elements, space: Space, name: str) -> _Source | None:
-    """The elements that lines with ``~`` give, those that are observed among them."""
+    """The elements given by lines with ``~``, observed ones among them."""
     lines = [r for r in facts.relations if r.line.target.name == name]
     drawn = [r.number + 1 for r in lines if isinstance(r.line, Stochastic)]
     where = np.isin(facts.defined[name].relation, drawn)
@@ -117,7 +117,7 @@ def _drawn(facts: Facts, elements: Elements, space: Space, name: str) -> _Source
 
 
 def _known(facts: Facts, elements: Elements, space: Space, name: str) -> _Source | None:
-    """The elements that are known numbers."""
+    """The elements known as numbers."""
     numbers = facts.numbers[name]
     where = numbers.known & (facts.defined[name].relation == 0)
     if not where.any():
@@ -127,7 +127,7 @@ def _known(facts: Facts, elements: Elements, space: Space, name: str) -> _Source
 
 
 def _axis(facts: Facts, dims: tuple[Dim, ...], values: Sequence[Expr]) -> int | None:
-    """The axis along which elements of arrays that are computed are read at other positions."""
+    """The axis along which elements of computed arrays are read at other positions."""
     for value in values:
         for leaf in leaves_of(value):
             if leaf.array.name in facts.computed:

@@ -27,7 +27,7 @@ from gibbsppl.ranges import Range
 
 
 def declare_computed(facts: Facts, model: Model, elements: Elements) -> None:
-    """Declare the arrays, and what computes their elements."""
+    """Declare the arrays, each with the value of its regions."""
     for name in sorted(facts.computed):
         model.declare(Variable(name, elements.dims[name], "random"), "a computed array")
     for name in sorted(facts.computed):
@@ -41,14 +41,14 @@ def declare_computed(facts: Facts, model: Model, elements: Elements) -> None:
 
 
 def out_of_order(facts: Facts, names: Collection[str]) -> Exception:
-    """The error at the first line that computes elements of arrays from others of theirs."""
+    """The error at the first line computing elements of arrays from other elements of them."""
     lines = (r.line for r in facts.relations if r.line.target.name in names)
     line = next(s for s in lines if isinstance(s, Assignment) and {*names_read(s)} & {*names})
     return unsupported(facts, line.target.name, line, line.value.at)
 
 
 def _lines(facts: Facts, name: str) -> list[Relation]:
-    """The lines that give elements of an array, but for those that give known numbers alone."""
+    """The lines giving elements of an array, except for lines of known numbers alone."""
     defined, known = facts.defined[name].relation, facts.numbers[name].known
     lines = (r for r in facts.relations if r.line.target.name == name)
     return [
@@ -59,14 +59,14 @@ def _lines(facts: Facts, name: str) -> list[Relation]:
 
 
 def _box(facts: Facts, elements: Elements, name: str, line: Relation) -> Box | None:
-    """The box that a line fills; None if it is none."""
+    """The box filled by a line; None if its elements are no box."""
     target = target_of(facts.program, line, facts.numbers)
     assert target is not None
     return box_of(line, target, facts.shape(name), elements.dims[name])
 
 
 def _of_line(facts: Facts, elements: Elements, name: str, line: Relation) -> Constant:
-    """What a line with ``<-`` computes."""
+    """The value of a line with ``<-`` on its box."""
     assignment, box = line.line, _box(facts, elements, name, line)
     assert isinstance(assignment, Assignment)
     assert box is not None
@@ -81,7 +81,7 @@ def _of_line(facts: Facts, elements: Elements, name: str, line: Relation) -> Con
 
 
 def _drawn(facts: Facts, elements: Elements, name: str) -> list[Constant]:
-    """The elements that lines with ``~`` give, those that are observed among them."""
+    """The elements given by lines with ``~``, observed ones among them."""
     drawn = [
         r.number + 1
         for r in facts.relations
@@ -103,7 +103,7 @@ def _drawn(facts: Facts, elements: Elements, name: str) -> list[Constant]:
 
 
 def _numbers(facts: Facts, elements: Elements, name: str) -> list[Constant]:
-    """The elements that are known numbers."""
+    """The elements known as numbers."""
     numbers, dims = facts.numbers[name], elements.dims[name]
     found = []
     for box in boxes_of(numbers.known & (facts.defined[name].relation == 0)):

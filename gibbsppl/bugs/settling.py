@@ -80,7 +80,7 @@ def space_within(
 
 
 def declared(program: Program, numbers: Mapping[str, Numbers]) -> dict[str, tuple[int, ...]]:
-    """The shapes that are declared."""
+    """The declared shapes."""
     found = {}
     for d in program.declarations:
         sizes = [evaluator_of(program, numbers, EMPTY).value(s) for s in d.sizes or ()]
@@ -107,7 +107,7 @@ def _shaped(
     sizes: Mapping[str, tuple[int, ...]],
     given: frozenset[str],
 ) -> dict[str, Numbers]:
-    """The arrays, as large as the elements that lines give."""
+    """The arrays, large enough for all elements given by lines."""
     ends: dict[str, list[int]] = {n: list(s) for n, s in sizes.items()}
     for r in relations:
         name = r.line.target.name
@@ -142,7 +142,7 @@ def _shaped(
 
 
 def _computed(program: Program, relation: Relation, numbers: dict[str, Numbers]) -> bool:
-    """Compute the elements that a line gives, as far as they are known; whether all are."""
+    """Compute the elements of a line as far as they are known; whether all are."""
     line, space = relation.line, relation.space
     assert isinstance(line, Assignment)
     assert space is not None
@@ -178,7 +178,7 @@ def _computed(program: Program, relation: Relation, numbers: dict[str, Numbers])
 def _check_shape(
     program: Program, line: Assignment, at: tuple[Known, ...], value: Known
 ) -> None:
-    """Refuse values of another shape than what they are given to."""
+    """Refuse values of another shape than the left side."""
     given = sizes_of(value)
     wanted = tuple(n for i in at for n in sizes_of(i))
     if given != wanted:
@@ -197,7 +197,7 @@ def sizes_of(value: Known) -> tuple[int, ...]:
 
 
 def given_twice(program: Program, line: Assignment | Stochastic, element: str) -> Exception:
-    """The error of a line that gives an element, or a name without indices, more than once."""
+    """The error of a line giving an element, or a name without indices, more than once."""
     name = f"{line.target.name}[{element}]" if element else line.target.name
     return program.error(
         line.target.at,

@@ -215,7 +215,7 @@ def is_polynomial(expression: Expression) -> bool:
 
 
 def references_read(statement: Stochastic | Assignment) -> Iterator[Reference]:
-    """The references to the right, those in bounds and indices too."""
+    """The references to the right, also in bounds and indices."""
     _, *waiting = expressions_of(statement)  # (the first one is the left side)
     while waiting:
         expression = waiting.pop()
@@ -225,7 +225,7 @@ def references_read(statement: Stochastic | Assignment) -> Iterator[Reference]:
 
 
 def names_read(statement: Stochastic | Assignment) -> frozenset[str]:
-    """The names to the right, those in bounds and indices there too."""
+    """The names to the right, also in bounds and indices there."""
     return frozenset(ref.name for ref in references_read(statement))
 
 

@@ -103,7 +103,7 @@ def _fill_with_distribution(
 
 
 def _fill_with_expression(model: Model, variable: Variable, region: Region, value: Any) -> None:
-    """Fill a region with known numbers, or with what computes it from variables."""
+    """Fill a region with known numbers, or with a function of variables."""
     tensor = own_tensor(model, region.label, value)
     if extra := dims_of(tensor.expr) - set(region.dims):
         raise ModelError(
@@ -128,7 +128,7 @@ def _has_statements(model: Model, name: str) -> bool:
 
 
 def _fill_as_computed(model: Model, variable: Variable) -> None:
-    """An array with a region that is computed from variables is computed as a whole."""
+    """Arrays with a region computed from variables are computed as a whole."""
     name = variable.name
     if _has_statements(model, name) or name in model.declared.observed:
         raise ModelError(

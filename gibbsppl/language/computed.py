@@ -39,7 +39,7 @@ class OrderError(ModelError):
 def with_recursions(
     graph: Graph, computed: Mapping[str, Sequence[Constant]], known: Mapping[str, Any]
 ) -> Graph:
-    """The graph with what computes arrays in the place of their elements, checked for cycles."""
+    """The graph with recursions in the place of elements of computed arrays, checked for cycles."""
     check_cycles(_with_all_as_statements(graph, computed), known)
     if not computed:
         return graph
@@ -60,7 +60,7 @@ def with_recursions(
 
 
 def _with_all_as_statements(graph: Graph, computed: Mapping[str, Sequence[Constant]]) -> Graph:
-    """The graph in which what is computed depends on what it reads as a random variable would."""
+    """The graph with computed regions as statements, which depend on all they read."""
     flat = FAMILIES["Flat"]
     own = tuple(
         Statement(str(g.target), g.target, g.over, (), flat, (("value", g.value),))
@@ -73,7 +73,7 @@ def _with_all_as_statements(graph: Graph, computed: Mapping[str, Sequence[Consta
 def _systems_of(
     computed: Mapping[str, Sequence[Constant]], sizes: Mapping[Dim, int]
 ) -> Systems:
-    """What computes each array: those that depend on one another together."""
+    """The system of each array; arrays depending on one another share one."""
     reads = nx.DiGraph()
     reads.add_nodes_from(computed)
     for name, given in computed.items():
@@ -108,7 +108,7 @@ def _steps(
 
 
 def _earlier(expr: Expr, members: Sequence[str], sizes: Mapping[Dim, int]) -> Expr:
-    """The expression with elements of arrays as those that are computed before.
+    """The expression with elements of arrays as elements computed before.
 
     Sums of them say over which positions they are.
     """
@@ -124,7 +124,7 @@ def _earlier(expr: Expr, members: Sequence[str], sizes: Mapping[Dim, int]) -> Ex
 
 
 def _put_in(expr: Expr, systems: Systems) -> Expr:
-    """The expression with elements of arrays as what computes them."""
+    """The expression with elements of arrays as elements of their recursions."""
     if not expr.args or isinstance(expr, Array) or not arrays_in(expr) & set(systems):
         return expr
     args = tuple(_put_in(a, systems) for a in expr.args)

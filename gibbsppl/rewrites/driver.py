@@ -228,7 +228,7 @@ def _with_parts(
 def _taken_apart(
     graph: Graph, seen: Seen, name: str, axis: int
 ) -> tuple[Graph, Seen, tuple[Part, ...]] | None:
-    """A graph, and what is seen of it, with an array taken apart; None where that cannot be."""
+    """A graph, and the seen part of it, with an array taken apart; None if it cannot be."""
     own = graph.statements_of(name)
     unseen = replace(graph, statements=(*own, *seen.unseen))
     taken = {*graph.variables, *seen.graph.variables}

@@ -313,7 +313,7 @@ class Maker:
         )
 
     def _is_everywhere(self, written: Expr) -> bool:
-        """Whether all that a statistic reads is there at all positions along the dims it has."""
+        """Whether the arrays of a statistic have all positions along its dims."""
         sizes = self.graph.sizes
         read = (x for x in written.atoms(Leaf) if x.array.name in self.graph.variables)
         pairs = (

@@ -212,7 +212,7 @@ def _of_difference(term: Expr, other: Expr, bounds: Bounds) -> Interval:
 
 
 def _of_recursion(expr: Recursion, bounds: Bounds) -> Interval:
-    """The first interval that is shown by induction: all steps stay in it if what they read is."""
+    """The first interval shown by induction: all steps stay in it if their arguments do."""
     named = {e: Leaf(Array(e.own.name), *e.indices) for e in expr.system.atoms(Earlier)}
     values = [s.value.xreplace(named) for s in expr.system.args]
     own = set(named.values())
