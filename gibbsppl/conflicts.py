@@ -25,10 +25,9 @@ from gibbsppl.contractions import IsData
 from gibbsppl.copies import copies_of
 from gibbsppl.dependence import Place, touches
 from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Array, Binder, Dim, Expr, Leaf, Over, dims_of, substitute
+from gibbsppl.expressions import Array, Binder, Dim, Expr, Leaf, dims_of, substitute
 from gibbsppl.pieces import Piece, View
-from gibbsppl.ranges import Range, range_of, size_of
-from gibbsppl.recursions import Step
+from gibbsppl.ranges import Range, ranges_of
 
 # More pairs than this are not counted out: as a graph they would take about a gigabyte.
 MOST_PAIRS = 1 << 20
@@ -106,7 +105,7 @@ class _Walk:
                 yield from self.through(i, seen)
             return
         if isinstance(expr, Binder):
-            ranges = self._bound(expr)
+            ranges = ranges_of(expr, self.sizes)
             inside = replace(seen, ranges=seen.ranges + ranges, inner=seen.inner + ranges)
             yield from self.through(expr.body, inside)
             for a in expr.args[1 + expr.binds :]:
@@ -118,13 +117,6 @@ class _Walk:
         if not isinstance(expr, Array):
             for a in expr.args:
                 yield from self.through(a, seen)
-
-    def _bound(self, expr: Binder) -> tuple[Range, ...]:
-        if isinstance(expr, Over):
-            return (range_of(expr, self.sizes),)
-        if isinstance(expr, Step):
-            return expr.over
-        return tuple(Range(d, 0, size_of(d, self.sizes)) for d in expr.bound)
 
 
 def meetings_of(

@@ -34,9 +34,8 @@ def range_of(binder: Binder, sizes: Mapping[Dim, int]) -> Range:
     >>> range_of(Over(x[k], k), {k: 3}), range_of(Over(x[k], k, 1, 2), {k: 3})
     (Range(dim=k, start=0, stop=3), Range(dim=k, start=1, stop=2))
     """
-    (dim,) = binder.bound
-    start, stop = binder.args[2:] or (0, size_of(dim, sizes))
-    return Range(dim, int(start), int(stop))
+    (found,) = ranges_of(binder, sizes)
+    return found
 
 
 def ranges_of(binder: Binder, sizes: Mapping[Dim, int]) -> tuple[Range, ...]:

@@ -114,12 +114,12 @@ def recursive(facts: Facts, ref: Reference, line: Assignment, through: Iterable[
 
 
 def unsupported(facts: Facts, name: str, line: Assignment, at: Any) -> Exception:
-    """The error of a recursion whose elements no loop gives at all positions of a box."""
+    """The error of a recursion without an order along one axis, or of vectors that fill no box."""
     return facts.program.error(
         at,
-        f"{name} is computed from its own elements by line {line.at.line}, at positions that are "
-        "no box of the array, or that do not come one after the other; expected loops over ranges, "
-        "and reads of positions before: x[t - 1].",
+        f"{name} is computed from its own elements by line {line.at.line}, which do not come one "
+        "after the other along one index, or are vectors whose positions are no box; expected "
+        "numbers, and reads of positions before: x[t - 1].",
     )
 
 
