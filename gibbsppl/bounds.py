@@ -12,11 +12,24 @@ Minimum(a, 6)
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable
+from typing import Any, Literal
 
 import sympy as sp
 
-from gibbsppl.expressions import Expr, Maximum, Minimum
+from gibbsppl.expressions import (
+    Array,
+    AtMost,
+    Dim,
+    Expr,
+    Greatest,
+    Least,
+    Maximum,
+    Minimum,
+    Over,
+    Times,
+)
+from gibbsppl.supports import Support
 
 Side = Literal["lower", "upper"]
 
@@ -41,3 +54,44 @@ def tighter(given: Expr, own: Expr, side: Side) -> Expr | None:
     if outside_by(given, own, side).is_positive:
         return None
     return (Maximum if side == "lower" else Minimum)(own, given)
+
+
+def inside(x: Expr, support: Support, event: tuple[Dim, ...] = ()) -> tuple[Expr, ...]:
+    """The bounds of a support that depend on other arrays, as indicators.
+
+    The total of counts is their bound itself.
+
+    >>> n, d, x = (Array(name)[()] for name in ("n", "d", "x"))
+    >>> inside(x, Support("integer", sp.S.Zero, Minimum(n, d)))
+    (AtMost(x, n), AtMost(x, d))
+    >>> k, t = Dim("k"), Array("t")
+    >>> inside(x, Support("real", Greatest(t[k], k), sp.oo))
+    (prod(AtMost(t[k], x), k),)
+    >>> i, y = Dim("i"), Array("y")
+    >>> inside(y[i], Support("counts", sp.S.Zero, n), (i,))
+    (AtMost(n, sum(y[i], i)), AtMost(sum(y[i], i), n))
+    """
+    if support.kind == "counts":
+        total = Over(x, event[0])
+        return (AtMost(support.upper, total), AtMost(total, support.upper))
+    below = (b for b in parted(support.lower, Maximum) if b.atoms(Array))
+    above = (b for b in parted(support.upper, Minimum) if b.atoms(Array))
+    return (
+        *(_of_all(b, Greatest, lambda own: AtMost(own, x)) for b in below),
+        *(_of_all(b, Least, lambda own: AtMost(x, own)) for b in above),
+    )
+
+
+def _of_all(bound: Expr, extreme: Any, holds: Callable[[Expr], Expr]) -> Expr:
+    """What holds of an extreme, as it holds of all values."""
+    if not isinstance(bound, extreme):
+        return holds(bound)
+    return Times(_of_all(bound.body, extreme, holds), *bound.args[1:])
+
+
+def parted(bound: Expr, extreme: Any) -> tuple[Expr, ...]:
+    """The bounds of which a bound is the largest (or smallest)."""
+    bound = sp.sympify(bound)
+    if not isinstance(bound, extreme):
+        return (bound,)
+    return tuple(b for a in bound.args for b in parted(a, extreme))

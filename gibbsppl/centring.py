@@ -17,13 +17,13 @@ from math import prod
 
 from sympy import Add, Mul
 
-from gibbsppl.contractions import Contribution, Known, bounded, contracted, pull_back
+from gibbsppl.contractions import Contribution, Known, contracted, pull_back
 from gibbsppl.copies import copy_of, root_of
 from gibbsppl.dependence import is_separable
 from gibbsppl.expressions import Array, Dim, Expr, Leaf, leaves_of
 from gibbsppl.graph import Graph, Variable
 from gibbsppl.pieces import Piece, View, split
-from gibbsppl.ranges import Range
+from gibbsppl.ranges import Range, bounded
 
 RESIDUAL = "residual·"
 

@@ -34,7 +34,7 @@ from gibbsppl.expressions import (
 )
 from gibbsppl.graph import Graph
 from gibbsppl.pieces import Piece
-from gibbsppl.ranges import Range, size_of
+from gibbsppl.ranges import Range, bounded, size_of
 from gibbsppl.recursions import Own, Recursion
 
 IsData = Callable[[Expr], bool]
@@ -185,23 +185,6 @@ def _align(
         summed.append(Range(dim, r.start, r.stop))
     kept = {k: v for k, v in mapping.items() if k != v}
     return _Alignment(kept, tuple(gathers), tuple(place), tuple(summed))
-
-
-def bounded(expr: Expr, sizes: Mapping[Dim, int]) -> Expr:
-    """The expression with the bounds of every sum written out, and sums of constants done.
-
-    >>> i, j, x = Dim("i"), Dim("j"), Array("x")
-    >>> bounded(Over(x[i], j) + Over(x[j], j), {i: 2, j: 3})
-    3*x[i] + sum(x[j], j, 0, 3)
-    """
-    if not expr.has(Over):
-        return expr
-    args = tuple(bounded(a, sizes) if isinstance(a, sp.Expr) else a for a in expr.args)
-    if isinstance(expr, Over) and len(args) == 2:
-        body, dim = args
-        size = size_of(dim, sizes)
-        return Over(body, dim, 0, size) if dim in dims_of(body) else body * size
-    return expr.func(*args)
 
 
 def contracted(expr: Expr, over: Collection[Range], is_data: Known) -> Expr:

@@ -25,6 +25,7 @@ from gibbsppl.expressions import (
     FUNCTIONS,
     Dim,
     Expr,
+    Extreme,
     InverseEntry,
     Leaf,
     LogDet,
@@ -117,9 +118,10 @@ def _value(expr: Expr, frame: _Frame) -> Floats:
             return _read(expr, frame)
         case Over():
             return _sum(expr, frame)
-        case Times():
-            inner = frame.bind(*expr.bound)
-            return np.asarray(_stretched(_value(expr.body, inner), inner, 1).prod(axis=-1))
+        case Times() | Extreme():
+            inner = replace(frame, ranges=(*frame.ranges, range_of(expr, frame.sizes)))
+            body = _stretched(_value(expr.body, inner), inner, 1)
+            return np.asarray(getattr(body, expr.symbol)(axis=-1))
         case LogDet():
             return _log_determinant(_matrix(expr, frame))
         case InverseEntry():

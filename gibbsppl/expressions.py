@@ -176,13 +176,23 @@ class Times(Binder):
         return True if self.body.is_nonnegative else None
 
 
-class Greatest(Binder):
+class Extreme(Binder):
+    """The largest or the smallest value of the body over positions of the bound dim."""
+
+    def _eval_is_positive(self) -> bool | None:
+        return True if self.body.is_positive else None
+
+    def _eval_is_nonnegative(self) -> bool | None:
+        return True if self.body.is_nonnegative else None
+
+
+class Greatest(Extreme):
     """``Greatest(body, k, start, stop)``: the largest value of the body over positions of k."""
 
     symbol = "max"
 
 
-class Least(Binder):
+class Least(Extreme):
     """``Least(body, k, start, stop)``: the smallest value of the body over positions of k."""
 
     symbol = "min"

@@ -14,6 +14,7 @@ import numpy as np
 import sympy as sp
 from sympy import Add, Mul
 
+from gibbsppl.bounds import inside
 from gibbsppl.copies import copies_of, root_of
 from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import (
@@ -33,7 +34,7 @@ from gibbsppl.expressions import (
 from gibbsppl.graph import Factor, Graph, Statement
 from gibbsppl.log_gamma import loggamma
 from gibbsppl.logs import expand_logs
-from gibbsppl.pieces import Piece, View, bounds_seen, inside, views_of
+from gibbsppl.pieces import Piece, View, bounds_seen, views_of
 from gibbsppl.ranges import Range
 from gibbsppl.rounding import may_be_infinite
 from gibbsppl.vanishing import MayVanish, terms_of, vanishing, with_limits

@@ -1,20 +1,19 @@
-"""Why a model has density zero: which value, which parameter, at which position.
+"""Models of density zero whatever the latent variables are, by their data.
 
-Comes in: a graph, its data, and for a start its values. Goes out: nothing, or an error that names
-the variable, what was found and what was expected.
+Comes in: a graph and its data. Goes out: nothing, or an error that names the variable, the
+position, what was found and what was expected.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import sympy as sp
 
-from gibbsppl.density import log_density, regions
+from gibbsppl.density import log_density
 from gibbsppl.ends import ends_of
 from gibbsppl.errors import ModelError
 from gibbsppl.evaluation import Values, evaluate
@@ -22,6 +21,7 @@ from gibbsppl.expressions import (
     INDICATORS,
     Binder,
     Expr,
+    Extreme,
     Leaf,
     Maximum,
     Minimum,
@@ -30,12 +30,12 @@ from gibbsppl.expressions import (
     dims_of,
     leaves_of,
     mentions,
-    substitute,
 )
 from gibbsppl.graph import PLAIN, Constant, Factor, Graph, Potential, Statement
 from gibbsppl.positions import place
 from gibbsppl.ranges import Range, range_of
 from gibbsppl.supports import Support
+from gibbsppl.zero_density import why_impossible
 
 # Larger arrays of ends are not laid out.
 MOST_POSITIONS = 1_000_000
@@ -88,20 +88,31 @@ def _check_data(graph: Graph, data: Values, factor: Factor, latent: Collection[s
                 value = np.broadcast_to(found, _shape(over))[at]
                 where = place(at, over, graph.labels)
                 raise ModelError(
-                    f"{factor.name}: reads {_text(part)}, which is {value:g}{where}; "
+                    f"{factor.name}: reads {PLAIN.text(part)}, which is {value:g}{where}; "
                     "expected finite numbers: correct the data, or choose with gp.where before "
                     "the function is applied."
                 )
 
 
+ON_AN_EDGE = (
+    "an argument is exactly on the edge of its support",
+    "leave out what is certain, or put a number near the edge in its place",
+)
+OUTSIDE_OF_AN_ARRAY = (
+    "an index is outside of its array",
+    "keep the index in its range, such as by max(1, min(n, index))",
+)
+
+
 def _check_edges(statement: Statement) -> None:
     """No argument is written as one on the edge of its support, whose log has no value."""
     if statement.log_density.has(sp.zoo, sp.nan):
-        arguments = ", ".join(f"{n}={_text(a)}" for n, a in statement.arguments)
+        arguments = ", ".join(f"{n}={PLAIN.text(a)}" for n, a in statement.arguments)
+        is_outside = any(a.has(sp.nan) for _, a in statement.arguments)
+        told, advice = OUTSIDE_OF_AN_ARRAY if is_outside else ON_AN_EDGE
         raise ModelError(
             f"{statement.name}: the log density of {statement.family.name}({arguments}) has no "
-            "value where an argument is exactly on the edge of its support; expected arguments "
-            "inside: leave out what is certain, or put a number near the edge in its place."
+            f"value where {told}; expected arguments inside: {advice}."
         )
 
 
@@ -208,7 +219,7 @@ def _size(argument: tuple[str, Expr]) -> int:
 
 def _is_continuous(graph: Graph, expr: Expr) -> bool:
     """Whether an expression that moves at all is nowhere with a positive probability."""
-    jumps = (Where, Minimum, Maximum, *INDICATORS)
+    jumps = (Where, Minimum, Maximum, Extreme, *INDICATORS)
     labels = (leaf for leaf in leaves_of(expr) if graph.variables[leaf.array.name].integer)
     latent = set(graph.drawn)
     return not expr.has(*jumps) and not any(leaf.array.name in latent for leaf in labels)
@@ -237,144 +248,6 @@ def _check_bounds(
                 f"{support!r}, where {PLAIN.text(bound)} is at {word} {nearest[at]:g}: correct "
                 "the value, or the support of what bounds it."
             )
-
-
-def why_impossible(graph: Graph, factor: Factor, values: Values, bad: Any = None) -> str:
-    """What is wrong with the first element of a factor whose log density is not finite.
-
-    ``bad`` says which elements are meant, if not all.
-    """
-    density = log_density(factor, values, graph.sizes)
-    bad = ~np.isfinite(density) if bad is None else bad
-    label, hopeless = _hopeless(graph, factor, values, bad)
-    at = _first(bad if label is None else hopeless)
-    where = place(at, factor.over, graph.labels)
-    if not isinstance(factor, Statement):
-        return f"{_text(factor.log_density)} is {density[at]:g}{where}, expected a finite number"
-    reader = _Reader(graph, factor, values, at)
-    if label is not None:
-        found = f"found {reader.value()}{where}, impossible whatever {label} is"
-        return f"{found}, expected a value that a label allows"
-    wrong = reader.wrong_parameter()
-    if wrong:
-        return f"{wrong}{where}{reader.given()}"
-    outside = reader.outside()
-    if outside:
-        return f"found {reader.value()}{where}, expected {outside}"
-    what = "impossible" if density[at] < 0 else f"of log density {density[at]:g}"
-    return (
-        f"found {reader.value()}{where}, which is {what} under {reader.distribution()}, expected "
-        "a value of positive and finite density"
-    )
-
-
-def _hopeless(graph: Graph, factor: Factor, values: Values, bad: Any) -> tuple[Leaf | None, Any]:
-    """A latent label of which no value makes some bad elements possible, and which these are."""
-    latent = {s.target.array.name: s.support for s in graph.latent}
-    said = [a for _, a in factor.arguments] if isinstance(factor, Statement) else []
-    leaves = {x for a in said for x in leaves_of(a, latent)}
-    for leaf in sorted(leaves, key=str):
-        support = latent[leaf.array.name]
-        if support.is_finite and isinstance(factor, Statement):
-            ends = [sp.sympify(b) for b in (support.lower, support.upper)]
-            if leaves_of(ends[0]) or leaves_of(ends[1]):
-                continue
-            first, last = (int(evaluate(e, (), values, graph.sizes)) for e in ends)
-            hopeless = bad
-            for label in map(sp.Integer, range(first, last + 1)):
-                there = _at_label(factor, leaf, label)
-                if not there.log_density.has(sp.zoo, sp.nan):  # (impossible by its form)
-                    hopeless = hopeless & ~np.isfinite(log_density(there, values, graph.sizes))
-            if hopeless.any():
-                return leaf, hopeless
-    return None, bad
-
-
-def _at_label(statement: Statement, leaf: Leaf, label: Expr) -> Statement:
-    """A statement for one value of a label."""
-
-    def at(expr: Any) -> Any:
-        return None if expr is None else substitute(sp.sympify(expr), {leaf: label})
-
-    arguments = tuple((n, at(a)) for n, a in statement.arguments)
-    lower, upper = at(statement.lower), at(statement.upper)
-    return replace(statement, arguments=arguments, lower=lower, upper=upper)
-
-
-class _Reader:
-    """One element of a statement: what it is, and what its parameters are."""
-
-    def __init__(
-        self, graph: Graph, statement: Statement, values: Values, at: tuple[int, ...]
-    ) -> None:
-        self.graph, self.statement, self.values = graph, statement, values
-        both = zip(statement.over, at, strict=True)
-        self.over = tuple(Range(r.dim, r.start + i, r.start + i + 1) for r, i in both)
-
-    def wrong_parameter(self) -> str | None:
-        """The first parameter that is outside of its support."""
-        for name, argument in self.statement.arguments:
-            parameter = self.statement.family.parameters[name]
-            if parameter.event:
-                continue
-            value, support = self._number(argument), parameter.support
-            ends = [self._number(b) for b in (support.lower, support.upper)]
-            if not math.isfinite(value) or not ends[0] <= value <= ends[1]:
-                meaning = f"{name} = {_text(argument)}"
-                return f"{meaning} is {value:g}, expected a number in {support!r}"
-        return None
-
-    def value(self) -> str:
-        """The value of the element, as text."""
-        if self.statement.family.event:
-            over = regions(replace(self.statement, over=self.over), self.graph.sizes)
-            found = evaluate(self.statement.target, over, self.values, self.graph.sizes)
-            return str(np.squeeze(found, tuple(range(len(self.over)))).tolist())
-        return f"{self._number(self.statement.target):g}"
-
-    def distribution(self) -> str:
-        """The distribution, with the values of the parameters that are single numbers."""
-        rows = self.statement.family.parameters
-        said = [
-            f"{n}={_text(a)}" + ("" if rows[n].event or a.is_number else f" = {self._number(a):g}")
-            for n, a in self.statement.arguments
-        ]
-        return f"{self.statement.family.name}({', '.join(said)})"
-
-    def outside(self) -> str | None:
-        """The support, if the value is outside of it."""
-        support = self.statement.support
-        if support.kind not in ("real", "integer") or self.statement.family.event:
-            return None
-        ends = [self._number(b) for b in (support.lower, support.upper)]
-        value = self._number(self.statement.target)
-        if ends[0] <= value <= ends[1]:
-            return None
-        low, high = (f"{e:g}" for e in ends)
-        now = f"{{{low}..{high}}}" if support.is_discrete else f"({low}, {high})"
-        moving = "" if now == repr(support) else f" = {now}"
-        return f"a value in {support!r}{moving}"
-
-    def given(self) -> str:
-        """What the latent elements that the arguments read are, as text."""
-        latent = set(self.graph.drawn)
-        said = [a for _, a in self.statement.arguments]
-        leaves = {x for a in said for x in leaves_of(a, latent)}
-        free = {r.dim for r in self.over}
-        shown = [
-            f"{x} = {self._number(x):g}"
-            for x in sorted(leaves, key=str)
-            if {s for i in x.indices for s in i.free_symbols if s.is_Symbol} <= free
-        ]
-        return f" (at {', '.join(shown[:3])})" if shown else ""
-
-    def _number(self, expr: Any) -> float:
-        found = evaluate(sp.sympify(expr), self.over, self.values, self.graph.sizes)
-        return float(np.ravel(found)[0])
-
-
-def _text(expr: Any) -> str:
-    return PLAIN.text(sp.sympify(expr))
 
 
 def _between(lower: float, upper: float) -> str:

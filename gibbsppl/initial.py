@@ -40,10 +40,10 @@ from gibbsppl.expressions import leaves_of
 from gibbsppl.feasible import free_in
 from gibbsppl.forward import State, as_declared
 from gibbsppl.graph import Graph, Potential, Statement
-from gibbsppl.impossible import why_impossible
 from gibbsppl.inits import checked_init
 from gibbsppl.nearing import brought_nearer
 from gibbsppl.requirements import requirements_of
+from gibbsppl.zero_density import why_impossible
 
 Mend = Callable[[State], None]
 

@@ -18,12 +18,14 @@ from typing import Literal
 import sympy as sp
 from sympy import Add, Mul
 
+from gibbsppl.bounds import parted
 from gibbsppl.expressions import (
     AtMost,
     Below,
     Dim,
     Equals,
     Expr,
+    Extreme,
     Leaf,
     Maximum,
     Minimum,
@@ -33,7 +35,7 @@ from gibbsppl.expressions import (
 )
 from gibbsppl.gates import is_gate
 from gibbsppl.graph import Graph
-from gibbsppl.pieces import Piece, View, parted
+from gibbsppl.pieces import Piece, View
 from gibbsppl.polynomials import multiplied_out
 from gibbsppl.ranges import Range
 
@@ -150,7 +152,7 @@ def _is_whole(value: Expr, graph: Graph) -> bool:
         return True
     if isinstance(value, Where):
         return all(_is_whole(branch, graph) for branch in value.args[1:])
-    if isinstance(value, Over):
+    if isinstance(value, Over | Extreme):
         return _is_whole(value.body, graph)
     if isinstance(value, sp.Pow):
         return bool(value.exp.is_Integer and value.exp > 0) and _is_whole(value.base, graph)

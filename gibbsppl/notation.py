@@ -189,7 +189,7 @@ class Notation:
         """``max(body, dims where conditions)``."""
         body, extremes = unnested(expr)
         conditions: list[Expr] = []
-        if isinstance(body, Where):
+        if isinstance(body, Where) and body.args[2].is_infinite:
             conditions, body = list(Mul.make_args(body.args[0])), body.args[1]
         over = self._ranges(extremes) + self._where(conditions)
         return f"{expr.symbol}({self.text(body)}, {over})"

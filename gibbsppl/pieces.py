@@ -20,23 +20,20 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
-from typing import Any
 
 import sympy as sp
 from sympy import Add, Mul
 
+from gibbsppl.bounds import inside
 from gibbsppl.copies import copy_of, root_of
 from gibbsppl.cuts import Cuts
 from gibbsppl.expressions import (
     Array,
-    AtMost,
     Dim,
     Expr,
     InverseEntry,
     Leaf,
     LogDet,
-    Maximum,
-    Minimum,
     Over,
     dims_of,
     mentions,
@@ -49,7 +46,6 @@ from gibbsppl.identities import simplified
 from gibbsppl.logs import expand_logs, expand_power
 from gibbsppl.polynomials import MOST_KEPT, multiplied_out
 from gibbsppl.ranges import Range
-from gibbsppl.supports import Support
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,34 +249,6 @@ def bounds_seen(factor: Factor, statement: Statement) -> Expr:
         return sp.S.Zero
     found = inside(factor.target, support, factor.event)
     return Add(*(sp.log(b) for b in found if mentions(b, (array,))))
-
-
-def inside(x: Expr, support: Support, event: tuple[Dim, ...] = ()) -> tuple[Expr, ...]:
-    """The bounds of a support that depend on other arrays, as indicators.
-
-    The total of counts is their bound itself.
-
-    >>> n, d, x = (Array(name)[()] for name in ("n", "d", "x"))
-    >>> inside(x, Support("integer", sp.S.Zero, Minimum(n, d)))
-    (AtMost(x, n), AtMost(x, d))
-    >>> i, y = Dim("i"), Array("y")
-    >>> inside(y[i], Support("counts", sp.S.Zero, n), (i,))
-    (AtMost(n, sum(y[i], i)), AtMost(sum(y[i], i), n))
-    """
-    if support.kind == "counts":
-        total = Over(x, event[0])
-        return (AtMost(support.upper, total), AtMost(total, support.upper))
-    below = tuple(AtMost(b, x) for b in parted(support.lower, Maximum) if b.atoms(Array))
-    above = tuple(AtMost(x, b) for b in parted(support.upper, Minimum) if b.atoms(Array))
-    return below + above
-
-
-def parted(bound: Expr, extreme: Any) -> tuple[Expr, ...]:
-    """The bounds of which a bound is the largest (or smallest)."""
-    bound = sp.sympify(bound)
-    if not isinstance(bound, extreme):
-        return (bound,)
-    return tuple(b for a in bound.args for b in parted(a, extreme))
 
 
 class _Opener:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+import sympy as sp
+
 from gibbsppl.copies import root_of
-from gibbsppl.expressions import Binder, Dim, Expr
+from gibbsppl.expressions import Binder, Dim, Expr, Over, dims_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,24 @@ def unnested(expr: Binder) -> tuple[Expr, tuple[Binder, ...]]:
         bound.update(body.bound)
         body = body.body
     return body, tuple(nest)
+
+
+def bounded(expr: Expr, sizes: Mapping[Dim, int]) -> Expr:
+    """The expression with the bounds of every sum written out, and sums of constants done.
+
+    >>> from gibbsppl.expressions import Array
+    >>> i, j, x = Dim("i"), Dim("j"), Array("x")
+    >>> bounded(Over(x[i], j) + Over(x[j], j), {i: 2, j: 3})
+    3*x[i] + sum(x[j], j, 0, 3)
+    """
+    if not expr.has(Over):
+        return expr
+    args = tuple(bounded(a, sizes) if isinstance(a, sp.Expr) else a for a in expr.args)
+    if isinstance(expr, Over) and len(args) == 2:
+        body, dim = args
+        size = size_of(dim, sizes)
+        return Over(body, dim, 0, size) if dim in dims_of(body) else body * size
+    return expr.func(*args)
 
 
 def fresh(name: str, taken: Collection[str]) -> str:

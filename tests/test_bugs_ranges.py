@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy import special, stats
 
 import gibbsppl as gp
 from gibbsppl.density import log_joint
+from gibbsppl.errors import ModelError
 
 
 def normal(x, mu, tau):
@@ -702,3 +704,63 @@ def test_whole_arrays_depend_on_one_another_in_no_order():
     program = "model { u <- v * 2  v <- u + d  y ~ dnorm(u, 1) }"
     with pytest.raises(gp.BugsError, match="line 1"):
         gp.read_bugs(program, {"d": D, "y": 1.0})
+
+
+OUTSIDE = """
+model {
+  a ~ dnorm(0, 1)
+  for (j in 1:3) { p[j] <- exp(a) * d[j] }
+  n <- step(a) + step(a - 1) + step(a - 2)
+  READ
+}
+"""
+LEVELS = {"d": [1.0, 2.0, 4.0]}
+
+
+def test_an_element_outside_of_an_array_is_no_number():
+    text = OUTSIDE.replace("READ", "read <- p[n]")
+    sampler = gp.compile(gp.read_bugs(text, LEVELS))
+    assert sampler.verify().proved
+    draws = sampler.sample(500, chains=1, seed=1, progress=False)
+    n, read = draws["n"], draws["read"]
+    assert set(np.unique(n)) == {0, 1, 2, 3}
+    expected = np.exp(draws["a"]) * np.array([np.nan, 1, 2, 4])[n.astype(int)]
+    assert_allclose(read, expected, rtol=1e-12)
+    assert "not finite: read" in str(draws.summary())
+
+
+def test_a_density_of_an_element_outside_of_an_array_is_refused():
+    text = OUTSIDE.replace("READ", "y ~ dnorm(p[n], 1)")
+    with pytest.raises(ModelError, match=r"y: .*index is outside of its array.*max\(1, min"):
+        gp.compile(gp.read_bugs(text, {**LEVELS, "y": 0.3}))
+
+
+@pytest.mark.parametrize("index", ["1 + step(a) + step(a - 1)", "max(1, n)", "z + 1", "4 - z"])
+def test_an_index_that_is_certain_to_be_inside_is_one_that_is_read(index):
+    text = OUTSIDE.replace("READ", f"z ~ dcat(w[]) \n k <- {index} \n y ~ dnorm(p[k], 1)")
+    text = text.replace("1:3", "1:K")
+    levels = {"d": [1.0, 2.0, 4.0, 5.0], "K": 4, "w": [0.2, 0.3, 0.5], "y": 0.3}
+    assert gp.compile(gp.read_bugs(text, levels)).verify().proved
+
+
+def test_labels_at_which_no_urn_is_possible_weigh_nothing():
+    text = """
+    model {
+      for (i in 1:2) { seen[i] ~ dhyper(marked, t - marked, drawn[i], 1) }
+      t ~ dcat(w[1:size])
+      for (j in 1:size) { w[j] <- 1 / j }
+    }
+    """
+    data = {"marked": 4, "drawn": [3, 5], "seen": [1, 2], "size": 20}
+    sampler = gp.compile(gp.read_bugs(text, data))
+    assert sampler.verify().proved
+    t = np.arange(1, 21)
+    weights = np.where(t < 6, 0, 1 / t)
+    for drawn, seen in zip(data["drawn"], data["seen"], strict=True):
+        weights = weights * stats.hypergeom(np.maximum(t, 6), 4, drawn).pmf(seen)
+    found = sampler.sample(5000, chains=1, seed=1, progress=False)["t"].astype(int)
+    counts = np.bincount(found.ravel(), minlength=21)[1:]
+    possible = weights > 0
+    assert counts[~possible].sum() == 0
+    expected = counts.sum() * weights[possible] / weights.sum()
+    assert stats.chisquare(counts[possible], expected).pvalue > 1e-3

@@ -17,7 +17,7 @@ def extreme_text(writer: Writer, expr: Greatest | Least) -> Text:
     """The text of the largest (or smallest) value of a body."""
     body, ranges = writer.unnested(expr)
     with writer.over(ranges):
-        if isinstance(body, Where) and _is_one_hot(body.args[0]):
+        if isinstance(body, Where) and body.args[2].is_infinite and _is_one_hot(body.args[0]):
             return _by_group(writer, expr, body, ranges)
         text = writer.write(body)
     axes = tuple(text.dims.index(r.dim) for r in ranges if r.dim in text.dims)

@@ -33,7 +33,9 @@ from gibbsppl.expressions import (
     Below,
     Dim,
     Expr,
+    Greatest,
     InverseEntry,
+    Least,
     LogDet,
     Maximum,
     Minimum,
@@ -93,9 +95,10 @@ def _geometric_mean_of(x: Template) -> Template:
     return Template(sp.exp(_summed(x, sp.log(x.expr)) / x.number))
 
 
-def _extreme(of_two: Any) -> Callable[..., Template]:
+def _extreme(of_two: Any, fold: Any) -> Callable[..., Template]:
+    # (what is compared with an extreme is computed as its elements are: equal numbers are equal)
     def symbolic(*values: Template) -> Template:
-        return Template(_by_halves(of_two, [e for v in values for e in _elements(v)]))
+        return Template(_by_halves(of_two, [_over(fold, v, v.expr) for v in values]))
 
     return symbolic
 
@@ -213,12 +216,14 @@ def _of(names: str, numeric: Any, symbolic: Any, least: int = 1, **facts: Any) -
 
 
 _EXTREME = {"is_fold": True, "may_repeat": True}
+_MAXIMUM = numbers_of.over_all(np.max, np.maximum)
+_MINIMUM = numbers_of.over_all(np.min, np.minimum)
 
 OF_ARRAYS = (
     _of("sum dsum", numbers_of.over_all(np.sum, np.add), _sum_of, most=None, is_fold=True),
     _of("prod", numbers_of.over_all(np.prod, np.multiply), _product_of, most=None, is_fold=True),
-    _of("max", numbers_of.over_all(np.max, np.maximum), _extreme(Maximum), most=None, **_EXTREME),
-    _of("min", numbers_of.over_all(np.min, np.minimum), _extreme(Minimum), most=None, **_EXTREME),
+    _of("max", _MAXIMUM, _extreme(Maximum, Greatest), most=None, **_EXTREME),
+    _of("min", _MINIMUM, _extreme(Minimum, Least), most=None, **_EXTREME),
     _of("mean", numbers_of.mean, _mean_of, is_fold=True),
     _of("sd", numbers_of.sd, _sd_of, is_fold=True),
     _of("geometric.mean", numbers_of.geometric_mean, _geometric_mean_of, is_fold=True),

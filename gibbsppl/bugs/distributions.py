@@ -149,11 +149,15 @@ def _fisher_hypergeometric(
 ) -> Meaning:
     """The probabilities of 0, 1, ..., n1: those of psi = 1, times ``psi**k``, of sum one."""
     k = event[0]
+    # (labels of other variables at which there is no such urn weigh nothing)
+    is_urn = AtMost(0, n1) * AtMost(0, n2) * AtMost(0, m1) * AtMost(m1, n1 + n2)
+    n1, n2 = Maximum(n1, sp.S.Zero), Maximum(n2, sp.S.Zero)
+    m1 = Minimum(Maximum(m1, sp.S.Zero), n1 + n2)
     least, most = Maximum(m1 - n2, sp.S.Zero), Minimum(n1, m1)
     inside = AtMost(least, k) * AtMost(k, most)
     y = Minimum(Maximum(k, least), most)
     logs = _log_choose(n1, y) + _log_choose(n2, m1 - y) - _log_choose(n1 + n2, m1)
-    return _a("Categorical", p=shares(inside * exp(logs + y * log(psi)), k))
+    return _a("Categorical", p=is_urn * shares(inside * exp(logs + y * log(psi)), k))
 
 
 def _component_of(

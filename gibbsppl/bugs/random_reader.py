@@ -30,6 +30,7 @@ from gibbsppl.errors import ModelError
 from gibbsppl.exact_numbers import number
 from gibbsppl.expressions import Array, Dim, Equals, Expr, Leaf, Over, Where, dims_of, substitute
 from gibbsppl.graph import Variable
+from gibbsppl.language.certain import is_between
 from gibbsppl.language.model import Model, typed
 from gibbsppl.polynomials import multiplied_out
 from gibbsppl.ranges import fresh
@@ -305,8 +306,10 @@ class Elements:
                 expr = substitute(expr, {dim: label})
                 continue
             choices = [substitute(expr, {dim: sp.Integer(k)}) for k in range(sizes[dim])]
-            expr = choices[-1]
-            for k, choice in reversed(list(enumerate(choices[:-1]))):
+            # (no element has an index outside of the array)
+            is_inside = is_between(self.model, label, sp.S.Zero, sp.Integer(sizes[dim] - 1))
+            expr = choices.pop() if is_inside else sp.nan
+            for k, choice in reversed(list(enumerate(choices))):
                 expr = Where(Equals(label, k), choice, expr)
         return Formula(expr, axes, value.lengths)
 

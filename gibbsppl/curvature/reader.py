@@ -46,6 +46,8 @@ from gibbsppl.expressions import (
     Equals,
     Expit,
     Expr,
+    Extreme,
+    Greatest,
     Leaf,
     LogBesselI,
     LogDet,
@@ -112,7 +114,9 @@ class Reader:
             case log():
                 return self._log(expr)
             case Maximum() | Minimum():
-                return self._extreme(expr)
+                return self._extreme(expr, expr.args)
+            case Extreme():
+                return self._extreme(expr, [expr.body])
             case LogGammaP() | LogGammaQ():
                 return self._log_tail(expr)
             case LogBesselI():
@@ -272,9 +276,9 @@ class Reader:
                 return all(map(self._is_log_convex, expr.args))
         return False
 
-    def _extreme(self, expr: Expr) -> Curvature:
-        parts = tuple(map(self.read, expr.args))
-        kind: Kind = "convex" if isinstance(expr, Maximum) else "concave"
+    def _extreme(self, expr: Expr, among: Iterable[Expr]) -> Curvature:
+        parts = tuple(map(self.read, among))
+        kind: Kind = "convex" if isinstance(expr, Maximum | Greatest) else "concave"
         if all(p.kind in (*AFFINE, kind) for p in parts):
             which = "largest" if kind == "convex" else "smallest"
             return Curvature(kind, expr, f"the {which} of {plural(kind)}", parts)

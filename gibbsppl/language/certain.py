@@ -13,8 +13,9 @@ from __future__ import annotations
 import numpy as np
 import sympy as sp
 
-from gibbsppl.expressions import Expit, Expr, Leaf, Over, Phi, Times, Where
+from gibbsppl.expressions import Expr, Leaf
 from gibbsppl.language.model import Model
+from gibbsppl.ranges import bounded
 from gibbsppl.supports import Support
 
 
@@ -26,8 +27,15 @@ def is_certain(model: Model, expr: Expr, support: Support) -> bool:
         return False
     if support.is_discrete and not _is_whole(model, expr):
         return False
-    above = support.lower == -sp.oo or _is_nonnegative(model, expr - support.lower)
-    return above and (support.upper == sp.oo or _is_nonnegative(model, support.upper - expr))
+    return is_between(model, expr, support.lower, support.upper)
+
+
+def is_between(model: Model, expr: Expr, lower: Expr, upper: Expr) -> bool:
+    """Whether no value is outside of two numbers."""
+    from gibbsppl.signs import interval_of  # noqa: PLC0415  (declaring a model needs no SciPy)
+
+    found = interval_of(bounded(expr, model.sizes), lambda leaf: _ends(model, leaf))
+    return bool(lower <= found[0] and found[1] <= upper)
 
 
 def _is_whole(model: Model, expr: Expr) -> bool:
@@ -37,53 +45,24 @@ def _is_whole(model: Model, expr: Expr) -> bool:
     return bool(own) and all(s.support.is_discrete for s in own)
 
 
-def _is_nonnegative(model: Model, expr: Expr) -> bool:
-    if expr.is_nonnegative or (expr.is_Add and _at_most_one(model, 1 - expr)):
-        return True
-    match expr:
-        case Leaf():
-            return _least(model, expr) >= 0
-        case sp.Mul() | sp.Add():
-            return all(_is_nonnegative(model, a) for a in expr.args)
-        case Over() | Times():
-            return _is_nonnegative(model, expr.body)
-        case Where():
-            return all(_is_nonnegative(model, a) for a in expr.args[1:])
-        case sp.Pow():
-            even = expr.exp.is_Integer and expr.exp % 2 == 0
-            return bool(even) or _is_nonnegative(model, expr.base)
-    return isinstance(expr, (sp.exp, sp.Abs, Expit, Phi))
-
-
-def _at_most_one(model: Model, expr: Expr) -> bool:
-    """Whether an expression is known to be no more than one (sums are asked for no more)."""
-    match expr:
-        case sp.Mul():
-            return all(_is_nonnegative(model, a) and _at_most_one(model, a) for a in expr.args)
-        case Times():
-            return _is_nonnegative(model, expr.body) and _at_most_one(model, expr.body)
-        case Leaf():
-            return -_least(model, expr, sign=-1) <= 1
-        case Where():
-            return all(_at_most_one(model, a) for a in expr.args[1:])
-        case sp.exp():
-            return _is_nonnegative(model, -expr.args[0])
-        case sp.Pow():
-            unit = _is_nonnegative(model, expr.base) and _at_most_one(model, expr.base)
-            return unit and bool(expr.exp.is_nonnegative)
-        case sp.Add():
-            return bool((1 - expr).is_nonnegative)
-    return isinstance(expr, (Expit, Phi)) or bool(expr.is_number and expr <= 1)
-
-
-def _least(model: Model, leaf: Leaf, sign: int = 1) -> float:
-    """The least value that an array can have (or minus the greatest, with a sign of -1)."""
+def _ends(model: Model, leaf: Leaf) -> tuple[Expr, Expr] | None:
+    """The least and the greatest value that an array can have, if they are known."""
     name, declared = leaf.array.name, model.declared
     if name in model.known:
-        return float((sign * declared.values[name]).min())
-    if any(c.target.array.name == name for c in declared.constants):
-        return -np.inf
+        values = declared.values[name]
+        return _exact(values.min()), _exact(values.max())
     own = [s.support for s in declared.statements if s.target.array.name == name]
-    ends = [s.lower if sign > 0 else -sp.sympify(s.upper) for s in own]
-    known = [float(e) if sp.sympify(e).is_number else -np.inf for e in ends]
-    return min(known, default=-np.inf)
+    if not own or any(c.target.array.name == name for c in declared.constants):
+        return None
+    lower, upper = (
+        [bounded(sp.sympify(getattr(s, side)), model.sizes) for s in own]
+        for side in ("lower", "upper")
+    )
+    return (
+        min(a if a.is_number else -sp.oo for a in lower),
+        max(b if b.is_number else sp.oo for b in upper),
+    )
+
+
+def _exact(value: np.ndarray) -> Expr:
+    return sp.Rational(value.item()) if np.isfinite(value) else sp.sympify(value.item())

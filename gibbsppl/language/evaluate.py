@@ -26,7 +26,10 @@ from gibbsppl.expressions import (
     Equals,
     Expit,
     Expr,
+    Extreme,
+    Greatest,
     Leaf,
+    Least,
     Maximum,
     Minimum,
     Over,
@@ -76,7 +79,7 @@ def _is_known(expr: Expr, values: Values) -> bool:
     """Whether all arrays are data and all functions have a value here."""
     if any(a.name not in values for a in expr.free_symbols if isinstance(a, Array)):
         return False
-    known = (*_FUNCTIONS, *FUNCTIONS, Leaf, Over, Times)
+    known = (*_FUNCTIONS, *FUNCTIONS, Leaf, Over, Times, Greatest, Least)
     return all(
         e.is_number or isinstance(e, (Dim, Array)) or type(e) in known
         for e in sp.preorder_traversal(expr)
@@ -91,14 +94,14 @@ def _value(expr: Expr, at: Positions, values: Values, sizes: Mapping[Dim, int]) 
             indices = (np.asarray(_value(i, at, values, sizes), np.intp) for i in expr.indices)
             # (products of whole numbers would overflow)
             return np.asarray(values[expr.array.name][tuple(indices)], dtype=float)
-        case Over() | Times():
+        case Over() | Times() | Extreme():
             (bound,) = expr.bound
             n = sizes[Dim(root_of(bound))]
             inner = {d: positions[..., None] for d, positions in at.items()}
             inner[bound] = np.arange(n, dtype=float)
             body = np.asarray(_value(expr.body, inner, values, sizes))
             body = np.broadcast_to(body, (*body.shape[:-1], n))
-            return body.sum(axis=-1) if isinstance(expr, Over) else body.prod(axis=-1)
+            return getattr(body, expr.symbol)(axis=-1)
         case _ if expr.is_number and not expr.args:
             return np.nan if expr is sp.zoo else float(expr)
         case _:

@@ -21,6 +21,7 @@ from gibbsppl.expressions import (
     INDICATORS,
     Dim,
     Expr,
+    Extreme,
     Leaf,
     Maximum,
     Minimum,
@@ -94,7 +95,7 @@ def _is_indicator(expr: Expr) -> bool:
     """Whether all values of an expression are 0 or 1, by its form."""
     if isinstance(expr, INDICATORS) or expr in (sp.S.Zero, sp.S.One):
         return True
-    if isinstance(expr, Times):
+    if isinstance(expr, Times | Extreme):
         return _is_indicator(expr.body)
     if expr.is_Pow:
         return bool(expr.exp.is_Integer and expr.exp > 0) and _is_indicator(expr.base)

@@ -29,7 +29,9 @@ from gibbsppl.expressions import (
     Dim,
     Equals,
     Expr,
+    Greatest,
     Leaf,
+    Least,
     Over,
     Times,
     Where,
@@ -195,11 +197,19 @@ class Tensor(Unevaluated):
 
     def sum(self, dim: str | Iterable[str]) -> Tensor:
         """The sum over one or more dimensions, by their names."""
-        return self._folded(Over, dim)
+        return self._folded(Over, dim, "summed")
 
     def prod(self, dim: str | Iterable[str]) -> Tensor:
         """The product over one or more dimensions, by their names."""
-        return self._folded(Times, dim)
+        return self._folded(Times, dim, "multiplied")
+
+    def max(self, dim: str | Iterable[str]) -> Tensor:
+        """The largest value over one or more dimensions, by their names."""
+        return self._folded(Greatest, dim, "compared")
+
+    def min(self, dim: str | Iterable[str]) -> Tensor:
+        """The smallest value over one or more dimensions, by their names."""
+        return self._folded(Least, dim, "compared")
 
     def cumsum(self, dim: str) -> Tensor:
         """The running sum along a dimension, the position itself included."""
@@ -227,11 +237,9 @@ class Tensor(Unevaluated):
         broken = Where(Equals(copy, pieces), moved, sp.S.One)
         return Tensor(Times(Where(Below(copy, pieces), 1 - moved, broken), copy), self.model)
 
-    def _folded(self, fold: Any, dims: str | Iterable[str]) -> Tensor:
-        expr, gone, use = self.expr, self.gone, "summed or multiplied"
-        if dims is None:
-            self._axis(dims, use)
-        for dim in dims_named(dims, str(self.expr)):
+    def _folded(self, fold: Any, dims: str | Iterable[str], use: str) -> Tensor:
+        expr, gone = self.expr, self.gone
+        for dim in dims_named((dims,) if dims is None else dims, str(self.expr)):
             axis = self._axis(dim.name, use)
             expr, gone = fold(expr, axis), tuple(Over(g, axis) for g in gone)
         return Tensor(expr, self.model, gone=gone)

@@ -20,7 +20,6 @@ from typing import Any
 
 import sympy as sp
 
-from gibbsppl.contractions import bounded
 from gibbsppl.density import is_kept, kept_entries
 from gibbsppl.dependence import region_of
 from gibbsppl.errors import CompileError
@@ -34,7 +33,7 @@ from gibbsppl.expressions import (
 )
 from gibbsppl.finite import LABEL, FiniteConditional, density_seen, finite_of
 from gibbsppl.graph import Graph, Maintained, Marginal, Statement
-from gibbsppl.ranges import Range
+from gibbsppl.ranges import Range, bounded
 from gibbsppl.rewrites.increments import Change, NoIncrementsError, difference, touched
 from gibbsppl.rewrites.integrals import Integral, integrated
 from gibbsppl.vanishing import vanishing, with_limits

@@ -19,7 +19,7 @@ import sympy as sp
 from sympy import Add
 
 from gibbsppl.conditionals import conditional_of
-from gibbsppl.contractions import bounded, data_only, pull_back
+from gibbsppl.contractions import data_only, pull_back
 from gibbsppl.copies import primed
 from gibbsppl.density import event_dims
 from gibbsppl.dependence import region_of
@@ -31,7 +31,7 @@ from gibbsppl.identities import without_inverses
 from gibbsppl.logs import expand_logs
 from gibbsppl.matched import Conditional
 from gibbsppl.pieces import Piece, rest_of
-from gibbsppl.ranges import Range
+from gibbsppl.ranges import Range, bounded
 from gibbsppl.rewrites.applied import with_density
 from gibbsppl.rewrites.sums import Sums
 

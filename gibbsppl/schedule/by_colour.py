@@ -17,14 +17,14 @@ from sympy import Mul
 
 from gibbsppl.colours import Chart, OneByOne, colours_of
 from gibbsppl.conflicts import Seen, seen_in
-from gibbsppl.contractions import Contribution, IsData, bounded, data_only, pull_back
+from gibbsppl.contractions import Contribution, IsData, data_only, pull_back
 from gibbsppl.copies import copies_of
 from gibbsppl.dependence import never_meet, overlap
 from gibbsppl.expressions import Dim, Equals, Expr, substitute
 from gibbsppl.graph import Graph
 from gibbsppl.kernels import Own, RandomWalk
 from gibbsppl.pieces import Piece
-from gibbsppl.ranges import fresh
+from gibbsppl.ranges import bounded, fresh
 from gibbsppl.schedule.steps import (
     BlockDraw,
     ChainDraw,

@@ -15,13 +15,13 @@ from math import prod
 import sympy as sp
 
 from gibbsppl.colours import Chart
-from gibbsppl.contractions import IsData, bounded, data_only
+from gibbsppl.contractions import IsData, data_only
 from gibbsppl.copies import root_of
 from gibbsppl.expressions import Array, Dim, Expr, Leaf, Over, dims_of, mentions
 from gibbsppl.form_facts import free_axes
 from gibbsppl.linear_forms import Entry, LinearForm, slope_in
 from gibbsppl.polynomials import multiplied_out
-from gibbsppl.ranges import Range, fresh
+from gibbsppl.ranges import Range, bounded, fresh
 from gibbsppl.readings import alpha
 from gibbsppl.schedule.steps import ExactDraw, Schedule, Step
 

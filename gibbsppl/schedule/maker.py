@@ -19,7 +19,6 @@ from gibbsppl.concavity import LogConcave
 from gibbsppl.conditionals import Derived
 from gibbsppl.contractions import (
     Contribution,
-    bounded,
     contracted,
     data_only,
     pull_back,
@@ -37,7 +36,7 @@ from gibbsppl.graph import PLAIN, Graph, Maintained, Statement
 from gibbsppl.limits import Side
 from gibbsppl.matched import Conditional, NotConjugate
 from gibbsppl.pieces import Piece, View
-from gibbsppl.ranges import Range, size_of
+from gibbsppl.ranges import Range, bounded, size_of
 from gibbsppl.readings import alpha, in_place
 from gibbsppl.rewrites.collapsing import Scan, log_weights
 from gibbsppl.schedule.chains import chain_draw, hull

@@ -24,6 +24,7 @@ from gibbsppl.expressions import (
     Dim,
     Expit,
     Expr,
+    Extreme,
     InverseEntry,
     Leaf,
     LogPhi,
@@ -98,6 +99,8 @@ def interval_of(expr: Any, bounds: Bounds) -> Interval:
             return _of_terms(expr, bounds)
         case Over():
             return _of_sum(interval_of(expr.body, bounds), expr.args[2:])
+        case Extreme():
+            return interval_of(expr.body, bounds)
         case Times():
             return of_repeated_product(interval_of(expr.body, bounds))
         case Pow():

@@ -118,7 +118,7 @@ def product_that_shares_none():
 
 
 def sum_over_a_dimension_that_is_not_there():
-    """x[i]: summed or multiplied along 'k', but its dimensions are i; name one of them."""
+    """x[i]: summed along 'k', but its dimensions are i; name one of them."""
     with gp.Model(coords={"i": 2, "k": 2}):
         gp.Normal("x", 0, sigma=1, dims="i").sum("k")
 
