@@ -58,6 +58,25 @@ NO_BREAK = "\u00a0"
 Written = tuple[str, int]
 
 
+def _enclosed(written: Written, rank: int) -> str:
+    """A text inside of an operator: in parentheses where it binds less tightly."""
+    text, own = written
+    return text if own >= rank else f"({text})"
+
+
+def _rank(factor: Expr) -> int:
+    """Where a factor stands in a product."""
+    base = factor.base if isinstance(factor, sp.Pow) else factor
+    match base:
+        case Leaf():
+            return 1 if base.indices else 0
+        case sp.Add():
+            return 2
+        case Over():
+            return 4
+    return 3
+
+
 @dataclass(frozen=True, slots=True)
 class Notation:
     """How to write: the size of each dim, and the dims of the arrays written by name alone."""
@@ -82,14 +101,14 @@ class Notation:
     def total(self, terms: Iterable[Expr]) -> str:
         """The sum of the terms, in the order given, plain numbers added up where the first is."""
         parts = [a for t in terms for a in self._ordered(sp.sympify(t))]
-        numbers = [p for p in parts if p.is_number]
+        numbers = [p for p, _ in parts if p.is_number]
         merged = Add(*numbers)
-        if numbers:
-            at = parts.index(numbers[0])
-            rest = [p for p in parts if not p.is_number]
-            before = sum(not p.is_number for p in parts[:at])
-            parts = [*rest[:before], *([merged] if merged != 0 else []), *rest[before:]]
-        return signed_sum([self._written(p)[0] for p in parts]) if parts else "0"
+        texts = [text for p, text in parts if not p.is_number]
+        if merged != 0:
+            at = [p for p, _ in parts].index(numbers[0])
+            before = sum(not p.is_number for p, _ in parts[:at])
+            texts.insert(before, self._written(merged)[0])
+        return signed_sum(texts) if texts else "0"
 
     def _written(self, expr: Expr) -> Written:
         """Text, and how tightly its outermost operator binds."""
@@ -102,8 +121,7 @@ class Notation:
                 name, *indices = (str(expr.own), *expr.indices)
                 return f"{name}[{', '.join(map(self.text, indices))}]", ATOM
             case sp.Add():
-                texts = [self._written(a)[0] for a in self._ordered(expr)]
-                return signed_sum(texts), SUM
+                return signed_sum([text for _, text in self._ordered(expr)]), SUM
             case sp.Mul():
                 return self._product(expr)
             case sp.exp():
@@ -120,8 +138,7 @@ class Notation:
                 return self._call(expr)
 
     def _within(self, expr: Expr, rank: int) -> str:
-        text, own = self._written(expr)
-        return text if own >= rank else f"({text})"
+        return _enclosed(self._written(expr), rank)
 
     def _leaf(self, leaf: Leaf) -> str:
         name = leaf.array.name
@@ -129,14 +146,14 @@ class Notation:
             return str(name)
         return f"{name}[{', '.join(map(self.text, leaf.indices))}]"
 
-    def _ordered(self, expr: Expr) -> list[Expr]:
-        """The terms of a sum: what is added first, what is taken away last."""
+    def _ordered(self, expr: Expr) -> list[tuple[Expr, str]]:
+        """The terms of a sum with their texts: what is added first, what is taken away last."""
 
-        def key(term: Expr) -> tuple[bool, bool, int, str]:
-            text = self._written(term)[0]
-            return text.startswith("-"), bool(term.is_number), len(text), text
+        def key(term: tuple[Expr, str]) -> tuple[bool, bool, int, str]:
+            expr, text = term
+            return text.startswith("-"), bool(expr.is_number), len(text), text
 
-        return sorted(Add.make_args(expr), key=key)
+        return sorted(((a, self._written(a)[0]) for a in Add.make_args(expr)), key=key)
 
     def _product(self, expr: Expr) -> Written:
         """``-5*a*b/(2*c**2)``: sign, numbers, scalars, elements, then what has an inside."""
@@ -144,8 +161,8 @@ class Notation:
         above, below = _fraction(Mul.make_args(rest))
         sign = "-" if coefficient.is_negative else ""
         p, q = _coefficient(abs(coefficient))
-        tops = [self._within(a, PRODUCT) for a in sorted(above, key=self._rank)]
-        lows = [self._within(a, POWER) for a in sorted(below, key=self._rank)]
+        tops = [_enclosed(w, PRODUCT) for w in self._ranked(above)]
+        lows = [_enclosed(w, POWER) for w in self._ranked(below)]
         tops = ([p] if p != "1" or not tops else []) + tops
         lows = ([q] if q != "1" else []) + lows
         text = sign + "*".join(tops)
@@ -154,19 +171,10 @@ class Notation:
             text += f"/({low})" if len(lows) > 1 else f"/{low}"
         return text, PRODUCT
 
-    def _rank(self, factor: Expr) -> tuple[int, str]:
-        """Where a factor stands in a product."""
-        base = factor.base if isinstance(factor, sp.Pow) else factor
-        match base:
-            case Leaf():
-                kind = 1 if base.indices else 0
-            case sp.Add():
-                kind = 2
-            case Over():
-                kind = 4
-            case _:
-                kind = 3
-        return kind, self.text(factor)
+    def _ranked(self, factors: Iterable[Expr]) -> list[Written]:
+        """The factors of a product in their order, written."""
+        found = [(_rank(f), self._written(f)) for f in factors]
+        return [written for _, written in sorted(found)]
 
     def _power(self, expr: sp.Pow) -> Written:
         base, exponent = expr.base, expr.exp

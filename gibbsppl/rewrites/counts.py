@@ -171,9 +171,10 @@ def _log_rest(term: Term, ranges: tuple[Range, ...], facts: Facts) -> tuple[Expr
     """``log(q)`` and ``a`` of a head that is ``a + log(1 - q)``, with ``q`` a probability."""
     if isinstance(term.head, LogMass):
         above, beyond = map(_without_tails, term.head.args[2:])
+        if multiplied_out(above - beyond).atoms(Where, *WHOLE, LogPhi, Phi):
+            return None
         gap = sp.factor(above - beyond)
-        is_plain = not gap.atoms(Where, *WHOLE, LogPhi, Phi)
-        return (-gap, above) if is_plain and _is_gap(gap, ranges, facts) else None
+        return (-gap, above) if _is_gap(gap, ranges, facts) else None
     x = _mean(term)
     if x is not None:
         return (-_without_tails(x), sp.S.Zero) if _is_gap(x, ranges, facts) else None
