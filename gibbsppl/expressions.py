@@ -265,6 +265,8 @@ LogPassageQ = _function("LogPassageQ", "LogPassageQ(z, d): the log of one less t
 LogBesselI = _function("LogBesselI", "LogBesselI(v, x): log modified Bessel function I of order v.")
 LogBesselK = _function("LogBesselK", "LogBesselK(v, x): log modified Bessel function K of order v.")
 LogFoxWright = _function("LogFoxWright", "LogFoxWright(a, z): log sum(gamma((a+k)/2) z**k/k!, k).")
+# (at 0 one term of its sum is left)
+LogFoxWright.eval = classmethod(lambda _cls, a, z: loggamma(a / 2) if z == 0 else None)
 LogPolyaGamma = _function("LogPolyaGamma", "LogPolyaGamma(b, x): log density of PG(b, 0) at x.")
 LogStirling = _function("LogStirling", "LogStirling(n, l): log Stirling number, first kind.")
 XLogY = _function("XLogY", "XLogY(c, x): c * log(x), and 0 where c is 0.")

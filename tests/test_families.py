@@ -17,7 +17,17 @@ from scipy import integrate, stats
 
 from gibbsppl import runtime
 from gibbsppl.copies import primed
-from gibbsppl.expressions import Array, Dim, Expit, InverseEntry, Leaf, LogDet, Over, Phi
+from gibbsppl.expressions import (
+    Array,
+    Dim,
+    Expit,
+    InverseEntry,
+    Leaf,
+    LogDet,
+    LogFoxWright,
+    Over,
+    Phi,
+)
 from gibbsppl.families import FAMILIES, Family
 from gibbsppl.forward import drawn
 from gibbsppl.graph import Statement
@@ -1279,3 +1289,10 @@ def test_an_open_lower_bound_of_counts_is_caught(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(Support, "is_discrete", property(lambda _: False))
     with pytest.raises(AssertionError):
         test_masses_of_truncated_counts_sum_to_one_and_bounds_may_vary(TRUNCATED_COUNTS[0])
+
+
+@pytest.mark.parametrize("a", [0.3, 1.0, 2.5, 40.0])
+def test_the_normaliser_without_a_linear_term_is_a_gamma_function(a: float) -> None:
+    exact = float(exact_log_fox_wright(mpmath.mpf(a), mpmath.mpf(0)))
+    assert float(LogFoxWright(sp.Float(a), sp.S.Zero)) == pytest.approx(exact, rel=1e-12, abs=1e-12)
+    assert LogFoxWright(sp.Symbol("a"), sp.S.Zero).free_symbols == {sp.Symbol("a")}
