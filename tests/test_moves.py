@@ -40,6 +40,11 @@ CONTINUOUS = {
     "tiny": (stats.norm(0, 1e-8), lambda x: -((x / 1e-8) ** 2) / 2, INFINITE),
     "huge": (stats.norm(0, 1e8), lambda x: -((x / 1e8) ** 2) / 2, INFINITE),
     "tiny and positive": (stats.expon(scale=1e-8), lambda x: -x / 1e-8, (0, np.inf)),
+    "without a mean": (
+        stats.invgamma(0.5, scale=2),
+        lambda x: -1.5 * np.log(x) - 2 / x,
+        (0, np.inf),
+    ),
     "tiny and far from zero": (
         stats.norm(1e4, 1e-6),
         lambda x: -(((x - 1e4) / 1e-6) ** 2) / 2,
@@ -134,6 +139,27 @@ def test_slice_moves_find_the_distribution_from_a_bad_start(name):
     for _ in range(10):
         x = slice_batch(rng, x, log_density_of(name), width, lower, upper)
 
+    assert follows(x, exact)
+
+
+def test_one_positive_value_is_moved_as_many_are():
+    rng = np.random.default_rng(9)
+    exact, log_density, bounds = CONTINUOUS["without a mean"]
+    x, width = float(exact.rvs(random_state=rng)), fixed_width(2.0, ())
+    found = []
+    for n in range(20 * 500):
+        x = slice_batch(rng, x, log_density, width, *bounds)
+        if n % 20 == 19:
+            found.append(x)
+    assert follows(found, exact)
+
+
+@pytest.mark.parametrize("start", [1e-3, 1e12])
+def test_positive_values_come_back_from_far_away(start):
+    exact, log_density, bounds = CONTINUOUS["without a mean"]
+    rng, x, width = np.random.default_rng(10), np.full(N, start), fixed_width(1.0, N)
+    for _ in range(60):
+        x = slice_batch(rng, x, log_density, width, *bounds)
     assert follows(x, exact)
 
 

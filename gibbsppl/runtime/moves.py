@@ -7,6 +7,7 @@ number is sampled as the floor of a real one whose density is constant between w
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -75,10 +76,20 @@ def slice_batch(
     """A slice move of every element at once; the elements are independent given the rest.
 
     ``log_density`` maps an array like ``x`` to one log density per element; a number to a number.
+    Positive values are moved by their logs, which have no far tail.
     """
     if np.ndim(x) == 0:
-        return _slice_one(rng, float(x), log_density, width, float(lower), float(upper))
+        one, ends = float(x), (float(lower), float(upper))
+        if ends != (0, np.inf) or one <= 0:
+            return _slice_one(rng, one, log_density, width, *ends)
+        start = math.log(one)
+        moved = _slice_one(rng, start, _of_log(log_density), width, -np.inf, np.inf)
+        return one if moved == start else math.exp(moved)
     x = np.asarray(x, dtype=float)
+    if np.all(np.equal(lower, 0)) and np.all(np.equal(upper, np.inf)) and (x > 0).all():
+        start = np.log(x)
+        moved = slice_batch(rng, start, _of_logs(log_density), width)
+        return np.where(moved == start, x, np.exp(moved))
     level = np.asarray(log_density(x)) - rng.standard_exponential(x.shape)
     if not np.all(level > -np.inf):
         raise RunError("slice: the current value has no finite log density.")
@@ -96,6 +107,26 @@ def slice_batch(
         active &= ~stuck
     width.learn(np.abs(new - x))
     return new
+
+
+def _of_logs(log_density: LogDensity) -> LogDensity:
+    """The log density of the logs of positive values; there is none beyond what numbers can be."""
+
+    def of_logs(logs: Any) -> Any:
+        x = np.exp(logs)
+        return np.where((x > 0) & (x < np.inf), log_density(x) + logs, -np.inf)
+
+    return of_logs
+
+
+def _of_log(log_density: LogDensity) -> LogDensity:
+    """The same of one number."""
+
+    def of_log(log: float) -> Any:
+        x = math.exp(log) if type(log) is float else np.exp(log)
+        return log_density(x) + log if 0 < x < np.inf else -np.inf
+
+    return of_log
 
 
 def _slice_one(
