@@ -134,7 +134,7 @@ def test_draws_by_quantiles_are_the_draws_that_rejection_leaves(name, lower, upp
         assert abs((drawn <= cut).mean() - share) < 6 * np.sqrt(share * (1 - share) / n) + 1e-9
 
 
-def test_states_with_values_rounded_to_where_no_law_is_have_no_weight():
+def test_the_weight_of_values_rounded_to_where_no_law_is_is_not_known():
     chain = of([variable("x", "Beta", a=0.002, b=1.0),
                 variable("y", "Exponential", ("t",), scale=X),
                 variable("z", "Normal", ("t",), seen=True, mu=0.0, sigma=Read("y", ("t",)))],
@@ -144,9 +144,17 @@ def test_states_with_values_rounded_to_where_no_law_is_have_no_weight():
         drawn, weights = chain.simulated(np.random.default_rng(1), 1000, chain.values)
 
     assert 0 < rounded.sum() < 1000
-    assert np.isneginf(weights[rounded]).all()
+    assert np.isnan(weights[rounded]).all()
     assert np.isfinite(weights).any()
     assert (drawn["x"] > 0).all()
+
+
+def test_nothing_is_said_where_the_reference_overflows():
+    of_rates = of([variable("x", "InverseGamma", shape=0.5, scale=2.0),
+                   variable("y", "Normal", seen=True, mu=call("exp", X), sigma=1.0)],
+                  {"x": 1.0, "y": 0.0})
+    with pytest.raises(sampled.SkippedError, match="not known"):
+        sampled.importance_sample(of_rates, np.random.default_rng(1), 3000)
 
 
 def test_where_every_state_is_lost_none_is_drawn():

@@ -169,7 +169,8 @@ def simulate_element(rng, variable, part, at, world, mask):
     """Put draws of one value in its place; the log weights that are due.
 
     A state that has no law for the value, as a value before it was rounded to the end of its
-    support, is lost: it has no weight, and goes on as a copy of one that is not.
+    support, or a parameter overflows, is lost: its weight is not known (NaN), and it goes on as a
+    copy of one that is not.
     """
     if part.number is not None:
         world.arrays[variable.name][(slice(None), *at.values())] = part.number
@@ -178,7 +179,7 @@ def simulate_element(rng, variable, part, at, world, mask):
     if lost.any():
         _replace_by_others(world, lost)
     weight = _drawn(rng, variable, part, at, world, mask[tuple(at.values())])
-    return np.where(lost, -np.inf, weight)
+    return np.where(lost, np.nan, weight)
 
 
 def _has_law(variable, part, at, world):

@@ -24,6 +24,7 @@ SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
 LEAST_SIZE = 2000  # of the importance sample
 LEAST_COUNT = 30  # of effective draws on either side of a quantile
 DRAWS, CHAINS, PRIOR = 1000, 4, 60_000
+MOST_LOST = 1e-4  # of the importance sample: states of which the reference has no weight
 APART = 1.1  # an R-hat from which nothing can be said of quantiles
 BATCH = 60_000
 
@@ -44,6 +45,8 @@ def importance_sample(model, rng, size):
             found.append({**arrays, **functions(model, arrays)})
             logs.append(weights)
     logs = np.concatenate(logs)
+    if np.isnan(logs).mean() > MOST_LOST:
+        raise SkippedError("weights that are not known")
     logs = np.where(np.isnan(logs), -np.inf, logs)
     if not np.isfinite(logs.max()):
         raise SkippedError("no weight")
