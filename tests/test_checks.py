@@ -586,3 +586,12 @@ def test_what_is_never_drawn_is_not_compared(seed):
         gp.Normal("y", x, sigma=1, dims="i", observed=[505.0, 510.0, 520.0])
 
     assert gp.compile(m).verify(seed=seed).proved
+
+
+def test_draws_of_odds_of_a_truncated_probability_are_compared():
+    with gp.Model() as model:
+        share = gp.Beta("share", 0.15, 0.35, lower=0.1, upper=0.9)
+        gp.LogNormal("y", mu=-0.5, var=2 * share, observed=0.6)
+    sampler = gp.compile(model)
+    assert "InverseGamma of share/(1 - share)" in str(sampler)
+    assert sampler.verify().proved

@@ -158,9 +158,10 @@ def log_slope(conditional: Conditional | LogConcave) -> Expr:
     """``log |du/dx|``, differentiated here: the table's own Jacobian is what is checked."""
     change, target = conditional.change, conditional.statement.target
     assert change is not None
-    x = sp.Dummy("x", positive=bool(target.array.is_positive) or None)
-    size = sp.Abs(sp.factor(sp.diff(change.forward(x), x)))
-    return sp.expand_log(sp.log(size), force=True).xreplace({x: target})
+    x = sp.Dummy("x", real=True, positive=bool(target.array.is_positive) or None)
+    factors = sp.Mul.make_args(sp.factor(sp.diff(change.forward(x), x)))
+    powers = (f.as_base_exp() for f in factors)
+    return sp.Add(*(e * sp.log(sp.Abs(b)) for b, e in powers)).xreplace({x: target})
 
 
 def _on_new_scale(
