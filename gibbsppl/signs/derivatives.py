@@ -59,10 +59,10 @@ def _sign_of_curve(curve: Expr, intervals: tuple[tuple[Expr, Interval], ...]) ->
     """
     t = intervals[0][0]
     inside = {name: _any_value_of(interval) for name, interval in intervals}
-    if not _is_smooth(curve, t, inside):
-        return "unknown"
     second = _with_functions_named(slope(slope(curve, t), t).xreplace(inside))
     if len(second.free_symbols) > MOST_SYMBOLS or expanded_size(second) > MOST_TERMS:
+        return "unknown"
+    if not _is_smooth(curve, t, inside):
         return "unknown"
     taken = signs_taken(second)
     if 1 not in taken and _is_at_most_zero(second):
@@ -141,11 +141,13 @@ def _is_smooth(curve: Expr, t: Expr, inside: Mapping[Expr, Expr]) -> bool:
     """Whether a curve is defined on a whole interval, with no pole inside."""
     for part in curve.atoms(log, loggamma, Pow):
         argument, exponent = part.args if isinstance(part, Pow) else (part.args[0], sp.S.Zero)
-        whole = exponent.is_Integer and exponent > 0
-        cut_off = isinstance(part, log) and multiplied_out(sp.diff(argument, t, 2)) == 0
+        is_whole = exponent.is_Integer and exponent > 0
+        if is_whole or not argument.has(t):
+            continue
+        if isinstance(part, log) and multiplied_out(slope(slope(argument, t), t)) == 0:
+            continue  # (it is cut off where the log ends)
         named = _with_functions_named(argument.xreplace(inside))
-        is_inside = sign_by_coefficients(named) == "positive"
-        if not (whole or cut_off or is_inside or not argument.has(t)):
+        if sign_by_coefficients(named) != "positive":
             return False
     return True
 
