@@ -127,7 +127,7 @@ def _power(writer: Writer, expr: Expr) -> Text:
         if _may_be_infinite(expr):
             return Text(f"{writer.call('reciprocal')}({inner.code})", inner.dims)
         return Text(f"1 / {inner.within(POWER)}", inner.dims, PRODUCT)
-    if exponent.is_Integer and _is_whole(writer, base):
+    if exponent.is_Integer and writer.is_whole(base):
         inner = writer.write(base)
         return Text(f"{inner.within(ATOM)}**{int(exponent)}.0", inner.dims, POWER)
     texts, dims = writer.aligned([writer.write(base), writer.write(exponent)], ATOM)
@@ -142,14 +142,6 @@ def _divides(expr: Expr) -> bool:
 def _may_be_infinite(expr: Expr) -> bool:
     """Whether a divisor may end at 0: a bound that is infinite there."""
     return isinstance(expr.base, Maximum) and not expr.base.is_positive
-
-
-def _is_whole(writer: Writer, expr: Expr) -> bool:
-    """Whether a value is made of integers alone: a power of it might not fit into 64 bits."""
-    # (of what is no array of the graph, the new variable of a change say, nothing is known)
-    variables = (writer.graph.variables.get(leaf.array.name) for leaf in expr.atoms(Leaf))
-    stay = (v and v.integer and (v.kind != "data" or v.of is not None) for v in variables)
-    return not expr.has(sp.Function) and bool(expr.free_symbols) and all(stay)
 
 
 def _function(writer: Writer, expr: Expr) -> Text:

@@ -29,7 +29,14 @@ def _contraction(writer: Writer, body: Expr, ranges: tuple[Range, ...]) -> Text:
     """The text of a sum of one product over all ranges."""
     summed = {r.dim for r in ranges}
     factors = list(Mul.make_args(body))
-    matches = [f for f in factors if _is_one_hot(f, summed) and _is_alone(f.args[1], f, factors)]
+    # (what is no integer is no position, whatever its value)
+    matches = [
+        f
+        for f in factors
+        if _is_one_hot(f, summed)
+        and _is_alone(f.args[1], f, factors)
+        and writer.is_whole(f.args[0])
+    ]
     rest = [f for f in factors if f not in matches]
     if matches:
         return segments(writer, matches, rest, ranges)

@@ -94,6 +94,13 @@ class Writer:
         body, nest = unnested(expr)
         return body, tuple(range_of(b, self.sizes) for b in nest)
 
+    def is_whole(self, expr: Expr) -> bool:
+        """Whether a value is made of integers alone: a position, whose power may overflow."""
+        # (of what is no array of the graph, the new variable of a change say, nothing is known)
+        variables = (self.graph.variables.get(leaf.array.name) for leaf in expr.atoms(Leaf))
+        stay = (v and v.integer and (v.kind != "data" or v.of is not None) for v in variables)
+        return not expr.has(sp.Function) and bool(expr.free_symbols) and all(stay)
+
     def is_data(self, expr: Expr) -> bool:
         """Whether an expression reads data alone."""
         random = self.random | {self.local}

@@ -32,6 +32,7 @@ from gibbsppl.expressions import (
     AtMost,
     Below,
     Dim,
+    Equals,
     Expr,
     Greatest,
     InverseEntry,
@@ -48,8 +49,6 @@ from gibbsppl.expressions import (
 
 # The axis of a vector that a function makes of others.
 ENTRY = Dim("entry")
-
-_NO_ORDER = "of random variables it has no density: write it of data, or compare them by step()"
 
 
 def _elements(x: Template) -> list[Expr]:
@@ -166,13 +165,43 @@ def _inverse_of(m: Template) -> Template:
 
 def _rank_of(v: Template, *s: Template) -> Template:
     (k,) = v.axes
+    if s:
+        other = copy_of(k, dims_of(v.expr))
+        chosen = substitute(v.expr, {k: s[0].expr - 1})
+        return Template(Over(AtMost(substitute(v.expr, {k: other}), chosen), other))
+    return Template(1 + _number_before(v), v.axes, v.sizes)
+
+
+def _number_before(v: Template) -> Expr:
+    """How many elements are before each one in order; of equal ones the first is before others."""
+    (k,) = v.axes
     other = copy_of(k, dims_of(v.expr))
     at_other = substitute(v.expr, {k: other})
-    if s:
-        chosen = substitute(v.expr, {k: s[0].expr - 1})
-        return Template(Over(AtMost(at_other, chosen), other))
     is_before = Where(Below(other, k), AtMost(at_other, v.expr), Below(at_other, v.expr))
-    return Template(1 + Over(is_before, other), v.axes, v.sizes)
+    return Over(is_before, other)
+
+
+def _in_order(v: Template, of_each: Callable[[Dim], Expr]) -> Template:
+    """Something of each element, in the order of the elements."""
+    (k,) = v.axes
+    number = _number_before(v)
+    own = copy_of(k, {*dims_of(v.expr), *(d for o in number.atoms(Over) for d in o.bound)})
+    is_here = Equals(substitute(number, {k: own}), k)
+    return Template(Over(is_here * of_each(own), own), v.axes, v.sizes)
+
+
+def _sorted_of(v: Template) -> Template:
+    (k,) = v.axes
+    return _in_order(v, lambda own: substitute(v.expr, {k: own}))
+
+
+def _order_of(v: Template) -> Template:
+    return _in_order(v, lambda own: own + 1)
+
+
+def _ranked_of(v: Template, s: Template) -> Template:
+    found = _sorted_of(v)
+    return Template(substitute(found.expr, {found.axes[0]: s.expr - 1}))
 
 
 def _size_of(x: Template) -> Template:
@@ -236,9 +265,9 @@ OF_ARRAYS = (
     _of("inverse.lu", numbers_of.inverse, None, reason="of random variables write inverse(m)"),
     _of("det", numbers_of.determinant, None, reason="of random variables write exp(logdet(m))"),
     _of("mexp", numbers_of.exponential, None, reason="of random variables it is not built in"),
-    _of("sort", numbers_of.in_order, None, reason=_NO_ORDER),
-    _of("order", numbers_of.order, None, reason=_NO_ORDER),
-    _of("ranked", numbers_of.ranked, None, 2, reason=_NO_ORDER),
+    _of("sort", numbers_of.in_order, _sorted_of),
+    _of("order", numbers_of.order, _order_of),
+    _of("ranked", numbers_of.ranked, _ranked_of, 2),
     _of("rank", numbers_of.rank, _rank_of, most=2),
     _of("length", numbers_of.size, _size_of, is_fold=True),
     _of("dim", numbers_of.sizes, _sizes_of),
