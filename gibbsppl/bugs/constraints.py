@@ -7,6 +7,7 @@ the interval. The others say where a value is, and leave the density as it is: t
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,13 @@ def between(
     factors = [AtMost(low, x)] if low is not None else []
     factors += [AtMost(x, high)] if high is not None else []
     return _holds(evaluator, sp.Mul(*factors), name) if factors else None
+
+
+def increasing(x: Expr, along: Range, name: str) -> Potential:
+    """The potential that the elements of a vector increase."""
+    before = substitute(x, {along.dim: along.dim - 1})
+    over = replace(along, start=along.start + 1)
+    return Potential(f"{name} in order", sp.log(Below(before, x)), (over,))
 
 
 def _intervals(

@@ -40,7 +40,8 @@ class Defined:
 class Facts:
     """The lines with their positions, the known numbers, and the line of each element.
 
-    ``computed`` names arrays that lines with ``<-`` compute from their own earlier elements.
+    ``computed`` names arrays that lines with ``<-`` compute from their own earlier elements,
+    ``ordered`` vectors that are held in their order.
     """
 
     program: Program
@@ -49,6 +50,7 @@ class Facts:
     defined: Mapping[str, Defined]
     given: frozenset[str]
     computed: frozenset[str] = frozenset()
+    ordered: frozenset[str] = frozenset()
 
     @cached_property
     def random(self) -> frozenset[str]:

@@ -48,22 +48,25 @@ def read_inits(source: str | Path | Mapping[str, Any], model: Model) -> dict[str
     origin = source.name if isinstance(source, Path) else "initial values"
     graph, found = model.graph, dict[str, Floats]()
     for name, given in read_data(source).items():
-        for own, values in _in_model(graph, model.data, name, given, origin).items():
+        for own, values in _in_model(model, graph, name, given, origin).items():
             both = found.get(own, np.full(values.shape, np.nan))
             found[own] = np.where(np.isnan(values), both, values)
     return found
 
 
-def _in_model(
-    graph: Graph, data: Mapping[str, Any], name: str, given: Any, origin: str
-) -> dict[str, Floats]:
+def _in_model(model: Model, graph: Graph, name: str, given: Any, origin: str) -> dict[str, Floats]:
     """The model's arrays and their values: one, unless parts of it are arrays of their own."""
+    data = model.data
     values = np.ma.filled(np.ma.masked_array(given, dtype=np.float64), np.nan)
     latent = set(graph.drawn)
     quantity = next((d for d in graph.deterministics if d.name == name), None)
     if name in latent:
         _check_shape(graph, name, graph.variables[name].dims, values, origin)
         return {name: values}
+    if model.reading is not None and name in model.reading.ordered:
+        own = model.reading.ordered[name]
+        _check_shape(graph, name, graph.variables[own].dims, values, origin)
+        return {own: np.sort(values)}
     if quantity is None:
         raise BugsError(_why_not(graph, data, name), origin=origin)
     _check_shape(graph, name, quantity.dims, values, origin)

@@ -16,8 +16,9 @@ import numpy as np
 from gibbsppl.bugs.auxiliaries import not_drawn, ranges_at
 from gibbsppl.bugs.axes import axes_of
 from gibbsppl.bugs.checked_lines import check_event, check_observed
-from gibbsppl.bugs.constraints import observations
+from gibbsppl.bugs.constraints import increasing, observations
 from gibbsppl.bugs.cycles import told_of
+from gibbsppl.bugs.exchangeable import in_their_order
 from gibbsppl.bugs.facts import Facts, facts_of
 from gibbsppl.bugs.grids import Grid
 from gibbsppl.bugs.layouts import Layout, Natural, Table, box_of, layout_of, observed_in
@@ -56,16 +57,24 @@ def lowered(
     """The model of a program with its data; quantities of the names in ``monitor`` are recorded."""
     facts = facts_of(program, data)
     check_monitor(facts, monitor)
+    source = facts.program
+    changed, ordered = in_their_order(facts, monitor)
+    if ordered:
+        facts = replace(facts_of(changed, data), ordered=ordered)
     while True:
         try:
-            return _lowered(facts, data, name, monitor)
-        except Recursive as found:
-            if found.names <= facts.computed:
-                raise found.error from None
-            facts = replace(facts, computed=facts.computed | found.names)
+            found = _lowered(facts, name, monitor)
+            break
+        except Recursive as more:
+            if more.names <= facts.computed:
+                raise more.error from None
+            facts = replace(facts, computed=facts.computed | more.names)
+    model, names = found.model, {n: found.names[n] for n in ordered}
+    model.reading = Reading(source, dict(data), found.beside, model.graph.factors, names)
+    return model
 
 
-def _lowered(facts: Facts, data: Mapping[str, Any], name: str, monitor: Sequence[str]) -> Model:
+def _lowered(facts: Facts, name: str, monitor: Sequence[str]) -> _Lowering:
     """The model, once it is known which arrays are computed from their own elements."""
     parts: dict[str, list[Relation]] = {}
     fields: dict[str, Relation] = {}
@@ -84,13 +93,12 @@ def _lowered(facts: Facts, data: Mapping[str, Any], name: str, monitor: Sequence
             others.append(relation)
     lowering = _Lowering(facts, Model(name=name), parts, fields, others, monitor)
     try:
-        graph = lowering.model.graph  # (which is checked for cycles as it is made)
+        _ = lowering.model.graph  # (which is checked for cycles as it is made)
     except CycleError as error:
         raise told_of(error, facts, lowering.names, lowering.layouts) from error
     except OrderError as error:
         raise out_of_order(facts, error.names) from error
-    lowering.model.reading = Reading(facts.program, dict(data), lowering.beside, graph.factors)
-    return lowering.model
+    return lowering
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -179,10 +187,10 @@ class _Lowering:
         lines = (self.facts.relation(int(n)).line for n in np.unique(defined[defined > 0]))
         if any(isinstance(line, Assignment) for line in lines):
             return self.own.fresh(f"{name}.free")
-        if self._are_labels(name):
-            return self.own.fresh(f"{name}.label")
         is_shifted = any(r.values_from for r in self._rows(name))
-        return self.own.fresh(f"{name}.shifted") if is_shifted else name
+        form = "shifted" if is_shifted else "ordered" if name in self.facts.ordered else None
+        form = "label" if self._are_labels(name) else form
+        return self.own.fresh(f"{name}.{form}") if form else name
 
     def _are_labels(self, name: str) -> bool:
         """Whether values are positions in a vector of probabilities."""
@@ -298,7 +306,8 @@ class _Lowering:
         check_values(self.model, found.statement, region, observed, made)
         self.model.declared.statements.append(found.statement)
         x = symbol[region.indices]
-        for said in (self.lines.said_of(part, name, x), self.lines.in_order(part, name)):
+        order = increasing(x, region.over[0], name) if name in self.facts.ordered else None
+        for said in (self.lines.said_of(part, name, x), self.lines.in_order(part, name), order):
             self._add(said and replace(said, name=self.own.fresh(said.name)))
 
     def _auxiliary(self, name: str, key: str, placed: _Placed, row: Distribution) -> Leaf:

@@ -52,14 +52,14 @@ def record(
         elif name in names:
             if names[name].startswith(f"{name}.table"):
                 _from_table(elements, name)
-            elif names[name] != name:
+            elif names[name] != name and name not in facts.ordered:
                 _every(facts, elements, name)
         elif name not in read or not facts.shape(name) or name in {*monitor, *drawn}:
             _every(facts, elements, name)
 
 
 # What arrays of the model are called after the name of the program's, where they hold it otherwise.
-FORMS = ("free", "label", "part", "shifted", "table")
+FORMS = ("free", "label", "ordered", "part", "shifted", "table")
 
 
 def as_in_the_program(graph: Graph) -> tuple[str, ...]:

@@ -54,12 +54,14 @@ class Reading:
     """A program and its data; ``beside`` are its auxiliary variables, as ``x.weight``.
 
     ``factors`` are those that the program became: a model that has others is not the program's.
+    ``ordered`` are vectors that the model has in their order, and their names there.
     """
 
     program: Program
     data: Arrays
     beside: Mapping[str, Beside]
     factors: tuple[Factor, ...]
+    ordered: Mapping[str, str]
 
     def is_of(self, graph: Graph) -> bool:
         """Whether a graph is still what the program says."""
@@ -67,9 +69,9 @@ class Reading:
 
     @property
     def is_up_to_a_constant(self) -> bool:
-        """Whether bounds that may or may not truncate leave the density without its constant."""
+        """Whether bounds that may or may not truncate, or orders, leave out a constant."""
         bounds = (line.restriction for line in lines_in(self.program.model))
-        return any(b is not None and b.kind != "T" for b in bounds)
+        return bool(self.ordered) or any(b is not None and b.kind != "T" for b in bounds)
 
     @property
     def drawn(self) -> tuple[str, ...]:
@@ -83,8 +85,8 @@ class Reading:
         for name in self.drawn:
             if name in quantities:
                 found[name] = value_of(graph, name, state)
-            elif name in state:
-                found[name] = state[name]
+            elif self.ordered.get(name, name) in state:
+                found[name] = state[self.ordered.get(name, name)]
         return found
 
     def unrolled(self, values: Arrays) -> Unrolled:
