@@ -124,7 +124,8 @@ def label_probabilities(variable, part, at, world):
     """The probabilities of a label, along its dim or the copy of it."""
     p = part.written["p"]
     dim = next((d for d in (f"{variable.of}'", variable.of) if d in p.dims), variable.of)
-    return along(p, at, (dim,), world)
+    found = along(p, at, (dim,), world)
+    return found / found.sum(-1, keepdims=True) if world.are_weights else found
 
 
 def event_of(variable):

@@ -197,7 +197,9 @@ class Model:
 
     def log_terms(self, arrays, states):
         """The log density of each part and term: name to arrays (elements, states)."""
-        world = World(self.lengths, {**self.known, **arrays}, states, strict=True)
+        world = World(
+            self.lengths, {**self.known, **arrays}, states, strict=True, are_weights=self.in_bugs
+        )
         found = {}
         for item in self.items:
             if isinstance(item, Variable):
@@ -231,11 +233,11 @@ class Model:
                 if mask.any():
                     arrays[item.name][:, mask] = np.asarray(fixed[item.name], float)[mask]
                 for part in item.parts:
-                    world = World(self.lengths, arrays, states)
+                    world = World(self.lengths, arrays, states, are_weights=self.in_bugs)
                     for at in positions(item, part, self):
                         weights = weights + simulate_element(rng, item, part, at, world, mask)
             elif isinstance(item, Term):
-                world = World(self.lengths, arrays, states)
+                world = World(self.lengths, arrays, states, are_weights=self.in_bugs)
                 for at in _along(item.ranges):
                     weights = weights + _log_term(item, at, world)
         own = {v.name for v in self.variables}

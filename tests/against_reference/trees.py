@@ -17,12 +17,14 @@ class World:
     """Values of arrays, each with one leading axis of states (of length 1 for data).
 
     ``strict``: a density of parameters so large or small that digits are lost is not a number.
+    ``are_weights``: probabilities of labels are weights, divided by their sum, as in BUGS.
     """
 
     sizes: Mapping[str, int]
     arrays: Mapping[str, Any]
     states: int
     strict: bool = False
+    are_weights: bool = False
 
     def read(self, name, at):
         """The element of an array at positions."""
