@@ -77,11 +77,12 @@ def states_of(model, seed=0):
     return {n: np.concatenate([own[n], drawn[n]]) for n in own}
 
 
-def check(model):
+def check(model, on_compiled=lambda: None):
     """What was seen of the model: words for the report. Raises `FindingError` or `RefusedError`."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         sampler, refused = compiled(model)
+        on_compiled()
         same_density(model, sampler)
         told = verified(sampler, model)
     return {**told, "setting_refused": refused}
