@@ -1,11 +1,15 @@
 """Random values in their order, in programs: ``sort``, ``order``, ``rank``, ``ranked``."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
 
 import gibbsppl as gp
+from gibbsppl.checks.reading import RELATIVE_TOLERANCE, gaps_of_reading
 from gibbsppl.diagnostics import mcse_mean
+from gibbsppl.initial import initial_state
 
 Y = [-3.0, -2.5, 0.1, 0.3, 4.0, 4.4]
 MIXTURE = """
@@ -46,6 +50,19 @@ def test_a_vector_that_is_read_in_its_order_is_drawn_in_it():
     assert sampler.verify().proved
     drawn = sampler.sample(50, chains=1, seed=1, progress=False)["m0.ordered"]
     assert (np.diff(drawn) > 0).all()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_model_without_the_order_is_not_the_program(seed):
+    """States that are not in order are none of the program's, whose density of them is zero."""
+    model = gp.read_bugs(MIXTURE, DATA)
+    graph, data, rng = model.graph, model.data, np.random.default_rng(seed)
+    states = [initial_state(rng, graph, data)[0]]
+
+    gap, size = gaps_of_reading(rng, model.reading, graph, data, states)["density"]
+    assert gap <= RELATIVE_TOLERANCE * size
+    unordered = replace(graph, potentials=())
+    assert gaps_of_reading(rng, model.reading, unordered, data, states)["density"][0] == np.inf
 
 
 def test_a_vector_that_is_monitored_is_drawn_as_it_is():

@@ -89,6 +89,21 @@ class Reading:
                 found[name] = state[self.ordered.get(name, name)]
         return found
 
+    def is_in_order(self, state: Arrays) -> bool:
+        """Whether the vectors that the model has in their order are in it: a state of the program.
+
+        The program's density of any other state is zero, or its orders would be counted twice.
+        """
+        own = (np.asarray(state[own]) for own in self.ordered.values())
+        return all(bool((np.diff(x) > 0).all()) for x in own)
+
+    def orders(self, state: Arrays) -> Iterator[dict[str, Any]]:
+        """The state with these vectors, if any, in their order, and in the opposite one."""
+        if self.ordered:
+            sorted_ = {own: np.sort(state[own]) for own in self.ordered.values()}
+            yield {**state, **sorted_}
+            yield {**state, **{own: np.flip(x, -1) for own, x in sorted_.items()}}
+
     def unrolled(self, values: Arrays) -> Unrolled:
         """The program with its loops gone through; ``values`` have the shapes of arrays."""
         return unrolled(self.program, self.data, {n: np.shape(v) for n, v in values.items()})

@@ -48,7 +48,9 @@ def gaps_of_reading(
     program = reading.unrolled(reading.values(graph, {**data, **states[0]}))
     check = _Check(rng, reading, graph, program)
     found: dict[str, list[Gap]] = {"density": []}
-    seen = [(values, *check.difference(values)) for values in _around(rng, graph, data, states)]
+    moved = _around(rng, graph, data, states)
+    around = (values for state in moved for values in (state, *reading.orders(state)))
+    seen = [(values, *check.difference(values)) for values in around]
     if reading.is_up_to_a_constant:
         finite = [(size, d) for *_, d, size in seen if np.isfinite(d)]
         _, check.constant = min(finite, default=(1.0, 0.0))
@@ -120,10 +122,14 @@ class _Check:
         own = values_at(self.program, self.reading.values(self.graph, values), noise)
         given = self.terms.at(values)
         wanted = np.array(list(log_densities(own).values()))
+        if not self.reading.is_in_order(values):
+            wanted = np.append(wanted, -np.inf)
         return own, _apart(given, wanted), max(size_of(given, wanted), 1.0)
 
     def quantities(self, own: Values, values: Arrays) -> Iterator[Gap]:
-        """The gaps of quantities that the program computes."""
+        """The gaps of quantities that the program computes, at values that are some of its."""
+        if not self.reading.is_in_order(values):
+            return
         for quantity in self.graph.deterministics:
             if quantity.name in self.program.shapes:
                 there = own.array(quantity.name)

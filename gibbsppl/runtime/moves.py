@@ -1,8 +1,9 @@
 """Moves that leave a distribution invariant: what is drawn where no family owns the conditional.
 
 Slice sampling after Neal (2003, Annals of Statistics 31, 705-767): stepping out, then shrinkage,
-here for all conditionally independent elements at once, or for one element after the other. A whole
-number is sampled as the floor of a real one whose density is constant between whole numbers.
+here for all conditionally independent elements at once, or for one element after the other, in
+steps of random widths (section 4.1). A whole number is sampled as the floor of a real one whose
+density is constant between whole numbers.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ LogDensity = Callable[[Any], Any]
 
 # Neal's limit on the size of a slice, in widths; shared at random between the two sides.
 STEPS_OUT = 64
+# How many times the typical width a width may be.
+WIDEST = 32
 
 
 @dataclass(slots=True)
@@ -31,6 +34,13 @@ class Width:
     value: NDArray[np.float64]
     moves: int = 0
     adapting: bool = True
+
+    def drawn(self, rng: np.random.Generator) -> Any:
+        """Widths of one move: those times a factor, which now and then finds modes further off.
+
+        Whatever the current value, it exceeds ``c`` with a probability of about ``1 / c``.
+        """
+        return self.value / rng.uniform(1 / WIDEST, 1, self.value.shape)
 
     def learn(self, distance: NDArray[np.float64]) -> None:
         """Take in how far the last move went: the width is three times the mean distance."""
@@ -93,7 +103,8 @@ def slice_batch(
     level = np.asarray(log_density(x)) - rng.standard_exponential(x.shape)
     if not np.all(level > -np.inf):
         raise RunError("slice: the current value has no finite log density.")
-    left, right = _stepped_out(rng, x, log_density, level, width.value, lower, upper)
+    tried = width.drawn(rng)
+    left, right = _stepped_out(rng, x, log_density, level, tried, lower, upper)
     new, active = x.copy(), np.ones(x.shape, dtype=bool)
     while active.any():
         candidate = np.where(active, left + (right - left) * rng.random(x.shape), new)
@@ -146,7 +157,7 @@ def _slice_one(
         except (ArithmeticError, TypeError):
             return float(log_density(np.float64(value)))
 
-    level, size = at(x) - rng.standard_exponential(), float(width.value)
+    level, size = at(x) - rng.standard_exponential(), float(width.drawn(rng))
     if not level > -np.inf:
         raise RunError("slice: the current value has no finite log density.")
     left = x - size * rng.random()
