@@ -165,7 +165,9 @@ def _charted(
 ) -> Colours:
     """The colours of the graph of conflicts, which the data make."""
     shape, free = _elements(graph, statement, region, data)
-    pairs = pairs_of(meetings, Elements(shape, free.ravel()), data, graph.sizes)
+    # (what is not known of an array that is partly observed may be anything)
+    known = {n: v for n, v in data.items() if n not in graph.drawn}
+    pairs = pairs_of(meetings, Elements(shape, free.ravel()), known, graph.sizes)
     if isinstance(pairs, TooMany):
         return OneByOne(f"there may be more than {pairs.number:,} conflicts")
     table = coloured(pairs, free.ravel())

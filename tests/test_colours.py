@@ -249,6 +249,22 @@ def test_an_index_that_is_drawn_may_be_anywhere():
     assert sampler.verify().proved
 
 
+def test_an_index_that_is_partly_observed_may_be_anywhere():
+    """What stands in the data where it is missing says nothing."""
+    with gp.Model(coords={"k": 3, "n": 2, "t": 2}) as m:
+        weight = gp.Data("weight", [0.2, 0.3, 0.5], dims="k")
+        seen = np.ma.masked_array([0, 1], mask=[True, False])
+        z = gp.Categorical("z", weight, dims="n", event="k", observed=seen)
+        x = gp.Gamma("x", 2, rate=1, dims=("k", "t"))
+        other = gp.Index("other", [2, 0], of="k", dims="n")
+        mean = gp.sum(x.at("k", other) * x.at("k", z), "t")
+        gp.Normal("y", mean, sigma=gp.exp(x.at("k", z).at("t", 0)), dims="n", observed=[1.0, 3.0])
+    sampler = gp.compile(m, rewrites=False)
+
+    assert sampler.schedule.step("x").colours == OneByOne()
+    assert all(sampler.verify(seed=seed).proved for seed in range(3))
+
+
 # ---- patterns and graphs -----------------------------------------------------------------------
 
 
