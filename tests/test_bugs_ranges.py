@@ -764,3 +764,44 @@ def test_labels_at_which_no_urn_is_possible_weigh_nothing():
     assert counts[~possible].sum() == 0
     expected = counts.sum() * weights[possible] / weights.sum()
     assert stats.chisquare(counts[possible], expected).pvalue > 1e-3
+
+
+TRIANGLE = """
+model {
+  for (t in 1:3) { phi[t] ~ dunif(0, 1) }
+  p ~ dunif(0, 1)
+  for (t in 1:3) {
+    seen[t, 1:4] ~ dmulti(pr[t, ], released[t])
+    pr[t, t] <- phi[t] * p
+    for (j in (t + 1):3) { pr[t, j] <- prod(phi[t:j]) * pow(1 - p, j - t) * p }
+    for (j in 1:(t - 1)) { pr[t, j] <- 0 }
+    pr[t, 4] <- 1 - sum(pr[t, 1:3])
+  }
+}
+"""
+
+
+def test_rows_that_lines_give_in_turn_are_one_statement():
+    """Cells of an m-array: a choice between the lines of a cell, whichever row it is in."""
+    seen = np.array([[3, 2, 1, 4], [0, 4, 2, 4], [0, 0, 5, 5]])
+    model = gp.read_bugs(TRIANGLE, {"seen": seen, "released": [10, 10, 10]})
+
+    assert [s.name for s in model.graph.statements] == ["phi", "p", "seen"]
+    # (what a cell of a row reads is read for the row, not once more for each of its cells)
+    assert max(np.ndim(v) for v in model.data.values()) == 3
+    assert gp.compile(model).verify().proved
+
+
+def test_rows_that_other_lines_give_are_other_statements():
+    text = """
+    model {
+      for (i in 1:3) { y[i] ~ dcat(p[i, ]) }
+      p[1, 1] <- a; p[1, 2] <- 1 - a
+      for (i in 2:3) { p[i, 1:2] <- c(0.3, 0.7) * b / b }
+      a ~ dbeta(1, 1)
+      b ~ dgamma(1, 1)
+    }
+    """
+    model = gp.read_bugs(text, {"y": [1, 2, 2]})
+    assert {s.name for s in model.graph.statements} == {"a", "b", "y.label[0]", "y.label[1:]"}
+    assert gp.compile(model).verify().proved

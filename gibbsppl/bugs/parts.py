@@ -9,7 +9,7 @@ Comes in: facts. Goes out: for each line with ``~`` its parts, each with its own
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,6 +50,19 @@ class Read:
     def lines(self) -> np.ndarray:
         """The different lines, by number."""
         return np.unique(self.relation.values)
+
+    def places(self, line: int) -> Grid:
+        """The positions of a line's loops where it gives what is read, and some of them elsewhere.
+
+        They stay what they are along dims along which they do not vary where the line is read.
+        """
+        here, found = self.relation.values == line, self.position.values
+        elsewhere = found[here].flat[0]
+        for axis in reversed(range(here.ndim)):
+            first = np.where(here, found, found.max()).min(axis, keepdims=True)
+            if (np.where(here, found, first) == first).all():
+                here, found = here.any(axis, keepdims=True), first
+        return Grid(self.position.dims, np.where(here, found, elsewhere)).reduced()
 
 
 class Divided(Exception):  # noqa: N818  (no error: it says where a line is to be divided)
@@ -160,12 +173,8 @@ class _Dividing:
         if number in way:
             raise recursive(self.facts, ref, line, way[way.index(number) :])
         self.reading.append((number, ref.name))
-        where = Grid(
-            found.dims, np.where(found.relation.values == number, found.position.values, 0)
-        )
-        Evaluator(
-            self.facts.program, self, bound(self.facts, number, where, evaluator.space)
-        ).assigned(line)
+        space = bound(self.facts, number, found.places(number), evaluator.space)
+        Evaluator(self.facts.program, self, space).assigned(line)
         self.reading.pop()
 
     def shape(self, name: str) -> tuple[int, ...] | None:
@@ -199,8 +208,27 @@ def _of_space(found: Read, space: Space) -> Grid | None:
     flat = labels.reshape(*labels.shape[: len(own)], -1)
     if (flat == flat[(0,) * len(own)]).all():
         return None
-    _, numbers = np.unique(flat.reshape(-1, flat.shape[-1]), axis=0, return_inverse=True)
-    return Grid(tuple(own), numbers.reshape(flat.shape[:-1]))
+    patterns, numbers = np.unique(flat.reshape(-1, flat.shape[-1]), axis=0, return_inverse=True)
+    together = _together([frozenset(p.tolist()) for p in patterns])[numbers]
+    if (together == together[0]).all():
+        return None
+    return Grid(tuple(own), together.reshape(flat.shape[:-1]))
+
+
+def _together(lines: Sequence[frozenset[int]]) -> np.ndarray:
+    """Numbers of vectors that are read together: of one line, or of several with some in common.
+
+    Those of several are choices between what these lines say, whichever element it is of.
+
+    >>> _together([frozenset({1}), frozenset({1, 2}), frozenset({2, 3}), frozenset({4, 5})])
+    array([0, 1, 1, 3])
+    """
+    found = np.arange(len(lines))
+    for n, own in enumerate(lines):
+        for m, other in enumerate(lines[:n]):
+            if own == other or (len(own) > 1 < len(other) and own & other):
+                found[found == found[n]] = found[m]
+    return found
 
 
 def parts_of(facts: Facts, relation: Relation) -> Iterator[Relation]:

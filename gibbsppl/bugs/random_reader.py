@@ -172,9 +172,7 @@ class Elements:
             return self.element(ref, found.dims, at, evaluator.space)
         assignment = self.facts.relation(line).line
         assert isinstance(assignment, Assignment)
-        some = found.position.values[here].flat[0]
-        where = Grid(found.dims, np.where(here, found.position.values, some))
-        space = bound(self.facts, line, where, evaluator.space)
+        space = bound(self.facts, line, found.places(line), evaluator.space)
         if line in self.reading:
             way = self.reading[self.reading.index(line) :]
             raise recursive(self.facts, ref, assignment, way)
