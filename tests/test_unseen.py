@@ -313,6 +313,37 @@ def test_what_excludes_values_of_its_parameters_stays(which):
     assert sampler.verify().proved
 
 
+def replicated(*, p=None, seen=True):
+    """Shares that are not shown to sum to one, read by data and by a replicate of them."""
+    with gp.Model(coords={"i": 2, "j": 2, "k": 3}) as m:
+        x = gp.Normal("x", 0, sigma=1, dims="i")
+        first = gp.Data("first", [0, 1, 1], dims="k")
+        share = gp.where(first, gp.expit(-x) / 2, gp.expit(x))
+        if seen:
+            y = [[3, 1, 1], [4, 0, 1]]
+            gp.Multinomial("y", n=5, p=share, dims=("i", "k"), event="k", observed=y)
+        gp.Multinomial("new", n=7, p=share if p is None else p(x), dims=("i", "k"), event="k")
+        gp.Normal("other", x, sigma=1, dims="i", observed=[1.0, 2.0])
+    return m
+
+
+def test_replicates_of_data_exclude_what_these_exclude():
+    sampler = gp.compile(replicated())
+    assert "new drawn last" in str(sampler)
+    assert sampler.verify().proved
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"seen": False},
+        {"p": lambda x: gp.expit(x) * gp.Data("shares", [0.5, 0.3, 0.2], dims="k")},
+    ],
+)
+def test_what_data_do_not_exclude_stays(changes):
+    assert "new drawn last" not in str(gp.compile(replicated(**changes)))
+
+
 def test_an_array_whose_observed_value_is_impossible_does_not_keep_others():
     with gp.Model() as m:
         mu = gp.Normal("mu", 0, tau=1)

@@ -21,10 +21,10 @@ from gibbsppl.conditionals import Derived, conditional_of
 from gibbsppl.dependence import region_of, slices_of
 from gibbsppl.ends import ends_of
 from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Expr, Leaf, leaves_of, mentions
+from gibbsppl.expressions import Expr, Leaf, leaves_of, mentions, substitute
 from gibbsppl.graph import Censoring, Graph, Potential, Statement, said_by
 from gibbsppl.known_limits import KnownLimits, known_limits
-from gibbsppl.ranges import fresh
+from gibbsppl.ranges import Range, fresh, size_of
 from gibbsppl.rewrites.applied import is_rewritten
 from gibbsppl.rewrites.observed import Observed
 
@@ -154,9 +154,37 @@ def _is_distribution(statement: Statement, graph: Graph, data: Mapping[str, Any]
             return False
     return all(
         _is_certain(statement, which, argument, graph, data)
+        or _is_read_by_data(statement, which, argument, graph)
         for which, argument in statement.arguments
         if mentions(argument, latent)
     )
+
+
+def _is_read_by_data(statement: Statement, which: str, argument: Expr, graph: Graph) -> bool:
+    """Whether observed values have this parameter: what it must not be, they exclude as well.
+
+    Those of a replicate of data are the data's own.
+    """
+    return any(
+        s.known == 1
+        and s.family is statement.family
+        and _renamed(s, which, _ranges(statement, graph), graph) == argument
+        for s in graph.statements
+    )
+
+
+def _renamed(statement: Statement, which: str, over: Sequence[Range], graph: Graph) -> Expr | None:
+    """A parameter at the positions of other ranges; None if these are not as long."""
+    own = _ranges(statement, graph)
+    if [(r.start, r.stop) for r in own] != [(r.start, r.stop) for r in over]:
+        return None
+    names = {a.dim: b.dim for a, b in zip(own, over, strict=True)}
+    return substitute(dict(statement.arguments)[which], names)
+
+
+def _ranges(statement: Statement, graph: Graph) -> tuple[Range, ...]:
+    """The ranges of a statement's values, and of the entries of each."""
+    return (*statement.over, *(Range(d, 0, size_of(d, graph.sizes)) for d in statement.event))
 
 
 def _is_certain(
