@@ -91,14 +91,15 @@ def read_dump(source: Source) -> dict[str, Array]:
     while not scanner.at_end:
         if scanner.found(_SEMICOLON):
             continue
-        for given in _part(scanner):
+        for given in read_part(scanner):
             if given.name in arrays:
                 raise scanner.wrong("each name once", "it has values already", at=given.at)
             arrays[given.name] = given.values
     return arrays
 
 
-def _part(scanner: Scanner) -> Iterator[Given]:
+def read_part(scanner: Scanner) -> Iterator[Given]:
+    """What comes next: an assignment, a list or a table."""
     if scanner.sees(_LIST):
         yield from _list(scanner)
     elif scanner.sees(HEADING):

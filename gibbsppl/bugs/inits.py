@@ -15,8 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gibbsppl.arguments import MODEL, calls_told
+from gibbsppl.arguments import MODEL, POSITIVE, calls_told
 from gibbsppl.bugs.data import read_data
+from gibbsppl.bugs.documents import document_of
+from gibbsppl.bugs.parse import is_program, parsed
+from gibbsppl.bugs.sources import read_source
 from gibbsppl.bugs.syntax import BugsError
 from gibbsppl.errors import ModelError, did_you_mean
 from gibbsppl.evaluation import evaluate
@@ -28,14 +31,17 @@ from gibbsppl.ranges import Range
 Floats = NDArray[np.float64]
 
 
-@calls_told(ModelError, model=MODEL)
-def read_inits(source: str | Path | Mapping[str, Any], model: Model) -> dict[str, Floats]:
+@calls_told(ModelError, model=MODEL, chain=POSITIVE)
+def read_inits(
+    source: str | Path | Mapping[str, Any], model: Model, chain: int = 1
+) -> dict[str, Floats]:
     """Initial values of one chain, as ``sample(init=...)`` takes them; NaN where there is none.
 
     ``source`` is a text, the path of a file, or arrays by name, in the forms of `read_bugs`'s data,
     under the names of the program: labels count from 1. ``NA`` leaves an element to be found. For
-    several chains, pass a list of what this returns for each. Settings of JAGS's random numbers
-    (``.RNG.seed``) are left out: ``sample(seed=...)`` has them here.
+    several chains, pass a list of what this returns for each; of a compound document (a program
+    with its data and initial values after it) ``chain`` says whose list is read. Settings of JAGS's
+    random numbers (``.RNG.seed``) are left out: ``sample(seed=...)`` has them here.
 
     Raises `BugsError` for a name that is not drawn, and for arrays of another shape.
 
@@ -47,11 +53,28 @@ def read_inits(source: str | Path | Mapping[str, Any], model: Model) -> dict[str
     """
     origin = source.name if isinstance(source, Path) else "initial values"
     graph, found = model.graph, dict[str, Floats]()
-    for name, given in read_data(source).items():
+    for name, given in _given(source, chain).items():
         for own, values in _in_model(model, graph, name, given, origin).items():
             both = found.get(own, np.full(values.shape, np.nan))
             found[own] = np.where(np.isnan(values), both, values)
     return found
+
+
+def _given(source: str | Path | Mapping[str, Any], chain: int) -> Mapping[str, Any]:
+    """The initial values of a chain, under the names of the program."""
+    if isinstance(source, Mapping):
+        return read_data(source)
+    text = read_source(source)
+    if not is_program(text):
+        return read_data(source)
+    inits = document_of(parsed(text)).inits
+    if not 0 < chain <= len(inits):
+        raise BugsError(
+            f"found initial values of {len(inits)} chains after the program, expected those of "
+            f"chain {chain}: Inits, and a list(...) for each chain.",
+            origin=text.origin,
+        )
+    return inits[chain - 1]
 
 
 def _in_model(model: Model, graph: Graph, name: str, given: Any, origin: str) -> dict[str, Floats]:

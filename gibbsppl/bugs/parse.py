@@ -88,8 +88,18 @@ def parsed(source: Source) -> Program:
         raise tokens.wrong(tokens.peek(), "model { }")
     _check_nothing_is_lost(source, tokens.last)
     return Program(
-        source.text, source.origin, declarations or (), blocks.get("data"), blocks["model"]
+        source.text,
+        source.origin,
+        declarations or (),
+        blocks.get("data"),
+        blocks["model"],
+        tokens.last.end,
     )
+
+
+def is_program(source: Source) -> bool:
+    """Whether a text starts as a program does, with a block or a function of R."""
+    return any(start.match(source.text) for start in (_BLOCK, _FUNCTION))
 
 
 def _no_block(tokens: Tokens) -> BugsError:

@@ -15,6 +15,7 @@ from typing import Any
 
 from gibbsppl.arguments import NAME, NAMES, calls_told
 from gibbsppl.bugs.data import read_data
+from gibbsppl.bugs.documents import document_of
 from gibbsppl.bugs.lowering import lowered
 from gibbsppl.bugs.parse import parse
 from gibbsppl.bugs.syntax import BugsError
@@ -33,15 +34,16 @@ def read_bugs(
     """The model of a text in the language of BUGS and JAGS, with its data.
 
     ``source`` is a text, or the path of a file. ``data`` are arrays by name (missing values are
-    masked, or None in lists), or a text or a file in a form of BUGS, JAGS or R, or JSON. Loops
-    become dimensions, whose positions are labelled from 1. Labels (``dcat``) count from 0 in the
-    model, as ``<name>.label``, and are recorded from 1 under their own name. Numbers that are
-    computed, and arrays that are computed and not read, are recorded with the draws; ``monitor``
-    names others. Errors are `BugsError` and say the line.
+    masked, or None in lists), or a text or a file in a form of BUGS, JAGS or R, or JSON; lists and
+    tables that stand after the program in its own text, as in compound documents of BUGS, are data
+    of names that they lack. Loops become dimensions, whose positions are labelled from 1. Labels
+    (``dcat``) count from 0 in the model, as ``<name>.label``, and are recorded from 1 under their
+    own name. Numbers that are computed, and arrays that are computed and not read, are recorded
+    with the draws; ``monitor`` names others. Errors are `BugsError` and say the line.
     """
-    values = {} if data is None else read_data(data)
     told = name or (source.stem if isinstance(source, Path) else "model")
     program = parse(source)
+    values = {**document_of(program).data, **({} if data is None else read_data(data))}
     try:
         model = lowered(program, values, told, tuple(monitor))
     except BugsError:

@@ -147,7 +147,8 @@ class Declaration:
 class Program:
     """A whole text. ``source`` has line feeds alone as line ends; ``data`` is None without block.
 
-    ``origin`` is what errors call the text: the name of its file, or "text".
+    ``origin`` is what errors call the text: the name of its file, or "text"; ``end`` is where its
+    last block ends.
     """
 
     source: str = field(compare=False, repr=False)
@@ -155,6 +156,7 @@ class Program:
     declarations: tuple[Declaration, ...]
     data: tuple[Statement, ...] | None
     model: tuple[Statement, ...]
+    end: int = field(default=0, compare=False, repr=False)
 
     def error(self, at: Position, reason: str) -> BugsError:
         """The error that says what is wrong at a place of this program."""
