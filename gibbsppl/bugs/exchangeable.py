@@ -31,13 +31,13 @@ from gibbsppl.bugs.syntax import (
     Everything,
     Expression,
     Loop,
-    Operation,
     Program,
     Reference,
     Statement,
     Stochastic,
     expressions_of,
     parts_of,
+    with_parts,
 )
 from gibbsppl.bugs.values import Known
 
@@ -147,12 +147,4 @@ def _changed(statement: Statement, names: Collection[str]) -> Statement:
 def _as_they_are(expression: Expression, names: Collection[str]) -> Expression:
     if _sorts(expression) and expression.arguments[0].name in names:  # type: ignore[union-attr]
         return expression.arguments[0]  # type: ignore[union-attr]
-    parts = tuple(_as_they_are(p, names) for p in parts_of(expression))
-    match expression:
-        case Reference() if expression.indices is not None:
-            return replace(expression, indices=parts)
-        case Call():
-            return replace(expression, arguments=parts)
-        case Operation():
-            return replace(expression, operands=parts)
-    return expression
+    return with_parts(expression, tuple(_as_they_are(p, names) for p in parts_of(expression)))

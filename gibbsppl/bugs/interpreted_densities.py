@@ -172,6 +172,10 @@ def _is_rounded(x: Any, t: Any, digits: Any) -> Any:
     return abs(t - x) <= 0.5 * 10.0**-digits
 
 
+def _is_sum(x: Any, *summands: Any) -> Any:
+    return np.isclose(x, sum(summands))
+
+
 # ---- the table ---------------------------------------------------------------------------------
 
 
@@ -317,6 +321,7 @@ _ROWS = (
     # what is seen of others
     _of("dinterval", _zero, inside=_is_in_interval),
     _of("dround", _zero, inside=_is_rounded),
+    _of("dsum", _zero, inside=_is_sum),
     _of("dloglik", lambda _x, p: p),
 )  # fmt: skip
 

@@ -24,6 +24,7 @@ from gibbsppl.bugs.grids import Grid
 from gibbsppl.bugs.layouts import Layout, Natural, Table, box_of, layout_of, observed_in
 from gibbsppl.bugs.maps import Map, potentials
 from gibbsppl.bugs.numbers import target_of
+from gibbsppl.bugs.observed_sums import without_sums
 from gibbsppl.bugs.own_names import OwnNames
 from gibbsppl.bugs.parts import Recursive, parts_of
 from gibbsppl.bugs.quantities import check_monitor, record
@@ -57,10 +58,11 @@ def lowered(
     """The model of a program with its data; quantities of the names in ``monitor`` are recorded."""
     facts = facts_of(program, data)
     check_monitor(facts, monitor)
-    source = facts.program
+    source, sums = facts.program, without_sums(facts.program, data)
+    facts = facts_of(sums.program, sums.data) if sums.names else facts
     changed, ordered = in_their_order(facts, monitor)
-    if ordered:
-        facts = replace(facts_of(changed, data), ordered=ordered)
+    facts = replace(facts_of(changed, sums.data), ordered=ordered) if ordered else facts
+    monitor = tuple(dict.fromkeys((*monitor, *sums.names)))
     while True:
         try:
             found = _lowered(facts, name, monitor)
@@ -323,8 +325,7 @@ class _Lowering:
         given = self._event(name, placed)
         made = self.lines.made(placed.part, own, given, None, auxiliary)
         if own not in self.model.declared.variables:
-            family = made.family
-            points = any(p.event for p in family.parameters.values()) and not family.event
+            points = any(p.event for p in made.family.parameters.values()) and not made.family.event
             of = given[0] if points else None
             self.model.declare(Variable(own, dims, "random", of=of), "an auxiliary variable")
         self.beside[f"{name}.{key}"] = beside(own, self.layouts[name])

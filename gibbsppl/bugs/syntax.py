@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeGuard
 
 from gibbsppl.errors import ModelError
@@ -195,6 +195,18 @@ def parts_of(expression: Expression) -> tuple[Expression, ...]:
             return expression.operands
         case _:
             return ()
+
+
+def with_parts(expression: Expression, parts: tuple[Expression, ...]) -> Expression:
+    """An expression made of other expressions."""
+    match expression:
+        case Reference() if expression.indices is not None:
+            return replace(expression, indices=parts)
+        case Call():
+            return replace(expression, arguments=parts)
+        case Operation():
+            return replace(expression, operands=parts)
+    return expression
 
 
 def is_range(expression: Expression) -> TypeGuard[Operation]:

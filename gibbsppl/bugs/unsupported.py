@@ -26,9 +26,11 @@ UNSUPPORTED_DISTRIBUTIONS: tuple[Unsupported, ...] = (
     ),
     *_without(
         "sum dsum",
-        "a sum of random variables cannot be observed exactly",
-        "give the sum its own distribution (that of independent dnorm, dpois or dbin variables "
-        "has the same name)",
+        "none of the summands is an array without observed values that one line gives, without "
+        "bounds, in loops like those of the sum, all of which is observed",
+        "write the last summand so (y[i] ~ dsum(a[i], b[i]) and b[j] ~ dpois(m)), or give the sum "
+        "its own distribution (that of independent dnorm, dpois or dbin variables has the same "
+        "name)",
     ),
     *_without(
         "dsample",
