@@ -11,7 +11,7 @@ from test_bugs_functions import ARRAYS, NUMBERS
 from test_bugs_tables import EXAMPLES, JAGS
 
 import gibbsppl.bugs.interpreter as interpreter_module
-from gibbsppl.bugs import functions
+from gibbsppl.bugs import functions, observed_sums
 from gibbsppl.bugs.densities import QUANTILES
 from gibbsppl.bugs.distributions import DISTRIBUTIONS
 from gibbsppl.bugs.interpreted_densities import DENSITIES, interval
@@ -42,7 +42,8 @@ def test_the_parser_is_all_that_the_two_readers_share():
 
 
 def test_every_distribution_is_in_the_table():
-    assert set(DENSITIES) == SUPPORTED
+    # (an observed sum is another program before its lines are looked up)
+    assert set(DENSITIES) - {observed_sums.NAME} == SUPPORTED
 
 
 def test_names_of_one_row_are_those_of_the_other():
