@@ -142,7 +142,7 @@ def _value(expr: Expr, frame: _Frame) -> Floats:
             values = (_value(a, frame) for a in arguments)
             found = np.asarray(getattr(functions, name)(*values), dtype=np.float64)
         case sp.Add():
-            found = reduce(np.add, (_value(a, frame) for a in terms_of(expr)))
+            found = _total([_value(a, frame) for a in terms_of(expr)])
         case _:
             found = _apply(expr, [_value(a, frame) for a in expr.args])
     if frame.seen is not None and (expr.is_Pow or isinstance(expr, sp.exp)):
@@ -158,6 +158,17 @@ def _is_constant(expr: Expr) -> bool:
 
 
 _OF_SYMPY = (sp.log, sp.exp, loggamma, sp.Pow, sp.atan)
+
+
+def _total(terms: list[Floats]) -> Floats:
+    """The sum of terms, whole numbers first: what is added to a large one loses its digits.
+
+    >>> _total([np.array([-3.0]), np.array([1e-20]), np.array([3.0])])
+    array([1.e-20])
+    """
+    if len(terms) > 2:
+        terms = sorted(terms, key=lambda t: bool((t != np.floor(t)).any()))
+    return np.asarray(reduce(np.add, terms))
 
 
 def _apply(expr: Expr, arguments: list[Floats]) -> Floats:
