@@ -328,25 +328,11 @@ def is_positive_definite(matrix: Floats) -> Any:
     return finite & symmetric & positive
 
 
-def _inverses(matrices: Floats) -> Floats:
-    """The inverse of each matrix; no numbers where rounding has made it singular.
-
-    >>> _inverses(np.array([[[2.0, 0.0], [0.0, 4.0]], [[1.0, 1.0], [1.0, 1.0]]]))[:, 0, 0]
-    array([0.5, nan])
-    """
-    try:
-        return np.asarray(np.linalg.inv(matrices))
-    except np.linalg.LinAlgError:
-        if matrices.ndim == 2:
-            return np.full_like(matrices, np.nan)
-        return np.stack([_inverses(m) for m in matrices])
-
-
 def _inverse_entry(expr: InverseEntry, frame: _Frame) -> Floats:
     matrix = _matrix(expr, frame)
     usable: Any = is_positive_definite(matrix)[..., None, None]
     safe = np.where(usable, matrix, np.eye(matrix.shape[-1]))
-    inverse = np.where(usable, _inverses(safe), np.nan)
+    inverse = np.where(usable, functions.inverse(safe), np.nan)
     entry = [_value(a, frame).astype(np.int64) for a in expr.args[3:]]
     batch = np.ix_(*(np.arange(n) for n in inverse.shape[:-2])) if inverse.ndim > 2 else ()
     return np.asarray(inverse[(*batch, *entry)])
