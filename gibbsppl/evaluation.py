@@ -142,7 +142,7 @@ def _value(expr: Expr, frame: _Frame) -> Floats:
             values = (_value(a, frame) for a in arguments)
             found = np.asarray(getattr(functions, name)(*values), dtype=np.float64)
         case sp.Add():
-            found = reduce(np.add, (_value(a, frame) for a in terms_of(expr)))
+            found = _total([_value(a, frame) for a in terms_of(expr)])
         case _:
             found = _apply(expr, [_value(a, frame) for a in expr.args])
     if frame.seen is not None and (expr.is_Pow or isinstance(expr, sp.exp)):
@@ -158,6 +158,17 @@ def _is_constant(expr: Expr) -> bool:
 
 
 _OF_SYMPY = (sp.log, sp.exp, loggamma, sp.Pow, sp.atan)
+
+
+def _total(terms: list[Floats]) -> Floats:
+    """The sum of terms, whole numbers first: what is added to a large one loses its digits.
+
+    >>> _total([np.array([-3.0]), np.array([1e-20]), np.array([3.0])])
+    array([1.e-20])
+    """
+    if len(terms) > 2:
+        terms = sorted(terms, key=lambda t: bool((t != np.floor(t)).any()))
+    return np.asarray(reduce(np.add, terms))
 
 
 def _apply(expr: Expr, arguments: list[Floats]) -> Floats:
@@ -317,25 +328,11 @@ def is_positive_definite(matrix: Floats) -> Any:
     return finite & symmetric & positive
 
 
-def _inverses(matrices: Floats) -> Floats:
-    """The inverse of each matrix; no numbers where rounding has made it singular.
-
-    >>> _inverses(np.array([[[2.0, 0.0], [0.0, 4.0]], [[1.0, 1.0], [1.0, 1.0]]]))[:, 0, 0]
-    array([0.5, nan])
-    """
-    try:
-        return np.asarray(np.linalg.inv(matrices))
-    except np.linalg.LinAlgError:
-        if matrices.ndim == 2:
-            return np.full_like(matrices, np.nan)
-        return np.stack([_inverses(m) for m in matrices])
-
-
 def _inverse_entry(expr: InverseEntry, frame: _Frame) -> Floats:
     matrix = _matrix(expr, frame)
     usable: Any = is_positive_definite(matrix)[..., None, None]
     safe = np.where(usable, matrix, np.eye(matrix.shape[-1]))
-    inverse = np.where(usable, _inverses(safe), np.nan)
+    inverse = np.where(usable, functions.inverse(safe), np.nan)
     entry = [_value(a, frame).astype(np.int64) for a in expr.args[3:]]
     batch = np.ix_(*(np.arange(n) for n in inverse.shape[:-2])) if inverse.ndim > 2 else ()
     return np.asarray(inverse[(*batch, *entry)])

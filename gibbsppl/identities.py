@@ -18,7 +18,7 @@ from collections.abc import Collection
 from itertools import permutations, product
 
 import sympy as sp
-from sympy import Add
+from sympy import Add, Mul
 
 from gibbsppl.copies import copy_of
 from gibbsppl.expressions import (
@@ -47,15 +47,21 @@ def simplified(expr: Expr, targets: Collection[str], *, counts: bool = False) ->
     """
     if not mentions(expr, targets) or isinstance(expr, Leaf):
         return expr
-    reduced = expr.func(*(simplified(a, targets, counts=counts) for a in expr.args))
+    # (an exponential among factors is taken apart with them)
+    whole = [a for a in expr.args if not (expr.is_Mul and isinstance(a, sp.exp))]
+    parts = (
+        simplified(a, targets, counts=counts)
+        if a in whole
+        else sp.exp(simplified(a.args[0], targets, counts=counts))
+        for a in expr.args
+    )
+    reduced = expr.func(*parts)
     if reduced.is_Pow and reduced.base.is_Pow:
         return _power_of_power(reduced)
     if isinstance(reduced, loggamma):
         return loggamma(_shorter(reduced.args[0]))
-    if isinstance(reduced, sp.exp):
-        return _exponential_tail(reduced)
-    if reduced.is_Mul and reduced.has(Expit):
-        return _odds(reduced)
+    if isinstance(reduced, sp.exp | sp.Mul):
+        return _exponential_tail(_odds(reduced) if reduced.has(Expit) else reduced, targets)
     return _gamma_ratios(reduced, targets) if reduced.is_Add and not counts else reduced
 
 
@@ -85,14 +91,24 @@ def _odds(expr: Expr) -> Expr:
     return expr
 
 
-def _exponential_tail(expr: Expr) -> Expr:
-    """``exp(a + log(1 - exp(-z)))`` as ``exp(a) - exp(a - z)``, the second written as LogGammaP."""
-    terms = Add.make_args(expr.args[0])
-    tails = [t for t in terms if isinstance(t, LogGammaP) and t.args[0] == 1]
-    if len(tails) != 1:
-        return expr
-    rest = Add(*(t for t in terms if t not in tails))
-    return sp.exp(rest) - sp.exp(rest - tails[0].args[1])
+def _exponential_tail(product: Expr, targets: Collection[str]) -> Expr:
+    """``exp(a + log(1 - exp(-z)))`` as ``exp(a) - exp(a - z)``, the second written as LogGammaP.
+
+    Times the other factors of a product, and where the targets are in one of the two alone: a
+    difference of both would lose its digits where z is small.
+    """
+    factors = Mul.make_args(product)
+    for one in (f for f in factors if isinstance(f, sp.exp)):
+        terms = Add.make_args(one.args[0])
+        tails = [t for t in terms if isinstance(t, LogGammaP) and t.args[0] == 1]
+        if len(tails) != 1:
+            continue
+        rest = Add(*(t for t in terms if t not in tails))
+        others = Mul(*(f for f in factors if f != one))
+        split = [others * sp.exp(e) for e in (rest, rest - tails[0].args[1])]
+        if not all(mentions(e, targets) for e in split):
+            return sp.sympify(split[0] - split[1])
+    return product
 
 
 def _gamma_ratios(expr: Expr, targets: Collection[str]) -> Expr:

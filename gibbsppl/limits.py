@@ -138,26 +138,28 @@ def made_whole(limit: Limit, graph: Graph) -> Limit:
     if value.is_Rational and not value.is_Integer:
         next_one = sp.ceiling(value) if limit.side == "lower" else sp.floor(value)
         return replace(limit, value=next_one, strict=False, whole=True)
-    if not _is_whole(value, graph):
+    if not is_whole(value, graph):
         return limit
     step = 0 if not limit.strict else 1 if limit.side == "lower" else -1
     return replace(limit, value=value + step, strict=False, whole=True)
 
 
-def _is_whole(value: Expr, graph: Graph) -> bool:
+def is_whole(value: Expr, graph: Graph) -> bool:
     """Whether an expression of whole numbers is certain to be one, or infinite."""
     if isinstance(value, Leaf):
-        return bool(graph.variables[value.array.name].integer)
+        # (of what is no array of the graph, the new variable of a change say, nothing is known)
+        variable = graph.variables.get(value.array.name)
+        return variable is not None and variable.integer
     if isinstance(value, Dim) or value.is_Integer or value in (sp.oo, -sp.oo):
         return True
     if isinstance(value, Where):
-        return all(_is_whole(branch, graph) for branch in value.args[1:])
+        return all(is_whole(branch, graph) for branch in value.args[1:])
     if isinstance(value, Over | Extreme):
-        return _is_whole(value.body, graph)
+        return is_whole(value.body, graph)
     if isinstance(value, sp.Pow):
-        return bool(value.exp.is_Integer and value.exp > 0) and _is_whole(value.base, graph)
+        return bool(value.exp.is_Integer and value.exp > 0) and is_whole(value.base, graph)
     sums = isinstance(value, Add | Mul | Maximum | Minimum)
-    return sums and all(_is_whole(a, graph) for a in value.args)
+    return sums and all(is_whole(a, graph) for a in value.args)
 
 
 def _isolated(of: Expr, side: Side, bound: Expr, leaf: Leaf) -> tuple[Side, Expr] | None:

@@ -532,6 +532,31 @@ def test_powers_of_a_scale_and_of_values_are_one(family):
     assert np.isfinite(given(state["log_shape"]))
 
 
+@pytest.mark.parametrize("shift", [0.0, 1e-12])
+def test_whole_numbers_of_a_sum_take_no_digits(shift):
+    """All of n trials are successes: of ``n - x + beta`` only beta is left, however small."""
+    with gp.Model() as model:
+        n, d = gp.Data("n", 3), gp.Data("d", shift)
+        u = gp.Normal("u", -30, sigma=1)
+        gp.BetaBinomial("x", n=n, alpha=2.3, beta=gp.exp(u) + d)
+    sampler = gp.compile(model, rewrites=False)
+    state = {"u": np.array(-30.0), "x": np.array(3)}
+    given = sampler.program.given_rest["u"](state, sampler.constants)
+    (x,) = (s for s in sampler.graph.statements if s.name == "x")
+
+    def log_joint(u):
+        values = {**sampler.data, **state, "u": np.array(u)}
+        beta = np.exp(u) + shift
+        exact = float(special.betaln(2.3 + 3, beta) - special.betaln(2.3, beta))
+        found = float(log_density(x, values, sampler.graph.sizes))
+        assert found == pytest.approx(exact, rel=1e-12, abs=1e-14)
+        return exact - (u + 30) ** 2 / 2
+
+    for far in (-28.0, -40.0, -60.0):
+        found = float(given(np.array(far))) - float(given(np.array(-30.0)))
+        assert found == pytest.approx(log_joint(far) - log_joint(-30.0), rel=1e-12)
+
+
 def test_a_number_that_no_float_holds_is_written_as_infinite():
     with gp.Model() as m:
         gp.Cauchy("x", mu=0, scale=1e300)

@@ -1,12 +1,13 @@
 """Identities: the same numbers on both sides, and nothing else is touched."""
 
+import mpmath
 import numpy as np
 import pytest
 import sympy as sp
 
 import gibbsppl as gp
 from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Array, Dim, Expit, Over
+from gibbsppl.expressions import Array, Dim, Expit, LogGammaP, Over
 from gibbsppl.identities import LONGEST_PRODUCT, simplified
 from gibbsppl.log_gamma import loggamma
 
@@ -37,6 +38,10 @@ REDUCED = {
     "a ratio among other terms": (
         V * sp.log(X) + loggamma(X + A) + loggamma(X + 1) - loggamma(X) - X,
         V * sp.log(X) + loggamma(X + A) + sp.log(X) - X,
+    ),
+    "an exponential of the target less a constant": (
+        sp.exp(A * X + LogGammaP(1, A * X)) / A,
+        sp.exp(A * X) / A - 1 / A,
     ),
     "a ratio in a sum": (Over(loggamma(XK + 1) - loggamma(XK), K), Over(sp.log(XK), K)),
     "a ratio in an exponential": (sp.exp(loggamma(X + 1) - loggamma(X)), X),
@@ -94,6 +99,7 @@ LEFT = {
     "a sum and no difference": loggamma(X + 1) + loggamma(X),
     "a square inside": (R**2) ** (1 / V),
     "the variable alone": X,
+    "exponentials that cancel near zero": sp.exp(A * X + LogGammaP(1, A * X)) / X,
     "no gamma function": sp.log(X + 1) - sp.log(X),
 }
 
@@ -127,6 +133,31 @@ def test_odds_of_a_logistic_function_are_an_exponential():
     assert simplified(odds, {"x"}) == sp.exp(2 * x)
     assert simplified(Expit(x) / Expit(-x), {"x"}) == sp.exp(x)
     assert simplified(Expit(x) * (1 - Expit(x)), {"x"}) == Expit(x) * (1 - Expit(x))
+
+
+@pytest.mark.parametrize("upper", [np.inf, 3.0])
+def test_a_small_shape_of_a_hazard_costs_no_digits(upper):
+    """Gompertz values are exponential ones as their shape goes to zero."""
+    y, rate = np.array([0.5, 1.5, 2.5]), 0.7
+    with gp.Model(coords={"i": 3}) as model:
+        u = gp.Flat("u")
+        gp.Gompertz("y", shape=gp.exp(u), rate=rate, upper=upper, dims="i", observed=y)
+    sampler = gp.compile(model)
+    given = sampler.program.given_rest["u"]({"u": np.array(0.0)}, sampler.constants)
+    mass = -np.expm1(-rate * upper)
+    limit = (np.log(rate) - rate * y - np.log(mass)).sum()
+
+    # (what does not depend on the shape is left out)
+    left_out = limit - float(given(np.array(-700.0)))
+    for shape in (-200.0, -80.0, -40.0):
+        assert float(given(np.array(shape))) + left_out == pytest.approx(limit, rel=1e-13)
+    with mpmath.workdps(60):
+        shape = mpmath.exp(-3)
+        *hazards, last = (rate * mpmath.expm1(shape * t) / shape for t in (*y, 3.0))
+        log_mass = mpmath.log(-mpmath.expm1(-last)) if upper < np.inf else 0
+        each = sum(shape * t - h for t, h in zip(y, hazards, strict=True))
+        expected = float(3 * (mpmath.log(rate) - log_mass) + each)
+    assert float(given(np.array(-3.0))) + left_out == pytest.approx(expected, rel=1e-12)
 
 
 def log_of_a_share():

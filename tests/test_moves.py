@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
+import gibbsppl as gp
 from gibbsppl.errors import RunError
 from gibbsppl.runtime.labels import FEW, LogWeights, Table, labels
 from gibbsppl.runtime.moves import (
@@ -469,6 +470,22 @@ def test_moves_of_tied_entries_stay_in_the_support(kind):
         "matrices": lambda: np.array_equal(x, x.T) and (np.linalg.eigvalsh(x) > 0).all(),
     }
     assert held[kind]()
+
+
+def test_slices_of_matrices_end_where_rounding_leaves_no_inverse():
+    """A density that no stretched matrix is too large for, but for its digits."""
+    with gp.Model(coords={"t": 3}) as model:
+        gp.HuangWand("S", nu=2.0, scale=1.0, dims=("t", "t'"), event=("t", "t'"))
+    sampler = gp.compile(model, rewrites=False)
+    state = {"S": np.eye(3)}
+    given = sampler.program.given_rest["S"](state, sampler.constants)
+    width, rng = fixed_width(1e9, (3, 3)), np.random.default_rng(1)
+    places = [(k, j) for k in range(3) for j in range(3)]
+    x = state["S"]
+    for _ in range(50):
+        x = slice_matrices(rng, x, given, width, places)
+
+    assert (np.linalg.eigvalsh(x) > 0).all()
 
 
 def test_shares_of_zero_stay_so_and_the_others_move():

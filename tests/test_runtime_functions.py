@@ -110,6 +110,19 @@ def test_matrix_functions_are_batched() -> None:
         np.testing.assert_allclose(functions.inverse(A)[i] @ A[i], np.eye(3), atol=1e-9)
 
 
+def test_matrices_without_an_inverse_have_no_numbers_and_leave_others_theirs() -> None:
+    singular, indefinite = np.ones((2, 2)), np.diag([1.0, -1.0])
+    definite, twice_negative = np.diag([2.0, 4.0]), -np.eye(2)
+    every = np.stack([definite, singular, indefinite, twice_negative])
+
+    assert np.isnan(functions.inverse(singular)).all()
+    assert np.isnan(functions.inverse(every)[1]).all()
+    np.testing.assert_array_equal(functions.inverse(every)[0], np.diag([0.5, 0.25]))
+    assert functions.logdet(every)[0] == pytest.approx(np.log(8))
+    assert np.isnan(functions.logdet(every)[1:]).all()
+    assert np.isnan(functions.logdet(indefinite))
+
+
 # Sums by index.
 
 

@@ -6,7 +6,8 @@ the order of the `Writer`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import sympy as sp
@@ -33,6 +34,7 @@ from gibbsppl.expressions import (
     Times,
     dims_of,
 )
+from gibbsppl.limits import is_whole
 from gibbsppl.near_one import as_exponential, called_as, log_of_one_minus, log_parts, terms_of
 from gibbsppl.recursions import Earlier, Recursion
 
@@ -75,7 +77,11 @@ def _positions(writer: Writer, dim: Dim) -> Text:
 
 def _sum(writer: Writer, expr: Expr) -> Text:
     """Terms with their signs, those that read data alone computed once."""
-    terms = sorted(writer.data_together(list(terms_of(expr)), sp.Add), key=_constant_last)
+    every = terms_of(expr)
+    whole = _cancelling(writer, every)
+    parts = (whole, [t for t in every if t not in whole])
+    together = (sorted(writer.data_together(p, sp.Add), key=_constant_last) for p in parts)
+    terms = [*chain.from_iterable(together)]
     signs = ["-" if t.could_extract_minus_sign() else "+" for t in terms]
     plain = [-t if sign == "-" else t for sign, t in zip(signs, terms, strict=True)]
     texts, dims = writer.aligned([writer.write(t) for t in plain], PRODUCT)
@@ -83,6 +89,17 @@ def _sum(writer: Writer, expr: Expr) -> Text:
     (sign, first), *rest = signed
     code = first if sign == "+" else f"-{first}"
     return Text(code + "".join(f" {sign} {t}" for sign, t in rest), dims, SUM)
+
+
+def _cancelling(writer: Writer, terms: Sequence[Expr]) -> list[Expr]:
+    """The whole numbers of a sum, if they may cancel: they are added first, to the last digit.
+
+    ``exp(x) - n + 3`` is 0 where x is -40 and n is 3, ``3 - n + exp(x)`` is not.
+    """
+    whole = [t for t in terms if is_whole(t, writer.graph)]
+    signs = {t.could_extract_minus_sign() for t in whole}
+    settled = not writer.preparing and all(map(writer.is_data, whole))
+    return [] if settled or len(signs) < 2 or len(whole) == len(terms) else whole
 
 
 def _sign_out(sign: str, text: str) -> tuple[str, str]:

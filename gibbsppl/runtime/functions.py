@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
@@ -217,13 +218,35 @@ def weighted(weight: Any, x: Any) -> Any:
 
 
 def logdet(matrices: Any) -> Any:
-    """The log determinants of positive definite matrices (over the last two axes)."""
-    return np.linalg.slogdet(matrices)[1]
+    """The log determinants of positive definite matrices (over the last two axes).
+
+    No numbers where a matrix is none, by rounding or as a whole.
+
+    >>> logdet(np.array([[[4.0, 0.0], [0.0, 0.25]], [[1.0, 1.0], [1.0, 1.0]]]))
+    array([ 0., nan])
+    """
+    try:
+        diagonals = np.linalg.cholesky(matrices).diagonal(axis1=-2, axis2=-1)
+    except np.linalg.LinAlgError:
+        return _one_by_one(logdet, matrices, np.nan)
+    return 2 * np.log(diagonals).sum(-1)
 
 
 def inverse(matrices: Any) -> Any:
-    """The inverses of matrices (over the last two axes)."""
-    return np.linalg.inv(matrices)
+    """The inverses of matrices (over the last two axes); no numbers where there is none.
+
+    >>> inverse(np.array([[[2.0, 0.0], [0.0, 4.0]], [[1.0, 1.0], [1.0, 1.0]]]))[:, 0, 0]
+    array([0.5, nan])
+    """
+    try:
+        return np.linalg.inv(matrices)
+    except np.linalg.LinAlgError:
+        return _one_by_one(inverse, matrices, np.full(matrices.shape[-2:], np.nan))
+
+
+def _one_by_one(function: Callable[[Any], Any], matrices: Any, without: Any) -> Any:
+    """The values of a function at each matrix; ``without`` that of one which has none."""
+    return without if matrices.ndim == 2 else np.stack([function(m) for m in matrices])
 
 
 def segment_sum(values: Any, index: Any, size: int | tuple[int, ...]) -> Any:
