@@ -28,9 +28,9 @@ UNSUPPORTED_DISTRIBUTIONS: tuple[Unsupported, ...] = (
         "sum dsum",
         "none of the summands is an array without observed values that one line gives, without "
         "bounds, in loops like those of the sum, all of which is observed",
-        "give the last summand a line of its own in loops like those of the sum (b[i] beside y[i]), "
-        "or give the sum its own distribution (that of independent dnorm, dpois or dbin variables "
-        "has the same name)",
+        "give the last summand a line of its own, in loops like those of the sum (b[i] beside "
+        "y[i]), or give the sum its own distribution (that of independent dnorm, dpois or dbin "
+        "variables has the same name)",
     ),
     *_without(
         "dsample",
