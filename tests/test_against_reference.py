@@ -165,6 +165,16 @@ def test_nothing_is_said_where_the_reference_overflows():
         sampled.importance_sample(of_rates, np.random.default_rng(1), 3000)
 
 
+def test_a_model_without_latent_variables_is_not_sampled():
+    known = Variable("k", ("i",), "real", (Part("Normal", {}, (0,), (1,), number=0.7),),
+                     mask=np.zeros(2, bool), regions=True)
+    seen = of([known, variable("x", "Normal", seen=True, mu=0.0, sigma=1.0)], {"x": 1.0, "k": 0.7})
+
+    assert seen.latent == ()
+    with pytest.raises(sampled.SkippedError, match="no latent"):
+        sampled.check(replace(seen, items=seen.items[1:]))
+
+
 def test_where_every_state_is_lost_none_is_drawn():
     lost = of([variable("x", "Beta", a=1e-9, b=1.0), variable("y", "Exponential", scale=X)],
               {"x": 0.5, "y": 1.0})
