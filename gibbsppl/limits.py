@@ -90,30 +90,54 @@ def _limits(piece: Piece, binary: Collection[str]) -> Iterator[Limit]:
         return
     if any(None in view.indices for view in piece.views):
         return
+    indicator, gate = statistic.args[0], sp.S.One if always else coefficient
+    leaves = [Leaf(view.array, *view.indices) for view in piece.views]
     found = [
-        Limit(piece.factor, *bound, view, piece.over, isinstance(statistic.args[0], Below))
-        for view in piece.views
+        Limit(piece.factor, *bound, view, piece.over, isinstance(indicator, Below))
+        for view, leaf in zip(piece.views, leaves, strict=True)
         if len(piece.views) < 3
-        for bound in (solved(statistic.args[0], Leaf(view.array, *view.indices)),)
+        for bound in (solved(indicator, leaf),)
         if bound is not None
     ]
-    if len(found) == len(piece.views):
-        apart = _apart(*piece.views) if len(found) > 1 else sp.S.One
-        gate = apart if always else coefficient * apart
-        yield from found if gate == 1 else (_where(gate, limit) for limit in found)
+    if len(found) < len(piece.views):
+        return
+    met = _met(*piece.views) if len(found) > 1 else sp.S.Zero
+    of_one = _of_one(indicator, *leaves) if met != 0 else ()
+    if of_one is None:
+        return
+    yield from (_where(gate * (1 - met), limit) for limit in found)
+    for side, value in of_one:
+        yield _where(gate * met, replace(found[0], side=side, value=value))
 
 
-def _apart(a: View, b: View) -> Expr:
-    """Whether two views show two elements: an element is no bound of itself."""
+def _met(a: View, b: View) -> Expr:
+    """Where two views show one element: an indicator; 0 if that is nowhere."""
     both = zip(a.indices, b.indices, strict=True)
     pairs = [(i, j) for i, j in both if i is not None and j is not None and i != j]
     if any((i - j).is_number for i, j in pairs):
-        return sp.S.One
-    return 1 - Mul(*(Equals(i, j) for i, j in pairs))
+        return sp.S.Zero
+    return Mul(*(Equals(i, j) for i, j in pairs))
+
+
+def _of_one(indicator: Expr, leaf: Leaf, other: Leaf) -> tuple[tuple[Side, Expr], ...] | None:
+    """The bounds of the element that two leaves both read; None where they cannot be solved for.
+
+    ``y <= x * x`` bounds x; by ``x <= x`` an element is no bound of itself, and where it cancels
+    there is none.
+    """
+    small, large = (side.xreplace({other: leaf}) for side in indicator.args)
+    gap = multiplied_out(large - small)
+    if not gap.has(leaf) or gap.is_nonnegative:
+        return ()
+    kind = indicator.func
+    found = solved(kind(small, large), leaf) or solved(kind(sp.S.Zero, gap), leaf)
+    return None if found is None else (found,)
 
 
 def _where(gate: Expr, limit: Limit) -> Limit:
     """The bound where a gate is open, none where it is shut."""
+    if gate == 1:
+        return limit
     none = -sp.oo if limit.side == "lower" else sp.oo
     return replace(limit, value=Where(gate, limit.value, none))
 

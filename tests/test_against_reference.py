@@ -116,6 +116,14 @@ def test_the_polya_gamma_density_integrates_to_one():
     np.testing.assert_allclose(quickly, exactly, rtol=1e-6)
 
 
+def test_the_polya_gamma_density_is_known_far_out_or_is_said_not_to_be():
+    found = ROWS["PolyaGamma"].law(b=np.array([1.0]), c=np.array([0.0])).logpdf
+    last = np.log(2 * np.pi) - np.pi**2 * 245 / 2  # (the first term of the other theta series)
+
+    assert found(np.array([245.0])) == pytest.approx(last, rel=1e-12)
+    assert np.isnan(found(np.full(600, 245.0))).all()
+
+
 @pytest.mark.parametrize(("name", "lower", "upper", "numbers"), [
     ("Normal", 2.5, np.inf, {"mu": 0.3, "tau": 1.7}),
     ("Normal", -np.inf, -2.0, {"mu": 0.3, "tau": 1.7}),
@@ -155,6 +163,16 @@ def test_nothing_is_said_where_the_reference_overflows():
                   {"x": 1.0, "y": 0.0})
     with pytest.raises(sampled.SkippedError, match="not known"):
         sampled.importance_sample(of_rates, np.random.default_rng(1), 3000)
+
+
+def test_a_model_without_latent_variables_is_not_sampled():
+    known = Variable("k", ("i",), "real", (Part("Normal", {}, (0,), (1,), number=0.7),),
+                     mask=np.zeros(2, bool), regions=True)
+    seen = of([known, variable("x", "Normal", seen=True, mu=0.0, sigma=1.0)], {"x": 1.0, "k": 0.7})
+
+    assert seen.latent == ()
+    with pytest.raises(sampled.SkippedError, match="no latent"):
+        sampled.check(replace(seen, items=seen.items[1:]))
 
 
 def test_where_every_state_is_lost_none_is_drawn():

@@ -58,7 +58,7 @@ AT = {
     "BurrXII": {"c": (1e-9, 0.3, 2.7)},
     "GeneralizedInverseGaussian": {"p": (-9.3, 2.5), "a": (1e-9, 1e4), "b": (0.3, 1e4)},
     "ModifiedHalfNormal": {"a": (1e-6, 0.5, 40.0), "b": (0.01, 1.0, 40.0), "c": (-30.0, 0.0, 5.0)},
-    "PolyaGamma": {"x": (1e-3, 0.1, 4.0), "b": (0.01, 1.0, 9.0), "c": (-40.0, 0.0, 9.0)},
+    "PolyaGamma": {"x": (1e-3, 0.1, 4.0, 40.0), "b": (1e-3, 1.0, 1e3), "c": (-40.0, 0.0, 9.0)},
 }
 
 # Where the formula is one of whole numbers alone.

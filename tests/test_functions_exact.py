@@ -10,6 +10,7 @@ import mpmath
 import numpy as np
 import pytest
 from mpmath import mpf
+from references import exact_functions
 from references.exact_functions import FUNCTIONS, log_normal_cdf
 
 from gibbsppl.expressions import FUNCTIONS as OF_EXPRESSIONS
@@ -71,6 +72,24 @@ def test_a_function_is_its_definition(name):
             if not abs(found - expected) <= tolerance:
                 wrong.append((arguments, float(found), float(expected), float(tolerance)))
     assert wrong == []
+
+
+def test_both_references_of_the_polya_gamma_density_agree_with_it_far_out():
+    """The series cancels to the right; the inversion does not, and reaches what it cannot."""
+    far = [(1e-12, 250.0), (0.0123, 245.28480881816924), (1.0, 1e-4), (60.0, 250.0), (1e3, 100.0)]
+    beyond = [(b, x) for b in (1e-3, 1.0, 1e3, 1e6) for x in (b / 40, b / 4, 1e4, 1e8)]
+    with mpmath.workdps(20):
+        inverted = [exact_functions.log_polya_gamma_inverted(mpf(b), mpf(x)) for b, x in far]
+        series = [exact_functions.log_polya_gamma(mpf(b), mpf(x)) for b, x in far]
+        there = [exact_functions.log_polya_gamma_inverted(mpf(b), mpf(x)) for b, x in beyond]
+    found = functions.log_polya_gamma(*np.array([*far, *beyond]).T)
+
+    assert all(mpmath.almosteq(*pair, rel_eps=1e-17) for pair in zip(inverted, series, strict=True))
+    # (with 1e-16 of each of a large shape's cumulants, which cancel in the bulk)
+    shapes = np.array([b for b, _ in (*far, *beyond)])
+    expected = np.array([float(v) for v in (*series, *there)])
+    rounding = OPERATIONS * EPS * (1 + np.abs(expected)) + EPS * shapes
+    np.testing.assert_array_less(np.abs(found - expected), rounding)
 
 
 def test_every_function_has_a_row():

@@ -336,6 +336,39 @@ def test_gathered_bounds_of_what_has_more_axes_than_the_index_against_a_loop(
     np.testing.assert_array_equal(np.broadcast_to(lower, expected.shape), expected)
 
 
+OF_ONE = {
+    "a product": (gp.HalfNormal, lambda x, other, y: y <= x * other, np.sqrt),
+    "a sum": (gp.HalfNormal, lambda x, other, y: y <= x + other, lambda y: y / 2),
+    "a difference": (gp.Normal, lambda x, other, y: x - 2 * other <= y, lambda y: -y),
+    "a ratio": (gp.HalfNormal, lambda x, other, y: x / other <= y + 2, np.zeros_like),
+    "an order": (gp.Normal, lambda x, other, y: x <= other + y, lambda y: np.full_like(y, -np.inf)),
+}
+
+
+@pytest.mark.parametrize(("prior", "inequality", "least"), OF_ONE.values(), ids=OF_ONE)
+def test_bounds_by_two_elements_of_which_some_are_one_and_the_same(prior, inequality, least):
+    """What is read by a position that is 0 for some rows is the first element there itself."""
+    with gp.Model(coords={"g": 5}) as m:
+        mean = {"mu": 0} if prior is gp.Normal else {}
+        x = prior("x", sigma=2.0, dims="g", **mean)
+        group = gp.Index("group", GROUP, of="g", dims="i")
+        y = gp.Data("y", SEEN, dims="i")
+        gp.Potential("bound", gp.log(inequality(x[group], x[0], y)))
+        gp.Normal("z", x, sigma=1, dims="g", observed=[2.5, 2.1, 2.2, 2.4, 2.3])
+    lower, _, v = bounds_at(m, "x")
+
+    assert v["x"][0] >= lower[0]
+    assert lower[0] >= least(SEEN[GROUP == 0]).max()
+
+
+def test_a_bound_that_cannot_be_solved_where_two_elements_are_one_stays_a_piece():
+    x, place = Array("x", positive=True), Array("place")
+    density = sp.log(AtMost(Y, sp.exp(x[place[I]]) * x[0]))
+    found, rest = limits_in(density, {"x"}, Range(I, 0, 3))
+
+    assert (found, len(rest)) == ((), 1)
+
+
 # ---- limits of whole numbers -----------------------------------------------------------------
 
 

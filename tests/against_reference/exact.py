@@ -144,8 +144,7 @@ def has_a_posterior(sampler, model):
 
     Sweeps lead to where digits are lost, or numbers end.
     """
-    latent = [v for v in model.variables if v.mask is None or not v.mask.all()]
-    if all(is_proper(p.family) for v in latent for p in v.parts if p.number is None):
+    if all(is_proper(p.family) for _, p in model.latent):
         return
     try:
         sampler.initial_states(1, seed=0)

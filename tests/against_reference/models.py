@@ -182,6 +182,15 @@ class Model:
         return {i.name: np.asarray(i.values, float)[None] for i in self.items
                 if isinstance(i, Known)}
 
+    @property
+    def latent(self):
+        """The parts of which not all is observed, each with its variable; numbers are none."""
+        return tuple(
+            (v, p) for v in self.variables for p in v.parts
+            if p.number is None and any(
+                v.mask is None or not np.all(v.mask[tuple(at[d] for d in v.batch)])
+                for at in positions(v, p, self)))
+
     def source(self, settings=True):
         """A script that declares the model and compiles it."""
         lines = []

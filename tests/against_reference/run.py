@@ -130,8 +130,7 @@ def checked(level, model):
 def features_of(model):
     """What a model has, for the coverage."""
     families = {p.family for v in model.variables for p in v.parts if p.number is None}
-    latent = {p.family for v in model.variables for p in v.parts
-              if p.number is None and (v.mask is None or not v.mask.all())}
+    latent = {p.family for _, p in model.latent}
     masked = {p.family for v in model.variables for p in v.parts
               if p.number is None and v.mask is not None and v.mask.any() and not v.mask.all()}
     return {"families": sorted(families), "latent": sorted(latent), "masked": sorted(masked),

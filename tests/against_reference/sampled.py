@@ -75,6 +75,8 @@ def check(model):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         sampler, refused = compiled(model)
+        if not model.latent:
+            raise SkippedError("no latent variable")
         least, compared, told = compare(model, sampler, 1, 1)
         report = {"setting_refused": refused, "compared": compared, "p": least}
         if least < SUSPECT:

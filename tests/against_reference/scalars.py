@@ -11,11 +11,13 @@ from functools import lru_cache
 
 import mpmath
 import numpy as np
+from references.exact_functions import log_polya_gamma_inverted
 from scipy import special, stats
 
 REAL, POSITIVE, UNIT, COUNT, BINARY = "real", "positive", "unit", "count", "binary"
 ANGLE, LABEL = "angle", "label"
 FEW = 512  # states up to which slow but exact evaluations are made
+LEAST_DIGITS = 1e-4  # rounding, over a sum, from which an alternating sum is not known
 MOST = 60.0  # ratio up to which a power series is summed in floats
 
 
@@ -298,37 +300,36 @@ def modified_half_normal(a, b, c):
 
 
 @lru_cache(maxsize=4096)
-def _log_polya_gamma(b, c, x):
-    with mpmath.workdps(400 if x > 3 else 120):
-        b, c, x = map(mpmath.mpf, (b, c, x))
-        total = mpmath.mpf(0)
-        for n in range(10_000):
-            size = mpmath.gamma(n + b) / mpmath.factorial(n) * (2 * n + b) * mpmath.exp(
-                -((2 * n + b) ** 2) / (8 * x)
-            )
-            total += -size if n % 2 else size
-            if n > 4 and size < mpmath.mpf(10) ** -90 * abs(total):
-                break
-        if total <= 0:  # (the terms have cancelled: nothing can be said of so large a shape)
-            return float("nan")
-        density = total * 2 ** (b - 1) / mpmath.gamma(b) / mpmath.sqrt(2 * mpmath.pi * x**3)
-        return float(b * mpmath.log(mpmath.cosh(c / 2)) - c**2 * x / 2 + mpmath.log(density))
+def _log_polya_gamma(b, x):
+    """The log density of PG(b, 0)."""
+    if not (0 < x < math.inf and 0 < b < math.inf):
+        return math.nan if b <= 0 or math.isnan(x + b) else -math.inf
+    with mpmath.workdps(25):
+        return float(log_polya_gamma_inverted(mpmath.mpf(b), mpmath.mpf(x)))
+
+
+def _log_alternating(b, x):
+    """The same for many states: by a series of floats, nan where they have lost their digits."""
+    n = np.arange(60)[:, None]
+    size = special.gammaln(n + b) - special.gammaln(n + 1) + np.log(2 * n + b) - (
+        2 * n + b) ** 2 / (8 * x)
+    top = size.max(0)
+    total = ((-1.0) ** n * np.exp(size - top)).sum(0)
+    is_known = total > np.maximum(np.exp(size[-1] - top), 1e-14 * (1 + np.abs(top))) / LEAST_DIGITS
+    total = top + np.log(np.where(is_known, total, np.nan))
+    return total + (b - 1) * np.log(2) - special.gammaln(b) - np.log(2 * np.pi * x**3) / 2
 
 
 def polya_gamma(b, c):
     def logpdf(x):
-        each = np.broadcast_arrays(*(np.asarray(v, float) for v in (b, c, x)))
-        if each[0].size <= FEW:
-            return np.reshape(
-                [_log_polya_gamma(*map(float, v)) for v in zip(*map(np.ravel, each), strict=True)],
-                each[0].shape)
-        n = np.arange(60)[:, None]
-        size = special.gammaln(n + b) - special.gammaln(n + 1) + np.log(2 * n + b) - (
-            2 * n + b) ** 2 / (8 * x)
-        top = size.max(0)
-        total = top + np.log(np.maximum(((-1.0) ** n * np.exp(size - top)).sum(0), 1e-300))
-        total = total + (b - 1) * np.log(2) - special.gammaln(b) - np.log(2 * np.pi * x**3) / 2
-        return b * np.log(np.cosh(np.asarray(c) / 2)) - np.asarray(c) ** 2 * x / 2 + total
+        b_each, c_each, x = np.broadcast_arrays(*(np.asarray(v, float) for v in (b, c, x)))
+        if x.size <= FEW:
+            base = np.reshape([_log_polya_gamma(*map(float, v)) for v in zip(
+                b_each.ravel(), x.ravel(), strict=True)], x.shape)
+        else:
+            base = _log_alternating(b_each, x)
+        log_cosh = np.logaddexp(c_each / 2, -c_each / 2) - np.log(2)
+        return b_each * log_cosh - c_each**2 * x / 2 + base
 
     def rvs(rng, n):
         b_each, c_each = spread(n, b, c)

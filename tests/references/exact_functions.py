@@ -109,14 +109,68 @@ def log_fox_wright(a, z):
 
 
 def log_polya_gamma(b, x):
-    """The alternating series of Polson, Scott and Windle (2013), as far as it reaches."""
-    total, term, n = mpf(0), mpf(0), 0
-    while n < 10 or abs(term) > abs(total) * mpf(10) ** -30:
-        ratio = mpmath.gamma(n + b) / mpmath.factorial(n) * (2 * n + b)
-        term = (-1) ** n * ratio * mpmath.exp(-((2 * n + b) ** 2) / (8 * x))
-        total, n = total + term, n + 1
-    scale = (b - 1) * mpmath.log(2) - mpmath.loggamma(b) - mpmath.log(2 * mp.pi * x**3) / 2
+    """The alternating series of Polson, Scott and Windle (2013), with the digits that it needs.
+
+    Terms cancel: right of the bulk they are larger than their sum by a factor of about
+    ``exp(pi**2 x / 2)``.
+    """
+    digits, left = mp.dps, -mp.inf
+    while left < mp.dps:
+        digits *= 2
+        with mpmath.workdps(digits):
+            total, largest, size, n = mpf(0), mpf(0), mpf(1), 0
+            rising = mpf(1)  # gamma(n + b) / gamma(b) / n!
+            while size > largest * mpf(10) ** -digits:
+                size = rising * (2 * n + b) * mpmath.exp(-n * (n + b) / (2 * x))
+                total += -size if n % 2 else size
+                largest = max(largest, size)
+                rising *= (n + b) / (n + 1)
+                n += 1
+            left = digits - mpmath.log10(largest / abs(total)) if total else -mp.inf
+    scale = (b - 1) * mpmath.log(2) - mpmath.log(2 * mp.pi * x**3) / 2 - b**2 / (8 * x)
     return scale + mpmath.log(total)
+
+
+def log_polya_gamma_inverted(b, x):
+    """The same by inverting the Laplace transform ``cosh(sqrt(t / 2))**-b``: no term is large.
+
+    The contour is ``t = (w + i y)**2 - pi**2 / 2``, with w near the saddle point. The steps of the
+    trapezoid rule are halved until nothing changes; nan if it still does.
+    """
+    wanted = mp.dps
+    with mpmath.workdps(wanted + 30):
+        pole = mp.pi**2 / 2
+        w = mpmath.sqrt(_saddle_of_polya_gamma(b, x, pole))
+
+        def exponent(y):
+            t = mpmath.mpc(w, y) ** 2 - pole
+            s = mpmath.sqrt(t / 2)
+            return t * x - b * (s + mpmath.log1p(mpmath.exp(-2 * s)) - mpmath.log(2))
+
+        def height(y):
+            return (mpmath.mpc(w, y) * mpmath.exp(exponent(y) - top)).real
+
+        top = exponent(0).real
+        last = mpmath.sqrt((wanted + 10) * mpmath.log(10) / x)
+        count, total, found = 32, height(0) / 2, mpf(0)
+        total += mpmath.fsum(height(k * last / count) for k in range(1, count + 1))
+        for _ in range(8):
+            count *= 2
+            total += mpmath.fsum(height(k * last / count) for k in range(1, count, 2))
+            found, before = total * last / count * 2 / mp.pi, found
+            if abs(found - before) <= abs(found) * mpf(10) ** -wanted:
+                return top + mpmath.log(found)
+    return mp.nan
+
+
+def _saddle_of_polya_gamma(b, x, pole):
+    """About the ``v = t + pi**2 / 2`` at which the integrand is least: bisected."""
+    low, high = 1 / (2 * x), pole + 2 * (b + 1) / x + (b / x) ** 2
+    for _ in range(60):
+        v = mpmath.sqrt(low * high)
+        s = mpmath.sqrt((v - pole) / 2)
+        low, high = (v, high) if (b * mpmath.tanh(s) / (4 * s) + 1 / v).real > x else (low, v)
+    return low
 
 
 @cache
@@ -216,7 +270,11 @@ FUNCTIONS = {
     ),
     "log_fox_wright": Exact(log_fox_wright, product((1e-6, 0.5, 3.0, 60.0), (-30.0, 0.0, 8.0))),
     "log_polya_gamma": Exact(
-        log_polya_gamma, product((0.01, 0.5, 1.0, 7.5, 60.0), (1e-4, 0.02, 0.3, 4.0)), 200
+        log_polya_gamma,
+        [
+            *product((1e-3, 0.5, 1.0, 7.5, 60.0, 1e3), (1e-4, 0.02, 0.3, 4.0, 40.0)),
+            *((0.0123, 245.28480881816924), (1e3, 300.0), (1e-3, 1e-6), (1e3, 0.1)),
+        ],
     ),
     "log_stirling": Exact(
         log_stirling, [(n, l) for n in (1.0, 5.0, 40.0, 300.0) for l in (1.0, n // 2 + 1, n)]
