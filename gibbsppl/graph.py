@@ -22,11 +22,11 @@ from gibbsppl.expressions import (
     Equals,
     Expr,
     Leaf,
-    LogMass,
     Where,
     mentions,
 )
 from gibbsppl.families import Family
+from gibbsppl.masses import Given, log_mass
 from gibbsppl.notation import Notation
 from gibbsppl.ranges import Range
 from gibbsppl.recursions import Recursion, Step
@@ -123,18 +123,7 @@ class Statement:
 
     def log_mass(self, lower: Expr | None, upper: Expr | None) -> Expr:
         """The log probability of the interval between two bounds."""
-        arguments = dict(self.arguments)
-        cdf, sf = self.family.log_cdf, self.family.log_sf
-        if cdf is None or sf is None or (lower is None and upper is None):
-            return sp.S.Zero
-        if lower is not None and self.support.is_discrete:
-            lower = lower - 1  # P(X >= l) is P(X > l - 1)
-        if lower is None:
-            return cdf(upper, **arguments)
-        if upper is None:
-            return sf(lower, **arguments)
-        logs = (f(b, **arguments) for f in (cdf, sf) for b in (lower, upper))
-        return LogMass(*logs)
+        return log_mass(Given(self.family, self.event, dict(self.arguments)), lower, upper)
 
     def __str__(self) -> str:
         if self.family.name:

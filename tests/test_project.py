@@ -28,6 +28,7 @@ LAYERS = (
     ("recursions",),
     ("notation",),
     ("families",),
+    ("masses",),
     ("graph",),
     ("graph_views", "graph_changes", "positions", "alignment"),
     ("evaluation",),
@@ -91,7 +92,7 @@ LAYERS = (
 GENERIC = (
     "kernels", "logs", "gates", "changes", "pieces", "signs", "limits", "dependence", "elements",
     "rounding", "vanishing", "alike",
-    "bounds", "ends", "known_limits", "truncations",
+    "bounds", "masses", "ends", "known_limits", "truncations",
     "curvature", "readings", "finite", "chained", "matching", "contractions", "concavity", "forms",
     "linear_forms", "form_facts",
     "recession", "separation", "conditionals", "quadratic", "priors", "rescaling", "repairs",

@@ -286,12 +286,31 @@ def test_a_tail_that_does_not_fall_raises(name, way):
 
 
 @pytest.mark.parametrize("bad", [np.nan, -np.inf])
-def test_a_start_outside_of_the_support_raises(bad):
+def test_an_empty_support_raises(bad):
     start = np.array([0.5, -1.0])
+    nowhere = lambda x: np.where(start < 0, bad, -(x**2))  # noqa: E731  (of the second element)
     with pytest.raises(RunError, match="no finite log density at the start, -1"):
-        log_concave(np.random.default_rng(39), lambda x: np.where(x < 0, bad, -x), start)
+        log_concave(np.random.default_rng(39), nowhere, start)
     with pytest.raises(RunError, match="no finite log density at the start, -1"):
-        log_concave(np.random.default_rng(39), lambda x: np.where(x < 0, bad, -x), start[1])
+        log_concave(np.random.default_rng(39), lambda x: np.full(np.shape(x), bad), start[1])
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("bad", [np.nan, -np.inf])
+@pytest.mark.parametrize(("start", "upper"), [(-1.0, np.inf), (-1e9, np.inf), (-1.0, 1.25)])
+def test_a_start_outside_of_the_support_is_moved_inside(start, upper, bad, way):
+    log_density = lambda x: np.where(x < 1, bad, -x)  # noqa: E731
+    x = way(np.random.default_rng(39), log_density, start, -np.inf, upper)
+    assert p_value(x, stats.truncexpon(upper - 1, loc=1).cdf) > LEVEL
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("start", [-0.35, -0.85, -1.35, -1e6])
+def test_a_start_where_the_log_density_overflows(start, way):
+    """Values that nothing else sees start where they were drawn for another scale."""
+    z = lambda x: (x - 0.001) / 0.001  # noqa: E731
+    x = way(np.random.default_rng(40), quiet(lambda x: -z(x) - np.exp(-z(x))), start)
+    assert p_value(z(x), stats.gumbel_r.cdf) > LEVEL
 
 
 @pytest.mark.parametrize("start", [1.0, np.ones(1), np.ones(3)])

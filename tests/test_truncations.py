@@ -114,6 +114,22 @@ def test_what_is_written_instead_has_the_density_of_the_truncated_distribution(
     assert gp.compile(model).verify().proved
 
 
+@pytest.mark.parametrize("observed", [1.5, None], ids=["observed", "drawn"])
+def test_a_computed_end_is_not_beyond_the_bound_by_its_last_digit(observed):
+    with gp.Model() as model:
+        x = gp.Normal("x", 0, sigma=1)
+        odds = gp.Phi(x) / (1 - gp.Phi(x))
+        gp.Pareto("y", 3.5, odds, lower=gp.maximum(odds, 0.2), upper=3, observed=observed)
+
+    for x in np.linspace(-1, 0.2, 50):
+        odds = stats.norm.cdf(x) / stats.norm.sf(x)
+        low = max(odds, 0.2)
+        expected = stats.norm.logpdf(x) + stats.truncpareto(3.5, 3 / low, scale=low).logpdf(1.5)
+        values = {**model.data, "x": np.asarray(x), "y": np.asarray(1.5)}
+        assert log_joint(model.graph, values) == pytest.approx(expected, rel=1e-12)
+    assert gp.compile(model).verify().passed
+
+
 # ---- what is inside --------------------------------------------------------------------------
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +56,9 @@ PARABOLAS = 5
 BLOCK = 1024
 
 FARTHEST = 1e300
+
+# What is lower is outside of the support: slopes down to there overflow.
+LOWEST = -1e250
 ROUNDS = 500
 
 IMPROPER = "the log density does not fall in a tail: the conditional has no finite integral."
@@ -64,6 +68,23 @@ NONE_ACCEPTED = f"log-concave draw: none of {ROUNDS} candidates was accepted."
 def no_start(x: float) -> str:
     """What is said where the log density is not finite at the start."""
     return f"no finite log density at the start, {x:.6g}."
+
+
+def further_out(start: Any, lower: Any, upper: Any) -> Iterator[Any]:
+    """Points on both sides of the start, each twice as far away as the last, up to the ends.
+
+    >>> points = further_out(*map(np.array, (1.0, -1.0, 3.0)))
+    >>> [round(2**52 * float(next(points) - 1)) for _ in range(6)]
+    [-1, 1, -2, 2, -4, 4]
+    """
+    step = np.spacing(np.abs(start))
+    while (step < FARTHEST).any():
+        for end in (lower, upper):
+            room = np.abs(end - start)
+            # (beyond the half of a finite room, what is left of it is halved)
+            away = np.where(step < room / 2, step, room - room * (room / (4 * step)))
+            yield start + np.copysign(away, end - start)
+        step = 2 * step
 
 
 def not_concave(x: float) -> str:

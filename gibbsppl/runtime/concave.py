@@ -21,6 +21,7 @@ from gibbsppl.runtime.chords import (
     BLOCK,
     FLOATS,
     KNOWN,
+    LOWEST,
     NONE_ACCEPTED,
     NOT_CONCAVE,
     ROUNDS,
@@ -28,6 +29,7 @@ from gibbsppl.runtime.chords import (
     Floats,
     Points,
     drawn_from,
+    further_out,
     hull_of,
     no_start,
     not_concave,
@@ -57,7 +59,8 @@ def log_concave(
     """One draw of every element, exact and independent of the start.
 
     ``log_density`` maps an array like ``start`` to one log density per element, concave between
-    the bounds; elements are independent. It is finite at the start, which may be far in a tail.
+    the bounds; elements are independent. The start may be far in a tail, or beyond where the log
+    density is finite: it overflows where the value was drawn for other parameters.
 
     >>> rng = np.random.default_rng(1)
     >>> log_concave(rng, lambda x: -x, np.array([1.0, 1e6]), lower=0.0).shape
@@ -85,13 +88,13 @@ def _only_one(
 
 
 def _of_one(log_density: LogDensity) -> Callable[[float], float]:
-    """A log density on plain numbers: -inf where it is not a number."""
+    """A log density on plain numbers: -inf where it is not a number, or as good as -inf."""
 
     def evaluated(x: float) -> float:
         found = float(log_density(np.float64(x)))
         if found == np.inf:
             raise RunError(_infinite(x))
-        return -np.inf if found != found else found  # noqa: PLR0124  (what is not a number)
+        return found if found > LOWEST else -np.inf
 
     return evaluated
 
@@ -107,7 +110,7 @@ def _log_concave_batch(
     new = start.ravel().copy()
     of_elements = _of_elements(new, start.shape, log_density)
     elements = np.arange(new.size)
-    points = _first_point(of_elements(elements, new), new, lower, upper)
+    points = _first_point(of_elements, new, lower, upper)
     done = 0
     while elements.size > FEW:
         if done == ROUNDS:
@@ -168,7 +171,7 @@ def _of_elements(
         whole = new.copy()
         whole[elements] = x
         found = np.broadcast_to(log_density(whole.reshape(shape)), shape).ravel()[elements]
-        found = np.where(np.isnan(found), -np.inf, found)
+        found = np.where(found > LOWEST, found, -np.inf)
         if np.any(found == np.inf):
             raise RunError(_infinite(x[found == np.inf][0]))
         return found
@@ -176,14 +179,27 @@ def _of_elements(
     return evaluated
 
 
-def _first_point(log_density: Floats, start: Floats, lower: Floats, upper: Floats) -> Points:
-    """The start, between the ends of the support."""
-    wrong = ~(log_density > -np.inf) | ~(lower <= start) | ~(start <= upper)
+def _first_point(
+    log_density: Callable[[NDArray[np.intp], Floats], Floats],
+    start: Floats,
+    lower: Floats,
+    upper: Floats,
+) -> Points:
+    """The start, or a point further out where the log density is finite, of each element."""
+    height = log_density(np.arange(start.size), start)
+    wrong, x = ~(lower <= start) | ~(start <= upper), start.copy()
+    if (height == -np.inf).any() and not wrong.any():
+        for further in further_out(start, lower, upper):
+            rest = np.flatnonzero(height == -np.inf)
+            if not rest.size:
+                break
+            x[rest], height[rest] = further[rest], log_density(rest, further[rest])
+    wrong |= height == -np.inf
     if wrong.any():
         raise RunError(no_start(start[wrong][0]))
     none = np.full(start.shape, -np.inf)
     one = np.ones(start.shape, dtype=np.intp)
-    return Points(np.stack([lower, start, upper]), np.stack([none, log_density, none]), one)
+    return Points(np.stack([lower, x, upper]), np.stack([none, height, none]), one)
 
 
 def _taken_in(points: Points, x: Floats, log_density: Floats) -> Points:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import copysign, exp, expm1, inf, isinf, log1p, nextafter, sqrt, ulp
 
 import numpy as np
@@ -31,6 +31,7 @@ from gibbsppl.runtime.chords import (
     ROUNDS,
     STEPS,
     UNIT,
+    further_out,
     no_start,
     not_concave,
 )
@@ -109,10 +110,7 @@ def log_concave_one(
     upper: float,
 ) -> float:
     """One draw between the bounds; ``log_density`` returns neither nan nor inf."""
-    height = log_density(start)
-    if height == -inf or not lower <= start <= upper:
-        raise RunError(no_start(start))
-    points = Points([start], [height], lower, upper)
+    points = _first_point(log_density, start, lower, upper)
     for done in range(ROUNDS):
         x, height, unit = candidate(rng, points, done)
         level = height - unit * rng.standard_exponential()
@@ -125,6 +123,18 @@ def log_concave_one(
         if found >= level:
             return x
     raise RunError(NONE_ACCEPTED)
+
+
+def _first_point(
+    log_density: Callable[[float], float], start: float, lower: float, upper: float
+) -> Points:
+    """The start, or a point further out where the log density is finite."""
+    if lower <= start <= upper:
+        for x in chain([start], further_out(*map(np.float64, (start, lower, upper)))):
+            height = log_density(float(x))
+            if height > -inf:
+                return Points([float(x)], [height], lower, upper)
+    raise RunError(no_start(start))
 
 
 def candidate(rng: np.random.Generator, points: Points, done: int) -> tuple[float, float, float]:
