@@ -24,7 +24,7 @@ LogDensity = Callable[[Any], Any]
 # Neal's limit on the size of a slice, in widths; shared at random between the two sides.
 STEPS_OUT = 64
 # How many times the typical width a width may be.
-WIDEST = 32
+WIDEST = 4
 
 
 @dataclass(slots=True)

@@ -29,8 +29,9 @@ Fixed = tuple[Mapping[str, Any], Sequence[Any]]
 # Coefficients of x for each array, and what multiplies each fixed matrix.
 Scaled = tuple[Mapping[str, Any], Sequence[Any]]
 
+EPSILON = float(np.finfo(float).eps)
 # The least eigenvalue, relative to the largest, of which rounding leaves a quarter of the digits.
-LEAST = float(np.finfo(float).eps) ** 0.75
+LEAST = EPSILON**0.75
 
 
 class Pencil:
@@ -45,6 +46,7 @@ class Pencil:
         self.arrays = joint.arrays
         shape = (*joint.layout.groups[0].shape, -1)
         matrices = [_stored(joint, part).reshape(shape) for part in fixed]
+        self.matrices = matrices
         found = _diagonalised(matrices)
         self.rows: Floats | None = None
         self.diagonals: tuple[Floats, ...] = ()
@@ -63,34 +65,61 @@ class Pencil:
         """The precision matrices, block by block."""
         diagonal = self.scaled(scales)
         assert self.rows is not None
+        if self._factor(scales, diagonal) is not None:
+            return self._sum(scales)
         columns = np.linalg.inv(self.rows)
         return (columns * diagonal[:, None, :]) @ columns.swapaxes(1, 2)
 
     def draw(self, rng: Generator, state: State, given: Scaled) -> dict[str, Any]:
         """The arrays, all of them drawn."""
-        linear, scales = given
-        diagonal = self.scaled(scales)
+        diagonal = self.scaled(given[1])
         z = rng.standard_normal(diagonal.size).reshape(diagonal.shape)
-        return self._solved(state, linear, diagonal, z * np.sqrt(diagonal))
+        return self._solved(state, given, diagonal, z)
 
     def mean(self, state: State, given: Scaled) -> dict[str, Any]:
         """The arrays at their means."""
-        linear, scales = given
-        return self._solved(state, linear, self.scaled(scales), 0.0)
+        diagonal = self.scaled(given[1])
+        return self._solved(state, given, diagonal, np.zeros(diagonal.shape))
 
-    def _solved(
-        self, state: State, linear: Mapping[str, Any], diagonal: Floats, noise: Any
-    ) -> dict[str, Any]:
-        """The arrays, from what they are along the rows."""
+    def _solved(self, state: State, given: Scaled, diagonal: Floats, z: Floats) -> dict[str, Any]:
+        """The arrays, as far from their means as standard normals say."""
         joint, rows = self.joint, self.rows
         assert rows is not None
-        right = joint.flat(linear)
+        right = joint.flat(given[0])
         right = right if joint.in_order else right[joint.order]
+        factor = self._factor(given[1], diagonal)
+        if factor is not None:
+            half = np.linalg.solve(factor, right.reshape(*diagonal.shape, 1)) + z[..., None]
+            whole: Any = np.linalg.solve(factor.swapaxes(1, 2), half)
+            return joint.placed(state, self._back(whole))
+        noise = z * np.sqrt(diagonal)
         if len(rows) == 1:  # (products of stacks of one matrix cost several of one)
             found = ((rows[0] @ right + noise) / diagonal) @ rows[0]
             return joint.placed(state, found[0] if joint.in_order else self._back(found))
         along = ((rows @ right.reshape(*diagonal.shape, 1))[..., 0] + noise) / diagonal
         return joint.placed(state, self._back(along[:, None, :] @ rows))
+
+    def _sum(self, scales: Sequence[Any]) -> Floats:
+        total: Floats = sum(float(s) * m for s, m in zip(scales, self.matrices, strict=True))  # type: ignore[assignment]
+        return total
+
+    def _factor(self, scales: Sequence[Any], diagonal: Floats) -> Floats | None:
+        """The Cholesky factors, where elements are too far apart in size for rows of them all.
+
+        There is none where elements in units of their own are not well conditioned: what is nearly
+        the same in all of them is known by the rows alone.
+        """
+        if (diagonal.min(axis=1) > EPSILON * diagonal.max(axis=1)).all():
+            return None
+        total = self._sum(scales)
+        units = np.sqrt(total.diagonal(axis1=1, axis2=2))
+        if not (units > 0).all():
+            return None
+        own = total / units[:, :, None] / units[:, None, :]
+        if not np.linalg.eigvalsh(own).min() > own.shape[1] * LEAST:
+            return None
+        factor: Floats = units[:, :, None] * np.linalg.cholesky(own)
+        return factor
 
     def _back(self, found: Floats) -> Floats:
         """Values in the order of the elements."""
