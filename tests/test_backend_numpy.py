@@ -564,3 +564,20 @@ def test_a_number_that_no_float_holds_is_written_as_infinite():
 
     assert re.search(r'(?<!float\(")\binf\b', source) is None
     assert 'float("inf")' in source
+
+
+def test_shares_of_exponentials_are_taken_by_their_logs():
+    """Also where the exponentials overflow: the largest has a share of one there."""
+    with gp.Model(coords={"k": 3}) as m:
+        x = gp.StudentT("x", nu=1, mu=0, sigma=1)
+        slope = gp.Data("slope", [0.3, 1.0, -0.7], dims="k")
+        weight = gp.Data("weight", [0.2, 0.3, 0.5], dims="k")
+        each = gp.exp(x * slope)
+        gp.Potential("mixed", gp.log(gp.sum(weight * each / gp.sum(each, "k"), "k")))
+    sampler = gp.compile(m, rewrites=False)
+    log_density = sampler.program.given_rest["x"]({}, sampler.constants)
+    at = {v: float(log_density(np.float64(v))) + np.log1p(v**2) for v in (0.0, -2e3, 1e3, 1e6)}
+
+    assert at[1e3] - at[0.0] == pytest.approx(np.log(0.3) - np.log(1 / 3), abs=1e-9)
+    assert at[1e6] == pytest.approx(at[1e3], abs=1e-9)
+    assert at[-2e3] - at[0.0] == pytest.approx(np.log(0.5) - np.log(1 / 3), abs=1e-9)

@@ -184,7 +184,7 @@ def _log_of_exponentials(writer: Writer, of: Expr) -> Text | None:
         if exponent == 0 or not is_weighted or not {r.dim for r in ranges} <= dims_of(exponent):
             return None
         with writer.over(ranges):
-            inner = writer.write(exponent + sp.log(weight))
+            inner = writer.write(exponent + _log_of_positive(weight))
         summed = {r.dim for r in ranges}
         axes = tuple(n for n, d in enumerate(inner.dims) if d in summed)
         left = tuple(d for d in inner.dims if d not in summed)
@@ -197,6 +197,14 @@ def _log_of_exponentials(writer: Writer, of: Expr) -> Text | None:
         return None
     texts, dims = writer.aligned([writer.write(x) for x in logs])
     return Text(f"{writer.call('log_add_exp')}({', '.join(texts)})", dims)
+
+
+def _log_of_positive(weight: Expr) -> Expr:
+    """The log of a product of powers, which may themselves be too large."""
+    powers = (f.as_base_exp() for f in sp.Mul.make_args(weight))
+    return sp.Add(
+        *(e * sp.log(b) if b.is_positive and e.is_real else sp.log(b**e) for b, e in powers)
+    )
 
 
 def _log_term(term: Expr) -> Expr | None:
