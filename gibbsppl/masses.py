@@ -15,7 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, Literal
 
+import numpy as np
 import sympy as sp
 from sympy import log, sqrt
 
@@ -98,16 +100,43 @@ def _of_narrow(given: Given, lower: Expr, upper: Expr) -> tuple[Expr, ...]:
     if support.is_discrete or lower == support.lower or upper == support.upper:
         return ()
     middle, log_width = (lower + upper) / 2, log(upper - lower)
-    if sp.sympify(support.lower).is_nonnegative and support.upper == 1:
-        odds = sqrt(lower / (1 - lower)) * sqrt(upper / (1 - upper))
-        middle = odds / (1 + odds)
-        # (the difference of log odds, with its digits)
-        log_width = log(Softplus(log_width - log(lower) - log(1 - upper)))
-        log_width += log(odds) - 2 * log(1 + odds)
-    elif sp.sympify(support.lower).is_nonnegative:
-        middle = sqrt(lower) * sqrt(upper)
-        log_width = log(Softplus(log_width - log(lower))) + log(middle)
+    match _kind(support):
+        case "unit":
+            odds = sqrt(lower / (1 - lower)) * sqrt(upper / (1 - upper))
+            middle = odds / (1 + odds)
+            # (the difference of log odds, with its digits)
+            log_width = log(Softplus(log_width - log(lower) - log(1 - upper)))
+            log_width += log(odds) - 2 * log(1 + odds)
+        case "positive":
+            middle = sqrt(lower) * sqrt(upper)
+            log_width = log(Softplus(log_width - log(lower))) + log(middle)
     return (given.family.log_density(middle, given.event, **given.arguments) + log_width,)
+
+
+def _kind(support: Support) -> Literal["unit", "positive", "real"]:
+    """What the scale of a support is made for."""
+    if not sp.sympify(support.lower).is_nonnegative:
+        return "real"
+    return "unit" if support.upper == 1 else "positive"
+
+
+def from_flat(support: Support, lower: Any, upper: Any, share: Any) -> Any:
+    """The numbers at shares of intervals that are as narrow, by which values are drawn from them.
+
+    >>> from gibbsppl.supports import POSITIVE
+    >>> from_flat(POSITIVE, np.array([1.0]), np.array([4.0]), 0.5)
+    array([2.])
+    """
+    with np.errstate(all="ignore"):  # (what ends with the support is none of them)
+        match _kind(support):
+            case "unit":
+                low, high = (np.log(x) - np.log1p(-x) for x in (lower, upper))
+                found = 1 / (1 + np.exp(-(low + share * (high - low))))
+            case "positive":
+                found = lower * np.exp(share * (np.log(upper) - np.log(lower)))
+            case _:
+                found = lower + share * (upper - lower)
+    return np.clip(found, lower, upper)
 
 
 EXTREMES: Mapping[Side, type[Expr]] = {"lower": Maximum, "upper": Minimum}

@@ -130,6 +130,18 @@ def test_a_computed_end_is_not_beyond_the_bound_by_its_last_digit(observed):
     assert gp.compile(model).verify().passed
 
 
+def test_draws_above_a_computed_end():
+    with gp.Model(coords={"i": 2000}) as model:
+        x = gp.Normal("x", 0.3, sigma=0.1, dims="i")
+        odds = gp.Phi(x) / (1 - gp.Phi(x))
+        gp.Pareto("y", 3.5, odds, lower=gp.maximum(odds, 0.2), upper=30, dims="i")
+
+    found = gp.simulate(model, seed=1)
+    low = np.exp(stats.norm.logcdf(found["x"]) - stats.norm.logsf(found["x"]))
+    share = stats.truncpareto(3.5, 30 / low, scale=low).cdf(found["y"])
+    assert stats.kstest(np.ravel(share), "uniform").pvalue > 1e-5
+
+
 # ---- narrow intervals --------------------------------------------------------------------------
 
 NARROW = {
@@ -166,6 +178,18 @@ def test_an_interval_that_is_narrow_beside_the_scale_has_its_density(family):
         values = {**model.data, "x": np.asarray(x)}
         found.append(log_joint(model.graph, values) - stats.norm.logpdf(x, scale=100))
     np.testing.assert_allclose(found, flat, rtol=0, atol=2e-6)
+
+
+@pytest.mark.parametrize("family", ["StudentT", "LogNormal", "Beta"])
+def test_draws_in_a_narrow_interval_are_flat_on_the_scale_of_the_family(family):
+    parameters, (lower, upper), forward = NARROW[family]
+    with gp.Model(coords={"i": 2000}) as model:
+        bounds = {"lower": lower, "upper": upper, "dims": "i"}
+        getattr(gp, family)("y", **parameters(1e25), **bounds)
+
+    y = gp.simulate(model, seed=1)["y"]
+    low, high = forward(lower), forward(upper)
+    assert stats.kstest(np.ravel(forward(y)), stats.uniform(low, high - low).cdf).pvalue > 1e-5
 
 
 def test_a_category_that_is_narrow_has_its_probability():

@@ -210,12 +210,21 @@ def log_mass(
     with np.errstate(divide="ignore", invalid="ignore"):
         gap = np.where(larger == smaller, 0.0, larger - smaller)
         log_share = np.where(gap < math.log(2), np.log(-np.expm1(-gap)), np.log1p(-np.exp(-gap)))
-        is_narrow = (gap <= np.sqrt(EPSILON * (1 - larger))) & (larger > -math.inf)
-    found = larger + log_share
+    found, is_narrow = larger + log_share, leaves_few_digits(larger, smaller)
     if is_narrow.any():
         instead = of_narrow() if callable(of_narrow) else of_narrow
         found = np.where(is_narrow & (instead > -math.inf), instead, found)
     return found[()]
+
+
+def leaves_few_digits(larger: Any, smaller: Any) -> Any:
+    """Whether the difference of two logs is at most the root of what they are rounded by.
+
+    >>> leaves_few_digits(np.array([-1.0, -1.0]), np.array([-1.0 - 1e-9, -1.0 - 1e-7]))
+    array([ True, False])
+    """
+    with np.errstate(invalid="ignore"):
+        return (larger - smaller <= np.sqrt(EPSILON * (1 - larger))) & (larger > -math.inf)
 
 
 def weighted(weight: Any, x: Any) -> Any:
