@@ -271,6 +271,7 @@ LogPolyaGamma = _function("LogPolyaGamma", "LogPolyaGamma(b, x): log density of 
 LogStirling = _function("LogStirling", "LogStirling(n, l): log Stirling number, first kind.")
 XLogY = _function("XLogY", "XLogY(c, x): c * log(x), and 0 where c is 0.")
 Weighted = _function("Weighted", "Weighted(w, x): w * x, and 0 where w is 0, whatever x is.")
+# (a fifth argument is what it is where the interval is narrow)
 LogMass = _function("LogMass", "LogMass(log_cdf_l, log_cdf_u, log_sf_l, log_sf_u): log P(l<x<u).")
 
 # SymPy's function -> the name of its NumPy form in `gibbsppl.runtime.functions`.

@@ -20,8 +20,11 @@ from gibbsppl.errors import ModelError
 from gibbsppl.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.expressions import Array, Dim, Expr, Leaf, mentions
 from gibbsppl.graph import Graph, Statement
+from gibbsppl.masses import from_flat
 from gibbsppl.ranges import Range
 from gibbsppl.runtime import simulation
+from gibbsppl.runtime.functions import leaves_few_digits
+from gibbsppl.supports import Support
 
 State = dict[str, Any]
 Draw = Callable[[Statement, State], Any]
@@ -260,29 +263,34 @@ def truncated_draw(
 
     below, above = cdf(point, **arguments), sf(point, **arguments)
 
+    whole = statement.support.kind == "integer"
+    full = statement.family.support(statement.event, **arguments)
+    least, most = _ends(full, over, values, sizes)
+    lower, upper = _interval(statement, over, values, sizes)
+    least, lower = (least - 1, lower - 1) if whole else (least, lower)
+
     def at(formula: Expr, x: Any) -> Floats:
         here = {**values, "point~": np.broadcast_to(x, shape)}
-        certain = np.where((x > 0) == (formula is below), 0.0, -np.inf)
-        return np.where(np.isinf(x), certain, evaluate(formula, over, here, sizes))
+        certain = np.where((x >= most) == (formula is below), 0.0, -np.inf)
+        is_end = (x <= least) | (x >= most)
+        return np.where(is_end, certain, evaluate(formula, over, here, sizes))
 
-    lower, upper = _interval(statement, over, values, sizes)
-    if statement.support.kind == "integer":
-        lower = lower - 1
     uniform = rng.random(shape)
     in_upper = at(above, lower) < at(below, upper)
-    goal = np.where(
-        in_upper,
-        _log_mixture(at(above, lower), at(above, upper), uniform),
-        _log_mixture(at(below, lower), at(below, upper), uniform),
-    )
+    at_lower, at_upper = (np.where(in_upper, at(above, x), at(below, x)) for x in (lower, upper))
+    goal = _log_mixture(at_lower, at_upper, uniform)
 
     def is_below(x: Floats) -> Any:
         if in_upper.all() or not in_upper.any():  # (each is evaluated some dozens of times)
             return at(above, x) > goal if in_upper.all() else at(below, x) < goal
         return np.where(in_upper, at(above, x) > goal, at(below, x) < goal)
 
-    whole = statement.support.kind == "integer"
-    return (whole_bisection if whole else bisection)(is_below, lower, upper)
+    if whole:
+        return whole_bisection(is_below, lower, upper)
+    larger, smaller = np.maximum(at_lower, at_upper), np.minimum(at_lower, at_upper)
+    is_flat = leaves_few_digits(larger, smaller)
+    found = bisection(is_below, lower, upper)
+    return np.where(is_flat, from_flat(full, lower, upper, uniform), found)
 
 
 def _interval(
@@ -290,16 +298,22 @@ def _interval(
 ) -> tuple[Floats, Floats]:
     """Where both the family's support and the truncation allow values."""
     full = statement.family.support(statement.event, **dict(statement.arguments))
-    low = [evaluate(sp.sympify(s.lower), over, values, sizes) for s in (full, statement.support)]
-    high = [evaluate(sp.sympify(s.upper), over, values, sizes) for s in (full, statement.support)]
-    shape = tuple(map(len, over))
-    lower = np.broadcast_to(np.maximum(*low), shape)
-    upper = np.broadcast_to(np.minimum(*high), shape)
+    own, narrowed = (_ends(s, over, values, sizes) for s in (full, statement.support))
+    lower, upper = np.maximum(own[0], narrowed[0]), np.minimum(own[1], narrowed[1])
     if (lower >= upper).any() and statement.support.kind != "integer":
         raise ModelError(
             f"{statement.name}: the truncation leaves nothing: lower bound "
             f"{lower[lower >= upper][0]:g} is not below upper bound {upper[lower >= upper][0]:g}."
         )
+    return lower, upper
+
+
+def _ends(
+    support: Support, over: tuple[Range, ...], values: Values, sizes: Sizes
+) -> tuple[Floats, Floats]:
+    """The ends of a support, one for each element."""
+    shape, ends = tuple(map(len, over)), (sp.sympify(support.lower), sp.sympify(support.upper))
+    lower, upper = (np.broadcast_to(evaluate(e, over, values, sizes), shape) for e in ends)
     return lower, upper
 
 

@@ -1,7 +1,8 @@
 """The log probability of an interval, as an expression of distribution functions.
 
 Comes in: a family with its parameters, and two bounds, ``None`` for no bound. Goes out: a log
-probability, from the tail in which both bounds are where there are two.
+probability, from the tail in which both bounds are where there are two. Where they are so near to
+one another that the difference has no digits, it is the density in the middle times the width.
 
 >>> from gibbsppl.expressions import Array
 >>> from gibbsppl.families import FAMILIES
@@ -14,11 +15,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, Literal
 
+import numpy as np
 import sympy as sp
+from sympy import log, sqrt
 
 from gibbsppl.bounds import Side, parted
-from gibbsppl.expressions import Below, Dim, Expr, LogMass, Maximum, Minimum, Where
+from gibbsppl.expressions import (
+    Below,
+    Dim,
+    Expr,
+    LogMass,
+    Maximum,
+    Minimum,
+    Softplus,
+    Where,
+)
 from gibbsppl.families import Family
 from gibbsppl.families.rows import Formula
 from gibbsppl.supports import Support
@@ -54,6 +67,7 @@ def log_mass(given: Given, lower: Expr | None, upper: Expr | None) -> Expr:
         _tail(given, cdf, "upper", upper, sp.S.Zero),
         _tail(given, sf, "lower", lower, sp.S.Zero),
         _tail(given, sf, "upper", upper, -sp.oo),
+        *_of_narrow(given, lower, upper),
     )
 
 
@@ -73,6 +87,56 @@ def _tail(given: Given, log_tail: Formula, side: Side, bound: Expr, at_end: Expr
     inside = extreme(*others) if len(others) > 1 else others[0]
     is_inside = Below(own, inside) if side == "lower" else Below(inside, own)
     return Where(is_inside, tail, at_end)
+
+
+def _of_narrow(given: Given, lower: Expr, upper: Expr) -> tuple[Expr, ...]:
+    """The log of the density in the middle times the width: what a narrow interval has.
+
+    The scale is that on which families have log-concave densities, which change by less than the
+    interval's share of a tail: of logs, where values are positive, and of log odds. None where an
+    interval ends with the support, or has single points: it has more than any share.
+    """
+    support = given.support
+    if support.is_discrete or lower == support.lower or upper == support.upper:
+        return ()
+    middle, log_width = (lower + upper) / 2, log(upper - lower)
+    match _kind(support):
+        case "unit":
+            odds = sqrt(lower / (1 - lower)) * sqrt(upper / (1 - upper))
+            middle = odds / (1 + odds)
+            # (the difference of log odds, with its digits)
+            log_width = log(Softplus(log_width - log(lower) - log(1 - upper)))
+            log_width += log(odds) - 2 * log(1 + odds)
+        case "positive":
+            middle = sqrt(lower) * sqrt(upper)
+            log_width = log(Softplus(log_width - log(lower))) + log(middle)
+    return (given.family.log_density(middle, given.event, **given.arguments) + log_width,)
+
+
+def _kind(support: Support) -> Literal["unit", "positive", "real"]:
+    """What the scale of a support is made for."""
+    if not sp.sympify(support.lower).is_nonnegative:
+        return "real"
+    return "unit" if support.upper == 1 else "positive"
+
+
+def from_flat(support: Support, lower: Any, upper: Any, share: Any) -> Any:
+    """The numbers at shares of intervals that are as narrow, by which values are drawn from them.
+
+    >>> from gibbsppl.supports import POSITIVE
+    >>> from_flat(POSITIVE, np.array([1.0]), np.array([4.0]), 0.5)
+    array([2.])
+    """
+    with np.errstate(all="ignore"):  # (what ends with the support is none of them)
+        match _kind(support):
+            case "unit":
+                low, high = (np.log(x) - np.log1p(-x) for x in (lower, upper))
+                found = 1 / (1 + np.exp(-(low + share * (high - low))))
+            case "positive":
+                found = lower * np.exp(share * (np.log(upper) - np.log(lower)))
+            case _:
+                found = lower + share * (upper - lower)
+    return np.clip(found, lower, upper)
 
 
 EXTREMES: Mapping[Side, type[Expr]] = {"lower": Maximum, "upper": Minimum}

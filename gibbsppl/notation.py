@@ -36,6 +36,7 @@ from gibbsppl.expressions import (
     Leaf,
     Least,
     LogDet,
+    LogMass,
     LogPhi,
     Over,
     Phi,
@@ -233,7 +234,9 @@ class Notation:
                 return f"prod({self.text(expr.body)}, {expr.bound[0]})", ATOM
             case _ if not expr.args or isinstance(expr, sp.Symbol):
                 return str(expr), ATOM
-        inside = ", ".join(map(self.text, expr.args))
+        # (how the log of a mass is computed where it is small says nothing more)
+        args = expr.args[:4] if isinstance(expr, LogMass) else expr.args
+        inside = ", ".join(map(self.text, args))
         match expr:
             case LogPhi():
                 return f"log(Phi({inside}))", ATOM

@@ -239,7 +239,7 @@ def test_elements_of_one_call_are_independent():
     assert stats.pearsonr(moved[0] - start[0], moved[1] - start[1]).pvalue > LEVEL
 
 
-@pytest.mark.parametrize("value", [-np.inf, np.nan])
+@pytest.mark.parametrize("value", [-np.inf, np.inf, np.nan])
 def test_a_current_value_without_density_is_an_error(value):
     with pytest.raises(RunError, match="slice"):
         slice_batch(
@@ -268,6 +268,19 @@ def test_points_where_the_density_overflows_are_passed_over_in_silence():
     moved = slice_batch(rng, start, lambda v: -np.exp(-v) - v, fixed_width(1e4, N))
 
     assert follows(moved, stats.gumbel_r)
+
+
+@pytest.mark.parametrize("size", [0, 1])
+def test_points_where_the_log_density_is_infinite_are_outside_of_the_slice(size):
+    def log_density(v):
+        return np.where(np.abs(v) < 3, -(v**2) / 2, np.inf)
+
+    rng, shape = np.random.default_rng(1), (N,) * size
+    found = [
+        slice_batch(rng, np.zeros(shape), log_density, fixed_width(1.0, shape)) for _ in range(200)
+    ]
+
+    assert np.abs(found).max() < 3
 
 
 # ---- whole numbers ---------------------------------------------------------------------------

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 import gibbsppl as gp
 from gibbsppl import settings
-from gibbsppl.density import log_joint
+from gibbsppl.density import log_density, log_joint
 from gibbsppl.errors import ModelError
 
 
@@ -128,6 +128,92 @@ def test_a_computed_end_is_not_beyond_the_bound_by_its_last_digit(observed):
         values = {**model.data, "x": np.asarray(x), "y": np.asarray(1.5)}
         assert log_joint(model.graph, values) == pytest.approx(expected, rel=1e-12)
     assert gp.compile(model).verify().passed
+
+
+def test_draws_above_a_computed_end():
+    with gp.Model(coords={"i": 2000}) as model:
+        x = gp.Normal("x", 0.3, sigma=0.1, dims="i")
+        odds = gp.Phi(x) / (1 - gp.Phi(x))
+        gp.Pareto("y", 3.5, odds, lower=gp.maximum(odds, 0.2), upper=30, dims="i")
+
+    found = gp.simulate(model, seed=1)
+    low = np.exp(stats.norm.logcdf(found["x"]) - stats.norm.logsf(found["x"]))
+    share = stats.truncpareto(3.5, 30 / low, scale=low).cdf(found["y"])
+    assert stats.kstest(np.ravel(share), "uniform").pvalue > 1e-5
+
+
+# ---- narrow intervals --------------------------------------------------------------------------
+
+NARROW = {
+    "Normal": (lambda s: {"mu": -0.5, "sigma": s}, (-1, 2), lambda y: y),
+    "StudentT": (lambda s: {"nu": 1.5, "mu": -0.5, "sigma": s}, (-1, 2), lambda y: y),
+    "Cauchy": (lambda s: {"mu": -0.5, "scale": s}, (-1, 2), lambda y: y),
+    "Laplace": (lambda s: {"mu": -0.5, "scale": s}, (-1, 2), lambda y: y),
+    "Logistic": (lambda s: {"mu": -0.5, "scale": s}, (-1, 2), lambda y: y),
+    "Gumbel": (lambda s: {"mu": -0.5, "scale": s}, (-1, 2), lambda y: y),
+    "LogNormal": (lambda s: {"mu": -0.5, "sigma": s}, (0.1, 2), np.log),
+    "BurrXII": (lambda s: {"c": 1 / s, "k": 1, "scale": 1.5}, (0.1, 2), np.log),
+    "Weibull": (lambda s: {"shape": 1 / s, "scale": 1.5}, (0.1, 2), np.log),
+    "Beta": (lambda s: {"a": 1 / s, "b": 1 / s}, (0.1, 0.7), special.logit),
+    "BetaPrime": (lambda s: {"a": 1 / s, "b": 1 / s}, (0.1, 2), np.log),
+}
+
+
+LOW, HIGH = [-1e40, 0.0, 1.0], [0.0, 1.0, 1e40]
+
+
+@pytest.mark.parametrize("family", NARROW)
+def test_an_interval_that_is_narrow_beside_the_scale_has_its_density(family):
+    """On the scale of the family the density is flat: one over the width of the interval."""
+    parameters, (lower, upper), forward = NARROW[family]
+    with gp.Model() as model:
+        x = gp.Normal("x", 0, sigma=100)
+        bounds = {"lower": lower, "upper": upper}
+        getattr(gp, family)("y", **parameters(gp.exp(x)), **bounds, observed=0.3)
+
+    jacobian = {"log": 1 / 0.3, "logit": 1 / 0.21}.get(getattr(forward, "__name__", ""), 1.0)
+    flat = np.log(jacobian / (forward(upper) - forward(lower)))
+    found = []
+    for x in np.linspace(14, 60, 93):
+        values = {**model.data, "x": np.asarray(x)}
+        found.append(log_joint(model.graph, values) - stats.norm.logpdf(x, scale=100))
+    np.testing.assert_allclose(found, flat, rtol=0, atol=2e-6)
+
+
+@pytest.mark.parametrize("family", ["StudentT", "LogNormal", "Beta"])
+def test_draws_in_a_narrow_interval_are_flat_on_the_scale_of_the_family(family):
+    parameters, (lower, upper), forward = NARROW[family]
+    with gp.Model(coords={"i": 2000}) as model:
+        bounds = {"lower": lower, "upper": upper, "dims": "i"}
+        getattr(gp, family)("y", **parameters(1e25), **bounds)
+
+    y = gp.simulate(model, seed=1)["y"]
+    low, high = forward(lower), forward(upper)
+    assert stats.kstest(np.ravel(forward(y)), stats.uniform(low, high - low).cdf).pvalue > 1e-5
+
+
+def test_a_category_that_is_narrow_has_its_probability():
+    with gp.Model(coords={"k": 3}) as model:
+        b, x = gp.Normal("b", 0, sigma=1), gp.Normal("x", 0, sigma=100)
+        low, high = (gp.Data(n, v, dims="k") for n, v in (("low", LOW), ("high", HIGH)))
+        p = gp.Phi(b + high * gp.exp(-x)) - gp.Phi(b + low * gp.exp(-x))
+        gp.Categorical("y", p, event="k", observed=1)
+
+    for b, x in ((0.7, 20.0), (0.7, 50.0), (-30.0, 50.0)):
+        values = {**model.data, "b": np.asarray(b), "x": np.asarray(x)}
+        found = log_density(model.graph.statement("y"), values, model.graph.sizes)
+        assert found == pytest.approx(stats.norm.logpdf(b) - x, abs=1e-6)
+
+
+def test_a_truncated_value_of_a_wide_family_keeps_its_scale():
+    """Where the mass of the interval underflowed, the density was infinite: slices stayed there."""
+    with gp.Model() as model:
+        x = gp.Laplace("x", 0, scale=1)
+        gp.StudentT("y", nu=1, mu=-0.5, sigma=gp.exp(x), lower=-1, upper=2, observed=-0.1)
+    sampler = gp.compile(model)
+
+    assert all(sampler.verify(seed=k).passed for k in range(3))
+    assert np.abs(sampler.sample(draws=500, chains=1, seed=1, progress=False)["x"]).max() < 60
 
 
 # ---- what is inside --------------------------------------------------------------------------

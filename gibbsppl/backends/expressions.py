@@ -29,6 +29,7 @@ from gibbsppl.expressions import (
     Leaf,
     Least,
     LogDet,
+    LogMass,
     Maximum,
     Over,
     Times,
@@ -54,8 +55,8 @@ def write(writer: Writer, expr: Expr) -> Text:
             return _product(writer, expr)
         case sp.Pow():
             return _power(writer, expr)
-        case _ if expr.func in BINDERS:
-            return BINDERS[expr.func](writer, expr)
+        case _ if expr.func in OWN:
+            return OWN[expr.func](writer, expr)
         case sp.log():
             return _log(writer, expr)
         case sp.Function() if expr.func in FUNCTIONS:
@@ -167,6 +168,13 @@ def _function(writer: Writer, expr: Expr) -> Text:
     return Text(f"{writer.call(name)}({', '.join(texts)})", dims)
 
 
+def _log_mass(writer: Writer, expr: LogMass) -> Text:
+    """The log of a mass; what it is where an interval is narrow is computed there alone."""
+    texts, dims = writer.aligned([writer.write(a) for a in expr.args])
+    inside = [*texts[:4], *(f"lambda: {text}" for text in texts[4:])]
+    return Text(f"{writer.call('log_mass')}({', '.join(inside)})", dims)
+
+
 def _log(writer: Writer, expr: Expr) -> Text:
     (of,) = expr.args
     if (text := _log_of_exponentials(writer, of)) is not None:
@@ -255,14 +263,15 @@ def _matrix(writer: Writer, body: Expr, row: Dim, column: Dim) -> Text:
     return writer.transposed(text, (*outer, row, column))
 
 
-# What is read for all positions of a dim, and arrays that are computed: by kind.
-BINDERS: Mapping[Any, Callable[[Writer, Any], Text]] = {
+# What is read for all positions of a dim, arrays that are computed, and what may not be needed.
+OWN: Mapping[Any, Callable[[Writer, Any], Text]] = {
     Over: over_text,
     Greatest: extreme_text,
     Least: extreme_text,
     Times: _times,
     LogDet: _log_det,
     InverseEntry: _inverse,
+    LogMass: _log_mass,
     Recursion: recursion_text,
     Earlier: earlier_text,
 }

@@ -69,7 +69,8 @@ def log_probability(p: Expr) -> Expr:
     if set(ends) != {1, -1} or not all(isinstance(e, Phi) for e in ends.values()):
         return log(p)
     above, below = (ends[sign].args[0] for sign in (1, -1))
-    return LogMass(LogPhi(below), LogPhi(above), LogPhi(-below), LogPhi(-above))
+    of_narrow = log(above - below) - (above + below) ** 2 / 8 - log(2 * sp.pi) / 2
+    return LogMass(LogPhi(below), LogPhi(above), LogPhi(-below), LogPhi(-above), of_narrow)
 
 
 def logs(p: Expr) -> tuple[Expr, Expr]:

@@ -170,7 +170,7 @@ def _thrown_away(kept: Expr, log_q: Expr, outside: Expr, n: Leaf) -> Expr:
 def _log_rest(term: Term, ranges: tuple[Range, ...], facts: Facts) -> tuple[Expr, Expr] | None:
     """``log(q)`` and ``a`` of a head that is ``a + log(1 - q)``, with ``q`` a probability."""
     if isinstance(term.head, LogMass):
-        above, beyond = map(_without_tails, term.head.args[2:])
+        above, beyond = map(_without_tails, term.head.args[2:4])
         if multiplied_out(above - beyond).atoms(Where, *WHOLE, LogPhi, Phi):
             return None
         gap = sp.factor(above - beyond)

@@ -133,7 +133,7 @@ def _ends(head: Expr) -> tuple[Expr, ...] | None:
     """The mean and the bounds of ``Phi(a) - Phi(b)``: what both have, and the rest of each."""
     if isinstance(head, LogMass):
         parts = {sign: Phi(*e.args) for sign, e in ((1, head.args[1]), (-1, head.args[0]))}
-        if not all(isinstance(e, LogPhi) for e in head.args):
+        if not all(isinstance(e, LogPhi) for e in head.args[:4]):
             return None
     else:
         args = Add.make_args(head.args[0])

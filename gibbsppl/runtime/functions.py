@@ -108,6 +108,7 @@ __all__ = [
 ]
 
 TINY = float(np.finfo(float).tiny)
+EPSILON = float(np.finfo(float).eps)
 
 # Up to this many products, all outer products at once are faster than one matrix product a group.
 OUTER_AT_ONCE = 20_000
@@ -190,20 +191,41 @@ def equals(a: Any, b: Any) -> Any:
     return np.equal(a, b) * 1.0
 
 
-def log_mass(log_cdf_l: Any, log_cdf_u: Any, log_sf_l: Any, log_sf_u: Any) -> Any:
+def log_mass(
+    log_cdf_l: Any, log_cdf_u: Any, log_sf_l: Any, log_sf_u: Any, of_narrow: Any = -math.inf
+) -> Any:
     """The log probability between two bounds, from the tail in which both are small.
+
+    Tails are rounded, which leaves few digits to their difference where it is small. Up to the root
+    of what they are rounded by, the density times the width has more: ``of_narrow``, a value or a
+    function that is called where it is needed.
 
     >>> round(float(log_mass(-0.0, -0.0, -1000.0, -1001.0)), 6)
     -1000.458675
+    >>> float(log_mass(-0.7, -0.7, -0.7, -0.7, lambda: -46.0))
+    -46.0
     """
     lower_tail = np.less(log_cdf_u, log_sf_l)
     larger = np.where(lower_tail, log_cdf_u, log_sf_l)
     smaller = np.where(lower_tail, log_cdf_l, log_sf_u)
-    empty = larger == smaller
-    gap = np.where(empty, 1.0, larger - np.where(empty, 0.0, smaller))
     with np.errstate(divide="ignore", invalid="ignore"):
+        gap = np.where(larger == smaller, 0.0, larger - smaller)
         log_share = np.where(gap < math.log(2), np.log(-np.expm1(-gap)), np.log1p(-np.exp(-gap)))
-    return np.where(empty, -math.inf, larger + log_share)[()]
+    found, is_narrow = larger + log_share, leaves_few_digits(larger, smaller)
+    if is_narrow.any():
+        instead = of_narrow() if callable(of_narrow) else of_narrow
+        found = np.where(is_narrow & (instead > -math.inf), instead, found)
+    return found[()]
+
+
+def leaves_few_digits(larger: Any, smaller: Any) -> Any:
+    """Whether the difference of two logs is at most the root of what they are rounded by.
+
+    >>> leaves_few_digits(np.array([-1.0, -1.0]), np.array([-1.0 - 1e-9, -1.0 - 1e-7]))
+    array([ True, False])
+    """
+    with np.errstate(invalid="ignore"):
+        return (larger - smaller <= np.sqrt(EPSILON * (1 - larger))) & (larger > -math.inf)
 
 
 def weighted(weight: Any, x: Any) -> Any:

@@ -100,7 +100,8 @@ def slice_batch(
         start = np.log(x)
         moved = slice_batch(rng, start, _of_logs(log_density), width)
         return np.where(moved == start, x, np.exp(moved))
-    level = np.asarray(log_density(x)) - rng.standard_exponential(x.shape)
+    log_density = _inside(log_density)
+    level = log_density(x) - rng.standard_exponential(x.shape)
     if not np.all(level > -np.inf):
         raise RunError("slice: the current value has no finite log density.")
     tried = width.drawn(rng)
@@ -108,7 +109,7 @@ def slice_batch(
     new, active = x.copy(), np.ones(x.shape, dtype=bool)
     while active.any():
         candidate = np.where(active, left + (right - left) * rng.random(x.shape), new)
-        accepted = active & (np.asarray(log_density(candidate)) >= level)
+        accepted = active & (log_density(candidate) >= level)
         new = np.where(accepted, candidate, new)
         active &= ~accepted
         left = np.where(active & (candidate < x), candidate, left)
@@ -118,6 +119,16 @@ def slice_batch(
         active &= ~stuck
     width.learn(np.abs(new - x))
     return new
+
+
+def _inside(log_density: LogDensity) -> LogDensity:
+    """The log density, -inf where it is infinite or not a number."""
+
+    def inside(x: Any) -> Any:
+        found = np.asarray(log_density(x))
+        return np.where(found < np.inf, found, -np.inf)
+
+    return inside
 
 
 def _of_logs(log_density: LogDensity) -> LogDensity:
@@ -153,9 +164,10 @@ def _slice_one(
     def at(value: float) -> float:
         # (Python's own numbers raise where NumPy's overflow)
         try:
-            return float(log_density(value))
+            found = float(log_density(value))
         except (ArithmeticError, TypeError):
-            return float(log_density(np.float64(value)))
+            found = float(log_density(np.float64(value)))
+        return found if found < np.inf else -np.inf
 
     level, size = at(x) - rng.standard_exponential(), float(width.drawn(rng))
     if not level > -np.inf:
@@ -206,7 +218,7 @@ def _stepped_out(
         inside = _within(edge, bound, direction)
         growing = inside & (steps > 0)
         while growing.any():
-            growing &= np.asarray(log_density(np.where(growing, edge, x))) >= level
+            growing &= log_density(np.where(growing, edge, x)) >= level
             edge += direction * width * growing  # noqa: PLW2901  (in place, on purpose)
             steps -= growing  # noqa: PLW2901  (in place, on purpose)
             growing &= _within(edge, bound, direction) & (steps > 0)
