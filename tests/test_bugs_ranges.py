@@ -805,3 +805,21 @@ def test_rows_that_other_lines_give_are_other_statements():
     model = gp.read_bugs(text, {"y": [1, 2, 2]})
     assert {s.name for s in model.graph.statements} == {"a", "b", "y.label[0]", "y.label[1:]"}
     assert gp.compile(model).verify().proved
+
+
+@pytest.mark.parametrize(
+    "prior",
+    ["Q[1:1, 1:1] ~ dwish(R[1:1, 1:1], 3)", "Q[1, 1] ~ dgamma(2, 1)", "Q[1, 1] <- R[1, 1]"],
+)
+def test_vectors_of_one_entry_have_matrices_of_one(prior):
+    text = f"""
+    model {{
+      for (i in 1:3) {{ y[i, 1:1] ~ dmnorm(mu[1:1], Q[1:1, 1:1]) }}
+      mu[1:1] ~ dmnorm(zero[1:1], R[1:1, 1:1])
+      {prior}
+    }}
+    """
+    data = {"y": [[1.0], [2.0], [4.0]], "zero": [0.5], "R": [[2.0]]}
+    sampler = gp.compile(gp.read_bugs(text, data))
+    assert sampler.verify().proved
+    assert sampler.schedule.step("mu").kind == "block"

@@ -151,6 +151,10 @@ class Elements:
             return number(plain.values.item())
         return self._array(plain, value.text, None, space.starts)
 
+    def one(self, dims: tuple[Dim, ...]) -> Expr:
+        """The number one along dims of one position."""
+        return self._array(Grid(dims, np.ones((1,) * len(dims))), "one", None, {})
+
     def position(self, grid: Grid, of: Dim, text: str, starts: Mapping[Dim, int]) -> Expr:
         """Positions that are counted from 0, as an index."""
         every = {d: starts.get(d, 0) for d in grid.dims}

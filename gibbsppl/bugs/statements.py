@@ -234,6 +234,8 @@ class Lines:
         vector = evaluator.template(value)
         expr = vector.expr if vector.within == 1 else Where(vector.within, vector.expr, sp.S.Zero)
         expr = substitute(expr, names)
+        if axes > 1 and self.model.size(first) == 1:  # (one entry is read as a number)
+            expr = sp.Mul(expr, self.elements.one((first, primed(first))))
         simplexes = self.elements.simplexes
         if row.weights != name or are_probabilities(self.facts, evaluator, given, simplexes):
             return expr
