@@ -22,6 +22,7 @@ import sympy as sp
 from sympy import Mul
 
 from gibbsppl.dependence import region_of, slices_of
+from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import Dim, Expr, Leaf, Over, dims_of, mentions, renamed_apart
 from gibbsppl.finite import LABEL, density_seen, label_limits
 from gibbsppl.graph import Factor, Graph, Marginal, Statement
@@ -87,9 +88,11 @@ def _known_are_labels(
 ) -> bool:
     """Whether labels that are not drawn are such that could have been."""
     name = target.array.name
-    known = [c.value for c in graph.constants if c.target.array.name == name]
-    if not all(v.is_number and lower <= v <= upper for v in known):
-        return False
+    for c in graph.constants:
+        if c.target.array.name == name:
+            seen = np.asarray(evaluate(c.value, c.over, data, graph.sizes))
+            if not (lower <= seen.min() <= seen.max() <= upper):
+                return False
     for s in graph.statements:
         if s.target.array.name == name and s.known != 0:
             corner = slices_of(region_of(graph, s))

@@ -197,8 +197,7 @@ def known_bounds(graph: Graph, data: Values) -> Bounds:
         own = [s for s in graph.statements_of(name) if _may_be_at(s, read)]
         ends = [_ends_of_support(s) for s in own]
         constants = (c for c in graph.constants if c.target.array.name == name)
-        fixed = (c.value for c in constants if _may_be_at(c, read))
-        ends += [(_number(value, -sp.oo), _number(value, sp.oo)) for value in fixed]
+        ends += [_ends_of_constant(c, graph, data) for c in constants if _may_be_at(c, read)]
         return (min(a for a, _ in ends), max(b for _, b in ends)) if ends else None
 
     return lambda leaf: of(
@@ -227,6 +226,14 @@ def _ends_of_support(statement: Statement) -> tuple[Expr, Expr]:
     lower = _number(narrow.lower, _number(full.lower, -sp.oo))
     upper = _number(narrow.upper, _number(full.upper, sp.oo))
     return lower, upper
+
+
+def _ends_of_constant(constant: Constant, graph: Graph, data: Values) -> tuple[Expr, Expr]:
+    """The least and the greatest of the known values of a region."""
+    values = np.asarray(evaluate(constant.value, constant.over, data, graph.sizes), dtype=float)
+    if not values.size or not np.isfinite(values).all():
+        return -sp.oo, sp.oo
+    return _exact(float(values.min())), _exact(float(values.max()))
 
 
 def _number(bound: Any, otherwise: Expr) -> Expr:

@@ -175,7 +175,7 @@ def _scaled_wishart(s: Expr, df: Expr, *, event: tuple[Dim, ...], weight: Leaf) 
 
 _ROWS: tuple[Row, ...] = (
     # whole numbers
-    Distribution(("dbern",), {"p": 0}, lambda p: _a("Bernoulli", p=p)),
+    Distribution(("dbern",), {"p": 0}, lambda p: _a("Bernoulli", p=p), certain="p"),
     Distribution(("dbin", "dbinom"), {"p": 0, "n": 0}, lambda p, n: _a("Binomial", n=n, p=p)),
     Distribution(
         ("dbetabin", "dbetabinom"),
@@ -188,6 +188,7 @@ _ROWS: tuple[Row, ...] = (
         lambda p: _a("Categorical", p=p),
         values_from=1,
         weights="p",
+        certain="p",
     ),
     Distribution(("dgeom0",), {"p": 0}, lambda p: _a("Geometric", p=p)),
     Distribution(("dgeom1",), {"p": 0}, lambda p: _a("Geometric", p=p), values_from=1),

@@ -10,7 +10,7 @@ array([[2, 3],
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,14 +106,15 @@ def position_of(grid: Grid, starts: dict[Dim, int]) -> Expr | None:
     return dim + offset if (plain.values == steps).all() else None
 
 
-def position_within(grid: Grid, where: Grid) -> Expr | None:
+def position_within(grid: Grid, where: Grid, starts: Mapping[Dim, int]) -> Expr | None:
     """The same of the numbers at positions where a grid is true, whatever elsewhere.
 
     >>> t, i = Dim("t"), Dim("i")
     >>> inside = Grid((i, t), np.array([[False, True, True], [False, False, True]]))
-    >>> position_within(Grid((i, t), np.array([[9, 0, 1], [9, 9, 1]])), inside)
+    >>> position_within(Grid((i, t), np.array([[9, 0, 1], [9, 9, 1]])), inside, {})
     t - 1
     """
+    grid = grid.reduced()
     if not set(grid.dims) <= set(where.dims):
         return None
     values = np.broadcast_to(grid.along(where.dims), where.values.shape)[where.values]
@@ -122,7 +123,7 @@ def position_within(grid: Grid, where: Grid) -> Expr | None:
     for dim, at in zip(where.dims, np.nonzero(where.values), strict=True):
         steps = values - at
         if (steps == steps[0]).all():
-            return dim + int(steps[0])
+            return dim + int(steps[0]) - starts.get(dim, 0)
     return None
 
 

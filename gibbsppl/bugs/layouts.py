@@ -12,16 +12,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gibbsppl.bugs.distributions import distribution
 from gibbsppl.bugs.facts import Facts
 from gibbsppl.bugs.grids import Grid, combined, position_of
 from gibbsppl.bugs.numbers import target_of
 from gibbsppl.bugs.relations import Relation, Space
+from gibbsppl.bugs.rows import Distribution
+from gibbsppl.bugs.syntax import Stochastic
 from gibbsppl.bugs.values import Known
 from gibbsppl.expressions import Dim
 from gibbsppl.ranges import Range
 
 # An array that constants fill in more boxes than this is a table.
 MOST_BOXES = 16
+# A box has no more positions than this for each element that its line gives.
+MOST_PADDING = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,11 +40,21 @@ class Box:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Natural:
-    """An array with the program's axes: what lines fill, and the boxes that are constant."""
+    """An array with the program's axes: what lines fill, and the boxes that are constant.
+
+    ``padded`` are the positions in boxes that no line with ``~`` gives, if there are any: labels
+    that are known, and certain to be what they are.
+    """
 
     dims: tuple[Dim, ...]
     boxes: tuple[Box, ...]
     constants: tuple[tuple[slice, ...], ...]
+    padded: np.ndarray | None = None
+
+    @property
+    def form(self) -> str:
+        """What the name of the array ends with, if it is not the program's array as it is."""
+        return "" if self.padded is None else "padded"
 
     @property
     def constant_boxes(self) -> tuple[tuple[slice, ...], ...]:
@@ -62,6 +77,11 @@ class Table:
     constants: np.ndarray
 
     @property
+    def form(self) -> str:
+        """What the name of the array ends with."""
+        return "table"
+
+    @property
     def constant_boxes(self) -> tuple[tuple[slice, ...], ...]:
         """The boxes that are constant: the last rows."""
         count, rows = len(self.constants), int(self.row.max(initial=-1)) + 1
@@ -72,12 +92,21 @@ Layout = Natural | Table
 
 
 def layout_of(
-    facts: Facts, name: str, parts: Sequence[Relation], dims: tuple[Dim, ...], table: Dim
+    facts: Facts,
+    name: str,
+    parts: Sequence[Relation],
+    dims: tuple[Dim, ...],
+    table: Dim,
 ) -> Layout:
-    """The layout of an array that some parts of lines fill."""
+    """The layout of an array that some parts of lines fill.
+
+    Labels that are tied to others of their array keep its axes, along which they are drawn.
+    """
     targets = [_target(facts, part) for part in parts]
-    natural = _natural(facts, name, parts, targets, dims)
-    return _table(facts, name, parts, targets, table) if natural is None else natural
+    found = _natural(facts, name, parts, targets, dims)
+    if found is None and name in facts.recursive and len(parts) == 1 and _can_be_padded(parts[0]):
+        found = _padded(facts, name, parts[0], targets[0], dims)
+    return _table(facts, name, parts, targets, table) if found is None else found
 
 
 def _target(facts: Facts, part: Relation) -> tuple[Known, ...]:
@@ -104,6 +133,57 @@ def _natural(
         left[tuple(_slice(p) for p in box.places)] = False
     constants = tuple(boxes_of(left))
     return None if len(constants) > MOST_BOXES else Natural(dims, tuple(boxes), constants)
+
+
+def _can_be_padded(part: Relation) -> bool:
+    """Whether the distribution of a line can make one value certain, whatever its bounds."""
+    line = part.line
+    if not isinstance(line, Stochastic) or line.restriction is not None:
+        return False
+    row = distribution(line.distribution.function, len(line.distribution.arguments))
+    return isinstance(row, Distribution) and row.certain is not None
+
+
+def _padded(
+    facts: Facts, name: str, part: Relation, target: tuple[Known, ...], dims: tuple[Dim, ...]
+) -> Natural | None:
+    """The box around what a line gives; None if others are drawn there, or it is nearly empty."""
+    space, shape = part.space, facts.shape(name)
+    assert space is not None
+    at = tuple(space.rows(i.grid).astype(np.intp) - 1 for i in target)
+    hull = tuple(slice(int(a.min()), int(a.max()) + 1) for a in at)
+    place = np.full(shape, -1)
+    place[at] = np.arange(space.size)
+    padded = np.zeros(shape, dtype=bool)
+    padded[hull] = place[hull] < 0
+    known = facts.numbers[name].known | (facts.defined[name].relation == 0)
+    if not known[padded].all() or padded[hull].size > MOST_PADDING * space.size:
+        return None
+    some = _nearest(place[hull])
+    loops = {n: Grid(dims, space.rows(g)[some]).reduced() for n, g in space.loops.items()}
+    places = tuple(Range(d, s.start, s.stop) for d, s in zip(dims, hull, strict=True))
+    own = Space(
+        {r.dim: len(r) for r in places},
+        loops,
+        {r.dim: r.start for r in places},
+        Grid(dims, ~padded[hull]),
+    )
+    left = np.ones(shape, dtype=bool)
+    left[hull] = False
+    box = Box(part.within(own), places, ())
+    constants = tuple(boxes_of(left))
+    return Natural(dims, (box,), constants, padded) if len(constants) <= MOST_BOXES else None
+
+
+def _nearest(place: np.ndarray) -> np.ndarray:
+    """For each position one that is there: the nearest before along the last axis, or after it."""
+    last, is_there = place.shape[-1] - 1, place >= 0
+    every = np.arange(last + 1)
+    before = np.maximum.accumulate(np.where(is_there, every, -1), axis=-1)
+    first = np.where(is_there, every, last).min(axis=-1, keepdims=True)
+    at = np.where(before >= 0, before, first)
+    found = np.take_along_axis(place, at, axis=-1)
+    return np.where(found >= 0, found, place.max())
 
 
 def box_of(
@@ -211,8 +291,13 @@ def _table(
     return Table(dim, row, tuple(found), event, constant)
 
 
-def observed_in(layout: Layout, values: np.ndarray, known: np.ndarray) -> Mapping[str, np.ndarray]:
-    """The numbers of an array in its layout, and which are known."""
+def observed_in(
+    layout: Layout, values: np.ndarray, known: np.ndarray, lowest: float = 0
+) -> Mapping[str, np.ndarray]:
+    """The numbers of an array in its layout, and which are known: the lowest, where nothing is."""
+    if isinstance(layout, Natural) and layout.padded is not None:
+        values = np.where(layout.padded & ~known, lowest, values)
+        return {"values": values, "known": known | layout.padded}
     if isinstance(layout, Natural):
         return {"values": values, "known": known}
     order = np.argsort(layout.row, axis=None)[(layout.row < 0).sum() :]

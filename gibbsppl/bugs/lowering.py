@@ -132,10 +132,9 @@ class _Lowering:
         self.names = {n: self._named(n) for n in parts}
         self.layouts = {n: self._layout(n) for n in parts}
         for n, layout in self.layouts.items():
-            given = facts.defined[n].relation > 0
-            latent = not facts.numbers[n].known[given].all()
-            if isinstance(layout, Table) and self.names[n] == n and latent:
-                self.names[n] = self.own.fresh(f"{n}.table")
+            is_known = facts.numbers[n].known[facts.defined[n].relation > 0].all()
+            if layout.form and self.names[n] == n and not is_known:
+                self.names[n] = self.own.fresh(f"{n}.{layout.form}")
         self.placed = {n: self._placed(n) for n in parts}
         self.symbols = {n: Array(self.names[n]) for n in parts}
         self.maps = {n: self._map(relation) for n, relation in fields.items()}
@@ -262,7 +261,7 @@ class _Lowering:
         layout, numbers = self.layouts[name], self.facts.numbers[name]
         variable = Variable(self.names[name], self._dims(name), "random", of=self.of[name])
         self.model.declare(variable, "a variable")
-        inside = observed_in(layout, numbers.values, numbers.known)
+        inside = observed_in(layout, numbers.values, numbers.known, self.elements.lowest[name])
         values = np.array(inside["values"] - self.elements.lowest[name])
         if self.of[name] is not None:  # (they are read as indices)
             values = values.astype(np.intp)
@@ -288,10 +287,11 @@ class _Lowering:
         """A box of an array that is known, or that lines with <- give: it is not read then."""
         numbers, layout = self.facts.numbers[name], self.layouts[name]
         inside = observed_in(layout, numbers.values, numbers.known)
-        values = np.where(inside["known"][slices], inside["values"][slices], 0)
+        lowest = self.elements.lowest[name]
+        values = np.where(inside["known"][slices], inside["values"][slices], lowest)
         ranges = ranges_at(self.model, dims, slices)
         space = Space({}, {}, {r.dim: r.start for r in ranges})
-        value = Known(Grid(dims, values - self.elements.lowest[name]), text=f"{name}_known")
+        value = Known(Grid(dims, values - lowest), text=f"{name}_known")
         expr = self.elements.expr_of(value, space)
         self.model.declared.constants.append(Constant(self.symbols[name][dims], ranges, expr))
 

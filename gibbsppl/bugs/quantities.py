@@ -59,7 +59,7 @@ def record(
 
 
 # What arrays of the model are called after the name of the program's, where they hold it otherwise.
-FORMS = ("free", "label", "ordered", "part", "shifted", "table")
+FORMS = ("free", "label", "ordered", "padded", "part", "shifted", "table")
 
 
 def as_in_the_program(graph: Graph) -> tuple[str, ...]:

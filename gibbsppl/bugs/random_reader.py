@@ -54,7 +54,8 @@ def _gone_on(index: Known) -> Known:
 class Elements:
     """Reads references as elements of the arrays of a model, which it gives its data as needed.
 
-    ``within``: where what is read matters, if not at all positions.
+    ``within``: where what is read matters, if not at all positions; ``stays_inside``: whether other
+    positions are positions of its array, too.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class Elements:
         self.reading: list[int] = []
         self.simplexes: dict[str, str] = {}
         self.within: Grid | None = None
+        self.stays_inside = False
 
     def shape(self, name: str) -> tuple[int, ...] | None:
         """The shape of an array, in the program."""
@@ -160,8 +162,19 @@ class Elements:
         every = {d: starts.get(d, 0) for d in grid.dims}
         found = position_of(grid, every)
         if found is None and self.within is not None:
-            found = position_within(grid, self.within)
+            found = position_within(grid, self.within, starts)
+            found = self._inside(found, of, starts) if self.stays_inside else found
         return found if found is not None else self._array(grid.reduced(), text, of, starts)
+
+    def _inside(self, index: Expr | None, of: Dim, starts: Mapping[Dim, int]) -> Expr | None:
+        """An index, unless it leaves the array at positions that do not matter."""
+        assert self.within is not None
+        lengths = dict(zip(self.within.dims, self.within.values.shape, strict=True))
+        for dim in dims_of(index) if index is not None else ():
+            low = int(index - dim) + starts.get(dim, 0)
+            if low < 0 or low + lengths[dim] > self.model.size(of):
+                return None
+        return index
 
     def _of_line(self, line: int, ref: Reference, found: Read, evaluator: Evaluator) -> Expr:
         """The values of one line, at the elements that it gives (whatever elsewhere)."""

@@ -26,12 +26,14 @@ Evaluate = Callable[[Expression, "Space"], Grid | None]
 class Space:
     """The positions of loops: the number along each dim, and the values of loop variables.
 
-    ``starts`` are the positions at which the dims start (0, where nothing else is said).
+    ``starts`` are the positions at which the dims start (0, where nothing else is said). ``within``
+    says which of the positions are those of the loops, if not all of them are.
     """
 
     sizes: Mapping[Dim, int]
     loops: Mapping[str, Grid]
     starts: Mapping[Dim, int]
+    within: Grid | None = None
 
     @property
     def dims(self) -> tuple[Dim, ...]:

@@ -71,6 +71,7 @@ class Distribution:
     ``weights``: the parameter whose entries need not sum to one, though the family's must.
     ``increasing``: the vector parameter that must increase.
     ``positive``: the family of the same density on positive values alone, if it has another name.
+    ``certain``: the parameter that makes one value certain: the probability of one, or the weights.
     """
 
     names: tuple[str, ...]
@@ -81,6 +82,7 @@ class Distribution:
     weights: str | None = None
     increasing: str | None = None
     positive: str | None = None
+    certain: str | None = None
     labels: Labels | None = None
     auxiliaries: Mapping[str, Auxiliary] = field(default_factory=dict)
 

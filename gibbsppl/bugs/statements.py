@@ -17,6 +17,7 @@ from gibbsppl.bugs.constraints import between, over_of
 from gibbsppl.bugs.distributions import distribution, meaning_of
 from gibbsppl.bugs.evaluator import Evaluator
 from gibbsppl.bugs.facts import Facts
+from gibbsppl.bugs.grids import Grid
 from gibbsppl.bugs.random_reader import Elements
 from gibbsppl.bugs.relations import Relation
 from gibbsppl.bugs.rows import SHAPES, Auxiliary, Distribution, Labels, Row, Unsupported, shares
@@ -24,7 +25,18 @@ from gibbsppl.bugs.simplexes import are_probabilities
 from gibbsppl.bugs.syntax import Expression, Restriction, Stochastic
 from gibbsppl.bugs.values import Formula, Known, Value
 from gibbsppl.copies import primed, root_of
-from gibbsppl.expressions import Array, Below, Dim, Expr, Leaf, Over, Where, dims_of, substitute
+from gibbsppl.expressions import (
+    Array,
+    Below,
+    Dim,
+    Equals,
+    Expr,
+    Leaf,
+    Over,
+    Where,
+    dims_of,
+    substitute,
+)
 from gibbsppl.families import FAMILIES
 from gibbsppl.graph import Potential
 from gibbsppl.language import distributions as language
@@ -142,9 +154,14 @@ class Lines:
         evaluator = self._evaluator(part)
         pairs = zip(row.parameters.items(), line.distribution.arguments, strict=True)
         given = []
+        self.elements.within, self.elements.stays_inside = evaluator.space.within, True
         for (key, axes), expression in pairs:
             with self.facts.program.told_at(expression.at):
                 given.append(self._parameter(evaluator, row, key, axes, expression, event))
+        self.elements.within, self.elements.stays_inside = None, False
+        if evaluator.space.within is not None:
+            at = list(row.parameters).index(str(row.certain))
+            given[at] = self._certain(evaluator, line.target.name, given[at], event)
         tables = self.tables.get(line.target.name, {})
         meaning = meaning_of(auxiliary or row, given, event, {**tables, **(others or {})})
         values = {k: Tensor(e, self.model) for k, e in meaning.arguments.items()}
@@ -157,6 +174,18 @@ class Lines:
                 bounds.pop("lower")
         made = language.written(FAMILIES[family], label, (), values)
         return self._truncated(made, label, event, bounds) if bounds else made
+
+    def _certain(self, evaluator: Evaluator, name: str, p: Expr, event: tuple[Dim, ...]) -> Expr:
+        """A probability, or weights, that make known labels certain where no line gives them."""
+        space, numbers = evaluator.space, self.facts.numbers[name]
+        assert space.within is not None
+        known = np.where(numbers.known, numbers.values - self.elements.lowest[name], 0)
+        there = tuple(slice(space.starts[d], space.starts[d] + n) for d, n in space.sizes.items())
+        values = Known(Grid(space.dims, known[there].astype(int)), text=f"{name}_there")
+        value = self.elements.expr_of(values, space)
+        is_given = Known(Grid(space.dims, space.within.values.astype(int)), text=f"is_{name}")
+        own = Equals(event[0] if event else sp.S.One, value)
+        return Where(self.elements.expr_of(is_given, space), p, own)
 
     def _truncated(
         self,
