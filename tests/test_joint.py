@@ -547,3 +547,21 @@ def test_a_map_of_few_neighbours_is_sparse():
         gp.Normal("y", x, tau=1, dims="site", observed=np.zeros(n))
     (step,) = gp.compile(m).schedule.steps
     assert step.layout == "banded of width 1"
+
+
+@pytest.mark.parametrize("stop", [4, 7])
+def test_products_at_the_first_positions_of_an_axis(stop):
+    """Elements looked up at fewer positions than the axis has, beside others at the rest."""
+    rng = np.random.default_rng(0)
+    with gp.Model(coords={"g": 6, "h": 6, "i": 7}) as m:
+        a = gp.Normal("a", 0, sigma=1, dims="g")
+        b = gp.Normal("b", 0, sigma=1, dims=("g", "h"))
+        g, h = (gp.Index(f"{d}_at", rng.integers(0, 6, 7), of=d, dims="i") for d in "gh")
+        sd = gp.HalfNormal("sd", sigma=1)
+        y = gp.Array("y", dims="i", observed=rng.standard_normal(7))
+        y[:stop] = gp.Normal(a[g] + b.at("g", g).at("h", h), sigma=sd)
+        if stop < 7:
+            y[stop:] = gp.Normal(b.at("g", 0).at("h", 1) + a[2], sigma=sd)
+    sampler = gp.compile(m)
+    assert any(step.kind == "joint" for step in sampler.schedule.steps)
+    assert sampler.verify().proved

@@ -27,7 +27,7 @@ from gibbsppl.graph import Graph, Statement
 from gibbsppl.matched import Conditional
 from gibbsppl.pieces import Piece, View
 from gibbsppl.quadratic import Quadratic, are_tied, is_quadratic, owner, quadratic_of
-from gibbsppl.ranges import Range
+from gibbsppl.ranges import Range, size_of
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.runtime.joint import Pattern, drawn
 from gibbsppl.runtime.layouts import MOST_ENTRIES, MOST_WORK
@@ -347,7 +347,7 @@ def _table(graph: Graph, piece: Piece, is_data: Known, *, by_position: bool) -> 
     if by_position:
         for dim in sorted({d for _, i in gathers if is_data(i) for d in dims_of(i)}, key=str):
             if dim not in moved:
-                moved[dim] = axis_of(dim, dim, ranges[dim].stop)
+                moved[dim] = axis_of(dim, dim, size_of(dim, graph.sizes))
     for own, index in gathers:
         follows = is_data(index) and dims_of(index) <= set(moved)
         if index not in moved and not follows:
