@@ -13,9 +13,9 @@ one another that the difference has no digits, it is the density in the middle t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -90,53 +90,73 @@ def _tail(given: Given, log_tail: Formula, side: Side, bound: Expr, at_end: Expr
 
 
 def _of_narrow(given: Given, lower: Expr, upper: Expr) -> tuple[Expr, ...]:
-    """The log of the density in the middle times the width: what a narrow interval has.
+    """The log of the density in the middle times the width, for narrow intervals.
 
-    The scale is that on which families have log-concave densities, which change by less than the
-    interval's share of a tail: of logs, where values are positive, and of log odds. None where an
-    interval ends with the support, or has single points: it has more than any share.
+    None where an interval ends with the support, or has single points: it has more than any share.
     """
     support = given.support
     if support.is_discrete or lower == support.lower or upper == support.upper:
         return ()
-    middle, log_width = (lower + upper) / 2, log(upper - lower)
-    match _kind(support):
-        case "unit":
-            odds = sqrt(lower / (1 - lower)) * sqrt(upper / (1 - upper))
-            middle = odds / (1 + odds)
-            # (the difference of log odds, with its digits)
-            log_width = log(Softplus(log_width - log(lower) - log(1 - upper)))
-            log_width += log(odds) - 2 * log(1 + odds)
-        case "positive":
-            middle = sqrt(lower) * sqrt(upper)
-            log_width = log(Softplus(log_width - log(lower))) + log(middle)
+    middle, log_width = _scale_of(support).middle(lower, upper)
     return (given.family.log_density(middle, given.event, **given.arguments) + log_width,)
 
 
-def _kind(support: Support) -> Literal["unit", "positive", "real"]:
-    """What the scale of a support is made for."""
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A scale of values on which log densities are concave, and change little in narrow intervals.
+
+    ``middle`` has the middle of an interval on it, and the log of its width on the scale of values;
+    ``between`` the numbers at shares of intervals.
+    """
+
+    middle: Callable[[Expr, Expr], tuple[Expr, Expr]]
+    between: Callable[[Any, Any, Any], Any]
+
+
+def _middle_of_odds(lower: Expr, upper: Expr) -> tuple[Expr, Expr]:
+    odds = sqrt(lower / (1 - lower)) * sqrt(upper / (1 - upper))
+    # (the difference of log odds, with its digits)
+    difference = Softplus(log(upper - lower) - log(lower) - log(1 - upper))
+    return odds / (1 + odds), log(difference) + log(odds) - 2 * log(1 + odds)
+
+
+def _middle_of_logs(lower: Expr, upper: Expr) -> tuple[Expr, Expr]:
+    middle = sqrt(lower) * sqrt(upper)
+    return middle, log(Softplus(log(upper - lower) - log(lower))) + log(middle)
+
+
+def _between_odds(lower: Any, upper: Any, share: Any) -> Any:
+    low, high = (np.log(x) - np.log1p(-x) for x in (lower, upper))
+    return 1 / (1 + np.exp(-(low + share * (high - low))))
+
+
+LOG_ODDS = Scale(_middle_of_odds, _between_odds)
+LOGS = Scale(
+    _middle_of_logs,
+    lambda lower, upper, share: lower * np.exp(share * (np.log(upper) - np.log(lower))),
+)
+PLAIN = Scale(
+    lambda lower, upper: ((lower + upper) / 2, log(upper - lower)),
+    lambda lower, upper, share: lower + share * (upper - lower),
+)
+
+
+def _scale_of(support: Support) -> Scale:
+    """The scale that a support is made for."""
     if not sp.sympify(support.lower).is_nonnegative:
-        return "real"
-    return "unit" if support.upper == 1 else "positive"
+        return PLAIN
+    return LOG_ODDS if support.upper == 1 else LOGS
 
 
 def from_flat(support: Support, lower: Any, upper: Any, share: Any) -> Any:
-    """The numbers at shares of intervals that are as narrow, by which values are drawn from them.
+    """The numbers at shares of narrow intervals, by which values are drawn from them.
 
     >>> from gibbsppl.supports import POSITIVE
     >>> from_flat(POSITIVE, np.array([1.0]), np.array([4.0]), 0.5)
     array([2.])
     """
     with np.errstate(all="ignore"):  # (what ends with the support is none of them)
-        match _kind(support):
-            case "unit":
-                low, high = (np.log(x) - np.log1p(-x) for x in (lower, upper))
-                found = 1 / (1 + np.exp(-(low + share * (high - low))))
-            case "positive":
-                found = lower * np.exp(share * (np.log(upper) - np.log(lower)))
-            case _:
-                found = lower + share * (upper - lower)
-    return np.clip(found, lower, upper)
+        return np.clip(_scale_of(support).between(lower, upper, share), lower, upper)
 
 
 EXTREMES: Mapping[Side, type[Expr]] = {"lower": Maximum, "upper": Minimum}

@@ -84,6 +84,25 @@ def test_sums_without_such_a_summand_are_refused(old, new, data):
         gp.read_bugs(text, data)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "y ~ dsum(b, b)  b ~ dpois(3)",
+        "y ~ dsum(b, a)  b ~ dpois(3)  a ~ dcat(p[])",
+        "y ~ dsum(b, a)  b ~ dpois(a)  a ~ dpois(2)",
+    ],
+)
+def test_a_summand_that_cannot_be_computed_is_passed_over(text):
+    """Twice in the sum, without a log density of numbers, or read by another summand."""
+    data = {"y": 4, "p": [0.2, 0.3, 0.5]} if "p[]" in text else {"y": 4}
+    if "(b, b)" in text:
+        with pytest.raises(BugsError, match="last summand"):
+            gp.read_bugs(f"model {{ {text} }}", data)
+        return
+    draws = drawn(f"model {{ {text} }}", data)
+    assert (draws["a"] + draws["b"] == 4).all()
+
+
 def test_the_second_reader_tells_a_wrong_rest(monkeypatch):
     """Planted: the summand takes the sum for the rest."""
     from gibbsppl.bugs import observed_sums

@@ -35,7 +35,7 @@ _TOLD = re.compile(r"\b(?:(?P<inits>init\w*)|data)\b", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a text gives beside its program; ``inits`` are the initial values of each chain."""
+    """Data and initial values beside a program; ``inits`` has those of each chain."""
 
     data: Mapping[str, Array]
     inits: tuple[Mapping[str, Array], ...]

@@ -99,7 +99,7 @@ def read_dump(source: Source) -> dict[str, Array]:
 
 
 def read_part(scanner: Scanner) -> Iterator[Given]:
-    """What comes next: an assignment, a list or a table."""
+    """The next part: an assignment, a list or a table."""
     if scanner.sees(_LIST):
         yield from _list(scanner)
     elif scanner.sees(HEADING):

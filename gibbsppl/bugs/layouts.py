@@ -53,7 +53,7 @@ class Natural:
 
     @property
     def form(self) -> str:
-        """What the name of the array ends with, if it is not the program's array as it is."""
+        """The end of the array's name, if it is not the program's array as it is."""
         return "" if self.padded is None else "padded"
 
     @property
@@ -78,7 +78,7 @@ class Table:
 
     @property
     def form(self) -> str:
-        """What the name of the array ends with."""
+        """The end of the array's name."""
         return "table"
 
     @property
@@ -104,7 +104,7 @@ def layout_of(
     """
     targets = [_target(facts, part) for part in parts]
     found = _natural(facts, name, parts, targets, dims)
-    if found is None and name in facts.recursive and len(parts) == 1 and _can_be_padded(parts[0]):
+    if found is None and name in facts.recursive and len(parts) == 1:
         found = _padded(facts, name, parts[0], targets[0], dims)
     return _table(facts, name, parts, targets, table) if found is None else found
 
@@ -135,29 +135,39 @@ def _natural(
     return None if len(constants) > MOST_BOXES else Natural(dims, tuple(boxes), constants)
 
 
-def _can_be_padded(part: Relation) -> bool:
-    """Whether the distribution of a line can make one value certain, whatever its bounds."""
+def _row_of_certain(part: Relation) -> Distribution | None:
+    """The row of a line whose distribution can make one value certain, whatever its bounds."""
     line = part.line
     if not isinstance(line, Stochastic) or line.restriction is not None:
-        return False
+        return None
     row = distribution(line.distribution.function, len(line.distribution.arguments))
-    return isinstance(row, Distribution) and row.certain is not None
+    return row if isinstance(row, Distribution) and row.certain is not None else None
 
 
 def _padded(
     facts: Facts, name: str, part: Relation, target: tuple[Known, ...], dims: tuple[Dim, ...]
 ) -> Natural | None:
-    """The box around what a line gives; None if others are drawn there, or it is nearly empty."""
-    space, shape = part.space, facts.shape(name)
+    """The box around what a line gives; None if what else is there are no known labels.
+
+    Nor if the box is nearly empty, or the distribution cannot make labels certain.
+    """
+    space, shape, row = part.space, facts.shape(name), _row_of_certain(part)
     assert space is not None
+    if row is None:
+        return None
     at = tuple(space.rows(i.grid).astype(np.intp) - 1 for i in target)
     hull = tuple(slice(int(a.min()), int(a.max()) + 1) for a in at)
     place = np.full(shape, -1)
     place[at] = np.arange(space.size)
     padded = np.zeros(shape, dtype=bool)
     padded[hull] = place[hull] < 0
-    known = facts.numbers[name].known | (facts.defined[name].relation == 0)
-    if not known[padded].all() or padded[hull].size > MOST_PADDING * space.size:
+    numbers, is_given = facts.numbers[name], facts.defined[name].relation > 0
+    beside = numbers.values[padded & numbers.known]
+    most = np.inf if row.weights else row.values_from + 1
+    inside = (row.values_from <= beside) & (beside <= most)
+    are_labels = (inside & (beside == np.rint(beside))).all()
+    is_drawn = (is_given & ~numbers.known)[padded].any()
+    if is_drawn or not are_labels or padded[hull].size > MOST_PADDING * space.size:
         return None
     some = _nearest(place[hull])
     loops = {n: Grid(dims, space.rows(g)[some]).reduced() for n, g in space.loops.items()}
@@ -176,7 +186,7 @@ def _padded(
 
 
 def _nearest(place: np.ndarray) -> np.ndarray:
-    """For each position one that is there: the nearest before along the last axis, or after it."""
+    """The nearest given position before each along the last axis, or else after it."""
     last, is_there = place.shape[-1] - 1, place >= 0
     every = np.arange(last + 1)
     before = np.maximum.accumulate(np.where(is_there, every, -1), axis=-1)

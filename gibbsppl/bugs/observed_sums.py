@@ -27,6 +27,8 @@ from typing import Any
 
 import numpy as np
 
+from gibbsppl.bugs.functions import function
+from gibbsppl.bugs.rows import Function
 from gibbsppl.bugs.syntax import (
     Assignment,
     Call,
@@ -38,7 +40,9 @@ from gibbsppl.bugs.syntax import (
     Reference,
     Statement,
     Stochastic,
+    names_read,
     parts_of,
+    references_in,
     with_parts,
 )
 from gibbsppl.ranges import fresh
@@ -100,14 +104,32 @@ def _lines(statements: tuple[Statement, ...], around: tuple[Loop, ...]) -> Itera
 
 
 def _summand(total: _Line, candidates: list[_Line], lines: list[_Line]) -> _Line | None:
-    """The line of the last summand that one line gives wherever the sum is, and nothing else."""
-    for summand in reversed(total.line.distribution.arguments):
+    """The line of the last summand with one line alone, which the other summands do not read."""
+    arguments = total.line.distribution.arguments
+    for summand in reversed(arguments):
         if isinstance(summand, Reference):
-            own = [c for c in candidates if c.line.target.name == summand.name]
-            given = sum(c.line.target.name == summand.name for c in lines)
-            if len(own) == given == 1 and _names(total, summand, own[0]) is not None:
+            name = summand.name
+            own = [c for c in candidates if c.line.target.name == name]
+            others = {r.name for a in arguments if a is not summand for r in references_in(a)}
+            readers = (s.line for s in lines if s.line.target.name in others)
+            is_free = name not in others and not any(name in names_read(s) for s in readers)
+            is_only = len(own) == sum(s.line.target.name == name for s in lines) == 1
+            if not (is_only and is_free and _has_log_density(own[0])):
+                continue
+            if _names(total, summand, own[0]) is not None:
                 return own[0]
     return None
+
+
+def _has_log_density(own: _Line) -> bool:
+    """Whether the log density of a line is a function of numbers."""
+    call = own.line.distribution
+    return isinstance(function(_log_density(call), len(call.arguments) + 1), Function)
+
+
+def _log_density(call: Call) -> str:
+    """The name of the function that is the log density of a distribution."""
+    return f"logdensity.{call.function.removeprefix('d')}"
 
 
 def _names(total: _Line, summand: Reference, own: _Line) -> dict[str, str] | None:
@@ -144,7 +166,7 @@ def _without(sums: Sums, total: _Line, own: _Line) -> Sums:
     others = [a for a in total.line.distribution.arguments if a is not summand]
     left = reduce(lambda a, b: Operation("-", (a, b), a.at), [total.line.target, *others])
     rest = fresh(f"{x.name}.rest", {*sums.data, *_all_names(sums.program.model)})
-    density = Call(f"logdensity.{call.function.removeprefix('d')}", (x, *call.arguments), call.at)
+    density = Call(_log_density(call), (x, *call.arguments), call.at)
     instead = (
         Assignment(x, None, _renamed(left, names), own.line.at),
         Stochastic(replace(x, name=rest), Call("dloglik", (density,), call.at), None, own.line.at),

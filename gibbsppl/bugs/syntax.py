@@ -230,7 +230,13 @@ def is_polynomial(expression: Expression) -> bool:
 
 def references_read(statement: Stochastic | Assignment) -> Iterator[Reference]:
     """The references to the right, also in bounds and indices."""
-    _, *waiting = expressions_of(statement)  # (the first one is the left side)
+    _, *right = expressions_of(statement)  # (the first one is the left side)
+    return references_in(*right)
+
+
+def references_in(*expressions: Expression) -> Iterator[Reference]:
+    """The references in expressions, also in indices."""
+    waiting = [*expressions]
     while waiting:
         expression = waiting.pop()
         if isinstance(expression, Reference):

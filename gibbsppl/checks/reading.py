@@ -127,7 +127,7 @@ class _Check:
         return own, _apart(given, wanted), max(size_of(given, wanted), 1.0)
 
     def quantities(self, own: Values, values: Arrays) -> Iterator[Gap]:
-        """The gaps of quantities that the program computes, at values that are some of its."""
+        """The gaps of quantities that the program computes, at values in its order."""
         if not self.reading.is_in_order(values):
             return
         for quantity in self.graph.deterministics:

@@ -161,9 +161,9 @@ def _is_distribution(statement: Statement, graph: Graph, data: Mapping[str, Any]
 
 
 def _is_read_by_data(statement: Statement, which: str, argument: Expr, graph: Graph) -> bool:
-    """Whether observed values have this parameter: what it must not be, they exclude as well.
+    """Whether observed values exclude the same values of a parameter: it is theirs, too.
 
-    Those of a replicate of data are the data's own.
+    The parameters of a replicate of data are the data's own.
     """
     return any(
         s.known == 1
