@@ -30,6 +30,7 @@ from gibbsppl.expressions import (
     substitute,
 )
 from gibbsppl.graph import MOST_KEPT, Factor, Graph, Maintained, Marginal, Potential, Statement
+from gibbsppl.log_gamma import loggamma
 from gibbsppl.ranges import Range, range_of, size_of
 from gibbsppl.supports import Support
 
@@ -70,11 +71,15 @@ def size_of_terms(factor: Factor, values: Values, sizes: Sizes) -> float:
     with np.errstate(all="ignore"):
         if isinstance(factor, Marginal):
             values = {**values, **scattered(factor.arrays, values, sizes)}
-        full = tuple(map(len, factor.over))
-        terms = sp.Add.make_args(_template(factor))
-        found = (evaluate(_size(t), factor.over, values, sizes) for t in terms)
-        at_all = (np.broadcast_to(f, full) for f in found)
-        return sum(float(f[np.isfinite(f)].sum()) for f in at_all)
+        return size_of_sum(_template(factor), factor.over, values, sizes)
+
+
+def size_of_sum(expr: Expr, over: Sequence[Range], values: Values, sizes: Sizes) -> float:
+    """The sum of the absolute values of what an expression is the sum of, at all positions."""
+    full = tuple(map(len, over))
+    found = (evaluate(_size(t), over, values, sizes) for t in sp.Add.make_args(expr))
+    at_all = (np.broadcast_to(f, full) for f in found)
+    return sum(float(f[np.isfinite(f)].sum()) for f in at_all)
 
 
 @lru_cache(maxsize=MOST_KEPT)
@@ -104,6 +109,10 @@ def _size(term: Expr) -> Expr:
         return own + sp.Mul(*map(_size, factors), _size(of)) / sp.Abs(of)
     if isinstance(term, LogGammaP) and term.args[0] == 1:
         return own + 1 / sp.Abs(1 - sp.exp(-term.args[1]))  # (the log of such a difference)
+    if isinstance(term, loggamma):
+        # (its slope at a positive x is between those of log(x) - 1 / x and of log(x))
+        (of,) = term.args
+        return own + (sp.Abs(sp.log(of)) + 1 / of) * _size(of)
     if isinstance(term, sp.exp):
         return own * (1 + _size(term.args[0]))
     if isinstance(term, sp.Pow):

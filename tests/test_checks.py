@@ -545,6 +545,29 @@ def test_terms_that_cancel_are_no_discrepancy_of_a_group_that_moves_nor_of_a_gra
     assert all(r.discrepancy <= RELATIVE_TOLERANCE * r.size for r in rows)
 
 
+def test_natural_parameters_without_digits_are_no_discrepancy_of_a_graph():
+    """The coefficient of ``log(y_fraction)`` is ``a - 1`` for a sum ``a`` of 2e-16."""
+    with gp.Model(coords={"i": 2}) as model:
+        a = gp.Gamma("a", 1.0, rate=1.0, dims="i")
+        gp.ChineseRestaurantTable("y", n=5, alpha=a.sum("i"), observed=3)
+    sampler = gp.compile(model)
+    split = {"y_split": np.array([2, 1])}
+    states = [
+        {"a": np.full(2, of / 2), "y_fraction": np.array(w), **split}
+        for of, w in ((2e-16, 1e-300), (1.0, 0.5), (3.0, 0.2))
+    ]
+    parts = (sampler.schedule, sampler.program, sampler.data, states)
+    rows = graph_rows(sampler.graph, *parts)
+
+    assert any("y_fraction added" in r.changes for r in rows)
+    assert all(r.discrepancy <= RELATIVE_TOLERANCE * r.size for r in rows)
+    # (what is lost elsewhere shows)
+    flat = replace(FAMILIES["Gamma"], log_density=lambda *_, **__: sp.S.Zero)
+    without = (replace(s, family=flat) if s.name == "a" else s for s in sampler.graph.statements)
+    declared = replace(sampler.graph, statements=tuple(without))
+    assert max(r.discrepancy / r.size for r in graph_rows(declared, *parts)) > 1e-3
+
+
 def test_a_state_at_which_terms_are_huge_does_not_hide_what_others_tell():
     sampler = of_freedom()
     schedule, program, data = sampler.schedule, sampler.program, sampler.data

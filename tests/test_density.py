@@ -312,3 +312,12 @@ def test_the_size_of_a_log_counts_what_cancels_in_its_argument():
 
     found = size_of_terms(factor, {"p": 1 - 1e-9}, {})
     assert found == pytest.approx(-exact + 2e9 + 2e18, rel=1e-6)
+
+
+def test_the_size_of_a_log_gamma_counts_what_its_argument_has_lost():
+    """``loggamma((a - 1) + 1)`` of an ``a`` of 1e-12 is as wrong as ``log`` of it is."""
+    a = Array("a")
+    factor = Potential("p", loggamma(a[()] + 1), ())
+
+    found = size_of_terms(factor, {"a": 1e-12 - 1}, {})
+    assert found == pytest.approx(2e12, rel=1e-3)

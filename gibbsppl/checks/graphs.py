@@ -13,8 +13,9 @@ ratio check says. How graphs were made is not asked: nothing here knows of rewri
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, product
 from typing import Any
 
@@ -22,8 +23,8 @@ import numpy as np
 
 from gibbsppl.backends.program import Program
 from gibbsppl.checks.label_by_label import log_probability_of_labels
-from gibbsppl.checks.normalised import log_conditional
-from gibbsppl.checks.results import badness
+from gibbsppl.checks.normalised import log_conditional, size_of_partition
+from gibbsppl.checks.results import RELATIVE_TOLERANCE, badness
 from gibbsppl.checks.terms import Terms, size_of
 from gibbsppl.evaluation import Floats, Values
 from gibbsppl.graph import Graph
@@ -73,7 +74,7 @@ def graph_rows(
     """One row for each graph in which a step draws, and for those that they are made by way of."""
     check = _Check(declared, schedule, program, data, program.prepare(data))
     waiting = {id(g): (g, check.changes(g)) for g in check.graphs() if not check.is_declared(g)}
-    none = _Heights([np.zeros(1) for _ in states], (), states)
+    none = _Heights([np.zeros(1) for _ in states], (), lambda _: 0.0, states)
     known: list[tuple[frozenset[Change], _Heights]] = [(frozenset(), none)]
     rows = []
     while waiting:
@@ -94,11 +95,13 @@ def graph_rows(
 class _Heights:
     """By how much the log density of a graph is above the declared one at each state, in terms.
 
-    The terms are None where a normaliser is out of reach. ``graphs``: those of both graphs alone.
+    The terms are None where a normaliser is out of reach. ``graphs``: those of both graphs alone;
+    ``partitions``: the size of the terms of the log partitions at a state.
     """
 
     terms: Sequence[Floats | None]
     graphs: tuple[Terms, ...]
+    partitions: Callable[[Values], float]
     states: Sequence[Values]
 
     def against(self, other: _Heights) -> tuple[float | None, float]:
@@ -117,8 +120,11 @@ class _Heights:
             gap = float(np.nan_to_num(abs(heights[i] - heights[j]), nan=np.inf))
             size = sizes[i] + sizes[j]
             for h in (self, other):
+                at = (h.states[i], h.states[j])
                 for terms in h.graphs:
-                    size = terms.size_behind(gap, size, (h.states[i], h.states[j]))
+                    size = terms.size_behind(gap, size, at)
+                if RELATIVE_TOLERANCE * size < gap < np.inf:
+                    size += sum(map(h.partitions, at))
             found.append((gap, size))
         return max(found, key=badness)
 
@@ -163,22 +169,32 @@ class _Check:
         graphs = (_of_graph(graph), _of_graph(self.declared))
         with_parts = [self._with_parts(s) for s in states]
         terms = [self._terms(graph, values) for values in with_parts]
-        return _Heights(terms, graphs, [{**self.data, **values} for values in with_parts])
+        partitions = partial(self._size_of_partitions, graph)
+        return _Heights(terms, graphs, partitions, [{**self.data, **v} for v in with_parts])
 
     def _terms(self, graph: Graph, values: Values) -> Floats | None:
+        at = {**self.data, **values}
+        terms = [_of_graph(graph).at(at), -_of_graph(self.declared).at(at)]
+        for step, sign in self._conditionals(graph):
+            log_q = self._log_conditional(step, values)
+            if log_q is None:
+                return None
+            terms.append(sign * log_q)
+        return np.concatenate(terms)
+
+    def _conditionals(self, graph: Graph) -> Iterator[tuple[Step, int]]:
+        """The steps whose conditionals are between a graph and the declared one, with signs."""
         own, declared = set(graph.drawn), set(self.declared.drawn)
         parts = {n for p in self.schedule.parts for n in (p.name, p.of)}
         added, gone = own - declared - parts, declared - own - parts
-        at = {**self.data, **values}
-        terms = [_of_graph(graph).at(at), -_of_graph(self.declared).at(at)]
         for names, sign in ((added, -1), (gone, 1)):
             for name in names:
-                for step in self._drawing(name):
-                    log_q = self._log_conditional(step, values)
-                    if log_q is None:
-                        return None
-                    terms.append(sign * log_q)
-        return np.concatenate(terms)
+                yield from ((step, sign) for step in self._drawing(name))
+
+    def _size_of_partitions(self, graph: Graph, values: Values) -> float:
+        fixed = (self.schedule, self.program, self.data, self.constants)
+        steps = (step for step, _ in self._conditionals(graph))
+        return sum(size_of_partition(*fixed, step, values) for step in steps)
 
     def _log_conditional(self, step: Step, values: Values) -> Floats | None:
         """The terms of the log density of a step's variable, given all of the graph with it.

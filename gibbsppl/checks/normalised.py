@@ -21,13 +21,14 @@ from gibbsppl.backends.program import Program
 from gibbsppl.checks.quadrature import log_integrals
 from gibbsppl.checks.steps import axis_along, in_array_order, log_terms_of, log_weights, region_of
 from gibbsppl.copies import primed, root_of
-from gibbsppl.density import free_elements, log_density, regions
+from gibbsppl.density import free_elements, log_density, regions, size_of_sum
 from gibbsppl.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.expressions import Array, Dim, Expr, Leaf
 from gibbsppl.families import FAMILIES
 from gibbsppl.forward import fill
 from gibbsppl.graph import Graph, Statement
 from gibbsppl.moments import Symbols, log_mass
+from gibbsppl.ranges import Range
 from gibbsppl.schedule.steps import (
     BlockDraw,
     ConcaveDraw,
@@ -55,13 +56,11 @@ def log_conditional(
     ``constants`` are what the program prepares of the data.
     """
     graph = schedule.graph_of(step)
-    values = {**data, **state}
     if _is_own(graph, step):
-        return _of_statements(step, values, graph.sizes)
+        return _of_statements(step, {**data, **state}, graph.sizes)
     if step.is_by_element:
         return None
-    given = program.given_rest[step.name](dict(state), constants)
-    normaliser = _Normaliser(step, given, values, graph)
+    normaliser = _normaliser(schedule, program, data, constants, step, state)
     match step:
         case ExactDraw() | BlockDraw():
             return normaliser.of_row()
@@ -71,6 +70,37 @@ def log_conditional(
             return normaliser.integrated()
         case _:
             return None
+
+
+def size_of_partition(
+    schedule: Schedule,
+    program: Program,
+    data: Values,
+    constants: dict[str, Any],
+    step: Step,
+    state: Mapping[str, Any],
+) -> float:
+    """The size of the terms of the log partition of a row that a step draws from, at a state.
+
+    Natural parameters are rounded: the ``a - 1`` of a Beta keeps no digits of an ``a`` near 0.
+    """
+    is_of_row = isinstance(step, ExactDraw | BlockDraw) and not step.is_by_element
+    if not is_of_row or _is_own(schedule.graph_of(step), step):
+        return 0.0
+    constant = _normaliser(schedule, program, data, constants, step, state).partition()
+    return 0.0 if constant is None else constant.size()
+
+
+def _normaliser(
+    schedule: Schedule,
+    program: Program,
+    data: Values,
+    constants: dict[str, Any],
+    step: Step,
+    state: Mapping[str, Any],
+) -> _Normaliser:
+    given = program.given_rest[step.name](dict(state), constants)
+    return _Normaliser(step, given, {**data, **state}, schedule.graph_of(step))
 
 
 def _is_own(graph: Graph, step: Step) -> bool:
@@ -89,6 +119,26 @@ def _of_statement(statement: Statement, values: Values, sizes: Sizes) -> Floats:
     events = free.ndim - len(statement.over)
     drawn = free.any(axis=tuple(range(len(statement.over), free.ndim))) if events else free
     return np.ravel(np.where(drawn, log_density(statement, values, sizes), 0.0))
+
+
+@dataclass(frozen=True, slots=True)
+class _Partition:
+    """The log of the integral of a row's density, between bounds: one for each of a batch."""
+
+    log: Expr
+    batch: tuple[Range, ...]
+    values: Values
+    sizes: Sizes
+
+    def each(self) -> Floats:
+        """Its values."""
+        with np.errstate(all="ignore"):
+            return evaluate(self.log, self.batch, self.values, self.sizes)
+
+    def size(self) -> float:
+        """The size of the terms that it is the sum of."""
+        with np.errstate(all="ignore"):
+            return size_of_sum(self.log, self.batch, self.values, self.sizes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,29 +169,35 @@ class _Normaliser:
 
     def _log_partition(self) -> Floats:
         """The log of the integral of the row's density, between bounds: one for each draw."""
+        constant, statement = self.partition(), self.step.statement
+        if constant is None:
+            return np.full(1, np.nan)
+        # (of what is drawn alone)
+        free = free_elements(statement, self.values, self.sizes)
+        over = regions(statement, self.sizes)
+        axes = [a for a, r in enumerate(over) if r not in constant.batch]
+        drawn = free.any(axis=tuple(axes))
+        return np.where(drawn, np.broadcast_to(constant.each(), drawn.shape), 0.0)
+
+    def partition(self) -> _Partition | None:
+        """The log partition of the row, less the mass in bounds; None if there is no formula."""
         conditional, statement = self.step.conditional, self.step.statement
         natural = conditional.family.natural
         event = conditional.own_event
         known = dict(conditional.known)
         if not {*natural.known} <= {*known}:  # (bounds stand for what is not known)
-            return np.full(1, np.nan)
+            return None
         etas, bounds, values = self._named(event)
         along = {"event": event} if event else {}
         constant: Expr = natural.log_partition(*etas, **known, **along)
         if bounds:
             if conditional.family.log_cdf is None:
-                return np.full(1, np.nan)
+                return None
             of = Symbols(etas, conditional.event, known, bounds, conditional.change)
             constant += log_mass(conditional.family, of, etas)
         batch = tuple(r for r in statement.over if r.dim not in event)
         sizes = {**self.sizes, **{primed(d): self.sizes[d] for d in event}}
-        with np.errstate(all="ignore"):
-            found = evaluate(sp.sympify(constant), batch, values, sizes)
-        # (of what is drawn alone)
-        free = free_elements(statement, self.values, self.sizes)
-        axes = [a for a, r in enumerate(regions(statement, self.sizes)) if r not in batch]
-        drawn = free.any(axis=tuple(axes))
-        return np.where(drawn, np.broadcast_to(found, drawn.shape), 0.0)
+        return _Partition(sp.sympify(constant), batch, values, sizes)
 
     def _named(
         self, event: tuple[Dim, ...]
