@@ -22,7 +22,9 @@ from gibbsppl.expressions import (
     Below,
     Dim,
     Expr,
+    InverseEntry,
     Leaf,
+    LogDet,
     LogGammaP,
     Over,
     Where,
@@ -113,11 +115,33 @@ def _size(term: Expr) -> Expr:
         # (its slope at a positive x is between those of log(x) - 1 / x and of log(x))
         (of,) = term.args
         return own + (sp.Abs(sp.log(of)) + 1 / of) * _size(of)
+    if isinstance(term, LogDet | InverseEntry):
+        return own + _lost_with_entries(term)
     if isinstance(term, sp.exp):
         return own * (1 + _size(term.args[0]))
     if isinstance(term, sp.Pow):
         return own * _size(term.base) / sp.Abs(term.base) * abs(term.exp)
     return own
+
+
+def _lost_with_entries(term: LogDet | InverseEntry) -> Expr:
+    """What rounding of the entries of a matrix makes of its log determinant or its inverse.
+
+    To first order, ``trace(M^-1 dM)`` and ``M^-1 dM M^-1``: large where it is nearly singular.
+    """
+    row, column = term.bound
+    one, other = (copy_of(d, term.atoms(Dim)) for d in term.bound)
+    moved = substitute(_size(term.body), {row: one, column: other})
+
+    def inverse(first: Expr, second: Expr) -> Expr:
+        return sp.Abs(InverseEntry(term.body, row, column, first, second))
+
+    if isinstance(term, LogDet):
+        by_entry = moved * inverse(other, one)
+    else:
+        first, second = term.args[3:]
+        by_entry = inverse(first, one) * moved * inverse(other, second)
+    return Over(Over(by_entry, one), other)
 
 
 def scattered(arrays: Sequence[Maintained], values: Values, sizes: Sizes) -> dict[str, Floats]:

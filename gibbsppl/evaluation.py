@@ -324,7 +324,11 @@ def is_positive_definite(matrix: Floats) -> Any:
     transposed = np.swapaxes(safe, -2, -1)
     rounding = 1e-8 * np.abs(safe).max(axis=(-2, -1), keepdims=True)
     symmetric = (np.abs(safe - transposed) <= rounding).all(axis=(-2, -1))
-    positive = np.linalg.eigvalsh((safe + transposed) / 2).min(axis=-1) > 0
+    # (of diagonals of one, whatever the scales of rows)
+    diagonal = np.diagonal(safe, axis1=-2, axis2=-1)
+    scales = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    scaled = (safe + transposed) / 2 / scales[..., None] / scales[..., None, :]
+    positive = np.linalg.eigvalsh(scaled).min(axis=-1) > 0
     return finite & symmetric & positive
 
 

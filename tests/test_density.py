@@ -11,7 +11,7 @@ from scipy import special, stats
 from gibbsppl.copies import primed
 from gibbsppl.density import log_density, log_joint, log_terms, size_of_terms
 from gibbsppl.errors import ModelError
-from gibbsppl.evaluation import evaluate
+from gibbsppl.evaluation import evaluate, is_positive_definite
 from gibbsppl.expressions import (
     Array,
     AtMost,
@@ -321,3 +321,30 @@ def test_the_size_of_a_log_gamma_counts_what_its_argument_has_lost():
 
     found = size_of_terms(factor, {"a": 1e-12 - 1}, {})
     assert found == pytest.approx(2e12, rel=1e-3)
+
+
+def test_the_size_of_matrix_functions_counts_what_is_nearly_singular():
+    """Entries of a correlation of ``1 - 1e-9`` are rounded: of the inverse that is 1e18 of them."""
+    k, i = Dim("k"), Dim("i")
+    matrix = Array("S")[i, k, primed(k)]
+    potentials = (
+        Potential("p", LogDet(matrix, k, primed(k)), (Range(i, 0, 2),)),
+        Potential("q", InverseEntry(matrix, k, primed(k), k, k), (Range(i, 0, 2), Range(k, 0, 2))),
+    )
+    near, sizes = np.array([[1.0, 1 - 1e-9], [1 - 1e-9, 1.0]]), {k: 2, primed(k): 2, i: 2}
+    found = [size_of_terms(f, {"S": np.stack([near, np.eye(2)])}, sizes) for f in potentials]
+
+    assert found == pytest.approx([2e9, 2e18], rel=1e-6)
+
+
+def test_matrices_are_positive_definite_whatever_their_scales():
+    """As the factors are by which log determinants are computed: eigenvalues are of one scale."""
+    rng = np.random.default_rng(0)
+    factors = rng.standard_normal((20, 3, 5)) * 10 ** rng.uniform(-9, 9, (20, 3, 1))
+    matrices = factors @ np.swapaxes(factors, -2, -1)
+    scales = np.sqrt(np.diagonal(matrices, axis1=-2, axis2=-1))
+    others = matrices.copy()
+    others[:, 0, 2] = others[:, 2, 0] = 1.01 * scales[:, 0] * scales[:, 2]
+
+    assert is_positive_definite(matrices).all()
+    assert not is_positive_definite(others).any()
