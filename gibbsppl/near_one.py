@@ -137,6 +137,18 @@ def terms_of(expr: Expr) -> tuple[Expr, ...]:
     return (*(t for t in terms if t not in gammas), *_paired(gammas))
 
 
+def in_full(expr: Expr) -> Expr:
+    """An expression with those functions written as the sums that they are.
+
+    >>> nu, m = sp.symbols("nu m")
+    >>> in_full(m * LogRising(nu, m))
+    m*(-loggamma(nu) + loggamma(m + nu))
+    """
+    return expr.replace(LogRising, lambda a, m: loggamma(a + m) - loggamma(a)).replace(
+        LogBeta, lambda a, b: loggamma(a) + loggamma(b) - loggamma(a + b)
+    )
+
+
 @lru_cache(maxsize=10_000)
 def _paired(gammas: tuple[Expr, ...]) -> tuple[Expr, ...]:
     """Logs of gamma functions, two of opposite sign as one where arguments share parts.

@@ -18,6 +18,7 @@ from gibbsppl.dependence import Place
 from gibbsppl.expressions import Dim, Equals, Expr, Leaf, Over, substitute
 from gibbsppl.finite import LABEL
 from gibbsppl.graph import Graph
+from gibbsppl.near_one import in_full
 from gibbsppl.notation import Notation, signed_sum
 from gibbsppl.pieces import Piece
 from gibbsppl.ranges import Range
@@ -86,8 +87,10 @@ def _reaching(text: str, contribution: Contribution, axes: Iterable[Expr], step:
 
 def log_density_text(move: ConcaveDraw | Move, notation: Notation) -> str:
     """The log density that a move evaluates, up to a constant."""
-    parts = [_weighted(p, move, notation) for p in move.parameters]
-    parts += [_sum_text([t], move.statement.target.indices, move, notation) for t in move.terms]
+    parameters = (replace(p, statistic=in_full(p.statistic)) for p in move.parameters)
+    terms = (replace(t, value=in_full(t.value)) for t in move.terms)
+    parts = [_weighted(p, move, notation) for p in parameters]
+    parts += [_sum_text([t], move.statement.target.indices, move, notation) for t in terms]
     return signed_sum(parts) if parts else "0"
 
 

@@ -45,6 +45,8 @@ MOST_TERMS = 1000
 STIRLING = 16.0
 STIRLING_SERIES = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
 
+# A difference that is no smaller than this, in proportion to what is subtracted, has its digits.
+FEW_LOST = 1 / 16
 
 # The terms of the series of log(gamma(1 + a)) + log(1 + a) leave less than a rounding up to here.
 CLOSE_TO_ONE = 0.25
@@ -217,10 +219,16 @@ def log_rising(a: Any, m: Any) -> Any:
     >>> round(float(log_rising(1e30, 0.5)), 9), round(float(log_rising(3.0, -1e-20) * 1e20), 9)
     (34.538776395, -0.922784335)
     """
-    a, m = np.broadcast_arrays(np.asarray(a, float), m)
+    a, m = np.asarray(a, float), np.asarray(m, float)
     with np.errstate(all="ignore"):
-        result = np.asarray(gammaln(a + m) - gammaln(a))
-        inside = (a > 0) & (a + m > 0) & np.isfinite(a + m)
+        above, below = gammaln(a + m), gammaln(a)
+        result = np.asarray(above - below)
+        largest = np.maximum(np.maximum(np.abs(above), np.abs(below)), 1.0)
+        lost = (np.abs(result) < FEW_LOST * largest) & (m != 0)
+        if not lost.any():
+            return result[()]
+        a, m = np.broadcast_arrays(a, m)
+        inside = lost & (a > 0) & (a + m > 0) & np.isfinite(a + m)
         low, step = np.minimum(a, a + m), np.abs(m)
         large = inside & (low >= STIRLING)
         close = inside & ~large & (step < 1)
@@ -231,15 +239,18 @@ def log_rising(a: Any, m: Any) -> Any:
 
 
 def _log_rising_large(a: Any, m: Any) -> Any:
-    """By Stirling's series at both ends, term by term."""
+    """By Stirling's series at both ends, its difference over that of the ends."""
     share = m / a
     growth = np.log1p(share)
     slope = np.where(share > 0, growth / np.where(share > 0, share, 1.0), 1.0)
-    rest = sum(
-        c * np.expm1(-(2 * k + 1) * growth) * a ** -(2.0 * k + 1)
-        for k, c in enumerate(STIRLING_SERIES)
-    )
-    return m * (np.log(a + m) + (slope - 1)) - growth / 2 + rest
+    x, y = 1 / (a + m), 1 / a
+    at_square, slope_of_squares = 0.0, 0.0
+    for c in reversed(STIRLING_SERIES):
+        slope_of_squares = slope_of_squares * (x * x) + at_square
+        at_square = at_square * (y * y) + c
+    # (x q(x^2) - y q(y^2), where q(x^2) is q(y^2) and its slope times the difference)
+    rest = at_square + (x * x + x * y) * slope_of_squares
+    return m * (np.log(a + m) + (slope - 1)) - growth / 2 - m * x * y * rest
 
 
 def _log_rising_close(a: Any, m: Any) -> Any:
