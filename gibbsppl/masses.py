@@ -67,7 +67,7 @@ def log_mass(given: Given, lower: Expr | None, upper: Expr | None) -> Expr:
         _tail(given, cdf, "upper", upper, sp.S.Zero),
         _tail(given, sf, "lower", lower, sp.S.Zero),
         _tail(given, sf, "upper", upper, -sp.oo),
-        *_of_narrow(given, lower, upper),
+        *of_narrow(given, lower, upper),
     )
 
 
@@ -89,7 +89,7 @@ def _tail(given: Given, log_tail: Formula, side: Side, bound: Expr, at_end: Expr
     return Where(is_inside, tail, at_end)
 
 
-def _of_narrow(given: Given, lower: Expr, upper: Expr) -> tuple[Expr, ...]:
+def of_narrow(given: Given, lower: Expr, upper: Expr) -> tuple[Expr, ...]:
     """The log of the density in the middle times the width, for narrow intervals.
 
     None where an interval ends with the support, or has single points: it has more than any share.
@@ -97,8 +97,18 @@ def _of_narrow(given: Given, lower: Expr, upper: Expr) -> tuple[Expr, ...]:
     support = given.support
     if support.is_discrete or lower == support.lower or upper == support.upper:
         return ()
-    middle, log_width = _scale_of(support).middle(lower, upper)
-    return (given.family.log_density(middle, given.event, **given.arguments) + log_width,)
+    centre, log_width = _scale_of(support).middle(lower, upper)
+    return (given.family.log_density(centre, given.event, **given.arguments) + log_width,)
+
+
+def middle(support: Support, lower: Expr, upper: Expr) -> Expr:
+    """The middle of an interval, on the scale on which log densities of a support change little.
+
+    >>> from gibbsppl.supports import POSITIVE
+    >>> middle(POSITIVE, sp.Integer(1), sp.Integer(4))
+    2
+    """
+    return _scale_of(support).middle(lower, upper)[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ import sympy as sp
 from gibbsppl.changes import Change
 from gibbsppl.expressions import (
     Array,
+    AtMost,
     Below,
     Dim,
     Equals,
@@ -40,6 +41,7 @@ from gibbsppl.expressions import (
 from gibbsppl.families import Family
 from gibbsppl.identities import simplified
 from gibbsppl.inversion import inversion_of
+from gibbsppl.masses import Given, middle, of_narrow
 from gibbsppl.polynomials import multiplied_out
 
 EPSILON = sp.Float(2) ** -52
@@ -153,12 +155,13 @@ def _between(family: Family, of: Symbols, u: sp.Dummy) -> Moments | NoFormula:
     support = family.support(of.event, **_parameters(family, of.etas, known))
     singular = [e for e in (support.lower, support.upper) if _is_singular(log_density, u, e)]
     other = _of_an_exponential(family, of, u, u)
+    middle_or_none = _in_the_middle(family, of, u, u)
+    otherwise = other.mean if isinstance(other, Moments) else middle_or_none
     for h in (sp.S.One, u, u**2, u * (1 - u), u * (1 + u)):
         line = _line(sp.diff(log_density, u), h, u)
         vanishes = all(e in (sp.oo, -sp.oo) or h.subs(u, e) == 0 for e in singular)
         if line is not None and vanishes:
             ends = _ends(family, of, h, log_density, u, singular)
-            otherwise = other.mean if isinstance(other, Moments) else sp.nan
             return _by_parts(line, ends, of.bounds, otherwise)
     return other
 
@@ -234,11 +237,13 @@ def log_mass(family: Family, of: Symbols, etas: Sequence[Expr]) -> Expr:
     )
     cdf, sf = family.log_cdf, family.log_sf
     at_low, at_high = Below(support.lower, of.bounds[0]), Below(of.bounds[1], support.upper)
+    narrow = of_narrow(Given(family, of.event, parameters), low, high)
     return LogMass(
         Where(at_low, cdf(low, **parameters), -sp.oo),
         Where(at_high, cdf(high, **parameters), sp.S.Zero),
         Where(at_low, sf(low, **parameters), sp.S.Zero),
         Where(at_high, sf(high, **parameters), -sp.oo),
+        *(Where(at_low * at_high, e, -sp.oo) for e in narrow),
     )
 
 
@@ -259,12 +264,26 @@ def _by_parts(
 
 
 def _if_accurate(
-    mean: Expr, rounding: Expr, bounds: tuple[Expr, Expr], otherwise: Expr = sp.nan
+    mean: Expr, rounding: Expr, bounds: tuple[Expr, Expr], otherwise: Expr
 ) -> Expr:
     """The mean where it lies between the bounds and rounding is little beside its distance."""
     low, high = bounds
     near = Below(low + rounding / DIGITS, mean) * Below(mean, high - rounding / DIGITS)
     return Where(near, mean, otherwise)
+
+
+def _in_the_middle(family: Family, of: Symbols, value: Expr, u: sp.Dummy) -> Expr:
+    """The value in the middle of a narrow interval, no number in others.
+
+    The density changes there by about the share that the interval has of a tail, and the mean is
+    off by less than that part of the width.
+    """
+    assert of.bounds is not None
+    support = family.support(of.event, **_parameters(family, of.etas, of.known or {}))
+    cdf_low, cdf_high, sf_low, sf_high = log_mass(family, of, of.etas).args[:4]
+    share = Where(Below(cdf_high, sf_low), cdf_high - cdf_low, sf_low - sf_high)
+    centre = value.xreplace({u: middle(support, *of.bounds)})
+    return Where(AtMost(share, DIGITS), centre, sp.nan)
 
 
 # Of exponentials of statistics
@@ -290,21 +309,24 @@ def _of_an_exponential(
     log_mean = constant + simplified(after - before, names)
     if of.bounds is not None:
         log_mean += log_mass(family, of, moved) - log_mass(family, of, of.etas)
-    mean = sp.exp(log_mean)
+    mean, beyond = sp.exp(log_mean), sp.oo
     if of.bounds is not None:
         sizes = (_rounding_of_mass(family, of, e) for e in (of.etas, moved))
         rounding = EPSILON * mean * sp.Add(sp.Abs(before), sp.Abs(after), *sizes)
         images = [value.xreplace({u: b}) for b in of.bounds]
-        mean = _if_accurate(mean, rounding, (Minimum(*images), Maximum(*images)))
+        otherwise = _in_the_middle(family, of, value, u)
+        least, largest = Minimum(*images), Maximum(*images)
+        mean = _if_accurate(mean, rounding, (least, largest), otherwise)
+        beyond = Where(Below(largest, sp.oo), otherwise, sp.oo)
     for condition in natural.domain(*moved, **known):
-        mean = Where(Below(sp.S.Zero, condition), mean, sp.oo)
+        mean = Where(Below(sp.S.Zero, condition), mean, beyond)
     return Moments(mean, None)
 
 
 def _rounding_of_mass(family: Family, of: Symbols, etas: Sequence[Expr]) -> Expr:
     """By how many roundings the log of the probability between the bounds may be off."""
     mass = log_mass(family, of, etas)
-    _, log_cdf, log_sf, _ = mass.args
+    _, log_cdf, log_sf, _ = mass.args[:4]
     return 1 + sp.Abs(mass) + sp.exp(Minimum(log_cdf, log_sf) - mass)
 
 

@@ -279,7 +279,27 @@ def test_a_mass_that_is_forgotten_is_seen(family, monkeypatch):
     assert not is_close_between(case, (0.2, 0.7))
 
 
-@pytest.mark.parametrize("bounds", [(1.0, 1.0 + 1e-7), (5e4, np.inf)])
+@table.cases(BOUNDED)
+def test_mean_of_a_narrow_interval_is_its_middle(case):
+    """It was no number: what the ends differ by has no digits."""
+    low = float(table.reference_of(case).ppf(0.3))
+    width = 1e-9 * abs(low)
+    mean, _ = moment(case, "mean", (low, low + width))
+
+    assert abs(mean - low - width / 2) <= 1e-6 * width + ROUNDING * abs(low)
+
+
+def test_mass_of_a_narrow_interval_is_its_density_times_its_width():
+    ends = Array("lower_end")[()], Array("upper_end")[()]
+    etas = Array("eta_1")[()], Array("eta_2")[()]
+    mass = module.log_mass(FAMILIES["Normal"], Symbols(etas, bounds=ends), etas)
+    values = {"eta_1": 0.0, "eta_2": -0.5, "lower_end": 0.3, "upper_end": 0.3 + 2.0**-40}
+    found = float(evaluate(mass, (), values, {}))
+
+    assert found == pytest.approx(stats.norm.logpdf(0.3) - 40 * np.log(2), rel=1e-9)
+
+
+@pytest.mark.parametrize("bounds", [(1.0, 1.0 + 1e-5), (5e4, np.inf)])
 def test_what_rounding_would_spoil_is_no_number(bounds):
     case = next(e for e in BOUNDED if e.family == "Normal")
     assert np.isnan(moment(case, "mean", bounds)[0])
