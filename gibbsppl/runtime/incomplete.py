@@ -219,10 +219,12 @@ def log_rising(a: Any, m: Any) -> Any:
     """
     a, m = np.broadcast_arrays(np.asarray(a, float), m)
     with np.errstate(all="ignore"):
-        result = np.asarray(gammaln(a + m) - gammaln(a))
         inside = (a > 0) & (a + m > 0) & np.isfinite(a + m)
         low, step = np.minimum(a, a + m), np.abs(m)
         large = inside & (low >= STIRLING)
+        if large.all():
+            return (np.sign(m) * _log_rising_large(low, step))[()]
+        result = np.asarray(gammaln(a + m) - gammaln(a))
         close = inside & ~large & (step < 1)
         for rows, function in ((large, _log_rising_large), (close, _log_rising_close)):
             if rows.any():
@@ -244,9 +246,9 @@ def _log_rising_large(a: Any, m: Any) -> Any:
 
 def _log_rising_close(a: Any, m: Any) -> Any:
     """From farther on, where it is large: each step back is a logarithm."""
-    steps = int(STIRLING)
-    back = sum(_log_ratio(a + k + m, a + k, m) for k in range(steps))
-    return _log_rising_large(a + steps, m) - back
+    below = a + np.arange(STIRLING).reshape(-1, *np.ones(np.ndim(a), int))
+    back = _log_ratio(below + m, below, m).sum(axis=0)
+    return _log_rising_large(a + STIRLING, m) - back
 
 
 def _log_ratio(x: Any, y: Any, gap: Any) -> Any:

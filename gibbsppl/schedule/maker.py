@@ -39,6 +39,7 @@ from gibbsppl.pieces import Piece, View
 from gibbsppl.ranges import Range, bounded, size_of
 from gibbsppl.readings import alpha, in_place
 from gibbsppl.rewrites.collapsing import Scan, log_weights
+from gibbsppl.schedule.cancelling import without_cancelling
 from gibbsppl.schedule.chains import chain_draw, hull
 from gibbsppl.schedule.parameters import Bound, NaturalParameter
 from gibbsppl.schedule.steps import (
@@ -286,12 +287,13 @@ class Maker:
     ) -> tuple[tuple[NaturalParameter, ...], tuple[Contribution, ...]]:
         """The log density that a draw evaluates: coefficients computed once, and whole terms."""
         if derived.elements:
-            return (), tuple(self._total(derived, p) for p in derived.pieces)
+            pieces = without_cancelling(derived.pieces)
+            return (), tuple(self._total(derived, p) for p in pieces)
         axes = self._axes(derived.statement)
         statistics: dict[Expr, Expr] = {}
         parameters: dict[Expr, list[Contribution]] = {}
         terms: list[Contribution] = []
-        for piece in derived.pieces:
+        for piece in without_cancelling(derived.pieces):
             whole = self._whole(derived, piece)
             is_plain = is_separable(piece) and not whole.has(XLogY)
             is_plain = is_plain and not piece.is_exponential_twice
