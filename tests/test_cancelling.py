@@ -17,7 +17,17 @@ def of_each():
     gp.StudentT("y", nu=x, mu=2, sigma=1, dims="i", observed=[2.0, 3.1, 0.5])
 
 
-@pytest.mark.parametrize("declare", [degrees_of_freedom, of_each])
+def of_half():
+    x = gp.InverseGamma("x", shape=0.5, scale=1)
+    gp.HalfStudentT("y", nu=x, scale=2, dims="i", observed=[2.0, 3.1, 0.5])
+
+
+def of_a_scale():
+    x = gp.InverseGamma("x", shape=0.5, scale=1)
+    gp.StudentT("y", nu=x, mu=2, sigma=1.5, dims="i", observed=[2.0, 3.1, 0.5])
+
+
+@pytest.mark.parametrize("declare", [degrees_of_freedom, of_each, of_half, of_a_scale])
 @pytest.mark.parametrize("far", [1e-300, 1e12, 1e20, 1e100, 2e305])
 def test_the_log_density_of_a_move_keeps_its_digits_far_out(declare, far):
     """Degrees of freedom that are huge make a normal of a Student t: of x the prior is left."""

@@ -9,9 +9,9 @@ What one of the two is computed for less often than the other stays: sums over d
 >>> from gibbsppl.expressions import Array
 >>> x, y = Array("x", positive=True)[()], Array("y", positive=True)[()]
 >>> as_one(loggamma(x + 1), loggamma(x))
-loggamma(x + 1) - loggamma(x)
->>> as_one(x * sp.log(x + y), x * sp.log(x)), as_one(sp.log(x), x)
-(x*Softplus(-log(x) + log(y)), None)
+(loggamma(x + 1) - loggamma(x), 1, 0)
+>>> as_one(x * sp.log(4 * x + y), x * sp.log(x)), as_one(sp.log(x), x)
+((Softplus(-log(x) + log(y/4))*x, x, log(4)), None)
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from itertools import combinations, permutations
 
 import sympy as sp
 
-from gibbsppl.expressions import Expr, Leaf, Softplus
+from gibbsppl.expressions import Expr, Leaf, Softplus, mentions
 from gibbsppl.log_gamma import loggamma
 from gibbsppl.near_one import terms_of
 from gibbsppl.pieces import Piece
@@ -30,28 +30,40 @@ from gibbsppl.pieces import Piece
 
 def without_cancelling(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
     """The pieces with each two of opposite coefficients that nearly cancel as one."""
-    found = list(pieces)
-    logs = [p for p in pieces if _is_log(p.statistic)]
+    found: dict[int, tuple[Piece, ...]] = {n: (p,) for n, p in enumerate(pieces)}
+    logs = [n for n, p in enumerate(pieces) if _is_log(p.statistic)]
     for one, other in combinations(logs, 2):
-        both = _both(one, other) if one in found and other in found else None
-        if both is not None:
-            found[found.index(one)] = both
-            found.remove(other)
-    return tuple(found)
+        both = _both(pieces[one], pieces[other]) if {one, other} <= {*logs} else ()
+        if both:
+            found |= {one: both, other: ()}
+            logs = [n for n in logs if n not in (one, other)]
+    return _collected([p for n in sorted(found) for p in found[n]])
 
 
-def _both(one: Piece, other: Piece) -> Piece | None:
-    """Two pieces of one factor as one; None if they do not cancel."""
+def _collected(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
+    """Pieces of the same statistic as one; those that cancel are gone."""
+    total: dict[Piece, Expr] = {}
+    for piece in pieces:
+        unit = replace(piece, coefficient=sp.S.One)
+        total[unit] = total.get(unit, sp.S.Zero) + piece.coefficient
+    return tuple(replace(p, coefficient=c) for p, c in total.items() if c != 0)
+
+
+def _both(one: Piece, other: Piece) -> tuple[Piece, ...]:
+    """Two pieces of one factor as one, and what is left; none if they do not cancel."""
     alike = all(getattr(one, n) == getattr(other, n) for n in ("factor", "views", "over"))
     if not alike or one.coefficient + other.coefficient != 0:
-        return None
+        return ()
     if one.statistic.has(loggamma) and _beside(one) != _beside(other):
-        return None
+        return ()
     for more, less in permutations((one, other)):
-        difference = as_one(more.statistic, less.statistic)
-        if difference is not None:
-            return replace(more, statistic=difference)
-    return None
+        made = as_one(more.statistic, less.statistic)
+        if made is not None:
+            difference, factor, number = made
+            rest = replace(more, statistic=factor, coefficient=more.coefficient * number)
+            is_there = number != 0 and mentions(factor, [v.array.name for v in more.views])
+            return (replace(more, statistic=difference), *([rest] if is_there else []))
+    return ()
 
 
 def _is_log(statistic: Expr) -> bool:
@@ -65,23 +77,27 @@ def _beside(piece: Piece) -> set[Expr]:
     return {leaf for leaf in piece.statistic.atoms(Leaf) if leaf not in seen}
 
 
-def as_one(more: Expr, less: Expr) -> Expr | None:
-    """The difference of two statistics as one function; None where that would gain nothing.
+def as_one(more: Expr, less: Expr) -> tuple[Expr, Expr, Expr] | None:
+    """One function, a factor and a number: the difference of two statistics is it and a product.
 
-    Of logs, the argument of the first is that of the other and something positive.
+    That of the factor and the number. None where nothing would be gained. Of logs, the argument of
+    the first is a multiple of the other's and something positive.
     """
     if isinstance(more, loggamma) and isinstance(less, loggamma):
         difference = more - less
         terms = terms_of(difference)
-        return difference if len(terms) == 1 and not terms[0].is_Mul else None
+        is_one = len(terms) == 1 and not terms[0].is_Mul
+        return (difference, sp.S.One, sp.S.Zero) if is_one else None
     whole, part = _log_in(more), _log_in(less)
-    if whole is None or part is None or whole[0] != part[0]:
+    if whole is None or part is None or whole[0] != part[0] or not part[1].is_positive:
         return None
-    rest = whole[1] - part[1]
+    multiple = sp.S.One if part[1].is_Add else whole[1].coeff(part[1])
+    rest = whole[1] - multiple * part[1]
     is_longer = len(sp.Add.make_args(whole[1])) > len(sp.Add.make_args(rest))
-    if not (is_longer and rest.is_nonnegative and part[1].is_positive):
+    if not (is_longer and rest.is_nonnegative and multiple.is_positive and multiple.is_number):
         return None
-    return whole[0] * Softplus(sp.log(rest) - sp.log(part[1]))
+    share = sp.log(rest / multiple) - sp.log(part[1])
+    return whole[0] * Softplus(share), whole[0], sp.log(multiple)
 
 
 def _log_in(term: Expr) -> tuple[Expr, Expr] | None:
