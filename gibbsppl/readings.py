@@ -278,7 +278,7 @@ def _is_same(r: Range, other: Range) -> bool:
 
 
 def _is_a_total(piece: Piece, statement: Statement, whole: tuple[Range, ...]) -> bool:
-    """Whether a piece weighs all entries of an event alike whose total never changes."""
+    """Whether a piece weighs all entries of one value alike, whose total never changes."""
     if statement.support.kind not in ("simplex", "counts") or len(piece.views) != 1:
         return False
     (view,) = piece.views
@@ -287,7 +287,10 @@ def _is_a_total(piece: Piece, statement: Statement, whole: tuple[Range, ...]) ->
     ranges, own = {r.dim: r for r in piece.over}, {r.dim: r for r in whole}
     pairs = zip(view.indices, statement.target.indices, strict=True)
     return all(
-        e in ranges and _is_same(ranges[e], own[i]) and e not in dims_of(piece.coefficient)
+        e in ranges
+        and _is_same(ranges[e], own[i])
+        and e not in dims_of(piece.coefficient)
+        and sum(e in dims_of(index) for index in view.indices) == 1
         for e, i in pairs
         if i in statement.event
     )

@@ -165,6 +165,18 @@ def test_nothing_is_said_where_the_reference_overflows():
         sampled.importance_sample(of_rates, np.random.default_rng(1), 3000)
 
 
+def test_a_state_that_leaves_no_probability_between_bounds_is_lost():
+    """A draw by quantiles would go on beyond all bounds: no number below 6 has a probability."""
+    below = Part("Poisson", {"rate": call("exp", X)}, upper=Number(6.0))
+    rate = of([variable("x", "Normal", mu=8.0, sigma=4.0), Variable("y", (), "count", (below,))],
+              {"x": 1.0, "y": 2.0})
+    with np.errstate(all="ignore"):
+        drawn, weights = rate.simulated(np.random.default_rng(1), 500)
+
+    assert ((drawn["y"] >= 0) & (drawn["y"] <= 6)).all()
+    assert 0 < np.isnan(weights).sum() < 500
+
+
 def test_a_model_without_latent_variables_is_not_sampled():
     known = Variable("k", ("i",), "real", (Part("Normal", {}, (0,), (1,), number=0.7),),
                      mask=np.zeros(2, bool), regions=True)

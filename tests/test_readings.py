@@ -207,6 +207,18 @@ def test_a_sum_of_some_entries_of_a_simplex_is_not_known(last, family):
     assert (found.family.name if isinstance(found, Conditional) else None) == family
 
 
+@pytest.mark.parametrize(("along", "family"), [("k", None), ("j", "Dirichlet")])
+def test_entries_of_several_values_are_no_total(along, family):
+    """Entries that are read one each from another row of shares add up to anything."""
+    with gp.Model(coords={"i": 3, "j": 3, "k": 3}) as m:
+        p = gp.Dirichlet("p", 2, dims=("i", "k"), event="k")
+        row = gp.Index("row", [0, 2, 1], of="i", dims=along)
+        gp.Potential("more", p.at("i", row))
+    found = conditional_of(m.graph, m.graph.statement("p"), m.data)
+
+    assert (found.family.name if isinstance(found, Conditional) else None) == family
+
+
 def test_entries_that_cancel_are_looked_for_in_the_same_range():
     with gp.Model(coords={"k": 3}) as m:
         gp.Dirichlet("p", 2, dims="k", event="k")

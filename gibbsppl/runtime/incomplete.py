@@ -255,9 +255,9 @@ def _log_rising_large(a: Any, m: Any) -> Any:
 
 def _log_rising_close(a: Any, m: Any) -> Any:
     """From farther on, where it is large: each step back is a logarithm."""
-    steps = int(STIRLING)
-    back = sum(_log_ratio(a + k + m, a + k, m) for k in range(steps))
-    return _log_rising_large(a + steps, m) - back
+    below = a + np.arange(STIRLING).reshape(-1, *np.ones(np.ndim(a), int))
+    back = _log_ratio(below + m, below, m).sum(axis=0)
+    return _log_rising_large(a + STIRLING, m) - back
 
 
 def _log_ratio(x: Any, y: Any, gap: Any) -> Any:

@@ -25,7 +25,7 @@ from gibbsppl.graph import Graph
 from gibbsppl.kernels import Own, RandomWalk
 from gibbsppl.pieces import Piece
 from gibbsppl.ranges import bounded, fresh
-from gibbsppl.schedule.gammas import together
+from gibbsppl.schedule.cancelling import without_cancelling
 from gibbsppl.schedule.steps import (
     BlockDraw,
     ChainDraw,
@@ -78,7 +78,7 @@ def _terms(step: ConcaveDraw | Move, graph: Graph) -> tuple[Contribution, ...] |
     """What each term adds to the log density of each element that it sees."""
     is_data = data_only(graph.random, graph)
     found: list[Contribution] = []
-    for piece in together(step.conditional.pieces):
+    for piece in without_cancelling(step.conditional.pieces):
         views = _each_once(piece, is_data, graph)
         if views is None:
             return None

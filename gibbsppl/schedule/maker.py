@@ -39,8 +39,8 @@ from gibbsppl.pieces import Piece, View
 from gibbsppl.ranges import Range, bounded, size_of
 from gibbsppl.readings import alpha, in_place
 from gibbsppl.rewrites.collapsing import Scan, log_weights
+from gibbsppl.schedule.cancelling import without_cancelling
 from gibbsppl.schedule.chains import chain_draw, hull
-from gibbsppl.schedule.gammas import together
 from gibbsppl.schedule.parameters import Bound, NaturalParameter
 from gibbsppl.schedule.steps import (
     BlockDraw,
@@ -286,7 +286,7 @@ class Maker:
         self, derived: LogConcave | NotConjugate, place: Leaf, region: tuple[Place, ...]
     ) -> tuple[tuple[NaturalParameter, ...], tuple[Contribution, ...]]:
         """The log density that a draw evaluates: coefficients computed once, and whole terms."""
-        pieces = together(derived.pieces)
+        pieces = without_cancelling(derived.pieces)
         if derived.elements:
             return (), tuple(self._total(derived, p) for p in pieces)
         axes = self._axes(derived.statement)

@@ -170,17 +170,31 @@ def simulate_element(rng, variable, part, at, world, mask):
     """Put draws of one value in its place; the log weights that are due.
 
     A state that has no law for the value, as a value before it was rounded to the end of its
-    support, or a parameter overflows, is lost: its weight is not known (NaN), and it goes on as a
-    copy of one that is not.
+    support, or a parameter overflows, or the probability between the value's bounds underflows, is
+    lost: its weight is not known (NaN), and it goes on as a copy of one that is not.
     """
     if part.number is not None:
         world.arrays[variable.name][(slice(None), *at.values())] = part.number
         return 0.0
-    lost = ~np.broadcast_to(_has_law(variable, part, at, world), world.states)
+    known = mask[tuple(at.values())]
+    kept = _has_law(variable, part, at, world)
+    if part.family in ROWS and not known:
+        kept = kept & _reaches_its_bounds(part, at, world)
+    lost = ~np.broadcast_to(kept, world.states)
     if lost.any():
         _replace_by_others(world, lost)
-    weight = _drawn(rng, variable, part, at, world, mask[tuple(at.values())])
+    weight = _drawn(rng, variable, part, at, world, known)
     return np.where(lost, np.nan, weight)
+
+
+def _reaches_its_bounds(part, at, world):
+    """Whether the probability between the bounds of a value, if it has any, is a number above 0."""
+    lower, upper = bounds(part, at, world)
+    if lower is None and upper is None:
+        return np.True_
+    with np.errstate(all="ignore"):
+        row, law, _ = scalar_law(part, at, world)
+        return np.isfinite(log_between(row, law, lower, upper))
 
 
 def _has_law(variable, part, at, world):

@@ -1,0 +1,130 @@
+"""Terms of a log density that nearly cancel far out, as one term each that keeps its digits.
+
+Comes in: the pieces of a log density that a draw evaluates. Goes out: pieces of the same sum.
+Log densities are taken apart to find their statistics; where none has been found, what was one
+function of the target is computed as one again: a ratio of gamma functions at huge arguments, the
+log of a share. (A Student t of many degrees of freedom is a normal; the noise of its parts is not.)
+
+>>> from gibbsppl.expressions import Array, Dim
+>>> from gibbsppl.pieces import View
+>>> from gibbsppl.ranges import Range
+>>> b, y, i = Array("b"), Array("y"), Dim("i")
+>>> view, over = View(b, ()), (Range(i, 0, 3),)
+>>> pieces = (
+...     Piece("y", loggamma(b[()]), (view,), sp.S.NegativeOne, over),
+...     Piece("y", loggamma(b[()] + y[i]), (view,), sp.S.One, over),
+... )
+>>> [str(p) for p in without_cancelling(pieces)]
+['y: LogRising(b, y[i]) * (1), over i']
+>>> x, y = Array("x", positive=True)[()], Array("y", positive=True)[()]
+>>> as_one(x * sp.log(4 * x + y), x * sp.log(x)), as_one(sp.log(x), x)
+((Softplus(-log(x) + log(y/4))*x, x, log(4)), None)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations, permutations
+
+import sympy as sp
+
+from gibbsppl.expressions import Expr, LogBeta, LogRising, Softplus, mentions
+from gibbsppl.log_gamma import loggamma
+from gibbsppl.near_one import terms_of
+from gibbsppl.pieces import Piece
+
+
+def without_cancelling(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
+    """The pieces, those that nearly cancel as one.
+
+    They are of one factor, seen in one way, and summed over the same positions.
+    """
+    groups: dict[object, list[Piece]] = {}
+    for p in pieces:
+        groups.setdefault((p.factor, p.views, p.over), []).append(p)
+    return tuple(p for group in groups.values() for p in _logs_as_one([*_ratios(group)]))
+
+
+def _ratios(group: Sequence[Piece]) -> Iterator[Piece]:
+    """The pieces, with ratios of gamma functions in place of the logs of two that are subtracted."""
+    gammas = [p for p in group if p.statistic.has(loggamma)]
+    terms = terms_of(sp.Add(*(p.coefficient * p.statistic for p in gammas)))
+    if not any(t.has(LogRising, LogBeta) for t in terms):
+        yield from group
+        return
+    yield from (p for p in group if p not in gammas)
+    for term in terms:
+        coefficient, statistic = _split(term, group[0])
+        yield replace(group[0], coefficient=coefficient, statistic=statistic)
+
+
+def _split(term: Expr, piece: Piece) -> tuple[Expr, Expr]:
+    """What multiplies a statistic of the target of a piece, and the statistic."""
+    held = [f for f in sp.Mul.make_args(term) if _sees(piece, f)]
+    return term / sp.Mul(*held), sp.Mul(*held)
+
+
+def _sees(piece: Piece, expr: Expr) -> bool:
+    """Whether an expression reads the target of a piece."""
+    return mentions(expr, {v.array.name for v in piece.views})
+
+
+def _logs_as_one(group: Sequence[Piece]) -> tuple[Piece, ...]:
+    """The pieces, with logs of opposite coefficients that nearly cancel as one."""
+    found: dict[int, tuple[Piece, ...]] = {n: (p,) for n, p in enumerate(group)}
+    logs = [n for n, p in enumerate(group) if _log_in(p.statistic) is not None]
+    for one, other in combinations(logs, 2):
+        both = _both(group[one], group[other]) if {one, other} <= {*logs} else ()
+        if both:
+            found |= {one: both, other: ()}
+            logs = [n for n in logs if n not in (one, other)]
+    return _collected([p for n in sorted(found) for p in found[n]])
+
+
+def _collected(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
+    """Pieces of the same statistic as one; those that cancel are gone."""
+    total: dict[Piece, Expr] = {}
+    for piece in pieces:
+        unit = replace(piece, coefficient=sp.S.One)
+        total[unit] = total.get(unit, sp.S.Zero) + piece.coefficient
+    return tuple(replace(p, coefficient=c) for p, c in total.items() if c != 0)
+
+
+def _both(one: Piece, other: Piece) -> tuple[Piece, ...]:
+    """Two pieces as one, and what is left; none if they do not cancel."""
+    if one.coefficient + other.coefficient != 0:
+        return ()
+    for more, less in permutations((one, other)):
+        made = as_one(more.statistic, less.statistic)
+        if made is not None:
+            difference, factor, number = made
+            rest = replace(more, statistic=factor, coefficient=more.coefficient * number)
+            is_there = number != 0 and _sees(more, factor)
+            return (replace(more, statistic=difference), *([rest] if is_there else []))
+    return ()
+
+
+def as_one(more: Expr, less: Expr) -> tuple[Expr, Expr, Expr] | None:
+    """One function, a factor and a number: the difference of two logs is it and their product.
+
+    None where nothing would be gained: the argument of the first is a multiple of the other's and
+    something positive.
+    """
+    whole, part = _log_in(more), _log_in(less)
+    if whole is None or part is None or whole[0] != part[0] or not part[1].is_positive:
+        return None
+    multiple = sp.S.One if part[1].is_Add else whole[1].coeff(part[1])
+    rest = whole[1] - multiple * part[1]
+    is_longer = len(sp.Add.make_args(whole[1])) > len(sp.Add.make_args(rest))
+    if not (is_longer and rest.is_nonnegative and multiple.is_positive and multiple.is_number):
+        return None
+    share = sp.log(rest / multiple) - sp.log(part[1])
+    return whole[0] * Softplus(share), whole[0], sp.log(multiple)
+
+
+def _log_in(term: Expr) -> tuple[Expr, Expr] | None:
+    """The factor of the one log in a product, and its argument."""
+    factors = sp.Mul.make_args(term)
+    logs = [f for f in factors if isinstance(f, sp.log)]
+    return (term / logs[0], logs[0].args[0]) if len(logs) == 1 else None
