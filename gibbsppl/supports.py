@@ -105,6 +105,11 @@ def _tighter(own: Any, given: Any, extreme: Any) -> Any:
     return extreme(own, given) if numbers else given
 
 
+def point(value: float) -> Support:
+    """One number alone."""
+    return Support("real", sp.Rational(value), sp.Rational(value))
+
+
 def bounds_of(supports: Iterable[Support], values: Iterable[float]) -> tuple[Any, Any]:
     """The smallest interval of numbers that holds some supports and some further values.
 

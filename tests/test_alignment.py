@@ -97,6 +97,22 @@ def test_labels_of_numbers_and_positions_are_not_told_apart_by_guess():
         gp.Data("x", values, dims="i")
 
 
+@pytest.mark.parametrize("labels", [[0, 1, 2], range(3), np.arange(3)])
+def test_labels_that_count_from_0_are_labels_where_they_are_given(labels):
+    """(Positions were taken as they came: a shuffled column beside a list, in silence.)"""
+    shuffled = pd.Series([1.0, 2.0, 3.0], index=[2, 0, 1])
+    with gp.Model(coords={"i": labels}) as made:
+        gp.Data("x", shuffled, dims="i")
+        gp.Data("plain", [1.0, 2.0, 3.0], dims="i")
+        with pytest.raises(gp.ModelError, match="labels"):
+            gp.Data("z", pd.Series([1.0, 2.0, 3.0], index=[3, 5, 9]), dims="i")
+    with gp.Model(coords={"i": 3}) as sized:
+        gp.Data("x", shuffled, dims="i")
+
+    assert made.data["x"].tolist() == [2.0, 3.0, 1.0]
+    assert sized.data["x"].tolist() == made.data["plain"].tolist() == [1.0, 2.0, 3.0]
+
+
 DATES = pd.date_range("2024-01-30", periods=3)
 OF_OTHER_KINDS = [DATES, pd.period_range("2024-01", periods=3, freq="M")]
 OF_OTHER_KINDS += [pd.timedelta_range("1h", periods=3), pd.Index([0.5, 1.5, 2.5])]

@@ -823,3 +823,53 @@ def test_vectors_of_one_entry_have_matrices_of_one(prior):
     sampler = gp.compile(gp.read_bugs(text, data))
     assert sampler.verify().proved
     assert sampler.schedule.step("mu").kind == "block"
+
+
+ONE = "y ~ dnorm(mu[z], 1); z ~ dcat(p[]); "
+WITHOUT_AN_ELEMENT = {
+    "one element": ONE + "mu[1] ~ dnorm(0, 1)",
+    "one datum": "y ~ dnorm(one[z], 1); z ~ dcat(p[])",
+    "one column": "y ~ dnorm(mu[1, z], 1); z ~ dcat(p[]); mu[1, 1] ~ dnorm(0, 1)",
+    "elements that are all alike": ONE + "for (k in 1:2) { mu[k] <- b }; b ~ dnorm(0, 1)",
+    "data that go on": ONE + "for (k in 1:2) { mu[k] <- b * x[k] }; b ~ dnorm(0, 1)",
+    "a label that starts known": """
+        y ~ dnorm(mu[z[2]], 1); z[1] <- 1; z[2] ~ dcat(q[z[1], ]); mu[1] ~ dnorm(0, 1)""",
+    "counts": "y ~ dnorm(mu[z + 1], 1); z ~ dpois(1); for (k in 1:3) { mu[k] ~ dnorm(0, 1) }",
+}
+READ = {"y": 1.0, "p": [0.3, 0.3, 0.4], "q": np.full((3, 3), 1 / 3), "x": [1.0, 2.0, 3.0]}
+
+
+def program_of(said):
+    given = {**READ, "one": [7.0]}
+    return gp.read_bugs(f"model {{ {said} }}", {n: v for n, v in given.items() if n in said})
+
+
+@pytest.mark.parametrize("said", WITHOUT_AN_ELEMENT.values(), ids=WITHOUT_AN_ELEMENT)
+def test_labels_beyond_the_elements_of_an_array_are_refused(said):
+    """(Where elements do not differ, nothing was left that had an axis to be beyond.)"""
+    with pytest.raises(ModelError, match="outside of its array"):
+        gp.compile(program_of(said))
+
+
+def test_recorded_elements_at_labels_that_none_has_are_no_numbers():
+    said = "y ~ dnorm(b, 1); b ~ dnorm(0, 1); m <- mu[z]; z ~ dcat(p[]); mu[1] ~ dnorm(0, 1)"
+    sampler = gp.compile(program_of(said))
+
+    assert sampler.verify().proved
+    draws = sampler.sample(50, chains=1, warmup=0, seed=1, progress=False)
+    assert (np.isnan(draws["m"]) == (draws["z"] > 1)).all()
+
+
+@pytest.mark.parametrize("lines", [("z ~ dcat(p[])", "y ~ dnorm(mu[4 - z], 1)")])
+def test_an_index_is_inside_wherever_its_line_stands(lines):
+    """The line of the label after the one that reads at it: its values were not known yet."""
+    for ordered in (lines, lines[::-1]):
+        said = "; ".join((*ordered, "for (k in 1:3) { mu[k] ~ dnorm(0, 1) }"))
+        assert gp.compile(program_of(said)).verify().proved
+
+
+def test_an_index_by_a_label_that_starts_known_is_inside():
+    said = """z[1] <- 1; z[2] ~ dcat(q[z[1], ]); y ~ dnorm(mu[4 - z[2]], 1)
+        for (k in 1:3) { mu[k] ~ dnorm(0, 1) }"""
+
+    assert gp.compile(program_of(said)).verify().proved

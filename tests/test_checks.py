@@ -9,6 +9,7 @@ import sympy as sp
 
 import gibbsppl as gp
 from gibbsppl.backends.program import load
+from gibbsppl.checks import steps
 from gibbsppl.checks.enumeration import enumerate_sweep
 from gibbsppl.checks.geweke import geweke
 from gibbsppl.checks.graphs import graph_rows
@@ -618,3 +619,19 @@ def test_draws_of_odds_of_a_truncated_probability_are_compared():
     sampler = gp.compile(model)
     assert "InverseGamma of share/(1 - share)" in str(sampler)
     assert sampler.verify().proved
+
+
+def test_the_slope_of_a_change_is_differentiated_once(monkeypatch):
+    """Integrals ask for it at thousands of points, most of the time of `verify()`."""
+    asked = []
+    differentiated = steps.sp.diff
+    with gp.Model() as model:
+        sigma = gp.Uniform("sigma_of_slope", 0, 9)
+        gp.Normal("y", 0, sigma=sigma, observed=1.5)
+    (step,) = gp.compile(model).schedule.steps
+    monkeypatch.setattr(steps.sp, "diff", lambda *of: asked.append(of) or differentiated(*of))
+
+    slopes = [steps.log_slope(step.conditional) for _ in range(3)]
+
+    assert len(asked) == 1
+    assert len(set(slopes)) == 1

@@ -160,3 +160,14 @@ def test_parameters_are_looked_at_as_they_are_written():
 
     assert not keeps_parameters_inside(rng, m.graph, [state])
     assert keeps_parameters_inside(rng, within_domains(m.graph, m.data), [state])
+
+
+def test_values_that_parameters_leave_no_room_for_stay_where_they_are():
+    """Of a population of 12 up to 20 marked: where there are more, no count is possible."""
+    with gp.Model(coords={"r": 3}) as model:
+        marked = gp.DiscreteUniform("marked", 0, 20)
+        p = gp.Beta("p", 1, 1)
+        x = gp.Hypergeometric("x", 12, marked, 5, dims="r")
+        gp.Binomial("y", x, p, dims="r", observed=[2, 1, 3])
+
+    assert gp.compile(model).verify().proved

@@ -49,7 +49,7 @@ from gibbsppl.language.model import Model, Observed
 from gibbsppl.language.regions import Region, region_of
 from gibbsppl.language.statements import check_values, place
 from gibbsppl.ranges import Range
-from gibbsppl.supports import Support, bounds_of
+from gibbsppl.supports import Support, bounds_of, point
 
 
 def lowered(
@@ -84,8 +84,7 @@ def _lowered(facts: Facts, name: str, monitor: Sequence[str]) -> _Lowering:
     for relation in facts.relations:
         if not isinstance(line := relation.line, Stochastic):
             continue
-        row = row_of(facts, line)
-        if isinstance(row, Distribution):
+        if isinstance(row := row_of(facts, line), Distribution):
             check_event(facts, relation, row)
             parts.setdefault(line.target.name, []).extend(parts_of(facts, relation))
         elif isinstance(row, Field):
@@ -247,8 +246,9 @@ class _Lowering:
         """The symbol of an array, with what supports say of the sign of all of its elements."""
         own, numbers = self.names[name], self.facts.numbers[name]
         supports = [self._support(p, name) for p in self.placed[name]]
-        seen = numbers.values[numbers.known] - self.elements.lowest[name]
-        seen = seen if len(self.layouts[name].constants) else seen[:0]
+        is_told = numbers.known & bool(len(self.layouts[name].constants))
+        seen = np.unique(numbers.values[is_told] - self.elements.lowest[name]).tolist()
+        self.elements.supports[own] = (*supports, *map(point, seen))
         bounds = bounds_of(supports, map(float, seen))
         below = all(s.lower.is_nonnegative for s in supports) and all(v > 0 for v in seen)
         kinds = {s.kind for s in supports}

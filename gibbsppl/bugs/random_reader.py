@@ -30,10 +30,11 @@ from gibbsppl.errors import ModelError
 from gibbsppl.exact_numbers import number
 from gibbsppl.expressions import Array, Dim, Equals, Expr, Leaf, Over, Where, dims_of, substitute
 from gibbsppl.graph import Variable
-from gibbsppl.language.certain import is_between
+from gibbsppl.language.certain import is_between, is_beyond
 from gibbsppl.language.model import Model, typed
 from gibbsppl.polynomials import multiplied_out
 from gibbsppl.ranges import fresh
+from gibbsppl.supports import Support
 
 
 def _gone_on(index: Known) -> Known:
@@ -74,6 +75,7 @@ class Elements:
         self.centred: dict[str, int] = {}
         self.reading: list[int] = []
         self.simplexes: dict[str, str] = {}
+        self.supports: dict[str, tuple[Support, ...]] = {}
         self.within: Grid | None = None
         self.stays_inside = False
 
@@ -317,12 +319,14 @@ class Elements:
         axes = tuple(a for a in value.axes if a not in labels)
         expr = self.expr_of(value, evaluator.space) if isinstance(value, Known) else value.expr
         for dim, label in labels.items():
-            if isinstance(label, Leaf):
+            last = sp.Integer(sizes[dim] - 1)
+            own = self.supports.get(label.array.name, ()) if isinstance(label, Leaf) else ()
+            if isinstance(label, Leaf) and not is_beyond(self.model, own, sp.S.Zero, last):
                 expr = substitute(expr, {dim: label})
                 continue
             choices = [substitute(expr, {dim: sp.Integer(k)}) for k in range(sizes[dim])]
             # (no element has an index outside of the array)
-            is_inside = is_between(self.model, label, sp.S.Zero, sp.Integer(sizes[dim] - 1))
+            is_inside = is_between(self.model, label, sp.S.Zero, last, self.supports)
             expr = choices.pop() if is_inside else sp.nan
             for k, choice in reversed(list(enumerate(choices))):
                 expr = Where(Equals(label, k), choice, expr)

@@ -128,9 +128,13 @@ def _moved_real(x: Floats, noise: Floats, lower: Any, upper: Any) -> Floats:
 
 
 def _moved_integer(rng: np.random.Generator, x: Floats, lower: Any, upper: Any) -> Floats:
-    """Any label of a finite range; else a step of up to 3, kept in the range."""
-    finite = np.isfinite(lower) & np.isfinite(upper)
+    """Any label of a finite range; else a step of up to 3, kept in the range.
+
+    Where parameters leave no label (a marked share larger than its population) the value stays.
+    """
+    finite = np.isfinite(lower) & np.isfinite(upper) & (lower <= upper)
     low, high = np.where(finite, lower, 0), np.where(finite, upper, 0)
     label = rng.integers(low.astype(int), high.astype(int), endpoint=True)
     step = rng.integers(1, 4, size=x.shape) * rng.choice([-1, 1], size=x.shape)
-    return np.where(finite, label, np.clip(x + step, lower, upper)).astype(float)
+    stepped = np.where(lower <= upper, np.clip(x + step, lower, upper), x)
+    return np.where(finite, label, stepped).astype(float)

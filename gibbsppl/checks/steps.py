@@ -14,18 +14,21 @@ density of those values (up to a constant), as an array of terms whose sum count
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, assert_never
 
 import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
+from gibbsppl.changes import Change
 from gibbsppl.concavity import LogConcave
 from gibbsppl.density import event_dims, kept_entries, regions
 from gibbsppl.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.expressions import Dim, Expr, Leaf, dims_of
 from gibbsppl.graph import Statement
 from gibbsppl.matched import Conditional
+from gibbsppl.polynomials import MOST_KEPT
 from gibbsppl.ranges import Range
 from gibbsppl.schedule.steps import (
     BlockDraw,
@@ -156,8 +159,13 @@ def _of_region(density: Any, statement: Statement) -> Floats:
 
 def log_slope(conditional: Conditional | LogConcave) -> Expr:
     """``log |du/dx|``, differentiated here: the table's own Jacobian is what is checked."""
-    change, target = conditional.change, conditional.statement.target
-    assert change is not None
+    assert conditional.change is not None
+    return _log_slope(conditional.change, conditional.statement.target)
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _log_slope(change: Change, target: Leaf) -> Expr:
+    """The slope of a change, worked out once: an integral asks for it at every point."""
     x = sp.Dummy("x", real=True, positive=bool(target.array.is_positive) or None)
     factors = sp.Mul.make_args(sp.factor(sp.diff(change.forward(x), x)))
     powers = (f.as_base_exp() for f in factors)

@@ -36,11 +36,6 @@ def labels_of(labels: Sequence[Any] | int, dim: str, owner: str) -> np.ndarray:
     return found
 
 
-def is_counted(labels: np.ndarray) -> bool:
-    """Whether positions are labelled 0, 1, ..."""
-    return labels.dtype.kind == "i" and bool((labels == np.arange(len(labels))).all())
-
-
 def _array_of(labels: Sequence[Any] | int, dim: str, owner: str) -> np.ndarray:
     """The labels as an array, of any shape, of a type that can be printed and saved."""
     is_size = isinstance(labels, (int, np.integer)) and not isinstance(labels, bool)

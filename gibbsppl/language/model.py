@@ -26,7 +26,7 @@ from gibbsppl.expressions import Dim
 from gibbsppl.graph import Constant, Deterministic, Graph, Potential, Statement, Variable
 from gibbsppl.language.completeness import check_complete
 from gibbsppl.language.computed import with_recursions
-from gibbsppl.language.labels import is_counted, labels_of
+from gibbsppl.language.labels import labels_of
 
 if TYPE_CHECKING:
     from gibbsppl.bugs.reading import Reading
@@ -94,6 +94,7 @@ class Model:
         self.reading: Reading | None = None
         self._names: dict[str, str] = {}
         self._coords: dict[str, np.ndarray] = {}
+        self._sized: set[str] = set()
         for dim, labels in (coords or {}).items():
             self.add_dim(dim, labels)
 
@@ -154,8 +155,8 @@ class Model:
 
     @property
     def labels(self) -> dict[str, tuple[Any, ...]]:
-        """The labels along the dimensions whose positions are not just counted from 0."""
-        told = {n: c for n, c in self._coords.items() if not is_counted(c)}
+        """The labels along the dimensions of which not just the size was given."""
+        told = {n: c for n, c in self._coords.items() if n not in self._sized}
         times = {n: c.astype(str) for n, c in told.items() if c.dtype.kind in "mM"}
         return {n: tuple(c.tolist()) for n, c in {**told, **times}.items()}
 
@@ -176,6 +177,8 @@ class Model:
             )
         self.claim(dim, "a dimension")
         self._coords[dim] = labels_of(labels, dim, owner)
+        if isinstance(labels, (int, np.integer)):
+            self._sized.add(dim)
 
     def dims(self, names: str | Iterable[str] | None, owner: str) -> tuple[Dim, ...]:
         """The dimensions of those names, all of them known and different."""
