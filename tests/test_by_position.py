@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
+import gibbsppl as gp
 from gibbsppl import evaluation
 from gibbsppl.errors import ModelError
 from gibbsppl.evaluation import evaluate, largest_power
@@ -185,3 +186,17 @@ def test_a_product_with_an_exact_zero_is_zero_at_each_position():
     found = evaluate(series(4, value), (Range(t, 0, 4),), {"a": 0.0}, {t: 4})
 
     assert found.tolist() == [0.0, 0.0, 0.0, 0.0]
+
+
+def test_a_recursion_that_another_one_reads_is_computed_once_in_a_sweep():
+    with gp.Model(coords={"t": 4}) as m:
+        u, w = gp.Uniform("u", 0, 1), gp.Uniform("w", 0, 1)
+        one, two = (gp.Array(n, dims="t") for n in ("one", "two"))
+        one[0], two[0] = u, w
+        one[1:] = u * one.lag("t", 1)
+        two[1:] = w * two.lag("t", 1) + one.lag("t", 1) ** 2
+        gp.Normal("y", two, tau=1, dims="t", observed=[0.3, 0.1, 0.4, 0.2])
+
+    source = gp.compile(m).source
+    body = source[source.index("def two_by_recursion") :]
+    assert "one_by_recursion(u)" in body.partition("    for t")[0]
