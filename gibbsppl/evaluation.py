@@ -11,18 +11,18 @@ array([1., 3., 7.])
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
+from gibbsppl.by_position import Walk, stepper
 from gibbsppl.errors import ModelError
 from gibbsppl.expressions import (
-    FUNCTIONS,
     Dim,
     Expr,
     Extreme,
@@ -31,17 +31,20 @@ from gibbsppl.expressions import (
     LogDet,
     Over,
     Times,
+    arrays_in,
 )
 from gibbsppl.log_gamma import loggamma
-from gibbsppl.near_one import called_as, log_of_one_minus, log_parts, terms_of
+from gibbsppl.operations import is_power, operation_of, product_of, size_of_largest
 from gibbsppl.ranges import Range, range_of, size_of
-from gibbsppl.recursions import Earlier, Own, Recursion, Step, taken_out
-from gibbsppl.rounding import may_underflow
+from gibbsppl.recursions import Earlier, Own, Recursion, Step, System, owns_read, taken_out
 from gibbsppl.runtime import functions
 
 Floats = NDArray[np.float64]
 Values = Mapping[str, Any]
 Sizes = Mapping[Dim, int]
+
+# The arrays of so many recursions are kept: those of a few states, which all factors read.
+KEPT = 16
 
 
 def evaluate(expr: Expr, over: Sequence[Range], values: Values, sizes: Sizes) -> Floats:
@@ -133,20 +136,11 @@ def _value(expr: Expr, frame: _Frame) -> Floats:
         case _ if _is_constant(expr):
             # SymPy's own digits: log(gamma(1000)) must not pass through a factorial.
             return frame.constant(float(expr if expr.is_Number else expr.evalf(20)))
-        case sp.log() if (form := log_of_one_minus(expr.args[0])) is not None:
-            return np.asarray(getattr(functions, form[0])(_value(form[1], frame)))
-        case sp.log() if (parts := log_parts(expr.args[0])) is not None:
-            return reduce(np.add, (_value(e, frame) for e in parts))
-        case sp.Function() if expr.func in FUNCTIONS:
-            name, arguments = called_as(expr)
-            values = (_value(a, frame) for a in arguments)
-            found = np.asarray(getattr(functions, name)(*values), dtype=np.float64)
-        case sp.Add():
-            found = _total([_value(a, frame) for a in terms_of(expr)])
         case _:
-            found = _apply(expr, [_value(a, frame) for a in expr.args])
-    if frame.seen is not None and (expr.is_Pow or isinstance(expr, sp.exp)):
-        frame.seen.append(float(np.abs(found).max(initial=0.0)))
+            operation, arguments = operation_of(expr)
+            found = np.asarray(operation([_value(a, frame) for a in arguments]))
+    if frame.seen is not None and is_power(expr):
+        frame.seen.append(size_of_largest(found))
     return found
 
 
@@ -158,40 +152,6 @@ def _is_constant(expr: Expr) -> bool:
 
 
 _OF_SYMPY = (sp.log, sp.exp, loggamma, sp.Pow, sp.atan)
-
-
-def _total(terms: list[Floats]) -> Floats:
-    """The sum of terms, whole numbers first: what is added to a large one loses its digits.
-
-    >>> _total([np.array([-3.0]), np.array([1e-20]), np.array([3.0])])
-    array([1.e-20])
-    """
-    if len(terms) > 2:
-        terms = sorted(terms, key=lambda t: bool((t != np.floor(t)).any()))
-    return np.asarray(reduce(np.add, terms))
-
-
-def _apply(expr: Expr, arguments: list[Floats]) -> Floats:
-    if expr.is_Mul:
-        return _product(expr.args, arguments)
-    if expr.is_Pow:
-        return np.asarray(np.power(*arguments))
-    raise ModelError(f"{expr}: no numerical form of {expr.func.__name__!r} is known.")
-
-
-def _product(factors: Sequence[Expr], values: Sequence[Floats]) -> Floats:
-    """The product: 0 where a factor is, unless it may be so by rounding and no log is infinite."""
-    product = np.asarray(reduce(np.multiply, values))
-    if not np.isnan(product).any():
-        return product
-    pairs = list(zip(factors, values, strict=True))
-    exact = [v == 0 for f, v in pairs if not may_underflow(f)]
-    rounded = [v == 0 for f, v in pairs if may_underflow(f)]
-    lost = [np.isnan(v) if isinstance(f, sp.log) else ~np.isfinite(v) for f, v in pairs]
-    none = np.zeros_like(product, dtype=bool)
-    zero = reduce(np.logical_or, exact, none)
-    limit = reduce(np.logical_or, rounded, none) & ~reduce(np.logical_or, lost, none)
-    return np.where(np.isnan(product) & (zero | limit), 0.0, product)
 
 
 def _positions(dim: Dim, frame: _Frame) -> Floats:
@@ -235,27 +195,92 @@ def _checked(index: Floats, size: int, axis: int, leaf: Leaf) -> NDArray[np.int6
 
 
 def _computed(expr: Recursion, frame: _Frame) -> Floats:
-    """All elements of a recursion, one after the other; axes of length 1 where nothing is read."""
-    outer = tuple(len(r) if r.dim in expr.outer else 1 for r in frame.ranges)
-    found = {own: np.full(outer + expr.system.shape(own), np.nan) for own in expr.system.axes}
+    """All elements of a recursion; axes of length 1 where nothing is read."""
+    system = expr.system
+    outer = tuple(r for r in frame.ranges if r.dim in expr.outer)
+    names = arrays_in(system)
+    if frame.seen is not None or owns_read(expr) or not names <= frame.values.keys():
+        found = _one_after_the_other(system, frame, expr.outer)
+    else:
+        known = tuple(_content_of(n, frame.values[n]) for n in sorted(names))
+        found = _kept(system, outer, frozenset(frame.sizes.items()), known)
+    shape = tuple(len(r) if r.dim in expr.outer else 1 for r in frame.ranges)
+    return found[expr.own].reshape(shape + system.shape(expr.own))
+
+
+class _Content(NamedTuple):
+    """The elements of an array, by which it is told from others."""
+
+    name: str
+    shape: tuple[int, ...]
+    kind: str
+    elements: bytes
+
+
+def _content_of(name: str, value: Any) -> _Content:
+    array = np.asarray(value)
+    return _Content(name, array.shape, array.dtype.str, array.tobytes())
+
+
+@lru_cache(maxsize=KEPT)
+def _kept(
+    system: System,
+    ranges: tuple[Range, ...],
+    sizes: frozenset[tuple[Dim, int]],
+    contents: tuple[_Content, ...],
+) -> Mapping[Own, Floats]:
+    """All arrays of a system, once for the same values of all that it reads."""
+    values = {
+        c.name: np.frombuffer(c.elements, np.dtype(c.kind)).reshape(c.shape) for c in contents
+    }
+    return _one_after_the_other(
+        system, _Frame(ranges, values, dict(sizes)), [r.dim for r in ranges]
+    )
+
+
+def _one_after_the_other(
+    system: System, frame: _Frame, read: Collection[Dim]
+) -> Mapping[Own, Floats]:
+    """All arrays of a system; axes of length 1 for ranges of which the dim is not read."""
+    outer = tuple(len(r) if r.dim in read else 1 for r in frame.ranges)
+    found = {own: np.full(outer + system.shape(own), np.nan) for own in system.axes}
     inner = replace(frame, computed={**frame.computed, **found})
     values: dict[Step, Expr] = {}
-    for step in expr.system.args:
+    for step in system.args:
         # (what reads nothing of the recursion is evaluated once for all positions)
         values[step], parts = taken_out(step, len(inner.computed))
         whole = replace(frame, ranges=(*frame.ranges, *step.over))
         full = (*outer, *map(len, step.over))
         own = {n: np.broadcast_to(_value(e, whole), full) for n, e in parts.items()}
         inner = replace(inner, computed={**inner.computed, **own})
-    for position in expr.system.positions:
-        for step, here in expr.system.at(position):
-            value = _value(values[step], replace(inner, ranges=(*frame.ranges, *here)))
-            spans = {r.dim: slice(r.start, r.stop) for r in here}
-            at = [spans.get(i) or slice(int(i), int(i) + 1) for i in step.element.indices]
-            shown = found[step.element.own][(*(slice(None) for _ in outer), *at)]
-            alone = [len(outer) + n for n, i in enumerate(step.element.indices) if i not in spans]
-            shown[...] = np.broadcast_to(np.expand_dims(value, alone), shown.shape)
-    return found[expr.own]
+    spans = [s.extent(system.axes[s.element.own]) for s in values]
+    steppers = [_stepper(s, value, system, inner, outer) for s, value in values.items()]
+    for position in system.positions:
+        for (start, stop), at in zip(spans, steppers, strict=True):
+            if start <= position < stop:
+                at(position)
+    return found
+
+
+def _stepper(
+    step: Step, value: Expr, system: System, frame: _Frame, outer: tuple[int, ...]
+) -> Callable[[int], None]:
+    """What computes the elements of a step at a position."""
+    dim = step.element.indices[system.axes[step.element.own]]
+    along = next((r for r in step.over if r.dim == dim), None)
+
+    def value_at(part: Expr, ranges: tuple[Range, ...]) -> Floats:
+        return _value(part, replace(frame, ranges=ranges))
+
+    walk = Walk(
+        along=along,
+        ranges=(*frame.ranges, *step.over),
+        computed=frame.computed,
+        value=value_at,
+        seen=frame.seen,
+        is_of_numbers=all(n == 1 for n in outer) and all(r == along for r in step.over),
+    )
+    return stepper(step, value, walk)
 
 
 def _elements(computed: Floats, indices: Sequence[Expr], frame: _Frame) -> Floats:
@@ -279,7 +304,7 @@ def _sum(expr: Over, frame: _Frame) -> Floats:
     factors = [_value(f, inner) for f in parts]
     if len(factors) > 1 and all(np.isfinite(f).all() for f in factors):
         return _contracted(factors, inner)
-    body = _product(parts, factors)
+    body = np.asarray(product_of(parts, factors))
     copies = len(inner.ranges[-1]) if body.shape[-1] == 1 else 1
     return np.asarray(body.sum(axis=-1) * copies)
 

@@ -216,13 +216,13 @@ def taken_out(own: Step, count: int = 0) -> tuple[Expr, dict[Own, Expr]]:
     at = [r.dim - r.start for r in own.over]
 
     def shortened(expr: Expr) -> Expr:
-        if not expr.has(Earlier):
+        if not owns_read(expr):
             is_short = expr.is_number or isinstance(expr, Leaf | Dim)
             return expr if is_short or not dims_of(expr) & set(own.bound) else named(expr)
         if isinstance(expr, Binder | Earlier):
             return expr
         if expr.is_Add or expr.is_Mul:
-            free = [a for a in expr.args if not a.has(Earlier)]
+            free = [a for a in expr.args if not owns_read(a)]
             held = [shortened(a) for a in expr.args if a not in free]
             return expr.func(shortened(expr.func(*free)), *held)
         return expr.func(*map(shortened, expr.args))
@@ -235,6 +235,15 @@ def taken_out(own: Step, count: int = 0) -> tuple[Expr, dict[Own, Expr]]:
         return Earlier(found, *at)
 
     return shortened(own.value), parts
+
+
+@lru_cache(maxsize=2**12)
+def owns_read(expr: Expr) -> frozenset[Own]:
+    """The arrays of which earlier elements are read, without those that a part computes itself."""
+    found = frozenset[Own]().union(*(owns_read(a) for a in expr.args if a.args))
+    if isinstance(expr, Earlier):
+        return found | {expr.own}
+    return found.difference(expr.system.axes) if isinstance(expr, Recursion) else found
 
 
 def _plain(own: Step, outer: set[Dim]) -> Step:

@@ -21,13 +21,15 @@ failures <- c(5, 1)
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
 from gibbsppl.arguments import MODEL, calls_told
 from gibbsppl.bugs.inverses import inverse_of
@@ -50,10 +52,12 @@ from gibbsppl.bugs.written_expressions import Expressions, number, span
 from gibbsppl.bugs.written_sides import sides_of
 from gibbsppl.copies import primed
 from gibbsppl.errors import ModelError
-from gibbsppl.expressions import Dim, Expr, Leaf, Maximum, dims_of, mentions
+from gibbsppl.evaluation import evaluate
+from gibbsppl.expressions import Dim, Expr, Leaf, Maximum, Where, dims_of, mentions
 from gibbsppl.graph import Constant, Deterministic, Graph, Potential, Statement
 from gibbsppl.language.model import Model
 from gibbsppl.ranges import Range, fresh
+from gibbsppl.recursions import Recursion, Step, System
 
 Values = Mapping[str, Any]
 
@@ -100,10 +104,11 @@ def write_bugs(model: Model) -> BugsProgram:
     graph = model.graph
     names = _names(graph)
     writer = _Writer(model, names)
-    lines = [*map(writer.constant, graph.constants), *map(writer.statement, graph.statements)]
-    lines += map(writer.potential, graph.potentials)
+    constants = [*map(writer.constant, graph.constants)]
+    lines = [*map(writer.statement, graph.statements), *map(writer.potential, graph.potentials)]
     lines += map(writer.quantity, graph.deterministics)
-    body = _merged([line for several in lines for line in several])
+    computed = [*writer.recursions()]
+    body = _merged([line for several in (*constants, *computed, *lines) for line in several])
     program = Program("", "text", (), None, tuple(body))
     return BugsProgram(text(program), {**_data(graph, model, names, writer.read), **writer.seen})
 
@@ -118,7 +123,22 @@ def _names(graph: Graph) -> dict[Any, str]:
             continue
         name = str(key.name if isinstance(key, Dim) else key)
         found[key] = fresh(_plain(name), set(found.values()))
-    return found
+    whole = ((_array_of(d), d.name) for d in graph.deterministics)
+    return {**found, **{array.own: found[name] for array, name in whole if array is not None}}
+
+
+def _array_of(quantity: Deterministic) -> Recursion | None:
+    """The array computed from its own elements that a quantity is, as far as it is given."""
+    value = quantity.value.args[1] if _is_in_part(quantity) else quantity.value
+    if not isinstance(value, Recursion):
+        return None
+    is_same = (value.own.name, value.indices) == (quantity.name, quantity.dims)
+    return value if is_same else None
+
+
+def _is_in_part(quantity: Deterministic) -> bool:
+    """Whether only some elements of a quantity are numbers."""
+    return isinstance(quantity.value, Where) and quantity.value.args[2] is sp.nan
 
 
 def _plain(name: str) -> str:
@@ -134,20 +154,65 @@ class _Writer:
         self.model, self.graph, self.names = model, model.graph, names
         self.taken = set(names.values())
         self.read: set[str] = set()
+        self.systems: dict[System, None] = {}
         self.seen: dict[str, Any] = {}
 
     def constant(self, constant: Constant) -> list[Line]:
-        """A region that is known."""
+        """A region that is known; nothing where the data have it."""
+        name, sizes = constant.target.array.name, self.graph.sizes
+        seen = self.model.declared.observed.get(name)
+        if seen is not None:
+            known = {name: np.asarray(seen.known)}
+            if evaluate(constant.target, constant.over, known, sizes).all():
+                self.read.add(name)
+                return []
         return self._assigned(constant.target, constant.over, constant.value, str(constant.target))
 
     def quantity(self, quantity: Deterministic) -> list[Line]:
         """A quantity that is recorded."""
-        over = tuple(Range(d, 0, self.graph.sizes[d]) for d in quantity.dims)
+        if (array := _array_of(quantity)) is not None:
+            self.systems.setdefault(array.system)
+            return []
+        over, value = self._given(quantity)
         expressions = self._expressions(over, quantity.name)
         target = Reference(self.names[quantity.name], tuple(map(expressions.index, quantity.dims)))
         target = target if quantity.dims else Reference(self.names[quantity.name])
-        value = expressions.written(quantity.value)
-        return self._looped(expressions, Assignment(target, None, value))
+        written = expressions.written(value)
+        return self._looped(expressions, Assignment(target, None, written))
+
+    def _given(self, quantity: Deterministic) -> tuple[tuple[Range, ...], Expr]:
+        """The positions at which a quantity is a number, and its value there."""
+        sizes, value = self.graph.sizes, quantity.value
+        over = tuple(Range(d, 0, sizes[d]) for d in quantity.dims)
+        if not _is_in_part(quantity):
+            return over, value
+        is_given, value, _ = value.args
+        found = evaluate(is_given, over, self.model.data, sizes)
+        given = np.broadcast_to(found, tuple(map(len, over))) != 0
+        at = [np.unique(a) for a in np.nonzero(given)]
+        is_box = math.prod(map(len, at)) == given.sum() > 0
+        if not is_box or any(np.ptp(a) >= len(a) for a in at):
+            raise ModelError(
+                f"{quantity.name}: recorded at some positions that are no box; leave it out of "
+                "what is recorded (monitor=) to write the model in the language of BUGS."
+            )
+        spans = ((int(a[0]), int(a[-1]) + 1) for a in at)
+        return tuple(Range(r.dim, *s) for r, s in zip(over, spans, strict=True)), value
+
+    def recursions(self) -> Iterator[list[Line]]:
+        """The steps of all systems that are read, and of those that these read."""
+        done = 0
+        while done < len(self.systems):
+            for system in [*self.systems][done:]:
+                yield from map(self._step, _in_order(system))
+                done += 1
+
+    def _step(self, step: Step) -> list[Line]:
+        expressions = self._expressions(step.over, str(step.element))
+        target = expressions.written(step.element)
+        assert isinstance(target, Reference)
+        line = Assignment(target, None, expressions.written(step.value))
+        return self._looped(expressions, line)
 
     def _assigned(self, leaf: Leaf, over: tuple[Range, ...], value: Expr, owner: str) -> list[Line]:
         expressions = self._expressions(over, owner)
@@ -245,7 +310,8 @@ class _Writer:
         return Range(dim, 0, self.graph.sizes[dim])
 
     def _expressions(self, over: tuple[Range, ...], owner: str) -> Expressions:
-        return Expressions(self.graph, self.names, over, self._fresh, owner, [], self.read)
+        own = Expressions(self.graph, self.names, over, self._fresh, owner)
+        return replace(own, read=self.read, systems=self.systems)
 
     def _fresh(self, name: str) -> str:
         found = fresh(name, self.taken)
@@ -256,6 +322,12 @@ class _Writer:
         for r in reversed(expressions.ranges):
             lines = (expressions.loop(r, lines),)
         return [*expressions.beside, *lines]
+
+
+def _in_order(system: System) -> list[Step]:
+    """The steps of a system, those first that begin first."""
+    starts = ((s.extent(system.axes[s.element.own])[0], n) for n, s in enumerate(system.args))
+    return [system.args[n] for _, n in sorted(starts)]
 
 
 def _larger(bound: Expr, other: Expr | None) -> Expr:

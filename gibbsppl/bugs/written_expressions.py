@@ -54,6 +54,7 @@ from gibbsppl.expressions import (
 from gibbsppl.graph import Graph
 from gibbsppl.log_gamma import loggamma
 from gibbsppl.ranges import Range, range_of
+from gibbsppl.recursions import Earlier, Recursion, System
 
 
 def call(function: str, *arguments: Expression) -> Call:
@@ -119,7 +120,8 @@ class Expressions:
     """Writes the expressions of one line: what the dims in its ranges are, and lines beside it.
 
     ``names`` are those of the program by the model's. ``beside`` collects lines that give arrays
-    which the expressions read, ``read`` the arrays of the model; ``fresh`` makes a name for one.
+    which the expressions read, ``read`` the arrays of the model, ``systems`` what computes others
+    of these; ``fresh`` makes a name for one.
     """
 
     graph: Graph
@@ -129,12 +131,15 @@ class Expressions:
     owner: str
     beside: list[Statement] = field(default_factory=list)
     read: set[str] = field(default_factory=set)
+    systems: dict[System, None] = field(default_factory=dict)
 
     def written(self, expr: Expr) -> Expression:
         """An expression, which may read arrays of its own."""
         expr = sp.sympify(expr)
         if isinstance(expr, Leaf):
             return self._element(expr)
+        if isinstance(expr, Earlier | Recursion):
+            return Reference(self._array(expr), tuple(map(self.index, expr.indices)) or None)
         if isinstance(expr, Binder):
             return self._folded(expr)
         if isinstance(expr, Dim):
@@ -176,9 +181,21 @@ class Expressions:
         return self.written(expr + 1)
 
     def _plain(self, leaf: Leaf) -> Expression:
-        self.read.add(leaf.array.name)
         indices = tuple(map(self.index, leaf.indices))
-        return Reference(self.names[leaf.array.name], indices or None)
+        return Reference(self._array(leaf), indices or None)
+
+    def _array(self, element: Leaf | Earlier | Recursion) -> str:
+        """The name of the array of an element, which the program has to have."""
+        if isinstance(element, Leaf):
+            self.read.add(element.array.name)
+            return self.names[element.array.name]
+        if isinstance(element, Recursion):
+            assert not element.outer  # (an array is declared with all dims that its steps read)
+            self.systems.setdefault(element.system)
+        own = element.own
+        if own not in self.names:
+            self.names[own] = self.fresh(own.name)
+        return self.names[own]
 
     def _element(self, leaf: Leaf) -> Expression:
         """An element; of an array of labels or positions one less than in the program."""
@@ -299,20 +316,21 @@ class Expressions:
 
     def _slice(self, expr: Expr, along: tuple[Range, ...]) -> Expression | None:
         """An array itself, if an expression is its elements in order."""
-        if not isinstance(expr, Leaf) or self.graph.variables[expr.array.name].of is not None:
+        if not isinstance(expr, Leaf | Earlier | Recursion):
+            return None
+        if isinstance(expr, Leaf) and self.graph.variables[expr.array.name].of is not None:
             return None
         dims = [r.dim for r in along]
         own = [i for i in expr.indices if isinstance(i, Dim) and i in dims]
         others = {d for i in expr.indices if i not in dims for d in dims_of(i)}
         if own != dims or others & set(dims):
             return None
-        self.read.add(expr.array.name)
         ranges = {r.dim: r for r in along}
         indices = tuple(
             span(ranges[i].start, ranges[i].stop) if i in ranges else self.index(i)
             for i in expr.indices
         )
-        return Reference(self.names[expr.array.name], indices)
+        return Reference(self._array(expr), indices)
 
     def _outer(self, used: set[Dim]) -> tuple[Range, ...]:
         """The ranges, of those around the line, of the dims that are used."""
