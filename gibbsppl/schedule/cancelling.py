@@ -47,7 +47,7 @@ def without_cancelling(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
 
 
 def _ratios(group: Sequence[Piece]) -> Iterator[Piece]:
-    """The pieces, with ratios of gamma functions in place of the logs of two that are subtracted."""
+    """The pieces, with ratios of gamma functions in place of logs of two that are subtracted."""
     gammas = [p for p in group if p.statistic.has(loggamma)]
     terms = terms_of(sp.Add(*(p.coefficient * p.statistic for p in gammas)))
     if not any(t.has(LogRising, LogBeta) for t in terms):
