@@ -822,7 +822,53 @@ def test_vectors_of_one_entry_have_matrices_of_one(prior):
     data = {"y": [[1.0], [2.0], [4.0]], "zero": [0.5], "R": [[2.0]]}
     sampler = gp.compile(gp.read_bugs(text, data))
     assert sampler.verify().proved
-    assert sampler.schedule.step("mu").kind == "block"
+    assert {s.kind for s in sampler.schedule.steps} == {"exact"}
+
+
+@pytest.mark.parametrize(
+    ("line", "family"),
+    [
+        ("dmnorm(m[1:1], Q[1:1, 1:1])", "Normal"),
+        ("dmnorm.vcov(m[1:1], Q[1:1, 1:1])", "Normal"),
+        ("dmt(m[1:1], Q[1:1, 1:1], 3)", "StudentT"),
+    ],
+)
+def test_distributions_of_vectors_are_those_of_numbers_where_they_have_one_entry(line, family):
+    text = f"""
+    model {{
+      for (i in 1:3) {{ x[i, 1:1] ~ {line}\n y[i] ~ dnorm(x[i, 1], 1) }}
+      m[1:1] ~ dmnorm(zero[], R[,])
+      Q[1:1, 1:1] ~ dwish(R[, ], 3)
+      sd <- 1 / sqrt(Q[1, 1])
+    }}
+    """
+    model = gp.read_bugs(text, {"y": [1.0, 2.0, 4.0], "zero": [0.5], "R": [[2.0]]})
+    families = {s.target.array.name: s.family.name for s in model.graph.statements}
+    assert families == {"x": family, "y": "Normal", "m": "Normal", "Q": "Gamma"}
+    sampler = gp.compile(model)
+    assert sampler.verify().proved
+    draws = sampler.sample(10, seed=1, progress=False)
+    assert draws["x"].shape[2:] == (3, 1)
+    assert draws["Q"].shape[2:] == (1, 1)
+
+
+def test_vectors_of_one_entry_beside_longer_ones_are_numbers():
+    text = """
+    model {
+      for (k in 1:3) { e[k, 1:k] ~ dmnorm(zero[1:k], one[1:k, 1:k]) }
+      y ~ dnorm(e[1, 1] + e[3, 2], 1)
+    }
+    """
+    model = gp.read_bugs(text, {"y": 1.0, "zero": np.zeros(3), "one": np.eye(3)})
+    families = sorted(s.family.name for s in model.graph.statements)
+    assert families == ["MvNormal", "MvNormal", "Normal", "Normal"]
+    assert gp.compile(model).verify().proved
+
+
+def test_matrices_of_one_entry_have_parameters_of_one():
+    text = "model { Q[1:1, 1:1] ~ dwish(R[1:2, 1:2], 3)\n y ~ dnorm(0, Q[1, 1]) }"
+    with pytest.raises(gp.BugsError, match="R of dwish has 2 x 2 entries, expected 1 x 1"):
+        gp.read_bugs(text, {"y": 1.0, "R": np.eye(2)})
 
 
 ONE = "y ~ dnorm(mu[z], 1); z ~ dcat(p[]); "

@@ -36,7 +36,7 @@ from gibbsppl.signs import (
     sign_of,
     sign_of_second_derivative,
 )
-from gibbsppl.signs.derivatives import slope
+from gibbsppl.signs.derivatives import _curve_of, slope
 from gibbsppl.signs.samples import signs_taken
 
 K = Dim("k")
@@ -326,3 +326,15 @@ def test_the_same_curve_between_the_same_bounds_is_looked_at_once(monkeypatch):
 
     assert signs == ["nonnegative", "nonnegative", "nonpositive"]
     assert len(looked) == 2
+
+
+def test_curves_that_are_alike_are_worked_out_once():
+    """The parts of a curve are named in their order: a search meets the same one in many graphs."""
+    a, b = Array("a", positive=True), Array("b", positive=True)
+    i, j = Dim("i"), Dim("j")
+    (one, _), (other, _) = (
+        _curve_of(log(x[k] + 2) * y[k] - x[k] ** 2, x[k])
+        for x, y, k in ((a, b, i), (b, a, j))
+    )
+    assert one == other
+    assert one is not None

@@ -332,21 +332,28 @@ _ROWS: tuple[Row, ...] = (
         {"mu": 1, "Omega": 2},
         lambda mu, omega: _a("MvNormal", mu=mu, tau=omega),
         event=1,
+        alone=lambda mu, omega: _a("Normal", mu=mu, tau=omega),
     ),
     Distribution(
         ("dmnorm.vcov",),
         {"mu": 1, "Sigma": 2},
         lambda mu, sigma: _a("MvNormal", mu=mu, cov=sigma),
         event=1,
+        alone=lambda mu, sigma: _a("Normal", mu=mu, var=sigma),
     ),
     Distribution(
         ("dmt",),
         {"mu": 1, "Omega": 2, "k": 0},
         lambda mu, omega, k: _a("MvStudentT", nu=k, mu=mu, tau=omega),
         event=1,
+        alone=lambda mu, omega, k: _a("StudentT", nu=k, mu=mu, tau=omega),
     ),
     Distribution(
-        ("dwish",), {"R": 2, "k": 0}, lambda R, k: _a("Wishart", nu=k, R=R), event=2
+        ("dwish",),
+        {"R": 2, "k": 0},
+        lambda R, k: _a("Wishart", nu=k, R=R),
+        event=2,
+        alone=lambda R, k: _a("Gamma", shape=k / 2, rate=R / 2),
     ),
     Distribution(
         ("dscaled.wishart",),

@@ -10,7 +10,7 @@ array([[2, 3],
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,25 +106,34 @@ def position_of(grid: Grid, starts: dict[Dim, int]) -> Expr | None:
     return dim + offset if (plain.values == steps).all() else None
 
 
-def position_within(grid: Grid, where: Grid, starts: Mapping[Dim, int]) -> Expr | None:
+def positions_within(
+    grid: Grid, where: Grid, starts: Mapping[Dim, int], along: Dim
+) -> Iterator[Expr]:
     """The same of the numbers at positions where a grid is true, whatever elsewhere.
+
+    If there are few of them, they may be read in several ways: as positions of one dim first.
 
     >>> t, i = Dim("t"), Dim("i")
     >>> inside = Grid((i, t), np.array([[False, True, True], [False, False, True]]))
-    >>> position_within(Grid((i, t), np.array([[9, 0, 1], [9, 9, 1]])), inside, {})
-    t - 1
+    >>> list(positions_within(Grid((i, t), np.array([[9, 0, 1], [9, 9, 1]])), inside, {}, t))
+    [t - 1]
+    >>> inside = Grid((i, t), np.array([[False, False, True], [False, False, False]]))
+    >>> list(positions_within(Grid((i, t), np.full((2, 3), 1)), inside, {}, t))
+    [t - 1, 1, i + 1]
     """
     grid = grid.reduced()
-    if not set(grid.dims) <= set(where.dims):
-        return None
+    if not where.dims or not set(grid.dims) <= set(where.dims):
+        return
     values = np.broadcast_to(grid.along(where.dims), where.values.shape)[where.values]
+    steps = {d: values - at for d, at in zip(where.dims, np.nonzero(where.values), strict=True)}
+    found = {
+        d: d + int(s[0]) - starts.get(d, 0) for d, s in steps.items() if (s == s[0]).all()
+    }
+    if along in found:
+        yield found.pop(along)
     if (values == values[0]).all():
-        return sp.Integer(int(values[0]))
-    for dim, at in zip(where.dims, np.nonzero(where.values), strict=True):
-        steps = values - at
-        if (steps == steps[0]).all():
-            return dim + int(steps[0]) - starts.get(dim, 0)
-    return None
+        yield sp.Integer(int(values[0]))
+    yield from found.values()
 
 
 def _along(values: Values, own: Sequence[Dim], dims: Sequence[Dim]) -> Values:

@@ -31,11 +31,19 @@ MOST_PADDING = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Box:
-    """A line with ``~`` on a box of its array: ranges of its own dims, or single positions."""
+    """Lines with ``~`` on a box of their array: ranges of its own dims, or single positions.
 
-    part: Relation
+    Of several lines each gives some of the positions; their distribution is one and the same.
+    """
+
+    parts: tuple[Relation, ...]
     places: tuple[Range | int, ...]
     event: tuple[int, ...]
+
+    @property
+    def part(self) -> Relation:
+        """The first of the lines, or the only one."""
+        return self.parts[0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,8 +112,8 @@ def layout_of(
     """
     targets = [_target(facts, part) for part in parts]
     found = _natural(facts, name, parts, targets, dims)
-    if found is None and name in facts.recursive and len(parts) == 1:
-        found = _padded(facts, name, parts[0], targets[0], dims)
+    if found is None and name in facts.recursive:
+        found = _padded(facts, name, parts, targets, dims)
     return _table(facts, name, parts, targets, table) if found is None else found
 
 
@@ -135,54 +143,106 @@ def _natural(
     return None if len(constants) > MOST_BOXES else Natural(dims, tuple(boxes), constants)
 
 
-def _row_of_certain(part: Relation) -> Distribution | None:
-    """The row of a line whose distribution can make one value certain, whatever its bounds."""
-    line = part.line
-    if not isinstance(line, Stochastic) or line.restriction is not None:
-        return None
-    row = distribution(line.distribution.function, len(line.distribution.arguments))
-    return row if isinstance(row, Distribution) and row.certain is not None else None
+def _row_of_certain(parts: Sequence[Relation]) -> Distribution | None:
+    """The row of lines whose distribution can make one value certain, whatever its bounds."""
+    found = set()
+    for part in parts:
+        line = part.line
+        if not isinstance(line, Stochastic) or line.restriction is not None:
+            return None
+        found.add(distribution(line.distribution.function, len(line.distribution.arguments)))
+    row = found.pop()
+    return row if not found and isinstance(row, Distribution) and row.certain is not None else None
 
 
 def _padded(
-    facts: Facts, name: str, part: Relation, target: tuple[Known, ...], dims: tuple[Dim, ...]
+    facts: Facts,
+    name: str,
+    parts: Sequence[Relation],
+    targets: Sequence[tuple[Known, ...]],
+    dims: tuple[Dim, ...],
 ) -> Natural | None:
-    """The box around what a line gives; None if what else is there are no known labels.
+    """The boxes around what lines give; None if what else is there are no known labels.
 
-    Nor if the box is nearly empty, or the distribution cannot make labels certain.
+    Nor if the boxes are nearly empty, or the distribution cannot make labels certain.
     """
-    space, shape, row = part.space, facts.shape(name), _row_of_certain(part)
-    assert space is not None
+    row = _row_of_certain(parts)
     if row is None:
         return None
-    at = tuple(space.rows(i.grid).astype(np.intp) - 1 for i in target)
-    hull = tuple(slice(int(a.min()), int(a.max()) + 1) for a in at)
+    shape = facts.shape(name)
+    places = [_places(part, target, shape) for part, target in zip(parts, targets, strict=True)]
+    slices = tuple(_boxes_around(places))
+    if len(slices) > MOST_BOXES:
+        return None
+    left, padded = np.ones(shape, dtype=bool), np.zeros(shape, dtype=bool)
+    for s in slices:
+        left[s], padded[s] = False, True
+    for place in places:
+        padded[place >= 0] = False
+    is_full = (~left).sum() > MOST_PADDING * (~left & ~padded).sum()
+    if is_full or not _are_labels(facts, name, row, padded):
+        return None
+    constants = tuple(boxes_of(left))
+    boxes = tuple(_layered(parts, places, s, dims) for s in slices)
+    return Natural(dims, boxes, constants, padded) if len(constants) <= MOST_BOXES else None
+
+
+def _places(part: Relation, target: tuple[Known, ...], shape: tuple[int, ...]) -> np.ndarray:
+    """For each element of an array which position of a line gives it, or -1."""
+    space = part.space
+    assert space is not None
     place = np.full(shape, -1)
-    place[at] = np.arange(space.size)
-    padded = np.zeros(shape, dtype=bool)
-    padded[hull] = place[hull] < 0
+    place[tuple(space.rows(i.grid).astype(np.intp) - 1 for i in target)] = np.arange(space.size)
+    return place
+
+
+def _boxes_around(places: Sequence[np.ndarray]) -> Iterator[tuple[slice, ...]]:
+    """Disjoint boxes, each where the hulls of the same lines are, that have what lines give."""
+    around = np.zeros(places[0].shape, dtype=np.int64)
+    for n, place in enumerate(places[:MOST_BOXES]):
+        around[hull_of(place >= 0)] += 1 << n
+    for lines in np.unique(around[around > 0]):
+        for box in boxes_of(around == lines):
+            if any((place[box] >= 0).any() for place in places):
+                yield box
+
+
+def hull_of(mask: np.ndarray) -> tuple[slice, ...]:
+    """The smallest box around what is true, which is somewhere."""
+    return tuple(slice(int(a.min()), int(a.max()) + 1) for a in np.nonzero(mask))
+
+
+def _are_labels(facts: Facts, name: str, row: Distribution, padded: np.ndarray) -> bool:
+    """Whether what lines with ~ do not give is not drawn, and what is known of it are labels."""
     numbers, is_given = facts.numbers[name], facts.defined[name].relation > 0
     beside = numbers.values[padded & numbers.known]
     most = np.inf if row.weights else row.values_from + 1
     inside = (row.values_from <= beside) & (beside <= most)
-    are_labels = (inside & (beside == np.rint(beside))).all()
     is_drawn = (is_given & ~numbers.known)[padded].any()
-    if is_drawn or not are_labels or padded[hull].size > MOST_PADDING * space.size:
-        return None
-    some = _nearest(place[hull])
-    loops = {n: Grid(dims, space.rows(g)[some]).reduced() for n, g in space.loops.items()}
-    places = tuple(Range(d, s.start, s.stop) for d, s in zip(dims, hull, strict=True))
-    own = Space(
-        {r.dim: len(r) for r in places},
-        loops,
-        {r.dim: r.start for r in places},
-        Grid(dims, ~padded[hull]),
-    )
-    left = np.ones(shape, dtype=bool)
-    left[hull] = False
-    box = Box(part.within(own), places, ())
-    constants = tuple(boxes_of(left))
-    return Natural(dims, (box,), constants, padded) if len(constants) <= MOST_BOXES else None
+    return bool((inside & (beside == np.rint(beside))).all()) and not is_drawn
+
+
+def _layered(
+    parts: Sequence[Relation],
+    places: Sequence[np.ndarray],
+    box: tuple[slice, ...],
+    dims: tuple[Dim, ...],
+) -> Box:
+    """A box with the lines that give some of its positions."""
+    own = places_of(box, dims)
+    sizes = {p.dim: len(p) for p in own if isinstance(p, Range)}
+    starts = {d: s.start for d, s in zip(dims, box, strict=True)}
+    at = tuple(0 if isinstance(p, int) else slice(None) for p in own)
+    found = []
+    for part, place in zip(parts, places, strict=True):
+        space, here = part.space, place[box]
+        assert space is not None
+        if (here >= 0).any():
+            some, within = _nearest(here)[at], Grid(tuple(sizes), (here >= 0)[at])
+            rows = {n: space.rows(g)[some] for n, g in space.loops.items()}
+            loops = {n: Grid(tuple(sizes), r).reduced() for n, r in rows.items()}
+            found.append(part.within(Space(sizes, loops, starts, within)))
+    return Box(tuple(found), own, ())
 
 
 def _nearest(place: np.ndarray) -> np.ndarray:
@@ -228,7 +288,8 @@ def box_of(
     if left:
         return None
     space = _without(space, names)
-    return Box(part.within(space.renamed(names, starts)), tuple(places), tuple(event))
+    moved = part.within(space.renamed(names, starts))
+    return Box((moved,), tuple(places), tuple(event))
 
 
 def _without(space: Space, names: Collection[Dim]) -> Space:

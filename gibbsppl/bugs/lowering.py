@@ -8,7 +8,7 @@ with ``<-`` are put in place where they are read.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from gibbsppl.bugs.numbers import target_of
 from gibbsppl.bugs.observed_sums import without_sums
 from gibbsppl.bugs.own_names import OwnNames
 from gibbsppl.bugs.parts import Recursive, parts_of
+from gibbsppl.bugs.placed import Placed, every_part, placed_in
 from gibbsppl.bugs.quantities import check_monitor, record
 from gibbsppl.bugs.random_reader import Elements
 from gibbsppl.bugs.reading import Beside, Reading, beside
@@ -102,15 +103,6 @@ def _lowered(facts: Facts, name: str, monitor: Sequence[str]) -> _Lowering:
     return lowering
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Placed:
-    """A part of a line on a region of its array, with the dims that one value has."""
-
-    part: Relation
-    places: tuple[Range | int, ...]
-    event: tuple[Dim, ...]
-
-
 class _Lowering:
     """The model, in the making."""
 
@@ -134,7 +126,10 @@ class _Lowering:
             is_known = facts.numbers[n].known[facts.defined[n].relation > 0].all()
             if layout.form and self.names[n] == n and not is_known:
                 self.names[n] = self.own.fresh(f"{n}.{layout.form}")
-        self.placed = {n: self._placed(n) for n in parts}
+        layouts = self.layouts.items()
+        self.placed = {
+            n: placed_in(facts, k, self.inner.get(n, ()), model.size) for n, k in layouts
+        }
         self.symbols = {n: Array(self.names[n]) for n in parts}
         self.maps = {n: self._map(relation) for n, relation in fields.items()}
         self.elements = Elements(facts, model, self.layouts, self.symbols, self.dims, self.own)
@@ -144,7 +139,7 @@ class _Lowering:
         for n in parts:
             self.elements.lowest[n] = max(r.values_from for r in self._rows(n))
         self.lines = Lines(facts, model, self.elements)
-        self.along = {n: self.lines.along([p.part for p in self.placed[n]], n) for n in parts}
+        self.along = {n: self.lines.along(every_part(self.placed[n]), n) for n in parts}
         self.of = {n: a if self._are_labels(n) else None for n, a in self.along.items()}
         self.elements.simplexes |= {
             n: self.names[n]
@@ -173,7 +168,7 @@ class _Lowering:
         rows = (row_of(self.facts, s) for s in lines if isinstance(s, Stochastic))
         return [r for r in rows if isinstance(r, Distribution)]
 
-    def _row(self, placed: _Placed) -> Distribution:
+    def _row(self, placed: Placed) -> Distribution:
         (row,) = {row_of(self.facts, placed.part.line)}  # type: ignore[arg-type]
         assert isinstance(row, Distribution)
         return row
@@ -209,36 +204,22 @@ class _Lowering:
             self.inner[name] = tuple(own[n] for n in layout.event)
         return layout
 
-    def _placed(self, name: str) -> list[_Placed]:
-        layout = self.layouts[name]
-        if isinstance(layout, Natural):
-            return [
-                _Placed(b.part, b.places, tuple(layout.dims[a] for a in b.event))
-                for b in layout.boxes
-            ]
-        inner = self.inner[name]
-        every = tuple(Range(d, 0, self.model.size(d)) for d in inner)
-        return [
-            _Placed(part, (Range(layout.dim, start, stop), *every), inner)
-            for part, start, stop in layout.parts
-        ]
-
     def _dims(self, name: str) -> tuple[Dim, ...]:
         """The dims of an array in the model."""
         layout = self.layouts[name]
         return layout.dims if isinstance(layout, Natural) else (layout.dim, *self.inner[name])
 
-    def _event(self, name: str, placed: _Placed) -> tuple[Dim, ...]:
+    def _event(self, name: str, placed: Placed) -> tuple[Dim, ...]:
         along = self.along[name]
         return placed.event or (() if along is None else (along,))
 
-    def _support(self, placed: _Placed, name: str) -> Support:
+    def _support(self, placed: Placed, name: str) -> Support:
         """Where the values of a line are."""
         own = self.names[name]
         keys = (k for r in self._rows(name) for k in r.auxiliaries)
         others = {k: Array(self.own.beside(own, k))[()] for k in keys}
         event = self._event(name, placed)
-        made = self.lines.made(placed.part, name, event, others)
+        made = self.lines.made(placed.parts, name, event, others)
         bounds = (None if b is None else b.expr for b in (made.lower, made.upper))
         return made.family.support(event, **dict(made.canonical(event))).narrowed(*bounds)
 
@@ -295,12 +276,12 @@ class _Lowering:
         expr = self.elements.expr_of(value, space)
         self.model.declared.constants.append(Constant(self.symbols[name][dims], ranges, expr))
 
-    def _state(self, name: str, placed: _Placed, region: Region) -> None:
+    def _state(self, name: str, placed: Placed, region: Region) -> None:
         """A line with ~ on a region, its auxiliary variables before it."""
         event, part = self._event(name, placed), placed.part
         row = self._row(placed)
         others = {key: self._auxiliary(name, key, placed, row) for key in row.auxiliaries}
-        made = self.lines.made(part, region.label, event, others)
+        made = self.lines.made(placed.parts, region.label, event, others)
         observed = self.model.declared.observed.get(self.names[name])
         symbol = self.symbols[name]
         parts = (self.model, self.names[name], made, region, lambda *_: symbol, event, observed)
@@ -312,7 +293,7 @@ class _Lowering:
         for said in (self.lines.said_of(part, name, x), self.lines.in_order(part, name), order):
             self._add(said and replace(said, name=self.own.fresh(said.name)))
 
-    def _auxiliary(self, name: str, key: str, placed: _Placed, row: Distribution) -> Leaf:
+    def _auxiliary(self, name: str, key: str, placed: Placed, row: Distribution) -> Leaf:
         """An auxiliary variable beside each value of a line."""
         auxiliary = row.auxiliaries[key]
         event = placed.event if auxiliary.axes else ()
@@ -323,7 +304,7 @@ class _Lowering:
         ]
         dims = tuple(d for d, _ in kept)
         given = self._event(name, placed)
-        made = self.lines.made(placed.part, own, given, None, auxiliary)
+        made = self.lines.made(placed.parts, own, given, None, auxiliary)
         if own not in self.model.declared.variables:
             points = any(p.event for p in made.family.parameters.values()) and not made.family.event
             of = given[0] if points else None

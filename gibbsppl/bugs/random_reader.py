@@ -7,7 +7,7 @@ elements of random arrays, data, and positions as data where they follow no rule
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,7 @@ import sympy as sp
 
 from gibbsppl.bugs.evaluator import Evaluator, free
 from gibbsppl.bugs.facts import Facts
-from gibbsppl.bugs.grids import Grid, combined, position_of, position_within
+from gibbsppl.bugs.grids import Grid, combined, position_of, positions_within
 from gibbsppl.bugs.layouts import Layout, Natural
 from gibbsppl.bugs.numbers import elements_of
 from gibbsppl.bugs.own_names import OwnNames
@@ -155,28 +155,40 @@ class Elements:
             return number(plain.values.item())
         return self._array(plain, value.text, None, space.starts)
 
+    def data_of(self, grid: Grid, text: str, starts: Mapping[Dim, int]) -> Expr:
+        """Numbers as an array of the data, even where all are the same."""
+        return self._array(grid, text, None, starts)
+
     def one(self, dims: tuple[Dim, ...]) -> Expr:
         """The number one along dims of one position."""
         return self._array(Grid(dims, np.ones((1,) * len(dims))), "one", None, {})
 
     def position(self, grid: Grid, of: Dim, text: str, starts: Mapping[Dim, int]) -> Expr:
         """Positions that are counted from 0, as an index."""
-        every = {d: starts.get(d, 0) for d in grid.dims}
-        found = position_of(grid, every)
-        if found is None and self.within is not None:
-            found = position_within(grid, self.within, starts)
-            found = self._inside(found, of, starts) if self.stays_inside else found
+        found = next(self._positions_of(grid, of, starts), None)
         return found if found is not None else self._array(grid.reduced(), text, of, starts)
 
-    def _inside(self, index: Expr | None, of: Dim, starts: Mapping[Dim, int]) -> Expr | None:
-        """An index, unless it leaves the array at positions that do not matter."""
+    def _positions_of(self, grid: Grid, of: Dim, starts: Mapping[Dim, int]) -> Iterator[Expr]:
+        """Positions as constants and dims, as they are where it matters, in order of preference.
+
+        Around labels that are given here and there, what is read elsewhere fills up alone.
+        """
+        everywhere = position_of(grid, {d: starts.get(d, 0) for d in grid.dims})
+        if everywhere is not None and not self.stays_inside:
+            yield everywhere
+        if self.within is not None:
+            ways = positions_within(grid, self.within, starts, of)
+            yield from (p for p in ways if self._is_inside(p, of, starts))
+        if everywhere is not None:
+            yield everywhere
+
+    def _is_inside(self, index: Expr, of: Dim, starts: Mapping[Dim, int]) -> bool:
+        """Whether an index may not leave the array at positions that do not matter, nor does."""
         assert self.within is not None
         lengths = dict(zip(self.within.dims, self.within.values.shape, strict=True))
-        for dim in dims_of(index) if index is not None else ():
-            low = int(index - dim) + starts.get(dim, 0)
-            if low < 0 or low + lengths[dim] > self.model.size(of):
-                return None
-        return index
+        lows = {d: int(index - d) + starts.get(d, 0) for d in dims_of(index)}
+        inside = (0 <= low <= self.model.size(of) - lengths[d] for d, low in lows.items())
+        return not self.stays_inside or all(inside)
 
     def _of_line(self, line: int, ref: Reference, found: Read, evaluator: Evaluator) -> Expr:
         """The values of one line, at the elements that it gives (whatever elsewhere)."""

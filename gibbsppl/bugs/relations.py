@@ -27,7 +27,8 @@ class Space:
     """The positions of loops: the number along each dim, and the values of loop variables.
 
     ``starts`` are the positions at which the dims start (0, where nothing else is said). ``within``
-    says which of the positions are those of the loops, if not all of them are.
+    says which of the positions are those of the loops, if not all of them are; ``starts`` has then
+    all axes of an array in order, those of one position too.
     """
 
     sizes: Mapping[Dim, int]

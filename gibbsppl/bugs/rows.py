@@ -72,6 +72,7 @@ class Distribution:
     ``increasing``: the vector parameter that must increase.
     ``positive``: the family of the same density on positive values alone, if it has another name.
     ``certain``: the parameter that makes one value certain: the probability of one, or the weights.
+    ``alone``: what it is where a vector or a matrix has one entry: the distribution of a number.
     """
 
     names: tuple[str, ...]
@@ -83,6 +84,7 @@ class Distribution:
     increasing: str | None = None
     positive: str | None = None
     certain: str | None = None
+    alone: Callable[..., Meaning] | None = None
     labels: Labels | None = None
     auxiliaries: Mapping[str, Auxiliary] = field(default_factory=dict)
 
@@ -248,8 +250,10 @@ def meaning_of(
 ) -> Meaning:
     """The meaning of a distribution; parameters in order, ``others`` are auxiliaries and tables."""
     given = {"event": event, **(others or {})}
-    kinds = signature(row.meaning).parameters.items()
-    return row.meaning(*parameters, **{n: given[n] for n, p in kinds if p.kind == p.KEYWORD_ONLY})
+    of_number = row.alone if isinstance(row, Distribution) and row.event and not event else None
+    meaning = row.meaning if of_number is None else of_number
+    kinds = signature(meaning).parameters.items()
+    return meaning(*parameters, **{n: given[n] for n, p in kinds if p.kind == p.KEYWORD_ONLY})
 
 
 def shares(weights: Expr, dim: Dim) -> Expr:

@@ -13,11 +13,11 @@ import numpy as np
 import sympy as sp
 
 from gibbsppl.bounds import Side, tighter
+from gibbsppl.bugs.certain import certain, where_given
 from gibbsppl.bugs.constraints import between, over_of
 from gibbsppl.bugs.distributions import distribution, meaning_of
 from gibbsppl.bugs.evaluator import Evaluator
 from gibbsppl.bugs.facts import Facts
-from gibbsppl.bugs.grids import Grid
 from gibbsppl.bugs.random_reader import Elements
 from gibbsppl.bugs.relations import Relation
 from gibbsppl.bugs.rows import SHAPES, Auxiliary, Distribution, Labels, Row, Unsupported, shares
@@ -29,7 +29,6 @@ from gibbsppl.expressions import (
     Array,
     Below,
     Dim,
-    Equals,
     Expr,
     Leaf,
     Over,
@@ -141,27 +140,20 @@ class Lines:
 
     def made(
         self,
-        part: Relation,
+        parts: Sequence[Relation],
         label: str,
         event: tuple[Dim, ...],
         others: Mapping[str, Leaf] | None = None,
         auxiliary: Auxiliary | None = None,
     ) -> language.Distribution:
-        """The distribution of a line, or that of an auxiliary variable of it."""
+        """The distribution of lines, or that of an auxiliary variable of one."""
+        part = parts[0]
         line = _line(part)
         row = row_of(self.facts, line)
         assert isinstance(row, Distribution)
         evaluator = self._evaluator(part)
-        pairs = zip(row.parameters.items(), line.distribution.arguments, strict=True)
-        given = []
-        self.elements.within, self.elements.stays_inside = evaluator.space.within, True
-        for (key, axes), expression in pairs:
-            with self.facts.program.told_at(expression.at):
-                given.append(self._parameter(evaluator, row, key, axes, expression, event))
-        self.elements.within, self.elements.stays_inside = None, False
-        if evaluator.space.within is not None:
-            at = list(row.parameters).index(str(row.certain))
-            given[at] = self._certain(evaluator, line.target.name, given[at], event)
+        is_box = evaluator.space.within is None
+        given = self._given(part, row, event) if is_box else [self._chosen(parts, row, event)]
         tables = self.tables.get(line.target.name, {})
         meaning = meaning_of(auxiliary or row, given, event, {**tables, **(others or {})})
         values = {k: Tensor(e, self.model) for k, e in meaning.arguments.items()}
@@ -175,17 +167,32 @@ class Lines:
         made = language.written(FAMILIES[family], label, (), values)
         return self._truncated(made, label, event, bounds) if bounds else made
 
-    def _certain(self, evaluator: Evaluator, name: str, p: Expr, event: tuple[Dim, ...]) -> Expr:
-        """A probability, or weights, that make known labels certain where no line gives them."""
-        space, numbers = evaluator.space, self.facts.numbers[name]
-        assert space.within is not None
-        known = np.where(numbers.known, numbers.values - self.elements.lowest[name], 0)
-        there = tuple(slice(space.starts[d], space.starts[d] + n) for d, n in space.sizes.items())
-        values = Known(Grid(space.dims, known[there].astype(int)), text=f"{name}_there")
-        value = self.elements.expr_of(values, space)
-        is_given = Known(Grid(space.dims, space.within.values.astype(int)), text=f"is_{name}")
-        own = Equals(event[0] if event else sp.S.One, value)
-        return Where(self.elements.expr_of(is_given, space), p, own)
+    def _given(self, part: Relation, row: Distribution, event: tuple[Dim, ...]) -> list[Expr]:
+        """The parameters of the distribution of a line."""
+        evaluator, given = self._evaluator(part), []
+        pairs = zip(row.parameters.items(), _line(part).distribution.arguments, strict=True)
+        self.elements.within, self.elements.stays_inside = evaluator.space.within, True
+        for (key, axes), expression in pairs:
+            with self.facts.program.told_at(expression.at):
+                given.append(self._parameter(evaluator, row, key, axes, expression, event))
+        self.elements.within, self.elements.stays_inside = None, False
+        return given
+
+    def _chosen(self, parts: Sequence[Relation], row: Distribution, event: tuple[Dim, ...]) -> Expr:
+        """The one parameter of lines that each give some positions of a box.
+
+        Where no line gives labels, known ones are certain.
+        """
+        name, evaluators = _line(parts[0]).target.name, [self._evaluator(part) for part in parts]
+        masks = [e.space.within.values for e in evaluators if e.space.within is not None]
+        found: Expr | None = None
+        if not np.logical_or.reduce(masks).all():
+            found = certain(self.elements, evaluators[0].space, name, event)
+        for part, evaluator in zip(reversed(parts), reversed(evaluators), strict=True):
+            (own,) = self._given(part, row, event)
+            found = where_given(evaluator, name, own, found)
+        assert found is not None
+        return found
 
     def _truncated(
         self,
@@ -254,11 +261,10 @@ class Lines:
             )
         if not axes or row.increasing == name:
             return self._kept(evaluator, value, event)
-        if not event:
-            told = f"{row.names[0]} gives {SHAPES[row.event]}; expected ranges on the left side."
-            raise self.facts.program.error(given.at, told)
-        (first, *_) = event
         self._check_sizes(evaluator, row, name, given, value, event)
+        if not event:  # (a vector or a matrix of one entry is a number)
+            return substitute(evaluator.template(value).expr, dict.fromkeys(value.axes, sp.S.Zero))
+        (first, *_) = event
         names = dict(zip(value.axes, (first, primed(first)), strict=False))
         vector = evaluator.template(value)
         expr = vector.expr if vector.within == 1 else Where(vector.within, vector.expr, sp.S.Zero)
@@ -280,7 +286,7 @@ class Lines:
         event: tuple[Dim, ...],
     ) -> None:
         """Refuse a vector or a matrix that has not as many positions as a value."""
-        expected = self.model.size(event[0])
+        expected = self.model.size(event[0]) if event else 1
         sizes = {evaluator.size(a, value) for a in value.axes}
         if sizes - {expected}:
             found = " x ".join(str(evaluator.size(a, value)) for a in value.axes)

@@ -45,7 +45,7 @@ def sign_of_second_derivative(expr: Expr, place: Expr, bounds: Bounds) -> Sign:
 @lru_cache(maxsize=MOST_KEPT)
 def _curve_of(expr: Expr, place: Expr) -> tuple[Expr | None, tuple[tuple[Expr, Expr], ...]]:
     """The expression as a curve, with the names of the place, first, and of parts."""
-    t = sp.Dummy("t", real=True)
+    t = _name(0)
     parts: dict[Expr, Expr] = {}
     curve = _with_parts_named(expr, place, t, parts)
     return curve, ((place, t), *parts.items())
@@ -70,6 +70,12 @@ def _sign_of_curve(curve: Expr, intervals: tuple[tuple[Expr, Interval], ...]) ->
     return "nonnegative" if -1 not in taken and _is_at_most_zero(-second) else "unknown"
 
 
+@lru_cache(maxsize=MOST_KEPT)
+def _name(number: int) -> Expr:
+    """The name of a part of a curve; equal curves have equal names, so that one is worked out."""
+    return sp.Dummy(f"t{number}", real=True)
+
+
 def _with_parts_named(
     expr: Expr, place: Expr, t: Expr, parts: dict[Expr, Expr]
 ) -> Expr | None:
@@ -80,7 +86,7 @@ def _with_parts_named(
     if expr.is_Rational or expr == place:
         return t if expr == place else expr
     if not expr.has(place):
-        return parts.setdefault(expr, sp.Dummy(real=True))
+        return parts.setdefault(expr, _name(len(parts) + 1))
     if isinstance(expr, Pow) and not expr.exp.is_Rational:
         return None
     if not isinstance(expr, Add | Mul | Pow | exp | log | loggamma):
