@@ -21,7 +21,7 @@ needs_jags = pytest.mark.skipif(not jags.present(), reason=jags.MISSING)
 
 # Some seconds of CPU time each.
 LONG = ("mice_1", "oxford_1", "leuk_1", "eyes_1", "blocker_1", "biops", "ice", "stagnant",
-        "inhalers")  # fmt: skip
+        "inhalers", "magnesium", "leukfr", "epil")  # fmt: skip
 
 # ---- the files -------------------------------------------------------------------------------
 
@@ -66,7 +66,7 @@ def test_references_are_numbers_in_order(name):
 
 def test_there_are_no_other_files():
     found = {p for p in FOLDER.rglob("*") if p.suffix in (".bug", ".json")}
-    cases = {path for case in ALL.values() for path in case[:3]}
+    cases = {path for case in ALL.values() for path in (*case[:3], case.for_jags)}
 
     assert found - cases == {FOLDER / "references.json", FOLDER / "more" / "references.json"}
     assert cases - found == set()
@@ -225,6 +225,6 @@ def test_another_prior_would_be_noticed():
 def drawn(name, draws, warmup):
     case = ALL[name]
     modules = () if name in bugs_by_jags.WITHOUT_GLM else ("glm",)
-    text, data, inits = case.model.read_text(encoding="utf-8"), *map(jags.read, case[1:3])
+    text, data, inits = case.for_jags.read_text(encoding="utf-8"), *map(jags.read, case[1:3])
     settings = {"draws": draws, "warmup": warmup, "chains": 4, "seed": 1, "modules": modules}
     return jags.scalars(jags.run(text, data, inits, case.monitors, **settings).draws)

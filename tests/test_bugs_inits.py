@@ -39,7 +39,7 @@ def partly():
 
 
 # Some of each kind of array; the others are slow tests.
-QUICK = ("rats_1", "eyes_1", "asia_2", "birats_2", "hearts", "biops")
+QUICK = ("rats_1", "eyes_1", "asia_2", "birats_2", "hearts", "biops", "magnesium")
 EVERY = [*CASES, *MORE]
 
 

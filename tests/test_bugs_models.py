@@ -23,8 +23,12 @@ PROVED = (
     "leuk_1",
     "asia_1",
     "biops",
+    "surgical_1",
+    "dogs",
+    "pines",
+    "endo_2",
 )
-QUICK = ("line_1", "rats_1", "pump_1", "asia_1")
+QUICK = ("line_1", "rats_1", "pump_1", "asia_1", "surgical_1", "pines")
 DEVIANCE = "deviance"
 EVERY = {**CASES, **MORE}
 

@@ -390,3 +390,15 @@ def test_a_power_without_a_finite_integral_is_refused(eta, lower, upper):
     rng = np.random.default_rng(8)
     with np.errstate(all="ignore"), pytest.raises(ValueError, match="finite integral"):
         runtime.truncated_log_normal(rng, np.full(2, eta), np.zeros(2), lower, upper, (2,))
+
+
+def test_a_rate_that_is_too_small_for_a_number_leaves_a_draw_that_is_one():
+    """Of a time that nobody has seen end, where ``exp(log rate)`` has come to 0."""
+    rng = np.random.default_rng(9)
+    x = runtime.truncated_exponential(rng, np.array([-0.0, -1.0]), 44.5, np.inf, (2,))
+
+    assert np.isfinite(x).all()
+    assert x[0] > 1e300
+    assert 44.5 < x[1] < 100
+    with pytest.raises(ValueError, match="finite integral"):
+        runtime.truncated_exponential(rng, np.zeros(2), 44.5, np.inf, (2,))

@@ -163,9 +163,11 @@ def _places(
         return np.broadcast_to(evaluate(quantity.value, over, here, graph.sizes), shape)
 
     # Positions, counted from 0, that a second numbering of the elements confirms.
-    shift = at(np.zeros(size))
-    found, turned = at(np.arange(size)) - shift, np.arange(size)[::-1]
+    # (where they stand in a quotient, that of zero is no number)
+    turned = np.arange(size)[::-1]
     with np.errstate(invalid="ignore"):
+        shift = at(np.zeros(size))
+        found = at(np.arange(size)) - shift
         inside = (found >= 0) & (found < size) & (found == np.rint(found))
-    places = np.where(inside, found, 0).astype(int)
-    return places, inside & (at(turned) - shift == turned[places]), shift
+        places = np.where(inside, found, 0).astype(int)
+        return places, inside & (at(turned) - shift == turned[places]), shift

@@ -174,9 +174,10 @@ def truncated_log_normal(
 
 
 def truncated_exponential(rng: Generator, eta_1: Any, lower: Any, upper: Any, size: Size) -> Any:
-    """Draws with log density ``eta_1 x``, of any sign."""
+    """Draws with log density ``eta_1 x``, of any sign; ``-0.0`` is one too small for a number."""
     lower, upper = interval(size, lower, upper)
     (slope,) = flat(size, eta_1)
+    slope = np.where((slope == 0.0) & np.signbit(slope), -TINY, slope)
     rising = (slope > 0.0) | ((slope == 0.0) & np.isinf(lower))
     start = np.where(rising, upper, lower)
     proper = np.isfinite(start) & np.isfinite(slope) & ((slope != 0.0) | np.isfinite(upper - lower))

@@ -23,6 +23,12 @@ class Case(NamedTuple):
     monitors: tuple[str, ...]
 
     @property
+    def for_jags(self):
+        """The model text that JAGS reads: another one of the same posterior, if it refuses this."""
+        other = self.model.with_suffix(".jags.bug")
+        return other if other.exists() else self.model
+
+    @property
     def references(self):
         """By monitored scalar: mean, sd, mcse, q2.5, q50, q97.5."""
         path = self.data.parent / "references.json"
@@ -78,4 +84,15 @@ MORE = _cases(
     ("ice", "ice", "logRR sigma"),
     ("stagnant", "stagnant", "alpha beta x.change sigma"),
     ("hearts", "hearts", "alpha beta delta theta state"),
+    ("surgical_1", "surgical1", "p"),
+    ("surgical_2", "surgical2", "p mu pop.mean sigma"),
+    ("dogs", "dogs", "alpha beta A B"),
+    ("camel", "camel", "sigma rho"),
+    ("pines", "pines", "pM2 alpha beta gamma delta tau"),
+    ("endo_1", "endo1", "beta"),
+    ("endo_2", "endo2", "beta"),
+    ("magnesium", "magnesium", "mu tau"),
+    ("leukfr", "leukfr", "beta sigma"),
+    ("epil", "epil", "alpha0 alpha.Base alpha.Trt alpha.BT alpha.Age alpha.V4 sigma.b1 sigma.b"),
+    ("bones", "bones", "theta"),
 )

@@ -30,7 +30,8 @@ SETTINGS = {"draws": 10_000, "warmup": 5_000, "chains": 4}
 # Chains that move slowly: of so many draws one is kept.
 THIN = {"dyes_1": 50, "seeds_1": 4, "blocker_1": 8, "beetles_1": 4, "mice_1": 20, "oxford_1": 8,
         "dugongs_1": 4, "alli_1": 4, "stacks": 4, "biops": 4, "ice": 20, "stagnant": 50,
-        "hearts": 4}  # fmt: skip
+        "hearts": 4, "camel": 10, "surgical_2": 4, "magnesium": 20, "leukfr": 10,
+        "epil": 2}  # fmt: skip
 # The module glm puts mixtures of normals in the place of other distributions. Of the sd of effects
 # on counts the posterior sd comes out 2 to 4 per cent too small, as long runs of salm and of seeds
 # show (quadrature agrees with runs without it); ice is of the same kind.
@@ -46,7 +47,8 @@ def sampled(name, seed):
     data, inits = jags.read(case.data), jags.read(case.inits)
     modules = () if name in WITHOUT_GLM else ("glm",)
     settings = {**SETTINGS, "thin": THIN.get(name, 1), "modules": modules, "seed": seed}
-    return jags.run(case.model.read_text(encoding="utf-8"), data, inits, case.monitors, **settings)
+    text = case.for_jags.read_text(encoding="utf-8")
+    return jags.run(text, data, inits, case.monitors, **settings)
 
 
 def row(name, references):
