@@ -48,6 +48,7 @@ READ = {
     "InverseGamma": lambda e: (-e[0] - 1, -e[1]),
     "Exponential": lambda e: (-e[0],),
     "Beta": lambda e: (e[0] + 1, e[1] + 1),
+    "BetaExponential": lambda e: (-e[0], e[1] + 1),
     "BetaPrime": lambda e: (e[0] + 1, -e[0] - e[1] - 1),
     "Pareto": lambda e: (-e[0] - 1,),
     "Uniform": lambda _: (),

@@ -13,7 +13,7 @@ import mpmath
 import numpy as np
 import pytest
 import sympy as sp
-from scipy import integrate, stats
+from scipy import integrate, special, stats
 
 from gibbsppl import runtime
 from gibbsppl.copies import primed
@@ -223,6 +223,32 @@ class Kumaraswamy(stats.rv_continuous):
         return (-np.expm1(np.log1p(-q) / b)) ** (1 / a)
 
 
+class BetaExponential(stats.rv_continuous):
+    """The distribution of minus the log of a Beta(a, b) variable: SciPy does not have it."""
+
+    def _argcheck(self, a: Any, b: Any) -> Any:
+        return (a > 0) & (b > 0)
+
+    def _logpdf(self, x: Any, a: Any, b: Any) -> Any:
+        return -a * x + (b - 1) * np.log(-np.expm1(-x)) - special.betaln(a, b)
+
+    def _pdf(self, x: Any, a: Any, b: Any) -> Any:
+        return np.exp(self._logpdf(x, a, b))
+
+    def _sf(self, x: Any, a: Any, b: Any) -> Any:
+        rest = -np.expm1(-x)
+        return np.where(x > 1.0, stats.beta.cdf(np.exp(-x), a, b), stats.beta.sf(rest, b, a))
+
+    def _cdf(self, x: Any, a: Any, b: Any) -> Any:
+        rest = -np.expm1(-x)
+        return np.where(x > 1.0, stats.beta.sf(np.exp(-x), a, b), stats.beta.cdf(rest, b, a))
+
+    def _ppf(self, q: Any, a: Any, b: Any) -> Any:
+        share, rest = stats.beta.isf(q, a, b), stats.beta.ppf(q, b, a)
+        return np.where(share < 0.5, -np.log(share), -np.log1p(-np.minimum(rest, 0.9)))
+
+
+beta_exponential = BetaExponential(a=0.0, shapes="a, b", name="beta_exponential")
 kumaraswamy = Kumaraswamy(a=0.0, b=1.0, shapes="a, b", name="kumaraswamy")
 
 
@@ -352,6 +378,9 @@ EXAMPLES = (
     example("Frechet", stats.invweibull(0.2, scale=3.0**5), shape=0.2, rate=3.0),
     example("BetaPrime", stats.betaprime(2.5, 3.2), a=2.5, b=3.2),
     example("BetaPrime", stats.betaprime(0.1, 0.3), a=0.1, b=0.3),
+    example("BetaExponential", beta_exponential(2.5, 1.2), a=2.5, b=1.2),
+    example("BetaExponential", beta_exponential(0.3, 0.05), a=0.3, b=0.05),
+    example("BetaExponential", beta_exponential(0.05, 40.0), a=0.05, b=40.0),
     example("FisherSnedecor", stats.f(3.5, 4.7), nu_1=3.5, nu_2=4.7),
     example("FisherSnedecor", stats.f(0.2, 1.5), nu_1=0.2, nu_2=1.5),
     example("FisherSnedecor", stats.f(1.0, 30.0), nu_1=1.0, nu_2=30.0),

@@ -14,6 +14,7 @@ from rewrites import (
     examples_rejected,
 )
 from scipy import stats
+from scipy.special import gammaln
 from test_models_joint import CASES, compiled
 from test_rewrites import EXAMPLES, NOT_FOUND, REWRITES
 
@@ -359,3 +360,23 @@ def test_sweeps_with_a_scan_of_what_a_rule_has_added_do_so_too():
 
     assert found.passed, found
     assert not without.passed
+
+
+@pytest.mark.parametrize(("tables", "shape"), [(1, 0.1), (2, 0.01)])
+def test_a_vague_concentration_is_drawn_where_its_fraction_is_no_number(tables, shape):
+    """Near 0 the fraction is about ``exp(-1 / a)``, below the smallest number."""
+    with gp.Model() as model:
+        a = gp.Gamma("a", shape, rate=shape)
+        gp.ChineseRestaurantTable("k", 50, a, observed=tables)
+    sampler = gp.compile(model)
+    draws = sampler.sample(draws=DRAWS, warmup=100, chains=CHAINS, seed=1, progress=False)
+    log_a = np.linspace(-400, 7, 200_001)
+    at = np.exp(log_a)
+    density = (shape + tables) * log_a - shape * at + gammaln(at) - gammaln(at + 50)
+    below = np.cumsum(np.exp(density - density.max()))
+    wanted = np.interp([0.05, 0.25, 0.5, 0.75, 0.95], below / below[-1], log_a)
+
+    assert [r.rule.name for r in sampler.schedule.rewrites] == ["fraction"]
+    for quantile, share in zip(wanted, (0.05, 0.25, 0.5, 0.75, 0.95), strict=True):
+        mean, error = mean_and_error((np.log(draws["a"]) < quantile).astype(float))
+        assert abs(mean - share) < stats.norm.isf(LEVEL / 20) * error

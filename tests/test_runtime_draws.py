@@ -437,3 +437,12 @@ def test_counts_of_failures_have_their_mean_however_large(eta):
 
         assert drawn.sum() >= 0
         assert abs(scaled.mean() - n * np.exp(eta)) < stats.norm.isf(1e-5) * error
+
+
+def test_minus_the_log_of_a_share_has_its_digits_where_the_share_has_none() -> None:
+    rng, size = np.random.default_rng(31), (N,)
+    huge = runtime.beta_exponential(rng, -1e-300, 0.0, size=size)
+    tiny = runtime.beta_exponential(rng, -1.0, 0.05 - 1, size=size)
+
+    assert continuous(1e-300 * huge, stats.expon.cdf) > LEVEL
+    assert continuous((-np.expm1(-tiny)) ** 0.05, stats.uniform.cdf) > LEVEL

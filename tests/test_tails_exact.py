@@ -37,6 +37,7 @@ GRID = Grid(
         "GeneralizedGamma": {"shape": AFFORDABLE, "power": (1e-8, 0.3, 2.5)},
         "Beta": {"a": AFFORDABLE, "b": AFFORDABLE},
         "BetaPrime": {"a": AFFORDABLE, "b": AFFORDABLE},
+        "BetaExponential": {"a": AFFORDABLE, "b": AFFORDABLE},
         "FisherSnedecor": {"nu_1": AFFORDABLE, "nu_2": AFFORDABLE},
         "Binomial": {"n": (1.0, 7.0, 400.0)},
         "ZeroInflatedBinomial": {"n": (1.0, 7.0, 400.0)},

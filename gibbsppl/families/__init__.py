@@ -78,7 +78,14 @@ from gibbsppl.families.real import (
     STUDENT_T,
 )
 from gibbsppl.families.rows import Family, Natural, Parameter, inverse
-from gibbsppl.families.survival import BURR_XII, FRECHET, GENERALIZED_GAMMA, GOMPERTZ, LOMAX
+from gibbsppl.families.survival import (
+    BETA_EXPONENTIAL,
+    BURR_XII,
+    FRECHET,
+    GENERALIZED_GAMMA,
+    GOMPERTZ,
+    LOMAX,
+)
 
 __all__ = ["FAMILIES", "Family", "Natural", "Parameter", "inverse"]
 
@@ -99,6 +106,7 @@ FAMILIES: Mapping[str, Family] = {
         CHI_SQUARED,
         INVERSE_GAUSSIAN,
         BETA_PRIME,
+        BETA_EXPONENTIAL,
         GENERALIZED_INVERSE_GAUSSIAN,
         MODIFIED_HALF_NORMAL,
         POLYA_GAMMA,

@@ -14,7 +14,7 @@ import sympy as sp
 from sympy import exp, log
 
 from gibbsppl.expressions import Below, Expr, LogGammaP, LogGammaQ, Softplus, Where
-from gibbsppl.families.rows import Family, Parameter, finite_where
+from gibbsppl.families.rows import Family, Natural, Parameter, finite_where, log_beta_tails
 from gibbsppl.log_gamma import loggamma
 from gibbsppl.supports import POSITIVE
 
@@ -165,4 +165,43 @@ GENERALIZED_GAMMA = Family(  # x**power is Gamma(shape, rate)
     ),
     log_cdf=lambda x, shape, rate, power: LogGammaP(shape, rate * x**power),
     log_sf=lambda x, shape, rate, power: LogGammaQ(shape, rate * x**power),
+)
+
+# Shares below the exponential of minus this are no numbers.
+DEEP = sp.Integer(700)
+
+
+def _log_share_tails(x: Expr, a: Expr, b: Expr) -> tuple[Expr, Expr]:
+    """The logs of P(Q <= exp(-x)) and P(Q > exp(-x)) of a Beta(a, b).
+
+    Far out all digits of the first are those of ``exp(-a x) / (a beta(a, b))``.
+    """
+    is_deep = Below(DEEP, x)
+    near = Where(is_deep, DEEP, x)
+    below, above = log_beta_tails(a, b, exp(-near), exp(LogGammaP(sp.S.One, near)))
+    log_deep = loggamma(a + b) - loggamma(a + 1) - loggamma(b) - a * x
+    return (
+        Where(is_deep, log_deep, below),
+        Where(is_deep, LogGammaP(sp.S.One, -log_deep), above),
+    )
+
+
+BETA_EXPONENTIAL = Family(  # exp(-x) is Beta(a, b)
+    name="BetaExponential",
+    parameters={"a": Parameter(POSITIVE), "b": Parameter(POSITIVE)},
+    support=lambda event, **_: POSITIVE,
+    log_density=lambda x, event, a, b: (
+        loggamma(a + b) - loggamma(a) - loggamma(b) - a * x + (b - 1) * LogGammaP(sp.S.One, x)
+    ),
+    simulate="simulate_beta_exponential",
+    natural=Natural(
+        statistics=lambda x, event: (x, LogGammaP(sp.S.One, x)),
+        draw="beta_exponential",
+        domain=lambda eta_1, eta_2: (-eta_1, eta_2 + 1),
+        log_partition=lambda eta_1, eta_2: (
+            loggamma(-eta_1) + loggamma(eta_2 + 1) - loggamma(eta_2 - eta_1 + 1)
+        ),
+    ),
+    log_cdf=lambda x, a, b: _log_share_tails(x, a, b)[1],
+    log_sf=lambda x, a, b: _log_share_tails(x, a, b)[0],
 )

@@ -1,4 +1,4 @@
-"""Powers and gamma functions: an auxiliary variable that is positive, or between 0 and 1."""
+"""Powers and gamma functions: an auxiliary variable that is positive, or a number of tables."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from itertools import permutations
 import sympy as sp
 from sympy import log
 
-from gibbsppl.expressions import Expr, Leaf, LogStirling, Over, substitute
+from gibbsppl.expressions import Expr, Leaf, LogGammaP, LogStirling, Over, substitute
 from gibbsppl.log_gamma import loggamma
 from gibbsppl.polynomials import multiplied_out
 from gibbsppl.ranges import Range
 from gibbsppl.rewrites.rows import Auxiliary, Facts, of_terms, one_by_one
 from gibbsppl.rewrites.tables import rows_where
 from gibbsppl.rewrites.terms import Term
-from gibbsppl.supports import POSITIVE, UNIT, Support
+from gibbsppl.supports import POSITIVE, Support
 
 
 def power_of_sum(term: Term, over: tuple[Range, ...], facts: Facts) -> Auxiliary | None:
@@ -73,13 +73,16 @@ def _tables(n: Expr, r: Expr, tables: Leaf) -> Expr:
 def falling(
     terms: Terms, over: tuple[Range, ...], facts: Facts
 ) -> Iterator[tuple[Terms, Auxiliary]]:
-    """``loggamma(r) - loggamma(r + n)``: a Beta integral, linear in ``r``."""
+    """``loggamma(r) - loggamma(r + n)``: a Beta integral, linear in ``r``.
+
+    The variable is minus the log of the fraction, which may be below all numbers where r is small.
+    """
     for low, high, n in _ratios(terms, sign=-1):
         r, ranges = low.argument, (*over, *low.ranges)
         if not facts.is_positive(r):
             continue
         if facts.is_positive(n):
-            yield (low, high), Auxiliary(UNIT, partial(_fraction, n, r), ranges)
+            yield (low, high), Auxiliary(POSITIVE, partial(_fraction, n, r), ranges)
         elif facts.is_data(n) and facts.is_nonnegative(n):
             table = rows_where(n, ranges, facts)
             if table is not None:
@@ -87,13 +90,13 @@ def falling(
                 yield (
                     (low, high),
                     Auxiliary(
-                        UNIT, density, (table.range,), sizes=table.sizes, tables=table.arrays
+                        POSITIVE, density, (table.range,), sizes=table.sizes, tables=table.arrays
                     ),
                 )
 
 
-def _fraction(n: Expr, r: Expr, q: Leaf) -> Expr:
-    return (r - 1) * log(q) + (n - 1) * log(1 - q) - loggamma(n)
+def _fraction(n: Expr, r: Expr, t: Leaf) -> Expr:
+    return -r * t + (n - 1) * LogGammaP(sp.S.One, t) - loggamma(n)
 
 
 def _ratios(terms: Terms, sign: int = 1) -> Iterator[tuple[Term, Term, Expr]]:
@@ -137,7 +140,8 @@ RULES = (
         falling,
         name="fraction",
         suffix="fraction",
-        identity="gamma(r) / gamma(r + n) = integral of q^(r-1) (1-q)^(n-1) dq / gamma(n)",
+        identity="gamma(r) / gamma(r + n) = integral over t > 0 of exp(-r t) (1-exp(-t))^(n-1) dt "
+        "/ gamma(n)",
         source="M. D. Escobar and M. West (1995), Bayesian density estimation and inference",
     ),
 )

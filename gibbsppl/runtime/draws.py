@@ -139,6 +139,21 @@ def beta_of(rng: Generator, a: Any, b: Any, size: Size) -> Any:
     return np.minimum(np.maximum(draws, TINY), BELOW_ONE)
 
 
+def beta_exponential(rng: Generator, eta_1: Any, eta_2: Any, size: Size) -> Any:
+    """Draws with log density ``eta_1 x + eta_2 log(1 - exp(-x))`` on x > 0."""
+    return beta_exponential_of(rng, -eta_1, eta_2 + 1.0, size)
+
+
+def beta_exponential_of(rng: Generator, a: Any, b: Any, size: Size) -> Any:
+    """``-log(Q)`` of a Beta(a, b) share Q, with all digits where that is next to 0 or to 1."""
+    if least(a) < SMALL_SHAPE or least(b) < SMALL_SHAPE:
+        logs = log_gamma_of(rng, b, size) - log_gamma_of(rng, a, size)
+        draws = np.logaddexp(0.0, logs)
+    else:
+        draws = np.log1p(rng.standard_gamma(b, size or None) / rng.standard_gamma(a, size or None))
+    return positive(np.minimum(draws, HUGE))
+
+
 def uniform(rng: Generator, size: Size, lower: Any, upper: Any) -> Any:
     """Draws of equal density strictly between two bounds."""
     draws = rng.uniform(lower, upper, size or None)

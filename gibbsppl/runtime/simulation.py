@@ -220,6 +220,11 @@ def simulate_beta(rng: Generator, a: Any, b: Any, size: Size) -> Any:
     return draws.beta_of(rng, a, b, size)
 
 
+def simulate_beta_exponential(rng: Generator, a: Any, b: Any, size: Size) -> Any:
+    """Minus the logs of Beta(a, b) values."""
+    return draws.beta_exponential_of(rng, a, b, size)
+
+
 def simulate_kumaraswamy(rng: Generator, a: Any, b: Any, size: Size) -> Any:
     """Values of which ``-log(1 - x**a)`` is Exponential(b), strictly inside (0, 1)."""
     power = -np.expm1(-rng.standard_exponential(size) / b)

@@ -212,6 +212,29 @@ def gompertz(shape, rate):
     )
 
 
+def beta_exponential(a, b):
+    """Of minus the log of a Beta(a, b) share."""
+    def below(x):
+        rest = -np.expm1(-x)
+        return np.where(x > 1.0, special.betaincc(a, b, np.exp(-x)), special.betainc(b, a, rest))
+
+    def above(x):
+        rest = -np.expm1(-x)
+        return np.where(x > 1.0, special.betainc(a, b, np.exp(-x)), special.betaincc(b, a, rest))
+
+    def rvs(rng, n):
+        size = spread(n, a, b)
+        logs = [np.log(rng.gamma(s + 1)) + np.log(rng.random(n)) / s for s in size]
+        return np.logaddexp(0.0, logs[1] - logs[0])
+
+    return Law(
+        lambda x: (b - 1) * np.log(-np.expm1(-x)) - a * x - special.betaln(a, b),
+        below,
+        above,
+        rvs,
+    )
+
+
 def generalized_inverse_gaussian(p, a, b):
     def unnormalised(x, p, a, b):
         return (p - 1) * np.log(x) - (a * x + b / x) / 2

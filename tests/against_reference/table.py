@@ -140,6 +140,8 @@ POSITIVE_ROWS = (
         has_tails=False),
     Row("BetaPrime", POSITIVE, {"a": POSITIVE, "b": POSITIVE},
         of_scipy(stats.betaprime, lambda a, b: (a, b)), half_line),
+    Row("BetaExponential", POSITIVE, {"a": POSITIVE, "b": POSITIVE}, scalars.beta_exponential,
+        half_line),
     Row("Rayleigh", POSITIVE, {"tau": POSITIVE},
         of_scipy(stats.rayleigh, lambda **_: (), scale=sd), half_line, TAU_SPELLINGS),
     Row("Maxwell", POSITIVE, {"tau": POSITIVE},

@@ -8,7 +8,7 @@ import mpmath
 from mpmath import exp, log, log1p, loggamma, mp, mpf
 
 from references import exact_functions
-from references.exact_functions import log_polya_gamma, stirling_row
+from references.exact_functions import log_one_minus_exp, log_polya_gamma, stirling_row
 
 
 def rising(a, m):
@@ -208,6 +208,11 @@ SCALAR = {
         *minus(log_beta(a, b)),
         (a - 1) * log(x),
         -(a + b) * log1p(x),
+    ],
+    "BetaExponential": lambda x, a, b: [
+        *minus(log_beta(a, b)),
+        -a * x,
+        (b - 1) * log_one_minus_exp(-x),
     ],
     "FisherSnedecor": fisher_snedecor,
     "InverseGaussian": lambda x, mu, lam: [

@@ -56,6 +56,7 @@ PARTITIONS = {
         lambda power, slope: gamma(-power - 1, -slope),
     ),
     "Beta": (lambda a, b: (a - 1, b - 1), lambda a, b: beta(a + 1, b + 1)),
+    "BetaExponential": (lambda a, b: (-a, b - 1), lambda a, b: beta(-a, b + 1)),
     "LogNormal": (
         lambda mu, tau: (mu * tau - 1, -tau / 2),
         lambda first, second: normal(first + 1, second),

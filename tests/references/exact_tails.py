@@ -177,6 +177,7 @@ TAILS = {
     ),
     "InverseGaussian": inverse_gaussian,
     "Beta": lambda x, a, b: beta(a, b, x, 1 - x),
+    "BetaExponential": lambda x, a, b: swapped(beta(a, b, exp(-x), -mpmath.expm1(-x))),
     "Kumaraswamy": of_hazard(lambda x, a, b: -b * log_one_minus_exp(a * log(x))),
     "Uniform": lambda x, lower, upper: logs_of(
         (x - lower) / (upper - lower), (upper - x) / (upper - lower)
