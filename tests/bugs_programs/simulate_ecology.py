@@ -20,7 +20,7 @@ def missing_where(condition, values):
     return np.where(condition, np.nan, values)
 
 
-@PROGRAMS.program("lambda p", inits=lambda data: {"N": data["y"].max(1)})
+@PROGRAMS.program("lambda p", inits=lambda data: {"N": data["y"].max(1)}, thin=10)
 def n_mixture(rng):
     """Repeated counts at sites, some animals of which are not seen."""
     abundance = rng.poisson(5.0, 30)
@@ -124,7 +124,7 @@ def cjs_marray(rng):
 @PROGRAMS.program(
     "phi p b N Nsuper",
     inits=lambda data: {"z": np.maximum.accumulate(data["y"], 1).filled(0)},
-    thin=3,
+    thin=8,
 )
 def jolly_seber(rng):
     """Entry, survival and abundance of an open population, with rows of zeros."""
