@@ -51,8 +51,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except GibbspplError as error:
         print(f"gibbsppl: {error}", file=sys.stderr)
         return MISUSED
-    except KeyboardInterrupt:
-        print("gibbsppl: stopped before the first draw", file=sys.stderr)
+    except KeyboardInterrupt as stopped:
+        told = str(stopped) or "stopped before the first draw"
+        print(f"gibbsppl: {told}", file=sys.stderr)
         return STOPPED
     except BrokenPipeError:
         # The reader (head, less) has seen enough; what is still buffered must go somewhere.

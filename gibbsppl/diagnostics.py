@@ -122,14 +122,14 @@ def ess_quantile(x: Array, probability: float) -> Array:
 @_per_element
 def mcse_mean(x: Array) -> Array:
     """The Monte Carlo standard error of the mean."""
-    error: Array = x.std(axis=(1, 2), ddof=1) / np.sqrt(_effective_size(_split(x)))
+    error: Array = _sd(x) / np.sqrt(_effective_size(_split(x)))
     return error
 
 
 @_per_element
 def mcse_sd(x: Array) -> Array:
     """The Monte Carlo standard error of the standard deviation, by the delta method."""
-    squares = (x - x.mean(axis=(1, 2), keepdims=True)) ** 2
+    squares = (x - _mean(x)[:, None, None]) ** 2
     variance = squares.mean(axis=(1, 2))
     of_variance = squares.var(axis=(1, 2)) / _effective_size(_split(squares))
     return np.where(variance > 0, np.sqrt(of_variance / variance / 4), 0.0)
@@ -170,16 +170,30 @@ def measures(draws: ArrayLike) -> dict[str, Array]:
 
 def _location_and_spread(x: Array, ordered: Array) -> Array:
     """The first five columns."""
-    spread = x.std(axis=(1, 2), ddof=1) if x[0].size > 1 else np.full(len(x), np.nan)
+    spread = _sd(x) if x[0].size > 1 else np.full(len(x), np.nan)
     quantiles = (_quantile(ordered, p) for p in (0.025, 0.5, 0.975))
-    return np.stack([x.mean(axis=(1, 2)), spread, *quantiles])
+    return np.stack([_mean(x), spread, *quantiles])
+
+
+def _mean(x: Array) -> Array:
+    """The mean, that of equal draws being what they are: their sum is rounded."""
+    return np.where(_is_constant(x), x[:, 0, 0], x.mean(axis=(1, 2)))
+
+
+def _sd(x: Array) -> Array:
+    """The standard deviation, 0 of equal draws."""
+    return np.where(_is_constant(x), 0.0, x.std(axis=(1, 2), ddof=1))
+
+
+def _is_constant(x: Array) -> Any:
+    return (x == x[:, :1, :1]).all(axis=(1, 2)) & np.isfinite(x[:, 0, 0])
 
 
 def _reliability(x: Array, ordered: Array) -> Array:
     """The last four columns, sharing what several of them need."""
     halves = _split(x)
     scores = _normal_scores(halves)
-    error = x.std(axis=(1, 2), ddof=1) / np.sqrt(_effective_size(halves))
+    error = _sd(x) / np.sqrt(_effective_size(halves))
     sizes = _effective_size(scores), _tail_size(x, ordered)
     return np.stack([error, *sizes, _larger_scale(scores, halves)])
 

@@ -150,7 +150,7 @@ class _Run:
                 ended.append(self.one_chain(number, copy.deepcopy(start)))
         except KeyboardInterrupt:
             if not ended and not self.recorder.drawn:
-                raise
+                raise KeyboardInterrupt(self.nothing_kept(len(starts))) from None
             interrupted = self.salvaged(ended, len(starts))
             say(f"gibbsppl: {interrupted}")
         shape = np.s_[: len(ended), : self.recorder.drawn]
@@ -158,6 +158,11 @@ class _Run:
         rates = {name: array[shape] for name, array in self.recorder.rates.items()}
         seconds = self.seconds[0], self.seconds[1]
         return RunResult(values, tuple(ended), self.warmup, self.thin, seconds, interrupted, rates)
+
+    def nothing_kept(self, chains: int) -> str:
+        """Where the user stopped a run that has no draw yet."""
+        swept = f"after {self.done} of {self.warmup} sweeps of its warm-up"
+        return f"stopped by the user in chain 0 (of 0 to {chains - 1}), {swept}; no draw is kept"
 
     def salvaged(self, ended: list[Chain], chains: int) -> str:
         """Keep the chains that are whole, else the part of the first one; say which."""

@@ -221,3 +221,16 @@ def test_a_summary_of_what_is_nowhere_finite_says_so(shape):
     block = block_of("x", np.full(shape, np.nan), lambda index: f"x{list(index)}", max_rows=3)
 
     assert "Draws that are not finite: x[" in repr(Summary((block,), *shape[:2]))
+
+
+@pytest.mark.parametrize("value", [0.1, -1 / 3, 1e-300, 7e300])
+def test_a_constant_has_itself_as_mean_and_no_spread(value):
+    # (the sum of a thousand tenths is rounded)
+    draws = np.full((3, 333, 2), value)
+    draws[..., 1] = np.random.default_rng(1).normal(size=(3, 333))
+    found = diagnostics.measures(draws)
+
+    assert found["mean"][0] == value
+    assert [found[c][0] for c in ("sd", "mcse_mean")] == [0.0, 0.0]
+    assert diagnostics.mcse_mean(draws)[0] == diagnostics.mcse_sd(draws)[0] == 0.0
+    assert found["sd"][1] == draws[..., 1].std(ddof=1)

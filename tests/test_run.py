@@ -283,7 +283,8 @@ def test_ctrl_c_in_the_first_chain_keeps_the_draws_so_far():
 
 
 def test_ctrl_c_before_the_first_draw_stops_the_program():
-    with pytest.raises(KeyboardInterrupt):
+    said = "in chain 0 .of 0 to 1., after 5 of 10 sweeps of its warm-up; no draw is kept"
+    with pytest.raises(KeyboardInterrupt, match=said):
         interrupted_after(5, chains=2)
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import coo_array
+from scipy.stats import norm, poisson
 
 import gibbsppl as gp
 
@@ -185,6 +186,56 @@ def test_regions_of_one_array_are_whole_only_together():
 
     assert model.data["x"][0] == 0.5
     assert sampler.sample(5, warmup=2, chains=1, seed=1, progress=False)["x"][0, 0, 0] == 0.5
+
+
+def counts_beside_a_number():
+    """Counts whose conditional is no family's: the first element of their array is 1.5."""
+    with gp.Model(coords={"t": 4}) as model:
+        x = gp.Array("x", dims="t")
+        x[0] = 1.5
+        x[1:] = gp.Poisson(3)
+        gp.Normal("y", x, sigma=1, dims="t", observed=[1.0, 2.0, 3.0, 4.0])
+    return model
+
+
+def counts_along_a_chain():
+    """A population whose first size is a real number."""
+    with gp.Model(coords={"t": 5}) as model:
+        x = gp.Array("x", dims="t")
+        x[0] = gp.Normal(10, sigma=1, lower=0)
+        x[1:] = gp.Poisson(1.1 * x.lag("t"))
+        gp.Normal("y", x, sigma=1, dims="t", observed=[9.0, 11.0, 12.0, 13.0, 13.0])
+    return model
+
+
+def unmoved(rng, x, log_density):
+    assert np.ndim(x) == 0 or x.dtype.kind == "i"  # (the first size is a number by itself)
+    return x
+
+
+@pytest.mark.parametrize("declare", [counts_beside_a_number, counts_along_a_chain])
+@pytest.mark.parametrize("kernel", [gp.Slice(), gp.RandomWalk(), unmoved])
+def test_counts_are_moved_as_whole_numbers_whatever_else_is_in_their_array(declare, kernel):
+    sampler = gp.compile(declare(), kernels={"x": kernel})
+    assert sampler.verify().passed
+
+    x = sampler.sample(20, warmup=20, chains=1, seed=1, progress=False)["x"]
+
+    assert (x[..., 1:] == np.rint(x[..., 1:])).all()
+    assert (x[..., 0] != np.rint(x[..., 0])).all()
+
+
+def test_counts_beside_a_number_have_their_posterior():
+    x = gp.compile(counts_beside_a_number()).sample(
+        2000, warmup=200, chains=1, seed=2, progress=False
+    )["x"]
+    k = np.arange(40)
+    weights = poisson(3).pmf(k)[:, None] * norm(k[:, None]).pdf([2.0, 3.0, 4.0])
+    weights /= weights.sum(axis=0)
+    found = (x[0, :, 1:] == k[:, None, None]).mean(axis=1)
+
+    # (a draw in four is counted: they are not independent)
+    assert (abs(found - weights) <= 4.5 * np.sqrt(weights * (1 - weights) / 500) + 1e-3).all()
 
 
 def test_numbers_of_continuous_distributions_are_floats():

@@ -23,20 +23,25 @@ MOVES_OF_TIED: Mapping[Kind, tuple[str, ...]] = {
     "spd": ("slice_matrices",),
 }
 
+# The walks that are told whether what they move is whole numbers: others are in its array.
+OF_PARTS = frozenset({"walk_elements", "walk_part"})
+
 
 def asked_move(module: Module, step: Move, call: str, bounds: str) -> list[str]:
     """The lines of a random walk, or of a kernel of the user's."""
     state = f's["{step.variables[0]}"]'
+    whole = ", whole=True" if step.statement.support.is_discrete else ""
     match step.asked:
         case Own():
             kernel = f'KERNELS["{step.name}"], "{step.variables[0]}"'
-            arguments = f"{state}, {_index(module, step)}, {call}, {kernel}{bounds}"
+            arguments = f"{state}, {_index(module, step)}, {call}, {kernel}{bounds}{whole}"
             return _assigned(state, "own_move", arguments)
         case RandomWalk(scale=scale, target_accept=target):
             settings = "" if scale is None else f", scale={float(scale)!r}"
             settings += "" if target is None else f", target={float(target)!r}"
             name, arguments = _walked(module, step, call, settings)
-            return _assigned(state, name, f"{state}, {arguments}{bounds}")
+            told = whole if name in OF_PARTS else ""
+            return _assigned(state, name, f"{state}, {arguments}{bounds}{told}")
         case _:
             raise AssertionError(step.asked)
 
@@ -66,8 +71,8 @@ def _walked(module: Module, step: Move, call: str, settings: str) -> tuple[str, 
         return "walk_elements", f"{call}, {tuning}, {positions_text(module, step)}"
     if part:
         return "walk_part", f"{_index(module, step)}, {call}, {tuning}"
-    integer = module.graph.variables[step.variables[0]].integer
-    return "walk_integers" if integer else "walk_batch", f"{call}, {tuning}"
+    whole = step.statement.support.is_discrete
+    return "walk_integers" if whole else "walk_batch", f"{call}, {tuning}"
 
 
 def _vectors(module: Module, step: Move, settings: str) -> str:

@@ -302,6 +302,7 @@ def _moved(module: Module, step: Move) -> list[str]:
         return asked_move(module, step, _call(module, step), bounds)
     where = where_text(module, step)
     part = not step.is_by_element and not module.is_whole(step)
+    ends = f"{bounds}{', whole=True' if statement.support.is_discrete else ''}"
     shape = f"{state}{where}.shape" if part else str(module.shape(statement))
     width = f'runtime.width_of(s, "{statement.name}", {shape})'
     if statement.support.is_tied:
@@ -311,15 +312,14 @@ def _moved(module: Module, step: Move) -> list[str]:
         positions = _listed(module, step)
         return [
             f"{state} = runtime.slice_{by}(",
-            f"{INDENT}rng, {state}, {_call(module, step)}, {width}, {positions}{bounds}",
+            f"{INDENT}rng, {state}, {_call(module, step)}, {width}, {positions}{ends}",
             ")",
         ]
     if part:
         at = where[1:-1] if statement.known != 0 else slices_text(step.region)
-        arguments = f"{at}, {_call(module, step)}, {width}{bounds}"
+        arguments = f"{at}, {_call(module, step)}, {width}{ends}"
         return [f"{state} = runtime.slice_part(rng, {state}, {arguments})"]
-    integer = module.graph.variables[statement.target.array.name].integer
-    move = "slice_integers" if integer else "slice_batch"
+    move = "slice_integers" if statement.support.is_discrete else "slice_batch"
     return [f"{state} = runtime.{move}(rng, {state}, {_call(module, step)}, {width}{bounds})"]
 
 

@@ -327,6 +327,11 @@ def _fixed(call: Call, parameter: str, found: Any) -> bool:
     return _same(found, call.array if parameter == "now" else ~call.free)
 
 
+def _whole(call: Call, _parameter: str, found: Any) -> bool:
+    """Whether what is moved are whole numbers, which the statement's support says."""
+    return found is call.step.statement.support.is_discrete
+
+
 def _width(call: Call, _parameter: str, found: Any) -> bool:
     """What a move has learnt, for each element that it moves or for all."""
     value = found.value if hasattr(found, "value") else found.log_scale
@@ -348,5 +353,6 @@ EXPECTED: Mapping[str, Callable[[Call, str, Any], bool]] = {
     "at": _index,
     "name": _name,
     "axis": _axis,
+    "whole": _whole,
     "width": _width,
 }

@@ -250,7 +250,7 @@ def slice_integers(
     return np.asarray(np.floor(new)).astype(np.intp)[()]
 
 
-def slice_part(
+def slice_part(  # noqa: PLR0913  (as generated code calls it)
     rng: np.random.Generator,
     x: NDArray[Any],
     at: Any,
@@ -258,16 +258,21 @@ def slice_part(
     width: Width,
     lower: Any = -np.inf,
     upper: Any = np.inf,
+    *,
+    whole: bool = False,
 ) -> NDArray[Any]:
-    """A slice move of the elements at an index; ``log_density`` maps the whole array."""
-    move = slice_integers if np.issubdtype(x.dtype, np.integer) else slice_batch
+    """A slice move of the elements at an index; ``log_density`` maps the whole array.
+
+    ``whole`` says that they are whole numbers, whatever the rest of their array is.
+    """
+    move = slice_integers if whole else slice_batch
     bounds = [np.broadcast_to(b, x.shape)[at] for b in (lower, upper)]
     new = x.copy()
     new[at] = move(rng, x[at], of_those(x, at, log_density), width, *bounds)
     return new
 
 
-def slice_elements(
+def slice_elements(  # noqa: PLR0913  (as generated code calls it)
     rng: np.random.Generator,
     x: NDArray[Any],
     log_density: LogDensity,
@@ -275,14 +280,15 @@ def slice_elements(
     positions: Iterable[tuple[int, ...]],
     lower: Any = -np.inf,
     upper: Any = np.inf,
+    *,
+    whole: bool = False,
 ) -> NDArray[Any]:
     """Slice moves of one element after the other; ``log_density`` maps the array to one number."""
-    return _slices(
-        rng, x, partial(at_index, log_density=log_density), width, positions, lower, upper
-    )
+    density_at = partial(at_index, log_density=log_density)
+    return _slices(rng, x, density_at, width, positions, (lower, upper), whole)
 
 
-def slice_colours(
+def slice_colours(  # noqa: PLR0913  (as generated code calls it)
     rng: np.random.Generator,
     x: NDArray[Any],
     log_density: LogDensity,
@@ -290,10 +296,12 @@ def slice_colours(
     colours: Iterable[Any],
     lower: Any = -np.inf,
     upper: Any = np.inf,
+    *,
+    whole: bool = False,
 ) -> NDArray[Any]:
     """Slice moves of all elements of one colour after the other; ``log_density`` is of each."""
     density_at = partial(of_those, log_density=log_density)
-    return _slices(rng, x, density_at, width, colours, lower, upper)
+    return _slices(rng, x, density_at, width, colours, (lower, upper), whole)
 
 
 def _slices(
@@ -302,13 +310,13 @@ def _slices(
     density_at: Callable[[NDArray[Any], Any], LogDensity],
     width: Width,
     indices: Iterable[Any],
-    lower: Any,
-    upper: Any,
+    ends: tuple[Any, Any],
+    whole: bool,
 ) -> NDArray[Any]:
     """Slice moves at one index after the other, each given what the ones before have changed."""
-    move = slice_integers if np.issubdtype(x.dtype, np.integer) else slice_batch
+    move = slice_integers if whole else slice_batch
     x = x.copy()
-    bounds = [np.broadcast_to(b, x.shape) for b in (lower, upper)]
+    bounds = [np.broadcast_to(b, x.shape) for b in ends]
     for at in indices:
         own = Width(width.value[at], width.moves, width.adapting)
         x[at] = move(rng, x[at], density_at(x, at), own, *(b[at] for b in bounds))

@@ -23,6 +23,8 @@ def own_move(  # noqa: PLR0913, PLR0917  (as generated code calls it)
     name: str,
     lower: Any = -np.inf,
     upper: Any = np.inf,
+    *,
+    whole: bool = False,
 ) -> Any:
     """The array with the elements at an index moved by a function of the user's.
 
@@ -32,7 +34,7 @@ def own_move(  # noqa: PLR0913, PLR0917  (as generated code calls it)
     support: an error says what is not.
     """
     x = np.array(x)
-    own = np.array(x[at])
+    own = np.asarray(x[at]).astype(np.intp if whole else x.dtype)
     bounds = [np.broadcast_to(b, x.shape)[at] for b in (lower, upper)]
     function = getattr(kernel, "__name__", type(kernel).__name__)
     called = f"{name}: {function}, the kernel given for it,"

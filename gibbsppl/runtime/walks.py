@@ -264,7 +264,7 @@ def walk_integers(
     return np.asarray(walk_batch(rng, whole, log_density, walk, lower, upper))[()]
 
 
-def walk_elements(
+def walk_elements(  # noqa: PLR0913  (as generated code calls it)
     rng: np.random.Generator,
     x: NDArray[Any],
     log_density: LogDensity,
@@ -272,13 +272,16 @@ def walk_elements(
     positions: Sequence[tuple[int, ...]],
     lower: Any = -np.inf,
     upper: Any = np.inf,
+    *,
+    whole: bool = False,
 ) -> NDArray[Any]:
     """A step of one element after the other; ``log_density`` maps the array to one number."""
+    move = walk_integers if whole else walk_batch
     x = np.array(x)
     bounds = [np.broadcast_to(b, x.shape) for b in (lower, upper)]
     for at in positions:
         own = Walk(np.array(walk.log_scale[at]), walk.target, walk.adapting, walk.moves)
-        x[at] = walk_batch(rng, x[at], at_index(x, at, log_density), own, *(b[at] for b in bounds))
+        x[at] = move(rng, x[at], at_index(x, at, log_density), own, *(b[at] for b in bounds))
         walk.log_scale[at] = own.log_scale
         walk.accepted += own.accepted
         walk.proposed += own.proposed
@@ -286,7 +289,7 @@ def walk_elements(
     return x
 
 
-def walk_part(
+def walk_part(  # noqa: PLR0913  (as generated code calls it)
     rng: np.random.Generator,
     x: NDArray[Any],
     at: Any,
@@ -294,11 +297,14 @@ def walk_part(
     walk: Walk,
     lower: Any = -np.inf,
     upper: Any = np.inf,
+    *,
+    whole: bool = False,
 ) -> NDArray[Any]:
     """A step of the elements at an index; ``log_density`` maps the whole array."""
     bounds = [np.broadcast_to(b, x.shape)[at] for b in (lower, upper)]
     new = x.copy()
-    new[at] = walk_batch(rng, x[at], of_those(x, at, log_density), walk, *bounds)
+    move = walk_integers if whole else walk_batch
+    new[at] = move(rng, x[at], of_those(x, at, log_density), walk, *bounds)
     return new
 
 
