@@ -471,3 +471,38 @@ def test_equal_tables_are_one_array():
 
     assert once
     assert all(again[n] is a for n, a in once.items())
+
+
+def test_other_variables_are_not_looked_at_anew_where_no_part_has_a_closed_form(monkeypatch):
+    asked = []
+
+    def derived(graph, statement, *arguments, **how):
+        asked.append((statement.target.array.name, "a_0" in graph.variables))
+        return conditional_of(graph, statement, *arguments, **how)
+
+    monkeypatch.setattr(search, "conditional_of", derived)
+    with gp.Model(coords={"k": 2}) as m:
+        a, b = gp.Normal("a", 0, sigma=1, dims="k"), gp.Normal("b", 0, sigma=1)
+        gp.Normal("y", mu=a[0] ** 3 * gp.exp(b) + a[1] ** 3 * b, sigma=1, observed=0.3)
+        found = rewritten(m.graph, m.data)
+
+    apart = {name for name, is_apart in asked if is_apart}
+    assert found.parts == ()
+    assert apart
+    assert "b" not in apart
+
+
+def test_signs_are_asked_for_once(monkeypatch):
+    asked = []
+
+    def sign(expr, bounds):
+        asked.append(expr)
+        return "unknown"
+
+    monkeypatch.setattr(rows, "sign_of", sign)
+    with gp.Model() as m:
+        x = gp.Normal("x", 0, sigma=1)
+    facts = rows.Facts(m.graph, m.data, "x")
+
+    assert not any(facts.is_positive(e) for e in 2 * [x.expr, x.expr + 1])
+    assert asked == [x.expr, x.expr + 1]

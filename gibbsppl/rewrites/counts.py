@@ -7,7 +7,7 @@ rate that is a sum is split into latent sub-counts, and a mixture (``c = 1``) ge
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 
 import sympy as sp
 from sympy import Add
@@ -29,7 +29,7 @@ from gibbsppl.expressions import (
 from gibbsppl.gates import WHOLE
 from gibbsppl.log_gamma import loggamma
 from gibbsppl.logs import opened_exponential
-from gibbsppl.polynomials import multiplied_out
+from gibbsppl.polynomials import MOST_KEPT, multiplied_out
 from gibbsppl.ranges import Range, size_of
 from gibbsppl.rewrites.rows import Auxiliary, Facts, of_terms, one_by_one
 from gibbsppl.rewrites.tables import is_sparse, rows_where
@@ -41,8 +41,9 @@ def shared_out(term: Term, over: tuple[Range, ...], facts: Facts) -> Auxiliary |
     """``c log(sum a_k)``: how many of the ``c`` are of each term; a label where ``c`` is 1."""
     ranges = (*over, *term.ranges)
     count = term.coefficient
-    parts = _parts(term.argument, facts)
-    if parts is None or not facts.is_count(count, ranges):
+    # (what is soon seen comes first)
+    parts = _parts(term.argument, facts) if facts.is_count(count, ranges) else None
+    if parts is None:
         return None
     dim, size, log_part = parts
     if count == 1:
@@ -84,13 +85,19 @@ def _parts(total: Expr, facts: Facts) -> tuple[Dim, int, Expr] | None:
 
 def _thinned(total: Expr, facts: Facts) -> tuple[Expr, ...]:
     """``1 - a b`` of two probabilities as ``(1 - a) + a (1 - b)``; empty for anything else."""
-    product = multiplied_out(1 - total)
+    product = _opposite(total)
     factors = product.args if product.is_Mul else ()
     if len(factors) < 2 or not all(map(facts.is_probability, factors)):
         return ()
     held = [f for f in factors if f.atoms(Leaf)]
     first, rest = held[0], sp.Mul(*(f for f in factors if f != held[0]))
     return 1 - first, first * (1 - rest)
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _opposite(total: Expr) -> Expr:
+    """One minus an expression, multiplied out once for all variables that the term is read by."""
+    return multiplied_out(1 - total)
 
 
 def _grouped(terms: tuple[Expr, ...], facts: Facts) -> tuple[Expr, ...]:

@@ -110,17 +110,25 @@ def _searched_with(
     graph: Graph, data: Mapping[str, Any], asked: _Asked, parts: tuple[Part, ...]
 ) -> Rewritten | None:
     """The model with rewrites; parts have branches of their own; None if one has no closed form."""
-    alone = {p.name for p in parts}
-    search = Search(data, asked.found, asked.elements, asked.moved, frozenset(alone))
+    search, allowed = _search_of(data, asked, parts), _allowed(asked)
     kept = search.asked(graph, tuple(r for r in asked.rules if asked.names.get(r.name)))
-    allowed = tuple(r for r in asked.rules if asked.names.get(r.name, True))
     for statement in graph.latent:
-        if statement.target.array.name not in alone:
+        if statement.target.array.name not in search.parts:
             kept += search.needed(graph, kept, statement, allowed)
     branches = search.branches(graph, kept, allowed)
     if branches is None:
         return None
     return replace(search.staged(graph, kept, branches), parts=parts)
+
+
+def _search_of(data: Mapping[str, Any], asked: _Asked, parts: tuple[Part, ...]) -> Search:
+    alone = frozenset(p.name for p in parts)
+    return Search(data, asked.found, asked.elements, asked.moved, alone)
+
+
+def _allowed(asked: _Asked) -> tuple[Rule, ...]:
+    """The rules that the user does not forbid."""
+    return tuple(r for r in asked.rules if asked.names.get(r.name, True))
 
 
 def _seen(
@@ -213,7 +221,10 @@ def _with_parts(
             if found is None:
                 continue
             whole, apart, parts = found
-            other = _searched_with(apart.graph, seen.data, asked, (*model.parts, *parts))
+            every = (*model.parts, *parts)
+            if len(model.stages) == 1 and not _have_closed_forms(apart, asked, every):
+                continue
+            other = _searched_with(apart.graph, seen.data, asked, every)
             if other is not None:
                 model, graph, seen = other, whole, apart
                 break
@@ -223,6 +234,15 @@ def _with_parts(
             "leave it out."
         )
     return model, graph, seen
+
+
+def _have_closed_forms(seen: Seen, asked: _Asked, parts: tuple[Part, ...]) -> bool:
+    """Whether parts have closed forms without rewrites that help other variables.
+
+    Where nothing helped another one with the array whole, nothing does with the array in parts.
+    """
+    search = _search_of(seen.data, asked, parts)
+    return search.branches(seen.graph, (), _allowed(asked)) is not None
 
 
 def _taken_apart(

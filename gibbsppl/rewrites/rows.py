@@ -17,7 +17,7 @@ import numpy as np
 import sympy as sp
 from sympy import Add
 
-from gibbsppl.ends import known_bounds
+from gibbsppl.ends import Bounds, known_bounds
 from gibbsppl.evaluation import evaluate, is_positive_definite
 from gibbsppl.expressions import (
     Array,
@@ -50,7 +50,7 @@ class Facts:
     """What is known of a model: signs, whole numbers, data, free names.
 
     ``factor`` is what the factor that is rewritten is called, ``targets`` are the arrays that are
-    in the way, ``taken`` names that are used elsewhere.
+    in the way, ``taken`` names that are used elsewhere. ``signs`` has those that were asked for.
     """
 
     graph: Graph
@@ -58,6 +58,11 @@ class Facts:
     factor: str
     targets: frozenset[str] = frozenset()
     taken: frozenset[str] = frozenset()
+    bounds: Bounds = field(init=False)
+    signs: dict[Expr, Sign] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bounds", known_bounds(self.graph, self.data))
 
     @property
     def is_censored(self) -> bool:
@@ -69,8 +74,10 @@ class Facts:
         return self._sign(expr) == "positive"
 
     def _sign(self, expr: Expr) -> Sign:
-        named = forms_named(sp.sympify(expr), self._is_definite)
-        return sign_of(named, known_bounds(self.graph, self.data))
+        expr = sp.sympify(expr)
+        if expr not in self.signs:
+            self.signs[expr] = sign_of(forms_named(expr, self._is_definite), self.bounds)
+        return self.signs[expr]
 
     def _is_definite(self, leaf: Leaf) -> bool:
         """Whether the elements of an array are positive definite matrices along its last axes."""
