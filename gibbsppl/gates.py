@@ -123,7 +123,11 @@ def opened(expr: Expr, targets: Collection[str], binary: Binary, *, whole: bool 
     branches = () if expr.has(*WHOLE) else _branches(expr, targets, binary)
     held = [(gate, branch) for gate, branch in branches if whole or mentions(branch, targets)]
     terms = [_gated(expr, gate, branch) for gate, branch in held]
-    return Add(*terms) if branches and None not in terms else expr
+    if branches and None not in terms:
+        return Add(*terms)
+    # (cases of all factors together are many, where each factor alone has few)
+    each = expr.args if expr.is_Mul and not expr.has(*WHOLE) else ()
+    return expr.func(*(opened(a, targets, binary, whole=True) for a in each)) if each else expr
 
 
 def _gated(expr: Expr, gate: Expr, branch: Expr) -> Expr | None:
@@ -140,10 +144,12 @@ def _gated(expr: Expr, gate: Expr, branch: Expr) -> Expr | None:
 def _branches(expr: Expr, targets: Collection[str], binary: Binary) -> list[tuple[Expr, Expr]]:
     """What a function is where its gates are open or shut, each with the gates that say so.
 
-    Empty if there is no gate, or so many that the cases are no simpler than the function.
+    Empty if there is no gate, or so many that the cases are no simpler than the function: choices
+    in a chain, however long, have one case for each, and one more.
     """
     # (a sum inside may bind a dim that is free beside it)
     expr = renamed_apart(expr, dims_of(expr))
+    most = max(MOST_BRANCHES, 1 + len(set(_gates(expr, targets, binary))))
     waiting, settled = [(sp.S.One, expr)], []
     while waiting:
         where, branch = waiting.pop()
@@ -155,7 +161,7 @@ def _branches(expr: Expr, targets: Collection[str], binary: Binary) -> list[tupl
             (where * (1 - gate), _settled(branch, gate, 0)),
             (where * gate, _settled(branch, gate, 1)),
         ]
-        if len(waiting) + len(settled) > MOST_BRANCHES:
+        if len(waiting) + len(settled) > most:
             return []
     return settled if len(settled) > 1 else []
 

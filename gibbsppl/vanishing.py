@@ -33,6 +33,9 @@ from gibbsppl.rounding import may_be_infinite
 
 MayVanish = Callable[[Expr], bool]
 
+# More factors like ``1 - x`` than this are not multiplied out with one another.
+MOST_COMPLEMENTS = 3
+
 
 def vanishing(graph: Graph, labels: Collection[Dim] = ()) -> MayVanish:
     """A test of the arguments of logs: whether they may be exactly zero.
@@ -111,12 +114,30 @@ def terms_of(expr: Expr, depends: Callable[[Expr], bool]) -> Iterator[Expr]:
     """
     for term in Add.make_args(expr):
         factors = Mul.make_args(term)
-        product = sp.expand_mul(Mul(*(f for f in factors if depends(f))), deep=False)
+        open_ = _multiplied([f for f in factors if depends(f)])
+        product = sp.expand_mul(Mul(*open_), deep=False)
         if product.is_Add:
-            rest = [f for f in factors if not depends(f)]
+            rest = [f for f in factors if f not in open_]
             yield from terms_of(Add(*(Mul(*rest, t) for t in product.args)), depends)
         else:
             yield term
+
+
+def _multiplied(factors: list[Expr]) -> list[Expr]:
+    """The factors that are multiplied out: ``1 - x`` and its like last, and few of them alone.
+
+    One of their terms reads all that their product reads. Choices in a chain give each of its ends
+    a product of as many as there are choices before it.
+    """
+    complements = [f for f in factors if _is_complement(f)]
+    others = [f for f in factors if f not in complements]
+    are_many = len(complements) > MOST_COMPLEMENTS or any(f.is_Add for f in others)
+    return others if are_many else factors
+
+
+def _is_complement(factor: Expr) -> bool:
+    """Whether a factor is a number and one term."""
+    return factor.is_Add and len(factor.args) == 2 and any(a.is_number for a in factor.args)
 
 
 def weighted(factors: Sequence[Expr], continuous: Collection[str]) -> list[Expr]:

@@ -42,6 +42,24 @@ idiom(
     "nu", N=6, y=REAL[:6], x=X,
 )  # fmt: skip
 idiom(
+    "seemingly unrelated regressions",
+    """
+    model {
+      for (i in 1:N) {
+        mu[i, 1] <- b[1] + b[2] * x[i]
+        mu[i, 2] <- inprod(X[i, ], c[])
+        mu[i, 3] <- d
+        y[i, 1:3] ~ dmnorm(mu[i, ], Omega[, ])
+      }
+      for (j in 1:2) { b[j] ~ dnorm(0, 0.01) }
+      c[1:3] ~ dmnorm(zero[], R[, ])
+      d ~ dnorm(0, 0.01)
+      Omega[1:3, 1:3] ~ dwish(R[, ], 4)
+    }
+    """,
+    N=6, x=X, X=DESIGN, y=np.cos(DESIGN * 5), zero=np.zeros(3), R=np.eye(3),
+)  # fmt: skip
+idiom(
     "indicators of predictors",
     """
     model {

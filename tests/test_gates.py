@@ -161,12 +161,31 @@ def test_more_cases_than_a_function_is_worth_stay_closed():
     """Each gate doubles the cases; a chain of choices has only one more case for each."""
     z = Array("c", nonnegative=True)
     chain = P**12
-    for k in range(gates.MOST_BRANCHES - 1):
+    for k in range(gates.MOST_BRANCHES + 3):
         chain = Where(z[sp.Integer(k)], P ** (k + 1), chain)
 
     assert opened(choices(10), {"p"}, BINARY) == choices(10)
     assert opened(choices(3), {"p"}, BINARY) != choices(3)
     assert not opened(sp.log(chain), {"p"}, BINARY).has(Where)
+
+
+def test_factors_of_few_cases_are_opened_where_their_product_has_many():
+    """Errors of equations that each choose their own mean, as a quadratic form multiplies them."""
+    z = Array("c", nonnegative=True)
+
+    def error(first, last):
+        z0, z1, z2 = (z[sp.Integer(k)] for k in range(first, first + 3))
+        return P - Where(z0, B, Where(z1, A, Where(z2, N, last)))
+
+    product = error(0, X) * error(3, X**2)
+
+    found = opened(product, {"x"}, BINARY)
+
+    assert not found.has(Where)
+    for seed in range(20):
+        v = values(seed) | {"c": np.random.default_rng(seed).integers(0, 2, 6)}
+        one, two = (float(evaluate(e, (), v, SIZES)) for e in (product, found))
+        assert abs(one - two) <= ROUNDING * (1 + abs(one) + abs(two))
 
 
 def test_a_noisy_or_of_many_causes_is_proved():
