@@ -19,7 +19,7 @@ class Program:
     """A program: its field and name, what is monitored, and how its data are simulated.
 
     ``inits`` makes starts of the data, for JAGS where it finds none of its own; ``thin`` and
-    ``modules`` are for its runs.
+    ``modules`` are for its runs (with glm the sds of effects on counts come out too small).
     """
 
     field: str

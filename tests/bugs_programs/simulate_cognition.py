@@ -48,7 +48,7 @@ def rate_comparison(rng):
     return {"s": rng.binomial([90, 85], [0.66, 0.68]), "n": np.array([90, 85])}
 
 
-@PROGRAMS.program("ratio logr sd.obs T.p slower", thin=4)
+@PROGRAMS.program("ratio logr sd.obs T.p slower", thin=20, modules=())
 def error_rates(rng):
     """Errors of drivers with and without a phone, in rides of unequal length."""
     skill = rng.normal(0.0, 0.3, 15)
