@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from gibbsppl.expressions import Binder, Expr
 from gibbsppl.operations import is_power, operation_of, size_of_largest
 from gibbsppl.ranges import Range
-from gibbsppl.recursions import Earlier, Own, Step, owns_read
+from gibbsppl.recursions import Earlier, Own, Step, owns_read, terms_of_remainder
+from gibbsppl.runtime.remainders import remainder
 
 # A value at a position: a number, or an array.
 _At = Callable[[int], Any]
@@ -76,7 +77,7 @@ class Walk:
 
 def stepper(step: Step, value: Expr, walk: Walk) -> Callable[[int], None]:
     """What puts the value of a step at a position into its array."""
-    found, place = _reading(value, walk), _place(step.element, walk)
+    found, place = _remainder(value, walk), _place(step.element, walk)
     array = walk.computed[step.element.own]
     assert place is not None  # (the indices of an element are the dims of its step, in order)
 
@@ -84,6 +85,15 @@ def stepper(step: Step, value: Expr, walk: Walk) -> Callable[[int], None]:
         array[place(n)] = found(n)
 
     return put
+
+
+def _remainder(value: Expr, walk: Walk) -> _At:
+    """What reads the value of a step; 0 where what is left of a whole is below it by rounding."""
+    found, terms = _reading(value, walk), terms_of_remainder(value)
+    if terms is None:
+        return found
+    size, count = _reading(terms[0], walk), terms[1]
+    return lambda n: remainder(found(n), size(n), count)
 
 
 def _reading(expr: Expr, walk: Walk) -> _At:

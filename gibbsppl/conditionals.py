@@ -20,7 +20,7 @@ from gibbsppl.dependence import Place, Role, is_separable, region_of, roles_of, 
 from gibbsppl.elements import element_pieces
 from gibbsppl.finite import FiniteConditional, finite_of
 from gibbsppl.form_facts import shown_by
-from gibbsppl.gates import binary_arrays
+from gibbsppl.gates import Binary, binary_arrays
 from gibbsppl.graph import Graph, Statement
 from gibbsppl.limits import Limit, limits_of
 from gibbsppl.linear_forms import LinearForm, Unread, degree_of, form_pieces, linear_form
@@ -28,6 +28,7 @@ from gibbsppl.matched import Conditional, NotConjugate
 from gibbsppl.matching import match
 from gibbsppl.pieces import Piece, pieces_of, prepared, split
 from gibbsppl.responses import with_responses
+from gibbsppl.telescoping import telescoped
 
 Derived = Conditional | FiniteConditional | LogConcave | NotConjugate
 
@@ -44,7 +45,8 @@ def conditional_of(
 
     A closed form comes first; else labels, else what is certified log-concave, else the refusal.
     ``elements`` asks for the reading by element: the conditional of each element given all others.
-    Where there is no closed form, it is looked for once more with equal data written alike.
+    Where there is no closed form, it is looked for once more with equal data written alike, and
+    without terms that cancel along sums over data.
     ``certify``: log-concavity is looked for (which may take long) where there is no other form.
     """
     graph = with_responses(graph, statement.target.array.name)
@@ -53,6 +55,8 @@ def conditional_of(
         return found
     alike = with_equal_data(graph, statement, data)
     again = found if alike is None else _read(alike, statement, data, elements, certify=False)
+    if not isinstance(again, Conditional):
+        again = _telescoped(graph, statement, data, elements) or found
     return again if isinstance(again, Conditional) else found
 
 
@@ -64,7 +68,7 @@ def _read(
     formed = _by_form(graph, statement, data, region, 2 if elements else 3)
     if isinstance(formed, Conditional):
         return formed
-    said = _said(graph, statement, data, region)
+    said = _said(graph, statement, binary_arrays(graph, data), region)
     found = _found(graph, statement, data, said, region, elements)
     if isinstance(found, NotConjugate):
         if isinstance(formed, Unread):
@@ -75,6 +79,23 @@ def _read(
         concave = certified(graph, refusal, data) if certify and finite is None else None
         return finite or concave or refusal
     return found
+
+
+def _telescoped(
+    graph: Graph, statement: Statement, data: Mapping[str, Any], elements: bool
+) -> Conditional | NotConjugate | None:
+    """What is found without the terms that cancel along sums over data; None if there are none.
+
+    Data of zeros and ones are numbers here, as others are, not gates.
+    """
+    region = region_of(graph, statement)
+    binary = {n: v for n, v in binary_arrays(graph, data).items() if n in graph.random}
+    said = _said(graph, statement, binary, region)
+    found = telescoped(graph, statement, said.rest, said.limits, data)
+    if found is None:
+        return None
+    rest, limits = found
+    return _found(graph, statement, data, _Said(rest, limits, rest), region, elements)
 
 
 def _by_form(
@@ -125,7 +146,7 @@ def to_be_moved(
     ``reason`` says why no family is asked for.
     """
     region = region_of(graph, statement)
-    said = _said(graph, statement, data, region)
+    said = _said(graph, statement, binary_arrays(graph, data), region)
     roles, tied = _ties(statement, said, region, asked=False)
     apart = all(map(is_separable, said.rest)) and not statement.support.is_tied
     own = element_pieces(said.rest) if apart else said.rest
@@ -136,10 +157,9 @@ def to_be_moved(
 
 
 def _said(
-    graph: Graph, statement: Statement, data: Mapping[str, Any], region: tuple[Place, ...]
+    graph: Graph, statement: Statement, binary: Binary, region: tuple[Place, ...]
 ) -> _Said:
     """All that mentions the elements that a statement defines."""
-    binary = binary_arrays(graph, data)
     pieces = tuple(
         p
         for p in pieces_of(graph.factors_of(statement.target.array), statement, graph.sizes, binary)

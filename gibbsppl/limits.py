@@ -19,6 +19,8 @@ import sympy as sp
 from sympy import Add, Mul
 
 from gibbsppl.bounds import parted
+from gibbsppl.ends import ends_of
+from gibbsppl.evaluation import Values
 from gibbsppl.expressions import (
     AtMost,
     Below,
@@ -219,6 +221,16 @@ def _part(of: Expr, leaf: Leaf) -> tuple[Expr | None, Expr]:
     held = [a for a in of.args if a.has(leaf)]
     rest = of.func(*(a for a in of.args if not a.has(leaf)))
     return (held[0] if len(held) == 1 else None), rest
+
+
+def is_surely_at_least(
+    a: Expr, b: Expr, over: tuple[Range, ...], graph: Graph, data: Values
+) -> bool:
+    """Whether ``a >= b`` at all positions, whatever is drawn, data being known."""
+    if is_at_least(a, b, graph):
+        return True
+    _, most = ends_of(b - a, over, graph, data)
+    return bool((most <= 0).all())
 
 
 def is_at_least(a: Expr, b: Expr, graph: Graph) -> bool:

@@ -56,7 +56,7 @@ def match(
     known = _Known(graph, data)
     found = _best(reading, known)
     if (found is None or not found.is_tight) and None not in reading.forms:
-        after = (r for r in changed(reading, graph) if not may_underflow(r, graph, data))
+        after = (r for r in changed(reading, graph, data) if not may_underflow(r, graph, data))
         others = ((r, _best(r, known)) for r in after)
         owned = [(r, o) for r, o in others if o is not None]
         if found is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import sympy as sp
 from sympy import Add, Mul
@@ -18,6 +18,7 @@ from gibbsppl.changes import SHIFT, Change, is_log_of_exponential, proposed
 from gibbsppl.copies import primed, root_of
 from gibbsppl.density import regions
 from gibbsppl.dependence import Role, is_separable, shifted
+from gibbsppl.evaluation import Values
 from gibbsppl.expressions import (
     Binder,
     Dim,
@@ -31,7 +32,7 @@ from gibbsppl.expressions import (
     substitute,
 )
 from gibbsppl.graph import Graph, Statement
-from gibbsppl.limits import Limit, Side, is_at_least
+from gibbsppl.limits import Limit, Side, is_surely_at_least
 from gibbsppl.logs import opened_exponential
 from gibbsppl.pieces import Piece, View, split
 from gibbsppl.polynomials import MOST_KEPT, multiplied_out
@@ -101,7 +102,7 @@ def reading_of(
     return _without_cancelling(reading)
 
 
-def changed(reading: Reading, graph: Graph) -> Iterator[Reading]:
+def changed(reading: Reading, graph: Graph, data: Values) -> Iterator[Reading]:
     """The readings after each change of variable that the statistics or the limits suggest."""
     support = reading.support
     if support.kind == "real" and not reading.event:
@@ -113,7 +114,7 @@ def changed(reading: Reading, graph: Graph) -> Iterator[Reading]:
                 if change.applies_to(support):
                     yield _after(reading, change, change.mapped(support), reading.limits, graph)
     if support.is_discrete:
-        yield from _shifted(reading, graph)
+        yield from _shifted(reading, graph, data)
 
 
 def _from_location(change: Change, reading: Reading) -> Change:
@@ -129,16 +130,17 @@ def _from_location(change: Change, reading: Reading) -> Change:
     return replace(change, origin=location)
 
 
-def _shifted(reading: Reading, graph: Graph) -> Iterator[Reading]:
+def _shifted(reading: Reading, graph: Graph, data: Values) -> Iterator[Reading]:
     """Counts less the bound that another factor gives: what is left of them is a count again."""
     found = [(n.side, reading.direct(n, n.value) if n.whole else None) for n in reading.limits]
     if any(value is None for _, value in found):
         return
+    at_least = partial(is_surely_at_least, over=reading.over, graph=graph, data=data)
     support = reading.support
     lowers = [support.lower, *(v for side, v in found if side == "lower")]
     uppers = [support.upper, *(v for side, v in found if side == "upper")]
     for lower in lowers:
-        if lower == support.lower or not all(is_at_least(lower, b, graph) for b in lowers):
+        if lower == support.lower or not all(at_least(lower, b) for b in lowers):
             continue
         change = Change(SHIFT, lower)
         if support.kind == "counts":
@@ -148,7 +150,7 @@ def _shifted(reading: Reading, graph: Graph) -> Iterator[Reading]:
             yield _after(reading, change, Support("counts", sp.S.Zero, total), (), graph)
             return
         for upper in uppers:
-            if all(b in (upper, sp.oo) or is_at_least(b, upper, graph) for b in uppers):
+            if all(b in (upper, sp.oo) or at_least(b, upper) for b in uppers):
                 mapped = Support("integer", sp.S.Zero, multiplied_out(upper - lower))
                 yield _after(reading, change, mapped, (), graph)
                 return

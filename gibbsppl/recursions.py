@@ -238,6 +238,29 @@ def taken_out(own: Step, count: int = 0) -> tuple[Expr, dict[Own, Expr]]:
 
 
 @lru_cache(maxsize=2**12)
+def terms_of_remainder(value: Expr) -> tuple[Expr, int] | None:
+    """The sum of the sizes of terms, and their number, of a number less several earlier elements.
+
+    >>> t, p = Dim("t"), Own("p")
+    >>> terms_of_remainder(1 - Over(Earlier(p, t), t, 0, 3))
+    (sum(Abs(p[t]), t, 0, 3) + 1, 4)
+    """
+    whole, rest = value.as_coeff_Add()
+    parts = [-a for a in sp.Add.make_args(rest)]
+    sums = [a for a in parts if isinstance(a, Over) and len(a.args) == 4]
+    if not whole.is_positive or not all(isinstance(_body(a), Earlier) for a in parts):
+        return None
+    sizes = [a.func(sp.Abs(a.body), *a.args[1:]) if a in sums else sp.Abs(a) for a in parts]
+    count = len(parts) - len(sums) + sum(int(a.args[3] - a.args[2]) for a in sums)
+    return (sp.Add(whole, *sizes), 1 + count) if count > 1 else None
+
+
+def _body(expr: Expr) -> Expr:
+    """What is summed between known positions, or a term itself."""
+    return expr.body if isinstance(expr, Over) and len(expr.args) == 4 else expr
+
+
+@lru_cache(maxsize=2**12)
 def owns_read(expr: Expr) -> frozenset[Own]:
     """The arrays of which earlier elements are read, without those that a part computes itself."""
     found = frozenset[Own]().union(*(owns_read(a) for a in expr.args if a.args))

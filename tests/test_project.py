@@ -54,7 +54,7 @@ LAYERS = (
     ("elements", "curvature", "readings", "linear_forms", "responses"),
     ("inversion", "underflow"),
     ("moments",),
-    ("finite", "matched", "contractions", "alike"),
+    ("finite", "matched", "contractions", "alike", "telescoping"),
     ("matching",),
     ("chained", "concavity"),
     ("forms", "form_facts"),
@@ -92,7 +92,7 @@ LAYERS = (
 # No module of these names a distribution: what they know of one is its row in the table.
 GENERIC = (
     "kernels", "logs", "gates", "changes", "pieces", "signs", "limits", "dependence", "elements",
-    "rounding", "vanishing", "alike",
+    "rounding", "vanishing", "alike", "telescoping",
     "bounds", "masses", "ends", "known_limits", "truncations",
     "curvature", "readings", "finite", "chained", "matching", "contractions", "concavity", "forms",
     "linear_forms", "form_facts",

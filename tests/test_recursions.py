@@ -409,3 +409,29 @@ def test_positions_of_data_that_are_all_of_an_axis_are_computed_in_its_order():
 
     assert sampler.verify().proved
     np.testing.assert_allclose(draws["m"], draws["x"][..., None] * [1, 2, 4, 8], rtol=1e-14)
+
+
+STICKS = """model {
+  for (j in 1:(K - 1)) { v[j] ~ dbeta(1, 1) }
+  p[1] <- v[1]
+  for (j in 2:(K - 1)) { p[j] <- v[j] * (1 - v[j - 1]) * p[j - 1] / v[j - 1] }
+  p[K] <- 1 - %s
+  z ~ dcat(p[])
+}"""
+
+
+@pytest.mark.parametrize(
+    ("size", "left"),
+    [(20, "sum(p[1:(K - 1)])"), (8, "p[1] - p[2] - p[3] - p[4] - p[5] - p[6] - p[7]")],
+    ids=["a sum", "terms"],
+)
+def test_what_is_left_of_a_whole_is_not_below_zero_by_rounding(size, left):
+    """Shares of nearly all of what is left: the last weight is less than can be told from 0."""
+    sampler = gp.compile(gp.read_bugs(STICKS % left, {"K": size}))
+    shares = np.random.default_rng(1).beta(1, 1e-16 ** (1 / size), (3000, size - 1))
+    states = [{"v": v, "z.label": np.array(size - 1)} for v in shares]
+    generated = [sampler.program.deterministics(s, sampler.constants)["p"][-1] for s in states]
+    interpreted = [sum(log_terms(sampler.graph, s | sampler.data).values()) for s in states[:50]]
+
+    assert min(generated) == 0
+    assert not np.isnan(interpreted).any()

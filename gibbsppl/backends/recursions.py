@@ -14,7 +14,16 @@ from gibbsppl.backends.text import Text
 from gibbsppl.backends.writer import Computed, Writer
 from gibbsppl.expressions import Dim, Expr
 from gibbsppl.ranges import Range, plain_name
-from gibbsppl.recursions import Earlier, Own, Recursion, Step, System, step, taken_out
+from gibbsppl.recursions import (
+    Earlier,
+    Own,
+    Recursion,
+    Step,
+    System,
+    step,
+    taken_out,
+    terms_of_remainder,
+)
 
 
 def recursion_text(writer: Writer, expr: Recursion) -> Text:
@@ -139,6 +148,9 @@ def _line(
     fixed = {along: at} if isinstance(along, Dim) else {}
     with writer.over(others), writer.at(fixed), writer.arranged(dims):
         code = writer.align(writer.write(s.value), dims)
+        if (terms := terms_of_remainder(s.value)) is not None:
+            size, count = writer.align(writer.write(terms[0]), dims), terms[1]
+            code = f"{writer.call('remainder')}({code}, {size}, {count})"
     array = writer.computed[s.element.own]
     spans = {r.dim: _slice(r, n) for r, n in zip(s.over, _sizes(s, array), strict=True)}
     index = [str(at) if i == along else spans.get(i, str(i)) for i in s.element.indices]

@@ -112,6 +112,7 @@ from gibbsppl.runtime.places import (
     rows_of,
 )
 from gibbsppl.runtime.polya_gamma import polya_gamma
+from gibbsppl.runtime.remainders import remainder
 from gibbsppl.runtime.scans import (
     owned,
     positions,
@@ -319,6 +320,7 @@ __all__ = [
     "polya_gamma",
     "positions",
     "reciprocal",
+    "remainder",
     "rows_of",
     "scan",
     "scan_recomputed",

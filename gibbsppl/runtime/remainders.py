@@ -1,0 +1,22 @@
+"""What is left of a whole after its parts, where the parts are nearly all of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+EPS = float(np.finfo(float).eps)
+
+
+def remainder(left: Any, size: Any, terms: int) -> Any:
+    """What is left, 0 where it is below 0 by no more than rounding can be.
+
+    Each of the terms is rounded, and so is each sum of them, to ``EPS / 2`` of their ``size`` at
+    most (N. J. Higham, 2002, "Accuracy and Stability of Numerical Algorithms", section 4.2).
+
+    >>> remainder(np.array([-1e-16, -0.1, 0.2]), 2.0, 3)
+    array([ 0. , -0.1,  0.2])
+    """
+    is_rounding = np.less(left, 0) & np.greater_equal(left, -EPS * terms * np.asarray(size))
+    return np.where(is_rounding, 0.0, left)
