@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,11 +35,11 @@ import sympy as sp
 from gibbsppl.density import log_density
 from gibbsppl.dispersed import CANDIDATES, VAGUE_IN_DATA_SCALES, Start, dispersed
 from gibbsppl.errors import StartError
-from gibbsppl.evaluation import Floats, Values, largest_power
+from gibbsppl.evaluation import Floats, Sizes, Values, largest_power
 from gibbsppl.expressions import leaves_of
 from gibbsppl.feasible import free_in
 from gibbsppl.forward import State, as_declared
-from gibbsppl.graph import Graph, Potential, Statement
+from gibbsppl.graph import Factor, Graph, Potential, Statement
 from gibbsppl.inits import checked_init
 from gibbsppl.nearing import brought_nearer
 from gibbsppl.requirements import requirements_of
@@ -182,20 +182,20 @@ def _found(start: Start, data: Values, given: Values) -> _Found:
 
 def _looked_at(graph: Graph, values: State, notes: Mapping[str, str]) -> _Found:
     terms = {f.name: np.asarray(log_density(f, values, graph.sizes)) for f in graph.factors}
-    return _Found(values, terms, notes, _overflows(graph, values))
+    return _Found(values, terms, notes, overflows(graph.factors, values, graph.sizes))
 
 
-def _overflows(graph: Graph, values: State) -> bool:
-    """Whether the square of a power that the log density is made of is no number."""
+def overflows(factors: Iterable[Factor], values: Values, sizes: Sizes) -> bool:
+    """Whether the square of a power that log densities are made of is no number."""
     # (what is stored of a sparse array is a table of rows: its cells are not looked at)
     made = [
         f
-        for f in graph.factors
+        for f in factors
         if isinstance(f, Statement)
         or (isinstance(f, Potential) and (f.of is None or len(f.over) < 2))
     ]
     powers = (f for f in made if f.log_density.has(sp.exp, sp.Pow))
-    found = (largest_power(f.log_density, f.over, values, graph.sizes) for f in powers)
+    found = (largest_power(f.log_density, f.over, values, sizes) for f in powers)
     return any(not largest < LARGEST for largest in found)
 
 

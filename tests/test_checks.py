@@ -541,9 +541,21 @@ def test_terms_that_cancel_are_no_discrepancy_of_a_group_that_moves_nor_of_a_gra
 
     gap, size = gap_of_interwoven(rng, schedule, program, schedule.step(name), data, state)
     assert gap <= RELATIVE_TOLERANCE * size
-    rows = graph_rows(sampler.graph, schedule, program, data, freedom_at(69.0, 68.0, 0.2))
+    rows = graph_rows(sampler.graph, schedule, program, data, freedom_at(69.0, 68.0, 0.2, 0.3))
     assert "y_weight added" in {c for r in rows for c in r.changes}
     assert all(r.discrepancy <= RELATIVE_TOLERANCE * r.size for r in rows)
+
+
+def test_a_graph_is_not_proved_between_states_at_which_terms_hide_a_gap_of_one():
+    sampler = of_freedom()
+    parts = (sampler.graph, sampler.schedule, sampler.program, sampler.data)
+    hidden, told = (
+        {c: r.discrepancy for r in graph_rows(*parts, freedom_at(*us)) for c in r.changes}
+        for us in ((69.0, 68.0), (69.0, 0.2, 0.3))
+    )
+
+    assert hidden["y_weight added"] is None
+    assert told["y_weight added"] is not None
 
 
 def test_a_concentration_next_to_zero_is_no_discrepancy_of_a_graph():

@@ -59,9 +59,9 @@ def test_a_factor_that_is_lost_with_labels_drawn_one_by_one_is_seen(lost):
     schedule, parts = sampler.schedule, (sampler.program, sampler.data)
     graphs = tuple(without(g, lost) for g in schedule.graphs)
     rewrites = tuple(replace(r, graph=without(r.graph, lost)) for r in schedule.rewrites)
-    start, swept, _ = states(np.random.default_rng(1), sampler.graph, *parts)
+    found = states(np.random.default_rng(1), sampler.graph, *parts)
     planted = replace(schedule, graphs=graphs, rewrites=rewrites)
-    rows = graph_rows(sampler.graph, planted, *parts, (start, *swept))
+    rows = graph_rows(sampler.graph, planted, *parts, found.compared)
 
     gaps = [r.discrepancy / r.size for r in rows if "y_split added" in r.changes]
     assert len(gaps) == 1

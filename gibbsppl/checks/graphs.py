@@ -25,7 +25,7 @@ from gibbsppl.backends.program import Program
 from gibbsppl.checks.label_by_label import log_probability_of_labels
 from gibbsppl.checks.normalised import log_conditional, size_of_partition
 from gibbsppl.checks.results import RELATIVE_TOLERANCE, badness
-from gibbsppl.checks.terms import Terms, size_of
+from gibbsppl.checks.terms import Terms, keeps_digits, size_of
 from gibbsppl.evaluation import Floats, Values
 from gibbsppl.graph import Graph
 from gibbsppl.schedule.steps import Schedule, Step
@@ -108,11 +108,12 @@ class _Heights:
         """By how much the difference of two varies, and the size of what it was computed from.
 
         Between two states each: at one of them terms may be so large that they hide the others.
+        None where a normaliser is out of reach, or a gap of one is hidden between any two.
         """
         own = [a for a in self.terms if a is not None]
         others = [b for b in other.terms if b is not None]
         sizes = [max(size_of(a, b), 1.0) for a, b in zip(own, others, strict=False)]
-        if min(len(own), len(others)) < len(self.states):
+        if not self.states or min(len(own), len(others)) < len(self.states):
             return None, max(sizes, default=1.0)
         heights = [a.sum() - b.sum() for a, b in zip(own, others, strict=True)]
         found = [(0.0, max(sizes))]
@@ -126,7 +127,9 @@ class _Heights:
                 if RELATIVE_TOLERANCE * size < gap < np.inf:
                     size += sum(map(h.partitions, at))
             found.append((gap, size))
-        return max(found, key=badness)
+        gap, size = max(found, key=badness)
+        is_told = gap > RELATIVE_TOLERANCE * size or keeps_digits(min(s for _, s in found))
+        return gap if is_told else None, size
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gibbsppl.backends.program import Program
+from gibbsppl.checks.terms import is_comparable
 from gibbsppl.checks.wander import wandered
 from gibbsppl.density import log_joint
 from gibbsppl.errors import GibbspplError
@@ -22,19 +25,44 @@ State = dict[str, Any]
 Kept = tuple[str, float, float]
 
 
-def states(
-    rng: np.random.Generator, graph: Graph, program: Program, data: Values
-) -> tuple[State, tuple[State, ...], list[Kept]]:
-    """A start, with as much spread as sweeps go on from, and the state that they lead to, if any.
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A start, the state that sweeps lead to, if any, and what is wrong with the sums they keep.
 
-    And what is wrong with the sums that these sweeps keep up to date.
+    ``compared`` are those of the two at which the log density of the model keeps its digits.
     """
-    for spread, settle in ATTEMPTS:
-        start = augmented_start(rng, graph, program, data, spread=spread, settle=settle)
+
+    start: State
+    swept: tuple[State, ...]
+    compared: tuple[State, ...]
+    sums: Sequence[Kept]
+
+    @property
+    def lost(self) -> bool:
+        """Whether sweeps fail, or leave the support."""
+        return not self.swept
+
+    @property
+    def is_seen_after_sweeps(self) -> bool:
+        """Whether densities can be compared where sweeps lead."""
+        return any(s is c for s in self.swept for c in self.compared)
+
+
+def states(rng: np.random.Generator, graph: Graph, program: Program, data: Values) -> Found:
+    """A start, with as much spread as sweeps go on from, and the state that they lead to.
+
+    Both are to be comparable, if any are: a start is settled where there is room, and one from
+    which sweeps lead to where the density overflows or keeps no digits is made again nearer to the
+    centre.
+    """
+    for spread in (spread for spread, settle in ATTEMPTS if settle):
+        start = augmented_start(rng, graph, program, data, spread=spread, settle=True)
         swept, sums = _after_sweeps(rng, graph, program, data, start)
-        if swept:
+        compared = tuple(s for s in (start, *swept) if is_comparable(graph, {**data, **s}))
+        found = Found(start, swept, compared, sums)
+        if found.is_seen_after_sweeps:
             break
-    return start, swept, sums
+    return found
 
 
 def augmented_start(

@@ -2,7 +2,8 @@
 
 Rounding is in proportion to the sizes of terms. Those that cancel within a factor (the logs of
 gamma functions of a Student t of many degrees of freedom) are counted where a gap is beyond what
-the log densities alone account for: all checks judge gaps by the one ``size_behind``.
+the log densities alone account for: all checks judge gaps by the one ``size_behind``. Where
+rounding of the terms hides a gap of one, a comparison that passes proves nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import numpy as np
 from gibbsppl.checks.results import RELATIVE_TOLERANCE
 from gibbsppl.density import log_density, size_of_terms
 from gibbsppl.evaluation import Floats, Sizes, Values
-from gibbsppl.graph import Factor
+from gibbsppl.graph import Factor, Graph
+from gibbsppl.initial import overflows
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,21 @@ class Terms:
         if not RELATIVE_TOLERANCE * size < gap < np.inf:
             return size
         return size + sum(size_of_terms(f, v, self.sizes) for v in states for f in self.factors)
+
+
+def keeps_digits(size: float) -> bool:
+    """Whether a gap of one between log densities is seen behind rounding of terms of this size.
+
+    >>> keeps_digits(3e5), keeps_digits(1e47), keeps_digits(np.inf)
+    (True, False, False)
+    """
+    return RELATIVE_TOLERANCE * size < 1.0
+
+
+def is_comparable(graph: Graph, values: Values) -> bool:
+    """Whether log densities can be compared at values: digits are kept, and no power overflows."""
+    terms = Terms(graph.factors, graph.sizes).at(values)
+    return keeps_digits(np.abs(terms).sum()) and not overflows(graph.factors, values, graph.sizes)
 
 
 def size_of(*parts: Floats) -> float:

@@ -19,7 +19,7 @@ from gibbsppl.checks.parameters import keeps_parameters_inside
 from gibbsppl.checks.ratio import ratio_check
 from gibbsppl.checks.reading import gaps_of_reading
 from gibbsppl.checks.results import RELATIVE_TOLERANCE, Row, Verification, row_badness
-from gibbsppl.checks.states import augmented, states
+from gibbsppl.checks.states import Found, augmented, states
 from gibbsppl.domains import without_spellings
 from gibbsppl.evaluation import Values
 from gibbsppl.graph import Graph
@@ -41,10 +41,11 @@ def verify(  # noqa: PLR0913  (settings, all named at the call)
 
     The tolerance is in proportion to the log densities, which can be huge at a start: the second
     state, near the posterior, is the one at which small mistakes show. Sweeps that raise, or that
-    lead out of the support, are a row that failed. What sweeps keep up to date is compared with
-    what it should be. ``graphs`` are those in which the steps draw, if auxiliary variables are
-    integrated out of some; that each is the declared ``graph`` is checked if there is a
-    ``schedule``.
+    lead out of the support, are a row that failed; where densities cannot be compared at any state
+    that was found, or not where sweeps lead, rows are not proved. What sweeps keep up to date is
+    compared with what it should be. ``graphs`` are those in which the steps draw, if auxiliary
+    variables are integrated out of some; that each is the declared ``graph`` is checked if there is
+    a ``schedule``.
     """
     with np.errstate(all="ignore"):  # (what comes of it is looked at)
         rng, canonical = np.random.default_rng(seed), without_spellings(graph)
@@ -67,20 +68,35 @@ def _rows(
     schedule: Schedule | None,
 ) -> tuple[tuple[Row, ...], tuple[Values, ...]]:
     """All comparisons but those of a text, and the states that they are made at."""
-    start, swept, kept = states(rng, graph, program, data)
-    sums = [Row(f"{s} keeps", "sums", "-", g, RELATIVE_TOLERANCE * size) for s, g, size in kept]
-    found = []
-    for state in (start, *swept):
+    made = states(rng, graph, program, data)
+    at = made.compared
+    sums = [
+        Row(f"{s} keeps", "sums", "-", g, RELATIVE_TOLERANCE * size) for s, g, size in made.sums
+    ]
+    found = [] if at else [_nothing_compared(steps)]
+    for state in at:
         own = ratio_check(rng, graph, program, steps, data, state, graphs=graphs, schedule=schedule)
         found.append([*own, *_moving_along(rng, schedule, program, data, state)])
     rows = (*(max(same, key=row_badness) for same in zip(*found, strict=True)), *sums)
     if schedule is not None:
-        wrong = calls_against_steps(rng, schedule, program, data, start) if swept else {}
+        called = (schedule, program, data, made.start)
+        wrong = {} if made.lost else calls_against_steps(rng, *called)
         rows = tuple(_not_called_so(row, wrong.get(row.step, "")) for row in rows)
-        others = [augmented(rng, graph, program, data, s) for s in swept]
-        rows += _of_graphs(graph, schedule, program, data, (start, *swept, *others))
-    lost = () if swept else (Row("(sweeps)", "sweep", "-", np.inf, 0.0),)
-    return (*rows, *lost), (start, *swept)
+        others = [augmented(rng, graph, program, data, s) for s in at[1:] or at]
+        rows += _of_graphs(graph, schedule, program, data, (*at, *others))
+    return (*rows, *_of_sweeps(made)), at
+
+
+def _nothing_compared(steps: Sequence[Step]) -> list[Row]:
+    """A row for each step that says that there is no state to compare at."""
+    return [Row(s.name, s.kind, s.family.name if s.family else "-", None, 0.0) for s in steps]
+
+
+def _of_sweeps(made: Found) -> tuple[Row, ...]:
+    """A row where sweeps fail, or lead to where densities cannot be compared."""
+    if made.is_seen_after_sweeps:
+        return ()
+    return (Row("(sweeps)", "sweep", "-", np.inf if made.lost else None, 0.0),)
 
 
 def _of_graphs(
@@ -108,6 +124,8 @@ def _of_reading(
     states: Sequence[Values],
 ) -> tuple[Row, ...]:
     """Whether the model has the density of the text that it was read from."""
+    if not states:
+        return (Row("(program: density)", "reading", "-", None, 0.0),)
     gaps = gaps_of_reading(rng, reading, graph, data, states)
     return tuple(
         Row(f"(program: {what})", "reading", "-", gap, RELATIVE_TOLERANCE * size)

@@ -15,6 +15,7 @@ from gibbsppl.checks.perturb import Which, perturbed
 from gibbsppl.density import free_elements, log_density
 from gibbsppl.evaluation import Values
 from gibbsppl.graph import Factor, Graph, Statement
+from gibbsppl.initial import overflows
 
 # All elements of a variable are moved, then a single one, by one of these sizes relative to its
 # support; all variables in turn, so often that one can make way for another.
@@ -37,7 +38,10 @@ def wandered(
 def _moved(
     rng: np.random.Generator, graph: Graph, statement: Statement, values: dict[str, Any]
 ) -> dict[str, Any]:
-    """The values after moves of a statement's values, each accepted by the density or not."""
+    """The values after moves of a statement's values, each accepted by the density or not.
+
+    None leads to where a power overflows, from where none does: no state to compare at.
+    """
     name = statement.target.array.name
     free = free_elements(statement, values, graph.sizes)
     own = graph.statements_of(name)
@@ -50,7 +54,9 @@ def _moved(
             rng, statement, values, graph.sizes, free, scale=scale, single=single
         )
         then = _log_density(graph, factors, there)
-        if np.isfinite(then) and np.log(rng.uniform()) < then - now:
+        if not (np.isfinite(then) and np.log(rng.uniform()) < then - now):
+            continue
+        if not overflows(factors, there, graph.sizes) or overflows(factors, values, graph.sizes):
             values, now = there, then
     return values
 
