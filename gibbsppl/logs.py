@@ -37,7 +37,7 @@ from gibbsppl.expressions import (
     mentions,
     substitute,
 )
-from gibbsppl.polynomials import MOST_KEPT, expanded_size, factored, multiplied_out
+from gibbsppl.polynomials import MOST_KEPT, cancelled, expanded_size, factored, multiplied_out
 from gibbsppl.signs import interval_of
 
 # Sums with more terms than this when multiplied out are not factored.
@@ -156,8 +156,8 @@ def _quotient(of: Expr) -> Expr:
     # (the other side of a quotient is no place for an exponential, which may overflow there)
     named = {f: sp.Dummy("f", positive=f.is_positive, real=True) for f in of.atoms(sp.Function)}
     one = sp.together(of.xreplace(named))
-    above, below = sp.fraction(sp.cancel(one))
-    is_turned = below.is_Add and sp.cancel(sp.fraction(one)[1] / below).is_negative
+    above, below = sp.fraction(cancelled(one))
+    is_turned = below.is_Add and cancelled(sp.fraction(one)[1] / below).is_negative
     above, below = (e.xreplace({name: f for f, name in named.items()}) for e in (above, below))
     return -above / -below if is_turned and not below.is_positive else above / below
 

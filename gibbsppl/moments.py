@@ -42,7 +42,7 @@ from gibbsppl.families import Family
 from gibbsppl.identities import simplified
 from gibbsppl.inversion import inversion_of
 from gibbsppl.masses import Given, middle, of_narrow
-from gibbsppl.polynomials import multiplied_out
+from gibbsppl.polynomials import cancelled, multiplied_out
 
 EPSILON = sp.Float(2) ** -52
 # The largest part of the distance between a mean and its nearest bound that rounding may be.
@@ -173,7 +173,7 @@ def _symbols(family: Family, known: Mapping[str, Expr]) -> dict[str, Expr]:
 def _line(slope: Expr, h: Expr, u: sp.Dummy) -> tuple[Expr, Expr] | None:
     """The slope and the start of ``h s + h'``, where that is a straight line in u."""
     letters = {x: sp.Dummy() for x in slope.atoms(Leaf)}
-    found = sp.cancel(h * slope.xreplace(letters) + sp.diff(h, u))
+    found = cancelled(h * slope.xreplace(letters) + sp.diff(h, u))
     if not found.is_polynomial(u) or sp.degree(found, u) != 1:
         return None
     back = {d: x for x, d in letters.items()}

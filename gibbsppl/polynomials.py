@@ -11,6 +11,7 @@ power of the number of sums: algebra on them is worth it only where they are sma
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 
 import sympy as sp
@@ -70,13 +71,29 @@ def factored(of: Expr) -> Expr:
     >>> factored(1 - y**2), factored(1 + x ** sp.Rational(13, 10))
     (-(y - 1)*(y + 1), x**(13/10) + 1)
     """
+    return _by(sp.factor, of)
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def cancelled(of: Expr) -> Expr:
+    """The sum as one quotient in lowest terms, with the same variables as ``factored``.
+
+    >>> x = sp.Symbol("x", positive=True)
+    >>> cancelled((x**2 - 1) / (x + 1)), cancelled((x**1.3 + x) / x)
+    (x - 1, (x + x**1.3)/x)
+    """
+    return _by(sp.cancel, of)
+
+
+def _by(algebra: Callable[[Expr], Expr], of: Expr) -> Expr:
+    """What algebra of polynomials makes of an expression, with one variable for what is none."""
     held = of.atoms(sp.exp).union(_large_powers(of)) | {
         p
         for p in of.atoms(sp.Pow)
         if p.exp.is_number and not (p.exp.is_Integer and abs(p.exp) <= HIGHEST)
     }
-    marks = {e: sp.Dummy("e", positive=True) for e in held}
-    return sp.factor(of.xreplace(marks)).xreplace({mark: e for e, mark in marks.items()})
+    marks = {e: sp.Dummy("e", real=e.is_real, positive=e.is_positive) for e in held}
+    return algebra(of.xreplace(marks)).xreplace({mark: e for e, mark in marks.items()})
 
 
 def quotient(above: Expr, below: Expr) -> Expr:
@@ -98,4 +115,4 @@ def _over_one_denominator(of: Expr) -> Expr:
     powers = of.atoms(sp.Pow)
     if not any(p.base.is_Add and p.exp.is_Integer and p.exp < 0 for p in powers):
         return of
-    return min(of, sp.cancel(of), key=lambda e: e.count_ops())
+    return min(of, cancelled(of), key=lambda e: e.count_ops())

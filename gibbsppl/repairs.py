@@ -8,7 +8,7 @@ found by matching the terms of the children, never by name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -19,6 +19,7 @@ from gibbsppl.conditionals import conditional_of
 from gibbsppl.dependence import is_separable, region_of, touches
 from gibbsppl.domains import without_spellings
 from gibbsppl.elements import element_pieces
+from gibbsppl.evaluation import Values
 from gibbsppl.expressions import Expr, Leaf, mentions
 from gibbsppl.families import FAMILIES, Parameter
 from gibbsppl.gates import Binary, binary_arrays
@@ -53,7 +54,7 @@ class Nearest:
     offending: tuple[Piece, ...]
 
 
-def repairs(graph: Graph, statement: Statement, data: Mapping[str, Any]) -> tuple[Repair, ...]:
+def repairs(graph: Graph, statement: Statement, data: Values) -> tuple[Repair, ...]:
     """The rewrites under which a statement has a closed form, smallest first; each is tried."""
     graph, statement = without_spellings(graph), replace(statement, spelled=())
     derived = conditional_of(graph, statement, data)
@@ -61,7 +62,7 @@ def repairs(graph: Graph, statement: Statement, data: Mapping[str, Any]) -> tupl
     return tuple(proposed(graph, refusal, data)) if isinstance(refusal, NotConjugate) else ()
 
 
-def proposed(graph: Graph, refusal: NotConjugate, data: Mapping[str, Any]) -> Iterator[Repair]:
+def proposed(graph: Graph, refusal: NotConjugate, data: Values) -> Iterator[Repair]:
     """The repairs of a refusal, found one by one as they are asked for."""
     search = _Search(graph, refusal, data)
     for _, candidates in CANDIDATES:
@@ -73,10 +74,10 @@ def tried() -> str:
     return ", ".join(name for name, _ in CANDIDATES)
 
 
-def nearest(graph: Graph, refusal: NotConjugate) -> Nearest | None:
+def nearest(graph: Graph, refusal: NotConjugate, data: Values) -> Nearest | None:
     """The family that the fewest statistics are in the way of, on whatever scale it is one."""
     forms = tuple(dict.fromkeys(p.statistic for p in refusal.pieces))
-    search = _Search(graph, refusal, {})
+    search = _Search(graph, refusal, data)
     for count in range(1, min(MOST_LEFT_OUT, len(forms) - 1) + 1):
         found = []
         for gone in combinations(forms, count):
@@ -89,15 +90,14 @@ def nearest(graph: Graph, refusal: NotConjugate) -> Nearest | None:
     return None
 
 
-def diagnoses(graph: Graph, refusal: NotConjugate) -> tuple[tuple[str, Conditional], ...]:
+def diagnoses(graph: Graph, refusal: NotConjugate, data: Values) -> dict[str, Conditional]:
     """Of several children, each without which there is a family, and its conditional."""
     own = refusal.statement.name
     children = dict.fromkeys(p.factor for p in refusal.pieces if p.factor != own)
-    search = _Search(graph, refusal, {})
-    if len(children) < 2:
-        return ()
-    found = ((c, search.matched(p for p in refusal.pieces if p.factor != c)) for c in children)
-    return tuple((name, conditional) for name, conditional in found if conditional is not None)
+    several = children if len(children) > 1 else {}
+    search = _Search(graph, refusal, data)
+    found = {c: search.matched(p for p in refusal.pieces if p.factor != c) for c in several}
+    return {name: conditional for name, conditional in found.items() if conditional is not None}
 
 
 def family_named(conditional: Conditional) -> str:
@@ -121,7 +121,7 @@ class _Search:
 
     graph: Graph
     refusal: NotConjugate
-    data: Mapping[str, Any]
+    data: Values
 
     @property
     def statement(self) -> Statement:

@@ -142,7 +142,7 @@ class Sampler:
 
         Without a name it also says which rewrites were made, and what else could have been done.
         """
-        told = explained(self.schedule, self.source, name, self.data)
+        told = explained(self.schedule, self.source, self.data, name)
         return told if name is not None else f"{told}\n\n\n{self.rewrites}"
 
     @property

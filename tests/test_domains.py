@@ -103,10 +103,13 @@ def test_a_total_that_is_the_end_of_what_was_counted_is_kept_by_it():
 
 @pytest.mark.parametrize("made", LIMITS)
 def test_the_limits_are_proved(made, monkeypatch):
-    assert gp.compile(made()).verify(seed=1).proved
+    within = gp.compile(made())
+    assert all(within.verify(seed=n).proved for n in range(3))
 
     monkeypatch.setattr(sampler, "within_domains", lambda graph, data: graph)
-    assert not gp.compile(made()).verify(seed=1).passed
+    without = gp.compile(made())
+    # (one seed in twenty leads to no state of the labels beyond the limits)
+    assert not all(without.verify(seed=n).passed for n in range(3))
 
 
 def test_draws_keep_to_the_limits():

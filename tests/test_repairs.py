@@ -64,7 +64,7 @@ def scale_and_rate_in_one():
 def positive_count_with_a_binomial_child():
     with gp.Model() as m:
         k = gp.Poisson("k", rate=4, lower=1)
-        gp.Binomial("y", k, 0.5, observed=3)
+        gp.Binomial("y", k, 0.5, observed=0)
     return m
 
 

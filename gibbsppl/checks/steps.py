@@ -28,7 +28,7 @@ from gibbsppl.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.expressions import Dim, Expr, Leaf, dims_of
 from gibbsppl.graph import Statement
 from gibbsppl.matched import Conditional
-from gibbsppl.polynomials import MOST_KEPT
+from gibbsppl.polynomials import MOST_KEPT, factored
 from gibbsppl.ranges import Range
 from gibbsppl.schedule.steps import (
     BlockDraw,
@@ -167,7 +167,7 @@ def log_slope(conditional: Conditional | LogConcave) -> Expr:
 def _log_slope(change: Change, target: Leaf) -> Expr:
     """The slope of a change, worked out once: an integral asks for it at every point."""
     x = sp.Dummy("x", real=True, positive=bool(target.array.is_positive) or None)
-    factors = sp.Mul.make_args(sp.factor(sp.diff(change.forward(x), x)))
+    factors = sp.Mul.make_args(factored(sp.diff(change.forward(x), x)))
     powers = (f.as_base_exp() for f in factors)
     return sp.Add(*(e * sp.log(sp.Abs(b)) for b, e in powers)).xreplace({x: target})
 

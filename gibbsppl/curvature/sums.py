@@ -15,7 +15,7 @@ from gibbsppl.curvature.curves import by_curve, place_of
 from gibbsppl.curvature.kinds import CONCAVE, Curvature
 from gibbsppl.expressions import Dim, Expr, Leaf, Over, dims_of
 from gibbsppl.log_gamma import loggamma
-from gibbsppl.polynomials import multiplied_out
+from gibbsppl.polynomials import factored, multiplied_out
 from gibbsppl.signs import NONNEGATIVE, NONPOSITIVE
 
 if TYPE_CHECKING:
@@ -128,11 +128,11 @@ def _is_never_positive_form(reader: Reader, matrix: Any) -> bool:
     """Whether a symmetric matrix is shown to be negative semidefinite."""
     if matrix.rows == 0:
         return True
-    pivot, column = sp.factor(matrix[0, 0]), matrix[1:, 0]
+    pivot, column = factored(matrix[0, 0]), matrix[1:, 0]
     rest = matrix[1:, 1:]
     if column.is_zero_matrix:
         return reader.sign(pivot) in NONPOSITIVE and _is_never_positive_form(reader, rest)
-    left = (rest - column * column.T / pivot).applyfunc(sp.factor) if pivot != 0 else rest
+    left = (rest - column * column.T / pivot).applyfunc(factored) if pivot != 0 else rest
     return reader.sign(pivot) == "negative" and _is_never_positive_form(reader, left)
 
 

@@ -27,7 +27,6 @@ from gibbsppl.explain.derivation import explained
 from gibbsppl.explain.examples import COORDS, TABLES, Column, Prior, Table, X
 from gibbsppl.explain.schedule_text import owner
 from gibbsppl.families import FAMILIES
-from gibbsppl.graph import Graph
 from gibbsppl.language import Model
 from gibbsppl.rewrites import rewritten
 from gibbsppl.schedule.plan import plan, planned
@@ -131,14 +130,14 @@ def found(cell: Cell) -> Found | None:
         return Found(NONE, NONE, f"{graph}\n\n{refused}")
     step = _step_of(schedule)
     if kind_of(step) != SLICE:
-        return Found(kind_of(step), words_of(step), _derived(graph, schedule, step))
+        return Found(kind_of(step), words_of(step), _derived(model, schedule, step))
     augmented = planned(rewritten(graph, model.data))
     given = _step_of(augmented)
     if kind_of(given) == SLICE:
-        return Found(SLICE, words_of(step), _derived(graph, schedule, step))
+        return Found(SLICE, words_of(step), _derived(model, schedule, step))
     rewrites = (f"{r.variable} is brought in: {r.rule.name}" for r in augmented.rewrites)
     shown = "\n".join((*rewrites, str(augmented.graph_of(given))))
-    derivation = _derived(graph, augmented, given, shown)
+    derivation = _derived(model, augmented, given, shown)
     return Found(AUGMENTED, f"{words_of(given)}, {AUGMENTED}", derivation)
 
 
@@ -147,12 +146,12 @@ def _step_of(schedule: Schedule) -> Step:
     return next(s for s in schedule.steps if s.variables[0] == X)
 
 
-def _derived(graph: Graph, schedule: Schedule, step: Step, *more: str) -> str:
+def _derived(model: Model, schedule: Schedule, step: Step, *more: str) -> str:
     """The model, what it has become, and the derivation of one step in short."""
     at = schedule.steps.index(step)
     alone = replace(schedule, steps=(step,), graphs=(schedule.graphs[at],), rewrites=())
-    told = explained(alone, write_numpy(alone), X)
-    return "\n\n".join((str(graph), *more, *essential(told)))
+    told = explained(alone, write_numpy(alone), model.data, X)
+    return "\n\n".join((str(model.graph), *more, *essential(told)))
 
 
 def kind_of(step: Step) -> str:

@@ -65,14 +65,13 @@ MOST_REPAIRS = 3
 def explained(
     schedule: Schedule,
     source: str,
+    data: Mapping[str, Any],
     name: str | None = None,
-    data: Mapping[str, Any] | None = None,
 ) -> str:
     """The derivation of what is named (a variable, or one of its statements); of all without.
 
     ``data`` is what repairs are tried with.
     """
-    data = data or {}
     if name is not None:
         steps = _named(schedule, name)
         return "\n\n".join(_Derivation(schedule, source, s, data).text() for s in steps)
@@ -325,8 +324,8 @@ class _Derivation:
 
     def _refused(self, refusal: NotConjugate) -> list[str]:
         """Why there is no closed form, what is nearest, and what would give it one."""
-        lines = [refusal.reason, *nearest_hint(self.graph, refusal, self.notation)]
-        for factor, conditional in diagnoses(self.graph, refusal):
+        lines = [refusal.reason, *nearest_hint(self.graph, refusal, self.notation, self.data)]
+        for factor, conditional in diagnoses(self.graph, refusal, self.data).items():
             family = family_named(conditional)
             lines += [f"diagnosis, not a repair: without {factor} it would be {family}"]
         found = list(islice(proposed(self.graph, refusal, self.data), MOST_REPAIRS))

@@ -47,7 +47,7 @@ LONG_NAME = 24
 CUT = "..."
 
 
-def schedule_text(schedule: Schedule, data: Mapping[str, Any] | None = None) -> str:
+def schedule_text(schedule: Schedule, data: Mapping[str, Any]) -> str:
     """The schedule: a title, the fallbacks with their reasons, the steps in order.
 
     ``data`` is what repairs are tried with.
@@ -55,7 +55,7 @@ def schedule_text(schedule: Schedule, data: Mapping[str, Any] | None = None) -> 
     notation = short_notation(schedule.whole)
     told = _rewrites(schedule, notation)
     for move in schedule.fallbacks:
-        told += _fallback(move, schedule, notation, data or {})
+        told += _fallback(move, schedule, notation, data)
     lines = [_title(schedule), *(part for line in told for part in _folded(line))]
     if schedule.fallbacks:
         lines += ["sweep"]
@@ -147,15 +147,17 @@ def _fallback(
     name = drawn_name(move, graph)
     lines = [f"  fallback: {name} is moved by {move.kernel} sampling, not drawn exactly"]
     lines += [f"    {refusal.reason}"]
-    lines += [f"    {hint}" for hint in nearest_hint(graph, refusal, notation)]
+    lines += [f"    {hint}" for hint in nearest_hint(graph, refusal, notation, data)]
     repair = next(proposed(graph, refusal, data), None)
     found = [] if repair is None else f"repair: {repair.text}".splitlines()
     return [*lines, *(f"    {line}" for line in found)]
 
 
-def nearest_hint(graph: Graph, refusal: NotConjugate, notation: Notation) -> list[str]:
+def nearest_hint(
+    graph: Graph, refusal: NotConjugate, notation: Notation, data: Mapping[str, Any]
+) -> list[str]:
     """What is in the way, and the family that the conditional would have without it."""
-    found = nearest(graph, refusal)
+    found = nearest(graph, refusal, data)
     offending = refusal.offending if found is None else found.offending
     family = refusal.nearest if found is None else family_named(found.conditional)
     in_the_way = {(notation.text(p.statistic), p.factor): None for p in offending}

@@ -29,7 +29,7 @@ from gibbsppl.expressions import (
 from gibbsppl.gates import WHOLE
 from gibbsppl.log_gamma import loggamma
 from gibbsppl.logs import opened_exponential
-from gibbsppl.polynomials import MOST_KEPT, multiplied_out
+from gibbsppl.polynomials import MOST_KEPT, factored, multiplied_out
 from gibbsppl.ranges import Range, size_of
 from gibbsppl.rewrites.rows import Auxiliary, Facts, of_terms, one_by_one
 from gibbsppl.rewrites.tables import is_sparse, rows_where
@@ -180,7 +180,7 @@ def _log_rest(term: Term, ranges: tuple[Range, ...], facts: Facts) -> tuple[Expr
         above, beyond = map(_without_tails, term.head.args[2:4])
         if multiplied_out(above - beyond).atoms(Where, *WHOLE, LogPhi, Phi):
             return None
-        gap = sp.factor(above - beyond)
+        gap = factored(above - beyond)
         return (-gap, above) if _is_gap(gap, ranges, facts) else None
     x = _mean(term)
     if x is not None:

@@ -15,11 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import sympy as sp
 from sympy import Mul
 
 from gibbsppl.expressions import Array, Dim, Expr, InverseEntry, Leaf, Over, dims_of, substitute
-from gibbsppl.polynomials import MOST_TERMS, expanded_size
+from gibbsppl.polynomials import MOST_TERMS, cancelled, expanded_size, factored
 
 # Whether all matrices along the last two axes of the array of a leaf are positive definite.
 IsDefinite = Callable[[Leaf], bool]
@@ -55,7 +54,7 @@ def _is_square(expr: Expr, pair: tuple[Dim, Dim]) -> bool:
     """Whether an expression is ``c v[k] v[k']`` with a ``c`` that is not negative."""
     if expanded_size(expr) > MOST_TERMS:
         return False
-    factors = Mul.make_args(sp.factor(expr))
+    factors = Mul.make_args(factored(expr))
     seen = [dims_of(f) & set(pair) for f in factors]
     if any(len(dims) == 2 for dims in seen):
         return False
@@ -63,5 +62,5 @@ def _is_square(expr: Expr, pair: tuple[Dim, Dim]) -> bool:
         Mul(*(f for f, dims in zip(factors, seen, strict=True) if d in dims)) for d in pair
     )
     rest = Mul(*(f for f, dims in zip(factors, seen, strict=True) if not dims))
-    ratio = sp.cancel(substitute(first, {pair[0]: pair[1]}) / second)
+    ratio = cancelled(substitute(first, {pair[0]: pair[1]}) / second)
     return bool((ratio * rest).is_nonnegative)

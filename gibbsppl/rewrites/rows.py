@@ -35,6 +35,7 @@ from gibbsppl.gates import FrozenBinary, binary_arrays, frozen, is_gate, opened
 from gibbsppl.graph import Factor, Graph, Statement, Variable
 from gibbsppl.identities import simplified
 from gibbsppl.logs import expand_logs
+from gibbsppl.polynomials import factored
 from gibbsppl.ranges import Range, fresh
 from gibbsppl.rewrites.definite import forms_named
 from gibbsppl.rewrites.terms import Term, terms_in
@@ -163,7 +164,7 @@ class Facts:
     def gated(self, expr: Expr) -> tuple[Expr, Expr]:
         """The gates of a product, as their product, and its other factors."""
         binary = binary_arrays(self.graph, self.data)
-        number, factors = sp.factor(expr).as_coeff_mul()
+        number, factors = factored(expr).as_coeff_mul()
         gates, rest = sp.S.One, number
         for factor in factors:
             if is_gate(factor, binary):

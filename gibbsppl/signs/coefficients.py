@@ -6,7 +6,7 @@ import sympy as sp
 from sympy import Add, Mul
 
 from gibbsppl.expressions import Expr
-from gibbsppl.polynomials import MOST_TERMS, expanded_size, multiplied_out
+from gibbsppl.polynomials import MOST_TERMS, expanded_size, factored, multiplied_out
 from gibbsppl.signs.intervals import NONPOSITIVE, Sign
 from gibbsppl.signs.samples import signs_taken
 
@@ -24,7 +24,7 @@ def sign_by_coefficients(expr: Expr) -> Sign:
     is_large = expanded_size(together) > MOST_TERMS
     if found != "unknown" or is_large or len(signs_taken(together)) > 1:
         return found
-    return _sign_of_product(sp.factor(together))
+    return _sign_of_product(factored(together))
 
 
 def is_never_positive(expr: Expr) -> bool:

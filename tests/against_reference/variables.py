@@ -99,6 +99,8 @@ def scalar_part(draft, row, dims, *, random=1, depth=1, truncated=0.12):
     if row.has_tails and kind in BOUNDS and draft.chance(truncated):
         draft.features.add("truncated")
         bounds = draft.one_of(BOUNDS[kind])
+        if row.kind == COUNT and "n" in row.parameters and row.name != "NegativeBinomial":
+            bounds = (bounds[0], None)  # (a bound beyond the number of trials is refused)
         if bounds[0] == 0.0:
             kind = POSITIVE
         bounds = [None if b is None else Number(b) for b in bounds]
