@@ -38,8 +38,8 @@ from gibbsppl.polynomials import multiplied_out
 from gibbsppl.ranges import Range
 from gibbsppl.signs import sign_of
 
-# So far out that functions of it have the slope that they have at infinity; a power of two, so
-# that multiples of it are exact.
+# So many times as far out as a form is, functions of it have the slope that they have at infinity;
+# a power of two, so that multiples of it are exact.
 FAR = 2.0**40
 
 # The name of the linear forms in a function of them.
@@ -220,14 +220,16 @@ class _Reader:
         slope: Floats,
     ) -> Any:
         """Where the function does not fall far out in a direction, to rounding."""
+        size = np.max([np.abs(z) for z in start], axis=0, initial=1.0)
+        away = FAR * np.exp2(np.ceil(np.log2(size)))  # (beside where the forms are now)
         near, far = (
             self._with_forms(
                 function, over, [z + t * s for z, s in zip(start, shares, strict=True)]
             )
-            for t in (FAR, 2 * FAR)
+            for t in (away, 2 * away)
         )
         with np.errstate(all="ignore"):
-            rise = (far - near) / FAR
+            rise = (far - near) / away
             margin = ROUNDING * (np.abs(slope) + np.abs(rise) * (np.abs(far) > 0))
             return np.isfinite(far) & np.isfinite(near) & (slope + rise >= -margin)
 

@@ -300,6 +300,17 @@ def test_the_log_density_does_not_fall_along_what_is_named(name):
     assert (np.diff(heights) >= -margin).all()
 
 
+@pytest.mark.parametrize("away", [-1e19, 0.0, 1e19])
+def test_the_direction_is_told_wherever_the_state_is(away):
+    """Sweeps of an improper posterior wander off, to where functions of it are level."""
+    model = declared(IMPROPER["overdispersed, a column of zeros"][0])
+    _, values = direction(model)
+    found = separation.direction_of(model.graph, {**values, "b": np.array([0.5, away])})
+
+    assert str(found) == "- b[1]"
+    assert not found.level
+
+
 @pytest.mark.parametrize("name", PROPER)
 def test_a_proper_posterior_starts(name):
     starts, _ = gp.compile(declared(PROPER[name])).initial_states(1, 1)

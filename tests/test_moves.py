@@ -653,6 +653,19 @@ def test_tables_read_as_an_array_are_summed():
     np.testing.assert_allclose(np.asarray(given), expected, rtol=1e-12)
     np.testing.assert_allclose(given[:, 3], expected[:, 3], rtol=1e-12)
     np.testing.assert_allclose(given[(slice(None), 4)], expected[:, 4], rtol=1e-12)
+    np.testing.assert_allclose(list(given), expected, rtol=1e-12)
+
+
+def test_tables_are_summed_once_for_all_labels(monkeypatch):
+    given, _ = tables(np.random.default_rng(1), count=40)
+    calls = []
+    summed = LogWeights.__array__
+    monkeypatch.setattr(
+        LogWeights, "__array__", lambda self, *given: calls.append(1) or summed(self, *given)
+    )
+
+    assert len(list(given)) == 40
+    assert len(calls) == 1
 
 
 @pytest.mark.parametrize("spread", [1.0, 30.0, 400.0, 1e4])

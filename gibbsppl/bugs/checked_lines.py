@@ -1,6 +1,7 @@
-"""Whether lines with ``~`` stand for what their distribution gives: the shape, and data.
+"""Whether lines give what stands on their left side: the shape, and data.
 
-Comes in: a line with its row. Goes out: nothing, or an error at the place in the text.
+Comes in: a line, with its row or what was found. Goes out: nothing, or an error at the place in
+the text.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from gibbsppl.bugs.facts import Facts
 from gibbsppl.bugs.numbers import target_of
 from gibbsppl.bugs.relations import Relation
 from gibbsppl.bugs.rows import SHAPES, Distribution
-from gibbsppl.bugs.syntax import Stochastic
+from gibbsppl.bugs.syntax import Assignment, Stochastic
 
 
 def check_event(facts: Facts, relation: Relation, row: Distribution) -> None:
@@ -22,6 +23,16 @@ def check_event(facts: Facts, relation: Relation, row: Distribution) -> None:
             relation.line.target.at,
             f"{row.names[0]} gives {SHAPES[row.event]}, found {SHAPES[min(found, 2)]} on the left "
             "side; expected a range for each axis of a value, x[i, 1:K], and none else.",
+        )
+
+
+def check_assigned(facts: Facts, line: Assignment, found: int, expected: int) -> None:
+    """Refuse a value of ``<-`` that has other axes than the left side."""
+    if found != expected:
+        raise facts.program.error(
+            line.at,
+            f"found {SHAPES[min(found, 2)]} to the right of <-, expected "
+            f"{SHAPES[min(expected, 2)]}: {line.target.name}.",
         )
 
 

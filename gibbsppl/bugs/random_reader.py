@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from gibbsppl.bugs.checked_lines import check_assigned
 from gibbsppl.bugs.evaluator import Evaluator, free
 from gibbsppl.bugs.facts import Facts
 from gibbsppl.bugs.grids import Grid, combined, position_of, positions_within
@@ -22,7 +23,6 @@ from gibbsppl.bugs.numbers import elements_of
 from gibbsppl.bugs.own_names import OwnNames
 from gibbsppl.bugs.parts import NUMBER, Read, bound, read_at, recursive
 from gibbsppl.bugs.relations import Space
-from gibbsppl.bugs.rows import SHAPES
 from gibbsppl.bugs.syntax import Assignment, Expression, Reference, parts_of
 from gibbsppl.bugs.values import Formula, Known, Value, inside, lengths_of
 from gibbsppl.copies import root_of
@@ -214,13 +214,7 @@ class Elements:
         inner = Evaluator(self.facts.program, self, space)
         # (of a vector or a matrix that is assigned, the element that is read)
         offsets = self._within(assignment, found, inner, here)
-        if len(offsets) != len(value.axes):
-            expected = SHAPES[min(len(offsets), 2)]
-            raise inner.error(
-                assignment,
-                f"found {SHAPES[min(len(value.axes), 2)]} to the right of <-, expected {expected}: "
-                f"{ref.name}.",
-            )
+        check_assigned(self.facts, assignment, len(value.axes), len(offsets))
         names: dict[Expr, Expr] = dict(zip(value.axes, offsets, strict=True))
         with self.facts.program.told_at(assignment.value.at):
             expr = inner.expr(value)

@@ -9,6 +9,7 @@ from collections.abc import Collection
 
 import numpy as np
 
+from gibbsppl.bugs.checked_lines import check_assigned
 from gibbsppl.bugs.evaluator import Evaluator
 from gibbsppl.bugs.facts import Facts
 from gibbsppl.bugs.grids import Grid
@@ -75,6 +76,7 @@ def _of_line(facts: Facts, elements: Elements, name: str, line: Relation) -> Con
     with facts.program.told_at(assignment.value.at):
         value = evaluator.assigned(assignment)
         expr = evaluator.expr(value)
+    check_assigned(facts, assignment, len(value.axes), len(box.event))
     event = (elements.dims[name][a] for a in box.event)
     own: dict[Expr, Expr] = dict(zip(value.axes, event, strict=True))
     return _given(name, box.places, substitute(expr, own))

@@ -7,6 +7,7 @@ and elements are drawn in pieces that stay in the cache.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,6 +79,9 @@ class LogWeights:
 
     def __getitem__(self, index: Any) -> Any:
         return np.asarray(self)[index]
+
+    def __iter__(self) -> Iterator[Floats]:
+        return iter(np.asarray(self))  # (made once, not once a label)
 
 
 def labels(rng: np.random.Generator, log_weights: Any) -> Any:
