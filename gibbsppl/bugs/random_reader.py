@@ -316,7 +316,13 @@ class Elements:
                     f"index {axis + 1} of {ref.name} is a vector of random variables; expected "
                     "one label.",
                 )
-            (size,) = (self.facts.shape(ref.name)[axis],)
+            size = self.facts.shape(ref.name)[axis]
+            if not size:
+                raise evaluator.error(
+                    ref,
+                    f"index {axis + 1} of {ref.name} is a label, but no line gives an element "
+                    "along this axis; expected one for each label.",
+                )
             taken = {*evaluator.space.used, *labels, *(a for i in indices for a in i.axes)}
             dim = free(self.dims[ref.name][axis], taken)
             labels[dim], sizes[dim] = label, size
