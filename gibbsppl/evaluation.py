@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,8 +33,14 @@ from gibbsppl.expressions import (
     Times,
     arrays_in,
 )
-from gibbsppl.log_gamma import loggamma
-from gibbsppl.operations import is_power, operation_of, product_of, size_of_largest
+from gibbsppl.operations import (
+    is_constant,
+    is_power,
+    operation_of,
+    product_of,
+    size_of_largest,
+    sums_exponentials,
+)
 from gibbsppl.ranges import Range, range_of, size_of
 from gibbsppl.recursions import Earlier, Own, Recursion, Step, System, owns_read, taken_out
 from gibbsppl.runtime import functions
@@ -133,25 +139,21 @@ def _value(expr: Expr, frame: _Frame) -> Floats:
             return _elements(_computed(expr, frame), expr.indices, frame)
         case Earlier():
             return _elements(frame.computed[expr.own], expr.indices, frame)
-        case _ if _is_constant(expr):
+        case sp.log() if sums_exponentials(expr.args[0]):
+            return _log_of_sums(expr, frame)
+        case _ if is_constant(expr):
             # SymPy's own digits: log(gamma(1000)) must not pass through a factorial.
             return frame.constant(float(expr if expr.is_Number else expr.evalf(20)))
         case _:
-            operation, arguments = operation_of(expr)
-            found = np.asarray(operation([_value(a, frame) for a in arguments]))
+            found = _by_operation(expr, frame)
     if frame.seen is not None and is_power(expr):
         frame.seen.append(size_of_largest(found))
     return found
 
 
-def _is_constant(expr: Expr) -> bool:
-    """Whether SymPy can make one number of the expression without our functions."""
-    if expr.is_Number or expr.is_NumberSymbol:
-        return True
-    return expr.func in _OF_SYMPY and all(a.is_Number for a in expr.args)
-
-
-_OF_SYMPY = (sp.log, sp.exp, loggamma, sp.Pow, sp.atan)
+def _by_operation(expr: Expr, frame: _Frame) -> Floats:
+    operation, arguments = operation_of(expr)
+    return np.asarray(operation([_value(a, frame) for a in arguments]))
 
 
 def _positions(dim: Dim, frame: _Frame) -> Floats:
@@ -309,11 +311,42 @@ def _sum(expr: Over, frame: _Frame) -> Floats:
     return np.asarray(body.sum(axis=-1) * copies)
 
 
+def _log_of_sums(expr: Expr, frame: _Frame) -> Floats:
+    """The log of sums of exponentials, and of products of them, that no number may hold.
+
+    >>> from gibbsppl.expressions import Array
+    >>> k, x = Dim("k"), Array("x")
+    >>> of = sp.log(sp.exp(x[0]) / Over(sp.exp(x[k]), k))
+    >>> float(evaluate(of, (), {"x": np.array([1000.0, 900.0])}, {k: 2}))
+    0.0
+    """
+    with np.errstate(all="ignore"):
+        found = _log(expr.args[0], frame)
+        is_told = ~np.isnan(found)  # (no log of a part that is negative is)
+        return found if is_told.all() else np.where(is_told, found, _by_operation(expr, frame))
+
+
+def _log(of: Expr, frame: _Frame) -> Floats:
+    match of:
+        case _ if of.is_negative:
+            return frame.constant(np.nan)
+        case sp.Mul():
+            return np.asarray(sum(_log(a, frame) for a in of.args))
+        case sp.Pow():
+            return np.asarray(_value(of.exp, frame) * _log(of.base, frame))
+        case sp.Add():
+            return np.asarray(reduce(np.logaddexp, (_log(a, frame) for a in of.args)))
+        case Over():
+            inner = frame.bind(*of.bound)
+            body = _stretched(_log(of.body, inner), inner, 1)
+            return np.asarray(np.logaddexp.reduce(body, axis=-1))
+    return _value(sp.log(of), frame)
+
+
 def _contracted(factors: list[Floats], inner: _Frame) -> Floats:
     """The sum of a product over the last axis, without forming the product."""
     axes = [[a for a, n in enumerate(f.shape) if n != 1] for f in factors]
-    last = len(inner.ranges) - 1
-    kept = sorted(set().union(*axes) - {last})
+    kept = sorted(set().union(*axes) - {len(inner.ranges) - 1})
     operands: list[Any] = []
     for factor, own in zip(factors, axes, strict=True):
         operands += [factor.squeeze(), own]

@@ -20,7 +20,8 @@ import numpy as np
 import sympy as sp
 
 from gibbsppl.errors import ModelError
-from gibbsppl.expressions import FUNCTIONS, Expr
+from gibbsppl.expressions import FUNCTIONS, Expr, Over
+from gibbsppl.log_gamma import loggamma
 from gibbsppl.near_one import called_as, log_of_one_minus, log_parts, terms_of
 from gibbsppl.rounding import may_underflow
 from gibbsppl.runtime import functions
@@ -96,6 +97,31 @@ def product_of(factors: Sequence[Expr], values: Arrays) -> Any:
     zero = reduce(np.logical_or, exact, none)
     limit = reduce(np.logical_or, rounded, none) & ~reduce(np.logical_or, lost, none)
     return np.where(np.isnan(product) & (zero | limit), 0.0, product)[()]
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def sums_exponentials(of: Expr) -> bool:
+    """Whether an expression is made of a sum of exponentials over a dim, outside of functions.
+
+    >>> from gibbsppl.expressions import Array, Dim
+    >>> k = Dim("k")
+    >>> total = Over(sp.exp(Array("x")[k]), k)
+    >>> sums_exponentials(2 / (1 + total)), sums_exponentials(1 - sp.exp(-total))
+    (True, False)
+    """
+    if isinstance(of, Over):
+        return bool(of.body.has(sp.exp))
+    return bool(of.is_Add or of.is_Mul or of.is_Pow) and any(map(sums_exponentials, of.args))
+
+
+def is_constant(expr: Expr) -> bool:
+    """Whether SymPy can make one number of the expression without our functions."""
+    if expr.is_Number or expr.is_NumberSymbol:
+        return True
+    return expr.func in _OF_SYMPY and all(a.is_Number for a in expr.args)
+
+
+_OF_SYMPY = (sp.log, sp.exp, loggamma, sp.Pow, sp.atan)
 
 
 def is_power(expr: Expr) -> bool:

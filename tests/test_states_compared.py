@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy.special import logsumexp
 
 import gibbsppl as gp
 from gibbsppl.checks.ratio import ratio_check
 from gibbsppl.checks.states import states
 from gibbsppl.checks.wander import wandered
-from gibbsppl.density import log_density
+from gibbsppl.density import log_density, log_terms
 from gibbsppl.initial import LEAST, overflows
 
 
@@ -89,3 +90,59 @@ def test_where_no_state_can_be_compared_nothing_is_proved_and_every_row_says_so(
     assert {s.name for s in sampler.schedule.steps} < {r.step for r in found.rows}
     assert not any(r.proved for r in found.rows)
     assert "not proved" in str(found)
+
+
+def test_the_density_of_a_share_of_exponentials_that_are_no_numbers():
+    with gp.Model(coords={"i": 3, "t": 4}) as model:
+        x = gp.HalfFlat("x", dims=("i",))
+        at = gp.Index("at", np.array([0, 2, 0, 1]), of="i", dims="t")
+        power = gp.exp(x.at("i", at))
+        gp.Categorical("z", power / (1 + gp.sum(power, "t")), event="t")
+    values = {**model.data, "z": np.array(1)}
+
+    for shift in (0.0, 1000.0, 1e5):
+        heights = shift + np.array([2.0, 1.5, 3.0])
+        found = log_terms(model.graph, {**values, "x": heights})["z"]
+        expected = heights[2] - logsumexp([0.0, *heights[[0, 2, 0, 1]]])
+        assert found == pytest.approx(expected, rel=1e-12, abs=4 * np.finfo(float).eps * shift)
+
+
+def test_the_density_of_what_is_left_of_shares_of_exponentials():
+    """A part of the product is negative: the log is taken of all of it."""
+    with gp.Model(coords={"i": 3}) as model:
+        x = gp.HalfFlat("x", dims="i")
+        rest = 1 / (gp.sum(gp.exp(-x), "i") - 4)
+        gp.Potential("p", gp.log(-(rest * 2)))
+    values = {"x": np.array([2.0, 1.5, 3.0])}
+    total = np.exp(-values["x"]).sum()
+
+    found = log_terms(model.graph, values)["p"]
+    assert found == pytest.approx(np.log(2 / (4 - total)), rel=1e-12)
+
+
+def of_large_squares():
+    """The exponentials of data alone, too large for squares of them to be numbers."""
+    x = gp.Data("x", [23.0, -22.0, 1.0], dims="i")
+    share = gp.Beta("share", 1, 1)
+    gp.Bernoulli("z", share, observed=1)
+    power = gp.exp(x * x)
+    gp.Categorical("y", power / gp.sum(power, "i"), event="i")
+
+
+def test_what_data_alone_have_too_large_is_compared():
+    sampler = compiled(of_large_squares)
+
+    assert all(sampler.verify(seed).proved for seed in range(4))
+
+
+def far_out():
+    """What sweeps lead to is so large that the terms of the auxiliary variable keep no digits."""
+    x = gp.HalfStudentT("x", nu=2, scale=1)
+    y = gp.HalfFlat("y", dims="i", observed=np.ma.masked_array([0, 0, 5.7], mask=[1, 1, 0]))
+    gp.FisherSnedecor("z", nu_1=x, nu_2=y * x, dims="i", observed=[4.7, 0.6, 1.4])
+
+
+def test_graphs_are_compared_where_all_of_them_keep_digits():
+    sampler = compiled(far_out)
+
+    assert all(sampler.verify(seed).proved for seed in range(8))

@@ -83,7 +83,12 @@ def _rows(
         wrong = {} if made.lost else calls_against_steps(rng, *called)
         rows = tuple(_not_called_so(row, wrong.get(row.step, "")) for row in rows)
         others = [augmented(rng, graph, program, data, s) for s in at[1:] or at]
-        rows += _of_graphs(graph, schedule, program, data, (*at, *others))
+        of_graphs = _of_graphs(graph, schedule, program, data, (*at, *others))
+        if at[1:] and not all(r.proved for r in of_graphs):
+            # (where sweeps lead, graphs may lose the digits that the model itself keeps)
+            near = augmented(rng, graph, program, data, at[0])
+            of_graphs = _of_graphs(graph, schedule, program, data, (*at, *others, near))
+        rows += of_graphs
     return (*rows, *_of_sweeps(made)), at
 
 
