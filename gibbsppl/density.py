@@ -105,23 +105,28 @@ def _size(term: Expr) -> Expr:
         return Where(condition, *map(_size, cases))
     if isinstance(term, Over):
         return term.func(_size(term.body), *term.args[1:])
-    own = abs(term) if term.is_number else sp.Abs(term, evaluate=False)
+    own = _absolute(term)
     if isinstance(term, sp.log | XLogY):
         *factors, of = term.args
-        return own + sp.Mul(*map(_size, factors), _size(of)) / sp.Abs(of)
+        return own + sp.Mul(*map(_size, factors), _size(of)) / _absolute(of)
     if isinstance(term, LogGammaP) and term.args[0] == 1:
-        return own + 1 / sp.Abs(1 - sp.exp(-term.args[1]))  # (the log of such a difference)
+        return own + 1 / _absolute(1 - sp.exp(-term.args[1]))  # (the log of such a difference)
     if isinstance(term, loggamma):
         # (its slope at a positive x is between those of log(x) - 1 / x and of log(x))
         (of,) = term.args
-        return own + (sp.Abs(sp.log(of)) + 1 / of) * _size(of)
+        return own + (_absolute(sp.log(of)) + 1 / of) * _size(of)
     if isinstance(term, LogDet | InverseEntry):
         return own + _lost_with_entries(term)
     if isinstance(term, sp.exp):
         return own * (1 + _size(term.args[0]))
     if isinstance(term, sp.Pow):
-        return own * _size(term.base) / sp.Abs(term.base) * abs(term.exp)
+        return own * _size(term.base) / _absolute(term.base) * abs(term.exp)
     return own
+
+
+def _absolute(of: Expr) -> Expr:
+    """The absolute value, as it is: SymPy makes conjugates of what it cannot tell is real."""
+    return abs(of) if of.is_number else sp.Abs(of, evaluate=False)
 
 
 def _lost_with_entries(term: LogDet | InverseEntry) -> Expr:
@@ -134,7 +139,7 @@ def _lost_with_entries(term: LogDet | InverseEntry) -> Expr:
     moved = substitute(_size(term.body), {row: one, column: other})
 
     def inverse(first: Expr, second: Expr) -> Expr:
-        return sp.Abs(InverseEntry(term.body, row, column, first, second))
+        return _absolute(InverseEntry(term.body, row, column, first, second))
 
     if isinstance(term, LogDet):
         by_entry = moved * inverse(other, one)

@@ -8,7 +8,7 @@ import gibbsppl as gp
 from gibbsppl.checks.ratio import ratio_check
 from gibbsppl.checks.states import states
 from gibbsppl.checks.wander import wandered
-from gibbsppl.density import log_density, log_terms
+from gibbsppl.density import log_density, log_terms, size_of_terms
 from gibbsppl.initial import LEAST, overflows
 
 
@@ -146,3 +146,15 @@ def test_graphs_are_compared_where_all_of_them_keep_digits():
     sampler = compiled(far_out)
 
     assert all(sampler.verify(seed).proved for seed in range(8))
+
+
+def test_the_size_of_terms_whose_arguments_are_not_known_to_be_positive():
+    with gp.Model(coords={"i": 3}) as model:
+        flag = gp.Data("flag", [1, 0, 1], dims="i")
+        y = gp.Bernoulli("y", 0.5, dims="i")
+        gp.Potential("p", gp.loggamma(flag * (1 - y) + 1))
+    values = {**model.data, "y": np.array([0, 1, 1])}
+    size = sum(size_of_terms(f, values, model.graph.sizes) for f in model.graph.potentials)
+
+    # (log gammas of 2, 1 and 1 are zero; slopes of log(z) + 1/z at most, times the sizes 2, 1, 3)
+    assert size == pytest.approx(2 * (np.log(2) + 1 / 2) + 1 + 3, rel=1e-12)
