@@ -125,7 +125,7 @@ def _size(term: Expr) -> Expr:
 
 
 def _absolute(of: Expr) -> Expr:
-    """The absolute value, as it is: SymPy makes conjugates of what it cannot tell is real."""
+    """The absolute value, unevaluated: SymPy writes conjugates where no sign is known."""
     return abs(of) if of.is_number else sp.Abs(of, evaluate=False)
 
 

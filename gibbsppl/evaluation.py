@@ -312,7 +312,7 @@ def _sum(expr: Over, frame: _Frame) -> Floats:
 
 
 def _log_of_sums(expr: Expr, frame: _Frame) -> Floats:
-    """The log of sums of exponentials, and of products of them, that no number may hold.
+    """The log of products of sums of exponentials, within and beyond the range of floats.
 
     >>> from gibbsppl.expressions import Array
     >>> k, x = Dim("k"), Array("x")

@@ -86,7 +86,7 @@ def cancelled(of: Expr) -> Expr:
 
 
 def _by(algebra: Callable[[Expr], Expr], of: Expr) -> Expr:
-    """What algebra of polynomials makes of an expression, with one variable for what is none."""
+    """Algebra of polynomials, with one variable for each exponential, fractional or high power."""
     held = of.atoms(sp.exp).union(_large_powers(of)) | {
         p
         for p in of.atoms(sp.Pow)

@@ -1,4 +1,4 @@
-"""Powers that are no powers of polynomials: one variable each, whatever the fraction."""
+"""Powers with floats as exponents: one variable each in algebra of polynomials."""
 
 import numpy as np
 import sympy as sp

@@ -121,7 +121,7 @@ def test_the_density_of_what_is_left_of_shares_of_exponentials():
 
 
 def of_large_squares():
-    """The exponentials of data alone, too large for squares of them to be numbers."""
+    """Exponentials of data whose squares are too large for numbers."""
     x = gp.Data("x", [23.0, -22.0, 1.0], dims="i")
     share = gp.Beta("share", 1, 1)
     gp.Bernoulli("z", share, observed=1)
@@ -129,7 +129,7 @@ def of_large_squares():
     gp.Categorical("y", power / gp.sum(power, "i"), event="i")
 
 
-def test_what_data_alone_have_too_large_is_compared():
+def test_shares_of_large_exponentials_of_data_are_compared():
     sampler = compiled(of_large_squares)
 
     assert all(sampler.verify(seed).proved for seed in range(4))

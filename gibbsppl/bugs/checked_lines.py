@@ -1,7 +1,7 @@
-"""Whether lines give what stands on their left side: the shape, and data.
+"""Whether the values of lines fit their left sides: the shape, and data.
 
-Comes in: a line, with its row or what was found. Goes out: nothing, or an error at the place in
-the text.
+Comes in: a line, with its row or the axes of its value. Goes out: nothing, or an error at the place
+in the text.
 """
 
 from __future__ import annotations

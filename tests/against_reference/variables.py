@@ -86,6 +86,11 @@ def parameters(draft, row, dims, *, random=1, depth=1):
     return written
 
 
+def counts_trials(row):
+    """Whether the values of a family are at most a number of trials."""
+    return row.kind == COUNT and "n" in row.parameters and "NegativeBinomial" not in row.name
+
+
 def scalar_part(draft, row, dims, *, random=1, depth=1, truncated=0.12):
     """A distribution of numbers, perhaps truncated by numbers or by variables."""
     if row.name == HYPERGEOMETRIC.name:
@@ -99,7 +104,7 @@ def scalar_part(draft, row, dims, *, random=1, depth=1, truncated=0.12):
     if row.has_tails and kind in BOUNDS and draft.chance(truncated):
         draft.features.add("truncated")
         bounds = draft.one_of(BOUNDS[kind])
-        if row.kind == COUNT and "n" in row.parameters and row.name != "NegativeBinomial":
+        if counts_trials(row):
             bounds = (bounds[0], None)  # (a bound beyond the number of trials is refused)
         if bounds[0] == 0.0:
             kind = POSITIVE
