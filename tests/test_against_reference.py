@@ -264,6 +264,16 @@ def test_an_improper_posterior_is_refused_and_no_finding():
         exact.check(improper)
 
 
+@pytest.mark.parametrize(("family", "told", "is_level"), [
+    ("Gompertz", {"rate": 1.0, "shape": call("exp", X)}, True),
+    ("Gompertz", {"rate": call("exp", X), "shape": 1.0}, False),
+    ("Normal", {"mu": X, "sigma": 1.0}, False)])
+def test_a_posterior_that_does_not_fall_far_out_is_seen(family, told, is_level):
+    made = of([variable("x", "Flat"), variable("y", family, ("i",), seen=True, **told)],
+              {"x": 0.3, "y": [0.4, 0.2, 0.7, 1.0]})
+    assert exact.is_level(made) == is_level
+
+
 @pytest.mark.parametrize("c", [-0.5, -30.0, -4000.0])
 def test_the_normaliser_of_a_modified_half_normal_keeps_its_digits_below_zero(c):
     a, b = 1.5, 2.0

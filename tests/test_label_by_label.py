@@ -39,6 +39,27 @@ def test_the_log_probability_of_labels_is_that_of_each(y, z):
     assert found == pytest.approx(np.log(own / weights.sum(axis=1)).sum(), rel=1e-12)
 
 
+def test_labels_that_are_impossible_somewhere_have_no_probability_there():
+    y, below, z = np.array([1.9, 0.3, 1.1]), np.tri(3), np.array([0, 1, 1])
+    with gp.Model(coords={"i": 3, "k": 3}) as built:
+        p = gp.Data("p", below / below.sum(axis=1, keepdims=True), dims=("i", "k"))
+        labels = gp.Categorical("z", p, dims="i", event="k")
+        gp.Normal("y", labels * 1.5, sigma=0.7, dims="i", observed=y)
+    weights = below * stats.norm.pdf(y[:, None], 1.5 * np.arange(3), 0.7)
+    own = weights[np.arange(3), z] / weights.sum(axis=1)
+
+    found = log_probability(gp.compile(built), {"z": z})
+    assert found == pytest.approx(np.log(own).sum(), rel=1e-12)
+
+
+def test_shares_of_partial_sums_are_proved_with_their_rates_integrated_out():
+    with gp.Model(coords={"t": 3}) as built:
+        r = gp.Gamma("r", shape=2.0, rate=1.0, dims="t")
+        gp.Exponential("y", rate=gp.cumsum(r, "t"), dims="t", observed=np.array([0.3, 1.0, 0.7]))
+
+    assert gp.compile(built, collapse=("r",)).verify().proved
+
+
 def test_labels_that_see_one_another_have_no_log_probability_of_each():
     with gp.Model(coords={"i": 3, "k": 2}) as built:
         z = gp.Categorical("z", gp.Data("p", [0.2, 0.8], dims="k"), dims="i", event="k")

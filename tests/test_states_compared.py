@@ -148,6 +148,19 @@ def test_graphs_are_compared_where_all_of_them_keep_digits():
     assert all(sampler.verify(seed).proved for seed in range(8))
 
 
+def around_far_locations():
+    """Squares of locations keep no digits where the locations start, and are left slowly."""
+    x = gp.Frechet("x", shape=0.2, scale=1, dims="i")
+    gp.StudentT("y", nu=1, mu=x, sigma=1, lower=-0.7, dims="i")
+    gp.VonMises("z", mu=0, kappa=gp.minimum(x, 4), dims="i", observed=[0.4, -0.6, 0.7])
+
+
+def test_where_digits_are_lost_steps_are_compared_nearer_to_the_centre():
+    sampler = compiled(around_far_locations)
+
+    assert all(sampler.verify(seed).proved for seed in range(6))
+
+
 def test_the_size_of_terms_whose_arguments_are_not_known_to_be_positive():
     with gp.Model(coords={"i": 3}) as model:
         flag = gp.Data("flag", [1, 0, 1], dims="i")

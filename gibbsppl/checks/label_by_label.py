@@ -31,21 +31,43 @@ def log_probability_of_labels(graph: Graph, statement: Statement, values: Values
     labels = _labels_of(graph, statement, values)
     if labels is None:
         return None
+    elements = [tuple(position) for position in np.argwhere(labels.free)]
+    here = {e: labels.heights(labels.own, e) for e in elements}
+    moved = labels.own.copy()
+    for e in elements:
+        moved[e] = _next(labels, e, here[e].possible)
     total = 0.0
-    moved = np.where(labels.free, _next(labels), labels.own)
-    for position in np.argwhere(labels.free):
-        element = tuple(position)
-        there = [list(labels.put_in(own, element)) for own in (labels.own, moved)]
-        here, elsewhere = ([labels.terms.at(v) for v in values] for values in there)
-        heights = np.array([t.sum() for t in here])
-        total += heights[labels.own[element] - labels.lower[element]] - logsumexp(heights)
+    for e in elements:
+        heights, elsewhere = here[e], labels.heights(moved, e)
+        if not heights.possible.any() or (heights.possible != elsewhere.possible).any():
+            return None
+        total += heights.sums[labels.own[e] - labels.lower[e]] - logsumexp(heights.sums)
         # (given other labels of the rest)
-        change = float(np.ptp(heights - [t.sum() for t in elsewhere]))
-        size = max(map(size_of, here)) + max(map(size_of, elsewhere))
-        size = labels.terms.size_behind(change, max(size, 1.0), [v for vs in there for v in vs])
+        change = float(np.ptp(heights.of_possible - elsewhere.of_possible))
+        size = max(heights.size + elsewhere.size, 1.0)
+        size = labels.terms.size_behind(change, size, (*heights.at, *elsewhere.at))
         if not change <= RELATIVE_TOLERANCE * size:
             return None
     return float(total)
+
+
+@dataclass(frozen=True, slots=True)
+class _Heights:
+    """The log densities with each label of one element: their sums, and the size of terms."""
+
+    sums: Any
+    size: float
+    at: tuple[Values, ...]
+
+    @property
+    def possible(self) -> Any:
+        """Which labels are possible."""
+        return np.isfinite(self.sums)
+
+    @property
+    def of_possible(self) -> Any:
+        """The sums of the labels that are possible."""
+        return self.sums[self.possible]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +88,14 @@ class _Labels:
         seen = (self.statement, *self.graph.factors_of(self.statement.target.array))
         return Terms(tuple({f.name: f for f in seen}.values()), self.graph.sizes)
 
-    def put_in(self, labels: Any, element: tuple[int, ...]) -> Iterator[Values]:
-        """The values with each label of one element, the labels of the rest as they are."""
+    def heights(self, labels: Any, element: tuple[int, ...]) -> _Heights:
+        """The log densities with each label of one element, the labels of the rest as given."""
+        at = tuple(self._put_in(labels, element))
+        terms = [self.terms.at(v) for v in at]
+        return _Heights(np.array([t.sum() for t in terms]), max(map(size_of, terms)), at)
+
+    def _put_in(self, labels: Any, element: tuple[int, ...]) -> Iterator[Values]:
+        """The values with each label of one element, the labels of the rest as given."""
         name = self.statement.target.array.name
         for label in range(self.lower[element], self.upper[element] + 1):
             changed = labels.copy()
@@ -93,7 +121,8 @@ def _labels_of(graph: Graph, statement: Statement, values: Values) -> _Labels | 
     return _Labels(graph, statement, values, own, lower, upper, free)
 
 
-def _next(labels: _Labels) -> Any:
-    """Other labels, each the next one."""
-    count = labels.upper - labels.lower + 1
-    return labels.lower + (labels.own - labels.lower + 1) % count
+def _next(labels: _Labels, element: tuple[int, ...], possible: Any) -> int:
+    """The next label of an element that is possible: its own if there is no other."""
+    at = int(labels.own[element] - labels.lower[element])
+    others = np.roll(possible, -at - 1)
+    return int(labels.lower[element] + (at + 1 + others.argmax()) % len(possible))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,20 +49,30 @@ class Found:
 
 
 def states(rng: np.random.Generator, graph: Graph, program: Program, data: Values) -> Found:
-    """A start, with as much spread as sweeps go on from, and the state that they lead to.
+    """A start, with as much spread as sweeps go on from, and the state that they lead to."""
+    return next(found_states(rng, graph, program, data))
+
+
+def found_states(
+    rng: np.random.Generator, graph: Graph, program: Program, data: Values
+) -> Iterator[Found]:
+    """Starts and the states that sweeps lead to, each nearer to the centre than those before.
 
     Both are to be comparable, if any are: a start is settled where there is room, and one from
-    which sweeps lead to where the density overflows or keeps no digits is made again nearer to the
-    centre.
+    which sweeps lead to where the density overflows or keeps no digits is passed over, but the last
+    one if all are.
     """
+    is_seen = False
     for spread in (spread for spread, settle in ATTEMPTS if settle):
         start = augmented_start(rng, graph, program, data, spread=spread, settle=True)
         swept, sums = _after_sweeps(rng, graph, program, data, start)
         compared = tuple(s for s in (start, *swept) if is_comparable(graph, {**data, **s}))
         found = Found(start, swept, compared, sums)
         if found.is_seen_after_sweeps:
-            break
-    return found
+            is_seen = True
+            yield found
+    if not is_seen:
+        yield found
 
 
 def augmented_start(

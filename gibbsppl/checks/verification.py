@@ -5,8 +5,8 @@ Comes in: a declared graph with its program and schedule. Goes out: one row for 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from gibbsppl.checks.parameters import keeps_parameters_inside
 from gibbsppl.checks.ratio import ratio_check
 from gibbsppl.checks.reading import gaps_of_reading
 from gibbsppl.checks.results import RELATIVE_TOLERANCE, Row, Verification, row_badness
-from gibbsppl.checks.states import Found, augmented, states
+from gibbsppl.checks.states import Found, augmented, found_states
 from gibbsppl.domains import without_spellings
 from gibbsppl.evaluation import Values
 from gibbsppl.graph import Graph
@@ -40,7 +40,8 @@ def verify(  # noqa: PLR0913  (settings, all named at the call)
     """The exact checks of every step and every graph, near a dispersed start and after sweeps.
 
     The tolerance is in proportion to the log densities, which can be huge at a start: the second
-    state, near the posterior, is the one at which small mistakes show. Sweeps that raise, or that
+    state, near the posterior, is the one at which small mistakes show. Where the digits of a
+    comparison are lost at both, it is made again nearer to the centre. Sweeps that raise, or that
     lead out of the support, are a row that failed; where densities cannot be compared at any state
     that was found, or not where sweeps lead, rows are not proved. What sweeps keep up to date is
     compared with what it should be. ``graphs`` are those in which the steps draw, if auxiliary
@@ -49,7 +50,8 @@ def verify(  # noqa: PLR0913  (settings, all named at the call)
     """
     with np.errstate(all="ignore"):  # (what comes of it is looked at)
         rng, canonical = np.random.default_rng(seed), without_spellings(graph)
-        rows, at = _rows(rng, canonical, program, steps, data, graphs=graphs, schedule=schedule)
+        check = _Check(canonical, program, steps, data, graphs, schedule)
+        rows, at = check.rows(rng)
         if not keeps_parameters_inside(rng, graph, [{**data, **s} for s in at]):
             rows += (Row("(parameters)", "support", "-", np.inf, 0.0),)
         if reading is not None:
@@ -57,39 +59,81 @@ def verify(  # noqa: PLR0913  (settings, all named at the call)
     return Verification(rows)
 
 
-def _rows(
-    rng: np.random.Generator,
-    graph: Graph,
-    program: Program,
-    steps: Sequence[Step],
-    data: Values,
-    *,
-    graphs: Sequence[Graph] | None,
-    schedule: Schedule | None,
-) -> tuple[tuple[Row, ...], tuple[Values, ...]]:
-    """All comparisons but those of a text, and the states that they are made at."""
-    made = states(rng, graph, program, data)
-    at = made.compared
-    sums = [
-        Row(f"{s} keeps", "sums", "-", g, RELATIVE_TOLERANCE * size) for s, g, size in made.sums
-    ]
-    found = [] if at else [_nothing_compared(steps)]
-    for state in at:
-        own = ratio_check(rng, graph, program, steps, data, state, graphs=graphs, schedule=schedule)
-        found.append([*own, *_moving_along(rng, schedule, program, data, state)])
-    rows = (*(max(same, key=row_badness) for same in zip(*found, strict=True)), *sums)
-    if schedule is not None:
-        called = (schedule, program, data, made.start)
-        wrong = {} if made.lost else calls_against_steps(rng, *called)
-        rows = tuple(_not_called_so(row, wrong.get(row.step, "")) for row in rows)
-        others = [augmented(rng, graph, program, data, s) for s in at[1:] or at]
-        of_graphs = _of_graphs(graph, schedule, program, data, (*at, *others))
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """A model and its sampler: all comparisons but those of a text that it was read from."""
+
+    graph: Graph
+    program: Program
+    steps: Sequence[Step]
+    data: Values
+    graphs: Sequence[Graph] | None
+    schedule: Schedule | None
+
+    def rows(self, rng: np.random.Generator) -> tuple[tuple[Row, ...], tuple[Values, ...]]:
+        """A row for each comparison, and the states that they are first made at."""
+        found: list[tuple[Row, ...]] = []
+        at: tuple[Values, ...] = ()
+        for made in found_states(rng, self.graph, self.program, self.data):
+            found.append(self._rows_of(rng, made))
+            at = at or made.compared
+            if not any(map(_is_hidden, found[-1])):
+                break
+        rows = _worst(found)
+        if self.schedule is not None and not made.lost:
+            called = (self.schedule, self.program, self.data, made.start)
+            wrong = calls_against_steps(rng, *called)
+            rows = tuple(_not_called_so(row, wrong.get(row.step, "")) for row in rows)
+        return rows, at
+
+    def _rows_of(self, rng: np.random.Generator, made: Found) -> tuple[Row, ...]:
+        """The comparisons at a start and where sweeps lead."""
+        at = made.compared
+        of_steps = _worst([self._of_steps(rng, s) for s in at] or [_nothing_compared(self.steps)])
+        sums = tuple(
+            Row(f"{s} keeps", "sums", "-", g, RELATIVE_TOLERANCE * size) for s, g, size in made.sums
+        )
+        return (*of_steps, *sums, *self._of_graphs(rng, at), *_of_sweeps(made))
+
+    def _of_steps(self, rng: np.random.Generator, state: Values) -> tuple[Row, ...]:
+        """Each step against the graph that it draws in."""
+        fixed = (self.graph, self.program, self.steps, self.data)
+        graphs, schedule = self.graphs, self.schedule
+        own = ratio_check(rng, *fixed, state, graphs=graphs, schedule=schedule)
+        return (*own, *self._moving_along(rng, state))
+
+    def _moving_along(self, rng: np.random.Generator, state: Values) -> Iterator[Row]:
+        """For each step that is interwoven, what it draws and moves, against the joint density."""
+        if self.schedule is None:
+            return
+        for name, interwoven in self.schedule.interwoven.items():
+            fixed = (self.schedule, self.program, self.schedule.step(name), self.data)
+            gap, size = gap_of_interwoven(rng, *fixed, state)
+            told = f"{name}, {interwoven.group} moved"
+            yield Row(told, "interwoven", "-", gap, RELATIVE_TOLERANCE * size)
+
+    def _of_graphs(self, rng: np.random.Generator, at: tuple[Values, ...]) -> tuple[Row, ...]:
+        """For each graph in which steps draw, whether it is the model."""
+        if self.schedule is None:
+            return ()
+        graph, program, data = self.graph, self.program, self.data
+        compared = (*at, *(augmented(rng, graph, program, data, s) for s in at[1:] or at))
+        rows = _against_the_model(graph, self.schedule, program, data, compared)
         # (where sweeps lead, graphs may lose the digits that the model itself keeps)
-        if at[1:] and any(r.discrepancy is None and r.tolerance >= 1.0 for r in of_graphs):
+        if at[1:] and any(map(_is_hidden, rows)):
             near = augmented(rng, graph, program, data, at[0])
-            of_graphs = _of_graphs(graph, schedule, program, data, (*at, *others, near))
-        rows += of_graphs
-    return (*rows, *_of_sweeps(made)), at
+            rows = _against_the_model(graph, self.schedule, program, data, (*compared, near))
+        return rows
+
+
+def _worst(found: Sequence[Sequence[Row]]) -> tuple[Row, ...]:
+    """Of rows of the same comparisons, made at several states, the worst of each."""
+    return tuple(max(same, key=row_badness) for same in zip(*found, strict=True))
+
+
+def _is_hidden(row: Row) -> bool:
+    """Whether the digits of what was compared are lost: nearer to the centre they may be kept."""
+    return row.discrepancy is None and row.tolerance >= 1.0
 
 
 def _nothing_compared(steps: Sequence[Step]) -> list[Row]:
@@ -104,7 +148,7 @@ def _of_sweeps(made: Found) -> tuple[Row, ...]:
     return (Row("(sweeps)", "sweep", "-", np.inf if made.lost else None, 0.0),)
 
 
-def _of_graphs(
+def _against_the_model(
     graph: Graph, schedule: Schedule, program: Program, data: Values, states: Sequence[Values]
 ) -> tuple[Row, ...]:
     """For each graph in which steps draw, whether it is the model."""
@@ -136,22 +180,3 @@ def _of_reading(
         Row(f"(program: {what})", "reading", "-", gap, RELATIVE_TOLERANCE * size)
         for what, (gap, size) in gaps.items()
     )
-
-
-def _moving_along(
-    rng: np.random.Generator,
-    schedule: Schedule | None,
-    program: Program,
-    data: Values,
-    state: Values,
-) -> list[Row]:
-    """For each step that is interwoven, what it draws and moves, against the joint density."""
-    if schedule is None:
-        return []
-    rows = []
-    for name, interwoven in schedule.interwoven.items():
-        step = schedule.step(name)
-        gap, size = gap_of_interwoven(rng, schedule, program, step, data, state)
-        told = f"{name}, {interwoven.group} moved"
-        rows.append(Row(told, "interwoven", "-", gap, RELATIVE_TOLERANCE * size))
-    return rows

@@ -14,6 +14,7 @@ import gibbsppl as gp
 from against_reference import bugs
 from against_reference.elements import LostError
 from against_reference.models import Variable
+from against_reference.scalars import POSITIVE, UNIT
 from against_reference.table import is_proper
 from gibbsppl.density import log_terms
 
@@ -157,12 +158,41 @@ def has_a_posterior(sampler, model):
             raise RefusedError(kind_of(error, model)) from error
 
 
-def overflows(model):
-    """Whether values that the model draws from its prior are too large for numbers."""
+def leaves_numbers(model):
+    """Whether values that the model draws from its prior are too large for numbers, or round to 0.
+
+    To 0 where they are positive.
+    """
     rng = np.random.default_rng([model.seed, 13])
     with np.errstate(all="ignore"):
         drawn, weights = model.simulated(rng, 1000, model.values)
-    return not all(np.isfinite(v[np.isfinite(weights)]).all() for v in drawn.values())
+    seen = {n: v[np.isfinite(weights)] for n, v in drawn.items()}
+    positive = {v.name for v in model.variables if v.kind in (POSITIVE, UNIT)}
+    return not all(np.isfinite(v).all() for v in seen.values()) or any(
+        (seen[name][:, ~_known_in(model, name)] == 0).any() for name in positive)
+
+
+def _known_in(model, name):
+    """Which elements of an array are observed."""
+    mask = next(v.mask for v in model.variables if v.name == name)
+    return np.zeros(model.values[name].shape, bool) if mask is None else mask
+
+
+def is_level(model):
+    """Whether the density does not fall far out along an element of an improper prior."""
+    flat = {v.name for v, part in model.latent if not is_proper(part.family)}
+    return any(
+        _is_level_along(model, name, place, side)
+        for name in flat for place in np.argwhere(~_known_in(model, name)) for side in (-1.0, 1.0))
+
+
+def _is_level_along(model, name, place, side):
+    own = {n: np.repeat(np.asarray(v, float)[None], 2, axis=0) for n, v in model.values.items()}
+    own[name][(slice(None), *place)] = side * np.array([40.0, 80.0])
+    with np.errstate(all="ignore"):  # (far out parameters need keep no digits)
+        terms = np.concatenate([*model.log_terms(own, 2, strict=False).values()])
+        first, second = terms.sum(axis=0)
+    return np.isfinite([first, second]).all() and second - first >= -RELATIVE_TOLERANCE
 
 
 def verified(sampler, model):
@@ -172,8 +202,11 @@ def verified(sampler, model):
         has_a_posterior(sampler, model)
         measured = [r for r in result.rows if r.discrepancy is not None]
         failed = {r.step for r in measured if not r.discrepancy <= r.tolerance}
-        if failed == {"(sweeps)"} and overflows(model):
-            raise RefusedError("RunError: values from the prior are too large for numbers")
+        if all(f == "(sweeps)" or "its call fails" in f for f in failed):
+            if leaves_numbers(model):
+                raise RefusedError("RunError: numbers cannot hold what the prior draws")
+            if is_level(model):
+                raise RefusedError("the posterior is improper: its density does not fall")
     # (an infinite tolerance is none)
     if not result.passed or not all(np.isfinite(r.tolerance) for r in result.rows):
         raise FindingError("verify", str(result))

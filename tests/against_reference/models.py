@@ -204,10 +204,13 @@ class Model:
 
     # ---- density -----------------------------------------------------------------------------
 
-    def log_terms(self, arrays, states):
-        """The log density of each part and term: name to arrays (elements, states)."""
+    def log_terms(self, arrays, states, *, strict=True):
+        """The log density of each part and term: name to arrays (elements, states).
+
+        If ``strict``, what parameters far out lose the digits of is nan.
+        """
         world = World(
-            self.lengths, {**self.known, **arrays}, states, strict=True, are_weights=self.in_bugs
+            self.lengths, {**self.known, **arrays}, states, strict=strict, are_weights=self.in_bugs
         )
         found = {}
         for item in self.items:
