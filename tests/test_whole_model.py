@@ -350,3 +350,18 @@ def test_missing_entries_of_lines_at_one_position_are_proved():
         y[:, 1] = gp.Normal(1, sigma=2)
 
     assert gp.compile(model).verify().proved
+
+
+def test_a_label_of_one_element_only_is_proved():
+    """The log probability of the label is 0, and the term that is shared out does not see it."""
+    text = """model {
+      y ~ dexp(1)
+      x[1] <- y
+      for (j in 1:2) { w[j] <- sum(x[1:1]) * d[j] }
+      for (j in 1:2) { p[j] <- w[j] / sum(w[1:2]) }
+      z ~ dcat(p[1:2])
+    }"""
+    sampler = gp.compile(gp.read_bugs(text, {"d": [5.1, 1.87], "z": 2}))
+
+    assert any(r.rule.name == "share out" for r in sampler.schedule.rewrites)
+    assert sampler.verify().proved

@@ -105,8 +105,10 @@ def _normaliser(
 
 def _is_own(graph: Graph, step: Step) -> bool:
     """Whether nothing sees what a step draws but the rows that say how it is distributed."""
-    names = {s.name for s in step.statements if s.family.name in FAMILIES}
-    return all(f.name in names for n in step.variables for f in graph.factors_of(n))
+    names = {s.name for s in step.statements}
+    return all(s.family.name in FAMILIES for s in step.statements) and all(
+        f.name in names for n in step.variables for f in graph.factors_of(n)
+    )
 
 
 def _of_statements(step: Step, values: Values, sizes: Sizes) -> Floats:
