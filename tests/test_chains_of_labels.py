@@ -677,3 +677,18 @@ def test_labels_that_no_two_transitions_tell_apart_have_a_chain(rates):
 
     assert sampler.verify().proved
     assert stats.binomtest(int(draws["x"][0, :, 1, 2].sum()), 500, rates[0]).pvalue > 1e-3
+
+
+def test_a_matrix_that_a_chain_chooses_the_scales_of_is_read_whole():
+    """The places of the transitions have a dim of their own, and the rows of the matrix another."""
+    with gp.Model(coords={"j": 3, "t": 4}) as built:
+        p = gp.Dirichlet("p", 2.0, dims=("j", "j'"), event="j'")
+        z = gp.Array("z", dims="t", event="j")
+        z[0] = gp.Categorical(gp.Data("first", [0.1, 0.6, 0.3], dims="j"))
+        z[1:4] = gp.Categorical(p.at("j", z.lag("t", 1)))
+        scale = p.at("j", z).at("j'", z)
+        gp.HuangWand("s", nu=2.0, scale=scale, dims=("t", "t'"), event=("t", "t'"))
+    sampler = gp.compile(built)
+
+    assert [s.kind for s in sampler.schedule.steps if s.name == "z"] == ["chain"]
+    assert sampler.verify().proved

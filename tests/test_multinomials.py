@@ -366,3 +366,25 @@ def test_a_total_that_is_no_whole_number_is_refused(n):
         runtime.multinomial(np.random.default_rng(1), np.zeros((2, 3)), (2, 3), n=n)
     with pytest.raises(ValueError, match="expected a whole number"):
         runtime.binomial(np.random.default_rng(1), 0.0, (), n=np.ravel(n)[-1])
+
+
+@pytest.mark.parametrize(
+    ("dims", "n", "totals"),
+    [
+        ("k", [3, 9], [[3, 3], [9, 9]]),
+        ("t", [3, 9], [[3, 9], [3, 9]]),
+        (("k", "t"), [[1, 2], [3, 4]], [[1, 2], [3, 4]]),
+        (("t", "k"), [[1, 2], [3, 4]], [[1, 3], [2, 4]]),
+    ],
+)
+def test_totals_along_some_of_the_dims_are_those_of_their_rows(dims, n, totals):
+    """With as many positions along both, totals of the wrong dim have a shape that fits too."""
+    with gp.Model(coords={"j": 4, "k": 2, "t": 2}) as built:
+        p = gp.Dirichlet("p", a=1, dims=("k", "t", "j"), event="j")
+        n = gp.Data("n", n, dims=dims)
+        gp.Multinomial("y", n=n, p=p, dims=("k", "t", "j"), event="j")
+    sampler = gp.compile(built)
+    drawn = sampler.sample(draws=5, warmup=0, chains=1, seed=1, progress=False)["y"]
+
+    assert (np.asarray(drawn).sum(axis=-1) == totals).all()
+    assert sampler.verify().proved

@@ -85,10 +85,12 @@ class _Weights:
 
 
 def multinomial(rng: np.random.Generator, eta_1: Any, size: tuple[int, ...], n: Any) -> Any:
-    """Draws of n counts with log weights ``eta_1`` along the last axis; n has one entry on it.
+    """Draws of n counts with log weights ``eta_1`` along the last axis.
+
+    ``n`` is a number, or broadcasts to the size with equal entries, or one, on the last axis.
 
     >>> eta = np.log([[1.0, 1e-300], [1e-300, 1.0]])
-    >>> multinomial(np.random.default_rng(1), eta, (2, 2), n=np.array([3, 1000]))
+    >>> multinomial(np.random.default_rng(1), eta, (2, 2), n=np.array([[3], [1000]]))
     array([[   3,    0],
            [   0, 1000]])
     """
@@ -107,7 +109,7 @@ def multinomial(rng: np.random.Generator, eta_1: Any, size: tuple[int, ...], n: 
 def _totals(n: Any, size: tuple[int, ...]) -> Integers:
     """The total of each row."""
     totals = np.asarray(whole(n))
-    totals = totals[..., 0] if totals.ndim == len(size) else totals
+    totals = totals[..., 0] if totals.ndim else totals
     totals = np.broadcast_to(totals, size[:-1]).reshape(-1)
     if totals.size and totals.min() < 0:
         raise ValueError(f"a total of a draw of counts is negative: {totals.min()}")

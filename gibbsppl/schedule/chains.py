@@ -11,7 +11,7 @@ from gibbsppl.conditionals import Derived
 from gibbsppl.contractions import Known, pull_back
 from gibbsppl.copies import copy_of
 from gibbsppl.dependence import Place, region_of
-from gibbsppl.expressions import dims_of
+from gibbsppl.expressions import Dim, dims_of
 from gibbsppl.finite import LABEL
 from gibbsppl.graph import Graph
 from gibbsppl.ranges import Range
@@ -54,7 +54,9 @@ def chain_draw(
     """The joint draw along a chain: what each label weighs, and each pair of neighbours."""
     axes = list(graph.variables[chain.statement.target.array.name].dims)
     along = axes[chain.axis]
-    step = axes[chain.axis] = copy_of(along, graph.sizes)
+    read = (*(c.value for c in weights.contributions), *(p.value for p in chain.transitions))
+    taken = {*graph.sizes, *(d for e in read for d in e.atoms(Dim))}  # (those of matrices, too)
+    step = axes[chain.axis] = copy_of(along, taken)
     labels = tuple(Range(d, 0, chain.size) for d in (PREVIOUS, LABEL))
     sizes = {**graph.sizes, step: graph.sizes[along] - 1, **{r.dim: len(r) for r in labels}}
     found = []

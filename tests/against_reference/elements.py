@@ -69,7 +69,15 @@ def log_number(variable, part, at, world):
         inside = (_both(np.maximum, low, lower), _both(np.minimum, high, upper))
         seen = np.where(where, log_between(row, law, *inside), seen)
     density = seen - log_between(row, law, lower, upper)
-    return np.where(_keep_digits(parameters), density, np.nan) if world.strict else density
+    keep = _keep_digits(parameters) if world.strict else _are_numbers(parameters)
+    return np.where(keep, density, np.nan)
+
+
+def _are_numbers(parameters):
+    keep = np.array([True])
+    for value in parameters.values():
+        keep = keep & np.isfinite(value)
+    return keep
 
 
 def _keep_digits(parameters):

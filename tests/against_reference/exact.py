@@ -159,13 +159,16 @@ def has_a_posterior(sampler, model):
 
 
 def leaves_numbers(model):
-    """Whether values that the model draws from its prior are too large for numbers, or round to 0.
+    """Whether values that the model draws from its prior, or their densities, are no numbers.
 
-    To 0 where they are positive.
+    Too large for numbers, positive and rounded to 0, or with parameters that are no numbers.
     """
     rng = np.random.default_rng([model.seed, 13])
     with np.errstate(all="ignore"):
         drawn, weights = model.simulated(rng, 1000, model.values)
+        terms = np.concatenate([*model.log_terms(drawn, 1000, strict=False).values()])
+    if np.isnan(weights).any() or not (terms < np.inf).all():
+        return True
     seen = {n: v[np.isfinite(weights)] for n, v in drawn.items()}
     positive = {v.name for v in model.variables if v.kind in (POSITIVE, UNIT)}
     return not all(np.isfinite(v).all() for v in seen.values()) or any(

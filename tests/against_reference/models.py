@@ -207,7 +207,7 @@ class Model:
     def log_terms(self, arrays, states, *, strict=True):
         """The log density of each part and term: name to arrays (elements, states).
 
-        If ``strict``, what parameters far out lose the digits of is nan.
+        If ``strict``, what parameters far out lose the digits of is nan; else of infinite ones.
         """
         world = World(
             self.lengths, {**self.known, **arrays}, states, strict=strict, are_weights=self.in_bugs
