@@ -581,3 +581,29 @@ def test_shares_of_exponentials_are_taken_by_their_logs():
     assert at[1e3] - at[0.0] == pytest.approx(np.log(0.3) - np.log(1 / 3), abs=1e-9)
     assert at[1e6] == pytest.approx(at[1e3], abs=1e-9)
     assert at[-2e3] - at[0.0] == pytest.approx(np.log(0.5) - np.log(1 / 3), abs=1e-9)
+
+
+def test_entries_of_the_inverses_of_several_matrices():
+    """Scales that data choose: the entries are read row by row, of the matrix of each."""
+    with gp.Model(coords={"k": 2, "t": 3}) as built:
+        chosen = gp.Data("chosen", [1, 0, 1], dims="t")
+        scale = chosen * 1.7 + (1 - chosen) * 3.5
+        gp.HuangWand("s", nu=2.0, scale=scale, dims=("k", "t", "t'"), event=("t", "t'"))
+    sampler = gp.compile(built)
+
+    assert {s.kind for s in sampler.schedule.steps} == {"exact"}
+    assert sampler.verify().proved
+
+
+@pytest.mark.parametrize(("size", "is_long"), [(2, False), (40, True)])
+def test_an_order_of_products_is_looked_for_where_there_are_many(size, is_long):
+    with gp.Model(coords={"i": size, "j": size, "k": size}) as built:
+        x = gp.Gamma("x", shape=2, rate=1, dims=("i", "j"))
+        a = gp.Data("a", np.ones((size, size)), dims=("j", "k"))
+        b = gp.Data("b", np.ones((size, size)), dims=("k", "i"))
+        mean = gp.sum(gp.sum(a * b * x, "j"), "i")
+        gp.Normal("y", gp.exp(mean), sigma=1, dims="k", observed=np.ones(size))
+    source = gp.compile(built).source
+
+    assert "einsum" in source
+    assert ("optimize=True" in source) == is_long

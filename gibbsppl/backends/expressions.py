@@ -248,10 +248,9 @@ def _inverse(writer: Writer, expr: InverseEntry) -> Text:
         return Text(f"{code}.diagonal(axis1=-2, axis2=-1)", (*outer, row))
     if isinstance(row, Dim) and isinstance(column, Dim):
         return Text(code, (*outer, row, column))
-    if outer:
-        raise CompileError(f"the NumPy back end cannot write single entries of {expr}.")
-    (at_row, at_column), dims = writer.aligned([writer.write(row), writer.write(column)])
-    return Text(f"{code}[{at_row}, {at_column}]", dims)
+    places = [*map(writer.places, outer), writer.write(row), writer.write(column)]
+    at, dims = writer.aligned(places)
+    return Text(f"{code}[{', '.join(at)}]", dims)
 
 
 def _matrix(writer: Writer, body: Expr, row: Dim, column: Dim) -> Text:

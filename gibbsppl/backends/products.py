@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 from gibbsppl.backends.text import ATOM, MATMUL, POWER, PRODUCT, Text
 from gibbsppl.backends.writer import Writer
 from gibbsppl.expressions import Dim
+
+# NumPy finds a good order for more than two operands, in the time of so many products.
+FEW_PRODUCTS = 20_000
 
 
 def einsum(writer: Writer, operands: list[Text], summed: set[Dim]) -> Text:
@@ -23,8 +28,8 @@ def einsum(writer: Writer, operands: list[Text], summed: set[Dim]) -> Text:
     spec = ",".join("".join(letters[d] for d in t.dims) for t in operands)
     out = "".join(letters[d] for d in kept)
     codes = ", ".join(t.code for t in operands)
-    # (NumPy itself finds a good order for more than two.)
-    ordered = ", optimize=True" if len(operands) > 2 else ""
+    many = math.prod(writer.size(d) for d in dims) > FEW_PRODUCTS
+    ordered = ", optimize=True" if many and len(operands) > 2 else ""
     return Text(f'{writer.call("einsum")}("{spec}->{out}", {codes}{ordered})', kept)
 
 
