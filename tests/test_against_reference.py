@@ -264,14 +264,28 @@ def test_an_improper_posterior_is_refused_and_no_finding():
         exact.check(improper)
 
 
-@pytest.mark.parametrize(("family", "told", "is_level"), [
-    ("Gompertz", {"rate": 1.0, "shape": call("exp", X)}, True),
-    ("Gompertz", {"rate": call("exp", X), "shape": 1.0}, False),
-    ("Normal", {"mu": X, "sigma": 1.0}, False)])
-def test_a_posterior_that_does_not_fall_far_out_is_seen(family, told, is_level):
-    made = of([variable("x", "Flat"), variable("y", family, ("i",), seen=True, **told)],
+@pytest.mark.parametrize(("prior", "family", "parameters", "is_improper"), [
+    ("Flat", "Gompertz", {"rate": 1.0, "shape": call("exp", X)}, True),
+    ("Flat", "Gompertz", {"rate": call("exp", X), "shape": 1.0}, False),
+    ("Flat", "Normal", {"mu": X, "sigma": 1.0}, False),
+    ("Flat", "Normal", {"mu": call("*", 0.01, X), "sigma": 0.1}, False),
+    ("Flat", "StudentT", {"nu": 1.0, "mu": X, "sigma": 1.0}, False),
+    ("HalfFlat", "StudentT", {"nu": X, "mu": 0.0, "sigma": 1.0}, True),
+    ("HalfFlat", "Exponential", {"rate": X}, False)])
+def test_a_posterior_without_an_integral_is_seen(prior, family, parameters, is_improper):
+    made = of([variable("x", prior), variable("y", family, ("i",), seen=True, **parameters)],
               {"x": 0.3, "y": [0.4, 0.2, 0.7, 1.0]})
-    assert exact.is_level(made) == is_level
+    assert exact.has_no_integral(made) == is_improper
+
+
+def test_priors_that_numbers_cannot_hold_are_seen():
+    def drawn_with(scale):
+        return of([variable("x", "Normal", mu=0.0, sigma=scale),
+                   variable("z", "Gamma", shape=call("exp", X), rate=1.0),
+                   variable("y", "Exponential", seen=True, rate=Read("z", ()))],
+                  {"x": 0.3, "z": 0.7, "y": 1.0})
+    assert exact.exceeds_numbers(drawn_with(300.0))
+    assert not exact.exceeds_numbers(drawn_with(0.5))
 
 
 @pytest.mark.parametrize("c", [-0.5, -30.0, -4000.0])

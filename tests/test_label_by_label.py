@@ -39,6 +39,23 @@ def test_the_log_probability_of_labels_is_that_of_each(y, z):
     assert found == pytest.approx(np.log(own / weights.sum(axis=1)).sum(), rel=1e-12)
 
 
+def tied(limit):
+    with gp.Model(coords={"i": 2, "k": 2}) as built:
+        z = gp.Categorical("z", gp.Data("p", [0.2, 0.8], dims="k"), dims="i", event="k")
+        gp.Constraint("same", limit(z.at("i", 0), z.at("i", 1)))
+    return gp.compile(built)
+
+
+@pytest.mark.parametrize("z", [[0, 0], [1, 1]])
+def test_labels_that_must_be_the_same_have_no_log_probability_of_each(z):
+    """Given the other one, each of them has one possible label."""
+    assert log_probability(tied(lambda a, b: (a <= b) * (b <= a)), {"z": np.array(z)}) is None
+
+
+def test_labels_that_exclude_one_another_have_no_log_probability_of_each():
+    assert log_probability(tied(lambda a, b: a + b < 2), {"z": np.array([0, 0])}) is None
+
+
 def test_labels_that_are_impossible_somewhere_have_no_probability_there():
     y, below, z = np.array([1.9, 0.3, 1.1]), np.tri(3), np.array([0, 1, 1])
     with gp.Model(coords={"i": 3, "k": 3}) as built:

@@ -388,3 +388,12 @@ def test_totals_along_some_of_the_dims_are_those_of_their_rows(dims, n, totals):
 
     assert (np.asarray(drawn).sum(axis=-1) == totals).all()
     assert sampler.verify().proved
+
+
+def test_totals_that_differ_along_the_last_axis_are_refused():
+    def drawn(n):
+        return runtime.multinomial(np.random.default_rng(1), np.zeros((2, 2)), (2, 2), n=n)
+
+    with pytest.raises(ValueError, match="differ along the last axis: found 2 of them"):
+        drawn([[3, 4], [5, 9]])
+    assert (drawn([[3, 3], [5, 5]]).sum(axis=-1) == [3, 5]).all()

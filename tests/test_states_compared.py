@@ -6,7 +6,9 @@ from scipy.special import logsumexp
 
 import gibbsppl as gp
 from gibbsppl.checks.ratio import ratio_check
+from gibbsppl.checks.results import Row, badness, worst
 from gibbsppl.checks.states import states
+from gibbsppl.checks.verification import _Check
 from gibbsppl.checks.wander import wandered
 from gibbsppl.density import log_density, log_terms, size_of_terms
 from gibbsppl.initial import LEAST, overflows
@@ -171,3 +173,41 @@ def test_the_size_of_terms_whose_arguments_are_not_known_to_be_positive():
 
     # (log gammas of 2, 1 and 1 are zero; slopes of log(z) + 1/z at most, times the sizes 2, 1, 3)
     assert size == pytest.approx(2 * (np.log(2) + 1 / 2) + 1 + 3, rel=1e-12)
+
+
+FAILED, OPEN = Row("x", "exact", "-", 1e-3, 1e-9), Row("x", "graph", "-", None, 5.0)
+PASSED = Row("x", "exact", "-", 1e-12, 1e-9)
+HIDDEN = Row("x", "graph", "-", None, 5.0, is_hidden=True)
+
+
+@pytest.mark.parametrize("least", range(4))
+def test_the_worst_of_comparisons_at_several_states_counts(least):
+    """What has nothing to compare with stays so; what rounding hides may be seen elsewhere."""
+    in_order = [HIDDEN, PASSED, OPEN, FAILED]
+    rows = in_order[: least + 1]
+
+    assert worst(rows) is worst(rows[::-1]) is in_order[least]
+
+
+def test_a_comparison_of_infinite_tolerance_is_worse_than_one_that_passes():
+    nothing = Row("x", "exact", "-", 1.0, np.inf)
+
+    assert not worst([nothing, PASSED]).passed
+    assert badness((1.0, np.inf)) == np.inf
+
+
+def test_a_wrong_draw_at_the_first_state_is_seen_after_later_ones_have_passed(monkeypatch):
+    """The first state is so far out that rounding hides another row, and later ones are made."""
+    seen = []
+
+    def of_steps(check, rng, state):
+        seen.append(state)
+        return (FAILED, HIDDEN) if len(seen) <= 2 else (PASSED, PASSED)
+
+    monkeypatch.setattr(_Check, "_of_steps", of_steps)
+    monkeypatch.setattr(_Check, "_of_graphs", lambda *_: ())
+    sampler = compiled(vague)
+    rows = sampler.verify().rows
+
+    assert len(seen) > 2
+    assert [r.passed for r in rows[:2]] == [False, True]

@@ -353,7 +353,7 @@ def test_missing_entries_of_lines_at_one_position_are_proved():
 
 
 def test_a_label_of_one_element_only_is_proved():
-    """The log probability of the label is 0, and the term that is shared out does not see it."""
+    """The log probability of the label is 0, and the shared term does not depend on it."""
     text = """model {
       y ~ dexp(1)
       x[1] <- y

@@ -244,9 +244,10 @@ def _inverse(writer: Writer, expr: InverseEntry) -> Text:
     row, column = expr.args[3:]
     outer = inner.dims[:-2]
     code = f"{writer.call('inverse')}({inner.code})"
-    if row == column and isinstance(row, Dim):
+    is_apart = not {row, column} & set(outer)
+    if is_apart and row == column and isinstance(row, Dim):
         return Text(f"{code}.diagonal(axis1=-2, axis2=-1)", (*outer, row))
-    if isinstance(row, Dim) and isinstance(column, Dim):
+    if is_apart and isinstance(row, Dim) and isinstance(column, Dim):
         return Text(code, (*outer, row, column))
     places = [*map(writer.places, outer), writer.write(row), writer.write(column)]
     at, dims = writer.aligned(places)

@@ -53,8 +53,11 @@ def calls_against_steps(
                 if not _never_drawn(schedule, recorder.seen):
                     break
     except (ArithmeticError, ValueError, LookupError, TypeError, GibbspplError) as error:
-        recorder.wrong.setdefault(recorder.current, f"its call fails: {error}")
-    never = dict.fromkeys(_never_drawn(schedule, recorder.seen), "it is never drawn")
+        told = f"its call fails with {type(error).__name__}: {error}"
+        recorder.wrong.setdefault(recorder.current, told)
+        never = {}  # (what comes after is not reached)
+    else:
+        never = dict.fromkeys(_never_drawn(schedule, recorder.seen), "it is never drawn")
     wrong = {**never, **_stale(schedule, recorder.orders), **recorder.wrong}
     return {s.name: wrong.get(s.name, "") for s in schedule.steps}
 

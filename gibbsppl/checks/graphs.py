@@ -60,12 +60,13 @@ class GraphRow:
 
     ``changes`` are words, none where both have the same variables. ``discrepancy`` is that of the
     two states that disagree most, in proportion to the ``size`` of the terms there; None where a
-    normaliser is out of reach.
+    normaliser is out of reach, or where rounding hides a gap of one (``is_hidden``).
     """
 
     changes: tuple[str, ...]
     discrepancy: float | None
     size: float
+    is_hidden: bool = False
 
 
 def graph_rows(
@@ -85,9 +86,9 @@ def graph_rows(
         graph, changes = waiting.pop(key)
         heights = check.heights(graph, states)
         known.append((changes, heights))
-        gap, size = heights.against(before[1])
+        gap, size, is_hidden = heights.against(before[1])
         words = (*(c.words for c in changes - before[0]), *(c.undone for c in before[0] - changes))
-        rows.append(GraphRow(tuple(sorted(words)), gap, size))
+        rows.append(GraphRow(tuple(sorted(words)), gap, size, is_hidden))
     return rows
 
 
@@ -104,8 +105,8 @@ class _Heights:
     partitions: Callable[[Values], float]
     states: Sequence[Values]
 
-    def against(self, other: _Heights) -> tuple[float | None, float]:
-        """By how much the difference of two varies, and the size of what it was computed from.
+    def against(self, other: _Heights) -> tuple[float | None, float, bool]:
+        """By how much the difference of two varies, the size of its terms, whether these hide it.
 
         Between two states each: at one of them terms may be so large that they hide the others.
         None where a normaliser is out of reach, or a gap of one is hidden between any two.
@@ -114,7 +115,7 @@ class _Heights:
         others = [b for b in other.terms if b is not None]
         sizes = [max(size_of(a, b), 1.0) for a, b in zip(own, others, strict=False)]
         if not self.states or min(len(own), len(others)) < len(self.states):
-            return None, max(sizes, default=1.0)
+            return None, max(sizes, default=1.0), False
         heights = [a.sum() - b.sum() for a, b in zip(own, others, strict=True)]
         found = [(0.0, max(sizes))]
         for i, j in combinations(range(len(self.states)), 2):
@@ -129,7 +130,7 @@ class _Heights:
             found.append((gap, size))
         gap, size = max(found, key=badness)
         is_told = gap > RELATIVE_TOLERANCE * size or keeps_digits(min(s for _, s in found))
-        return gap if is_told else None, size
+        return (gap, size, False) if is_told else (None, size, True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -29,9 +30,9 @@ MOST_EVALUATIONS = 1000
 def log_probability_of_labels(graph: Graph, statement: Statement, values: Values) -> float | None:
     """The log probability of the labels of a statement, given all else."""
     labels = _labels_of(graph, statement, values)
-    if labels is None:
+    if labels is None or _exclude_one_another(labels):
         return None
-    elements = [tuple(position) for position in np.argwhere(labels.free)]
+    elements = labels.elements
     here = {e: labels.heights(labels.own, e) for e in elements}
     moved = labels.own.copy()
     for e in elements:
@@ -45,10 +46,25 @@ def log_probability_of_labels(graph: Graph, statement: Statement, values: Values
         # (given other labels of the rest)
         change = float(np.ptp(heights.of_possible - elsewhere.of_possible))
         size = max(heights.size + elsewhere.size, 1.0)
-        size = labels.terms.size_behind(change, size, (*heights.at, *elsewhere.at))
-        if not change <= RELATIVE_TOLERANCE * size:
+        at = chain(labels.put_in(labels.own, e), labels.put_in(moved, e))
+        if not change <= RELATIVE_TOLERANCE * labels.terms.size_behind(change, size, at):
             return None
     return float(total)
+
+
+def _exclude_one_another(labels: _Labels) -> bool:
+    """Whether some labels are impossible because of others.
+
+    Of labels that do not depend on one another, the factors that are zero with all of them changed
+    are those that are zero with one of them changed.
+    """
+    changed = labels.own.copy()
+    zero_with_one = labels.zero_factors(labels.own)
+    for e in labels.elements:
+        one = labels.own.copy()
+        one[e] = changed[e] = _next(labels, e)
+        zero_with_one = zero_with_one | labels.zero_factors(one)
+    return bool((labels.zero_factors(changed) != zero_with_one).any())
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +73,6 @@ class _Heights:
 
     sums: Any
     size: float
-    at: tuple[Values, ...]
 
     @property
     def possible(self) -> Any:
@@ -88,21 +103,33 @@ class _Labels:
         seen = (self.statement, *self.graph.factors_of(self.statement.target.array))
         return Terms(tuple({f.name: f for f in seen}.values()), self.graph.sizes)
 
+    @property
+    def elements(self) -> list[tuple[int, ...]]:
+        """The positions of the labels that are drawn."""
+        return [tuple(position) for position in np.argwhere(self.free)]
+
     def heights(self, labels: Any, element: tuple[int, ...]) -> _Heights:
         """The log densities with each label of one element, the labels of the rest as given."""
-        at = tuple(self._put_in(labels, element))
-        terms = [self.terms.at(v) for v in at]
-        return _Heights(np.array([t.sum() for t in terms]), max(map(size_of, terms)), at)
+        terms = [self.terms.at(v) for v in self.put_in(labels, element)]
+        return _Heights(np.array([t.sum() for t in terms]), max(map(size_of, terms)))
 
-    def _put_in(self, labels: Any, element: tuple[int, ...]) -> Iterator[Values]:
+    def zero_factors(self, labels: Any) -> Any:
+        """Which elements of factors have density zero, given all labels."""
+        return np.isneginf(self.terms.at(self._with(labels)))
+
+    def put_in(self, labels: Any, element: tuple[int, ...]) -> Iterator[Values]:
         """The values with each label of one element, the labels of the rest as given."""
-        name = self.statement.target.array.name
         for label in range(self.lower[element], self.upper[element] + 1):
             changed = labels.copy()
             changed[element] = label
-            values = {**self.values, name: np.array(self.values[name])}
-            fill(self.statement, changed, values, self.graph.sizes)
-            yield values
+            yield self._with(changed)
+
+    def _with(self, labels: Any) -> Values:
+        """The values with all labels as given."""
+        name = self.statement.target.array.name
+        values = {**self.values, name: np.array(self.values[name])}
+        fill(self.statement, labels, values, self.graph.sizes)
+        return values
 
 
 def _labels_of(graph: Graph, statement: Statement, values: Values) -> _Labels | None:
@@ -115,14 +142,15 @@ def _labels_of(graph: Graph, statement: Statement, values: Values) -> _Labels | 
     )
     if support.kind != "integer" or not (np.isfinite(lower) & np.isfinite(upper)).all():
         return None
-    if 2 * np.where(free, upper - lower + 1, 0).sum() > MOST_EVALUATIONS:
+    if np.where(free, 2 * (upper - lower + 1) + 1, 0).sum() > MOST_EVALUATIONS:
         return None
     own, lower, upper = (a.astype(int) for a in (own, lower, upper))
     return _Labels(graph, statement, values, own, lower, upper, free)
 
 
-def _next(labels: _Labels, element: tuple[int, ...], possible: Any) -> int:
-    """The next label of an element that is possible: its own if there is no other."""
+def _next(labels: _Labels, element: tuple[int, ...], possible: Any = None) -> int:
+    """The next label of an element, of those that are possible if given: else its own."""
+    count = int(labels.upper[element] - labels.lower[element] + 1)
     at = int(labels.own[element] - labels.lower[element])
-    others = np.roll(possible, -at - 1)
-    return int(labels.lower[element] + (at + 1 + others.argmax()) % len(possible))
+    after = np.roll(np.ones(count) if possible is None else possible, -at - 1)
+    return int(labels.lower[element] + (at + 1 + after.argmax()) % count)

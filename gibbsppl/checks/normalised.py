@@ -104,7 +104,7 @@ def _normaliser(
 
 
 def _is_own(graph: Graph, step: Step) -> bool:
-    """Whether nothing sees what a step draws but the rows that say how it is distributed."""
+    """Whether what a step draws has rows of families, and no factor beside them."""
     names = {s.name for s in step.statements}
     return all(s.family.name in FAMILIES for s in step.statements) and all(
         f.name in names for n in step.variables for f in graph.factors_of(n)

@@ -131,7 +131,7 @@ class _Check:
         if isinstance(step, ExactDraw) and step.bounds:
             found.append((0.0 if self._has_its_edges(rng, step) else np.inf, 0.0))
         row = Row(name, step.kind, family, *max(found, key=badness))
-        return row if is_told or not row.passed else replace(row, discrepancy=None)
+        return row if is_told or not row.passed else replace(row, discrepancy=None, is_hidden=True)
 
     def _about_the_mean(
         self, rng: np.random.Generator, step: JointDraw

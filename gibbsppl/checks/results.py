@@ -16,7 +16,8 @@ RELATIVE_TOLERANCE = 1e-9
 class Row:
     """The result for one step, or for one change of the model: the worst of its comparisons.
 
-    ``discrepancy`` is None where there is nothing to compare with.
+    ``discrepancy`` is None where there is nothing to compare with, or where rounding hides what a
+    comparison would tell (``is_hidden``).
     """
 
     step: str
@@ -24,6 +25,7 @@ class Row:
     family: str
     discrepancy: float | None
     tolerance: float
+    is_hidden: bool = False
 
     @property
     def proved(self) -> bool:
@@ -73,13 +75,25 @@ def _verdict(row: Row) -> str:
     return verdict(row.passed) if row.proved or not row.passed else "not proved"
 
 
-def row_badness(row: Row) -> float:
-    """How far a row is beyond its tolerance; below zero where nothing was compared."""
-    return -1.0 if row.discrepancy is None else badness((row.discrepancy, row.tolerance))
+def worst(rows: Sequence[Row]) -> Row:
+    """Of the same comparison at several states, the row that counts.
+
+    One that has failed before one without anything to compare with, that before those that have
+    passed, and these before what rounding hides.
+    """
+    return max(rows, key=_rank)
+
+
+def _rank(row: Row) -> tuple[int, float]:
+    if row.discrepancy is None:
+        return (0 if row.is_hidden else 2), row.tolerance
+    return (1 if row.passed else 3), badness((row.discrepancy, row.tolerance))
 
 
 def badness(found: tuple[float, float]) -> float:
     """How far beyond its tolerance a discrepancy is: infinitely far if one of them is no number."""
     discrepancy, tolerance = found
+    if not np.isfinite(tolerance):
+        return np.inf
     ratio = discrepancy / tolerance if tolerance else (np.inf if discrepancy else 0.0)
     return float(np.nan_to_num(ratio, nan=np.inf))

@@ -59,8 +59,8 @@ def found_states(
     """Starts and the states that sweeps lead to, each nearer to the centre than those before.
 
     Both are to be comparable, if any are: a start is settled where there is room, and one from
-    which sweeps lead to where the density overflows or keeps no digits is passed over, but the last
-    one if all are.
+    which sweeps lead to where the density overflows or keeps no digits is left out; if all are, the
+    last one is given.
     """
     is_seen = False
     for spread in (spread for spread, settle in ATTEMPTS if settle):

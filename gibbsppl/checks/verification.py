@@ -18,7 +18,7 @@ from gibbsppl.checks.interweaving import gap_of_interwoven
 from gibbsppl.checks.parameters import keeps_parameters_inside
 from gibbsppl.checks.ratio import ratio_check
 from gibbsppl.checks.reading import gaps_of_reading
-from gibbsppl.checks.results import RELATIVE_TOLERANCE, Row, Verification, row_badness
+from gibbsppl.checks.results import RELATIVE_TOLERANCE, Row, Verification, worst
 from gibbsppl.checks.states import Found, augmented, found_states
 from gibbsppl.domains import without_spellings
 from gibbsppl.evaluation import Values
@@ -71,15 +71,15 @@ class _Check:
     schedule: Schedule | None
 
     def rows(self, rng: np.random.Generator) -> tuple[tuple[Row, ...], tuple[Values, ...]]:
-        """A row for each comparison, and the states that they are first made at."""
-        found: list[tuple[Row, ...]] = []
+        """A row for each comparison, and the states that they are made at."""
+        rows: tuple[Row, ...] = ()
         at: tuple[Values, ...] = ()
         for made in found_states(rng, self.graph, self.program, self.data):
-            found.append(self._rows_of(rng, made))
-            at = at or made.compared
-            if not any(map(_is_hidden, found[-1])):
+            here = self._rows_of(rng, made)
+            rows = _worst([rows, here]) if rows else here
+            at = (*at, *made.compared)
+            if not any(r.is_hidden for r in rows):
                 break
-        rows = _worst(found)
         if self.schedule is not None and not made.lost:
             called = (self.schedule, self.program, self.data, made.start)
             wrong = calls_against_steps(rng, *called)
@@ -120,20 +120,15 @@ class _Check:
         compared = (*at, *(augmented(rng, graph, program, data, s) for s in at[1:] or at))
         rows = _against_the_model(graph, self.schedule, program, data, compared)
         # (where sweeps lead, graphs may lose the digits that the model itself keeps)
-        if at[1:] and any(map(_is_hidden, rows)):
+        if at[1:] and any(r.is_hidden for r in rows):
             near = augmented(rng, graph, program, data, at[0])
             rows = _against_the_model(graph, self.schedule, program, data, (*compared, near))
         return rows
 
 
 def _worst(found: Sequence[Sequence[Row]]) -> tuple[Row, ...]:
-    """Of rows of the same comparisons, made at several states, the worst of each."""
-    return tuple(max(same, key=row_badness) for same in zip(*found, strict=True))
-
-
-def _is_hidden(row: Row) -> bool:
-    """Whether the digits of what was compared are lost: nearer to the centre they may be kept."""
-    return row.discrepancy is None and row.tolerance >= 1.0
+    """Of rows of the same comparisons, made at several states, the one of each that counts."""
+    return tuple(worst(same) for same in zip(*found, strict=True))
 
 
 def _nothing_compared(steps: Sequence[Step]) -> list[Row]:
@@ -154,7 +149,7 @@ def _against_the_model(
     """For each graph in which steps draw, whether it is the model."""
     found = graph_rows(graph, schedule, program, data, states)
     return tuple(
-        Row(name, "graph", "-", r.discrepancy, RELATIVE_TOLERANCE * r.size)
+        Row(name, "graph", "-", r.discrepancy, RELATIVE_TOLERANCE * r.size, r.is_hidden)
         for r in found
         for name in (", ".join(r.changes) or "(as declared)",)
     )

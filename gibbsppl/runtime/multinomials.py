@@ -109,7 +109,14 @@ def multinomial(rng: np.random.Generator, eta_1: Any, size: tuple[int, ...], n: 
 def _totals(n: Any, size: tuple[int, ...]) -> Integers:
     """The total of each row."""
     totals = np.asarray(whole(n))
-    totals = totals[..., 0] if totals.ndim else totals
+    if totals.ndim:
+        first = totals[..., :1]
+        if totals.shape[-1] != 1 and (totals != first).any():
+            raise ValueError(
+                "the totals of a draw of counts differ along the last axis: found "
+                f"{totals.shape[-1]} of them, expected one for each row"
+            )
+        totals = first[..., 0]
     totals = np.broadcast_to(totals, size[:-1]).reshape(-1)
     if totals.size and totals.min() < 0:
         raise ValueError(f"a total of a draw of counts is negative: {totals.min()}")

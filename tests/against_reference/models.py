@@ -207,7 +207,8 @@ class Model:
     def log_terms(self, arrays, states, *, strict=True):
         """The log density of each part and term: name to arrays (elements, states).
 
-        If ``strict``, what parameters far out lose the digits of is nan; else of infinite ones.
+        NaN where a parameter is infinite or no number; if ``strict``, also where parameters are so
+        large or so small that digits are lost.
         """
         world = World(
             self.lengths, {**self.known, **arrays}, states, strict=strict, are_weights=self.in_bugs
