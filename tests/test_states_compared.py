@@ -150,6 +150,26 @@ def test_graphs_are_compared_where_all_of_them_keep_digits():
     assert all(sampler.verify(seed).proved for seed in range(8))
 
 
+def of_an_exponential():
+    """The conditional of x is a Gamma distribution of exp(-x)."""
+    x = gp.Flat("x")
+    gp.Exponential("y", rate=gp.exp(-x), dims="i", observed=[0.4, 0.6, 0.7])
+
+
+@pytest.mark.parametrize(("x", "is_proved"), [(700.0, True), (720.0, False)])
+def test_comparisons_stay_where_the_scale_that_is_drawn_keeps_its_digits(x, is_proved):
+    sampler = compiled(of_an_exponential)
+    steps, parts = sampler.schedule.steps, (sampler.data, {"x": np.array(x)})
+    assert 0 < np.exp(-720.0) < np.finfo(float).tiny < np.exp(-700.0)
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        (row,) = ratio_check(rng, sampler.graph, sampler.program, steps, *parts)
+
+        assert row.family == "Gamma"
+        assert row.proved == is_proved
+        assert row.is_hidden != is_proved
+
+
 def around_far_locations():
     """Squares of locations keep no digits where the locations start, and are left slowly."""
     x = gp.Frechet("x", shape=0.2, scale=1, dims="i")

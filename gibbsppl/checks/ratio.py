@@ -26,7 +26,7 @@ from gibbsppl.checks.edges import are_edges
 from gibbsppl.checks.joint import gap_of_joint, gap_of_pencil
 from gibbsppl.checks.perturb import Which, perturbed
 from gibbsppl.checks.results import RELATIVE_TOLERANCE, Row, badness
-from gibbsppl.checks.steps import log_terms_of
+from gibbsppl.checks.steps import is_subnormal, log_terms_of
 from gibbsppl.checks.terms import Terms, keeps_digits, size_of
 from gibbsppl.density import free_elements, has_overflowed, has_parameters_outside, log_terms
 from gibbsppl.errors import RunError
@@ -131,6 +131,8 @@ class _Check:
         if isinstance(step, ExactDraw) and step.bounds:
             found.append((0.0 if self._has_its_edges(rng, step) else np.inf, 0.0))
         row = Row(name, step.kind, family, *max(found, key=badness))
+        if is_subnormal(step, self.values, self.graph.sizes):
+            return replace(row, discrepancy=None, is_hidden=True)
         return row if is_told or not row.passed else replace(row, discrepancy=None, is_hidden=True)
 
     def _about_the_mean(
@@ -233,7 +235,8 @@ class _Check:
             changed = self._moved(rng, scale, single, drawn=drawn)
             after = self.entered.at(changed)
             is_near = scale <= 1.0 or _total(after) > _total(self.before) + LEAST
-            if keeps_digits(np.abs(after).sum()) and is_near:
+            has_digits = not is_subnormal(self.step, changed, self.graph.sizes)
+            if has_digits and keeps_digits(np.abs(after).sum()) and is_near:
                 break
         return changed, after
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from gibbsppl.changes import Change
 from gibbsppl.concavity import LogConcave
-from gibbsppl.density import event_dims, kept_entries, regions
+from gibbsppl.density import event_dims, free_elements, kept_entries, regions
 from gibbsppl.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.expressions import Dim, Expr, Leaf, dims_of
 from gibbsppl.graph import Statement
@@ -187,6 +187,18 @@ def _on_new_scale(
     place = Leaf(conditional.place.array, *statement.target.indices)
     new = np.broadcast_to(evaluate(whole, over, values, sizes), shape)
     return replace(statement, target=place), {**values, place.array.name: np.array(new)}
+
+
+def is_subnormal(step: Step, values: Values, sizes: Sizes) -> bool:
+    """Whether a value on the scale that a step draws on is too near to zero to keep digits."""
+    if not isinstance(step, ExactDraw | ConcaveDraw) or step.conditional.change is None:
+        return False
+    with np.errstate(all="ignore"):
+        statement, changed = _on_new_scale(step.conditional, values, sizes)
+        new = region_of(statement, changed, sizes)
+        free = free_elements(step.statement, values, sizes)
+    drawn = in_array_order(free, step.statement, regions(step.statement, sizes))
+    return bool((drawn & (np.abs(new) < np.finfo(float).tiny)).any())
 
 
 def _between(bounds: Any, statement: Statement, values: Values, sizes: Sizes) -> Floats:
