@@ -547,3 +547,18 @@ def test_spins_of_one_colour_at_a_time_have_their_exact_means(periodic):
 
     assert "KnownLogOdds" in sampler.source
     assert disagreements(found, exact) == {}
+
+
+def test_a_term_that_reads_an_element_twice_counts_where_one_of_its_weights_is_zero():
+    """The first read has a weight of 0 at one position: there the second one sees the element."""
+    with gp.Model(coords={"j": 1, "k": 2, "t": 2}) as built:
+        weight = gp.Data("weight", [1, 0], dims="t")
+        first, second = (gp.Index(n, [0, 0], of="j", dims="t") for n in ("first", "second"))
+        matrix = gp.Data("matrix", [[2.0, -0.7], [-0.7, 2.3]], dims=("k", "k'"))
+        x = gp.MvNormal("x", mu=-0.5, cov=matrix, dims=("j", "t", "k"), event="k")
+        mu, shape = gp.exp(weight * x.at("j", first)), gp.exp(x.at("j", second))
+        gp.Gamma("y", mu=mu, shape=shape, dims=("k", "t"), observed=[[0.3, 0.6], [1.2, 0.1]])
+    sampler = gp.compile(built)
+
+    assert sampler.schedule.step("x").is_coloured
+    assert sampler.verify().proved

@@ -94,9 +94,9 @@ def _terms(step: ConcaveDraw | Move, graph: Graph) -> tuple[Contribution, ...] |
 def _each_once(piece: Piece, is_data: IsData, graph: Graph) -> list[Piece] | None:
     """A piece once for each of its views, its whole value as the coefficient.
 
-    Where two views show the same element it is left out of the second, and where a weight is 0, as
-    an element of the same colour may be there; None where a sum within the term may show an element
-    at several of its positions.
+    Where a weight is 0 an element is not seen: one of the same colour may be there. Where two views
+    show the same element, and the first one sees it, it is left out of the second; None where a sum
+    within the term may show an element at several of its positions.
     """
     whole = bounded(piece.value, graph.sizes)
     # (the target's own leaves are random, also after a change of variable)
@@ -115,7 +115,7 @@ def _each_once(piece: Piece, is_data: IsData, graph: Graph) -> list[Piece] | Non
             if any(a != b and never_meet(a, b, ranges) for a, b in pairs):
                 continue
             same = Mul(*(Equals(a, b) for a, b in pairs if a != b))
-            coefficient = Mul(coefficient, 1 - same)
+            coefficient = Mul(coefficient, 1 - same * _where_seen(piece, first.weights))
         found.append(replace(piece, coefficient=coefficient, views=(second.view,)))
     return found
 
