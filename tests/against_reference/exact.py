@@ -213,10 +213,11 @@ def _falls_too_slowly(model, name, place, side):
 def verified(sampler, model):
     """The whole check of the sampler, and what it is made of."""
     result = sampler.verify()
-    if not result.passed:
+    if not result.proved:
         has_a_posterior(sampler, model)
         failed = [r.step for r in result.rows if not r.passed]
-        if failed and all(f == "(sweeps)" or re.search(FAILING_CALL, f) for f in failed):
+        left = failed or [r.step for r in result.rows if not r.proved]
+        if all(step == "(sweeps)" or re.search(FAILING_CALL, step) for step in left):
             if exceeds_numbers(model):
                 raise RefusedError("RunError: numbers cannot hold what the prior draws")
             if has_no_integral(model):
