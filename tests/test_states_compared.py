@@ -170,6 +170,19 @@ def test_comparisons_stay_where_the_scale_that_is_drawn_keeps_its_digits(x, is_p
         assert row.is_hidden != is_proved
 
 
+def of_a_shifted_count():
+    """A missing count has a Binomial of its distance from another count, which is often 0."""
+    seen = np.ma.masked_array([0, 0, 1], mask=[1, 1, 0])
+    n = gp.Binomial("n", n=3, p=0.2, dims="i", observed=seen)
+    gp.Binomial("y", n=n, p=0.5, dims="i", observed=[0, 0, 1])
+
+
+def test_counts_are_compared_where_they_are_zero():
+    sampler = compiled(of_a_shifted_count)
+
+    assert all(sampler.verify(seed).proved for seed in range(4))
+
+
 def around_far_locations():
     """Squares of locations keep no digits where the locations start, and are left slowly."""
     x = gp.Frechet("x", shape=0.2, scale=1, dims="i")

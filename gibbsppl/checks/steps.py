@@ -193,6 +193,8 @@ def is_subnormal(step: Step, values: Values, sizes: Sizes) -> bool:
     """Whether a value on the scale that a step draws on is too near to zero to keep digits."""
     if not isinstance(step, ExactDraw | ConcaveDraw) or step.conditional.change is None:
         return False
+    if step.statement.support.is_discrete:  # (counts are shifted, and exact)
+        return False
     with np.errstate(all="ignore"):
         statement, changed = _on_new_scale(step.conditional, values, sizes)
         new = region_of(statement, changed, sizes)
