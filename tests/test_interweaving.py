@@ -754,3 +754,17 @@ def test_functions_of_steps_have_names_that_no_variable_has():
     assert sorted(set(names)) == sorted(names)
     assert not set(names) & set(m.graph.drawn)
     assert sampler.verify().proved
+
+
+def test_a_group_of_which_some_elements_are_not_read_is_not_shifted_by_the_terms_of_the_others():
+    text = """model {
+      for (t in 1:3) { u[t] ~ dnorm(0, tau) }
+      tau ~ dgamma(2, 1)
+      b ~ dnorm(0, 1)
+      for (k in 1:2) { y[k] ~ dpois(exp(b * x[k] + u[k])) }
+    }"""
+    sampler = gp.compile(gp.read_bugs(text, {"x": [0.9, 2.6], "y": [1, 3]}))
+
+    assert set(sampler.schedule.interwoven) == {"tau_with_u"}
+    assert sampler.verify().proved
+    sampler.sample(draws=5, warmup=5, seed=1, progress=False)

@@ -19,9 +19,11 @@ from typing import Any
 import sympy as sp
 
 from gibbsppl.conditionals import conditional_of
+from gibbsppl.evaluation import Sizes
 from gibbsppl.expressions import Dim, Expr, Leaf, dims_of, leaves_of, mentions, substitute
 from gibbsppl.graph import Graph, Statement, said_by
 from gibbsppl.quadratic import Quadratic, is_quadratic, quadratic_of
+from gibbsppl.ranges import size_of
 from gibbsppl.rewrites.recentring import Recentred, shifted_by
 
 
@@ -39,7 +41,7 @@ def predictor_of(graph: Graph, group: Statement) -> Expr | None:
             continue
         for expr in said_by(factor):
             for total in _sums_with(expr, name):
-                terms = _terms(total, group, latent)
+                terms = _terms(total, group, latent, graph.sizes)
                 if terms is None or (found is not None and terms != found):
                     return None
                 found = terms
@@ -60,8 +62,11 @@ def _sums_with(expr: Expr, name: str) -> Iterator[Expr]:
             yield from _sums_with(arg, name)
 
 
-def _terms(total: Expr, group: Statement, latent: Collection[str]) -> Expr | None:
-    """The terms of a sum beside an element of the group, at the dims of the group."""
+def _terms(total: Expr, group: Statement, latent: Collection[str], sizes: Sizes) -> Expr | None:
+    """The terms of a sum beside an element of the group, at the dims of the group.
+
+    None where the dims of the sum are shorter: there are no such terms for the other elements.
+    """
     name = group.target.array.name
     if not isinstance(total, sp.Add):
         return None
@@ -70,6 +75,8 @@ def _terms(total: Expr, group: Statement, latent: Collection[str]) -> Expr | Non
         return None
     indices, dims = own[0].indices, group.target.indices
     if not all(isinstance(i, Dim) for i in indices) or len(set(indices)) < len(indices):
+        return None
+    if any(size_of(i, sizes) != size_of(d, sizes) for i, d in zip(indices, dims, strict=True)):
         return None
     kept = [t for t in total.args if mentions(t, latent) and dims_of(t) <= set(indices)]
     names = {i: d for i, d in zip(indices, dims, strict=True) if i != d}
