@@ -54,7 +54,8 @@ class Start:
 
     ``asked`` are the user's values, NaN where there is none. ``present``: what is 0 or 1 starts at
     1, as what is there can be seen or not, and what is not there cannot be seen. ``by_rule``: no
-    draws of priors, but of labels and counts.
+    draws of priors, but of labels and counts. ``unitless``: arrays with a scale of their own,
+    whatever that of the data is.
     """
 
     rng: np.random.Generator
@@ -64,6 +65,7 @@ class Start:
     asked: Values
     present: bool = False
     by_rule: bool = False
+    unitless: Mapping[str, float] = field(default_factory=dict)
     own: Mapping[str, float] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
 
@@ -87,6 +89,10 @@ class Start:
     def shrink_of(self, statement: Statement) -> float:
         """How much of the spread a statement's values have."""
         return self.own.get(statement.target.array.name, self.shrink)
+
+    def scale_of(self, statement: Statement) -> float:
+        """The scale of a statement's values by the rule."""
+        return self.unitless.get(statement.target.array.name, self.scale)
 
     def _near_centre(self, statement: Statement, candidates: Floats, values: Values) -> Floats:
         """The first of the prior's draws, moved towards the median of all; labels stay."""
@@ -144,7 +150,9 @@ class Start:
         match kind:
             case "real" | "integer" | "vector":
                 lower, upper = self._bounds(statement, values)
-                return _is_spread(candidates, lower, upper, self.scale, kind == "integer")
+                return _is_spread(
+                    candidates, lower, upper, self.scale_of(statement), kind == "integer"
+                )
             case "simplex":
                 kept = kept_entries(statement, values, self.graph.sizes)
                 inside = (candidates[0] > EDGE_OF_SIMPLEX) | ~kept
@@ -188,7 +196,7 @@ class Start:
         match statement.support.kind:
             case "real" | "integer" | "vector" as kind:
                 lower, upper = self._bounds(statement, values)
-                inside = _inside(noise, lower, upper, self.scale)
+                inside = _inside(noise, lower, upper, self.scale_of(statement))
                 whole = np.clip(np.rint(inside), lower, upper) if kind == "integer" else inside
                 return np.asarray(whole)
             case "simplex":

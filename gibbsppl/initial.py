@@ -11,14 +11,15 @@ Elsewhere: Normal(0, data scale) on the real line; a distance exp(Normal(0, 1)) 
 half line; expit(Normal(0, 1)) of an interval; flat on a simplex; any direction of a unit vector;
 the identity for a matrix; a small count. Bounds are those of the support, and those that potentials
 tell of an element by comparing it with numbers. The data scale is the root mean square of the
-observed values of continuous distributions, and 1 if there are none. A start of zero density is
-drawn again, each time with half the spread (draws of priors towards their medians; after 20
-attempts by the rule alone), and every second time with all that is 0 or 1 at 1. If all 40 attempts
-have zero density, the 3 with the fewest impossible elements are moved, element by element, by steps
-of all sizes towards where every value, parameter and potential is possible. One at which the
-density of an element is too small for a number, or a power in it too large, is moved to the centre,
-if that is more probable; then each variable is let out again as far as the log density falls by no
-more than its own size.
+observed values of continuous distributions, and 1 if there are none; that of exponents, logits and
+probits, and of what these are drawn around, is 1, and of a coefficient of such, 1 over the root
+mean square of its covariate. A start of zero density is drawn again, each time with half the spread
+(draws of priors towards their medians; after 20 attempts by the rule alone), and every second time
+with all that is 0 or 1 at 1. If all 40 attempts have zero density, the 3 with the fewest impossible
+elements are moved, element by element, by steps of all sizes towards where every value, parameter
+and potential is possible. One at which the density of an element is too small for a number, or a
+power in it too large, is moved to the centre, if that is more probable; then each variable is let
+out again as far as the log density falls by no more than its own size.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ from gibbsppl.graph import Factor, Graph, Potential, Statement
 from gibbsppl.inits import checked_init
 from gibbsppl.nearing import brought_nearer
 from gibbsppl.requirements import requirements_of
+from gibbsppl.unitless import unitless_scales
 from gibbsppl.zero_density import why_impossible
 
 Mend = Callable[[State], None]
@@ -73,15 +75,17 @@ def describe() -> str:
         "simplex; any direction of a unit vector;\nthe identity for a matrix; a small count. "
         "Bounds are those of the support, and those that potentials\ntell of an element by "
         "comparing it with numbers. The data scale is the root mean square of the\nobserved values "
-        "of continuous distributions, and 1 if there are none. A start of zero density is\ndrawn "
-        "again, each time with half the spread (draws of priors towards their medians; after "
-        f"{HALVINGS}\nattempts by the rule alone), and every second time with all that is 0 or 1 "
-        f"at 1. If all {ATTEMPTS} attempts\nhave zero density, the {SEARCHES} with the fewest "
-        "impossible elements are moved, element by element, by steps\nof all sizes towards where "
-        "every value, parameter and potential is possible. One at which the\ndensity of an "
-        "element is too small for a number, or a power in it too large, is moved to the centre,\n"
-        "if that is more probable; then each variable is let out again as far as the log density "
-        "falls by no\nmore than its own size."
+        "of continuous distributions, and 1 if there are none; that of exponents, logits and\n"
+        "probits, and of what these are drawn around, is 1, and of a coefficient of such, 1 over "
+        "the root\nmean square of its covariate. A start of zero density is drawn again, each time "
+        "with half the spread\n(draws of priors towards their medians; after "
+        f"{HALVINGS} attempts by the rule alone), and every second time\nwith all that is 0 or 1 "
+        f"at 1. If all {ATTEMPTS} attempts have zero density, the {SEARCHES} with the fewest "
+        "impossible\nelements are moved, element by element, by steps of all sizes towards where "
+        "every value, parameter\nand potential is possible. One at which the density of an "
+        "element is too small for a number, or a\npower in it too large, is moved to the centre, "
+        "if that is more probable; then each variable is let\nout again as far as the log density "
+        "falls by no more than its own size."
     )
 
 
@@ -107,10 +111,14 @@ def initial_state(
     given = {n: a for n, a in asked.items() if not np.isnan(a).any()}
     swept = mend if len(given) == len(asked) else None
     scale = data_scale(graph, data)
+    unitless = unitless_scales(graph, data)
     tried: list[_Found] = []
     for attempt in range(ATTEMPTS):
         shrink, by_rule = spread * 0.5 ** (attempt % HALVINGS), attempt >= HALVINGS
-        start = Start(rng, graph, scale, shrink, asked, present=attempt % 2 == 1, by_rule=by_rule)
+        start = Start(
+            rng, graph, scale, shrink, asked,
+            present=attempt % 2 == 1, by_rule=by_rule, unitless=unitless,
+        )  # fmt: skip
         again = replace(start, rng=copy.deepcopy(rng))
         found = _found(start, data, given)
         if swept is not None and not found.is_possible:

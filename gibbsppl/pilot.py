@@ -23,6 +23,7 @@ from gibbsppl.errors import StartError
 from gibbsppl.evaluation import Values
 from gibbsppl.graph import Factor, Graph, Statement
 from gibbsppl.initial import initial_state
+from gibbsppl.unitless import only_for, unitless_scales
 
 # A scale is moved by a factor of exp(5), about 150: two such moves, one a round, cover what vague
 # priors leave open (variances over nine orders of magnitude), and three sweeps suffice for
@@ -95,10 +96,10 @@ def best_start(
     """A start, with a note for each variable that says where its value comes from.
 
     From a state by the rule of `gibbsppl.initial`, a few sweeps are made: once as it is, and once
-    for each scale (each variable with a bound) moved up or down by orders of magnitude. The state
-    at which the observations have the highest density is taken through the same once more, and the
-    best of all is the start. With values in ``init``, or without observations, it is the state by
-    the rule, and no sweep is made.
+    for each scale (each variable with a bound, but for those of exponents alone) moved up or down
+    by orders of magnitude. The state at which the observations have the highest density is taken
+    through the same once more, and the best of all is the start. With values in ``init``, or
+    without observations, it is the state by the rule, and no sweep is made.
     """
     state, notes, _ = _after_pilots(rng, graph, data, program, constants, init)
     return state, notes
@@ -121,7 +122,7 @@ def _after_pilots(
     best, highest = start, -np.inf
     drawn = set(start).union(*program.step_variables.values())
     for _ in range(ROUNDS):
-        for candidate in _candidates(rng, graph, best, drawn):
+        for candidate in _candidates(rng, graph, data, best, drawn):
             fit = _fit_after_sweeps(rng, graph, data, program, constants, candidate)
             if fit > highest:
                 best, highest = candidate, fit
@@ -147,14 +148,14 @@ def _fit_after_sweeps(
 
 
 def _candidates(
-    rng: np.random.Generator, graph: Graph, start: State, drawn: Collection[str]
+    rng: np.random.Generator, graph: Graph, data: Values, start: State, drawn: Collection[str]
 ) -> list[State]:
     """Copies of a state: one as it is, and one for each scale that is moved.
 
     What sweeps keep up to date beside the arrays that they draw is left out: it knows of no move.
     """
     start = {n: x for n, x in start.items() if n in drawn or n.startswith("~")}
-    bounds = {s.name: b for s in graph.latent if (b := _numeric_bounds(s)) is not None}
+    bounds = {s.name: b for s in _moved(graph, data) if (b := _numeric_bounds(s)) is not None}
     moves = [(name, shift) for name in bounds for shift in (SHIFT, -SHIFT)]
     chosen = rng.permutation(len(moves))[:CANDIDATES]
     candidates = [copy.deepcopy(start)]
@@ -167,6 +168,16 @@ def _candidates(
         candidate[array] = x[()]
         candidates.append(candidate)
     return candidates
+
+
+def _moved(graph: Graph, data: Values) -> list[Statement]:
+    """The latent statements but for those of scales of exponents alone.
+
+    How far exponents spread is not left open by orders of magnitude; widely spread, they take up
+    all that is observed.
+    """
+    unitless = unitless_scales(graph, data)
+    return [s for s in graph.latent if not only_for(graph, s.target.array.name, unitless)]
 
 
 def _observed(graph: Graph) -> tuple[Factor, ...]:

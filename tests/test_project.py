@@ -47,7 +47,7 @@ LAYERS = (
     ("cuts",),
     ("pieces",),
     ("limits", "dependence", "vanishing"),
-    ("domains", "inits", "feasible", "requirements"),
+    ("domains", "inits", "feasible", "requirements", "unitless"),
     ("nearing",),
     ("dispersed",),
     ("initial", "along_draws", "new_data"),

@@ -3,17 +3,20 @@
 import numpy as np
 import pytest
 from numpy.ma import masked_array
+from scipy import stats
 from vague_programs import PROGRAMS
 
 import gibbsppl as gp
+from gibbsppl import pilot
 from gibbsppl.density import log_density, log_joint
 from gibbsppl.errors import StartError
 from gibbsppl.evaluation import largest_power
 from gibbsppl.feasible import free_in
-from gibbsppl.initial import LEAST, initial_state
+from gibbsppl.initial import LEAST, data_scale, initial_state
 from gibbsppl.nearing import brought_nearer
 from gibbsppl.pilot import ATTEMPTS, widest
 from gibbsppl.requirements import requirements_of
+from gibbsppl.unitless import unitless_scales
 from models.bugs import CASES, MORE
 
 EVERY = {**CASES, **MORE}
@@ -333,3 +336,51 @@ def test_what_the_user_gives_is_not_moved_by_a_search():
 
     np.testing.assert_array_equal(start["x"][:2], [1.0, 2.0])
     assert start["x"].sum() >= 100
+
+
+def frailty():
+    """Times of about a hundred, a covariate of about fifty, and an effect of each pair."""
+    rng = np.random.default_rng(4)
+    age, pair = rng.uniform(20, 80, size=(12, 2)), np.arange(12)
+    with gp.Model(coords={"i": 12, "j": 2}) as model:
+        x = gp.Data("x", age, dims=("i", "j"))
+        a, b = gp.Normal("a", 0, tau=1e-4), gp.Normal("b", 0, tau=1e-4)
+        tau = gp.Gamma("tau", shape=1e-3, rate=1e-3)
+        u = gp.Normal("u", 0, tau=tau, dims="i")
+        rate = gp.exp(a + b * x + u)
+        times = 100 * rng.weibull(1.2, size=(12, 2)) * np.exp(0.3 * np.sin(pair))[:, None]
+        gp.Weibull("y", shape=gp.Gamma("r", shape=1, rate=1e-3), rate=rate, dims=("i", "j"),
+                   observed=times)  # fmt: skip
+    return gp.compile(model)
+
+
+def test_exponents_start_on_a_scale_of_one_and_coefficients_on_that_of_their_covariates():
+    sampler = frailty()
+    graph, data = sampler.graph, sampler.data
+    scales = unitless_scales(graph, data)
+    size = np.sqrt(np.mean(data["x"] ** 2))
+
+    assert data_scale(graph, data) > 50
+    assert scales == {"a": 1.0, "u": 1.0, "tau": 1.0, "b": pytest.approx(1 / size, rel=1e-12)}
+    starts = [initial_state(np.random.default_rng(s), graph, data)[0] for s in range(50)]
+    for name, scale in (("a", 1.0), ("b", 1 / size)):
+        found = np.array([s[name] for s in starts]) / scale
+        assert stats.kstest(found, stats.norm.cdf).pvalue > 1e-3
+
+
+def test_scales_of_exponents_are_not_moved_by_orders_of_magnitude():
+    """Effects that spread widely take up all that is observed: such a start would seem the best."""
+    sampler = frailty()
+    moved = {s.name for s in pilot._moved(sampler.graph, sampler.data)}
+
+    assert "r" in moved
+    assert "tau" not in moved
+
+
+def test_what_is_read_as_an_exponent_and_elsewhere_has_the_unit_that_it_has_there():
+    with gp.Model(coords={"i": 3}) as model:
+        a, b = gp.Normal("a", 0, tau=1e-4), gp.Normal("b", 0, tau=1e-4)
+        c = gp.Normal("c", b, sigma=2)
+        gp.Normal("y", a, tau=gp.exp(a + c), dims="i", observed=[100.0, 120.0, 90.0])
+
+    assert unitless_scales(model.graph, model.data) == {"b": 1.0, "c": 1.0}
