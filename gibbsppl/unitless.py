@@ -1,4 +1,4 @@
-"""Arrays without a unit: those read as exponents, and what such arrays are drawn around.
+"""Arrays without a unit: exponents, and the locations and scales of their priors.
 
 Comes in: a graph and its data. Goes out: names of arrays, each with a scale. Whatever the data are
 measured in, a change by one of an exponent changes a mean by a factor, and one of a logit or a
@@ -15,11 +15,12 @@ there.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
 
 import numpy as np
 import sympy as sp
 
-from gibbsppl.evaluation import Values
+from gibbsppl.evaluation import Floats, Values
 from gibbsppl.expressions import (
     Expit,
     Expr,
@@ -39,7 +40,7 @@ OF_EXPONENTS = (sp.exp, Expit, Softplus, Phi, LogPhi)
 
 
 def unitless_scales(graph: Graph, data: Values) -> Mapping[str, float]:
-    """The scale of each array that every factor reads as an exponent, or for one that is such."""
+    """The scale of each array read as an exponent alone, or by priors of such arrays alone."""
     found: dict[str, float] = {}
     latent = {s.target.array.name for s in graph.latent}
     while more := {n for n in latent - set(found) if _is_unitless(graph, n, found)}:
@@ -48,7 +49,7 @@ def unitless_scales(graph: Graph, data: Values) -> Mapping[str, float]:
 
 
 def only_for(graph: Graph, name: str, arrays: Collection[str]) -> bool:
-    """Whether an array is read by what some arrays are drawn from, and by nothing else."""
+    """Whether an array is read by the priors of some arrays, and by nothing else."""
     readers = _readers(graph, name)
     return bool(readers) and all(_is_of(f, arrays) for f in readers)
 
@@ -59,12 +60,12 @@ def _is_unitless(graph: Graph, name: str, found: Collection[str]) -> bool:
 
 
 def _readers(graph: Graph, name: str) -> list[Factor]:
-    """The factors that read an array, other than as what they are the density of."""
+    """The factors that read an array, beside its own prior."""
     return [f for f in graph.factors if any(name in arrays_in(e) for e in read_expressions(f))]
 
 
 def _is_of(factor: Factor, arrays: Collection[str]) -> bool:
-    """Whether a factor is what latent values of some arrays are drawn from."""
+    """Whether a factor is the prior of one of some arrays."""
     return (
         isinstance(factor, Statement) and factor.known == 0 and factor.target.array.name in arrays
     )
@@ -77,11 +78,13 @@ def _as_exponent(factor: Factor, name: str) -> bool:
     return inside and (isinstance(factor, Potential) or not any(name in _outside(e) for e in read))
 
 
+@lru_cache(maxsize=2**14)
 def _in_exponents(expr: Expr) -> frozenset[str]:
     found = expr.atoms(*OF_EXPONENTS)
     return frozenset().union(*(arrays_in(a) for f in found for a in f.args))
 
 
+@lru_cache(maxsize=2**14)
 def _outside(expr: Expr) -> frozenset[str]:
     """The arrays that an expression reads outside of exponentials."""
     if isinstance(expr, OF_EXPONENTS):
@@ -91,7 +94,7 @@ def _outside(expr: Expr) -> frozenset[str]:
 
 
 def _scale(graph: Graph, data: Values, name: str, found: Mapping[str, float]) -> float:
-    """The smallest of the scales at which an array moves what reads it."""
+    """The smallest of the scales at which an array moves its readers."""
     return min((1.0, *_scales(graph, data, name, found)))
 
 
@@ -105,7 +108,7 @@ def _scales(graph: Graph, data: Values, name: str, found: Mapping[str, float]) -
 
 
 def _coefficients(expr: Expr, name: str, by: Expr) -> Iterator[Expr]:
-    """What an array is multiplied with, at each place where an expression reads it.
+    """The multipliers of an array, one for each place where an expression reads it.
 
     A function other than a sum or a product begins anew.
     """
@@ -129,11 +132,22 @@ def _coefficients(expr: Expr, name: str, by: Expr) -> Iterator[Expr]:
 
 
 def _size(by: Expr, data: Values) -> float:
-    """The product of the root mean squares of data in a coefficient; of what is no data, 1."""
+    """The product of the root mean squares of the data in a coefficient."""
     size = 1.0
     for factor in sp.Mul.make_args(by):
         if factor.is_number:
             size *= abs(float(factor))
         elif isinstance(factor, Leaf) and factor.array.name in data:
-            size *= float(np.sqrt(np.nanmean(np.asarray(data[factor.array.name], float) ** 2)))
+            size *= _root_mean_square(np.asarray(data[factor.array.name], float))
     return size if np.isfinite(size) else 1.0
+
+
+def _root_mean_square(values: Floats) -> float:
+    """The root mean square of the numbers among values; 0 without any.
+
+    >>> _root_mean_square(np.array([2e200, np.nan, -2e200]))
+    2e+200
+    """
+    numbers = np.abs(values[np.isfinite(values)])
+    largest = numbers.max(initial=0.0)
+    return float(largest * np.sqrt(np.mean((numbers / largest) ** 2))) if largest > 0 else 0.0

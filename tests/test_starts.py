@@ -368,6 +368,18 @@ def test_exponents_start_on_a_scale_of_one_and_coefficients_on_that_of_their_cov
         assert stats.kstest(found, stats.norm.cdf).pvalue > 1e-3
 
 
+@pytest.mark.parametrize(
+    ("values", "size"),
+    [([2e200, -2e200, 2e200], 2e200), ([0.0, 0, 0], 1.0), ([1e-300, 1e-300, 1e-300], 1.0)],
+)
+def test_the_scale_of_a_coefficient_of_extreme_covariates(values, size):
+    with gp.Model(coords={"i": 3}) as model:
+        b = gp.Normal("b", 0, tau=1e-4)
+        gp.Poisson("y", gp.exp(b * gp.Data("x", values, dims="i")), dims="i", observed=[1, 2, 0])
+
+    assert unitless_scales(model.graph, model.data) == {"b": pytest.approx(1 / size, rel=1e-15)}
+
+
 def test_scales_of_exponents_are_not_moved_by_orders_of_magnitude():
     """Effects that spread widely take up all that is observed: such a start would seem the best."""
     sampler = frailty()

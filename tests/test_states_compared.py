@@ -7,7 +7,7 @@ from scipy.special import logsumexp
 import gibbsppl as gp
 from gibbsppl.checks.ratio import ratio_check
 from gibbsppl.checks.results import Row, badness, worst
-from gibbsppl.checks.states import states
+from gibbsppl.checks.states import found_states
 from gibbsppl.checks.verification import _Check
 from gibbsppl.checks.wander import wandered
 from gibbsppl.density import log_density, log_terms, size_of_terms
@@ -52,7 +52,7 @@ def test_a_start_is_settled_where_there_is_room():
     sampler = compiled(vague)
     graph, data = sampler.graph, sampler.data
     for seed in (3, 4):
-        found = states(np.random.default_rng(seed), graph, sampler.program, data)
+        found = next(found_states(np.random.default_rng(seed), graph, sampler.program, data))
 
         assert len(found.compared) == 2
         values = {**data, **found.start}

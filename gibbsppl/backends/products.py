@@ -8,7 +8,7 @@ from gibbsppl.backends.text import ATOM, MATMUL, POWER, PRODUCT, Text
 from gibbsppl.backends.writer import Writer
 from gibbsppl.expressions import Dim
 
-# So many products take as long as NumPy's search for an order of more than two operands.
+# The number of products that takes as long as NumPy's search for an order of operands.
 FEW_PRODUCTS = 20_000
 
 

@@ -53,7 +53,7 @@ def log_probability_of_labels(graph: Graph, statement: Statement, values: Values
 
 
 def _exclude_one_another(labels: _Labels) -> bool:
-    """Whether some labels are impossible because of others.
+    """True where some labels are impossible because of others.
 
     Of labels that do not depend on one another, the factors that are zero with all of them changed
     are those that are zero with one of them changed.
@@ -76,7 +76,7 @@ class _Heights:
 
     @property
     def possible(self) -> Any:
-        """Which labels are possible."""
+        """A mask of the possible labels."""
         return np.isfinite(self.sums)
 
     @property
@@ -114,7 +114,7 @@ class _Labels:
         return _Heights(np.array([t.sum() for t in terms]), max(map(size_of, terms)))
 
     def zero_factors(self, labels: Any) -> Any:
-        """Which elements of factors have density zero, given all labels."""
+        """A mask of the elements of factors with density zero, given all labels."""
         return np.isneginf(self.terms.at(self._with(labels)))
 
     def put_in(self, labels: Any, element: tuple[int, ...]) -> Iterator[Values]:

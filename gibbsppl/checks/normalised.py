@@ -104,7 +104,7 @@ def _normaliser(
 
 
 def _is_own(graph: Graph, step: Step) -> bool:
-    """Whether what a step draws has rows of families, and no factor beside them."""
+    """Whether a step draws from rows of families, with no factor beside them."""
     names = {s.name for s in step.statements}
     return all(s.family.name in FAMILIES for s in step.statements) and all(
         f.name in names for n in step.variables for f in graph.factors_of(n)

@@ -76,10 +76,10 @@ def _verdict(row: Row) -> str:
 
 
 def worst(rows: Sequence[Row]) -> Row:
-    """Of the same comparison at several states, the row that counts.
+    """The decisive row of one comparison made at several states.
 
-    One that has failed before one without anything to compare with, that before those that have
-    passed, and these before what rounding hides.
+    A failed row comes before one without anything to compare with, this one before rows that have
+    passed, and these before rows hidden by rounding.
     """
     return max(rows, key=_rank)
 

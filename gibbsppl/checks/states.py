@@ -48,11 +48,6 @@ class Found:
         return any(s is c for s in self.swept for c in self.compared)
 
 
-def states(rng: np.random.Generator, graph: Graph, program: Program, data: Values) -> Found:
-    """A start, with as much spread as sweeps go on from, and the state that they lead to."""
-    return next(found_states(rng, graph, program, data))
-
-
 def found_states(
     rng: np.random.Generator, graph: Graph, program: Program, data: Values
 ) -> Iterator[Found]:

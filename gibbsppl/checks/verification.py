@@ -127,7 +127,7 @@ class _Check:
 
 
 def _worst(found: Sequence[Sequence[Row]]) -> tuple[Row, ...]:
-    """Of rows of the same comparisons, made at several states, the one of each that counts."""
+    """The decisive row of each comparison, of those made at several states."""
     return tuple(worst(same) for same in zip(*found, strict=True))
 
 
