@@ -595,6 +595,21 @@ def test_entries_of_the_inverses_of_several_matrices():
     assert sampler.verify().proved
 
 
+def test_the_entry_of_each_inverse_at_its_own_place():
+    """The row of the entry is the position of the matrix in its batch."""
+    text = """model {
+      for (t in 1:2) {
+        S[t,1:2,1:2] ~ dwish(R[1:2,1:2], 3)
+        P[t,1:2,1:2] <- inverse(S[t,1:2,1:2])
+        y[t] ~ dnorm(0, P[t,t,t])
+        w[t] ~ dnorm(P[t,t,1], 1)
+      }
+    }"""
+    data = {"R": [[1.0, 0.2], [0.2, 2.0]], "y": [0.4, -1.0], "w": [0.1, 0.3]}
+
+    assert gp.compile(gp.read_bugs(text, data)).verify().proved
+
+
 @pytest.mark.parametrize(("size", "is_long"), [(2, False), (40, True)])
 def test_an_order_of_products_is_looked_for_where_there_are_many(size, is_long):
     with gp.Model(coords={"i": size, "j": size, "k": size}) as built:
@@ -603,7 +618,8 @@ def test_an_order_of_products_is_looked_for_where_there_are_many(size, is_long):
         b = gp.Data("b", np.ones((size, size)), dims=("k", "i"))
         mean = gp.sum(gp.sum(a * b * x, "j"), "i")
         gp.Normal("y", gp.exp(mean), sigma=1, dims="k", observed=np.ones(size))
-    source = gp.compile(built).source
+    sampler = gp.compile(built)
 
-    assert "einsum" in source
-    assert ("optimize=True" in source) == is_long
+    assert "einsum" in sampler.source
+    assert ("optimize=True" in sampler.source) == is_long
+    assert is_long or sampler.verify().proved
