@@ -17,7 +17,7 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from gibbsppl.copies import copy_of, primed
-from gibbsppl.evaluation import Floats, Sizes, Values, evaluate, is_positive_definite
+from gibbsppl.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.expressions import (
     Below,
     Dim,
@@ -33,6 +33,7 @@ from gibbsppl.expressions import (
 )
 from gibbsppl.graph import MOST_KEPT, Factor, Graph, Maintained, Marginal, Potential, Statement
 from gibbsppl.log_gamma import loggamma
+from gibbsppl.operations import is_positive_definite
 from gibbsppl.ranges import Range, range_of, size_of
 from gibbsppl.supports import Support
 

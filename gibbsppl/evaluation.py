@@ -35,7 +35,9 @@ from gibbsppl.expressions import (
 )
 from gibbsppl.operations import (
     is_constant,
+    is_positive_definite,
     is_power,
+    log_determinant,
     operation_of,
     product_of,
     size_of_largest,
@@ -96,6 +98,8 @@ class _Frame:
     seen: list[float] | None = None
     # Recursions that are being computed, each with one axis for each outer range before its own.
     computed: Mapping[Own, Floats] = field(default_factory=dict)
+    # Sums, products and extremes that were evaluated: a density has the same ones many times.
+    reduced: dict[tuple[Expr, tuple[Range, ...]], Floats] = field(default_factory=dict)
 
     def axis_of(self, dim: Dim) -> int:
         """The axis of a dim: the innermost, if an inner sum binds the name again."""
@@ -125,14 +129,15 @@ def _value(expr: Expr, frame: _Frame) -> Floats:
             return _positions(expr, frame)
         case Leaf():
             return _read(expr, frame)
-        case Over():
-            return _sum(expr, frame)
-        case Times() | Extreme():
-            inner = replace(frame, ranges=(*frame.ranges, range_of(expr, frame.sizes)))
-            body = _stretched(_value(expr.body, inner), inner, 1)
-            return np.asarray(getattr(body, expr.symbol)(axis=-1))
+        case Over() | Times() | Extreme() if frame.computed:
+            return _reduced(expr, frame)
+        case Over() | Times() | Extreme():
+            key = (expr, frame.ranges)
+            if key not in frame.reduced:
+                frame.reduced[key] = _reduced(expr, frame)
+            return frame.reduced[key]
         case LogDet():
-            return _log_determinant(_matrix(expr, frame))
+            return np.asarray(log_determinant(_matrix(expr, frame)))
         case InverseEntry():
             return _inverse_entry(expr, frame)
         case Recursion():
@@ -142,13 +147,27 @@ def _value(expr: Expr, frame: _Frame) -> Floats:
         case sp.log() if sums_exponentials(expr.args[0]):
             return _log_of_sums(expr, frame)
         case _ if is_constant(expr):
-            # SymPy's own digits: log(gamma(1000)) must not pass through a factorial.
-            return frame.constant(float(expr if expr.is_Number else expr.evalf(20)))
+            return frame.constant(_number(expr))
         case _:
             found = _by_operation(expr, frame)
     if frame.seen is not None and is_power(expr):
         frame.seen.append(size_of_largest(found))
     return found
+
+
+@lru_cache(maxsize=2**14)
+def _number(expr: Expr) -> float:
+    """A constant by SymPy's own digits: log(gamma(1000)) must not pass through a factorial."""
+    return float(expr if expr.is_Number else expr.evalf(20))
+
+
+def _reduced(expr: Over | Times | Extreme, frame: _Frame) -> Floats:
+    """A sum, a product, or the largest or the smallest, along one more axis."""
+    if isinstance(expr, Over):
+        return _sum(expr, frame)
+    inner = replace(frame, ranges=(*frame.ranges, range_of(expr, frame.sizes)))
+    body = _stretched(_value(expr.body, inner), inner, 1)
+    return np.asarray(getattr(body, expr.symbol)(axis=-1))
 
 
 def _by_operation(expr: Expr, frame: _Frame) -> Floats:
@@ -365,29 +384,6 @@ def _stretched(array: Floats, frame: _Frame, count: int) -> Floats:
 def _matrix(expr: Expr, frame: _Frame) -> Floats:
     inner = frame.bind(*expr.bound)
     return _stretched(_value(expr.body, inner), inner, 2)
-
-
-def _log_determinant(matrix: Floats) -> Floats:
-    """The log determinant; ``-inf`` where the matrix is not positive definite."""
-    _sign, value = np.linalg.slogdet(matrix)
-    return np.where(is_positive_definite(matrix), value, -np.inf)
-
-
-def is_positive_definite(matrix: Floats) -> Any:
-    """Whether each matrix is square, finite, symmetric up to rounding, and positive definite."""
-    if matrix.shape[-2] != matrix.shape[-1]:
-        return np.zeros(matrix.shape[:-2], dtype=bool)
-    finite: Any = np.isfinite(matrix).all(axis=(-2, -1))
-    safe = np.where(finite[..., None, None], matrix, -np.eye(matrix.shape[-1]))
-    transposed = np.swapaxes(safe, -2, -1)
-    rounding = 1e-8 * np.abs(safe).max(axis=(-2, -1), keepdims=True)
-    symmetric = (np.abs(safe - transposed) <= rounding).all(axis=(-2, -1))
-    # (of diagonals of one, whatever the scales of rows)
-    diagonal = np.diagonal(safe, axis1=-2, axis2=-1)
-    scales = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
-    scaled = (safe + transposed) / 2 / scales[..., None] / scales[..., None, :]
-    positive = np.linalg.eigvalsh(scaled).min(axis=-1) > 0
-    return finite & symmetric & positive
 
 
 def _inverse_entry(expr: InverseEntry, frame: _Frame) -> Floats:

@@ -132,3 +132,26 @@ def is_power(expr: Expr) -> bool:
 def size_of_largest(found: Any) -> float:
     """The largest of the absolute values."""
     return float(np.abs(found).max(initial=0.0))
+
+
+def log_determinant(matrix: Any) -> Any:
+    """The log determinant; ``-inf`` where the matrix is not positive definite."""
+    _sign, value = np.linalg.slogdet(matrix)
+    return np.where(is_positive_definite(matrix), value, -np.inf)
+
+
+def is_positive_definite(matrix: Any) -> Any:
+    """Whether each matrix is square, finite, symmetric up to rounding, and positive definite."""
+    if matrix.shape[-2] != matrix.shape[-1]:
+        return np.zeros(matrix.shape[:-2], dtype=bool)
+    finite: Any = np.isfinite(matrix).all(axis=(-2, -1))
+    safe = np.where(finite[..., None, None], matrix, -np.eye(matrix.shape[-1]))
+    transposed = np.swapaxes(safe, -2, -1)
+    rounding = 1e-8 * np.abs(safe).max(axis=(-2, -1), keepdims=True)
+    symmetric = (np.abs(safe - transposed) <= rounding).all(axis=(-2, -1))
+    # (of diagonals of one, whatever the scales of rows)
+    diagonal = np.diagonal(safe, axis1=-2, axis2=-1)
+    scales = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    scaled = (safe + transposed) / 2 / scales[..., None] / scales[..., None, :]
+    positive = np.linalg.eigvalsh(scaled).min(axis=-1) > 0
+    return finite & symmetric & positive

@@ -203,8 +203,12 @@ def _numeric_bounds(statement: Statement) -> tuple[float, float] | None:
     return (lower, upper) if np.isfinite(lower) or np.isfinite(upper) else None
 
 
+@np.errstate(over="ignore")
 def _scaled(x: Any, lower: float, upper: float, shift: float) -> Any:
-    """A value moved by a factor exp(shift) from its bound; between two bounds, close to one."""
+    """A value moved by a factor exp(shift) from its bound; between two bounds, close to one.
+
+    What overflows is a candidate of density zero.
+    """
     if np.isfinite(lower) and np.isfinite(upper):
         return np.full_like(x, lower + (upper - lower) / (1 + np.exp(-shift)), dtype=float)
     if np.isfinite(lower):

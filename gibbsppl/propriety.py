@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import sympy as sp
 
 from gibbsppl.backends.program import Constants, Program
+from gibbsppl.checks.steps import log_terms_of
 from gibbsppl.dependence import slices_of
 from gibbsppl.errors import RunError, StartError
 from gibbsppl.evaluation import Floats, Values, evaluate
@@ -25,10 +27,19 @@ from gibbsppl.runtime.joint import Joint, joint_in
 from gibbsppl.runtime.layouts import DENSE
 from gibbsppl.runtime.pencils import LEAST, pencil_in
 from gibbsppl.schedule.interwoven import taken_apart
-from gibbsppl.schedule.steps import BlockDraw, ExactDraw, JointDraw, Move, Schedule
-from gibbsppl.separation import Direction, direction_of
+from gibbsppl.schedule.steps import (
+    BlockDraw,
+    ConcaveDraw,
+    ExactDraw,
+    JointDraw,
+    Move,
+    Schedule,
+)
+from gibbsppl.separation import EPSILON, Direction, direction_of, is_flat
 from gibbsppl.supports import Support
 
+# The largest power of two that is looked at.
+FARTHEST = 1019
 # Of so many elements that nearly coincide, names are told.
 MOST_NAMED = 6
 
@@ -80,6 +91,10 @@ def check_proper(
             f"finite integral; give {' or '.join(found.arrays)} a proper prior, or data that "
             "determine it."
         )
+    for step in schedule.steps if first and not _is_at_zero(graph, values) else ():
+        if isinstance(step, Move | ConcaveDraw) and is_flat(step.statement):
+            given = program.given_rest[step.name]({**state}, constants)
+            _check_far_out(schedule, step, given, data, state)
 
 
 def _check_joint(
@@ -137,6 +152,82 @@ def check_proper_as_usual(
         check_proper(*parts, values, first=False)
 
 
+def _is_at_zero(graph: Graph, values: Values) -> bool:
+    """Whether a real value is exactly zero, as a given one may be: it hides what it multiplies."""
+    names = {s.target.array.name for s in graph.latent if s.support.kind in ("real", "vector")}
+    return any((np.asarray(values[n]) == 0).any() for n in names if n in values)
+
+
+def _check_far_out(
+    schedule: Schedule, step: Move | ConcaveDraw, given: Any, data: Values, state: Values
+) -> None:
+    """Raise an error where a constant prior leaves a log density that hardly falls, far out.
+
+    All elements go out at once where each has terms of its own that see no other.
+    """
+    name, support, sizes = step.variables[0], step.statement.support, schedule.whole.sizes
+    x, region = np.asarray(state[name], float), slices_of(step.region)
+    drawn = _is_drawn(step, data, x.shape)
+    apart = step.colours is None and not step.conditional.elements
+    chosen = [drawn] if apart else [_alone(place, x.shape) for place in np.argwhere(drawn)]
+    shape = (x[region].size,) if apart else (1,)
+
+    def log_density(power: Floats, places: Any, side: float) -> Floats:
+        """That of each element of the region, or of all together: power of two for each."""
+        away = np.zeros(x.shape)
+        away[region] = np.reshape(side * 2.0**power, x[region].shape if apart else ())
+        values = {**data, **state, name: np.where(places, x + away, x)}
+        try:
+            terms = log_terms_of(step, given, values, sizes)
+        except ArithmeticError:  # (where Python's own numbers end)
+            return np.full(shape, np.nan)
+        return np.asarray(terms.reshape(-1, *shape).sum(axis=0))
+
+    for side in [s for s in (-1.0, 1.0) if s * sp.oo in (support.lower, support.upper)]:
+        for places in chosen:
+            found = _hardly_falls(partial(log_density, places=places, side=side), shape)
+            level = places.copy()
+            level[region] &= found.reshape(x[region].shape if apart else ())
+            if level.any():
+                raise RunError(_hardly_falling(name, np.argwhere(level)[0], side))
+
+
+def _hardly_falling(name: str, place: Any, side: float) -> str:
+    element = name + (f"[{', '.join(map(str, place))}]" if len(place) else "")
+    return (
+        f"{name}: the posterior is improper: as {element} goes to "
+        f"{'' if side > 0 else '-'}infinity, all else given, its log density falls no faster than "
+        f"that of 1/|{element}|, which has no finite integral; give {name} a proper prior, or data "
+        "that determine it."
+    )
+
+
+def _alone(place: Any, shape: tuple[int, ...]) -> Any:
+    """One element as a mask."""
+    found = np.zeros(shape, dtype=bool)
+    found[tuple(place)] = True
+    return found
+
+
+def _hardly_falls(log_density: Callable[[Any], Floats], shape: tuple[int, ...]) -> Any:
+    """Whether functions of powers of two fall by no more than log(2) at the last that has numbers.
+
+    >>> _hardly_falls(lambda power: -power * np.log(2.0), ())  # 1/x has no integral
+    np.True_
+    >>> _hardly_falls(lambda power: np.where(power < 600, -1.1 * power * np.log(2.0), np.nan), ())
+    np.False_
+    """
+    low, high = np.zeros(shape), np.full(shape, float(FARTHEST))
+    low = np.where(log_density(high) < np.inf, high, low)
+    while ((apart := high - low) > 1).any():
+        middle = low + np.floor(apart / 2)
+        is_number = log_density(middle) < np.inf
+        low, high = np.where(is_number, middle, low), np.where(is_number, high, middle)
+    last, before = log_density(low), log_density(low - 1)
+    rounded = EPSILON * (np.abs(last) + np.abs(before))
+    return (low >= 1) & (last > -np.inf) & (last - before >= -np.log(2.0) - rounded)
+
+
 def _told(found: Direction) -> str:
     """What a direction means."""
     if found.level and len(found.elements) == 1:
@@ -192,7 +283,9 @@ def _narrowed(own: Support, lower: Floats, upper: Floats) -> Any:
     return (no if least is None else lower > least) | (no if most is None else upper < most)
 
 
-def _is_drawn(step: ExactDraw | BlockDraw, data: Values, shape: tuple[int, ...]) -> Any:
+def _is_drawn(
+    step: ExactDraw | BlockDraw | ConcaveDraw | Move, data: Values, shape: tuple[int, ...]
+) -> Any:
     """Which elements of its array a step draws."""
     drawn = np.zeros(shape, dtype=bool)
     drawn[slices_of(step.region)] = True

@@ -99,13 +99,15 @@ def _with(
 
 def _flat(graph: Graph) -> Iterator[str]:
     """The real arrays with an element whose prior is constant."""
-    names = (
-        s.target.array.name
-        for s in graph.latent
-        if _is_real(graph, s) and not mentions(s.log_density, (s.target.array.name,))
-        if not {s.support.lower, s.support.upper}.isdisjoint((-sp.oo, sp.oo))
-    )
+    names = (s.target.array.name for s in graph.latent if _is_real(graph, s) and is_flat(s))
     yield from dict.fromkeys(names)
+
+
+def is_flat(statement: Statement) -> bool:
+    """Whether a prior is constant on a line or a half line, so that it has no integral."""
+    support = statement.support
+    is_constant = not mentions(statement.log_density, (statement.target.array.name,))
+    return is_constant and not {support.lower, support.upper}.isdisjoint((-sp.oo, sp.oo))
 
 
 def _is_real(graph: Graph, statement: Statement) -> bool:

@@ -6,8 +6,8 @@ import sympy as sp
 
 import gibbsppl as gp
 from gibbsppl.copies import primed
-from gibbsppl.evaluation import is_positive_definite
 from gibbsppl.expressions import Array, Dim, InverseEntry, Over
+from gibbsppl.operations import is_positive_definite
 from gibbsppl.rewrites.definite import FORM, forms_named
 
 K, I = Dim("k"), Dim("i")

@@ -11,7 +11,7 @@ from scipy import special, stats
 from gibbsppl.copies import primed
 from gibbsppl.density import log_density, log_joint, log_terms, size_of_terms
 from gibbsppl.errors import ModelError
-from gibbsppl.evaluation import evaluate, is_positive_definite
+from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import (
     Array,
     AtMost,
@@ -33,6 +33,7 @@ from gibbsppl.expressions import (
 from gibbsppl.families import CATEGORICAL, DIRICHLET, GAMMA, MVNORMAL, NORMAL
 from gibbsppl.graph import Graph, Potential, Statement, Variable
 from gibbsppl.log_gamma import loggamma
+from gibbsppl.operations import is_positive_definite
 from gibbsppl.ranges import Range
 
 I, J, K, T = (Dim(n) for n in "ijkt")

@@ -57,6 +57,29 @@ def the_label_of_a_label():
     return m
 
 
+def shared_rates(read):
+    """Labels that look up their rate, of which some are seen by more than the others."""
+    with gp.Model(coords={"g": 2, "n": 3}) as m:
+        at = gp.Index("at", [1, 0, 0], of="g", dims="n")
+        z = gp.Bernoulli("z", data("rate", [0.3, 0.8], "g")[at], dims="n")
+        read(z)
+    return m
+
+
+def one_of_them_seen():
+    return shared_rates(lambda z: gp.Bernoulli("y", 0.1 + 0.8 * z.at("n", 2), observed=1))
+
+
+def one_of_them_seen_through_a_rate():
+    def read(z):
+        index = gp.Index("seen", [2, 1], of="n", dims="s")
+        spread = gp.Index("of_seen", [0, 0], of="g", dims="s")
+        own = data("own", [0.3, 0.6], "g")
+        gp.Bernoulli("y", 0.1 + own[spread] * z[index], dims="s", observed=[1, 0])
+
+    return shared_rates(read)
+
+
 def labels_in_order():
     with gp.Model(coords={"i": 3}) as m:
         z = gp.Bernoulli("z", 0.4, dims="i")
@@ -251,6 +274,8 @@ MODELS = (
     marked_items,
     drawn_items,
     trials_below_a_count,
+    one_of_them_seen,
+    one_of_them_seen_through_a_rate,
 )
 
 

@@ -128,6 +128,74 @@ def test_a_scalar_or_one_block(name):
         sample(IMPROPER_SCALARS[name]())
 
 
+def odds(*outcomes, prior=gp.HalfFlat, dims=None, total=lambda x: x):
+    """Outcomes of a probability that goes to 1 far out, in a way that is not log-concave."""
+    with gp.Model(coords={"g": 3}) as m:
+        x = total(prior("x", dims=dims))
+        for n, outcome in enumerate(outcomes):
+            gp.Bernoulli(f"y{n}", (1 + x**2) / (2 + x**2), dims=None if total is not kept else dims,
+                         observed=outcome)
+    return m
+
+
+def kept(x):
+    return x
+
+
+def spread(*values):
+    with gp.Model() as m:
+        scale = gp.HalfFlat("x")
+        for n, value in enumerate(values):
+            gp.Logistic(f"y{n}", 0, scale=scale + gp.sqrt(scale), observed=value)
+    return m
+
+
+def wandering(*values):
+    with gp.Model() as m:
+        x = gp.Flat("x")
+        for n, value in enumerate(values):
+            gp.Cauchy(f"y{n}", x**3, 1, observed=value)
+    return m
+
+
+# A density of 1/x has no integral, one of 1/x**2 has.
+FAR_OUT = {
+    "a success": (lambda: odds(1), r"as x goes to infinity"),
+    "a success, either side": (lambda: odds(1, prior=gp.Flat), r"as x goes to -infinity"),
+    "one element of three": (
+        lambda: odds([0, 1, 0], dims="g", total=kept), r"as x\[1\] goes to infinity"),
+    "elements that are tied": (
+        lambda: odds(1, dims="g", total=lambda x: gp.sum(x**2, "g")),
+        r"as x\[0\] goes to infinity"),
+    "a scale of one value": (lambda: spread(1.0), r"as x goes to infinity"),
+}  # fmt: skip
+FAR_IN = {
+    "a success and a failure": lambda: odds(1, 0),
+    "a failure for each of three": lambda: odds([0, 0, 0], dims="g", total=kept),
+    "a scale of two values": lambda: spread(1.0, 2.0),
+    "heavy tails": lambda: wandering(1.0, 5.0),
+}
+
+
+@pytest.mark.parametrize("name", FAR_OUT)
+def test_a_log_density_that_hardly_falls_far_out(name):
+    model, where = FAR_OUT[name]
+    sampler = gp.compile(model())
+    assert sampler.schedule.step("x").kind in ("move", "concave")
+
+    message = rf"^x: the posterior is improper: {where}, .* give x a proper prior"
+    with pytest.raises(RunError, match=message):
+        sampler.initial_states(1, seed=1)
+
+
+@pytest.mark.parametrize("name", FAR_IN)
+def test_a_log_density_that_falls_far_out_is_no_reason(name):
+    sampler = gp.compile(FAR_IN[name]())
+    assert sampler.schedule.step("x").kind in ("move", "concave")
+
+    assert sampler.initial_states(2, seed=1)
+
+
 def test_what_no_data_can_mend_is_refused_at_once():
     with pytest.raises(CompileError, match=r"^x: the conditional would be .* proper prior"):
         gp.compile(pair(gp.HalfFlat, lambda y, x: gp.Normal(y, 0, sigma=x, observed=1.0)))

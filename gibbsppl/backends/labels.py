@@ -75,12 +75,16 @@ def _read_tables(
 def _tables(
     writer: Writer, weights: NaturalParameter
 ) -> tuple[NaturalParameter, tuple[Table, ...]]:
-    """The terms of log weights that are tables read at an index, and the weights without them."""
+    """The terms of log weights that are tables read at an index, and the weights without them.
+
+    What goes to some of the elements alone is no table, which all would read.
+    """
     tables: list[Table] = []
-    rest: list[Contribution] = []
     label, *others = weights.axes
     elements = frozenset(others)
-    for c in weights.contributions:
+    everywhere = [c for c in weights.contributions if c.is_everywhere(writer.sizes)]
+    rest: list[Contribution] = [c for c in weights.contributions if c not in everywhere]
+    for c in everywhere:
         terms = sp.Add.make_args(c.value)
         found = [as_table(writer, c.factor, t, elements) for t in terms]
         tables += [t for t in found if t is not None]
@@ -90,7 +94,9 @@ def _tables(
         rest += [replace(c, value=part) for part in parts if part != 0]
     if tables:
         # What the label alone decides goes into the first table.
-        alone = [c for c in rest if dims_of(c.value) <= {label}]
+        alone = [
+            c for c in rest if dims_of(c.value) <= {label} and c.is_everywhere(writer.sizes)
+        ]
         value = tables[0].value + sp.Add(*(c.value for c in alone))
         factors = dict.fromkeys([tables[0].factor, *(c.factor for c in alone)])
         tables[0] = replace(tables[0], value=value, factor=", ".join(factors))

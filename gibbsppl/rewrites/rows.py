@@ -18,7 +18,7 @@ import sympy as sp
 from sympy import Add
 
 from gibbsppl.ends import Bounds, known_bounds
-from gibbsppl.evaluation import evaluate, is_positive_definite
+from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import (
     Array,
     Below,
@@ -35,6 +35,7 @@ from gibbsppl.gates import FrozenBinary, binary_arrays, frozen, is_gate, opened
 from gibbsppl.graph import Factor, Graph, Statement, Variable
 from gibbsppl.identities import simplified
 from gibbsppl.logs import expand_logs
+from gibbsppl.operations import is_positive_definite
 from gibbsppl.polynomials import factored
 from gibbsppl.ranges import Range, fresh
 from gibbsppl.rewrites.definite import forms_named
