@@ -18,12 +18,15 @@ import sympy as sp
 
 from gibbsppl.expressions import (
     FUNCTIONS,
+    Expit,
     Expr,
     LogBeta,
     LogBetaI,
     LogGammaP,
+    LogPhi,
     LogRising,
     Over,
+    Phi,
     Softplus,
     XLogY,
     dims_of,
@@ -77,7 +80,7 @@ def log_of_one_minus(of: Expr) -> tuple[str, Expr] | None:
 
 
 def log_parts(of: Expr) -> tuple[Expr, ...] | None:
-    """The terms that the log of a product of exponentials is computed as; None if it is of none.
+    """The terms that the log of a product of exponentials or tails is computed as; None of others.
 
     The log of one that is too small for a number, or nearly, is its exponent all the same, and a
     share of two that are too large for numbers is a number.
@@ -91,8 +94,15 @@ def log_parts(of: Expr) -> tuple[Expr, ...] | None:
     >>> d, k = Array("d"), Dim("k")
     >>> log_parts(Over(d[k] * sp.exp(x), k))
     (log(sum(d[k], k)), x)
+    >>> log_parts(2 * y * Phi(x) ** 2), log_parts(1 - Expit(x))
+    ((log(2*y), 2*LogPhi(x)), (0, -Softplus(x)))
     """
     of = _taken_out(of)
+    tails = {f: log for f in sp.Mul.make_args(of) if (log := _log_of_tail(f)) is not None}
+    if tails:
+        rest = sp.Mul(*(f for f in sp.Mul.make_args(of) if f not in tails))
+        number, *parts = log_parts(rest) or (sp.log(rest),)
+        return number, sp.Add(*tails.values(), *parts)
     factors = sp.Mul.make_args(of)
     numbers, exponent = as_exponential(of)
     for share in (f for f in factors if f.is_Pow and f.exp == -1):
@@ -101,6 +111,17 @@ def log_parts(of: Expr) -> tuple[Expr, ...] | None:
             if len(terms) == 2 and e == exponent != v and c.is_positive and other.is_positive:
                 return sp.log(numbers / share / c), -Softplus(v - e + sp.log(other / c))
     return (sp.log(numbers), exponent) if exponent != 0 else None
+
+
+def _log_of_tail(factor: Expr) -> Expr | None:
+    """The log of a distribution function, of what it lacks to 1, or of a power of these."""
+    base, power = factor.as_base_exp()
+    for of, sign in ((base, 1), (1 - base, -1)):
+        if isinstance(of, Phi):
+            return power * LogPhi(sign * of.args[0])
+        if isinstance(of, Expit):
+            return -power * Softplus(-sign * of.args[0])
+    return None
 
 
 def _taken_out(of: Expr) -> Expr:

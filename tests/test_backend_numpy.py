@@ -623,3 +623,15 @@ def test_an_order_of_products_is_looked_for_where_there_are_many(size, is_long):
     assert "einsum" in sampler.source
     assert ("optimize=True" in sampler.source) == is_long
     assert is_long or sampler.verify().proved
+
+
+@pytest.mark.parametrize("p", [lambda x: 1 - gp.Phi(x), lambda x: 1 - gp.expit(100 * x)])
+def test_what_a_probability_lacks_keeps_its_digits_in_the_tail(p):
+    with gp.Model(coords={"i": 2}) as m:
+        x = gp.StudentT("x", nu=2, mu=0, tau=1, dims="i")
+        gp.Bernoulli("y", p(x.sum("i")))
+    sampler = gp.compile(m)
+
+    (eta,) = sampler.program.given_rest["y"]({"x": np.array([-60.0, -40.0])}, sampler.constants)
+
+    assert 1000 < eta < np.inf

@@ -9,11 +9,14 @@ import sys
 import mpmath
 import numpy as np
 import pytest
+import sympy as sp
 from mpmath import mpf
 from references import exact_functions
 from references.exact_functions import FUNCTIONS, log_normal_cdf
 
+from gibbsppl.evaluation import evaluate
 from gibbsppl.expressions import FUNCTIONS as OF_EXPRESSIONS
+from gibbsppl.expressions import Array, Expit, Phi
 from gibbsppl.near_one import BEYOND_ONE, OF_EXPONENTIALS
 from gibbsppl.runtime import functions
 
@@ -121,3 +124,26 @@ def test_a_wrong_function_is_caught(monkeypatch):
         with pytest.raises(AssertionError):
             test_a_function_is_its_definition(name)
         monkeypatch.undo()
+
+
+TAILS = {
+    "Phi": (lambda x: Phi(x), lambda x: log_normal_cdf(x)),
+    "one minus Phi": (lambda x: 1 - Phi(x), lambda x: log_normal_cdf(-x)),
+    "Expit": (lambda x: Expit(x), lambda x: -mpmath.log1p(mpmath.exp(-x))),
+    "one minus Expit": (lambda x: 1 - Expit(x), lambda x: -mpmath.log1p(mpmath.exp(x))),
+    "a power": (lambda x: 3 * Phi(x) ** 2 * sp.exp(x),
+                lambda x: mpmath.log(3) + 2 * log_normal_cdf(x) + x),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("x", [-1e5, -107.0, -3.0, 0.5, 40.0, 1e5])
+@pytest.mark.parametrize("name", TAILS)
+def test_the_log_of_a_tail_is_a_number_where_the_tail_is_none(name, x):
+    """Logs of tails, as of probabilities that were written as what they lack to 1."""
+    formula, exact = TAILS[name]
+    expr = sp.log(formula(Array("x")[()]))
+    found = float(evaluate(expr, (), {"x": x}, {}))
+
+    with mpmath.workdps(50):
+        wanted = exact(mpf(x))
+    assert found == pytest.approx(float(wanted), rel=OPERATIONS * EPS, abs=1e-300)
