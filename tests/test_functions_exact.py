@@ -127,9 +127,9 @@ def test_a_wrong_function_is_caught(monkeypatch):
 
 
 TAILS = {
-    "Phi": (lambda x: Phi(x), lambda x: log_normal_cdf(x)),
+    "Phi": (Phi, log_normal_cdf),
     "one minus Phi": (lambda x: 1 - Phi(x), lambda x: log_normal_cdf(-x)),
-    "Expit": (lambda x: Expit(x), lambda x: -mpmath.log1p(mpmath.exp(-x))),
+    "Expit": (Expit, lambda x: -mpmath.log1p(mpmath.exp(-x))),
     "one minus Expit": (lambda x: 1 - Expit(x), lambda x: -mpmath.log1p(mpmath.exp(x))),
     "a power": (lambda x: 3 * Phi(x) ** 2 * sp.exp(x),
                 lambda x: mpmath.log(3) + 2 * log_normal_cdf(x) + x),
