@@ -92,8 +92,8 @@ def log_parts(of: Expr) -> tuple[Expr, ...] | None:
     ((0, -Softplus(-x)), (log(3/2), -Softplus(x - log(2))))
     >>> from gibbsppl.expressions import Array, Dim
     >>> d, k = Array("d"), Dim("k")
-    >>> log_parts(Over(d[k] * sp.exp(x), k))
-    (log(sum(d[k], k)), x)
+    >>> log_parts(Over(d[k] * sp.exp(x), k)), log_parts(y / Over(d[k] * sp.exp(x), k))
+    ((log(sum(d[k], k)), x), (log(y/sum(d[k], k)), -x))
     >>> log_parts(2 * y * Phi(x) ** 2), log_parts(1 - Expit(x))
     ((log(2*y), 2*LogPhi(x)), (0, -Softplus(x)))
     """
@@ -125,12 +125,15 @@ def _log_of_tail(factor: Expr) -> Expr | None:
 
 
 def _taken_out(of: Expr) -> Expr:
-    """A sum over a dim with the factors taken out of it that are the same at all positions."""
-    if not isinstance(of, Over):
+    """Sums over dims in a product with the factors taken out that are the same at all positions."""
+    if of.is_Mul:
+        return sp.Mul(*map(_taken_out, of.args))
+    total, power = of.as_base_exp()
+    if not isinstance(total, Over):
         return of
-    apart = [f for f in sp.Mul.make_args(of.body) if not dims_of(f) & set(of.bound)]
-    rest = [f for f in sp.Mul.make_args(of.body) if f not in apart]
-    return sp.Mul(*apart, Over(sp.Mul(*rest), *of.args[1:]))
+    apart = [f for f in sp.Mul.make_args(total.body) if not dims_of(f) & set(total.bound)]
+    rest = [f for f in sp.Mul.make_args(total.body) if f not in apart]
+    return sp.Mul(*apart, Over(sp.Mul(*rest), *total.args[1:])) ** power
 
 
 def as_exponential(product: Expr) -> tuple[Expr, Expr]:

@@ -270,3 +270,44 @@ def test_values_that_nothing_sees_read_the_parts():
     assert np.all(np.abs(draws["y"][:, :, 1, 0]) < ends[:, :, 1, 0])
     assert np.ptp(draws["y"][:, :, 1, 0] / ends[:, :, 1, 0]) > 1.5
     np.testing.assert_allclose(draws["total"], draws["rate"].sum(axis=2), rtol=1e-12)
+
+
+def walks_from_known_ends(step, known=0.7, last=None):
+    """A walk for each category from a known start; the last category may be known all along."""
+    with gp.Model(coords={"t": 4, "k": 3}) as m:
+        free = slice(0, 3) if last is None else slice(0, 2)
+        x = gp.Array("x", dims=("t", "k"))
+        x[0, free] = known
+        if last is not None:
+            x[:, 2] = last
+        x[1:4, free] = step(x.lag("t", 1))
+        gp.Categorical("y", probabilities(x, "k"), dims="t", event="k", observed=[0, 2, 1, 1])
+    return m
+
+
+STEPS = {
+    "normal": lambda before: gp.Normal(before, sigma=1.0),
+    "from below": lambda before: gp.Normal(before, sigma=1.0, lower=before - 1.5),
+}
+
+
+@pytest.mark.parametrize("last", [None, -0.4])
+@pytest.mark.parametrize("step", STEPS)
+def test_known_regions_of_the_array_are_known_regions_of_its_parts(step, last):
+    sampler = gp.compile(walks_from_known_ends(STEPS[step], last=last), rewrites={"parts": True})
+
+    assert {p.name for p in sampler.schedule.parts} == {f"x_{k}" for k in range(2 + (last is None))}
+    assert sampler.verify().proved
+    draws = sampler.sample(30, warmup=5, chains=1, seed=1, progress=False)
+    assert (draws["x"][:, :, 0, :2] == 0.7).all()
+
+
+def test_a_position_that_several_regions_tell_is_not_taken_apart():
+    with gp.Model(coords={"t": 2, "k": 3}) as m:
+        x = gp.Array("x", dims=("t", "k"))
+        x[:, 1:3] = gp.Normal(0, sigma=1.0)
+        x[0, 0], x[1, 0] = 0.2, 0.4
+        gp.Categorical("y", probabilities(x, "k"), dims="t", event="k", observed=[0, 2])
+
+    assert taken_apart(m.graph, "x", 1, ()) is None
+    assert gp.compile(m).verify().proved

@@ -9,7 +9,7 @@ multinomial regression", Bayesian Analysis 1).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import sympy as sp
@@ -26,7 +26,7 @@ from gibbsppl.expressions import (
     mentions,
     substitute,
 )
-from gibbsppl.graph import Censoring, Deterministic, Graph, Potential, Statement, Variable
+from gibbsppl.graph import Censoring, Constant, Deterministic, Graph, Potential, Statement, Variable
 from gibbsppl.ranges import Range, fresh, range_of
 
 # An axis longer than this is not taken apart: each position is a step of its own.
@@ -55,13 +55,16 @@ def taken_apart(
     own = next((r for r in statement.over if r.dim == dim), None)
     if others or own is None or statement.known != 0 or not 1 < len(own) <= MOST_PARTS:
         return None
-    constants = _constants(graph, name, axis)
     names = {c: fresh(f"{name}_{c}", taken) for c in range(own.start, own.stop)}
     parts = tuple(Part(n, name, axis, c) for c, n in names.items())
-    if {p.position for p in parts} | set(constants) != set(range(graph.sizes[dim])):
-        return None
     arrays = {p.position: statement.target.array.renamed(p.name) for p in parts}
-    reader = _Reader(name, axis, graph.sizes, arrays, constants)
+    regions = (c for c in graph.constants if c.target.array.name == name)
+    known = [found for region in regions for found in _on(region, axis)]
+    alone = [(p, c.value) for p, c in known if p not in arrays]
+    if sorted((*arrays, *(p for p, _ in alone))) != list(range(graph.sizes[dim])):
+        return None  # (not all of it is told, or one position by several regions)
+    beside = (_constant(c, axis, arrays[p]) for p, c in known if p in arrays)
+    reader = _Reader(name, axis, graph.sizes, arrays, dict(alone))
     try:
         statements = [s for t in graph.statements for s in _of_statement(t, statement, reader)]
         return replace(
@@ -69,7 +72,7 @@ def taken_apart(
             variables={**graph.variables, **_variables(graph, parts)},
             statements=tuple(statements),
             potentials=tuple(_of_potential(p, reader) for p in graph.potentials),
-            constants=tuple(c for c in graph.constants if c.target.array.name != name),
+            constants=(*(c for c in graph.constants if c.target.array.name != name), *beside),
             deterministics=tuple(_of_deterministic(d, reader) for d in graph.deterministics),
         ), parts
     except _NotReadableError:
@@ -80,18 +83,27 @@ class _NotReadableError(Exception):
     """The array is read at positions of which none is a part."""
 
 
-def _constants(graph: Graph, name: str, axis: int) -> dict[int, Expr]:
-    """The values that are known at positions on an axis, as functions of the other dims."""
-    found: dict[int, Expr] = {}
-    for c in graph.constants:
-        if c.target.array.name != name:
-            continue
-        index = c.target.indices[axis]
-        ranges = {r.dim: r for r in c.over}
-        at = ranges.get(index)
-        for position in range(at.start, at.stop) if at else (int(index),):
-            found[position] = substitute(c.value, {index: sp.Integer(position)} if at else {})
-    return found
+def _on(constant: Constant, axis: int) -> Iterator[tuple[int, Constant]]:
+    """The positions on an axis that a region of constants has, each with the constants there."""
+    index = constant.target.indices[axis]
+    along = next((r for r in constant.over if r.dim == index), None)
+    if along is None:
+        yield int(index), constant
+        return
+    for position in range(along.start, along.stop):
+        at = {index: sp.Integer(position)}
+        yield position, replace(
+            constant,
+            target=substitute(constant.target, at),
+            over=tuple(r for r in constant.over if r.dim != index),
+            value=substitute(constant.value, at),
+        )
+
+
+def _constant(constant: Constant, axis: int, part: Array) -> Constant:
+    """What is known of a part, beside what is drawn of it."""
+    indices = (i for n, i in enumerate(constant.target.indices) if n != axis)
+    return replace(constant, target=part[tuple(indices)])
 
 
 def _variables(graph: Graph, parts: tuple[Part, ...]) -> dict[str, Variable]:
