@@ -956,6 +956,8 @@ EXACT = {
     "LogBesselI": lambda order, x: mpmath.log(mpmath.besseli(order, x)),
     "LogBesselK": lambda order, x: mpmath.log(mpmath.besselk(order, x)),
     "LogFoxWright": exact_log_fox_wright,
+    "Where": lambda chosen, yes, no: yes if chosen else no,
+    "Equals": lambda a, b: a == b,
 }
 
 

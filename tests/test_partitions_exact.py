@@ -11,6 +11,7 @@ import pytest
 import sympy as sp
 from references.exact_partitions import PARTITIONS
 from references.exact_rows import Grid, disagrees, evaluated, exact, symbols_along
+from scipy import stats
 
 from gibbsppl.families import FAMILIES
 
@@ -124,3 +125,36 @@ def test_a_wrong_log_partition_is_caught(monkeypatch):
     monkeypatch.setitem(FAMILIES, row.name, replace(row, natural=wrong))
     with pytest.raises(AssertionError):
         test_log_partitions_keep_their_digits(row.name)
+
+
+EDGES = {
+    "b is 0": ((1.5, -0.7, 0.0), stats.gamma(2.5, scale=1 / 0.7)),
+    "a is 0": ((-4.5, 0.0, -0.7), stats.invgamma(3.5, scale=0.7)),
+}
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_a_generalized_inverse_gaussian_with_one_end_is_a_gamma_or_its_inverse(name):
+    """Its Bessel function is infinite there; its density, its mean and its variance are not."""
+    (eta_1, eta_2, eta_3), law = EDGES[name]
+    row = FAMILIES["GeneralizedInverseGaussian"]
+    point = {"eta_1": eta_1, "eta_2": eta_2, "eta_3": eta_3}
+    symbols = symbols_along(point)
+
+    (found,) = evaluated(row.natural.log_partition(*symbols.values()), [point])
+    x = 1.3
+    density = eta_1 * np.log(x) + eta_2 * x + eta_3 / x - found
+    assert density == pytest.approx(law.logpdf(x), rel=1e-13)
+
+    parameters = {"p": eta_1 + 1, "a": -2 * eta_2, "b": -2 * eta_3}
+    of = symbols_along(parameters)
+    for formula, value in ((row.mean, law.mean()), (row.variance, law.var())):
+        (moment,) = evaluated(formula((), **of), [parameters])
+        assert moment == pytest.approx(value, rel=1e-13)
+
+
+def test_the_inverse_gamma_without_a_mean_has_none_at_the_edge():
+    row, parameters = FAMILIES["GeneralizedInverseGaussian"], {"p": -0.8, "a": 0.0, "b": 2.0}
+    (mean,) = evaluated(row.mean((), **symbols_along(parameters)), [parameters])
+
+    assert mean == np.inf

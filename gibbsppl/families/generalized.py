@@ -36,10 +36,20 @@ def _log_bessel(p: Expr, a: Expr, b: Expr) -> Expr:
     return LogBesselK(p, sqrt(a) * sqrt(b))
 
 
+def _at_its_edges(a: Expr, b: Expr, gamma: Expr, inverse_gamma: Expr, inside: Expr) -> Expr:
+    """What holds where ``b`` is 0, a Gamma, or ``a`` is 0, an inverse Gamma, and inside."""
+    at_zero = Where(Equals(a, sp.S.Zero), inverse_gamma, inside)
+    return Where(Equals(b, sp.S.Zero), gamma, at_zero)
+
+
 def _power_mean(order: int, p: Expr, a: Expr, b: Expr) -> Expr:
-    """The mean of ``x**order``."""
+    """The mean of ``x**order``, where it is finite."""
     logs = _log_bessel(p + order, a, b) - _log_bessel(p, a, b)
-    return exp(logs + order * (log(b) - log(a)) / 2)
+    inside = exp(logs + order * (log(b) - log(a)) / 2)
+    gamma = sp.Mul(*(2 * (p + n) / a for n in range(order)))
+    rest = sp.Mul(*(2 * (-p - n) for n in range(1, order)))
+    inverse_gamma = finite_where(-p - order, b**order / 2 / rest)
+    return _at_its_edges(a, b, gamma, inverse_gamma, inside)
 
 
 # Density proportional to x**(p - 1) exp(-(a x + b / x) / 2).
@@ -63,10 +73,14 @@ GENERALIZED_INVERSE_GAUSSIAN = Family(
             Where(Equals(eta_2, sp.S.Zero), -eta_1 - 1, -eta_2),
             Where(Equals(eta_3, sp.S.Zero), eta_1 + 1, -eta_3),
         ),
-        log_partition=lambda eta_1, eta_2, eta_3: (
+        log_partition=lambda eta_1, eta_2, eta_3: _at_its_edges(
+            eta_2,
+            eta_3,
+            loggamma(eta_1 + 1) - (eta_1 + 1) * log(-eta_2),
+            loggamma(-eta_1 - 1) + (eta_1 + 1) * log(-eta_3),
             log(2)
             + _log_bessel(eta_1 + 1, -2 * eta_2, -2 * eta_3)
-            + (eta_1 + 1) * (log(-eta_3) - log(-eta_2)) / 2
+            + (eta_1 + 1) * (log(-eta_3) - log(-eta_2)) / 2,
         ),
         truncated="truncated_generalized_inverse_gaussian",
     ),

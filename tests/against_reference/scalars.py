@@ -474,7 +474,7 @@ def zero_inflated(base):
 
         return Law(
             logpdf,
-            lambda x: np.where(x < 0, 0.0, 1 - psi * other.sf(x)),
+            lambda x: np.where(x < 0, 0.0, (1 - psi) + psi * other.cdf(x)),
             lambda x: np.where(x < 0, 1.0, psi * other.sf(x)),
             lambda rng, n: np.where(rng.random(n) < psi, other.rvs(rng, n), 0.0),
         )
