@@ -7,7 +7,7 @@ and takes the best. The elements that are moved are those that an unmet requirem
 
 A step towards an end of the support of an element divides its distance from there, and one away
 from it multiplies that; its own size is the unit where there is no end. Whole numbers go by whole
-steps, entries of a simplex by factors.
+steps, entries of a simplex and the variances of a matrix by factors; unit vectors are turned.
 
 >>> x, end = np.array([1.0, 8.0]), np.zeros(2)
 >>> _Ends(end, np.array([np.inf, 10.0])).stepped(x, np.array([[1.0], [-1.0]]))
@@ -17,7 +17,7 @@ array([[2. , 9. ],
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +39,8 @@ ROUNDS = 40
 MOST_SINGLES = 256
 RANDOM = 8
 # So many positions of requirements are looked at, a call counting as some hundred.
+# The log of the largest factor by which a variance changes at once.
+LARGEST_LOG = 300.0
 MOST_WORK = 300_000
 OF_A_CALL = 100
 
@@ -66,7 +68,7 @@ def brought_nearer(
     With ``rng`` of single elements, too, and of all of them in directions at random.
     """
     kinds = {n: kinds_of(graph, n) for n in free}
-    movable = {n: free[n] for n, k in kinds.items() if k <= ONE_BY_ONE or k == {"simplex"}}
+    movable = {n: free[n] for n, k in kinds.items() if k <= ONE_BY_ONE or k <= {*OF_TIED}}
     left = MOST_WORK
     for _ in range(ROUNDS):
         before = values
@@ -119,16 +121,42 @@ def _moved(graph: Graph, values: Values, name: str, direction: _Direction) -> Fl
     now = np.asarray(values[name], dtype=np.float64)
     statements = graph.statements_of(name)
     first = statements[0]
-    if first.support.kind == "simplex":
-        axis = first.target.indices.index(first.event[0]) - now.ndim
-        with np.errstate(divide="ignore"):
-            logs = np.log(now) + steps
-        weights = np.exp(logs - logs.max(axis=axis, keepdims=True))
-        return np.asarray(weights / weights.sum(axis=axis, keepdims=True))
+    if first.support.kind in OF_TIED:
+        return OF_TIED[first.support.kind](now, steps)
     found = _ends(graph, values, statements, beyond=direction.beyond).stepped(now, steps)
     if graph.variables[name].integer:
         found = np.where(steps > 0, np.ceil(found), np.floor(found))
     return np.where(steps == 0, now, found)
+
+
+def _of_shares(now: Floats, steps: Floats) -> Floats:
+    """Shares with some of them multiplied."""
+    with np.errstate(divide="ignore"):
+        logs = np.log(now) + steps
+    weights = np.exp(logs - logs.max(axis=-1, keepdims=True))
+    return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
+
+
+def _of_directions(now: Floats, steps: Floats) -> Floats:
+    """Unit vectors turned towards some of their axes, or away from them."""
+    turned = now + steps
+    length = np.linalg.norm(turned, axis=-1, keepdims=True)
+    return np.asarray(np.where(length > 0, turned / np.where(length > 0, length, 1.0), now))
+
+
+def _of_matrices(now: Floats, steps: Floats) -> Floats:
+    """Positive definite matrices of other variances; correlations stay."""
+    by = np.diagonal(steps, axis1=-2, axis2=-1) / 2
+    factors = np.clip(by[..., :, None] + by[..., None, :], -LARGEST_LOG, LARGEST_LOG)
+    return np.asarray(now * np.exp(factors))
+
+
+# The moves of values whose entries, along the last axes, are tied, so that none can go alone.
+OF_TIED: Mapping[str, Callable[[Floats, Floats], Floats]] = {
+    "simplex": _of_shares,
+    "sphere": _of_directions,
+    "spd": _of_matrices,
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -316,6 +316,32 @@ def test_a_search_finds_where_all_requirements_are_met(declare):
     assert np.isfinite(log_joint(graph, found))
 
 
+def unit_vectors_with_a_large_entry():
+    mu = gp.Data("mu", [0.0, 0, 0, 1], dims="i")
+    u = gp.VonMisesFisher("u", mu=mu, kappa=30.0, dims=("k", "i"), event="i")
+    gp.Uniform("y", 0, gp.exp(u.at("i", 0)), dims="k", observed=[2.6, 0.1])
+
+
+def matrices_with_a_large_variance():
+    scale = gp.Data("scale", np.eye(4), dims=("i", "i'"))
+    s = gp.Wishart("s", 10, V=scale, dims=("k", "i", "i'"), event=("i", "i'"))
+    gp.Uniform("y", 0, s.at("i", 1).at("i'", 1), dims="k", observed=[400.0, 0.001])
+
+
+@pytest.mark.parametrize(
+    "declare", [unit_vectors_with_a_large_entry, matrices_with_a_large_variance]
+)
+def test_values_whose_entries_are_tied_are_moved_as_they_can_be(declare):
+    with gp.Model(coords={"i": 4, "k": 2}) as model:
+        declare()
+    sampler = gp.compile(model)
+
+    for seed in range(3):
+        (chain,), _ = sampler.initial_states(1, seed=seed)
+        assert np.isfinite(log_joint(sampler.graph, {**sampler.data, **chain.state}))
+    assert sampler.verify().passed
+
+
 def test_a_start_is_searched_for_where_no_attempt_has_one():
     with gp.Model(coords={"i": 4}) as model:
         impossible_before_a_change()
