@@ -257,6 +257,7 @@ Below = _function("Below", "Below(a, b): 1 where a < b, else 0.", nonnegative=Tr
 Equals = _function("Equals", "Equals(a, b): 1 where a == b, else 0.", nonnegative=True)
 LogGammaP = _function("LogGammaP", "LogGammaP(a, x): log lower regularised incomplete gamma.")
 LogGammaQ = _function("LogGammaQ", "LogGammaQ(a, x): log upper regularised incomplete gamma.")
+LogGammaU = _function("LogGammaU", "LogGammaU(a, x): x + LogGammaQ(a, x).")
 LogBetaI = _function("LogBetaI", "LogBetaI(a, b, x): log regularised incomplete beta function.")
 LogBeta = _function("LogBeta", "LogBeta(a, b): loggamma(a) + loggamma(b) - loggamma(a + b).")
 LogRising = _function("LogRising", "LogRising(a, m): loggamma(a + m) - loggamma(a).")
@@ -295,6 +296,7 @@ FUNCTIONS: Mapping[Any, str] = {
     Equals: "equals",
     LogGammaP: "log_gamma_p",
     LogGammaQ: "log_gamma_q",
+    LogGammaU: "log_gamma_u",
     LogBetaI: "log_beta_i",
     LogBeta: "log_beta",
     LogRising: "log_rising",

@@ -135,8 +135,8 @@ def _log(of: Expr, targets: Collection[str]) -> Expr:
             return of.args[0]
         case Times() if _sign(of.body) == 1:
             return Over(_log(of.body, targets), *of.bound)
-        case Over() if not mentions(of, targets):
-            return sp.log(of)
+        case Over():
+            return _log_of_sum(of, targets)
         case Expit():
             return -Softplus(-of.args[0])
         case Phi():
@@ -201,6 +201,33 @@ def _is_of_sums(product: Expr) -> bool:
     """Whether a product or a power would lose its factors if it were multiplied out."""
     bases = [product.base] if product.is_Pow else product.args
     return sum(bool(b.is_Add) for b in bases) > (0 if product.is_Pow else 1)
+
+
+def _log_of_sum(of: Over, targets: Collection[str]) -> Expr:
+    """The log of a sum over a dim, with what all of its terms share in logs of its own.
+
+    A share of such a sum then says what it does not depend on, whatever that does to both.
+
+    >>> from gibbsppl.expressions import Array, Dim
+    >>> k, x, d = Dim("k"), Array("x")[()], Array("d", positive=True)
+    >>> _log(d[0] * sp.exp(x) / Over(d[k] * sp.exp(x), k), {"x"})
+    log(d[0]) - log(sum(d[k], k))
+    """
+    if not mentions(of, targets):
+        return sp.log(of)
+    shared: list[Expr] = []
+    own: list[Expr] = []
+    for factor in Mul.make_args(of.body):
+        if isinstance(factor, sp.exp):
+            terms = Add.make_args(factor.args[0])
+            free = Add(*(t for t in terms if not dims_of(t) & {*of.bound}))
+            shared.append(free)
+            own.append(sp.exp(factor.args[0] - free))
+        elif not dims_of(factor) & {*of.bound} and _sign(factor) == 1:
+            shared.append(_log(factor, targets))
+        else:
+            own.append(factor)
+    return Add(*shared, sp.log(of.func(Mul(*own), *of.args[1:])))
 
 
 def _log_if(chosen: Expr, of: Expr, targets: Collection[str]) -> Expr:

@@ -23,6 +23,8 @@ from gibbsppl.expressions import (
     LogBeta,
     LogBetaI,
     LogGammaP,
+    LogGammaQ,
+    LogGammaU,
     LogPhi,
     LogRising,
     Over,
@@ -153,12 +155,36 @@ def terms_of(expr: Expr) -> tuple[Expr, ...]:
     (-x*LogRising(n + 1, -x),)
     >>> terms_of(loggamma(nu) + loggamma(x) - loggamma(nu + x))
     (LogBeta(nu, x),)
+    >>> terms_of(n - 2 * x - 2 * LogGammaQ(nu, x))
+    (n, -2*LogGammaU(nu, x))
     """
-    terms = sp.Add.make_args(expr)
+    terms = _with_tails(sp.Add.make_args(expr))
     gammas = tuple(t for t in terms if _gamma_in(t) is not None)
     if len(gammas) < 2:
         return tuple(terms)
     return (*(t for t in terms if t not in gammas), *_paired(gammas))
+
+
+def _with_tails(terms: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """Terms with the log of a tail and its argument as one where they have one coefficient."""
+    found = list(terms)
+    for term in terms:
+        for tail in (f for f in sp.Mul.make_args(term) if isinstance(f, LogGammaQ)):
+            beside = term / tail * tail_beside(tail)
+            if beside in found:
+                found.remove(beside)
+                found[found.index(term)] = term / tail * without_its_argument(tail)
+    return tuple(found)
+
+
+def tail_beside(statistic: Expr) -> Expr | None:
+    """What the log of a tail is minus, but for what grows less: the argument of ``LogGammaQ``."""
+    return statistic.args[1] if isinstance(statistic, LogGammaQ) else None
+
+
+def without_its_argument(tail: Expr) -> Expr:
+    """The log of a tail and its argument: what the two leave of one another."""
+    return LogGammaU(*tail.args)
 
 
 def in_full(expr: Expr) -> Expr:
@@ -168,9 +194,9 @@ def in_full(expr: Expr) -> Expr:
     >>> in_full(m * LogRising(nu, m))
     m*(-loggamma(nu) + loggamma(m + nu))
     """
-    return expr.replace(LogRising, lambda a, m: loggamma(a + m) - loggamma(a)).replace(
-        LogBeta, lambda a, b: loggamma(a) + loggamma(b) - loggamma(a + b)
-    )
+    rising = expr.replace(LogRising, lambda a, m: loggamma(a + m) - loggamma(a))
+    beta = rising.replace(LogBeta, lambda a, b: loggamma(a) + loggamma(b) - loggamma(a + b))
+    return beta.replace(LogGammaU, lambda a, x: x + LogGammaQ(a, x))
 
 
 @lru_cache(maxsize=10_000)

@@ -33,6 +33,7 @@ from gibbsppl.expressions import (
     Phi,
     Softplus,
     Where,
+    mentions,
 )
 
 # What is always finite, and functions that are no larger than their arguments.
@@ -94,3 +95,32 @@ def may_underflow(expr: Expr) -> bool:
     if isinstance(expr, sp.exp | Expit | Phi) or (expr.is_Pow and not expr.exp.is_number):
         return not expr.is_number
     return any(may_underflow(a) for a in expr.args if not isinstance(a, Array | Dim))
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def growth(expr: Expr, name: str) -> float:
+    """The order at which an expression grows with the values of an array, or more.
+
+    What grows alike may cancel where values are large: it is added first, so that what grows less
+    keeps its digits.
+
+    >>> x = Array("x")[()]
+    >>> logs = sp.log(x), sp.log(1 + sp.exp(x**2))
+    >>> [growth(e, "x") for e in (2 / x, 3 * x - 1, Softplus(x), *logs)]
+    [-1.0, 1.0, 1.0, 0.0, 2.0]
+    """
+    if not mentions(expr, (name,)):
+        return 0.0
+    if isinstance(expr, Leaf):
+        return 1.0
+    if expr.is_Mul:
+        return sum(growth(a, name) for a in expr.args)
+    if expr.is_Pow:
+        return growth(expr.base, name) * float(expr.exp) if expr.exp.is_number else float("inf")
+    if isinstance(expr, sp.exp):
+        return float("inf")
+    if isinstance(expr, sp.log):
+        return max((growth(e.args[0], name) for e in expr.atoms(sp.exp)), default=0.0)
+    if isinstance(expr, Expit | Phi | sp.cos | sp.sin | sp.atan):
+        return 0.0
+    return max(growth(a, name) for a in expr.args if isinstance(a, sp.Expr))

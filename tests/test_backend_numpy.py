@@ -488,21 +488,20 @@ def test_exponentials_of_which_each_alone_overflows_are_one():
     assert np.isfinite(given_rest(state["x"])).all()
 
 
-@pytest.mark.parametrize("offset", [False, True])
-def test_logs_of_sums_of_weighted_exponentials_are_numbers_far_out(offset):
-    """The denominators of a multinomial logit with offsets, which a common factor leaves alone."""
+def test_logs_of_sums_of_weighted_exponentials_are_numbers_far_out():
+    """The denominators of a multinomial logit with offsets."""
     with gp.Model(coords={"k": 3}) as model:
         size = gp.Data("size", [1.0, 2.0, 3.0], dims="k")
         z = gp.Data("z", [1.0, 0.0, -1.0], dims="k")
         b = gp.Normal("b", 0, sigma=1e3)
-        weights = size * gp.exp((z + 2) * b if offset else 2 * b)
+        weights = size * gp.exp((z + 2) * b)
         gp.Categorical("y", weights / gp.sum(weights, "k"), event="k", observed=1)
     sampler = gp.compile(model)
     log_density = sampler.program.given_rest["b"]({}, sampler.constants)
 
     for far in (-2000.0, 2000.0):
         found = log_density(np.array(far)) - log_density(np.array(0.0)) + far**2 / 2e6
-        least = far * (np.array([3, 2, 1]) if offset else np.array([2, 2, 2]))
+        least = far * np.array([3, 2, 1])
         total = special.logsumexp(least, b=[1, 2, 3]) - np.log(6)
         assert found == pytest.approx(2 * far - total, rel=1e-12)
 

@@ -277,7 +277,7 @@ def with_weights_that_no_draw_needs(scan):
     """The sum in each log density is one over a rate of its own; the labels are drawn without."""
     with gp.Model(coords={"j": 3}) as m:
         x = gp.StudentT("x", 3, 0, sigma=1)
-        w = data("w", [1.6, 0.8, 1.1], "j") * gp.exp(x)
+        w = data("w", [1.6, 0.8, 1.1], "j") * gp.exp(data("c", [1, 2, 0.5], "j") * x)
         gp.Categorical("z", w / gp.sum(w, "j"), event="j")
     return gp.compile(m, scan=scan, rewrites={"power of a sum": True})
 

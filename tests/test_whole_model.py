@@ -354,14 +354,11 @@ def test_missing_entries_of_lines_at_one_position_are_proved():
 
 def test_a_label_of_one_element_only_is_proved():
     """The log probability of the label is 0, and the shared term does not depend on it."""
-    text = """model {
-      y ~ dexp(1)
-      x[1] <- y
-      for (j in 1:2) { w[j] <- sum(x[1:1]) * d[j] }
-      for (j in 1:2) { p[j] <- w[j] / sum(w[1:2]) }
-      z ~ dcat(p[1:2])
-    }"""
-    sampler = gp.compile(gp.read_bugs(text, {"d": [5.1, 1.87], "z": 2}))
+    with gp.Model(coords={"k": 1}) as m:
+        total = gp.sum(gp.Gamma("x", 2, rate=1, dims="k"), "k")
+        gp.Bernoulli("z", total / (1 + total), observed=1)
+        gp.Normal("u", total, sigma=1, observed=0.3)
+    sampler = gp.compile(m)
 
     assert any(r.rule.name == "share out" for r in sampler.schedule.rewrites)
     assert sampler.verify().proved

@@ -13,7 +13,8 @@ from gibbsppl.backends.writer import Writer
 from gibbsppl.contractions import Contribution
 from gibbsppl.expressions import Expr, Leaf
 from gibbsppl.graph import PLAIN
-from gibbsppl.rounding import may_be_infinite
+from gibbsppl.near_one import tail_beside, without_its_argument
+from gibbsppl.rounding import growth, may_be_infinite
 from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import ConcaveDraw, Move
 from gibbsppl.vanishing import may_be_zero
@@ -32,9 +33,12 @@ def log_density(module: Module, step: Move | ConcaveDraw) -> str:
     # One name for a gather that both read.
     inner.gathered = outer.gathered
     body, terms = _statistics(module, step, outer, inner)
-    terms += [(_term(module, step, inner, c), c.factor) for c in step.terms]
+    terms += [
+        (growth(c.value, name), _term(module, step, inner, c), c.factor) for c in step.terms
+    ]
+    in_order = sorted(terms, key=lambda term: -term[0])
     local = module.names.of(name)
-    value = with_gathers(inner.within, returned(terms))
+    value = with_gathers(inner.within, returned([(text, factor) for _, text, factor in in_order]))
     body += ["", f"def log_density({local}):", *indented(value), "", "return log_density"]
     outer.state_names.update(inner.state_names)
     outer.constant_names |= inner.constant_names
@@ -52,19 +56,29 @@ def place_of(step: Move | ConcaveDraw) -> Leaf:
 
 def _statistics(
     module: Module, step: Move | ConcaveDraw, outer: Writer, inner: Writer
-) -> tuple[list[str], list[tuple[str, str]]]:
-    """Lines that compute the coefficients of statistics; the terms, each with its factors."""
+) -> tuple[list[str], list[tuple[float, str, str]]]:
+    """Lines that compute the coefficients of statistics; the terms, each with its factors.
+
+    And with how fast it grows.
+    """
     target, axes = place_of(step), module.dims(step.statement)
     full = step.region != module.everything(step.statement)
     body: list[str] = []
-    terms: list[tuple[str, str]] = []
-    for j, parameter in enumerate(step.parameters, 1):
-        eta = f"eta_{j}"
+    terms: list[tuple[float, str, str]] = []
+    names = {p.statistic: f"eta_{j}" for j, p in enumerate(step.parameters, 1)}
+    for parameter in step.parameters:
+        eta = names[parameter.statistic]
         body += accumulated(outer, eta, parameter, full=full)
         inner.arrange(axes)
-        statistic = parameter.statistic.xreplace({target: Leaf(target.array, *axes)})
         factors = "+".join(c.factor for c in parameter.contributions)
-        terms.append((_weighted(inner, eta, parameter, statistic), factors))
+        # (a tail and its argument as what they differ by, which is all that there is far out)
+        beside = [n for s, n in names.items() if s == tail_beside(parameter.statistic)]
+        tails = [names[s] for s in names if tail_beside(s) == parameter.statistic]
+        of = without_its_argument(parameter.statistic) if beside else parameter.statistic
+        by = f"({' - '.join((eta, *tails))})" if tails else eta
+        statistic = of.xreplace({target: Leaf(target.array, *axes)})
+        grows = growth(of, target.array.name)
+        terms.append((grows, _weighted(inner, by, parameter, statistic), factors))
     return body, terms
 
 

@@ -28,15 +28,23 @@ from gibbsppl.checks.perturb import Which, perturbed
 from gibbsppl.checks.results import RELATIVE_TOLERANCE, Row, badness
 from gibbsppl.checks.steps import is_subnormal, log_terms_of
 from gibbsppl.checks.terms import Terms, keeps_digits, size_of
-from gibbsppl.density import free_elements, has_overflowed, has_parameters_outside, log_terms
+from gibbsppl.density import (
+    free_elements,
+    has_overflowed,
+    has_parameters_outside,
+    log_terms,
+    regions,
+)
 from gibbsppl.errors import RunError
-from gibbsppl.evaluation import Values
+from gibbsppl.evaluation import Values, evaluate
 from gibbsppl.expressions import INDICATORS, Expr, mentions
+from gibbsppl.forward import fill
 from gibbsppl.graph import Factor, Graph, Statement
 from gibbsppl.runtime.joint import joint_in
 from gibbsppl.runtime.pencils import pencil_in
 from gibbsppl.schedule.interwoven import taken_apart
-from gibbsppl.schedule.steps import ExactDraw, JointDraw, Schedule, Step
+from gibbsppl.schedule.steps import ExactDraw, JointDraw, Move, Schedule, Step
+from gibbsppl.supports import POSITIVE
 
 # So many calls of a step that is drawn colour by colour are looked at, each so often: where few
 # elements are changed, two labels that meet may both stay as they are.
@@ -45,6 +53,8 @@ FEW, ROUNDS_OF_FEW, ROUNDS_OF_MANY = 1000, 12, 2
 # A change of this size, on the scale of the support, leaves bounds that other variables set; one of
 # that size goes where the sign of a difference is another.
 WIDE, FAR = 8.0, 4.0
+# Powers of two at which a positive value is looked at, far from all that has digits beside it.
+FAR_OUT = (*(s * p for p in (50, 60, 80, 150, 400, 1000) for s in (1, -1)),)
 # What is less likely by this is never drawn, however far a change goes.
 LEAST = math.log(np.finfo(float).tiny)
 
@@ -130,6 +140,8 @@ class _Check:
             found += self._about_the_mean(rng, step)
         if isinstance(step, ExactDraw) and step.bounds:
             found.append((0.0 if self._has_its_edges(rng, step) else np.inf, 0.0))
+        if isinstance(step, Move) and step.statement.support == POSITIVE:
+            found.append((np.inf if self._runs_away(rng, step) else 0.0, 0.0))
         row = Row(name, step.kind, family, *max(found, key=badness))
         if is_subnormal(step, self.values, self.graph.sizes):
             return replace(row, discrepancy=None, is_hidden=True)
@@ -156,6 +168,39 @@ class _Check:
             return bool(np.isfinite(log_terms_of(step, self.given, values, sizes)).all())
 
         return are_edges(rng, step, self.given, self.values, sizes, self.entered, possible)
+
+    def _runs_away(self, rng: np.random.Generator, step: Move) -> bool:
+        """Whether rounding makes values probable, far out, that are not by the model.
+
+        Positive values are moved by their logs: where terms cancel that are larger than all else, a
+        log density that has lost the rest is level there, and that of the log rises without end.
+        """
+        statement, sizes = step.statement, self.graph.sizes
+        name = statement.target.array.name
+        free = free_elements(statement, self.values, sizes)
+        if not free.any():
+            return False
+        over = regions(statement, sizes)
+        found = evaluate(statement.target, over, self.values, sizes)
+        x = np.array(np.broadcast_to(found, free.shape))
+        place = tuple(rng.choice(np.argwhere(free)))
+        for power in FAR_OUT:
+            there = x.copy()
+            there[place] = 2.0**power
+            changed = {**self.values, name: np.array(self.values[name], dtype=float)}
+            fill(statement, there, changed, sizes)
+            by_log = power * np.log(2.0) - np.log(x[place])
+            drawn = np.asarray(changed[name]) != np.asarray(self.values[name])
+            own = drawn if step.name in self.program.colours else None
+            with np.errstate(all="ignore"):
+                model = _total(self.entered.at(changed)) - _total(self.before) + by_log
+                log_q = [
+                    _total(log_terms_of(step, self.given, v, sizes, own))
+                    for v in (changed, self.values)
+                ]
+            if model < -1.0 and log_q[0] - log_q[1] + by_log >= 0:
+                return True
+        return False
 
     def _by_colour(self, rng: np.random.Generator) -> list[tuple[float, float]]:
         """The comparisons of a step that is drawn colour by colour: all of one call changed."""

@@ -46,6 +46,7 @@ from gibbsppl.runtime.incomplete import (
     log_gamma_p,
     log_gamma_p_of_exp,
     log_gamma_q,
+    log_gamma_u,
     log_rising,
 )
 from gibbsppl.runtime.near_zero import log1p, log_cloglog, log_one_minus_exp
@@ -79,6 +80,7 @@ __all__ = [
     "log_gamma_p",
     "log_gamma_p_of_exp",
     "log_gamma_q",
+    "log_gamma_u",
     "log_mass",
     "log_one_minus_exp",
     "log_passage_p",

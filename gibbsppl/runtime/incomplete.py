@@ -43,6 +43,8 @@ MOST_TERMS = 1000
 
 # From here on the terms of Stirling's series below leave less than a rounding.
 STIRLING = 16.0
+# Above twice the mean and this the fraction of a tail converges at once, and x has its digits.
+FAR = 30.0
 STIRLING_SERIES = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
 
 # A difference that is no smaller than this, in proportion to what is subtracted, has its digits.
@@ -75,6 +77,30 @@ def log_gamma_q(a: Any, x: Any) -> Any:
     """
     a, x = np.broadcast_arrays(np.asarray(a, float), x)
     return _log_tail(gammaincc(a, x), gammainc(a, x), _log_gamma_q_deep, a, x)
+
+
+def log_gamma_u(a: Any, x: Any) -> Any:
+    """``x + log_gamma_q(a, x)``, also where x takes all digits: about ``(a - 1) log(x)`` there.
+
+    >>> round(float(log_gamma_u(3.0, 1e20) / np.log(1e40 / 2)), 12)
+    1.0
+    """
+    a, x = np.broadcast_arrays(np.asarray(a, float), x)
+    with np.errstate(over="ignore", invalid="ignore"):
+        result = np.asarray(x + log_gamma_q(a, x))
+    far = (x > 2 * a + FAR) & (x < math.inf)
+    if far.any():
+        result[far] = _log_gamma_u_above(a[far], x[far])
+    return result[()]
+
+
+def _log_gamma_u_above(a: Any, x: Any) -> Any:
+    """``x**a / gamma(a)`` times Legendre's continued fraction."""
+    large = np.maximum(a, STIRLING)
+    peak = -0.5 * np.log(2 * math.pi * large) - _stirling_rest(large)
+    close = large * np.log(x / large) + large + peak
+    head = np.where(a < STIRLING, a * np.log(x) - _log_gamma_1p(a), close)
+    return head + np.log(a) + _log_legendre(a, x)
 
 
 def log_beta_i(a: Any, b: Any, x: Any) -> Any:
@@ -144,13 +170,16 @@ def _log_gamma_q_deep(a: Any, x: Any) -> Any:
 
 def _log_gamma_q_above(a: Any, x: Any) -> Any:
     """By Legendre's continued fraction, of even terms."""
+    return _log_gamma_head(a, x) + np.log(a) + _log_legendre(a, x)
+
+
+def _log_legendre(a: Any, x: Any) -> Any:
+    """The log of the fraction, ``1 / (x + 1 - a + ..)``."""
 
     def ratio(n: int) -> Any:
-        return n * (a - n) / ((x + (2 * n + 1 - a)) * (x + (2 * n - 1 - a)))
+        return n * (a - n) / (x + (2 * n + 1 - a)) / (x + (2 * n - 1 - a))
 
-    start = x + 1 - a
-    fraction = _continued_fraction(ratio, x)
-    return _log_gamma_head(a, x) + np.log(a) - np.log(start) - np.log(fraction)
+    return -np.log(x + 1 - a) - np.log(_continued_fraction(ratio, x))
 
 
 def _log_beta_i_deep(a: Any, b: Any, x: Any) -> Any:

@@ -240,6 +240,11 @@ FUNCTIONS = {
     "log_gamma_q": Exact(
         log_gamma_tail(lower=False), product(SHAPES, (1e-9, 0.3, 4.0, 150.0, 900.0))
     ),
+    "log_gamma_u": Exact(
+        lambda a, x: x + log_gamma_tail(lower=False)(a, x),
+        product(SHAPES, (1e-9, 0.3, 4.0, 150.0, 900.0, 1e6, 1e17, 1e60)),
+        150,
+    ),
     "log_beta_i": Exact(log_beta_i, product((1e-3, 0.5, 3.7, 90.0), (0.3, 1.0, 40.0), UNIT)),
     "log_beta_i_1p": Exact(
         log_beta_i_1p, product((0.5, 3.7, 40.0), (1e-3, 1.0, 3.7), (-0.7, -1e-9, -1e-30)), 100

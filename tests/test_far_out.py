@@ -1,0 +1,99 @@
+"""Log densities far out, where terms cancel that are larger than all else by many digits."""
+
+import numpy as np
+import pytest
+from scipy import integrate, special, stats
+
+import gibbsppl as gp
+from gibbsppl.backends import moves
+
+
+def saturated(prior=lambda: gp.InverseGamma("x", 1.2, scale=2.0, dims="i"), outcomes=(1, 1, 0)):
+    """A probability that goes to one: its log is a difference of what grows without end."""
+    with gp.Model(coords={"i": len(outcomes)}) as m:
+        gp.Bernoulli("y", gp.expit(prior()), dims="i", observed=list(outcomes))
+    return gp.compile(m, rewrites=False)
+
+
+def truncated_counts(seen=(0, 2, 2, 2, 1)):
+    """The tail that normalises counts up to six falls as the counts do."""
+    with gp.Model(coords={"i": len(seen)}) as m:
+        gp.Poisson("y", gp.Frechet("x", shape=3.5, scale=1.7), upper=6, dims="i", observed=seen)
+    return gp.compile(m)
+
+
+def shared(covariate):
+    """What all scores share says nothing, and is no part of the conditional."""
+    with gp.Model(coords={"i": 3, "k": 2}) as m:
+        x = gp.InverseGamma("x", 1.5, scale=2.0, dims="i")
+        weight = gp.exp(covariate(x)) * gp.Data("d", [0.5, 0.7], dims="k")
+        gp.Categorical("y", weight / gp.sum(weight, "k"), dims="i", event="k", observed=[0, 1, 0])
+    return gp.compile(m)
+
+
+def quantiles_of(outcome, levels):
+    def density(x):
+        return stats.invgamma(1.2, scale=2.0).pdf(x) * special.expit(x if outcome else -x)
+
+    def mass(upper):
+        return integrate.quad(density, 0, 5, limit=200)[0] * (upper > 5) + integrate.quad(
+            density, 5 * (upper > 5), upper, limit=500)[0]
+
+    total = mass(1e4) + integrate.quad(lambda u: density(np.exp(u)) * np.exp(u), np.log(1e4), 60)[0]
+    return [mass(x) / total for x in levels]
+
+
+def test_draws_do_not_run_away_to_the_end_of_numbers():
+    draws = saturated().sample(3000, warmup=200, chains=2, seed=4, progress=False)["x"]
+
+    assert draws.max() < 1e12
+    for outcome, own in ((1, draws[..., 0]), (0, draws[..., 2])):
+        levels = (0.7, 2.5, 10.0)
+        shares = [(own < x).mean() for x in levels]
+        # (of some thousand draws that are nearly independent: six standard errors)
+        error = 6 * np.sqrt(0.25 / 3000)
+        assert np.abs(np.subtract(shares, quantiles_of(outcome, levels))).max() < error
+
+
+def test_a_tail_and_its_argument_leave_what_they_differ_by():
+    sampler = truncated_counts()
+    log_density = sampler.program.given_rest["x"]({}, sampler.constants)
+
+    def by_terms(x):
+        tail = (stats.poisson.logpmf(k, x) for k in range(7))
+        return 7 * np.log(x) - 4.5 * np.log(x) - (1.7 / x) ** 3.5 - 5 * (
+            x + special.logsumexp(list(tail)))
+
+    (near, far) = (log_density(np.array(x)) for x in (2.0, 1e30))
+    # Far out: five times minus the log of x**6 / 6!, beside the terms of the prior.
+    limit = 2.5 * np.log(1e30) - 5 * (6 * np.log(1e30) - np.log(720))
+    assert far - near == pytest.approx(limit - by_terms(2.0), rel=1e-12)
+    draws = sampler.sample(500, warmup=200, chains=2, seed=1, progress=False)["x"]
+    assert draws.max() < 10.0
+    assert sampler.verify().proved
+
+
+@pytest.mark.parametrize("prior", [
+    lambda: gp.InverseGamma("x", 1.2, scale=2.0, dims="i"),
+    lambda: gp.HalfCauchy("x", 1.0, dims="i"),
+    lambda: gp.LogNormal("x", 0, sigma=30.0, dims="i"),
+])  # fmt: skip
+def test_a_sum_in_an_order_that_loses_what_is_small_is_seen(prior, monkeypatch):
+    assert saturated(prior).verify().proved
+
+    monkeypatch.setattr(moves, "growth", lambda *_: 0.0)
+    result = saturated(prior).verify()
+
+    assert [r.step for r in result.rows if not r.passed] == ["x"]
+
+
+@pytest.mark.parametrize("covariate", [
+    lambda x: x,
+    lambda x: 3 * x + gp.Data("c", [1.0, -2.0], dims="k"),
+])  # fmt: skip
+def test_what_all_terms_of_a_sum_share_cancels(covariate):
+    sampler = shared(covariate)
+
+    assert [s.kind for s in sampler.schedule.steps] == ["exact"]
+    assert sampler.schedule.step("x").family.name == "InverseGamma"
+    assert sampler.verify().proved
