@@ -198,7 +198,8 @@ class _Check:
                     _total(log_terms_of(step, self.given, v, sizes, own))
                     for v in (changed, self.values)
                 ]
-            if model < -1.0 and log_q[0] - log_q[1] + by_log >= 0:
+            # (what is no number is where moves do not go)
+            if model < -1.0 and 0 <= log_q[0] - log_q[1] + by_log < np.inf:
                 return True
         return False
 

@@ -270,7 +270,20 @@ class Call(Expr):
 
     def value(self, at, world):
         with np.errstate(all="ignore"):
+            if self._is_between_two():
+                return self._between_two(at, world)
             return FUNCTIONS[self.function][1](*(a.value(at, world) for a in self.args))
+
+    def _is_between_two(self):
+        """Whether it is a difference of two values of one distribution function."""
+        names = {getattr(a, "function", "") for a in self.args}
+        return self.function == "-" and names in ({"Phi"}, {"expit"})
+
+    def _between_two(self, at, world):
+        """The difference from the tail in which both are small: 1 - f(x) is f(-x)."""
+        of = FUNCTIONS[self.args[0].function][1]
+        high, low = (a.args[0].value(at, world) for a in self.args)
+        return np.where(high + low > 0, of(-low) - of(-high), of(high) - of(low))
 
     def python(self):
         return FUNCTIONS[self.function][0].format(*(a.python() for a in self.args))
