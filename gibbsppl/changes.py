@@ -22,7 +22,7 @@ from typing import Any
 import sympy as sp
 
 from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Array, Expit, Expr, Leaf, LogGammaP, Softplus, mentions
+from gibbsppl.expressions import Array, Expit, Expr, Leaf, LogGammaP, Softplus, dims_of, mentions
 from gibbsppl.supports import POSITIVE, REAL, UNIT, Support
 
 Map = Callable[[Any, Any], Any]
@@ -204,8 +204,17 @@ class Change:
 
 
 def proposed(forms: Iterable[Expr], place: Leaf) -> Iterator[Change]:
-    """The changes that statistics suggest, each once, in the order of the table."""
-    found = {c: None for form in forms for c in _suggested(form, place)}
+    """The changes that statistics suggest, each once, in the order of the table.
+
+    What differs along a sum that a statistic holds is no constant of an element.
+
+    >>> from gibbsppl.expressions import Dim, Over
+    >>> x, c, k = Array("x")[()], Array("c", positive=True), Dim("k")
+    >>> [list(proposed([form], x)) != [] for form in (sp.exp(c[0] * x), Over(sp.exp(c[k] * x), k))]
+    [True, False]
+    """
+    suggested = (c for form in forms for c in _suggested(form, place))
+    found = {c: None for c in suggested if dims_of(c.constant + c.origin) <= dims_of(place)}
     order = {t: n for n, t in enumerate(TRANSFORMS)}
     return iter(sorted(found, key=lambda c: (order[c.transform], _size(c))))
 

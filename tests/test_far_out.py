@@ -97,3 +97,18 @@ def test_what_all_terms_of_a_sum_share_cancels(covariate):
     assert [s.kind for s in sampler.schedule.steps] == ["exact"]
     assert sampler.schedule.step("x").family.name == "InverseGamma"
     assert sampler.verify().proved
+
+
+def test_what_differs_along_a_sum_is_no_constant_of_a_change():
+    """Each score has a slope of its own: no one exponential of x says all of them."""
+    with gp.Model(coords={"t": 2, "i": 3}) as m:
+        x = gp.Normal("x", 0, sigma=1, dims="t")
+        slope = gp.Data("slope", [[1.0, 2.0], [0.5, 3.0], [2.0, 1.0]], dims=("i", "t"))
+        slope = gp.exp(slope)
+        weight = gp.exp(slope * x)
+        gp.Multinomial("y", n=5, p=weight / gp.sum(weight, "i"), dims=("t", "i"), event="i",
+                       observed=[[2, 3, 0], [5, 0, 0]])
+    sampler = gp.compile(m, rewrites=False)
+
+    assert sampler.schedule.step("x").kind == "concave"
+    assert sampler.verify().proved
