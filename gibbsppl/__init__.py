@@ -51,4 +51,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*_ELSEWHERE, *import_module("gibbsppl.language").__all__, "__version__"})
+    return sorted({*_ELSEWHERE, *dir(import_module("gibbsppl.language")), "__version__"})

@@ -90,7 +90,7 @@ def _prior(name: str) -> Prior:
 
 
 def _with(title: str, name: str, **parameters: float) -> Prior:
-    return Prior(title, lambda **o: gp.DISTRIBUTIONS[name](X, **parameters, **o))
+    return Prior(title, lambda **o: getattr(gp, name)(X, **parameters, **o))
 
 
 ON_REALS = (
@@ -160,7 +160,7 @@ def _place(name: str, parameter: str, words: str = "", form: Form = lambda x: x)
 
     def build(x: Any) -> None:
         parameters = {**numbers, parameter: form(x)}
-        gp.DISTRIBUTIONS[name](Y, **parameters, dims="i", observed=_observed(row))
+        getattr(gp, name)(Y, **parameters, dims="i", observed=_observed(row))
 
     return Column(f"{name} {parameter}{words}", build)
 
@@ -249,7 +249,7 @@ def _about(**scale: Any) -> Any:
 def _spread(row: str, **matrix: Any) -> Any:
     """An observed matrix."""
     observed = [[2.0, 0.3], [0.3, 1.0]]
-    return gp.DISTRIBUTIONS[row](Y, nu=4, **matrix, observed=observed, dims=("k", "k'"))
+    return getattr(gp, row)(Y, nu=4, **matrix, observed=observed, dims=("k", "k'"))
 
 
 TABLES = (

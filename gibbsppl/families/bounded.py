@@ -15,6 +15,7 @@ from gibbsppl.supports import POSITIVE, REAL, UNIT, Support
 
 BETA = Family(
     name="Beta",
+    about="The beta distribution of a probability; ``mu`` is the mean, ``kappa`` is ``a + b``.",
     parameters={"a": Parameter(POSITIVE), "b": Parameter(POSITIVE)},
     spellings={
         ("a", "b"): lambda a, b: {"a": a, "b": b},
@@ -62,6 +63,7 @@ def _kumaraswamy_moment(order: int, a: Expr, b: Expr) -> Expr:
 
 KUMARASWAMY = Family(  # -log(1 - x**a) is Exponential(b)
     name="Kumaraswamy",
+    about="The Kumaraswamy distribution: ``P(x <= t) = 1 - (1 - t**a)**b``.",
     parameters={"a": Parameter(POSITIVE), "b": Parameter(POSITIVE)},
     support=lambda event, **_: UNIT,
     log_density=lambda x, event, a, b: (
@@ -78,6 +80,8 @@ KUMARASWAMY = Family(  # -log(1 - x**a) is Exponential(b)
 
 UNIFORM = Family(
     name="Uniform",
+    about="The uniform distribution between two bounds.",
+    example={"lower": 0, "upper": 1},
     parameters={"lower": Parameter(), "upper": Parameter()},
     support=lambda event, lower, upper: Support("real", lower, upper),
     log_density=lambda x, event, lower, upper: -log(upper - lower),

@@ -16,6 +16,7 @@ HALF = Rational(1, 2)
 
 VON_MISES = Family(
     name="VonMises",
+    about="The von Mises distribution of an angle, in radians.",
     parameters={"mu": Parameter(), "kappa": Parameter(POSITIVE)},
     support=lambda event, **_: Support("real", -pi, pi),
     log_density=lambda x, event, mu, kappa: (
@@ -55,6 +56,7 @@ def _mean_length(eta: Expr, k: Dim) -> Expr:
 
 VON_MISES_FISHER = Family(
     name="VonMisesFisher",
+    about="The von Mises-Fisher distribution of a direction: a vector of length 1.",
     parameters={"mu": Parameter(SPHERE, event=1), "kappa": Parameter(POSITIVE)},
     support=lambda event, **_: SPHERE,
     log_density=lambda x, event, mu, kappa: (

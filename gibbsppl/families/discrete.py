@@ -97,6 +97,7 @@ def _log_trials(x: Expr, n: Expr, p: Expr) -> Expr:
 
 BERNOULLI = Family(
     name="Bernoulli",
+    about="The Bernoulli distribution: 1 with probability ``p``, else 0.",
     parameters={"p": Parameter(UNIT)},
     spellings={
         ("p",): lambda p: {"p": p},
@@ -141,6 +142,7 @@ def _log_binomial_tails(x: Expr, n: Expr, p: Expr) -> tuple[Expr, Expr]:
 
 BINOMIAL = Family(
     name="Binomial",
+    about="The binomial distribution of the number of successes in ``n`` trials.",
     parameters={"n": Parameter(NATURAL), "p": Parameter(UNIT)},
     spellings={
         ("n", "p"): lambda n, p: {"n": n, "p": p},
@@ -177,6 +179,10 @@ def _beta_binomial_variance(n: Expr, alpha: Expr, beta: Expr) -> Expr:
 
 BETA_BINOMIAL = Family(  # Binomial(n, p) where p is Beta(alpha, beta)
     name="BetaBinomial",
+    about=(
+        "The beta-binomial distribution: successes in ``n`` trials of a probability from "
+        "Beta(alpha, beta)."
+    ),
     parameters={
         "n": Parameter(NATURAL),
         "alpha": Parameter(POSITIVE),
@@ -193,6 +199,10 @@ BETA_BINOMIAL = Family(  # Binomial(n, p) where p is Beta(alpha, beta)
 
 CHINESE_RESTAURANT_TABLE = Family(  # how many different values n draws of a Dirichlet process have
     name="ChineseRestaurantTable",
+    about=(
+        "The number of tables of ``n`` customers in a Chinese restaurant process of concentration "
+        "``alpha``."
+    ),
     parameters={"n": Parameter(NATURAL), "alpha": Parameter(POSITIVE)},
     support=lambda event, n, alpha: Support("integer", sp.S.Zero, n),
     log_density=lambda x, event, n, alpha: (
@@ -220,6 +230,11 @@ def _hypergeometric_variance(N: Expr, D: Expr, n: Expr) -> Expr:
 
 HYPERGEOMETRIC = Family(  # how many of n items drawn are marked, where D of all N items are
     name="Hypergeometric",
+    about=(
+        "The hypergeometric distribution: marked items among ``n`` drawn without replacement from "
+        "``N``, of which ``D`` are marked."
+    ),
+    example={"N": 20, "D": 5, "n": 8},
     parameters={"N": Parameter(NATURAL), "D": Parameter(NATURAL), "n": Parameter(NATURAL)},
     support=lambda event, N, D, n: Support(
         "integer", Maximum(sp.S.Zero, n + D - N), Minimum(n, D)
@@ -232,6 +247,7 @@ HYPERGEOMETRIC = Family(  # how many of n items drawn are marked, where D of all
 
 POISSON = Family(
     name="Poisson",
+    about="The Poisson distribution of a number of events.",
     parameters={"rate": Parameter(POSITIVE)},
     support=lambda event, **_: NATURAL,
     log_density=lambda x, event, rate: x * log(rate) - rate - loggamma(x + 1),
@@ -269,6 +285,7 @@ def _odds(log_failure: Expr) -> Expr:
 
 GEOMETRIC = Family(  # the number of failures before the first success: 0, 1, 2, ...
     name="Geometric",
+    about="The geometric distribution of the number of failures before the first success.",
     parameters={"p": Parameter(UNIT)},
     support=lambda event, **_: NATURAL,
     log_density=lambda x, event, p: _log_waiting(x, sp.S.One, p),
@@ -304,6 +321,10 @@ def _log_waiting_tails(x: Expr, n: Expr, p: Expr) -> tuple[Expr, Expr]:
 
 NEGATIVE_BINOMIAL = Family(  # the number of failures before n successes of probability p
     name="NegativeBinomial",
+    about=(
+        "The negative binomial distribution: failures before the ``n``-th success; or by its mean "
+        "``mu``, with the variance ``mu + mu**2/alpha``."
+    ),
     parameters={"n": Parameter(POSITIVE), "p": Parameter(UNIT)},
     spellings={
         ("n", "p"): lambda n, p: {"n": n, "p": p},
@@ -331,6 +352,11 @@ NEGATIVE_BINOMIAL = Family(  # the number of failures before n successes of prob
 
 CATEGORICAL = Family(
     name="Categorical",
+    about=(
+        "The categorical distribution of a label: a position of the dim that the probabilities "
+        "have."
+    ),
+    example={"p": (0.2, 0.3, 0.5)},
     parameters={"p": Parameter(UNIT, event=1)},
     support=lambda event, **_: Support("integer", sp.S.Zero, Over(sp.S.One, event[0]) - 1),
     log_density=lambda x, event, p: log_probability(substitute(p, {event[0]: x})),
@@ -339,6 +365,10 @@ CATEGORICAL = Family(
 
 DISCRETE_UNIFORM = Family(
     name="DiscreteUniform",
+    about=(
+        "The uniform distribution of the whole numbers from one bound to the other, both included."
+    ),
+    example={"lower": 1, "upper": 6},
     parameters={"lower": Parameter(), "upper": Parameter()},
     support=lambda event, lower, upper: Support("integer", lower, upper),
     log_density=lambda x, event, lower, upper: -log(upper - lower + 1),

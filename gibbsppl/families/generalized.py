@@ -55,6 +55,10 @@ def _power_mean(order: int, p: Expr, a: Expr, b: Expr) -> Expr:
 # Density proportional to x**(p - 1) exp(-(a x + b / x) / 2).
 GENERALIZED_INVERSE_GAUSSIAN = Family(
     name="GeneralizedInverseGaussian",
+    about=(
+        "The generalised inverse Gaussian distribution: density proportional to ``x**(p - "
+        "1)*exp(-(a*x + b/x)/2)``."
+    ),
     parameters={"p": Parameter(), "a": Parameter(POSITIVE), "b": Parameter(POSITIVE)},
     support=lambda event, **_: POSITIVE,
     log_density=lambda x, event, p, a, b: (
@@ -97,6 +101,7 @@ def _passage(x: Expr, mu: Expr, lam: Expr) -> tuple[Expr, Expr]:
 
 INVERSE_GAUSSIAN = Family(  # of mean mu and variance mu**3 / lam
     name="InverseGaussian",
+    about="The inverse Gaussian (Wald) distribution.",
     parameters={"mu": Parameter(POSITIVE), "lam": Parameter(POSITIVE)},
     support=lambda event, **_: POSITIVE,
     log_density=lambda x, event, mu, lam: (
@@ -132,6 +137,10 @@ def _log_ratio(order: int, a: Expr, b: Expr, c: Expr) -> Expr:
 # b**(-a / 2) / 2 times Fox and Wright's function of c / sqrt(b).
 MODIFIED_HALF_NORMAL = Family(
     name="ModifiedHalfNormal",
+    about=(
+        "The modified half-normal distribution: density proportional to ``x**(a - 1)*exp(-b*x**2 + "
+        "c*x)``."
+    ),
     parameters={"a": Parameter(POSITIVE), "b": Parameter(POSITIVE), "c": Parameter()},
     support=lambda event, **_: POSITIVE,
     log_density=lambda x, event, a, b, c: (
@@ -165,6 +174,7 @@ MODIFIED_HALF_NORMAL = Family(
 
 BETA_PRIME = Family(  # x / (1 + x) is Beta(a, b)
     name="BetaPrime",
+    about="The beta prime distribution: that of the odds ``p/(1 - p)`` for p from Beta(a, b).",
     parameters={"a": Parameter(POSITIVE), "b": Parameter(POSITIVE)},
     support=lambda event, **_: POSITIVE,
     log_density=lambda x, event, a, b: (
@@ -202,6 +212,7 @@ def _ratio_variance(nu_1: Expr, nu_2: Expr) -> Expr:
 
 FISHER_SNEDECOR = Family(  # the F distribution: nu_1 / nu_2 x is BetaPrime(nu_1 / 2, nu_2 / 2)
     name="FisherSnedecor",
+    about="The F distribution, of ``nu_1`` and ``nu_2`` degrees of freedom.",
     parameters={"nu_1": Parameter(POSITIVE), "nu_2": Parameter(POSITIVE)},
     support=lambda event, **_: POSITIVE,
     log_density=lambda x, event, nu_1, nu_2: (
@@ -246,6 +257,7 @@ def _polya_gamma_variance(b: Expr, c: Expr) -> Expr:
 # -pi**2, but no augmentation has them.
 POLYA_GAMMA = Family(
     name="PolyaGamma",
+    about="The Polya-Gamma distribution of Polson, Scott and Windle (2013).",
     parameters={"b": Parameter(POSITIVE), "c": Parameter()},
     support=lambda event, **_: POSITIVE,
     log_density=lambda x, event, b, c: b * _log_cosh(c / 2) - c**2 * x / 2 + LogPolyaGamma(b, x),

@@ -67,6 +67,7 @@ def _zero_inflated(base: Family, simulate: str) -> Family:
     """The row of a distribution of counts, made that of the same with structural zeros."""
     return Family(
         name=f"ZeroInflated{base.name}",
+        about=f"From {base.name} with probability ``psi``, else 0: a structural zero.",
         parameters={"psi": Parameter(UNIT), **base.parameters},
         spellings={("psi", *names): _spelling(s) for names, s in base.spellings.items()},
         spelled=base.spelled,

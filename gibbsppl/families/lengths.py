@@ -17,6 +17,7 @@ HALF = Rational(1, 2)
 
 RAYLEIGH = Family(  # the length of 2 entries of precision tau
     name="Rayleigh",
+    about="The Rayleigh distribution: the length of two Normal(0, tau).",
     parameters={"tau": Parameter(POSITIVE)},
     spellings={
         ("tau",): lambda tau: {"tau": tau},
@@ -34,6 +35,7 @@ RAYLEIGH = Family(  # the length of 2 entries of precision tau
 
 MAXWELL = Family(  # the length of 3 entries of precision tau
     name="Maxwell",
+    about="The Maxwell distribution: the length of three Normal(0, tau).",
     parameters={"tau": Parameter(POSITIVE)},
     spellings={
         ("tau",): lambda tau: {"tau": tau},
@@ -59,6 +61,7 @@ def _mean_root(shape: Expr) -> Expr:
 
 CHI = Family(  # the length of nu entries of precision 1
     name="Chi",
+    about="The chi distribution: the length of ``nu`` standard normals.",
     parameters={"nu": Parameter(POSITIVE)},
     support=lambda event, **_: POSITIVE,
     log_density=lambda x, event, nu: (
@@ -73,6 +76,7 @@ CHI = Family(  # the length of nu entries of precision 1
 
 NAKAGAMI = Family(  # the mean of the square is omega
     name="Nakagami",
+    about="The Nakagami distribution: that of ``x`` where ``x**2`` is from Gamma(m, m/omega).",
     parameters={"m": Parameter(POSITIVE), "omega": Parameter(POSITIVE)},
     support=lambda event, **_: POSITIVE,
     log_density=lambda x, event, m, omega: (

@@ -38,6 +38,7 @@ def _share_variance(a: Expr, k: Dim) -> Expr:
 
 DIRICHLET = Family(
     name="Dirichlet",
+    about="The Dirichlet distribution of a vector of probabilities.",
     parameters={"a": Parameter(POSITIVE, event=1)},
     support=lambda event, **_: SIMPLEX,
     log_density=lambda x, event, a: (
@@ -64,6 +65,8 @@ def _log_arrangements(x: Expr, n: Expr, k: Dim) -> Expr:
 
 MULTINOMIAL = Family(
     name="Multinomial",
+    about="The multinomial distribution of the counts of ``n`` labels.",
+    example={"n": 10, "p": (0.2, 0.3, 0.5)},
     parameters={"n": Parameter(NATURAL), "p": Parameter(UNIT, event=1)},
     support=lambda event, n, p: Support("counts", sp.S.Zero, n),
     log_density=lambda x, event, n, p: (
@@ -97,6 +100,10 @@ def _quadratic(x: Expr, matrix: Expr, k: Dim) -> Expr:
 
 MVNORMAL = Family(
     name="MvNormal",
+    about=(
+        "The multivariate normal (Gaussian) distribution; ``tau`` is the precision matrix, ``cov`` "
+        "the covariance matrix."
+    ),
     parameters={"mu": Parameter(REAL, event=1), "tau": Parameter(SPD, event=2)},
     spellings={
         ("mu", "tau"): lambda mu, tau, event: {"mu": mu, "tau": tau},
@@ -136,6 +143,7 @@ def _student_constants(nu: Expr, k: Dim) -> Expr:
 # MvNormal(mu, tau=w tau) where w is Gamma(nu / 2, nu / 2), integrated out.
 MV_STUDENT_T = Family(
     name="MvStudentT",
+    about="The multivariate Student-t distribution; ``scale`` is the inverse of ``tau``.",
     parameters={
         "nu": Parameter(POSITIVE),
         "mu": Parameter(REAL, event=1),
@@ -211,6 +219,11 @@ def _inverse_wishart_variance(S: Expr, excess: Expr, k: Dim) -> Expr:
 # Density proportional to |X|^((nu-p-1)/2) exp(-tr(V^-1 X) / 2): the mean is nu V; R is V^-1.
 WISHART = Family(
     name="Wishart",
+    about=(
+        "The Wishart distribution of a precision matrix, with the mean ``nu*V``; ``R`` is the "
+        "inverse of ``V``, as in BUGS."
+    ),
+    example={"nu": 4},
     parameters={
         "nu": Parameter(POSITIVE, above=_one_less),
         "V": Parameter(SPD, event=2),
@@ -251,6 +264,11 @@ WISHART = Family(
 # Density proportional to |X|^(-(nu+p+1)/2) exp(-tr(S X^-1) / 2): X^-1 ~ Wishart(nu, S^-1).
 INVERSE_WISHART = Family(
     name="InverseWishart",
+    about=(
+        "The inverse Wishart distribution of a covariance matrix, with the mean ``S/(nu - k - 1)`` "
+        "for k rows."
+    ),
+    example={"nu": 5},
     parameters={
         "nu": Parameter(POSITIVE, above=_one_less),
         "S": Parameter(SPD, event=2),
@@ -306,6 +324,10 @@ def _log_huang_wand(x: Expr, nu: Expr, scale: Expr, k: Dim) -> Expr:
 # (2013), Bayesian Analysis 8.
 HUANG_WAND = Family(
     name="HuangWand",
+    about=(
+        "The covariance matrix of Huang and Wand (2013): each standard deviation is half-t with "
+        "``nu`` degrees of freedom and its own scale; with ``nu`` of 2 correlations are uniform."
+    ),
     parameters={"nu": Parameter(POSITIVE), "scale": Parameter(POSITIVE, event=1)},
     support=lambda event, **_: SPD,
     log_density=lambda x, event, nu, scale: _log_huang_wand(x, nu, scale, event[0]),

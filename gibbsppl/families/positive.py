@@ -32,6 +32,7 @@ _OF_RATE = LocationScale(lambda rate, **_: 1 / rate, {"rate": sp.S.One})
 
 GAMMA = Family(
     name="Gamma",
+    about="The gamma distribution; ``mu`` is the mean, ``sigma`` the standard deviation.",
     parameters={"shape": Parameter(POSITIVE), "rate": Parameter(POSITIVE)},
     spellings={
         ("shape", "rate"): lambda shape, rate: {"shape": shape, "rate": rate},
@@ -65,6 +66,7 @@ GAMMA = Family(
 
 INVERSE_GAMMA = Family(
     name="InverseGamma",
+    about="The inverse gamma distribution: that of ``1/x`` for x from Gamma(shape, scale).",
     parameters={"shape": Parameter(POSITIVE), "scale": Parameter(POSITIVE)},
     support=lambda event, **_: POSITIVE,
     log_density=lambda x, event, shape, scale: (
@@ -89,6 +91,7 @@ INVERSE_GAMMA = Family(
 
 EXPONENTIAL = Family(
     name="Exponential",
+    about="The exponential distribution; ``scale`` is the mean.",
     parameters={"rate": Parameter(POSITIVE)},
     spellings={
         ("rate",): lambda rate: {"rate": rate},
@@ -114,6 +117,7 @@ EXPONENTIAL = Family(
 
 CHI_SQUARED = Family(
     name="ChiSquared",
+    about="The chi-squared distribution, of ``nu`` degrees of freedom.",
     parameters={"nu": Parameter(POSITIVE)},
     support=lambda event, **_: POSITIVE,
     log_density=lambda x, event, nu: (
@@ -135,6 +139,7 @@ CHI_SQUARED = Family(
 
 LOG_NORMAL = Family(
     name="LogNormal",
+    about="The log-normal distribution: ``log(x)`` is from Normal(mu, tau).",
     parameters={"mu": Parameter(), "tau": Parameter(POSITIVE)},
     spellings={
         ("mu", "tau"): lambda mu, tau: {"mu": mu, "tau": tau},
@@ -162,6 +167,7 @@ LOG_NORMAL = Family(
 
 WEIBULL = Family(  # the rate is the hazard's: the hazard is shape * rate * x**(shape - 1)
     name="Weibull",
+    about="The Weibull distribution: ``P(x > t) = exp(-rate*t**shape)``, as in BUGS.",
     parameters={"shape": Parameter(POSITIVE), "rate": Parameter(POSITIVE)},
     spellings={
         ("shape", "rate"): lambda shape, rate: {"shape": shape, "rate": rate},
@@ -191,6 +197,7 @@ WEIBULL = Family(  # the rate is the hazard's: the hazard is shape * rate * x**(
 
 PARETO = Family(
     name="Pareto",
+    about="The Pareto distribution: ``P(x > t) = (minimum/t)**shape``.",
     parameters={"shape": Parameter(POSITIVE), "minimum": Parameter(POSITIVE)},
     support=lambda event, shape, minimum: Support("real", minimum),
     log_density=lambda x, event, shape, minimum: (
@@ -216,6 +223,7 @@ PARETO = Family(
 
 HALF_NORMAL = Family(
     name="HalfNormal",
+    about="The half-normal distribution: the size of a Normal(0, tau).",
     parameters={"tau": Parameter(POSITIVE)},
     spellings={
         ("tau",): lambda tau: {"tau": tau},
@@ -246,6 +254,7 @@ def _log_angle(x: Expr, scale: Expr) -> Expr:
 
 HALF_CAUCHY = Family(
     name="HalfCauchy",
+    about="The half-Cauchy distribution: the size of a Cauchy(0, scale).",
     parameters={"scale": Parameter(POSITIVE)},
     support=lambda event, **_: POSITIVE,
     log_density=lambda x, event, scale: log(2 / pi) - log(scale) - log(1 + (x / scale) ** 2),
@@ -263,6 +272,7 @@ def _half_student_mean(nu: Expr, scale: Expr) -> Expr:
 
 HALF_STUDENT_T = Family(
     name="HalfStudentT",
+    about="The half-t distribution: the size of a StudentT with location 0.",
     parameters={"nu": Parameter(POSITIVE), "scale": Parameter(POSITIVE)},
     support=lambda event, **_: POSITIVE,
     log_density=lambda x, event, nu, scale: (
@@ -286,6 +296,7 @@ HALF_STUDENT_T = Family(
 
 HALF_FLAT = Family(  # improper: no distribution, for it has no total mass
     name="HalfFlat",
+    about="The improper prior that is constant above 0.",
     parameters={},
     support=lambda event, **_: POSITIVE,
     log_density=lambda x, event: sp.S.Zero,

@@ -38,6 +38,10 @@ _OF_RATE = LocationScale(lambda rate, **_: 1 / rate, {"rate": sp.S.One}, "mu")
 
 NORMAL = Family(
     name="Normal",
+    about=(
+        "The normal (Gaussian) distribution, with the precision ``tau``, the standard deviation "
+        "``sigma`` or the variance ``var``."
+    ),
     parameters={"mu": Parameter(), "tau": Parameter(POSITIVE)},
     spellings={
         ("mu", "tau"): lambda mu, tau: {"mu": mu, "tau": tau},
@@ -72,6 +76,7 @@ def _log_student_cdf(z: Expr, nu: Expr) -> Expr:
 
 STUDENT_T = Family(
     name="StudentT",
+    about="The Student-t distribution, with ``nu`` degrees of freedom and a location.",
     parameters={"nu": Parameter(POSITIVE), "mu": Parameter(), "tau": Parameter(POSITIVE)},
     spellings={
         ("nu", "mu", "tau"): lambda nu, mu, tau: {"nu": nu, "mu": mu, "tau": tau},
@@ -105,6 +110,7 @@ def _log_cauchy_cdf(z: Expr) -> Expr:
 
 CAUCHY = Family(
     name="Cauchy",
+    about="The Cauchy distribution.",
     parameters={"mu": Parameter(), "scale": Parameter(POSITIVE)},
     support=lambda event, **_: REAL,
     log_density=lambda x, event, mu, scale: (
@@ -125,6 +131,7 @@ def _log_laplace_cdf(z: Expr) -> Expr:
 
 LAPLACE = Family(
     name="Laplace",
+    about="The Laplace (double exponential) distribution.",
     parameters={"mu": Parameter(), "rate": Parameter(POSITIVE)},
     spellings={
         ("mu", "rate"): lambda mu, rate: {"mu": mu, "rate": rate},
@@ -165,6 +172,9 @@ def _log_asymmetric_tails(z: Expr, q: Expr) -> tuple[Expr, Expr]:
 # mu: Koenker and Machado (1999), Journal of the American Statistical Association 94.
 ASYMMETRIC_LAPLACE = Family(
     name="AsymmetricLaplace",
+    about=(
+        "The asymmetric Laplace distribution of quantile regression: ``mu`` is its ``q``-quantile."
+    ),
     parameters={"mu": Parameter(), "rate": Parameter(POSITIVE), "q": Parameter(UNIT)},
     spellings={
         ("mu", "rate", "q"): lambda mu, rate, q: {"mu": mu, "rate": rate, "q": q},
@@ -188,6 +198,7 @@ ASYMMETRIC_LAPLACE = Family(
 
 LOGISTIC = Family(
     name="Logistic",
+    about="The logistic distribution.",
     parameters={"mu": Parameter(), "scale": Parameter(POSITIVE)},
     support=lambda event, **_: REAL,
     log_density=lambda x, event, mu, scale: (
@@ -203,6 +214,7 @@ LOGISTIC = Family(
 
 GUMBEL = Family(  # exp(-x / scale) is Exponential: the largest of many values
     name="Gumbel",
+    about="The Gumbel distribution, of the greatest of many values.",
     parameters={"mu": Parameter(), "scale": Parameter(POSITIVE)},
     support=lambda event, **_: REAL,
     log_density=lambda x, event, mu, scale: (
@@ -218,6 +230,7 @@ GUMBEL = Family(  # exp(-x / scale) is Exponential: the largest of many values
 
 FLAT = Family(  # improper: no distribution, for it has no total mass
     name="Flat",
+    about="The improper prior that is constant on the real line.",
     parameters={},
     support=lambda event, **_: REAL,
     log_density=lambda x, event: sp.S.Zero,

@@ -99,6 +99,8 @@ class LocationScale:
 class Family:
     """One distribution.
 
+    ``about``: what it is, in one sentence. ``example``: parameters that fit together, where values
+    chosen one by one need not.
     ``parameters``: the canonical parameters by name, in order.
     ``spellings``: for each set of names that a user may write (in order), the canonical parameters
     as expressions of them: ``{("mu", "sigma"): lambda mu, sigma: {"mu": mu, "tau": sigma**-2}}``.
@@ -136,6 +138,8 @@ class Family:
     log_cdf: Formula | None = None
     log_sf: Formula | None = None
     location_scale: LocationScale | None = None
+    about: str = ""
+    example: Mapping[str, float | tuple[float, ...]] = field(default_factory=dict)
 
     @property
     def written(self) -> Mapping[str, Parameter]:

@@ -20,6 +20,7 @@ from gibbsppl.supports import POSITIVE
 
 LOMAX = Family(
     name="Lomax",
+    about="The Lomax distribution (Pareto of type II): ``P(x > t) = (1 + t/scale)**-shape``.",
     parameters={"shape": Parameter(POSITIVE), "scale": Parameter(POSITIVE)},
     support=lambda event, **_: POSITIVE,
     log_density=lambda x, event, shape, scale: (
@@ -54,6 +55,7 @@ def _burr_hazard(x: Expr, c: Expr, scale: Expr) -> Expr:
 
 BURR_XII = Family(
     name="BurrXII",
+    about="The Burr distribution of type XII: ``P(x > t) = (1 + (t/scale)**c)**-k``.",
     parameters={
         "c": Parameter(POSITIVE),
         "k": Parameter(POSITIVE),
@@ -83,6 +85,7 @@ def _gompertz_hazard(x: Expr, shape: Expr) -> Expr:
 
 GOMPERTZ = Family(  # the hazard is rate * exp(shape * x)
     name="Gompertz",
+    about="The Gompertz distribution of a lifetime: the hazard is ``rate*exp(shape*t)``.",
     parameters={"shape": Parameter(POSITIVE), "rate": Parameter(POSITIVE)},
     support=lambda event, **_: POSITIVE,
     log_density=lambda x, event, shape, rate: (
@@ -107,6 +110,7 @@ def _frechet_variance(shape: Expr, rate: Expr) -> Expr:
 
 FRECHET = Family(  # 1 / x is Weibull(shape, rate)
     name="Frechet",
+    about="The Frechet distribution: ``P(x <= t) = exp(-rate*t**-shape)``.",
     parameters={"shape": Parameter(POSITIVE), "rate": Parameter(POSITIVE)},
     spellings={
         ("shape", "rate"): lambda shape, rate: {"shape": shape, "rate": rate},
@@ -132,6 +136,7 @@ def _power_moment(order: int, shape: Expr, rate: Expr, power: Expr) -> Expr:
 
 GENERALIZED_GAMMA = Family(  # x**power is Gamma(shape, rate)
     name="GeneralizedGamma",
+    about="The generalised gamma distribution: ``x**power`` is from Gamma(shape, rate).",
     parameters={
         "shape": Parameter(POSITIVE),
         "rate": Parameter(POSITIVE),
@@ -188,6 +193,7 @@ def _log_share_tails(x: Expr, a: Expr, b: Expr) -> tuple[Expr, Expr]:
 
 BETA_EXPONENTIAL = Family(  # exp(-x) is Beta(a, b)
     name="BetaExponential",
+    about="The beta exponential distribution: ``exp(-x)`` is from Beta(a, b).",
     parameters={"a": Parameter(POSITIVE), "b": Parameter(POSITIVE)},
     support=lambda event, **_: POSITIVE,
     log_density=lambda x, event, a, b: (

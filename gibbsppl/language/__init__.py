@@ -13,7 +13,7 @@ y[rat] ~ Normal(mu=mu, tau=1), observed
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from gibbsppl.families import FAMILIES
@@ -49,12 +49,7 @@ from gibbsppl.language.potentials import Constraint, Deterministic, Potential
 from gibbsppl.language.statements import constructor
 from gibbsppl.language.tensors import Tensor
 
-DISTRIBUTIONS: Mapping[str, Callable[..., Any]] = {
-    name: constructor(family) for name, family in FAMILIES.items()
-}
-
 __all__ = [
-    "DISTRIBUTIONS",
     "Array",
     "Censored",
     "Constraint",
@@ -91,6 +86,10 @@ __all__ = [
 
 def __getattr__(name: str) -> Callable[..., Any]:
     """The constructor of the family of that name."""
-    if name in DISTRIBUTIONS:
-        return DISTRIBUTIONS[name]
+    if name in FAMILIES:
+        return constructor(FAMILIES[name])
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *FAMILIES})

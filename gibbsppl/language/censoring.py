@@ -28,7 +28,7 @@ from gibbsppl.expressions import AtMost, Dim, Expr, Leaf, dims_of
 from gibbsppl.graph import Censoring, Statement
 from gibbsppl.language.completeness import first
 from gibbsppl.language.data import Data
-from gibbsppl.language.distributions import Distribution
+from gibbsppl.language.distributions import Distribution, can_be_truncated
 from gibbsppl.language.evaluate import evaluate
 from gibbsppl.language.model import Model, Observed, current_model, dims_named
 from gibbsppl.language.statements import Names, declared
@@ -81,11 +81,10 @@ def _check_distribution(name: str, distribution: Any) -> None:
             f"{name}: censored {distribution!r}; expected a distribution without a name, as in "
             f'gp.Censored("{name}", gp.Exponential(rate=rate), ...).'
         )
-    family = distribution.family
-    if family.log_cdf is None or family.log_sf is None:
+    if not can_be_truncated(distribution.family):
         raise ModelError(
-            f"{name}: {family.name} has no distribution function in closed form, so its values "
-            "cannot be censored: choose another distribution."
+            f"{name}: {distribution.family.name} has no distribution function in closed form, so "
+            "that its values cannot be censored: choose another distribution."
         )
 
 

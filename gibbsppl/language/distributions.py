@@ -25,7 +25,8 @@ from gibbsppl.language.tensors import Tensor, as_tensor
 Spelling = tuple[str, ...]
 
 # What a distribution takes by name beside its parameters.
-_OPTIONS = ("dims", "event", "observed", "missing", "of", "lower", "upper")
+BOUNDS = ("lower", "upper")
+OPTIONS = (*BOUNDS, "dims", "event", "observed", "missing", "of")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ def written(
     """The distribution that a user wrote."""
     values = {**_positional(family, owner, positional, named), **named}
     names = {n for spelling in spellings(family) for n in spelling}
-    bounds = {b: values.pop(b) for b in ("lower", "upper") if b in values and b not in names}
+    bounds = {b: values.pop(b) for b in BOUNDS if b in values and b not in names}
     spelling = _spelling(family, owner, set(values))
     values = {n: values[n] if n in values else Tensor(family.defaults[n]) for n in spelling}
     parameters = {n: as_tensor(v, f"{owner}: parameter {n}") for n, v in values.items()}
@@ -102,7 +103,7 @@ def _positional(
     family: Family, owner: str, values: tuple[Any, ...], named: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The names of positional values: those of the first spelling that has the names given."""
-    names = {n for n in named if n not in ("lower", "upper")}
+    names = {n for n in named if n not in BOUNDS}
     fitting = [s for s in spellings(family) if names <= set(s)] or list(spellings(family))
     chosen = fitting[0]
     if len(values) > len(chosen):
@@ -135,6 +136,22 @@ def _rivals(name: str, chosen: Spelling, fitting: list[Spelling]) -> tuple[str, 
     return tuple(sorted(n for names in lone for n in names if not n.endswith(f"_{name}")))
 
 
+def by_position(family: Family, spelling: Spelling) -> Spelling:
+    """The names at the start of a spelling that may be left out where all others are written.
+
+    >>> from gibbsppl.families import FAMILIES
+    >>> by_position(FAMILIES["Normal"], ("mu", "sigma")), by_position(FAMILIES["Beta"], ("a", "b"))
+    (('mu',), ('a', 'b'))
+    """
+    for n in range(len(spelling), 0, -1):
+        start, rest = spelling[:n], set(spelling[n:])
+        fitting = [s for s in spellings(family) if rest <= set(s)]
+        same = fitting[0][:n] == start
+        if same and not any(_rivals(name, fitting[0], fitting) for name in start):
+            return start
+    return ()
+
+
 def _spelling(family: Family, owner: str, names: set[str]) -> Spelling:
     """The one spelling that has all names given and lacks only what has defaults."""
     fitting = [
@@ -152,7 +169,7 @@ def _spelling(family: Family, owner: str, names: set[str]) -> Spelling:
 def _meant(family: Family, names: set[str]) -> str:
     """The nearest spelling of each name that is no parameter, as a question."""
     known = {n for s in spellings(family) for n in s}
-    near = {n: nearest(n, [*known, *_OPTIONS]) for n in sorted(names - known)}
+    near = {n: nearest(n, [*known, *OPTIONS]) for n in sorted(names - known)}
     return "".join(f" Did you mean {m} where {n} is written?" for n, m in near.items() if m)
 
 
@@ -169,11 +186,16 @@ def _listed(family: Family) -> str:
     )
 
 
+def can_be_truncated(family: Family) -> bool:
+    """Whether both tails of a distribution are known in closed form."""
+    return family.log_cdf is not None and family.log_sf is not None
+
+
 def _bound(family: Family, owner: str, which: str, value: Any) -> Tensor | None:
     """A truncation bound; an infinite one is none."""
     if value is None or (isinstance(value, (float, np.floating)) and np.isinf(value)):
         return None
-    if family.log_cdf is None or family.log_sf is None:
+    if not can_be_truncated(family):
         raise ModelError(
             f"{owner}: {which}= truncates, but {family.name} has no distribution function in "
             "closed form; truncation is not supported there: leave the bound out."

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import sympy as sp
@@ -29,6 +30,7 @@ from gibbsppl.language.events import check_dims, event_of, label_dim
 from gibbsppl.language.missing import declare_observed, fill_gaps, known_in
 from gibbsppl.language.model import Model, Observed, current_model, dims_named
 from gibbsppl.language.regions import Region, whole
+from gibbsppl.language.signatures import docstring_of, signature_of
 from gibbsppl.language.sparse import declare_stored, is_sparse, read_stored
 from gibbsppl.language.tensors import Tensor, common_model, own_tensor
 from gibbsppl.language.values import dims_of_values, read_values
@@ -37,6 +39,7 @@ Names = str | Iterable[str] | None
 Censor = Callable[[Model, Statement, Observed | None], Statement]
 
 
+@cache
 def constructor(family: Family) -> Callable[..., Any]:
     """The function of the language that stands for a family.
 
@@ -71,27 +74,9 @@ def constructor(family: Family) -> Callable[..., Any]:
         return distribution
 
     declare.__name__ = declare.__qualname__ = family.name
-    declare.__doc__ = _described(family)
+    declare.__doc__ = docstring_of(family)
+    declare.__signature__ = signature_of(family)  # type: ignore[attr-defined]
     return declare
-
-
-def _described(family: Family) -> str:
-    """What a distribution's function says of itself, from its row."""
-    ways = tuple(family.spellings) or (tuple(family.parameters),)
-    spelled = "; or ".join(", ".join(way) for way in ways)
-    event = (
-        "",
-        "A value is a vector along the dim that event= names.\n",
-        "A value is a matrix along the two dims that event= names.\n",
-    )[family.event]
-    return (
-        f"{family.name} distribution: declare a variable, or give a region its distribution.\n\n"
-        f"Parameters, by name: {spelled}.\n{event}"
-        "``dims`` names the variable's dimensions; ``observed`` gives its values (an array, a\n"
-        "masked one, or with ``missing``, a mask or the value that marks gaps; or a\n"
-        "`scipy.sparse` array, whose zeros are data of which nothing is stored); ``lower`` and\n"
-        "``upper`` truncate where the distribution function is known. Errors are `ModelError`.\n"
-    )
 
 
 @dataclass(frozen=True, slots=True)
