@@ -19,9 +19,9 @@ __version__ = "0.1.0"
 _ELSEWHERE = {
     "compile": "sampler",
     "Sampler": "sampler",
-    "Draws": "draws",
-    "load_draws": "draws",
-    "simulate": "prior",
+    "Draws": "output.draws",
+    "load_draws": "output.draws",
+    "simulate": "predict.prior",
     "read_bugs": "bugs.read",
     "read_inits": "bugs.inits",
     "write_bugs": "bugs.write",

@@ -12,8 +12,6 @@ from gibbsppl.bugs.inits import read_inits as read_inits
 from gibbsppl.bugs.read import read_bugs as read_bugs
 from gibbsppl.bugs.syntax import BugsError as BugsError
 from gibbsppl.bugs.write import write_bugs as write_bugs
-from gibbsppl.draws import Draws as Draws
-from gibbsppl.draws import load_draws as load_draws
 from gibbsppl.errors import CompileError as CompileError
 from gibbsppl.errors import GibbspplError as GibbspplError
 from gibbsppl.errors import ModelError as ModelError
@@ -55,7 +53,9 @@ from gibbsppl.language.potentials import Constraint as Constraint
 from gibbsppl.language.potentials import Deterministic as Deterministic
 from gibbsppl.language.potentials import Potential as Potential
 from gibbsppl.language.tensors import Tensor as Tensor
-from gibbsppl.prior import simulate as simulate
+from gibbsppl.output.draws import Draws as Draws
+from gibbsppl.output.draws import load_draws as load_draws
+from gibbsppl.predict.prior import simulate as simulate
 from gibbsppl.sampler import Sampler as Sampler
 from gibbsppl.sampler import compile as compile
 
@@ -1036,10 +1036,15 @@ def GeneralizedInverseGaussian(
     (p - 1)*log(x) + p*(log(a) - log(b))/2 - a*x/2 - b/(2*x) - log_bessel_k(p, sqrt(a)*sqrt(b))
       - log(2)
     Mean:
-    sqrt(b)*exp(log_bessel_k(p + 1, sqrt(a)*sqrt(b)) - log_bessel_k(p, sqrt(a)*sqrt(b)))/sqrt(a)
+    2*p/a where b = 0, else where([a = 0], where([1 < -p], b/(2*(-p - 1)), oo),
+      sqrt(b)*exp(log_bessel_k(p + 1, sqrt(a)*sqrt(b))
+      - log_bessel_k(p, sqrt(a)*sqrt(b)))/sqrt(a))
     Variance:
-    b*exp(log_bessel_k(p + 2, sqrt(a)*sqrt(b)) - log_bessel_k(p, sqrt(a)*sqrt(b)))/a
-      - b*exp(2*log_bessel_k(p + 1, sqrt(a)*sqrt(b)) - 2*log_bessel_k(p, sqrt(a)*sqrt(b)))/a
+    where([b = 0], 2*p*(2*p + 2)/a**2, where([a = 0], where([2 < -p], b**2/(2*(-2*p - 2)*(-p
+      - 2)), oo), b*exp(log_bessel_k(p + 2, sqrt(a)*sqrt(b)) - log_bessel_k(p,
+      sqrt(a)*sqrt(b)))/a)) - where([b = 0], 2*p/a, where([a = 0], where([1 < -p], b/(2*(-p
+      - 1)), oo), sqrt(b)*exp(log_bessel_k(p + 1, sqrt(a)*sqrt(b)) - log_bessel_k(p,
+      sqrt(a)*sqrt(b)))/sqrt(a)))**2
     Exponential family, with the statistics log(x), x, 1/x.
 
     Declares a variable and returns its tensor; without a name, returns a distribution, to be

@@ -24,8 +24,8 @@ from gibbsppl.errors import GibbspplError, RunError
 from gibbsppl.model_files import is_python, model_of
 
 if TYPE_CHECKING:
-    from gibbsppl.draws import Draws
     from gibbsppl.language import Model
+    from gibbsppl.output.draws import Draws
     from gibbsppl.sampler import Sampler
 
 FAILED, MISUSED, STOPPED = 1, 2, 130
@@ -224,7 +224,7 @@ def _kept(
     """What to record: what is told, and what the deviance is computed from; None for all."""
     if told is None or not {DEVIANCE, PENALTY} & set(options.monitor):
         return told
-    from gibbsppl.deviance import needed  # noqa: PLC0415  (only when asked for)
+    from gibbsppl.predict.deviance import needed  # noqa: PLC0415  (only when asked for)
 
     return tuple(dict.fromkeys((*told, *needed(sampler.graph))))
 
@@ -256,7 +256,7 @@ def _starts(draws: Draws) -> str:
 
 def _writable(path: Path) -> Path:
     """The path, refused before a long run rather than after it."""
-    from gibbsppl.whole_files import check_writable  # noqa: PLC0415  (not for --help)
+    from gibbsppl.output.whole_files import check_writable  # noqa: PLC0415  (not for --help)
 
     check_writable("--out", path)
     return path
@@ -265,8 +265,8 @@ def _writable(path: Path) -> Path:
 def _check_coda(options: argparse.Namespace) -> None:
     """Refuse files of the CODA format that cannot be written, before a long run."""
     if options.coda is not None:
-        from gibbsppl.coda import coda_files  # noqa: PLC0415  (only when asked for)
-        from gibbsppl.whole_files import check_writable  # noqa: PLC0415  (only when asked for)
+        from gibbsppl.output.coda import coda_files  # noqa: PLC0415  (only when asked for)
+        from gibbsppl.output.whole_files import check_writable  # noqa: PLC0415  (only when asked for)
 
         # (the name of the last is the longest)
         ends = dict.fromkeys((0, max(0, options.chains - 1)))
@@ -302,7 +302,7 @@ def source(options: argparse.Namespace) -> int:
     if out is None:
         print(text, end="")
     else:
-        from gibbsppl.whole_files import whole  # noqa: PLC0415  (not for --help)
+        from gibbsppl.output.whole_files import whole  # noqa: PLC0415  (not for --help)
 
         with whole(out) as (unfinished,):
             unfinished.write_text(text, encoding="utf-8")

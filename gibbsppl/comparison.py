@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from gibbsppl.checks.table import table
-from gibbsppl.diagnostics import ess_bulk, r_hat
 from gibbsppl.errors import CompileError, RunError
-from gibbsppl.graph import Graph
+from gibbsppl.model.graph import Graph
+from gibbsppl.output.diagnostics import ess_bulk, r_hat
 from gibbsppl.rewrites import PARTS, UNSEEN, collapsible, possible
 from gibbsppl.schedule import JointDraw, Schedule
 

@@ -22,21 +22,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gibbsppl.analysis.domains import within_domains
 from gibbsppl.arguments import TRUTH, calls_told, methods_told
-from gibbsppl.backends.numpy import write_numpy
-from gibbsppl.backends.program import Constants, Program, load
+from gibbsppl.code.numpy import write_numpy
+from gibbsppl.code.program import Constants, Program, load
 from gibbsppl.comparison import Comparison, Settings, compared, variants_of
-from gibbsppl.domains import within_domains
-from gibbsppl.draws import ACCEPTANCE, Draws
 from gibbsppl.errors import CompileError, RunError
 from gibbsppl.explain import explained, parts_told, schedule_text, unseen_told
-from gibbsppl.graph import Graph
-from gibbsppl.inits import Init, inits_of
+from gibbsppl.initial.inits import Init, inits_of
+from gibbsppl.initial.pilot import proper_start
+from gibbsppl.initial.propriety import check_proper, check_proper_as_usual
 from gibbsppl.kernels import RandomScan
-from gibbsppl.pilot import proper_start
-from gibbsppl.propriety import check_proper, check_proper_as_usual
+from gibbsppl.model.graph import Graph
+from gibbsppl.output.draws import ACCEPTANCE, Draws
 from gibbsppl.rewrites import collapsible, possible
-from gibbsppl.run import Chain, Seed, check_memory, run, seed_sequence, streams
+from gibbsppl.run.sampling import Chain, Seed, check_memory, run, seed_sequence, streams
 from gibbsppl.schedule import Schedule, functions_of
 from gibbsppl.settings import ARGUMENTS, checked_settings, scheduled
 
@@ -348,18 +348,19 @@ class Sampler:
     def predict(self, draws: Draws, new: Mapping[str, Any], name: str | None = None) -> Any:
         """Posterior predictive mean and variance, noise included, at new data.
 
-        ``new`` maps the names of data and indices to new arrays; see `gibbsppl.predict`.
+        ``new`` maps the names of data and indices to new arrays; see `gibbsppl.predict.prediction`.
         """
-        from gibbsppl.predict import predicted  # noqa: PLC0415  (only prediction needs it)
+        from gibbsppl.predict.prediction import predicted  # noqa: PLC0415  (only prediction needs it)
 
         return predicted(self.graph, self.data, draws, new, name)
 
     def deviance(self, draws: Draws) -> Draws:
         """The draws with one more variable, ``deviance``: ``-2 log p(y | draw)`` of each.
 
-        It is the density of all that is observed, with its constants; see `gibbsppl.deviance`.
+        It is the density of all that is observed, with its constants; see
+        `gibbsppl.predict.deviance`.
         """
-        from gibbsppl.deviance import with_deviance  # noqa: PLC0415  (only when asked for)
+        from gibbsppl.predict.deviance import with_deviance  # noqa: PLC0415  (only when asked for)
 
         return with_deviance(self.graph, self.data, draws)
 
@@ -369,7 +370,7 @@ class Sampler:
         Its penalty, pD, is Plummer's: how much better new observations fit the draw that they are
         simulated from than a draw of another chain; ``seed`` is for simulating them.
         """
-        from gibbsppl.deviance import dic  # noqa: PLC0415  (only when asked for)
+        from gibbsppl.predict.deviance import dic  # noqa: PLC0415  (only when asked for)
 
         return dic(self.graph, self.data, draws, seed=seed)
 
@@ -394,7 +395,7 @@ class Sampler:
         return self._conditionals(draws, names, "probabilities")
 
     def _conditionals(self, draws: Draws, names: str | Sequence[str] | None, what: Any) -> Draws:
-        from gibbsppl.conditional_means import Conditionals  # noqa: PLC0415  (seldom needed)
+        from gibbsppl.predict.conditional_means import Conditionals  # noqa: PLC0415  (seldom needed)
 
         model = Conditionals(self.schedule, self.program, self.constants, self.data)
         return model.of(draws, names, what)

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from gibbsppl.analysis.domains import without_spellings
+from gibbsppl.analysis.truncations import check_truncations
 from gibbsppl.arguments import BY_NAME, COUNT, DRAWS, MAPPINGS, NAME, NAMES, TRUTH, Kind
 from gibbsppl.comparison import Settings
-from gibbsppl.domains import without_spellings
 from gibbsppl.errors import CompileError
-from gibbsppl.graph import Graph
-from gibbsppl.impossible import check_possible
+from gibbsppl.initial.impossible import check_possible
 from gibbsppl.kernels import checked_scan, kernels_of
+from gibbsppl.model.graph import Graph
 from gibbsppl.rewrites import REWRITES, rewritten
 from gibbsppl.schedule import (
     Control,
@@ -27,7 +28,6 @@ from gibbsppl.schedule import (
     interwoven_if,
     planned,
 )
-from gibbsppl.truncations import check_truncations
 
 VARIANTS = Kind(
     lambda value: isinstance(value, Mapping)

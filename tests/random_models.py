@@ -14,8 +14,8 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 import gibbsppl as gp
+from gibbsppl.algebra.supports import Support
 from gibbsppl.families import FAMILIES
-from gibbsppl.supports import Support
 
 DIMS = ("i", "j", "k")
 

@@ -16,9 +16,9 @@ from forms import form_named
 from scipy import special
 
 import gibbsppl as gp
-from gibbsppl.backends.numpy import write_numpy
-from gibbsppl.backends.program import load
-from gibbsppl.density import log_density
+from gibbsppl.code.numpy import write_numpy
+from gibbsppl.code.program import load
+from gibbsppl.model.density import log_density
 from gibbsppl.schedule.interwoven import taken_apart
 
 GOLDEN = ("pumps", "growth_curves", "factorisation", "topics", "random_walk", "wishart")

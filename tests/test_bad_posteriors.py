@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import gibbsppl as gp
-from gibbsppl import recession, separation
-from gibbsppl.density import log_joint
 from gibbsppl.errors import CompileError, GibbspplError, ModelError, RunError
-from gibbsppl.initial import initial_state
+from gibbsppl.initial import recession, separation
+from gibbsppl.initial.search import initial_state
+from gibbsppl.model.density import log_joint
 
 # Scores of four rows; in the order of the rows outcomes are separated.
 X = np.array([[1.0, -2.0], [1.0, -1.0], [1.0, 1.0], [1.0, 3.0]])
@@ -764,7 +764,7 @@ def test_without_a_check_impossible_data_would_compile(check, monkeypatch):
     model = declared(IMPOSSIBLE[names[check]][0])
     with pytest.raises(ModelError):
         gp.compile(model)
-    monkeypatch.setattr(f"gibbsppl.impossible.{check}", lambda *_: None)
+    monkeypatch.setattr(f"gibbsppl.initial.impossible.{check}", lambda *_: None)
 
     gp.compile(model)
 

@@ -5,10 +5,10 @@ import pytest
 from references.monte_carlo import disagreements
 
 import gibbsppl as gp
-from gibbsppl.backends import accumulation, sweep
-from gibbsppl.density import log_joint
-from gibbsppl.dependence import region_of, slices_of
-from gibbsppl.initial import initial_state
+from gibbsppl.code import accumulation, sweep
+from gibbsppl.initial.search import initial_state
+from gibbsppl.model.density import log_joint
+from gibbsppl.pieces.dependence import region_of, slices_of
 
 RNG = np.random.default_rng(1)
 DESIGN, DESIGNS = RNG.standard_normal((20, 2)), RNG.standard_normal((20, 2, 2))

@@ -12,16 +12,16 @@ import sympy as sp
 from scipy import linalg, special, stats
 
 import gibbsppl as gp
+from gibbsppl.algebra.expressions import Array, Dim
+from gibbsppl.algebra.log_gamma import loggamma
+from gibbsppl.algebra.ranges import Range
 from gibbsppl.bugs import functions
 from gibbsppl.bugs.array_functions import OF_ARRAYS
 from gibbsppl.bugs.densities import KINDS
 from gibbsppl.bugs.distributions import DISTRIBUTIONS
 from gibbsppl.bugs.functions import FUNCTIONS, LINKS, OPERATORS, function
 from gibbsppl.bugs.rows import Function, Template, Unsupported
-from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Array, Dim
-from gibbsppl.log_gamma import loggamma
-from gibbsppl.ranges import Range
+from gibbsppl.model.evaluation import evaluate
 
 ROW = Dim("row")
 SIZES = {Dim("a"): 4, Dim("b"): 3, Dim("c"): 3}

@@ -6,10 +6,10 @@ from scipy import stats
 from test_bugs_tables import EXAMPLES
 
 import gibbsppl as gp
+from gibbsppl.algebra.expressions import Over
 from gibbsppl.bugs import statements
 from gibbsppl.bugs.rows import shares
-from gibbsppl.density import log_joint
-from gibbsppl.expressions import Over
+from gibbsppl.model.density import log_joint
 
 INDICES = ("", "[]", "[,]")
 

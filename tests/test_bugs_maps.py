@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gibbsppl as gp
-from gibbsppl.density import log_joint
+from gibbsppl.model.density import log_joint
 
 N = 6
 TIED = [[2], [1, 3], [2, 4, 6], [3, 5], [4, 6], [5, 3]]

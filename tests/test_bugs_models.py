@@ -5,8 +5,8 @@ import pytest
 from references.bugs import disagreements
 
 import gibbsppl as gp
-from gibbsppl.density import log_joint
 from gibbsppl.errors import ModelError
+from gibbsppl.model.density import log_joint
 from models.bugs import CASES, MORE
 
 # What no step of these may be: a slice.

@@ -8,8 +8,8 @@ from scipy import stats
 
 import gibbsppl as gp
 from gibbsppl.checks.reading import RELATIVE_TOLERANCE, gaps_of_reading
-from gibbsppl.diagnostics import mcse_mean
-from gibbsppl.initial import initial_state
+from gibbsppl.initial.search import initial_state
+from gibbsppl.output.diagnostics import mcse_mean
 
 Y = [-3.0, -2.5, 0.1, 0.3, 4.0, 4.4]
 MIXTURE = """

@@ -13,9 +13,9 @@ from references.bugs import disagreements
 
 import gibbsppl as gp
 from gibbsppl.checks.reading import RELATIVE_TOLERANCE, gaps_of_reading
-from gibbsppl.diagnostics import ess_bulk
-from gibbsppl.initial import initial_state
-from gibbsppl.summary import LOWEST_ESS_PER_CHAIN
+from gibbsppl.initial.search import initial_state
+from gibbsppl.output.diagnostics import ess_bulk
+from gibbsppl.output.summary import LOWEST_ESS_PER_CHAIN
 
 sys.path.insert(0, str(Path(__file__).parent / "benchmarks"))
 

@@ -13,8 +13,8 @@ from numpy.testing import assert_allclose
 from scipy import special, stats
 
 import gibbsppl as gp
-from gibbsppl.density import log_joint
 from gibbsppl.errors import ModelError
+from gibbsppl.model.density import log_joint
 
 
 def normal(x, mu, tau):

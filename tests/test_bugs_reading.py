@@ -12,7 +12,7 @@ from gibbsppl.bugs.grids import position_of
 from gibbsppl.bugs.parse import parse
 from gibbsppl.checks.reading import RELATIVE_TOLERANCE, gaps_of_reading
 from gibbsppl.errors import GibbspplError
-from gibbsppl.initial import initial_state
+from gibbsppl.initial.search import initial_state
 
 SHIFTED = {
     "for (t in 2:4) { y[t] ~ dnorm(b * d[t], 1) }; b ~ dnorm(0, 1)": {

@@ -6,7 +6,7 @@ from scipy import stats
 
 import gibbsppl as gp
 from gibbsppl.bugs.syntax import BugsError
-from gibbsppl.diagnostics import mcse_mean
+from gibbsppl.output.diagnostics import mcse_mean
 
 COUNTS = """
 model {

@@ -16,6 +16,9 @@ import sympy as sp
 from scipy import integrate, special, stats
 
 import gibbsppl as gp
+from gibbsppl.algebra.copies import primed
+from gibbsppl.algebra.expressions import Array, Dim, Over
+from gibbsppl.algebra.ranges import Range
 from gibbsppl.bugs import distributions, fields
 from gibbsppl.bugs.densities import canonical
 from gibbsppl.bugs.distributions import DISTRIBUTIONS, distribution, meaning_of
@@ -30,13 +33,10 @@ from gibbsppl.bugs.rows import (
     Unsupported,
     shares,
 )
-from gibbsppl.copies import primed
-from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Array, Dim, Over
 from gibbsppl.families import FAMILIES
 from gibbsppl.language.distributions import spellings, written
 from gibbsppl.language.tensors import Tensor
-from gibbsppl.ranges import Range
+from gibbsppl.model.evaluation import evaluate
 
 K, NODE = Dim("k"), Dim("node")
 EVENT = (K, primed(K))

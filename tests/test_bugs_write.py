@@ -14,10 +14,10 @@ import models
 from gibbsppl.bugs.data import read_data
 from gibbsppl.bugs.inverses import inverse_of
 from gibbsppl.bugs.write import BugsProgram
-from gibbsppl.density import log_joint
 from gibbsppl.families import FAMILIES
-from gibbsppl.forward import simulate
-from gibbsppl.initial import initial_state
+from gibbsppl.initial.search import initial_state
+from gibbsppl.model.density import log_joint
+from gibbsppl.model.forward import simulate
 from gibbsppl.rewrites.unseen import without_unseen
 
 # Distributions that BUGS has not.

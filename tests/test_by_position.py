@@ -7,12 +7,12 @@ import pytest
 import sympy as sp
 
 import gibbsppl as gp
-from gibbsppl import evaluation
+from gibbsppl.algebra.expressions import Array, Dim, Over
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.algebra.recursions import Earlier, Own, Recursion, step, system_of
 from gibbsppl.errors import ModelError
-from gibbsppl.evaluation import evaluate, largest_power
-from gibbsppl.expressions import Array, Dim, Over
-from gibbsppl.ranges import Range
-from gibbsppl.recursions import Earlier, Own, Recursion, step, system_of
+from gibbsppl.model import evaluation
+from gibbsppl.model.evaluation import evaluate, largest_power
 
 T, G = 6, 3
 t, g, h = Dim("t"), Dim("g"), Dim("h")

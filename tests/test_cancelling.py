@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gibbsppl as gp
-from gibbsppl.density import log_joint
+from gibbsppl.model.density import log_joint
 
 
 def degrees_of_freedom():

@@ -24,10 +24,10 @@ from scipy import stats
 from scipy.special import expit, softmax
 
 import gibbsppl as gp
-from gibbsppl.density import log_joint
-from gibbsppl.evaluation import evaluate
 from gibbsppl.explain.schedule_text import owner
-from gibbsppl.initial import initial_state
+from gibbsppl.initial.search import initial_state
+from gibbsppl.model.density import log_joint
+from gibbsppl.model.evaluation import evaluate
 
 MODULES = (
     catalogue_locations,

@@ -9,9 +9,9 @@ import pytest
 from scipy import integrate, stats
 
 import gibbsppl as gp
-from gibbsppl.density import log_density, log_joint
 from gibbsppl.errors import ModelError
-from gibbsppl.forward import simulate
+from gibbsppl.model.density import log_density, log_joint
+from gibbsppl.model.forward import simulate
 from gibbsppl.schedule.steps import ExactDraw
 
 # An upper bound of the statistical comparisons made in this file.

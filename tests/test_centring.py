@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import gibbsppl as gp
-from gibbsppl.backends.program import load
 from gibbsppl.checks.verification import verify
+from gibbsppl.code.program import load
 from gibbsppl.runtime.least_squares import centred
 
 

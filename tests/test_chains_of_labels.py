@@ -9,13 +9,13 @@ from scipy import stats
 
 import gibbsppl as gp
 from gibbsppl import runtime
-from gibbsppl.backends.program import load
 from gibbsppl.checks.enumeration import enumerate_sweep
-from gibbsppl.checks.steps import log_terms_of
 from gibbsppl.checks.verification import verify
-from gibbsppl.density import log_joint
+from gibbsppl.code.program import load
 from gibbsppl.errors import CompileError, RunError
+from gibbsppl.model.density import log_joint
 from gibbsppl.runtime import chains, filters
+from gibbsppl.schedule.densities import log_terms_of
 from gibbsppl.schedule.staleness import check_fresh
 
 # The probability that a test of draws fails though they are right.

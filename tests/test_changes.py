@@ -11,8 +11,10 @@ from forms import FORMS
 from scipy import stats
 
 import gibbsppl as gp
-from gibbsppl.backends.program import load
-from gibbsppl.changes import (
+from gibbsppl.algebra.expressions import Array, Dim, LogGammaP, Softplus
+from gibbsppl.algebra.supports import POSITIVE, REAL, UNIT, Support
+from gibbsppl.code.program import load
+from gibbsppl.derive.changes import (
     COMPLEMENT,
     EXPONENTIAL,
     LOG,
@@ -27,11 +29,9 @@ from gibbsppl.changes import (
     Change,
     proposed,
 )
-from gibbsppl.density import regions
-from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Array, Dim, LogGammaP, Softplus
-from gibbsppl.initial import initial_state
-from gibbsppl.supports import POSITIVE, REAL, UNIT, Support
+from gibbsppl.initial.search import initial_state
+from gibbsppl.model.density import regions
+from gibbsppl.model.evaluation import evaluate
 
 EPSILON = float(np.finfo(float).eps)
 ROUNDING = 64 * EPSILON

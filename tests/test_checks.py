@@ -8,8 +8,8 @@ import pytest
 import sympy as sp
 
 import gibbsppl as gp
-from gibbsppl.backends.program import load
-from gibbsppl.checks import steps
+from gibbsppl.algebra.expressions import Array, Dim
+from gibbsppl.algebra.ranges import Range
 from gibbsppl.checks.enumeration import enumerate_sweep
 from gibbsppl.checks.geweke import geweke
 from gibbsppl.checks.graphs import graph_rows
@@ -17,13 +17,13 @@ from gibbsppl.checks.interweaving import gap_of_interwoven
 from gibbsppl.checks.ratio import ratio_check
 from gibbsppl.checks.results import RELATIVE_TOLERANCE, ratio_table
 from gibbsppl.checks.verification import verify
+from gibbsppl.code.program import load
 from gibbsppl.errors import CompileError, ModelError, RunError
-from gibbsppl.expressions import Array, Dim
 from gibbsppl.families import FAMILIES
-from gibbsppl.forward import simulate
-from gibbsppl.graph import Graph, Potential, Statement, Variable
-from gibbsppl.initial import initial_state
-from gibbsppl.ranges import Range
+from gibbsppl.initial.search import initial_state
+from gibbsppl.model.forward import simulate
+from gibbsppl.model.graph import Graph, Potential, Statement, Variable
+from gibbsppl.schedule import densities as steps
 from gibbsppl.schedule.plan import plan
 
 I, J, K = (Dim(n) for n in "ijk")
@@ -247,7 +247,7 @@ STEP_VARIABLES = {"b": ("b",)}
 
 @pytest.mark.parametrize(("prior", "verdicts"), [("2 * np.eye(2)", set()), ("2", {"b"})])
 def test_a_block_is_read_by_its_natural_parameters(prior, verdicts):
-    from gibbsppl.expressions import Over
+    from gibbsppl.algebra.expressions import Over
 
     b, design = Array("b"), Array("design")
     model = graph(
@@ -332,7 +332,7 @@ STEP_VARIABLES = {"z": ("z",)}
 
 
 def labels(coupled):
-    from gibbsppl.expressions import Equals
+    from gibbsppl.algebra.expressions import Equals
 
     agree = sp.Rational(7, 10) * Equals(Z[I], Z[I - 1])
     return graph(

@@ -10,13 +10,13 @@ import sympy as sp
 from scipy.special import expit
 
 import gibbsppl as gp
+from gibbsppl.algebra.expressions import Equals
 from gibbsppl.checks.graphs import graph_rows
 from gibbsppl.checks.results import RELATIVE_TOLERANCE
-from gibbsppl.density import log_joint
 from gibbsppl.errors import CompileError
-from gibbsppl.expressions import Equals
-from gibbsppl.graph import Potential
-from gibbsppl.initial import initial_state
+from gibbsppl.initial.search import initial_state
+from gibbsppl.model.density import log_joint
+from gibbsppl.model.graph import Potential
 from gibbsppl.rewrites import integrals, sums
 
 MEASURED, COUNTED, SEEN = [-1.0, 0.3, 0.9, 2.0], [0, 1, 4, 6], [0, 1, 1, 0]

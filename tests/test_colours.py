@@ -10,15 +10,15 @@ from references.monte_carlo import disagreements
 from scipy import sparse
 
 import gibbsppl as gp
-from gibbsppl import colours, conflicts
-from gibbsppl.backends import by_colour
-from gibbsppl.backends.program import load
 from gibbsppl.checks.enumeration import enumerate_sweep
 from gibbsppl.checks.geweke import geweke
 from gibbsppl.checks.verification import verify
-from gibbsppl.colours import Chart, OneByOne, Pattern, coloured, pattern
-from gibbsppl.density import log_joint
-from gibbsppl.initial import initial_state
+from gibbsppl.code import by_colour
+from gibbsppl.code.program import load
+from gibbsppl.derive import colours, conflicts
+from gibbsppl.derive.colours import Chart, OneByOne, Pattern, coloured, pattern
+from gibbsppl.initial.search import initial_state
+from gibbsppl.model.density import log_joint
 from gibbsppl.runtime.places import pattern_colours
 from models import ising
 

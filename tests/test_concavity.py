@@ -9,19 +9,19 @@ from forms import FORMS
 from scipy import special, stats
 
 import gibbsppl as gp
-from gibbsppl import concavity
-from gibbsppl.backends.program import load
-from gibbsppl.changes import LOGIT
-from gibbsppl.concavity import LogConcave, certified
-from gibbsppl.conditionals import conditional_of
-from gibbsppl.curvature import Certificate
-from gibbsppl.density import log_joint, regions
-from gibbsppl.ends import known_bounds
-from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Array, Dim
-from gibbsppl.forward import fill
-from gibbsppl.initial import initial_state
-from gibbsppl.matched import NotConjugate
+from gibbsppl.algebra.expressions import Array, Dim
+from gibbsppl.analysis.curvature import Certificate
+from gibbsppl.analysis.ends import known_bounds
+from gibbsppl.code.program import load
+from gibbsppl.derive import concavity
+from gibbsppl.derive.changes import LOGIT
+from gibbsppl.derive.concavity import LogConcave, certified
+from gibbsppl.derive.conditionals import conditional_of
+from gibbsppl.derive.matched import NotConjugate
+from gibbsppl.initial.search import initial_state
+from gibbsppl.model.density import log_joint, regions
+from gibbsppl.model.evaluation import evaluate
+from gibbsppl.model.forward import fill
 from gibbsppl.schedule.steps import ConcaveDraw
 
 # ---- what is known of arrays -----------------------------------------------------------------

@@ -9,10 +9,10 @@ from scipy import integrate, stats
 from test_parts import in_columns
 
 import gibbsppl as gp
-from gibbsppl import conditional_means
-from gibbsppl.conditional_means import Conditionals
-from gibbsppl.draws import Draws
 from gibbsppl.errors import RunError
+from gibbsppl.output.draws import Draws
+from gibbsppl.predict import conditional_means
+from gibbsppl.predict.conditional_means import Conditionals
 from gibbsppl.schedule.staleness import stale_after
 
 # One in a million, for all comparisons of one test together.

@@ -5,16 +5,16 @@ import pytest
 import sympy as sp
 
 import gibbsppl as gp
-from gibbsppl.concavity import LogConcave
-from gibbsppl.conditionals import conditional_of
+from gibbsppl.algebra.expressions import Array, Dim, Leaf
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.derive.concavity import LogConcave
+from gibbsppl.derive.conditionals import conditional_of
+from gibbsppl.derive.finite import FiniteConditional
+from gibbsppl.derive.matched import Conditional, NotConjugate
+from gibbsppl.derive.readings import normal_form
 from gibbsppl.errors import CompileError
-from gibbsppl.expressions import Array, Dim, Leaf
 from gibbsppl.families import FAMILIES
-from gibbsppl.finite import FiniteConditional
-from gibbsppl.matched import Conditional, NotConjugate
-from gibbsppl.pieces import Piece, View
-from gibbsppl.ranges import Range
-from gibbsppl.readings import normal_form
+from gibbsppl.pieces.split import Piece, View
 
 
 def derived(model, name, **options):

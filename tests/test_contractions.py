@@ -8,11 +8,11 @@ import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gibbsppl.contractions import Known, bounded, contracted, data_only, pull_back
-from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Array, Dim, Equals, Over
-from gibbsppl.pieces import Piece, View
-from gibbsppl.ranges import Range
+from gibbsppl.algebra.expressions import Array, Dim, Equals, Over
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.derive.contractions import Known, bounded, contracted, data_only, pull_back
+from gibbsppl.model.evaluation import evaluate
+from gibbsppl.pieces.split import Piece, View
 
 I, J, K, T = (Dim(n) for n in "ijkt")
 R, U = Dim("r"), Dim("u")

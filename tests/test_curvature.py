@@ -14,12 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sympy import Abs, Rational, exp, log, oo, sqrt
 
-from gibbsppl import curvature
-from gibbsppl.copies import primed
-from gibbsppl.curvature import ATOMS, LOG_TAILS, POWERS, curvature_of, log_concave, obstacle
-from gibbsppl.elements import element_pieces
-from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import (
+from gibbsppl.algebra.copies import primed
+from gibbsppl.algebra.expressions import (
     Array,
     AtMost,
     Below,
@@ -40,10 +36,15 @@ from gibbsppl.expressions import (
     Times,
     Where,
 )
+from gibbsppl.algebra.log_gamma import loggamma
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.analysis import curvature
+from gibbsppl.analysis.curvature import ATOMS, LOG_TAILS, POWERS, curvature_of
+from gibbsppl.derive.certificate import log_concave, obstacle
 from gibbsppl.families import FAMILIES
-from gibbsppl.log_gamma import loggamma
-from gibbsppl.pieces import split
-from gibbsppl.ranges import Range
+from gibbsppl.model.evaluation import evaluate
+from gibbsppl.pieces.elements import element_pieces
+from gibbsppl.pieces.split import split
 
 I, K, L, T = Dim("i"), Dim("k"), Dim("l"), Dim("t")
 K1, K2 = Dim("k₁"), Dim("k₂")

@@ -5,9 +5,9 @@ import pytest
 import sympy as sp
 
 import gibbsppl as gp
-from gibbsppl.copies import primed
-from gibbsppl.expressions import Array, Dim, InverseEntry, Over
-from gibbsppl.operations import is_positive_definite
+from gibbsppl.algebra.copies import primed
+from gibbsppl.algebra.expressions import Array, Dim, InverseEntry, Over
+from gibbsppl.model.operations import is_positive_definite
 from gibbsppl.rewrites.definite import FORM, forms_named
 
 K, I = Dim("k"), Dim("i")

@@ -25,8 +25,8 @@ from test_families import (
     target_of,
 )
 
-from gibbsppl.evaluation import evaluate
 from gibbsppl.families import FAMILIES
+from gibbsppl.model.evaluation import evaluate
 
 REAL = (-1e70, -1e9, -1.3, 1e-9, 0.7, 1e9, 1e70)
 POSITIVE = (1e-70, 1e-9, 0.3, 1.0, 40.0, 1e9, 1e70)

@@ -8,11 +8,8 @@ import pytest
 import sympy as sp
 from scipy import special, stats
 
-from gibbsppl.copies import primed
-from gibbsppl.density import log_density, log_joint, log_terms, size_of_terms
-from gibbsppl.errors import ModelError
-from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import (
+from gibbsppl.algebra.copies import primed
+from gibbsppl.algebra.expressions import (
     Array,
     AtMost,
     Dim,
@@ -30,11 +27,14 @@ from gibbsppl.expressions import (
     leaves_of,
     substitute,
 )
+from gibbsppl.algebra.log_gamma import loggamma
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.errors import ModelError
 from gibbsppl.families import CATEGORICAL, DIRICHLET, GAMMA, MVNORMAL, NORMAL
-from gibbsppl.graph import Graph, Potential, Statement, Variable
-from gibbsppl.log_gamma import loggamma
-from gibbsppl.operations import is_positive_definite
-from gibbsppl.ranges import Range
+from gibbsppl.model.density import log_density, log_joint, log_terms, size_of_terms
+from gibbsppl.model.evaluation import evaluate
+from gibbsppl.model.graph import Graph, Potential, Statement, Variable
+from gibbsppl.model.operations import is_positive_definite
 
 I, J, K, T = (Dim(n) for n in "ijkt")
 KK = primed(K)

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import gibbsppl as gp
-from gibbsppl.diagnostics import mcse_sd
+from gibbsppl.output.diagnostics import mcse_sd
 
 
 def regression(n=30, p=3, seed=1):

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gibbsppl import diagnostics
-from gibbsppl.summary import Summary, block_of
+from gibbsppl.output import diagnostics
+from gibbsppl.output.summary import Summary, block_of
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", FutureWarning)

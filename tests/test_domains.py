@@ -6,8 +6,8 @@ from scipy import stats
 
 import gibbsppl as gp
 from gibbsppl import sampler
+from gibbsppl.analysis.domains import within_domains
 from gibbsppl.checks.parameters import keeps_parameters_inside
-from gibbsppl.domains import within_domains
 
 LEVEL = 1e-3
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import gibbsppl as gp
-from gibbsppl.draws import Draws, load_draws
 from gibbsppl.errors import RunError
+from gibbsppl.output.draws import Draws, load_draws
 
 SHAPE = (4, 200)
 
@@ -222,7 +222,7 @@ def test_constant_infinite_few_and_single_draws_are_shown_without_a_python_warni
 def test_a_summary_is_quick_and_needs_none_of_the_slow_imports():
     code = (
         "import sys, numpy as np\n"
-        "from gibbsppl.draws import Draws\n"
+        "from gibbsppl.output.draws import Draws\n"
         "str(Draws({'x': np.random.default_rng(0).normal(size=(4, 100))}).summary())\n"
         "print(sorted({'xarray', 'pandas', 'arviz', 'scipy.stats', 'tqdm'} & set(sys.modules)))"
     )

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import gibbsppl as gp
-from gibbsppl.backends.program import load
 from gibbsppl.checks.draws_called import calls_against_steps
-from gibbsppl.initial import initial_state
+from gibbsppl.code.program import load
+from gibbsppl.initial.search import initial_state
 
 
 def data(name, values, dims):

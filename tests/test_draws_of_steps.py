@@ -15,14 +15,14 @@ from scipy import stats
 from test_runtime_draws import discrete
 
 import gibbsppl as gp
-from gibbsppl.along_draws import DRAW, along_draws
-from gibbsppl.backends.numpy import write_numpy
-from gibbsppl.backends.program import load
-from gibbsppl.density import free_elements, log_density, log_joint, regions
-from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Leaf
-from gibbsppl.initial import initial_state
-from gibbsppl.ranges import Range
+from gibbsppl.algebra.expressions import Leaf
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.code.numpy import write_numpy
+from gibbsppl.code.program import load
+from gibbsppl.initial.search import initial_state
+from gibbsppl.model.density import free_elements, log_density, log_joint, regions
+from gibbsppl.model.evaluation import evaluate
+from gibbsppl.predict.along_draws import DRAW, along_draws
 from gibbsppl.runtime.moves import freeze
 from gibbsppl.schedule import Schedule
 from gibbsppl.schedule.steps import Move

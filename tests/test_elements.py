@@ -5,11 +5,11 @@ import pytest
 import sympy as sp
 
 import gibbsppl as gp
-from gibbsppl.elements import element_pieces
-from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Array, Dim, Over
-from gibbsppl.pieces import split
-from gibbsppl.ranges import Range
+from gibbsppl.algebra.expressions import Array, Dim, Over
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.model.evaluation import evaluate
+from gibbsppl.pieces.elements import element_pieces
+from gibbsppl.pieces.split import split
 
 I, J, T = Dim("i"), Dim("j"), Dim("t")
 SIZES = {I: 6, J: 4, T: 4}

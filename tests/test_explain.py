@@ -8,15 +8,16 @@ import sympy as sp
 
 import gibbsppl as gp
 import models
-from gibbsppl.copies import primed
-from gibbsppl.evaluation import evaluate
-from gibbsppl.exact_numbers import number
+from gibbsppl.algebra.copies import primed
+from gibbsppl.algebra.exact_numbers import number
+from gibbsppl.algebra.expressions import Array, AtMost, Dim, Equals, InverseEntry, LogDet, Over
+from gibbsppl.algebra.notation import Notation, wrapped
+from gibbsppl.derive.inversion import inversion_of, said
 from gibbsppl.explain import explained, schedule_text
 from gibbsppl.explain.schedule_text import WIDTH
-from gibbsppl.expressions import Array, AtMost, Dim, Equals, InverseEntry, LogDet, Over
 from gibbsppl.families import FAMILIES
-from gibbsppl.inversion import inversion_of, said
-from gibbsppl.notation import Notation, short_notation, wrapped
+from gibbsppl.model.evaluation import evaluate
+from gibbsppl.model.graph_views import short_notation
 
 
 def growth(priors="gamma"):

@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 import gibbsppl as gp
-from gibbsppl.density import log_joint
 from gibbsppl.errors import ModelError
+from gibbsppl.model.density import log_joint
 
 Y = np.array([1.0, 1.4, 1.9, 2.2])
 W = np.array([-0.3, 0.2, -0.9, 0.4])

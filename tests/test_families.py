@@ -16,8 +16,8 @@ import sympy as sp
 from scipy import integrate, special, stats
 
 from gibbsppl import runtime
-from gibbsppl.copies import primed
-from gibbsppl.expressions import (
+from gibbsppl.algebra.copies import primed
+from gibbsppl.algebra.expressions import (
     Array,
     Dim,
     Expit,
@@ -28,13 +28,13 @@ from gibbsppl.expressions import (
     Over,
     Phi,
 )
+from gibbsppl.algebra.near_one import called_as, terms_of
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.algebra.supports import Support
 from gibbsppl.families import FAMILIES, Family
-from gibbsppl.forward import drawn
-from gibbsppl.graph import Statement
-from gibbsppl.near_one import called_as, terms_of
-from gibbsppl.ranges import Range
+from gibbsppl.model.forward import drawn
+from gibbsppl.model.graph import Statement
 from gibbsppl.runtime import functions, simulation
-from gibbsppl.supports import Support
 
 K = Dim("k")
 SIZE = 3  # of the event dim

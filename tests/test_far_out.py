@@ -5,7 +5,7 @@ import pytest
 from scipy import integrate, special, stats
 
 import gibbsppl as gp
-from gibbsppl.backends import moves
+from gibbsppl.code import moves
 
 
 def saturated(prior=lambda: gp.InverseGamma("x", 1.2, scale=2.0, dims="i"), outcomes=(1, 1, 0)):

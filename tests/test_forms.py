@@ -9,7 +9,7 @@ from forms.form import words_of
 import gibbsppl as gp
 from gibbsppl.checks.enumeration import enumerate_sweep
 from gibbsppl.checks.geweke import geweke
-from gibbsppl.initial import initial_state
+from gibbsppl.initial.search import initial_state
 
 NAMES = [f.name for f in FORMS]
 

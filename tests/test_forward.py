@@ -6,16 +6,16 @@ import sympy as sp
 from scipy import special, stats
 
 import gibbsppl as gp
-from gibbsppl import initial
-from gibbsppl.copies import primed
-from gibbsppl.density import log_joint
+from gibbsppl.algebra.copies import primed
+from gibbsppl.algebra.expressions import Array, Dim, Expit, LogPhi, Over
+from gibbsppl.algebra.ranges import Range
 from gibbsppl.errors import ModelError, RunError
-from gibbsppl.expressions import Array, Dim, Expit, LogPhi, Over
 from gibbsppl.families import CATEGORICAL, DIRICHLET, GAMMA, MVNORMAL, NORMAL
-from gibbsppl.forward import bisection, drawn, prior_predictive, simulate, whole_bisection
-from gibbsppl.graph import Constant, Graph, Potential, Statement, Variable
-from gibbsppl.initial import initial_state
-from gibbsppl.ranges import Range
+from gibbsppl.initial import search as initial
+from gibbsppl.initial.search import initial_state
+from gibbsppl.model.density import log_joint
+from gibbsppl.model.forward import bisection, drawn, prior_predictive, simulate, whole_bisection
+from gibbsppl.model.graph import Constant, Graph, Potential, Statement, Variable
 
 I, K, T, R = (Dim(n) for n in "iktr")
 SIZES = {I: 4, K: 3, primed(K): 3, T: 6, R: 5}

@@ -14,10 +14,10 @@ from mpmath import mpf
 from references import exact_functions
 from references.exact_functions import FUNCTIONS, log_normal_cdf
 
-from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import FUNCTIONS as OF_EXPRESSIONS
-from gibbsppl.expressions import Array, Expit, Phi
-from gibbsppl.near_one import BEYOND_ONE, OF_EXPONENTIALS
+from gibbsppl.algebra.expressions import FUNCTIONS as OF_EXPRESSIONS
+from gibbsppl.algebra.expressions import Array, Expit, Phi
+from gibbsppl.algebra.near_one import BEYOND_ONE, OF_EXPONENTIALS
+from gibbsppl.model.evaluation import evaluate
 from gibbsppl.runtime import functions
 
 EPS = sys.float_info.epsilon

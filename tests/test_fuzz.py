@@ -47,8 +47,15 @@ def test_much_made_up_input_is_read_or_refused(kind, seeds):
 @pytest.mark.parametrize(
     ("lines", "what"),
     [
-        (["x = 1", "gp.bugs", "from gibbsppl.graph import Graph", "Graph()"], None),
-        (["from gibbsppl.positions import *", "import gibbsppl.notation as n", "n._missing"], None),
+        (["x = 1", "gp.bugs", "from gibbsppl.model.graph import Graph", "Graph()"], None),
+        (
+            [
+                "from gibbsppl.model.positions import *",
+                "import gibbsppl.algebra.notation as n",
+                "n._missing",
+            ],
+            None,
+        ),
         (["from gibbsppl.errors import nearest", "nearest(None, ['x'])"], "AttributeError"),
         ([f"exec('{CANARY}()')"], "text that ran as code"),
         (["while True: pass"], "TooLongError"),

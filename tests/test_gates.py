@@ -7,9 +7,7 @@ import pytest
 import sympy as sp
 
 import gibbsppl as gp
-from gibbsppl import gates
-from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import (
+from gibbsppl.algebra.expressions import (
     Array,
     AtMost,
     Dim,
@@ -19,8 +17,10 @@ from gibbsppl.expressions import (
     Where,
     mentions,
 )
-from gibbsppl.gates import binary_arrays, opened
-from gibbsppl.log_gamma import loggamma
+from gibbsppl.algebra.log_gamma import loggamma
+from gibbsppl.model.evaluation import evaluate
+from gibbsppl.pieces import gates
+from gibbsppl.pieces.gates import binary_arrays, opened
 
 K = Dim("k")
 SIZES = {K: 3}

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import gibbsppl.language as gp
-from gibbsppl.expressions import Array, Dim, Over, leaves_of
-from gibbsppl.graph_views import Blanket, blanket, dag, offset_of, reads_of
+from gibbsppl.algebra.expressions import Array, Dim, Over, leaves_of
+from gibbsppl.model.graph_views import Blanket, blanket, dag, offset_of, reads_of
 
 
 def growth():

@@ -6,10 +6,10 @@ import pytest
 import sympy as sp
 
 import gibbsppl as gp
-from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Array, Dim, Expit, LogGammaP, Over
-from gibbsppl.identities import LONGEST_PRODUCT, simplified
-from gibbsppl.log_gamma import loggamma
+from gibbsppl.algebra.expressions import Array, Dim, Expit, LogGammaP, Over
+from gibbsppl.algebra.identities import LONGEST_PRODUCT, simplified
+from gibbsppl.algebra.log_gamma import loggamma
+from gibbsppl.model.evaluation import evaluate
 
 K = Dim("k")
 SIZES = {K: 3}

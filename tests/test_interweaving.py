@@ -11,17 +11,17 @@ import sympy as sp
 from scipy import stats
 
 import gibbsppl as gp
-from gibbsppl.backends.numpy import write_numpy
-from gibbsppl.backends.program import load
+from gibbsppl.algebra.expressions import Array
 from gibbsppl.checks.geweke import geweke
 from gibbsppl.checks.verification import verify
-from gibbsppl.density import log_joint
-from gibbsppl.diagnostics import ess_bulk, mcse_mean
+from gibbsppl.code.numpy import write_numpy
+from gibbsppl.code.program import load
 from gibbsppl.errors import CompileError
-from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Array
 from gibbsppl.families import FAMILIES
-from gibbsppl.forward import simulate
+from gibbsppl.model.density import log_joint
+from gibbsppl.model.evaluation import evaluate
+from gibbsppl.model.forward import simulate
+from gibbsppl.output.diagnostics import ess_bulk, mcse_mean
 from gibbsppl.rewrites.interweaving import FEW, MOST_READ
 from gibbsppl.rewrites.recentring import is_recentrable, recentred
 from gibbsppl.schedule.interwoven import put_together, taken_apart

@@ -13,10 +13,10 @@ from references.second_differences import normal_of
 from scipy import stats
 
 import gibbsppl as gp
-from gibbsppl.backends.program import load
 from gibbsppl.checks.verification import verify
-from gibbsppl.density import log_joint
+from gibbsppl.code.program import load
 from gibbsppl.errors import CompileError, RunError
+from gibbsppl.model.density import log_joint
 from gibbsppl.runtime import layouts
 from gibbsppl.runtime.joint import Joint, joint_in
 from gibbsppl.runtime.pencils import Pencil, pencil_in

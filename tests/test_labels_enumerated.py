@@ -6,7 +6,7 @@ from scipy import stats
 
 import gibbsppl as gp
 from gibbsppl.checks.enumeration import enumerate_sweep
-from gibbsppl.initial import initial_state
+from gibbsppl.initial.search import initial_state
 
 
 def data(name, values, dims):

@@ -11,15 +11,15 @@ from scipy import special, stats
 
 import gibbsppl.language as gp
 from gibbsppl import compile as compile_model
-from gibbsppl import expressions as ex
+from gibbsppl.algebra import expressions as ex
+from gibbsppl.algebra.ranges import Range
 from gibbsppl.checks.perturb import perturbed
-from gibbsppl.density import free_elements, log_density, log_joint, log_terms
-from gibbsppl.draws import Draws
 from gibbsppl.errors import ModelError, RunError
-from gibbsppl.evaluation import evaluate as density_evaluate
 from gibbsppl.families import FAMILIES
-from gibbsppl.initial import initial_state
-from gibbsppl.ranges import Range
+from gibbsppl.initial.search import initial_state
+from gibbsppl.model.density import free_elements, log_density, log_joint, log_terms
+from gibbsppl.model.evaluation import evaluate as density_evaluate
+from gibbsppl.output.draws import Draws
 from gibbsppl.runtime.draws import dirichlet_of
 
 

@@ -9,7 +9,7 @@ from mpmath import mpf
 from scipy import stats
 
 import gibbsppl as gp
-from gibbsppl.log_gamma import MOST, loggamma
+from gibbsppl.algebra.log_gamma import MOST, loggamma
 
 SEEN = {"observed": [0, 3, 1], "dims": "i"}
 OF_MILLIONS = {

@@ -8,7 +8,7 @@ from references.monte_carlo import disagreements, mean_and_error
 
 import gibbsppl as gp
 from gibbsppl.checks.enumeration import enumerate_sweep
-from gibbsppl.initial import initial_state
+from gibbsppl.initial.search import initial_state
 from models import ising, potts_segmentation
 
 

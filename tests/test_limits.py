@@ -9,10 +9,7 @@ import sympy as sp
 from scipy import stats
 
 import gibbsppl as gp
-from gibbsppl import limits, matching
-from gibbsppl.density import log_joint
-from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import (
+from gibbsppl.algebra.expressions import (
     Array,
     AtMost,
     Below,
@@ -20,10 +17,14 @@ from gibbsppl.expressions import (
     Equals,
     Maximum,
 )
-from gibbsppl.initial import initial_state
-from gibbsppl.limits import is_at_least, limits_of, made_whole, solved
-from gibbsppl.pieces import split
-from gibbsppl.ranges import Range
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.derive import matching
+from gibbsppl.initial.search import initial_state
+from gibbsppl.model.density import log_joint
+from gibbsppl.model.evaluation import evaluate
+from gibbsppl.pieces import limits
+from gibbsppl.pieces.limits import is_at_least, limits_of, made_whole, solved
+from gibbsppl.pieces.split import split
 
 # Two comparisons in this file.
 LEVEL = 1e-4 / 2

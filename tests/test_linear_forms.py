@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import gibbsppl as gp
-from gibbsppl.backends.program import load
 from gibbsppl.checks.results import RELATIVE_TOLERANCE
 from gibbsppl.checks.verification import verify
-from gibbsppl.initial import initial_state
+from gibbsppl.code.program import load
+from gibbsppl.initial.search import initial_state
 from gibbsppl.runtime import entries
 from models import factorisation_machine
 

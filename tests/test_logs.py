@@ -7,9 +7,9 @@ import pytest
 import sympy as sp
 
 import gibbsppl as gp
-from gibbsppl.copies import primed
-from gibbsppl.expressions import Array, Dim, Times
-from gibbsppl.logs import expand_logs
+from gibbsppl.algebra.copies import primed
+from gibbsppl.algebra.expressions import Array, Dim, Times
+from gibbsppl.pieces.logs import expand_logs
 
 K = Dim("k")
 P = Array("p", (0, 1), positive=True)[K]

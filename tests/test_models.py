@@ -42,9 +42,9 @@ from scipy import stats
 import gibbsppl as gp
 import models
 from gibbsppl.checks.ratio import ratio_check
-from gibbsppl.density import log_joint
 from gibbsppl.errors import CompileError
-from gibbsppl.graph import Potential
+from gibbsppl.model.density import log_joint
+from gibbsppl.model.graph import Potential
 from gibbsppl.rewrites import integrals
 from models import (
     bayesian_lasso,

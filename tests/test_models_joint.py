@@ -17,9 +17,9 @@ from scipy import stats
 
 import gibbsppl as gp
 import models
-from gibbsppl.backends.program import load
 from gibbsppl.checks import geweke as checks_geweke
 from gibbsppl.checks.geweke import drawn_together, geweke
+from gibbsppl.code.program import load
 from gibbsppl.comparison import variants_of
 from gibbsppl.errors import RunError
 from gibbsppl.rewrites.driver import REWRITES

@@ -9,9 +9,12 @@ import sympy as sp
 import test_families as table
 from scipy import integrate, stats
 
-from gibbsppl import moments as module
 from gibbsppl import runtime
-from gibbsppl.changes import (
+from gibbsppl.algebra.copies import primed
+from gibbsppl.algebra.expressions import Array
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.derive import moments as module
+from gibbsppl.derive.changes import (
     COMPLEMENT,
     EXPONENTIAL,
     LOG,
@@ -23,12 +26,9 @@ from gibbsppl.changes import (
     SHIFT,
     Change,
 )
-from gibbsppl.copies import primed
-from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Array
+from gibbsppl.derive.moments import NoFormula, Symbols, moments, plain
 from gibbsppl.families import FAMILIES
-from gibbsppl.moments import NoFormula, Symbols, moments, plain
-from gibbsppl.ranges import Range
+from gibbsppl.model.evaluation import evaluate
 
 # No number here is made by more operations than this, each of which rounds once.
 ROUNDING = 100 * np.finfo(float).eps

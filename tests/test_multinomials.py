@@ -18,9 +18,9 @@ from scipy.sparse import coo_array
 
 import gibbsppl as gp
 from gibbsppl import runtime
-from gibbsppl.backends import accumulation, segments
-from gibbsppl.backends.program import load
 from gibbsppl.checks.verification import verify
+from gibbsppl.code import accumulation, segments
+from gibbsppl.code.program import load
 from gibbsppl.runtime import multinomials
 from gibbsppl.runtime.multinomials import FEW, MANY, PIECE, SMALL_TOTAL
 from gibbsppl.runtime.shares import Shares

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import gibbsppl as gp
-from gibbsppl.backends.names import Names, check_names
 from gibbsppl.cli import main
+from gibbsppl.code.names import Names, check_names
 
 CODE = "import builtins; builtins.PWNED = True"
 HOSTILE = [

@@ -12,9 +12,9 @@ import pytest
 from scipy import special
 
 import gibbsppl as gp
-from gibbsppl.expressions import Dim
+from gibbsppl.algebra.expressions import Dim
+from gibbsppl.algebra.ranges import Range
 from gibbsppl.language.evaluate import evaluate
-from gibbsppl.ranges import Range
 
 SPACES = {
     "numpy": np,

@@ -8,11 +8,11 @@ from test_rewrites_driver import ordered
 from test_rewrites_sampling import disagreements, moments
 
 import gibbsppl as gp
-from gibbsppl.backends.numpy import write_numpy
-from gibbsppl.backends.program import load
-from gibbsppl.conditionals import conditional_of
-from gibbsppl.density import log_joint
+from gibbsppl.code.numpy import write_numpy
+from gibbsppl.code.program import load
+from gibbsppl.derive.conditionals import conditional_of
 from gibbsppl.errors import CompileError, RunError
+from gibbsppl.model.density import log_joint
 from gibbsppl.rewrites import search
 from gibbsppl.rewrites.parts import MOST_PARTS, taken_apart
 from gibbsppl.schedule.staleness import check_fresh

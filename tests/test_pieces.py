@@ -8,14 +8,14 @@ import pytest
 import sympy as sp
 
 import gibbsppl as gp
-from gibbsppl import pieces as pieces_module
-from gibbsppl.dependence import is_separable, roles_of
-from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Array, AtMost, Dim, Equals, Expit, Over, Phi, Times, Where
-from gibbsppl.identities import simplified
-from gibbsppl.logs import expand_logs
-from gibbsppl.pieces import Piece, View, _collected, pieces_of, split, views_of
-from gibbsppl.ranges import Range
+from gibbsppl.algebra.expressions import Array, AtMost, Dim, Equals, Expit, Over, Phi, Times, Where
+from gibbsppl.algebra.identities import simplified
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.model.evaluation import evaluate
+from gibbsppl.pieces import split as pieces_module
+from gibbsppl.pieces.dependence import is_separable, roles_of
+from gibbsppl.pieces.logs import expand_logs
+from gibbsppl.pieces.split import Piece, View, _collected, pieces_of, split, views_of
 
 I, J, K, T, J1 = (Dim(n) for n in ("i", "j", "k", "t", "j₁"))
 X, Y, A, B, G, H, MU = (Array(n) for n in ("x", "y", "a", "b", "g", "h", "mu"))

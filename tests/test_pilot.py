@@ -5,8 +5,8 @@ import pytest
 
 import gibbsppl as gp
 from gibbsppl.checks.results import RELATIVE_TOLERANCE
-from gibbsppl.initial import initial_state
-from gibbsppl.pilot import best_start, observed_log_density
+from gibbsppl.initial.pilot import best_start, observed_log_density
+from gibbsppl.initial.search import initial_state
 from models import rats
 
 

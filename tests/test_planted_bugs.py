@@ -16,15 +16,15 @@ from scipy import stats
 from test_changes import badly_undone
 
 import gibbsppl as gp
-from gibbsppl.backends.program import load
+from gibbsppl.algebra.expressions import Array
 from gibbsppl.checks import ratio
 from gibbsppl.checks.enumeration import enumerate_sweep
 from gibbsppl.checks.geweke import geweke
 from gibbsppl.checks.verification import verify
-from gibbsppl.density import log_joint
-from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Array
-from gibbsppl.initial import initial_state
+from gibbsppl.code.program import load
+from gibbsppl.initial.search import initial_state
+from gibbsppl.model.density import log_joint
+from gibbsppl.model.evaluation import evaluate
 from gibbsppl.runtime.moves import Width, slice_batch
 
 NEW = Array("u")[()]

@@ -4,8 +4,8 @@ import numpy as np
 import sympy as sp
 
 import gibbsppl as gp
-from gibbsppl.polynomials import cancelled, factored, quotient
-from gibbsppl.signs.coefficients import sign_by_coefficients
+from gibbsppl.algebra.polynomials import cancelled, factored, quotient
+from gibbsppl.analysis.signs.coefficients import sign_by_coefficients
 
 # What a float is exactly: as a polynomial in a root, one of a degree of 10**15.
 OF_A_FLOAT = sp.Rational(0.72)

@@ -7,10 +7,10 @@ import pytest
 from scipy import stats
 
 import gibbsppl as gp
-from gibbsppl import along_draws
-from gibbsppl.draws import Draws
 from gibbsppl.errors import RunError
-from gibbsppl.predict import predicted
+from gibbsppl.output.draws import Draws
+from gibbsppl.predict import along_draws
+from gibbsppl.predict.prediction import predicted
 
 RNG = np.random.default_rng(20)
 COUNT = 4000

@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 import gibbsppl as gp
-from gibbsppl import propriety
 from gibbsppl.errors import CompileError, RunError
+from gibbsppl.initial import propriety
 
 GROUP = [0, 0, 2]
 ONE_PER_ROW = [1.0, 2.0, 3.0]

@@ -16,16 +16,16 @@ from hypothesis import HealthCheck, Phase, assume, given, note, settings
 from random_models import Line, RandomModel, built, random_models
 
 import gibbsppl as gp
-from gibbsppl import changes, concavity, matching, readings
-from gibbsppl.along_draws import DRAW
-from gibbsppl.density import event_dims, free_elements, log_density, log_joint, regions
-from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Array, Leaf
+from gibbsppl.algebra.expressions import Array, Leaf
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.analysis.truncations import check_truncations
+from gibbsppl.derive import changes, concavity, matching, readings
 from gibbsppl.families import FAMILIES
-from gibbsppl.graph import Censoring
-from gibbsppl.ranges import Range
+from gibbsppl.model.density import event_dims, free_elements, log_density, log_joint, regions
+from gibbsppl.model.evaluation import evaluate
+from gibbsppl.model.graph import Censoring
+from gibbsppl.predict.along_draws import DRAW
 from gibbsppl.schedule.steps import ConcaveDraw, JointDraw, Move
-from gibbsppl.truncations import check_truncations
 
 EPS = np.finfo(float).eps
 SEEDS = (1, 2, 3)

@@ -5,13 +5,13 @@ import pytest
 import sympy as sp
 
 import gibbsppl as gp
-from gibbsppl.changes import EXPONENTIAL, POWER, SHIFT
-from gibbsppl.conditionals import conditional_of
-from gibbsppl.expressions import Array, Dim, Over
-from gibbsppl.matched import Conditional
-from gibbsppl.pieces import Piece, View
-from gibbsppl.ranges import Range
-from gibbsppl.readings import alpha, direct_view, in_place, normal_form, reading_of
+from gibbsppl.algebra.expressions import Array, Dim, Over
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.derive.changes import EXPONENTIAL, POWER, SHIFT
+from gibbsppl.derive.conditionals import conditional_of
+from gibbsppl.derive.matched import Conditional
+from gibbsppl.derive.readings import alpha, direct_view, in_place, normal_form, reading_of
+from gibbsppl.pieces.split import Piece, View
 
 
 def derived(*statements, dims=3):

@@ -7,10 +7,10 @@ import pytest
 from scipy import stats
 
 import gibbsppl as gp
-from gibbsppl.backends.program import load
 from gibbsppl.checks.verification import verify
-from gibbsppl.density import log_terms
+from gibbsppl.code.program import load
 from gibbsppl.errors import ModelError
+from gibbsppl.model.density import log_terms
 
 SIZE = 5
 Y = np.array([0.3, -0.4, 1.1, 0.8, -0.2])

@@ -10,16 +10,16 @@ from forms import form_named
 from forms.form import codes, counts, numbers
 
 import gibbsppl as gp
-from gibbsppl import repairs as search
-from gibbsppl.backends.numpy import write_numpy
-from gibbsppl.backends.program import load
+from gibbsppl.algebra.expressions import Array
+from gibbsppl.algebra.supports import POSITIVE, REAL, UNIT
 from gibbsppl.checks.verification import verify
-from gibbsppl.density import log_terms
-from gibbsppl.expressions import Array
-from gibbsppl.repairs import repairs
-from gibbsppl.rescaling import rescaled, scale_of
+from gibbsppl.code.numpy import write_numpy
+from gibbsppl.code.program import load
+from gibbsppl.explain import repairs as search
+from gibbsppl.explain.repairs import repairs
+from gibbsppl.explain.rescaling import rescaled, scale_of
+from gibbsppl.model.density import log_terms
 from gibbsppl.schedule import plan
-from gibbsppl.supports import POSITIVE, REAL, UNIT
 
 NONE_FOUND = "no repair was found (tried: another prior"
 

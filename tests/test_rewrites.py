@@ -21,10 +21,10 @@ from rewrites import (
 from rewrites.marginals import compared, log_marginal
 
 import gibbsppl as gp
-from gibbsppl.density import log_density, log_joint
-from gibbsppl.expressions import Over, mentions
-from gibbsppl.graph import Statement
-from gibbsppl.initial import initial_state
+from gibbsppl.algebra.expressions import Over, mentions
+from gibbsppl.initial.search import initial_state
+from gibbsppl.model.density import log_density, log_joint
+from gibbsppl.model.graph import Statement
 from gibbsppl.rewrites import tables
 from gibbsppl.rewrites.applied import applications
 from gibbsppl.rewrites.driver import REWRITES

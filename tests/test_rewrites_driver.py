@@ -17,11 +17,11 @@ from rewrites import (
 from test_rewrites import EXAMPLES, declared
 
 import gibbsppl as gp
+from gibbsppl.algebra.expressions import mentions
 from gibbsppl.checks.enumeration import enumerate_sweep
-from gibbsppl.conditionals import conditional_of
+from gibbsppl.derive.conditionals import conditional_of
+from gibbsppl.derive.matched import NotConjugate
 from gibbsppl.errors import CompileError
-from gibbsppl.expressions import mentions
-from gibbsppl.matched import NotConjugate
 from gibbsppl.rewrites import rows, search
 from gibbsppl.rewrites.applied import applications
 from gibbsppl.rewrites.driver import REWRITES, UNSEEN, possible, rewritten

@@ -15,9 +15,9 @@ from scipy import stats
 from test_rewrites import declared, latent, made, values_of
 
 import gibbsppl as gp
-from gibbsppl.density import log_density
-from gibbsppl.expressions import Equals, Leaf, LogMass, LogPhi
-from gibbsppl.graph import Censoring
+from gibbsppl.algebra.expressions import Equals, Leaf, LogMass, LogPhi
+from gibbsppl.model.density import log_density
+from gibbsppl.model.graph import Censoring
 from gibbsppl.rewrites.applied import applications
 from gibbsppl.rewrites.driver import REWRITES
 from gibbsppl.rewrites.rows import Facts

@@ -5,10 +5,10 @@ import pytest
 from scipy import stats
 
 import gibbsppl as gp
-from gibbsppl.copies import primed
-from gibbsppl.density import log_terms
-from gibbsppl.expressions import Dim
-from gibbsppl.initial import initial_state
+from gibbsppl.algebra.copies import primed
+from gibbsppl.algebra.expressions import Dim
+from gibbsppl.initial.search import initial_state
+from gibbsppl.model.density import log_terms
 from gibbsppl.schedule.steps import ConcaveDraw, ExactDraw
 
 N = 12

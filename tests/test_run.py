@@ -9,9 +9,9 @@ import time
 import numpy as np
 import pytest
 
-from gibbsppl.backends.program import load
+from gibbsppl.code.program import load
 from gibbsppl.errors import RunError
-from gibbsppl.run import Chain, advance, bytes_needed, run, seed_sequence, streams
+from gibbsppl.run.sampling import Chain, advance, bytes_needed, run, seed_sequence, streams
 
 WALK = load("""
 def prepare(data):

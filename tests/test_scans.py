@@ -16,12 +16,12 @@ from test_rewrites_driver import is_refused, ordered
 from test_rewrites_sampling import disagreements, moments
 
 import gibbsppl as gp
-from gibbsppl import chains
-from gibbsppl.backends import scans as written
 from gibbsppl.checks.results import RELATIVE_TOLERANCE
-from gibbsppl.density import log_joint
+from gibbsppl.code import scans as written
 from gibbsppl.errors import CompileError
+from gibbsppl.model.density import log_joint
 from gibbsppl.rewrites import collapsing
+from gibbsppl.run import chains
 from gibbsppl.runtime import scans as running
 from gibbsppl.schedule.staleness import check_fresh
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from sympy import Abs, Rational, exp, log, oo, sqrt
 
 import gibbsppl as gp
-from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import (
+from gibbsppl.algebra.expressions import (
     Array,
     AtMost,
     Dim,
@@ -27,8 +26,8 @@ from gibbsppl.expressions import (
     Times,
     Where,
 )
-from gibbsppl.log_gamma import loggamma
-from gibbsppl.signs import (
+from gibbsppl.algebra.log_gamma import loggamma
+from gibbsppl.analysis.signs import (
     RANGES,
     derivatives,
     interval_of,
@@ -36,8 +35,9 @@ from gibbsppl.signs import (
     sign_of,
     sign_of_second_derivative,
 )
-from gibbsppl.signs.derivatives import _curve_of, slope
-from gibbsppl.signs.samples import signs_taken
+from gibbsppl.analysis.signs.derivatives import _curve_of, slope
+from gibbsppl.analysis.signs.samples import signs_taken
+from gibbsppl.model.evaluation import evaluate
 
 K = Dim("k")
 SIZES = {K: 3}

@@ -9,18 +9,18 @@ from references.monte_carlo import BATCHES, mean_and_error
 from scipy import sparse, stats
 
 import gibbsppl as gp
-from gibbsppl import density
+from gibbsppl.algebra.expressions import Array, Dim, Over, substitute
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.algebra.supports import UNIT
 from gibbsppl.checks.results import RELATIVE_TOLERANCE
-from gibbsppl.density import log_joint, log_terms
 from gibbsppl.errors import ModelError, RunError
-from gibbsppl.expressions import Array, Dim, Over, substitute
-from gibbsppl.graph import Potential
-from gibbsppl.initial import data_scale, initial_state
+from gibbsppl.initial.search import data_scale, initial_state
 from gibbsppl.language import sparse as language_sparse
 from gibbsppl.language.certain import is_certain
-from gibbsppl.ranges import Range
+from gibbsppl.model import density
+from gibbsppl.model.density import log_joint, log_terms
+from gibbsppl.model.graph import Potential
 from gibbsppl.schedule.steps import BlockDraw, ExactDraw, FiniteDraw
-from gibbsppl.supports import UNIT
 from models import poisson_factorisation, reuters
 
 LEVEL = 1e-3

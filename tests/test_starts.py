@@ -7,16 +7,16 @@ from scipy import stats
 from vague_programs import PROGRAMS
 
 import gibbsppl as gp
-from gibbsppl import pilot
-from gibbsppl.density import log_density, log_joint
 from gibbsppl.errors import StartError
-from gibbsppl.evaluation import largest_power
-from gibbsppl.feasible import free_in
-from gibbsppl.initial import LEAST, data_scale, initial_state
-from gibbsppl.nearing import brought_nearer
-from gibbsppl.pilot import ATTEMPTS, widest
-from gibbsppl.requirements import requirements_of
-from gibbsppl.unitless import unitless_scales
+from gibbsppl.initial import pilot
+from gibbsppl.initial.feasible import free_in
+from gibbsppl.initial.nearing import brought_nearer
+from gibbsppl.initial.pilot import ATTEMPTS, widest
+from gibbsppl.initial.requirements import requirements_of
+from gibbsppl.initial.search import LEAST, data_scale, initial_state
+from gibbsppl.initial.unitless import unitless_scales
+from gibbsppl.model.density import log_density, log_joint
+from gibbsppl.model.evaluation import largest_power
 from models.bugs import CASES, MORE
 
 EVERY = {**CASES, **MORE}

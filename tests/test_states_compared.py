@@ -10,8 +10,8 @@ from gibbsppl.checks.results import Row, badness, worst
 from gibbsppl.checks.states import found_states
 from gibbsppl.checks.verification import _Check
 from gibbsppl.checks.wander import wandered
-from gibbsppl.density import log_density, log_terms, size_of_terms
-from gibbsppl.initial import LEAST, overflows
+from gibbsppl.initial.search import LEAST, overflows
+from gibbsppl.model.density import log_density, log_terms, size_of_terms
 
 
 def compiled(declare):

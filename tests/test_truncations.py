@@ -6,8 +6,8 @@ from scipy import special, stats
 
 import gibbsppl as gp
 from gibbsppl import settings
-from gibbsppl.density import log_density, log_joint
 from gibbsppl.errors import ModelError
+from gibbsppl.model.density import log_density, log_joint
 
 
 def declared(declare):

@@ -8,8 +8,8 @@ from scipy import sparse
 
 import gibbsppl as gp
 from gibbsppl.checks.enumeration import enumerate_sweep
-from gibbsppl.density import log_joint
-from gibbsppl.initial import initial_state
+from gibbsppl.initial.search import initial_state
+from gibbsppl.model.density import log_joint
 from gibbsppl.runtime.joint import joint_in
 
 RING = [[1, 3], [0, 2], [1, 3], [2, 0]]

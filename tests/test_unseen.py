@@ -12,10 +12,10 @@ from references.monte_carlo import disagreements, mean_and_error
 from scipy import integrate, stats
 
 import gibbsppl as gp
-from gibbsppl import known_limits
+from gibbsppl.analysis import known_limits
 from gibbsppl.checks.enumeration import enumerate_sweep
-from gibbsppl.density import log_joint
 from gibbsppl.errors import CompileError
+from gibbsppl.model.density import log_joint
 from gibbsppl.rewrites import unseen
 
 SEEN = [1.5, 0.2, 2.5]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import sympy as sp
 
-from gibbsppl.vanishing import MOST_COMPLEMENTS, terms_of
+from gibbsppl.pieces.vanishing import MOST_COMPLEMENTS, terms_of
 
 CHOSEN = sp.symbols("z:10")
 LOGS = sp.symbols("l:11", real=True)

@@ -15,13 +15,14 @@ from test_moves import INFINITE, LEVEL, N
 
 import gibbsppl as gp
 from gibbsppl import runtime
-from gibbsppl.backends.program import load
-from gibbsppl.chains import Chain, advance
 from gibbsppl.checks.kernel import program_of
-from gibbsppl.diagnostics import mcse_mean
+from gibbsppl.code.program import load
 from gibbsppl.errors import CompileError, RunError
 from gibbsppl.kernels import Own
-from gibbsppl.run import run
+from gibbsppl.output.diagnostics import mcse_mean
+from gibbsppl.output.summary import LOWEST_ACCEPTANCE
+from gibbsppl.run.chains import Chain, advance
+from gibbsppl.run.sampling import run
 from gibbsppl.runtime import moves, mvnormal, normal, walks
 from gibbsppl.runtime.over_relaxed import over_relaxed_mvnormal, over_relaxed_normal
 from gibbsppl.runtime.own import own_move
@@ -38,7 +39,6 @@ from gibbsppl.runtime.walks import (
     walk_part,
     walk_vectors,
 )
-from gibbsppl.summary import LOWEST_ACCEPTANCE
 
 SHARED = ("normal", "exponential", "gamma near zero", "beta", "uniform", "tiny")
 CONTINUOUS = {name: SLICED[name] for name in SHARED}

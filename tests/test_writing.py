@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import gibbsppl as gp
-from gibbsppl import draws as draws_module
 from gibbsppl.cli import main
+from gibbsppl.output import draws as draws_module
 
 MODEL = """
 import gibbsppl as gp

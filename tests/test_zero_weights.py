@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import gibbsppl as gp
-from gibbsppl.backends import moves, writer
-from gibbsppl.density import log_density
+from gibbsppl.code import moves, writer
+from gibbsppl.model.density import log_density
 
 # Of the first the exponential is too large for a number, of the second the square of that.
 FAR, LESS_FAR = 800.0, 400.0

@@ -8,7 +8,7 @@ two.
 >>> rows = {name: row for row in OF_ARRAYS for name in row.names}
 >>> rows["sd"].numeric(np.array([[1.0, 2.0, 4.0], [0.0, 0.0, 3.0]]), axes=(1,)).round(4)
 array([1.5275, 1.7321])
->>> from gibbsppl.expressions import Array
+>>> from gibbsppl.algebra.expressions import Array
 >>> x, k = Array("x"), Dim("k")
 >>> rows["mean"].symbolic(Template(x[k], (k,), (3,))).expr
 sum(x[k], k)/3
@@ -24,11 +24,8 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from gibbsppl.bugs import array_numbers as numbers_of
-from gibbsppl.bugs.rows import Function, Template
-from gibbsppl.bugs.values import are_as_long
-from gibbsppl.copies import copies_of, copy_of
-from gibbsppl.expressions import (
+from gibbsppl.algebra.copies import copies_of, copy_of
+from gibbsppl.algebra.expressions import (
     AtMost,
     Below,
     Dim,
@@ -46,6 +43,9 @@ from gibbsppl.expressions import (
     dims_of,
     substitute,
 )
+from gibbsppl.bugs import array_numbers as numbers_of
+from gibbsppl.bugs.rows import Function, Template
+from gibbsppl.bugs.values import are_as_long
 
 # The axis of a vector that a function makes of others.
 ENTRY = Dim("entry")

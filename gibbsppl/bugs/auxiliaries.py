@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import sympy as sp
 
-from gibbsppl.expressions import Dim
-from gibbsppl.graph import Constant
+from gibbsppl.algebra.expressions import Dim
+from gibbsppl.algebra.ranges import Range
 from gibbsppl.language.model import Model
-from gibbsppl.ranges import Range
+from gibbsppl.model.graph import Constant
 
 Places = Sequence[Range | int | slice]
 

@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
+from gibbsppl.algebra.expressions import Dim
+from gibbsppl.algebra.ranges import fresh
 from gibbsppl.bugs.facts import Facts
 from gibbsppl.bugs.syntax import (
     Expression,
@@ -21,9 +23,7 @@ from gibbsppl.bugs.syntax import (
     expressions_of,
     parts_of,
 )
-from gibbsppl.expressions import Dim
 from gibbsppl.language.model import Model
-from gibbsppl.ranges import fresh
 
 Axis = tuple[str, int]
 

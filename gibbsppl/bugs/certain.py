@@ -8,12 +8,12 @@ from __future__ import annotations
 import numpy as np
 import sympy as sp
 
+from gibbsppl.algebra.expressions import Dim, Equals, Expr, Where
 from gibbsppl.bugs.evaluator import Evaluator
 from gibbsppl.bugs.grids import Grid
 from gibbsppl.bugs.random_reader import Elements
 from gibbsppl.bugs.relations import Space
 from gibbsppl.bugs.values import Known
-from gibbsppl.expressions import Dim, Equals, Expr, Where
 
 
 def certain(elements: Elements, space: Space, name: str, event: tuple[Dim, ...]) -> Expr:

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from gibbsppl.algebra.expressions import AtMost, Below, Dim, Expr, dims_of, substitute
+from gibbsppl.algebra.ranges import Range
 from gibbsppl.bugs.distributions import distribution
 from gibbsppl.bugs.evaluator import Evaluator
 from gibbsppl.bugs.facts import Facts
@@ -22,9 +24,7 @@ from gibbsppl.bugs.relations import Relation
 from gibbsppl.bugs.rows import Interval, LogLikelihood
 from gibbsppl.bugs.syntax import Expression, Stochastic
 from gibbsppl.bugs.values import Known, Value
-from gibbsppl.expressions import AtMost, Below, Dim, Expr, dims_of, substitute
-from gibbsppl.graph import Potential
-from gibbsppl.ranges import Range
+from gibbsppl.model.graph import Potential
 
 
 def between(

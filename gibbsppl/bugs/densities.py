@@ -25,13 +25,13 @@ import sympy as sp
 from scipy import special
 from sympy import exp, oo
 
+from gibbsppl.algebra.expressions import Array as Name
+from gibbsppl.algebra.expressions import Below, Dim, Expr, Where
+from gibbsppl.algebra.ranges import Range
 from gibbsppl.bugs.distributions import DISTRIBUTIONS
 from gibbsppl.bugs.rows import Array, Distribution, Function, Meaning, Unsupported, meaning_of
-from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Array as Name
-from gibbsppl.expressions import Below, Dim, Expr, Where
 from gibbsppl.families import FAMILIES, Family
-from gibbsppl.ranges import Range
+from gibbsppl.model.evaluation import evaluate
 
 _ROW = Dim("row")
 

@@ -24,6 +24,23 @@ import numpy as np
 import sympy as sp
 from sympy import exp, log, sqrt
 
+from gibbsppl.algebra.copies import primed
+from gibbsppl.algebra.expressions import (
+    AtMost,
+    Dim,
+    Equals,
+    Expit,
+    Expr,
+    Leaf,
+    LogGammaP,
+    Maximum,
+    Minimum,
+    Over,
+    Phi,
+    Where,
+    substitute,
+)
+from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.bugs.fields import INTRINSIC, PROPER
 from gibbsppl.bugs.intervals import INTERVAL, ROUNDED
 from gibbsppl.bugs.rows import (
@@ -40,24 +57,7 @@ from gibbsppl.bugs.rows import (
     shares,
 )
 from gibbsppl.bugs.unsupported import LIKELIHOOD, UNSUPPORTED_DISTRIBUTIONS
-from gibbsppl.copies import primed
 from gibbsppl.errors import nearest
-from gibbsppl.expressions import (
-    AtMost,
-    Dim,
-    Equals,
-    Expit,
-    Expr,
-    Leaf,
-    LogGammaP,
-    Maximum,
-    Minimum,
-    Over,
-    Phi,
-    Where,
-    substitute,
-)
-from gibbsppl.log_gamma import loggamma
 
 __all__ = ["DISTRIBUTIONS", "distribution", "meaning_of"]
 

@@ -13,6 +13,8 @@ from typing import Any, Protocol
 import numpy as np
 import sympy as sp
 
+from gibbsppl.algebra.copies import copy_of
+from gibbsppl.algebra.expressions import Dim, Expr, substitute
 from gibbsppl.bugs.functions import LINKS, function
 from gibbsppl.bugs.grids import Grid, combined
 from gibbsppl.bugs.printing import text_of_expression as text
@@ -48,8 +50,6 @@ from gibbsppl.bugs.values import (
     renamed,
     side_by_side,
 )
-from gibbsppl.copies import copy_of
-from gibbsppl.expressions import Dim, Expr, substitute
 
 UNKNOWN = Grid((), np.zeros(()), np.zeros((), dtype=bool))
 

@@ -17,9 +17,9 @@ import networkx as nx
 import numpy as np
 from sympy import log, pi
 
+from gibbsppl.algebra.expressions import Expr
 from gibbsppl.bugs.rows import Array, Field, Sites
 from gibbsppl.errors import ModelError
-from gibbsppl.expressions import Expr
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -24,13 +24,7 @@ import sympy as sp
 from scipy import special
 from sympy import exp, log, pi, sqrt
 
-from gibbsppl.bugs.array_functions import OF_ARRAYS
-from gibbsppl.bugs.array_numbers import times
-from gibbsppl.bugs.densities import DENSITIES
-from gibbsppl.bugs.rows import Function, Unsupported
-from gibbsppl.bugs.unsupported import UNSUPPORTED_FUNCTIONS
-from gibbsppl.errors import nearest
-from gibbsppl.expressions import (
+from gibbsppl.algebra.expressions import (
     INDICATORS,
     AtMost,
     Below,
@@ -41,8 +35,14 @@ from gibbsppl.expressions import (
     Phi,
     Where,
 )
-from gibbsppl.log_gamma import loggamma
-from gibbsppl.polynomials import quotient
+from gibbsppl.algebra.log_gamma import loggamma
+from gibbsppl.algebra.polynomials import quotient
+from gibbsppl.bugs.array_functions import OF_ARRAYS
+from gibbsppl.bugs.array_numbers import times
+from gibbsppl.bugs.densities import DENSITIES
+from gibbsppl.bugs.rows import Function, Unsupported
+from gibbsppl.bugs.unsupported import UNSUPPORTED_FUNCTIONS
+from gibbsppl.errors import nearest
 
 __all__ = ["FUNCTIONS", "LINKS", "OPERATORS", "function"]
 

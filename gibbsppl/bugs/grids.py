@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from gibbsppl.expressions import Dim, Expr
+from gibbsppl.algebra.expressions import Dim, Expr
 
 Values = Any  # an array of numbers
 

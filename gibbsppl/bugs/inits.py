@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gibbsppl.algebra.expressions import leaves_of
+from gibbsppl.algebra.ranges import Range
 from gibbsppl.arguments import MODEL, POSITIVE, calls_told
 from gibbsppl.bugs.data import read_data
 from gibbsppl.bugs.documents import document_of
@@ -22,11 +24,9 @@ from gibbsppl.bugs.parse import is_program, parsed
 from gibbsppl.bugs.sources import read_source
 from gibbsppl.bugs.syntax import BugsError
 from gibbsppl.errors import ModelError, did_you_mean
-from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import leaves_of
-from gibbsppl.graph import Deterministic, Graph
 from gibbsppl.language.model import Model
-from gibbsppl.ranges import Range
+from gibbsppl.model.evaluation import evaluate
+from gibbsppl.model.graph import Deterministic, Graph
 
 Floats = NDArray[np.float64]
 

@@ -20,10 +20,10 @@ from typing import Any
 
 import sympy as sp
 
+from gibbsppl.algebra.copies import primed
+from gibbsppl.algebra.expressions import Dim, Expr, InverseEntry
 from gibbsppl.bugs.distributions import DISTRIBUTIONS, meaning_of
 from gibbsppl.bugs.rows import Distribution
-from gibbsppl.copies import primed
-from gibbsppl.expressions import Dim, Expr, InverseEntry
 from gibbsppl.families import FAMILIES
 from gibbsppl.language.distributions import written
 

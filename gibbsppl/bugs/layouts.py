@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gibbsppl.algebra.expressions import Dim
+from gibbsppl.algebra.ranges import Range
 from gibbsppl.bugs.distributions import distribution
 from gibbsppl.bugs.facts import Facts
 from gibbsppl.bugs.grids import Grid, combined, position_of
@@ -20,8 +22,6 @@ from gibbsppl.bugs.relations import Relation, Space
 from gibbsppl.bugs.rows import Distribution
 from gibbsppl.bugs.syntax import Stochastic
 from gibbsppl.bugs.values import Known
-from gibbsppl.expressions import Dim
-from gibbsppl.ranges import Range
 
 # An array that constants fill in more boxes than this is a table.
 MOST_BOXES = 16

@@ -13,6 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from gibbsppl.algebra.copies import primed
+from gibbsppl.algebra.expressions import Array, Dim, Leaf
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.algebra.supports import Support, bounds_of, point
 from gibbsppl.bugs.auxiliaries import not_drawn, ranges_at
 from gibbsppl.bugs.axes import axes_of
 from gibbsppl.bugs.checked_lines import check_event, check_observed
@@ -38,10 +42,7 @@ from gibbsppl.bugs.simplexes import is_vector
 from gibbsppl.bugs.statements import Lines, row_of
 from gibbsppl.bugs.syntax import Assignment, Program, Stochastic
 from gibbsppl.bugs.values import Known
-from gibbsppl.copies import primed
-from gibbsppl.expressions import Array, Dim, Leaf
 from gibbsppl.families import FAMILIES
-from gibbsppl.graph import Constant, Potential, Variable
 from gibbsppl.language import distributions as language
 from gibbsppl.language.computed import OrderError
 from gibbsppl.language.cycles import CycleError
@@ -49,8 +50,7 @@ from gibbsppl.language.missing import declare_observed
 from gibbsppl.language.model import Model, Observed
 from gibbsppl.language.regions import Region, region_of
 from gibbsppl.language.statements import check_values, place
-from gibbsppl.ranges import Range
-from gibbsppl.supports import Support, bounds_of, point
+from gibbsppl.model.graph import Constant, Potential, Variable
 
 
 def lowered(

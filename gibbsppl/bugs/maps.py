@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf, substitute
+from gibbsppl.algebra.ranges import Range
 from gibbsppl.bugs.evaluator import Evaluator
 from gibbsppl.bugs.layouts import Box
 from gibbsppl.bugs.random_reader import Elements
@@ -22,9 +24,7 @@ from gibbsppl.bugs.rows import SHAPES, Field, Sites
 from gibbsppl.bugs.syntax import Stochastic
 from gibbsppl.bugs.values import Known, Value
 from gibbsppl.errors import ModelError
-from gibbsppl.expressions import Array, Dim, Expr, Leaf, substitute
-from gibbsppl.graph import Constant, Potential
-from gibbsppl.ranges import Range
+from gibbsppl.model.graph import Constant, Potential
 
 Places = tuple[Range | int, ...]
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from gibbsppl.algebra.expressions import Dim
 from gibbsppl.bugs.evaluator import Evaluator
 from gibbsppl.bugs.grids import Grid
 from gibbsppl.bugs.relations import Relation, Space
 from gibbsppl.bugs.syntax import Everything, Program, Reference
 from gibbsppl.bugs.values import Known, Value, lengths_of
-from gibbsppl.expressions import Dim
 
 
 @dataclass(frozen=True, slots=True, eq=False)

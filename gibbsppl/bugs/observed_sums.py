@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from gibbsppl.algebra.ranges import fresh
 from gibbsppl.bugs.functions import function
 from gibbsppl.bugs.rows import Function
 from gibbsppl.bugs.syntax import (
@@ -45,7 +46,6 @@ from gibbsppl.bugs.syntax import (
     references_in,
     with_parts,
 )
-from gibbsppl.ranges import fresh
 
 NAME = "dsum"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from gibbsppl.algebra.expressions import Dim
+from gibbsppl.algebra.ranges import fresh
 from gibbsppl.bugs.facts import Facts
-from gibbsppl.expressions import Dim
 from gibbsppl.language.model import Model
-from gibbsppl.ranges import fresh
 
 
 class OwnNames:

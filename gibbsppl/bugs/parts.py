@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from gibbsppl.algebra.expressions import Dim, Expr
 from gibbsppl.bugs.evaluator import Evaluator
 from gibbsppl.bugs.facts import Facts
 from gibbsppl.bugs.grids import Grid
@@ -23,7 +24,6 @@ from gibbsppl.bugs.numbers import check_given, elements_of, numbers_at
 from gibbsppl.bugs.relations import Relation, Space
 from gibbsppl.bugs.syntax import Assignment, Reference, Stochastic
 from gibbsppl.bugs.values import Formula, Known, Value, lengths_of
-from gibbsppl.expressions import Dim, Expr
 
 NUMBER = -1
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from gibbsppl.algebra.expressions import Dim
+from gibbsppl.algebra.ranges import Range
 from gibbsppl.bugs.facts import Facts
 from gibbsppl.bugs.layouts import Layout, Natural
 from gibbsppl.bugs.relations import Relation
 from gibbsppl.bugs.rows import Distribution
 from gibbsppl.bugs.statements import row_of
 from gibbsppl.bugs.syntax import Stochastic
-from gibbsppl.expressions import Dim
-from gibbsppl.ranges import Range
 
 # The number of positions along a dim.
 Size = Callable[[Dim], int]

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import sympy as sp
 
+from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf, Where, leaves_of
 from gibbsppl.bugs.evaluator import Evaluator
 from gibbsppl.bugs.facts import Facts
 from gibbsppl.bugs.grids import Grid
@@ -21,8 +22,7 @@ from gibbsppl.bugs.relations import Space
 from gibbsppl.bugs.syntax import BugsError, names_read
 from gibbsppl.bugs.values import Known
 from gibbsppl.errors import did_you_mean
-from gibbsppl.expressions import Array, Dim, Expr, Leaf, Where, leaves_of
-from gibbsppl.graph import Deterministic, Graph
+from gibbsppl.model.graph import Deterministic, Graph
 
 
 def check_monitor(facts: Facts, monitor: Sequence[str]) -> None:

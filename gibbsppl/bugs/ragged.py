@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from gibbsppl.algebra.ranges import fresh
 from gibbsppl.bugs.distributions import distribution
 from gibbsppl.bugs.functions import function
 from gibbsppl.bugs.grids import Grid, combined
@@ -31,7 +32,6 @@ from gibbsppl.bugs.syntax import (
     parts_of,
 )
 from gibbsppl.bugs.values import Known
-from gibbsppl.ranges import fresh
 
 
 def divided(

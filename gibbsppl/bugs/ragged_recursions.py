@@ -14,6 +14,8 @@ from itertools import groupby
 import numpy as np
 import sympy as sp
 
+from gibbsppl.algebra.expressions import Array, Dim, Expr, Where, dims_of, leaves_of
+from gibbsppl.algebra.ranges import Range
 from gibbsppl.bugs.evaluator import Evaluator
 from gibbsppl.bugs.facts import Facts
 from gibbsppl.bugs.grids import Grid
@@ -22,9 +24,7 @@ from gibbsppl.bugs.random_reader import Elements
 from gibbsppl.bugs.relations import Relation, Space
 from gibbsppl.bugs.syntax import Assignment, Stochastic
 from gibbsppl.bugs.values import Known
-from gibbsppl.expressions import Array, Dim, Expr, Where, dims_of, leaves_of
-from gibbsppl.graph import Constant
-from gibbsppl.ranges import Range
+from gibbsppl.model.graph import Constant
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,6 +14,22 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from gibbsppl.algebra.copies import root_of
+from gibbsppl.algebra.exact_numbers import number
+from gibbsppl.algebra.expressions import (
+    Array,
+    Dim,
+    Equals,
+    Expr,
+    Leaf,
+    Over,
+    Where,
+    dims_of,
+    substitute,
+)
+from gibbsppl.algebra.polynomials import multiplied_out
+from gibbsppl.algebra.ranges import fresh
+from gibbsppl.algebra.supports import Support
 from gibbsppl.bugs.checked_lines import check_assigned
 from gibbsppl.bugs.evaluator import Evaluator, free
 from gibbsppl.bugs.facts import Facts
@@ -25,16 +41,10 @@ from gibbsppl.bugs.parts import NUMBER, Read, bound, read_at, recursive
 from gibbsppl.bugs.relations import Space
 from gibbsppl.bugs.syntax import Assignment, Expression, Reference, parts_of
 from gibbsppl.bugs.values import Formula, Known, Value, inside, lengths_of
-from gibbsppl.copies import root_of
 from gibbsppl.errors import ModelError
-from gibbsppl.exact_numbers import number
-from gibbsppl.expressions import Array, Dim, Equals, Expr, Leaf, Over, Where, dims_of, substitute
-from gibbsppl.graph import Variable
 from gibbsppl.language.certain import is_between, is_beyond
 from gibbsppl.language.model import Model, typed
-from gibbsppl.polynomials import multiplied_out
-from gibbsppl.ranges import fresh
-from gibbsppl.supports import Support
+from gibbsppl.model.graph import Variable
 
 
 def _gone_on(index: Known) -> Known:

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from gibbsppl.algebra.expressions import Dim
 from gibbsppl.bugs.grids import Grid, combined
 from gibbsppl.bugs.rows import LARGEST_EXACT
 from gibbsppl.bugs.values import Known, Lengths, inside
-from gibbsppl.expressions import Dim
 
 
 def whole(ends: Grid) -> Grid:

@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from gibbsppl.algebra.ranges import Range
 from gibbsppl.bugs.interpreted_values import Unrolled
 from gibbsppl.bugs.interpreter import unrolled
 from gibbsppl.bugs.layouts import Layout, Table
 from gibbsppl.bugs.syntax import Loop, Program, Statement, Stochastic
-from gibbsppl.evaluation import evaluate
-from gibbsppl.graph import Factor, Graph
-from gibbsppl.ranges import Range
+from gibbsppl.model.evaluation import evaluate
+from gibbsppl.model.graph import Factor, Graph
 
 Arrays = Mapping[str, Any]
 

@@ -9,6 +9,8 @@ from collections.abc import Collection
 
 import numpy as np
 
+from gibbsppl.algebra.expressions import Array, Expr, substitute
+from gibbsppl.algebra.ranges import Range
 from gibbsppl.bugs.checked_lines import check_assigned
 from gibbsppl.bugs.evaluator import Evaluator
 from gibbsppl.bugs.facts import Facts
@@ -21,10 +23,8 @@ from gibbsppl.bugs.random_reader import Elements
 from gibbsppl.bugs.relations import Relation, Space
 from gibbsppl.bugs.syntax import Assignment, Stochastic, names_read
 from gibbsppl.bugs.values import Known
-from gibbsppl.expressions import Array, Expr, substitute
-from gibbsppl.graph import Constant, Variable
 from gibbsppl.language.model import Model
-from gibbsppl.ranges import Range
+from gibbsppl.model.graph import Constant, Variable
 
 
 def declare_computed(facts: Facts, model: Model, elements: Elements) -> None:

@@ -14,9 +14,9 @@ from math import prod
 
 import numpy as np
 
+from gibbsppl.algebra.expressions import Dim
 from gibbsppl.bugs.grids import Grid, Values
 from gibbsppl.bugs.syntax import Assignment, Expression, Loop, Statement, Stochastic
-from gibbsppl.expressions import Dim
 
 # Gives a value (along one more dim, if it is a vector) at the positions of a space, once known.
 Evaluate = Callable[[Expression, "Space"], Grid | None]

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from gibbsppl.algebra.expressions import Dim, Expr, Leaf, Over
 from gibbsppl.bugs.grids import Grid
-from gibbsppl.expressions import Dim, Expr, Leaf, Over
 
 Array = np.ndarray
 
@@ -259,7 +259,7 @@ def meaning_of(
 def shares(weights: Expr, dim: Dim) -> Expr:
     """An entry of a vector of weights, divided by their sum.
 
-    >>> from gibbsppl.expressions import Array
+    >>> from gibbsppl.algebra.expressions import Array
     >>> k = Dim("k")
     >>> shares(Array("w")[k], k)
     w[k]/sum(w[k], k)

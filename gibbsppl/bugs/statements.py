@@ -12,7 +12,20 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from gibbsppl.bounds import Side, tighter
+from gibbsppl.algebra.bounds import Side, tighter
+from gibbsppl.algebra.copies import primed, root_of
+from gibbsppl.algebra.expressions import (
+    Array,
+    Below,
+    Dim,
+    Expr,
+    Leaf,
+    Over,
+    Where,
+    dims_of,
+    substitute,
+)
+from gibbsppl.algebra.ranges import Range
 from gibbsppl.bugs.certain import certain, where_given
 from gibbsppl.bugs.constraints import between, over_of
 from gibbsppl.bugs.distributions import distribution, meaning_of
@@ -24,24 +37,11 @@ from gibbsppl.bugs.rows import SHAPES, Auxiliary, Distribution, Labels, Row, Uns
 from gibbsppl.bugs.simplexes import are_probabilities
 from gibbsppl.bugs.syntax import Expression, Restriction, Stochastic
 from gibbsppl.bugs.values import Formula, Known, Value
-from gibbsppl.copies import primed, root_of
-from gibbsppl.expressions import (
-    Array,
-    Below,
-    Dim,
-    Expr,
-    Leaf,
-    Over,
-    Where,
-    dims_of,
-    substitute,
-)
 from gibbsppl.families import FAMILIES
-from gibbsppl.graph import Potential
 from gibbsppl.language import distributions as language
 from gibbsppl.language.model import Model
 from gibbsppl.language.tensors import Tensor
-from gibbsppl.ranges import Range
+from gibbsppl.model.graph import Potential
 
 
 def row_of(facts: Facts, line: Stochastic) -> Row:

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from gibbsppl.algebra.expressions import Dim, Expr, substitute
 from gibbsppl.bugs.grids import Grid, combined
-from gibbsppl.expressions import Dim, Expr, substitute
 
 # The number of positions along each axis, where it differs.
 Lengths = Mapping[Dim, Grid]

@@ -31,6 +31,10 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from gibbsppl.algebra.copies import primed
+from gibbsppl.algebra.expressions import Dim, Expr, Leaf, Maximum, Where, dims_of, mentions
+from gibbsppl.algebra.ranges import Range, fresh
+from gibbsppl.algebra.recursions import Recursion, Step, System
 from gibbsppl.arguments import MODEL, calls_told
 from gibbsppl.bugs.inverses import inverse_of
 from gibbsppl.bugs.lexer import NAME
@@ -50,14 +54,10 @@ from gibbsppl.bugs.syntax import (
 from gibbsppl.bugs.syntax import Statement as Line
 from gibbsppl.bugs.written_expressions import Expressions, number, span
 from gibbsppl.bugs.written_sides import sides_of
-from gibbsppl.copies import primed
 from gibbsppl.errors import ModelError
-from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Dim, Expr, Leaf, Maximum, Where, dims_of, mentions
-from gibbsppl.graph import Constant, Deterministic, Graph, Potential, Statement
 from gibbsppl.language.model import Model
-from gibbsppl.ranges import Range, fresh
-from gibbsppl.recursions import Recursion, Step, System
+from gibbsppl.model.evaluation import evaluate
+from gibbsppl.model.graph import Constant, Deterministic, Graph, Potential, Statement
 
 Values = Mapping[str, Any]
 

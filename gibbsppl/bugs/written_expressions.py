@@ -14,19 +14,8 @@ from typing import Any
 
 import sympy as sp
 
-from gibbsppl.bugs.syntax import (
-    Assignment,
-    Call,
-    Expression,
-    Loop,
-    Number,
-    Operation,
-    Reference,
-    Statement,
-)
-from gibbsppl.copies import root_of
-from gibbsppl.errors import ModelError
-from gibbsppl.expressions import (
+from gibbsppl.algebra.copies import root_of
+from gibbsppl.algebra.expressions import (
     AtMost,
     Below,
     Binder,
@@ -51,10 +40,21 @@ from gibbsppl.expressions import (
     XLogY,
     dims_of,
 )
-from gibbsppl.graph import Graph
-from gibbsppl.log_gamma import loggamma
-from gibbsppl.ranges import Range, range_of
-from gibbsppl.recursions import Earlier, Recursion, System
+from gibbsppl.algebra.log_gamma import loggamma
+from gibbsppl.algebra.ranges import Range, range_of
+from gibbsppl.algebra.recursions import Earlier, Recursion, System
+from gibbsppl.bugs.syntax import (
+    Assignment,
+    Call,
+    Expression,
+    Loop,
+    Number,
+    Operation,
+    Reference,
+    Statement,
+)
+from gibbsppl.errors import ModelError
+from gibbsppl.model.graph import Graph
 
 
 def call(function: str, *arguments: Expression) -> Call:

@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from gibbsppl.expressions import Expr
-from gibbsppl.graph import Statement
+from gibbsppl.algebra.expressions import Expr
 from gibbsppl.language.evaluate import evaluate
 from gibbsppl.language.model import Model
+from gibbsppl.model.graph import Statement
 
 Array = np.ndarray
 

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gibbsppl.backends.program import Constants, Program, State
-from gibbsppl.density import regions
-from gibbsppl.evaluation import Sizes, Values, evaluate
-from gibbsppl.graph import Statement
+from gibbsppl.code.program import Constants, Program, State
+from gibbsppl.model.density import regions
+from gibbsppl.model.evaluation import Sizes, Values, evaluate
+from gibbsppl.model.graph import Statement
 from gibbsppl.schedule.steps import FiniteDraw, Step
 
 # So many calls change what they draw before the next one is looked at.

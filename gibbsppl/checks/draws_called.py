@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 
 from gibbsppl import runtime
-from gibbsppl.backends.program import Constants, Program, State
 from gibbsppl.checks.expected_calls import Call
-from gibbsppl.density import free_elements
+from gibbsppl.code.program import Constants, Program, State
 from gibbsppl.errors import CompileError, GibbspplError
-from gibbsppl.forward import fill
+from gibbsppl.model.density import free_elements
+from gibbsppl.model.forward import fill
 from gibbsppl.schedule.staleness import read_by, stale_from
 from gibbsppl.schedule.steps import ConcaveDraw, JointDraw, Move, ScanDraw, Schedule, Step
 

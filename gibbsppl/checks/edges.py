@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from gibbsppl.algebra.expressions import Dim, Leaf
+from gibbsppl.algebra.ranges import Range
 from gibbsppl.checks.joint import to_be_drawn
 from gibbsppl.checks.terms import Terms
-from gibbsppl.evaluation import Floats, Sizes, Values, evaluate
-from gibbsppl.expressions import Dim, Leaf
-from gibbsppl.ranges import Range
+from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.schedule.steps import ExactDraw
 
 # How far from a bound it is looked at, in proportion to the bound.

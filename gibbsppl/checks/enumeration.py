@@ -15,17 +15,17 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from gibbsppl.backends.program import Program
 from gibbsppl.checks.calls import calls_of, of_statement
-from gibbsppl.checks.steps import exact_parts, in_array_order, log_terms_of, log_weights
 from gibbsppl.checks.table import verdict
 from gibbsppl.checks.walks import of_walk
-from gibbsppl.density import free_elements, log_joint, regions
+from gibbsppl.code.program import Program
 from gibbsppl.errors import CompileError
-from gibbsppl.evaluation import Floats, Sizes, Values, evaluate
-from gibbsppl.forward import fill
-from gibbsppl.graph import Graph, Statement
 from gibbsppl.kernels import RandomWalk
+from gibbsppl.model.density import free_elements, log_joint, regions
+from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
+from gibbsppl.model.forward import fill
+from gibbsppl.model.graph import Graph, Statement
+from gibbsppl.schedule.densities import exact_parts, in_array_order, log_terms_of, log_weights
 from gibbsppl.schedule.steps import ChainDraw, ExactDraw, FiniteDraw, Move, Schedule, Step
 
 LARGEST = 4096

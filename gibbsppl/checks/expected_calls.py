@@ -14,12 +14,12 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from gibbsppl.backends.program import State
-from gibbsppl.density import event_dims
-from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Expr, Leaf, mentions
-from gibbsppl.graph import Graph
-from gibbsppl.ranges import Range
+from gibbsppl.algebra.expressions import Expr, Leaf, mentions
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.code.program import State
+from gibbsppl.model.density import event_dims
+from gibbsppl.model.evaluation import evaluate
+from gibbsppl.model.graph import Graph
 from gibbsppl.schedule.steps import (
     BlockDraw,
     ChainDraw,

@@ -32,13 +32,13 @@ from typing import Any
 import numpy as np
 from scipy.special import kolmogorov
 
-from gibbsppl.backends.program import Program
 from gibbsppl.checks.table import table, verdict
-from gibbsppl.density import log_density
+from gibbsppl.code.program import Program
 from gibbsppl.errors import RunError
-from gibbsppl.evaluation import Floats, Sizes, Values
-from gibbsppl.forward import State, simulate
-from gibbsppl.graph import Factor, Graph
+from gibbsppl.model.density import log_density
+from gibbsppl.model.evaluation import Floats, Sizes, Values
+from gibbsppl.model.forward import State, simulate
+from gibbsppl.model.graph import Factor, Graph
 from gibbsppl.runtime import moves
 
 TUNING_SWEEPS = 100

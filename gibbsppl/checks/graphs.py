@@ -21,13 +21,13 @@ from typing import Any
 
 import numpy as np
 
-from gibbsppl.backends.program import Program
 from gibbsppl.checks.label_by_label import log_probability_of_labels
 from gibbsppl.checks.normalised import log_conditional, size_of_partition
 from gibbsppl.checks.results import RELATIVE_TOLERANCE, badness
 from gibbsppl.checks.terms import Terms, keeps_digits, size_of
-from gibbsppl.evaluation import Floats, Values
-from gibbsppl.graph import Graph
+from gibbsppl.code.program import Program
+from gibbsppl.model.evaluation import Floats, Values
+from gibbsppl.model.graph import Graph
 from gibbsppl.schedule.steps import Schedule, Step
 
 # What is done to a variable, and what undoes it.

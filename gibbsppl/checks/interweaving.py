@@ -5,9 +5,9 @@ from what is, as a function of v alone,
 
     log_joint(theta(eta, v), v) + log |d theta / d eta|
 
-in the model's own coordinates, as `gibbsppl.density` evaluates it there; and it must leave eta, and
-all that it does not draw, as they were. The ratio check in the graph of the step cannot tell: that
-graph has the Jacobian in it already.
+in the model's own coordinates, as `gibbsppl.model.density` evaluates it there; and it must leave
+eta, and all that it does not draw, as they were. The ratio check in the graph of the step cannot
+tell: that graph has the Jacobian in it already.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from gibbsppl.backends.program import Program
+from gibbsppl.algebra.expressions import Array
 from gibbsppl.checks.perturb import Which, perturbed
-from gibbsppl.checks.steps import log_terms_of
 from gibbsppl.checks.terms import Terms, size_of
-from gibbsppl.density import free_elements
-from gibbsppl.evaluation import Floats, Sizes, Values
-from gibbsppl.expressions import Array
+from gibbsppl.code.program import Program
+from gibbsppl.model.density import free_elements
+from gibbsppl.model.evaluation import Floats, Sizes, Values
 from gibbsppl.rewrites.recentring import Recentred
+from gibbsppl.schedule.densities import log_terms_of
 from gibbsppl.schedule.interwoven import at_dims, put_together, taken_apart
 from gibbsppl.schedule.steps import Schedule, Step
 

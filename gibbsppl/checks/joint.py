@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from gibbsppl.checks.terms import Terms, size_of
-from gibbsppl.density import free_elements
-from gibbsppl.evaluation import Sizes, Values
-from gibbsppl.forward import fill
+from gibbsppl.model.density import free_elements
+from gibbsppl.model.evaluation import Sizes, Values
+from gibbsppl.model.forward import fill
 from gibbsppl.runtime.joint import Joint
 from gibbsppl.runtime.pencils import Pencil, Scaled
 from gibbsppl.schedule.steps import JointDraw, Step

@@ -13,13 +13,13 @@ from dataclasses import replace
 import numpy as np
 
 from gibbsppl.arguments import BY_NAME, COUNT, POSITIVE, Kind, calls_told
-from gibbsppl.backends.numpy import write_numpy
-from gibbsppl.backends.program import Program, load
 from gibbsppl.checks.geweke import Function, GewekeResult, geweke
+from gibbsppl.code.numpy import write_numpy
+from gibbsppl.code.program import Program, load
 from gibbsppl.errors import CompileError, RunError
-from gibbsppl.evaluation import Values
-from gibbsppl.forward import State
-from gibbsppl.graph import Graph
+from gibbsppl.model.evaluation import Values
+from gibbsppl.model.forward import State
+from gibbsppl.model.graph import Graph
 from gibbsppl.schedule import Schedule, functions_of
 from gibbsppl.schedule.order import unit_of
 

@@ -18,10 +18,10 @@ from scipy.special import logsumexp
 
 from gibbsppl.checks.results import RELATIVE_TOLERANCE
 from gibbsppl.checks.terms import Terms, size_of
-from gibbsppl.density import free_elements, regions
-from gibbsppl.evaluation import Values, evaluate
-from gibbsppl.forward import fill
-from gibbsppl.graph import Graph, Statement
+from gibbsppl.model.density import free_elements, regions
+from gibbsppl.model.evaluation import Values, evaluate
+from gibbsppl.model.forward import fill
+from gibbsppl.model.graph import Graph, Statement
 
 # Evaluations of the log density, at most.
 MOST_EVALUATIONS = 1000

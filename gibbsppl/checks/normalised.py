@@ -17,18 +17,24 @@ import numpy as np
 import sympy as sp
 from scipy.special import logsumexp
 
-from gibbsppl.backends.program import Program
+from gibbsppl.algebra.copies import primed, root_of
+from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf
+from gibbsppl.algebra.ranges import Range
 from gibbsppl.checks.quadrature import log_integrals
-from gibbsppl.checks.steps import axis_along, in_array_order, log_terms_of, log_weights, region_of
-from gibbsppl.copies import primed, root_of
-from gibbsppl.density import free_elements, log_density, regions, size_of_sum
-from gibbsppl.evaluation import Floats, Sizes, Values, evaluate
-from gibbsppl.expressions import Array, Dim, Expr, Leaf
+from gibbsppl.code.program import Program
+from gibbsppl.derive.moments import Symbols, log_mass
 from gibbsppl.families import FAMILIES
-from gibbsppl.forward import fill
-from gibbsppl.graph import Graph, Statement
-from gibbsppl.moments import Symbols, log_mass
-from gibbsppl.ranges import Range
+from gibbsppl.model.density import free_elements, log_density, regions, size_of_sum
+from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
+from gibbsppl.model.forward import fill
+from gibbsppl.model.graph import Graph, Statement
+from gibbsppl.schedule.densities import (
+    axis_along,
+    in_array_order,
+    log_terms_of,
+    log_weights,
+    region_of,
+)
 from gibbsppl.schedule.steps import (
     BlockDraw,
     ConcaveDraw,

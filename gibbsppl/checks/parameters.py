@@ -1,7 +1,7 @@
 """Whether the declared model excludes values that take a parameter out of its support.
 
-A density is one for parameters on their supports: what `gibbsppl.domains` makes of a model as it is
-written is compared with the parameters themselves, at values that are far apart.
+A density is one for parameters on their supports: what `gibbsppl.analysis.domains` makes of a model
+as it is written is compared with the parameters themselves, at values that are far apart.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from gibbsppl.algebra.expressions import Expr, Leaf, mentions
 from gibbsppl.checks.perturb import perturbed
-from gibbsppl.density import free_elements, has_parameters_outside, log_joint
-from gibbsppl.evaluation import Values
-from gibbsppl.expressions import Expr, Leaf, mentions
-from gibbsppl.graph import Graph, Statement
+from gibbsppl.model.density import free_elements, has_parameters_outside, log_joint
+from gibbsppl.model.evaluation import Values
+from gibbsppl.model.graph import Graph, Statement
 
 # Changes of all variables on the scale of their supports, small and large.
 SCALES = (0.5, 1.0, 2.0, 4.0, 8.0)

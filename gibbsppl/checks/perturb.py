@@ -11,10 +11,10 @@ from typing import Any, Literal
 import numpy as np
 import sympy as sp
 
-from gibbsppl.density import event_dims, regions
-from gibbsppl.evaluation import Floats, Sizes, Values, evaluate
-from gibbsppl.forward import fill
-from gibbsppl.graph import Statement
+from gibbsppl.model.density import event_dims, regions
+from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
+from gibbsppl.model.forward import fill
+from gibbsppl.model.graph import Statement
 
 Mask = Any
 Which = Literal["any", "first", "last"]

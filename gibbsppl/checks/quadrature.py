@@ -17,7 +17,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gibbsppl.evaluation import Floats
+from gibbsppl.model.evaluation import Floats
 
 LogDensity = Callable[[Floats], Floats]
 

@@ -5,8 +5,8 @@ For a step that draws ``x`` from ``q(x | rest)``, and two values that differ in 
     log_joint(x1) - log_joint(x0) == log q(x1) - log q(x0)
 
 to rounding, whatever the model. ``q`` is read from the generated ``*_given_rest``; the joint from
-`gibbsppl.density`. Once all elements that one call draws are changed, and once a single one: a
-chain misread as independent elements, or two elements of one colour that see each other, pass the
+`gibbsppl.model.density`. Once all elements that one call draws are changed, and once a single one:
+a chain misread as independent elements, or two elements of one colour that see each other, pass the
 second and fail the first. Joint draws are looked at about their mean as well (`checks.joint`).
 """
 
@@ -20,31 +20,31 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from gibbsppl.backends.program import Program
+from gibbsppl.algebra.expressions import INDICATORS, Expr, mentions
+from gibbsppl.algebra.supports import POSITIVE
 from gibbsppl.checks.calls import calls_of, draws_each_once, gap_of_calls, of_statement
 from gibbsppl.checks.edges import are_edges
 from gibbsppl.checks.joint import gap_of_joint, gap_of_pencil
 from gibbsppl.checks.perturb import Which, perturbed
 from gibbsppl.checks.results import RELATIVE_TOLERANCE, Row, badness
-from gibbsppl.checks.steps import is_subnormal, log_terms_of
 from gibbsppl.checks.terms import Terms, keeps_digits, size_of
-from gibbsppl.density import (
+from gibbsppl.code.program import Program
+from gibbsppl.errors import RunError
+from gibbsppl.model.density import (
     free_elements,
     has_overflowed,
     has_parameters_outside,
     log_terms,
     regions,
 )
-from gibbsppl.errors import RunError
-from gibbsppl.evaluation import Values, evaluate
-from gibbsppl.expressions import INDICATORS, Expr, mentions
-from gibbsppl.forward import fill
-from gibbsppl.graph import Factor, Graph, Statement
+from gibbsppl.model.evaluation import Values, evaluate
+from gibbsppl.model.forward import fill
+from gibbsppl.model.graph import Factor, Graph, Statement
 from gibbsppl.runtime.joint import joint_in
 from gibbsppl.runtime.pencils import pencil_in
+from gibbsppl.schedule.densities import is_subnormal, log_terms_of
 from gibbsppl.schedule.interwoven import taken_apart
 from gibbsppl.schedule.steps import ExactDraw, JointDraw, Move, Schedule, Step
-from gibbsppl.supports import POSITIVE
 
 # So many calls of a step that is drawn colour by colour are looked at, each so often: where few
 # elements are changed, two labels that meet may both stay as they are.
@@ -80,7 +80,7 @@ def ratio_check(  # noqa: PLR0913  (settings, all named at the call)
     if zero := [name for name, term in terms.items() if not np.isfinite(term)]:
         raise RunError(
             f"{zero[0]}: the state to check at has zero density; pass one inside the support, such "
-            "as gibbsppl.initial.initial_state makes."
+            "as gibbsppl.initial.search.initial_state makes."
         )
     constants = program.prepare(data)
     found = []

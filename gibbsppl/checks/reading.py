@@ -21,8 +21,8 @@ from gibbsppl.bugs.reading import Reading, value_of
 from gibbsppl.checks.perturb import perturbed
 from gibbsppl.checks.results import RELATIVE_TOLERANCE
 from gibbsppl.checks.terms import Terms, size_of
-from gibbsppl.density import free_elements
-from gibbsppl.graph import Graph
+from gibbsppl.model.density import free_elements
+from gibbsppl.model.graph import Graph
 
 Arrays = Mapping[str, Any]
 Gap = tuple[float, float]

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from gibbsppl.backends.program import Program
 from gibbsppl.checks.terms import is_comparable
 from gibbsppl.checks.wander import wandered
-from gibbsppl.density import log_joint
+from gibbsppl.code.program import Program
 from gibbsppl.errors import GibbspplError
-from gibbsppl.evaluation import Values
-from gibbsppl.graph import Graph
-from gibbsppl.initial import initial_state
-from gibbsppl.pilot import ATTEMPTS
+from gibbsppl.initial.pilot import ATTEMPTS
+from gibbsppl.initial.search import initial_state
+from gibbsppl.model.density import log_joint
+from gibbsppl.model.evaluation import Values
+from gibbsppl.model.graph import Graph
 
 SWEEPS = 10
 

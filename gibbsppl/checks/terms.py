@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from gibbsppl.checks.results import RELATIVE_TOLERANCE
-from gibbsppl.density import log_density, size_of_terms
-from gibbsppl.evaluation import Floats, Sizes, Values
-from gibbsppl.graph import Factor, Graph
-from gibbsppl.initial import overflows
+from gibbsppl.initial.search import overflows
+from gibbsppl.model.density import log_density, size_of_terms
+from gibbsppl.model.evaluation import Floats, Sizes, Values
+from gibbsppl.model.graph import Factor, Graph
 
 
 @dataclass(frozen=True, slots=True)

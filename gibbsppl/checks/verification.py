@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gibbsppl.backends.program import Program
+from gibbsppl.analysis.domains import without_spellings
 from gibbsppl.bugs.reading import Reading
 from gibbsppl.checks.draws_called import calls_against_steps
 from gibbsppl.checks.graphs import graph_rows
@@ -20,9 +20,9 @@ from gibbsppl.checks.ratio import ratio_check
 from gibbsppl.checks.reading import gaps_of_reading
 from gibbsppl.checks.results import RELATIVE_TOLERANCE, Row, Verification, worst
 from gibbsppl.checks.states import Found, augmented, found_states
-from gibbsppl.domains import without_spellings
-from gibbsppl.evaluation import Values
-from gibbsppl.graph import Graph
+from gibbsppl.code.program import Program
+from gibbsppl.model.evaluation import Values
+from gibbsppl.model.graph import Graph
 from gibbsppl.schedule.steps import Schedule, Step
 
 

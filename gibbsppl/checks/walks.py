@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from gibbsppl.density import free_elements, regions
-from gibbsppl.evaluation import Floats, Values, evaluate
-from gibbsppl.forward import fill
-from gibbsppl.graph import Graph
 from gibbsppl.kernels import RandomWalk
+from gibbsppl.model.density import free_elements, regions
+from gibbsppl.model.evaluation import Floats, Values, evaluate
+from gibbsppl.model.forward import fill
+from gibbsppl.model.graph import Graph
 from gibbsppl.schedule.steps import Move
 
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from gibbsppl.checks.perturb import Which, perturbed
-from gibbsppl.density import free_elements, log_density
-from gibbsppl.evaluation import Values
-from gibbsppl.graph import Factor, Graph, Statement
-from gibbsppl.initial import overflows
+from gibbsppl.initial.search import overflows
+from gibbsppl.model.density import free_elements, log_density
+from gibbsppl.model.evaluation import Values
+from gibbsppl.model.graph import Factor, Graph, Statement
 
 # All elements of a variable are moved, then a single one, by one of these sizes relative to its
 # support; all variables in turn, so often that one can make way for another.

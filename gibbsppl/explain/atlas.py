@@ -20,8 +20,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import assert_never
 
-from gibbsppl.backends.numpy import write_numpy
-from gibbsppl.colours import colours_told
+from gibbsppl.code.numpy import write_numpy
+from gibbsppl.derive.colours import colours_told
 from gibbsppl.errors import CompileError, ModelError
 from gibbsppl.explain.derivation import explained
 from gibbsppl.explain.examples import COORDS, TABLES, Column, Prior, Table, X

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from gibbsppl.notation import wrapped
+from gibbsppl.algebra.notation import wrapped
 
 WIDTH = 97
 WIDEST = (60, 50, 42, 34, 26)

@@ -11,8 +11,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, assert_never
 
-from gibbsppl.chained import PREVIOUS
-from gibbsppl.contractions import Contribution
+from gibbsppl.algebra.expressions import Array, Dim, Expr, dims_of
+from gibbsppl.algebra.notation import Notation, wrapped
+from gibbsppl.derive.chained import PREVIOUS
+from gibbsppl.derive.contractions import Contribution
+from gibbsppl.derive.matched import NotConjugate
 from gibbsppl.errors import CompileError, did_you_mean
 from gibbsppl.explain.columns import columns, indented
 from gibbsppl.explain.families import (
@@ -24,6 +27,7 @@ from gibbsppl.explain.families import (
 )
 from gibbsppl.explain.interwoven import interwoven_told
 from gibbsppl.explain.names import drawn_name
+from gibbsppl.explain.repairs import diagnoses, family_named, proposed, tried
 from gibbsppl.explain.schedule_text import how_drawn, name_of, nearest_hint, owner, owner_of
 from gibbsppl.explain.source_lines import step_lines
 from gibbsppl.explain.terms import (
@@ -35,13 +39,9 @@ from gibbsppl.explain.terms import (
     transitions_of,
 )
 from gibbsppl.explain.unseen import drawn_without
-from gibbsppl.expressions import Array, Dim, Expr, dims_of
-from gibbsppl.graph import Factor, Graph, Scatter, Statement
-from gibbsppl.graph_views import blanket
-from gibbsppl.matched import NotConjugate
-from gibbsppl.notation import Notation, full_notation, wrapped
-from gibbsppl.pieces import Piece, bounds_seen
-from gibbsppl.repairs import diagnoses, family_named, proposed, tried
+from gibbsppl.model.graph import Factor, Graph, Scatter, Statement
+from gibbsppl.model.graph_views import blanket, full_notation
+from gibbsppl.pieces.split import Piece, bounds_seen
 from gibbsppl.rewrites.recentring import Recentred
 from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import (

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 import gibbsppl.language as gp
+from gibbsppl.algebra.supports import NATURAL, REAL, UNIT
 from gibbsppl.families import FAMILIES, Family
 from gibbsppl.language.distributions import spellings
-from gibbsppl.supports import NATURAL, REAL, UNIT
 
 Form = Callable[[Any], Any]
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import sympy as sp
 
-from gibbsppl.concavity import LogConcave
-from gibbsppl.copies import primed
+from gibbsppl.algebra.copies import primed
+from gibbsppl.algebra.expressions import Dim, Expr
+from gibbsppl.algebra.notation import Notation, wrapped
+from gibbsppl.derive.concavity import LogConcave
+from gibbsppl.derive.inversion import EVENT, PARTNER, inversion_of, said
+from gibbsppl.derive.matched import Conditional
+from gibbsppl.derive.readings import ENTRY
 from gibbsppl.explain.terms import bounds_told, statistic_shown, value_of
-from gibbsppl.expressions import Dim, Expr
-from gibbsppl.graph import Graph
-from gibbsppl.inversion import EVENT, PARTNER, inversion_of, said
-from gibbsppl.matched import Conditional
-from gibbsppl.notation import Notation, wrapped
-from gibbsppl.readings import ENTRY
+from gibbsppl.model.graph import Graph
 from gibbsppl.schedule.steps import BlockDraw, ExactDraw, JointDraw
 
 WIDTH = 96

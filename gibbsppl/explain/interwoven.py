@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sympy as sp
 
+from gibbsppl.algebra.notation import Notation
 from gibbsppl.explain.columns import columns
-from gibbsppl.notation import Notation
 from gibbsppl.rewrites.recentring import Recentred
 from gibbsppl.schedule.steps import Schedule, Step
 

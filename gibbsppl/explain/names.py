@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gibbsppl.dependence import Place, region_of
-from gibbsppl.graph import Graph, Statement
+from gibbsppl.model.graph import Graph, Statement
+from gibbsppl.pieces.dependence import Place, region_of
 from gibbsppl.schedule.steps import Step
 
 
@@ -29,8 +29,8 @@ def _named(statements: Sequence[Statement], graph: Graph) -> str:
 def place_text(place: Place, graph: Graph) -> str:
     """A dim, where it is taken in full; else the positions.
 
-    >>> from gibbsppl.expressions import Dim
-    >>> from gibbsppl.ranges import Range
+    >>> from gibbsppl.algebra.expressions import Dim
+    >>> from gibbsppl.algebra.ranges import Range
     >>> t = Dim("t")
     >>> graph = Graph("chain", {t: 10}, {}, ())
     >>> place_text(Range(t, 0, 10), graph), place_text(Range(t, 1, 10), graph), place_text(0, graph)

@@ -11,8 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, assert_never
 
-from gibbsppl.colours import colours_told
+from gibbsppl.algebra.notation import Notation, wrapped
+from gibbsppl.derive.colours import colours_told
+from gibbsppl.derive.matched import NotConjugate
 from gibbsppl.explain.names import drawn_name
+from gibbsppl.explain.repairs import family_named, nearest, proposed
 from gibbsppl.explain.terms import (
     bounds_told,
     log_density_text,
@@ -21,11 +24,9 @@ from gibbsppl.explain.terms import (
     transitions_of,
 )
 from gibbsppl.explain.unseen import unseen_told
-from gibbsppl.graph import PLAIN, Graph
 from gibbsppl.kernels import Own
-from gibbsppl.matched import NotConjugate
-from gibbsppl.notation import Notation, short_notation, wrapped
-from gibbsppl.repairs import family_named, nearest, proposed
+from gibbsppl.model.graph import PLAIN, Graph
+from gibbsppl.model.graph_views import short_notation
 from gibbsppl.schedule.steps import (
     BlockDraw,
     ChainDraw,

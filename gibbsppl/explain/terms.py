@@ -12,16 +12,16 @@ from typing import Any
 import sympy as sp
 from sympy import Add, Mul
 
-from gibbsppl.chained import PREVIOUS
-from gibbsppl.contractions import Contribution
-from gibbsppl.dependence import Place
-from gibbsppl.expressions import Dim, Equals, Expr, Leaf, Over, substitute
-from gibbsppl.finite import LABEL
-from gibbsppl.graph import Graph
-from gibbsppl.near_one import in_full
-from gibbsppl.notation import Notation, signed_sum
-from gibbsppl.pieces import Piece
-from gibbsppl.ranges import Range
+from gibbsppl.algebra.expressions import Dim, Equals, Expr, Leaf, Over, substitute
+from gibbsppl.algebra.near_one import in_full
+from gibbsppl.algebra.notation import Notation, signed_sum
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.derive.chained import PREVIOUS
+from gibbsppl.derive.contractions import Contribution
+from gibbsppl.derive.finite import LABEL
+from gibbsppl.model.graph import Graph
+from gibbsppl.pieces.dependence import Place
+from gibbsppl.pieces.split import Piece
 from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import (
     BlockDraw,

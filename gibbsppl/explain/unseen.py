@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gibbsppl.expressions import mentions
+from gibbsppl.algebra.expressions import mentions
 from gibbsppl.schedule.steps import Schedule
 
 

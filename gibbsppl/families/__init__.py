@@ -5,7 +5,7 @@ to simulate; an exponential family also says its statistics, how to draw from th
 (the natural parameters), its log partition function and where that is finite. Natural parameters
 are nowhere written down: they are what multiplies the statistics in a log density.
 
->>> from gibbsppl.expressions import Array
+>>> from gibbsppl.algebra.expressions import Array
 >>> x, mu, tau = (Array(n)[()] for n in ("x", "mu", "tau"))
 >>> FAMILIES["Normal"].log_density(x, (), mu=mu, tau=tau)
 -(-mu + x)**2*tau/2 + log(tau)/2 - log(2*pi)/2

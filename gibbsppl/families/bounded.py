@@ -8,10 +8,10 @@ from __future__ import annotations
 import sympy as sp
 from sympy import exp, log
 
-from gibbsppl.expressions import Below, Expr, LogGammaP, Maximum, Where
+from gibbsppl.algebra.expressions import Below, Expr, LogGammaP, Maximum, Where
+from gibbsppl.algebra.log_gamma import loggamma
+from gibbsppl.algebra.supports import POSITIVE, REAL, UNIT, Support
 from gibbsppl.families.rows import Family, Natural, Parameter, from_the_smaller, log_beta_tails
-from gibbsppl.log_gamma import loggamma
-from gibbsppl.supports import POSITIVE, REAL, UNIT, Support
 
 BETA = Family(
     name="Beta",

@@ -8,9 +8,9 @@ from __future__ import annotations
 import sympy as sp
 from sympy import Rational, cos, exp, log, pi, sin, sqrt
 
-from gibbsppl.expressions import Dim, Expr, LogBesselI, Over
+from gibbsppl.algebra.expressions import Dim, Expr, LogBesselI, Over
+from gibbsppl.algebra.supports import POSITIVE, SPHERE, Support
 from gibbsppl.families.rows import Family, Natural, Parameter
-from gibbsppl.supports import POSITIVE, SPHERE, Support
 
 HALF = Rational(1, 2)
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import sympy as sp
 from sympy import Add, exp, log
 
-from gibbsppl.expressions import (
+from gibbsppl.algebra.expressions import (
     Below,
     Expit,
     Expr,
@@ -31,6 +31,8 @@ from gibbsppl.expressions import (
     Where,
     substitute,
 )
+from gibbsppl.algebra.log_gamma import loggamma
+from gibbsppl.algebra.supports import NATURAL, POSITIVE, UNIT, Support
 from gibbsppl.families.rows import (
     Family,
     Natural,
@@ -39,8 +41,6 @@ from gibbsppl.families.rows import (
     from_the_smaller,
     log_beta_tails,
 )
-from gibbsppl.log_gamma import loggamma
-from gibbsppl.supports import NATURAL, POSITIVE, UNIT, Support
 
 
 def _complement(p: Expr) -> Expr:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sympy as sp
 from sympy import Abs, Rational, exp, log, pi, sqrt
 
-from gibbsppl.expressions import (
+from gibbsppl.algebra.expressions import (
     Below,
     Equals,
     Expit,
@@ -26,9 +26,9 @@ from gibbsppl.expressions import (
     Softplus,
     Where,
 )
+from gibbsppl.algebra.log_gamma import loggamma
+from gibbsppl.algebra.supports import POSITIVE
 from gibbsppl.families.rows import Family, Natural, Parameter, finite_where, log_beta_tails
-from gibbsppl.log_gamma import loggamma
-from gibbsppl.supports import POSITIVE
 
 
 def _log_bessel(p: Expr, a: Expr, b: Expr) -> Expr:

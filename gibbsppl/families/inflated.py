@@ -13,8 +13,9 @@ from collections.abc import Callable, Mapping
 import sympy as sp
 from sympy import exp, log
 
-from gibbsppl.exact_numbers import number
-from gibbsppl.expressions import Equals, Expr, LogGammaP, Where
+from gibbsppl.algebra.exact_numbers import number
+from gibbsppl.algebra.expressions import Equals, Expr, LogGammaP, Where
+from gibbsppl.algebra.supports import UNIT
 from gibbsppl.families.discrete import (
     BINOMIAL,
     NEGATIVE_BINOMIAL,
@@ -24,7 +25,6 @@ from gibbsppl.families.discrete import (
     logs,
 )
 from gibbsppl.families.rows import Family, Parameter
-from gibbsppl.supports import UNIT
 
 Spelling = Callable[..., Mapping[str, Expr]]
 

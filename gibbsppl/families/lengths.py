@@ -8,10 +8,10 @@ from __future__ import annotations
 import sympy as sp
 from sympy import Rational, exp, log, pi, sqrt
 
-from gibbsppl.expressions import Expr, LogGammaP, LogGammaQ
+from gibbsppl.algebra.expressions import Expr, LogGammaP, LogGammaQ
+from gibbsppl.algebra.log_gamma import loggamma
+from gibbsppl.algebra.supports import POSITIVE
 from gibbsppl.families.rows import Family, Parameter
-from gibbsppl.log_gamma import loggamma
-from gibbsppl.supports import POSITIVE
 
 HALF = Rational(1, 2)
 

@@ -11,8 +11,10 @@ from __future__ import annotations
 import sympy as sp
 from sympy import exp, log, pi
 
-from gibbsppl.copies import primed
-from gibbsppl.expressions import Dim, Expr, Over, substitute
+from gibbsppl.algebra.copies import primed
+from gibbsppl.algebra.expressions import Dim, Expr, Over, substitute
+from gibbsppl.algebra.log_gamma import loggamma
+from gibbsppl.algebra.supports import NATURAL, POSITIVE, REAL, SIMPLEX, SPD, UNIT, VECTOR, Support
 from gibbsppl.families.discrete import log_probability
 from gibbsppl.families.rows import (
     Family,
@@ -24,8 +26,6 @@ from gibbsppl.families.rows import (
     inverse_diagonal,
     log_det,
 )
-from gibbsppl.log_gamma import loggamma
-from gibbsppl.supports import NATURAL, POSITIVE, REAL, SIMPLEX, SPD, UNIT, VECTOR, Support
 
 
 def _share(a: Expr, k: Dim) -> Expr:

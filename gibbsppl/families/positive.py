@@ -11,7 +11,9 @@ from __future__ import annotations
 import sympy as sp
 from sympy import Rational, atan, exp, log, pi, sqrt
 
-from gibbsppl.expressions import Expr, LogGammaP, LogGammaQ, LogPhi
+from gibbsppl.algebra.expressions import Expr, LogGammaP, LogGammaQ, LogPhi
+from gibbsppl.algebra.log_gamma import loggamma
+from gibbsppl.algebra.supports import POSITIVE, Support
 from gibbsppl.families.rows import (
     Family,
     LocationScale,
@@ -21,8 +23,6 @@ from gibbsppl.families.rows import (
     from_the_smaller,
     log_student_tails,
 )
-from gibbsppl.log_gamma import loggamma
-from gibbsppl.supports import POSITIVE, Support
 
 HALF = Rational(1, 2)
 

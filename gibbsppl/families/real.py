@@ -11,7 +11,7 @@ from __future__ import annotations
 import sympy as sp
 from sympy import Abs, Rational, atan, exp, log, pi, sqrt
 
-from gibbsppl.expressions import (
+from gibbsppl.algebra.expressions import (
     Below,
     Expr,
     LogGammaP,
@@ -21,6 +21,8 @@ from gibbsppl.expressions import (
     Softplus,
     Where,
 )
+from gibbsppl.algebra.log_gamma import loggamma
+from gibbsppl.algebra.supports import POSITIVE, REAL, UNIT
 from gibbsppl.families.rows import (
     Family,
     LocationScale,
@@ -29,8 +31,6 @@ from gibbsppl.families.rows import (
     finite_where,
     log_student_tails,
 )
-from gibbsppl.log_gamma import loggamma
-from gibbsppl.supports import POSITIVE, REAL, UNIT
 
 _OF_PRECISION = LocationScale(lambda tau, **_: 1 / sqrt(tau), {"tau": sp.S.One}, "mu")
 _OF_SCALE = LocationScale(lambda scale, **_: scale, {"scale": sp.S.One}, "mu")

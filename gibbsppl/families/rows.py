@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import sympy as sp
 from sympy import Rational
 
-from gibbsppl.copies import primed
-from gibbsppl.expressions import (
+from gibbsppl.algebra.copies import primed
+from gibbsppl.algebra.expressions import (
     Below,
     Dim,
     Expr,
@@ -20,7 +20,7 @@ from gibbsppl.expressions import (
     Where,
     substitute,
 )
-from gibbsppl.supports import REAL, Support
+from gibbsppl.algebra.supports import REAL, Support
 
 Formula = Callable[..., Expr]
 
@@ -150,7 +150,7 @@ class Family:
 def inverse(matrix: Expr, dim: Dim) -> Expr:
     """Entry (dim, dim') of the inverse of a matrix over (dim, dim'); an inverse is undone.
 
-    >>> from gibbsppl.expressions import Array
+    >>> from gibbsppl.algebra.expressions import Array
     >>> k = Dim("k")
     >>> S = Array("S")[k, primed(k)]
     >>> inverse(S, k)
@@ -166,7 +166,7 @@ def inverse(matrix: Expr, dim: Dim) -> Expr:
 def inverse_diagonal(matrix: Expr, dim: Dim) -> Expr:
     """Entry (dim, dim) of the inverse of a matrix over (dim, dim').
 
-    >>> from gibbsppl.expressions import Array
+    >>> from gibbsppl.algebra.expressions import Array
     >>> k = Dim("k")
     >>> S = Array("S")[k, primed(k)]
     >>> inverse_diagonal(S, k), inverse_diagonal(inverse(S, k), k)
@@ -178,7 +178,7 @@ def inverse_diagonal(matrix: Expr, dim: Dim) -> Expr:
 def log_det(matrix: Expr, dim: Dim) -> Expr:
     """The log determinant of a matrix over (dim, dim'); that of an inverse is minus the other.
 
-    >>> from gibbsppl.expressions import Array
+    >>> from gibbsppl.algebra.expressions import Array
     >>> k = Dim("k")
     >>> log_det(inverse(Array("S")[k, primed(k)], k), k)
     -logdet(S[k, k'], k, k')

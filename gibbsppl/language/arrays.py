@@ -16,12 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from gibbsppl import expressions
+from gibbsppl.algebra import expressions
+from gibbsppl.algebra.expressions import Dim, dims_of
 from gibbsppl.arguments import calls_told
 from gibbsppl.errors import ModelError
-from gibbsppl.expressions import Dim, dims_of
-from gibbsppl.graph import Constant, Variable
-from gibbsppl.graph_views import bounds_of
 from gibbsppl.language.checks import check_reads
 from gibbsppl.language.completeness import first
 from gibbsppl.language.data import made_data
@@ -38,6 +36,8 @@ from gibbsppl.language.statements import (
     plain_array,
 )
 from gibbsppl.language.tensors import Tensor, own_tensor
+from gibbsppl.model.graph import Constant, Variable
+from gibbsppl.model.graph_views import bounds_of
 
 
 @calls_told(ModelError)

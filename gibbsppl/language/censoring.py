@@ -22,10 +22,9 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from gibbsppl.algebra.expressions import AtMost, Dim, Expr, Leaf, dims_of
 from gibbsppl.arguments import calls_told
 from gibbsppl.errors import ModelError
-from gibbsppl.expressions import AtMost, Dim, Expr, Leaf, dims_of
-from gibbsppl.graph import Censoring, Statement
 from gibbsppl.language.completeness import first
 from gibbsppl.language.data import Data
 from gibbsppl.language.distributions import Distribution, can_be_truncated
@@ -34,6 +33,7 @@ from gibbsppl.language.model import Model, Observed, current_model, dims_named
 from gibbsppl.language.statements import Names, declared
 from gibbsppl.language.tensors import Tensor, own_tensor
 from gibbsppl.language.values import count_axes
+from gibbsppl.model.graph import Censoring, Statement
 
 Given = Mapping[str, Expr]
 Array = np.ndarray

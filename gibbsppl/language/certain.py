@@ -1,7 +1,7 @@
 """Whether an expression is certain to be in a range, by its form and by the supports of its leaves.
 
 >>> from gibbsppl.language import Beta, Gamma
->>> from gibbsppl.supports import UNIT
+>>> from gibbsppl.algebra.supports import UNIT
 >>> with Model() as model:
 ...     p, x = Beta("p", 1, 1), Gamma("x", 1, rate=1)
 >>> is_certain(model, (p * (1 - p)).expr, UNIT), is_certain(model, (p * x).expr, UNIT)
@@ -15,10 +15,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import sympy as sp
 
-from gibbsppl.expressions import Expr, Leaf
+from gibbsppl.algebra.expressions import Expr, Leaf
+from gibbsppl.algebra.ranges import bounded
+from gibbsppl.algebra.supports import Support
 from gibbsppl.language.model import Model
-from gibbsppl.ranges import bounded
-from gibbsppl.supports import Support
 
 Told = Mapping[str, Sequence[Support]]
 _NOTHING: Told = {}
@@ -42,7 +42,7 @@ def is_between(
 
     ``told`` are the supports of arrays that have no statements yet.
     """
-    from gibbsppl.signs import interval_of  # noqa: PLC0415  (declaring a model needs no SciPy)
+    from gibbsppl.analysis.signs import interval_of  # noqa: PLC0415  (declaring a model needs no SciPy)
 
     found = interval_of(bounded(expr, model.sizes), lambda leaf: _ends(model, leaf, told))
     return bool(lower <= found[0] and found[1] <= upper)

@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from gibbsppl.copies import primed
+from gibbsppl.algebra.copies import primed
+from gibbsppl.algebra.exact_numbers import number
+from gibbsppl.algebra.expressions import Dim, Expr, Leaf, dims_of
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.algebra.supports import UNIT, Kind, Support
 from gibbsppl.errors import ModelError
-from gibbsppl.exact_numbers import number
-from gibbsppl.expressions import Dim, Expr, Leaf, dims_of
 from gibbsppl.families import Parameter
-from gibbsppl.graph import Labels, Statement
-from gibbsppl.graph_views import Bounds, reads_of
 from gibbsppl.language.completeness import first
 from gibbsppl.language.distributions import Distribution
 from gibbsppl.language.evaluate import evaluate
 from gibbsppl.language.model import Model, Observed, typed
-from gibbsppl.positions import place
-from gibbsppl.ranges import Range
-from gibbsppl.supports import UNIT, Kind, Support
+from gibbsppl.model.graph import Labels, Statement
+from gibbsppl.model.graph_views import Bounds, reads_of
+from gibbsppl.model.positions import place
 
 Array = np.ndarray
 

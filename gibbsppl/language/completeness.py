@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from gibbsppl.errors import ModelError
-from gibbsppl.graph import Graph
+from gibbsppl.model.graph import Graph
 
 
 def check_complete(graph: Graph, filled: Mapping[str, np.ndarray]) -> None:

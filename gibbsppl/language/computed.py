@@ -12,14 +12,14 @@ from typing import Any
 
 import networkx as nx
 
+from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf, Over, arrays_in
+from gibbsppl.algebra.ranges import range_of
+from gibbsppl.algebra.recursions import Earlier, Own, Recursion, Step, System, step, system_of
 from gibbsppl.errors import ModelError
-from gibbsppl.expressions import Array, Dim, Expr, Leaf, Over, arrays_in
 from gibbsppl.families import FAMILIES
-from gibbsppl.graph import Constant, Deterministic, Graph, Statement
-from gibbsppl.graph_changes import changed_graph
 from gibbsppl.language.cycles import check_cycles
-from gibbsppl.ranges import range_of
-from gibbsppl.recursions import Earlier, Own, Recursion, Step, System, step, system_of
+from gibbsppl.model.graph import Constant, Deterministic, Graph, Statement
+from gibbsppl.model.graph_changes import changed_graph
 
 Systems = Mapping[str, tuple[System, Own]]
 

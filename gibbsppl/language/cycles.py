@@ -14,13 +14,13 @@ import networkx as nx
 import numpy as np
 import sympy as sp
 
-from gibbsppl.copies import copy_of, root_of
+from gibbsppl.algebra.copies import copy_of, root_of
+from gibbsppl.algebra.expressions import Dim, Leaf, dims_of
+from gibbsppl.algebra.ranges import Range
 from gibbsppl.errors import ModelError
-from gibbsppl.expressions import Dim, Leaf, dims_of
-from gibbsppl.graph import Graph, Statement
-from gibbsppl.graph_views import Edge, edges_of, offset_of
 from gibbsppl.language.evaluate import evaluate
-from gibbsppl.ranges import Range
+from gibbsppl.model.graph import Graph, Statement
+from gibbsppl.model.graph_views import Edge, edges_of, offset_of
 
 Values = Mapping[str, np.ndarray]
 Element = tuple[str, tuple[int, ...]]

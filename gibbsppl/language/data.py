@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from gibbsppl.algebra.expressions import Array, Dim
 from gibbsppl.arguments import calls_told
 from gibbsppl.errors import ModelError
-from gibbsppl.expressions import Array, Dim
-from gibbsppl.graph import Kind, Variable
 from gibbsppl.language.completeness import first
 from gibbsppl.language.model import Model, current_model, dims_named
 from gibbsppl.language.tensors import Tensor
 from gibbsppl.language.values import dims_of_values, read_values
+from gibbsppl.model.graph import Kind, Variable
 
 
 @calls_told(ModelError)

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from gibbsppl.algebra.expressions import Dim, Expr
 from gibbsppl.errors import ModelError, nearest
-from gibbsppl.expressions import Dim, Expr
 from gibbsppl.families import Family, Parameter
 from gibbsppl.language.tensors import Tensor, as_tensor
 

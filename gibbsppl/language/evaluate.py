@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from gibbsppl.copies import root_of
-from gibbsppl.expressions import (
+from gibbsppl.algebra.copies import root_of
+from gibbsppl.algebra.expressions import (
     FUNCTIONS,
     Array,
     AtMost,
@@ -36,7 +36,7 @@ from gibbsppl.expressions import (
     Times,
     Where,
 )
-from gibbsppl.ranges import Range
+from gibbsppl.algebra.ranges import Range
 
 Values = Mapping[str, np.ndarray]
 Positions = Mapping[Dim, np.ndarray]

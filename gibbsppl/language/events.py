@@ -5,9 +5,9 @@ A vector's event dims are among its statement's dims; a label's is the dim that 
 
 from __future__ import annotations
 
-from gibbsppl.copies import primed
+from gibbsppl.algebra.copies import primed
+from gibbsppl.algebra.expressions import Dim, dims_of
 from gibbsppl.errors import ModelError
-from gibbsppl.expressions import Dim, dims_of
 from gibbsppl.language.distributions import Distribution
 from gibbsppl.language.model import base
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import sympy as sp
 
+from gibbsppl.algebra.expressions import AtMost, Equals, Expit, Maximum, Minimum, Where
+from gibbsppl.algebra.expressions import Phi as StandardNormalCdf
+from gibbsppl.algebra.log_gamma import loggamma as log_gamma
 from gibbsppl.arguments import NAME, calls_told
 from gibbsppl.errors import ModelError
-from gibbsppl.expressions import AtMost, Equals, Expit, Maximum, Minimum, Where
-from gibbsppl.expressions import Phi as StandardNormalCdf
 from gibbsppl.language.tensors import Tensor, as_tensor, combined, model_of
-from gibbsppl.log_gamma import loggamma as log_gamma
 
 
 @calls_told(ModelError)

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from gibbsppl.algebra.expressions import Array, Expr
 from gibbsppl.errors import ModelError
-from gibbsppl.expressions import Array, Expr
-from gibbsppl.graph import Statement, Variable
 from gibbsppl.language.completeness import first
 from gibbsppl.language.evaluate import evaluate
 from gibbsppl.language.model import Model, Observed
 from gibbsppl.language.regions import Region
+from gibbsppl.model.graph import Statement, Variable
 
 
 def mask_name(name: str) -> str:

@@ -15,21 +15,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
+from gibbsppl.algebra.copies import root_of
+from gibbsppl.algebra.expressions import Dim
 from gibbsppl.arguments import is_no_text, methods_told, shown
-from gibbsppl.copies import root_of
 from gibbsppl.errors import ModelError
-from gibbsppl.expressions import Dim
-from gibbsppl.graph import Constant, Deterministic, Graph, Potential, Statement, Variable
 from gibbsppl.language.completeness import check_complete
 from gibbsppl.language.computed import with_recursions
 from gibbsppl.language.labels import labels_of
-
-if TYPE_CHECKING:
-    from gibbsppl.bugs.reading import Reading
+from gibbsppl.model.graph import Constant, Deterministic, Graph, Potential, Statement, Variable
 
 # The name of an array, a dimension or a factor: it is written into source text.
 NAME = re.compile(r"\w[\w.]*(?: [\w.]+)*")
@@ -90,8 +87,8 @@ class Model:
             )
         self.name = name or "model"
         self.declared = Declared()
-        # What the model was read from, if it was read from a text.
-        self.reading: Reading | None = None
+        # A `gibbsppl.bugs.reading.Reading` of the text that the model was read from, if it was.
+        self.reading: Any = None
         self._names: dict[str, str] = {}
         self._coords: dict[str, np.ndarray] = {}
         self._sized: set[str] = set()

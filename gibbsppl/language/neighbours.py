@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from gibbsppl.algebra.copies import primed
 from gibbsppl.arguments import NAME, calls_told
-from gibbsppl.copies import primed
 from gibbsppl.errors import ModelError
 from gibbsppl.language.data import Index
 from gibbsppl.language.model import current_model

@@ -15,9 +15,7 @@ from typing import Any
 
 import sympy as sp
 
-from gibbsppl.arguments import calls_told
-from gibbsppl.errors import ModelError
-from gibbsppl.expressions import (
+from gibbsppl.algebra.expressions import (
     INDICATORS,
     Dim,
     Expr,
@@ -28,14 +26,16 @@ from gibbsppl.expressions import (
     Times,
     Where,
 )
-from gibbsppl.graph import Deterministic as NamedFunction
-from gibbsppl.graph import Potential as PotentialFactor
-from gibbsppl.graph_views import bounds_of, offset_of
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.arguments import calls_told
+from gibbsppl.errors import ModelError
 from gibbsppl.language.checks import check_reads, check_stored
 from gibbsppl.language.model import Model, current_model
 from gibbsppl.language.statements import Names
 from gibbsppl.language.tensors import Tensor, own_tensor
-from gibbsppl.ranges import Range
+from gibbsppl.model.graph import Deterministic as NamedFunction
+from gibbsppl.model.graph import Potential as PotentialFactor
+from gibbsppl.model.graph_views import bounds_of, offset_of
 
 
 @calls_told(ModelError)

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from gibbsppl.algebra.expressions import Dim, Expr
+from gibbsppl.algebra.ranges import Range
 from gibbsppl.errors import ModelError
-from gibbsppl.expressions import Dim, Expr
 from gibbsppl.language.model import Model
-from gibbsppl.ranges import Range
 
 
 @dataclass(frozen=True, slots=True)

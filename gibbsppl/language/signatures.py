@@ -32,8 +32,10 @@ from typing import Any
 
 import sympy as sp
 
-from gibbsppl.copies import primed
-from gibbsppl.expressions import Array, Below, Dim, Expr, Leaf, Where
+from gibbsppl.algebra.copies import primed
+from gibbsppl.algebra.expressions import Array, Below, Dim, Expr, Leaf, Where
+from gibbsppl.algebra.notation import Notation, wrapped
+from gibbsppl.algebra.supports import Support
 from gibbsppl.families import Family
 from gibbsppl.language.distributions import (
     BOUNDS,
@@ -42,8 +44,6 @@ from gibbsppl.language.distributions import (
     can_be_truncated,
     spellings,
 )
-from gibbsppl.notation import Notation, wrapped
-from gibbsppl.supports import Support
 
 WIDTH = 92
 EVENT = Dim("k")

@@ -33,18 +33,18 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
+from gibbsppl.algebra.expressions import Array, Dim, Expr, substitute
+from gibbsppl.algebra.polynomials import multiplied_out
+from gibbsppl.algebra.ranges import Range, plain_name
+from gibbsppl.algebra.supports import Support
 from gibbsppl.errors import ModelError
-from gibbsppl.expressions import Array, Dim, Expr, substitute
-from gibbsppl.graph import Potential, Statement, Variable
 from gibbsppl.language.certain import is_certain
 from gibbsppl.language.checks import outside
 from gibbsppl.language.completeness import first
 from gibbsppl.language.distributions import Distribution
 from gibbsppl.language.evaluate import evaluate
 from gibbsppl.language.model import Model, typed
-from gibbsppl.polynomials import multiplied_out
-from gibbsppl.ranges import Range, plain_name
-from gibbsppl.supports import Support
+from gibbsppl.model.graph import Potential, Statement, Variable
 
 WHAT_ELSE = (
     "pass a dense array (.toarray()), or the values seen as a table, with gp.Index for each dim"

@@ -18,12 +18,10 @@ from typing import Any
 
 import sympy as sp
 
-from gibbsppl import expressions
+from gibbsppl.algebra import expressions
+from gibbsppl.algebra.expressions import Dim, Leaf
 from gibbsppl.errors import ModelError
-from gibbsppl.expressions import Dim, Leaf
 from gibbsppl.families import Family
-from gibbsppl.graph import Statement, Variable
-from gibbsppl.graph_views import Interval, bounds_of
 from gibbsppl.language.checks import check_observed, check_parameters, check_reads
 from gibbsppl.language.distributions import Distribution, written
 from gibbsppl.language.events import check_dims, event_of, label_dim
@@ -34,6 +32,8 @@ from gibbsppl.language.signatures import docstring_of, signature_of
 from gibbsppl.language.sparse import declare_stored, is_sparse, read_stored
 from gibbsppl.language.tensors import Tensor, common_model, own_tensor
 from gibbsppl.language.values import dims_of_values, read_values
+from gibbsppl.model.graph import Statement, Variable
+from gibbsppl.model.graph_views import Interval, bounds_of
 
 Names = str | Iterable[str] | None
 Censor = Callable[[Model, Statement, Observed | None], Statement]

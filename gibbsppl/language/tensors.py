@@ -20,10 +20,8 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from gibbsppl.arguments import NAME, methods_told, shown
-from gibbsppl.copies import copy_of, primed
-from gibbsppl.errors import ModelError
-from gibbsppl.expressions import (
+from gibbsppl.algebra.copies import copy_of, primed
+from gibbsppl.algebra.expressions import (
     AtMost,
     Below,
     Dim,
@@ -38,11 +36,13 @@ from gibbsppl.expressions import (
     dims_of,
     substitute,
 )
+from gibbsppl.algebra.polynomials import quotient
+from gibbsppl.arguments import NAME, methods_told, shown
+from gibbsppl.errors import ModelError
 from gibbsppl.language.model import Model, base, dims_named
 from gibbsppl.language.regions import position_of
 from gibbsppl.language.ufuncs import Unevaluated, operator_of
 from gibbsppl.language.values import count_axes, finite_number
-from gibbsppl.polynomials import quotient
 
 
 @methods_told(ModelError, stick_breaking={"dim": NAME, "into": NAME.or_none()})

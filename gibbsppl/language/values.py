@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from gibbsppl.alignment import aligned, check_order
+from gibbsppl.algebra.exact_numbers import number
+from gibbsppl.algebra.expressions import Dim, Expr
 from gibbsppl.arguments import is_na, shown
 from gibbsppl.errors import ModelError
-from gibbsppl.exact_numbers import number
-from gibbsppl.expressions import Dim, Expr
 from gibbsppl.language.completeness import first
 from gibbsppl.language.model import LARGEST_INTEGER, Model, Observed, typed
+from gibbsppl.model.alignment import aligned, check_order
 
 
 def read_values(

@@ -13,11 +13,11 @@ from typing import Any
 
 import sympy as sp
 
-from gibbsppl.expressions import Expr
+from gibbsppl.algebra.expressions import Expr
+from gibbsppl.algebra.supports import Support
 from gibbsppl.families import Family, Parameter
-from gibbsppl.graph import MOST_KEPT, Factor, Graph, Statement, Variable
+from gibbsppl.model.graph import MOST_KEPT, Factor, Graph, Statement, Variable
 from gibbsppl.rewrites.rows import Auxiliary, Facts, Rule
-from gibbsppl.supports import Support
 
 
 @dataclass(frozen=True, slots=True, eq=False)

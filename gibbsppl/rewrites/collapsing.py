@@ -20,10 +20,7 @@ from typing import Any
 
 import sympy as sp
 
-from gibbsppl.density import is_kept, kept_entries
-from gibbsppl.dependence import region_of
-from gibbsppl.errors import CompileError
-from gibbsppl.expressions import (
+from gibbsppl.algebra.expressions import (
     Expr,
     Over,
     dims_of,
@@ -31,12 +28,15 @@ from gibbsppl.expressions import (
     mentions,
     substitute,
 )
-from gibbsppl.finite import LABEL, FiniteConditional, density_seen, finite_of
-from gibbsppl.graph import Graph, Maintained, Marginal, Statement
-from gibbsppl.ranges import Range, bounded
+from gibbsppl.algebra.ranges import Range, bounded
+from gibbsppl.derive.finite import LABEL, FiniteConditional, density_seen, finite_of
+from gibbsppl.errors import CompileError
+from gibbsppl.model.density import is_kept, kept_entries
+from gibbsppl.model.graph import Graph, Maintained, Marginal, Statement
+from gibbsppl.pieces.dependence import region_of
+from gibbsppl.pieces.vanishing import vanishing, with_limits
 from gibbsppl.rewrites.increments import Change, NoIncrementsError, difference, touched
 from gibbsppl.rewrites.integrals import Integral, integrated
-from gibbsppl.vanishing import vanishing, with_limits
 
 # A recomputed scan computes the log density at most this often in a sweep.
 MOST_RECOMPUTED = 20_000

@@ -12,8 +12,7 @@ from functools import lru_cache, partial
 import sympy as sp
 from sympy import Add
 
-from gibbsppl.changes import is_log_of_exponential
-from gibbsppl.expressions import (
+from gibbsppl.algebra.expressions import (
     Dim,
     Equals,
     Expr,
@@ -26,15 +25,16 @@ from gibbsppl.expressions import (
     Where,
     substitute,
 )
-from gibbsppl.gates import WHOLE
-from gibbsppl.log_gamma import loggamma
-from gibbsppl.logs import opened_exponential
-from gibbsppl.polynomials import MOST_KEPT, factored, multiplied_out
-from gibbsppl.ranges import Range, size_of
+from gibbsppl.algebra.log_gamma import loggamma
+from gibbsppl.algebra.polynomials import MOST_KEPT, factored, multiplied_out
+from gibbsppl.algebra.ranges import Range, size_of
+from gibbsppl.algebra.supports import NATURAL, Support
+from gibbsppl.derive.changes import is_log_of_exponential
+from gibbsppl.pieces.gates import WHOLE
+from gibbsppl.pieces.logs import opened_exponential
 from gibbsppl.rewrites.rows import Auxiliary, Facts, of_terms, one_by_one
 from gibbsppl.rewrites.tables import is_sparse, rows_where
 from gibbsppl.rewrites.terms import Term
-from gibbsppl.supports import NATURAL, Support
 
 
 def shared_out(term: Term, over: tuple[Range, ...], facts: Facts) -> Auxiliary | None:

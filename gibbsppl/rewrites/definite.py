@@ -3,8 +3,8 @@
 Comes in: an expression, and which arrays hold positive definite matrices. Goes out: the expression
 with a nonnegative number in the place of each such form, so that its sign can be told.
 
->>> from gibbsppl.copies import primed
->>> from gibbsppl.expressions import Array
+>>> from gibbsppl.algebra.copies import primed
+>>> from gibbsppl.algebra.expressions import Array
 >>> k, x, A = Dim("k"), Array("x"), Array("A")
 >>> form = Over(Over(A[k, primed(k)] * x[k] * x[primed(k)], primed(k)), k)
 >>> forms_named(1 + form / 2, lambda leaf: leaf.array == A)
@@ -17,8 +17,17 @@ from collections.abc import Callable
 
 from sympy import Mul
 
-from gibbsppl.expressions import Array, Dim, Expr, InverseEntry, Leaf, Over, dims_of, substitute
-from gibbsppl.polynomials import MOST_TERMS, cancelled, expanded_size, factored
+from gibbsppl.algebra.expressions import (
+    Array,
+    Dim,
+    Expr,
+    InverseEntry,
+    Leaf,
+    Over,
+    dims_of,
+    substitute,
+)
+from gibbsppl.algebra.polynomials import MOST_TERMS, cancelled, expanded_size, factored
 
 # Whether all matrices along the last two axes of the array of a leaf are positive definite.
 IsDefinite = Callable[[Leaf], bool]

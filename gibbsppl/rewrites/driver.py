@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from gibbsppl.conditionals import Derived
+from gibbsppl.derive.conditionals import Derived
 from gibbsppl.errors import CompileError
-from gibbsppl.graph import Graph
+from gibbsppl.model.graph import Graph
 from gibbsppl.rewrites import counts, links, positive, values
 from gibbsppl.rewrites.applied import Rewrite
 from gibbsppl.rewrites.collapsing import Scan, collapsed

@@ -15,7 +15,7 @@ from typing import Any
 import sympy as sp
 from sympy import Add
 
-from gibbsppl.expressions import (
+from gibbsppl.algebra.expressions import (
     Array,
     Binder,
     Dim,
@@ -27,11 +27,11 @@ from gibbsppl.expressions import (
     mentions,
     substitute,
 )
-from gibbsppl.finite import LABEL, FiniteConditional
-from gibbsppl.graph import Graph, Maintained, Marginal, Scatter
-from gibbsppl.identities import simplified
-from gibbsppl.polynomials import multiplied_out
-from gibbsppl.ranges import Range, range_of
+from gibbsppl.algebra.identities import simplified
+from gibbsppl.algebra.polynomials import multiplied_out
+from gibbsppl.algebra.ranges import Range, range_of
+from gibbsppl.derive.finite import LABEL, FiniteConditional
+from gibbsppl.model.graph import Graph, Maintained, Marginal, Scatter
 from gibbsppl.rewrites.integrals import expand_logs_of, free_stem
 
 

@@ -18,20 +18,28 @@ from typing import Any
 import sympy as sp
 from sympy import Add
 
-from gibbsppl.conditionals import conditional_of
-from gibbsppl.contractions import data_only, pull_back
-from gibbsppl.copies import primed
-from gibbsppl.density import event_dims
-from gibbsppl.dependence import region_of
+from gibbsppl.algebra.copies import primed
+from gibbsppl.algebra.expressions import Array, Dim, Expr, leaves_of, mentions, substitute
+from gibbsppl.algebra.identities import without_inverses
+from gibbsppl.algebra.ranges import Range, bounded
+from gibbsppl.derive.conditionals import conditional_of
+from gibbsppl.derive.contractions import data_only, pull_back
+from gibbsppl.derive.matched import Conditional
 from gibbsppl.errors import CompileError
-from gibbsppl.expressions import Array, Dim, Expr, leaves_of, mentions, substitute
-from gibbsppl.gates import Binary, binary_arrays
-from gibbsppl.graph import Graph, Maintained, Marginal, Potential, Scatter, Statement, Variable
-from gibbsppl.identities import without_inverses
-from gibbsppl.logs import expand_logs
-from gibbsppl.matched import Conditional
-from gibbsppl.pieces import Piece, rest_of
-from gibbsppl.ranges import Range, bounded
+from gibbsppl.model.density import event_dims
+from gibbsppl.model.graph import (
+    Graph,
+    Maintained,
+    Marginal,
+    Potential,
+    Scatter,
+    Statement,
+    Variable,
+)
+from gibbsppl.pieces.dependence import region_of
+from gibbsppl.pieces.gates import Binary, binary_arrays
+from gibbsppl.pieces.logs import expand_logs
+from gibbsppl.pieces.split import Piece, rest_of
 from gibbsppl.rewrites.applied import with_density
 from gibbsppl.rewrites.sums import Sums
 

@@ -21,14 +21,14 @@ from math import prod
 
 import sympy as sp
 
-from gibbsppl.conditionals import conditional_of
-from gibbsppl.dependence import count_of, region_of, touches
+from gibbsppl.algebra.expressions import Expr, dims_of, leaves_of, mentions
+from gibbsppl.algebra.ranges import fresh, size_of
+from gibbsppl.derive.conditionals import conditional_of
+from gibbsppl.derive.quadratic import Quadratic
 from gibbsppl.errors import CompileError
-from gibbsppl.expressions import Expr, dims_of, leaves_of, mentions
-from gibbsppl.graph import Factor, Graph, Statement, said_by
-from gibbsppl.pieces import View
-from gibbsppl.quadratic import Quadratic
-from gibbsppl.ranges import fresh, size_of
+from gibbsppl.model.graph import Factor, Graph, Statement, said_by
+from gibbsppl.pieces.dependence import count_of, region_of, touches
+from gibbsppl.pieces.split import View
 from gibbsppl.rewrites.predictors import coefficients
 from gibbsppl.rewrites.recentring import (
     Interwoven,

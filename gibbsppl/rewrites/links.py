@@ -8,7 +8,7 @@ from functools import partial
 import sympy as sp
 from sympy import Add, exp, log
 
-from gibbsppl.expressions import (
+from gibbsppl.algebra.expressions import (
     Expr,
     Leaf,
     LogMass,
@@ -20,12 +20,12 @@ from gibbsppl.expressions import (
     mentions,
     substitute,
 )
-from gibbsppl.polynomials import multiplied_out
-from gibbsppl.ranges import Range
+from gibbsppl.algebra.polynomials import multiplied_out
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.algebra.supports import POSITIVE, Support
 from gibbsppl.rewrites.rows import Auxiliary, Facts, of_terms
 from gibbsppl.rewrites.tables import rows_where
 from gibbsppl.rewrites.terms import Term
-from gibbsppl.supports import POSITIVE, Support
 
 Terms = tuple[Term, ...]
 Found = Iterator[tuple[Terms, Auxiliary]]

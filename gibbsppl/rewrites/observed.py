@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from gibbsppl.density import free_elements, regions
-from gibbsppl.dependence import region_of, slices_of
-from gibbsppl.evaluation import Floats, evaluate
-from gibbsppl.expressions import Array, Dim, Expr, Leaf, substitute
-from gibbsppl.graph import Censoring, Graph, Kind, Statement, Variable
-from gibbsppl.known_limits import KnownLimits
-from gibbsppl.ranges import Range, fresh, plain_name
+from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf, substitute
+from gibbsppl.algebra.ranges import Range, fresh, plain_name
+from gibbsppl.analysis.known_limits import KnownLimits
+from gibbsppl.model.density import free_elements, regions
+from gibbsppl.model.evaluation import Floats, evaluate
+from gibbsppl.model.graph import Censoring, Graph, Kind, Statement, Variable
+from gibbsppl.pieces.dependence import region_of, slices_of
 
 
 class Observed:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import sympy as sp
 from sympy import Add
 
-from gibbsppl.expressions import (
+from gibbsppl.algebra.expressions import (
     Array,
     Dim,
     Equals,
@@ -26,8 +26,16 @@ from gibbsppl.expressions import (
     mentions,
     substitute,
 )
-from gibbsppl.graph import Censoring, Constant, Deterministic, Graph, Potential, Statement, Variable
-from gibbsppl.ranges import Range, fresh, range_of
+from gibbsppl.algebra.ranges import Range, fresh, range_of
+from gibbsppl.model.graph import (
+    Censoring,
+    Constant,
+    Deterministic,
+    Graph,
+    Potential,
+    Statement,
+    Variable,
+)
 
 # An axis longer than this is not taken apart: each position is a step of its own.
 MOST_PARTS = 16

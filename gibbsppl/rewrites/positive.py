@@ -9,14 +9,14 @@ from itertools import permutations
 import sympy as sp
 from sympy import log
 
-from gibbsppl.expressions import Expr, Leaf, LogGammaP, LogStirling, Over, substitute
-from gibbsppl.log_gamma import loggamma
-from gibbsppl.polynomials import multiplied_out
-from gibbsppl.ranges import Range
+from gibbsppl.algebra.expressions import Expr, Leaf, LogGammaP, LogStirling, Over, substitute
+from gibbsppl.algebra.log_gamma import loggamma
+from gibbsppl.algebra.polynomials import multiplied_out
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.algebra.supports import POSITIVE, Support
 from gibbsppl.rewrites.rows import Auxiliary, Facts, of_terms, one_by_one
 from gibbsppl.rewrites.tables import rows_where
 from gibbsppl.rewrites.terms import Term
-from gibbsppl.supports import POSITIVE, Support
 
 
 def power_of_sum(term: Term, over: tuple[Range, ...], facts: Facts) -> Auxiliary | None:

@@ -18,12 +18,12 @@ from typing import Any
 
 import sympy as sp
 
-from gibbsppl.conditionals import conditional_of
-from gibbsppl.evaluation import Sizes
-from gibbsppl.expressions import Dim, Expr, Leaf, dims_of, leaves_of, mentions, substitute
-from gibbsppl.graph import Graph, Statement, said_by
-from gibbsppl.quadratic import Quadratic, is_quadratic, quadratic_of
-from gibbsppl.ranges import size_of
+from gibbsppl.algebra.expressions import Dim, Expr, Leaf, dims_of, leaves_of, mentions, substitute
+from gibbsppl.algebra.ranges import size_of
+from gibbsppl.derive.conditionals import conditional_of
+from gibbsppl.derive.quadratic import Quadratic, is_quadratic, quadratic_of
+from gibbsppl.model.evaluation import Sizes
+from gibbsppl.model.graph import Graph, Statement, said_by
 from gibbsppl.rewrites.recentring import Recentred, shifted_by
 
 

@@ -6,9 +6,9 @@ stands in reads ``location + scale * eta``, and ``eta`` has location 0 and scale
 the change is in its statement: the density of ``eta`` is that of ``theta`` times the scale.
 
 >>> from gibbsppl.families import FAMILIES
->>> from gibbsppl.expressions import Array, Dim
->>> from gibbsppl.graph import Graph, Statement, Variable
->>> from gibbsppl.ranges import Range
+>>> from gibbsppl.algebra.expressions import Array, Dim
+>>> from gibbsppl.model.graph import Graph, Statement, Variable
+>>> from gibbsppl.algebra.ranges import Range
 >>> j, mu, theta = Dim("j"), Array("mu")[()], Array("theta")
 >>> tau = Array("tau", positive=True)[()]
 >>> over, row = (Range(j, 0, 8),), FAMILIES["Normal"]
@@ -28,9 +28,7 @@ from typing import Literal
 
 import sympy as sp
 
-from gibbsppl.changes import LOG, Change
-from gibbsppl.conditionals import Derived
-from gibbsppl.expressions import (
+from gibbsppl.algebra.expressions import (
     Array,
     Dim,
     Expr,
@@ -39,8 +37,10 @@ from gibbsppl.expressions import (
     renamed_apart,
     substitute,
 )
-from gibbsppl.graph import Censoring, Graph, Statement, said_by
-from gibbsppl.quadratic import Quadratic
+from gibbsppl.derive.changes import LOG, Change
+from gibbsppl.derive.conditionals import Derived
+from gibbsppl.derive.quadratic import Quadratic
+from gibbsppl.model.graph import Censoring, Graph, Statement, said_by
 from gibbsppl.rewrites.applied import density_row
 
 # What is drawn while the new array is held fixed: the location moves all elements alike, the scale

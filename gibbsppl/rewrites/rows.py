@@ -17,9 +17,7 @@ import numpy as np
 import sympy as sp
 from sympy import Add
 
-from gibbsppl.ends import Bounds, known_bounds
-from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import (
+from gibbsppl.algebra.expressions import (
     Array,
     Below,
     Dim,
@@ -31,17 +29,19 @@ from gibbsppl.expressions import (
     mentions,
     renamed_apart,
 )
-from gibbsppl.gates import FrozenBinary, binary_arrays, frozen, is_gate, opened
-from gibbsppl.graph import Factor, Graph, Statement, Variable
-from gibbsppl.identities import simplified
-from gibbsppl.logs import expand_logs
-from gibbsppl.operations import is_positive_definite
-from gibbsppl.polynomials import factored
-from gibbsppl.ranges import Range, fresh
+from gibbsppl.algebra.identities import simplified
+from gibbsppl.algebra.polynomials import factored
+from gibbsppl.algebra.ranges import Range, fresh
+from gibbsppl.algebra.supports import Support
+from gibbsppl.analysis.ends import Bounds, known_bounds
+from gibbsppl.analysis.signs import NONNEGATIVE, Sign, sign_of
+from gibbsppl.model.evaluation import evaluate
+from gibbsppl.model.graph import Factor, Graph, Statement, Variable
+from gibbsppl.model.operations import is_positive_definite
+from gibbsppl.pieces.gates import FrozenBinary, binary_arrays, frozen, is_gate, opened
+from gibbsppl.pieces.logs import expand_logs
 from gibbsppl.rewrites.definite import forms_named
 from gibbsppl.rewrites.terms import Term, terms_in
-from gibbsppl.signs import NONNEGATIVE, Sign, sign_of
-from gibbsppl.supports import Support
 
 # Each rule looks at the same log densities.
 MOST_READINGS = 256

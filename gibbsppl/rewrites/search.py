@@ -13,19 +13,19 @@ from typing import Any
 import sympy as sp
 from sympy import Add
 
-from gibbsppl.concavity import LogConcave
-from gibbsppl.conditionals import Derived, conditional_of
-from gibbsppl.ends import known_bounds
+from gibbsppl.algebra.expressions import Expr, Over, leaves_of, mentions
+from gibbsppl.analysis.ends import known_bounds
+from gibbsppl.analysis.signs import NONNEGATIVE, sign_of
+from gibbsppl.derive.concavity import LogConcave
+from gibbsppl.derive.conditionals import Derived, conditional_of
+from gibbsppl.derive.matched import NotConjugate
 from gibbsppl.errors import CompileError
-from gibbsppl.expressions import Expr, Over, leaves_of, mentions
-from gibbsppl.graph import PLAIN, Graph, Statement, said_by
-from gibbsppl.matched import NotConjugate
+from gibbsppl.model.graph import PLAIN, Graph, Statement, said_by
 from gibbsppl.rewrites.applied import Rewrite, applications
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.rewrites.parts import Part
 from gibbsppl.rewrites.recentring import Interwoven
 from gibbsppl.rewrites.rows import Rule
-from gibbsppl.signs import NONNEGATIVE, sign_of
 
 # How many rules, one after the other, may be tried on one variable.
 MOST_RULES = 3

@@ -13,9 +13,8 @@ from typing import Any
 import sympy as sp
 from sympy import Add, Mul
 
-from gibbsppl.copies import primed
-from gibbsppl.errors import CompileError
-from gibbsppl.expressions import (
+from gibbsppl.algebra.copies import primed
+from gibbsppl.algebra.expressions import (
     Array,
     Dim,
     Expr,
@@ -27,9 +26,10 @@ from gibbsppl.expressions import (
     mentions,
     substitute,
 )
-from gibbsppl.graph import Maintained, Scatter
-from gibbsppl.logs import expand_logs
-from gibbsppl.ranges import Range, unnested
+from gibbsppl.algebra.ranges import Range, unnested
+from gibbsppl.errors import CompileError
+from gibbsppl.model.graph import Maintained, Scatter
+from gibbsppl.pieces.logs import expand_logs
 
 # What multiplies an array from outside, its axes, and those of them that both are summed over.
 _Key = tuple[Expr, tuple[Dim, ...], tuple[Dim, ...]]

@@ -10,9 +10,9 @@ from weakref import WeakValueDictionary
 import numpy as np
 import numpy.typing as npt
 
-from gibbsppl.expressions import INDICATORS, Array, Dim, Expr, Over, Where, substitute
-from gibbsppl.graph import Variable
-from gibbsppl.ranges import Range, plain_name
+from gibbsppl.algebra.expressions import INDICATORS, Array, Dim, Expr, Over, Where, substitute
+from gibbsppl.algebra.ranges import Range, plain_name
+from gibbsppl.model.graph import Variable
 from gibbsppl.rewrites.rows import Facts
 
 # A table of fewer positions than this is not worth its indices.

@@ -4,7 +4,7 @@ Comes in: a factor and the arrays that are in the way. Goes out: `Term` values, 
 without them. Only sums that hold such a term are multiplied out; all else is left as it is.
 
 >>> from sympy import Abs
->>> from gibbsppl.expressions import Array
+>>> from gibbsppl.algebra.expressions import Array
 >>> y, mu, n = Array("y")[Dim("i")], Array("mu")[()], Array("n")[()]
 >>> terms, rest = terms_in(n * (y**2 - Abs(y - mu)), Abs, {"mu"}, {})
 >>> terms[0].coefficient, terms[0].argument, rest
@@ -21,10 +21,10 @@ from typing import Any
 import sympy as sp
 from sympy import Add, Mul
 
-from gibbsppl.copies import copies_of
-from gibbsppl.expressions import Dim, Expr, Over, Softplus, arrays_in, dims_of, substitute
-from gibbsppl.polynomials import MOST_KEPT, multiplied_out
-from gibbsppl.ranges import Range, range_of
+from gibbsppl.algebra.copies import copies_of
+from gibbsppl.algebra.expressions import Dim, Expr, Over, Softplus, arrays_in, dims_of, substitute
+from gibbsppl.algebra.polynomials import MOST_KEPT, multiplied_out
+from gibbsppl.algebra.ranges import Range, range_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from gibbsppl.conditionals import Derived, conditional_of
-from gibbsppl.dependence import region_of, slices_of
-from gibbsppl.ends import ends_of
-from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Expr, Leaf, leaves_of, mentions, substitute
-from gibbsppl.graph import Censoring, Graph, Potential, Statement, said_by
-from gibbsppl.known_limits import KnownLimits, known_limits
-from gibbsppl.ranges import Range, fresh, size_of
+from gibbsppl.algebra.expressions import Expr, Leaf, leaves_of, mentions, substitute
+from gibbsppl.algebra.ranges import Range, fresh, size_of
+from gibbsppl.analysis.ends import ends_of
+from gibbsppl.analysis.known_limits import KnownLimits, known_limits
+from gibbsppl.derive.conditionals import Derived, conditional_of
+from gibbsppl.model.evaluation import evaluate
+from gibbsppl.model.graph import Censoring, Graph, Potential, Statement, said_by
+from gibbsppl.pieces.dependence import region_of, slices_of
 from gibbsppl.rewrites.applied import is_rewritten
 from gibbsppl.rewrites.observed import Observed
 

@@ -9,11 +9,11 @@ from functools import partial
 import sympy as sp
 from sympy import Add
 
-from gibbsppl.expressions import Dim, Expr, Leaf, Where, mentions, substitute
-from gibbsppl.graph import Censoring, Factor, Statement
+from gibbsppl.algebra.expressions import Dim, Expr, Leaf, Where, mentions, substitute
+from gibbsppl.algebra.supports import Support
+from gibbsppl.model.graph import Censoring, Factor, Statement
 from gibbsppl.rewrites.rows import Auxiliary, Facts, Rule
 from gibbsppl.rewrites.tables import rows_where
-from gibbsppl.supports import Support
 
 
 def imputed(

@@ -1,7 +1,8 @@
 """The functions that expressions are made of, on NumPy arrays, and sums by index.
 
-The names are those in ``gibbsppl.expressions.FUNCTIONS``. No legitimate finite input warns or loses
-digits: ``log(0)`` is ``-inf``, and log probabilities are right where the probability underflows.
+The names are those in ``gibbsppl.algebra.expressions.FUNCTIONS``. No legitimate finite input warns
+or loses digits: ``log(0)`` is ``-inf``, and log probabilities are right where the probability
+underflows.
 
 >>> import numpy as np
 >>> float(log(0.0))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gibbsppl.errors import CompileError
-from gibbsppl.graph import Graph
+from gibbsppl.model.graph import Graph
 
 
 @dataclass(frozen=True, slots=True)

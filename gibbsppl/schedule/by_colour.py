@@ -15,16 +15,16 @@ from typing import Any
 import sympy as sp
 from sympy import Mul
 
-from gibbsppl.colours import Chart, OneByOne, colours_of
-from gibbsppl.conflicts import Seen, seen_in
-from gibbsppl.contractions import Contribution, IsData, data_only, pull_back
-from gibbsppl.copies import copies_of
-from gibbsppl.dependence import never_meet, overlap
-from gibbsppl.expressions import Dim, Equals, Expr, substitute
-from gibbsppl.graph import Graph
+from gibbsppl.algebra.copies import copies_of
+from gibbsppl.algebra.expressions import Dim, Equals, Expr, substitute
+from gibbsppl.algebra.ranges import bounded, fresh
+from gibbsppl.derive.colours import Chart, OneByOne, colours_of
+from gibbsppl.derive.conflicts import Seen, seen_in
+from gibbsppl.derive.contractions import Contribution, IsData, data_only, pull_back
 from gibbsppl.kernels import Own, RandomWalk
-from gibbsppl.pieces import Piece
-from gibbsppl.ranges import bounded, fresh
+from gibbsppl.model.graph import Graph
+from gibbsppl.pieces.dependence import never_meet, overlap
+from gibbsppl.pieces.split import Piece
 from gibbsppl.schedule.cancelling import without_cancelling
 from gibbsppl.schedule.steps import (
     BlockDraw,

@@ -5,9 +5,9 @@ Log densities are taken apart to find their statistics; where none has been foun
 function of the target is computed as one again: a ratio of gamma functions at huge arguments, the
 log of a share. (A Student t of many degrees of freedom is a normal; the noise of its parts is not.)
 
->>> from gibbsppl.expressions import Array, Dim
->>> from gibbsppl.pieces import View
->>> from gibbsppl.ranges import Range
+>>> from gibbsppl.algebra.expressions import Array, Dim
+>>> from gibbsppl.pieces.split import View
+>>> from gibbsppl.algebra.ranges import Range
 >>> b, y, i = Array("b"), Array("y"), Dim("i")
 >>> view, over = View(b, ()), (Range(i, 0, 3),)
 >>> pieces = (
@@ -29,10 +29,10 @@ from itertools import combinations, permutations
 
 import sympy as sp
 
-from gibbsppl.expressions import Expr, LogBeta, LogRising, Softplus, mentions
-from gibbsppl.log_gamma import loggamma
-from gibbsppl.near_one import terms_of
-from gibbsppl.pieces import Piece
+from gibbsppl.algebra.expressions import Expr, LogBeta, LogRising, Softplus, mentions
+from gibbsppl.algebra.log_gamma import loggamma
+from gibbsppl.algebra.near_one import terms_of
+from gibbsppl.pieces.split import Piece
 
 
 def without_cancelling(pieces: Sequence[Piece]) -> tuple[Piece, ...]:

@@ -6,15 +6,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from gibbsppl.chained import PREVIOUS, ChainConditional, chain_of
-from gibbsppl.conditionals import Derived
-from gibbsppl.contractions import Known, pull_back
-from gibbsppl.copies import copy_of
-from gibbsppl.dependence import Place, region_of
-from gibbsppl.expressions import Dim, dims_of
-from gibbsppl.finite import LABEL
-from gibbsppl.graph import Graph
-from gibbsppl.ranges import Range
+from gibbsppl.algebra.copies import copy_of
+from gibbsppl.algebra.expressions import Dim, dims_of
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.derive.chained import PREVIOUS, ChainConditional, chain_of
+from gibbsppl.derive.conditionals import Derived
+from gibbsppl.derive.contractions import Known, pull_back
+from gibbsppl.derive.finite import LABEL
+from gibbsppl.model.graph import Graph
+from gibbsppl.pieces.dependence import Place, region_of
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import ChainDraw

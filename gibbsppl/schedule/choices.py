@@ -11,14 +11,13 @@ from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any, assert_never
 
-from gibbsppl.chained import ChainConditional
-from gibbsppl.concavity import LogConcave, certified
-from gibbsppl.conditionals import Derived, to_be_moved
-from gibbsppl.dependence import Role, is_separable
+from gibbsppl.algebra.expressions import dims_of
+from gibbsppl.derive.chained import ChainConditional
+from gibbsppl.derive.concavity import LogConcave, certified
+from gibbsppl.derive.conditionals import Derived, to_be_moved
+from gibbsppl.derive.finite import FiniteConditional
+from gibbsppl.derive.matched import Conditional, NotConjugate
 from gibbsppl.errors import CompileError, did_you_mean
-from gibbsppl.expressions import dims_of
-from gibbsppl.finite import FiniteConditional
-from gibbsppl.graph import Graph, Statement
 from gibbsppl.kernels import (
     AdaptiveRejection,
     Kernel,
@@ -28,8 +27,9 @@ from gibbsppl.kernels import (
     RandomWalk,
     Slice,
 )
-from gibbsppl.matched import Conditional, NotConjugate
-from gibbsppl.pieces import Piece
+from gibbsppl.model.graph import Graph, Statement
+from gibbsppl.pieces.dependence import Role, is_separable
+from gibbsppl.pieces.split import Piece
 from gibbsppl.rewrites import Rewritten
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.rewrites.parts import Part

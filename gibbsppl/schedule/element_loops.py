@@ -14,15 +14,15 @@ from math import prod
 
 import sympy as sp
 
-from gibbsppl.colours import Chart
-from gibbsppl.contractions import IsData, data_only
-from gibbsppl.copies import root_of
-from gibbsppl.expressions import Array, Dim, Expr, Leaf, Over, dims_of, mentions
-from gibbsppl.form_facts import free_axes
-from gibbsppl.linear_forms import Entry, LinearForm, slope_in
-from gibbsppl.polynomials import multiplied_out
-from gibbsppl.ranges import Range, bounded, fresh
-from gibbsppl.readings import alpha
+from gibbsppl.algebra.copies import root_of
+from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf, Over, dims_of, mentions
+from gibbsppl.algebra.polynomials import multiplied_out
+from gibbsppl.algebra.ranges import Range, bounded, fresh
+from gibbsppl.derive.colours import Chart
+from gibbsppl.derive.contractions import IsData, data_only
+from gibbsppl.derive.form_facts import free_axes
+from gibbsppl.derive.linear_forms import Entry, LinearForm, slope_in
+from gibbsppl.derive.readings import alpha
 from gibbsppl.schedule.steps import ExactDraw, Schedule, Step
 
 # Rows of at most so many positions are gone through again for each entry.

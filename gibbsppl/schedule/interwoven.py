@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from gibbsppl.algebra.expressions import Expr
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.derive.matched import NotConjugate
 from gibbsppl.errors import CompileError
-from gibbsppl.evaluation import Sizes, Values, evaluate
-from gibbsppl.expressions import Expr
-from gibbsppl.matched import NotConjugate
-from gibbsppl.ranges import Range
+from gibbsppl.model.evaluation import Sizes, Values, evaluate
 from gibbsppl.rewrites import Rewritten
 from gibbsppl.rewrites.recentring import Interwoven, Recentred
 from gibbsppl.schedule.steps import JointDraw, Schedule, Step

@@ -15,19 +15,19 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from gibbsppl.chained import ChainConditional
-from gibbsppl.conditionals import Derived
-from gibbsppl.contractions import Known, data_only, pull_back
-from gibbsppl.copies import copy_of
-from gibbsppl.dependence import region_of, shifted
+from gibbsppl.algebra.copies import copy_of
+from gibbsppl.algebra.expressions import Dim, Expr, Leaf, dims_of, substitute
+from gibbsppl.algebra.ranges import Range, size_of
+from gibbsppl.derive.chained import ChainConditional
+from gibbsppl.derive.conditionals import Derived
+from gibbsppl.derive.contractions import Known, data_only, pull_back
+from gibbsppl.derive.matched import Conditional
+from gibbsppl.derive.quadratic import Quadratic, are_tied, is_quadratic, owner, quadratic_of
 from gibbsppl.errors import CompileError
-from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Dim, Expr, Leaf, dims_of, substitute
-from gibbsppl.graph import Graph, Statement
-from gibbsppl.matched import Conditional
-from gibbsppl.pieces import Piece, View
-from gibbsppl.quadratic import Quadratic, are_tied, is_quadratic, owner, quadratic_of
-from gibbsppl.ranges import Range, size_of
+from gibbsppl.model.evaluation import evaluate
+from gibbsppl.model.graph import Graph, Statement
+from gibbsppl.pieces.dependence import region_of, shifted
+from gibbsppl.pieces.split import Piece, View
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.runtime.joint import Pattern, drawn
 from gibbsppl.runtime.layouts import MOST_ENTRIES, MOST_WORK

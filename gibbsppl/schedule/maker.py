@@ -14,30 +14,31 @@ import numpy as np
 import sympy as sp
 from sympy import Add
 
-from gibbsppl.chained import ChainConditional
-from gibbsppl.concavity import LogConcave
-from gibbsppl.conditionals import Derived
-from gibbsppl.contractions import (
+from gibbsppl.algebra.copies import copies_of
+from gibbsppl.algebra.expressions import Dim, Expr, Greatest, Leaf, Least, Where, XLogY, substitute
+from gibbsppl.algebra.ranges import Range, bounded, size_of
+from gibbsppl.derive.chained import ChainConditional
+from gibbsppl.derive.concavity import LogConcave
+from gibbsppl.derive.conditionals import Derived
+from gibbsppl.derive.contractions import (
     Contribution,
     contracted,
     data_only,
     pull_back,
     pull_back_extreme,
 )
-from gibbsppl.copies import copies_of
-from gibbsppl.density import event_dims, is_kept
-from gibbsppl.dependence import Place, is_separable, overlap, region_of
+from gibbsppl.derive.finite import LABEL, FiniteConditional
+from gibbsppl.derive.matched import Conditional, NotConjugate
+from gibbsppl.derive.readings import alpha, in_place
 from gibbsppl.errors import CompileError
-from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Dim, Expr, Greatest, Leaf, Least, Where, XLogY, substitute
 from gibbsppl.families import Family
-from gibbsppl.finite import LABEL, FiniteConditional
-from gibbsppl.graph import PLAIN, Graph, Maintained, Statement
-from gibbsppl.limits import Side
-from gibbsppl.matched import Conditional, NotConjugate
-from gibbsppl.pieces import Piece, View
-from gibbsppl.ranges import Range, bounded, size_of
-from gibbsppl.readings import alpha, in_place
+from gibbsppl.model.density import event_dims, is_kept
+from gibbsppl.model.evaluation import evaluate
+from gibbsppl.model.graph import PLAIN, Graph, Maintained, Statement
+from gibbsppl.pieces.dependence import Place, is_separable, overlap, region_of
+from gibbsppl.pieces.limits import Side
+from gibbsppl.pieces.split import Piece, View
+from gibbsppl.pieces.vanishing import vanishing, with_limits
 from gibbsppl.rewrites.collapsing import Scan, log_weights
 from gibbsppl.schedule.cancelling import without_cancelling
 from gibbsppl.schedule.chains import chain_draw, hull
@@ -51,7 +52,6 @@ from gibbsppl.schedule.steps import (
     ScanDraw,
     Step,
 )
-from gibbsppl.vanishing import vanishing, with_limits
 
 
 class Maker:

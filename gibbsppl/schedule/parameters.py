@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gibbsppl.contractions import Contribution
-from gibbsppl.expressions import Dim, Expr, Leaf
-from gibbsppl.limits import Side
-from gibbsppl.ranges import Range
+from gibbsppl.algebra.expressions import Dim, Expr, Leaf
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.derive.contractions import Contribution
+from gibbsppl.pieces.limits import Side
 
 
 @dataclass(frozen=True, slots=True)

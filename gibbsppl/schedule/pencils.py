@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 import sympy as sp
 from sympy import Add, Mul
 
-from gibbsppl.contractions import Contribution, IsData
-from gibbsppl.expressions import Expr, dims_of
-from gibbsppl.graph import PLAIN
+from gibbsppl.algebra.expressions import Expr, dims_of
+from gibbsppl.derive.contractions import Contribution, IsData
+from gibbsppl.model.graph import PLAIN
 from gibbsppl.schedule.parameters import NaturalParameter, Pair
 
 # Two symmetric matrices have a common diagonal form, more of them as a rule have none.
@@ -43,9 +43,9 @@ def pencil_of(
 ) -> Pencil | None:
     """The pencil of a precision matrix; none where it is not made of one or two fixed ones.
 
-    >>> from gibbsppl.contractions import data_only
-    >>> from gibbsppl.expressions import Array, Dim
-    >>> from gibbsppl.ranges import Range
+    >>> from gibbsppl.derive.contractions import data_only
+    >>> from gibbsppl.algebra.expressions import Array, Dim
+    >>> from gibbsppl.algebra.ranges import Range
     >>> k, t = Dim("k"), Array("t")[()]
     >>> found = Contribution("x", -t / 2, (Range(k, 0, 3),))
     >>> square = NaturalParameter(Array("x")[k] ** 2, (k,), (found,))

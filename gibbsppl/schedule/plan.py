@@ -12,10 +12,10 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
-from gibbsppl.chained import ChainConditional
-from gibbsppl.conditionals import Derived
-from gibbsppl.graph import Graph
-from gibbsppl.quadratic import Quadratic
+from gibbsppl.derive.chained import ChainConditional
+from gibbsppl.derive.conditionals import Derived
+from gibbsppl.derive.quadratic import Quadratic
+from gibbsppl.model.graph import Graph
 from gibbsppl.rewrites import Rewritten, rewritten
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.rewrites.recentring import Interwoven

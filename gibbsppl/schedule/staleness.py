@@ -13,15 +13,15 @@ from itertools import chain
 
 import sympy as sp
 
-from gibbsppl.chained import ChainConditional
-from gibbsppl.concavity import LogConcave
+from gibbsppl.algebra.expressions import Expr, Leaf, leaves_of
+from gibbsppl.derive.chained import ChainConditional
+from gibbsppl.derive.concavity import LogConcave
+from gibbsppl.derive.finite import FiniteConditional
+from gibbsppl.derive.matched import Conditional, NotConjugate
+from gibbsppl.derive.quadratic import Quadratic
 from gibbsppl.errors import CompileError
-from gibbsppl.expressions import Expr, Leaf, leaves_of
-from gibbsppl.finite import FiniteConditional
-from gibbsppl.graph import Graph, Maintained
-from gibbsppl.matched import Conditional, NotConjugate
-from gibbsppl.pieces import Piece
-from gibbsppl.quadratic import Quadratic
+from gibbsppl.model.graph import Graph, Maintained
+from gibbsppl.pieces.split import Piece
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.rewrites.recentring import Recentred
 from gibbsppl.schedule.steps import BlockDraw, ExactDraw, Move, ScanDraw, Schedule, Step

@@ -6,19 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeGuard
 
-from gibbsppl.chained import ChainConditional
-from gibbsppl.colours import Colours, OneByOne
-from gibbsppl.concavity import LogConcave
-from gibbsppl.contractions import Contribution
-from gibbsppl.dependence import Place, slices_of
+from gibbsppl.algebra.expressions import Dim
+from gibbsppl.derive.chained import ChainConditional
+from gibbsppl.derive.colours import Colours, OneByOne
+from gibbsppl.derive.concavity import LogConcave
+from gibbsppl.derive.contractions import Contribution
+from gibbsppl.derive.finite import FiniteConditional
+from gibbsppl.derive.matched import Conditional, NotConjugate
+from gibbsppl.derive.quadratic import Quadratic
 from gibbsppl.errors import CompileError
-from gibbsppl.expressions import Dim
 from gibbsppl.families import Family
-from gibbsppl.finite import FiniteConditional
-from gibbsppl.graph import Graph, Statement
 from gibbsppl.kernels import Kernel
-from gibbsppl.matched import Conditional, NotConjugate
-from gibbsppl.quadratic import Quadratic
+from gibbsppl.model.graph import Graph, Statement
+from gibbsppl.pieces.dependence import Place, slices_of
 from gibbsppl.rewrites import Rewrite
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.rewrites.parts import Part

@@ -16,7 +16,7 @@ from against_reference.elements import LostError
 from against_reference.models import Variable
 from against_reference.scalars import POSITIVE, UNIT
 from against_reference.table import is_proper
-from gibbsppl.density import log_terms
+from gibbsppl.model.density import log_terms
 
 RELATIVE_TOLERANCE = 1e-9
 STATES = 4

@@ -23,7 +23,7 @@ import jags
 import numpy as np
 from references.bugs import distance
 
-from gibbsppl.diagnostics import ess_bulk, mcse_mean
+from gibbsppl.output.diagnostics import ess_bulk, mcse_mean
 from models.bugs import CASES, MORE
 
 SETTINGS = {"draws": 10_000, "warmup": 5_000, "chains": 4}

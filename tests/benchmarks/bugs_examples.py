@@ -28,7 +28,7 @@ import jags
 from references.bugs import distance
 
 import gibbsppl as gp
-from gibbsppl.diagnostics import ess_bulk
+from gibbsppl.output.diagnostics import ess_bulk
 from models.bugs import CASES, MORE
 
 DEVIANCE = "deviance"

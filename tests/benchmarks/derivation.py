@@ -22,8 +22,8 @@ sys.path[:0] = [str(ROOT)]
 from sympy.core.cache import clear_cache
 
 import gibbsppl as gp
-from gibbsppl.conditionals import conditional_of
-from gibbsppl.pieces import split
+from gibbsppl.derive.conditionals import conditional_of
+from gibbsppl.pieces.split import split
 from models import ALL
 
 COEFFICIENTS = 30

@@ -22,7 +22,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import gibbsppl as gp
-from gibbsppl.diagnostics import ess_bulk
+from gibbsppl.output.diagnostics import ess_bulk
 from models import dyes, eight_schools, pumps, rats, salm, seeds
 
 TURNS = 3

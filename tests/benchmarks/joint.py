@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import gibbsppl as gp
 import models
-from gibbsppl.diagnostics import ess_bulk
+from gibbsppl.output.diagnostics import ess_bulk
 
 NAMES = ("eight_schools", "rats", "dyes", "local_level", "linear_mixed", "factor_analysis")
 SWEEPS, TURNS = 4000, 3

@@ -23,7 +23,7 @@ import jags
 import numpy as np
 
 import gibbsppl as gp
-from gibbsppl.diagnostics import ess_bulk
+from gibbsppl.output.diagnostics import ess_bulk
 
 TEXT = """
 model {

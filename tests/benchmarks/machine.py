@@ -23,7 +23,7 @@ from scipy import sparse
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import gibbsppl as gp
-from gibbsppl.initial import initial_state
+from gibbsppl.initial.search import initial_state
 from models import factorisation_machine
 
 ALONE = {"w": "elements", "w0": "alone", "mu_w": "alone"}

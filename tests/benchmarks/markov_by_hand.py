@@ -19,8 +19,8 @@ import numpy as np
 sys.path[:0] = [str(Path(__file__).parents[2])]
 
 import gibbsppl as gp
-from gibbsppl.diagnostics import ess_bulk
-from gibbsppl.initial import initial_state
+from gibbsppl.initial.search import initial_state
+from gibbsppl.output.diagnostics import ess_bulk
 from models import hidden_markov
 
 

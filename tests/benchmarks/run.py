@@ -41,7 +41,7 @@ import rats_by_hand
 import regression_by_hand
 
 import gibbsppl as gp
-from gibbsppl.initial import initial_state
+from gibbsppl.initial.search import initial_state
 from models import hidden_markov, ising, lda, linear_regression, matrix_factorisation, rats
 
 TURNS = 9

@@ -29,7 +29,7 @@ import numpy as np
 from references.bugs import distance
 
 import gibbsppl as gp
-from gibbsppl.diagnostics import mcse_mean, r_hat
+from gibbsppl.output.diagnostics import mcse_mean, r_hat
 
 DRAWS, WARMUP, CHAINS = 10_000, 5_000, 4
 RAREST = 0.02  # a value of a label that is in fewer of the draws has no reference

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gibbsppl.diagnostics import mcse_mean, mcse_sd
+from gibbsppl.output.diagnostics import mcse_mean, mcse_sd
 
 
 @dataclass(frozen=True, slots=True)

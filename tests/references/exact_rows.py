@@ -16,9 +16,9 @@ import sympy as sp
 from mpmath import mpf
 from test_families import EXAMPLES, K, X, symbols_of
 
-from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Array
-from gibbsppl.ranges import Range
+from gibbsppl.algebra.expressions import Array
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.model.evaluation import evaluate
 
 EPS = sys.float_info.epsilon
 # A formula is some dozens of operations, each of which rounds.

@@ -16,11 +16,11 @@ import numpy as np
 import sympy as sp
 from scipy.special import logsumexp
 
-from gibbsppl.density import log_density, regions
-from gibbsppl.evaluation import evaluate
-from gibbsppl.expressions import Array, Dim, Leaf
-from gibbsppl.forward import fill
-from gibbsppl.ranges import Range
+from gibbsppl.algebra.expressions import Array, Dim, Leaf
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.model.density import log_density, regions
+from gibbsppl.model.evaluation import evaluate
+from gibbsppl.model.forward import fill
 
 EPSILON = np.finfo(float).eps
 # What the log density of an element may lose to rounding, in units of the size of its terms: each

@@ -1,0 +1,54 @@
+"""Numbers as exactly what was meant, so that algebra on them cancels.
+
+>>> number(0.1) + number(0.2) - number(0.3)
+0
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import sympy as sp
+
+from gibbsppl.algebra.expressions import Expr
+
+LARGEST_PART_OF_PI = 12
+
+# A decimal with more digits than this has been computed; then fractions up to that denominator are
+# looked for (two of them differ by more than the rounding of a float).
+LONGEST_DENOMINATOR = 10**12
+LARGEST_DENOMINATOR = 10**4
+
+
+def number(value: float) -> Expr:
+    """A number as exactly what was written: 0.1 is 1/10, so that algebra on it cancels exactly.
+
+    What has been computed is the simple fraction that it is the rounding of, if there is one:
+    ``1 / 0.7`` is 10/7; ``math.pi`` is pi.
+
+    >>> number(0.1) + number(0.2) - number(0.3)
+    0
+    """
+    as_float = float(value)
+    if not math.isfinite(as_float):
+        return sp.sympify(as_float)
+    if as_float.is_integer():
+        return sp.Integer(int(value))
+    part = Fraction(as_float / math.pi).limit_denominator(LARGEST_PART_OF_PI)
+    if part and float(part) * math.pi == as_float:
+        return sp.Rational(part) * sp.pi
+    written = sp.Rational(repr(as_float))
+    if written.q > LONGEST_DENOMINATOR:  # computed, not written: the fraction that rounds to it
+        simple = Fraction(as_float).limit_denominator(LARGEST_DENOMINATOR)
+        return sp.Rational(simple) if float(simple) == as_float else written
+    return written
+
+
+def has_log(value: Expr) -> bool:
+    """Whether the log of a value may be a real number: of a negative number it is none.
+
+    >>> has_log(sp.Integer(2)), has_log(sp.Integer(-2))
+    (True, False)
+    """
+    return not (value.is_number and value.is_negative)

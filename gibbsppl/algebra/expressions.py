@@ -1,0 +1,392 @@
+"""Index notation: arrays, dimensions, sums over dimensions, as SymPy expressions.
+
+Comes in: names. Goes out: scalar templates, one per statement, whatever the size of the data.
+
+A **leaf** is one element of an array, ``Leaf(array, *indices)``; an index is a dimension, a
+dimension plus a constant, a constant, or another leaf (a gather). ``Over(body, k)`` is the sum of
+``body`` over dimension ``k``; it is opaque to SymPy's ``expand``.
+
+>>> U, V, user = Array("U"), Array("V"), Array("user")
+>>> i, k = Dim("i"), Dim("k")
+>>> Over(U[user[i], k] * V[i, k], k)
+sum(U[user[i], k]*V[i, k], k)
+>>> dims_of(Over(U[user[i], k] * V[i, k], k))
+{i}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import sympy as sp
+
+from gibbsppl.algebra.copies import copies_of
+from gibbsppl.algebra.log_gamma import loggamma
+
+Expr: TypeAlias = sp.Expr
+
+
+class Dim(sp.Symbol):  # type: ignore[misc]
+    """A named dimension, used as an index; as a number it is the position along the dimension."""
+
+    __slots__ = ()
+
+    def __new__(cls, name: str, **_: Any) -> Dim:
+        return super().__new__(cls, name, nonnegative=True)  # type: ignore[no-any-return]
+
+
+class Array(sp.Symbol):  # type: ignore[misc]
+    """The name of an array; its assumptions (``positive``, ``nonnegative``) hold of each element.
+
+    So do its ``bounds``, two numbers.
+
+    >>> Array("x")[Dim("t") - 1], Array("tau", positive=True)[()]
+    (x[t - 1], tau)
+    >>> p = Array("p", bounds=(0, 1), positive=True)
+    >>> p == Array("p", positive=True), p.renamed("q").bounds
+    (False, (0, 1))
+    """
+
+    __slots__ = ("bounds",)
+
+    def __new__(cls, name: str, bounds: Any = (-sp.oo, sp.oo), **assumptions: Any) -> Array:
+        assumptions = assumptions or {"real": True}
+        cls._sanitize(assumptions, cls)
+        made = sp.Symbol.__xnew__(cls, name, **assumptions)
+        lower, upper = map(sp.sympify, bounds)
+        made.bounds = sp.Max(lower, 0) if made.is_nonnegative else lower, upper
+        return made  # type: ignore[no-any-return]
+
+    def renamed(self, name: str) -> Array:
+        """The array of another name of which the same is known."""
+        return Array(name, self.bounds, **self._assumptions_orig)
+
+    def _hashable_content(self) -> tuple[Any, ...]:
+        return (*super()._hashable_content(), *self.bounds)
+
+    def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, bool]]:
+        return (self.name, self.bounds), self._assumptions_orig
+
+    def __getitem__(self, indices: Any) -> Leaf:
+        return Leaf(self, *(indices if isinstance(indices, tuple) else (indices,)))
+
+    # An array has elements but is no sequence of them: SymPy must not try to iterate over it.
+    __iter__ = None
+
+
+class Leaf(sp.Expr):  # type: ignore[misc]
+    """One element of an array."""
+
+    is_commutative = True
+    _diff_wrt = True
+
+    def __new__(cls, array: Array, *indices: Any) -> Leaf:
+        return super().__new__(cls, array, *map(sp.sympify, indices))  # type: ignore[no-any-return]
+
+    @property
+    def array(self) -> Array:
+        """The array that the element is of."""
+        return self.args[0]  # type: ignore[no-any-return]
+
+    @property
+    def indices(self) -> tuple[Expr, ...]:
+        """One index expression per axis of the array."""
+        return self.args[1:]  # type: ignore[no-any-return]
+
+    def _eval_is_positive(self) -> bool | None:
+        return self.args[0].is_positive  # type: ignore[no-any-return]
+
+    def _eval_is_nonnegative(self) -> bool | None:
+        return self.args[0].is_nonnegative  # type: ignore[no-any-return]
+
+    def _eval_is_extended_real(self) -> bool:
+        return True
+
+    def _eval_is_real(self) -> bool:
+        return True
+
+    def _sympystr(self, printer: Any) -> str:
+        name, *indices = map(printer.doprint, self.args)
+        return f"{name}[{', '.join(indices)}]" if indices else str(name)
+
+
+class Binder(sp.Expr):  # type: ignore[misc]
+    """An expression whose first argument is read for all positions of its bound dimensions."""
+
+    is_commutative = True
+    binds = 1
+
+    @property
+    def body(self) -> Expr:
+        """The expression under the binder."""
+        return self.args[0]
+
+    @property
+    def bound(self) -> tuple[Dim, ...]:
+        """The dimensions that the binder binds."""
+        return self.args[1 : 1 + self.binds]  # type: ignore[no-any-return]
+
+    @property
+    def free_symbols(self) -> set[Any]:
+        """The symbols of the body that are not bound, and those of the entries asked for."""
+        rest = (a.free_symbols for a in self.args[1 + self.binds :])
+        return (self.body.free_symbols - set(self.bound)).union(*rest)  # type: ignore[no-any-return]
+
+    def _eval_is_extended_real(self) -> bool:
+        return True
+
+    def _sympystr(self, printer: Any) -> str:
+        return f"{self.symbol}({', '.join(map(printer.doprint, self.args))})"
+
+    symbol = "binder"
+
+
+class Over(Binder):
+    """``Over(body, k)``: the sum of the body over dimension ``k``.
+
+    ``Over(body, k, start, stop)`` is the sum over the positions ``start .. stop - 1`` alone.
+    """
+
+    symbol = "sum"
+
+    def __new__(cls, body: Any, dim: Dim, *bounds: Any) -> Any:
+        body = sp.sympify(body)
+        if body == 0:
+            return sp.S.Zero
+        return super().__new__(cls, body, dim, *map(sp.Integer, bounds))
+
+    def _eval_is_positive(self) -> bool | None:
+        return True if self.body.is_positive else None
+
+    def _eval_is_nonnegative(self) -> bool | None:
+        return True if self.body.is_nonnegative else None
+
+
+class Times(Binder):
+    """``Times(body, k)``: the product of the body over dimension ``k``."""
+
+    symbol = "prod"
+
+    def _eval_is_positive(self) -> bool | None:
+        return True if self.body.is_positive else None
+
+    def _eval_is_nonnegative(self) -> bool | None:
+        return True if self.body.is_nonnegative else None
+
+
+class Extreme(Binder):
+    """The largest or the smallest value of the body over positions of the bound dim."""
+
+    def _eval_is_positive(self) -> bool | None:
+        return True if self.body.is_positive else None
+
+    def _eval_is_nonnegative(self) -> bool | None:
+        return True if self.body.is_nonnegative else None
+
+
+class Greatest(Extreme):
+    """``Greatest(body, k, start, stop)``: the largest value of the body over positions of k."""
+
+    symbol = "max"
+
+
+class Least(Extreme):
+    """``Least(body, k, start, stop)``: the smallest value of the body over positions of k."""
+
+    symbol = "min"
+
+
+class LogDet(Binder):
+    """``LogDet(body, k, l)``: the log determinant of the positive definite matrix over k, l."""
+
+    symbol = "logdet"
+    binds = 2
+
+
+class InverseEntry(Binder):
+    """``InverseEntry(body, k, l, i, j)``: entry (i, j) of the inverse of the matrix over k, l."""
+
+    symbol = "inverse"
+    binds = 2
+
+
+def _function(name: str, doc: str, **properties: bool) -> Any:
+    def assume(value: bool) -> Any:
+        return lambda _self: value
+
+    body: dict[str, Any] = {"__doc__": doc, "__module__": __name__, "eval": classmethod(_stay)}
+    body["_eval_is_extended_real"] = assume(True)
+    body["_eval_evalf"] = lambda self, _prec: _of_floats(name, self.args)  # (to compare numbers)
+    body |= {f"_eval_is_{p}": assume(v) for p, v in properties.items()}
+    return type(name, (sp.Function,), body)
+
+
+def _of_floats(name: str, args: Collection[Any]) -> Expr | None:
+    """The value of a function of the language at numbers; None at anything else."""
+    if not all((n := a.evalf()).is_Number and n.is_extended_real for a in args):
+        return None
+    from gibbsppl.runtime import functions  # noqa: PLC0415  (declaring a model needs no SciPy)
+
+    (own,) = (numeric for function, numeric in FUNCTIONS.items() if function.__name__ == name)
+    return sp.Float(float(getattr(functions, own)(*map(float, args))))
+
+
+def _of_numbers(extreme: Any) -> Any:
+    """An ``eval`` that is the extreme of numbers, and leaves all else as it is."""
+    return classmethod(
+        lambda _cls, *args: extreme(*args) if all(a.is_Number for a in args) else None
+    )
+
+
+def _stay(_cls: Any, *_args: Any) -> None:
+    """Functions of the language are never evaluated by SymPy."""
+
+
+Expit = _function("Expit", "1 / (1 + exp(-x)).", positive=True)
+Softplus = _function("Softplus", "log(1 + exp(x)).", positive=True)
+Phi = _function("Phi", "The standard normal distribution function.", positive=True)
+LogPhi = _function("LogPhi", "The log of the standard normal distribution function.")
+Where = _function("Where", "Where(c, a, b): a where the indicator c is 1, b where it is 0.")
+Minimum = _function("Minimum", "The smaller of two numbers.")
+Maximum = _function("Maximum", "The larger of two numbers.")
+Minimum.eval, Maximum.eval = _of_numbers(sp.Min), _of_numbers(sp.Max)
+AtMost = _function("AtMost", "AtMost(a, b): 1 where a <= b, else 0.", nonnegative=True)
+Below = _function("Below", "Below(a, b): 1 where a < b, else 0.", nonnegative=True)
+Equals = _function("Equals", "Equals(a, b): 1 where a == b, else 0.", nonnegative=True)
+LogGammaP = _function("LogGammaP", "LogGammaP(a, x): log lower regularised incomplete gamma.")
+LogGammaQ = _function("LogGammaQ", "LogGammaQ(a, x): log upper regularised incomplete gamma.")
+LogGammaU = _function("LogGammaU", "LogGammaU(a, x): x + LogGammaQ(a, x).")
+LogBetaI = _function("LogBetaI", "LogBetaI(a, b, x): log regularised incomplete beta function.")
+LogBeta = _function("LogBeta", "LogBeta(a, b): loggamma(a) + loggamma(b) - loggamma(a + b).")
+LogRising = _function("LogRising", "LogRising(a, m): loggamma(a + m) - loggamma(a).")
+LogPassageP = _function("LogPassageP", "LogPassageP(z, d): log(Phi(z) + exp(dz+d**2/2) Phi(-z-d)).")
+LogPassageQ = _function("LogPassageQ", "LogPassageQ(z, d): the log of one less that.")
+LogBesselI = _function("LogBesselI", "LogBesselI(v, x): log modified Bessel function I of order v.")
+LogBesselK = _function("LogBesselK", "LogBesselK(v, x): log modified Bessel function K of order v.")
+LogFoxWright = _function("LogFoxWright", "LogFoxWright(a, z): log sum(gamma((a+k)/2) z**k/k!, k).")
+# (at 0 one term of its sum is left)
+LogFoxWright.eval = classmethod(lambda _cls, a, z: loggamma(a / 2) if z == 0 else None)
+LogPolyaGamma = _function("LogPolyaGamma", "LogPolyaGamma(b, x): log density of PG(b, 0) at x.")
+LogStirling = _function("LogStirling", "LogStirling(n, l): log Stirling number, first kind.")
+XLogY = _function("XLogY", "XLogY(c, x): c * log(x), and 0 where c is 0.")
+Weighted = _function("Weighted", "Weighted(w, x): w * x, and 0 where w is 0, whatever x is.")
+# (a fifth argument is what it is where the interval is narrow)
+LogMass = _function("LogMass", "LogMass(log_cdf_l, log_cdf_u, log_sf_l, log_sf_u): log P(l<x<u).")
+
+# SymPy's function -> the name of its NumPy form in `gibbsppl.runtime.functions`.
+FUNCTIONS: Mapping[Any, str] = {
+    sp.exp: "exp",
+    sp.log: "log",
+    sp.Abs: "abs",
+    loggamma: "loggamma",
+    sp.cos: "cos",
+    sp.sin: "sin",
+    sp.atan: "arctan",
+    Expit: "expit",
+    Softplus: "softplus",
+    Phi: "normal_cdf",
+    LogPhi: "normal_log_cdf",
+    Where: "where",
+    Minimum: "minimum",
+    Maximum: "maximum",
+    AtMost: "at_most",
+    Below: "below",
+    Equals: "equals",
+    LogGammaP: "log_gamma_p",
+    LogGammaQ: "log_gamma_q",
+    LogGammaU: "log_gamma_u",
+    LogBetaI: "log_beta_i",
+    LogBeta: "log_beta",
+    LogRising: "log_rising",
+    LogPassageP: "log_passage_p",
+    LogPassageQ: "log_passage_q",
+    LogBesselI: "log_bessel_i",
+    LogBesselK: "log_bessel_k",
+    LogFoxWright: "log_fox_wright",
+    LogPolyaGamma: "log_polya_gamma",
+    LogStirling: "log_stirling",
+    LogMass: "log_mass",
+    XLogY: "xlogy",
+    Weighted: "weighted",
+}
+
+INDICATORS = (AtMost, Below, Equals)
+
+
+def substitute(expr: Expr, replacements: Mapping[Expr, Expr]) -> Expr:
+    """The expression with leaves or dims replaced, bound dims left alone and never captured.
+
+    >>> A, b, k, l = Array("A"), Array("b"), Dim("k"), Dim("l")
+    >>> substitute(Over(A[k, l] * b[l], l), {k: l})
+    sum(b[l₁]*A[l, l₁], l₁)
+    >>> one, two, C = Dim("k₁"), Dim("k₂"), Array("C")
+    >>> substitute(Over(Over(C[k, one, two], two), one), {k: one})
+    sum(sum(C[k₁, k₂, k₃], k₃), k₂)
+    """
+    if not replacements:
+        return expr
+    if expr in replacements:
+        return replacements[expr]
+    if isinstance(expr, Binder):
+        return _substitute_under(expr, replacements)
+    if not expr.args or isinstance(expr, sp.Symbol):
+        return expr
+    args = tuple(substitute(a, replacements) for a in expr.args)
+    return expr if args == expr.args else expr.func(*args)
+
+
+def _substitute_under(expr: Binder, replacements: Mapping[Expr, Expr]) -> Expr:
+    inner = {k: v for k, v in replacements.items() if not set(expr.bound) & k.free_symbols}
+    incoming = set().union(*(v.free_symbols for v in inner.values())) if inner else set()
+    taken = incoming.union(expr.body.free_symbols, *(k.free_symbols for k in inner))
+    renamed = copies_of((d for d in expr.bound if d in incoming), taken.union(expr.bound))
+    body = substitute(substitute(expr.body, renamed), inner)
+    rest = (substitute(a, replacements) for a in expr.args[1 + expr.binds :])
+    return expr.func(body, *(renamed.get(d, d) for d in expr.bound), *rest)
+
+
+def renamed_apart(expr: Expr, taken: Iterable[Any]) -> Expr:
+    """The expression with bound dims renamed that have the name of one that is taken.
+
+    >>> x, t = Array("x"), Dim("t")
+    >>> renamed_apart(Over(x[t], t) * x[t], {t})
+    x[t]*sum(x[t₁], t₁)
+    """
+    if not expr.has(Binder):
+        return expr
+    taken = set(taken)
+    args = tuple(renamed_apart(a, taken) if isinstance(a, sp.Expr) else a for a in expr.args)
+    if isinstance(expr, Binder):
+        clashing = (d for d in expr.bound if d in taken)
+        names = copies_of(clashing, {*taken, *expr.bound, *args[0].free_symbols})
+        bound = (names.get(d, d) for d in expr.bound)
+        return expr.func(substitute(args[0], names), *bound, *args[1 + expr.binds :])
+    return expr if args == expr.args else expr.func(*args)
+
+
+def dims_of(expr: Any) -> set[Dim]:
+    """The dimensions that an expression depends on (bound ones are not among them)."""
+    return {s for s in expr.free_symbols if isinstance(s, Dim)}
+
+
+def leaves_of(expr: Any, arrays: Iterable[str] | None = None) -> set[Leaf]:
+    """All leaves in an expression (those inside indices included), of the arrays named if any."""
+    found = expr.atoms(Leaf)
+    if arrays is None:
+        return found  # type: ignore[no-any-return]
+    wanted = set(arrays)
+    return {a for a in found if a.array.name in wanted}
+
+
+@lru_cache(maxsize=2**14)
+def arrays_in(expr: Any) -> frozenset[str]:
+    """The arrays that an expression reads, looked for in each part once."""
+    own = frozenset((expr.name,) if isinstance(expr, Array) else ())
+    return own.union(*map(arrays_in, expr.args))
+
+
+def mentions(expr: Any, arrays: Iterable[str]) -> bool:
+    """Whether an expression reads any of the arrays named."""
+    return not arrays_in(expr).isdisjoint(arrays)

@@ -1,0 +1,110 @@
+"""Ranges of positions along dimensions, and names that nothing else has."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import sympy as sp
+
+from gibbsppl.algebra.copies import root_of
+from gibbsppl.algebra.expressions import Binder, Dim, Expr, Over, dims_of
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The positions ``start .. stop - 1`` of a dimension."""
+
+    dim: Dim
+    start: int
+    stop: int
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+
+def size_of(dim: Dim, sizes: Mapping[Dim, int]) -> int:
+    """The size of a dim, or of the one that it is a copy of."""
+    return sizes[dim] if dim in sizes else sizes[Dim(root_of(dim))]
+
+
+def range_of(binder: Binder, sizes: Mapping[Dim, int]) -> Range:
+    """The positions that a sum, or an extreme, is over: all of its dim, unless it says which.
+
+    >>> from gibbsppl.algebra.expressions import Array, Over
+    >>> k, x = Dim("k"), Array("x")
+    >>> range_of(Over(x[k], k), {k: 3}), range_of(Over(x[k], k, 1, 2), {k: 3})
+    (Range(dim=k, start=0, stop=3), Range(dim=k, start=1, stop=2))
+    """
+    (found,) = ranges_of(binder, sizes)
+    return found
+
+
+def ranges_of(binder: Binder, sizes: Mapping[Dim, int]) -> tuple[Range, ...]:
+    """The positions of all dims of a binder: all there are, unless the binder has ends."""
+    ends = binder.args[1 + binder.binds :]
+    if len(ends) != 2 * binder.binds:
+        ends = tuple(e for d in binder.bound for e in (0, size_of(d, sizes)))
+    pairs = zip(binder.bound, ends[::2], ends[1::2], strict=True)
+    return tuple(Range(d, int(start), int(stop)) for d, start, stop in pairs)
+
+
+def unnested(expr: Binder) -> tuple[Expr, tuple[Binder, ...]]:
+    """The body of nested binders of one kind (sums of sums), and these, the outermost first.
+
+    A dim that is bound once more starts another nest.
+
+    >>> from gibbsppl.algebra.expressions import Array, Over
+    >>> x, i, j = Array("x"), Dim("i"), Dim("j")
+    >>> body, sums = unnested(Over(Over(2 * x[i, j], j), i, 1, 3))
+    >>> body, [s.bound for s in sums]
+    (2*x[i, j], [(i,), (j,)])
+    """
+    body: Expr = expr
+    nest: list[Binder] = []
+    bound: set[Dim] = set()
+    while isinstance(body, type(expr)) and bound.isdisjoint(body.bound):
+        nest.append(body)
+        bound.update(body.bound)
+        body = body.body
+    return body, tuple(nest)
+
+
+def bounded(expr: Expr, sizes: Mapping[Dim, int]) -> Expr:
+    """The expression with the bounds of every sum written out, and sums of constants done.
+
+    >>> from gibbsppl.algebra.expressions import Array
+    >>> i, j, x = Dim("i"), Dim("j"), Array("x")
+    >>> bounded(Over(x[i], j) + Over(x[j], j), {i: 2, j: 3})
+    3*x[i] + sum(x[j], j, 0, 3)
+    """
+    if not expr.has(Over):
+        return expr
+    args = tuple(bounded(a, sizes) if isinstance(a, sp.Expr) else a for a in expr.args)
+    if isinstance(expr, Over) and len(args) == 2:
+        body, dim = args
+        size = size_of(dim, sizes)
+        return Over(body, dim, 0, size) if dim in dims_of(body) else body * size
+    return expr.func(*args)
+
+
+def fresh(name: str, taken: Collection[str]) -> str:
+    """A name that is not taken: the name wanted, or that with a number.
+
+    >>> fresh("x", {"x", "x_2"})
+    'x_3'
+    """
+    number, found = 1, name
+    while found in taken:
+        number += 1
+        found = f"{name}_{number}"
+    return found
+
+
+def plain_name(dim: Dim) -> str:
+    """The name of a dimension without marks, for the names of arrays.
+
+    >>> plain_name(Dim("k₁")), plain_name(Dim("factor'"))
+    ('k', 'factor_2')
+    """
+    return root_of(dim).replace("'", "_2")

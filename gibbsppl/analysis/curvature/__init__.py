@@ -1,0 +1,48 @@
+"""Whether a log density is concave in an array, with the rules that show it.
+
+Comes in: an expression, or the pieces of a conditional, the name of an array (all its elements vary
+together) and what is known of the elements of all arrays. Goes out: a `Curvature`, which holds the
+rule and the curvatures that it was applied to, or a `Certificate` with one for each term. No data
+are read: what holds, holds for all values within the bounds. An expression is read where it is
+defined: a log where its argument is positive.
+
+>>> from gibbsppl.algebra.expressions import Array, Dim, Over, Softplus
+>>> x, n, b, k = Array("x"), Array("n", positive=True)[()], Array("b"), Dim("k")
+>>> print(curvature_of(-n * Softplus(Over(x[k] * b[k], k)), "b", {}.get))
+-n*log(1 + exp(sum(b[k]*x[k], k)))  concave: a negative multiple of a convex function
+  log(1 + exp(sum(b[k]*x[k], k)))   convex: a convex function of an affine one
+    sum(b[k]*x[k], k)               affine: a sum over k
+      b[k]*x[k]                     affine: a multiple of an affine function
+        b[k]                        affine: an element of b
+"""
+
+from gibbsppl.analysis.curvature.atoms import ATOMS, LOG_TAILS, POWERS, Atom
+from gibbsppl.analysis.curvature.kinds import (
+    AFFINE,
+    CONCAVE,
+    CONVEX,
+    MIRRORED,
+    REVERSED,
+    Certificate,
+    Curvature,
+    Kind,
+    Monotone,
+)
+from gibbsppl.analysis.curvature.reader import curvature_of
+
+__all__ = [
+    "AFFINE",
+    "ATOMS",
+    "CONCAVE",
+    "CONVEX",
+    "LOG_TAILS",
+    "MIRRORED",
+    "POWERS",
+    "REVERSED",
+    "Atom",
+    "Certificate",
+    "Curvature",
+    "Kind",
+    "Monotone",
+    "curvature_of",
+]

@@ -1,0 +1,127 @@
+"""Between which numbers potentials keep the elements of an array, as far as data tell.
+
+Comes in: a graph, its data, an array and potentials that read it. Goes out: a lower and an upper
+limit for each element. ``dinterval`` of BUGS, an observed order, a detection limit are potentials
+that are logs of indicators: products of inequalities.
+
+>>> from gibbsppl.algebra.expressions import Array, Dim
+>>> from gibbsppl.model.graph import Variable
+>>> i, x = Dim("i"), Array("x")
+>>> graph = Graph("g", {i: 2}, {"x": Variable("x", (i,), "random")}, ())
+>>> above = Potential("above", sp.log(AtMost(3, x[i])), (Range(i, 1, 2),))
+>>> known_limits(graph, {}, "x", [above])
+KnownLimits(lower=array([-inf,   3.]), upper=array([inf, inf]), are_all=True)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from gibbsppl.algebra.expressions import AtMost, Below, Expr, Leaf, leaves_of
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.model.evaluation import Floats, evaluate
+from gibbsppl.model.graph import Graph, Potential
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KnownLimits:
+    """The numbers between which each element of an array is; infinite where none is known.
+
+    Those of whole numbers are whole, and possible. ``are_all``: the potentials say nothing else.
+    """
+
+    lower: Floats
+    upper: Floats
+    are_all: bool = True
+
+    @property
+    def told(self) -> np.ndarray:
+        """Of which elements a limit is known."""
+        return np.isfinite(self.lower) | np.isfinite(self.upper)
+
+
+def known_limits(
+    graph: Graph, data: Mapping[str, Any], name: str, potentials: Sequence[Potential]
+) -> KnownLimits:
+    """What potentials say of the elements of an array by comparing them with known numbers."""
+    shape = tuple(graph.sizes[d] for d in graph.variables[name].dims)
+    lower, upper = np.full(shape, -np.inf), np.full(shape, np.inf)
+    latent = set(graph.drawn)
+    known = {n: v for n, v in data.items() if n not in latent}
+    found = [_compared(p, e, name, known) for p, e in _indicators(potentials)]
+    for told in found:
+        if told is not None:
+            places, values = _values(graph, known, told, shape)
+            if graph.variables[name].integer:
+                values = _next_whole(values, 1 if told.is_lower else -1, strict=told.strict)
+            narrow: Any = np.maximum if told.is_lower else np.minimum
+            narrow.at((lower if told.is_lower else upper).reshape(-1), places, values)
+    return KnownLimits(lower, upper, None not in found)
+
+
+def _indicators(potentials: Sequence[Potential]) -> Iterator[tuple[Potential, Expr | None]]:
+    """The factors of the indicators whose logs the potentials are; None for what is none."""
+    for potential in potentials:
+        density = potential.log_density
+        is_log = isinstance(density, sp.log)
+        for factor in sp.Mul.make_args(density.args[0]) if is_log else (None,):
+            yield potential, factor
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """An element, a bound of it, from which side, and the ranges over which that is said."""
+
+    leaf: Leaf
+    bound: Expr
+    is_lower: bool
+    strict: bool
+    over: tuple[Range, ...]
+
+
+def _compared(
+    potential: Potential, indicator: Expr | None, name: str, known: Mapping[str, Any]
+) -> _Compared | None:
+    """The element of an array that an inequality compares with what is known."""
+    if not isinstance(indicator, AtMost | Below):
+        return None
+    low, high = indicator.args
+    is_lower = isinstance(high, Leaf) and high.array.name == name
+    leaf, bound = (high, low) if is_lower else (low, high)
+    if not isinstance(leaf, Leaf) or leaf.array.name != name:
+        return None
+    read = leaves_of(bound).union(*map(leaves_of, leaf.indices))
+    if any(x.array.name not in known for x in read):
+        return None
+    return _Compared(leaf, bound, is_lower, isinstance(indicator, Below), potential.over)
+
+
+def _values(
+    graph: Graph, known: Mapping[str, Any], told: _Compared, shape: tuple[int, ...]
+) -> tuple[np.ndarray, Floats]:
+    """Which elements are compared, counted along all axes, and with which values."""
+    count = tuple(map(len, told.over))
+
+    def at_each(expr: Expr) -> Floats:
+        return np.broadcast_to(evaluate(expr, told.over, known, graph.sizes), count).ravel()
+
+    places = np.zeros(math.prod(count), dtype=np.intp)
+    for size, index in zip(shape, told.leaf.indices, strict=True):
+        places = places * size + at_each(index).astype(np.intp)
+    return places, at_each(told.bound)
+
+
+def _next_whole(values: Floats, step: int, *, strict: bool) -> Floats:
+    """The first whole number from each value on, upwards or downwards, that a limit allows.
+
+    >>> _next_whole(np.array([2.0, 2.5]), 1, strict=True)
+    array([3., 3.])
+    """
+    on = np.ceil(values) if step > 0 else np.floor(values)
+    return np.where(strict & (on == values), on + step, on)

@@ -1,0 +1,161 @@
+"""Intervals, the rules to add, multiply and raise them, and the values that functions take.
+
+Comes in: what numbers keep between. Goes out: what their sums, products, powers and functions keep
+between.
+
+>>> times((Fraction(-1), Fraction(2)), (ZERO, INF))
+(-inf, inf)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+import sympy as sp
+from sympy import exp, log
+
+from gibbsppl.algebra.expressions import (
+    INDICATORS,
+    Expit,
+    LogBetaI,
+    LogGammaP,
+    LogGammaQ,
+    LogMass,
+    LogPassageP,
+    LogPassageQ,
+    LogPhi,
+    Phi,
+    Softplus,
+)
+
+Sign = Literal["positive", "nonnegative", "zero", "nonpositive", "negative", "unknown"]
+
+End = Fraction | float  # a float is infinite
+Interval = tuple[End, End]
+
+NONNEGATIVE = ("positive", "nonnegative", "zero")
+NONPOSITIVE = ("negative", "nonpositive", "zero")
+OPPOSITE: Mapping[Sign, Sign] = {
+    "positive": "negative",
+    "nonnegative": "nonpositive",
+    "nonpositive": "nonnegative",
+    "negative": "positive",
+}
+
+ZERO, ONE = Fraction(0), Fraction(1)
+INF = math.inf
+LINE: Interval = (-INF, INF)
+POSITIVE: Interval = (ZERO, INF)
+NEGATIVE: Interval = (-INF, ZERO)
+UNIT: Interval = (ZERO, ONE)
+
+# Beyond this exponent only the sign of a power is worked out.
+LARGEST_POWER = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """The values of a function; of an increasing one also its value at one point."""
+
+    between: Interval
+    point: tuple[Fraction, Fraction] | None = None
+
+
+RANGES: Mapping[Any, Values] = {
+    exp: Values(POSITIVE, (ZERO, ONE)),
+    log: Values(LINE, (ONE, ZERO)),
+    sp.atan: Values((Fraction(-8, 5), Fraction(8, 5)), (ZERO, ZERO)),
+    sp.sin: Values((-ONE, ONE)),
+    sp.cos: Values((-ONE, ONE)),
+    Expit: Values(UNIT, (ZERO, ONE / 2)),
+    Phi: Values(UNIT, (ZERO, ONE / 2)),
+    Softplus: Values(POSITIVE),
+    LogPhi: Values(NEGATIVE),
+    LogGammaP: Values(NEGATIVE),
+    LogGammaQ: Values(NEGATIVE),
+    LogBetaI: Values(NEGATIVE),
+    LogPassageP: Values(NEGATIVE),
+    LogPassageQ: Values(NEGATIVE),
+    LogMass: Values(NEGATIVE),
+    **dict.fromkeys(INDICATORS, Values(UNIT)),
+}
+
+# Functions that come as near to zero as one likes, but are never zero.
+NEVER_ZERO = (exp, Expit, Phi, Softplus, LogPhi)
+
+
+def of_repeated_product(body: Interval) -> Interval:
+    """The product of some number of values, which may be none."""
+    lower, upper = body
+    if lower < 0:
+        return LINE
+    return (ONE if lower >= 1 else ZERO), (ONE if upper <= 1 else INF)
+
+
+def of_integer_power(base: Interval, n: int) -> Interval:
+    """A value raised to a whole number."""
+    if n < 0:
+        return _reciprocal(of_integer_power(base, -n), even=n % 2 == 0)
+    if n > LARGEST_POWER:
+        return POSITIVE if n % 2 == 0 or base[0] >= 0 else (NEGATIVE if base[1] <= 0 else LINE)
+    ends = sorted((_raised(base[0], n), _raised(base[1], n)))
+    return (ZERO, ends[1]) if n % 2 == 0 and base[0] < 0 < base[1] else (ends[0], ends[1])
+
+
+def _raised(end: End, n: int) -> End:
+    return end**n if n else ONE
+
+
+def _reciprocal(interval: Interval, *, even: bool) -> Interval:
+    lower, upper = interval
+    if lower >= 0:
+        return _inverse(upper, INF), _inverse(lower, INF)
+    if upper <= 0:
+        return _inverse(upper, -INF), _inverse(lower, -INF)
+    return POSITIVE if even else LINE
+
+
+def _inverse(end: End, at_zero: float) -> End:
+    return at_zero if end == 0 else (ZERO if math.isinf(end) else 1 / end)
+
+
+def plus(a: Interval, b: Interval) -> Interval:
+    """The sum of two values."""
+    lower = -INF if -INF in (a[0], b[0]) else a[0] + b[0]
+    upper = INF if INF in (a[1], b[1]) else a[1] + b[1]
+    return lower, upper
+
+
+def times(a: Interval, b: Interval) -> Interval:
+    """The product of two values."""
+    ends = [ZERO if 0 in (s, t) else s * t for s in a for t in b]
+    return min(ends), max(ends)
+
+
+def of_choice(condition: Interval, yes: Interval, no: Interval) -> Interval:
+    """One of two values, as an indicator says."""
+    if condition == (ONE, ONE):
+        return yes
+    return no if condition == (ZERO, ZERO) else (min(yes[0], no[0]), max(yes[1], no[1]))
+
+
+def of_loggamma(argument: Interval) -> Interval:
+    """A value of loggamma, convex with zeros at 1 and 2, and a minimum of -0.1215 between them."""
+    lower, upper = argument
+    if lower < 0:
+        return LINE
+    outside = lower >= 2 or upper <= 1
+    return (ZERO if outside else Fraction(-1, 8)), (ZERO if lower >= 1 and upper <= 2 else INF)
+
+
+def within(row: Values, argument: Interval) -> Interval:
+    """A value of the function of a row."""
+    lower, upper = row.between
+    if row.point is None:
+        return lower, upper
+    at, value = row.point
+    return (value if argument[0] >= at else lower), (value if argument[1] <= at else upper)

@@ -1,0 +1,124 @@
+"""Values by row of a form, and a column of the array that is drawn by it, as source text.
+
+Comes in: an `ElementLoop`. Goes out: texts with one entry per row, flat; elements of the array are
+read from a column: those at one position of the outer axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from gibbsppl.algebra.expressions import (
+    Array,
+    Expr,
+    Leaf,
+    dims_of,
+)
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.code.lines import indented
+from gibbsppl.code.module import Module
+from gibbsppl.code.writer import Writer
+from gibbsppl.model.graph import Variable
+from gibbsppl.schedule.element_loops import (
+    ElementLoop,
+    Kept,
+)
+from gibbsppl.schedule.steps import ExactDraw
+
+
+def column_writer(
+    module: Module,
+    step: ExactDraw,
+    loop: ElementLoop,
+    more: Mapping[str, Variable] = MappingProxyType({}),
+) -> Writer:
+    """A writer that knows a column of the array: its elements at one position of the outer axes."""
+    dims = module.dims(step.statement)
+    kept = tuple(d for a, d in enumerate(dims) if a not in loop.outer)
+    column = Variable(_column(step.variables[0]), kept, "random")
+    sizes = {r.dim: r.stop for r in loop.entry.ranges}
+    writer = module.writer(sizes, more={column.name: column, **more})
+    own = module.names.of(step.variables[0])
+    writer.aliases[column.name] = column_name(module, step) if loop.outer else own
+    writer.state_names[step.variables[0]] = own
+    return writer
+
+
+def column_name(module: Module, step: ExactDraw) -> str:
+    """The local name of a column of the array that a step draws."""
+    return module.names.of(f"·{step.variables[0]}_column")
+
+
+def _column(name: str) -> str:
+    return f"·column of {name}"
+
+
+def in_column(loop: ElementLoop, expr: Expr) -> Expr:
+    """An expression that reads a column of the array instead of the array."""
+    name = loop.entry.view.array.name
+    column = Array(_column(name), real=True)
+    mapping = {
+        leaf: Leaf(column, *(i for a, i in enumerate(leaf.indices) if a not in loop.outer))
+        for leaf in expr.atoms(Leaf)
+        if leaf.array.name == name
+    }
+    return expr.xreplace(mapping)
+
+
+def rows_text(
+    writer: Writer, loop: ElementLoop, expr: Expr, *, spread: bool = False
+) -> tuple[str, bool]:
+    """The text of a value by row, flat; and whether it is one number for all rows."""
+    return flat_text(writer, loop.form.over, expr, spread=spread)
+
+
+def flat_text(
+    writer: Writer, over: tuple[Range, ...], expr: Expr, *, spread: bool
+) -> tuple[str, bool]:
+    """The text of a value at all positions of ranges, flat; and whether it is one number."""
+    dims = tuple(r.dim for r in over)
+    writer.order = {}
+    # (of one dim the axes stand as is fastest)
+    writer.arrange(dims if len(dims) > 1 else ())
+    with writer.over(over):
+        text = writer.write(expr)
+    if not text.dims and not spread:
+        return text.code, True
+    code = writer.align(text, dims)
+    if text.dims != dims:
+        code = f"{writer.call('broadcast_to')}({code}, {tuple(map(len, over))})"
+        return f"{code}.reshape(-1)", False
+    return (f"{text.within(3)}.reshape(-1)" if len(dims) > 1 else text.code), False
+
+
+def by_position(
+    module: Module, writer: Writer, step: ExactDraw, loop: ElementLoop, lines: list[str]
+) -> list[str]:
+    """Lines for one position of the outer axis after the other, with the column there."""
+    (axis,), dims = loop.outer, module.dims(step.statement)
+    position = module.names.of(f"·{dims[axis]}_position")
+    column = ", ".join(position if a == axis else ":" for a in range(len(dims)))
+    copied = f"{writer.call('ascontiguousarray')}({module.names.of(step.variables[0])}[{column}])"
+    first = f"{column_name(module, step)} = {copied}"
+    return [f"for {position} in range({writer.size(dims[axis])}):", *indented([first, *lines])]
+
+
+def prepared_text(module: Module, loop: ElementLoop, expr: Expr) -> str:
+    """The text, for ``prepare``, of data at all positions."""
+    inner = module.writer({r.dim: r.stop for r in loop.entry.ranges}).for_prepare(module.graph)
+    inner.sizes = {**inner.sizes, **{r.dim: r.stop for r in loop.entry.ranges}}
+    over = (*loop.form.over, *loop.inner)
+    dims = tuple(r.dim for r in over)
+    inner.arrange(dims)
+    with inner.over(over):
+        code = inner.align(inner.write(expr), dims)
+        lead = expr if dims_of(expr) else None
+    module.hoisted.arrays |= inner.constant_names
+    shape = tuple(map(len, over))
+    return code if lead is not None else f"{inner.call('broadcast_to')}({code}, {shape})"
+
+
+def anew_name(module: Module, kept: Kept) -> str:
+    """The name of the function that computes the value of a form anew."""
+    return module.names.called("anew", kept.name, like=f"{kept.name}_anew")

@@ -1,0 +1,290 @@
+"""Draws of elements that keep up to date what they share, as source text.
+
+Comes in: a step with an `ElementLoop`. Goes out: a generator function that yields, for each call of
+the sweep, which elements it draws and their parameters alone, and that, when it goes on, adds what
+the draw has changed to the values of the form and of the sums.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+
+import sympy as sp
+
+from gibbsppl.algebra.expressions import (
+    Array,
+    Dim,
+    Expr,
+    Leaf,
+    Over,
+    dims_of,
+    substitute,
+)
+from gibbsppl.code.accumulation import accumulated
+from gibbsppl.code.columns import (
+    anew_name,
+    by_position,
+    column_name,
+    column_writer,
+    in_column,
+    prepared_text,
+    rows_text,
+)
+from gibbsppl.code.lines import INDENT, indented
+from gibbsppl.code.module import Module
+from gibbsppl.code.places import colours_name
+from gibbsppl.code.text import Text
+from gibbsppl.code.writer import Writer
+from gibbsppl.derive.colours import colours_told
+from gibbsppl.model.graph import PLAIN, Variable
+from gibbsppl.schedule.element_loops import (
+    ElementLoop,
+)
+from gibbsppl.schedule.steps import ExactDraw, Single, Step
+
+
+def name_by_form(module: Module, step: Step) -> str | None:
+    """The name of the generator of a step; None where nothing is kept."""
+    if step.name not in module.loops:
+        return None
+    return module.function_of(step, "by_colour")
+
+
+def by_form(module: Module, step: ExactDraw, name: str) -> str:
+    """The generator: for each call where it draws, and the parameters there."""
+    loop = module.loops[step.name]
+    kept = next(k for k in module.kept if k.form == loop.form.form)
+    writer = column_writer(module, step, loop)
+    form = module.names.of(kept.name)
+    body = _prior(writer, step, loop)
+    numbers = set()
+    for local in ("curvature", "constant") if loop.form.constant != 0 else ("curvature",):
+        code, is_number = rows_text(writer, loop, getattr(loop.form, local))
+        body.append(f"{local} = {code}")
+        numbers |= {local} if is_number else set()
+    for expr, symbol in loop.rows.items():
+        body.append(f"{_name(module, symbol)} = {rows_text(writer, loop, expr)[0]}")
+    anew = anew_name(module, kept)
+    # (the first time, or after what this depends on was drawn otherwise)
+    body += [f'if "{kept.name}" not in s:', f"{INDENT}s |= {anew}(s, c)"]
+    body += [f'{form} = s["{kept.name}"].reshape(-1)']
+    rests, others = _rests(module, step, loop) if loop.rest else ([], {})
+    once = _call_lines(module, step, loop, form, rests, numbers)
+    entries, every_call = _entries_names(module, step, loop)
+    tables = [_at_entries(module, writer, loop, e, entries) for e in loop.data]
+    tables += [n for n in others.values() if n not in tables]
+    names = ", ".join(["entries", *(_name(module, s) for s in loop.data.values()), *others])
+    over = f"zip({', '.join([entries, *tables])}, strict=True)" if tables else entries
+    inner = [f"for {names} in {over}:", *indented(once)]
+    body.append(f"calls = iter({every_call})")
+    if loop.outer:
+        inner = [*_sums(module, writer, loop), *inner]
+        body += by_position(module, writer, step, loop, inner)
+    else:
+        body += [*_sums(module, writer, loop), *inner]
+    doc = f"{step.statement.target} | rest, {colours_told(step.colours)}: for each call where it "
+    doc += f"draws, and what from; {kept.name} is kept up to date."
+    return module.function(name, doc, writer, body)
+
+
+def _call_lines(
+    module: Module,
+    step: ExactDraw,
+    loop: ElementLoop,
+    form: str,
+    rests: list[str],
+    numbers: set[str],
+) -> list[str]:
+    """The lines of one call: the slopes, the parameters, and what the draw has changed.
+
+    ``numbers`` are those of the curvature and the constant that all rows share.
+    """
+    own, at = module.names.of(step.variables[0]), _name(module, loop.own)
+    lines = ["at = next(calls)", f"now = {own}[at]"]
+    if loop.slope.has(loop.own):
+        lines.append(f"{at} = entries.spread(now)")
+    sums = [(_at(module, s), _name(module, s)) for s in loop.sums.values()]
+    lines += rests or [f"{there} = entries.read({name})" for there, name in sums]
+    lines.append(f"form_at = entries.read({form})")
+    slope = _text(module, loop, loop.slope)
+    is_number = not loop.slope.free_symbols - set(_shared(loop))
+    # (what all rows share is multiplied once, not by entry)
+    lead = "curvature * " if "curvature" in numbers else ""
+    weighed = "" if lead else "entries.read(curvature) * "
+    first, front = f"{weighed}form_at", lead
+    if loop.form.constant != 0:
+        constant = "constant" if "constant" in numbers else "entries.read(constant)"
+        first, front = f"({constant} + {lead or weighed}form_at)", ""
+    if is_number and lead:
+        times = "" if loop.slope**2 == 1 else f"{_text(module, loop, loop.slope**2)} * "
+        square = f"{lead}{times}entries.counts"
+    else:
+        squares = _text(module, loop, loop.slope**2) if is_number else "slope * slope"
+        square = f"{lead}entries.total({weighed}{squares})"
+    lines += [
+        f"slope = {slope}",
+        f"square = {square}",
+        f"linear = {front}entries.total(slope * {first}) - square * now",
+        "yield at, (eta_1[at] + linear, eta_2[at] + square / 2)",
+        *_column_lines(module, step, loop, own),
+        f"change = entries.spread({own}[at] - now)",
+        "form_at += slope * change",
+        f"entries.put({form}, form_at)",
+    ]
+    more = []
+    for expr, (there, name) in () if loop.rest else zip(loop.sums, sums, strict=True):
+        change = _text(module, loop, loop.changes[expr])
+        times = "" if loop.changes[expr] == 1 else f"{change} * "
+        more += [f"{there} += {times}change", f"entries.put({name}, {there})"]
+    if more:
+        lines.append("if not entries.is_last:  # (else nothing reads them any more)")
+    return [*lines, *indented(more)]
+
+
+def _column_lines(module: Module, step: ExactDraw, loop: ElementLoop, own: str) -> list[str]:
+    """Lines that put what has been drawn into the copy of the column."""
+    if not loop.outer:
+        return []
+    kept = [a for a in range(len(module.dims(step.statement))) if a not in loop.outer]
+    return [f"{column_name(module, step)}[{', '.join(f'at[{a}]' for a in kept)}] = {own}[at]"]
+
+
+def _name(module: Module, symbol: sp.Symbol) -> str:
+    """The local name of what a symbol of a loop stands for."""
+    return module.names.of(f"·{symbol}")
+
+
+def _at(module: Module, symbol: sp.Symbol) -> str:
+    """The local name of its values at the entries of a call."""
+    return module.names.of(f"·{symbol}·at")
+
+
+def _text(module: Module, loop: ElementLoop, expr: Expr) -> str:
+    """A slope as text: sums and rows are read at the entries."""
+    by_row = set(loop.rows.values()) - set(_shared(loop))
+    codes = {s: _name(module, s) for s in (loop.own, *loop.data.values(), *_shared(loop))}
+    codes |= {s: _at(module, s) for s in loop.sums.values()}
+    codes |= {s: f"entries.read({_name(module, s)})" for s in by_row}
+    symbols = {s: sp.Symbol(code) for s, code in codes.items()}
+    return str(sp.pycode(sp.factor_terms(expr).xreplace(symbols)))
+
+
+def _shared(loop: ElementLoop) -> list[sp.Symbol]:
+    """The symbols of values that are one number for all rows."""
+    return [s for e, s in loop.rows.items() if not dims_of(e)]
+
+
+def _prior(writer: Writer, step: ExactDraw, loop: ElementLoop) -> list[str]:
+    """Lines that compute what all other factors contribute."""
+    lines = []
+    for n, parameter in enumerate(step.parameters, 1):
+        rest = tuple(c for c in parameter.contributions if c.factor != loop.form.factor)
+        lines += accumulated(writer, f"eta_{n}", replace(parameter, contributions=rest), full=True)
+    return lines
+
+
+def _sums(module: Module, writer: Writer, loop: ElementLoop) -> list[str]:
+    """Lines that compute the sums, before any element of the column is drawn."""
+    lines: list[str] = []
+    for expr, symbol in () if loop.rest else loop.sums.items():
+        code, _ = rows_text(writer, loop, in_column(loop, expr), spread=True)
+        lines.append(f"{_name(module, symbol)} = runtime.owned({code})")
+    return lines
+
+
+def _rests(
+    module: Module, step: ExactDraw, loop: ElementLoop
+) -> tuple[list[str], dict[str, str]]:
+    """Lines that compute sums over the other positions of each row, and the tables that they read.
+
+    The tables are of data at these positions, by entry: local name -> name of those of all calls.
+    """
+    entries, _ = _entries_names(module, step, loop)
+    star = loop.inner[0].dim
+    row, tables = loop.form.over[0].dim, dict[Expr, str]()
+    lines, more = [], dict[str, Variable]()
+    for expr, symbol in loop.sums.items():
+        (dim,) = expr.bound
+        whole = substitute(in_column(loop, expr.body), {dim: star})
+        parts = _data_parts(whole, {r.dim for r in (*loop.form.over, *loop.inner)})
+        for part in parts:
+            if part not in tables:
+                tables[part] = module.names.fresh("others")
+                name = f"·{tables[part]}"
+                more[name] = Variable(name, (star, row), "random")
+        read = {p: Array(f"·{tables[p]}", real=True)[star, row] for p in parts}
+        writer = column_writer(module, step, loop, more)
+        writer.aliases |= {f"·{local}": local for local in tables.values()}
+        text = writer.write(Over(whole.xreplace(read), star))
+        lines.append(f"{_at(module, symbol)} = {text.code}")
+    width = len(loop.inner[0])
+    named = {}
+    for part, local in tables.items():
+
+        def make(part: Expr = part) -> Text:
+            table = prepared_text(module, loop, part)
+            return Text(f"[entries.others({table}, {width}) for entries in {entries}]")
+
+        comment = f"{PLAIN.text(part)} at the other positions of the row, by entry"
+        stem = f"{step.variables[0]}_others"
+        named[local] = module.hoisted.add(("others", entries, part), stem, make, comment).code
+    return lines, named
+
+
+def _data_parts(expr: Expr, dims: set[Dim]) -> list[Expr]:
+    """The arrays of data in an expression that depend on some dims, each as it is read."""
+    found: list[Expr] = []
+    if isinstance(expr, Leaf) and not expr.array.name.startswith("·"):
+        return [expr] if dims_of(expr) & dims else []
+    for a in expr.indices if isinstance(expr, Leaf) else expr.args:
+        found += [p for p in _data_parts(a, dims) if p not in found]
+    return found
+
+
+def calls_name(module: Module, step: Single) -> str:
+    """The name of the indices of what each call of a coloured step draws, in ``c``."""
+    loop = module.loops.get(step.name)
+    if loop is None or not isinstance(step, ExactDraw):
+        return colours_name(module, step)
+    return _entries_names(module, step, loop)[1]
+
+
+def _entries_names(module: Module, step: ExactDraw, loop: ElementLoop) -> list[str]:
+    """The names of the entries of each call and of the calls, computed once."""
+    dims = module.dims(step.statement)
+    kept = [a for a in range(len(dims)) if a not in loop.outer]
+    calls = colours_name(module, step)
+    colours = step.colours
+    assert colours is not None
+    count = getattr(colours, "count", 1) // prod(module.graph.sizes[dims[a]] for a in loop.outer)
+
+    def make() -> Text:
+        number: Expr = sp.S.Zero
+        for a in kept:
+            number = number * module.graph.sizes[dims[a]] + loop.entry.view.indices[a]
+        texts = [prepared_text(module, loop, e) for e in (number, *loop.entry.weights)]
+        shape = tuple(module.graph.sizes[dims[a]] for a in kept)
+        lengths = (tuple(map(len, loop.form.over)), tuple(map(len, loop.inner)))
+        weights = ", ".join(texts[1:])
+        own = (tuple(kept), shape)
+        arguments = f"{texts[0]}, [{weights}], {lengths}, {calls}, {count}, {own}"
+        return Text(f"runtime.entries_of({arguments})")
+
+    comment = "for each call the positions that see its elements"
+    stems = [f"{step.variables[0]}_entries", f"{step.variables[0]}_calls"]
+    return module.hoisted.add_all(("entries", step.name), stems, make, comment)
+
+
+def _at_entries(
+    module: Module, writer: Writer, loop: ElementLoop, expr: Expr, entries: str
+) -> str:
+    """The name of values of the data at the entries of each colour."""
+
+    def make() -> Text:
+        shape = tuple(map(len, (*loop.form.over, *loop.inner)))
+        code = f"{writer.call('broadcast_to')}({prepared_text(module, loop, expr)}, {shape})"
+        return Text(f"[entries.of({code}) for entries in {entries}]")
+
+    comment = f"{PLAIN.text(expr)}, by entry"
+    return module.hoisted.add(("at entries", entries, expr), f"{entries}_data", make, comment).code

@@ -1,0 +1,83 @@
+"""What generated code computes once, in ``prepare``: the names of values and their lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+
+from gibbsppl.algebra.expressions import Expr, Leaf, Over
+from gibbsppl.code.names import Names
+from gibbsppl.code.text import Text
+
+
+@dataclass(slots=True)
+class Hoisted:
+    """What is computed once: name by expression and ranges, and the lines of ``prepare``.
+
+    ``last`` are values that functions of the module compute from all others, in a dict ``c``;
+    ``positions`` names the arrays that others are read at; ``functions`` are those that compute
+    recursions: name, arrays that they are given, source.
+    """
+
+    names: Names
+    known: dict[tuple[object, ...], Text] = field(default_factory=dict)
+    lines: list[tuple[str, str, str]] = field(default_factory=list)
+    last: list[tuple[str, str, str]] = field(default_factory=list)
+    arrays: set[str] = field(default_factory=set)
+    used: set[str] = field(default_factory=set)
+    positions: set[str] = field(default_factory=set)
+    functions: dict[Hashable, tuple[str, tuple[str, ...], str]] = field(default_factory=dict)
+
+    def add(
+        self,
+        key: tuple[object, ...],
+        stem: str,
+        make: Callable[[], Text],
+        comment: str,
+        *,
+        is_position: bool = False,
+    ) -> Text:
+        """The name of a value, computed in ``prepare`` by the text that ``make`` returns.
+
+        One that is a position, at which arrays are read, is a whole number.
+        """
+        if key not in self.known:
+            text = make()
+            name = self.names.fresh(stem)
+            # A number of Python's own: arithmetic of arrays with it is faster than with NumPy's.
+            number = not text.dims and not isinstance(key[0], str)
+            made = "int" if is_position else "float"
+            self.lines.append((name, f"{made}({text.code})" if number else text.code, comment))
+            self.known[key] = Text(name, text.dims)
+        return self.known[key]
+
+    def add_all(
+        self, key: tuple[object, ...], stems: list[str], make: Callable[[], Text], comment: str
+    ) -> list[str]:
+        """The names of several values that one call in ``prepare`` returns."""
+        if key not in self.known:
+            code = make().code
+            names = ", ".join(map(self.names.fresh, stems))
+            self.lines.append((names, code, comment))
+            self.known[key] = Text(names)
+        return self.known[key].code.split(", ")
+
+    def add_last(self, key: tuple[object, ...], stem: str, code: str, comment: str) -> str:
+        """The name of a value that a text computes from the dict ``c`` of all others."""
+        if key not in self.known:
+            name = self.names.fresh(stem)
+            self.last.append((name, code, comment))
+            self.known[key] = Text(name)
+        return self.known[key].code
+
+    @property
+    def all_names(self) -> list[str]:
+        """The names of all values that ``prepare`` computes."""
+        return [name for names, _, _ in self.lines for name in names.split(", ")]
+
+
+def stem_of(expr: Expr) -> str:
+    """A telling name for a hoisted expression: what it sums, and over which arrays."""
+    arrays = sorted({leaf.array.name for leaf in expr.atoms(Leaf)})
+    sums = expr.has(Over)
+    return "_".join((["sum"] if sums else []) + arrays[:3]) or "positions"

@@ -1,0 +1,180 @@
+"""The values of forms that are in the state, as source text: computed anew, changed, read.
+
+Comes in: a step. Goes out: its lines in the sweep, with those that add to the values of forms what
+it changes (or drop them, where that is not linear: they are computed anew when they are read); and
+its parameters, which read these values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import sympy as sp
+from sympy import Mul
+
+from gibbsppl.algebra.expressions import (
+    Expr,
+    Leaf,
+    Over,
+    dims_of,
+    mentions,
+)
+from gibbsppl.code.columns import anew_name, by_position, column_writer, flat_text, in_column
+from gibbsppl.code.lines import INDENT, indented
+from gibbsppl.code.module import Module
+from gibbsppl.derive.contractions import Contribution
+from gibbsppl.model.graph import PLAIN
+from gibbsppl.schedule.element_loops import (
+    ElementLoop,
+    Kept,
+    is_carried,
+    moved_by,
+    reading_kept,
+)
+from gibbsppl.schedule.parameters import NaturalParameter
+from gibbsppl.schedule.steps import BlockDraw, ExactDraw, Step
+
+
+def kept_functions_of(module: Module, step: Step) -> list[str]:
+    """The functions of what a step keeps that have not been written yet."""
+    found = []
+    for kept in module.kept:
+        loop = module.loops.get(step.name)
+        is_own = loop is not None and loop.form.form == kept.form
+        if loop is not None and is_own and module.is_new(anew_name(module, kept)):
+            found += [_computed(module, kept, loop), *_moved(module, kept)]
+    return found
+
+
+def carried_forms(module: Module) -> dict[str, str]:
+    """For each form that sweeps keep up to date, a step that does, and what computes it anew."""
+    found = {}
+    for kept in module.kept:
+        own = _drawn_by(module, kept)
+        if is_carried(module.schedule, kept, own):
+            found[own[0]] = anew_name(module, kept)
+    return found
+
+
+def keeping(module: Module, step: Step, lines: list[str]) -> list[str]:
+    """The lines of a step, with those that keep right what depends on the arrays it changes."""
+    changed = set(module.schedule.changed_by(step))
+    before: list[str] = []
+    after: list[str] = []
+    for kept in module.kept:
+        if not changed & kept.read or step.name in _drawn_by(module, kept):
+            continue
+        if moved_by(module.schedule, step, kept) is None:
+            after.append(f's.pop("{kept.name}", None)  # to be computed anew')
+            continue
+        names = [n for n in module.schedule.changed_by(step) if n in kept.read]
+        olds = {n: module.names.called("before", n, like=f"{n}_before") for n in names}
+        known = f'if "{kept.name}" in s else 0.0'
+        before += [f'{old} = s["{n}"] + 0.0 {known}' for n, old in olds.items()]
+        change = ", ".join(f'"{n}": s["{n}"] - {old}' for n, old in olds.items())
+        after.append(f'if "{kept.name}" in s:')
+        call = f"{_moved_name(module, kept, step)}(s | {{{change}}}, c)"
+        after.append(f'{INDENT}s["{kept.name}"] += {call}')
+    before = list(dict.fromkeys(before))
+    if step.is_by_element and lines and lines[0].startswith("for "):
+        # (each call reads what the one before it has changed)
+        return [lines[0], *indented(before), *lines[1:], *indented(after)]
+    return [*before, *lines, *after]
+
+
+def reading(
+    module: Module, step: ExactDraw | BlockDraw
+) -> tuple[tuple[NaturalParameter, ...], list[str]]:
+    """The parameters of a step, which read the values of forms; lines that make sure of these."""
+    if not module.kept or step.name in module.loops or isinstance(step, BlockDraw):
+        return step.parameters, []
+    own = step.variables
+
+    def read(c: Contribution) -> Contribution:
+        return replace(c, value=reading_kept(c.value, module.kept, own, module.graph.sizes))
+
+    parameters = tuple(
+        replace(p, contributions=tuple(map(read, p.contributions))) for p in step.parameters
+    )
+    names = {k.name for k in module.kept}
+    every = (x for p in parameters for c in p.contributions for x in c.value.atoms(Leaf))
+    used = {x.array.name for x in every} & names
+    return parameters, [
+        f's = s if "{k.name}" in s else s | {anew_name(module, k)}(s, c)'
+        for k in module.kept
+        if k.name in used
+    ]
+
+
+def _computed(module: Module, kept: Kept, loop: ElementLoop) -> str:
+    """The function that computes a form anew, one position of the outer axes after the other."""
+    step = module.schedule.step(_drawn_by(module, kept)[0])
+    assert isinstance(step, ExactDraw)
+    writer = column_writer(module, step, loop)
+    looped, rest = _summands(loop)
+    code, _ = flat_text(writer, kept.over, rest, spread=True)
+    body = [f"value = runtime.owned({code})"]
+    for term in looped:
+        code, _ = flat_text(writer, kept.over, term, spread=True)
+        body += by_position(module, writer, step, loop, [f"value += {code}"])
+    shape = tuple(map(len, kept.over))
+    shaped = "value" if len(shape) == 1 else f"value.reshape{shape}"
+    body.append(f'return {{"{kept.name}": {shaped}}}')
+    doc = f"{kept.name}, computed anew: {PLAIN.text(kept.form)}."
+    return module.function(anew_name(module, kept), doc, writer, body)
+
+
+def _summands(loop: ElementLoop) -> tuple[list[Expr], Expr]:
+    """The terms of a form that are sums over an outer axis, as what is summed; and the rest."""
+    looped: list[Expr] = []
+    rest: list[Expr] = []
+    for term in sp.Add.make_args(loop.form.form):
+        body = _summand(loop, term)
+        if body is None:
+            rest.append(term)
+        else:
+            looped.append(body)
+    return looped, sp.Add(*rest)
+
+
+def _summand(loop: ElementLoop, term: Expr) -> Expr | None:
+    """What a term sums over the outer axis, read in a column; None if it is no such sum."""
+    sums = [f for f in Mul.make_args(term) if isinstance(f, Over)]
+    if not loop.outer or len(sums) != 1 or not mentions(term, (loop.entry.view.array.name,)):
+        return None
+    (whole,) = sums
+    (dim,) = whole.bound
+    own = [x for x in whole.body.atoms(Leaf) if x.array == loop.entry.view.array]
+    if len(whole.args) > 2 or any(x.indices[loop.outer[0]] != dim for x in own):
+        return None
+    body = in_column(loop, Mul(term / whole, whole.body))
+    return None if dim in dims_of(body) else body
+
+
+def _moved(module: Module, kept: Kept) -> Iterator[str]:
+    """Functions of what a form changes by, for each step that it is linear in."""
+    own = _drawn_by(module, kept)
+    for step in module.schedule.steps:
+        terms = moved_by(module.schedule, step, kept)
+        if step.name in own or terms is None:
+            continue
+        writer = module.writer()
+        code, _ = flat_text(writer, kept.over, terms, spread=False)
+        shape = tuple(map(len, kept.over))
+        shaped = f"({code}).reshape{shape}" if len(shape) > 1 and dims_of(terms) else code
+        drawn = ", ".join(n for n in step.variables if n in kept.read)
+        doc = f"What {kept.name} changes by, where s has the changes of {drawn}."
+        name = _moved_name(module, kept, step)
+        yield module.function(name, doc, writer, [f"return {shaped}"])
+
+
+def _moved_name(module: Module, kept: Kept, step: Step) -> str:
+    like = f"{kept.name}_by_{'_'.join(step.variables)}"
+    return module.names.called("moved", kept.name, step.name, like=like)
+
+
+def _drawn_by(module: Module, kept: Kept) -> tuple[str, ...]:
+    """The steps that draw by a form."""
+    loops = module.loops.items()
+    return tuple(name for name, loop in loops if loop.form.form == kept.form)

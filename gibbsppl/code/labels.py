@@ -1,0 +1,104 @@
+"""The function of a draw of labels: a log weight for each value that the label can take.
+
+A term that reads the label through one index alone is a table over label and index, looked up for
+each element by the runtime rather than written out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import sympy as sp
+
+from gibbsppl.algebra.expressions import dims_of
+from gibbsppl.code.accumulation import accumulated
+from gibbsppl.code.lines import INDENT
+from gibbsppl.code.module import Module
+from gibbsppl.code.tables import Table, as_table, written
+from gibbsppl.code.writer import Writer
+from gibbsppl.derive.contractions import Contribution
+from gibbsppl.schedule.parameters import NaturalParameter
+from gibbsppl.schedule.steps import FiniteDraw
+
+
+def log_weights(module: Module, step: FiniteDraw) -> str:
+    """The function that computes the log weights of a step's labels."""
+    statement, lower, size = step.statement, step.conditional.lower, step.conditional.size
+    writer = module.writer({step.conditional.label: size}, keeps=True)
+    body = weight_lines(writer, step.weights, as_tables=module.is_whole(step))
+    labels = f"{lower}..{lower + size - 1}"
+    doc = f"{statement.target} | rest: log weights of {labels} (first axis)."
+    return module.function(module.functions[statement.name], doc, writer, body)
+
+
+def weight_lines(
+    writer: Writer,
+    weights: NaturalParameter,
+    *,
+    as_tables: bool,
+    more: Sequence[str] = (),
+) -> list[str]:
+    """Lines that compute and return log weights, where it can be as a sum of tables.
+
+    ``more`` are further arguments of the sum.
+    """
+    dense, tables = _tables(writer, weights) if as_tables else (weights, ())
+    lines = accumulated(writer, "log_weights", dense, full=not tables)
+    if not tables and not more:
+        return [*lines, "return log_weights"]
+    is_dense = bool(dense.contributions)
+    return (lines if is_dense else []) + _read_tables(writer, weights, tables, is_dense, more)
+
+
+def _read_tables(
+    writer: Writer,
+    weights: NaturalParameter,
+    tables: Sequence[Table],
+    dense: bool,
+    more: Sequence[str],
+) -> list[str]:
+    """Log weights as a sum of tables, each read at an index."""
+    axes = weights.axes
+    shape = tuple(map(writer.size, axes))
+    lines = [
+        "return runtime.LogWeights(",
+        f"{INDENT}{shape},",
+        f"{INDENT}{'log_weights' if dense else '0.0'},",
+    ]
+    for t in tables:
+        values, index = written(writer, t, (axes[0], t.along), axes[1:])
+        lines.append(f"{INDENT}runtime.Table({values}, {index}),  # from {t.factor}")
+    return [*lines, *(f"{INDENT}{m}," for m in more), ")"]
+
+
+def _tables(
+    writer: Writer, weights: NaturalParameter
+) -> tuple[NaturalParameter, tuple[Table, ...]]:
+    """The terms of log weights that are tables read at an index, and the weights without them.
+
+    What goes to some of the elements alone is no table, which all would read.
+    """
+    tables: list[Table] = []
+    label, *others = weights.axes
+    elements = frozenset(others)
+    everywhere = [c for c in weights.contributions if c.is_everywhere(writer.sizes)]
+    rest: list[Contribution] = [c for c in weights.contributions if c not in everywhere]
+    for c in everywhere:
+        terms = sp.Add.make_args(c.value)
+        found = [as_table(writer, c.factor, t, elements) for t in terms]
+        tables += [t for t in found if t is not None]
+        left = [term for term, t in zip(terms, found, strict=True) if t is None]
+        alone = sp.Add(*(t for t in left if dims_of(t) <= {label}))
+        parts = (alone, sp.Add(*left) - alone)
+        rest += [replace(c, value=part) for part in parts if part != 0]
+    if tables:
+        # What the label alone decides goes into the first table.
+        alone = [
+            c for c in rest if dims_of(c.value) <= {label} and c.is_everywhere(writer.sizes)
+        ]
+        value = tables[0].value + sp.Add(*(c.value for c in alone))
+        factors = dict.fromkeys([tables[0].factor, *(c.factor for c in alone)])
+        tables[0] = replace(tables[0], value=value, factor=", ".join(factors))
+        rest = [c for c in rest if c not in alone]
+    return replace(weights, contributions=tuple(rest)), tuple(tables)

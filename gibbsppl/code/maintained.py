@@ -1,0 +1,79 @@
+"""Arrays that are sums over the state: functions that compute them anew, for steps that read them.
+
+Of a variable that has been integrated out its natural parameters are such arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gibbsppl.algebra.expressions import Dim, Leaf
+from gibbsppl.code.accumulation import accumulated
+from gibbsppl.code.lines import INDENT
+from gibbsppl.code.module import Module
+from gibbsppl.code.writer import Writer
+from gibbsppl.model.graph import Variable
+from gibbsppl.schedule.parameters import NaturalParameter
+from gibbsppl.schedule.steps import BlockDraw, ExactDraw, JointDraw, ScanDraw
+
+Reader = ScanDraw | ExactDraw | BlockDraw | JointDraw
+
+
+def kept_functions(module: Module, step: Reader) -> list[str]:
+    """For each array that a step reads, what computes it anew; and the function of them all."""
+    if not step.kept:
+        return []
+    new = [p for p in step.kept if module.is_new(_anew_name(module, p))]
+    return [*(_anew(module, step, p) for p in new), _kept(module, step)]
+
+
+def kept_name(module: Module, step: Reader) -> str:
+    """The name of the function of all arrays that a step reads."""
+    return module.function_of(step, "kept")
+
+
+def writer_of(module: Module, step: Reader, extra: Mapping[Dim, int] | None = None) -> Writer:
+    """A writer that knows the arrays that a step reads."""
+    names = [p.statistic.array.name for p in step.kept]
+    known = {n: Variable(n, p.axes, "random") for n, p in zip(names, step.kept, strict=True)}
+    sizes = {**module.schedule.graph_of(step).sizes, **(extra or {})}
+    return module.writer(sizes, more=known, keeps=True)
+
+
+def in_state_with_kept(module: Module, step: Reader, text: str) -> str:
+    """The text of a function, whose state has the arrays that the step reads, computed anew."""
+    if not step.kept:
+        return text
+    head, told, *rest = text.split("\n")
+    return "\n".join([head, told, f"{INDENT}s = s | {kept_name(module, step)}(s, c)", *rest])
+
+
+def _anew_name(module: Module, parameter: NaturalParameter) -> str:
+    name = parameter.statistic.array.name
+    return module.names.called("anew", name, like=f"{name}_anew")
+
+
+def _anew(module: Module, step: Reader, parameter: NaturalParameter) -> str:
+    writer = writer_of(module, step)
+    body = accumulated(writer, "value", parameter, full=True)
+    doc = f"{parameter.statistic}, computed from what it is the sum of."
+    return module.function(_anew_name(module, parameter), doc, writer, [*body, "return value"])
+
+
+def _kept(module: Module, step: Reader) -> str:
+    """The function of all arrays that a step reads, in order: some are sums of others."""
+    is_scan = isinstance(step, ScanDraw) and step.increments
+    told = "the scan of {} keeps up to date" if is_scan else "the draw of {} reads"
+    doc = f"What {told.format(step.variables[0])}, computed anew."
+    lines = [
+        f"def {kept_name(module, step)}(s, c):",
+        f'{INDENT}"""{doc}"""',
+        f"{INDENT}kept = {{}}",
+    ]
+    arrays = [p.statistic.array.name for p in step.kept]
+    for n, (name, p) in enumerate(zip(arrays, step.kept, strict=True)):
+        read = {x.array.name for c in p.contributions for x in c.value.atoms(Leaf)}
+        state = "s | kept" if read & set(arrays[:n]) else "s"
+        value = f"{_anew_name(module, p)}({state}, c)"
+        lines.append(f'{INDENT}kept["{name}"] = runtime.owned({value})')
+    return "\n".join([*lines, f"{INDENT}return kept"])

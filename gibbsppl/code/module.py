@@ -1,0 +1,147 @@
+"""What the parts of one generated module share: names, constants, and the shape of a function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from gibbsppl.algebra.expressions import Dim
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.code.expressions import write
+from gibbsppl.code.hoisting import Hoisted
+from gibbsppl.code.lines import INDENT, indented, unpacking, with_gathers, words
+from gibbsppl.code.names import MATHEMATICS, NUMPY, OF_FORMS, Names
+from gibbsppl.code.writer import Writer
+from gibbsppl.model.graph import Graph, Statement, Variable
+from gibbsppl.schedule.element_loops import ElementLoop, Kept, element_loop, kept_forms
+from gibbsppl.schedule.staleness import carried
+from gibbsppl.schedule.steps import Schedule, Single, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A module that is being written.
+
+    ``functions`` names the function of each step, ``carried`` the arrays of scans that stay as they
+    should be from sweep to sweep, ``units`` the functions of units of a scan, ``written`` the
+    functions shared by steps that are written, ``squares`` the sizes of the matrices that the loops
+    of a scan fill, ``loops`` how steps keep up to date what their elements share, and ``kept`` the
+    values of forms that are in the state.
+    """
+
+    schedule: Schedule
+    whole: Graph
+    names: Names
+    hoisted: Hoisted
+    functions: Mapping[str, str]
+    carried: frozenset[str] = frozenset()
+    units: Mapping[tuple[int, ...], str] = field(default_factory=dict)
+    written: set[str] = field(default_factory=set)
+    squares: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    loops: Mapping[str, ElementLoop] = field(default_factory=dict)
+    kept: tuple[Kept, ...] = ()
+
+    def is_new(self, name: str) -> bool:
+        """Whether a function that several steps share has not been written yet; it will be."""
+        is_new = name not in self.written
+        self.written.add(name)
+        return is_new
+
+    @property
+    def graph(self) -> Graph:
+        """The model, with the arrays and the dims of all graphs that steps draw in."""
+        return self.whole
+
+    def function_of(self, step: Step, what: str) -> str:
+        """The name of another function of a step than that of its conditional."""
+        return self.names.called(what, step.name, like=f"{self.names.of(step.name)}_{what}")
+
+    def writer(
+        self,
+        extra: Mapping[Dim, int] | None = None,
+        local: str | None = None,
+        like: str | None = None,
+        *,
+        keeps: bool = False,
+        more: Mapping[str, Variable] | None = None,
+    ) -> Writer:
+        """A writer for one function, which may know extra dims, and arrays that it is given."""
+        sizes = {**self.graph.sizes, **(extra or {})}
+        graph = self.graph
+        if more:
+            graph = replace(graph, variables={**graph.variables, **more})
+        return Writer(
+            graph, self.names, self.hoisted, sizes, write, local=local, like=like, keeps=keeps
+        )
+
+    def function(self, name: str, doc: str, writer: Writer, body: list[str]) -> str:
+        """A function of the state and the constants, with the names unpacked that its body uses."""
+        body = with_gathers(writer.gathered, [*writer.lines, *body])
+        unpacked = self._unpacked(writer, "\n".join(body))
+        lines = [f"def {name}(s, c):", f'{INDENT}"""{doc}"""']
+        return "\n".join(lines + indented([*unpacked, *body]))
+
+    def dims(self, statement: Statement) -> tuple[Dim, ...]:
+        """The dims of the array that a statement defines, or a part of it."""
+        return self.graph.variables[statement.target.array.name].dims
+
+    def shape(self, statement: Statement) -> tuple[int, ...]:
+        """The shape of that array."""
+        return tuple(self.graph.sizes[d] for d in self.dims(statement))
+
+    def everything(self, statement: Statement) -> tuple[Range, ...]:
+        """All of its positions."""
+        return tuple(Range(d, 0, self.graph.sizes[d]) for d in self.dims(statement))
+
+    def is_whole(self, step: Single) -> bool:
+        """Whether a step draws its whole array in one call."""
+        return self.is_everything(step) and not step.is_by_element
+
+    def is_everything(self, step: Single) -> bool:
+        """Whether a step draws its whole array."""
+        return bool(step.statement.known == 0) and step.region == self.everything(step.statement)
+
+    def _unpacked(self, writer: Writer, body: str) -> list[str]:
+        """Lines that bring the names a function uses into it."""
+        used = words(body)
+        state = [
+            (local, f's["{name}"]')
+            for name, local in sorted(writer.state_names.items())
+            if local in used
+        ]
+        read = sorted(n for n in writer.constant_names if self.names.of(n) in used)
+        self.hoisted.arrays.update(read)
+        constants = [(self.names.of(n), f'c["{n}"]') for n in read]
+        constants += [(n, f'c["{n}"]') for n in self.hoisted.all_names if n in used]
+        return [*unpacking(state), *unpacking(constants)]
+
+
+def module_of(schedule: Schedule) -> Module:
+    """The module of a schedule, with nothing written yet."""
+    own = {"runtime", "math", "prepare", "augment", "sweep", "deterministics", "UNITS", "KERNELS"}
+    own |= {"PROBABILITIES"}
+    forms = kept_forms(schedule)
+    names = Names(NUMPY | MATHEMATICS | own | (OF_FORMS if forms else set()))
+    for array in (*schedule.whole.variables, *(k.name for k in forms)):
+        names.of(array)  # (what is computed once is kept beside the arrays, under other names)
+    hoisted = Hoisted(names)
+    statements = [step.name for step in schedule.steps]
+    functions = {
+        s: names.called("given_rest", s, like=f"{names.of(s)}_given_rest") for s in statements
+    }
+    # (a unit is there for the first of its steps that is no auxiliary variable)
+    first = {u: steps_of(schedule, u)[0] for u in schedule.units}
+    units = {u: names.fresh("draw_" + names.of(s.name)) for u, s in first.items()}
+    kept = carried(schedule)
+    found = {s.name: element_loop(schedule, s) for s in schedule.steps} if forms else {}
+    loops = {n: loop for n, loop in found.items() if loop is not None}
+    more = {k.name: Variable(k.name, tuple(r.dim for r in k.over), "random") for k in forms}
+    whole = replace(schedule.whole, variables={**schedule.whole.variables, **more})
+    return Module(
+        schedule, whole, names, hoisted, functions, kept, units, loops=loops, kept=forms
+    )
+
+
+def steps_of(schedule: Schedule, unit: tuple[int, ...]) -> list[Step]:
+    """The steps of a unit that are not those of auxiliary variables."""
+    return [schedule.steps[j] for j in unit if schedule.steps[j].name not in schedule.auxiliary]

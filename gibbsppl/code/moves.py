@@ -1,0 +1,107 @@
+"""The function of a move: the log density of a variable, as a function of its value."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from gibbsppl.algebra.expressions import Expr, Leaf
+from gibbsppl.algebra.near_one import tail_beside, without_its_argument
+from gibbsppl.algebra.rounding import growth, may_be_infinite
+from gibbsppl.code.accumulation import accumulated
+from gibbsppl.code.lines import indented, returned, with_gathers
+from gibbsppl.code.module import Module
+from gibbsppl.code.places import bounds_of, ranges_of
+from gibbsppl.code.text import ATOM, PRODUCT
+from gibbsppl.code.writer import Writer
+from gibbsppl.derive.contractions import Contribution
+from gibbsppl.model.graph import PLAIN
+from gibbsppl.pieces.vanishing import may_be_zero
+from gibbsppl.schedule.parameters import NaturalParameter
+from gibbsppl.schedule.steps import ConcaveDraw, Move
+
+
+def log_density(module: Module, step: Move | ConcaveDraw) -> str:
+    """The function that returns the log density of a step's variable.
+
+    Two writers: what does not depend on the variable is computed in the ``outer`` function, once
+    for a move; the ``inner`` one is called at each proposal.
+    """
+    statement, place = step.statement, place_of(step)
+    name = place.array.name
+    like = statement.target.array.name
+    outer, inner = module.writer(keeps=True), module.writer(local=name, like=like, keeps=True)
+    # One name for a gather that both read.
+    inner.gathered = outer.gathered
+    body, terms = _statistics(module, step, outer, inner)
+    terms += [
+        (growth(c.value, name), _term(module, step, inner, c), c.factor) for c in step.terms
+    ]
+    in_order = sorted(terms, key=lambda term: -term[0])
+    local = module.names.of(name)
+    value = with_gathers(inner.within, returned([(text, factor) for _, text, factor in in_order]))
+    body += ["", f"def log_density({local}):", *indented(value), "", "return log_density"]
+    outer.state_names.update(inner.state_names)
+    outer.constant_names |= inner.constant_names
+    doc = f"{statement.target} | rest: its log density up to a constant, as a function."
+    if isinstance(step, ConcaveDraw) and step.conditional.change is not None:
+        new = PLAIN.text(step.conditional.change.forward(statement.target))
+        doc = doc.removesuffix(".") + f" of {place} = {new}."
+    return module.function(module.functions[statement.name], doc, outer, body)
+
+
+def place_of(step: Move | ConcaveDraw) -> Leaf:
+    """The leaf that the log density is a function of."""
+    return step.conditional.place if isinstance(step, ConcaveDraw) else step.statement.target
+
+
+def _statistics(
+    module: Module, step: Move | ConcaveDraw, outer: Writer, inner: Writer
+) -> tuple[list[str], list[tuple[float, str, str]]]:
+    """Lines that compute the coefficients of statistics; the terms, each with its factors.
+
+    And with how fast it grows.
+    """
+    target, axes = place_of(step), module.dims(step.statement)
+    full = step.region != module.everything(step.statement)
+    body: list[str] = []
+    terms: list[tuple[float, str, str]] = []
+    names = {p.statistic: f"eta_{j}" for j, p in enumerate(step.parameters, 1)}
+    for parameter in step.parameters:
+        eta = names[parameter.statistic]
+        body += accumulated(outer, eta, parameter, full=full)
+        inner.arrange(axes)
+        factors = "+".join(c.factor for c in parameter.contributions)
+        # (a tail and its argument as what they differ by, which is all that there is far out)
+        beside = [n for s, n in names.items() if s == tail_beside(parameter.statistic)]
+        tails = [names[s] for s in names if tail_beside(s) == parameter.statistic]
+        of = without_its_argument(parameter.statistic) if beside else parameter.statistic
+        by = f"({' - '.join((eta, *tails))})" if tails else eta
+        statistic = of.xreplace({target: Leaf(target.array, *axes)})
+        grows = growth(of, target.array.name)
+        terms.append((grows, _weighted(inner, by, parameter, statistic), factors))
+    return body, terms
+
+
+def _weighted(inner: Writer, eta: str, parameter: NaturalParameter, statistic: Expr) -> str:
+    """A coefficient times a statistic: 0 where it is 0, though the statistic may be infinite."""
+    found = parameter.contributions
+    everywhere = all(c.is_everywhere(inner.sizes) for c in found)
+    total = sp.Add(*(c.value for c in found)) if everywhere else sp.S.Zero
+    if not (may_be_infinite(statistic) and may_be_zero(total, inner.continuous)):
+        return f"{eta} * {inner.write(statistic).within(ATOM)}"
+    return f"{inner.call('weighted')}({eta}, {inner.write(statistic).code})"
+
+
+def _term(module: Module, step: Move | ConcaveDraw, inner: Writer, term: Contribution) -> str:
+    """A term of the log density that is no statistic with a coefficient, at its place."""
+    axes = module.dims(step.statement)
+    inner.arrange(axes)
+    with inner.over(ranges_of(term.place)):
+        text = inner.write(term.value)
+    if step.conditional.elements and not step.is_coloured:
+        return text.within(PRODUCT)
+    code = inner.align(text, axes)
+    if term.is_everywhere(module.graph.sizes):
+        return code
+    place, shape = tuple(map(bounds_of, term.place)), tuple(map(inner.size, axes))
+    return f"{inner.call('placed')}({code}, {place}, {shape})"

@@ -1,0 +1,76 @@
+"""The function of a draw from a family: the natural parameters of the conditional."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+
+from gibbsppl.algebra.expressions import Dim
+from gibbsppl.code.accumulation import accumulated, bound_lines
+from gibbsppl.code.kept_forms import reading
+from gibbsppl.code.lines import indented
+from gibbsppl.code.maintained import in_state_with_kept, kept_functions, writer_of
+from gibbsppl.code.module import Module
+from gibbsppl.model.graph import PLAIN
+from gibbsppl.schedule.parameters import NaturalParameter
+from gibbsppl.schedule.steps import BlockDraw, ExactDraw
+
+
+def natural_parameters(module: Module, step: ExactDraw | BlockDraw) -> str:
+    """The function that computes the natural parameters of a step's conditional."""
+    statement = step.statement
+    parameters, ready = reading(module, step)
+    writer = writer_of(module, step, _partner_sizes(step, module.graph.sizes))
+    full = isinstance(step, BlockDraw) or not module.is_whole(step)
+    etas = [f"eta_{j}" for j in range(1, len(parameters) + 1)]
+    body: list[str] = []
+    for eta, parameter in zip(etas, parameters, strict=True):
+        as_rows = _is_by_event(module, step, parameter)
+        body += accumulated(writer, eta, parameter, full=full, as_rows=as_rows)
+    if isinstance(step, BlockDraw):
+        body += _flattened(module, step, etas)
+    elif step.bounds:
+        body += [line for b in step.bounds for line in bound_lines(writer, b, full=full)]
+        etas += [b.side for b in step.bounds]
+    statistics = ", ".join(map(PLAIN.text, step.conditional.statistics))
+    joint = ", drawn jointly" if isinstance(step, BlockDraw) else ""
+    doc = f"{statement.target} | rest ~ {step.conditional.family.name}{joint}: "
+    doc += f"the coefficients of {statistics}." if statistics else "no statistics."
+    if isinstance(step, ExactDraw) and step.bounds:
+        doc = doc.removesuffix(".") + "; its bounds."
+    body.append(f"return ({', '.join(etas)}{',' if len(etas) == 1 else ''})")
+    text = module.function(module.functions[statement.name], doc, writer, body)
+    head, told, *rest = text.split("\n")
+    text = "\n".join([head, told, *indented(ready), *rest])
+    parts = [*kept_functions(module, step), in_state_with_kept(module, step, text)]
+    return "\n\n\n".join(parts)
+
+
+def _is_by_event(module: Module, step: ExactDraw | BlockDraw, parameter: NaturalParameter) -> bool:
+    """Whether a parameter has one entry for each of an event, whose axis is its last."""
+    axes = parameter.axes
+    return axes == module.dims(step.statement) and axes[-1:] == step.statement.event
+
+
+def _flattened(module: Module, step: BlockDraw, etas: Sequence[str]) -> list[str]:
+    """Several dense axes as one."""
+    if len(step.dense) < 2:
+        return []
+    shape = module.shape(step.statement)
+    batch = [shape[a] for a in step.batch]
+    entries = prod(shape[a] for a in step.dense)
+    shapes = ((*batch, entries), (*batch, entries, entries))
+    return [f"{e} = {e}.reshape{s}" for e, s in zip(etas, shapes, strict=True)]
+
+
+def _partner_sizes(step: ExactDraw | BlockDraw, sizes: Mapping[Dim, int]) -> dict[Dim, int]:
+    """The sizes of the axes that stand for the second entry of a pair."""
+    if not isinstance(step, BlockDraw):
+        return {}
+    first, last = len(step.batch), len(step.batch + step.dense)
+    return {
+        partner: sizes[own]
+        for p in step.parameters
+        for partner, own in zip(p.axes[last:], p.axes[first:last], strict=False)
+        if partner not in sizes
+    }

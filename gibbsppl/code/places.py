@@ -1,0 +1,129 @@
+"""Places as source text: the index of what a contribution adds to, or of what a step draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gibbsppl.algebra.expressions import Dim
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.code.module import Module
+from gibbsppl.code.text import Text
+from gibbsppl.code.writer import Writer
+from gibbsppl.derive.colours import Chart, Pattern, colours_told
+from gibbsppl.errors import CompileError
+from gibbsppl.model.density import event_dims
+from gibbsppl.pieces.dependence import Place, slices_of
+from gibbsppl.schedule.steps import ExactDraw, Single
+
+
+def where_text(module: Module, step: Single) -> str:
+    """The index of the elements that a step draws."""
+    statement = step.statement
+    if statement.known != 0:
+        return f"[{_missing(module, step)}]"
+    return index_text(step.region, module.dims(statement), module.writer())
+
+
+def positions_text(module: Module, step: Single) -> str:
+    """The elements that a step draws, as a list of index tuples."""
+    statement = step.statement
+    place = tuple(map(bounds_of, step.region))
+    known = None if statement.known == 0 else statement.known.array.name
+    if known:
+        module.hoisted.arrays.add(known)
+
+    def make() -> Text:
+        first = module.names.of(known) if known else None
+        return Text(f"runtime.element_positions({first}, {place})")
+
+    stem = statement.target.array.name + "_elements"
+    text = module.hoisted.add(("elements", statement.name), stem, make, "one after the other")
+    return f'c["{text.code}"]'
+
+
+def colours_text(module: Module, step: Single) -> str:
+    """Where the elements of one colour are, colour by colour: an index for each vector call."""
+    return f'c["{colours_name(module, step)}"]'
+
+
+def colours_name(module: Module, step: Single) -> str:
+    """The name of these indices among what is computed once."""
+    statement, colours = step.statement, step.colours
+    place = tuple(map(bounds_of, step.region))
+    known = None if statement.known == 0 else statement.known.array.name
+    read = [known] if known else []
+    match colours:
+        case Pattern(steps=steps, count=count):
+            more = f", {module.names.of(known)}" if known else ""
+            code = f"runtime.pattern_colours({place}, {steps}, {count}{more})"
+        case Chart(name=name, count=count):
+            read = [name]
+            code = f"runtime.chart_colours({module.names.of(name)}, {count})"
+        case _:
+            raise CompileError(f"{step.name}: it has no colours.")
+    module.hoisted.arrays.update(read)
+    stem, key = statement.target.array.name + "_colours", ("colours", statement.name)
+    return module.hoisted.add(key, stem, lambda: Text(code), colours_told(colours)).code
+
+
+def ranges_of(place: Iterable[Place]) -> list[Range]:
+    """The axes of a place that are ranges, not one position."""
+    return [p for p in place if isinstance(p, Range)]
+
+
+def bounds_of(place: Place) -> tuple[int, int]:
+    """The first position and the one after the last."""
+    return (place, place + 1) if isinstance(place, int) else (place.start, place.stop)
+
+
+def index_text(place: Iterable[Place], axes: Iterable[Dim], writer: Writer) -> str:
+    """The index that selects a place, empty where it is everything."""
+    parts = []
+    for p, axis in zip(place, axes, strict=True):
+        if isinstance(p, int):
+            parts.append(str(p))
+        elif (p.start, p.stop) == (0, writer.size(axis)):
+            parts.append(":")
+        else:
+            parts.append(f"{p.start or ''}:{p.stop if p.stop != writer.size(axis) else ''}")
+    while parts and parts[-1] == ":":
+        parts.pop()
+    return f"[{', '.join(parts)}]" if parts else ""
+
+
+def kept_axes_text(place: Iterable[tuple[Place, Dim]], writer: Writer) -> str:
+    """The index that selects a place along axes, of which it keeps all; empty for everything."""
+    ranges = [(Range(d, p, p + 1) if isinstance(p, int) else p, d) for p, d in place]
+    return index_text((p for p, _ in ranges), (d for _, d in ranges), writer)
+
+
+def kept_slices_text(place: Iterable[Place]) -> str:
+    """A place as a tuple of slices, one for each axis."""
+    return f"({', '.join(f'slice({s.start}, {s.stop})' for s in slices_of(place))},)"
+
+
+def slices_text(place: Iterable[Place]) -> str:
+    """A place as a tuple of positions and slices."""
+    parts = [str(p) if isinstance(p, int) else f"slice({p.start}, {p.stop})" for p in place]
+    return f"({', '.join(parts)},)"
+
+
+def _missing(module: Module, step: Single) -> str:
+    """The positions of what is unknown in the region, found once.
+
+    Draws from a family are of whole vectors and matrices; all others are of their elements.
+    """
+    statement = step.statement
+    is_of_values = isinstance(step, ExactDraw) and not step.is_by_element
+    event = len(event_dims(statement)) if is_of_values else 0
+    events = f", event={event}" if event else ""
+    known = statement.known.array.name
+    module.hoisted.arrays.add(known)
+    place = tuple(map(bounds_of, step.region))
+
+    def make() -> Text:
+        return Text(f"runtime.missing_positions({module.names.of(known)}, {place}{events})")
+
+    stem = statement.target.array.name + "_missing"
+    text = module.hoisted.add(("missing", statement.name), stem, make, "where it is not observed")
+    return f'c["{text.code}"]'

@@ -1,0 +1,303 @@
+"""Scans of labels: plain loops, in the part of Python that Numba compiles."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+import sympy as sp
+from sympy import Add, Mul
+
+from gibbsppl.algebra.expressions import INDICATORS, Array, Expr, Leaf, mentions
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.code.labels import weight_lines
+from gibbsppl.code.lines import INDENT, assigned, indented
+from gibbsppl.code.loops import Loops, for_line
+from gibbsppl.code.maintained import (
+    in_state_with_kept,
+    kept_functions,
+    kept_name,
+    writer_of,
+)
+from gibbsppl.code.module import Module
+from gibbsppl.code.places import positions_text
+from gibbsppl.code.text import PRODUCT
+from gibbsppl.code.writer import Writer
+from gibbsppl.derive.contractions import Contribution
+from gibbsppl.derive.finite import LABEL
+from gibbsppl.rewrites.collapsing import Scan
+from gibbsppl.schedule.parameters import NaturalParameter
+from gibbsppl.schedule.steps import ScanDraw, Step
+
+
+def scan_functions(module: Module, step: ScanDraw) -> str:
+    """The functions of what a scan keeps, its loops, and the log weights of all labels."""
+    parts = kept_functions(module, step)
+    if step.weights is not None:
+        parts.append(_weights_at_once(module, step, step.weights))
+    elif step.increments:
+        parts += [_loops(module, step), _weights(module, step)]
+    else:
+        parts += [_log_density(module, step), _weights(module, step)]
+    return "\n\n\n".join(parts)
+
+
+def scan_lines(module: Module, step: ScanDraw) -> list[str]:
+    """The lines that carry out a scan."""
+    name, given = step.variables[0], module.functions[step.name]
+    first = made(module, step)
+    if step.approximate:
+        lower = f" + {step.conditional.lower}" if step.conditional.lower else ""
+        drawn = f"runtime.labels(rng, {given}(s, c)){lower}"
+        return [*first, f's["{name}"] = {drawn}  # approximate: all at once']
+    if not step.increments:
+        arguments = ", ".join(_arguments(module, step))
+        return [*first, f's["{name}"] = runtime.scan_recomputed(rng, {arguments})']
+    names = [p.statistic.array.name for p in step.kept]
+    anew = f"s |= {kept_name(module, step)}(s, c)"
+    if _is_carried(module, step):
+        first += [f'if "{names[0]}" not in s:', f"{INDENT}{anew}"]
+    else:
+        first.append(anew)
+    kept = ", ".join(f's["{n}"]' for n in names) + ("," if len(names) == 1 else "")
+    return [
+        *first,
+        f's["{name}"] = runtime.scan(',
+        *(f"{INDENT}{line}," for line in ("rng", *_arguments(module, step, f"({kept})"))),
+        ")",
+    ]
+
+
+def _arguments(module: Module, step: ScanDraw, kept: str | None = None) -> list[str]:
+    """The arguments of a scan in the runtime: what to draw, what it reads, what it keeps."""
+    name, lower = step.variables[0], step.conditional.lower
+    if not step.increments:
+        own = [scan_name(module, step), "s", "c", f'"{name}"', positions_text(module, step)]
+        return [*own, str(lower), str(step.conditional.size)]
+    own = [scan_name(module, step), f's["{name}"]', _fixed_text(module, step)]
+    squares = module.squares[step.name]
+    kept = kept or f"tuple({kept_name(module, step)}(s, c).values())"
+    return [*own, kept, str(step.conditional.size), *([f"squares={squares}"] if squares else [])]
+
+
+def carried_functions(module: Module) -> dict[str, str]:
+    """For each scan that keeps arrays from sweep to sweep, what computes them anew."""
+    steps = (s for s in module.schedule.steps if isinstance(s, ScanDraw) and s.increments)
+    return {s.name: kept_name(module, s) for s in steps if _is_carried(module, s)}
+
+
+def _is_carried(module: Module, step: ScanDraw) -> bool:
+    return {p.statistic.array.name for p in step.kept} <= module.carried
+
+
+def made(module: Module, step: Step) -> list[str]:
+    """Lines that make the array of an auxiliary variable that is not drawn whole."""
+    if step.name not in module.schedule.auxiliary:
+        return []
+    zeros, shape = module.writer().call("zeros"), module.shape(step.statement)
+    kind = ", int" if step.statement.support.is_discrete else ""
+    name = step.variables[0]
+    return [f'if "{name}" not in s:', f'{INDENT}s["{name}"] = {zeros}({shape}{kind})']
+
+
+def scan_name(module: Module, step: ScanDraw) -> str:
+    """The name of the function of the loops, or of the log density that is recomputed."""
+    return module.function_of(step, "scan" if step.increments else "log_density")
+
+
+def _log_density(module: Module, step: ScanDraw) -> str:
+    """The log density of all labels together, from arrays that are computed anew."""
+    writer, kept = writer_of(module, step), {p.statistic.array.name for p in step.kept}
+    own = [t for t in step.terms if not mentions(t.value, kept)]
+    rest = [t for t in step.terms if t not in own]
+    lines = assigned("value", _texts(writer, own)) if own else ["value = 0.0"]
+    if any(t.value.has(*INDICATORS) for t in own):
+        lines += ['if not value > -float("inf"):', f"{INDENT}return value"]
+    lines += [f"value += {text}  # from {factor}" for text, factor in _texts(writer, rest)]
+    name, scan = scan_name(module, step), step.conditional
+    integrated = ", ".join(scan.integrated)
+    doc = f"The log density of {step.variables[0]}, {integrated} integrated out."
+    text = module.function(name, doc, writer, [*lines, "return value"])
+    return in_state_with_kept(module, step, text)
+
+
+def _texts(writer: Writer, terms: Collection[Contribution]) -> list[tuple[str, str]]:
+    return [(writer.write(t.value).within(PRODUCT), t.factor) for t in terms]
+
+
+def _loops(module: Module, step: ScanDraw) -> str:
+    scan, printer = step.conditional, Loops(module, step)
+    own = {r.dim: r for r in step.statement.over}
+    kept = [module.names.of(k.name) for k in scan.kept]
+    fixed = [module.names.of(a) for a in _fixed(scan)]
+    z = module.names.of(step.variables[0])
+    arguments = ["$draws", "$out", "$weights", "$u", z, *fixed, *kept]
+    at = "".join(f"[{printer.position(d)}]" for d in step.statement.target.indices)
+    lower, last = scan.lower, scan.size - 1
+    taken = f"{z}{at} - {lower}" if lower else f"{z}{at}"
+    put = f"$label + {lower}" if lower else "$label"
+    weigh, is_ratio = _weighing(printer, scan)
+    logs = "$weights[$label]"
+    if is_ratio:
+        logs = "math.log($weights[$label]) if $weights[$label] > 0.0 else -math.inf"
+    drawn = [
+        *(_of_ratios(scan.size) if is_ratio else _of_logs(scan.size)),
+        f"$level = $u{at} * $weights[{last}]",
+        "$label = 0",
+        f"while $label < {last} and $weights[$label] <= $level:",
+        f"{INDENT}$label += 1",
+        f"{z}{at} = {put}",
+    ]
+    told = [
+        f"for $label in range({scan.size}):",
+        f"{INDENT}$out[$label]{at} = {logs}",
+        f"$label = {taken}",
+    ]
+    body = [
+        f"$label = {taken}",
+        *_changes(printer, scan, "-="),
+        *weigh,
+        "if $draws:",
+        *indented(drawn),
+        "else:",
+        *indented(told),
+        *_changes(printer, scan, "+="),
+    ]
+    for dim in reversed(step.statement.target.indices):
+        r = own.get(dim, Range(dim, 0, module.graph.sizes[dim]))
+        body = [for_line(printer, r), *indented(body)]
+    doc = f"Draw the elements of {step.variables[0]} one by one, or write their log weights to out."
+    arguments += [f"$square_{n}" for n in range(1, len(printer.squares) + 1)]
+    module.squares[step.name] = tuple(printer.squares)
+    head = f"def {scan_name(module, step)}({', '.join(arguments)}):"
+    return _with_names(module, "\n".join([head, f'{INDENT}"""{doc}"""', *indented(body)]))
+
+
+def _with_names(module: Module, text: str) -> str:
+    """The text with a name that nothing else has for each word after a dollar sign."""
+    found = dict.fromkeys(re.findall(r"\$(\w+)", text))
+    names = {word: module.names.fresh(word) for word in found}
+    return re.sub(r"\$(\w+)", lambda m: names[m.group(1)], text)
+
+
+def _of_ratios(size: int) -> list[str]:
+    """Lines that add up weights."""
+    return [
+        f"for $label in range(1, {size}):",
+        f"{INDENT}$weights[$label] += $weights[$label - 1]",
+    ]
+
+
+def _of_logs(size: int) -> list[str]:
+    """Lines that add up weights given as logs."""
+    return [
+        "$highest = $weights[0]",
+        f"for $label in range(1, {size}):",
+        f"{INDENT}$highest = max($highest, $weights[$label])",
+        "$total = 0.0",
+        f"for $label in range({size}):",
+        f"{INDENT}$total += math.exp($weights[$label] - $highest)",
+        f"{INDENT}$weights[$label] = $total",
+    ]
+
+
+def _weighing(printer: Loops, scan: Scan) -> tuple[list[str], bool]:
+    """Lines that weigh each label: by a product of ratios if it is one, else by its log.
+
+    (A product over many children would underflow.) Of labels that a bound excludes no more is
+    computed than that.
+    """
+    ratios = [_as_ratio(term) for term, over in scan.terms if not over]
+    is_ratio = None not in ratios and len(ratios) == len(scan.terms)
+    single = Add(*(t for t, over in scan.terms if not over))
+    gates = [t for t in Add.make_args(single) if t.has(*INDICATORS) and not is_ratio]
+    plain = single - Add(*gates)
+    start = Mul(*(r for r in ratios if r is not None)) if is_ratio else plain
+    body = printer.lines("$weights[$label] +=" if gates else "$weights[$label] =", start)
+    for term, over in scan.terms:
+        line = printer.lines("$weights[$label] +=", term) if over else []
+        for r in reversed(over):
+            line = [for_line(printer, r), *indented(line)]
+        body += line
+    if gates:
+        first = printer.lines("$weights[$label] =", Add(*gates))
+        body = [*first, "if $weights[$label] > -math.inf:", *indented(body)]
+    return [f"for $label in range({scan.size}):", *indented(body)], is_ratio
+
+
+def _as_ratio(term: Expr) -> Expr | None:
+    """``exp`` of a sum of logs with whole coefficients, as a product."""
+    factors = []
+    for t in Add.make_args(term):
+        number, rest = t.as_coeff_Mul()
+        if not number.is_Integer or not isinstance(rest, sp.log):
+            return None
+        factors.append(rest.args[0] ** number)
+    return Mul(*factors)
+
+
+def _changes(printer: Loops, scan: Scan, operator: str) -> list[str]:
+    """Lines that take the contribution of an element off, or put it on."""
+    lines = []
+    # (what a sum changes by is read from arrays without the element: they change around it)
+    for change in scan.changes if operator == "-=" else reversed(scan.changes):
+        at = printer.doprint(change.array[change.at])
+        line = printer.lines(f"{at} {operator}", change.value)
+        for r in reversed(change.over):
+            line = [for_line(printer, r), *indented(line)]
+        lines += line
+    return lines
+
+
+def _weights(module: Module, step: ScanDraw) -> str:
+    name = module.functions[step.name]
+    integrated = ", ".join(step.conditional.integrated)
+    doc = f"{step.statement.target} | rest but {integrated}: log weights (first axis)."
+    function = "weighed" if step.increments else "weighed_recomputed"
+    code = f"runtime.{function}({', '.join(_arguments(module, step))})"
+    return "\n".join([f"def {name}(s, c):", f'{INDENT}"""{doc}"""', f"{INDENT}return {code}"])
+
+
+def _weights_at_once(module: Module, step: ScanDraw, weights: NaturalParameter) -> str:
+    """The log weights of all labels in one vector call."""
+    scan = step.conditional
+    writer = writer_of(module, step, {LABEL: scan.size})
+    axes = weights.axes[1:]
+    writer.arrange(weights.axes)
+    now = writer.align(writer.write(scan.statement.target - scan.lower), axes)
+    codes = [writer.align(writer.write(t.value), axes) for t in step.terms]
+    more = [f"now={now}", f"more={' + '.join(codes)}"]
+    body = weight_lines(writer, weights, as_tables=True, more=more)
+    integrated = ", ".join(scan.integrated)
+    doc = f"{step.statement.target} | rest but {integrated}: log weights (first axis)."
+    name = module.functions[step.name]
+    text = module.function(name, doc, writer, body)
+    return in_state_with_kept(module, step, text)
+
+
+def _fixed(scan: Scan) -> list[str]:
+    """The arrays that a scan reads and does not change."""
+    kept = {k.name for k in scan.kept} | {scan.statement.target.array.name}
+    read = [t for t, _ in scan.terms]
+    read += [e for c in scan.changes for e in (c.value, *c.at)]
+    names = {str(x) for e in read for x in sp.sympify(e).atoms(Array)}
+    return sorted(names - kept)
+
+
+def _fixed_text(module: Module, step: ScanDraw) -> str:
+    latent = {s.target.array.name for s in module.graph.latent}
+    scan, entries = step.conditional, []
+    read = [t for t, _ in scan.terms] + [e for c in scan.changes for e in (c.value, *c.at)]
+    positions = {x.array.name for e in read for i in _indices(e) for x in i.atoms(Leaf)}
+    positions |= {x.array.name for c in scan.changes for i in c.at for x in i.atoms(Leaf)}
+    for name in _fixed(scan):
+        entry = f's["{name}"]' if name in latent else f'c["{name}"]'
+        if name not in latent:
+            module.hoisted.arrays.add(name)
+        entries.append(f"runtime.positions({entry})" if name in positions else entry)
+    return f"({', '.join(entries)}{',' if len(entries) == 1 else ''})"
+
+
+def _indices(expr: Expr) -> list[Expr]:
+    """All indices of all leaves in an expression."""
+    return [i for leaf in sp.sympify(expr).atoms(Leaf) for i in leaf.indices]

@@ -1,0 +1,54 @@
+"""Terms that an element reads through one index alone: tables, looked up rather than written out.
+
+Comes in: a term, ``log(theta[user[n], k])`` say, and the dims of the elements, ``n``. Goes out: the
+table ``log(theta[a, k])`` with the index ``user[n]`` at which an element reads it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gibbsppl.algebra.expressions import Dim, Expr, Leaf, dims_of, substitute
+from gibbsppl.code.writer import Writer
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table, ``value`` over ``along`` and other dims, that an element reads at its ``index``."""
+
+    factor: str
+    value: Expr
+    along: Dim
+    size: int
+    index: Expr
+
+
+def as_table(writer: Writer, factor: str, term: Expr, elements: frozenset[Dim]) -> Table | None:
+    """The term as a table, if one index is all that it has of the dims of the elements."""
+    found = {
+        (index, writer.sizes[writer.axes_of(leaf.array.name)[axis]])
+        for leaf in term.atoms(Leaf)
+        for axis, index in enumerate(leaf.indices)
+        if isinstance(index, Leaf) and dims_of(index)
+    }
+    if len(found) != 1:
+        return None
+    ((index, size),) = found
+    along = Dim(f"along {index}")
+    value = substitute(term, {index: along})
+    # An index that is summed over within the term is no property of the element.
+    is_own = dims_of(index) <= elements and not dims_of(value) & elements
+    return Table(factor, value, along, size, index) if is_own else None
+
+
+def written(
+    writer: Writer, table: Table, axes: tuple[Dim, ...], elements: tuple[Dim, ...]
+) -> tuple[str, str]:
+    """The texts of a table, with these axes, and of its index, with those of the elements."""
+    sizes = writer.sizes
+    writer.sizes, writer.order = {**sizes, table.along: table.size}, {}
+    writer.arrange((*axes, *elements))
+    values = writer.align(writer.write(table.value), axes)
+    index = writer.align(writer.write(table.index), elements)
+    writer.sizes = sizes
+    return values, index

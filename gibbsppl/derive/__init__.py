@@ -1,0 +1,4 @@
+"""From pieces to conditionals: matched families, labels, concave and quadratic log densities.
+
+Where local conjugacy is found.
+"""

@@ -1,0 +1,127 @@
+"""Certificates: the pieces of a conditional, judged one by one or together where that helps.
+
+Comes in: pieces, the name of an array, what is known of all. Goes out: a `Certificate`, or the
+piece that is in the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from typing import Any
+
+from sympy import Add
+
+from gibbsppl.algebra.copies import root_of
+from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf, Over, dims_of
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.analysis.curvature.kinds import CONCAVE, Certificate, Curvature
+from gibbsppl.analysis.curvature.reader import Reader
+from gibbsppl.analysis.ends import Bounds
+from gibbsppl.pieces.split import Piece
+
+
+def log_concave(
+    pieces: Iterable[Piece], array: str, bounds: Bounds, definite: Collection[str] = ()
+) -> Certificate | None:
+    """The certificate that the sum of the pieces is concave in the array; None if none was found.
+
+    What multiplies a statistic is given: pieces by element (`elements.element_pieces`) are judged
+    as functions of one element.
+    """
+    terms = _judged(pieces, array, bounds, definite)
+    if any(c.kind not in CONCAVE for _, c in terms):
+        return None
+    return Certificate(array, tuple(c for _, c in terms))
+
+
+def obstacle(
+    pieces: Iterable[Piece], array: str, bounds: Bounds, definite: Collection[str] = ()
+) -> tuple[Piece, Curvature] | None:
+    """The first piece that is not shown to be concave, with its curvature."""
+    terms = _judged(pieces, array, bounds, definite)
+    return next(((block[0], c) for block, c in terms if c.kind not in CONCAVE), None)
+
+
+Judged = tuple[tuple[Piece, ...], Curvature]
+
+
+def _judged(
+    pieces: Iterable[Piece], array: str, bounds: Bounds, definite: Collection[str]
+) -> list[Judged]:
+    """The pieces alone, or several of a factor or a statistic together, with their curvatures."""
+    given = tuple(_given(p, array) for p in pieces)
+    reader = Reader(array, _bounds_of_given(array, bounds), frozenset(definite))
+    found: list[Judged] = [((p,), reader.read(_total((p,)))) for p in given]
+    for key in (_of_factor, _of_statistic):
+        groups: dict[Any, list[Judged]] = {}
+        for judged in found:
+            groups.setdefault(key(judged[0]), []).append(judged)
+        found = [j for group in groups.values() for j in _merged(group, reader)]
+    return found
+
+
+def _merged(group: list[Judged], reader: Reader) -> list[Judged]:
+    """The group as one, if that is concave and not all its members are."""
+    if len(group) == 1 or all(c.kind in CONCAVE for _, c in group):
+        return group
+    together = tuple(p for block, _ in group for p in block)
+    curvature = reader.read(_total(together))
+    return [(together, curvature)] if curvature.kind in CONCAVE else group
+
+
+def _of_factor(block: tuple[Piece, ...]) -> Any:
+    """What pieces share whose terms can be added under one sum."""
+    return block[0].factor, _own_ranges(block[0])
+
+
+def _of_statistic(block: tuple[Piece, ...]) -> Any:
+    """What pieces share whose coefficients can be added."""
+    if len(block) > 1:
+        return block
+    dims = dims_of(block[0].statistic)
+    return block[0].statistic, frozenset(r for r in block[0].over if r.dim in dims)
+
+
+def _own_ranges(piece: Piece) -> frozenset[Range]:
+    """The ranges of a piece that are its factor's, not those of sums that were opened."""
+    return frozenset(r for r in piece.over if root_of(r.dim) == r.dim.name)
+
+
+def _total(block: tuple[Piece, ...]) -> Expr:
+    """The sum of the pieces, for one position of the ranges that they share."""
+    if len({_of_factor((p,)) for p in block}) == 1:
+        shared = {r.dim for r in _own_ranges(block[0])}
+        return Add(*(_summed(p.coefficient * p.statistic, p, shared) for p in block))
+    shared = dims_of(block[0].statistic)
+    return block[0].statistic * Add(*(_summed(p.coefficient, p, shared) for p in block))
+
+
+def _summed(expr: Expr, piece: Piece, shared: Collection[Dim]) -> Expr:
+    """The expression summed over the ranges of a piece whose dims are not shared."""
+    for r in piece.over:
+        if r.dim not in shared:
+            limits = (r.start, r.stop) if root_of(r.dim) == r.dim.name else ()
+            expr = Over(expr, r.dim, *limits)
+    return expr
+
+
+def _given(piece: Piece, array: str) -> Piece:
+    """The piece with the elements of the array in its coefficient marked as given."""
+    arrays = (a for a in piece.coefficient.free_symbols if isinstance(a, Array) and a.name == array)
+    marked = {a: a.renamed(GIVEN + array) for a in arrays}
+    return replace(piece, coefficient=piece.coefficient.xreplace(marked)) if marked else piece
+
+
+GIVEN = "given "
+
+
+def _bounds_of_given(array: str, bounds: Bounds) -> Bounds:
+    """The bounds, which hold of elements marked as given too."""
+
+    def of(leaf: Leaf) -> tuple[Any, Any] | None:
+        if leaf.array.name != GIVEN + array:
+            return bounds(leaf)
+        return bounds(Leaf(leaf.array.renamed(array), *leaf.indices))
+
+    return of

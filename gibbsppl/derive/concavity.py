@@ -1,0 +1,131 @@
+"""Conditionals that no family owns, but whose log density is concave: they can be drawn exactly.
+
+Comes in: a `NotConjugate` with its pieces, and what is known of all arrays. Goes out: a
+`LogConcave` with the certificate, as the variable is or after a change of it: a standard deviation
+whose log density bends both ways is concave in its logarithm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import sympy as sp
+
+from gibbsppl.algebra.expressions import Array, Equals, Expr, Leaf, leaves_of
+from gibbsppl.algebra.supports import Support
+from gibbsppl.analysis.curvature import Certificate
+from gibbsppl.analysis.ends import Bounds, known_bounds
+from gibbsppl.derive.certificate import log_concave
+from gibbsppl.derive.changes import STRAIGHTENING, Change
+from gibbsppl.derive.matched import NotConjugate
+from gibbsppl.derive.readings import jacobian_pieces, transformed
+from gibbsppl.model.evaluation import evaluate
+from gibbsppl.model.graph import PLAIN, Graph, Statement
+from gibbsppl.pieces.dependence import is_separable
+from gibbsppl.pieces.elements import element_pieces
+from gibbsppl.pieces.split import Piece
+
+
+@dataclass(frozen=True, slots=True)
+class LogConcave:
+    """A certified conditional: its pieces, on the scale on which their sum is concave.
+
+    ``place`` is the target, or after a ``change`` the new variable, whose support is ``support``.
+    ``refusal`` says why no family owns it.
+    """
+
+    statement: Statement
+    place: Leaf
+    support: Support
+    pieces: tuple[Piece, ...]
+    certificate: Certificate
+    refusal: NotConjugate
+    change: Change | None = None
+
+    @property
+    def elements(self) -> bool:
+        """Whether elements depend on one another, so that they are drawn one by one."""
+        return self.refusal.elements
+
+
+def certified(graph: Graph, refusal: NotConjugate, data: Mapping[str, Any]) -> LogConcave | None:
+    """The conditional with a certificate, if its log density is found to be concave."""
+    statement = refusal.statement
+    if statement.support.kind not in ("real", "vector"):
+        return None
+    bounds = known_bounds(graph, data)
+    for change, place, pieces in _scales(graph, refusal):
+        possible = (p for p in _of_one_element(pieces) if _can_be(p, graph, data))
+        apart = (_with_known_signs(p, graph, data) for p in possible)
+        certificate = _certificate(tuple(apart), place, bounds)
+        if certificate is not None:
+            support = statement.support if change is None else change.mapped(statement.support)
+            return LogConcave(statement, place, support, pieces, certificate, refusal, change)
+    return None
+
+
+def _certificate(pieces: tuple[Piece, ...], place: Leaf, bounds: Bounds) -> Certificate | None:
+    """The certificate between the bounds; or on the half line, which they are a part of."""
+    name = place.array.name
+    found = log_concave(pieces, name, bounds)
+    own = bounds(place)
+    if found is not None or own is None or own[0] < 0 or tuple(own) == (0, sp.oo):
+        return found
+    return log_concave(pieces, name, lambda x: (0, sp.oo) if x.array.name == name else bounds(x))
+
+
+def _scales(
+    graph: Graph, refusal: NotConjugate
+) -> Iterator[tuple[Change | None, Leaf, tuple[Piece, ...]]]:
+    """The pieces as they are, and after each change that may straighten them."""
+    statement = refusal.statement
+    yield None, statement.target, refusal.pieces
+    for change in map(Change, STRAIGHTENING):
+        if statement.support.kind == "real" and change.applies_to(statement.support):
+            new = change.variable(statement.target, statement.support, graph.variables)
+            pieces = [q for p in refusal.pieces for q in transformed(p, change, new, graph)]
+            yield change, new, (*pieces, *jacobian_pieces(statement, change, new, graph))
+
+
+def _of_one_element(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
+    """The pieces as functions of one element, where they can be taken apart."""
+    pieces = tuple(pieces)
+    apart = element_pieces(p for p in pieces if is_separable(p))
+    return (*apart, *(p for p in pieces if not is_separable(p)))
+
+
+def _can_be(piece: Piece, graph: Graph, data: Mapping[str, Any]) -> bool:
+    """Whether the indices that a coefficient asks to be equal are so anywhere, by the data.
+
+    (What two elements of a pair add where they are one and the same is not concave by itself.)
+    """
+    for factor in sp.Mul.make_args(piece.coefficient):
+        known = isinstance(factor, Equals) and _is_known(factor, graph, data)
+        if known and not evaluate(factor, piece.over, data, graph.sizes).any():
+            return False
+    return True
+
+
+def _with_known_signs(piece: Piece, graph: Graph, data: Mapping[str, Any]) -> Piece:
+    """The piece with sums of data in its coefficient as numbers of one sign, where they have one.
+
+    (Of ``n - r`` the ranges of n and of r do not say whether it is negative somewhere.)
+    """
+    factors = []
+    for factor in sp.Mul.make_args(piece.coefficient):
+        if not (isinstance(factor, sp.Add) and _is_known(factor, graph, data)):
+            factors.append(factor)
+            continue
+        values = evaluate(factor, piece.over, data, graph.sizes)
+        sign = 1 if (values >= 0).all() else -1 if (values <= 0).all() else 0
+        told = Array(f"({PLAIN.text(sign * factor)})", nonnegative=True)[()]
+        factors.append(sign * told if sign else factor)
+    return replace(piece, coefficient=sp.Mul(*factors))
+
+
+def _is_known(expr: Expr, graph: Graph, data: Mapping[str, Any]) -> bool:
+    """Whether an expression reads data alone, all of which are known."""
+    names = {leaf.array.name for leaf in leaves_of(expr)}
+    return all(n in data for n in names) and names.isdisjoint(graph.drawn)

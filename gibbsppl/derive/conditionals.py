@@ -1,0 +1,248 @@
+"""The full conditional of a statement, recognised by its statistics and its support.
+
+Comes in: a graph and one of its statements. Goes out: a `Conditional` (closed form), a
+`FiniteConditional` (labels), a `LogConcave` (no family's, but proved to be log-concave), or a
+`NotConjugate` with its reason. There is no table of pairs: all log densities that mention the
+target are added up as pieces, and the family whose row has those statistics on that support owns
+the conditional.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import inf
+from typing import Any
+
+from gibbsppl.derive.alike import with_equal_data
+from gibbsppl.derive.concavity import LogConcave, certified
+from gibbsppl.derive.finite import FiniteConditional, finite_of
+from gibbsppl.derive.form_facts import shown_by
+from gibbsppl.derive.linear_forms import LinearForm, Unread, degree_of, form_pieces, linear_form
+from gibbsppl.derive.matched import Conditional, NotConjugate
+from gibbsppl.derive.matching import match
+from gibbsppl.derive.responses import with_responses
+from gibbsppl.derive.telescoping import telescoped
+from gibbsppl.model.graph import Graph, Statement
+from gibbsppl.pieces.dependence import Place, Role, is_separable, region_of, roles_of, touches
+from gibbsppl.pieces.elements import element_pieces
+from gibbsppl.pieces.gates import Binary, binary_arrays
+from gibbsppl.pieces.limits import Limit, limits_of
+from gibbsppl.pieces.split import Piece, pieces_of, prepared, split
+
+Derived = Conditional | FiniteConditional | LogConcave | NotConjugate
+
+
+def conditional_of(
+    graph: Graph,
+    statement: Statement,
+    data: Mapping[str, Any],
+    *,
+    elements: bool = False,
+    certify: bool = True,
+) -> Derived:
+    """The full conditional of what a statement defines, given everything else.
+
+    A closed form comes first; else labels, else what is certified log-concave, else the refusal.
+    ``elements`` asks for the reading by element: the conditional of each element given all others.
+    Where there is no closed form, it is looked for once more with equal data written alike, and
+    without terms that cancel along sums over data.
+    ``certify``: log-concavity is looked for (which may take long) where there is no other form.
+    """
+    graph = with_responses(graph, statement.target.array.name)
+    found = _read(graph, statement, data, elements, certify=certify)
+    if isinstance(found, Conditional):
+        return found
+    alike = with_equal_data(graph, statement, data)
+    again = found if alike is None else _read(alike, statement, data, elements, certify=False)
+    if not isinstance(again, Conditional):
+        again = _telescoped(graph, statement, data, elements) or found
+    return again if isinstance(again, Conditional) else found
+
+
+def _read(
+    graph: Graph, statement: Statement, data: Mapping[str, Any], elements: bool, *, certify: bool
+) -> Derived:
+    """The full conditional of a statement in a graph as it is written."""
+    region = region_of(graph, statement)
+    formed = _by_form(graph, statement, data, region, 2 if elements else 3)
+    if isinstance(formed, Conditional):
+        return formed
+    said = _said(graph, statement, binary_arrays(graph, data), region)
+    found = _found(graph, statement, data, said, region, elements)
+    if isinstance(found, NotConjugate):
+        if isinstance(formed, Unread):
+            found = replace(found, besides=formed.reason)
+        # A label has a conditional, whatever its factors are.
+        finite = finite_of(graph, statement, data) if statement.support.is_finite else None
+        refusal = replace(found, pieces=_moved_pieces(found, said))
+        concave = certified(graph, refusal, data) if certify and finite is None else None
+        return finite or concave or refusal
+    return found
+
+
+def _telescoped(
+    graph: Graph, statement: Statement, data: Mapping[str, Any], elements: bool
+) -> Conditional | NotConjugate | None:
+    """What is found without the terms that cancel along sums over data; None if there are none.
+
+    Data of zeros and ones are numbers here, as others are, not gates.
+    """
+    region = region_of(graph, statement)
+    binary = {n: v for n, v in binary_arrays(graph, data).items() if n in graph.random}
+    said = _said(graph, statement, binary, region)
+    found = telescoped(graph, statement, said.rest, said.limits, data)
+    if found is None:
+        return None
+    rest, limits = found
+    return _found(graph, statement, data, _Said(rest, limits, rest), region, elements)
+
+
+def _by_form(
+    graph: Graph,
+    statement: Statement,
+    data: Mapping[str, Any],
+    region: tuple[Place, ...],
+    degree: int,
+) -> Conditional | Unread | None:
+    """The closed form of one element, by forms that are linear in each and that sum over them.
+
+    None where no factor is a polynomial of a degree in its elements, or of a higher one.
+    """
+    if statement.support.kind != "real" or statement.event:
+        return None
+    binary, array = binary_arrays(graph, data), statement.target.array.name
+    forms: list[LinearForm] = []
+    pieces: list[Piece] = []
+    for factor in graph.factors_of(array):
+        density = prepared(factor, statement, binary)
+        if not degree <= degree_of(density, array) < inf:
+            pieces += split(factor.name, density, factor.over, {array}, graph.sizes)
+            continue
+        form = linear_form(graph, statement, factor, density)
+        if isinstance(form, LinearForm) and not any(e.ranges for e in form.entries):
+            pieces += split(factor.name, density, factor.over, {array}, graph.sizes)
+            continue
+        facts = shown_by(form, graph, data) if isinstance(form, LinearForm) else form
+        if isinstance(form, Unread) or isinstance(facts, Unread):
+            return facts if isinstance(facts, Unread) else None
+        forms.append(form)
+    pieces = [p for p in pieces if any(touches(v, p.over, region) for v in p.views)]
+    limits, rest = limits_of(pieces, binary)
+    if not forms or not all(map(is_separable, rest)):
+        return None
+    own = [p for p in element_pieces(rest) if touches(p.views[0], p.over, region)]
+    own += [p for form in forms for p in form_pieces(form)]
+    batch: tuple[Role, ...] = tuple("batch" for _ in statement.target.indices)
+    found = match(graph, statement, tuple(own), limits, batch, data, elements=True)
+    return replace(found, forms=tuple(forms)) if isinstance(found, Conditional) else None
+
+
+def to_be_moved(
+    graph: Graph, statement: Statement, data: Mapping[str, Any], reason: str
+) -> tuple[NotConjugate, tuple[Role, ...]]:
+    """The log density of what a statement defines, whatever family may own it; the roles of axes.
+
+    ``reason`` says why no family is asked for.
+    """
+    region = region_of(graph, statement)
+    said = _said(graph, statement, binary_arrays(graph, data), region)
+    roles, tied = _ties(statement, said, region, asked=False)
+    apart = all(map(is_separable, said.rest)) and not statement.support.is_tied
+    own = element_pieces(said.rest) if apart else said.rest
+    if apart:
+        own = tuple(p for p in own if touches(p.views[0], p.over, region))
+    found = NotConjugate(statement, reason, (), None, own, elements=tied)
+    return replace(found, pieces=_moved_pieces(found, said)), roles
+
+
+def _said(
+    graph: Graph, statement: Statement, binary: Binary, region: tuple[Place, ...]
+) -> _Said:
+    """All that mentions the elements that a statement defines."""
+    pieces = tuple(
+        p
+        for p in pieces_of(graph.factors_of(statement.target.array), statement, graph.sizes, binary)
+        if any(touches(view, p.over, region) for view in p.views)
+    )
+    return _Said(pieces, *limits_of(pieces, binary))
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """All pieces that mention a variable: those that are bounds as limits, and the rest."""
+
+    pieces: tuple[Piece, ...]
+    limits: tuple[Limit, ...]
+    rest: tuple[Piece, ...]
+
+
+def _moved_pieces(found: NotConjugate, said: _Said) -> tuple[Piece, ...]:
+    """What a move weighs: whole terms, each once, where elements are moved one by one."""
+    if found.elements:
+        return said.pieces
+    bounds = (replace(p, views=(v,)) for p in said.pieces if p not in said.rest for v in p.views)
+    return (*bounds, *found.pieces)
+
+
+def _found(
+    graph: Graph,
+    statement: Statement,
+    data: Mapping[str, Any],
+    said: _Said,
+    region: tuple[Place, ...],
+    asked: bool,
+) -> Conditional | NotConjugate:
+    """The closed form of all elements together, or of one given the others."""
+    limits, rest = said.limits, said.rest
+    roles = roles_of(said.pieces, statement)
+    joint = all(map(is_separable, rest)) and set(roles) <= {"batch", "dense"}
+    if joint and not asked and _is_whole(graph, statement, roles):
+        found = match(graph, statement, rest, limits, roles, data)
+        if isinstance(found, Conditional):
+            return found
+        if "dense" not in roles or statement.support.is_tied:
+            return replace(found, elements=statement.support.is_tied)
+    roles, tied = _ties(statement, said, region, asked=asked)
+    return _by_element(graph, statement, data, said, region, roles, tied)
+
+
+def _ties(
+    statement: Statement, said: _Said, region: tuple[Place, ...], *, asked: bool
+) -> tuple[tuple[Role, ...], bool]:
+    """How elements depend on one another, and whether they have to be taken one by one."""
+    roles = roles_of(said.pieces, statement, region)
+    several = bool(statement.over or statement.event)
+    tied = several and (asked or set(roles) != {"batch"})
+    inseparable = bool(statement.target.indices) and not all(map(is_separable, said.rest))
+    return roles, tied or inseparable or statement.support.is_tied
+
+
+def _is_whole(graph: Graph, statement: Statement, roles: tuple[Role, ...]) -> bool:
+    """Whether a block would cover all positions of its dense axes, none of them known."""
+    full = {r.dim: len(r) == graph.sizes[r.dim] for r in statement.over}
+    dense = [i for i, role in zip(statement.target.indices, roles, strict=True) if role == "dense"]
+    return not dense or (
+        statement.known == 0 and all(full.get(d, d in statement.event) for d in dense)
+    )
+
+
+def _by_element(
+    graph: Graph,
+    statement: Statement,
+    data: Mapping[str, Any],
+    said: _Said,
+    region: tuple[Place, ...],
+    roles: tuple[Role, ...],
+    dependent: bool,
+) -> Conditional | NotConjugate:
+    """The conditional of one element given the others: drawn one by one where they interact."""
+    pieces = said.rest
+    if all(map(is_separable, pieces)) and not statement.support.is_tied:
+        batch: tuple[Role, ...] = tuple("batch" for _ in roles)
+        own = tuple(p for p in element_pieces(pieces) if touches(p.views[0], p.over, region))
+        return match(graph, statement, own, said.limits, batch, data, elements=dependent)
+    reason = "a term of the log density holds several elements at once"
+    several = tuple(p for p in pieces if len(p.views) > 1)
+    offending = tuple(p for p in pieces if not is_separable(p)) or several
+    return NotConjugate(statement, reason, offending, None, pieces, elements=dependent)

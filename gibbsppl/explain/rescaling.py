@@ -1,0 +1,150 @@
+"""A function of a variable, declared as the variable in its stead.
+
+Comes in: a graph, one of its statements, a `Scale`. Goes out: the graph in which the new variable
+is random and the old one follows from it.
+
+>>> from gibbsppl.algebra.expressions import Array
+>>> from gibbsppl.algebra.supports import POSITIVE
+>>> sigma, u = Array("sigma", positive=True)[()], Array("u", positive=True)[()]
+>>> scale = scale_of("tau", 4 / sigma**2, "sigma", POSITIVE, POSITIVE)
+>>> scale.forward(sigma), scale.backward(u)
+(4/sigma**2, 2/sqrt(u))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import sympy as sp
+from sympy import Add, Mul
+
+from gibbsppl.algebra.expressions import Array, Expit, Expr, Leaf
+from gibbsppl.algebra.supports import Support
+from gibbsppl.model.graph import Censoring, Deterministic, Graph, Statement, Variable
+
+Map = Callable[[Expr], Expr]
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A function of one element that could be the variable in its stead, and its inverse."""
+
+    name: str
+    forward: Map
+    backward: Map
+    support: Support
+
+    @property
+    def array(self) -> Array:
+        """The new variable's array."""
+        is_positive = sp.sympify(self.support.lower).is_nonnegative
+        return Array(self.name, **({"positive": True} if is_positive else {"real": True}))
+
+
+def scale_of(
+    name: str, argument: Expr, array: str, support: Support, image: Support
+) -> Scale | None:
+    """An argument as a scale: a function of one element alone that maps its support to the image.
+
+    ``array`` names the array that it reads, ``support`` is that of its elements.
+    """
+    leaves = [a for a in argument.atoms(Leaf) if a.array.name == array]
+    if argument in leaves or len(leaves) != 1 or (support.kind, image.kind) != ("real", "real"):
+        return None
+    is_positive = sp.sympify(support.lower).is_nonnegative
+    x = sp.Dummy("x", positive=True) if is_positive else sp.Dummy("x", real=True)
+    u = sp.Dummy("u", positive=True)
+    function = argument.xreplace({leaves[0]: x})
+    inverse = _undone(function, x, u) if function.free_symbols == {x} else None
+    ends = {_at_end(function, x, end, image) for end in (support.lower, support.upper)}
+    if inverse is None or ends != {image.lower, image.upper}:
+        return None
+    return Scale(
+        name, lambda e: function.xreplace({x: e}), lambda e: inverse.xreplace({u: e}), image
+    )
+
+
+def rescaled(graph: Graph, statement: Statement, scale: Scale, declared: Statement) -> Graph:
+    """The graph with the new variable declared, and put in for the old one everywhere."""
+    old = statement.target.array.name
+
+    def put_in(expr: Any) -> Any:
+        return _put_in(expr, old, scale) if isinstance(expr, sp.Basic) else expr
+
+    dims = graph.variables[old].dims
+    others = {n: v for n, v in graph.variables.items() if n != old}
+    follows = Deterministic(old, dims, scale.backward(scale.array[dims]))
+    return replace(
+        graph,
+        variables=others | {scale.name: Variable(scale.name, dims, "random")},
+        statements=tuple(
+            declared if s.name == statement.name else _mapped(s, put_in) for s in graph.statements
+        ),
+        potentials=tuple(
+            replace(p, log_density=put_in(p.log_density)) for p in graph.potentials
+        ),
+        deterministics=(
+            follows,
+            *(replace(d, value=put_in(d.value)) for d in graph.deterministics),
+        ),
+    )
+
+
+def _put_in(expr: Expr, old: str, scale: Scale) -> Expr:
+    """The expression in the new variable: its function of the old one, then the old one itself."""
+    leaves = [a for a in expr.atoms(Leaf) if a.array.name == old]
+    new = {a: scale.array[a.indices] for a in leaves}
+    whole = {scale.forward(a): u for a, u in new.items()}
+    return expr.xreplace(whole | {a: scale.backward(u) for a, u in new.items()})
+
+
+def _mapped(statement: Statement, function: Callable[[Any], Any]) -> Statement:
+    """The statement with all that it reads mapped."""
+    censored = (
+        Censoring(function(c.where), function(c.lower), function(c.upper))
+        for c in statement.censored
+    )
+    return replace(
+        statement,
+        arguments=tuple((n, function(v)) for n, v in statement.arguments),
+        lower=function(statement.lower),
+        upper=function(statement.upper),
+        censored=tuple(censored),
+    )
+
+
+def _undone(of: Expr, x: Expr, u: Expr) -> Expr | None:
+    """The x for which a function of it is u, if each step of the function can be undone."""
+    while of != x:
+        held = [a for a in of.args if a.has(x)]
+        if len(held) != 1:
+            return None
+        rest = of.func(*(a for a in of.args if not a.has(x))) if of.is_Add or of.is_Mul else None
+        match of:
+            case Add():
+                u = u - rest
+            case Mul():
+                u = u / rest
+            case sp.exp():
+                u = sp.log(u)
+            case sp.log():
+                u = sp.exp(u)
+            case Expit():
+                u = sp.log(u / (1 - u))
+            case sp.Pow() if of.exp.is_number and of.base.is_positive:
+                u = u ** (1 / of.exp)
+            case _:
+                return None
+        of = held[0]
+    return u
+
+
+def _at_end(function: Expr, x: Expr, end: Expr, image: Support) -> Expr:
+    """The value of a function at an end of the support; a pole is the infinite end of the image."""
+    plain = function.replace(Expit, lambda z: 1 / (1 + sp.exp(-z)))
+    value = plain.subs(x, end)
+    if value == sp.zoo:
+        return image.upper if image.upper == sp.oo else image.lower
+    return value

@@ -1,0 +1,1 @@
+"""Starting states, and what forbids them: improper posteriors, impossible data."""

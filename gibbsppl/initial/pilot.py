@@ -1,0 +1,216 @@
+"""Where a chain starts in the end: the best of several short runs from dispersed states.
+
+A sampler that moves one variable at a time can take very long to leave a start at which all is
+explained as noise: scales learn to be wide because locations are off, and locations do not move
+because scales are wide. Among starts whose scales are spread over orders of magnitude are some from
+which the locations jump to the data; a few sweeps tell which.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+import sympy as sp
+
+from gibbsppl.code.program import Constants, Program, State
+from gibbsppl.errors import StartError
+from gibbsppl.initial.search import initial_state
+from gibbsppl.initial.unitless import only_for, unitless_scales
+from gibbsppl.model.density import log_density
+from gibbsppl.model.evaluation import Values
+from gibbsppl.model.graph import Factor, Graph, Statement
+from gibbsppl.pieces.dependence import region_of, slices_of
+from gibbsppl.run.chains import FAILURES
+
+# A scale is moved by a factor of exp(5), about 150: two such moves, one a round, cover what vague
+# priors leave open (variances over nine orders of magnitude), and three sweeps suffice for
+# locations to follow. Not more scales are tried in a round than the cost of a short warm-up allows.
+SHIFT = 5.0
+CANDIDATES = 24
+SWEEPS = 3
+ROUNDS = 2
+
+# How much of the usual spread starts have, and whether they are settled where there is room: from
+# one that is too far out, sweeps do not go on.
+ATTEMPTS = ((1.0, False), (1.0, True), (1 / 16, True), (1 / 256, True), (1 / 4096, True))
+
+Start = TypeVar("Start")
+
+
+def widest(attempt: Callable[[float, bool], Start]) -> Start:
+    """What an attempt makes with as much of the usual spread as it does not refuse.
+
+    >>> def attempt(spread, settle):
+    ...     if spread > 0.1:
+    ...         raise StartError("too far out")
+    ...     return spread, settle
+    >>> widest(attempt)
+    (0.0625, True)
+    """
+    for spread, settle in ATTEMPTS[:-1]:
+        try:
+            return attempt(spread, settle)
+        except StartError:  # (nearer to the centre, there may be one)
+            continue
+    return attempt(*ATTEMPTS[-1])
+
+
+def proper_start(
+    rng: np.random.Generator,
+    graph: Graph,
+    data: Values,
+    program: Program,
+    constants: Constants,
+    init: Mapping[str, Any] | None,
+    check: Callable[[State], None],
+) -> tuple[State, dict[str, str]]:
+    """A start with its auxiliary variables that passes a check, and where each value comes from.
+
+    One that does not, but might with less of the spread (a `StartError`), is made again; with
+    values in ``init`` it is tried as it is.
+    """
+
+    def attempt(spread: float, settle: bool) -> tuple[State, dict[str, str]]:
+        parts = (rng, graph, data, program, constants, init)
+        state, notes, goes_on = _after_pilots(*parts, spread=spread, settle=settle)
+        program.augment(rng, state, constants)
+        check(state)
+        if not goes_on and spread > ATTEMPTS[-1][0]:  # (else the run will say what fails)
+            raise StartError(f"{graph.name}: no sweep goes on from the values found for a start.")
+        return state, notes
+
+    return attempt(*ATTEMPTS[1]) if init else widest(attempt)
+
+
+def best_start(
+    rng: np.random.Generator,
+    graph: Graph,
+    data: Values,
+    program: Program,
+    constants: Constants,
+    init: Mapping[str, Any] | None = None,
+) -> tuple[State, dict[str, str]]:
+    """A start, with a note for each variable that says where its value comes from.
+
+    From a state by the rule of `gibbsppl.initial.search`, a few sweeps are made: once as it is, and
+    once for each scale (each variable with a bound, but for those of exponents alone) moved up or
+    down by orders of magnitude. The state at which the observations have the highest density is
+    taken through the same once more, and the best of all is the start. With values in ``init``, or
+    without observations, it is the state by the rule, and no sweep is made.
+    """
+    state, notes, _ = _after_pilots(rng, graph, data, program, constants, init)
+    return state, notes
+
+
+def _after_pilots(
+    rng: np.random.Generator,
+    graph: Graph,
+    data: Values,
+    program: Program,
+    constants: Constants,
+    init: Mapping[str, Any] | None = None,
+    **settings: Any,
+) -> tuple[State, dict[str, str], bool]:
+    """The best start, its notes, and whether sweeps go on from one that was tried, if any was."""
+    mend = program.mended_by(rng, constants)
+    start, notes = initial_state(rng, graph, data, init, mend=mend, **settings)
+    if init or not _observed(graph):
+        return start, notes, True
+    best, highest = start, -np.inf
+    drawn = set(start).union(*program.step_variables.values())
+    for _ in range(ROUNDS):
+        for candidate in _candidates(rng, graph, data, best, drawn):
+            fit = _fit_after_sweeps(rng, graph, data, program, constants, candidate)
+            if fit > highest:
+                best, highest = candidate, fit
+    return best, notes, highest > -np.inf
+
+
+def _fit_after_sweeps(
+    rng: np.random.Generator,
+    graph: Graph,
+    data: Values,
+    program: Program,
+    constants: Constants,
+    state: State,
+) -> float:
+    """The log density of the observations after a few sweeps from a state, made in place."""
+    try:
+        with np.errstate(all="ignore"):
+            for _ in range(SWEEPS):
+                program.sweep(rng, state, constants)
+            return observed_log_density(graph, {**data, **state})
+    except FAILURES:
+        return -np.inf
+
+
+def _candidates(
+    rng: np.random.Generator, graph: Graph, data: Values, start: State, drawn: Collection[str]
+) -> list[State]:
+    """Copies of a state: one as it is, and one for each scale that is moved.
+
+    What sweeps keep up to date beside the arrays that they draw is left out: it knows of no move.
+    """
+    start = {n: x for n, x in start.items() if n in drawn or n.startswith("~")}
+    bounds = {s.name: b for s in _moved(graph, data) if (b := _numeric_bounds(s)) is not None}
+    moves = [(name, shift) for name in bounds for shift in (SHIFT, -SHIFT)]
+    chosen = rng.permutation(len(moves))[:CANDIDATES]
+    candidates = [copy.deepcopy(start)]
+    for name, shift in (moves[i] for i in chosen):
+        candidate, statement = copy.deepcopy(start), graph.statement(name)
+        array = statement.target.array.name
+        x = np.array(candidate[array], dtype=float)
+        where = slices_of(region_of(graph, statement))
+        x[where] = _scaled(x[where], *bounds[name], shift)
+        candidate[array] = x[()]
+        candidates.append(candidate)
+    return candidates
+
+
+def _moved(graph: Graph, data: Values) -> list[Statement]:
+    """The latent statements but for those of scales of exponents alone.
+
+    How far exponents spread is not left open by orders of magnitude; widely spread, they take up
+    all that is observed.
+    """
+    unitless = unitless_scales(graph, data)
+    return [s for s in graph.latent if not only_for(graph, s.target.array.name, unitless)]
+
+
+def _observed(graph: Graph) -> tuple[Factor, ...]:
+    """The factors that say how likely the observations are."""
+    seen = tuple(s for s in graph.statements if s.known != 0)
+    return (*seen, *(p for p in graph.potentials if p.of is not None))
+
+
+def observed_log_density(graph: Graph, values: Values) -> float:
+    """The log density of what was observed, given everything else; -inf if it is not a number."""
+    terms = (log_density(f, values, graph.sizes) for f in _observed(graph))
+    total = float(sum(np.sum(t) for t in terms))
+    return total if np.isfinite(total) else -np.inf
+
+
+def _numeric_bounds(statement: Statement) -> tuple[float, float] | None:
+    """The bounds of a real variable, if they are numbers and at least one is finite."""
+    support = statement.support
+    bounds = sp.sympify(support.lower), sp.sympify(support.upper)
+    if support.kind != "real" or statement.known != 0 or not all(b.is_number for b in bounds):
+        return None
+    lower, upper = map(float, bounds)
+    return (lower, upper) if np.isfinite(lower) or np.isfinite(upper) else None
+
+
+@np.errstate(over="ignore")
+def _scaled(x: Any, lower: float, upper: float, shift: float) -> Any:
+    """A value moved by a factor exp(shift) from its bound; between two bounds, close to one.
+
+    What overflows is a candidate of density zero.
+    """
+    if np.isfinite(lower) and np.isfinite(upper):
+        return np.full_like(x, lower + (upper - lower) / (1 + np.exp(-shift)), dtype=float)
+    if np.isfinite(lower):
+        return lower + (x - lower) * np.exp(shift)
+    return upper - (upper - x) * np.exp(shift)

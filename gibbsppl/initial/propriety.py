@@ -1,0 +1,375 @@
+"""Whether conditionals have a finite integral at a state: if one has none, nor has the posterior.
+
+Comes in: a schedule, its program, data and a state. Goes out: nothing, or an error that names the
+variable and the element.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import sympy as sp
+
+from gibbsppl.algebra.expressions import Array
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.algebra.supports import Support
+from gibbsppl.code.program import Constants, Program
+from gibbsppl.derive.matching import own_support
+from gibbsppl.errors import RunError, StartError
+from gibbsppl.initial.separation import EPSILON, Direction, direction_of, is_flat
+from gibbsppl.model.evaluation import Floats, Values, evaluate
+from gibbsppl.model.graph import Graph
+from gibbsppl.pieces.dependence import slices_of
+from gibbsppl.runtime.joint import Joint, joint_in
+from gibbsppl.runtime.layouts import DENSE
+from gibbsppl.runtime.pencils import LEAST, pencil_in
+from gibbsppl.schedule.densities import log_terms_of
+from gibbsppl.schedule.interwoven import taken_apart
+from gibbsppl.schedule.steps import (
+    BlockDraw,
+    ConcaveDraw,
+    ExactDraw,
+    JointDraw,
+    Move,
+    Schedule,
+)
+
+# The largest power of two that is looked at.
+FARTHEST = 1019
+# Of so many elements that nearly coincide, names are told.
+MOST_NAMED = 6
+
+
+@np.errstate(all="ignore")  # what is not finite is looked for
+def check_proper(
+    graph: Graph,
+    schedule: Schedule,
+    program: Program,
+    constants: Constants,
+    data: Values,
+    state: Values,
+    first: bool = True,
+) -> None:
+    """Raise an error where the conditional of a step, given the state, cannot be normalised.
+
+    So too where, at the ``first`` state that is looked at, the log density of the model as
+    declared, ``graph``, does not fall in some direction. It is a `StartError` where the state may
+    be the reason: what is no number, or a precision that rounding alone may have made singular.
+    """
+    values = {**data, **state}
+    for step in schedule.steps:
+        if isinstance(step, ExactDraw | BlockDraw):
+            changes = schedule.recentred(step)
+            apart = taken_apart(changes, values, schedule.whole.sizes) if changes else state
+            given = program.given_rest[step.name]({**apart}, constants)
+            etas = given if isinstance(given, tuple) else (given,)
+            bounds: tuple[Any, ...] = ()
+            if isinstance(step, ExactDraw) and step.conditional.truncated:
+                etas, bounds = etas[:-2], etas[-2:]
+            margin = (
+                _of_block(step, etas)
+                if isinstance(step, BlockDraw)
+                else _of_family(schedule, step, etas, bounds, data, state)
+            )
+            if margin is not None and np.isnan(margin).any():
+                raise StartError(_too_extreme(step.name))
+            if margin is not None and not (margin > 0).all():
+                along = direction_of(graph, values)
+                error = StartError if isinstance(step, BlockDraw) and along is None else RunError
+                raise error(_message(step, etas, margin, along))
+        if isinstance(step, JointDraw):
+            apart = taken_apart(schedule.recentred(step), values, schedule.whole.sizes)
+            _check_joint(graph, step, program, constants, apart, values)
+    found = direction_of(graph, values) if first else None
+    if found is not None:
+        raise RunError(
+            f"{found.arrays[0]}: the posterior is improper: {_told(found)}, so that it has no "
+            f"finite integral; give {' or '.join(found.arrays)} a proper prior, or data that "
+            "determine it."
+        )
+    for step in schedule.steps if first and not _is_at_zero(graph, values) else ():
+        if isinstance(step, Move | ConcaveDraw) and is_flat(step.statement):
+            given = program.given_rest[step.name]({**state}, constants)
+            _check_far_out(schedule, step, given, data, state)
+
+
+def _check_joint(
+    graph: Graph,
+    step: JointDraw,
+    program: Program,
+    constants: Constants,
+    state: Values,
+    values: Values,
+) -> None:
+    """Raise an error where what is drawn jointly has no positive definite precision."""
+    joint = joint_in(constants, step.variables)
+    given = program.given_rest[step.name]({**state}, constants)
+    if not all(np.isfinite(v).all() for v in joint.assembled(state, given)):
+        raise StartError(_too_extreme(step.name))
+    near = ""
+    try:
+        near = _nearly_coinciding(joint, state, given)
+        mean = joint.mean(state, given)
+        if step.name in program.scaled:
+            scaled = program.scaled[step.name]({**state}, constants)
+            pencil_in(constants, step.variables).scaled(scaled[1])
+        if not near and all(np.isfinite(v).all() for v in mean.values()):
+            return
+    except np.linalg.LinAlgError:
+        pass
+    found = "has a precision matrix that is not positive definite"
+    along = direction_of(graph, values)
+    if along is None:
+        raise StartError(
+            f"{step.name}: the conditional of {step.name}, drawn jointly, {found} as a number at "
+            f"the values that were found for a start{near}. Centre columns that nearly coincide; "
+            "pass other values with init={...} if these are too far apart; or give one of the "
+            "variables a proper prior, or data that determine it, if the posterior is improper."
+        )
+    raise RunError(
+        f"{step.name}: the posterior is improper: the conditional of {step.name}, drawn jointly, "
+        f"{found}, and no finite integral: {_told(along)}; give one of them a proper prior, or "
+        "data that determine it."
+    )
+
+
+def check_proper_as_usual(
+    schedule: Schedule, compiled: Callable[[], Any], state: Values, first: bool
+) -> None:
+    """The same of variables that are moved because the user asks: by what their draw would be.
+
+    ``compiled`` makes the sampler in which no kernels are asked for; it is made for the ``first``
+    state alone.
+    """
+    if first and any(isinstance(s, Move) for s in schedule.asked):
+        usual, values = compiled(), copy.deepcopy(dict(state))
+        usual.program.augment(np.random.default_rng(0), values, usual.constants)
+        parts = (usual.graph, usual.schedule, usual.program, usual.constants, usual.data)
+        check_proper(*parts, values, first=False)
+
+
+def _is_at_zero(graph: Graph, values: Values) -> bool:
+    """Whether a real value is exactly zero, as a given one may be: it hides what it multiplies."""
+    names = {s.target.array.name for s in graph.latent if s.support.kind in ("real", "vector")}
+    return any((np.asarray(values[n]) == 0).any() for n in names if n in values)
+
+
+def _check_far_out(
+    schedule: Schedule, step: Move | ConcaveDraw, given: Any, data: Values, state: Values
+) -> None:
+    """Raise an error where a constant prior leaves a log density that hardly falls, far out.
+
+    All elements go out at once where each has terms of its own that see no other.
+    """
+    name, support, sizes = step.variables[0], step.statement.support, schedule.whole.sizes
+    x, region = np.asarray(state[name], float), slices_of(step.region)
+    drawn = _is_drawn(step, data, x.shape)
+    apart = step.colours is None and not step.conditional.elements
+    chosen = [drawn] if apart else [_alone(place, x.shape) for place in np.argwhere(drawn)]
+    shape = (x[region].size,) if apart else (1,)
+
+    def log_density(power: Floats, places: Any, side: float) -> Floats:
+        """That of each element of the region, or of all together: power of two for each."""
+        away = np.zeros(x.shape)
+        away[region] = np.reshape(side * 2.0**power, x[region].shape if apart else ())
+        values = {**data, **state, name: np.where(places, x + away, x)}
+        try:
+            terms = log_terms_of(step, given, values, sizes)
+        except ArithmeticError:  # (where Python's own numbers end)
+            return np.full(shape, np.nan)
+        return np.asarray(terms.reshape(-1, *shape).sum(axis=0))
+
+    for side in [s for s in (-1.0, 1.0) if s * sp.oo in (support.lower, support.upper)]:
+        for places in chosen:
+            found = _hardly_falls(partial(log_density, places=places, side=side), shape)
+            level = places.copy()
+            level[region] &= found.reshape(x[region].shape if apart else ())
+            if level.any():
+                raise RunError(_hardly_falling(name, np.argwhere(level)[0], side))
+
+
+def _hardly_falling(name: str, place: Any, side: float) -> str:
+    element = name + (f"[{', '.join(map(str, place))}]" if len(place) else "")
+    return (
+        f"{name}: the posterior is improper: as {element} goes to "
+        f"{'' if side > 0 else '-'}infinity, all else given, its log density falls no faster than "
+        f"that of 1/|{element}|, which has no finite integral; give {name} a proper prior, or data "
+        "that determine it."
+    )
+
+
+def _alone(place: Any, shape: tuple[int, ...]) -> Any:
+    """One element as a mask."""
+    found = np.zeros(shape, dtype=bool)
+    found[tuple(place)] = True
+    return found
+
+
+def _hardly_falls(log_density: Callable[[Any], Floats], shape: tuple[int, ...]) -> Any:
+    """Whether functions of powers of two fall by no more than log(2) at the last that has numbers.
+
+    >>> _hardly_falls(lambda power: -power * np.log(2.0), ())  # 1/x has no integral
+    np.True_
+    >>> _hardly_falls(lambda power: np.where(power < 600, -1.1 * power * np.log(2.0), np.nan), ())
+    np.False_
+    """
+    low, high = np.zeros(shape), np.full(shape, float(FARTHEST))
+    low = np.where(log_density(high) < np.inf, high, low)
+    while ((apart := high - low) > 1).any():
+        middle = low + np.floor(apart / 2)
+        is_number = log_density(middle) < np.inf
+        low, high = np.where(is_number, middle, low), np.where(is_number, high, middle)
+    last, before = log_density(low), log_density(low - 1)
+    rounded = EPSILON * (np.abs(last) + np.abs(before))
+    return (low >= 1) & (last > -np.inf) & (last - before >= -np.log(2.0) - rounded)
+
+
+def _told(found: Direction) -> str:
+    """What a direction means."""
+    if found.level and len(found.elements) == 1:
+        return f"no term of the log density depends on {found}"
+    if found.level:
+        return f"no term of the log density changes along {found}, as columns are collinear"
+    return (
+        f"no term of the log density falls along {found}, however far, as outcomes are separated "
+        "or all alike"
+    )
+
+
+def _of_family(
+    schedule: Schedule, step: ExactDraw, etas: Any, bounds: Any, data: Values, state: Values
+) -> Floats | None:
+    """What must be positive for the natural parameters to have a density; its least, by element.
+
+    Of elements between ``bounds``, those count that these do not narrow: bounds may make any
+    natural parameters proper.
+    """
+    conditional, sizes = step.conditional, schedule.whole.sizes
+    natural = conditional.family.natural
+    assert natural is not None
+    if conditional.event:
+        return None
+    axes = schedule.whole.variables[step.statement.target.array.name].dims
+    names = [f"·eta_{j}" for j in range(len(etas))]
+    ends = ("·lower", "·upper")[: len(bounds)]
+    own, dummies = own_support(conditional.family, conditional.event)
+    by_end = {end: Array(n)[axes] for n, end in zip(ends, (own.lower, own.upper), strict=False)}
+    known = {n: by_end[d] for n, d in dummies.items() if d in by_end} | dict(conditional.known)
+    domain = natural.domain(*(Array(n)[axes] for n in names), **known)
+    shape = tuple(sizes[a] for a in axes)
+    numbers = zip((*names, *ends), (*etas, *bounds), strict=True)
+    full = {n: np.broadcast_to(e, shape) for n, e in numbers}
+    over = tuple(Range(a, 0, sizes[a]) for a in axes)
+    values = {**data, **state, **full}
+    inside = [np.broadcast_to(evaluate(sp.sympify(d), over, values, sizes), shape) for d in domain]
+    if not inside:
+        return None
+    least = np.minimum.reduce(inside)
+    free = _is_drawn(step, data, shape)
+    if bounds:
+        free = free & ~_narrowed(own, *(full[n] for n in ends))
+    return np.where(free, least, np.inf)
+
+
+def _narrowed(own: Support, lower: Floats, upper: Floats) -> Any:
+    """Whether bounds narrow a family's support, by element; an end at a parameter is anywhere."""
+    ends = (sp.sympify(end) for end in (own.lower, own.upper))
+    least, most = (float(end) if end.is_number else None for end in ends)
+    no = np.zeros(lower.shape, dtype=bool)
+    return (no if least is None else lower > least) | (no if most is None else upper < most)
+
+
+def _is_drawn(
+    step: ExactDraw | BlockDraw | ConcaveDraw | Move, data: Values, shape: tuple[int, ...]
+) -> Any:
+    """Which elements of its array a step draws."""
+    drawn = np.zeros(shape, dtype=bool)
+    drawn[slices_of(step.region)] = True
+    known = step.statement.known
+    return drawn if known == 0 else drawn & (np.asarray(data[known.array.name]) == 0)
+
+
+def _of_block(step: BlockDraw, etas: Any) -> Floats:
+    """The smallest eigenvalue of the precision of each block; infinite of what is not drawn."""
+    margin = np.full(etas[1].shape[:-2], np.inf)
+    margin[step.drawn] = _least_eigenvalues(etas[1][step.drawn])
+    return margin
+
+
+def _least_eigenvalues(eta_2: Floats) -> Floats:
+    """Those of precision matrices of a diagonal of ones; 0 where rounding made it positive.
+
+    NaN of what is not finite.
+    """
+    finite: Any = np.isfinite(eta_2).all(axis=(-2, -1))
+    safe = np.where(finite[..., None, None], eta_2, 0.0)
+    values = np.linalg.eigvalsh(in_own_units(-(safe + np.swapaxes(safe, -2, -1))))
+    least, largest = np.where(finite, values[..., 0], np.nan), values[..., -1]
+    beyond = np.isnan(least) | (least > LEAST * values.shape[-1] * np.abs(largest))
+    return np.asarray(np.where(beyond, least, 0.0))
+
+
+def _nearly_coinciding(joint: Joint, state: Values, given: Any) -> str:
+    """What is said of elements that rounding cannot tell apart, in blocks of a moderate size."""
+    order = joint.border + max((g.shape[1] for g in joint.layout.groups), default=0)
+    if joint.layout.kind != "blocks" or order > DENSE:
+        return ""  # (what is smooth along a long chain is next to nothing there, and exact)
+    least, vector = joint.weakest(dict(state), given)
+    if least > LEAST * order:
+        return ""
+    return _along(joint.elements, vector)
+
+
+def _along(names: Sequence[str], vector: Floats) -> str:
+    most = np.flatnonzero(np.abs(vector) > np.abs(vector).max() / 2).tolist()
+    told = " and ".join(names[k] for k in most[:MOST_NAMED])
+    return f": what multiplies {told} nearly coincides"
+
+
+def in_own_units(precision: Floats) -> Floats:
+    """Precision matrices of the same elements, each measured so that its own precision is one."""
+    diagonal = np.diagonal(precision, axis1=-2, axis2=-1)
+    unit = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+    return np.asarray(precision * unit[..., :, None] * unit[..., None, :])
+
+
+def _too_extreme(name: str) -> str:
+    """What is said of a state at which arithmetic overflows."""
+    return (
+        f"{name}: the values that were found for a start are too extreme: those of what {name} is "
+        f"drawn from are not all finite numbers; pass values near the data with init={{...}}, or "
+        "rescale the data."
+    )
+
+
+def _message(
+    step: ExactDraw | BlockDraw, etas: Any, margin: Floats, found_along: Direction | None
+) -> str:
+    name = step.statement.target.array.name
+    at = tuple(int(i) for i in np.argwhere(~(margin > 0))[0])
+    where = f" at {at if len(at) > 1 else at[0]}" if at else ""
+    family = step.conditional.family.name
+    if isinstance(step, BlockDraw):
+        found = "a precision matrix that is not positive definite"
+    else:
+        shown = (np.broadcast_to(e, margin.shape)[at] for e in etas)
+        found = f"natural parameters ({', '.join(f'{float(v) + 0.0:g}' for v in shown)})"
+    along = "" if found_along is None else f": {_told(found_along)}"
+    if isinstance(step, BlockDraw) and found_along is None:
+        block = etas[1][at]
+        names = [f"{name}[{', '.join(map(str, (*at, k)))}]" for k in range(len(block))]
+        vector = np.linalg.eigh(in_own_units(-(block + block.T)))[1][:, 0]
+        return (
+            f"{name}: the conditional of {name}{where} would be {family} with {found} as a "
+            f"number{_along(names, vector)}. Centre columns that nearly coincide; or give it a "
+            "proper prior, or data that determine it, if the posterior is improper."
+        )
+    return (
+        f"{name}: the posterior is improper: the conditional of {name}{where} would be {family} "
+        f"with {found}, which has no finite integral{along}; give it a proper prior, or data that "
+        "determine it."
+    )

@@ -1,0 +1,180 @@
+"""Arrays that name their axes or label their positions, put in the order of a model's dims.
+
+Comes in: an array of xarray or pandas, the names of dims, the labels along them. Goes out: the same
+with its axes and its positions in that order; an error where they are others. Arrays of other
+libraries have neither names nor labels, and stay as they are.
+
+>>> import pandas as pd
+>>> rain = pd.Series([3.0, 1.0], index=["Oslo", "Bergen"])
+>>> aligned("rain", rain, ("town",), {"town": ("Bergen", "Oslo")}).to_list()
+[1.0, 3.0]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, MutableMapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gibbsppl.errors import GibbspplError, ModelError
+from gibbsppl.model.graph import Labels
+
+# The labels that were first met along a dim, and whose they were.
+Seen = MutableMapping[str, tuple[str, list[Any]]]
+
+SHOWN = 4
+
+
+def aligned(
+    what: str,
+    values: Any,
+    dims: Sequence[str],
+    labels: Labels,
+    error: type[GibbspplError] = ModelError,
+) -> Any:
+    """The array with its axes in the order of the dims, and its positions in that of their labels.
+
+    ``labels`` has those of the dims that have some; ``error`` is raised where others are found.
+    """
+    array = with_axes(what, values, dims, error)
+    for axis, dim, found in _labelled(array, dims):
+        told = labels.get(dim.rstrip("'"))
+        if told is not None:
+            array = _taken(array, axis, _order(what, dim, found, told, error))
+    return array
+
+
+def with_axes(
+    what: str, values: Any, dims: Sequence[str], error: type[GibbspplError] = ModelError
+) -> Any:
+    """An array that names its axes with these in the order of the dims."""
+    names = _names(values)
+    if len(names) != len(dims) or all(n == f"dim_{i}" for i, n in enumerate(names)):
+        return values
+    if set(names) != set(dims):
+        raise error(
+            f"{what}: found an array with the dims ({', '.join(map(str, names))}), expected "
+            f"({', '.join(dims)}): rename its dims, or pass .to_numpy() to take axes by position."
+        )
+    return values.transpose(*dims)
+
+
+def check_order(
+    what: str,
+    values: Any,
+    dims: Sequence[str],
+    labels: Labels,
+    seen: Seen,
+    error: type[GibbspplError] = ModelError,
+) -> None:
+    """Refuse labels in another order than an array before had them, where a dim has none itself.
+
+    Labels that are 0, 1, ... are what pandas gives where nobody did, and ones that have nothing in
+    common (columns of two variables) label other things.
+    """
+    for _, dim, found in _labelled(values, dims):
+        if dim.rstrip("'") in labels:
+            continue
+        whose, first = seen.setdefault(dim.rstrip("'"), (what, found))
+        if found == first or len(found) != len(first) or set(found).isdisjoint(first):
+            continue
+        if set(found) != set(first) and (_is_counted(found) or _is_counted(first)):
+            continue
+        raise error(
+            f"{what}: found the labels {_shown(found)} along {dim!r}, where {whose} has "
+            f"{_shown(first)}; expected the same in the same order: put them in one order (labels "
+            "in the model's coords do that), or pass .to_numpy() to take positions as they are."
+        )
+
+
+def _order(
+    what: str, dim: str, found: list[Any], told: Sequence[Any], error: type[GibbspplError]
+) -> list[int] | None:
+    """The position of each label of a dim among those found; None where these tell nothing."""
+    expected = _of_kind(told, found)
+    if found == expected:
+        return None
+    is_same = len(found) == len(expected) and set(found) == set(expected)
+    if _is_counted(found) and not is_same:
+        return None
+    if not is_same or _is_counted(found):
+        raise error(
+            f"{what}: found the labels {_shown(found)} along {dim!r}, expected those of the "
+            f"model's coords, {_shown(expected)}: give the array these labels, or pass .to_numpy() "
+            "to take positions as they are."
+        )
+    at = {label: position for position, label in enumerate(found)}
+    return [at[label] for label in expected]
+
+
+def _labelled(values: Any, dims: Sequence[str]) -> Iterator[tuple[int, str, list[Any]]]:
+    """Each axis that has labels: its number, its dim, the labels."""
+    if len(found := _labels(values)) == len(dims):
+        for axis, (dim, labels) in enumerate(zip(dims, found, strict=True)):
+            if labels is not None:
+                yield axis, dim, _listed(np.asarray(labels))
+
+
+def _names(values: Any) -> tuple[Hashable, ...]:
+    """The names of the axes, of an array of xarray."""
+    is_named = hasattr(values, "dims") and hasattr(values, "transpose") and hasattr(values, "isel")
+    return tuple(values.dims) if is_named else ()
+
+
+def _labels(values: Any) -> tuple[Any, ...]:
+    """The labels along each axis, None where there are none."""
+    if names := _names(values):
+        return tuple(getattr(values, "coords", {}).get(n) for n in names)
+    if hasattr(values, "iloc") and hasattr(values, "axes"):
+        return tuple(values.axes)
+    return ()
+
+
+def _taken(values: Any, axis: int, order: list[int] | None) -> Any:
+    """The array with the positions along an axis in another order."""
+    if order is None:
+        return values
+    if names := _names(values):
+        return values.isel({names[axis]: order})
+    return values.iloc[(slice(None),) * axis + (order,)]
+
+
+def _listed(labels: np.ndarray) -> list[Any]:
+    """Labels as values of Python that are equal where they mean the same."""
+    if labels.dtype.kind == "M":
+        labels = labels.astype("datetime64[ns]").astype(str)
+    elif labels.dtype.kind == "m":
+        labels = labels.astype(str)
+    return labels.tolist()  # type: ignore[no-any-return]
+
+
+def _of_kind(told: Sequence[Any], found: list[Any]) -> list[Any]:
+    """The labels of a dim; those that are times in the form of those found."""
+    texts = [*told, *found]
+    if all(isinstance(t, str) for t in texts):
+        try:
+            return _listed(np.array(list(told), "datetime64[ns]")) if _are_times(found) else [*told]
+        except ValueError:
+            return [*told]
+    return [*told]
+
+
+def _are_times(labels: list[str]) -> bool:
+    """Whether labels are times to the nanosecond, as `_listed` writes them."""
+    try:
+        return _listed(np.array(labels, "datetime64[ns]")) == labels
+    except ValueError:
+        return False
+
+
+def _is_counted(labels: list[Any]) -> bool:
+    return labels == list(range(len(labels)))
+
+
+def _shown(labels: Sequence[Any]) -> str:
+    """The first few labels."""
+    more = ", ..." if len(labels) > SHOWN else ""
+    return f"({', '.join(map(repr, labels[:SHOWN]))}{more})"
+
+

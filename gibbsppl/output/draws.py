@@ -1,0 +1,315 @@
+"""The draws of a run, with the names of their dimensions, their coordinates and their data.
+
+Comes in: arrays with axes (chain, draw, ...). Goes out: summaries, an ``xarray.DataTree`` in
+ArviZ's layout, a netCDF file, and back.
+
+>>> rng = np.random.default_rng(1)
+>>> draws = Draws(
+...     values={"theta": rng.normal([1.0, 2.0], size=(4, 500, 2))},
+...     dims={"theta": ("school",)},
+...     coords={"school": np.array(["Choate", "Deerfield"])},
+... )
+>>> draws
+4 chains, 500 draws each
+theta (school: 2)
+>>> round(draws.summary()["theta[Deerfield]"]["mean"], 1)
+2.0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gibbsppl.arguments import (
+    BY_NAME,
+    COUNT,
+    NAME,
+    NAMES,
+    PATH,
+    POSITIVE,
+    Kind,
+    calls_told,
+    is_name,
+    methods_told,
+    shown,
+)
+from gibbsppl.errors import RunError, did_you_mean
+from gibbsppl.output.summary import Summary, block_of, counted, told_apart
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+Array = NDArray[Any]
+Named = tuple[tuple[str, ...], Array]
+
+RESERVED_DIMS = ("chain", "draw")
+
+# The attributes that are read again, where there are some.
+READ: Mapping[str, Kind] = {
+    "warmup": COUNT,
+    "thin": POSITIVE,
+    "interrupted": Kind(lambda value: isinstance(value, str), "a text").or_none(),
+}
+
+# In sample_stats: the share of the steps of a random walk that were accepted, by what it moves.
+ACCEPTANCE = "acceptance of "
+
+
+def _are_dims(value: Any) -> bool:
+    return isinstance(value, tuple | list) and all(map(is_name, value))
+
+
+def _is_named(value: Any) -> bool:
+    is_pair = isinstance(value, tuple | list) and len(value) == 2
+    return is_pair and _are_dims(value[0]) and isinstance(value[1], np.ndarray)
+
+
+DIMS = Kind(
+    lambda value: BY_NAME.fits(value) and all(map(_are_dims, value.values())),
+    "a dict from names of variables to the names of their dims",
+)
+NAMED = Kind(
+    lambda value: BY_NAME.fits(value) and all(map(_is_named, value.values())),
+    "a dict from names to the names of dims with an array",
+)
+FIELDS = {
+    **dict.fromkeys(("values", "coords", "sample_stats", "attributes"), BY_NAME),
+    "dims": DIMS, "observed_data": NAMED, "constant_data": NAMED,
+}
+
+
+@methods_told(
+    RunError,
+    __init__=FIELDS,
+    __getitem__={"name": NAME},
+    stacked={"name": NAME},
+    only={"names": NAMES},
+    thinned={"every": COUNT},
+    summary={"names": NAMES.or_none(), "max_rows": COUNT.or_none()},
+    save={"path": PATH},
+    save_coda={"prefix": PATH},
+)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Draws:
+    """What was drawn, by variable, with all that is needed to read it.
+
+    ``values``: arrays with axes (chain, draw, *dims). ``dims``: the names of a variable's own
+    dimensions (none for a scalar, which may be missing here). ``coords``: the labels along a
+    dimension (missing: positions). ``observed_data`` and ``constant_data``: dims and array.
+    ``sample_stats``: arrays with axes (chain, draw). ``attributes``: numbers and texts, such as
+    the seed, that say how the draws were made.
+    """
+
+    values: Mapping[str, Array]
+    dims: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    coords: Mapping[str, Array] = field(default_factory=dict)
+    observed_data: Mapping[str, Named] = field(default_factory=dict)
+    constant_data: Mapping[str, Named] = field(default_factory=dict)
+    sample_stats: Mapping[str, Array] = field(default_factory=dict)
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.values:
+            raise RunError("draws: found no variable, expected at least one.")
+        for name, array in self.values.items():
+            if not isinstance(array, np.ndarray) or array.ndim < 2:
+                raise RunError(
+                    f"{name}: found {shown(array)}, expected an array with axes (chain, draw, ...)."
+                )
+        for name, labels in self.coords.items():
+            if not hasattr(labels, "__len__") or isinstance(labels, str | bytes):
+                raise RunError(f"coords[{name!r}]: found {shown(labels)}, expected labels.")
+        for name, kind in READ.items():
+            if name in self.attributes and not kind.fits(self.attributes[name]):
+                found = shown(self.attributes[name])
+                raise RunError(f"attributes[{name!r}]: found {found}, expected {kind.expected}.")
+        size = next(iter(self.values.values())).shape[:2]
+        sizes: dict[str, int] = {name: len(labels) for name, labels in self.coords.items()}
+        for name, array in self.values.items():
+            if array.shape[:2] != size:
+                raise RunError(f"{name}: found (chain, draw) {array.shape[:2]}, not {size}.")
+            _check_dims(name, self.dims_of(name), array.shape[2:], sizes)
+        for name, array in self.sample_stats.items():
+            if not isinstance(array, np.ndarray) or array.shape != size:
+                raise RunError(f"{name}: found {shown(array)}, expected one for each draw: {size}.")
+        for name, (dims, array) in (*self.observed_data.items(), *self.constant_data.items()):
+            _check_dims(name, dims, array.shape, sizes)
+
+    @property
+    def chains(self) -> int:
+        """The number of chains."""
+        return int(next(iter(self.values.values())).shape[0])
+
+    @property
+    def draws(self) -> int:
+        """The number of draws of each chain."""
+        return int(next(iter(self.values.values())).shape[1])
+
+    def dims_of(self, name: str) -> tuple[str, ...]:
+        """The names of a variable's own dimensions, chain and draw left out."""
+        return tuple(self.dims.get(name, ()))
+
+    def __getitem__(self, name: str) -> Array:
+        if name not in self.values:
+            known = ", ".join(self.values)
+            raise RunError(f"draws: found no variable {name!r}, only {known}."
+                f"{did_you_mean(name, self.values)}")
+        return self.values[name]
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name in self.values
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.values)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __repr__(self) -> str:
+        title = f"{counted(self.chains, 'chain')}, {counted(self.draws, 'draw')} each"
+        lines = [title, *(self._described(name) for name in self.values)]
+        return "\n".join([*lines, *([self.interrupted] if self.interrupted else [])])
+
+    @property
+    def interrupted(self) -> str | None:
+        """What Ctrl-C left out of the run that was asked for; None after a whole run."""
+        return self.attributes.get("interrupted")
+
+    def _described(self, name: str) -> str:
+        shape = self.values[name].shape[2:]
+        sizes = (f"{d}: {n}" for d, n in zip(self.dims_of(name), shape, strict=True))
+        return f"{name} ({', '.join(sizes)})" if shape else name
+
+    def stacked(self, name: str) -> Array:
+        """The draws of all chains in one axis, the first.
+
+        >>> Draws({"x": np.zeros((4, 100, 3))}, {"x": ("k",)}).stacked("x").shape
+        (400, 3)
+        """
+        array = self[name]
+        return array.reshape(-1, *array.shape[2:])
+
+    def only(self, names: Sequence[str]) -> Draws:
+        """The draws of some variables, in that order.
+
+        >>> Draws({"x": np.zeros((4, 100)), "y": np.ones((4, 100))}).only(["y"])
+        4 chains, 100 draws each
+        y
+        """
+        return replace(self, values={name: self[name] for name in names})
+
+    def thinned(self, every: int) -> Draws:
+        """One draw in ``every``, the last of each such run of draws."""
+        if not 1 <= every <= self.draws:
+            raise RunError(f"every: found {every}, expected 1 to {self.draws} (all draws).")
+        step = np.s_[:, every - 1 :: every]
+        attributes = {**self.attributes, "thin": every * self.attributes.get("thin", 1)}
+        return replace(
+            self,
+            values={name: array[step] for name, array in self.values.items()},
+            sample_stats={name: array[step] for name, array in self.sample_stats.items()},
+            attributes=attributes,
+        )
+
+    def summary(
+        self, names: str | Sequence[str] | None = None, *, max_rows: int | None = 10
+    ) -> Summary:
+        """Mean, sd, quantiles, Monte Carlo error, ESS and R-hat, as a table.
+
+        ``names`` chooses variables. A variable with more than ``max_rows`` elements is shown by
+        its first and last ones; ``None`` shows all.
+        """
+        if max_rows is not None and max_rows < 1:
+            raise RunError(f"max_rows: found {max_rows}, expected at least 1, or None for all.")
+        chosen = (names,) if isinstance(names, str) else names or tuple(self.values)
+        accepted = self._acceptance(chosen)
+        try:
+            blocks = tuple(block_of(n, self[n], self._labeller(n), max_rows) for n in chosen)
+        except MemoryError as error:
+            raise RunError(
+                "summary: found too little memory for all elements; the draws are left as they "
+                "are: name some variables, as in summary(names=[...])."
+            ) from error
+        return Summary(blocks, self.chains, self.draws, accepted, self.interrupted)
+
+    def _acceptance(self, names: Iterable[str]) -> dict[str, float]:
+        """The share of accepted steps of each random walk, over all draws, in the worst chain."""
+        found = {}
+        for name, rates in self.sample_stats.items():
+            moved = name.removeprefix(ACCEPTANCE)
+            if moved != name and moved.partition("[")[0] in names and np.isfinite(rates).any():
+                found[moved] = float(np.nanmin(np.nanmean(rates, axis=1)))
+        return found
+
+    def _labeller(self, name: str) -> Callable[[tuple[int, ...]], str]:
+        """From a position in the variable to its label, ``theta[Choate, 3]``."""
+        coords = [self.coords.get(dim) for dim in self.dims_of(name)]
+
+        def label(index: tuple[int, ...]) -> str:
+            texts = (str(i if c is None else c[i]) for i, c in zip(index, coords, strict=True))
+            return f"{name}[{', '.join(texts)}]" if index else name
+
+        return label
+
+    def to_datatree(self) -> xr.DataTree:
+        """The draws as an ``xarray.DataTree`` in ArviZ's layout, one group per kind of array."""
+        tree: xr.DataTree = _output().to_datatree(self)
+        return tree
+
+    def to_arviz(self) -> Any:
+        """The draws as ArviZ holds them: ``InferenceData`` before version 1, else a DataTree."""
+        return _output().to_arviz(self)
+
+    def save_coda(self, prefix: str | PathLike[str]) -> tuple[Path, ...]:
+        """Write text files of the CODA format, ``<prefix>index.txt`` and ``<prefix>chain1.txt``...
+
+        They are read by R's ``coda::read.coda`` and by other programs made for BUGS and JAGS.
+        """
+        from gibbsppl.output.coda import write_coda  # noqa: PLC0415  (only when asked for)
+
+        places = [(n, at) for n, array in self.values.items() for at in np.ndindex(array.shape[2:])]
+        texts = (" ".join(self._labeller(n)(at).split()).replace(", ", ",") for n, at in places)
+        labels = told_apart([(text, at) for text, (_, at) in zip(texts, places, strict=True)])
+        drawn = (self.values[name][(..., *at)] for name, at in places)
+        values = dict(zip(labels, drawn, strict=True))
+        thin, warmup = (int(self.attributes.get(n, k)) for n, k in (("thin", 1), ("warmup", 0)))
+        return write_coda(prefix, values, first=warmup + thin, thin=thin)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write all to a netCDF file, whole or not at all; ``load_draws`` reads it."""
+        _output().save(self, path)
+
+
+@calls_told(RunError, path=PATH)
+def load_draws(path: str | PathLike[str]) -> Draws:
+    """The draws that ``Draws.save`` wrote."""
+    return Draws(**_output().fields_of(path))
+
+
+def _output() -> ModuleType:
+    """The module that needs xarray, whose import takes longer than many a run."""
+    from gibbsppl.output import files as output  # noqa: PLC0415  (xarray at first use only)
+
+    return output
+
+
+def _check_dims(
+    name: str, dims: tuple[str, ...], shape: tuple[int, ...], sizes: dict[str, int]
+) -> None:
+    """Names of dims that fit the shape, each dim of one size throughout."""
+    if len(dims) != len(shape) or len(set(dims)) < len(dims) or set(dims) & set(RESERVED_DIMS):
+        raise RunError(
+            f"{name}: found dims {dims} for shape {shape}, expected one name per axis, all "
+            f"different and none of {', '.join(RESERVED_DIMS)}."
+        )
+    for dim, size in zip(dims, shape, strict=True):
+        if sizes.setdefault(dim, size) != size:
+            raise RunError(f"{name}: found size {size} along {dim!r}, expected {sizes[dim]}.")

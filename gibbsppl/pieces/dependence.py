@@ -1,0 +1,165 @@
+"""How elements of an array depend on one another, and which of them a place holds.
+
+>>> overlap(Range(Dim("t"), 0, 3), 2)
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import combinations
+from math import prod
+from typing import Literal
+
+from sympy import Mul
+
+from gibbsppl.algebra.expressions import Array, Dim, Expr, dims_of
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.model.graph import Graph, Statement
+from gibbsppl.pieces.split import Piece, View, views_of
+
+Role = Literal["batch", "dense", "band", "graph"]
+
+# Where something is on one axis: positions, or one of them.
+Place = Range | int
+
+
+def is_separable(piece: Piece) -> bool:
+    """Whether the statistic is a function of one view, or a product of two such functions.
+
+    A sum inside a function (``log(1 + exp(sum(x[i, k] * b[k], k)))``) is not: it binds an index.
+    """
+    ranges = {r.dim for r in piece.over}
+    for view in piece.views:
+        inner = [d for i in view.indices if i is not None for d in dims_of(i)]
+        if not set(inner) <= ranges:
+            return False
+    if len(piece.views) == 1:
+        return True
+    if len(piece.views) > 2:
+        return False
+    parts = Mul.make_args(piece.statistic)
+    arrays = {v.array.name for v in piece.views}
+    return all(len(set(views_of(p, arrays))) == 1 for p in parts)
+
+
+def roles_of(
+    pieces: Iterable[Piece], statement: Statement, region: tuple[Place, ...] | None = None
+) -> tuple[Role, ...]:
+    """How elements depend on one another, axis by axis, read from the pieces with two views.
+
+    The same index expression: ``batch`` (independent); two dims that are both summed: ``dense``; a
+    constant difference: ``band``; anything else (data indices): ``graph``. Within a ``region``, a
+    difference that leads out of it links no two of its elements.
+    """
+    found: list[Role] = ["batch"] * len(statement.target.indices)
+    order: tuple[Role, ...] = ("batch", "dense", "band", "graph")
+    for piece in pieces:
+        ranges = {r.dim: r for r in piece.over}
+        summed = set(ranges)
+        for v, w in combinations(piece.views, 2):
+            pairs = list(zip(v.indices, w.indices, strict=True))
+            if region and any(_leads_out(p, r, ranges) for p, r in zip(pairs, region, strict=True)):
+                continue
+            for axis, (a, b) in enumerate(pairs):
+                found[axis] = max(found[axis], _role(a, b, summed), key=order.index)
+    return tuple(found)
+
+
+def region_of(graph: Graph, statement: Statement) -> tuple[Place, ...]:
+    """The positions of its array that a statement fills, axis by axis."""
+    ranges = {r.dim: r for r in statement.over}
+    return tuple(
+        int(i) if i.is_Integer else ranges.get(i, Range(i, 0, graph.sizes[i]))
+        for i in statement.target.indices
+    )
+
+
+def count_of(graph: Graph, statement: Statement) -> int:
+    """The number of elements that a statement fills."""
+    return prod(map(length_of, region_of(graph, statement)))
+
+
+def length_of(place: Place) -> int:
+    """How many positions a place has along its axis."""
+    return 1 if isinstance(place, int) else len(place)
+
+
+def slices_of(region: Iterable[Place]) -> tuple[slice, ...]:
+    """A region as an index of its array, which keeps all axes.
+
+    >>> slices_of([Range(Dim("t"), 1, 4), 2])
+    (slice(1, 4, None), slice(2, 3, None))
+    """
+    return tuple(slice(p, p + 1) if isinstance(p, int) else slice(p.start, p.stop) for p in region)
+
+
+def touches(view: View, over: Iterable[Range], region: tuple[Place, ...]) -> bool:
+    """Whether a view may show an element of a region."""
+    ranges = {r.dim: r for r in over}
+    return all(
+        shown is None or overlap(shown, place)
+        for index, place in zip(view.indices, region, strict=True)
+        if index is not None
+        for shown in (_shown(index, ranges),)
+    )
+
+
+def shifted(index: Expr) -> tuple[Dim | None, int]:
+    """A dim and a constant, if the index is their sum.
+
+    >>> shifted(Dim("t") - 1)
+    (t, -1)
+    """
+    dims = [d for d in index.free_symbols if isinstance(d, Dim)]
+    if len(dims) != 1 or index.atoms(Array):
+        return None, 0
+    shift = index - dims[0]
+    return (dims[0], int(shift)) if shift.is_Integer else (None, 0)
+
+
+def overlap(a: Place, b: Place) -> bool:
+    """Whether two places have a position in common."""
+    (a0, a1), (b0, b1) = ((p, p + 1) if isinstance(p, int) else (p.start, p.stop) for p in (a, b))
+    return a0 < b1 and b0 < a1
+
+
+def _role(a: Expr | None, b: Expr | None, summed: set[Dim]) -> Role:
+    """How an axis looks from two indices on it."""
+    if a == b or a is None or b is None:
+        return "batch"
+    if a in summed and b in summed:
+        return "dense"
+    return "band" if (a - b).is_number else "graph"
+
+
+def never_meet(a: Expr, b: Expr, ranges: Mapping[Dim, Range]) -> bool:
+    """Whether two indices are at different positions, wherever they are."""
+    if (a - b).is_number and a != b:
+        return True
+    places = _shown(a, ranges), _shown(b, ranges)
+    return None not in places and not overlap(*places)  # type: ignore[arg-type]
+
+
+def _leads_out(
+    pair: tuple[Expr | None, Expr | None], place: Place, ranges: Mapping[Dim, Range]
+) -> bool:
+    """Whether two indices cannot both be in a place."""
+    shown = (_shown(i, ranges) for i in pair if i is not None)
+    if any(p is not None and not overlap(p, place) for p in shown):
+        return True
+    a, b = pair
+    length = 1 if isinstance(place, int) else len(place)
+    if a is None or b is None or a == b or not (a - b).is_number:
+        return False
+    return bool(abs(a - b) >= length)
+
+
+def _shown(index: Expr, ranges: Mapping[Dim, Range]) -> Place | None:
+    """The positions that an index takes, if they are a range or one position."""
+    if index.is_Integer:
+        return int(index)
+    dim, shift = shifted(index)
+    if dim is None or dim not in ranges:
+        return None
+    return Range(dim, ranges[dim].start + shift, ranges[dim].stop + shift)

@@ -1,0 +1,102 @@
+"""The reading by element: pieces in which two elements meet, as the conditional of one of them.
+
+Comes in: pieces whose statistics have one view or are products of two. Goes out: pieces with one
+view each; what multiplied the other view is now part of the coefficient, read at its current value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from sympy import Mul
+
+from gibbsppl.algebra.expressions import Dim, Equals, Expr, Leaf, substitute
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.pieces.dependence import never_meet
+from gibbsppl.pieces.split import Piece, View
+
+
+def element_pieces(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
+    """Pieces with one view each, for the conditional of one element given all the others.
+
+    ``c f(v) g(w)`` is ``c g(w)`` times ``f(v)`` and ``c f(v)`` times ``g(w)``; where v and w are
+    the same element, these are taken back and ``c`` times ``f(v) g(v)`` is put in their place.
+    """
+    found: list[Piece] = []
+    for piece in pieces:
+        found.extend((piece,) if len(piece.views) == 1 else _parted(piece))
+    return tuple(found)
+
+
+def _parted(piece: Piece) -> list[Piece]:
+    v, w = piece.views
+    of_v, of_w = _factors(piece.statistic, v), _factors(piece.statistic, w)
+    apart = [
+        replace(piece, statistic=of_v, views=(v,), coefficient=piece.coefficient * of_w),
+        replace(piece, statistic=of_w, views=(w,), coefficient=piece.coefficient * of_v),
+    ]
+    met = _meeting(piece, v, w)
+    if met is None:
+        return apart
+    piece, same = met
+    of_v, v = substitute(of_v, same), replace(v, indices=_substituted(v, same))
+    both = substitute(substitute(of_w, {_leaf(w): _leaf(v)}), same)
+    c = piece.coefficient
+    return [
+        *apart,
+        replace(piece, statistic=of_v, views=(v,), coefficient=-c * both),
+        replace(piece, statistic=both, views=(v,), coefficient=-c * of_v),
+        replace(piece, statistic=of_v * both, views=(v,), coefficient=c),
+    ]
+
+
+def _leaf(view: View) -> Expr:
+    return Leaf(view.array, *view.indices)
+
+
+def _factors(statistic: Expr, view: View) -> Expr:
+    """The factors of a product that hold the leaf of a view."""
+    return Mul(*(f for f in Mul.make_args(statistic) if _holds(f, view)))
+
+
+def _holds(expr: Expr, view: View) -> bool:
+    return any(a.array == view.array and a.indices == view.indices for a in expr.atoms(Leaf))
+
+
+def _substituted(view: View, same: Mapping[Expr, Expr]) -> tuple[Expr | None, ...]:
+    """The indices of a view after some dims are replaced."""
+    return tuple(None if i is None else substitute(i, same) for i in view.indices)
+
+
+def _meeting(piece: Piece, v: View, w: View) -> tuple[Piece, dict[Expr, Expr]] | None:
+    """The piece where both views show the same element, and the dims that are others there.
+
+    None where they never do.
+    """
+    coefficient, over = piece.coefficient, piece.over
+    same: dict[Expr, Expr] = {}
+    for n in range(len(v.indices)):
+        a, b = _substituted(v, same)[n], _substituted(w, same)[n]
+        if a == b:
+            continue
+        assert a is not None, f"{v}: what is read whole has one view"
+        assert b is not None, f"{w}: what is read whole has one view"
+        eliminable = {r.dim: r for r in over}
+        if never_meet(a, b, eliminable):
+            return None
+        if isinstance(b, Dim) and b in eliminable and _same_range(a, b, eliminable):
+            same = {**{d: substitute(e, {b: a}) for d, e in same.items()}, b: a}
+            coefficient = substitute(coefficient, {b: a})
+            over = tuple(r for r in over if r.dim != b)
+        else:
+            coefficient = coefficient * Equals(a, b)
+    return replace(piece, coefficient=coefficient, over=over), same
+
+
+def _same_range(a: Expr, b: Dim, ranges: dict[Dim, Range]) -> bool:
+    return (
+        isinstance(a, Dim)
+        and a in ranges
+        and ((ranges[a].start, ranges[a].stop) == (ranges[b].start, ranges[b].stop))
+    )

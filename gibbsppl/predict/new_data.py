@@ -1,0 +1,346 @@
+"""What a prediction is asked for: the part of a model that it needs, at new data.
+
+Comes in: a graph with its data, and new values of some arrays. Goes out: a ``Question``: the
+statements of the predicted variable and of all that has to be drawn anew for it, with the sizes
+and the data of the new positions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gibbsppl.algebra.expressions import Dim, Expr, Leaf, leaves_of, mentions
+from gibbsppl.algebra.ranges import Range
+from gibbsppl.arguments import shown
+from gibbsppl.errors import RunError, did_you_mean
+from gibbsppl.model.alignment import Seen, aligned, check_order, with_axes
+from gibbsppl.model.evaluation import Values
+from gibbsppl.model.graph import Graph, Statement, Variable
+
+Sizes = dict[Dim, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A prediction to be made.
+
+    ``graph`` has the statements of ``name`` and of ``redrawn``, sizes as they are at the new data.
+    ``kept`` names the latent variables whose draws are used, ``redrawn`` those that live along
+    ``new_dims`` and so have no draws.
+    """
+
+    name: str
+    graph: Graph
+    data: Values
+    new_dims: frozenset[Dim]
+    kept: tuple[str, ...]
+    redrawn: tuple[str, ...]
+
+
+def question_of(graph: Graph, data: Values, new: Mapping[str, Any], name: str | None) -> Question:
+    """The question that a user asks with ``new``; `RunError` says what is wrong with it."""
+    target = _observed(graph, name)
+    given = {n: _with_axes(graph, n, a) for n, a in new.items() if n in graph.variables}
+    arrays = {n: _array(graph.variables[n], a) for n, a in given.items()}
+    counts = {Dim(n): _count(n, c) for n, c in new.items() if n not in graph.variables}
+    _check_names(graph, target, arrays, counts)
+    sizes = _sizes(graph, arrays, counts)
+    new_dims = _new_dims(graph, target, arrays, counts, sizes)
+    arrays = _in_order(graph, given, new_dims)
+    reach = _reach(graph, target, new_dims, arrays)
+    _check_reach(graph, target, reach, new_dims, arrays)
+    _check_indices(graph, arrays, {**graph.sizes, **sizes})
+    needed = (*reach.redrawn, target)
+    statements = (s for s in graph.statements if s.target.array.name in needed)
+    part = replace(
+        graph,
+        sizes={**graph.sizes, **sizes},
+        labels={n: own for n, own in graph.labels.items() if Dim(n) not in sizes},
+        statements=tuple(_resized(graph, s, new_dims, sizes) for s in statements),
+        potentials=(),
+        constants=tuple(c for c in graph.constants if c.target.array.name in needed),
+    )
+    values = {n: a for n, a in data.items() if n not in needed} | arrays
+    return Question(target, part, values, new_dims, reach.kept, reach.redrawn)
+
+
+def _observed(graph: Graph, name: str | None) -> str:
+    """The observed variable to predict."""
+    observed = list(dict.fromkeys(s.target.array.name for s in graph.statements if s.known != 0))
+    sparse = [p.of for p in graph.potentials if p.of is not None]
+    if name in sparse or (name is None and sparse and not observed):
+        raise RunError(
+            f"{name or sparse[0]}: observed as a sparse array, whose cells are not made, so that "
+            "it is not predicted; compute what is wanted at some cells from the draws of its "
+            "parameters, or compile the model with a dense array."
+        )
+    found = observed[0] if name is None and len(observed) == 1 else name
+    if found is None or found not in observed:
+        what = "no name" if name is None else repr(name)
+        raise RunError(
+            f"predict: found {what}, expected name= one of the observed variables: "
+            f"{', '.join(observed) or 'there is none'}."
+        )
+    if graph.variables[found].of is not None:
+        raise RunError(f"{found}: its values are labels, which have no mean; predict a number.")
+    return found
+
+
+def _with_axes(graph: Graph, name: str, value: Any) -> Any:
+    """An array that names its axes with these in the order of the model's."""
+    dims = [d.name for d in graph.variables[name].dims]
+    return with_axes(f"new[{name!r}]", value, dims, RunError)
+
+
+def _in_order(
+    graph: Graph, given: Mapping[str, Any], new_dims: frozenset[Dim]
+) -> dict[str, NDArray[Any]]:
+    """The new values in the order of their labels; new positions are labelled alike in all."""
+    own = {n: labels for n, labels in graph.labels.items() if Dim(n) not in new_dims}
+    seen: Seen = {}
+    arrays = {}
+    for name, value in given.items():
+        variable, what = graph.variables[name], f"new[{name!r}]"
+        dims = [d.name for d in variable.dims]
+        check_order(what, value, dims, own, seen, RunError)
+        arrays[name] = _array(variable, aligned(what, value, dims, own, RunError))
+    return arrays
+
+
+def _array(variable: Variable, value: Any) -> NDArray[Any]:
+    """The new values of an array, with as many axes as the old ones, all of them numbers."""
+    if variable.kind == "random":
+        raise RunError(
+            f"new[{variable.name!r}]: it is drawn; only data and indices have new values."
+        )
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError):
+        array = np.empty((), dtype=object)
+    if array.dtype.kind not in "biuf":
+        raise RunError(f"new[{variable.name!r}]: found {shown(value)}, expected numbers.")
+    if array.ndim != len(variable.dims):
+        expected = ", ".join(d.name for d in variable.dims) or "none"
+        raise RunError(
+            f"new[{variable.name!r}]: found an array of shape {array.shape}, expected one axis for "
+            f"each of its dimensions ({expected})."
+        )
+    if not np.isfinite(array).all():
+        raise RunError(f"new[{variable.name!r}]: found values that are no finite numbers.")
+    return array
+
+
+def _count(name: str, value: Any) -> int:
+    """The number of new positions along a dimension."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
+        raise RunError(
+            f"new[{name!r}]: found {value!r}, expected the name of data or of an index with its "
+            "new values, or the name of a dimension with its number of new positions."
+        )
+    return int(value)
+
+
+def _check_names(
+    graph: Graph, target: str, arrays: Mapping[str, Any], counts: Mapping[Dim, int]
+) -> None:
+    if target in arrays:
+        raise RunError(f"new[{target!r}]: it is what is predicted; leave it out of new=.")
+    for dim in counts:
+        if dim not in graph.sizes:
+            names = [*graph.variables, *(d.name for d in graph.sizes)]
+            raise RunError(
+                f"new[{dim.name!r}]: neither data nor a dimension of the model; names are those "
+                f"of the model.{did_you_mean(dim.name, names)}"
+            )
+
+
+def _sizes(graph: Graph, arrays: Mapping[str, NDArray[Any]], counts: Mapping[Dim, int]) -> Sizes:
+    """The size of each dimension that ``new`` speaks of; all must agree."""
+    sizes = {dim: count or graph.sizes[dim] for dim, count in counts.items()}
+    said_by = {dim: f"new[{dim.name!r}]" for dim in sizes}
+    for name, array in arrays.items():
+        for dim, size in zip(graph.variables[name].dims, array.shape, strict=True):
+            if sizes.setdefault(dim, size) != size or size == 0:
+                raise RunError(
+                    f"new[{name!r}]: dimension {dim.name!r} has size {size} here, expected "
+                    f"{sizes[dim] or 'at least 1'} as in {said_by.get(dim, 'every array')}."
+                )
+            said_by.setdefault(dim, f"new[{name!r}]")
+    return sizes
+
+
+def _new_dims(
+    graph: Graph,
+    target: str,
+    arrays: Mapping[str, NDArray[Any]],
+    counts: Mapping[Dim, int],
+    sizes: Sizes,
+) -> frozenset[Dim]:
+    """The dimensions with new positions: of another size, or named as such."""
+    own = _free_dims(graph, target)
+    for dim, size in sizes.items():
+        if size != graph.sizes[dim] and dim not in own and dim not in counts:
+            raise RunError(
+                f"new: dimension {dim.name!r} has size {graph.sizes[dim]} in the model, found "
+                f"{size}, but {target} is not along it; give arrays of the model's size, or, if "
+                f"all its positions are new, say so: new={{..., {dim.name!r}: {size}}}."
+            )
+    resized = {dim for dim, size in sizes.items() if size != graph.sizes[dim]}
+    named = {dim for dim, count in counts.items() if count}
+    touched = {d for n in arrays for d in graph.variables[n].dims if d in own} - set(counts)
+    _refuse_events(graph, resized | named)
+    if not resized | named:
+        _refuse_ambiguous(graph, target, touched, arrays)
+    return frozenset(resized | named)
+
+
+def _refuse_events(graph: Graph, new_dims: set[Dim]) -> None:
+    for statement in graph.statements:
+        if event := new_dims & set(statement.event):
+            raise RunError(
+                f"{statement.name}: {_listed(event)} is an event dimension of it: its positions "
+                "belong to one draw together (or are what labels point to); none can be new."
+            )
+
+
+def _free_dims(graph: Graph, name: str) -> set[Dim]:
+    """The dims of a variable along which its values are separate draws."""
+    return {r.dim for s in graph.statements_of(name) for r in s.over}
+
+
+def _refuse_ambiguous(
+    graph: Graph, target: str, touched: set[Dim], arrays: Mapping[str, Any]
+) -> None:
+    """Ask, for new data of the old size, whether these are new positions."""
+    local = _reach(graph, target, frozenset(touched), arrays).redrawn
+    for dim in sorted(touched, key=str):
+        along = [n for n in local if dim in graph.variables[n].dims]
+        if along:
+            size = graph.sizes[dim]
+            raise RunError(
+                f"new: dimension {dim.name!r} keeps its size {size}, and {', '.join(along)} has "
+                f"values along it; say whether its positions are new, "
+                f"new={{..., {dim.name!r}: {size}}}, or the model's own, "
+                f"new={{..., {dim.name!r}: 0}}."
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _Reach:
+    """What a variable depends on: latents with draws, variables to draw anew, data."""
+
+    kept: tuple[str, ...]
+    redrawn: tuple[str, ...]
+    given: tuple[str, ...]
+    missing: tuple[str, ...]
+
+
+def _reach(
+    graph: Graph, target: str, new_dims: frozenset[Dim], arrays: Mapping[str, Any]
+) -> _Reach:
+    """All that the target reads, and what the variables to be drawn anew read in turn."""
+    found: dict[str, str] = {}
+    todo = [target]
+    while todo:
+        for name in _read_by(graph, todo.pop()) - {target, *found}:
+            found[name] = _role(graph, name, new_dims, arrays)
+            if found[name] == "redrawn":
+                todo.append(name)
+
+    def of_role(role: str) -> tuple[str, ...]:
+        return tuple(n for n in graph.variables if found.get(n) == role)
+
+    return _Reach(*map(of_role, ("kept", "redrawn", "given", "missing")))
+
+
+def _role(
+    graph: Graph, name: str, new_dims: frozenset[Dim], arrays: Mapping[str, Any]
+) -> str:
+    """What becomes of an array that is read."""
+    if name in arrays:
+        return "given"
+    if not new_dims.isdisjoint(graph.variables[name].dims):
+        modelled = any(s.target.array.name == name for s in graph.statements)
+        return "redrawn" if modelled else "missing"
+    return "kept" if graph.variables[name].kind == "random" else "data"
+
+
+def _read_by(graph: Graph, name: str) -> set[str]:
+    """The names of the arrays that the statements of a variable read."""
+    own = graph.statements_of(name)
+    return {leaf.array.name for s in own for e in _expressions(s) for leaf in leaves_of(e)}
+
+
+def _expressions(statement: Statement) -> list[Expr]:
+    bounds = (b for b in (statement.lower, statement.upper) if b is not None)
+    return [*(a for _, a in statement.arguments), *bounds, *statement.target.indices]
+
+
+def _check_reach(
+    graph: Graph,
+    target: str,
+    reach: _Reach,
+    new_dims: frozenset[Dim],
+    arrays: Mapping[str, Any],
+) -> None:
+    if reach.missing:
+        along = {d for n in reach.missing for d in graph.variables[n].dims} & new_dims
+        raise RunError(
+            f"new: {target} at new positions along {_listed(along)} needs "
+            f"{', '.join(reach.missing)} too; give all data along them."
+        )
+    if unused := [n for n in arrays if n not in reach.given]:
+        raise RunError(f"new: {target} does not depend on {', '.join(unused)}; leave it out.")
+    for potential in graph.potentials:
+        ties = potential.of is None and potential.guards is None
+        if ties and mentions(potential.log_density, (*reach.redrawn, target)):
+            raise RunError(
+                f"{target}: it cannot be predicted, because the potential {potential.name} ties "
+                f"{', '.join((*reach.redrawn, target))} in a way that cannot be simulated."
+            )
+
+
+def _listed(dims: Iterable[Dim]) -> str:
+    return ", ".join(repr(d.name) for d in sorted(dims, key=str))
+
+
+def _check_indices(graph: Graph, arrays: Mapping[str, NDArray[Any]], sizes: Sizes) -> None:
+    """New indices are positions of the dimension that they point into."""
+    for name, array in arrays.items():
+        variable = graph.variables[name]
+        if variable.of is None and not variable.integer:
+            continue
+        top = np.inf if variable.of is None else sizes[variable.of] - 1
+        low = -np.inf if variable.of is None else 0
+        bad = (array != np.rint(array)) | (array < low) | (array > top)
+        if bad.any():
+            where = "" if variable.of is None else f" from 0 to {top} ({variable.of.name!r})"
+            raise RunError(f"new[{name!r}]: found {array[bad][0]}, expected whole numbers{where}.")
+
+
+def _resized(
+    graph: Graph, statement: Statement, new_dims: frozenset[Dim], sizes: Sizes
+) -> Statement:
+    """The statement at the new positions, which must be exchangeable with the old ones."""
+    whole = all(len(r) == graph.sizes[r.dim] for r in statement.over if r.dim in new_dims)
+    leaves = set().union(*(leaves_of(e) for e in _expressions(statement)), {statement.target})
+    if not whole or any(_is_placed(graph, leaf, new_dims) for leaf in leaves):
+        raise RunError(
+            f"{statement.name}: its positions along {_listed(new_dims)} are ordered (it is filled "
+            "in regions, or read with a lag); predictions are for positions of one kind only."
+        )
+    over = (Range(r.dim, 0, sizes[r.dim]) if r.dim in new_dims else r for r in statement.over)
+    # What is predicted is the value itself, not what would have been seen of it.
+    return replace(statement, over=tuple(over), censored=())
+
+
+def _is_placed(graph: Graph, leaf: Leaf, new_dims: frozenset[Dim]) -> bool:
+    """Whether the leaf reads a fixed or a shifted position along a new dimension."""
+    dims = graph.variables[leaf.array.name].dims
+    indices = (i for d, i in zip(dims, leaf.indices, strict=True) if d in new_dims)
+    return any(not isinstance(i, (Dim, Leaf)) for i in indices)

@@ -1,0 +1,261 @@
+"""The posterior predictive mean and variance of an observed variable, noise included.
+
+Comes in: a graph with its data, draws of its posterior, new values of some data. Goes out: a
+``Prediction``. By the law of total variance, over the draws ``s`` of the posterior,
+
+    mean = average of E[y | s],   variance = average of Var[y | s] + variance of E[y | s]
+
+with the moments of the family of ``y`` where they have a closed form, else with one simulated
+value per draw. All draws are evaluated together: they are one more dimension of the expressions.
+
+>>> import gibbsppl as gp
+>>> with gp.Model(coords={"toss": 10}) as coin:
+...     p = gp.Beta("p", 1, 1)
+...     heads = gp.Bernoulli("heads", p, dims="toss", observed=[1] * 7 + [0] * 3)
+>>> sampler = gp.compile(coin)
+>>> draws = sampler.sample(draws=2000, seed=1, progress=False)
+>>> prediction = sampler.predict(draws, new={"toss": 2})
+>>> prediction.mean.round(1), prediction.variance.round(1)
+(array([0.7, 0.7]), array([0.2, 0.2]))
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gibbsppl.algebra.expressions import mentions
+from gibbsppl.errors import RunError
+from gibbsppl.model.evaluation import Sizes, Values, evaluate
+from gibbsppl.model.forward import drawn, fill, walk
+from gibbsppl.model.graph import Graph, Statement
+from gibbsppl.output.draws import Draws
+from gibbsppl.output.summary import counted
+from gibbsppl.predict.along_draws import along_draws, draws_at_once
+from gibbsppl.predict.new_data import Question, question_of
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Prediction:
+    """The predictive mean and variance of one variable, arrays along ``dims``.
+
+    ``redrawn`` names the variables that have no draws at the new positions: they were drawn from
+    the model, given each draw of the others. ``simulated`` says that the moments are those of
+    simulated values, for want of a closed form; they then carry more Monte Carlo error.
+    """
+
+    name: str
+    mean: Floats
+    variance: Floats
+    dims: tuple[str, ...]
+    coords: Mapping[str, NDArray[Any]]
+    draws: int
+    redrawn: tuple[str, ...] = ()
+    simulated: bool = False
+
+    @property
+    def sd(self) -> Floats:
+        """The predictive standard deviation."""
+        return np.sqrt(self.variance)
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{d}: {n}" for d, n in zip(self.dims, self.mean.shape, strict=True))
+        title = f"{self.name} ({sizes})" if sizes else self.name
+        title += f", predicted from {counted(self.draws, 'draw')}"
+        return "\n".join([title, *self._notes(), *_rows(self)])
+
+    def _notes(self) -> list[str]:
+        notes = []
+        if self.redrawn:
+            notes.append(f"drawn from the model at the new positions: {', '.join(self.redrawn)}")
+        if self.simulated:
+            notes.append("moments of simulated values: no closed form")
+        return notes
+
+    def label(self, index: tuple[int, ...]) -> str:
+        """The name of one element, with its coordinates: ``weight[rat 3, 36]``."""
+        coords = [self.coords.get(dim) for dim in self.dims]
+        texts = (str(i if c is None else c[i]) for i, c in zip(index, coords, strict=True))
+        return f"{self.name}[{', '.join(texts)}]" if index else self.name
+
+
+SHOWN = 10
+
+
+def _rows(prediction: Prediction) -> Iterator[str]:
+    """The table: the first elements with their mean and sd."""
+    first = list(islice(np.ndindex(prediction.mean.shape), SHOWN))
+    labels = [prediction.label(index) for index in first]
+    width = max(map(len, labels), default=0)
+    smallest = min((sd for i in first if (sd := prediction.sd[i]) > 0), default=1.0)
+    # Three digits of the smallest standard deviation, as far as that leaves readable numbers.
+    digits = min(max(2 - math.floor(math.log10(smallest)), 0), 6) if smallest < math.inf else 3
+    yield f"{'':{width}}  {'mean':>10}  {'sd':>10}"
+    for text, i in zip(labels, first, strict=True):
+        numbers = (f"{v[i]:>10.{digits}f}" for v in (prediction.mean, prediction.sd))
+        yield "  ".join((f"{text:{width}}", *numbers))
+    if prediction.mean.size > SHOWN:
+        yield f"... {prediction.mean.size - SHOWN} more"
+
+
+def predicted(
+    graph: Graph,
+    data: Values,
+    draws: Draws,
+    new: Mapping[str, Any],
+    name: str | None = None,
+    *,
+    seed: int | None = None,
+) -> Prediction:
+    """The posterior predictive mean and variance of an observed variable at new data.
+
+    ``new`` maps the names of data and indices to new arrays. A dimension of the variable along
+    which they have another size has new positions; all data along it must then be given. The name
+    of a dimension with a number says so as well: ``{"galaxy": 5}``; 0 says that it has none.
+    Variables along new positions have no draws there: they are drawn from the model, given each
+    draw of the others. ``name`` chooses among several observed variables. ``seed`` is for what is
+    drawn or simulated; without it, it follows from the seed of the draws.
+    """
+    question = question_of(graph, data, new, name)
+    _check_draws(question, draws)
+    kept = {n: np.moveaxis(draws.stacked(n), 0, -1) for n in question.kept}
+    count = draws.chains * draws.draws
+    rng = np.random.default_rng([_seed_of(draws) if seed is None else seed, 1])
+    total, step = _Moments.none(), draws_at_once(question.graph)
+    for start in range(0, count, step):
+        size = min(step, count - start)
+        given = {n: values[..., start : start + size] for n, values in kept.items()}
+        total = total.merged(_Moments.of(*_moments(rng, question, given, size)))
+    variable = graph.variables[question.name]
+    labelled = {d.name for d in variable.dims if d not in question.new_dims}
+    return Prediction(
+        name=question.name,
+        mean=total.mean,
+        variance=total.noise + total.squares / count,
+        dims=tuple(d.name for d in variable.dims),
+        coords={d: labels for d, labels in draws.coords.items() if d in labelled},
+        draws=count,
+        redrawn=question.redrawn,
+        simulated=not _has_moments(question),
+    )
+
+
+def _seed_of(draws: Draws) -> int:
+    """A seed made of the seed of the draws, a text in some files."""
+    text = str(draws.attributes.get("seed", 0))
+    return int(np.random.SeedSequence([*text.encode()]).generate_state(1)[0])
+
+
+def _check_draws(question: Question, draws: Draws) -> None:
+    graph = question.graph
+    for name in question.kept:
+        if name not in draws:
+            raise RunError(
+                f"{name}: {question.name} depends on it, but it is not among the draws "
+                f"({', '.join(draws)}); name it in keep= when sampling."
+            )
+        shape = _shape(graph, name)
+        if draws[name].shape[2:] != shape:
+            raise RunError(
+                f"{name}: the draws have shape {draws[name].shape[2:]}, the model {shape}; pass "
+                "draws of this model."
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _Moments:
+    """Sums over draws: the mean and squared deviations of E[y | s], the mean of Var[y | s]."""
+
+    count: int
+    mean: Floats
+    squares: Floats
+    noise: Floats
+
+    @classmethod
+    def none(cls) -> _Moments:
+        zero = np.zeros(())
+        return cls(0, zero, zero, zero)
+
+    @classmethod
+    def of(cls, means: Floats, variances: Floats) -> _Moments:
+        """Those of some draws, the last axis."""
+        centre = np.asarray(means.mean(axis=-1))
+        squares = ((means - centre[..., None]) ** 2).sum(axis=-1)
+        return cls(means.shape[-1], centre, squares, variances.mean(axis=-1))
+
+    def merged(self, other: _Moments) -> _Moments:
+        """Those of two sets of draws together, without the loss of digits of a raw square."""
+        count = self.count + other.count
+        weight, gap = other.count / count, other.mean - self.mean
+        return _Moments(
+            count,
+            np.asarray(self.mean + weight * gap),
+            np.asarray(self.squares + other.squares + self.count * weight * gap**2),
+            np.asarray(self.noise + weight * (other.noise - self.noise)),
+        )
+
+
+def _moments(
+    rng: np.random.Generator, question: Question, given: Values, size: int
+) -> tuple[Floats, Floats]:
+    """E[y | s] and Var[y | s] for some draws, which are the last axis; maybe simulated."""
+    target, is_closed = question.name, _has_moments(question)
+    graph = along_draws(question.graph, _random(question), size)
+    own = graph.statements_of(target)
+    if is_closed and not any(_reads(s, target) for s in own):
+        others = tuple(s for s in graph.statements if s not in own)
+        graph = replace(graph, statements=others)
+
+    def draw(statement: Statement, values: Values) -> Floats:
+        return drawn(rng, statement, values, graph.sizes)
+
+    values = walk(graph, question.data, draw, given=given)
+    if not is_closed:
+        return values[target], np.zeros(values[target].shape)
+    means, variances = (np.full(_shape(graph, target), np.nan) for _ in range(2))
+    for s in own:
+        _place(s, s.family.mean, means, values, graph.sizes)
+        _place(s, s.family.variance, variances, values, graph.sizes)
+    return means, variances
+
+
+def _shape(graph: Graph, name: str) -> tuple[int, ...]:
+    return tuple(graph.sizes[d] for d in graph.variables[name].dims)
+
+
+def _place(
+    statement: Statement, formula: Any, into: Floats, values: Values, sizes: Sizes
+) -> None:
+    """Write a moment into the elements that the statement fills."""
+    moment = formula(statement.event, **dict(statement.arguments))
+    filled = {**values, statement.target.array.name: into}
+    fill(statement, evaluate(moment, statement.over, values, sizes), filled, sizes)
+
+
+def _random(question: Question) -> set[str]:
+    """The arrays that have a value for each draw."""
+    return {*question.kept, *question.redrawn, question.name}
+
+
+def _has_moments(question: Question) -> bool:
+    """Whether the target's mean and variance are formulas, everywhere."""
+    own = question.graph.statements_of(question.name)
+    return not any(c.target.array.name == question.name for c in question.graph.constants) and all(
+        s.family.mean is not None
+        and s.family.variance is not None
+        and s.lower is None
+        and s.upper is None
+        for s in own
+    )
+
+
+def _reads(statement: Statement, name: str) -> bool:
+    return any(mentions(a, (name,)) for _, a in statement.arguments)

@@ -1,0 +1,334 @@
+"""What the conditional of one step says, along draws: mean, sd, probabilities of labels.
+
+Comes in: a step, and the states that draws are. Goes out: arrays whose first axis is the draws. The
+formulas of `gibbsppl.derive.moments` are evaluated once for many draws; what the step's generated
+function returns is all that is computed draw by draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import prod
+from typing import Any, Literal, assert_never
+
+import numpy as np
+import sympy as sp
+
+from gibbsppl.algebra.copies import primed
+from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf
+from gibbsppl.algebra.ranges import Range, size_of
+from gibbsppl.code.program import Constants, Program
+from gibbsppl.derive.moments import Moments, NoFormula, Symbols, moments
+from gibbsppl.errors import RunError
+from gibbsppl.model.density import event_dims, regions
+from gibbsppl.model.evaluation import Floats, evaluate
+from gibbsppl.model.forward import fill
+from gibbsppl.model.graph import Graph, Statement
+from gibbsppl.pieces.dependence import region_of, slices_of
+from gibbsppl.predict.along_draws import DRAW
+from gibbsppl.runtime.chains import known_labels, smoothed
+from gibbsppl.runtime.joint import joint_in
+from gibbsppl.runtime.labels import LogWeights
+from gibbsppl.schedule.steps import (
+    BlockDraw,
+    ChainDraw,
+    ConcaveDraw,
+    ExactDraw,
+    FiniteDraw,
+    JointDraw,
+    Move,
+    ScanDraw,
+    Step,
+)
+
+What = Literal["mean", "sd", "probabilities"]
+Closed = ExactDraw | BlockDraw
+
+
+def refusal(step: Step, what: What) -> str | None:
+    """Why a step's conditional has no such value, and what to do."""
+    match step:
+        case FiniteDraw() | ChainDraw() | ScanDraw():
+            return None
+        case ConcaveDraw() | Move():
+            return (
+                f"it is drawn by {step.kernel}, not from a closed form, so that the moments of its "
+                "conditional have no formula; take those of its draws."
+            )
+        case JointDraw() if what != "probabilities":
+            return None
+        case ExactDraw() | BlockDraw() | JointDraw():
+            if what == "probabilities":
+                return "found real values or counts, expected labels; ask for conditional_mean."
+            assert not isinstance(step, JointDraw)
+            found = formulas_of(step)
+            if isinstance(found, NoFormula):
+                return f"{found.reason}; take the moments of its draws."
+            if what == "sd" and found.variance is None:
+                return "its conditional has a formula for the mean, but none for the sd."
+            return None
+        case _:
+            assert_never(step)
+
+
+def labels_of(step: Step) -> range:
+    """The values that a step draws labels from."""
+    assert isinstance(step, FiniteDraw | ChainDraw | ScanDraw)
+    return range(step.conditional.lower, step.conditional.lower + step.conditional.size)
+
+
+# Formulas: of arrays with one value for each draw, whose names no model can have.
+
+
+@lru_cache(maxsize=256)
+def formulas_of(step: Closed) -> Moments | NoFormula:
+    """The moments of a closed form."""
+    conditional, statement = step.conditional, step.statement
+    bounds, change = None, conditional.change
+    if isinstance(step, ExactDraw) and step.bounds:
+        low, high = (_leaf(b.side, statement.target.indices) for b in step.bounds)
+        bounds = (low, high)
+    if change is not None:
+        signs = {name: bool(e.is_positive) or None for name, e in change.given.items()}
+        given = {name: _given(name, statement, positive=sign) for name, sign in signs.items()}
+        change = replace(change, **given)
+    is_block = isinstance(step, BlockDraw)
+    symbols = Symbols(
+        etas=tuple(_eta(step, j) for j in range(len(step.parameters))),
+        event=conditional.event if is_block else event_dims(statement),
+        known={n: _given(n, statement) for n, _ in conditional.known},
+        bounds=bounds,
+        change=change,
+    )
+    return moments(conditional.family, symbols)
+
+
+def _leaf(name: str, indices: Sequence[Expr], *, positive: bool | None = None) -> Leaf:
+    return Array(f"·{name}", positive=positive)[(DRAW, *indices)]
+
+
+def _given(name: str, statement: Statement, *, positive: bool | None = None) -> Leaf:
+    """What is given along the ranges of a statement: a known parameter, say."""
+    return _leaf(name, [r.dim - r.start for r in statement.over], positive=positive)
+
+
+def _eta(step: Closed, j: int) -> Leaf:
+    """The natural parameter of a statistic, at an element of the variable."""
+    name, axes = f"eta_{j + 1}", step.parameters[j].axes
+    if isinstance(step, BlockDraw):
+        entry = step.conditional.event[0]
+        return _leaf(name, (*_batch_dims(step), *(entry, primed(entry))[: 1 + j]))
+    indices, event = step.statement.target.indices, event_dims(step.statement)
+    partners = [primed(e) for e in event[: max(0, len(axes) - len(indices))]]
+    own = indices if len(axes) >= len(indices) else [i for i in indices if i not in event]
+    return _leaf(name, (*own, *partners))
+
+
+def _batch_dims(step: BlockDraw) -> tuple[Dim, ...]:
+    return tuple(Dim(f"axis {a} of a block~") for a in step.batch)
+
+
+# Values
+
+
+class State(dict[str, Any]):
+    """The variables of one draw; reading one that is missing is an error that says what to do."""
+
+    __slots__ = ("reader", "stale")
+
+    def __init__(self, values: Mapping[str, Any], reader: str, stale: frozenset[str]) -> None:
+        super().__init__((n, value) for n, value in values.items() if n not in stale)
+        self.reader, self.stale = reader, stale
+
+    def __missing__(self, name: str) -> Any:
+        if name in self.stale:
+            raise RunError(
+                f"{self.reader}: its conditional depends on {name}, which is integrated out again "
+                "before the end of a sweep, so that no draw has it; take the moments of the draws."
+            )
+        raise RunError(
+            f"{name}: the conditional of {self.reader} depends on it, but it is not among the "
+            f"draws ({', '.join(self)}); name it in keep= when sampling, beside the others."
+        )
+
+    def __or__(self, other: Any) -> Any:
+        return State({**self, **other}, self.reader, self.stale)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Along:
+    """The conditional of one step, in the graph in which it draws, along some draws."""
+
+    step: Step
+    graph: Graph
+    program: Program
+    constants: Constants
+    data: Mapping[str, Any]
+    states: Sequence[State]
+    of: Statement
+
+    @property
+    def statement(self) -> Statement:
+        """The statement, its target in arrays whose first axis is the draws."""
+        own, along = self.of, Range(DRAW, 0, len(self.states))
+        target = Leaf(own.target.array, DRAW, *own.target.indices)
+        return replace(own, target=target, over=(along, *own.over))
+
+    @property
+    def sizes(self) -> dict[Dim, int]:
+        """The sizes of dims, the draws being one."""
+        return {**self.graph.sizes, DRAW: len(self.states)}
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """That of the whole array."""
+        dims = self.graph.variables[self.step.statement.target.array.name].dims
+        return tuple(self.graph.sizes[d] for d in dims)
+
+    def put(self, values: Floats, into: Floats) -> None:
+        """Write values over the region of the statement, where it is not known."""
+        statement, sizes = self.statement, self.sizes
+        where: Any = True
+        if statement.known != 0:
+            where = evaluate(statement.known, regions(statement, sizes), self.data, sizes) == 0
+        fill(statement, values, {statement.target.array.name: into}, sizes, where=where)
+
+    def put_probabilities(self, into: Floats, labels: range) -> None:
+        """Write the probability of each of the labels, the last axis."""
+        own, found = labels_of(self.step), self._probabilities()
+        for j, label in enumerate(labels):
+            p = found[..., label - own.start] if label in own else np.zeros(found.shape[:-1])
+            self.put(self._read(p), into[..., j])
+
+    def put_joint(self, what: What, name: str, into: Floats) -> None:
+        """Write the means or the sds of what is drawn jointly of an array, where it is drawn."""
+        joint = joint_in(self.constants, self.step.variables)
+        moments = joint.mean if what == "mean" else joint.sd
+        for n, (state, given) in enumerate(zip(self.states, self._given(), strict=True)):
+            into[n] = np.where(joint.drawn[name], moments(state, given)[name], into[n])
+
+    def moment(self, what: What) -> Floats:
+        """The mean or the sd over the region of the statement."""
+        step = self.step
+        if isinstance(step, ExactDraw | BlockDraw):
+            formulas = formulas_of(step)
+            assert isinstance(formulas, Moments)
+            formula = formulas.mean if what == "mean" else sp.sqrt(formulas.variance)
+            values = {**self.data, **self._arrays(step)}
+            if isinstance(step, BlockDraw):
+                return self._of_block(step, formula, values)
+            over = regions(self.statement, self.sizes)
+            return _full(evaluate(formula, over, values, self.sizes), over)
+        label, p = np.asarray(labels_of(step)), self._probabilities()
+        mean = p @ label
+        if what == "mean":
+            return self._read(mean)
+        return self._read(np.sqrt((p * (label - mean[..., None]) ** 2).sum(axis=-1)))
+
+    def _given(self) -> Iterator[Any]:
+        """What the step's generated function returns, draw by draw."""
+        given_rest = self.program.given_rest[self.step.name]
+        return (given_rest(state, self.constants) for state in self.states)
+
+    def _read(self, whole: Floats) -> Floats:
+        """The region of the statement out of whole arrays."""
+        statement, sizes = self.statement, self.sizes
+        values = {statement.target.array.name: whole}
+        return evaluate(statement.target, regions(statement, sizes), values, sizes)
+
+    def _probabilities(self) -> Floats:
+        """Those of a step's labels, the last axis, from the log weights."""
+        shape = self.shape
+        if isinstance(self.step, ChainDraw):
+            return np.array([np.moveaxis(p, 0, -1) for p in self._smoothed(self.step)])
+        # (as one array at first: entries of tables of log weights are read all at a time)
+        given = (np.asarray(g) if isinstance(g, LogWeights) else g for g in self._given())
+        logs = np.array(
+            [[np.broadcast_to(np.asarray(w, dtype=float), shape) for w in g] for g in given]
+        )
+        weights = np.exp(logs - logs.max(axis=1, keepdims=True))
+        return np.moveaxis(weights / weights.sum(axis=1, keepdims=True), 1, -1)
+
+    def _smoothed(self, step: ChainDraw) -> Iterator[Floats]:
+        """The probabilities of labels along a chain, given all that is not of the chain."""
+        drawn = [
+            (
+                [(p.start, p.stop) for p in slices_of(region_of(self.graph, s))],
+                None if s.known == 0 else self.data[s.known.array.name],
+            )
+            for s in step.statements
+        ]
+        known = known_labels(self.shape, *drawn)
+        for state, given in zip(self.states, self._given(), strict=True):
+            now = state[step.name] if known.any() else np.zeros(self.shape)
+            place = {"axis": step.axis, "lower": step.conditional.lower}
+            yield smoothed(*given, name=step.name, now=now, known=known, **place)
+
+    def _of_block(self, step: BlockDraw, formula: Expr, values: Mapping[str, Any]) -> Floats:
+        """A formula over batches and the entries of a block, put back in the array's order."""
+        entry, batch = step.conditional.event[0], _batch_dims(step)
+        lengths = [s.stop - s.start for s in step.drawn]
+        dense = [self.shape[a] for a in step.dense]
+        sizes = {**self.sizes, **dict(zip(batch, lengths, strict=True))}
+        sizes |= {entry: prod(dense), primed(entry): prod(dense)}
+        over = tuple(Range(d, 0, sizes[d]) for d in (DRAW, *batch, entry))
+        found = _full(evaluate(formula, over, values, sizes), over)
+        order = (*step.batch, *step.dense)
+        axes = (0, *(1 + order.index(a) for a in range(len(order))))
+        whole = np.empty((len(found), *self.shape))
+        whole[:, *slices_of(step.region)] = found.reshape(-1, *lengths, *dense).transpose(axes)
+        return self._read(whole)
+
+    def _arrays(self, step: Closed) -> dict[str, Floats]:
+        """The arrays that formulas are written in, the draws along their first axis."""
+        found: dict[str, list[Floats]] = {}
+        over, sizes = step.statement.over, self.sizes
+        for state, given in zip(self.states, self._given(), strict=True):
+            named = dict(self._named(step, given))
+            for name, formula in _others(step).items():
+                value = evaluate(formula, over, {**self.data, **state}, sizes)
+                named[name] = _full(value, over)
+            for name, value in named.items():
+                found.setdefault(f"·{name}", []).append(value)
+        return {name: np.array(values) for name, values in found.items()}
+
+    def _named(self, step: Closed, given: Any) -> Iterator[tuple[str, Floats]]:
+        """What a generated function has returned, by name, at full length along its axes."""
+        if isinstance(step, BlockDraw):
+            batch = tuple(self.shape[a] for a in step.batch)
+            size = prod(self.shape[a] for a in step.dense)
+            for j, eta in enumerate(map(np.asarray, given)):
+                entries = (size,) * (1 + j)
+                flat = eta.reshape(*eta.shape[: len(batch)], *entries)
+                yield f"eta_{j + 1}", np.broadcast_to(flat, (*batch, *entries))[step.drawn]
+            return
+        names = [f"eta_{j + 1}" for j in range(len(step.parameters))]
+        names += [b.side for b in step.bounds]
+        axes = [*(p.axes for p in step.parameters), *(b.axes for b in step.bounds)]
+        for name, own, value in zip(names, axes, given, strict=True):
+            full = tuple(size_of(d, self.graph.sizes) for d in own)
+            yield name, np.broadcast_to(np.asarray(value, dtype=float), full)
+
+
+def _others(step: Closed) -> dict[str, Expr]:
+    """The parameters of formulas beside natural ones: known ones, those of a change."""
+    change = step.conditional.change
+    return dict(step.conditional.known) | ({} if change is None else change.given)
+
+
+def _full(value: Floats, over: Sequence[Range]) -> Floats:
+    return np.broadcast_to(value, tuple(map(len, over)))
+
+
+def numbers_of(step: Step, graph: Graph) -> int:
+    """How many numbers a step's conditional takes, for one draw."""
+    arrays = (graph.variables[name].dims for name in step.variables)
+    size = sum(prod(graph.sizes[d] for d in dims) for dims in arrays)
+    if isinstance(step, JointDraw):
+        return max(1, size)
+    if isinstance(step, FiniteDraw | ChainDraw | ScanDraw):
+        return max(1, size * step.conditional.size)
+    axes = [p.axes for p in step.parameters]
+    return max(1, size, *(prod(size_of(d, graph.sizes) for d in own) for own in axes))

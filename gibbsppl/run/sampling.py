@@ -1,0 +1,227 @@
+"""Running a program: chains in turn, warm-up, draws into arrays, failures found, Ctrl-C obeyed.
+
+Comes in: a ``Program``, its constants, one ``Chain`` per chain at its initial state. Goes out: a
+``RunResult``. Nothing here knows a distribution.
+
+>>> from gibbsppl.code.program import load
+>>> walk = load('''
+... def prepare(data): return dict(data)
+... def x_given_rest(s, c): return 0.9 * s["x"], 1.0
+... def sweep(rng, s, c): s["x"] = rng.normal(*x_given_rest(s, c))
+... def deterministics(s, c): return {"square": s["x"] ** 2}
+... GIVEN_REST = {"x": x_given_rest}
+... STEPS, STEP_VARIABLES = ("x",), {"x": ("x",)}
+... ''')
+>>> chains = [Chain({"x": 0.0}, rng) for rng in streams(1, 2)]
+>>> result = run(walk, walk.prepare({}), chains, draws=100, warmup=10)
+>>> {name: array.shape for name, array in result.values.items()}
+{'x': (2, 100), 'square': (2, 100)}
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gibbsppl.code.program import Constants, Program
+from gibbsppl.errors import RunError
+from gibbsppl.run.chains import (
+    FAILURES,
+    Chain,
+    Seed,
+    advance,
+    failure_of,
+    not_finite,
+    seed_sequence,
+    streams,
+)
+from gibbsppl.run.progress import Report, reporting, say
+from gibbsppl.run.recording import Recorder, bytes_needed, check_memory, kept_of, walks_of
+from gibbsppl.runtime import moves
+
+__all__ = [
+    "Chain",
+    "RunResult",
+    "Seed",
+    "advance",
+    "bytes_needed",
+    "check_memory",
+    "run",
+    "seed_sequence",
+    "streams",
+]
+
+LIMIT_BYTES = 4 << 30
+_SWEEPS_BETWEEN_CHECKS = 100
+_SECONDS_BETWEEN_REPORTS = 0.1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunResult:
+    """What a run leaves: draws by name with axes (chain, draw, ...), and the chains at their end.
+
+    ``seconds`` are those of warm-up and of sampling. ``interrupted`` says what Ctrl-C left out,
+    ``None`` after a whole run; the last of ``chains`` is then where it was last checked. ``rates``
+    are the shares of accepted steps of random walks, by step, with axes (chain, draw).
+    """
+
+    values: Mapping[str, NDArray[Any]]
+    chains: tuple[Chain, ...]
+    warmup: int
+    thin: int
+    seconds: tuple[float, float]
+    interrupted: str | None = None
+    rates: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+
+
+def run(  # noqa: PLR0913  (settings, all named at the call)
+    program: Program,
+    constants: Constants,
+    chains: Sequence[Chain],
+    *,
+    draws: int,
+    warmup: int,
+    thin: int = 1,
+    keep: Sequence[str] | None = None,
+    progress: bool = True,
+    limit_bytes: int = LIMIT_BYTES,
+) -> RunResult:
+    """The draws of each chain, every ``thin`` sweeps after ``warmup`` sweeps; ``chains`` are kept.
+
+    ``keep`` names the variables and deterministics to store (default: all). Above ``limit_bytes``
+    of draws the run is refused. After Ctrl-C the chains that are finished are returned, or what
+    the first one has drawn.
+    """
+    _check_settings({"chains": len(chains), "draws": draws, "warmup": warmup, "thin": thin})
+    with np.errstate(all="ignore"):  # a state that is not finite is found and explained below
+        kept = kept_of(program, constants, chains[0].state, keep)
+        check_memory(bytes_needed(kept, len(chains), draws), limit_bytes)
+        _check_initial(program, chains)
+        recorder = Recorder(program, constants, tuple(kept), (len(chains), draws))
+        with reporting(len(chains) * (warmup + draws * thin), "sweeps", wanted=progress) as report:
+            return _Run(program, constants, recorder, warmup, thin, report).all_chains(chains)
+
+
+def _check_settings(settings: Mapping[str, int]) -> None:
+    for name, value in settings.items():
+        least = 0 if name == "warmup" else 1
+        if not isinstance(value, int | np.integer) or value < least:
+            raise RunError(f"{name}: found {value!r}, expected a whole number from {least} on.")
+
+
+def _check_initial(program: Program, chains: Sequence[Chain]) -> None:
+    for number, chain in enumerate(chains):
+        if name := not_finite(program, chain.state):
+            raise RunError(
+                f"{name}: the initial value in chain {number} is not finite; give a finite one, or "
+                "a prior from which a finite one can be drawn."
+            )
+
+
+@dataclass(slots=True)
+class _Run:
+    """A run under way: where its draws go and the last state known to be good."""
+
+    program: Program
+    constants: Constants
+    recorder: Recorder
+    warmup: int
+    thin: int
+    report: Report | None
+    good: Chain | None = None
+    checked: int = 0
+    done: int = 0
+    next_report: float = 0.0
+    seconds: list[float] = field(default_factory=lambda: [0.0, 0.0])
+
+    def all_chains(self, starts: Sequence[Chain]) -> RunResult:
+        """Each chain in turn; Ctrl-C ends the run but loses nothing that is whole."""
+        ended: list[Chain] = []
+        interrupted = None
+        try:
+            for number, start in enumerate(starts):
+                self.recorder.drawn = 0
+                ended.append(self.one_chain(number, copy.deepcopy(start)))
+        except KeyboardInterrupt:
+            if not ended and not self.recorder.drawn:
+                raise KeyboardInterrupt(self.nothing_kept(len(starts))) from None
+            interrupted = self.salvaged(ended, len(starts))
+            say(f"gibbsppl: {interrupted}")
+        shape = np.s_[: len(ended), : self.recorder.drawn]
+        values = {name: array[shape] for name, array in self.recorder.values.items()}
+        rates = {name: array[shape] for name, array in self.recorder.rates.items()}
+        seconds = self.seconds[0], self.seconds[1]
+        return RunResult(values, tuple(ended), self.warmup, self.thin, seconds, interrupted, rates)
+
+    def nothing_kept(self, chains: int) -> str:
+        """Where the user stopped a run that has no draw yet."""
+        swept = f"after {self.done} of {self.warmup} sweeps of its warm-up"
+        return f"stopped by the user in chain 0 (of 0 to {chains - 1}), {swept}; no draw is kept"
+
+    def salvaged(self, ended: list[Chain], chains: int) -> str:
+        """Keep the chains that are whole, else the part of the first one; say which."""
+        stopped = f"stopped by the user in chain {len(ended)} (of 0 to {chains - 1})"
+        draws = self.recorder.size[1]
+        if ended:
+            self.recorder.drawn = draws
+            return f"{stopped}; the {len(ended)} finished before it are kept, {draws} draws each"
+        assert self.good is not None
+        ended.append(self.good)
+        return f"{stopped}; its first {self.recorder.drawn} of {draws} draws are kept"
+
+    def one_chain(self, number: int, chain: Chain) -> Chain:
+        """Warm-up, then the draws of one chain."""
+        started = perf_counter()
+        self.save(chain)
+        for _ in range(self.warmup):
+            self.advance(number, chain, 1, "warm-up")
+        self.check(number, chain)
+        warm = perf_counter()
+        self.seconds[0] += warm - started
+        moves.freeze(chain.state)
+        for walk in walks_of(self.program, chain.state).values():
+            walk.taken_rate()  # (what was accepted in warm-up is not counted)
+        self.save(chain)  # a replay from before would adapt again
+        for _ in range(self.recorder.size[1]):
+            self.advance(number, chain, self.thin, "sampling")
+            self.recorder.store(number, chain.state)
+        self.check(number, chain)
+        self.save(chain)
+        self.seconds[1] += perf_counter() - warm
+        return chain
+
+    def advance(self, number: int, chain: Chain, sweeps: int, doing: str) -> None:
+        """Some sweeps; now and then a look at the state, and at the clock."""
+        assert self.good is not None
+        if chain.sweep - self.good.sweep >= _SWEEPS_BETWEEN_CHECKS:
+            self.check(number, chain)
+            self.save(chain)
+        try:
+            advance(self.program, self.constants, chain, sweeps)
+        except FAILURES as error:
+            raise self.failure(number, chain.sweep + 1) or error from error
+        self.done += sweeps
+        if self.report is not None and (now := perf_counter()) >= self.next_report:
+            self.next_report = now + _SECONDS_BETWEEN_REPORTS
+            self.report(self.done, f"chain {number}, {doing}")
+
+    def check(self, number: int, chain: Chain) -> None:
+        """Find whether state and new draws are finite; if not, say what went wrong first."""
+        name = not_finite(self.program, chain.state) or self.recorder.not_finite(self.checked)
+        if name:
+            raise self.failure(number, chain.sweep) or RunError(f"{name}: found draws not finite.")
+
+    def save(self, chain: Chain) -> None:
+        """Remember a chain that is known to be good."""
+        self.good, self.checked = copy.deepcopy(chain), self.recorder.drawn
+
+    def failure(self, number: int, until: int) -> RunError | None:
+        """What went wrong first since the last good state."""
+        assert self.good is not None
+        return failure_of(self.program, self.constants, self.good, until, number)
