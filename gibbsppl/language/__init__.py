@@ -86,8 +86,9 @@ __all__ = [
 
 def __getattr__(name: str) -> Callable[..., Any]:
     """The constructor of the family of that name."""
-    if name in FAMILIES:
-        return constructor(FAMILIES[name])
+    if name in FAMILIES:  # (made at first use, with its signature and its docstring)
+        found: Callable[..., Any] = globals().setdefault(name, constructor(FAMILIES[name]))
+        return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

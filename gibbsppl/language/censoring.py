@@ -83,8 +83,8 @@ def _check_distribution(name: str, distribution: Any) -> None:
         )
     if not can_be_truncated(distribution.family):
         raise ModelError(
-            f"{name}: {distribution.family.name} has no distribution function in closed form, so "
-            "that its values cannot be censored: choose another distribution."
+            f"{name}: {distribution.family.name} has no distribution function in closed form, "
+            "so its values cannot be censored: choose another distribution."
         )
 
 

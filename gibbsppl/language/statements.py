@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
 import sympy as sp
@@ -39,7 +38,6 @@ Names = str | Iterable[str] | None
 Censor = Callable[[Model, Statement, Observed | None], Statement]
 
 
-@cache
 def constructor(family: Family) -> Callable[..., Any]:
     """The function of the language that stands for a family.
 
