@@ -57,7 +57,7 @@ def written():
 
 
 def imports():
-    """What is no distribution, from the module that defines it."""
+    """Imports of all but the distributions, from the modules that define them."""
     found = {n: f"gibbsppl.{module}" for n, module in gibbsppl._ELSEWHERE.items()}
     found |= {n: getattr(language, n).__module__ for n in language.__all__}
     found |= {"Distribution": "gibbsppl.language.distributions"}

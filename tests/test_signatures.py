@@ -7,8 +7,11 @@ from inspect import Parameter, getdoc, signature
 
 import pytest
 import stub
+import sympy as sp
 
 import gibbsppl as gp
+from gibbsppl.algebra.copies import primed
+from gibbsppl.algebra.expressions import Array, Dim
 from gibbsppl.errors import ModelError
 from gibbsppl.families import FAMILIES
 from gibbsppl.language.distributions import by_position, spellings, written
@@ -25,6 +28,15 @@ def test_the_example_of_a_distribution_runs(name):
     assert test.globs["model"].graph.statement("x").family is FAMILIES[name]
 
 
+def statistics_of(family):
+    """The statistics of a row, none where it is no exponential family or uniform."""
+    if family.natural is None:
+        return ()
+    known = {n: sp.Symbol(n) for n in family.natural.known}
+    event = (Dim("k"), primed(Dim("k")))
+    return family.natural.statistics(Array("x")[event[: family.event]], event, **known)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_docstring_says_what_a_row_holds(name):
     family, docstring = FAMILIES[name], getdoc(getattr(gp, name))
@@ -36,9 +48,7 @@ def test_a_docstring_says_what_a_row_holds(name):
         assert sum(line.startswith(f"    {parameter} ") for line in lines) == 1
     for title, fact in (("Mean", family.mean), ("Variance", family.variance)):
         assert any(line.startswith(f"{title}:") for line in lines) == (fact is not None)
-    assert ("Exponential family" in docstring) == bool(
-        family.natural and "Uniform" not in name
-    )
+    assert ("Exponential family" in docstring) == bool(statistics_of(family))
     assert ("truncate" in docstring) == ("lower=None" in str(signature(getattr(gp, name))))
 
 

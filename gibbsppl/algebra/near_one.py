@@ -116,7 +116,7 @@ def log_parts(of: Expr) -> tuple[Expr, ...] | None:
 
 
 def _log_of_tail(factor: Expr) -> Expr | None:
-    """The log of a distribution function, of what it lacks to 1, or of a power of these."""
+    """The log of a distribution function, of its complement, or of a power of these."""
     base, power = factor.as_base_exp()
     for of, sign in ((base, 1), (1 - base, -1)):
         if isinstance(of, Phi):
@@ -166,25 +166,15 @@ def terms_of(expr: Expr) -> tuple[Expr, ...]:
 
 
 def _with_tails(terms: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    """Terms with the log of a tail and its argument as one where they have one coefficient."""
+    """The terms, with the log of an upper tail and its argument as one: it is about minus that."""
     found = list(terms)
     for term in terms:
         for tail in (f for f in sp.Mul.make_args(term) if isinstance(f, LogGammaQ)):
-            beside = term / tail * tail_beside(tail)
+            beside = term / tail * tail.args[1]
             if beside in found:
                 found.remove(beside)
-                found[found.index(term)] = term / tail * without_its_argument(tail)
+                found[found.index(term)] = term / tail * LogGammaU(*tail.args)
     return tuple(found)
-
-
-def tail_beside(statistic: Expr) -> Expr | None:
-    """What the log of a tail is minus, but for what grows less: the argument of ``LogGammaQ``."""
-    return statistic.args[1] if isinstance(statistic, LogGammaQ) else None
-
-
-def without_its_argument(tail: Expr) -> Expr:
-    """The log of a tail and its argument: what the two leave of one another."""
-    return LogGammaU(*tail.args)
 
 
 def in_full(expr: Expr) -> Expr:

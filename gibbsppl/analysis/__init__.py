@@ -1,4 +1,4 @@
-"""What can be proved of an expression: bounds, signs, curvature, domains.
+"""Facts proved of expressions: bounds, signs, curvature, domains.
 
 Answers are certain or missing, never guesses.
 """

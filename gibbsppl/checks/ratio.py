@@ -170,7 +170,7 @@ class _Check:
         return are_edges(rng, step, self.given, self.values, sizes, self.entered, possible)
 
     def _runs_away(self, rng: np.random.Generator, step: Move) -> bool:
-        """Whether rounding makes values probable, far out, that are not by the model.
+        """Whether rounding makes far values probable against the model.
 
         Positive values are moved by their logs: where terms cancel that are larger than all else, a
         log density that has lost the rest is level there, and that of the log rises without end.

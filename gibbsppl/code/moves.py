@@ -5,7 +5,6 @@ from __future__ import annotations
 import sympy as sp
 
 from gibbsppl.algebra.expressions import Expr, Leaf
-from gibbsppl.algebra.near_one import tail_beside, without_its_argument
 from gibbsppl.algebra.rounding import growth, may_be_infinite
 from gibbsppl.code.accumulation import accumulated
 from gibbsppl.code.lines import indented, returned, with_gathers
@@ -57,28 +56,19 @@ def place_of(step: Move | ConcaveDraw) -> Leaf:
 def _statistics(
     module: Module, step: Move | ConcaveDraw, outer: Writer, inner: Writer
 ) -> tuple[list[str], list[tuple[float, str, str]]]:
-    """Lines that compute the coefficients of statistics; the terms, each with its factors.
-
-    And with how fast it grows.
-    """
+    """Lines that compute the coefficients of statistics; terms with their growth and factors."""
     target, axes = place_of(step), module.dims(step.statement)
     full = step.region != module.everything(step.statement)
     body: list[str] = []
     terms: list[tuple[float, str, str]] = []
-    names = {p.statistic: f"eta_{j}" for j, p in enumerate(step.parameters, 1)}
-    for parameter in step.parameters:
-        eta = names[parameter.statistic]
+    for j, parameter in enumerate(step.parameters, 1):
+        eta = f"eta_{j}"
         body += accumulated(outer, eta, parameter, full=full)
         inner.arrange(axes)
+        statistic = parameter.statistic.xreplace({target: Leaf(target.array, *axes)})
         factors = "+".join(c.factor for c in parameter.contributions)
-        # (a tail and its argument as what they differ by, which is all that there is far out)
-        beside = [n for s, n in names.items() if s == tail_beside(parameter.statistic)]
-        tails = [names[s] for s in names if tail_beside(s) == parameter.statistic]
-        of = without_its_argument(parameter.statistic) if beside else parameter.statistic
-        by = f"({' - '.join((eta, *tails))})" if tails else eta
-        statistic = of.xreplace({target: Leaf(target.array, *axes)})
-        grows = growth(of, target.array.name)
-        terms.append((grows, _weighted(inner, by, parameter, statistic), factors))
+        grows = growth(parameter.statistic, target.array.name)
+        terms.append((grows, _weighted(inner, eta, parameter, statistic), factors))
     return body, terms
 
 

@@ -37,7 +37,7 @@ def _log_bessel(p: Expr, a: Expr, b: Expr) -> Expr:
 
 
 def _at_its_edges(a: Expr, b: Expr, gamma: Expr, inverse_gamma: Expr, inside: Expr) -> Expr:
-    """What holds where ``b`` is 0, a Gamma, or ``a`` is 0, an inverse Gamma, and inside."""
+    """One of three values: of a Gamma where ``b`` is 0, its inverse where ``a`` is, or inside."""
     at_zero = Where(Equals(a, sp.S.Zero), inverse_gamma, inside)
     return Where(Equals(b, sp.S.Zero), gamma, at_zero)
 

@@ -1,1 +1,1 @@
-"""Starting states, and what forbids them: improper posteriors, impossible data."""
+"""Starting states, and reasons against them: improper posteriors, impossible data."""

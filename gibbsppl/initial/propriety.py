@@ -173,7 +173,7 @@ def _check_far_out(
     shape = (x[region].size,) if apart else (1,)
 
     def log_density(power: Floats, places: Any, side: float) -> Floats:
-        """That of each element of the region, or of all together: power of two for each."""
+        """The log density of each element, or of all together, that many powers of two away."""
         away = np.zeros(x.shape)
         away[region] = np.reshape(side * 2.0**power, x[region].shape if apart else ())
         values = {**data, **state, name: np.where(places, x + away, x)}
@@ -210,7 +210,7 @@ def _alone(place: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _hardly_falls(log_density: Callable[[Any], Floats], shape: tuple[int, ...]) -> Any:
-    """Whether functions of powers of two fall by no more than log(2) at the last that has numbers.
+    """Whether functions of powers of two fall by at most log(2) at the largest finite power.
 
     >>> _hardly_falls(lambda power: -power * np.log(2.0), ())  # 1/x has no integral
     np.True_

@@ -68,14 +68,14 @@ ABOUT_EVENT = (
 )
 
 
-class Open:
+class _Open:
     """The default of a parameter that some spellings do not have."""
 
     def __repr__(self) -> str:
         return "..."
 
 
-OPEN = Open()
+_OPEN = _Open()
 
 
 def signature_of(family: Family) -> Signature:
@@ -87,7 +87,7 @@ def signature_of(family: Family) -> Signature:
     shared = set(ways[0]).intersection(*ways)
     start = by_position(family, ways[0])
     names = dict.fromkeys(n for way in ways for n in way)
-    defaults = {n: family.defaults.get(n, Argument.empty if n in shared else OPEN) for n in names}
+    defaults = {n: family.defaults.get(n, Argument.empty if n in shared else _OPEN) for n in names}
     taken = {*names} if can_be_truncated(family) else {*names, *BOUNDS}
     options = [o for o in OPTIONS if o not in taken]
     return Signature(
@@ -105,7 +105,7 @@ def signature_of(family: Family) -> Signature:
 
 
 def docstring_of(family: Family) -> str:
-    """What a distribution is, its parameters, values, density and moments, and an example."""
+    """The docstring: meaning, parameters, values, density and moments, and an example."""
     values = {n: _element(n, p.event) for n, p in family.parameters.items()}
     event = _event(family)
     x = _element("x", family.event)
@@ -160,13 +160,10 @@ def _parameters(family: Family) -> Iterator[str]:
 def _support(support: Support, event: int) -> str:
     """A set of values, with the event dims that a value has."""
     along = " and ".join(str(d) for d in (EVENT, primed(EVENT))[:event])
-    bounds = [b if b.is_number else sp.Symbol(_text(b)) for b in map(sp.sympify, _ends(support))]
-    written = repr(replace(support, lower=bounds[0], upper=bounds[1]))
+    ends = map(sp.sympify, (support.lower, support.upper))
+    lower, upper = (e if e.is_number else sp.Symbol(_text(e)) for e in ends)
+    written = repr(replace(support, lower=lower, upper=upper))
     return f"{written}, along {along}" if along else written
-
-
-def _ends(support: Support) -> tuple[Expr, Expr]:
-    return support.lower, support.upper
 
 
 def _formula(title: str, expr: Expr) -> list[str]:
@@ -232,7 +229,7 @@ def _natural(family: Family, x: Leaf, event: tuple[Dim, ...]) -> Iterator[str]:
 
 
 def _declaring(family: Family) -> list[str]:
-    """What a distribution's function does and takes, beside the parameters."""
+    """The sentences about arguments beside the parameters, and about the result."""
     truncates = can_be_truncated(family) and not {*BOUNDS} & {*family.written}
     text = ABOUT_DECLARING.format(
         event=ABOUT_EVENT[family.event],

@@ -23,7 +23,7 @@ from gibbsppl.output.whole_files import whole
 
 
 class Draws(Protocol):
-    """What is written of draws: `gibbsppl.Draws` has it."""
+    """The attributes of `gibbsppl.Draws` that are written."""
 
     chains: int
     draws: int

@@ -210,7 +210,7 @@ def _is_of_sums(product: Expr) -> bool:
 
 
 def _log_of_sum(of: Over, targets: Collection[str]) -> Expr:
-    """The log of a sum over a dim, with what all of its terms share in logs of its own.
+    """The log of a sum over a dim, the factors shared by its terms in logs of their own.
 
     A share of such a sum then says what it does not depend on, whatever that does to both.
 

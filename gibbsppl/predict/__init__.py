@@ -1,4 +1,4 @@
-"""What is asked of draws afterwards: predictions, conditional means, deviance.
+"""Predictions, conditional means and deviance of draws.
 
 Draws from the prior, which need no run, are here too.
 """

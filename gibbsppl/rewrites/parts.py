@@ -109,7 +109,7 @@ def _on(constant: Constant, axis: int) -> Iterator[tuple[int, Constant]]:
 
 
 def _constant(constant: Constant, axis: int, part: Array) -> Constant:
-    """What is known of a part, beside what is drawn of it."""
+    """The constants of a part, beside its drawn elements."""
     indices = (i for n, i in enumerate(constant.target.indices) if n != axis)
     return replace(constant, target=part[tuple(indices)])
 

@@ -29,7 +29,15 @@ from itertools import combinations, permutations
 
 import sympy as sp
 
-from gibbsppl.algebra.expressions import Expr, LogBeta, LogRising, Softplus, mentions
+from gibbsppl.algebra.expressions import (
+    Expr,
+    LogBeta,
+    LogGammaQ,
+    LogGammaU,
+    LogRising,
+    Softplus,
+    mentions,
+)
 from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.algebra.near_one import terms_of
 from gibbsppl.pieces.split import Piece
@@ -47,10 +55,15 @@ def without_cancelling(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
 
 
 def _ratios(group: Sequence[Piece]) -> Iterator[Piece]:
-    """The pieces, with ratios of gamma functions in place of logs of two that are subtracted."""
-    gammas = [p for p in group if p.statistic.has(loggamma)]
-    terms = terms_of(sp.Add(*(p.coefficient * p.statistic for p in gammas)))
-    if not any(t.has(LogRising, LogBeta) for t in terms):
+    """The pieces, with ratios of gamma functions in place of logs of two that are subtracted.
+
+    And with upper tails beside their arguments.
+    """
+    whole = {p: p.coefficient * p.statistic for p in group}
+    tails = {t / q * q.args[1] for t in whole.values() for q in t.atoms(LogGammaQ)}
+    gammas = [p for p, t in whole.items() if t.has(loggamma, LogGammaQ) or t in tails]
+    terms = terms_of(sp.Add(*(whole[p] for p in gammas)))
+    if not any(t.has(LogRising, LogBeta, LogGammaU) for t in terms):
         yield from group
         return
     yield from (p for p in group if p not in gammas)

@@ -24,11 +24,11 @@ REVERSED: Mapping[Monotone, Monotone] = {"increasing": "decreasing", "decreasing
 
 
 class Reader(Protocol):
-    """What reads the curvature of expressions: the rules for parts of them ask it for others."""
+    """A reader of the curvature of expressions, as the rules for parts of them call it."""
 
     @property
     def bounds(self) -> Bounds:
-        """What is known of all arrays."""
+        """The known bounds of all arrays."""
 
     @property
     def definite(self) -> frozenset[str]:
@@ -36,7 +36,7 @@ class Reader(Protocol):
 
     @property
     def signs(self) -> dict[Expr, Sign]:
-        """The signs that were found."""
+        """The signs found so far."""
 
     def read(self, expr: Expr) -> Curvature:
         """The curvature of an expression."""
