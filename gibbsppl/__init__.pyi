@@ -1943,8 +1943,8 @@ def FisherSnedecor(
         nu_2  (0, oo)
     Values: (0, oo).
     Log density:
-    (nu_1/2 - 1)*log(x) + loggamma(nu_1/2 + nu_2/2) + nu_1*(log(nu_1) - log(nu_2))/2
-      - loggamma(nu_1/2) - loggamma(nu_2/2) - (nu_1/2 + nu_2/2)*log(nu_1*x/nu_2 + 1)
+    loggamma(nu_1/2 + nu_2/2) - log(x) - loggamma(nu_1/2) - loggamma(nu_2/2)
+      - nu_2*log(nu_1*x/nu_2 + 1)/2 - nu_1*log(nu_2/(nu_1*x) + 1)/2
     Mean: nu_2/(nu_2 - 2) where 2 < nu_2, else oo
     Variance:
     2*nu_2**2*(nu_1 + nu_2 - 2)/(nu_1*(nu_2 - 2)**2*(nu_2 - 4)) where 4 < nu_2, else oo

@@ -27,14 +27,29 @@ def of_a_scale():
     gp.StudentT("y", nu=x, mu=2, sigma=1.5, dims="i", observed=[2.0, 3.1, 0.5])
 
 
-@pytest.mark.parametrize("declare", [degrees_of_freedom, of_each, of_half, of_a_scale])
+def of_a_ratio():
+    x = gp.InverseGamma("x", shape=0.5, scale=1)
+    gp.FisherSnedecor("y", nu_1=x, nu_2=1.5, dims="i", observed=[2.0, 3.1, 0.5])
+
+
+def of_sums():
+    x = gp.InverseGamma("x", shape=0.5, scale=1, dims="i")
+    total = gp.sum(x * gp.Data("weight", [0.1, 0.4, 0.2], dims="i"), "i")
+    gp.FisherSnedecor("y", nu_1=total, nu_2=1.5, lower=0.2, observed=0.6)
+
+
+OF_EACH = (of_each, of_sums)
+DECLARED = [degrees_of_freedom, of_each, of_half, of_a_scale, of_a_ratio, of_sums]
+
+
+@pytest.mark.parametrize("declare", DECLARED)
 @pytest.mark.parametrize("far", [1e-300, 1e12, 1e20, 1e100, 2e305])
 def test_the_log_density_of_a_move_keeps_its_digits_far_out(declare, far):
     """Degrees of freedom that are huge make a normal of a Student t: of x the prior is left."""
     with gp.Model(coords={"i": 3}) as model:
         declare()
     sampler = gp.compile(model)
-    near = np.ones(3 if declare is of_each else ())
+    near = np.ones(3 if declare in OF_EACH else ())
     given = sampler.program.given_rest["x"]({"x": near}, sampler.constants)
     with np.errstate(all="ignore"):
         found = np.sum(given(near * far)) - np.sum(given(near))

@@ -100,6 +100,40 @@ def test_a_sum_in_an_order_that_loses_what_is_small_is_seen(prior, monkeypatch):
     assert [r.step for r in result.rows if not r.passed] == ["x"]
 
 
+def factors_of_degrees():
+    """Degrees of freedom that are a product, one factor of which is drawn."""
+    s = gp.Exponential("x", rate=1.0)
+    gp.StudentT("y", nu=s * s * gp.Gamma("tau", 2.0, rate=1.0), mu=0, sigma=1, dims="i",
+                observed=[0.3, 2.1, -1.0])
+
+
+def degrees_and_scales():
+    x = gp.InverseGamma("x", 1.5, scale=1.7, dims="i")
+    gp.HalfStudentT("y", nu=x + x.at("i", 0), scale=x, dims="i", observed=[0.8, 4.0, 0.05])
+
+
+def means_and_scales():
+    """The mean of a truncated normal, and its standard deviation."""
+    x = gp.Gamma("x", 1.5, rate=1.0, dims="i")
+    gp.Normal("y", -0.8 * gp.sum(x, "i"), sigma=x.at("i", 0), lower=-1, upper=2, dims="k",
+              observed=[-0.3, -0.9])
+
+
+@pytest.mark.parametrize("declare", [factors_of_degrees, degrees_and_scales, means_and_scales])
+def test_what_has_no_digits_is_not_drawn(declare, monkeypatch):
+    def compiled():
+        with gp.Model(coords={"i": 3, "k": 2}) as m:
+            declare()
+        return gp.compile(m)
+
+    results = [compiled().verify(seed=n) for n in range(3)]
+    assert all(r.proved for r in results), results
+
+    monkeypatch.setattr(moves, "_may_cancel", lambda *_: False)
+    results = [compiled().verify(seed=n) for n in range(3)]
+    assert {r.step for result in results for r in result.rows if not r.passed} == {"x"}
+
+
 @pytest.mark.parametrize("covariate", [
     lambda x: x,
     lambda x: 3 * x + gp.Data("c", [1.0, -2.0], dims="k"),

@@ -455,3 +455,25 @@ def test_what_is_not_refused_is_right(name, how):
         assert not draws_disagree(sampler)
         return
     assert re.match(r"collapse: .*\b(mu|z)\b", said)
+
+
+def a_bound_that_is_infinite():
+    """What is seen only where a label is 1, by a latent utility that is bounded there."""
+    there = gp.Bernoulli("z", gp.Beta("mu", 2, 1.5), dims="i")
+    effect = gp.Normal("b", 0, sigma=1)
+    seen = there * gp.Phi(effect * gp.Data("d", [-0.4, 0.7], dims="j"))
+    partly = np.ma.masked_array([[0, 1], [0, 0], [1, 0]], [[1, 0], [1, 1], [0, 0]])
+    gp.Bernoulli("y", seen, dims=("i", "j"), observed=partly)
+    cov = gp.Data("cov", [[1.1, 0.1], [0.1, 1.1]], dims=("j", "j'"))
+    gp.MvNormal("w", (1 - there) * effect, cov=cov, dims=("i", "j"), event="j",
+                observed=[[0.4, 1.0], [-2.0, 0.0], [1.0, 1.0]])
+
+
+def test_a_bound_that_is_infinite_is_written_in_loops():
+    with declared.two(j=2, i=3) as m:
+        a_bound_that_is_infinite()
+    sampler = gp.compile(m, collapse=("mu",))
+
+    assert "-math.inf) <= y_utility" in sampler.source
+    assert sampler.verify().proved
+    assert np.isfinite(sampler.sample(20, warmup=5, chains=1, seed=1)["b"]).all()

@@ -98,8 +98,7 @@ class _Check:
         graph = self.schedule.interwoven[self.step.name].before
         moved = self.schedule.changed_by(self.step)
         mentioning = {f.name for n in moved for f in graph.factors_of(n)}
-        own = {s.name for s in graph.statements if s.target.array.name in moved}
-        return Terms([f for f in graph.factors if f.name in mentioning | own], self.sizes)
+        return Terms([f for f in graph.factors if f.name in mentioning], self.sizes)
 
     def _joint_terms(self, values: Values) -> Floats:
         """The log densities of all factors that mention what moves, and the logs of Jacobians."""

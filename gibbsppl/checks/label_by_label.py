@@ -100,8 +100,7 @@ class _Labels:
     @property
     def terms(self) -> Terms:
         """The log densities of the statement of the labels, and of the factors that see them."""
-        seen = (self.statement, *self.graph.factors_of(self.statement.target.array))
-        return Terms(tuple({f.name: f for f in seen}.values()), self.graph.sizes)
+        return Terms(self.graph.factors_of(self.statement.target.array), self.graph.sizes)
 
     @property
     def elements(self) -> list[tuple[int, ...]]:

@@ -34,7 +34,8 @@ def perturbed(  # noqa: PLR0913  (what to change and how far, named at the call)
     """The target's array with random changes of the size of ``scale`` inside the support.
 
     ``single`` changes one element alone, any one or that at an end. ``beyond``: the bounds of a
-    truncated support are passed over (what is positive stays so).
+    truncated support are passed over (what is positive stays so), and a label is any that some
+    element of the statement has.
     """
     over = regions(statement, sizes)
     shape = tuple(map(len, over))
@@ -42,6 +43,10 @@ def perturbed(  # noqa: PLR0913  (what to change and how far, named at the call)
     where = _one_of(rng, statement, free, single) if single else free
     if beyond and statement.support.kind == "real":
         changed = _moved_beyond(rng, statement, x, values, sizes, scale)
+    elif beyond and statement.support.kind == "integer":
+        lower, upper = _bounds(statement, x, values, sizes)
+        widest = (np.full(x.shape, b) for b in (lower.min(initial=np.inf), upper.max(initial=0)))
+        changed = _moved_integer(rng, x, *widest)
     else:
         changed = _moved(rng, statement, x, values, sizes, scale)
     name = statement.target.array.name

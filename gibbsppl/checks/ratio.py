@@ -44,7 +44,16 @@ from gibbsppl.runtime.joint import joint_in
 from gibbsppl.runtime.pencils import pencil_in
 from gibbsppl.schedule.densities import is_subnormal, log_terms_of
 from gibbsppl.schedule.interwoven import taken_apart
-from gibbsppl.schedule.steps import ExactDraw, JointDraw, Move, Schedule, Step
+from gibbsppl.schedule.steps import (
+    ChainDraw,
+    ExactDraw,
+    FiniteDraw,
+    JointDraw,
+    Move,
+    ScanDraw,
+    Schedule,
+    Step,
+)
 
 # So many calls of a step that is drawn colour by colour are looked at, each so often: where few
 # elements are changed, two labels that meet may both stay as they are.
@@ -258,7 +267,8 @@ class _Check:
         """
         step, sizes = self.step, self.graph.sizes
         truncated = isinstance(step, ExactDraw) and step.conditional.truncated
-        for beyond in (False, True) if truncated else (False,):
+        labelled = isinstance(step, FiniteDraw | ChainDraw | ScanDraw)  # (of all elements' range)
+        for beyond in (False, True) if truncated or labelled else (False,):
             there = self._moved(rng, WIDE, "any", beyond=beyond)
             if self._overflows(there):
                 continue
@@ -310,10 +320,7 @@ class _Check:
     @property
     def entered(self) -> Terms:
         """The log densities of all factors that mention the variables."""
-        drawn = self.step.variables
-        mentioning = [f for name in drawn for f in self.graph.factors_of(name)]
-        own = [s for s in self.graph.statements if s.target.array.name in drawn]
-        names = dict.fromkeys(f.name for f in (*mentioning, *own))
+        names = {f.name for n in self.step.variables for f in self.graph.factors_of(n)}
         return Terms([f for f in self.graph.factors if f.name in names], self.graph.sizes)
 
     def _overflows(self, values: Values) -> bool:

@@ -44,8 +44,7 @@ def _moved(
     """
     name = statement.target.array.name
     free = free_elements(statement, values, graph.sizes)
-    own = graph.statements_of(name)
-    factors = tuple({f.name: f for f in (*own, *graph.factors_of(name))}.values())
+    factors = graph.factors_of(name)
     now = _log_density(graph, factors, values)
     for single in MOVES if free.any() else ():
         scale = rng.choice(SCALES)

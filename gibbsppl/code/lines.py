@@ -27,6 +27,12 @@ def returned(terms: list[tuple[str, str]]) -> list[str]:
     return [lines[0].replace("value = ", "return ", 1), *lines[1:]]
 
 
+def returned_by(function: str, first: str, terms: list[tuple[str, str]]) -> list[str]:
+    """Lines that return a function of an argument and terms."""
+    lines = [f"{INDENT}{code},  # from {factor}" for code, factor in terms]
+    return [f"return {function}(", f"{INDENT}{first},", *lines, ")"]
+
+
 def is_product(code: str) -> bool:
     """Whether a text has no sum outside of parentheses."""
     depth = 0

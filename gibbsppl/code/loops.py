@@ -101,6 +101,12 @@ class Loops(StrPrinter):  # type: ignore[misc]
     def _print_Pi(self, _expr: Any) -> str:  # noqa: N802
         return repr(float(sp.pi))
 
+    def _print_Infinity(self, _expr: Any) -> str:  # noqa: N802
+        return "math.inf"
+
+    def _print_NegativeInfinity(self, _expr: Any) -> str:  # noqa: N802
+        return "-math.inf"
+
     def _print_Pow(self, expr: Any, **_: Any) -> str:  # noqa: N802
         base, power = expr.as_base_exp()
         if power == -1:

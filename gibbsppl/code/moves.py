@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import sympy as sp
 
 from gibbsppl.algebra.expressions import Expr, Leaf
 from gibbsppl.algebra.rounding import growth, may_be_infinite
 from gibbsppl.code.accumulation import accumulated
-from gibbsppl.code.lines import indented, returned, with_gathers
+from gibbsppl.code.lines import indented, returned, returned_by, with_gathers
 from gibbsppl.code.module import Module
 from gibbsppl.code.places import bounds_of, ranges_of
 from gibbsppl.code.text import ATOM, PRODUCT
@@ -37,7 +39,12 @@ def log_density(module: Module, step: Move | ConcaveDraw) -> str:
     ]
     in_order = sorted(terms, key=lambda term: -term[0])
     local = module.names.of(name)
-    value = with_gathers(inner.within, returned([(text, factor) for _, text, factor in in_order]))
+    written = [(text, factor) for _, text, factor in in_order]
+    if isinstance(step, Move) and _may_cancel(step, [grows for grows, *_ in terms]):
+        value = returned_by(inner.call("with_digits"), local, written)
+    else:
+        value = returned(written)
+    value = with_gathers(inner.within, value)
     body += ["", f"def log_density({local}):", *indented(value), "", "return log_density"]
     outer.state_names.update(inner.state_names)
     outer.constant_names |= inner.constant_names
@@ -46,6 +53,13 @@ def log_density(module: Module, step: Move | ConcaveDraw) -> str:
         new = PLAIN.text(step.conditional.change.forward(statement.target))
         doc = doc.removesuffix(".") + f" of {place} = {new}."
     return module.function(module.functions[statement.name], doc, outer, body)
+
+
+def _may_cancel(step: Move, orders: Sequence[float]) -> bool:
+    """Whether terms may be infinite together far out: with large values, or small ones."""
+    support = step.statement.support
+    is_bounded = support.kind != "real" or sp.oo not in (support.upper, -support.lower)
+    return not is_bounded and max(sum(g > 0 for g in orders), sum(g < 0 for g in orders)) > 1
 
 
 def place_of(step: Move | ConcaveDraw) -> Leaf:

@@ -120,8 +120,7 @@ class _Derivation:
     def factors(self) -> tuple[Factor, ...]:
         """The factors that mention the variable, its own among them even where it is flat."""
         mentioning = [f for n in self.step.variables for f in self.graph.factors_of(n)]
-        own = [s.name for s in self.step.statements]
-        return tuple(f for f in self.graph.factors if f in mentioning or f.name in own)
+        return tuple(f for f in self.graph.factors if f in mentioning)
 
     @property
     def changes(self) -> tuple[Recentred, ...]:

@@ -219,9 +219,9 @@ FISHER_SNEDECOR = Family(  # the F distribution: nu_1 / nu_2 x is BetaPrime(nu_1
         loggamma((nu_1 + nu_2) / 2)
         - loggamma(nu_1 / 2)
         - loggamma(nu_2 / 2)
-        + nu_1 / 2 * (log(nu_1) - log(nu_2))
-        + (nu_1 / 2 - 1) * log(x)
-        - (nu_1 + nu_2) / 2 * log(1 + nu_1 * x / nu_2)
+        - nu_1 / 2 * log(1 + nu_2 / (nu_1 * x))
+        - nu_2 / 2 * log(1 + nu_1 * x / nu_2)
+        - log(x)
     ),
     simulate="simulate_fisher_snedecor",
     mean=lambda event, nu_1, nu_2: finite_where(nu_2 - 2, nu_2),

@@ -361,9 +361,18 @@ class Graph:
         return tuple(s for s in self.statements if s.target.array.name == array)
 
     def factors_of(self, array: Array | str) -> tuple[Factor, ...]:
-        """The factors that mention an array: what its conditional is made of."""
-        names = (str(array),)
-        return tuple(f for f in self.factors if any(mentions(e, names) for e in said_by(f)))
+        """What the conditional of an array is made of: the factors that mention it, and its own.
+
+        (A uniform density does not mention the variable, nor does a beta-binomial one with both
+        parameters 1; where it is positive, their supports say.)
+        """
+        name = str(array)
+        return tuple(
+            f
+            for f in self.factors
+            if (isinstance(f, Statement) and f.target.array.name == name)
+            or any(mentions(e, (name,)) for e in said_by(f))
+        )
 
     def __str__(self) -> str:
         """The model in mathematical notation, one line each; ranges that are not whole are said."""

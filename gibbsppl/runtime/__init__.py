@@ -98,6 +98,7 @@ from gibbsppl.runtime.moves import (
     slice_integers,
     slice_part,
     width_of,
+    with_digits,
 )
 from gibbsppl.runtime.multinomials import Rows, SumOfRows, multinomial
 from gibbsppl.runtime.over_relaxed import over_relaxed_mvnormal, over_relaxed_normal
@@ -435,6 +436,7 @@ __all__ = [
     "where",
     "width_of",
     "wishart",
+    "with_digits",
     "xlog1py",
     "xlogy",
 ]

@@ -50,6 +50,45 @@ class Width:
             self.value = np.maximum(3 * mean, np.finfo(float).tiny)
 
 
+# What is so large, or so small, is far from all that data are about.
+FAR = 2.0**45
+# Rounding that would show in draws; and how many times that of the largest term may be in a sum.
+TOLD, ROUNDED = 2.0**-7, 64.0
+
+
+def with_digits(x: Any, *terms: Any) -> Any:
+    """The sum of the terms of a log density; where it has no digits, less their size.
+
+    Far out, terms may cancel that are larger than the rest by more digits than numbers have: what
+    is left is rounding, which would make some of these values the most probable of all.
+
+    >>> with_digits(3.0, 1.0, -2.0), float(with_digits(1e20, 1e20, -40.0, -1e20))
+    (-1.0, -2e+20)
+    """
+    total = sum(terms[1:], start=terms[0])
+    if _is_near(x):
+        return total
+    size = sum(map(np.abs, terms))
+    rounding = np.finfo(float).eps * size
+    lost = (rounding > TOLD) & (np.abs(total) <= ROUNDED * rounding)
+    if np.shape(lost) == np.shape(x):  # (one log density for each element)
+        lost &= ~_are_near(np.abs(x))
+    return np.where(lost, -size, total)[()]
+
+
+def _is_near(x: Any) -> bool:
+    """Whether no value is far out."""
+    if np.ndim(x) == 0:
+        return bool(_are_near(abs(x)))
+    sizes = np.abs(x)
+    return not x.size or bool(_are_near(sizes.min()) and _are_near(sizes.max()))
+
+
+def _are_near(sizes: Any) -> Any:
+    """Where sizes are neither small nor large; 0 is no small number, but none."""
+    return ((sizes > 1 / FAR) | (sizes == 0)) & (sizes < FAR)
+
+
 def width_of(s: dict[str, Any], name: str, shape: tuple[int, ...]) -> Width:
     """The width of a step's slices, kept in the state under ``"~name"``."""
     key = "~" + name

@@ -18,7 +18,7 @@ log of a share. (A Student t of many degrees of freedom is a normal; the noise o
 ['y: LogRising(b, y[i]) * (1), over i']
 >>> x, y = Array("x", positive=True)[()], Array("y", positive=True)[()]
 >>> as_one(x * sp.log(4 * x + y), x * sp.log(x)), as_one(sp.log(x), x)
-((Softplus(-log(x) + log(y/4))*x, x, log(4)), None)
+((Softplus(-log(x) + log(y/4))*x, x, 2*log(2)), None)
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from gibbsppl.algebra.expressions import (
 )
 from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.algebra.near_one import terms_of
-from gibbsppl.pieces.split import Piece
+from gibbsppl.pieces.split import Piece, views_of
 
 
 def without_cancelling(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
@@ -51,7 +51,7 @@ def without_cancelling(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
     groups: dict[object, list[Piece]] = {}
     for p in pieces:
         groups.setdefault((p.factor, p.views, p.over), []).append(p)
-    return tuple(p for group in groups.values() for p in _logs_as_one([*_ratios(group)]))
+    return _collected([p for group in groups.values() for p in _logs_as_one([*_ratios(group)])])
 
 
 def _ratios(group: Sequence[Piece]) -> Iterator[Piece]:
@@ -83,7 +83,7 @@ def _sees(piece: Piece, expr: Expr) -> bool:
     return mentions(expr, {v.array.name for v in piece.views})
 
 
-def _logs_as_one(group: Sequence[Piece]) -> tuple[Piece, ...]:
+def _logs_as_one(group: Sequence[Piece]) -> list[Piece]:
     """The pieces, with logs of opposite coefficients that nearly cancel as one."""
     found: dict[int, tuple[Piece, ...]] = {n: (p,) for n, p in enumerate(group)}
     logs = [n for n, p in enumerate(group) if _log_in(p.statistic) is not None]
@@ -92,7 +92,7 @@ def _logs_as_one(group: Sequence[Piece]) -> tuple[Piece, ...]:
         if both:
             found |= {one: both, other: ()}
             logs = [n for n in logs if n not in (one, other)]
-    return _collected([p for n in sorted(found) for p in found[n]])
+    return [p for n in sorted(found) for p in found[n]]
 
 
 def _collected(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
@@ -101,7 +101,12 @@ def _collected(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
     for piece in pieces:
         unit = replace(piece, coefficient=sp.S.One)
         total[unit] = total.get(unit, sp.S.Zero) + piece.coefficient
-    return tuple(replace(p, coefficient=c) for p, c in total.items() if c != 0)
+    return tuple(replace(p, coefficient=c) for p, c in total.items() if not _is_zero(c))
+
+
+def _is_zero(coefficient: Expr) -> bool:
+    """Whether a coefficient cancels, with the logs in it taken apart."""
+    return bool(coefficient == 0 or sp.expand(sp.expand_log(coefficient)) == 0)
 
 
 def _both(one: Piece, other: Piece) -> tuple[Piece, ...]:
@@ -111,15 +116,19 @@ def _both(one: Piece, other: Piece) -> tuple[Piece, ...]:
     for more, less in permutations((one, other)):
         made = as_one(more.statistic, less.statistic)
         if made is not None:
-            difference, factor, number = made
-            rest = replace(more, statistic=factor, coefficient=more.coefficient * number)
-            is_there = number != 0 and _sees(more, factor)
-            return (replace(more, statistic=difference), *([rest] if is_there else []))
+            difference, factor, log = made
+            if _sees(more, log):
+                continue
+            if log == 0 or not _sees(more, factor):
+                return (replace(more, statistic=difference),)
+            views = tuple(views_of(factor, {v.array.name for v in more.views}))
+            rest = replace(more, statistic=factor, views=views, coefficient=more.coefficient * log)
+            return (replace(more, statistic=difference), rest)
     return ()
 
 
 def as_one(more: Expr, less: Expr) -> tuple[Expr, Expr, Expr] | None:
-    """One function, a factor and a number: the difference of two logs is it and their product.
+    """One function, a factor and a log: the difference of two logs is it and their product.
 
     None where nothing would be gained: the argument of the first is a multiple of the other's and
     something positive.
@@ -130,10 +139,10 @@ def as_one(more: Expr, less: Expr) -> tuple[Expr, Expr, Expr] | None:
     multiple = sp.S.One if part[1].is_Add else whole[1].coeff(part[1])
     rest = whole[1] - multiple * part[1]
     is_longer = len(sp.Add.make_args(whole[1])) > len(sp.Add.make_args(rest))
-    if not (is_longer and rest.is_nonnegative and multiple.is_positive and multiple.is_number):
+    if not (is_longer and rest.is_nonnegative and multiple.is_positive):
         return None
     share = sp.log(rest / multiple) - sp.log(part[1])
-    return whole[0] * Softplus(share), whole[0], sp.log(multiple)
+    return whole[0] * Softplus(share), whole[0], sp.expand_log(sp.log(multiple))
 
 
 def _log_in(term: Expr) -> tuple[Expr, Expr] | None:
