@@ -20,7 +20,7 @@ from against_reference.vectors import VECTOR_ROWS
 from scipy import integrate
 
 import gibbsppl as gp
-from gibbsppl.algebra.expressions import Where
+from gibbsppl.algebra.functions import Where
 from gibbsppl.families import FAMILIES
 from gibbsppl.language import tensors
 from gibbsppl.rewrites import rows

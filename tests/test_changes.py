@@ -11,7 +11,8 @@ from forms import FORMS
 from scipy import stats
 
 import gibbsppl as gp
-from gibbsppl.algebra.expressions import Array, Dim, LogGammaP, Softplus
+from gibbsppl.algebra.expressions import Array, Dim
+from gibbsppl.algebra.functions import LogGammaP, Softplus
 from gibbsppl.algebra.supports import POSITIVE, REAL, UNIT, Support
 from gibbsppl.code.program import load
 from gibbsppl.derive.changes import (

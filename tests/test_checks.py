@@ -332,7 +332,7 @@ STEP_VARIABLES = {"z": ("z",)}
 
 
 def labels(coupled):
-    from gibbsppl.algebra.expressions import Equals
+    from gibbsppl.algebra.functions import Equals
 
     agree = sp.Rational(7, 10) * Equals(Z[I], Z[I - 1])
     return graph(

@@ -10,7 +10,7 @@ import sympy as sp
 from scipy.special import expit
 
 import gibbsppl as gp
-from gibbsppl.algebra.expressions import Equals
+from gibbsppl.algebra.functions import Equals
 from gibbsppl.checks.graphs import graph_rows
 from gibbsppl.checks.results import RELATIVE_TOLERANCE
 from gibbsppl.errors import CompileError

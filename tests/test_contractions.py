@@ -8,7 +8,8 @@ import sympy as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gibbsppl.algebra.expressions import Array, Dim, Equals, Over
+from gibbsppl.algebra.expressions import Array, Dim, Over
+from gibbsppl.algebra.functions import Equals
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.derive.contractions import Known, bounded, contracted, data_only, pull_back
 from gibbsppl.model.evaluation import evaluate

@@ -11,22 +11,16 @@ from scipy import special, stats
 from gibbsppl.algebra.copies import primed
 from gibbsppl.algebra.expressions import (
     Array,
-    AtMost,
     Dim,
-    Equals,
-    Expit,
     InverseEntry,
     Leaf,
     LogDet,
-    Maximum,
-    Minimum,
     Over,
-    Softplus,
     Times,
-    Where,
     leaves_of,
     substitute,
 )
+from gibbsppl.algebra.functions import AtMost, Equals, Expit, Maximum, Minimum, Softplus, Where
 from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.errors import ModelError

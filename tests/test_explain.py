@@ -10,7 +10,8 @@ import gibbsppl as gp
 import models
 from gibbsppl.algebra.copies import primed
 from gibbsppl.algebra.exact_numbers import number
-from gibbsppl.algebra.expressions import Array, AtMost, Dim, Equals, InverseEntry, LogDet, Over
+from gibbsppl.algebra.expressions import Array, Dim, InverseEntry, LogDet, Over
+from gibbsppl.algebra.functions import AtMost, Equals
 from gibbsppl.algebra.notation import Notation, wrapped
 from gibbsppl.derive.inversion import inversion_of, said
 from gibbsppl.explain import explained, schedule_text

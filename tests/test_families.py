@@ -17,17 +17,8 @@ from scipy import integrate, special, stats
 
 from gibbsppl import runtime
 from gibbsppl.algebra.copies import primed
-from gibbsppl.algebra.expressions import (
-    Array,
-    Dim,
-    Expit,
-    InverseEntry,
-    Leaf,
-    LogDet,
-    LogFoxWright,
-    Over,
-    Phi,
-)
+from gibbsppl.algebra.expressions import Array, Dim, InverseEntry, Leaf, LogDet, Over
+from gibbsppl.algebra.functions import Expit, LogFoxWright, Phi
 from gibbsppl.algebra.near_one import called_as, terms_of
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.algebra.supports import Support

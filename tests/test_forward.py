@@ -7,7 +7,8 @@ from scipy import special, stats
 
 import gibbsppl as gp
 from gibbsppl.algebra.copies import primed
-from gibbsppl.algebra.expressions import Array, Dim, Expit, LogPhi, Over
+from gibbsppl.algebra.expressions import Array, Dim, Over
+from gibbsppl.algebra.functions import Expit, LogPhi
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.errors import ModelError, RunError
 from gibbsppl.families import CATEGORICAL, DIRICHLET, GAMMA, MVNORMAL, NORMAL

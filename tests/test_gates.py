@@ -7,16 +7,8 @@ import pytest
 import sympy as sp
 
 import gibbsppl as gp
-from gibbsppl.algebra.expressions import (
-    Array,
-    AtMost,
-    Dim,
-    Equals,
-    Over,
-    Softplus,
-    Where,
-    mentions,
-)
+from gibbsppl.algebra.expressions import Array, Dim, Over, mentions
+from gibbsppl.algebra.functions import AtMost, Equals, Softplus, Where
 from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.model.evaluation import evaluate
 from gibbsppl.pieces import gates

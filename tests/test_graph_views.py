@@ -8,6 +8,8 @@ import pytest
 
 import gibbsppl.language as gp
 from gibbsppl.algebra.expressions import Array, Dim, Over, leaves_of
+from gibbsppl.errors import ModelError
+from gibbsppl.model.graph import said_by
 from gibbsppl.model.graph_views import Blanket, blanket, dag, offset_of, reads_of
 
 
@@ -102,6 +104,39 @@ def test_a_blanket_is_what_the_factors_of_a_variable_mention(graph):
 
         inside = {*found.parents, *found.children, *found.co_parents}
         assert inside == expected & {f.name for f in built.factors} - {statement.name}
+
+
+@pytest.mark.parametrize("graph", [growth, chain, topics, lattice], ids=lambda g: g.__name__)
+def test_the_network_has_what_factors_mention(graph):
+    built = graph()
+    for name in built.random:
+        mentioning = [
+            f for f in built.factors
+            if name in {leaf.array.name for e in said_by(f) for leaf in leaves_of(e)}
+            or f in built.statements_of(name)
+        ]
+        assert list(built.factors_of(name)) == mentioning
+    assert built.network is built.network
+    assert built.factors_of("nothing") == ()
+
+
+def test_what_a_flat_density_does_not_mention_is_its_own():
+    with gp.Model(coords={"i": 2}) as model:
+        gp.Uniform("x", 0, 1, dims="i")
+    assert [f.name for f in model.graph.factors_of("x")] == ["x"]
+
+
+def test_models_show_their_graph():
+    with gp.Model() as model:
+        mu, tau = gp.Normal("mu", 0, sigma=1), gp.Gamma("tau", 1, rate=1)
+        gp.Normal("y", mu, tau=tau, observed=0.5)
+
+    assert nx.is_directed_acyclic_graph(model.dag())
+    assert set(model.dag().edges) == {("mu", "y"), ("tau", "y")}
+    assert model.blanket("mu") == Blanket((), ("y",), ("tau",))
+    assert str(model.blanket("y")) == "parents: mu, tau\nchildren: none\nco-parents: none"
+    with pytest.raises(ModelError, match=r"blanket\('mean'\): found no variable of that name"):
+        model.blanket("mean")
 
 
 def test_edges_of_regions_agree_with_single_elements():

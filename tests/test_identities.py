@@ -6,7 +6,8 @@ import pytest
 import sympy as sp
 
 import gibbsppl as gp
-from gibbsppl.algebra.expressions import Array, Dim, Expit, LogGammaP, Over
+from gibbsppl.algebra.expressions import Array, Dim, Over
+from gibbsppl.algebra.functions import Expit, LogGammaP
 from gibbsppl.algebra.identities import LONGEST_PRODUCT, simplified
 from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.model.evaluation import evaluate

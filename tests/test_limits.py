@@ -9,14 +9,8 @@ import sympy as sp
 from scipy import stats
 
 import gibbsppl as gp
-from gibbsppl.algebra.expressions import (
-    Array,
-    AtMost,
-    Below,
-    Dim,
-    Equals,
-    Maximum,
-)
+from gibbsppl.algebra.expressions import Array, Dim
+from gibbsppl.algebra.functions import AtMost, Below, Equals, Maximum
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.derive import matching
 from gibbsppl.initial.search import initial_state

@@ -8,7 +8,8 @@ import pytest
 import sympy as sp
 
 import gibbsppl as gp
-from gibbsppl.algebra.expressions import Array, AtMost, Dim, Equals, Expit, Over, Phi, Times, Where
+from gibbsppl.algebra.expressions import Array, Dim, Over, Times
+from gibbsppl.algebra.functions import AtMost, Equals, Expit, Phi, Where
 from gibbsppl.algebra.identities import simplified
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.model.evaluation import evaluate

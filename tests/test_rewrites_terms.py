@@ -15,7 +15,8 @@ from scipy import stats
 from test_rewrites import declared, latent, made, values_of
 
 import gibbsppl as gp
-from gibbsppl.algebra.expressions import Equals, Leaf, LogMass, LogPhi
+from gibbsppl.algebra.expressions import Leaf
+from gibbsppl.algebra.functions import Equals, LogMass, LogPhi
 from gibbsppl.model.density import log_density
 from gibbsppl.model.graph import Censoring
 from gibbsppl.rewrites.applied import applications

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from gibbsppl import runtime
-from gibbsppl.algebra.expressions import FUNCTIONS
+from gibbsppl.algebra.functions import FUNCTIONS
 from gibbsppl.runtime import functions
 
 

@@ -12,7 +12,7 @@ import sympy as sp
 from references.exact_rows import Grid, disagrees, evaluated, exact, scaled, symbols_along
 from references.exact_tails import TAILS
 
-from gibbsppl.algebra.expressions import LogGammaQ
+from gibbsppl.algebra.functions import LogGammaQ
 from gibbsppl.families import FAMILIES
 
 LARGE = (1e8, 1e30, 1e100)

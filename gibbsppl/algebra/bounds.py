@@ -17,18 +17,8 @@ from typing import Any, Literal
 
 import sympy as sp
 
-from gibbsppl.algebra.expressions import (
-    Array,
-    AtMost,
-    Dim,
-    Expr,
-    Greatest,
-    Least,
-    Maximum,
-    Minimum,
-    Over,
-    Times,
-)
+from gibbsppl.algebra.expressions import Array, Dim, Expr, Greatest, Least, Over, Times
+from gibbsppl.algebra.functions import AtMost, Maximum, Minimum
 from gibbsppl.algebra.supports import Support
 
 Side = Literal["lower", "upper"]

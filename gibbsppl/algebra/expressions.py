@@ -16,14 +16,13 @@ sum(U[user[i], k]*V[i, k], k)
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, TypeAlias
 
 import sympy as sp
 
 from gibbsppl.algebra.copies import copies_of
-from gibbsppl.algebra.log_gamma import loggamma
 
 Expr: TypeAlias = sp.Expr
 
@@ -210,109 +209,6 @@ class InverseEntry(Binder):
 
     symbol = "inverse"
     binds = 2
-
-
-def _function(name: str, doc: str, **properties: bool) -> Any:
-    def assume(value: bool) -> Any:
-        return lambda _self: value
-
-    body: dict[str, Any] = {"__doc__": doc, "__module__": __name__, "eval": classmethod(_stay)}
-    body["_eval_is_extended_real"] = assume(True)
-    body["_eval_evalf"] = lambda self, _prec: _of_floats(name, self.args)  # (to compare numbers)
-    body |= {f"_eval_is_{p}": assume(v) for p, v in properties.items()}
-    return type(name, (sp.Function,), body)
-
-
-def _of_floats(name: str, args: Collection[Any]) -> Expr | None:
-    """The value of a function of the language at numbers; None at anything else."""
-    if not all((n := a.evalf()).is_Number and n.is_extended_real for a in args):
-        return None
-    from gibbsppl.runtime import functions  # noqa: PLC0415  (declaring a model needs no SciPy)
-
-    (own,) = (numeric for function, numeric in FUNCTIONS.items() if function.__name__ == name)
-    return sp.Float(float(getattr(functions, own)(*map(float, args))))
-
-
-def _of_numbers(extreme: Any) -> Any:
-    """An ``eval`` that is the extreme of numbers, and leaves all else as it is."""
-    return classmethod(
-        lambda _cls, *args: extreme(*args) if all(a.is_Number for a in args) else None
-    )
-
-
-def _stay(_cls: Any, *_args: Any) -> None:
-    """Functions of the language are never evaluated by SymPy."""
-
-
-Expit = _function("Expit", "1 / (1 + exp(-x)).", positive=True)
-Softplus = _function("Softplus", "log(1 + exp(x)).", positive=True)
-Phi = _function("Phi", "The standard normal distribution function.", positive=True)
-LogPhi = _function("LogPhi", "The log of the standard normal distribution function.")
-Where = _function("Where", "Where(c, a, b): a where the indicator c is 1, b where it is 0.")
-Minimum = _function("Minimum", "The smaller of two numbers.")
-Maximum = _function("Maximum", "The larger of two numbers.")
-Minimum.eval, Maximum.eval = _of_numbers(sp.Min), _of_numbers(sp.Max)
-AtMost = _function("AtMost", "AtMost(a, b): 1 where a <= b, else 0.", nonnegative=True)
-Below = _function("Below", "Below(a, b): 1 where a < b, else 0.", nonnegative=True)
-Equals = _function("Equals", "Equals(a, b): 1 where a == b, else 0.", nonnegative=True)
-LogGammaP = _function("LogGammaP", "LogGammaP(a, x): log lower regularised incomplete gamma.")
-LogGammaQ = _function("LogGammaQ", "LogGammaQ(a, x): log upper regularised incomplete gamma.")
-LogGammaU = _function("LogGammaU", "LogGammaU(a, x): x + LogGammaQ(a, x).")
-LogBetaI = _function("LogBetaI", "LogBetaI(a, b, x): log regularised incomplete beta function.")
-LogBeta = _function("LogBeta", "LogBeta(a, b): loggamma(a) + loggamma(b) - loggamma(a + b).")
-LogRising = _function("LogRising", "LogRising(a, m): loggamma(a + m) - loggamma(a).")
-LogPassageP = _function("LogPassageP", "LogPassageP(z, d): log(Phi(z) + exp(dz+d**2/2) Phi(-z-d)).")
-LogPassageQ = _function("LogPassageQ", "LogPassageQ(z, d): the log of one less that.")
-LogBesselI = _function("LogBesselI", "LogBesselI(v, x): log modified Bessel function I of order v.")
-LogBesselK = _function("LogBesselK", "LogBesselK(v, x): log modified Bessel function K of order v.")
-LogFoxWright = _function("LogFoxWright", "LogFoxWright(a, z): log sum(gamma((a+k)/2) z**k/k!, k).")
-# (at 0 one term of its sum is left)
-LogFoxWright.eval = classmethod(lambda _cls, a, z: loggamma(a / 2) if z == 0 else None)
-LogPolyaGamma = _function("LogPolyaGamma", "LogPolyaGamma(b, x): log density of PG(b, 0) at x.")
-LogStirling = _function("LogStirling", "LogStirling(n, l): log Stirling number, first kind.")
-XLogY = _function("XLogY", "XLogY(c, x): c * log(x), and 0 where c is 0.")
-Weighted = _function("Weighted", "Weighted(w, x): w * x, and 0 where w is 0, whatever x is.")
-# (a fifth argument is what it is where the interval is narrow)
-LogMass = _function("LogMass", "LogMass(log_cdf_l, log_cdf_u, log_sf_l, log_sf_u): log P(l<x<u).")
-
-# SymPy's function -> the name of its NumPy form in `gibbsppl.runtime.functions`.
-FUNCTIONS: Mapping[Any, str] = {
-    sp.exp: "exp",
-    sp.log: "log",
-    sp.Abs: "abs",
-    loggamma: "loggamma",
-    sp.cos: "cos",
-    sp.sin: "sin",
-    sp.atan: "arctan",
-    Expit: "expit",
-    Softplus: "softplus",
-    Phi: "normal_cdf",
-    LogPhi: "normal_log_cdf",
-    Where: "where",
-    Minimum: "minimum",
-    Maximum: "maximum",
-    AtMost: "at_most",
-    Below: "below",
-    Equals: "equals",
-    LogGammaP: "log_gamma_p",
-    LogGammaQ: "log_gamma_q",
-    LogGammaU: "log_gamma_u",
-    LogBetaI: "log_beta_i",
-    LogBeta: "log_beta",
-    LogRising: "log_rising",
-    LogPassageP: "log_passage_p",
-    LogPassageQ: "log_passage_q",
-    LogBesselI: "log_bessel_i",
-    LogBesselK: "log_bessel_k",
-    LogFoxWright: "log_fox_wright",
-    LogPolyaGamma: "log_polya_gamma",
-    LogStirling: "log_stirling",
-    LogMass: "log_mass",
-    XLogY: "xlogy",
-    Weighted: "weighted",
-}
-
-INDICATORS = (AtMost, Below, Equals)
 
 
 def substitute(expr: Expr, replacements: Mapping[Expr, Expr]) -> Expr:

@@ -23,16 +23,15 @@ from sympy import Add, Mul
 from gibbsppl.algebra.copies import copy_of
 from gibbsppl.algebra.expressions import (
     Dim,
-    Expit,
     Expr,
     InverseEntry,
     Leaf,
-    LogGammaP,
     Over,
     dims_of,
     mentions,
     substitute,
 )
+from gibbsppl.algebra.functions import Expit, LogGammaP
 from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.algebra.polynomials import multiplied_out
 

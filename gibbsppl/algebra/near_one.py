@@ -7,48 +7,36 @@ for a number. Logs of gamma functions that nearly cancel are one function.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import lru_cache
 from itertools import combinations, permutations
 from operator import itemgetter
-from typing import Any
 
 import networkx as nx
 import sympy as sp
 
-from gibbsppl.algebra.expressions import (
+from gibbsppl.algebra.expressions import Expr, Over, dims_of
+from gibbsppl.algebra.functions import (
     FUNCTIONS,
-    Expit,
-    Expr,
     LogBeta,
-    LogBetaI,
-    LogGammaP,
     LogGammaQ,
     LogGammaU,
-    LogPhi,
     LogRising,
-    Over,
-    Phi,
     Softplus,
-    XLogY,
-    dims_of,
+    complement_of,
+    log_of,
 )
 from gibbsppl.algebra.log_gamma import loggamma
-
-# The NumPy forms of functions whose last argument is 1 and something else, of that alone.
-BEYOND_ONE: Mapping[Any, str] = {sp.log: "log1p", XLogY: "xlog1py", LogBetaI: "log_beta_i_1p"}
-# Those of functions whose last argument is an exponential, of the exponent.
-OF_EXPONENTIALS: Mapping[Any, str] = {LogGammaP: "log_gamma_p_of_exp"}
 
 
 def called_as(expr: Expr) -> tuple[str, tuple[Expr, ...]]:
     """The name of a function's NumPy form and its arguments, with all of their digits."""
+    row = FUNCTIONS[expr.func]
     *first, last = expr.args
-    if expr.func in BEYOND_ONE and (rest := beyond_one(last)) is not None:
-        return BEYOND_ONE[expr.func], (*first, rest)
-    if expr.func in OF_EXPONENTIALS and isinstance(last, sp.exp):
-        return OF_EXPONENTIALS[expr.func], (*first, *last.args)
-    return FUNCTIONS[expr.func], expr.args
+    if row.near_one and (rest := beyond_one(last)) is not None:
+        return row.near_one, (*first, rest)
+    if row.of_exponential and isinstance(last, sp.exp):
+        return row.of_exponential, (*first, *last.args)
+    return row.numpy, expr.args
 
 
 def beyond_one(expr: Expr) -> Expr | None:
@@ -118,12 +106,8 @@ def log_parts(of: Expr) -> tuple[Expr, ...] | None:
 def _log_of_tail(factor: Expr) -> Expr | None:
     """The log of a distribution function, of its complement, or of a power of these."""
     base, power = factor.as_base_exp()
-    for of, sign in ((base, 1), (1 - base, -1)):
-        if isinstance(of, Phi):
-            return power * LogPhi(sign * of.args[0])
-        if isinstance(of, Expit):
-            return -power * Softplus(-sign * of.args[0])
-    return None
+    is_tail = any(complement_of(e) is not None for e in (base, 1 - base))
+    return power * log_of(base) if is_tail else None
 
 
 def _taken_out(of: Expr) -> Expr:
@@ -175,18 +159,6 @@ def _with_tails(terms: tuple[Expr, ...]) -> tuple[Expr, ...]:
                 found.remove(beside)
                 found[found.index(term)] = term / tail * LogGammaU(*tail.args)
     return tuple(found)
-
-
-def in_full(expr: Expr) -> Expr:
-    """An expression with those functions written as the sums that they are.
-
-    >>> nu, m = sp.symbols("nu m")
-    >>> in_full(m * LogRising(nu, m))
-    m*(-loggamma(nu) + loggamma(m + nu))
-    """
-    rising = expr.replace(LogRising, lambda a, m: loggamma(a + m) - loggamma(a))
-    beta = rising.replace(LogBeta, lambda a, b: loggamma(a) + loggamma(b) - loggamma(a + b))
-    return beta.replace(LogGammaU, lambda a, x: x + LogGammaQ(a, x))
 
 
 @lru_cache(maxsize=10_000)

@@ -23,32 +23,30 @@ from sympy import Add, Mul
 from gibbsppl.algebra.copies import root_of
 from gibbsppl.algebra.exact_numbers import number
 from gibbsppl.algebra.expressions import (
-    FUNCTIONS,
-    AtMost,
-    Below,
     Binder,
     Dim,
-    Equals,
     Expr,
     Greatest,
     InverseEntry,
     Leaf,
     Least,
     LogDet,
-    LogMass,
-    LogPhi,
     Over,
-    Phi,
-    Softplus,
     Times,
-    Where,
     substitute,
+)
+from gibbsppl.algebra.functions import (
+    FUNCTIONS,
+    INDICATORS,
+    Equals,
+    LogMass,
+    Where,
 )
 from gibbsppl.algebra.ranges import unnested
 from gibbsppl.algebra.recursions import Earlier, Recursion
 
 SUM, PRODUCT, POWER, ATOM = range(4)
-RELATIONS: Mapping[type, str] = {Equals: "=", AtMost: "<=", Below: "<"}
+RELATIONS = {f: FUNCTIONS[f].relation for f in INDICATORS}
 LONGEST_DECIMAL = 8
 NO_BREAK = "\u00a0"
 
@@ -233,15 +231,8 @@ class Notation:
         # (how the log of a mass is computed where it is small says nothing more)
         args = expr.args[:4] if isinstance(expr, LogMass) else expr.args
         inside = ", ".join(map(self.text, args))
-        match expr:
-            case LogPhi():
-                return f"log(Phi({inside}))", ATOM
-            case Softplus():
-                return f"log(1 + exp({inside}))", ATOM
-            case Phi():
-                return f"Phi({inside})", ATOM
-            case _:
-                return f"{FUNCTIONS.get(expr.func, str(expr.func))}({inside})", ATOM
+        row = FUNCTIONS.get(expr.func)
+        return (f"{expr.func}({inside})" if row is None else row.printed(inside)), ATOM
 
     def _matrix(self, body: Expr, bound: Sequence[Dim]) -> str:
         """A matrix without its two bound dims, where it is an array's."""

@@ -17,28 +17,27 @@ from functools import lru_cache
 import sympy as sp
 
 from gibbsppl.algebra.expressions import (
-    INDICATORS,
     Array,
     Binder,
     Dim,
-    Expit,
     Expr,
     InverseEntry,
     Leaf,
     LogDet,
-    LogPhi,
-    Maximum,
-    Minimum,
     Over,
-    Phi,
-    Softplus,
-    Where,
     mentions,
 )
+from gibbsppl.algebra.functions import (
+    BOUNDED,
+    FADING,
+    INDICATORS,
+    Where,
+    functions_that,
+)
 
-# What is always finite, and functions that are no larger than their arguments.
-FINITE = (Leaf, LogDet, InverseEntry, *INDICATORS, Expit, Phi, sp.cos, sp.sin, sp.atan)
-GROWING = (sp.Add, sp.Mul, sp.Abs, Softplus, LogPhi, Minimum, Maximum)
+# What is always finite, and what is finite where its arguments are.
+FINITE = (Leaf, LogDet, InverseEntry, *BOUNDED)
+AS_ARGUMENTS = (sp.Add, sp.Mul, *functions_that(lambda row: row.finite))
 MOST_KEPT = 1 << 14
 
 
@@ -54,7 +53,7 @@ def may_be_infinite(expr: Expr) -> bool:
         return any(map(may_be_infinite, expr.args[1:]))
     if isinstance(expr, Binder):
         return may_be_infinite(expr.body)
-    if isinstance(expr, GROWING):
+    if isinstance(expr, AS_ARGUMENTS):
         return any(map(may_be_infinite, expr.args))
     if isinstance(expr, sp.exp):
         return not expr.args[0].is_nonpositive
@@ -92,7 +91,7 @@ def may_underflow(expr: Expr) -> bool:
     """
     if isinstance(expr, (Leaf, *INDICATORS)):
         return False
-    if isinstance(expr, sp.exp | Expit | Phi) or (expr.is_Pow and not expr.exp.is_number):
+    if isinstance(expr, FADING) or (expr.is_Pow and not expr.exp.is_number):
         return not expr.is_number
     return any(may_underflow(a) for a in expr.args if not isinstance(a, Array | Dim))
 
@@ -121,6 +120,6 @@ def growth(expr: Expr, name: str) -> float:
         return float("inf")
     if isinstance(expr, sp.log):
         return max((growth(e.args[0], name) for e in expr.atoms(sp.exp)), default=0.0)
-    if isinstance(expr, Expit | Phi | sp.cos | sp.sin | sp.atan):
+    if isinstance(expr, BOUNDED):
         return 0.0
     return max(growth(a, name) for a in expr.args if isinstance(a, sp.Expr))

@@ -20,7 +20,8 @@ from dataclasses import replace
 import sympy as sp
 
 from gibbsppl.algebra.bounds import Side, outside_by
-from gibbsppl.algebra.expressions import AtMost, Dim, Expr, Leaf, Over, Where, dims_of, mentions
+from gibbsppl.algebra.expressions import Dim, Expr, Leaf, Over, dims_of, mentions
+from gibbsppl.algebra.functions import AtMost, Where
 from gibbsppl.algebra.polynomials import multiplied_out
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.algebra.supports import Support

@@ -15,22 +15,11 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from gibbsppl.algebra.expressions import (
-    Binder,
-    Expit,
-    Expr,
-    Greatest,
-    Leaf,
-    Least,
-    LogPhi,
-    Maximum,
-    Minimum,
-    Over,
-    Phi,
-    Softplus,
-    Times,
+from gibbsppl.algebra.expressions import Binder, Expr, Greatest, Leaf, Least, Over, Times, mentions
+from gibbsppl.algebra.functions import (
+    FUNCTIONS,
+    INCREASING,
     Where,
-    mentions,
 )
 from gibbsppl.algebra.ranges import Range, range_of
 from gibbsppl.model.evaluation import Floats, Values, evaluate
@@ -41,18 +30,6 @@ from gibbsppl.runtime import functions
 Bounds = Callable[[Leaf], tuple[Any, Any] | None]
 Ends = tuple[Floats, Floats]
 LINE: Ends = (np.asarray(-np.inf), np.asarray(np.inf))
-
-# Functions that never fall.
-INCREASING: Mapping[Any, Callable[..., Any]] = {
-    sp.exp: functions.exp,
-    sp.log: functions.log,
-    Expit: functions.expit,
-    Phi: functions.normal_cdf,
-    LogPhi: functions.normal_log_cdf,
-    Softplus: functions.softplus,
-    Minimum: functions.minimum,
-    Maximum: functions.maximum,
-}
 
 
 def ends_of(expr: Any, over: tuple[Range, ...], graph: Graph, data: Values) -> Ends:
@@ -104,7 +81,7 @@ class _Frame:
         if expr.func not in INCREASING:
             return LINE
         lower, upper = zip(*map(self.of, expr.args), strict=True)
-        function = INCREASING[expr.func]
+        function = getattr(functions, FUNCTIONS[expr.func].numpy)
         return function(*lower), function(*upper)
 
     def _of_leaf(self, leaf: Leaf) -> Ends:

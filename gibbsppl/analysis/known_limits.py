@@ -23,7 +23,8 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from gibbsppl.algebra.expressions import AtMost, Below, Expr, Leaf, leaves_of
+from gibbsppl.algebra.expressions import Expr, Leaf, leaves_of
+from gibbsppl.algebra.functions import AtMost, Below
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.model.evaluation import Floats, evaluate
 from gibbsppl.model.graph import Graph, Potential

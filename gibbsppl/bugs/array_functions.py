@@ -26,23 +26,18 @@ import sympy as sp
 
 from gibbsppl.algebra.copies import copies_of, copy_of
 from gibbsppl.algebra.expressions import (
-    AtMost,
-    Below,
     Dim,
-    Equals,
     Expr,
     Greatest,
     InverseEntry,
     Least,
     LogDet,
-    Maximum,
-    Minimum,
     Over,
     Times,
-    Where,
     dims_of,
     substitute,
 )
+from gibbsppl.algebra.functions import AtMost, Below, Equals, Maximum, Minimum, Where
 from gibbsppl.bugs import array_numbers as numbers_of
 from gibbsppl.bugs.rows import Function, Template
 from gibbsppl.bugs.values import are_as_long

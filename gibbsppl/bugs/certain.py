@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 import sympy as sp
 
-from gibbsppl.algebra.expressions import Dim, Equals, Expr, Where
+from gibbsppl.algebra.expressions import Dim, Expr
+from gibbsppl.algebra.functions import Equals, Where
 from gibbsppl.bugs.evaluator import Evaluator
 from gibbsppl.bugs.grids import Grid
 from gibbsppl.bugs.random_reader import Elements

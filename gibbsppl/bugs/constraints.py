@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from gibbsppl.algebra.expressions import AtMost, Below, Dim, Expr, dims_of, substitute
+from gibbsppl.algebra.expressions import Dim, Expr, dims_of, substitute
+from gibbsppl.algebra.functions import AtMost, Below
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.bugs.distributions import distribution
 from gibbsppl.bugs.evaluator import Evaluator

@@ -26,7 +26,8 @@ from scipy import special
 from sympy import exp, oo
 
 from gibbsppl.algebra.expressions import Array as Name
-from gibbsppl.algebra.expressions import Below, Dim, Expr, Where
+from gibbsppl.algebra.expressions import Dim, Expr
+from gibbsppl.algebra.functions import Below, Where
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.bugs.distributions import DISTRIBUTIONS
 from gibbsppl.bugs.rows import Array, Distribution, Function, Meaning, Unsupported, meaning_of

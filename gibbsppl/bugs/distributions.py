@@ -25,20 +25,16 @@ import sympy as sp
 from sympy import exp, log, sqrt
 
 from gibbsppl.algebra.copies import primed
-from gibbsppl.algebra.expressions import (
+from gibbsppl.algebra.expressions import Dim, Expr, Leaf, Over, substitute
+from gibbsppl.algebra.functions import (
     AtMost,
-    Dim,
     Equals,
     Expit,
-    Expr,
-    Leaf,
     LogGammaP,
     Maximum,
     Minimum,
-    Over,
     Phi,
     Where,
-    substitute,
 )
 from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.bugs.fields import INTRINSIC, PROPER

@@ -24,13 +24,13 @@ import sympy as sp
 from scipy import special
 from sympy import exp, log, pi, sqrt
 
-from gibbsppl.algebra.expressions import (
+from gibbsppl.algebra.expressions import Expr
+from gibbsppl.algebra.functions import (
     INDICATORS,
     AtMost,
     Below,
     Equals,
     Expit,
-    Expr,
     LogGammaP,
     Phi,
     Where,

@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import sympy as sp
 
-from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf, Where, leaves_of
+from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf, leaves_of
+from gibbsppl.algebra.functions import Where
 from gibbsppl.bugs.evaluator import Evaluator
 from gibbsppl.bugs.facts import Facts
 from gibbsppl.bugs.grids import Grid

@@ -14,7 +14,8 @@ from itertools import groupby
 import numpy as np
 import sympy as sp
 
-from gibbsppl.algebra.expressions import Array, Dim, Expr, Where, dims_of, leaves_of
+from gibbsppl.algebra.expressions import Array, Dim, Expr, dims_of, leaves_of
+from gibbsppl.algebra.functions import Where
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.bugs.evaluator import Evaluator
 from gibbsppl.bugs.facts import Facts

@@ -16,17 +16,8 @@ import sympy as sp
 
 from gibbsppl.algebra.copies import root_of
 from gibbsppl.algebra.exact_numbers import number
-from gibbsppl.algebra.expressions import (
-    Array,
-    Dim,
-    Equals,
-    Expr,
-    Leaf,
-    Over,
-    Where,
-    dims_of,
-    substitute,
-)
+from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf, Over, dims_of, substitute
+from gibbsppl.algebra.functions import Equals, Where
 from gibbsppl.algebra.polynomials import multiplied_out
 from gibbsppl.algebra.ranges import fresh
 from gibbsppl.algebra.supports import Support

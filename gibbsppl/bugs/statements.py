@@ -14,17 +14,8 @@ import sympy as sp
 
 from gibbsppl.algebra.bounds import Side, tighter
 from gibbsppl.algebra.copies import primed, root_of
-from gibbsppl.algebra.expressions import (
-    Array,
-    Below,
-    Dim,
-    Expr,
-    Leaf,
-    Over,
-    Where,
-    dims_of,
-    substitute,
-)
+from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf, Over, dims_of, substitute
+from gibbsppl.algebra.functions import Below, Where
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.bugs.certain import certain, where_given
 from gibbsppl.bugs.constraints import between, over_of

@@ -32,7 +32,8 @@ import numpy as np
 import sympy as sp
 
 from gibbsppl.algebra.copies import primed
-from gibbsppl.algebra.expressions import Dim, Expr, Leaf, Maximum, Where, dims_of, mentions
+from gibbsppl.algebra.expressions import Dim, Expr, Leaf, dims_of, mentions
+from gibbsppl.algebra.functions import Maximum, Where
 from gibbsppl.algebra.ranges import Range, fresh
 from gibbsppl.algebra.recursions import Recursion, Step, System
 from gibbsppl.arguments import MODEL, calls_told

@@ -16,31 +16,22 @@ import sympy as sp
 
 from gibbsppl.algebra.copies import root_of
 from gibbsppl.algebra.expressions import (
-    AtMost,
-    Below,
     Binder,
     Dim,
-    Equals,
-    Expit,
     Expr,
     Greatest,
     InverseEntry,
     Leaf,
     Least,
     LogDet,
-    LogGammaP,
-    LogPhi,
-    Maximum,
-    Minimum,
     Over,
-    Phi,
-    Softplus,
     Times,
-    Where,
-    XLogY,
     dims_of,
 )
-from gibbsppl.algebra.log_gamma import loggamma
+from gibbsppl.algebra.functions import (
+    FUNCTIONS,
+    LogGammaP,
+)
 from gibbsppl.algebra.ranges import Range, range_of
 from gibbsppl.algebra.recursions import Earlier, Recursion, System
 from gibbsppl.bugs.syntax import (
@@ -84,32 +75,6 @@ def span(start: int, stop: int) -> Expression:
     return operation(":", number(start + 1), number(stop))
 
 
-_CALLED: Mapping[Any, str] = MappingProxyType(
-    {
-        sp.exp: "exp",
-        sp.log: "log",
-        sp.Abs: "abs",
-        loggamma: "loggam",
-        sp.cos: "cos",
-        sp.sin: "sin",
-        sp.atan: "arctan",
-        Expit: "ilogit",
-        Phi: "phi",
-        Where: "ifelse",
-        Minimum: "min",
-        Maximum: "max",
-    }
-)
-_COMPARED: Mapping[Any, str] = MappingProxyType({AtMost: "<=", Below: "<", Equals: "=="})
-
-# Functions that are written by others.
-_MEANT: Mapping[Any, Callable[..., Expr]] = MappingProxyType(
-    {
-        Softplus: lambda x: sp.log(1 + sp.exp(x)),
-        LogPhi: lambda x: sp.log(Phi(x)),
-        XLogY: lambda c, x: c * sp.log(x),
-    }
-)
 _FOLDS: Mapping[Any, str] = MappingProxyType(
     {Over: "sum", Times: "prod", Greatest: "max", Least: "min"}
 )
@@ -243,19 +208,18 @@ class Expressions:
         return call("pow", self.written(base), self.written(exponent))
 
     def _function(self, expr: Expr) -> Expression:
-        kind = expr.func
-        if kind in _MEANT:
-            return self.written(_MEANT[kind](*expr.args))
-        if kind in _COMPARED:
-            return operation(_COMPARED[kind], *map(self.written, expr.args))
-        if kind is sp.exp and isinstance(expr.args[0], LogGammaP):
+        row = FUNCTIONS.get(expr.func)
+        if isinstance(expr, sp.exp) and isinstance(expr.args[0], LogGammaP):
             return call("gammap", *map(self.written, expr.args[0].args))
-        if kind not in _CALLED:
-            raise ModelError(
-                f"{self.owner}: {kind.__name__} has no name in the language of BUGS; write the "
-                "model without it."
-            )
-        return call(_CALLED[kind], *map(self.written, expr.args))
+        if row is not None and row.bugs:
+            write = operation if row.relation else call
+            return write(row.bugs, *map(self.written, expr.args))
+        if row is not None and row.in_full is not None:
+            return self.written(row.in_full(*expr.args))
+        raise ModelError(
+            f"{self.owner}: {expr.func.__name__} has no name in the language of BUGS; write the "
+            "model without it."
+        )
 
     # -- arrays that are read whole --
 

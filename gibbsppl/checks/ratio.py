@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from gibbsppl.algebra.expressions import INDICATORS, Expr, mentions
+from gibbsppl.algebra.expressions import Expr, mentions
+from gibbsppl.algebra.functions import INDICATORS
 from gibbsppl.algebra.supports import POSITIVE
 from gibbsppl.checks.calls import calls_of, draws_each_once, gap_of_calls, of_statement
 from gibbsppl.checks.edges import are_edges

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import sympy as sp
 from sympy import Mul
 
-from gibbsppl.algebra.expressions import Binder, Dim, Equals, Expr, Leaf, dims_of
+from gibbsppl.algebra.expressions import Binder, Dim, Expr, Leaf, dims_of
+from gibbsppl.algebra.functions import Equals
 from gibbsppl.code.lines import INDENT
 from gibbsppl.code.module import Module
 from gibbsppl.code.places import bounds_of, colours_name

@@ -14,7 +14,6 @@ import sympy as sp
 from sympy import Mul
 
 from gibbsppl.algebra.expressions import (
-    FUNCTIONS,
     Dim,
     Expr,
     Greatest,
@@ -22,12 +21,11 @@ from gibbsppl.algebra.expressions import (
     Leaf,
     Least,
     LogDet,
-    LogMass,
-    Maximum,
     Over,
     Times,
     dims_of,
 )
+from gibbsppl.algebra.functions import FUNCTIONS, LogMass, Maximum
 from gibbsppl.algebra.near_one import (
     as_exponential,
     called_as,

@@ -7,7 +7,8 @@ from collections.abc import Collection
 import sympy as sp
 from sympy import Mul
 
-from gibbsppl.algebra.expressions import Dim, Equals, Expr, Greatest, Least, Where, dims_of
+from gibbsppl.algebra.expressions import Dim, Expr, Greatest, Least, dims_of
+from gibbsppl.algebra.functions import Equals, Where
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.code.text import ATOM, Text
 from gibbsppl.code.writer import Writer

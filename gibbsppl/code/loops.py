@@ -9,21 +9,15 @@ from typing import Any, NoReturn
 import sympy as sp
 from sympy.printing.str import StrPrinter
 
-from gibbsppl.algebra.expressions import (
+from gibbsppl.algebra.expressions import Dim, Expr, InverseEntry, Leaf, LogDet, Over, dims_of
+from gibbsppl.algebra.functions import (
+    FUNCTIONS,
     AtMost,
     Below,
-    Dim,
     Equals,
-    Expr,
-    InverseEntry,
-    Leaf,
-    LogDet,
-    Over,
-    Softplus,
     Weighted,
     Where,
     XLogY,
-    dims_of,
 )
 from gibbsppl.algebra.near_one import beyond_one
 from gibbsppl.algebra.ranges import Range, range_of, size_of
@@ -35,8 +29,6 @@ from gibbsppl.pieces.vanishing import continuous_arrays, weighted
 from gibbsppl.schedule.steps import ScanDraw
 
 # The functions that the loops may call, by SymPy's name.
-CALLS = {"log": "math.log", "exp": "math.exp", "loggamma": "math.lgamma"}
-
 
 def for_line(printer: Loops, r: Range) -> str:
     """The head of the loop over a range."""
@@ -137,19 +129,15 @@ class Loops(StrPrinter):  # type: ignore[misc]
         count, log = self._print(expr.args[0]), self._print_log(sp.log(expr.args[1]))
         return f"(({count})*{log} if ({count}) != 0 else 0.0)"
 
-    def _print_Softplus(self, expr: Softplus) -> str:  # noqa: N802
-        x = self._print(expr.args[0])
-        return f"(max({x}, 0.0) + math.log1p(math.exp(-abs({x}))))"
-
     def _print_Where(self, expr: Where) -> str:  # noqa: N802
         chosen, yes, no = map(self._print, expr.args)
         return f"({yes} if {chosen} else {no})"
 
     def _print_Function(self, expr: Any) -> str:  # noqa: N802
-        name = type(expr).__name__
-        if name not in CALLS:
-            self._refuse(name)
-        return f"{CALLS[name]}({self._print(expr.args[0])})"
+        row = FUNCTIONS.get(expr.func)
+        if row is None or not row.loop:
+            self._refuse(type(expr).__name__)
+        return row.loop.format(*map(self._print, expr.args))
 
     _print_exp = _print_loggamma = _print_Function
 

@@ -7,12 +7,12 @@ import re
 import unicodedata
 from collections.abc import Collection, Hashable, Iterable
 
-from gibbsppl.algebra.expressions import FUNCTIONS
+from gibbsppl.algebra.functions import ROWS
 from gibbsppl.errors import CompileError
 
 # What generated code imports by name; all else is called as ``runtime.name``.
 NUMPY = frozenset(("arange", "ascontiguousarray", "broadcast_to", "einsum", "full", "zeros"))
-MATHEMATICS = frozenset((*FUNCTIONS.values(), "sqrt"))
+MATHEMATICS = frozenset((*(row.numpy for row in ROWS), "sqrt"))
 
 # The local names of generated code; a variable of the user's may not take them.
 RESERVED = frozenset(

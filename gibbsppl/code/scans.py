@@ -8,7 +8,8 @@ from collections.abc import Collection
 import sympy as sp
 from sympy import Add, Mul
 
-from gibbsppl.algebra.expressions import INDICATORS, Array, Expr, Leaf, mentions
+from gibbsppl.algebra.expressions import Array, Expr, Leaf, mentions
+from gibbsppl.algebra.functions import INDICATORS
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.code.labels import weight_lines
 from gibbsppl.code.lines import INDENT, assigned, indented

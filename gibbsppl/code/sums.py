@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sympy import Add, Mul, exp
 
-from gibbsppl.algebra.expressions import Dim, Equals, Expr, Over, dims_of
+from gibbsppl.algebra.expressions import Dim, Expr, Over, dims_of
+from gibbsppl.algebra.functions import Equals
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.code.products import einsum
 from gibbsppl.code.segments import segments

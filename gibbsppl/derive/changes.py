@@ -21,16 +21,8 @@ from typing import Any
 
 import sympy as sp
 
-from gibbsppl.algebra.expressions import (
-    Array,
-    Expit,
-    Expr,
-    Leaf,
-    LogGammaP,
-    Softplus,
-    dims_of,
-    mentions,
-)
+from gibbsppl.algebra.expressions import Array, Expr, Leaf, dims_of, mentions
+from gibbsppl.algebra.functions import Expit, LogGammaP, Softplus
 from gibbsppl.algebra.supports import POSITIVE, REAL, UNIT, Support
 from gibbsppl.model.evaluation import evaluate
 

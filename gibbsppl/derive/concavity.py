@@ -13,7 +13,8 @@ from typing import Any
 
 import sympy as sp
 
-from gibbsppl.algebra.expressions import Array, Equals, Expr, Leaf, leaves_of
+from gibbsppl.algebra.expressions import Array, Expr, Leaf, leaves_of
+from gibbsppl.algebra.functions import Equals
 from gibbsppl.algebra.supports import Support
 from gibbsppl.analysis.curvature import Certificate
 from gibbsppl.analysis.ends import Bounds, known_bounds

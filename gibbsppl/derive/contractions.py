@@ -22,15 +22,14 @@ from gibbsppl.algebra.expressions import (
     Array,
     Binder,
     Dim,
-    Equals,
     Expr,
     Greatest,
     Leaf,
     Over,
-    Where,
     dims_of,
     substitute,
 )
+from gibbsppl.algebra.functions import Equals, Where
 from gibbsppl.algebra.ranges import Range, bounded, size_of
 from gibbsppl.algebra.recursions import Own, Recursion
 from gibbsppl.model.graph import Graph

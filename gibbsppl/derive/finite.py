@@ -19,17 +19,15 @@ from gibbsppl.algebra.copies import copies_of, root_of
 from gibbsppl.algebra.expressions import (
     Binder,
     Dim,
-    Equals,
     Expr,
     Leaf,
-    Maximum,
     Over,
-    Where,
     dims_of,
     mentions,
     renamed_apart,
     substitute,
 )
+from gibbsppl.algebra.functions import Equals, Maximum, Where
 from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.algebra.rounding import may_be_infinite

@@ -16,7 +16,8 @@ import sympy as sp
 from scipy import sparse
 from sympy import Add, Mul
 
-from gibbsppl.algebra.expressions import Expr, Leaf, Over, Where, mentions
+from gibbsppl.algebra.expressions import Expr, Leaf, Over, mentions
+from gibbsppl.algebra.functions import Where
 from gibbsppl.algebra.ranges import Range, range_of
 from gibbsppl.model.evaluation import Floats, Values, evaluate
 from gibbsppl.model.graph import Graph, Statement

@@ -24,19 +24,8 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from gibbsppl.algebra.expressions import (
-    Array,
-    AtMost,
-    Below,
-    Dim,
-    Equals,
-    Expr,
-    Leaf,
-    LogMass,
-    Maximum,
-    Minimum,
-    Where,
-)
+from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf
+from gibbsppl.algebra.functions import AtMost, Below, Equals, LogMass, Maximum, Minimum, Where
 from gibbsppl.algebra.identities import simplified
 from gibbsppl.algebra.polynomials import cancelled, multiplied_out
 from gibbsppl.derive.changes import Change

@@ -20,13 +20,12 @@ from gibbsppl.algebra.expressions import (
     Dim,
     Expr,
     Leaf,
-    Maximum,
-    Minimum,
     Over,
     dims_of,
     mentions,
     substitute,
 )
+from gibbsppl.algebra.functions import Maximum, Minimum
 from gibbsppl.algebra.polynomials import MOST_KEPT, multiplied_out
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.algebra.supports import REAL, VECTOR, Support

@@ -24,16 +24,8 @@ from functools import lru_cache, partial
 import sympy as sp
 
 from gibbsppl.algebra.copies import copies_of
-from gibbsppl.algebra.expressions import (
-    Dim,
-    Equals,
-    Expr,
-    Leaf,
-    Over,
-    Where,
-    leaves_of,
-    mentions,
-)
+from gibbsppl.algebra.expressions import Dim, Expr, Leaf, Over, leaves_of, mentions
+from gibbsppl.algebra.functions import Equals, Where
 from gibbsppl.algebra.recursions import Earlier, Own, Recursion, Step, System, step
 from gibbsppl.model.graph import MOST_KEPT, Graph
 from gibbsppl.model.graph_changes import changed_graph

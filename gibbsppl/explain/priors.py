@@ -24,7 +24,8 @@ from keyword import iskeyword
 import sympy as sp
 
 from gibbsppl.algebra.copies import primed
-from gibbsppl.algebra.expressions import Array, Dim, Equals, Expr, mentions
+from gibbsppl.algebra.expressions import Array, Dim, Expr, mentions
+from gibbsppl.algebra.functions import Equals
 from gibbsppl.algebra.supports import Support
 from gibbsppl.families import Family, Parameter
 from gibbsppl.model.graph import PLAIN, Graph, Statement

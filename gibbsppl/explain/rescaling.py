@@ -20,7 +20,8 @@ from typing import Any
 import sympy as sp
 from sympy import Add, Mul
 
-from gibbsppl.algebra.expressions import Array, Expit, Expr, Leaf
+from gibbsppl.algebra.expressions import Array, Expr, Leaf
+from gibbsppl.algebra.functions import FUNCTIONS, Expit
 from gibbsppl.algebra.supports import Support
 from gibbsppl.model.graph import Censoring, Deterministic, Graph, Statement, Variable
 
@@ -127,12 +128,8 @@ def _undone(of: Expr, x: Expr, u: Expr) -> Expr | None:
                 u = u - rest
             case Mul():
                 u = u / rest
-            case sp.exp():
-                u = sp.log(u)
-            case sp.log():
-                u = sp.exp(u)
-            case Expit():
-                u = sp.log(u / (1 - u))
+            case sp.Function() if (row := FUNCTIONS.get(of.func)) is not None and row.inverse:
+                u = row.inverse(u)
             case sp.Pow() if of.exp.is_number and of.base.is_positive:
                 u = u ** (1 / of.exp)
             case _:

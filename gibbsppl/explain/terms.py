@@ -12,8 +12,8 @@ from typing import Any
 import sympy as sp
 from sympy import Add, Mul
 
-from gibbsppl.algebra.expressions import Dim, Equals, Expr, Leaf, Over, substitute
-from gibbsppl.algebra.near_one import in_full
+from gibbsppl.algebra.expressions import Dim, Expr, Leaf, Over, substitute
+from gibbsppl.algebra.functions import Equals, in_full
 from gibbsppl.algebra.notation import Notation, signed_sum
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.derive.chained import PREVIOUS

@@ -8,7 +8,8 @@ from __future__ import annotations
 import sympy as sp
 from sympy import exp, log
 
-from gibbsppl.algebra.expressions import Below, Expr, LogGammaP, Maximum, Where
+from gibbsppl.algebra.expressions import Expr
+from gibbsppl.algebra.functions import Below, LogGammaP, Maximum, Where
 from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.algebra.supports import POSITIVE, REAL, UNIT, Support
 from gibbsppl.families.rows import Family, Natural, Parameter, from_the_smaller, log_beta_tails

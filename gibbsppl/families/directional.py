@@ -8,7 +8,8 @@ from __future__ import annotations
 import sympy as sp
 from sympy import Rational, cos, exp, log, pi, sin, sqrt
 
-from gibbsppl.algebra.expressions import Dim, Expr, LogBesselI, Over
+from gibbsppl.algebra.expressions import Dim, Expr, Over
+from gibbsppl.algebra.functions import LogBesselI
 from gibbsppl.algebra.supports import POSITIVE, SPHERE, Support
 from gibbsppl.families.rows import Family, Natural, Parameter
 

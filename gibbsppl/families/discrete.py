@@ -14,10 +14,10 @@ from collections.abc import Callable
 import sympy as sp
 from sympy import Add, exp, log
 
-from gibbsppl.algebra.expressions import (
+from gibbsppl.algebra.expressions import Expr, Over, substitute
+from gibbsppl.algebra.functions import (
     Below,
     Expit,
-    Expr,
     LogGammaP,
     LogGammaQ,
     LogMass,
@@ -25,11 +25,11 @@ from gibbsppl.algebra.expressions import (
     LogStirling,
     Maximum,
     Minimum,
-    Over,
     Phi,
     Softplus,
     Where,
-    substitute,
+    complement_of,
+    log_of,
 )
 from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.algebra.supports import NATURAL, POSITIVE, UNIT, Support
@@ -53,7 +53,7 @@ def _complement(p: Expr) -> Expr:
 
 def failure(p: Expr) -> Expr:
     """``1 - p``; of an ``Expit`` or a ``Phi`` it is that of the opposite argument."""
-    return p.func(-p.args[0]) if isinstance(p, (Expit, Phi)) else _complement(p)
+    return _complement(p) if (known := complement_of(p)) is None else known
 
 
 def from_zero(x: Expr, log_p: Callable[[Expr], Expr], below: Expr) -> Expr:
@@ -75,16 +75,12 @@ def log_probability(p: Expr) -> Expr:
 
 def logs(p: Expr) -> tuple[Expr, Expr]:
     """The logs of a probability and of its complement."""
-    match p:
-        case Expit():
-            return -Softplus(-p.args[0]), -Softplus(p.args[0])
-        case Phi():
-            return LogPhi(p.args[0]), LogPhi(-p.args[0])
-        case Where():
-            chosen, (yes, no), (other_yes, other_no) = p.args[0], *map(logs, p.args[1:])
-            return Where(chosen, yes, other_yes), Where(chosen, no, other_no)
-        case _:
-            return log(p), log(_complement(p))
+    if isinstance(p, Where):
+        chosen, (yes, no), (other_yes, other_no) = p.args[0], *map(logs, p.args[1:])
+        return Where(chosen, yes, other_yes), Where(chosen, no, other_no)
+    if complement_of(p) is None:
+        return log(p), log(_complement(p))
+    return log_of(p), log_of(1 - p)
 
 
 def _log_trials(x: Expr, n: Expr, p: Expr) -> Expr:

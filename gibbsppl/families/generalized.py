@@ -11,11 +11,11 @@ from __future__ import annotations
 import sympy as sp
 from sympy import Abs, Rational, exp, log, pi, sqrt
 
-from gibbsppl.algebra.expressions import (
+from gibbsppl.algebra.expressions import Expr
+from gibbsppl.algebra.functions import (
     Below,
     Equals,
     Expit,
-    Expr,
     LogBesselK,
     LogFoxWright,
     LogGammaP,

@@ -14,7 +14,8 @@ import sympy as sp
 from sympy import exp, log
 
 from gibbsppl.algebra.exact_numbers import number
-from gibbsppl.algebra.expressions import Equals, Expr, LogGammaP, Where
+from gibbsppl.algebra.expressions import Expr
+from gibbsppl.algebra.functions import Equals, LogGammaP, Where
 from gibbsppl.algebra.supports import UNIT
 from gibbsppl.families.discrete import (
     BINOMIAL,

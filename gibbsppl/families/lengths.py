@@ -8,7 +8,8 @@ from __future__ import annotations
 import sympy as sp
 from sympy import Rational, exp, log, pi, sqrt
 
-from gibbsppl.algebra.expressions import Expr, LogGammaP, LogGammaQ
+from gibbsppl.algebra.expressions import Expr
+from gibbsppl.algebra.functions import LogGammaP, LogGammaQ
 from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.algebra.supports import POSITIVE
 from gibbsppl.families.rows import Family, Parameter

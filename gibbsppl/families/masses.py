@@ -22,16 +22,8 @@ import sympy as sp
 from sympy import log, sqrt
 
 from gibbsppl.algebra.bounds import Side, parted
-from gibbsppl.algebra.expressions import (
-    Below,
-    Dim,
-    Expr,
-    LogMass,
-    Maximum,
-    Minimum,
-    Softplus,
-    Where,
-)
+from gibbsppl.algebra.expressions import Dim, Expr
+from gibbsppl.algebra.functions import Below, LogMass, Maximum, Minimum, Softplus, Where
 from gibbsppl.algebra.supports import Support
 from gibbsppl.families import Family
 from gibbsppl.families.rows import Formula

@@ -11,7 +11,8 @@ from __future__ import annotations
 import sympy as sp
 from sympy import Rational, atan, exp, log, pi, sqrt
 
-from gibbsppl.algebra.expressions import Expr, LogGammaP, LogGammaQ, LogPhi
+from gibbsppl.algebra.expressions import Expr
+from gibbsppl.algebra.functions import LogGammaP, LogGammaQ, LogPhi
 from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.algebra.supports import POSITIVE, Support
 from gibbsppl.families.rows import (

@@ -11,16 +11,8 @@ from __future__ import annotations
 import sympy as sp
 from sympy import Abs, Rational, atan, exp, log, pi, sqrt
 
-from gibbsppl.algebra.expressions import (
-    Below,
-    Expr,
-    LogGammaP,
-    LogPhi,
-    Maximum,
-    Minimum,
-    Softplus,
-    Where,
-)
+from gibbsppl.algebra.expressions import Expr
+from gibbsppl.algebra.functions import Below, LogGammaP, LogPhi, Maximum, Minimum, Softplus, Where
 from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.algebra.supports import POSITIVE, REAL, UNIT
 from gibbsppl.families.rows import (

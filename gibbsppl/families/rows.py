@@ -9,17 +9,8 @@ import sympy as sp
 from sympy import Rational
 
 from gibbsppl.algebra.copies import primed
-from gibbsppl.algebra.expressions import (
-    Below,
-    Dim,
-    Expr,
-    InverseEntry,
-    LogBetaI,
-    LogDet,
-    LogGammaP,
-    Where,
-    substitute,
-)
+from gibbsppl.algebra.expressions import Dim, Expr, InverseEntry, LogDet, substitute
+from gibbsppl.algebra.functions import Below, LogBetaI, LogGammaP, Where
 from gibbsppl.algebra.supports import REAL, Support
 
 Formula = Callable[..., Expr]

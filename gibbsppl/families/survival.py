@@ -13,7 +13,8 @@ from __future__ import annotations
 import sympy as sp
 from sympy import exp, log
 
-from gibbsppl.algebra.expressions import Below, Expr, LogGammaP, LogGammaQ, Softplus, Where
+from gibbsppl.algebra.expressions import Expr
+from gibbsppl.algebra.functions import Below, LogGammaP, LogGammaQ, Softplus, Where
 from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.algebra.supports import POSITIVE
 from gibbsppl.families.rows import Family, Natural, Parameter, finite_where, log_beta_tails

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from gibbsppl.algebra.expressions import AtMost, Below, Expr, Leaf, leaves_of
+from gibbsppl.algebra.expressions import Expr, Leaf, leaves_of
+from gibbsppl.algebra.functions import AtMost, Below
 from gibbsppl.model.density import free_elements
 from gibbsppl.model.evaluation import Floats, Values, evaluate
 from gibbsppl.model.forward import State, fill

@@ -14,19 +14,16 @@ import numpy as np
 import sympy as sp
 
 from gibbsppl.algebra.expressions import (
-    INDICATORS,
     Binder,
     Expr,
     Extreme,
     Leaf,
-    Maximum,
-    Minimum,
     Over,
-    Where,
     dims_of,
     leaves_of,
     mentions,
 )
+from gibbsppl.algebra.functions import INDICATORS, Maximum, Minimum, Where
 from gibbsppl.algebra.ranges import Range, range_of
 from gibbsppl.algebra.supports import Support
 from gibbsppl.analysis.ends import ends_of

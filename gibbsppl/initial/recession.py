@@ -17,16 +17,8 @@ import sympy as sp
 from scipy import sparse
 from sympy import Add, Mul
 
-from gibbsppl.algebra.expressions import (
-    Array,
-    Expit,
-    Expr,
-    Leaf,
-    Over,
-    Softplus,
-    mentions,
-    renamed_apart,
-)
+from gibbsppl.algebra.expressions import Array, Expr, Leaf, Over, mentions, renamed_apart
+from gibbsppl.algebra.functions import Expit, Softplus
 from gibbsppl.algebra.polynomials import multiplied_out
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.analysis.curvature import CONCAVE, curvature_of

@@ -29,18 +29,8 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from gibbsppl.algebra.expressions import (
-    AtMost,
-    Below,
-    Dim,
-    Equals,
-    Expr,
-    Leaf,
-    Over,
-    dims_of,
-    leaves_of,
-    mentions,
-)
+from gibbsppl.algebra.expressions import Dim, Expr, Leaf, Over, dims_of, leaves_of, mentions
+from gibbsppl.algebra.functions import AtMost, Below, Equals
 from gibbsppl.algebra.ranges import Range, size_of
 from gibbsppl.algebra.supports import Support
 from gibbsppl.model.density import event_dims, log_density

@@ -20,23 +20,11 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from gibbsppl.algebra.expressions import (
-    Expit,
-    Expr,
-    Leaf,
-    LogPhi,
-    Over,
-    Phi,
-    Softplus,
-    arrays_in,
-    mentions,
-)
+from gibbsppl.algebra.expressions import Expr, Leaf, Over, arrays_in, mentions
+from gibbsppl.algebra.functions import FADING
 from gibbsppl.model.evaluation import Floats, Values
 from gibbsppl.model.graph import Factor, Graph, Potential, Statement
 from gibbsppl.model.graph_views import read_expressions
-
-# Functions whose argument has no unit.
-OF_EXPONENTS = (sp.exp, Expit, Softplus, Phi, LogPhi)
 
 
 def unitless_scales(graph: Graph, data: Values) -> Mapping[str, float]:
@@ -80,14 +68,14 @@ def _as_exponent(factor: Factor, name: str) -> bool:
 
 @lru_cache(maxsize=2**14)
 def _in_exponents(expr: Expr) -> frozenset[str]:
-    found = expr.atoms(*OF_EXPONENTS)
+    found = expr.atoms(*FADING)
     return frozenset().union(*(arrays_in(a) for f in found for a in f.args))
 
 
 @lru_cache(maxsize=2**14)
 def _outside(expr: Expr) -> frozenset[str]:
-    """The arrays that an expression reads outside of exponentials."""
-    if isinstance(expr, OF_EXPONENTS):
+    """The arrays that an expression reads outside of exponentials, whose arguments have no unit."""
+    if isinstance(expr, FADING):
         return frozenset()
     own = arrays_in(expr) if not expr.args else frozenset()
     return own.union(*map(_outside, expr.args))

@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from gibbsppl.algebra.expressions import AtMost, Dim, Expr, Leaf, dims_of
+from gibbsppl.algebra.expressions import Dim, Expr, Leaf, dims_of
+from gibbsppl.algebra.functions import AtMost
 from gibbsppl.arguments import calls_told
 from gibbsppl.errors import ModelError
 from gibbsppl.language.completeness import first

@@ -18,22 +18,24 @@ import sympy as sp
 
 from gibbsppl.algebra.copies import root_of
 from gibbsppl.algebra.expressions import (
-    FUNCTIONS,
     Array,
-    AtMost,
-    Below,
     Dim,
-    Equals,
-    Expit,
     Expr,
     Extreme,
     Greatest,
     Leaf,
     Least,
-    Maximum,
-    Minimum,
     Over,
     Times,
+)
+from gibbsppl.algebra.functions import (
+    FUNCTIONS,
+    AtMost,
+    Below,
+    Equals,
+    Expit,
+    Maximum,
+    Minimum,
     Where,
 )
 from gibbsppl.algebra.ranges import Range
@@ -114,5 +116,5 @@ def _function(expr: Expr) -> Callable[..., Any]:
         return _FUNCTIONS[type(expr)]
     from gibbsppl.runtime import functions  # noqa: PLC0415  (declaring a model needs no SciPy)
 
-    found: Callable[..., Any] = getattr(functions, FUNCTIONS[type(expr)])
+    found: Callable[..., Any] = getattr(functions, FUNCTIONS[type(expr)].numpy)
     return found

@@ -11,8 +11,8 @@ from typing import Any
 
 import sympy as sp
 
-from gibbsppl.algebra.expressions import AtMost, Equals, Expit, Maximum, Minimum, Where
-from gibbsppl.algebra.expressions import Phi as StandardNormalCdf
+from gibbsppl.algebra.functions import AtMost, Equals, Expit, Maximum, Minimum, Where
+from gibbsppl.algebra.functions import Phi as StandardNormalCdf
 from gibbsppl.algebra.log_gamma import loggamma as log_gamma
 from gibbsppl.arguments import NAME, calls_told
 from gibbsppl.errors import ModelError

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any, Self
 
+import networkx as nx
 import numpy as np
 
 from gibbsppl.algebra.copies import root_of
@@ -27,6 +28,7 @@ from gibbsppl.language.completeness import check_complete
 from gibbsppl.language.computed import with_recursions
 from gibbsppl.language.labels import labels_of
 from gibbsppl.model.graph import Constant, Deterministic, Graph, Potential, Statement, Variable
+from gibbsppl.model.graph_views import Blanket, blanket, dag
 
 # The name of an array, a dimension or a factor: it is written into source text.
 NAME = re.compile(r"\w[\w.]*(?: [\w.]+)*")
@@ -128,6 +130,44 @@ class Model:
         )
         check_complete(graph, self.declared.arrays)
         return with_recursions(graph, self.declared.computed, self.known)
+
+    def dag(self) -> nx.DiGraph[str]:
+        """The directed acyclic graph of the model: an edge from each variable to what reads it.
+
+        Nodes are statements and potentials by name, with ``kind``: ``"latent"``, ``"observed"`` or
+        ``"potential"``; a lag shows as a loop. It is a graph of networkx's, to be drawn or asked.
+
+        >>> import gibbsppl as gp
+        >>> with gp.Model() as model:
+        ...     mu = gp.Normal("mu", 0, sigma=10)
+        ...     y = gp.Normal("y", mu, sigma=1, observed=0.3)
+        >>> model.dag().edges, model.dag().nodes["mu"]
+        (OutEdgeView([('mu', 'y')]), {'kind': 'latent'})
+        """
+        return dag(self.graph)
+
+    def blanket(self, name: str) -> Blanket:
+        """The Markov blanket of a variable: all that its complete conditional depends on.
+
+        ``name`` is a statement's: of an array in several regions one of these, as `dag` has them.
+
+        >>> import gibbsppl as gp
+        >>> with gp.Model() as model:
+        ...     mu, tau = gp.Normal("mu", 0, sigma=10), gp.Gamma("tau", 1, rate=1)
+        ...     y = gp.Normal("y", mu, tau=tau, observed=0.3)
+        >>> print(model.blanket("mu"))
+        parents: none
+        children: y
+        co-parents: tau
+        """
+        graph = self.graph
+        names = [s.name for s in graph.statements]
+        if name not in names:
+            raise ModelError(
+                f"{self.name}.blanket({name!r}): found no variable of that name, expected one of "
+                f"{shown(names)}."
+            )
+        return blanket(graph, name)
 
     @property
     def data(self) -> dict[str, np.ndarray]:

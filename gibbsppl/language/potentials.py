@@ -15,17 +15,8 @@ from typing import Any
 
 import sympy as sp
 
-from gibbsppl.algebra.expressions import (
-    INDICATORS,
-    Dim,
-    Expr,
-    Extreme,
-    Leaf,
-    Maximum,
-    Minimum,
-    Times,
-    Where,
-)
+from gibbsppl.algebra.expressions import Dim, Expr, Extreme, Leaf, Times
+from gibbsppl.algebra.functions import INDICATORS, Maximum, Minimum, Where
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.arguments import calls_told
 from gibbsppl.errors import ModelError

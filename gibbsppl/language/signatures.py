@@ -33,7 +33,8 @@ from typing import Any
 import sympy as sp
 
 from gibbsppl.algebra.copies import primed
-from gibbsppl.algebra.expressions import Array, Below, Dim, Expr, Leaf, Where
+from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf
+from gibbsppl.algebra.functions import Below, Where
 from gibbsppl.algebra.notation import Notation, wrapped
 from gibbsppl.algebra.supports import Support
 from gibbsppl.families import Family

@@ -22,20 +22,17 @@ import sympy as sp
 
 from gibbsppl.algebra.copies import copy_of, primed
 from gibbsppl.algebra.expressions import (
-    AtMost,
-    Below,
     Dim,
-    Equals,
     Expr,
     Greatest,
     Leaf,
     Least,
     Over,
     Times,
-    Where,
     dims_of,
     substitute,
 )
+from gibbsppl.algebra.functions import AtMost, Below, Equals, Where
 from gibbsppl.algebra.polynomials import quotient
 from gibbsppl.arguments import NAME, methods_told, shown
 from gibbsppl.errors import ModelError

@@ -17,19 +17,8 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from gibbsppl.algebra.copies import copy_of, primed
-from gibbsppl.algebra.expressions import (
-    Below,
-    Dim,
-    Expr,
-    InverseEntry,
-    Leaf,
-    LogDet,
-    LogGammaP,
-    Over,
-    Where,
-    XLogY,
-    substitute,
-)
+from gibbsppl.algebra.expressions import Dim, Expr, InverseEntry, Leaf, LogDet, Over, substitute
+from gibbsppl.algebra.functions import Below, LogGammaP, Where, XLogY
 from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.algebra.ranges import Range, range_of, size_of
 from gibbsppl.algebra.supports import Support

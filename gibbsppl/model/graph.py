@@ -13,18 +13,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal
 
+import networkx as nx
 import sympy as sp
 
-from gibbsppl.algebra.expressions import (
-    INDICATORS,
-    Array,
-    Dim,
-    Equals,
-    Expr,
-    Leaf,
-    Where,
-    mentions,
-)
+from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf, arrays_in
+from gibbsppl.algebra.functions import INDICATORS, Equals, Where
 from gibbsppl.algebra.notation import Notation
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.algebra.recursions import Recursion, Step
@@ -33,6 +26,8 @@ from gibbsppl.families import Family
 from gibbsppl.families.masses import Given, log_mass
 
 Kind = Literal["random", "data", "index"]
+# Of a network: an array or a factor, and its name.
+Node = tuple[Literal["array", "factor"], str]
 
 PLAIN = Notation()
 
@@ -331,6 +326,20 @@ class Graph:
     deterministics: tuple[Deterministic, ...] = ()
     marginals: tuple[Marginal, ...] = ()
     labels: Labels = field(default_factory=dict)
+    _made: list[nx.DiGraph[Node]] = field(
+        default_factory=list, init=False, repr=False, compare=False
+    )
+
+    @property
+    def network(self) -> nx.DiGraph[Node]:
+        """Arrays and factors: an edge from each array to the factors that read it.
+
+        And one from each statement to the array that it defines elements of. Nodes are
+        ``("array", name)`` and ``("factor", name)``. It is made once; do not change it.
+        """
+        if not self._made:
+            self._made.append(_network_of(self.factors))
+        return self._made[0]
 
     @property
     def factors(self) -> tuple[Factor, ...]:
@@ -366,13 +375,11 @@ class Graph:
         (A uniform density does not mention the variable, nor does a beta-binomial one with both
         parameters 1; where it is positive, their supports say.)
         """
-        name = str(array)
-        return tuple(
-            f
-            for f in self.factors
-            if (isinstance(f, Statement) and f.target.array.name == name)
-            or any(mentions(e, (name,)) for e in said_by(f))
-        )
+        node, network = ("array", str(array)), self.network
+        if node not in network:
+            return ()
+        near = {*network.predecessors(node), *network.successors(node)}
+        return tuple(f for f in self.factors if ("factor", f.name) in near)
 
     def __str__(self) -> str:
         """The model in mathematical notation, one line each; ranges that are not whole are said."""
@@ -383,3 +390,14 @@ class Graph:
     def _ranges(self, over: tuple[Range, ...]) -> str:
         partial = (r for r in over if len(r) != self.sizes[r.dim])
         return "".join(f", {r.dim} = {r.start}..{r.stop - 1}" for r in partial)
+
+
+def _network_of(factors: Sequence[Factor]) -> nx.DiGraph[Node]:
+    network: nx.DiGraph[Node] = nx.DiGraph()
+    for factor in factors:
+        node = ("factor", factor.name)
+        read = frozenset[str]().union(*map(arrays_in, said_by(factor)))
+        network.add_edges_from((("array", name), node) for name in sorted(read))
+        if isinstance(factor, Statement):
+            network.add_edge(node, ("array", factor.target.array.name))
+    return network

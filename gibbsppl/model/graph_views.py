@@ -58,13 +58,22 @@ class Blanket:
     children: tuple[str, ...]
     co_parents: tuple[str, ...]
 
+    def __str__(self) -> str:
+        """Three lines, of names."""
+        rows = (
+            ("parents", self.parents),
+            ("children", self.children),
+            ("co-parents", self.co_parents),
+        )
+        return "\n".join(f"{word}: {', '.join(names) or 'none'}" for word, names in rows)
 
-def dag(graph: Graph) -> nx.DiGraph:
+
+def dag(graph: Graph) -> nx.DiGraph[str]:
     """The graph of statements and potentials, an edge from each statement to those that read it.
 
     Nodes carry ``kind``: ``"latent"``, ``"observed"`` or ``"potential"``. A lag shows as a loop.
     """
-    view = nx.DiGraph()
+    view: nx.DiGraph[str] = nx.DiGraph()
     for factor in graph.factors:
         view.add_node(factor.name, kind=_kind(factor))
     view.add_edges_from((e.parent, e.child) for e in edges_of(graph))

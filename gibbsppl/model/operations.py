@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from gibbsppl.algebra.expressions import FUNCTIONS, Expr, Over
+from gibbsppl.algebra.expressions import Expr, Over
+from gibbsppl.algebra.functions import FUNCTIONS
 from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.algebra.near_one import called_as, log_of_one_minus, log_parts, terms_of
 from gibbsppl.algebra.rounding import may_underflow

@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from sympy import Mul
 
-from gibbsppl.algebra.expressions import Dim, Equals, Expr, Leaf, substitute
+from gibbsppl.algebra.expressions import Dim, Expr, Leaf, substitute
+from gibbsppl.algebra.functions import Equals
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.pieces.dependence import never_meet
 from gibbsppl.pieces.split import Piece, View

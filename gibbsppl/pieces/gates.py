@@ -25,21 +25,23 @@ import sympy as sp
 from sympy import Add
 
 from gibbsppl.algebra.expressions import (
-    INDICATORS,
     Expr,
     Leaf,
+    Over,
+    dims_of,
+    leaves_of,
+    mentions,
+    renamed_apart,
+)
+from gibbsppl.algebra.functions import (
+    INDICATORS,
     LogBetaI,
     LogGammaP,
     LogGammaQ,
     LogMass,
     LogPassageP,
     LogPassageQ,
-    Over,
     Where,
-    dims_of,
-    leaves_of,
-    mentions,
-    renamed_apart,
 )
 from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.algebra.polynomials import multiplied_out

@@ -19,20 +19,8 @@ import sympy as sp
 from sympy import Add, Mul
 
 from gibbsppl.algebra.bounds import parted
-from gibbsppl.algebra.expressions import (
-    AtMost,
-    Below,
-    Dim,
-    Equals,
-    Expr,
-    Extreme,
-    Leaf,
-    Maximum,
-    Minimum,
-    Over,
-    Where,
-    substitute,
-)
+from gibbsppl.algebra.expressions import Dim, Expr, Extreme, Leaf, Over, substitute
+from gibbsppl.algebra.functions import AtMost, Below, Equals, Maximum, Minimum, Where
 from gibbsppl.algebra.polynomials import multiplied_out
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.analysis.ends import ends_of

@@ -17,25 +17,27 @@ from sympy import Add, Mul
 
 from gibbsppl.algebra.exact_numbers import has_log
 from gibbsppl.algebra.expressions import (
-    AtMost,
-    Below,
     Binder,
     Dim,
-    Expit,
     Expr,
     InverseEntry,
     Leaf,
     LogDet,
-    LogGammaP,
-    LogPhi,
     Over,
-    Phi,
-    Softplus,
     Times,
-    Where,
     dims_of,
     mentions,
     substitute,
+)
+from gibbsppl.algebra.functions import (
+    AtMost,
+    Below,
+    Expit,
+    LogGammaP,
+    Softplus,
+    Where,
+    complement_of,
+    log_of,
 )
 from gibbsppl.algebra.polynomials import (
     MOST_KEPT,
@@ -137,20 +139,14 @@ def _log(of: Expr, targets: Collection[str]) -> Expr:
             if of.exp.is_even and not base.is_positive and (sign := _sign(base)) != 1:
                 base = -base if sign == -1 else sp.Abs(base)
             return of.exp * _log(base, targets)
-        case sp.exp():
-            return of.args[0]
         case Times() if _sign(of.body) == 1:
             return Over(_log(of.body, targets), *of.bound)
         case Over():
             return _log_of_sum(of, targets)
-        case Expit():
-            return -Softplus(-of.args[0])
-        case Phi():
-            return LogPhi(of.args[0])
         case Where() if all(map(has_log, of.args[1:])):
             chosen, yes, no = of.args
             return _log_if(chosen, yes, targets) + _log_if(1 - chosen, no, targets)
-    return sp.log(of)
+    return sp.log(of) if (known := log_of(of)) is None else known
 
 
 @lru_cache(maxsize=MOST_KEPT)
@@ -280,7 +276,7 @@ def _one_minus(of: Expr) -> Expr | None:
     if isinstance(rest, AtMost | Below):
         other = Below if isinstance(rest, AtMost) else AtMost
         return other(*reversed(rest.args))
-    return rest.func(-rest.args[0]) if isinstance(rest, Expit | Phi) else None
+    return complement_of(rest)
 
 
 def _ends_of_difference(of: Expr) -> tuple[Expr, Expr] | None:

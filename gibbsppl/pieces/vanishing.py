@@ -16,18 +16,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 import sympy as sp
 from sympy import Add, Mul
 
-from gibbsppl.algebra.expressions import (
-    INDICATORS,
-    Array,
-    Dim,
-    Expr,
-    Leaf,
-    Over,
-    Weighted,
-    Where,
-    XLogY,
-    dims_of,
-)
+from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf, Over, dims_of
+from gibbsppl.algebra.functions import INDICATORS, Weighted, Where, XLogY
 from gibbsppl.algebra.rounding import may_be_infinite
 from gibbsppl.model.graph import Graph
 

@@ -12,19 +12,8 @@ from functools import lru_cache, partial
 import sympy as sp
 from sympy import Add
 
-from gibbsppl.algebra.expressions import (
-    Dim,
-    Equals,
-    Expr,
-    Leaf,
-    LogGammaP,
-    LogMass,
-    LogPhi,
-    Over,
-    Phi,
-    Where,
-    substitute,
-)
+from gibbsppl.algebra.expressions import Dim, Expr, Leaf, Over, substitute
+from gibbsppl.algebra.functions import Equals, LogGammaP, LogMass, LogPhi, Phi, Where
 from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.algebra.polynomials import MOST_KEPT, factored, multiplied_out
 from gibbsppl.algebra.ranges import Range, size_of

@@ -8,18 +8,8 @@ from functools import partial
 import sympy as sp
 from sympy import Add, exp, log
 
-from gibbsppl.algebra.expressions import (
-    Expr,
-    Leaf,
-    LogMass,
-    LogPhi,
-    LogPolyaGamma,
-    Phi,
-    Softplus,
-    Where,
-    mentions,
-    substitute,
-)
+from gibbsppl.algebra.expressions import Expr, Leaf, mentions, substitute
+from gibbsppl.algebra.functions import LogMass, LogPhi, LogPolyaGamma, Phi, Softplus, Where
 from gibbsppl.algebra.polynomials import multiplied_out
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.algebra.supports import POSITIVE, Support

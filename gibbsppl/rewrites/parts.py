@@ -18,7 +18,6 @@ from sympy import Add
 from gibbsppl.algebra.expressions import (
     Array,
     Dim,
-    Equals,
     Expr,
     Leaf,
     Over,
@@ -26,6 +25,7 @@ from gibbsppl.algebra.expressions import (
     mentions,
     substitute,
 )
+from gibbsppl.algebra.functions import Equals
 from gibbsppl.algebra.ranges import Range, fresh, range_of
 from gibbsppl.model.graph import (
     Censoring,

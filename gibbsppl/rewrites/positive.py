@@ -9,7 +9,8 @@ from itertools import permutations
 import sympy as sp
 from sympy import log
 
-from gibbsppl.algebra.expressions import Expr, Leaf, LogGammaP, LogStirling, Over, substitute
+from gibbsppl.algebra.expressions import Expr, Leaf, Over, substitute
+from gibbsppl.algebra.functions import LogGammaP, LogStirling
 from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.algebra.polynomials import multiplied_out
 from gibbsppl.algebra.ranges import Range

@@ -19,16 +19,15 @@ from sympy import Add
 
 from gibbsppl.algebra.expressions import (
     Array,
-    Below,
     Dim,
     Expr,
     Leaf,
     Over,
-    Where,
     leaves_of,
     mentions,
     renamed_apart,
 )
+from gibbsppl.algebra.functions import Below, Where
 from gibbsppl.algebra.identities import simplified
 from gibbsppl.algebra.polynomials import factored
 from gibbsppl.algebra.ranges import Range, fresh

@@ -10,7 +10,8 @@ from weakref import WeakValueDictionary
 import numpy as np
 import numpy.typing as npt
 
-from gibbsppl.algebra.expressions import INDICATORS, Array, Dim, Expr, Over, Where, substitute
+from gibbsppl.algebra.expressions import Array, Dim, Expr, Over, substitute
+from gibbsppl.algebra.functions import INDICATORS, Where
 from gibbsppl.algebra.ranges import Range, plain_name
 from gibbsppl.model.graph import Variable
 from gibbsppl.rewrites.rows import Facts

@@ -22,7 +22,8 @@ import sympy as sp
 from sympy import Add, Mul
 
 from gibbsppl.algebra.copies import copies_of
-from gibbsppl.algebra.expressions import Dim, Expr, Over, Softplus, arrays_in, dims_of, substitute
+from gibbsppl.algebra.expressions import Dim, Expr, Over, arrays_in, dims_of, substitute
+from gibbsppl.algebra.functions import Softplus
 from gibbsppl.algebra.polynomials import MOST_KEPT, multiplied_out
 from gibbsppl.algebra.ranges import Range, range_of
 

@@ -9,7 +9,8 @@ from functools import partial
 import sympy as sp
 from sympy import Add
 
-from gibbsppl.algebra.expressions import Dim, Expr, Leaf, Where, mentions, substitute
+from gibbsppl.algebra.expressions import Dim, Expr, Leaf, mentions, substitute
+from gibbsppl.algebra.functions import Where
 from gibbsppl.algebra.supports import Support
 from gibbsppl.model.graph import Censoring, Factor, Statement
 from gibbsppl.rewrites.rows import Auxiliary, Facts, Rule

@@ -1,6 +1,6 @@
 """The functions that expressions are made of, on NumPy arrays, and sums by index.
 
-The names are those in ``gibbsppl.algebra.expressions.FUNCTIONS``. No legitimate finite input warns
+The names are those in ``gibbsppl.algebra.functions.ROWS``. No legitimate finite input warns
 or loses digits: ``log(0)`` is ``-inf``, and log probabilities are right where the probability
 underflows.
 

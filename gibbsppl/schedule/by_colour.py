@@ -16,7 +16,8 @@ import sympy as sp
 from sympy import Mul
 
 from gibbsppl.algebra.copies import copies_of
-from gibbsppl.algebra.expressions import Dim, Equals, Expr, substitute
+from gibbsppl.algebra.expressions import Dim, Expr, substitute
+from gibbsppl.algebra.functions import Equals
 from gibbsppl.algebra.ranges import bounded, fresh
 from gibbsppl.derive.colours import Chart, OneByOne, colours_of
 from gibbsppl.derive.conflicts import Seen, seen_in

@@ -29,15 +29,8 @@ from itertools import combinations, permutations
 
 import sympy as sp
 
-from gibbsppl.algebra.expressions import (
-    Expr,
-    LogBeta,
-    LogGammaQ,
-    LogGammaU,
-    LogRising,
-    Softplus,
-    mentions,
-)
+from gibbsppl.algebra.expressions import Expr, mentions
+from gibbsppl.algebra.functions import LogBeta, LogGammaQ, LogGammaU, LogRising, Softplus
 from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.algebra.near_one import terms_of
 from gibbsppl.pieces.split import Piece, views_of

@@ -15,7 +15,8 @@ import sympy as sp
 from sympy import Add
 
 from gibbsppl.algebra.copies import copies_of
-from gibbsppl.algebra.expressions import Dim, Expr, Greatest, Leaf, Least, Where, XLogY, substitute
+from gibbsppl.algebra.expressions import Dim, Expr, Greatest, Leaf, Least, substitute
+from gibbsppl.algebra.functions import Where, XLogY
 from gibbsppl.algebra.ranges import Range, bounded, size_of
 from gibbsppl.derive.chained import ChainConditional
 from gibbsppl.derive.concavity import LogConcave

@@ -6,7 +6,8 @@ rule and the curvatures that it was applied to, or a `Certificate` with one for 
 are read: what holds, holds for all values within the bounds. An expression is read where it is
 defined: a log where its argument is positive.
 
->>> from gibbsppl.algebra.expressions import Array, Dim, Over, Softplus
+>>> from gibbsppl.algebra.expressions import Array, Dim, Over
+>>> from gibbsppl.algebra.functions import Softplus
 >>> x, n, b, k = Array("x"), Array("n", positive=True)[()], Array("b"), Dim("k")
 >>> print(curvature_of(-n * Softplus(Over(x[k] * b[k], k)), "b", {}.get))
 -n*log(1 + exp(sum(b[k]*x[k], k)))  concave: a negative multiple of a convex function
@@ -16,7 +17,8 @@ defined: a log where its argument is positive.
         b[k]                        affine: an element of b
 """
 
-from gibbsppl.analysis.curvature.atoms import ATOMS, LOG_TAILS, POWERS, Atom
+from gibbsppl.algebra.functions import Kind, Monotone
+from gibbsppl.analysis.curvature.bends import POWERS
 from gibbsppl.analysis.curvature.kinds import (
     AFFINE,
     CONCAVE,
@@ -25,21 +27,16 @@ from gibbsppl.analysis.curvature.kinds import (
     REVERSED,
     Certificate,
     Curvature,
-    Kind,
-    Monotone,
 )
 from gibbsppl.analysis.curvature.reader import curvature_of
 
 __all__ = [
     "AFFINE",
-    "ATOMS",
     "CONCAVE",
     "CONVEX",
-    "LOG_TAILS",
     "MIRRORED",
     "POWERS",
     "REVERSED",
-    "Atom",
     "Certificate",
     "Curvature",
     "Kind",

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 from gibbsppl.algebra.expressions import Expr
+from gibbsppl.algebra.functions import Kind, Monotone
 from gibbsppl.analysis.ends import Bounds
 from gibbsppl.analysis.signs import Sign
 from gibbsppl.model.graph import PLAIN
-
-Kind = Literal["constant", "affine", "convex", "concave", "unknown"]
-Monotone = Literal["increasing", "decreasing", "neither"]
 
 # The kinds that are also of a kind.
 CONCAVE = ("constant", "affine", "concave")

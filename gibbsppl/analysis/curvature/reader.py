@@ -14,36 +14,35 @@ from sympy import Add, Mul, Pow, exp, log
 
 from gibbsppl.algebra.exact_numbers import has_log
 from gibbsppl.algebra.expressions import (
-    AtMost,
-    Below,
-    Equals,
-    Expit,
     Expr,
     Extreme,
     Greatest,
     Leaf,
-    LogBesselI,
     LogDet,
-    LogGammaP,
-    LogGammaQ,
-    LogPhi,
-    Maximum,
-    Minimum,
     Over,
-    Phi,
-    Softplus,
     Times,
-    Where,
     mentions,
 )
-from gibbsppl.analysis.curvature.atoms import (
-    ATOMS,
-    LOG_BESSEL,
+from gibbsppl.algebra.functions import (
+    FUNCTIONS,
+    INF,
+    AtMost,
+    Below,
+    Bend,
+    Equals,
+    Function,
+    Kind,
+    LogGammaQ,
+    Maximum,
+    Minimum,
+    Monotone,
+    Where,
+    log_of,
+)
+from gibbsppl.analysis.curvature.bends import (
     LOG_CLOGLOG,
     LOG_ONE_MINUS_EXP,
-    LOG_TAILS,
     POWERS,
-    Atom,
     at_negatives,
     composition,
 )
@@ -54,8 +53,6 @@ from gibbsppl.analysis.curvature.kinds import (
     CONVEX,
     MIRRORED,
     Curvature,
-    Kind,
-    Monotone,
     joined,
     plural,
     same,
@@ -63,7 +60,12 @@ from gibbsppl.analysis.curvature.kinds import (
 from gibbsppl.analysis.curvature.squares import square_of_sum
 from gibbsppl.analysis.curvature.sums import curved, terms_of
 from gibbsppl.analysis.ends import Bounds
-from gibbsppl.analysis.signs import INF, NONNEGATIVE, Sign, interval_of, sign_of
+from gibbsppl.analysis.signs import (
+    NONNEGATIVE,
+    Sign,
+    interval_of,
+    sign_of,
+)
 
 
 def curvature_of(
@@ -117,16 +119,14 @@ class Reader:
                 return self._extreme(expr, expr.args)
             case Extreme():
                 return self._extreme(expr, [expr.body])
-            case LogGammaP() | LogGammaQ():
-                return self._log_tail(expr)
-            case LogBesselI():
-                rows = [LOG_BESSEL] if expr.args[0] == 0 else []
-                return self._composed(expr, expr.args[1], rows)
             case Where():
                 return self._choice(expr)
             case LogDet():
                 return self._log_determinant(expr)
-        return self._composed(expr, expr.args[0], [a for a in ATOMS if a.function == expr.func])
+        row = FUNCTIONS.get(expr.func)
+        if row is not None and row.bends_given:
+            return self._of_last(expr, row)
+        return self._composed(expr, expr.args[0], () if row is None else row.bends)
 
     def holds(self, expr: Expr) -> bool:
         """Whether an expression depends on the array."""
@@ -203,7 +203,7 @@ class Reader:
         if exponent.is_Integer:
             rows += [at_negatives(row, even=exponent.is_even) for row in rows]
         if exponent.is_Integer and exponent.is_even and exponent > 0:
-            rows.append(Atom(Pow, "convex", "neither"))
+            rows.append(Bend("convex", "neither"))
         return self._composed(expr, base, rows)
 
     def _raised_to(self, expr: Pow) -> Curvature:
@@ -212,7 +212,7 @@ class Reader:
             return Curvature("unknown", expr, "a power whose base and exponent are not known")
         above, below = (self.is_within(expr.base, *ends) for ends in ((1, INF), (0, 1)))
         monotone: Monotone = "increasing" if above else "decreasing" if below else "neither"
-        return self._composed(expr, expr.exp, [Atom(Pow, "convex", monotone)])
+        return self._composed(expr, expr.exp, [Bend("convex", monotone)])
 
     def _log(self, expr: Expr) -> Curvature:
         of = expr.args[0]
@@ -226,7 +226,7 @@ class Reader:
             found = self._log_one_minus_exp(expr, (1 - of).args[0])
             if found.kind != "unknown":
                 return found
-        return self._composed(expr, of, [a for a in ATOMS if a.function is log])
+        return self._composed(expr, of, FUNCTIONS[log].bends)
 
     def _log_one_minus_exp(self, expr: Expr, exponent: Expr) -> Curvature:
         """The log of one minus an exponential, perhaps of an exponential."""
@@ -239,12 +239,6 @@ class Reader:
     def _log_taken_apart(self, of: Expr) -> Expr | None:
         """The log of an expression as a sum of simpler ones, where its parts have logs."""
         match of:
-            case Expit():
-                return -Softplus(-of.args[0])
-            case Phi():
-                return LogPhi(of.args[0])
-            case exp():
-                return of.args[0]
             case Times():
                 return Over(log(of.body), *of.bound)
             case Where() if all(map(has_log, of.args[1:])):
@@ -253,8 +247,7 @@ class Reader:
                 return of.exp * log(of.base)
             case Mul() if all(self.sign(f) in NONNEGATIVE for f in of.args):
                 return Add(*map(log, of.args))
-        rest = 1 - of
-        return log(rest.func(-rest.args[0])) if isinstance(rest, Expit | Phi) else None
+        return log_of(of)
 
     def _log_indicator(self, expr: Expr, indicator: Expr) -> Curvature:
         """The log indicator of a set is concave where the set is convex."""
@@ -284,15 +277,15 @@ class Reader:
             return Curvature(kind, expr, f"the {which} of {plural(kind)}", parts)
         return Curvature("unknown", expr, "the largest or smallest of several", parts)
 
-    def _log_tail(self, expr: Expr) -> Curvature:
-        shape, argument = expr.args
-        if self.holds(shape):
+    def _of_last(self, expr: Expr, row: Function) -> Curvature:
+        """A function of its last argument, by what is known of the first."""
+        first, last = expr.args
+        if self.holds(first):
             return Curvature("unknown", expr, "no rule for this function")
-        if isinstance(expr, LogGammaQ) and shape == 1 and self.sign(argument) in NONNEGATIVE:
-            return same(expr, self.read(-argument))
-        own = (row for row in LOG_TAILS if row[0] is expr.func)
-        rows = [row for _, ends, row in own if self.is_within(shape, *ends)]
-        return self._composed(expr, argument, rows)
+        if isinstance(expr, LogGammaQ) and first == 1 and self.sign(last) in NONNEGATIVE:
+            return same(expr, self.read(-last))
+        bends = [bend for ends, bend in row.bends_given if self.is_within(first, *ends)]
+        return self._composed(expr, last, bends)
 
     def _choice(self, expr: Expr) -> Curvature:
         condition, *cases = expr.args
@@ -305,7 +298,7 @@ class Reader:
         kind: Kind = "concave" if body.kind in AFFINE else "unknown"
         return Curvature(kind, expr, f"the log determinant of a matrix: {body.kind}", (body,))
 
-    def _composed(self, expr: Expr, inner: Expr, rows: Iterable[Atom]) -> Curvature:
+    def _composed(self, expr: Expr, inner: Expr, rows: Iterable[Bend]) -> Curvature:
         """A function of an inner one: the first row that decides, else the curve itself."""
         part = self.read(inner)
         for row in rows:

@@ -8,7 +8,11 @@ from sympy import Mul
 
 from gibbsppl.algebra.copies import root_of
 from gibbsppl.algebra.expressions import Dim, Expr, InverseEntry, Leaf, Over, dims_of, substitute
-from gibbsppl.analysis.curvature.kinds import Curvature, Kind, Reader
+from gibbsppl.algebra.functions import Kind
+from gibbsppl.analysis.curvature.kinds import (
+    Curvature,
+    Reader,
+)
 from gibbsppl.analysis.signs import NONNEGATIVE, Sign
 
 

@@ -17,28 +17,18 @@ ends are exact fractions or infinite, and what no rule covers is the whole line.
 from gibbsppl.analysis.signs.coefficients import sign_by_coefficients
 from gibbsppl.analysis.signs.derivatives import sign_of_second_derivative
 from gibbsppl.analysis.signs.intervals import (
-    INF,
     NONNEGATIVE,
     NONPOSITIVE,
     OPPOSITE,
-    RANGES,
-    End,
-    Interval,
     Sign,
-    Values,
 )
 from gibbsppl.analysis.signs.known import at_corners, interval_of, sign_of
 
 __all__ = [
-    "INF",
     "NONNEGATIVE",
     "NONPOSITIVE",
     "OPPOSITE",
-    "RANGES",
-    "End",
-    "Interval",
     "Sign",
-    "Values",
     "at_corners",
     "interval_of",
     "sign_by_coefficients",

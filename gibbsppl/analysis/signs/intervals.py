@@ -11,31 +11,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Literal
 
-import sympy as sp
-from sympy import exp, log
-
-from gibbsppl.algebra.expressions import (
-    INDICATORS,
-    Expit,
-    LogBetaI,
-    LogGammaP,
-    LogGammaQ,
-    LogMass,
-    LogPassageP,
-    LogPassageQ,
-    LogPhi,
-    Phi,
-    Softplus,
+from gibbsppl.algebra.functions import (
+    INF,
+    NEGATIVE,
+    ONE,
+    POSITIVE,
+    ZERO,
+    End,
+    Function,
+    Interval,
 )
 
 Sign = Literal["positive", "nonnegative", "zero", "nonpositive", "negative", "unknown"]
-
-End = Fraction | float  # a float is infinite
-Interval = tuple[End, End]
 
 NONNEGATIVE = ("positive", "nonnegative", "zero")
 NONPOSITIVE = ("negative", "nonpositive", "zero")
@@ -46,46 +36,10 @@ OPPOSITE: Mapping[Sign, Sign] = {
     "negative": "positive",
 }
 
-ZERO, ONE = Fraction(0), Fraction(1)
-INF = math.inf
 LINE: Interval = (-INF, INF)
-POSITIVE: Interval = (ZERO, INF)
-NEGATIVE: Interval = (-INF, ZERO)
-UNIT: Interval = (ZERO, ONE)
 
 # Beyond this exponent only the sign of a power is worked out.
 LARGEST_POWER = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Values:
-    """The values of a function; of an increasing one also its value at one point."""
-
-    between: Interval
-    point: tuple[Fraction, Fraction] | None = None
-
-
-RANGES: Mapping[Any, Values] = {
-    exp: Values(POSITIVE, (ZERO, ONE)),
-    log: Values(LINE, (ONE, ZERO)),
-    sp.atan: Values((Fraction(-8, 5), Fraction(8, 5)), (ZERO, ZERO)),
-    sp.sin: Values((-ONE, ONE)),
-    sp.cos: Values((-ONE, ONE)),
-    Expit: Values(UNIT, (ZERO, ONE / 2)),
-    Phi: Values(UNIT, (ZERO, ONE / 2)),
-    Softplus: Values(POSITIVE),
-    LogPhi: Values(NEGATIVE),
-    LogGammaP: Values(NEGATIVE),
-    LogGammaQ: Values(NEGATIVE),
-    LogBetaI: Values(NEGATIVE),
-    LogPassageP: Values(NEGATIVE),
-    LogPassageQ: Values(NEGATIVE),
-    LogMass: Values(NEGATIVE),
-    **dict.fromkeys(INDICATORS, Values(UNIT)),
-}
-
-# Functions that come as near to zero as one likes, but are never zero.
-NEVER_ZERO = (exp, Expit, Phi, Softplus, LogPhi)
 
 
 def of_repeated_product(body: Interval) -> Interval:
@@ -152,10 +106,10 @@ def of_loggamma(argument: Interval) -> Interval:
     return (ZERO if outside else Fraction(-1, 8)), (ZERO if lower >= 1 and upper <= 2 else INF)
 
 
-def within(row: Values, argument: Interval) -> Interval:
+def within(row: Function, argument: Interval) -> Interval:
     """A value of the function of a row."""
     lower, upper = row.between
-    if row.point is None:
+    if row.at is None:
         return lower, upper
-    at, value = row.point
+    at, value = row.at
     return (value if argument[0] >= at else lower), (value if argument[1] <= at else upper)

@@ -16,39 +16,30 @@ from itertools import product
 from typing import Any
 
 import sympy as sp
-from sympy import Add, Mul, Pow, exp, oo
+from sympy import Add, Mul, Pow, oo
 
-from gibbsppl.algebra.expressions import (
-    Array,
-    Dim,
-    Expit,
-    Expr,
-    Extreme,
-    InverseEntry,
-    Leaf,
-    LogPhi,
+from gibbsppl.algebra.expressions import Array, Dim, Expr, Extreme, InverseEntry, Leaf, Over, Times
+from gibbsppl.algebra.functions import (
+    FADING,
+    FUNCTIONS,
+    INCREASING,
+    INF,
+    NEGATIVE,
+    ONE,
+    POSITIVE,
+    UNIT,
+    ZERO,
+    Interval,
     Maximum,
     Minimum,
-    Over,
-    Phi,
-    Softplus,
-    Times,
     Where,
 )
 from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.algebra.polynomials import multiplied_out
 from gibbsppl.algebra.recursions import Earlier, Recursion
-from gibbsppl.analysis.ends import INCREASING, Bounds
+from gibbsppl.analysis.ends import Bounds
 from gibbsppl.analysis.signs.intervals import (
-    INF,
     LINE,
-    NEGATIVE,
-    ONE,
-    POSITIVE,
-    RANGES,
-    UNIT,
-    ZERO,
-    Interval,
     Sign,
     of_choice,
     of_integer_power,
@@ -64,9 +55,6 @@ CLAIMS = (UNIT, POSITIVE, NEGATIVE)
 
 # Expressions of more parts than this are not looked at where each is at one of its ends.
 MOST_AT_CORNERS = 6
-
-# Functions that come as near to zero as one likes, but are never zero.
-NEVER_ZERO = (exp, Expit, Phi, Softplus, LogPhi)
 
 
 def sign_of(expr: Any, bounds: Bounds) -> Sign:
@@ -126,8 +114,8 @@ def _of_function(expr: Expr, inner: list[Interval]) -> Interval:
             return max(lower, -upper, ZERO), max(-lower, upper)
         case loggamma():
             return of_loggamma(inner[0])
-        case _ if expr.func in RANGES:
-            return within(RANGES[expr.func], inner[0])
+        case _ if expr.func in FUNCTIONS:
+            return within(FUNCTIONS[expr.func], inner[0])
     return LINE
 
 
@@ -241,7 +229,8 @@ def _stays_within(expr: Expr, ends: Interval, bounds: Bounds) -> bool:
 def at_corners(expr: Expr, bounds: Bounds) -> list[Expr] | None:
     """The values at all ends of its parts, of an expression linear in each: it is between them.
 
-    >>> from gibbsppl.algebra.expressions import Array, Expit
+    >>> from gibbsppl.algebra.expressions import Array
+    >>> from gibbsppl.algebra.functions import Expit
     >>> p, z = Array("p")[()], Array("z")[()]
     >>> at_corners(p * z + Expit(p) * (1 - z), {p: (0, 1), z: (0, 1)}.get)
     [1/2, 0, 1/2, 1, 1, 0, 1, 1]
@@ -307,4 +296,4 @@ def _is_never_zero(expr: Expr, bounds: Bounds) -> bool:
             body = interval_of(expr.body, bounds)
             one_sign = body[0] >= 0 or body[1] <= 0
             return one_sign and _is_never_zero(expr.body, bounds)  # (no dim is empty)
-    return expr.func in NEVER_ZERO
+    return expr.func in FADING

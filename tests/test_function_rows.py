@@ -1,0 +1,162 @@
+"""What the rows of functions say, against their references in arbitrary precision.
+
+A reference (``references/exact_functions``) knows nothing of the package. Each fact of a row is
+looked at where the reference has numbers, extreme ones too.
+"""
+
+import ast
+import math
+
+import mpmath
+import numpy as np
+import pytest
+import sympy as sp
+from mpmath import mpf
+from references.exact_functions import FUNCTIONS as REFERENCES
+
+from gibbsppl.algebra import functions
+from gibbsppl.algebra.expressions import Array
+from gibbsppl.algebra.functions import FUNCTIONS, ROWS, complement_of, in_full, log_of
+from gibbsppl.algebra.notation import Notation
+from gibbsppl.bugs.parse import parse
+from gibbsppl.model.evaluation import evaluate
+
+OF_ONE = {row.of.__name__: row for row in ROWS if len(next(iter(REFERENCES[row.numpy].at))) == 1}
+HAVING = {
+    fact: [name for name, row in OF_ONE.items() if getattr(row, fact) is not None]
+    for fact in ("derivative", "inverse", "log", "in_full")
+}
+X = Array("x")[()]
+EPS = np.finfo(float).eps
+# A composition of some dozens of operations, each of which rounds its arguments and its result.
+OPERATIONS = 64
+
+
+def exactly(row, *arguments):
+    reference = REFERENCES[row.numpy]
+    with mpmath.workdps(reference.digits):
+        return reference.value(*map(mpf, arguments))
+
+
+def points(row, most=40.0):
+    """Where the reference of a function of one argument is looked at, of moderate size."""
+    return [x for (x,) in REFERENCES[row.numpy].at if 1e-9 <= abs(x) <= most]
+
+
+def value(expr, x):
+    with np.errstate(all="ignore"):
+        return float(evaluate(expr, (), {"x": float(x)}, {}))
+
+
+def is_near(found, expected, moved=0.0):
+    """Whether a value is an exact one, to the rounding of its argument and of itself."""
+    return abs(mpf(found) - expected) <= OPERATIONS * EPS * (abs(expected) + moved) + 1e-300
+
+
+def wrong_derivatives(row, derivative):
+    function, expr = REFERENCES[row.numpy].value, derivative(X)
+    wrong = []
+    for x in points(row):
+        with mpmath.workdps(200):
+            slope, beside = (mpmath.diff(function, mpf(x) * (1 + r)) for r in (0, mpf(2) ** -40))
+            # (exponents as large as a square are rounded, too)
+            moved = abs(beside - slope) * 2**40 + abs(slope) * x**2
+        if not is_near(value(expr, x), slope, moved):
+            wrong.append(x)
+    return wrong
+
+
+@pytest.mark.parametrize("name", HAVING["derivative"])
+def test_a_derivative_is_one(name):
+    row = OF_ONE[name]
+    assert len(points(row)) > 3
+    assert wrong_derivatives(row, row.derivative) == []
+    assert wrong_derivatives(row, lambda x: row.derivative(x) * (1 + sp.Rational(1, 10**9))) != []
+
+
+@pytest.mark.parametrize("name", HAVING["inverse"])
+def test_an_inverse_undoes_its_function(name):
+    row = OF_ONE[name]
+    found = []
+    for x in points(row):
+        y = exactly(row, x)
+        lower, upper = (float(e) for e in row.between)
+        if not lower < float(y) < upper or float(y) in (0.0, 1.0):
+            continue
+        back = value(row.inverse(X), y)
+        # (what a float of y can tell of x, from the slope there)
+        told = abs(y) / abs(mpf(value(row.derivative(X), x)))
+        if abs(x) < math.pi / 2 or row.of is not sp.atan:
+            found.append(abs(back - x) <= OPERATIONS * EPS * (abs(x) + float(told)))
+    assert len(found) > 2
+    assert all(found)
+
+
+@pytest.mark.parametrize("name", HAVING["log"])
+def test_a_log_is_that_of_the_function_and_of_its_complement(name):
+    row = OF_ONE[name]
+    for x in points(row, 700.0):
+        with mpmath.workdps(400):
+            y = exactly(row, x)
+            assert is_near(value(log_of(row.of(X)), x), mpmath.log(y), abs(x) ** 2)
+            rest = REFERENCES[row.numpy].value(-mpf(x)) if row.symmetric else None
+            if rest:
+                assert is_near(value(log_of(1 - row.of(X)), x), mpmath.log(rest), abs(x) ** 2)
+                assert is_near(value(complement_of(row.of(X)), x), rest, rest * abs(x) ** 2)
+    assert (complement_of(row.of(X)) is None) != row.symmetric
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.of.__name__)
+def test_values_are_where_the_row_says(row):
+    lower, upper = row.between
+    values = [exactly(row, *at) for at in REFERENCES[row.numpy].at]
+    values = [v for v in values if not mpmath.isnan(v)]
+
+    assert all(mpf(float(lower)) <= v <= mpf(float(upper)) for v in values)
+    if row.at is not None:
+        at, there = row.at
+        assert exactly(row, float(at)) == mpf(float(there))
+    if row.fades:
+        assert all(v != 0 for v in values)
+        assert min(abs(exactly(row, sign * 700.0)) for sign in (1, -1)) < 1e-100
+
+
+@pytest.mark.parametrize("name", [n for n, row in OF_ONE.items() if row.increasing])
+def test_what_is_increasing_never_falls(name):
+    row = OF_ONE[name]
+    at = sorted(x for (x,) in REFERENCES[row.numpy].at)
+    values = [exactly(row, x) for x in at]
+
+    assert values == sorted(values)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.of.__name__)
+def test_what_a_function_stands_for_is_it(row):
+    if row.in_full is None:
+        return
+    names = [Array(n)[()] for n in "ab"][: len(next(iter(REFERENCES[row.numpy].at)))]
+    expr, full = row.of(*names), in_full(row.of(*names))
+    assert not full.has(row.of)
+    for at in ((0.7, 1.3), (2.5, 0.4)):
+        values = {str(n): v for n, v in zip(names, at, strict=False)}
+        one, other = (float(evaluate(e, (), values, {})) for e in (expr, full))
+        assert one == pytest.approx(other, rel=1e-12)
+
+
+def test_texts_are_of_their_languages():
+    for row in ROWS:
+        written = row.printed("x") if not row.relation else "x"
+        assert Notation({}).text(X) in written
+        if row.loop:
+            ast.parse(row.loop.format("x"))
+        if row.latex:
+            assert row.latex.format("x").count("{") == row.latex.format("x").count("}")
+        if row.bugs and row.of in (f.of for f in OF_ONE.values()):
+            parse(f"model {{ y <- {row.bugs}(x) }}")
+
+
+def test_each_function_has_one_row():
+    assert len(FUNCTIONS) == len(ROWS)
+    declared = {f for f in vars(functions).values() if isinstance(f, type)
+                and issubclass(f, sp.Function) and f.__module__ == functions.__name__}
+    assert declared <= set(FUNCTIONS)
