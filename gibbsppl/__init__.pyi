@@ -17,8 +17,9 @@ from gibbsppl.errors import GibbspplError as GibbspplError
 from gibbsppl.errors import ModelError as ModelError
 from gibbsppl.errors import RunError as RunError
 from gibbsppl.kernels import AdaptiveRejection as AdaptiveRejection
+from gibbsppl.kernels import EllipticalSlice as EllipticalSlice
 from gibbsppl.kernels import OverRelaxed as OverRelaxed
-from gibbsppl.kernels import RandomScan as RandomScan
+from gibbsppl.kernels import Proposal as Proposal
 from gibbsppl.kernels import RandomWalk as RandomWalk
 from gibbsppl.kernels import Slice as Slice
 from gibbsppl.language.arrays import Array as Array
@@ -58,6 +59,7 @@ from gibbsppl.output.draws import load_draws as load_draws
 from gibbsppl.predict.prior import simulate as simulate
 from gibbsppl.sampler import Sampler as Sampler
 from gibbsppl.sampler import compile as compile
+from gibbsppl.schedule.scanning import RandomScan as RandomScan
 
 __version__: str
 

@@ -16,16 +16,19 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import os
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from os import PathLike
 from typing import Any, TypeVar
 
 import numpy as np
 
-from gibbsppl.errors import GibbspplError, did_you_mean
+from gibbsppl.errors import CompileError, GibbspplError, did_you_mean
 
 F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C", bound=type)
@@ -171,3 +174,16 @@ def _misfit(function: Callable[..., Any], caught: TypeError) -> str:
     meant = did_you_mean(unknown.group(1), [p.name for p in taken]) if unknown else ""
     said = str(caught).replace(".__init__()", "()")
     return f"{said}; expected {bare}.{meant}"
+
+
+def is_finite_number(value: Any) -> bool:
+    """Whether a value is a real number that a float can be."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    return is_number and abs(value) <= sys.float_info.max
+
+
+def check_between(what: str, value: Any, above: float, below: float) -> None:
+    """Raise an error unless a value is None, or a number with ``above < value < below``."""
+    if value is not None and not (is_finite_number(value) and above < value < below):
+        between = f"above {above:g}" if below == math.inf else f"between {above:g} and {below:g}"
+        raise CompileError(f"{what}: found {value!r}, expected a number {between}.")

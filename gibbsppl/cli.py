@@ -36,6 +36,7 @@ DEVIANCE, PENALTY = "deviance", "pD"
 # What --kernel takes, and the names in gibbsppl.kernels.
 KERNELS = {
     "slice": "Slice",
+    "elliptical-slice": "EllipticalSlice",
     "random-walk": "RandomWalk",
     "adaptive-rejection": "AdaptiveRejection",
     "over-relaxed": "OverRelaxed",

@@ -32,12 +32,12 @@ from gibbsppl.explain import explained, parts_told, schedule_text, unseen_told
 from gibbsppl.initial.inits import Init, inits_of
 from gibbsppl.initial.pilot import proper_start
 from gibbsppl.initial.propriety import check_proper, check_proper_as_usual
-from gibbsppl.kernels import RandomScan
 from gibbsppl.model.graph import Graph
 from gibbsppl.output.draws import ACCEPTANCE, Draws
 from gibbsppl.rewrites import collapsible, possible
 from gibbsppl.run.sampling import Chain, Seed, check_memory, run, seed_sequence, streams
 from gibbsppl.schedule import Schedule, functions_of
+from gibbsppl.schedule.scanning import RandomScan
 from gibbsppl.settings import ARGUMENTS, checked_settings, scheduled
 
 if TYPE_CHECKING:

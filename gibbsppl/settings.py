@@ -15,7 +15,7 @@ from gibbsppl.arguments import BY_NAME, COUNT, DRAWS, MAPPINGS, NAME, NAMES, TRU
 from gibbsppl.comparison import Settings
 from gibbsppl.errors import CompileError
 from gibbsppl.initial.impossible import check_possible
-from gibbsppl.kernels import checked_scan, kernels_of
+from gibbsppl.kernels import kernels_of
 from gibbsppl.model.graph import Graph
 from gibbsppl.rewrites import REWRITES, rewritten
 from gibbsppl.schedule import (
@@ -28,6 +28,7 @@ from gibbsppl.schedule import (
     interwoven_if,
     planned,
 )
+from gibbsppl.schedule.scanning import checked_scan
 
 VARIANTS = Kind(
     lambda value: isinstance(value, Mapping)

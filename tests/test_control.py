@@ -15,12 +15,12 @@ from scipy import stats
 import gibbsppl as gp
 from gibbsppl.checks.enumeration import enumerate_sweep
 from gibbsppl.checks.geweke import geweke
-from gibbsppl.checks.walks import proposed
 from gibbsppl.cli import main
 from gibbsppl.code.numpy import write_numpy
 from gibbsppl.code.program import load
 from gibbsppl.errors import CompileError, RunError
 from gibbsppl.initial.search import initial_state
+from gibbsppl.kernels.random_walk import proposed
 from gibbsppl.runtime.walks import Walk, reflected, walk_integers
 from gibbsppl.schedule.order import check_complete
 

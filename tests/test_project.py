@@ -20,7 +20,7 @@ PACKAGE = ROOT / "gibbsppl"
 LAYERS = (
     ("errors",),
     ("arguments", "runtime"),
-    ("algebra", "kernels"),
+    ("algebra",),
     ("families",),
     ("model",),
     ("analysis",),
@@ -29,7 +29,7 @@ LAYERS = (
     ("rewrites",),
     ("schedule",),
     ("code",),
-    ("run", "output", "explain"),
+    ("run", "output", "explain", "kernels"),
     ("initial", "predict"),
     ("checks",),
     ("comparison", "model_files"),

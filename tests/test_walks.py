@@ -556,16 +556,16 @@ def test_the_share_of_accepted_steps_is_in_the_draws_and_in_the_summary():
     assert rates.shape == (2, 200)
     assert set(np.unique(rates)) == {0.0, 1.0}  # (one element, one step a draw)
     assert set(np.unique(draws.sample_stats["acceptance of a"])) <= {0, 1 / 3, 2 / 3, 1}
-    assert "Steps of random walks accepted (in the worst chain): " in str(draws.summary())
+    assert "Proposals accepted (in the worst chain): " in str(draws.summary())
     assert draws.summary().acceptance["tau"] == rates.mean(axis=1).min()
-    assert "random walks" not in str(draws.summary("mu"))
+    assert "Proposals accepted" not in str(draws.summary("mu"))
 
 
 def test_too_few_accepted_steps_are_flagged():
     sampler = gp.compile(groups(), kernels={"mu": gp.RandomWalk(scale=1000)})
     draws = sampler.sample(100, warmup=5, chains=1, seed=1, progress=False)
 
-    assert "Too few steps are accepted of mu (below 3.9 %)" in str(draws.summary())
+    assert "Too few proposals are accepted of mu (below 3.9 %)" in str(draws.summary())
 
 
 def test_nothing_adapts_after_warm_up_in_a_run(monkeypatch):

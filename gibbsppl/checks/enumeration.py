@@ -17,10 +17,8 @@ from numpy.typing import NDArray
 
 from gibbsppl.checks.calls import calls_of, of_statement
 from gibbsppl.checks.table import verdict
-from gibbsppl.checks.walks import of_walk
 from gibbsppl.code.program import Program
 from gibbsppl.errors import CompileError
-from gibbsppl.kernels import RandomWalk
 from gibbsppl.model.density import free_elements, log_joint, regions
 from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.model.forward import fill
@@ -119,7 +117,7 @@ def _product(matrices: Sequence[Floats]) -> Floats:
 def _of_labels(step: Step) -> OfLabels:
     if isinstance(step, FiniteDraw | ExactDraw | ChainDraw) and step.statement.support.is_finite:
         return step
-    if isinstance(step, Move) and isinstance(step.asked, RandomWalk):
+    if isinstance(step, Move) and step.asked is not None and step.asked.enumerates:
         return step
     raise CompileError(
         f"{step.name}: its step is of kind {step.kind!r}, expected an exact draw of "
@@ -261,7 +259,8 @@ def _probabilities(
     axes = np.arange(int(np.prod(shape))).reshape(shape)
     order = in_array_order(axes, step.statement, over)
     if isinstance(step, Move):
-        return of_walk(graph, step, given, values, labels)
+        assert step.asked is not None
+        return np.asarray(step.asked.probabilities(graph, step, given, values, labels))
     assert not isinstance(step, ChainDraw)
     if isinstance(step, FiniteDraw):
         weights = log_weights(step, given, order.shape)

@@ -47,7 +47,7 @@ def pencil_functions(module: Module, step: JointDraw) -> list[str]:
 
 def joint_lines(module: Module, step: JointDraw) -> list[str]:
     """The line of a sweep that draws the block."""
-    drawn, given = _joint(module, step), module.functions[step.name]
+    drawn, given = joint_name(module, step), module.functions[step.name]
     if step.pencil is not None:
         drawn, given = _pencil(module, step, step.pencil), scaled_name(module, step)
     return [f's.update(c["{drawn}"].draw(rng, s, {given}(s, c)))']
@@ -128,13 +128,13 @@ def _fixed_name(module: Module, step: JointDraw) -> str:
 
 def _pencil(module: Module, step: JointDraw, pencil: Pencil) -> str:
     """The name of the fixed matrices, diagonalised."""
-    joint = _joint(module, step)
+    joint = joint_name(module, step)
     code = f'runtime.Pencil(c["{joint}"], {_fixed_name(module, step)}({{}}, c))'
     told = f"diagonalised once: the matrices of {pencil.told}"
     return module.hoisted.add_last(("pencil", step.name), f"{joint}_pencil", code, told)
 
 
-def _joint(module: Module, step: JointDraw) -> str:
+def joint_name(module: Module, step: JointDraw) -> str:
     """The name of what says which elements are drawn, and where coefficients go."""
     stem = "_".join(map(module.names.of, step.variables)) + "_joint"
 

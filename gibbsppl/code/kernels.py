@@ -1,18 +1,13 @@
-"""The lines of moves by kernels that the user has named, and of values that move as a whole.
-
-Those of the units of a scan too.
-"""
+"""What lines of moves are made of, the moves of values whose entries are tied, units of a scan."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import prod
 
 from gibbsppl.algebra.supports import Kind
 from gibbsppl.code.lines import INDENT, indented
 from gibbsppl.code.module import Module
 from gibbsppl.code.places import positions_text, slices_text, where_text
-from gibbsppl.kernels import Own, RandomWalk
 from gibbsppl.schedule.steps import Move, Schedule, Single, Step
 
 # The moves of values whose entries are tied to one another, and the lines that these go along.
@@ -22,29 +17,6 @@ MOVES_OF_TIED: Mapping[Kind, tuple[str, ...]] = {
     "sphere": ("slice_tied", "runtime.turned"),
     "spd": ("slice_matrices",),
 }
-
-# The walks that are told whether what they move is whole numbers: others are in its array.
-OF_PARTS = frozenset({"walk_elements", "walk_part"})
-
-
-def asked_move(module: Module, step: Move, call: str, bounds: str) -> list[str]:
-    """The lines of a random walk, or of a kernel of the user's."""
-    state = f's["{step.variables[0]}"]'
-    whole = ", whole=True" if step.statement.support.is_discrete else ""
-    match step.asked:
-        case Own():
-            kernel = f'KERNELS["{step.name}"], "{step.variables[0]}"'
-            arguments = f"{state}, {_index(module, step)}, {call}, {kernel}{bounds}{whole}"
-            return _assigned(state, "own_move", arguments)
-        case RandomWalk(scale=scale, target_accept=target):
-            settings = "" if scale is None else f", scale={float(scale)!r}"
-            settings += "" if target is None else f", target={float(target)!r}"
-            name, arguments = _walked(module, step, call, settings)
-            told = whole if name in OF_PARTS else ""
-            return _assigned(state, name, f"{state}, {arguments}{bounds}{told}")
-        case _:
-            raise AssertionError(step.asked)
-
 
 def tied_move(module: Module, step: Move, call: str, width: str) -> list[str]:
     """The lines of a slice move of values whose entries are tied to one another."""
@@ -59,42 +31,14 @@ def tied_move(module: Module, step: Move, call: str, width: str) -> list[str]:
     ]
 
 
-def _walked(module: Module, step: Move, call: str, settings: str) -> tuple[str, str]:
-    """The walk that suits the elements of a step, and its arguments."""
-    shape, where = module.shape(step.statement), where_text(module, step)
-    if step.joint:
-        return "walk_vectors", f"{call}, {_vectors(module, step, settings)}"
-    part = not step.is_by_element and not module.is_whole(step)
-    extent = f's["{step.variables[0]}"]{where}.shape' if part else str(shape)
-    tuning = f'runtime.walk_of(s, "{step.name}", {extent}{settings})'
-    if step.is_by_element:
-        return "walk_elements", f"{call}, {tuning}, {positions_text(module, step)}"
-    if part:
-        return "walk_part", f"{_index(module, step)}, {call}, {tuning}"
-    whole = step.statement.support.is_discrete
-    return "walk_integers" if whole else "walk_batch", f"{call}, {tuning}"
-
-
-def _vectors(module: Module, step: Move, settings: str) -> str:
-    """The tuning of a walk of vectors, and their places."""
-    shape, at = module.shape(step.statement), _index(module, step)
-    apart = prod(n for a, n in enumerate(shape) if a not in step.joint)
-    size, places = f's["{step.variables[0]}"][{at}].size', f"[{at}]"
-    if module.is_everything(step):
-        size = str(prod(shape) // apart)
-    if apart > 1:
-        places = f"runtime.rows_of({shape}, {step.joint})"
-    return f'runtime.vector_walk_of(s, "{step.name}", {apart}, {size}{settings}), {places}'
-
-
-def _index(module: Module, step: Single) -> str:
+def index_text(module: Module, step: Single) -> str:
     """The elements that a step draws, as an index."""
     if step.statement.known != 0:
         return where_text(module, step)[1:-1]
     return "..." if module.is_everything(step) else slices_text(step.region)
 
 
-def _assigned(state: str, move: str, arguments: str) -> list[str]:
+def assigned(state: str, move: str, arguments: str) -> list[str]:
     """The lines that put what a move returns in its place."""
     line = f"{state} = runtime.{move}(rng, {arguments})"
     if len(INDENT + line) <= 100:

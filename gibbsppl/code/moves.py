@@ -8,6 +8,7 @@ import sympy as sp
 
 from gibbsppl.algebra.expressions import Expr, Leaf
 from gibbsppl.algebra.rounding import growth, may_be_infinite
+from gibbsppl.algebra.supports import POSITIVE
 from gibbsppl.code.accumulation import accumulated
 from gibbsppl.code.lines import indented, returned, returned_by, with_gathers
 from gibbsppl.code.module import Module
@@ -56,10 +57,12 @@ def log_density(module: Module, step: Move | ConcaveDraw) -> str:
 
 
 def _may_cancel(step: Move, orders: Sequence[float]) -> bool:
-    """Whether terms may be infinite together far out: with large values, or small ones."""
-    support = step.statement.support
-    is_bounded = support.kind != "real" or sp.oo not in (support.upper, -support.lower)
-    return not is_bounded and max(sum(g > 0 for g in orders), sum(g < 0 for g in orders)) > 1
+    """Whether terms of positive values may be infinite together: of large ones, or small ones.
+
+    (These are moved by their logs, so that they can go as far as numbers do.)
+    """
+    alike = max(sum(g > 0 for g in orders), sum(g < 0 for g in orders))
+    return step.statement.support == POSITIVE and alike > 1
 
 
 def place_of(step: Move | ConcaveDraw) -> Leaf:

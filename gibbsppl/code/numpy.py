@@ -27,7 +27,6 @@ from gibbsppl.code.names import MATHEMATICS, NUMPY, check_names, escaped
 from gibbsppl.code.natural import natural_parameters
 from gibbsppl.code.scans import carried_functions, scan_functions
 from gibbsppl.code.sweep import augment, interwoven, sweep
-from gibbsppl.kernels import Own, RandomWalk
 from gibbsppl.schedule.steps import (
     BlockDraw,
     ChainDraw,
@@ -76,6 +75,8 @@ def _functions(module: Module, step: Step) -> list[str]:
         found += [*kept_functions_of(module, step), by_form(module, step, name)]
     if isinstance(step, JointDraw):
         found += pencil_functions(module, step)
+    if isinstance(step, Move) and step.asked is not None:
+        found += step.asked.functions(module, step)
     return found
 
 
@@ -171,10 +172,10 @@ def _tables(module: Module) -> str:
     lines.append(f"STEP_VARIABLES = {{\n{pairs}}}")
     pairs = "".join(f"{INDENT}{n!r}: {module.functions[n]},\n" for n in names)
     lines.append(f"GIVEN_REST = {{\n{pairs}}}")
-    moves = [s for s in module.schedule.steps if isinstance(s, Move)]
-    if walks := [s.name for s in moves if isinstance(s.asked, RandomWalk)]:
+    kernels = {s.name: s.asked for s in module.schedule.steps if isinstance(s, Move) and s.asked}
+    if walks := [name for name, k in kernels.items() if k.accepts]:
         lines.append("WALKS = (" + "".join(f"{n!r}, " for n in walks).rstrip() + ")")
-    if own := [s.name for s in moves if isinstance(s.asked, Own)]:
+    if own := [name for name, k in kernels.items() if k.function is not None]:
         lines.append("# Functions of your own, handed over when this is loaded:")
         lines.append("KERNELS = {" + ", ".join(f"{n!r}: None" for n in own) + "}")
     if module.schedule.rewrites:

@@ -20,7 +20,7 @@ from gibbsppl.code.interweaving import (
 )
 from gibbsppl.code.joint import joint_lines
 from gibbsppl.code.kept_forms import keeping
-from gibbsppl.code.kernels import asked_move, scan_of_units, tied_move, unit_functions
+from gibbsppl.code.kernels import scan_of_units, tied_move, unit_functions
 from gibbsppl.code.lines import INDENT, indented, renamed
 from gibbsppl.code.module import Module
 from gibbsppl.code.places import (
@@ -33,7 +33,6 @@ from gibbsppl.code.places import (
 from gibbsppl.code.scans import made, scan_lines
 from gibbsppl.code.writer import Writer
 from gibbsppl.derive.colours import colours_told
-from gibbsppl.kernels import Own, RandomWalk
 from gibbsppl.pieces.dependence import length_of
 from gibbsppl.rewrites.parts import Part
 from gibbsppl.schedule.steps import (
@@ -298,8 +297,8 @@ def _moved(module: Module, step: Move) -> list[str]:
     """A move: of all elements at once, of a part of them, or of one after the other."""
     statement, state = step.statement, _state(step)
     bounds = "".join(_bound(module, step, b) for b in ("lower", "upper"))
-    if isinstance(step.asked, RandomWalk | Own):
-        return asked_move(module, step, _call(module, step), bounds)
+    if step.asked is not None and not step.asked.slices:
+        return step.asked.lines(module, step, _call(module, step), bounds)
     where = where_text(module, step)
     part = not step.is_by_element and not module.is_whole(step)
     ends = f"{bounds}{', whole=True' if statement.support.is_discrete else ''}"

@@ -24,7 +24,6 @@ from gibbsppl.explain.terms import (
     transitions_of,
 )
 from gibbsppl.explain.unseen import unseen_told
-from gibbsppl.kernels import Own
 from gibbsppl.model.graph import PLAIN, Graph
 from gibbsppl.model.graph_views import short_notation
 from gibbsppl.schedule.steps import (
@@ -245,7 +244,7 @@ def how_drawn(step: Step, schedule: Schedule) -> str:
     if isinstance(step, Move) and step.joint:
         dims = schedule.whole.variables[step.variables[0]].dims
         return "as one vector over " + ", ".join(dims[a].name for a in step.joint)
-    if isinstance(step, Move) and isinstance(step.asked, Own):
+    if isinstance(step, Move) and step.asked is not None and step.asked.takes_all:
         return ""
     if step.is_by_element:
         return colours_told(step.colours)

@@ -274,12 +274,12 @@ def _notes(summary: Summary) -> list[str]:
         )
     if summary.acceptance:
         rates = ", ".join(f"{n} {_percent(rate)}" for n, rate in summary.acceptance.items())
-        notes.append(f"Steps of random walks accepted (in the worst chain): {rates}.")
+        notes.append(f"Proposals accepted (in the worst chain): {rates}.")
     if poor := [n for n, rate in summary.acceptance.items() if rate < LOWEST_ACCEPTANCE]:
         notes.append(
-            f"Too few steps are accepted of {', '.join(poor)} (below "
+            f"Too few proposals are accepted of {', '.join(poor)} (below "
             f"{_percent(LOWEST_ACCEPTANCE)}): raise warmup=, or give RandomWalk a smaller scale= "
-            "with a target_accept=, from which it is adapted."
+            "with a target_accept=, from which it is adapted; make shorter steps in a Proposal."
         )
     if infinite := [k for k, row in rows.items() if not math.isfinite(row["mean"])]:
         notes.append(f"Draws that are not finite: {', '.join(infinite[:5])}: no diagnostics there.")

@@ -29,6 +29,7 @@ from gibbsppl.runtime.draws import (
     uniform,
     weibull,
 )
+from gibbsppl.runtime.elliptical import elliptical_slice
 from gibbsppl.runtime.entries import Entries, entries_of
 from gibbsppl.runtime.few import FewLogOdds, KnownLogOdds
 from gibbsppl.runtime.functions import (
@@ -102,7 +103,7 @@ from gibbsppl.runtime.moves import (
 )
 from gibbsppl.runtime.multinomials import Rows, SumOfRows, multinomial
 from gibbsppl.runtime.over_relaxed import over_relaxed_mvnormal, over_relaxed_normal
-from gibbsppl.runtime.own import own_move
+from gibbsppl.runtime.own import own_move, proposal_move
 from gibbsppl.runtime.pencils import Pencil
 from gibbsppl.runtime.places import (
     chart_colours,
@@ -252,6 +253,7 @@ __all__ = [
     "discrete_uniform",
     "drawn",
     "element_positions",
+    "elliptical_slice",
     "entries_of",
     "equals",
     "exchanged",
@@ -322,6 +324,7 @@ __all__ = [
     "poisson",
     "polya_gamma",
     "positions",
+    "proposal_move",
     "reciprocal",
     "remainder",
     "rows_of",

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -212,6 +212,26 @@ class Joint:
         """The arrays with the means of what is drawn in place."""
         linear, filled = self.assembled(state, given)
         return self.placed(state, self._solved(filled, linear[:, None])[:, 0])
+
+    def normal(
+        self, rng: Generator, state: State, given: Given
+    ) -> tuple[Floats, Floats, Callable[[Floats], Floats]]:
+        """The mean of what is drawn, a draw less that mean, and the log density.
+
+        The last is a function of all that is drawn, up to a constant: one term for each element,
+        in which the products that its pairs have with others are shared out.
+        """
+        linear, filled = self.assembled(state, given)
+        coefficients = self._coefficients(given)
+        sources, i, j = self.entries
+        both = np.stack([linear, np.zeros(self.size)], axis=1)
+        solved = self._solved(filled, both, rng.standard_normal(self.size))
+
+        def log_density(x: Floats) -> Floats:
+            products = coefficients[sources] * x[i] * x[j]
+            return linear * x + np.bincount(i, products, self.size)
+
+        return solved[:, 0] - solved[:, 1], solved[:, 1], log_density
 
     def weakest(self, state: State, given: Given) -> tuple[float, Floats]:
         """The least eigenvalue of the precision, and its eigenvector, in units of the elements.

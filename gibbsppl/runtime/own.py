@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gibbsppl.errors import RunError
 from gibbsppl.runtime.moves import LogDensity, at_index
+from gibbsppl.runtime.walks import Walk, is_accepted
 
 Kernel = Callable[[np.random.Generator, Any, LogDensity], Any]
 
@@ -58,6 +59,67 @@ def own_move(  # noqa: PLR0913, PLR0917  (as generated code calls it)
             )
     x[at] = value
     return x[()]
+
+
+def proposal_move(  # noqa: PLR0913, PLR0917  (as generated code calls it)
+    rng: np.random.Generator,
+    x: Any,
+    at: Any,
+    log_density: LogDensity,
+    proposal: Any,
+    name: str,
+    share: Walk,
+    lower: Any = -np.inf,
+    upper: Any = np.inf,
+    *,
+    whole: bool = False,
+) -> Any:
+    """The array with the elements at an index moved to what is proposed, if that is accepted.
+
+    ``proposal`` has a ``draw``, the ``log_density`` of what it draws (None: it is symmetric), and
+    says whether each element is accepted ``by_element``. ``share`` counts what is accepted.
+    """
+    function = getattr(proposal.draw, "__name__", type(proposal.draw).__name__)
+    called = f"{name}: {function}, the proposal given for it,"
+
+    def moved(rng: np.random.Generator, value: Any, density: LogDensity) -> Any:
+        new = _array_of(proposal.draw(rng, np.copy(value)[()]))
+        _check(called, new, np.asarray(value))
+        shape = np.shape(value) if proposal.by_element else ()
+        with np.errstate(all="ignore"):
+            gain = _summed(density(new), shape) - _summed(density(value), shape)
+            if proposal.log_density is not None and np.any(gain > -np.inf):
+                back, forth = (
+                    _summed(proposal.log_density(*pair), shape)
+                    for pair in ((value, new), (new, value))
+                )
+                _check_density(called, forth, shape)
+                gain += back - forth
+            _, accepted = is_accepted(rng, gain)
+        share.accepted += float(np.mean(accepted))
+        share.proposed += 1
+        return np.where(accepted, new, value)[()]
+
+    return own_move(rng, x, at, log_density, moved, name, lower, upper, whole=whole)
+
+
+def _summed(value: Any, shape: tuple[int, ...]) -> Any:
+    """A log density by element, or of all elements together."""
+    return np.asarray(value, dtype=float) if shape else np.sum(value)
+
+
+def _check_density(called: str, forth: Any, shape: tuple[int, ...]) -> None:
+    """Raise an error where a proposal has no density where it has just been drawn."""
+    if np.shape(forth) != shape:
+        raise RunError(
+            f"{called} has a log density of shape {np.shape(forth)}, expected {shape}, one number "
+            "for each element: with by_element=True each is accepted alone."
+        )
+    if not np.isfinite(forth).all():
+        raise RunError(
+            f"{called} has the log density {np.ravel(forth)[0]} where it was drawn, expected a "
+            "finite number: log_density(new, old) is that of new given old."
+        )
 
 
 def _of_part(

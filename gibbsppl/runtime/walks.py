@@ -205,7 +205,7 @@ def walk_batch(
         new = from_line(v, lower, upper)
         slope = log_slope(v, lower, upper) - log_slope(u, lower, upper)
     ratio = np.asarray(log_density(new)) - now + slope
-    probability, accepted = _accepted(rng, ratio)
+    probability, accepted = is_accepted(rng, ratio)
     walk.learn(..., probability)
     walk.moves += walk.adapting
     walk.accepted += float(accepted.mean()) if accepted.size else 0.0
@@ -240,7 +240,7 @@ def walk_vectors(
         new[at] = from_line(v, *own)
         then = np.asarray(log_density(new))
         slope = np.sum(log_slope(v, *own) - log_slope(u, *own))
-        probability, accepted = _accepted(rng, then - now + slope)
+        probability, accepted = is_accepted(rng, then - now + slope)
         if accepted:
             x, now, u = new, then, v
         walk.learn(k, probability)
@@ -324,7 +324,7 @@ def reflected(x: Any, lower: Any, upper: Any) -> Any:
     return np.where(below & above, both, one)
 
 
-def _accepted(rng: np.random.Generator, log_ratio: Any) -> tuple[Any, Any]:
+def is_accepted(rng: np.random.Generator, log_ratio: Any) -> tuple[Any, Any]:
     """The probability that a step is accepted, and whether it is."""
     log_ratio = np.where(log_ratio < np.inf, log_ratio, -np.inf)  # (at a pole it would stay)
     accepted = -rng.standard_exponential(np.shape(log_ratio)) < log_ratio

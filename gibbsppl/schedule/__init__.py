@@ -1,7 +1,8 @@
 """The plan of a sweep: which step draws what, in which order, from which natural parameters."""
 
+from gibbsppl.schedule.asked import Control
 from gibbsppl.schedule.blocks import Blocks, blocks_of, check_names
-from gibbsppl.schedule.choices import Control, check_kernels, functions_of, interwoven_if
+from gibbsppl.schedule.choices import check_kernels, functions_of, interwoven_if
 from gibbsppl.schedule.interwoven import check_asked
 from gibbsppl.schedule.parameters import Bound, NaturalParameter
 from gibbsppl.schedule.plan import plan, planned

@@ -22,7 +22,6 @@ from gibbsppl.algebra.ranges import bounded, fresh
 from gibbsppl.derive.colours import Chart, OneByOne, colours_of
 from gibbsppl.derive.conflicts import Seen, seen_in
 from gibbsppl.derive.contractions import Contribution, IsData, data_only, pull_back
-from gibbsppl.kernels import Own, RandomWalk
 from gibbsppl.model.graph import Graph
 from gibbsppl.pieces.dependence import never_meet, overlap
 from gibbsppl.pieces.split import Piece
@@ -62,7 +61,7 @@ def with_colours(
 def _coloured(step: Step, graph: Graph, data: Mapping[str, Any]) -> Step:
     if isinstance(step, BlockDraw | ChainDraw | JointDraw | ScanDraw) or not step.is_by_element:
         return step
-    if isinstance(step, Move) and isinstance(step.asked, RandomWalk | Own):
+    if isinstance(step, Move) and step.asked is not None and not step.asked.colours:
         return step
     colours = colours_of(graph, step.conditional, data)
     coloured = replace(step, colours=colours)

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gibbsppl.errors import CompileError, did_you_mean
-from gibbsppl.kernels import RandomScan
-from gibbsppl.schedule.choices import Control
+from gibbsppl.schedule.asked import Control
+from gibbsppl.schedule.scanning import RandomScan
 from gibbsppl.schedule.staleness import check_fresh, is_from_current, read_by, stale_from
 from gibbsppl.schedule.steps import Move, Schedule
 

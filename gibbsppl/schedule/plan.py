@@ -19,10 +19,11 @@ from gibbsppl.model.graph import Graph
 from gibbsppl.rewrites import Rewritten, rewritten
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.rewrites.recentring import Interwoven
+from gibbsppl.schedule.asked import Control
 from gibbsppl.schedule.blocks import Blocks, check_names
 from gibbsppl.schedule.by_colour import with_colours
 from gibbsppl.schedule.chains import with_chains
-from gibbsppl.schedule.choices import Control, chosen
+from gibbsppl.schedule.choices import chosen
 from gibbsppl.schedule.interwoven import interwoven_by_name, wanted
 from gibbsppl.schedule.joint import bounds, joined, joint_draw
 from gibbsppl.schedule.maker import Maker

@@ -16,13 +16,13 @@ from gibbsppl.derive.matched import Conditional, NotConjugate
 from gibbsppl.derive.quadratic import Quadratic
 from gibbsppl.errors import CompileError
 from gibbsppl.families import Family
-from gibbsppl.kernels import Kernel
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import Place, slices_of
 from gibbsppl.rewrites import Rewrite
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.rewrites.parts import Part
 from gibbsppl.rewrites.recentring import Interwoven, Recentred
+from gibbsppl.schedule.kernel import Kernel
 from gibbsppl.schedule.parameters import Bound, NaturalParameter, Pair
 from gibbsppl.schedule.pencils import Pencil
 

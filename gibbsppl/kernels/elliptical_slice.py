@@ -1,0 +1,119 @@
+"""Elliptical slice sampling of variables whose log density has a normal part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from gibbsppl.arguments import methods_told
+from gibbsppl.code.joint import joint_coefficients, joint_name
+from gibbsppl.code.kernels import assigned
+from gibbsppl.code.module import Module
+from gibbsppl.derive.quadratic import Quadratic, quadratic_of
+from gibbsppl.errors import CompileError
+from gibbsppl.model.graph import Factor, Graph
+from gibbsppl.schedule.asked import Asked
+from gibbsppl.schedule.joint import joint_draw
+from gibbsppl.schedule.kernel import Kernel
+from gibbsppl.schedule.steps import JointDraw, Move, Step
+
+
+@methods_told(CompileError)
+@dataclass(frozen=True, slots=True)
+class EllipticalSlice(Kernel):
+    """Elliptical slice sampling (I. Murray, R. P. Adams and D. J. C. MacKay, 2010, AISTATS).
+
+    For variables with a normal prior, whose precision may be dense (a Gaussian process), banded (a
+    random walk, an autoregression) or sparse (a map), and any likelihood. The whole array moves
+    along an ellipse through its current value and a draw from the normal part of its log density,
+    to where the rest of it allows: nothing is tuned, no step is rejected. Observations with normal
+    errors are part of the normal part. Elements that are independent given the rest each have an
+    ellipse of their own.
+
+    >>> import gibbsppl as gp
+    >>> with gp.Model(coords={"t": 4}) as model:
+    ...     level = gp.Array("level", dims="t")
+    ...     level[0] = gp.Normal(0, sigma=1)
+    ...     level[1:] = gp.Normal(level.lag("t"), sigma=0.5)
+    ...     y = gp.Poisson("y", gp.exp(level), dims="t", observed=[1, 0, 3, 4])
+    >>> sampler = gp.compile(model, kernels={"level": gp.EllipticalSlice()})
+    >>> draws = sampler.sample(10, warmup=5, chains=2, seed=1, progress=False)
+    >>> draws["level"].shape
+    (2, 10, 4)
+    """
+
+    def __str__(self) -> str:
+        return "elliptical slice"
+
+    def step(self, asked: Asked) -> Step:
+        """A move of all elements of a statement, with the normal part of their log density."""
+        graph, block = _normal_part(asked)
+        normal = None if block is None else joint_draw(graph, block, asked.data)
+        if normal is None:
+            raise CompileError(
+                f"kernels[{asked.name!r}]: an elliptical slice needs a normal prior, but "
+                f"{asked.name} has none, or one whose precision is too large to be factorised; by "
+                f"default it is drawn {asked.default}. Leave it out, or ask for gp.Slice()."
+            )
+        move = asked.move(self)
+        called = f"{move.name}, its normal part"
+        return replace(move, asked=Along(replace(normal, called=called), graph))
+
+
+@dataclass(frozen=True, slots=True)
+class Along(Kernel):
+    """Elliptical slice sampling of one step: the normal part of its log density, in its graph."""
+
+    normal: JointDraw
+    graph: Graph
+    colours = False
+    takes_all = True
+
+    def __str__(self) -> str:
+        return "elliptical slice"
+
+    def functions(self, module: Module, step: Move) -> list[str]:
+        """The function of the coefficients of the normal part."""
+        return [joint_coefficients(self._module(module, step), self.normal)]
+
+    def lines(self, module: Module, step: Move, call: str, bounds: str) -> list[str]:  # noqa: ARG002
+        """The call of the runtime, with the normal part."""
+        own = self._module(module, step)
+        normal = f'c["{joint_name(own, self.normal)}"], {own.functions[self.normal.name]}(s, c)'
+        (name,) = step.variables
+        return assigned(f's["{name}"]', "elliptical_slice", f's, "{name}", {call}, {normal}')
+
+    def _module(self, module: Module, step: Move) -> Module:
+        """The module with the normal part as one more step."""
+        schedule = module.schedule
+        steps, graphs = (*schedule.steps, self.normal), (*schedule.graphs, self.graph)
+        return replace(
+            module,
+            schedule=replace(schedule, steps=steps, graphs=graphs),
+            functions={**module.functions, self.normal.name: module.function_of(step, "normal")},
+        )
+
+
+def _normal_part(asked: Asked) -> tuple[Graph, Quadratic | None]:
+    """The factors whose log densities are quadratic in the elements of a statement.
+
+    Its own are among them, or there is no such part.
+    """
+    statement = asked.derived.statement
+    own = asked.graph.statements_of(asked.name)
+    kept: tuple[Factor, ...] = own
+    others = [f for f in asked.graph.factors_of(asked.name) if f not in own]
+    for factor in others:
+        if quadratic_of(_of(asked.graph, (*kept, factor)), (statement,), asked.data) is not None:
+            kept = (*kept, factor)
+    graph = _of(asked.graph, kept)
+    return graph, quadratic_of(graph, (statement,), asked.data)
+
+
+def _of(graph: Graph, factors: tuple[Factor, ...]) -> Graph:
+    """The graph with some of its factors alone."""
+    return replace(
+        graph,
+        statements=tuple(s for s in graph.statements if s in factors),
+        potentials=tuple(p for p in graph.potentials if p in factors),
+        marginals=tuple(m for m in graph.marginals if m in factors),
+    )

@@ -1,0 +1,60 @@
+"""A kernel of the user's: a function that moves a value."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from gibbsppl.code.kernels import assigned, index_text
+from gibbsppl.code.module import Module
+from gibbsppl.errors import CompileError
+from gibbsppl.schedule.asked import Asked
+from gibbsppl.schedule.kernel import Kernel, name_of
+from gibbsppl.schedule.steps import Move, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Own(Kernel):
+    """A function of the user's: ``kernel(rng, value, log_density) -> value``."""
+
+    moves: Callable[..., Any]
+    colours = False
+    takes_all = True
+
+    def __str__(self) -> str:
+        return f"your kernel {name_of(self.moves)}"
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """What generated code calls of the user's."""
+        return self.moves
+
+    def step(self, asked: Asked) -> Step:
+        """A move of all elements that a step draws, as one array."""
+        asked.refuse_tied(self)
+        return asked.move(self)
+
+    def lines(self, module: Module, step: Move, call: str, bounds: str) -> list[str]:
+        """The call of the runtime that calls the function, and holds it to what it must return."""
+        state = f's["{step.variables[0]}"]'
+        whole = ", whole=True" if step.statement.support.is_discrete else ""
+        kernel = f'KERNELS["{step.name}"], "{step.variables[0]}"'
+        arguments = f"{state}, {index_text(module, step)}, {call}, {kernel}{bounds}{whole}"
+        return assigned(state, "own_move", arguments)
+
+
+def own_kernel(name: str, function: Callable[..., Any]) -> Own:
+    """The kernel that a function is, if it can be called as one."""
+    try:
+        inspect.signature(function).bind(None, None, None)
+    except TypeError as error:
+        raise CompileError(
+            f"kernels[{name!r}]: {name_of(function)} cannot be called with three arguments "
+            f"({error}), expected a function kernel(rng, value, log_density) that returns the new "
+            "value."
+        ) from error
+    except ValueError:  # (what is written in C may not say)
+        pass
+    return Own(function)

@@ -1,0 +1,221 @@
+"""Random-walk Metropolis-Hastings, of elements and of vectors.
+
+A step of scale s of a label is ``k`` labels up or down, each with half the probability that a
+standard normal is between ``k - 1`` and ``k`` times ``1 / s``; beyond a bound it is reflected.
+Accepted with the ratio of the densities, what is left stays where it is: enumeration makes its
+matrix of these probabilities.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from math import erf, prod, sqrt
+from typing import Any
+
+import numpy as np
+
+from gibbsppl.algebra.expressions import dims_of
+from gibbsppl.arguments import check_between, methods_told
+from gibbsppl.code.kernels import assigned, index_text
+from gibbsppl.code.module import Module
+from gibbsppl.code.places import positions_text, where_text
+from gibbsppl.derive.matched import NotConjugate
+from gibbsppl.errors import CompileError
+from gibbsppl.model.density import free_elements, regions
+from gibbsppl.model.evaluation import Floats, Values, evaluate
+from gibbsppl.model.forward import fill
+from gibbsppl.model.graph import Graph
+from gibbsppl.pieces.dependence import Role, is_separable
+from gibbsppl.pieces.split import Piece
+from gibbsppl.schedule.asked import Asked, is_whole
+from gibbsppl.schedule.kernel import Kernel
+from gibbsppl.schedule.steps import Move, Step
+
+# A vector this long has a covariance of 32 MB.
+LONGEST_VECTOR = 2000
+
+# The walks that are told whether what they move is whole numbers: others are in its array.
+OF_PARTS = frozenset({"walk_elements", "walk_part"})
+
+
+@methods_told(CompileError)
+@dataclass(frozen=True, slots=True)
+class RandomWalk(Kernel):
+    """Random-walk Metropolis-Hastings: a normal step, accepted by the ratio of the densities.
+
+    Independent elements are moved all at once, each with a scale of its own; elements that are
+    densely tied (the coefficients of a regression) as one vector, whose steps have the covariance
+    of the draws of warm-up (H. Haario, E. Saksman and J. Tamminen, 2001, Bernoulli 7); others one
+    after the other. Between bounds steps are made in the logarithm of the distance from a bound, or
+    in the logit; whole numbers make whole steps, reflected at their bounds. Scales adapt in warm-up
+    only, until the share ``target_accept`` is accepted (by default 0.44 for single elements, 0.234
+    for vectors: A. Gelman, G. O. Roberts and W. R. Gilks, 1996, Bayesian Statistics 5). A ``scale``
+    without ``target_accept`` stays as it is; with it, it is where the adaptation starts.
+
+    >>> print(RandomWalk(), RandomWalk(scale=0.5), sep="; ")
+    random walk; random walk of scale 0.5
+    """
+
+    scale: float | None = None
+    target_accept: float | None = None
+    colours = False
+    accepts = True
+    enumerates = True
+
+    def __post_init__(self) -> None:
+        check_between("RandomWalk(scale)", self.scale, 0.0, math.inf)
+        check_between("RandomWalk(target_accept)", self.target_accept, 0.0, 1.0)
+
+    @property
+    def is_adaptive(self) -> bool:
+        """Whether the scale is learnt in warm-up."""
+        return self.scale is None or self.target_accept is not None
+
+    def __str__(self) -> str:
+        return "random walk" if self.is_adaptive else f"random walk of scale {self.scale:g}"
+
+    def step(self, asked: Asked) -> Step:
+        """A walk, of vectors where elements are densely tied."""
+        asked.refuse_tied(self)
+        refusal, roles = asked.refusal(self)
+        whole = asked.name not in asked.by_element
+        joint = _joint(asked.graph, refusal, roles) if whole else ()
+        return replace(asked.move(self), joint=joint)
+
+    def lines(self, module: Module, step: Move, call: str, bounds: str) -> list[str]:
+        """The walk that suits the elements of a step."""
+        state = f's["{step.variables[0]}"]'
+        settings = "" if self.scale is None else f", scale={float(self.scale)!r}"
+        if self.target_accept is not None:
+            settings += f", target={float(self.target_accept)!r}"
+        name, arguments = _walked(module, step, call, settings)
+        is_told = name in OF_PARTS and step.statement.support.is_discrete
+        told = ", whole=True" if is_told else ""
+        return assigned(state, name, f"{state}, {arguments}{bounds}{told}")
+
+    def probabilities(
+        self, graph: Graph, step: Move, given: Any, values: Values, labels: range
+    ) -> Floats:
+        """The probability of each label after a step, for each element alone: (label, ranges)."""
+        scale = 1.0 if self.scale is None else self.scale
+        return _probabilities(graph, step, given, values, labels, scale)
+
+
+def _joint(graph: Graph, refusal: NotConjugate, roles: tuple[Role, ...]) -> tuple[int, ...]:
+    """The axes of an array whose elements a random walk moves as one vector."""
+    statement = refusal.statement
+    dims = graph.variables[statement.target.array.name].dims
+    if not refusal.elements or statement.support.kind not in ("real", "vector"):
+        return ()
+    if not set(roles) <= {"batch", "dense"}:
+        return ()
+    inner = {a for p in refusal.pieces if not is_separable(p) for a in _bound_axes(p)}
+    joint = tuple(a for a, r in enumerate(roles) if r == "dense" or a in inner)
+    size = prod(graph.sizes[dims[a]] for a in joint)
+    apart = prod(graph.sizes[d] for a, d in enumerate(dims) if a not in joint)
+    if apart > 1 and not is_whole(graph, statement):
+        return ()
+    if size * size * apart > LONGEST_VECTOR**2:
+        raise CompileError(
+            f"kernels[{statement.target.array.name!r}]: a random walk would move vectors of {size} "
+            f"elements with a covariance of {size * size * apart} numbers, more than "
+            f"{LONGEST_VECTOR**2}; ask for blocks={{{statement.target.array.name!r}: 'elements'}} "
+            "beside it, or for another kernel."
+        )
+    return joint
+
+
+def _bound_axes(piece: Piece) -> set[int]:
+    """The axes that a sum inside of a function runs along."""
+    ranges = {r.dim for r in piece.over}
+    return {
+        a
+        for v in piece.views
+        for a, i in enumerate(v.indices)
+        if i is None or not dims_of(i) <= ranges
+    }
+
+
+def _walked(module: Module, step: Move, call: str, settings: str) -> tuple[str, str]:
+    """The walk that suits the elements of a step, and its arguments."""
+    shape, where = module.shape(step.statement), where_text(module, step)
+    if step.joint:
+        return "walk_vectors", f"{call}, {_vectors(module, step, settings)}"
+    part = not step.is_by_element and not module.is_whole(step)
+    extent = f's["{step.variables[0]}"]{where}.shape' if part else str(shape)
+    tuning = f'runtime.walk_of(s, "{step.name}", {extent}{settings})'
+    if step.is_by_element:
+        return "walk_elements", f"{call}, {tuning}, {positions_text(module, step)}"
+    if part:
+        return "walk_part", f"{index_text(module, step)}, {call}, {tuning}"
+    whole = step.statement.support.is_discrete
+    return "walk_integers" if whole else "walk_batch", f"{call}, {tuning}"
+
+
+def _vectors(module: Module, step: Move, settings: str) -> str:
+    """The tuning of a walk of vectors, and their places."""
+    shape, at = module.shape(step.statement), index_text(module, step)
+    apart = prod(n for a, n in enumerate(shape) if a not in step.joint)
+    size, places = f's["{step.variables[0]}"][{at}].size', f"[{at}]"
+    if module.is_everything(step):
+        size = str(prod(shape) // apart)
+    if apart > 1:
+        places = f"runtime.rows_of({shape}, {step.joint})"
+    return f'runtime.vector_walk_of(s, "{step.name}", {apart}, {size}{settings}), {places}'
+
+
+def proposed(label: int, labels: range, scale: float) -> Floats:
+    """The probability that each label is proposed from one of them.
+
+    >>> proposed(0, range(2), 1.0).round(6)
+    array([0.365413, 0.634587])
+    """
+    found = np.zeros(len(labels))
+    farthest = int(np.ceil(scale * 40))  # (beyond 40 sd a normal is in no float)
+    for k in range(1, farthest + 1):
+        share = (erf(k / scale / sqrt(2)) - erf((k - 1) / scale / sqrt(2))) / 2
+        for there in (label + k, label - k):
+            found[_reflected(there - labels.start, len(labels))] += share
+    return np.asarray(found / found.sum())
+
+
+def _reflected(position: int, size: int) -> int:
+    """A position of ``0 .. size - 1``, in whose ends those beyond are mirrored."""
+    turned = position % (2 * size)
+    return turned if turned < size else 2 * size - 1 - turned
+
+
+def _probabilities(
+    graph: Graph, step: Move, given: Any, values: Values, labels: range, scale: float
+) -> Floats:
+    """The probability of each label after a step, for each element alone: (label, ranges)."""
+    statement, sizes = step.statement, graph.sizes
+    over = regions(statement, sizes)
+    shape = tuple(map(len, over))
+    now = np.broadcast_to(evaluate(statement.target, over, values, sizes), shape)
+    found = np.zeros((len(labels), *shape))
+    for where in map(tuple, np.argwhere(free_elements(statement, values, sizes))):
+        logs = np.array([_log_density(graph, step, given, values, now, where, v) for v in labels])
+        own = int(now[where]) - labels.start
+        steps = proposed(int(now[where]), labels, scale)
+        with np.errstate(all="ignore"):
+            ratio = np.exp(np.minimum(np.nan_to_num(logs - logs[own], nan=0.0, neginf=-np.inf), 0))
+        moved = steps * ratio
+        moved[own] = 0.0
+        moved[own] = 1.0 - moved.sum()
+        found[(slice(None), *where)] = moved
+    return found
+
+
+def _log_density(
+    graph: Graph, step: Move, given: Any, values: Values, now: Any, where: Any, label: int
+) -> float:
+    """That of the whole array with a label in one place, the others as they are."""
+    name = step.variables[0]
+    changed = np.array(now)
+    changed[where] = label
+    there = {**values, name: np.array(values[name])}
+    fill(step.statement, changed, there, graph.sizes)
+    with np.errstate(all="ignore"):
+        return float(np.sum(given(there[name])))

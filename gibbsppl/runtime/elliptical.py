@@ -1,0 +1,63 @@
+"""Elliptical slice sampling: moves along an ellipse through the current value and a normal draw.
+
+I. Murray, R. P. Adams and D. J. C. MacKay (2010, AISTATS, JMLR Workshop and Conference Proceedings
+9, 541-548). The normal distribution may be any: what the log density has besides it says where the
+move ends (R. Nishihara, I. Murray and R. P. Adams, 2014, Journal of Machine Learning Research 15).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gibbsppl.errors import RunError
+from gibbsppl.runtime.joint import Given, Joint
+from gibbsppl.runtime.moves import LogDensity
+
+# An arc that is left after so many cuts holds the current value alone.
+SHORTEST = 1e-12
+
+
+@np.errstate(all="ignore")  # what is not a number, or overflows, is outside of the slice
+def elliptical_slice(
+    rng: np.random.Generator,
+    s: Mapping[str, Any],
+    name: str,
+    log_density: LogDensity,
+    joint: Joint,
+    given: Given,
+) -> Any:
+    """The array of that name in a state, moved along an ellipse about the mean of its normal part.
+
+    ``joint`` with its coefficients ``given`` is that part. Where its elements are independent, and
+    ``log_density`` is of each element, each moves along an ellipse of its own.
+    """
+    mean, noise, normal = joint.normal(rng, s, given)
+    now = joint.flat({name: s[name]})
+    apart = not joint.pairs and np.shape(log_density(s[name])) == joint.shapes[name]
+    shape: tuple[int, ...] = now.shape if apart else (1,)
+
+    def rest(x: NDArray[np.float64]) -> Any:
+        """The log density besides the normal one."""
+        found = np.asarray(log_density(joint.placed(s, x)[name]), dtype=float)
+        return joint.flat({name: found}) - normal(x) if apart else found.sum() - normal(x).sum()
+
+    level = rest(now) - rng.standard_exponential(shape)
+    if not (level > -np.inf).all():
+        raise RunError("elliptical slice: the current value has no finite log density.")
+    angle = rng.uniform(0, 2 * np.pi, shape)
+    low, high = angle - 2 * np.pi, angle.copy()
+    new, waiting = now.copy(), np.ones(shape, dtype=bool)
+    while waiting.any():
+        tried = mean + (now - mean) * np.cos(angle) + noise * np.sin(angle)
+        tried = np.where(waiting, tried, new)
+        accepted = waiting & (rest(tried) >= level)
+        new = np.where(accepted, tried, new)
+        waiting &= ~accepted
+        low, high = np.where(angle < 0, angle, low), np.where(angle < 0, high, angle)
+        waiting &= high - low > SHORTEST
+        angle = np.where(waiting, rng.uniform(low, high), angle)
+    return joint.placed(s, new)[name]

@@ -1,0 +1,63 @@
+"""What a kernel is: a way to draw that a user may ask for.
+
+A kernel is a value with settings. It makes a step of a conditional, writes the lines of generated
+code that carry it out, and says what else the passes need to know of it: those read its attributes
+and name no kernel. Each is one file of `gibbsppl.kernels`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """The name of a function, or that of the class of an object that can be called."""
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
+class Kernel:
+    """A way to draw: what it needs of a conditional, how it is written, what is known of it.
+
+    ``closed_form``: it needs the closed form by which a variable is drawn as usual. ``slices``: it
+    is the move that is made of what no family owns, and has no lines of its own. ``colours``:
+    elements of one colour may be moved at once. ``takes_all``: it moves all elements of a step as
+    one array. ``accepts``: it records what share of its proposals is accepted. ``enumerates``: the
+    probabilities of its steps between labels are known.
+    """
+
+    __slots__ = ()
+    closed_form = False
+    slices = False
+    colours = True
+    takes_all = False
+    accepts = False
+    enumerates = False
+
+    @property
+    def function(self) -> Any | None:
+        """What generated code calls of the user's."""
+        return None
+
+    def step(self, asked: Any) -> Any:
+        """The step of a conditional for which it is asked (`gibbsppl.schedule.asked.Asked`).
+
+        An error says why the kernel does not apply to that variable, and what does.
+        """
+        raise NotImplementedError
+
+    def lines(self, module: Any, step: Any, call: str, bounds: str) -> list[str]:
+        """The lines of generated code that move the elements of a step.
+
+        ``call`` is the text of its log density, ``bounds`` that of keywords that bound its values.
+        """
+        raise NotImplementedError
+
+    def functions(self, module: Any, step: Any) -> list[str]:
+        """Functions of generated code that the lines call, beside that of the log density."""
+        del module, step
+        return []
+
+    def probabilities(self, graph: Any, step: Any, given: Any, values: Any, labels: range) -> Any:
+        """The probability of each label after a step, for each element alone: (label, ranges)."""
+        raise NotImplementedError

@@ -1,0 +1,149 @@
+"""Elliptical slice sampling: against exact posteriors, and by the joint-distribution test."""
+
+import numpy as np
+import pytest
+from scipy import integrate, linalg, stats
+
+import gibbsppl as gp
+from gibbsppl.output.diagnostics import mcse_mean
+from gibbsppl.runtime import joint
+from gibbsppl.runtime.elliptical import elliptical_slice
+from gibbsppl.runtime.joint import Joint, drawn
+
+LEVEL = 1e-6
+K = np.exp(-0.5 * np.subtract.outer(np.arange(4.0), np.arange(4.0)) ** 2) + 0.1 * np.eye(4)
+COUNTS = [1, 0, 3, 4]
+
+
+def process():
+    """A dense precision: a Gaussian process, and counts."""
+    cov = gp.Data("K", K, dims=("t", "t'"))
+    x = gp.MvNormal("x", 0.3, cov=cov, dims="t", event="t")
+    gp.Poisson("y", gp.exp(x), dims="t", observed=COUNTS)
+
+
+def walk():
+    """A banded one: each level depends on the one before; both have normal observations, too."""
+    tau = gp.Gamma("tau", 3, rate=1)
+    x = gp.Array("x", dims="t")
+    x[0] = gp.Normal(0, sigma=1)
+    x[1:] = gp.Normal(x.lag("t"), tau=tau)
+    gp.Poisson("y", gp.exp(x), dims="t", observed=COUNTS)
+    gp.Normal("w", x, sigma=0.7, dims="t", observed=[0.0, 0.2, 0.3, 0.1])
+
+
+def effects():
+    """Elements that are independent given the rest: an ellipse each."""
+    mu = gp.Normal("mu", 0, sigma=1)
+    x = gp.Normal("x", mu, sigma=0.8, dims="t")
+    gp.Binomial("y", 5, gp.Phi(x), dims="t", observed=COUNTS)
+
+
+def partly_known():
+    known = np.ma.masked_array([0.3, 0.0, 0.0, -0.2], [0, 1, 1, 0])
+    cov = gp.Data("K", K, dims=("t", "t'"))
+    x = gp.MvNormal("x", 0, cov=cov, dims="t", event="t", observed=known)
+    gp.Poisson("y", gp.exp(x), dims="t", observed=COUNTS)
+
+
+MODELS = {f.__name__: f for f in (process, walk, effects, partly_known)}
+
+
+def compiled(declare, **settings):
+    with gp.Model(coords={"t": 4}) as model:
+        declare()
+    kernels = {"x": gp.EllipticalSlice()}
+    return gp.compile(model, kernels=kernels, rewrites=False, **settings)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_steps_leave_the_joint_distribution_as_it_is(name):
+    sampler = compiled(MODELS[name])
+
+    assert sampler.verify().proved
+    assert "elliptical slice" in str(sampler)
+    assert sampler.check_kernel("x", seed=1, replicates=500).passed
+
+
+def test_a_normal_part_that_is_not_what_is_drawn_is_seen(monkeypatch):
+    def wider(self, *args):
+        mean, noise, log_density = normal(self, *args)
+        return mean, 2 * noise, log_density
+
+    normal = Joint.normal
+    sampler = compiled(process)
+    monkeypatch.setattr(joint.Joint, "normal", wider)
+    assert not sampler.check_kernel("x", seed=1, replicates=500).passed
+
+
+@pytest.mark.parametrize("apart", [True, False])
+def test_a_density_that_is_all_normal_is_left_as_it_is(apart):
+    """The reference is another one than the target: the rest makes up for it."""
+    rng = np.random.default_rng(1)
+    count = 20_000
+    reference = Joint({"x": drawn((count,), [((0, count),)])}, [])
+    given = {"x": (np.full(count, 0.5), np.full(count, -0.25))}, []
+    target = stats.norm(1.0, 0.6)
+    x = target.rvs(size=count, random_state=rng)
+    if not apart:
+        few = Joint({"x": drawn((2,), [((0, 2),)])}, [])
+        given = {"x": (np.full(2, 0.5), np.full(2, -0.25))}, []
+        moved = [
+            elliptical_slice(rng, {"x": p}, "x", lambda v: target.logpdf(v).sum(), few, given)
+            for p in x.reshape(-1, 2)[:4000]
+        ]
+    else:
+        moved = elliptical_slice(rng, {"x": x}, "x", target.logpdf, reference, given)
+    moved = np.ravel(moved)
+
+    assert stats.kstest(moved, target.cdf).pvalue > LEVEL
+    assert (moved != x[: moved.size]).mean() > 0.99
+
+
+def test_the_terms_of_the_normal_part_are_its_log_density():
+    rng = np.random.default_rng(2)
+    t = np.arange(1, 5)
+    chain = Joint({"x": drawn((5,), [((0, 5),)])}, [("x", (t,), "x", (t - 1,))])
+    given = {"x": (rng.standard_normal(5), -2 - rng.random(5))}, [rng.random(4)]
+    precision = np.diag(-2 * given[0]["x"][1]) - np.diag(given[1][0], 1) - np.diag(given[1][0], -1)
+    exact = stats.multivariate_normal(
+        linalg.solve(precision, given[0]["x"][0]), linalg.inv(precision)
+    )
+    mean, noise, log_density = chain.normal(rng, {"x": np.zeros(5)}, given)
+    points = rng.standard_normal((2, 5))
+    gap = log_density(points[0]).sum() - log_density(points[1]).sum()
+
+    assert gap == pytest.approx(exact.logpdf(points[0]) - exact.logpdf(points[1]))
+    assert mean == pytest.approx(exact.mean)
+    assert np.abs(noise).max() > 0
+
+
+def test_independent_effects_have_their_exact_posteriors():
+    with gp.Model(coords={"t": 4}) as model:
+        x = gp.Normal("x", 0.2, sigma=0.8, dims="t")
+        gp.Binomial("y", 5, gp.Phi(x), dims="t", observed=COUNTS)
+    sampler = gp.compile(model, kernels={"x": gp.EllipticalSlice()}, rewrites=False)
+    draws = sampler.sample(4000, warmup=50, chains=2, seed=1, progress=False)["x"]
+    for k, y in enumerate(COUNTS):
+        def density(v, power=0, y=y):
+            likelihood = stats.binom.pmf(y, 5, stats.norm.cdf(v))
+            return v**power * stats.norm.pdf(v, 0.2, 0.8) * likelihood
+
+        mean = integrate.quad(density, -8, 8, args=(1,))[0] / integrate.quad(density, -8, 8)[0]
+        own = draws[..., k]
+        assert abs(own.mean() - mean) < stats.norm.isf(LEVEL / 8) * mcse_mean(own)
+
+
+def test_it_is_refused_where_nothing_is_normal():
+    with gp.Model(coords={"t": 2}) as model:
+        x = gp.Gamma("x", 2, rate=1, dims="t")
+        gp.Poisson("y", x**2, dims="t", observed=[1, 2])
+    with pytest.raises(gp.CompileError, match=r"kernels\['x'\]: an elliptical slice needs a norma"):
+        gp.compile(model, kernels={"x": gp.EllipticalSlice()})
+
+
+def test_it_is_asked_for_by_a_value_not_by_its_class():
+    with gp.Model() as model:
+        gp.Normal("x", 0, sigma=1)
+    with pytest.raises(gp.CompileError, match=r"write gp.EllipticalSlice\(\)"):
+        gp.compile(model, kernels={"x": gp.EllipticalSlice})
