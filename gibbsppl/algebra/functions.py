@@ -125,12 +125,13 @@ class Function:
     ``bugs`` are written with the arguments put in; one without the last two has no such form.
     ``in_full`` are other functions that it stands for, ``relation`` is the sign of an indicator.
 
-    ``derivative``, ``inverse`` and ``log`` are expressions of the argument. Of a ``symmetric`` one,
-    ``1 - f(x)`` is ``f(-x)``. Values are ``between`` two ends, and those of an increasing function
-    cross a value at a point (``at``). It is ``increasing`` if it falls in no argument, ``bends`` as
-    said (in its last argument, if the first is between two ends: ``bends_given``), is ``finite`` if
-    its value is wherever its arguments are, and ``fades`` if it comes as near to zero as one likes
-    without being it (as a number it may be 0).
+    ``derivative``, ``inverse`` and ``log`` are expressions of the argument; the inverse is infinite
+    at ends that it does not reach. Of a ``symmetric`` one, ``1 - f(x)`` is ``f(-x)``. Values are
+    ``between`` two ends, and those of an increasing function cross a value at a point (``at``). It
+    is ``increasing`` if it falls in no argument, ``bends`` as said (in its last argument, if the
+    first is between two ends: ``bends_given``), is ``finite`` if its value is wherever its
+    arguments are, and ``fades`` if it comes as near to zero as one likes without being it (as a
+    number it may be 0).
     """
 
     of: Any
@@ -246,7 +247,6 @@ ROWS = (
         latex=r"\arctan({})",
         bugs="arctan",
         derivative=lambda x: 1 / (1 + x**2),
-        inverse=lambda y: sp.sin(y) / sp.cos(y),
         between=(Fraction(-8, 5), Fraction(8, 5)),
         at=(ZERO, ZERO),
         increasing=True,

@@ -18,10 +18,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import sympy as sp
-from sympy import Add, Mul
 
 from gibbsppl.algebra.expressions import Array, Expr, Leaf
-from gibbsppl.algebra.functions import FUNCTIONS, Expit
+from gibbsppl.algebra.functions import Expit
+from gibbsppl.algebra.inverses import undone
 from gibbsppl.algebra.supports import Support
 from gibbsppl.model.graph import Censoring, Deterministic, Graph, Statement, Variable
 
@@ -58,7 +58,8 @@ def scale_of(
     x = sp.Dummy("x", positive=True) if is_positive else sp.Dummy("x", real=True)
     u = sp.Dummy("u", positive=True)
     function = argument.xreplace({leaves[0]: x})
-    inverse = _undone(function, x, u) if function.free_symbols == {x} else None
+    found = undone(function, x, u) if function.free_symbols == {x} else None
+    inverse = None if found is None else found[0]
     ends = {_at_end(function, x, end, image) for end in (support.lower, support.upper)}
     if inverse is None or ends != {image.lower, image.upper}:
         return None
@@ -114,28 +115,6 @@ def _mapped(statement: Statement, function: Callable[[Any], Any]) -> Statement:
         upper=function(statement.upper),
         censored=tuple(censored),
     )
-
-
-def _undone(of: Expr, x: Expr, u: Expr) -> Expr | None:
-    """The x for which a function of it is u, if each step of the function can be undone."""
-    while of != x:
-        held = [a for a in of.args if a.has(x)]
-        if len(held) != 1:
-            return None
-        rest = of.func(*(a for a in of.args if not a.has(x))) if of.is_Add or of.is_Mul else None
-        match of:
-            case Add():
-                u = u - rest
-            case Mul():
-                u = u / rest
-            case sp.Function() if (row := FUNCTIONS.get(of.func)) is not None and row.inverse:
-                u = row.inverse(u)
-            case sp.Pow() if of.exp.is_number and of.base.is_positive:
-                u = u ** (1 / of.exp)
-            case _:
-                return None
-        of = held[0]
-    return u
 
 
 def _at_end(function: Expr, x: Expr, end: Expr, image: Support) -> Expr:

@@ -21,6 +21,7 @@ from sympy import Add, Mul
 from gibbsppl.algebra.bounds import parted
 from gibbsppl.algebra.expressions import Dim, Expr, Extreme, Leaf, Over, substitute
 from gibbsppl.algebra.functions import AtMost, Below, Equals, Maximum, Minimum, Where
+from gibbsppl.algebra.inverses import undone
 from gibbsppl.algebra.polynomials import multiplied_out
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.analysis.ends import ends_of
@@ -178,37 +179,11 @@ def is_whole(value: Expr, graph: Graph) -> bool:
 
 def _isolated(of: Expr, side: Side, bound: Expr, leaf: Leaf) -> tuple[Side, Expr] | None:
     """The bound of the leaf, from that of a monotone function of it."""
-    while of != leaf:
-        match of:
-            case Add():
-                part, rest = _part(of, leaf)
-                bound = bound - rest
-            case Mul():
-                part, rest = _part(of, leaf)
-                if not (rest.is_positive or rest.is_negative):
-                    return None
-                side = side if rest.is_positive else _OTHER[side]
-                bound = bound / rest
-            case sp.log():
-                part, bound = of.args[0], sp.exp(bound)
-            case sp.exp():
-                part, bound = of.args[0], sp.log(Maximum(bound, sp.S.Zero))
-            case sp.Pow() if of.base.is_positive and of.exp.is_number:
-                part, bound = of.base, Maximum(bound, sp.S.Zero) ** (1 / of.exp)
-                side = side if of.exp.is_positive else _OTHER[side]
-            case _:
-                return None
-        if part is None:
-            return None
-        of = part
-    return (side, bound)
-
-
-def _part(of: Expr, leaf: Leaf) -> tuple[Expr | None, Expr]:
-    """The one term (factor) with the leaf, and the others together."""
-    held = [a for a in of.args if a.has(leaf)]
-    rest = of.func(*(a for a in of.args if not a.has(leaf)))
-    return (held[0] if len(held) == 1 else None), rest
+    found = undone(of, leaf, bound, clipped=True)
+    if found is None or found[1] is None:
+        return None
+    value, rises = found
+    return (side if rises else _OTHER[side]), value
 
 
 def is_surely_at_least(

@@ -1,0 +1,63 @@
+"""Monotone functions undone: back to the part that they are of, and which way they go."""
+
+import itertools
+
+import numpy as np
+import pytest
+import sympy as sp
+
+from gibbsppl.algebra.expressions import Array
+from gibbsppl.algebra.functions import FUNCTIONS, Expit, Softplus
+from gibbsppl.algebra.inverses import undone
+from gibbsppl.model.evaluation import evaluate
+
+X, B = Array("x")[()], Array("b", positive=True)[()]
+Y = Array("y")[()]
+
+# Each takes values near one to such values.
+OUTER = {
+    "a sum": lambda e: 3 - e,
+    "a multiple": lambda e: e / B + 1,
+    "exp": lambda e: sp.exp(-e / 2),
+    "expit": Expit,
+    "softplus": Softplus,
+    "a power": lambda e: (1 + sp.exp(e)) ** sp.Rational(-3, 2),
+}
+
+
+def value(expr, **at):
+    return float(evaluate(expr, (), {"b": 1.7, **at}, {}))
+
+
+@pytest.mark.parametrize("names", [*itertools.product(OUTER, repeat=2)], ids=" of ".join)
+def test_what_is_undone_is_the_part_again(names):
+    outer, inner = names
+    of = OUTER[outer](OUTER[inner](X))
+    found = undone(of, X, Y)
+    points = np.array([-0.7, 0.2, 1.1])
+    values = [value(of, x=x) for x in points]
+
+    assert found is not None
+    expr, rises = found
+    assert [value(expr, y=y) for y in values] == pytest.approx(points, rel=1e-9)
+    assert rises == (values[0] < values[-1])
+
+
+@pytest.mark.parametrize("function", [f for f, row in FUNCTIONS.items() if row.inverse])
+def test_a_bound_that_no_value_reaches_is_infinite(function):
+    lower, upper = (float(e) for e in FUNCTIONS[function].between)
+    for end, beyond in ((lower, lower - 1), (upper, upper + 1)):
+        if np.isinf(end):
+            continue
+        expr, _ = undone(function(X), X, Y, clipped=True)
+        assert value(expr, y=beyond) == (-np.inf if end == lower else np.inf)
+
+
+@pytest.mark.parametrize("of", [X**2, X + sp.exp(X), sp.cos(X), sp.Abs(X)])
+def test_what_is_not_monotone_is_not_undone(of):
+    assert undone(of, X, Y) is None
+
+
+def test_a_multiple_of_unknown_sign_goes_neither_way():
+    a = Array("a")[()]
+    assert undone(a * X, X, Y) == (Y / a, None)
