@@ -108,7 +108,7 @@ def calls_told(error: type[GibbspplError], **kinds: Kind) -> Callable[[F], F]:
 
 
 def methods_told(error: type[GibbspplError], **kinds: Mapping[str, Kind]) -> Callable[[C], C]:
-    """The same for the methods of a class, kinds by method, and for making one of it."""
+    """`calls_told` for the methods and the constructor of a class, with kinds by method."""
 
     def decorated(own: C) -> C:
         for name, method in list(vars(own).items()):
@@ -157,7 +157,7 @@ def is_no_text(label: str | bytes) -> bool:
 
 
 def is_name(value: Any) -> bool:
-    """Whether a value is a text that can name something: one that is printed and saved."""
+    """Whether a value is a text that can be printed and saved as a name."""
     return isinstance(value, str) and value != "" and not is_no_text(value)
 
 
@@ -167,7 +167,7 @@ def is_na(value: Any) -> bool:
 
 
 def _misfit(function: Callable[..., Any], caught: TypeError) -> str:
-    """The arguments of a call that do not fit a function, and those that fit."""
+    """The message on arguments that do not fit a function, with the expected signature."""
     taken = [p for p in inspect.signature(function).parameters.values() if p.name != "self"]
     bare = inspect.Signature([p.replace(annotation=inspect.Parameter.empty) for p in taken])
     unknown = re.search(r"unexpected keyword argument '(\w+)'", str(caught))

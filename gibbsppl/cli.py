@@ -211,7 +211,7 @@ def _monitored(
 
 
 def _told(sampler: Sampler, options: argparse.Namespace) -> tuple[str, ...] | None:
-    """What is told of a model where nothing is named: of a program what it has; None for all."""
+    """The variables reported by default: of a program its own, else all (None)."""
     if is_python(options.file):
         return None
     from gibbsppl.bugs.quantities import as_in_the_program  # noqa: PLC0415  (for programs alone)
@@ -222,7 +222,7 @@ def _told(sampler: Sampler, options: argparse.Namespace) -> tuple[str, ...] | No
 def _kept(
     sampler: Sampler, options: argparse.Namespace, told: tuple[str, ...] | None
 ) -> tuple[str, ...] | None:
-    """What to record: what is told, and what the deviance is computed from; None for all."""
+    """The variables to record: the reported ones, and the needs of the deviance; None for all."""
     if told is None or not {DEVIANCE, PENALTY} & set(options.monitor):
         return told
     from gibbsppl.predict.deviance import needed  # noqa: PLC0415  (only when asked for)
@@ -250,7 +250,7 @@ def _silent(*_: Any, **__: Any) -> None:
 
 
 def _starts(draws: Draws) -> str:
-    """Which variables did not start at a draw from their prior, in one line; empty if all did."""
+    """A line on the variables not started at a draw from their prior; empty without any."""
     ruled = draws.attributes.get("started_by_rule")
     return f"started by rule, their priors being too vague: {ruled}\n\n" if ruled else ""
 
@@ -275,7 +275,7 @@ def _check_coda(options: argparse.Namespace) -> None:
 
 
 def _saved(draws: Draws, out: Path) -> Path:
-    """Where draws are saved: in the file that was asked for, else in one that can be written."""
+    """The file with the saved draws; an error if another file than ``out`` had to do."""
     try:
         draws.save(out)
     except RunError as error:
@@ -319,7 +319,7 @@ def check(options: argparse.Namespace) -> int:
 
 
 def _settings(options: argparse.Namespace) -> dict[str, Any]:
-    """What is asked of the schedule, as `compile` takes it."""
+    """The settings of the schedule, as `compile` takes these."""
     from gibbsppl import kernels  # noqa: PLC0415  (not for --help)
 
     asked = {name: getattr(kernels, KERNELS[kernel])() for name, kernel in options.kernel}
@@ -327,7 +327,7 @@ def _settings(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def compiled(model: Model, options: argparse.Namespace) -> Sampler:
-    """The sampler of a model, with what is asked of the schedule."""
+    """The sampler of a model, with the settings of the schedule."""
     from gibbsppl.sampler import compile as compile_model  # noqa: PLC0415  (--help loads no SymPy)
 
     return compile_model(model, **_settings(options))

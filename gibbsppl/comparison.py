@@ -2,7 +2,7 @@
 
 Comes in: how to compile a variant, and the variants by name. Goes out: a `Comparison` that prints
 as a table, the best first. ESS is the smallest of the bulk ESS of all elements compared, so that a
-variant is as good as what it mixes worst.
+variant is as good as its worst element.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Settings = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One variant: its settings, what it cost, and how well its worst element mixed.
+    """A variant: settings, cost of a sweep, and mixing of the worst element.
 
     ``seconds`` are those of a sweep (CPU); ``ess`` is per 1,000 sweeps.
     """
@@ -46,7 +46,7 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Variants, the best first; and those that could not be compiled or run, with the reason."""
+    """Variants, the best first, and failed variants (not compiled or run), with the reason."""
 
     variants: tuple[Variant, ...]
     failed: tuple[tuple[str, str], ...]
@@ -76,10 +76,10 @@ class Comparison:
 def variants_of(
     graph: Graph, data: Mapping[str, Any], schedule: Schedule, settings: Settings
 ) -> dict[str, Settings]:
-    """What a sampler is compared with unless the user says: settings by a name.
+    """The default variants of a sampler: settings by a name.
 
-    It as it is; without what is set of its schedule; without each rewrite; with each that is
-    possible; with all collapsed that can be.
+    The sampler as compiled; without the user's settings of the schedule; without each rewrite made;
+    with each further possible rewrite; with all variables collapsed that can be.
     """
     asked = settings["rewrites"]
     now = dict(asked) if isinstance(asked, Mapping) else {}

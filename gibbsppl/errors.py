@@ -16,7 +16,7 @@ class ModelError(GibbspplError):
 
 
 class CompileError(GibbspplError):
-    """The model is a model, but no sampler of the kind that was asked for can be made of it."""
+    """The model is valid, but no sampler with the settings asked for can be made."""
 
 
 class RunError(GibbspplError):
@@ -24,7 +24,7 @@ class RunError(GibbspplError):
 
 
 class StartError(RunError):
-    """A run cannot start from values that were found for it; from others it may."""
+    """A run cannot start from the values found, though other values may do."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -39,7 +39,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """What to add to a message about a name that is not known: a question, or nothing.
+    """The end of a message about an unknown name: a question, or nothing.
 
     >>> did_you_mean("thetta", ["theta", "mu"])
     " Did you mean 'theta'?"

@@ -113,7 +113,7 @@ def _module(path: Path) -> Any:
 
 
 def _check_arguments(path: Path, make: Any) -> None:
-    """Refuse a ``model`` that cannot be called without arguments, naming those it needs."""
+    """Raise unless ``model`` can be called without arguments, and name the arguments needed."""
     from inspect import Parameter, signature  # noqa: PLC0415  (not for --help)
 
     optional = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)

@@ -1,4 +1,4 @@
-"""From a model to a sampler: the passes in order, and what a user holds.
+"""From a model to a sampler: the passes in order, and the sampler's methods.
 
 >>> import gibbsppl as gp
 >>> with gp.Model(name="coin") as coin:
@@ -63,24 +63,25 @@ def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named
 ) -> Sampler:
     """The Gibbs sampler of a model: derived, planned, written, loaded.
 
-    Variables whose log density is quadratic in all of them are drawn jointly, and labels along a
-    chain. ``blocks={"x": "elements"}`` draws the elements of ``x`` one after the other instead,
-    ``{"x": "alone"}`` jointly, but with no other variable; ``{("a", "b"): "together"}`` asks for a
-    block, and ``blocks=False`` for none. A variable without a good conditional gets one by
-    auxiliary variables where an identity of ``gibbsppl.rewrites`` allows:
-    ``rewrites={"Polya-Gamma": True}`` applies one wherever it fits, ``False`` forbids it;
-    ``rewrites=False`` forbids all. ``collapse=("theta",)`` draws the labels that depend on
-    ``theta`` one after the other with it integrated out; ``approximate=True`` draws them at once,
-    each given what the others were. ``exact=True`` refuses a sampler with a fallback move.
-    Scales of groups (``tau`` of ``theta ~ Normal(mu, tau)``) and locations are drawn once more with
-    the groups standardised, where the data may say little of each element; so are coefficients of
-    what a group is added to, with these sums held fixed:
-    ``interweave=("tau",)`` names those that are, ``interweave=False`` is none.
+    Variables with a jointly quadratic log density are drawn jointly, and so are the labels of a
+    hidden Markov chain. ``blocks={"x": "elements"}`` draws the elements of ``x`` one after the
+    other instead, ``{"x": "alone"}`` jointly, but with no other variable, and
+    ``{("a", "b"): "together"}`` asks for a block; ``blocks=False`` forbids all. Where a complete
+    conditional has no good closed form, data augmentation (an identity of ``gibbsppl.rewrites``)
+    may give one: ``rewrites={"Polya-Gamma": True}`` applies a rule wherever it fits, ``False``
+    forbids the rule; ``rewrites=False`` forbids all. ``collapse=("theta",)``
+    integrates ``theta`` out and draws the labels that depend on it one after the other;
+    ``approximate=True`` draws all labels at once, each given the previous values of the others.
+    ``exact=True`` refuses a sampler with a fallback move.
+    Locations and scales of groups (``tau`` of ``theta ~ Normal(mu, tau)``) have a non-centred
+    update too, with the standardised group held fixed, where the data may say little of each
+    element; coefficients of a group's linear predictors are drawn once more with these held fixed.
+    ``interweave=("tau",)`` chooses among these updates, ``interweave=False`` leaves all out.
 
     ``order=("tau", "theta")`` draws these variables (or single steps) first, in that order, then
-    the others as they would be; auxiliary variables that are not named find their place before what
-    reads them. ``scan="random"`` draws, as a sweep, as many steps as there are, each chosen at
-    random (`gp.RandomScan` takes weights); ``"symmetric"`` all forwards, then backwards.
+    all others in the default order; unnamed auxiliary variables come before the steps that read
+    them. ``scan="random"`` draws, as a sweep, as many steps as there are, each chosen at random
+    (`gp.RandomScan` takes weights); ``"symmetric"`` draws all steps forwards, then backwards.
     ``kernels={"x": gp.RandomWalk()}`` names the kernel of a variable: `gp.Slice`, `gp.RandomWalk`,
     `gp.AdaptiveRejection`, `gp.OverRelaxed`, or a function ``kernel(rng, value, log_density)`` of
     your own that returns the new value (docs/sampling.md).
@@ -113,8 +114,8 @@ def _compiled(
 class Sampler:
     """A compiled model: its graph, data, schedule and program.
 
-    ``graph`` is the declared model with the limits of its parameters; ``schedule.graph`` has its
-    auxiliary variables too. ``reading`` is the text that the model was read from, if it was.
+    ``graph`` is the declared model with the limits of its parameters; ``schedule.graph`` has the
+    auxiliary variables too. ``reading`` is the program text that the model was read from, if any.
     """
 
     graph: Graph
@@ -138,16 +139,16 @@ class Sampler:
         return self.program.source
 
     def explain(self, name: str | None = None) -> str:
-        """The derivation of one variable's conditional, step by step; of all without a name.
+        """The derivation of the conditional of a variable, step by step, or of all variables.
 
-        Without a name it also says which rewrites were made, and what else could have been done.
+        Without a name, the rewrites made and the further possible rewrites are listed too.
         """
         told = explained(self.schedule, self.source, self.data, name)
         return told if name is not None else f"{told}\n\n\n{self.rewrites}"
 
     @property
     def rewrites(self) -> str:
-        """The auxiliary variables that were added, and the rewrites that are possible besides."""
+        """The rewrites made, such as auxiliary variables, and the possible further ones."""
         made = parts_told(self.schedule)
         made += [f"{n} drawn last: {why}" for n, why in unseen_told(self.schedule)]
         made += [
@@ -173,12 +174,13 @@ class Sampler:
         return "\n".join(lines if len(lines) > 1 else [*lines, "   none made, none possible"])
 
     def verify(self, seed: int = 0) -> Any:
-        """The exact checks of the whole sampler: a table that prints, ``.passed``, ``.proved``.
+        """The exact checks of the whole sampler: a printed table with ``.passed`` and ``.proved``.
 
-        Random changes of each variable must change the log joint density as its generated
-        conditional says, to 1e-9 of the size of the terms; the graphs in which steps draw must have
-        the density of the declared model; one read from a text that of the text, read once more.
-        ``passed``: nothing disagrees. ``proved``: nothing is left open besides.
+        A random change of each variable must change the log joint density and the log of the
+        generated conditional by the same amount, to 1e-9 of the size of the terms; the graphs in
+        which steps draw must have the density of the declared model; a model read from a text must
+        have the density of the text, read once more. ``passed``: nothing disagrees. ``proved``:
+        besides, no comparison is left open.
         """
         from gibbsppl.checks.verification import verify  # noqa: PLC0415  (only checks need it)
 
@@ -188,10 +190,11 @@ class Sampler:
         return verify(self.graph, self.program, schedule.steps, self.data, **settings)
 
     def check_kernel(self, name: str, **settings: Any) -> Any:
-        """The joint-distribution test of the step that draws one variable: prints, has ``.passed``.
+        """The joint-distribution test of the step of one variable: a table with ``.passed``.
 
-        It sees what `verify` cannot: a kernel that does not leave its conditional as it is. Models
-        with improper priors, or potentials that are no constraints, cannot be simulated for it.
+        The test finds a fault that `verify` cannot: a kernel that does not leave its conditional
+        invariant. Models with improper priors, or potentials that are no constraints, cannot be
+        simulated for the test.
         ``settings``: ``replicates`` (1000), ``sweeps`` (3), ``level`` (0.001), ``seed``.
 
         >>> import gibbsppl as gp
@@ -219,7 +222,7 @@ class Sampler:
     def initial_states(
         self, chains: int, seed: Seed = None, init: Init = None
     ) -> tuple[list[Chain], dict[str, str]]:
-        """One dispersed start per chain with its random stream, and where each value comes from."""
+        """A dispersed starting state and random stream per chain, and the origin of each value."""
         starts, notes = list[Chain](), dict[str, str]()
         parts = (self.graph, self.data, self.program, self.constants)
         for rng, own in zip(streams(seed, chains), inits_of(init, chains), strict=True):
@@ -251,10 +254,10 @@ class Sampler:
 
         ``draws`` per chain are kept, every ``thin`` sweeps after ``warmup`` sweeps. ``seed`` is a
         whole number, a ``SeedSequence`` or a ``Generator``; without one, a fresh one is drawn and
-        recorded. ``init`` fixes initial values by variable, NaN where there is none; a list of such
-        mappings has one for each chain. ``keep`` names the variables to keep
-        (all by default); above ``limit_bytes`` of draws the run is refused. Ctrl-C returns what
-        has been drawn, and says what is left out: so do the draws (``.interrupted``).
+        recorded. ``init`` fixes starting values by variable, NaN for elements without; a list has
+        one such mapping for each chain. ``keep`` names the variables to keep (all by default);
+        above ``limit_bytes`` of draws the run is refused. Ctrl-C returns the draws so far and
+        reports the rest, which ``draws.interrupted`` does too.
         """
         if not self.schedule.steps or (keep is not None and not len(keep)):
             raise RunError(
@@ -312,7 +315,7 @@ class Sampler:
 
     @property
     def compared_by_default(self) -> tuple[str, ...]:
-        """The latent variables of the model that are not labels: what `compare` looks at."""
+        """The latent variables that `compare` looks at by default: all but labels."""
         latent = {s.target.array.name: s.support.is_discrete for s in self.graph.latent}
         return tuple([n for n, discrete in latent.items() if not discrete] or latent)
 
@@ -326,11 +329,11 @@ class Sampler:
         chains: int = 2,
         seed: int = 0,
     ) -> Comparison:
-        """Variants of this sampler, run briefly: effective draws per second of each.
+        """A comparison of variants of this sampler in short runs: effective draws per second.
 
-        ``variants`` are keyword arguments of `compile` by a name; by default this sampler, it
-        without each of its rewrites, its order, its scan and kernels, and with each rewrite that it
-        could have made. ``of`` names the variables to compare by (default: all but labels).
+        ``variants`` are keyword arguments of `compile` by a name; by default this sampler, variants
+        without each rewrite, without order, scan and kernels, and with further possible rewrites.
+        ``of`` names the variables to compare by (default: all but labels).
 
         >>> import gibbsppl as gp
         >>> with gp.Model(name="robust") as robust:
@@ -355,9 +358,9 @@ class Sampler:
         return predicted(self.graph, self.data, draws, new, name)
 
     def deviance(self, draws: Draws) -> Draws:
-        """The draws with one more variable, ``deviance``: ``-2 log p(y | draw)`` of each.
+        """The draws with one more variable, ``deviance``: ``-2 log p(y | draw)`` of each draw.
 
-        It is the density of all that is observed, with its constants; see
+        ``p`` is the density of all observations, constants included; see
         `gibbsppl.predict.deviance`.
         """
         from gibbsppl.predict.deviance import with_deviance  # noqa: PLC0415  (only when asked for)
@@ -365,22 +368,22 @@ class Sampler:
         return with_deviance(self.graph, self.data, draws)
 
     def dic(self, draws: Draws, *, seed: int = 0) -> Any:
-        """The deviance information criterion of draws of several chains: prints as a table.
+        """The deviance information criterion of draws of several chains, printed as a table.
 
-        Its penalty, pD, is Plummer's: how much better new observations fit the draw that they are
-        simulated from than a draw of another chain; ``seed`` is for simulating them.
+        The penalty pD is Plummer's: by how much new observations fit the draw that they are
+        simulated from better than a draw of another chain; ``seed`` is for the simulation.
         """
         from gibbsppl.predict.deviance import dic  # noqa: PLC0415  (only when asked for)
 
         return dic(self.graph, self.data, draws, seed=seed)
 
     def conditional_mean(self, draws: Draws, names: str | Sequence[str] | None = None) -> Draws:
-        """For each draw, the mean of a variable's exact conditional given all others.
+        """For each draw, the mean of a variable's exact conditional given all other variables.
 
-        The average of these means is the Rao-Blackwell estimate of the posterior mean; they have
-        the dims of the draws, and are summarised like them. ``names`` are variables that are drawn
-        from a closed form (default: all for which there is a formula); the draws must have all
-        that their conditionals depend on.
+        The average of these means is the Rao-Blackwell estimate of the posterior mean; the means
+        have the dims of the draws, and are summarised like draws. ``names`` are variables drawn
+        from a closed form (default: all with a formula); the draws must have all variables that
+        these conditionals depend on.
         """
         return self._conditionals(draws, names, "mean")
 
@@ -391,7 +394,7 @@ class Sampler:
     def conditional_probabilities(
         self, draws: Draws, names: str | Sequence[str] | None = None
     ) -> Draws:
-        """For each draw, the probabilities of labels given all others, along one more dim."""
+        """For each draw, the probabilities of labels given all other variables, along a new dim."""
         return self._conditionals(draws, names, "probabilities")
 
     def _conditionals(self, draws: Draws, names: str | Sequence[str] | None, what: Any) -> Draws:

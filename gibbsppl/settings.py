@@ -1,7 +1,7 @@
-"""What a user asks of `compile`: checked, and carried out on a graph.
+"""The settings of `compile`: checked, and carried out on a graph.
 
-Comes in: settings as `gibbsppl.sampler.compile` takes them. Goes out: the same as one dict, in one
-form; and the schedule that they ask for.
+Comes in: settings as `gibbsppl.sampler.compile` takes them. Goes out: the settings as a dict in
+canonical form, and the schedule made by them.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ ARGUMENTS: Mapping[str, Mapping[str, Kind]] = {
 
 
 def checked_settings(**asked: Any) -> dict[str, Any]:
-    """The settings in one form; those that no model could have are refused."""
+    """The settings in canonical form, or an error for values that fit no model."""
     blocks, rewrites, interweave = asked["blocks"], asked["rewrites"], asked["interweave"]
     if not isinstance(blocks, Mapping | bool | None):
         raise _unexpected("blocks", blocks, "a dict from names of variables, or False for none")

@@ -10,6 +10,7 @@ import gibbsppl as gp
 from gibbsppl.bugs import random_reader
 from gibbsppl.bugs.grids import position_of
 from gibbsppl.bugs.parse import parse
+from gibbsppl.checks import verification
 from gibbsppl.checks.reading import RELATIVE_TOLERANCE, gaps_of_reading
 from gibbsppl.errors import GibbspplError
 from gibbsppl.initial.search import initial_state
@@ -232,3 +233,16 @@ def test_a_loop_that_ends_before_it_starts_is_empty_for_both_readers(first):
     )
 
     assert gp.compile(read).verify().proved
+
+
+def test_where_a_program_has_no_number_it_is_compared_nearer_to_the_centre():
+    """The log of a rate of exp(-1e5) is no number of the program's; that of the model is."""
+    text = "model { y ~ dpois(exp(a)); a ~ dnorm(0, 1.0E-8) }"
+    sampler = gp.compile(gp.read_bugs(text, {"y": 3}))
+    given = (np.random.default_rng(1), sampler.reading, sampler.graph, sampler.data)
+    far, near = ({"a": np.array(-1e5)},), ({"a": np.array(0.3)},)
+
+    (row,) = verification._of_reading(*given, [far, near])
+    assert row.passed
+    (row,) = verification._of_reading(*given, [far])
+    assert not row.passed

@@ -348,7 +348,8 @@ def test_steps_that_are_not_reflected_would_be_found(monkeypatch):
     sampler = gp.compile(labels(), kernels={"w": gp.RandomWalk(scale=2.5)})
     assert enumerated(sampler).passed
     monkeypatch.setattr(
-        "gibbsppl.checks.walks._reflected", lambda position, size: min(max(position, 0), size - 1)
+        "gibbsppl.kernels.random_walk._reflected",
+        lambda position, size: min(max(position, 0), size - 1),
     )
     assert not enumerated(sampler).passed
 
@@ -600,7 +601,7 @@ def test_the_command_line_sets_the_schedule(tmp_path, capsys):
     assert "order: found 'sigma'" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         main(["check", str(path), "--kernel", "mu=gibbs"])
-    assert "one of slice, random-walk" in capsys.readouterr().err
+    assert "one of slice, elliptical-slice, random-walk" in capsys.readouterr().err
 
 
 def swept_jointly(sampler, program=None):

@@ -133,8 +133,9 @@ def test_what_a_function_stands_for_is_it(row):
     if row.in_full is None:
         return
     names = [Array(n)[()] for n in "ab"][: len(next(iter(REFERENCES[row.numpy].at)))]
-    expr, full = row.of(*names), in_full(row.of(*names))
+    expr, full = row.of(*names), row.in_full(*names)
     assert not full.has(row.of)
+    assert in_full(expr) == (expr if row.text else full)
     for at in ((0.7, 1.3), (2.5, 0.4)):
         values = {str(n): v for n, v in zip(names, at, strict=False)}
         one, other = (float(evaluate(e, (), values, {})) for e in (expr, full))

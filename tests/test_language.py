@@ -12,6 +12,7 @@ from scipy import special, stats
 import gibbsppl.language as gp
 from gibbsppl import compile as compile_model
 from gibbsppl.algebra import expressions as ex
+from gibbsppl.algebra import functions as fn
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.checks.perturb import perturbed
 from gibbsppl.errors import ModelError, RunError
@@ -387,13 +388,13 @@ NUMBERS = {
     sp.exp: np.exp,
     sp.log: np.log,
     sp.Abs: abs,
-    ex.Expit: lambda x: 1 / (1 + np.exp(-x)),
-    ex.Where: lambda c, a, b: a if c else b,
-    ex.Minimum: min,
-    ex.Maximum: max,
-    ex.AtMost: lambda a, b: a <= b,
-    ex.Below: lambda a, b: a < b,
-    ex.Equals: lambda a, b: a == b,
+    fn.Expit: lambda x: 1 / (1 + np.exp(-x)),
+    fn.Where: lambda c, a, b: a if c else b,
+    fn.Minimum: min,
+    fn.Maximum: max,
+    fn.AtMost: lambda a, b: a <= b,
+    fn.Below: lambda a, b: a < b,
+    fn.Equals: lambda a, b: a == b,
 }
 
 A, B = np.array([0.5, -1.25, 2.0]), np.array([0.25, 0.5])

@@ -38,7 +38,7 @@ def outside_by(given: Expr, own: Expr, side: Side) -> Expr:
 
 
 def tighter(given: Expr, own: Expr, side: Side) -> Expr | None:
-    """A bound inside of another one as well; None where that one alone holds."""
+    """A bound narrowed to be inside of another too; None where the other is surely tighter."""
     if is_written_inside(given, own, side):
         return given
     if outside_by(given, own, side).is_positive:
@@ -73,7 +73,7 @@ def inside(x: Expr, support: Support, event: tuple[Dim, ...] = ()) -> tuple[Expr
 
 
 def _of_all(bound: Expr, extreme: Any, holds: Callable[[Expr], Expr]) -> Expr:
-    """What holds of an extreme, as it holds of all values."""
+    """An indicator about an extreme, as the product of indicators about all of its values."""
     if not isinstance(bound, extreme):
         return holds(bound)
     return Times(_of_all(bound.body, extreme, holds), *bound.args[1:])

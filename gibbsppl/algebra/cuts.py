@@ -1,6 +1,6 @@
 """Parts of an expression that are free of the targets, each named by one leaf.
 
-What is done with the rest (expanding, collecting) costs nothing there, however long the parts are.
+Algebra on the rest (expanding, collecting) leaves the parts alone, however long they are.
 
 >>> from gibbsppl.algebra.expressions import Dim
 >>> x, y, i = Array("x"), Array("y"), Dim("i")
@@ -28,7 +28,7 @@ from gibbsppl.algebra.recursions import Recursion
 
 
 class Cuts:
-    """The parts that were named by one leaf each, and back."""
+    """Names parts of expressions by a leaf each, and puts the parts back."""
 
     def __init__(self) -> None:
         self.names: dict[Expr, Leaf] = {}

@@ -1,4 +1,4 @@
-"""Numbers as exactly what was meant, so that algebra on them cancels.
+"""Exact numbers: decimals and simple fractions, so that algebra on them cancels.
 
 >>> number(0.1) + number(0.2) - number(0.3)
 0
@@ -22,10 +22,10 @@ LARGEST_DENOMINATOR = 10**4
 
 
 def number(value: float) -> Expr:
-    """A number as exactly what was written: 0.1 is 1/10, so that algebra on it cancels exactly.
+    """The exact number that was written: 0.1 is 1/10, so that algebra cancels exactly.
 
-    What has been computed is the simple fraction that it is the rounding of, if there is one:
-    ``1 / 0.7`` is 10/7; ``math.pi`` is pi.
+    A computed number is the simple fraction that rounds to it, if there is one: ``1 / 0.7`` is
+    10/7; ``math.pi`` is pi.
 
     >>> number(0.1) + number(0.2) - number(0.3)
     0
@@ -46,7 +46,7 @@ def number(value: float) -> Expr:
 
 
 def has_log(value: Expr) -> bool:
-    """Whether the log of a value may be a real number: of a negative number it is none.
+    """Whether the log of a value may be a real number: false for negative numbers.
 
     >>> has_log(sp.Integer(2)), has_log(sp.Integer(-2))
     (True, False)

@@ -244,7 +244,7 @@ def _substitute_under(expr: Binder, replacements: Mapping[Expr, Expr]) -> Expr:
 
 
 def renamed_apart(expr: Expr, taken: Iterable[Any]) -> Expr:
-    """The expression with bound dims renamed that have the name of one that is taken.
+    """The expression with bound dims renamed where the name is taken.
 
     >>> x, t = Array("x"), Dim("t")
     >>> renamed_apart(Over(x[t], t) * x[t], {t})
@@ -263,7 +263,7 @@ def renamed_apart(expr: Expr, taken: Iterable[Any]) -> Expr:
 
 
 def dims_of(expr: Any) -> set[Dim]:
-    """The dimensions that an expression depends on (bound ones are not among them)."""
+    """The free dimensions of an expression, without bound ones."""
     return {s for s in expr.free_symbols if isinstance(s, Dim)}
 
 

@@ -1,7 +1,7 @@
-r"""The functions of the language: one row each, with all that is known of it.
+r"""The functions of the language: one row each, with all known facts.
 
 Comes in: SymPy's functions, and those that are made here. Goes out: how each is computed and
-written, and what algebra may conclude of its values. What is not said is not known.
+written, and what algebra may conclude of its values. A fact left out of a row is not known.
 
 >>> from gibbsppl.algebra.expressions import Array
 >>> x = Array("x")[()]
@@ -103,7 +103,7 @@ LogMass = _function("LogMass", "LogMass(log_cdf_l, log_cdf_u, log_sf_l, log_sf_u
 
 @dataclass(frozen=True, slots=True)
 class Bend:
-    """How a function of one argument bends and where it goes, where that is between two ends."""
+    """The curvature and direction of a function of one argument, where this is between two ends."""
 
     kind: Kind
     monotone: Monotone
@@ -117,21 +117,20 @@ S_SHAPED = (Bend("convex", "increasing", upper=0), Bend("concave", "increasing",
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Function:
-    """What is known of a function of the language.
+    """The known facts of a function of the language.
 
-    ``numpy`` is its name in `gibbsppl.runtime.functions`; ``near_one`` that of its form whose last
-    argument is what is added to 1, ``of_exponential`` that of the form which takes the exponent of
-    the last argument. ``text`` (else a call), ``latex``, ``loop`` (Python, for compiled loops) and
-    ``bugs`` are written with the arguments put in; one without the last two has no such form.
-    ``in_full`` are other functions that it stands for, ``relation`` is the sign of an indicator.
+    ``numpy`` is the name in `gibbsppl.runtime.functions`; ``near_one`` names the form that takes
+    the last argument less 1, ``of_exponential`` the form that takes the log of the last argument.
+    ``text`` (else a call), ``latex``, ``loop`` (Python, for compiled loops) and ``bugs`` are
+    written with the arguments put in; a function without the last two has no such form.
+    ``in_full`` writes the function by others, ``relation`` is the sign of an indicator.
 
     ``derivative``, ``inverse`` and ``log`` are expressions of the argument; the inverse is infinite
-    at ends that it does not reach. Of a ``symmetric`` one, ``1 - f(x)`` is ``f(-x)``. Values are
-    ``between`` two ends, and those of an increasing function cross a value at a point (``at``). It
-    is ``increasing`` if it falls in no argument, ``bends`` as said (in its last argument, if the
-    first is between two ends: ``bends_given``), is ``finite`` if its value is wherever its
-    arguments are, and ``fades`` if it comes as near to zero as one likes without being it (as a
-    number it may be 0).
+    at ends that the function does not reach. ``symmetric``: ``1 - f(x)`` is ``f(-x)``. Values are
+    ``between`` two ends; an increasing function crosses a value at a point (``at``).
+    ``increasing``: never falling in an argument. ``bends``: the curvature (``bends_given``: in the
+    last argument, for a first argument between two ends). ``finite``: wherever the arguments are.
+    ``fades``: arbitrarily near to zero without being zero (as a number it may be 0).
     """
 
     of: Any
@@ -258,7 +257,7 @@ ROWS = (
         latex=r"\operatorname{{expit}}({})",
         bugs="ilogit",
         derivative=lambda x: Expit(x) * Expit(-x),
-        inverse=lambda y: sp.log(y / (1 - y)),
+        inverse=lambda y: sp.log(y) - sp.log(1 - y),
         log=lambda x: -Softplus(-x),
         symmetric=True,
         between=UNIT,
@@ -368,7 +367,7 @@ FUNCTIONS: Mapping[Any, Function] = {row.of: row for row in ROWS}
 
 
 def functions_that(hold: Callable[[Function], Any]) -> tuple[Any, ...]:
-    """SymPy's functions of the rows for which something holds."""
+    """SymPy's functions of the rows for which a condition holds."""
     return tuple(row.of for row in ROWS if hold(row))
 
 
@@ -390,7 +389,7 @@ def complement_of(probability: Expr) -> Expr | None:
 
 
 def log_of(of: Expr) -> Expr | None:
-    """The log of a function that has one, or of one minus a symmetric one; else None."""
+    """The log of a function, or of one minus a symmetric one, if the row has a log; else None."""
     function = of if of.func in FUNCTIONS else complement_of(1 - of)
     if function is None or (log := FUNCTIONS[function.func].log) is None:
         return None
@@ -398,13 +397,13 @@ def log_of(of: Expr) -> Expr | None:
 
 
 def in_full(expr: Expr) -> Expr:
-    """An expression with functions that stand for others written as these.
+    """An expression with functions that would be printed as calls written out, where possible.
 
     >>> nu, m = sp.symbols("nu m")
     >>> in_full(m * LogRising(nu, m))
     m*(-loggamma(nu) + loggamma(m + nu))
     """
     for row in ROWS:
-        if row.in_full is not None:
+        if row.in_full is not None and not row.text:
             expr = expr.replace(row.of, row.in_full)
     return expr

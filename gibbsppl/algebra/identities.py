@@ -1,6 +1,6 @@
-"""Identities that a log density is simplified by before it is split: what cancels is not seen.
+"""Identities that simplify a log density before the split, so that terms cancel.
 
-They are taken where both sides exist; the ratio check of every derived conditional guards them.
+They hold where both sides exist; the ratio check of every derived conditional guards them.
 
 >>> from gibbsppl.algebra.expressions import Array
 >>> from gibbsppl.algebra.log_gamma import loggamma
@@ -171,7 +171,7 @@ def _opened_sums(expr: Over, used: set[Dim]) -> tuple[list[Expr], _Sums]:
 
 
 def _cancelled(factors: list[Expr], sums: _Sums) -> tuple[list[Expr], _Sums] | None:
-    """The product without the first pair of a matrix and its inverse that a sum makes one."""
+    """The product without a pair of matrix and inverse under a common sum; None without a pair."""
     inverses = [f for f in factors if isinstance(f, InverseEntry)]
     for inverse, other in product(inverses, factors):
         entries = _entries(inverse, other)
@@ -190,7 +190,7 @@ def _cancelled(factors: list[Expr], sums: _Sums) -> tuple[list[Expr], _Sums] | N
 
 
 def _entries(inverse: InverseEntry, other: Expr) -> list[tuple[Expr, Expr]]:
-    """The entries, (i, j) and (j, i), that an expression is of the matrix which is inverted."""
+    """The indices (i, j) and (j, i) of an entry of the inverted matrix; none for others."""
     body, matrix = inverse.body, inverse.bound
     if not isinstance(body, Leaf) or not isinstance(other, Leaf) or body.array != other.array:
         return []

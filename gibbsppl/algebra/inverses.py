@@ -1,8 +1,8 @@
 """Monotone functions undone: the value of one part of an expression, from that of the whole.
 
 Comes in: an expression that is made of one part by sums, products, powers and functions of the
-language that have an inverse (`functions`). Goes out: what that part is where the whole has a
-value, and whether the whole rises with it.
+language that have an inverse (`functions`). Goes out: the value of the part where the whole has a
+given value, and whether the whole rises with the part.
 
 >>> from gibbsppl.algebra.expressions import Array
 >>> from gibbsppl.algebra.functions import Expit
@@ -15,21 +15,20 @@ value, and whether the whole rises with it.
 
 from __future__ import annotations
 
-import math
-
 import sympy as sp
 
 from gibbsppl.algebra.expressions import Expr
-from gibbsppl.algebra.functions import FUNCTIONS, Maximum, Minimum
+from gibbsppl.algebra.functions import FUNCTIONS, Function, Maximum, Minimum
 
 
 def undone(
     of: Expr, part: Expr, value: Expr, *, clipped: bool = False
 ) -> tuple[Expr, bool | None] | None:
-    """What a part is where an expression has a value; whether it rises with it (None: unknown).
+    """The value of a part, solved from the value of the expression; whether both rise together.
 
-    None if it cannot be solved for. ``clipped``: a value that the expression cannot have stands for
-    the nearest that it can: of a bound that is beyond all values the part has an infinite one.
+    None instead of a pair if the part cannot be solved for, instead of the second if unknown.
+    ``clipped``: a value that the expression cannot have is replaced by the nearest possible one,
+    so that a bound beyond all values of the expression is an infinite bound of the part.
     """
     rises: bool | None = True
     while of != part:
@@ -47,16 +46,19 @@ def undone(
             value = (Maximum(value, sp.S.Zero) if clipped else value) ** (1 / of.exp)
             rises = None if rises is None else rises == bool(of.exp.is_positive)
         elif (row := FUNCTIONS.get(of.func)) is not None and row.inverse and row.increasing:
-            value = row.inverse(_clipped(value, row.between) if clipped else value)
+            value = _inverse(row, value) if clipped else row.inverse(value)
         else:
             return None
         (of,) = held
     return value, rises
 
 
-def _clipped(value: Expr, between: tuple[object, object]) -> Expr:
-    """The value, no less and no more than two ends."""
-    lower, upper = (sp.sympify(e) for e in between)
-    if not math.isinf(float(lower)):
+def _inverse(row: Function, value: Expr) -> Expr:
+    """The inverse of a function, infinite for values beyond the two ends of its range."""
+    assert row.inverse is not None
+    lower, upper = (sp.sympify(e) for e in row.between)
+    if value.is_number:
+        return -sp.oo if value <= lower else sp.oo if value >= upper else row.inverse(value)
+    if not lower.is_infinite:
         value = Maximum(value, lower)
-    return value if math.isinf(float(upper)) else Minimum(value, upper)
+    return row.inverse(value if upper.is_infinite else Minimum(value, upper))

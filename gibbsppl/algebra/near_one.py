@@ -1,8 +1,8 @@
 """Sums and functions with all digits near 1, and where terms are huge.
 
-The interpreter and the back end both read these tables. What is added to 1 is passed alone, so that
-the 1 does not take its digits; what something is the exponential of, where that may be too small
-for a number. Logs of gamma functions that nearly cancel are one function.
+The interpreter and the back end both read these tables. A term that is added to 1 is passed alone,
+so that the 1 does not take its digits; an exponential that may be too small for a number is passed
+as its exponent. Logs of gamma functions that nearly cancel are one function.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def called_as(expr: Expr) -> tuple[str, tuple[Expr, ...]]:
 
 
 def beyond_one(expr: Expr) -> Expr | None:
-    """What a sum has besides the number 1, which would take its digits; None if it has no 1.
+    """The terms of a sum besides the number 1, which would take their digits; None without a 1.
 
     >>> x = sp.Symbol("x")
     >>> beyond_one(1 - x), beyond_one(2 - x)
@@ -51,10 +51,10 @@ def beyond_one(expr: Expr) -> Expr | None:
 
 
 def log_of_one_minus(of: Expr) -> tuple[str, Expr] | None:
-    """The NumPy form of the log of one minus an exponential, and its argument; None of others.
+    """The NumPy form of ``log(1 - exp(...))`` and its argument; None for logs of other values.
 
-    Of one whose exponent is an exponential itself, it is a function of that one's: where this is
-    too small for a number, the log is it.
+    Where the exponent is an exponential itself, the form takes the inner exponent: where
+    ``exp(x)`` is too small for a number, the log of ``1 - exp(-exp(x))`` is x.
 
     >>> x = sp.Symbol("x", real=True)
     >>> log_of_one_minus(1 - sp.exp(-x)), log_of_one_minus(1 - sp.exp(-2 * sp.exp(x)))
@@ -70,10 +70,10 @@ def log_of_one_minus(of: Expr) -> tuple[str, Expr] | None:
 
 
 def log_parts(of: Expr) -> tuple[Expr, ...] | None:
-    """The terms that the log of a product of exponentials or tails is computed as; None of others.
+    """The terms to compute the log of a product of exponentials or tails; None for others.
 
-    The log of one that is too small for a number, or nearly, is its exponent all the same, and a
-    share of two that are too large for numbers is a number.
+    The log of an exponential that is (nearly) too small for a number is its exponent all the same,
+    and the share of two exponentials that are too large for numbers is a number.
 
     >>> x, y = sp.symbols("x y", real=True)
     >>> log_parts(2 * y * sp.exp(x)), log_parts(1 + sp.exp(x))
@@ -84,6 +84,7 @@ def log_parts(of: Expr) -> tuple[Expr, ...] | None:
     >>> d, k = Array("d"), Dim("k")
     >>> log_parts(Over(d[k] * sp.exp(x), k)), log_parts(y / Over(d[k] * sp.exp(x), k))
     ((log(sum(d[k], k)), x), (log(y/sum(d[k], k)), -x))
+    >>> from gibbsppl.algebra.functions import Expit, Phi
     >>> log_parts(2 * y * Phi(x) ** 2), log_parts(1 - Expit(x))
     ((log(2*y), 2*LogPhi(x)), (0, -Softplus(x)))
     """
@@ -111,7 +112,7 @@ def _log_of_tail(factor: Expr) -> Expr | None:
 
 
 def _taken_out(of: Expr) -> Expr:
-    """Sums over dims in a product with the factors taken out that are the same at all positions."""
+    """A product, with constant factors of sums over dims taken out of the sums."""
     if of.is_Mul:
         return sp.Mul(*map(_taken_out, of.args))
     total, power = of.as_base_exp()
@@ -130,7 +131,7 @@ def as_exponential(product: Expr) -> tuple[Expr, Expr]:
 
 
 def terms_of(expr: Expr) -> tuple[Expr, ...]:
-    """The terms that a sum is computed as: logs of gamma functions that nearly cancel are one.
+    """The terms to compute a sum by: logs of gamma functions that nearly cancel are merged.
 
     >>> nu, x, n = sp.symbols("nu x n")
     >>> terms_of(loggamma(nu / 2 + sp.Rational(1, 2)) - loggamma(nu / 2) + x)
@@ -150,7 +151,7 @@ def terms_of(expr: Expr) -> tuple[Expr, ...]:
 
 
 def _with_tails(terms: tuple[Expr, ...]) -> tuple[Expr, ...]:
-    """The terms, with the log of an upper tail and its argument as one: it is about minus that."""
+    """The terms, each ``LogGammaQ(a, x) + x`` merged: the log tail is about ``-x``."""
     found = list(terms)
     for term in terms:
         for tail in (f for f in sp.Mul.make_args(term) if isinstance(f, LogGammaQ)):
@@ -165,8 +166,8 @@ def _with_tails(terms: tuple[Expr, ...]) -> tuple[Expr, ...]:
 def _paired(gammas: tuple[Expr, ...]) -> tuple[Expr, ...]:
     """Logs of gamma functions, two of opposite sign as one where arguments share parts.
 
-    As many pairs as possible, of those the ones that differ by least; a third one, of what a pair
-    differs by, makes it the log of a beta function.
+    As many pairs as possible, with the least total difference; a third term, of the difference of a
+    pair, makes the pair the log of a beta function.
     """
     found = {t: gamma for t in gammas if (gamma := _gamma_in(t)) is not None}
     graph: nx.Graph[Expr] = nx.Graph()
@@ -187,10 +188,10 @@ def _paired(gammas: tuple[Expr, ...]) -> tuple[Expr, ...]:
 
 
 def _differing(above: Expr, below: Expr, c: Expr) -> tuple[int, Expr, Expr, Expr] | None:
-    """By how many terms one argument differs from another; the coefficient, the other, the rest.
+    """The number of terms by which arguments differ, the coefficient, ``below`` and the difference.
 
-    Terms that are not in both count, and those of the difference: least where one is a part of the
-    other. None where the difference is no shorter than the argument itself.
+    Terms that are not in both count, and those of the difference: least where one argument is a
+    part of the other. None where the difference is no shorter than an argument.
     """
     rest = above - below
     more, whole, part = (len(sp.Add.make_args(e)) for e in (rest, above, below))

@@ -142,7 +142,7 @@ class Notation:
         return f"{name}[{', '.join(map(self.text, leaf.indices))}]"
 
     def _ordered(self, expr: Expr) -> list[tuple[Expr, str]]:
-        """The terms of a sum with their texts: what is added first, what is taken away last."""
+        """The terms of a sum with texts: positive terms first, negative terms last."""
 
         def key(term: tuple[Expr, str]) -> tuple[bool, bool, int, str]:
             expr, text = term
@@ -151,7 +151,7 @@ class Notation:
         return sorted(((a, self._written(a)[0]) for a in Add.make_args(expr)), key=key)
 
     def _product(self, expr: Expr) -> Written:
-        """``-5*a*b/(2*c**2)``: sign, numbers, scalars, elements, then what has an inside."""
+        """``-5*a*b/(2*c**2)``: sign, numbers, scalars, elements, then functions and sums."""
         coefficient, rest = expr.as_coeff_Mul()
         above, below = _fraction(Mul.make_args(rest))
         sign = "-" if coefficient.is_negative else ""
@@ -268,7 +268,7 @@ def wrapped(text: str, width: int) -> list[str]:
 
 
 def _bound(text: str, deepest: int) -> str:
-    """The text with the blanks at which it should not be broken replaced."""
+    """The text with non-breaking blanks at all places but those allowed for line breaks."""
     depth, found = 0, ""
     for n, ch in enumerate(text):
         depth += (ch in "([") - (ch in ")]")

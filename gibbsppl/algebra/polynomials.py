@@ -1,7 +1,7 @@
-"""What it costs to multiply out an expression, asked before it is done.
+"""Polynomial algebra with a bound on its cost, estimated before multiplying out.
 
-Comes in: expressions. Goes out: how many terms they have at most. Products of sums grow with the
-power of the number of sums: algebra on them is worth it only where they are small.
+Comes in: expressions. Goes out: their number of terms at most, and products, sums and quotients of
+them. Products of sums grow with the power of the number of sums: only small ones are worth it.
 
 >>> x, y = sp.symbols("x y")
 >>> expanded_size((1 + x) ** 3 * (x + y)), expanded_size(1 / (1 + x) + y)
@@ -18,7 +18,7 @@ import sympy as sp
 
 from gibbsppl.algebra.expressions import Expr
 
-# What is larger is left as it is: factoring takes minutes from some hundreds of terms.
+# Larger expressions are left as they are: factoring takes minutes from some hundreds of terms.
 MOST_TERMS = 1000
 # Polynomials of higher degree are not factored: SymPy holds each of their coefficients.
 HIGHEST = 64

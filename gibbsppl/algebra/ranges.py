@@ -24,12 +24,12 @@ class Range:
 
 
 def size_of(dim: Dim, sizes: Mapping[Dim, int]) -> int:
-    """The size of a dim, or of the one that it is a copy of."""
+    """The size of a dim, or of the original of a copied dim."""
     return sizes[dim] if dim in sizes else sizes[Dim(root_of(dim))]
 
 
 def range_of(binder: Binder, sizes: Mapping[Dim, int]) -> Range:
-    """The positions that a sum, or an extreme, is over: all of its dim, unless it says which.
+    """The range of a sum or an extreme over a dim: all positions, unless the binder has ends.
 
     >>> from gibbsppl.algebra.expressions import Array, Over
     >>> k, x = Dim("k"), Array("x")
@@ -41,7 +41,7 @@ def range_of(binder: Binder, sizes: Mapping[Dim, int]) -> Range:
 
 
 def ranges_of(binder: Binder, sizes: Mapping[Dim, int]) -> tuple[Range, ...]:
-    """The positions of all dims of a binder: all there are, unless the binder has ends."""
+    """The ranges of all dims of a binder: all positions, unless the binder has ends."""
     ends = binder.args[1 + binder.binds :]
     if len(ends) != 2 * binder.binds:
         ends = tuple(e for d in binder.bound for e in (0, size_of(d, sizes)))

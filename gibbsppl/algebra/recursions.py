@@ -115,7 +115,7 @@ class System(sp.Expr):  # type: ignore[misc]
 
     @property
     def axes(self) -> Mapping[Own, int]:
-        """The axis of each array along which elements are computed one after the other."""
+        """The axis of each array along which elements are computed in sequence."""
         return _way_of(self)[0]
 
     @property
@@ -125,7 +125,7 @@ class System(sp.Expr):  # type: ignore[misc]
 
     @property
     def plain(self) -> System:
-        """The same with each dim of a step named by its root, where nothing else has the name."""
+        """The system with each dim of a step named by its root, where the name is free."""
         outer = set(dims_of(self))
         return System(*(_plain(s, outer) for s in self.args))
 
@@ -256,13 +256,13 @@ def terms_of_remainder(value: Expr) -> tuple[Expr, int] | None:
 
 
 def _body(expr: Expr) -> Expr:
-    """What is summed between known positions, or a term itself."""
+    """The body of a sum between known positions, or a term itself."""
     return expr.body if isinstance(expr, Over) and len(expr.args) == 4 else expr
 
 
 @lru_cache(maxsize=2**12)
 def owns_read(expr: Expr) -> frozenset[Own]:
-    """The arrays of which earlier elements are read, without those that a part computes itself."""
+    """The recursive arrays read in an expression, without those computed by a part of it."""
     found = frozenset[Own]().union(*(owns_read(a) for a in expr.args if a.args))
     if isinstance(expr, Earlier):
         return found | {expr.own}

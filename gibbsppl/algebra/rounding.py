@@ -100,11 +100,12 @@ def may_underflow(expr: Expr) -> bool:
 def growth(expr: Expr, name: str) -> float:
     """The order at which an expression grows with the values of an array, or more.
 
-    What grows alike may cancel where values are large: it is added first, so that what grows less
-    keeps its digits.
+    Terms of the same growth may cancel where values are large: they are added first, so that terms
+    of less growth keep their digits.
 
     >>> x = Array("x")[()]
     >>> logs = sp.log(x), sp.log(1 + sp.exp(x**2))
+    >>> from gibbsppl.algebra.functions import Softplus
     >>> [growth(e, "x") for e in (2 / x, 3 * x - 1, Softplus(x), *logs)]
     [-1.0, 1.0, 1.0, 0.0, 2.0]
     """

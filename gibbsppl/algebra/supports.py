@@ -1,4 +1,4 @@
-"""Where a variable can be: values that families declare, statements narrow, matching compares.
+"""Supports of variables: declared by families, narrowed by statements, compared in matching.
 
 A support has a kind and, for scalars, bounds; the bounds are expressions, so that they may depend
 on other variables (``Uniform(0, theta)``, ``Binomial(n, p)``).
@@ -22,7 +22,7 @@ Kind = Literal["real", "integer", "simplex", "vector", "sphere", "spd", "counts"
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """A set of values of one variable (of its event, for the kinds that have one).
+    """The set of possible values of a variable, or of its event for multivariate kinds.
 
     ``real`` is an interval, ``integer`` the whole numbers in a closed range, ``simplex`` positive
     vectors of sum one, ``vector`` real vectors, ``sphere`` those of length one, ``spd`` symmetric
@@ -98,7 +98,7 @@ class Support:
 
 
 def _tighter(own: Any, given: Any, extreme: Any) -> Any:
-    """The tighter of two bounds; one that is not a number is inside of the other, or empty."""
+    """The tighter of two bounds; unless both are numbers, the given one, taken to be inside."""
     if given is None:
         return own
     numbers = sp.sympify(own).is_number and sp.sympify(given).is_number

@@ -1,8 +1,8 @@
-"""Limits on the variables in a parameter, where they could take it out of its support.
+"""Domains: constraints on the variables in a parameter that could leave its support.
 
 Comes in: a graph and its data. Goes out: the graph with a potential for each such parameter, the
-log of an indicator, where nothing that is known keeps it inside. A density is one for parameters on
-their support alone: ``Poisson(1 + b)`` says that ``b`` is at least -1, whatever was counted.
+log of an indicator, unless it is known to stay inside. A density exists for parameters on their
+support alone: ``Poisson(1 + b)`` says that ``b`` is at least -1, whatever was counted.
 
 >>> import gibbsppl as gp
 >>> with gp.Model() as model:
@@ -39,7 +39,7 @@ def within_domains(graph: Graph, data: Values) -> Graph:
 
 
 def without_spellings(graph: Graph) -> Graph:
-    """The graph with canonical parameters alone: what is derived from."""
+    """The graph with canonical parameters alone, from which conditionals are derived."""
     return replace(graph, statements=tuple(replace(s, spelled=()) for s in graph.statements))
 
 
@@ -60,7 +60,7 @@ def _open_sides(
 ) -> Iterator[Expr]:
     """An indicator for each side of the support that a parameter may pass."""
     own = statement.support
-    # (what is the end of an interval that is not empty is beyond its other end)
+    # (an end of an interval that is not empty is beyond the other end)
     least = own.lower if argument == own.upper else argument
     most = own.upper if argument == own.lower else argument
     sides: tuple[tuple[Side, Expr, Expr], ...] = (

@@ -154,10 +154,10 @@ def _power(base: Ends, exponent: float) -> Ends:
 
 
 def known_bounds(graph: Graph, data: Values) -> Bounds:
-    """What is known of the elements of each array: the range of its data, or its support.
+    """The bounds of the elements of each array: the range of data, or the support.
 
-    Elements that are fixed numbers are among them, unless another position is read. A support that
-    others truncate at random is as wide as its family's. Numbers are exact.
+    Elements that are fixed numbers count too, unless another position is read. A support with
+    random bounds is as wide as its family's. Numbers are exact.
 
     >>> from gibbsppl.algebra.expressions import Array, Dim
     >>> of = known_bounds(Graph("g", {Dim("i"): 2}, {}, ()), {"x": np.array([0.5, 2.0])})

@@ -1,4 +1,4 @@
-"""Between which numbers potentials keep the elements of an array, as far as data tell.
+"""Numeric limits on the elements of an array by potentials, as far as data tell.
 
 Comes in: a graph, its data, an array and potentials that read it. Goes out: a lower and an upper
 limit for each element. ``dinterval`` of BUGS, an observed order, a detection limit are potentials
@@ -32,9 +32,9 @@ from gibbsppl.model.graph import Graph, Potential
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownLimits:
-    """The numbers between which each element of an array is; infinite where none is known.
+    """Lower and upper limits of each element of an array; infinite where none is known.
 
-    Those of whole numbers are whole, and possible. ``are_all``: the potentials say nothing else.
+    Limits of whole numbers are whole, and possible. ``are_all``: the potentials say nothing else.
     """
 
     lower: Floats
@@ -43,14 +43,14 @@ class KnownLimits:
 
     @property
     def told(self) -> np.ndarray:
-        """Of which elements a limit is known."""
+        """The mask of elements with a known limit."""
         return np.isfinite(self.lower) | np.isfinite(self.upper)
 
 
 def known_limits(
     graph: Graph, data: Mapping[str, Any], name: str, potentials: Sequence[Potential]
 ) -> KnownLimits:
-    """What potentials say of the elements of an array by comparing them with known numbers."""
+    """The limits on the elements of an array by potentials that compare them with numbers."""
     shape = tuple(graph.sizes[d] for d in graph.variables[name].dims)
     lower, upper = np.full(shape, -np.inf), np.full(shape, np.inf)
     latent = set(graph.drawn)
@@ -67,7 +67,7 @@ def known_limits(
 
 
 def _indicators(potentials: Sequence[Potential]) -> Iterator[tuple[Potential, Expr | None]]:
-    """The factors of the indicators whose logs the potentials are; None for what is none."""
+    """Yield the factors of indicators whose logs are potentials; None for other potentials."""
     for potential in potentials:
         density = potential.log_density
         is_log = isinstance(density, sp.log)
@@ -77,7 +77,7 @@ def _indicators(potentials: Sequence[Potential]) -> Iterator[tuple[Potential, Ex
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """An element, a bound of it, from which side, and the ranges over which that is said."""
+    """An element, its bound, the side and strictness of the bound, and the ranges of both."""
 
     leaf: Leaf
     bound: Expr
@@ -89,7 +89,7 @@ class _Compared:
 def _compared(
     potential: Potential, indicator: Expr | None, name: str, known: Mapping[str, Any]
 ) -> _Compared | None:
-    """The element of an array that an inequality compares with what is known."""
+    """The element of an array that an inequality compares with data; None if there is none."""
     if not isinstance(indicator, AtMost | Below):
         return None
     low, high = indicator.args

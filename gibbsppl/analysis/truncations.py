@@ -1,7 +1,7 @@
-"""Whether bounds that truncate or censor are inside of the supports that they narrow.
+"""Truncation and censoring bounds, checked to be inside of the family's support.
 
-Comes in: a graph and its data. Goes out: an error where a bound may be outside, whatever is drawn:
-the distribution function is written for values inside, and a support ends at the bound alone.
+Comes in: a graph and its data. Goes out: an error unless the bounds are inside for all draws: the
+distribution function is written for values inside, and a support ends at the bound alone.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from gibbsppl.model.positions import place
 
 
 def check_truncations(graph: Graph, data: Values) -> None:
-    """Raise an error where a bound may be beyond the end of the support that it narrows."""
+    """Raise an error where a bound may be beyond the end of the support."""
     for statement in graph.statements:
         support = statement.family.support(statement.event, **dict(statement.arguments))
         if support.kind in ("real", "integer"):
@@ -45,7 +45,7 @@ def is_surely_inside(
 
 @dataclass(frozen=True, slots=True)
 class _Bound:
-    """A bound as given, the end that the support has of its own, and where it is one: 1 or 0."""
+    """A bound as given, the support's own end, and the indicator of positions with the bound."""
 
     side: Side
     given: Expr
@@ -54,7 +54,7 @@ class _Bound:
 
 
 def _bounds(statement: Statement, support: Support) -> Iterator[_Bound]:
-    """The bounds that narrow the support of a statement, or of what is censored."""
+    """Yield the bounds that truncate a statement or censor its values."""
     sides: tuple[Side, Side] = ("lower", "upper")
     for side in sides:
         own = sp.sympify(getattr(support, side))

@@ -118,7 +118,7 @@ def _inner_of(x: Template, y: Template) -> Template:
 
 
 def _interpolated_of(e: Template, x: Template, y: Template) -> Template:
-    """The first value, and of each piece the part of it that is passed."""
+    """The piecewise linear interpolant: the first value, plus the rise of each piece passed."""
     (k,), (count,) = x.axes, x.sizes
     values = _aligned(x, y)
     following = {k: k + 1}
@@ -168,7 +168,7 @@ def _rank_of(v: Template, *s: Template) -> Template:
 
 
 def _number_before(v: Template) -> Expr:
-    """How many elements are before each one in order; of equal ones the first is before others."""
+    """For each element, the number of elements before it in sorted order; ties stay in order."""
     (k,) = v.axes
     other = copy_of(k, dims_of(v.expr))
     at_other = substitute(v.expr, {k: other})

@@ -23,7 +23,7 @@ Axes = tuple[int, ...]
 
 
 def flat(values: Any, axes: int) -> Array:
-    """An array with its own axes as the last one, in the order of columns, as JAGS has them."""
+    """The array with its last ``axes`` axes flattened into one, column by column (as in JAGS)."""
     values = np.asarray(values)
     own = range(values.ndim - axes, values.ndim)
     outer = values.shape[: values.ndim - axes]
@@ -32,7 +32,7 @@ def flat(values: Any, axes: int) -> Array:
 
 
 def over_all(one: Callable[..., Any], two: Callable[..., Any]) -> Callable[..., Any]:
-    """Of arrays of any shapes: a function of each, put together by another one."""
+    """A reduction over several arrays: ``one`` reduces each array, ``two`` joins the results."""
 
     def numeric(*values: Any, axes: Axes) -> Any:
         return reduce(two, (one(flat(v, n), axis=-1) for v, n in zip(values, axes, strict=True)))
@@ -63,8 +63,7 @@ def inner(x: Any, y: Any, *, axes: Axes) -> Any:
 def times(a: Any, b: Any) -> Any:
     """A product, which is zero where a factor is, as in JAGS: ``0 * log(0)`` is 0.
 
-    It is what ``x * log(x)`` tends to, and what deviances of counts mean. Beside what is no number,
-    zero is none either.
+    Zero is the limit of ``x * log(x)``, as deviances of counts need. Zero times NaN is NaN.
 
     >>> times(np.array([0, 2, 0]), np.array([-np.inf, -np.inf, np.nan]))
     array([  0., -inf,  nan])
@@ -174,7 +173,7 @@ def sizes(x: Any, *, axes: Axes) -> Any:
 
 
 def combined(*values: Any, axes: Axes) -> Any:
-    """The entries of all, one after the other."""
+    """The entries of all arrays, concatenated."""
     parts = [flat(v, n) for v, n in zip(values, axes, strict=True)]
     outer = np.broadcast_shapes(*(p.shape[:-1] for p in parts))
     return np.concatenate([np.broadcast_to(p, (*outer, p.shape[-1])) for p in parts], axis=-1)

@@ -1,7 +1,7 @@
-"""Elements of arrays that are not drawn: of auxiliary variables that a part of the lines has.
+"""Constants for the elements of auxiliary arrays without a line that draws them.
 
-Comes in: a model whose statements are made, and where elements of arrays are. Goes out: constants,
-and the ranges of places.
+Comes in: a model whose statements are made, and the places of elements. Goes out: constants, and
+the ranges of places.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ Places = Sequence[Range | int | slice]
 def not_drawn(
     model: Model, own: str, dims: Sequence[Dim], others: Iterable[Places]
 ) -> Iterator[Constant]:
-    """The unread elements of an auxiliary array, beside some places of an array.
+    """Constants for the unread elements of an auxiliary array, at other places of its array.
 
-    ``dims`` are those of the array; the value is one that an element can have.
+    ``dims`` are the array's dims; the value is any possible one.
     """
     statement = next(s for s in model.declared.statements if s.target.array.name == own)
     value = sp.Integer(0 if statement.support.is_discrete else 1)

@@ -58,7 +58,7 @@ def axes_of(facts: Facts, model: Model) -> dict[str, tuple[Dim, ...]]:
 
 
 def _join(facts: Facts, groups: dict[Axis, set[Axis]], one: Axis, other: Axis) -> None:
-    """Put two axes together, if they have one size and no array would have one dim twice."""
+    """Merge the groups of two axes of equal size, unless an array would have a dim twice."""
     a, b = groups[one], groups[other]
     sizes = {facts.shape(name)[axis] for name, axis in (one, other)}
     if a is b or len(sizes) > 1 or {n for n, _ in a} & {n for n, _ in b}:

@@ -1,7 +1,7 @@
-"""Arrays that are named on the left without indices: ``b ~ dmnorm(mu, Om)``, ``mu <- X %*% b``.
+"""Arrays named on the left without indices: ``b ~ dmnorm(mu, Om)``, ``mu <- X %*% b``.
 
-As in JAGS, they are as large as what is to the right. Comes in: the lines of a block, and what is
-known before them. Goes out: the lines, with a range for each axis on such left sides.
+As in JAGS, the right side gives their size. Comes in: the lines of a block, and the numbers known
+before. Goes out: the lines, with a range for each axis on such left sides.
 
 >>> from gibbsppl.bugs.parse import parse
 >>> from gibbsppl.bugs.printing import text
@@ -116,7 +116,7 @@ def _event(line: Stochastic) -> int:
 
 
 def _is_number(expression: Expression, numbers: set[str]) -> bool:
-    """Whether an expression is one number as it is written, where names in ``numbers`` are."""
+    """Whether an expression is a single number by its spelling, given names of numbers."""
     match expression:
         case Number():
             return True
@@ -161,7 +161,7 @@ def _read(relation: Relation) -> frozenset[str]:
 def _sizes(
     program: Program, line: Statement, numbers: Mapping[str, Numbers], shapes: Mapping[str, Sizes]
 ) -> Sizes:
-    """The size of each axis of the left side; none of a number, or where it is not told."""
+    """The size of each axis of the left side; none for a number, or for unknown sizes."""
     if isinstance(line, Assignment):
         return _sizes_of_value(program, line, numbers)
     assert isinstance(line, Stochastic)
@@ -186,9 +186,9 @@ def _sizes_of_name(given: Expression, numbers: Mapping[str, Numbers]) -> Sizes:
 
 
 def _sizes_of_value(program: Program, line: Assignment, numbers: Mapping[str, Numbers]) -> Sizes:
-    """The sizes of the right side, found by evaluating it with numbers for what is not known."""
+    """The sizes of the right side, evaluated with random numbers for unknown elements."""
     if not names_read(line) <= set(numbers):
-        return ()  # (what a loop gives of which the values are not known, or nothing)
+        return ()  # (an array of a loop whose values are not known, or of no line)
     rng = np.random.default_rng(0)
     filled = {n: _filled(numbers[n], rng) for n in sorted(names_read(line))}
     value = evaluator_of(program, filled, EMPTY).assigned(line)

@@ -1,6 +1,6 @@
-"""Probabilities, or weights, that are another line's elsewhere, or make known labels certain.
+"""Probabilities, or weights, at all positions of a box: by several lines, or to fix known labels.
 
-Comes in: all positions of a box, of which lines give some. Goes out: expressions.
+Comes in: all positions of a box, some of them given by lines. Goes out: expressions.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gibbsppl.bugs.values import Known
 
 
 def certain(elements: Elements, space: Space, name: str, event: tuple[Dim, ...]) -> Expr:
-    """A probability, or weights, that make known labels certain (the lowest, where nothing is).
+    """A probability, or weights, that make known labels certain (unknown labels: the lowest).
 
     Labels are an array even where all are the same: a probability of 0 for all has no logarithm.
     """
@@ -34,7 +34,7 @@ def certain(elements: Elements, space: Space, name: str, event: tuple[Dim, ...])
 
 
 def where_given(evaluator: Evaluator, name: str, own: Expr, other: Expr | None) -> Expr:
-    """What a line says where it gives labels, and what else is said elsewhere, if anything is."""
+    """The parameter ``own`` where a line gives labels, ``other`` (if there is any) elsewhere."""
     within = evaluator.space.within
     if other is None:
         return own

@@ -1,7 +1,7 @@
-"""What holds of random variables beside their distributions: ``I(,)``, ``C(,)``, ``dinterval``.
+"""Constraints on random variables beside their distributions: ``I(,)``, ``C(,)``, ``dinterval``.
 
-``T(,)`` is another distribution: a truncated one, whose density is divided by the probability of
-the interval. The others say where a value is, and leave the density as it is: they are potentials.
+``T(,)`` is a truncated distribution, whose density is divided by the probability of the interval.
+The others are potentials: indicators of an interval, beside an unchanged density.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Elements that depend on themselves, told as the program has them, with their lines."""
+"""Errors for cyclic dependence among elements, in the names and lines of the program."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from gibbsppl.language.cycles import CycleError
 def told_of(
     error: CycleError, facts: Facts, names: Mapping[str, str], layouts: Mapping[str, Layout]
 ) -> BugsError:
-    """The error at the line of the first element; ``names``: what arrays are called in the model.
+    """The error at the line of the first element; ``names``: program's name -> model's name.
 
-    Auxiliary variables are left out of the way round: a program has no name for them.
+    Auxiliary variables are left out of the cycle: the program has no names for them.
     """
     own = {model: program for program, model in names.items()} | {n: n for n in facts.computed}
     way, lines = [], []
@@ -39,7 +39,7 @@ def told_of(
 
 
 def _place(layout: Layout, at: tuple[int, ...]) -> tuple[int, ...]:
-    """Where the program has an element of the model: of a vector in a table its first number."""
+    """The position in the program of an element of the model (of a vector: of its first entry)."""
     if isinstance(layout, Natural):
         return at
     outer = [int(p) for p in np.argwhere(layout.row == at[0])[0]]

@@ -1,9 +1,9 @@
 """Densities, distribution functions and quantiles as functions: ``pnorm(x, mu, tau)``.
 
-They follow from the table of distributions, and their names from its names: ``dnorm`` is the
-exponential of the log density of what ``x ~ dnorm`` means, ``pnorm`` that of its log distribution
-function. JAGS also has ``logdensity.norm``; OpenBUGS writes ``pdf.norm``, ``cdf.norm`` and
-``dev.norm``. Quantiles are of numbers alone.
+Functions and names follow from the table of distributions: ``dnorm`` is the exponential of the log
+density of ``x ~ dnorm``, ``pnorm`` the exponential of its log distribution function. JAGS also has
+``logdensity.norm``; OpenBUGS writes ``pdf.norm``, ``cdf.norm`` and ``dev.norm``. Quantiles are of
+numbers alone.
 
 >>> rows = {name: row for row in DENSITIES for name in row.names}
 >>> float(rows["pnorm"].numeric(1.96, 0, 1).round(4)), float(rows["qexp"].numeric(0.5, 2.0))

@@ -59,7 +59,7 @@ __all__ = ["DISTRIBUTIONS", "distribution", "meaning_of"]
 
 HALF = sp.Rational(1, 2)
 
-# So far out that a distribution function is 0 or 1: the first and the last label have no other end.
+# So far out that a distribution function is 0 or 1: the outer ends of the first and last label.
 FAR = 10**6
 
 
@@ -71,7 +71,7 @@ def _a(family: str, **arguments: Expr) -> Meaning:
 
 
 def _ends(count: int) -> Mapping[str, Array]:
-    """For each label the cut points below and above it, and whether it has none."""
+    """For each label the positions of the cut points below and above, and whether one is absent."""
     label = np.arange(count)
     return {
         "above": label.clip(max=count - 2),
@@ -375,7 +375,7 @@ DISTRIBUTIONS: Mapping[str, Row] = MappingProxyType(
 
 
 def distribution(name: str, count: int) -> Row:
-    """The row of a distribution with that many parameters, or why there is none."""
+    """The row of a distribution with ``count`` parameters, or the reason why there is none."""
     row = DISTRIBUTIONS.get(name)
     if row is None:
         near = nearest(name, DISTRIBUTIONS)

@@ -1,8 +1,8 @@
-r"""Compound documents: a program and, after it, its data and initial values in one text.
+r"""Compound documents: a program, then data and initial values, in one text.
 
-What stands after the last block are lists, ``list(N = 3)``, and tables that end with END; all other
-lines are remarks. The last remark that speaks of data or of inits says what follows it: data, where
-none does. Each list of initial values is of another chain.
+After the last block stand lists, ``list(N = 3)``, and tables that end with END; all other lines are
+remarks. The last remark that mentions data or inits names the kind of the lists and tables below
+it (data, without such a remark). Each list of initial values belongs to another chain.
 
 >>> from gibbsppl.bugs.parse import parsed
 >>> text = "model { x ~ dnorm(m, 1) } \n Data list(m = 2) \n Inits list(x = 1) list(x = 3)"

@@ -1,4 +1,4 @@
-"""Data as R and BUGS write them: assignments, ``list(...)`` and tables, one after the other.
+"""Data in the formats of R and BUGS: a sequence of assignments, ``list(...)`` and tables.
 
 An assignment is what R's ``dump`` writes, ``x <- c(1, NA, 3)``; ``list(N = 3, x = c(1, NA, 3))`` is
 BUGS's own form; tables are in `gibbsppl.bugs.tables`. Values are numbers, ``c()`` of values,
@@ -74,7 +74,7 @@ _SETTINGS = (".RNG.name", ".RNG.seed", ".RNG.state")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Written:
-    """Numbers as they were written; the shape is that of one number, or the dimensions told."""
+    """Numbers as written, with a shape: ``()`` for a single number, or the dimensions given."""
 
     entries: Entries
     shape: tuple[int, ...]
@@ -172,7 +172,7 @@ def _close(scanner: Scanner, opened: int) -> None:
 
 
 def _value(scanner: Scanner, depth: int, *, is_listed: bool) -> _Written:
-    """One value: a number, a range, or a call of one of the functions that write values."""
+    """The next value: a number, a range, or a call such as ``c(...)`` or ``structure(...)``."""
     at = scanner.here()
     if number := scanner.found(_NUMBER):
         return _number_or_range(scanner, number, at)

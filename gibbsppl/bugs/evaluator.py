@@ -1,8 +1,8 @@
 """Expressions of a program at all positions of a space: known numbers, or formulas.
 
-A *reader* says what references are: the numbers of known arrays, or elements of random ones. All
-else is here: operators, functions, vectors. Loop variables and indices count from 1, as the program
-does; formulas count positions from 0.
+A *reader* gives the values of references: numbers of known arrays, or elements of random arrays.
+Operators, functions and vectors are evaluated here. Loop variables and indices count from 1, as in
+the program; formulas count positions from 0.
 """
 
 from __future__ import annotations
@@ -81,9 +81,9 @@ class Reader(Protocol):
 class Evaluator:
     """Evaluates the expressions of one line at all positions of a space.
 
-    Vectors have at least ``longest`` positions; those that are shorter say so, as those do whose
-    lengths differ. ``goes_on``: ranges need not repeat their last number beyond their ends, if what
-    is read there instead is as good.
+    Vectors have at least ``longest`` positions; shorter vectors, and vectors of different lengths,
+    carry their lengths. ``goes_on``: ranges need not repeat their last number beyond the end, if
+    the array has other elements to read there.
     """
 
     def __init__(
@@ -240,9 +240,9 @@ class Evaluator:
         return varying(low, high, lengths, axis, count)
 
     def vector(self, expression: Expression) -> Grid | None:
-        """Known numbers along one axis, the last; beyond their ends they are unknown.
+        """The known numbers of a vector along the last axis; unknown beyond the vector's end.
 
-        None while they are not known.
+        None while the vector is not known.
         """
         found = self.value(expression)
         if isinstance(found, Known) and not found.is_known:
@@ -360,7 +360,7 @@ class Evaluator:
         raise self.error(where, f"{row.names[0]}: how often varies, or is random; expected one.")
 
     def template(self, value: Value) -> Template:
-        """A value as an expression that says which of its positions there are."""
+        """A value as a template: an expression, with a mask of the positions within lengths."""
         sizes = tuple(self.size(a, value) for a in value.axes)
         found = Template(self.expr(value), value.axes, sizes)
         within = inside(value.lengths, dict(zip(value.axes, sizes, strict=True)))
@@ -395,5 +395,5 @@ def free(dim: Dim, taken: set[Dim]) -> Dim:
 
 
 def _of_no_expression(*_values: Expr) -> Expr:
-    """Stands for an expression of known numbers that is never read: they are data themselves."""
+    """A placeholder for the formula of a function of known numbers, whose values become data."""
     return sp.nan

@@ -1,8 +1,8 @@
-"""Exchangeable vectors of which the order statistics alone are read: ``mu <- sort(m)``.
+"""Exchangeable vectors read by their order statistics alone: ``mu <- sort(m)``.
 
-Values that are independent and alike are as likely in any order: drawn in their order, their
-density is that without an order times the number of orders. What reads ``sort(m)`` then reads ``m``
-itself, whose conditionals are those of its distribution between two neighbours.
+Independent values of the same distribution are equally likely in any order: the density of sorted
+values is the density of unsorted ones times the number of orders. Lines that read ``sort(m)`` then
+read ``m`` itself, with conditionals truncated to the interval between two neighbours.
 
 >>> from gibbsppl.bugs.facts import facts_of
 >>> from gibbsppl.bugs.parse import parse
@@ -43,10 +43,10 @@ from gibbsppl.bugs.values import Known
 
 
 def in_their_order(facts: Facts, monitor: Collection[str]) -> tuple[Program, frozenset[str]]:
-    """The program that reads such vectors as they are, and their names; none of ``monitor``."""
+    """The program with ``sort(m)`` replaced by ``m``, and the names ``m``, except ``monitor``."""
     lines = [r.line for r in facts.relations]
     read = [x for s in lines for e in expressions_of(s) for x in _read(e)]
-    # (the left side of the one line that gives a vector is the other place where it is named)
+    # (a vector is named at one other place: to the left of the one line that gives it)
     asked = {x.arguments[0].name for x in read if _is_sorted(facts, x)}  # type: ignore[union-attr]
     named = [x.name for x in read if isinstance(x, Reference)]
     found = frozenset(
@@ -64,7 +64,7 @@ def in_their_order(facts: Facts, monitor: Collection[str]) -> tuple[Program, fro
 
 
 def _read(expression: Expression) -> Iterator[Expression]:
-    """The parts of an expression; a sorted vector is one, without what is in it."""
+    """An expression and all its parts, down to sorted vectors, which are not taken apart."""
     yield expression
     if not _sorts(expression):
         for part in parts_of(expression):
@@ -82,7 +82,7 @@ def _sorts(expression: Expression) -> bool:
 
 
 def _is_sorted(facts: Facts, expression: Expression) -> bool:
-    """Whether it is the whole of a vector that is in order."""
+    """Whether an expression sorts a whole vector."""
     if not _sorts(expression):
         return False
     (vector,) = expression.arguments  # type: ignore[union-attr]
@@ -128,7 +128,7 @@ def _all(expression: Expression) -> Iterator[Expression]:
 
 
 def _changed(statement: Statement, names: Collection[str]) -> Statement:
-    """A statement that reads vectors as they are."""
+    """The statement, with ``sort(x)`` replaced by ``x`` for the vectors ``names``."""
     match statement:
         case Loop():
             return replace(statement, body=tuple(_changed(s, names) for s in statement.body))

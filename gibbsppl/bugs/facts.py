@@ -1,8 +1,8 @@
-"""What is known before anything is random: data, constants computed from them, who defines what.
+"""Facts of a program before any randomness: data, computed constants, the line of each element.
 
-Comes in: a program and data. Goes out: `Facts`. Lines are gone through until nothing more becomes
-known, whatever their order: loops whose ends are known are opened, values that depend on known
-numbers alone are computed.
+Comes in: a program and data. Goes out: `Facts`. The lines are evaluated over and over, in any
+order, until nothing more becomes known: loops with known ends are unrolled, values that depend on
+known numbers alone are computed.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ from gibbsppl.bugs.values import Known
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Defined:
-    """For each element of an array the line that gives it (0: none), and which of its positions.
+    """For each element of an array, the number of its line and of the loops' position there.
 
-    ``relation`` counts lines from 1; ``position`` numbers the positions of its loops in order.
+    ``relation`` counts lines from 1 (0: no line); ``position`` numbers the positions of the line's
+    loops in order.
     """
 
     relation: np.ndarray
@@ -40,8 +41,8 @@ class Defined:
 class Facts:
     """The lines with their positions, the known numbers, and the line of each element.
 
-    ``computed`` names arrays that lines with ``<-`` compute from their own earlier elements,
-    ``ordered`` vectors that are held in their order.
+    ``computed`` names recursive arrays, computed by lines with ``<-`` from earlier elements;
+    ``ordered`` names vectors held in increasing order.
     """
 
     program: Program
@@ -60,7 +61,7 @@ class Facts:
 
     @cached_property
     def recursive(self) -> frozenset[str]:
-        """The names of which some element may depend on another one of the same name."""
+        """The names of arrays that may depend on elements of their own."""
         names = {r.line.target.name for r in self.relations}
         edges = ((n, r.line.target.name) for r in self.relations for n in names_read(r.line))
         view = nx.DiGraph((a, b) for a, b in edges if a in names)
@@ -78,7 +79,7 @@ class Facts:
 
 
 def facts_of(program: Program, data: Mapping[str, Any]) -> Facts:
-    """All that follows from a program and its data, before anything is random."""
+    """The facts that follow from a program and its data, before any randomness."""
     numbers = {name: _numbers(value) for name, value in data.items()}
     given = {name: n.known.copy() for name, n in numbers.items()}
     if program.data is not None:
@@ -110,7 +111,7 @@ def _numbers(value: Any) -> Numbers:
 
 
 def _after_data_block(program: Program, numbers: Mapping[str, Numbers]) -> dict[str, Numbers]:
-    """The data with what the data block computes from them."""
+    """The data, with the arrays that the data block computes."""
     assert program.data is not None
     relations = relations_of(program.data)
     for r in relations:

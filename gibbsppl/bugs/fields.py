@@ -1,4 +1,4 @@
-"""Fields on maps: who is whose neighbour, from the vectors by which GeoBUGS says it.
+"""Fields on maps: pairs of neighbours, from the vectors of GeoBUGS.
 
 ``num[i]`` is the number of neighbours of site i, and ``adj`` has the neighbours of all sites one
 after the other, counted from 1; a third vector of the same length as ``adj`` has their weights.
@@ -24,7 +24,7 @@ from gibbsppl.errors import ModelError
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
-    """Pairs of neighbours, each once, with what is said of the second at the first, and back."""
+    """Pairs of neighbours, each once, with the weight of the second at the first, and back."""
 
     size: int
     first: Array
@@ -85,7 +85,7 @@ def _check_pairs(directed: dict[tuple[int, int], float], count: int) -> None:
 
 
 def _intrinsic_sites(adj: Any, weights: Any, num: Any) -> Sites:
-    """Sites that differ by weights; ``rank`` is what each adds to the dimension of the whole."""
+    """Sites tied by weights; ``rank`` is each site's share of the rank of the precision matrix."""
     pairs = pairs_of(adj, weights, num)
     _check_equal(pairs.weights, pairs.back, pairs)
     if (pairs.weights <= 0).any():
@@ -125,7 +125,7 @@ def _proper_sites(C: Any, adj: Any, num: Any, M: Any) -> Sites:
 
 
 def _check_equal(there: Array, back: Array, pairs: Pairs) -> None:
-    """What ties a site to another one ties the other one to it, up to rounding."""
+    """Raise unless each pair of sites has the same entry both ways, up to rounding."""
     unequal = np.abs(there - back) > 8 * np.finfo(float).eps * np.abs(there)
     for at in np.flatnonzero(unequal)[:1]:
         raise ModelError(

@@ -1,4 +1,4 @@
-"""The functions and operators of JAGS and OpenBUGS: what they are of numbers, and of expressions.
+"""The functions and operators of JAGS and OpenBUGS, of numbers and of expressions.
 
 Comes in: a name and the number of arguments that a program writes. Goes out: a row. Functions of
 numbers take arrays position by position; those of vectors and matrices (`array_functions`) take
@@ -169,14 +169,14 @@ FUNCTIONS: Mapping[str, Function | Unsupported] = MappingProxyType(
     }
 )
 
-# The functions that undo the links that may stand on the left.
+# The inverses of the links that may stand on the left.
 LINKS: Mapping[str, Function] = MappingProxyType(
     {row.undoes: row for row in _OF_NUMBERS if row.undoes}
 )
 
 
 def function(name: str, count: int) -> Function | Unsupported:
-    """The row of a function with that many arguments, or why there is none."""
+    """The row of a function with ``count`` arguments, or the reason why there is none."""
     row = FUNCTIONS.get(name)
     if row is None:
         near = nearest(name, FUNCTIONS)

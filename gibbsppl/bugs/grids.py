@@ -1,4 +1,4 @@
-"""Numbers along named dims, some of which may be unknown: what loops and data are made of.
+"""Numbers along named dims, possibly unknown ones: the material of loops and data.
 
 >>> i, j = Dim("i"), Dim("j")
 >>> rows, columns = Grid.range(i, 1, 3), Grid.range(j, 1, 2)
@@ -51,7 +51,7 @@ class Grid:
         return _along(self.values, self.dims, dims)
 
     def known_along(self, dims: Sequence[Dim]) -> Any:
-        """The same of what is known."""
+        """The mask of known values, with an axis for each of some dims."""
         return self.known if self.known is True else _along(self.known, self.dims, dims)
 
     def renamed(self, names: dict[Dim, Dim]) -> Grid:
@@ -59,7 +59,7 @@ class Grid:
         return Grid(tuple(names.get(d, d) for d in self.dims), self.values, self.known)
 
     def reduced(self) -> Grid:
-        """Without the dims along which nothing varies."""
+        """The grid without the dims along which nothing varies."""
         dims, values, known = self.dims, self.values, self.known
         for axis in reversed(range(values.ndim)):
             first = values.take(range(min(1, values.shape[axis])), axis=axis)
@@ -109,9 +109,9 @@ def position_of(grid: Grid, starts: dict[Dim, int]) -> Expr | None:
 def positions_within(
     grid: Grid, where: Grid, starts: Mapping[Dim, int], along: Dim
 ) -> Iterator[Expr]:
-    """The same of the numbers at positions where a grid is true, whatever elsewhere.
+    """Index expressions equal to a grid's numbers where a mask is true, arbitrary elsewhere.
 
-    If there are few of them, they may be read in several ways: as positions of one dim first.
+    Few numbers may be read in several ways: as positions of one dim first.
 
     >>> t, i = Dim("t"), Dim("i")
     >>> inside = Grid((i, t), np.array([[False, True, True], [False, False, True]]))

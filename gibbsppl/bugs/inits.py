@@ -1,9 +1,9 @@
 """Initial values of BUGS and JAGS for a model of `read_bugs`.
 
 Comes in: values by the program's names. Goes out: arrays by the model's names. An array that the
-model holds in another form (labels from 0, a table of rows, only those elements that are drawn) is
-recorded under the program's name as a quantity; where an element of it is an element of one array,
-plus a number, is found by evaluating it.
+model holds in another form (labels from 0, a table of rows, drawn elements only) is recorded under
+the program's name as a quantity; evaluating the quantity finds where an element equals an element
+of one array plus a number.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _given(source: str | Path | Mapping[str, Any], chain: int) -> Mapping[str, A
 
 
 def _in_model(model: Model, graph: Graph, name: str, given: Any, origin: str) -> dict[str, Floats]:
-    """The model's arrays and their values: one, unless parts of it are arrays of their own."""
+    """Initial values of a quantity by array of the model: the quantity's, or those of parts."""
     data = model.data
     values = np.ma.filled(np.ma.masked_array(given, dtype=np.float64), np.nan)
     latent = set(graph.drawn)
@@ -150,9 +150,10 @@ def _places(
     own: str,
     shape: tuple[int, ...],
 ) -> tuple[Any, Any, Floats]:
-    """Of which element of an array each of a quantity is a reading, where it is one of any.
+    """For each element of a quantity, the position of the element of array ``own`` read there.
 
-    The positions, counted from 0 in order; where there is one; what is added to the element.
+    The positions, counted from 0 in order; a mask of where there is one; the number added to the
+    element of ``own``.
     """
     size = int(np.prod(_shape(graph, own)))
     over = tuple(Range(d, 0, graph.sizes[d]) for d in quantity.dims)

@@ -1,9 +1,9 @@
-"""The log densities of BUGS, as its manuals write them: a table of one row for each distribution.
+"""The log densities of BUGS by the definitions of its manuals: a table, one row a distribution.
 
-It is written a second time, and shares nothing with `gibbsppl.bugs.distributions` and the families
-there: what one of the two has wrong shows where they are compared. Comes in: a value and
-parameters, as numbers or arrays of NumPy. Goes out: one number, which is NaN where parameters are
-not where they may be.
+This is a second, independent implementation, which shares nothing with
+`gibbsppl.bugs.distributions` and the families there: a comparison of the two shows an error in
+either. Comes in: a value and parameters, as numbers or arrays of NumPy. Goes out: one number, NaN
+for parameters outside their support.
 
 >>> round(DENSITIES["dgamma"].at(2.0, (3.0, 0.5)), 4)
 -2.3863
@@ -93,7 +93,7 @@ class Density:
             return _number(self.above(x, *parameters))
 
     def beside(self, x: Any, others: Mapping[str, Any], parameters: Sequence[Any]) -> float:
-        """The log density of a value and of the auxiliary variables that it is explained with."""
+        """The joint log density of a value and its auxiliary variables."""
         assert self.given is not None
         x, *given = map(_numbers, (x, *parameters))
         values = [_numbers(others[n]) for n in self.parts]
@@ -105,7 +105,7 @@ class Density:
 
 
 def _numbers(value: Any) -> Any:
-    """A number, or an array of them, of which what is not defined is no error."""
+    """The value as a NumPy number or array, where undefined arithmetic gives NaN, no error."""
     return np.asarray(value, dtype=float)[()]
 
 
@@ -124,7 +124,7 @@ def interval(
 ) -> float:
     """The log of the probability of the values between two bounds, both included.
 
-    By the smaller of the two tails, so that it has its digits.
+    Computed by the smaller of the two tails, to keep all digits.
     """
     if density.is_free:
         return 0.0
@@ -160,7 +160,7 @@ def _labels(log_density: Log, count: Callable[..., Any]) -> dict[str, Any]:
     return {"whole": True, **ends, **_sums(log_density, ends["least"], count)}
 
 
-# ---- what is seen of others --------------------------------------------------------------------
+# ---- observations of other variables -----------------------------------------------------------
 
 
 def _is_in_interval(x: Any, t: Any, c: Any) -> Any:

@@ -26,7 +26,7 @@ __all__ = ["FUNCTIONS", "LINKS", "called"]
 
 
 def _columns(*values: Any) -> np.ndarray:
-    """All entries, one array after the other, each in the order of its columns."""
+    """The entries of all arrays, concatenated, each array column by column."""
     return np.concatenate([np.ravel(np.asarray(v, float), order="F") for v in values])
 
 
@@ -35,7 +35,7 @@ def _truth(condition: Any) -> Any:
 
 
 def _times(a: Any, b: Any) -> Any:
-    """A product, in which zero times what is infinite is zero."""
+    """A product, in which zero times infinity is zero."""
     found = np.multiply(a, b)
     if not np.isnan(found).any():
         return found
@@ -175,7 +175,7 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType({
     "dround": _rounded,
 })  # fmt: skip
 
-# What the links that stand on the left are undone by.
+# The inverses of the links on the left.
 LINKS: Mapping[str, Callable[..., Any]] = MappingProxyType({
     "log": FUNCTIONS["exp"],
     "logit": FUNCTIONS["ilogit"],
@@ -226,7 +226,7 @@ _KINDS: Mapping[str, Callable[..., Any]] = {
 
 
 def called(name: str, *arguments: Any) -> Any:
-    """A function of its arguments; `KeyError` for one that there is not."""
+    """The value of a function, by name, at arguments; `KeyError` for an unknown name."""
     if name in FUNCTIONS:
         found = FUNCTIONS[name](*arguments)
     else:

@@ -29,7 +29,7 @@ def log_choose(n: Any, k: Any) -> Any:
 
 
 def shares(p: Any) -> Any:
-    """Weights that need not sum to one; none where one is negative."""
+    """Weights divided by their sum; NaN if any weight is negative."""
     p = np.asarray(p, float)
     return p / p.sum() if (p >= 0).all() else np.full(p.shape, np.nan)
 
@@ -93,7 +93,7 @@ def label(x: Any, p: Any) -> Any:
 
 
 def ordered(log_below: Callable[..., Any]) -> Callable[..., Any]:
-    """Labels that say between which cut points a variable about mu is."""
+    """Ordered labels: the interval between cut points of a latent variable about mu."""
 
     def log_density(x: Any, mu: Any, c: Any) -> Any:
         c, k = np.asarray(c, float), int(x)
@@ -168,7 +168,7 @@ def component(x: Any, component: Any, mu: Any, tau: Any, _pi: Any) -> Any:
 
 
 def noncentral_t(x: Any, mu: Any, tau: Any, k: Any) -> Any:
-    """Of a normal number over the root of an independent chi-squared one by its degrees."""
+    """The noncentral t: a normal over the root of an independent chi-squared by its degrees."""
     y, shift = x * np.sqrt(tau), mu * np.sqrt(tau)
     z = (shift * y) ** 2 / (2 * (k + y**2))
     odd = np.sqrt(2) * shift * y * special.hyp1f1(k / 2 + 1, 1.5, z)

@@ -1,7 +1,7 @@
-"""What the expressions and elements of a BUGS program are, one after the other, as numbers.
+"""Evaluation of a BUGS program with plain numbers, expression by expression and element by element.
 
-Comes in: a program with its loops gone through (`gibbsppl.bugs.interpreter`), values of what is
-random. Goes out: numbers, and arrays of them.
+Comes in: a program with its loops unrolled (`gibbsppl.bugs.interpreter`), values of the random
+variables. Goes out: numbers and arrays of numbers.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ class _NeededError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A line at one position of its loops, and the elements that it gives.
+    """A line at one position of its loops, and the elements given there.
 
-    ``axes`` are those of the array along which it gives ranges, ``shape`` how long these are.
+    ``axes`` are the axes of the array along which the line gives ranges, ``shape`` their lengths.
     """
 
     line: Stochastic | Assignment
@@ -72,12 +72,12 @@ class Place:
 
 @dataclass(slots=True)
 class Unrolled:
-    """A program with all of its loops gone through.
+    """A program with all loops unrolled.
 
-    ``numbers`` are the data, NaN where they are missing; ``computed`` says for each element that a
-    line with ``<-`` gives where that is, and its position among what is given there; ``drawn`` are
-    the lines with ``~``; ``known`` are the elements that follow from the data alone, ``random``
-    those among the computed ones that do not.
+    ``numbers`` are the data, NaN where missing; ``computed`` has for each element given by a line
+    with ``<-`` the place of the line, and the element's position there; ``drawn`` are the places of
+    lines with ``~``; ``known`` are the computed elements that follow from the data alone,
+    ``random`` all other computed elements.
     """
 
     program: Program
@@ -91,11 +91,11 @@ class Unrolled:
 
 @dataclass(slots=True)
 class Values:
-    """What expressions and elements are; ``given`` are the values of what is random.
+    """The values of expressions and elements, ``given`` the values of random variables.
 
-    ``random`` are computed elements of which nothing is told, ``open`` arrays of which not all
-    lines are known so far. ``noise`` changes all that functions give in the last digits, to see how
-    many digits are left in the end.
+    ``random`` are computed elements without a known value, ``open`` arrays with lines not unrolled
+    yet. ``noise`` changes the results of functions in the last digits, to see how many digits are
+    left in the end.
     """
 
     unrolled: Unrolled
@@ -108,7 +108,7 @@ class Values:
     # ---- elements ------------------------------------------------------------------------------
 
     def element(self, element: Element) -> float:
-        """An element: a number of the data, what its line computes, or a value that is given."""
+        """The value of an element: from the data, from given values, or computed by its line."""
         waiting, opened = [element], set[Element]()
         while waiting:
             own = waiting[-1]
@@ -163,7 +163,7 @@ class Values:
         return flat
 
     def _read(self, name: str, every: Sequence[Index]) -> list[float]:
-        """Elements that an expression reads; those that lines compute have to be so before."""
+        """The values of the elements of an expression; raise for elements yet to be computed."""
         elements = [(name, index) for index in every]
         waiting = [e for e in elements if e not in self.found]
         needed = [e for e in waiting if e in self.unrolled.computed]
@@ -223,7 +223,7 @@ class Values:
         raise AssertionError(expression)
 
     def _noisy(self, found: Any) -> Any:
-        """The value of a function; whole numbers are left as they are."""
+        """The value of a function, with noise in the last digits unless it is a whole number."""
         if self.noise is None:
             return found
         changed = found * (1 + NOISE * self.noise.uniform(-1, 1, np.shape(found)))
@@ -245,7 +245,7 @@ class Values:
     def elements(
         self, ref: Reference, loops: Loops
     ) -> tuple[tuple[int, ...], Index, list[Index]]:
-        """The axes of a reference that have ranges, how long these are, and its elements."""
+        """The axes of a reference with ranges, the ranges' lengths, and the elements read."""
         indices = ref.indices
         if indices is None:
             indices = (Everything(ref.at),) * len(self.shape(ref.name))
@@ -262,7 +262,7 @@ class Values:
         return tuple(shape), tuple(shape.values()), list(product(*every))
 
     def _whole(self, number: float) -> int:
-        """A position; 0, which there is not, for what is no whole number."""
+        """A position; 0, which is never a position, for a number that is not whole."""
         return int(number) if number == np.rint(number) else 0
 
 

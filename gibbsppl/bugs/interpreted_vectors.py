@@ -15,7 +15,7 @@ from scipy.special import gammaln, xlogy
 
 from gibbsppl.bugs.interpreted_scalars import shares
 
-# What sums of shares differ from one by, at most.
+# The largest deviation from one of sums of shares.
 ROUNDING = 1e-8
 
 
@@ -104,7 +104,7 @@ def wishart_of_weights(x: Any, weight: Any, _s: Any, df: Any) -> Any:
 
 
 def _matrix(adj: Any, weights: Any, num: Any) -> np.ndarray:
-    """The weights that neighbours have of one another, as a matrix of sites."""
+    """The matrix of the weights between neighbouring sites."""
     found, at = np.zeros((len(num), len(num))), 0
     for site, count in enumerate(np.asarray(num, int)):
         for _ in range(count):
@@ -114,7 +114,7 @@ def _matrix(adj: Any, weights: Any, num: Any) -> np.ndarray:
 
 
 def _parts(tied: np.ndarray) -> int:
-    """The number of maps that do not touch one another."""
+    """The number of connected components of a map."""
     left, count = set(range(len(tied))), 0
     while left:
         waiting, count = [left.pop()], count + 1

@@ -1,12 +1,11 @@
 """The log density of a BUGS program, line by line and element by element, as the manuals define it.
 
-A second reader, which shares with the first (`lowering`) the parser alone: loops are gone through
-one value after the other, and each line is evaluated with plain numbers. It is slow and simple, for
-checks to compare with.
+A second reader, which shares only the parser with the first (`lowering`): loops are unrolled value
+by value, and each line is evaluated with plain numbers. It is slow and simple, as a reference for
+checks.
 
-Comes in: a program, its data, values of what is random, in the program's form (labels count from 1,
-an array has the shape that the program gives it). Goes out: the log density of each line at each of
-its positions.
+Comes in: a program, its data, values of the random variables, in the program's form (labels count
+from 1, arrays have the program's shapes). Goes out: the log density of each line at each position.
 
 >>> from gibbsppl.bugs.parse import parse
 >>> text = "model { for (t in 2:3) { y[t] ~ dnorm(b * d[t], 1) }; b ~ dexp(2) }"
@@ -47,7 +46,7 @@ from gibbsppl.bugs.syntax import (
 def unrolled(
     program: Program, data: Mapping[str, Any], shapes: Mapping[str, Index] | None = None
 ) -> Unrolled:
-    """The program with its data; ``shapes`` are of arrays that no line gives with indices."""
+    """The program unrolled; ``shapes`` are of arrays that no line gives with indices."""
     numbers = {n: np.ma.filled(np.ma.masked_array(a, dtype=float), np.nan) for n, a in data.items()}
     if program.data is not None:
         before = Unrolled(program, numbers, {n: a.shape for n, a in numbers.items()})
@@ -62,7 +61,7 @@ def unrolled(
 
 
 def _compute_known(found: Unrolled) -> None:
-    """Compute once what follows from the data alone."""
+    """Compute the elements that follow from the data alone, once."""
     values = Values(found, {}, found.known, found.random)
     with np.errstate(all="ignore"):
         for element in found.computed:
@@ -73,7 +72,7 @@ def _compute_known(found: Unrolled) -> None:
 def _go_through(
     found: Unrolled, statements: Sequence[Statement], shapes: Mapping[str, Index]
 ) -> None:
-    """Open all loops; what depends on numbers that later lines give is tried again."""
+    """Unroll all loops; statements with ends or indices not known yet are tried again."""
     values = Values(found, {}, found.known)
     for declared in found.program.declarations:
         if declared.sizes is not None and declared.name not in found.shapes:
@@ -115,7 +114,7 @@ def _opened(
     loops: Loops,
     shapes: Mapping[str, Index],
 ) -> Iterator[tuple[Statement, Loops]]:
-    """Note what a statement gives; what cannot be opened yet is left."""
+    """Note the elements that a statement gives; yield statements that cannot be unrolled yet."""
     try:
         if isinstance(statement, Loop):
             every = np.atleast_1d(values.of(statement.values, loops))
@@ -166,10 +165,9 @@ def values_at(
 
 
 def log_densities(values: Values) -> dict[str, float]:
-    """The log density of each line with ``~`` at each of its positions, by what it gives.
+    """The log density of each line with ``~`` at each position, by the names of the elements.
 
-    Where values of auxiliary variables are given, it is that of both together; else these are
-    integrated out.
+    Auxiliary variables with given values are part of the joint density; others are integrated out.
     """
     with np.errstate(all="ignore"):
         return {p.label: _log_density(values, p) for p in values.unrolled.drawn}
@@ -199,9 +197,9 @@ def _log_density(values: Values, place: Place) -> float:
 
 
 def _beside(values: Values, place: Place, part: str) -> Any:
-    """The value of an auxiliary variable; None where none is given.
+    """The value of an auxiliary variable; None if no value is given.
 
-    There is one for each value, or one for each row of it.
+    There is one auxiliary number for each value, or for each row of a value.
     """
     array = values.given.get(f"{place.name}.{part}")
     if array is None:

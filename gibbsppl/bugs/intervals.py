@@ -1,4 +1,4 @@
-"""Observations that say between which bounds another variable is.
+"""Observations of the interval that contains another variable.
 
 >>> INTERVAL.bounds(np.array([0, 1, 2]), np.array([2.5, 4.0]))
 (array([-inf,  2.5,  4. ]), array([2.5, 4. , inf]))
@@ -15,7 +15,7 @@ from gibbsppl.errors import ModelError
 
 
 def _ends(value: Any, count: int) -> tuple[Array, Array, Array, Array]:
-    """The cut points below and above, and whether there are such."""
+    """The positions of the cut points below and above, each with whether it exists."""
     value = np.asarray(value)
     if (value != np.rint(value)).any() or (value < 0).any() or (value > count).any():
         raise ModelError(
@@ -42,7 +42,7 @@ def _between_cuts(value: Any, c: Any) -> tuple[Array, Array]:
 
 
 def _rounded_to(value: Any, digits: Any) -> tuple[Array, Array]:
-    """The ends of what is rounded to a value with some number of decimals."""
+    """The ends of the interval rounded to a value with some number of decimals."""
     half = 0.5 * 10.0 ** -np.asarray(digits, dtype=float)
     return np.asarray(value) - half, np.asarray(value) + half
 

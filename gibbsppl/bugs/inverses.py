@@ -30,7 +30,7 @@ from gibbsppl.language.distributions import written
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A family that is a case of another one, maybe above a bound alone."""
+    """A family as a special case of another family, possibly truncated from below."""
 
     family: str
     arguments: Callable[..., Mapping[str, Expr]]
@@ -57,9 +57,9 @@ _EVENT = (Dim("k of one value"), primed(Dim("k of one value")))
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A distribution of BUGS, its parameters in order, and a truncation that it needs.
+    """A distribution of BUGS: name, parameters in order, and the lower bound of a truncation.
 
-    ``axes`` has for each parameter, by name, the number of its axes.
+    ``axes``: the number of axes of each parameter, by name.
     """
 
     name: str
@@ -71,10 +71,10 @@ class Written:
 def inverse_of(
     family: str, arguments: Mapping[str, Expr], event: tuple[Dim, ...] = ()
 ) -> Written | None:
-    """The distribution of BUGS that is a family with these parameters; None if there is none.
+    """The distribution of BUGS for a family with some parameters; None if there is none.
 
-    Vectors are given and found by their entry at the first dim of ``event``, matrices by that at it
-    and its primed dim.
+    Vectors are given and found by the entry at the first dim of ``event``, matrices by the entry at
+    this dim and its primed dim.
     """
     for row, symbols, solutions in _rows_of(family):
         names: dict[Expr, Expr] = {_named(n): v for n, v in arguments.items()}
@@ -108,7 +108,10 @@ def _rows_of(family: str) -> tuple[tuple[Distribution, tuple[Any, ...], Mapping[
 
 
 def _solved(row: Distribution, family: str) -> Any:
-    """The parameters of a row as expressions of those of a family; None if it makes another one."""
+    """A row's parameters solved for in terms of a family's; None if the row is of another family.
+
+    None, too, if the equations have no solution.
+    """
     if row.auxiliaries or row.labels is not None:
         return None
     symbols = tuple(sp.Symbol(n, positive=True) for n in row.parameters)

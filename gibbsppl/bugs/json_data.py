@@ -104,7 +104,7 @@ def _described(entry: Any) -> str:
 
 
 def _place_of(text: str, name: str, *, again: bool) -> int:
-    """Where a name stands; the start if it is written in a way that is not found."""
+    """The offset of a name in the text; 0 for a name in an unusual spelling."""
     places = [m.start() for m in re.finditer(rf"{re.escape(json.dumps(name))}\s*:", text)]
     if not places:
         return 0

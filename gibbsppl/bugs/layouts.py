@@ -1,8 +1,8 @@
-"""Where the elements of each array are in the model: as the program has them, or in a table.
+"""The layout of each array in the model: the program's axes, or the rows of a table.
 
-An array whose lines fill boxes of it keeps its axes. One that is filled in another way (``y[i,
-j]`` for ``j in 1:n[i]``) is a table: its elements one after the other, line by line, and a number
-for each element of the program's array that says which row it is.
+An array whose lines fill boxes keeps its axes. An array filled in another way (``y[i, j]`` for
+``j in 1:n[i]``) is a table: its elements in sequence, line by line, with the number of the row for
+each element of the program's array.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ MOST_PADDING = 8
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Box:
-    """Lines with ``~`` on a box of their array: ranges of its own dims, or single positions.
+    """Lines with ``~`` on a box of their array: ranges of the array's dims, or single positions.
 
-    Of several lines each gives some of the positions; their distribution is one and the same.
+    Several lines have the same distribution, and each gives some of the positions.
     """
 
     parts: tuple[Relation, ...]
@@ -48,10 +48,10 @@ class Box:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Natural:
-    """An array with the program's axes: what lines fill, and the boxes that are constant.
+    """An array with the program's axes: boxes filled by lines, and constant boxes.
 
-    ``padded`` are the positions in boxes that no line with ``~`` gives, if there are any: labels
-    that are known, and certain to be what they are.
+    ``padded`` is the mask of the positions in boxes that no line with ``~`` gives (None without
+    such positions): known labels, made certain.
     """
 
     dims: tuple[Dim, ...]
@@ -61,12 +61,12 @@ class Natural:
 
     @property
     def form(self) -> str:
-        """The end of the array's name, if it is not the program's array as it is."""
+        """The suffix of the array's name in the model, if it differs from the program's array."""
         return "" if self.padded is None else "padded"
 
     @property
     def constant_boxes(self) -> tuple[tuple[slice, ...], ...]:
-        """The boxes that are constant."""
+        """The constant boxes."""
         return self.constants
 
 
@@ -74,8 +74,8 @@ class Natural:
 class Table:
     """An array in rows: ``row`` has for each element of the program's array its row, or -1.
 
-    ``parts`` are lines with the first and the last row (exclusive) of each; what is known follows
-    from ``constants`` on. ``event`` are the axes, of those of the program, that one value has.
+    ``parts`` are lines with the first and the last row (exclusive) of each; ``constants`` are the
+    known elements, whose rows come last. ``event`` are the program's axes that belong to one value.
     """
 
     dim: Dim
@@ -91,7 +91,7 @@ class Table:
 
     @property
     def constant_boxes(self) -> tuple[tuple[slice, ...], ...]:
-        """The boxes that are constant: the last rows."""
+        """The constant boxes: the last rows."""
         count, rows = len(self.constants), int(self.row.max(initial=-1)) + 1
         return ((slice(rows - count, rows),),) if count else ()
 
@@ -108,7 +108,7 @@ def layout_of(
 ) -> Layout:
     """The layout of an array that some parts of lines fill.
 
-    Labels that are tied to others of their array keep its axes, along which they are drawn.
+    Labels tied to other labels of the array (chains) keep the array's axes, for joint draws.
     """
     targets = [_target(facts, part) for part in parts]
     found = _natural(facts, name, parts, targets, dims)
@@ -162,9 +162,9 @@ def _padded(
     targets: Sequence[tuple[Known, ...]],
     dims: tuple[Dim, ...],
 ) -> Natural | None:
-    """The boxes around what lines give; None if what else is there are no known labels.
+    """The boxes around the elements of lines; None if other elements in them are no known labels.
 
-    Nor if the boxes are nearly empty, or the distribution cannot make labels certain.
+    None, too, if the boxes are nearly empty, or the distribution cannot make labels certain.
     """
     row = _row_of_certain(parts)
     if row is None:
@@ -188,7 +188,7 @@ def _padded(
 
 
 def _places(part: Relation, target: tuple[Known, ...], shape: tuple[int, ...]) -> np.ndarray:
-    """For each element of an array which position of a line gives it, or -1."""
+    """For each element of an array, the position of a line that gives it, or -1."""
     space = part.space
     assert space is not None
     place = np.full(shape, -1)
@@ -197,7 +197,7 @@ def _places(part: Relation, target: tuple[Known, ...], shape: tuple[int, ...]) -
 
 
 def _boxes_around(places: Sequence[np.ndarray]) -> Iterator[tuple[slice, ...]]:
-    """Disjoint boxes, each where the hulls of the same lines are, that have what lines give."""
+    """Disjoint boxes, each covered by the hulls of the same lines, with some element given."""
     around = np.zeros(places[0].shape, dtype=np.int64)
     for n, place in enumerate(places[:MOST_BOXES]):
         around[hull_of(place >= 0)] += 1 << n
@@ -208,12 +208,12 @@ def _boxes_around(places: Sequence[np.ndarray]) -> Iterator[tuple[slice, ...]]:
 
 
 def hull_of(mask: np.ndarray) -> tuple[slice, ...]:
-    """The smallest box around what is true, which is somewhere."""
+    """The smallest box around the true elements of a mask, which has some."""
     return tuple(slice(int(a.min()), int(a.max()) + 1) for a in np.nonzero(mask))
 
 
 def _are_labels(facts: Facts, name: str, row: Distribution, padded: np.ndarray) -> bool:
-    """Whether what lines with ~ do not give is not drawn, and what is known of it are labels."""
+    """Whether the padding between the elements of lines with ~ is known labels, none drawn."""
     numbers, is_given = facts.numbers[name], facts.defined[name].relation > 0
     beside = numbers.values[padded & numbers.known]
     most = np.inf if row.weights else row.values_from + 1
@@ -259,7 +259,7 @@ def _nearest(place: np.ndarray) -> np.ndarray:
 def box_of(
     part: Relation, target: tuple[Known, ...], shape: tuple[int, ...], dims: tuple[Dim, ...]
 ) -> Box | None:
-    """The box that a part fills, its space renamed to the dims of the array; None if it is none."""
+    """The box of elements that a part fills, in the array's dims; None if they form no box."""
     space = part.space
     assert space is not None
     names: dict[Dim, Dim] = {}
@@ -317,7 +317,7 @@ def places_of(box: tuple[slice, ...], dims: tuple[Dim, ...]) -> tuple[Range | in
 
 
 def boxes_of(mask: np.ndarray) -> Iterator[tuple[slice, ...]]:
-    """Boxes that are disjoint and make up a mask."""
+    """Disjoint boxes that make up a mask."""
     left = mask.copy()
     while left.any():
         first = tuple(int(i) for i in np.unravel_index(int(np.argmax(left)), left.shape))
@@ -365,7 +365,7 @@ def _table(
 def observed_in(
     layout: Layout, values: np.ndarray, known: np.ndarray, lowest: float = 0
 ) -> Mapping[str, np.ndarray]:
-    """The numbers of an array in its layout, and which are known: the lowest, where nothing is."""
+    """The values of an array in its layout, and the mask of known ones; ``lowest`` in padding."""
     if isinstance(layout, Natural) and layout.padded is not None:
         values = np.where(layout.padded & ~known, lowest, values)
         return {"values": values, "known": known | layout.padded}

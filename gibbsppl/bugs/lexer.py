@@ -1,7 +1,7 @@
-"""A BUGS text as tokens, made one after the other as they are asked for.
+"""The tokens of a BUGS text, made lazily.
 
-Space and comments (``#`` to the end of the line, ``/* */``) are left out. What other languages have
-and BUGS has not is an error here, with what to write instead (`gibbsppl.bugs.spellings`).
+Space and comments (``#`` to the end of the line, ``/* */``) are left out. Signs of other languages
+are errors here, with advice on the spelling in BUGS (`gibbsppl.bugs.spellings`).
 
 >>> from gibbsppl.bugs.sources import Source
 >>> [t.text for t in tokens_of(Source("mu[i] <- 2.5e-1*x  # the mean", "text"))]
@@ -40,7 +40,7 @@ Kind = Literal["name", "number", "sign", "end"]
 
 
 class Token(NamedTuple):
-    """A word of the language; ``end`` is the offset of what follows it."""
+    """A word of the language; ``end`` is the offset just behind it."""
 
     kind: Kind
     text: str
@@ -52,7 +52,7 @@ class Token(NamedTuple):
 
 
 def tokens_of(source: Source) -> Iterator[Token]:
-    """The tokens, up to one that says where the last one ended."""
+    """The tokens of a source, then one of kind ``end`` where the last token ended."""
     text, line, start, end = source.text, 1, 0, 0
     for match in _TOKEN.finditer(text):
         kind, found, offset = match.lastgroup, match.group(), match.start()
@@ -74,7 +74,7 @@ def tokens_of(source: Source) -> Iterator[Token]:
 
 
 def _check_number(source: Source, text: str, end: int, at: Position) -> None:
-    """A number that ends where it should, and that a computer can hold."""
+    """Raise if letters follow a number directly, or if it overflows."""
     if rest := _AFTER_A_NUMBER.match(source.text, end):
         raise source.error(
             at,
@@ -86,7 +86,7 @@ def _check_number(source: Source, text: str, end: int, at: Position) -> None:
 
 
 def _unknown(source: Source, offset: int, found: str) -> BugsError:
-    """The error for what is no part of the language."""
+    """The error for a sign that is no part of the language."""
     is_long = len(found) > 1
     advice = ADVICE.get(found, ADVICE["%"]) if is_long else advice_for_character(found)
     return source.error(offset, f"found {quoted(found)}, {advice}.")

@@ -1,8 +1,8 @@
 """A program and its data as a model.
 
 Comes in: a program, data. Goes out: a `gp.Model`: loops are dimensions, index expressions are
-views, each line with ``~`` is a statement (or a few, where it reads what several lines give), lines
-with ``<-`` are put in place where they are read.
+views, each line with ``~`` is a statement (or a few, if several lines give the elements read),
+lines with ``<-`` are substituted wherever read.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def lowered(
 
 
 def _lowered(facts: Facts, name: str, monitor: Sequence[str]) -> _Lowering:
-    """The model, once it is known which arrays are computed from their own elements."""
+    """The model of a program; raise `Recursive` unless ``facts.computed`` has such arrays."""
     parts: dict[str, list[Relation]] = {}
     fields: dict[str, Relation] = {}
     others: list[Relation] = []
@@ -174,9 +174,10 @@ class _Lowering:
         return row
 
     def _named(self, name: str) -> str:
-        """The name of a random array in the model: its own, if its elements are as they are there.
+        """The model's name for a random array: the program's, if the values are the same.
 
-        Labels count from 0 there, and where lines with <- compute some elements, these are others.
+        Else with a suffix: ``free`` (without the elements that lines with <- compute), ``shifted``
+        or ``label`` (values counted from 0), ``ordered``.
         """
         defined = self.facts.defined[name].relation
         lines = (self.facts.relation(int(n)).line for n in np.unique(defined[defined > 0]))
@@ -192,7 +193,7 @@ class _Lowering:
         return any(r.values_from and (r.labels or r.weights) for r in self._rows(name))
 
     def _layout(self, name: str) -> Layout:
-        """Where the elements of an array are; matrices have the prime of their first dim."""
+        """The layout of an array; the last dim of a matrix becomes the prime of its first."""
         if any(r.event == 2 for r in self._rows(name)):
             dims = self.dims[name]
             self.dims[name] = (*dims[:-1], primed(dims[-2]))
@@ -214,7 +215,7 @@ class _Lowering:
         return placed.event or (() if along is None else (along,))
 
     def _support(self, placed: Placed, name: str) -> Support:
-        """Where the values of a line are."""
+        """The support of a line's values."""
         own = self.names[name]
         keys = (k for r in self._rows(name) for k in r.auxiliaries)
         others = {k: Array(self.own.beside(own, k))[()] for k in keys}
@@ -224,7 +225,7 @@ class _Lowering:
         return made.family.support(event, **dict(made.canonical(event))).narrowed(*bounds)
 
     def _symbol(self, name: str) -> Array:
-        """The symbol of an array, with what supports say of the sign of all of its elements."""
+        """The symbol of an array, with the bounds and the sign of all elements, from supports."""
         own, numbers = self.names[name], self.facts.numbers[name]
         supports = [self._support(p, name) for p in self.placed[name]]
         is_told = numbers.known & bool(len(self.layouts[name].constants))
@@ -238,7 +239,7 @@ class _Lowering:
         return Array(own, bounds, **{name: True for name, known in sign.items() if known})
 
     def _declare(self, name: str) -> Variable:
-        """An array of the model, with what is observed of it."""
+        """Declare an array of the model, with its observed elements."""
         layout, numbers = self.layouts[name], self.facts.numbers[name]
         variable = Variable(self.names[name], self._dims(name), "random", of=self.of[name])
         self.model.declare(variable, "a variable")
@@ -265,7 +266,7 @@ class _Lowering:
             self.model.declared.constants += not_drawn(self.model, own, dims, others)
 
     def _constant(self, name: str, dims: tuple[Dim, ...], slices: tuple[slice, ...]) -> None:
-        """A box of an array that is known, or that lines with <- give: it is not read then."""
+        """Declare a box as constant: known values, or elements of lines with <- (never read)."""
         numbers, layout = self.facts.numbers[name], self.layouts[name]
         inside = observed_in(layout, numbers.values, numbers.known)
         lowest = self.elements.lowest[name]
@@ -277,7 +278,7 @@ class _Lowering:
         self.model.declared.constants.append(Constant(self.symbols[name][dims], ranges, expr))
 
     def _state(self, name: str, placed: Placed, region: Region) -> None:
-        """A line with ~ on a region, its auxiliary variables before it."""
+        """Declare the statement of a line with ~ on a region, after its auxiliary variables."""
         event, part = self._event(name, placed), placed.part
         row = self._row(placed)
         others = {key: self._auxiliary(name, key, placed, row) for key in row.auxiliaries}
@@ -340,7 +341,7 @@ class _Lowering:
         return Map(name, row, box, self.symbols[name])
 
     def _field(self, field: Map) -> None:
-        """A field: flat values, and what ties them."""
+        """Declare a field: flat values, and the potentials of neighbours."""
         own, dims = self.names[field.name], self.dims[field.name]
         region = _region(self.model, own, dims, field.drawn)
         flat = language.written(FAMILIES[field.row.family], region.label, (), {})
@@ -351,7 +352,7 @@ class _Lowering:
             self._add(said)
 
     def _observe(self, relation: Relation) -> None:
-        """A line that says something of other variables."""
+        """Declare a line that constrains or observes other variables."""
         name = self.own.fresh(f"{relation.line.target.name}_is_seen")
         for said in observations(self.facts, self._in_model(relation, name), self.elements, name):
             self._add(said)
@@ -362,7 +363,7 @@ class _Lowering:
             self.model.declared.potentials.append(said)
 
     def _in_model(self, relation: Relation, name: str) -> Relation:
-        """A line at positions along dims of the model: those of what it gives, or of a table."""
+        """The line at positions along its array's dims, if these form a box, else of a table."""
         given = relation.line.target.name
         target = target_of(self.facts.program, relation, self.facts.numbers)
         assert target is not None

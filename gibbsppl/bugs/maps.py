@@ -1,9 +1,9 @@
 """Fields on maps (``car.normal``, ``car.proper``) as flat values with potentials of neighbours.
 
-Values that sum to zero are what is drawn less its mean, the first value being fixed at zero: a
-linear map, one to one, so that the density is that of the field.
+Values that sum to zero are raw values less their mean, the first raw value being zero: a linear
+map, one to one, so that the density is the field's.
 
-Comes in: a line, the array that it gives. Goes out: what the model holds of it.
+Comes in: a line and its array. Goes out: the constants, values and potentials of the model.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Places = tuple[Range | int, ...]
 
 @dataclass(frozen=True, eq=False)
 class Map:
-    """A field: the line that gives it, the box that it fills, and its array in the model."""
+    """A field on a map: name, row of the table, box of elements, and array of the model."""
 
     name: str
     row: Field
@@ -48,11 +48,11 @@ class Map:
 
     @property
     def drawn(self) -> Places:
-        """Where values are drawn: all but the first of those that sum to zero."""
+        """The places of drawn values: all sites, without the first if values sum to zero."""
         return self._with(Range(self.sites.dim, int(self.row.is_centred), self.sites.stop))
 
     def constants(self) -> Iterator[Constant]:
-        """The first value of those that sum to zero."""
+        """The zero at the first site, if values sum to zero."""
         if self.row.is_centred:
             places = self._with(0)
             over = tuple(p for p in places if isinstance(p, Range))

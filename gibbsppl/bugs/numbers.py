@@ -1,6 +1,6 @@
-"""Arrays of which some elements are known, and what references read of them.
+"""Arrays with some elements known, and the numbers that references read.
 
-Nothing is random here: what is not known is said to be unknown.
+Nothing is random here: every element is a known number or unknown.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Numbers:
 
 
 class KnownNumbers:
-    """Reads arrays of numbers; what is not known, is said so."""
+    """Reads arrays of numbers; unknown elements are marked as unknown."""
 
     def __init__(self, program: Program, numbers: Mapping[str, Numbers]) -> None:
         self.program, self.numbers = program, numbers
@@ -56,12 +56,12 @@ class KnownNumbers:
         return self.numbers[name].shape if name in self.numbers else None
 
     def axis(self, _count: int, _of: tuple[str, int] | None = None) -> Dim:
-        """A dim of its own for each vector."""
+        """A new dim for each vector."""
         self.axes += 1
         return Dim(f"axis {self.axes}")
 
     def size(self, dim: Dim) -> int:
-        """Vectors are numbers here, and have their size themselves."""
+        """Never called: vectors are arrays of numbers here, with sizes of their own."""
         raise AssertionError(dim)
 
     def has(self, dim: Dim) -> bool:
@@ -69,7 +69,7 @@ class KnownNumbers:
         raise AssertionError(dim)
 
     def expr_of(self, value: Known, _space: Space) -> Any:
-        """Nothing has an expression here: all values are numbers."""
+        """Never called: all values are numbers here."""
         raise AssertionError(value)
 
 
@@ -94,7 +94,7 @@ def numbers_at(
 def elements_of(
     program: Program, ref: Reference, shape: tuple[int, ...], indices: tuple[Value, ...] | None
 ) -> tuple[tuple[Any, ...], tuple[np.ndarray, ...], tuple[Any, ...]]:
-    """The dims of a reference, the positions that it reads along them, and its own axes."""
+    """The dims of a reference, the index arrays along these dims, and the axes of its vectors."""
     grids = [i.grid for i in indices or () if isinstance(i, Known)]
     if len(grids) != len(shape):
         raise program.error(
@@ -133,9 +133,9 @@ def evaluator_of(program: Program, numbers: Mapping[str, Numbers], space: Space)
 def target_of(
     program: Program, relation: Relation, numbers: Mapping[str, Numbers]
 ) -> tuple[Known, ...] | None:
-    """The indices of what a line gives, at all of its positions; None while they are unknown.
+    """The indices on the left side of a line, at all positions; None while any is unknown.
 
-    Those of ranges whose lengths differ are not known either, until the line is divided.
+    Ranges of different lengths count as unknown until the line is divided.
     """
     assert relation.space is not None
     target = relation.line.target

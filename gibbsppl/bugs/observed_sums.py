@@ -1,8 +1,8 @@
 """Observed sums of random variables: ``y[i] ~ dsum(a[i], b[i])``.
 
-Given the others, the last summand is what they leave of the sum. It becomes computed, and its own
-distribution says how likely that is: of ``b[i] ~ dpois(m)`` comes ``b[i] <- y[i] - a[i]``, with the
-log density of ``dpois(m)`` there. The change of variable has a Jacobian of one.
+Given the other summands, the last one is the rest of the sum. It becomes computed, and its
+distribution becomes a likelihood: ``b[i] ~ dpois(m)`` turns into ``b[i] <- y[i] - a[i]``, with the
+log density of ``dpois(m)`` at this value. The change of variable has a Jacobian of one.
 
 >>> from gibbsppl.bugs.parse import parse
 >>> from gibbsppl.bugs.printing import text
@@ -52,7 +52,7 @@ NAME = "dsum"
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """A program without observed sums, its data, and the summands that are computed in it."""
+    """A program without observed sums, its data, and the names of the computed variables."""
 
     program: Program
     data: Mapping[str, Any]
@@ -68,7 +68,7 @@ class _Line:
 
 
 def without_sums(program: Program, data: Mapping[str, Any]) -> Sums:
-    """The program with the last summand of each sum computed; sums that have none stay.
+    """The program with the last summand of each sum computed, where a summand is suitable.
 
     A sum that is not observed is computed itself.
     """
@@ -90,7 +90,7 @@ def without_sums(program: Program, data: Mapping[str, Any]) -> Sums:
 
 
 def _with(sums: Sums, instead: Mapping[int, tuple[Statement, ...]], name: str) -> Sums:
-    """With other lines in place of some, of which one computes an array."""
+    """The program with lines replaced, by ``id``, so that the array ``name`` is computed."""
     program = replace(sums.program, model=_changed(sums.program.model, instead))
     return Sums(program, sums.data, (*sums.names, name))
 
@@ -104,7 +104,7 @@ def _lines(statements: tuple[Statement, ...], around: tuple[Loop, ...]) -> Itera
 
 
 def _summand(total: _Line, candidates: list[_Line], lines: list[_Line]) -> _Line | None:
-    """The line of the last summand with one line alone, which the other summands do not read."""
+    """The line of the last summand given by a single line and read by no other summand."""
     arguments = total.line.distribution.arguments
     for summand in reversed(arguments):
         if isinstance(summand, Reference):
@@ -133,7 +133,7 @@ def _log_density(call: Call) -> str:
 
 
 def _names(total: _Line, summand: Reference, own: _Line) -> dict[str, str] | None:
-    """The loop variables of a summand's own line for those of the sum; None if they differ."""
+    """The loop variables of the sum -> of the summand's line; None if the loops differ."""
     here, there = summand.indices or (), own.line.target.indices or ()
     if own.line.restriction is not None or len(here) != len(there):
         return None

@@ -1,4 +1,4 @@
-"""The names that a model has besides those of its program: of dims, of arrays in another form."""
+"""Names that the model adds to the program's: of dims, and of arrays in another form."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class OwnNames:
         self.others: dict[tuple[str, str], str] = {}
 
     def fresh(self, name: str) -> str:
-        """A name like this one, which nothing else will have."""
+        """A name like this one, unique in program and model."""
         taken = {*self.facts.numbers, *self.model._names, *self.reserved}  # noqa: SLF001
         found = fresh(name, taken)
         self.reserved.add(found)
@@ -40,7 +40,7 @@ class OwnNames:
         return found
 
     def entries(self, count: int, besides: Collection[Dim] = ()) -> Dim:
-        """The dim of all vectors of a length, or the next one if there are others of it already."""
+        """The dim for vectors of a length; a further dim where some of ``besides`` are taken."""
         key = (count, sum(d in besides for d in self.made.values()))
         if key not in self.made:
             self.made[key] = self.dim(f"entry_{count}", count)

@@ -1,9 +1,9 @@
 """A BUGS program from its text: the dialects of JAGS 4 and OpenBUGS, by recursive descent.
 
 Comes in: text, or a `pathlib.Path`. Goes out: a `Program`, or a `BugsError`. Blocks (``model``,
-``data``, ``var``) stand in any order, each once. What follows the last block is OpenBUGS's place
-for data and remarks: it is not read, but statements and braces there are refused, for they would
-be lost. Declared limits: `DEEPEST_NESTING` brackets inside one another, `DEEPEST_TREE` operations.
+``data``, ``var``) stand in any order, each once. The text after the last block is OpenBUGS's place
+for data and remarks: it is not read, but statements and braces there are errors, as they would be
+lost. Declared limits: `DEEPEST_NESTING` nested brackets, `DEEPEST_TREE` nested operations.
 
 >>> program = parse("model { for (i in 1:N) { y[i] ~ dnorm(mu, tau)T(0,) }; mu <- 3 }")
 >>> loop, mu = program.model
@@ -103,7 +103,7 @@ def is_program(source: Source) -> bool:
 
 
 def _no_block(tokens: Tokens) -> BugsError:
-    """The error for what is no block, or one for the second time."""
+    """The error for text in place of a block, or for a repeated block."""
     head = tokens.peek()
     advice = ""
     if head.text in (*BLOCKS, "var"):
@@ -189,7 +189,7 @@ def _body(tokens: Tokens, advice: str) -> tuple[Statement, ...]:
 
 
 def _statement(tokens: Tokens) -> Statement:
-    """A loop, or a line that gives a variable its distribution or its value."""
+    """The next statement: a loop, or a line with ``~`` or ``<-``."""
     head, following = tokens.peek(), tokens.peek_further()
     if head.text == "for":
         return _loop(tokens)
@@ -203,7 +203,7 @@ def _statement(tokens: Tokens) -> Statement:
 
 
 def _check_start(tokens: Tokens, head: Token) -> None:
-    """Refuse words of other languages, and what stands in the line of an expression before it."""
+    """Raise at a word of another language, or at a token left over after an expression."""
     if advice := {**WORDS, **DECLARING}.get(head.text):
         raise tokens.wrong(head, "a statement", advice)
     last = tokens.last

@@ -1,8 +1,8 @@
-"""Lines taken apart, so that each part reads every name at elements that one line gives.
+"""Lines divided into parts, so that each part reads every name at elements of a single line.
 
 ``mu[i] <- ...`` may be given by several lines, and ``alpha[1] <- -sum(alpha[2:K])`` be an element
-of an array that is random elsewhere. What reads ``alpha[group[i]]`` is then two statements: one
-where ``group[i]`` is 1, and one where it is not.
+of an array that is random elsewhere. A line that reads ``alpha[group[i]]`` is then two statements:
+for the positions where ``group[i]`` is 1, and for all others.
 
 Comes in: facts. Goes out: for each line with ``~`` its parts, each with its own positions.
 """
@@ -27,17 +27,17 @@ from gibbsppl.bugs.values import Formula, Known, Value, lengths_of
 
 NUMBER = -1
 
-# What a random element is while lines are taken apart: nothing is said of it yet.
+# Stands for any random element while lines are divided.
 SOMETHING = sp.Symbol("random", real=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Read:
-    """The elements that a reference reads: known numbers, or what the lines that give them say.
+    """The elements that a reference reads, each with its line and the position of the loops.
 
-    ``relation`` has the number of the line of each element; 0 for those with ``~``, and known ones
-    among them; `NUMBER` for known elements of what lines with ``<-`` compute. ``position`` is the
-    number of the position of its loops.
+    ``relation``: the number of the line with ``<-`` of each element; 0 for drawn and for known
+    elements of random arrays; `NUMBER` for known elements of other arrays. ``position``: the number
+    of the position of the line's loops.
     """
 
     dims: tuple[Dim, ...]
@@ -52,9 +52,9 @@ class Read:
         return np.unique(self.relation.values)
 
     def places(self, line: int) -> Grid:
-        """The positions of a line's loops where it gives what is read, and some of them elsewhere.
+        """The positions of a line's loops at the line's elements, any such position elsewhere.
 
-        They stay what they are along dims along which they do not vary where the line is read.
+        Dims along which the positions do not vary, wherever the line is read, are left out.
         """
         here, found = self.relation.values == line, self.position.values
         elsewhere = found[here].flat[0]
@@ -74,7 +74,7 @@ class Divided(Exception):  # noqa: N818  (no error: it says where a line is to b
 
 
 def read_at(facts: Facts, ref: Reference, indices: tuple[Value, ...] | None) -> Known | Read:
-    """The elements of a reference with known indices; an error names one that nothing gives."""
+    """The elements of a reference with known indices; raise for one with neither data nor line."""
     check_given(facts.program, ref, facts.numbers)
     numbers = facts.numbers[ref.name]
     known = numbers_at(facts.program, ref, numbers, indices)
@@ -102,7 +102,7 @@ def read_at(facts: Facts, ref: Reference, indices: tuple[Value, ...] | None) -> 
 
 
 def bound(facts: Facts, number: int, position: Grid, space: Space) -> Space:
-    """A space in which a line's loop variables are what they are at some of its positions."""
+    """The space with a line's loop variables bound to their values at given positions."""
     relation = facts.relation(number)
     assert relation.space is not None
     loops = {
@@ -113,7 +113,7 @@ def bound(facts: Facts, number: int, position: Grid, space: Space) -> Space:
 
 
 class Recursive(Exception):  # noqa: N818  (no error: it says which arrays are computed by steps)
-    """Arrays that are computed from elements of their own; the error if they cannot be."""
+    """Raised at recursive arrays, with the error to raise if no recursion can be made."""
 
     def __init__(self, names: frozenset[str], error: Exception) -> None:
         super().__init__(names, error)
@@ -121,7 +121,7 @@ class Recursive(Exception):  # noqa: N818  (no error: it says which arrays are c
 
 
 def recursive(facts: Facts, ref: Reference, line: Assignment, through: Iterable[int]) -> Recursive:
-    """The sign of a line read while it is being read, through lines."""
+    """The exception for a line that reads its own array through lines."""
     names = frozenset(facts.relation(n).line.target.name for n in through)
     return Recursive(names, unsupported(facts, ref.name, line, ref.at))
 
@@ -137,7 +137,7 @@ def unsupported(facts: Facts, name: str, line: Assignment, at: Any) -> Exception
 
 
 class _Dividing:
-    """Reads nothing but which lines give what is read, through all lines with ``<-``."""
+    """Finds the lines that give the elements read, through all lines with ``<-``."""
 
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
@@ -182,7 +182,7 @@ class _Dividing:
         return self.facts.numbers[name].shape if name in self.facts.numbers else None
 
     def axis(self, count: int, _of: tuple[str, int] | None = None) -> Dim:
-        """A dim of its own for each vector."""
+        """A new dim for each vector."""
         self.sizes.append(count)
         return Dim(f"axis {len(self.sizes)}")
 
@@ -216,9 +216,9 @@ def _of_space(found: Read, space: Space) -> Grid | None:
 
 
 def _together(lines: Sequence[frozenset[int]]) -> np.ndarray:
-    """Numbers of vectors that are read together: of one line, or of several with some in common.
+    """Numbers of groups of vectors to be read together: of the same line, or overlapping lines.
 
-    Those of several are choices between what these lines say, whichever element it is of.
+    A group with several lines is read as a choice between these lines for each element.
 
     >>> _together([frozenset({1}), frozenset({1, 2}), frozenset({2, 3}), frozenset({4, 5})])
     array([0, 1, 1, 3])
@@ -232,7 +232,7 @@ def _together(lines: Sequence[frozenset[int]]) -> np.ndarray:
 
 
 def parts_of(facts: Facts, relation: Relation) -> Iterator[Relation]:
-    """The parts of a line with ``~``: each reads every name at elements that one line gives."""
+    """The parts of a line with ``~``: each reads every name at elements of a single line."""
     assert relation.space is not None
     waiting = [relation]
     while waiting:

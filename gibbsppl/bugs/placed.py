@@ -1,6 +1,6 @@
-"""Where the values of lines are in the arrays of the model, and what the dims of one value are.
+"""The place of each line's values in the arrays of the model, and the dims of one value.
 
-A vector or a matrix of one entry is a number, if its distribution is one of numbers then.
+A vector or a matrix of one entry is a number, if the distribution has a univariate form.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Size = Callable[[Dim], int]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Placed:
-    """Parts of lines on a region of their array, with the dims that one value has."""
+    """Parts of lines on a region of their array, with the event dims of one value."""
 
     parts: tuple[Relation, ...]
     places: tuple[Range | int, ...]
@@ -41,7 +41,7 @@ def every_part(placed: Sequence[Placed]) -> list[Relation]:
 
 
 def placed_in(facts: Facts, layout: Layout, inner: tuple[Dim, ...], size: Size) -> list[Placed]:
-    """The regions of an array, with the dims of its values; of a table they are ``inner``."""
+    """The regions of an array, with the event dims of the values (``inner`` for a table)."""
     if isinstance(layout, Natural):
         events = [tuple(layout.dims[a] for a in b.event) for b in layout.boxes]
         pairs = zip(layout.boxes, events, strict=True)
@@ -56,7 +56,7 @@ def placed_in(facts: Facts, layout: Layout, inner: tuple[Dim, ...], size: Size) 
 
 
 def _is_number(facts: Facts, placed: Placed, size: Size) -> bool:
-    """Whether values have one entry, of a distribution that is one of numbers then."""
+    """Whether each value has a single entry and the distribution a univariate form."""
     line = placed.part.line
     if not isinstance(line, Stochastic) or any(size(d) > 1 for d in placed.event):
         return False
@@ -65,7 +65,7 @@ def _is_number(facts: Facts, placed: Placed, size: Size) -> bool:
 
 
 def _as_number(placed: Placed) -> Placed:
-    """The same values as numbers, at the one position of each of their dims."""
+    """The same values as numbers: each event dim, of size one, at its only position."""
     inner = placed.event
     places = (0 if isinstance(p, Range) and p.dim in inner else p for p in placed.places)
     return Placed(placed.parts, tuple(places), ())

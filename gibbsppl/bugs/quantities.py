@@ -1,6 +1,6 @@
-"""Quantities that are recorded with draws: numbers, arrays that nothing reads, what is asked for.
+"""Quantities recorded with the draws: numbers, arrays that no line reads, monitored names.
 
-An array that the model holds in another form is recorded as the program has it.
+An array that the model holds in another form is recorded in the program's form.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def check_monitor(facts: Facts, monitor: Sequence[str]) -> None:
 def record(
     facts: Facts, elements: Elements, names: Mapping[str, str], monitor: Sequence[str]
 ) -> None:
-    """Declare the quantities; ``names`` are what random arrays are called in the model."""
+    """Declare the quantities; ``names``: program's name -> model's name of a random array."""
     read = {n for r in facts.relations for n in names_read(r.line)}
     drawn = {line.target.name for line in lines_in(facts.program.model)}
     for name, defined in facts.defined.items():
@@ -59,12 +59,12 @@ def record(
             _every(facts, elements, name)
 
 
-# What arrays of the model are called after the name of the program's, where they hold it otherwise.
+# Suffixes of the model's arrays that hold an array of the program in another form.
 FORMS = ("free", "label", "ordered", "padded", "part", "shifted", "table")
 
 
 def as_in_the_program(graph: Graph) -> tuple[str, ...]:
-    """The names of what is drawn and recorded, each in the program's form alone."""
+    """The names of the variables drawn and quantities recorded, in the program's form only."""
     forms = rf"(\.({'|'.join(FORMS)})(_\d+)?)+"
     read = ((d.name, {x.array.name for x in leaves_of(d.value)}) for d in graph.deterministics)
     held = {n for d, names in read for n in names if re.fullmatch(re.escape(d) + forms, n)}

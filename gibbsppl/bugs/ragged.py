@@ -1,9 +1,8 @@
 """Lines of vectors of different lengths, ``x[i, 1:n[i]] ~ ddirch(...)``, or of parts of axes.
 
-Comes in: lines at their positions, and what is known. Goes out: lines each of which gives ranges
-with the same ends at all of its positions, and reads ranges of one length where it needs them; and
-vectors with a distribution that fill an axis: those that do not are arrays of their own, ``x.1``,
-of which ``x`` has copies.
+Comes in: lines at their positions, and known numbers. Goes out: lines each of which gives ranges
+with the same ends at all positions, and reads ranges of one length where that is needed; and random
+vectors that fill an axis: shorter vectors are arrays of their own, ``x.1``, copied to ``x``.
 """
 
 from __future__ import annotations
@@ -37,11 +36,10 @@ from gibbsppl.bugs.values import Known
 def divided(
     program: Program, relations: tuple[Relation, ...], numbers: Mapping[str, Numbers]
 ) -> tuple[Relation, ...]:
-    """The lines, numbered anew, those divided that need ranges of one length where these differ.
+    """The lines, renumbered, each divided into parts with ranges of one length where needed.
 
-    A line that gives vectors is divided by the ends of its ranges. One that reads vectors is
-    divided by their lengths, unless it adds them up or does something of that kind, or all of it is
-    known.
+    A line that gives vectors is divided by the ends of its ranges. A line that reads vectors is
+    divided by the lengths, unless it only reduces them (as sums do), or all values are known.
     """
     found = [part for r in relations for part in _parts(program, r, numbers)]
     return tuple(replace(part, number=n) for n, part in enumerate(found))
@@ -68,7 +66,7 @@ def _parts(
 def with_own_arrays(
     program: Program, relations: tuple[Relation, ...], numbers: Mapping[str, Numbers]
 ) -> tuple[tuple[Relation, ...], dict[str, Numbers]]:
-    """The lines with vectors that fill a part of an axis as arrays of their own."""
+    """The lines, with vectors that fill a part of an axis as separate arrays."""
     found: list[Relation] = []
     known, taken = dict(numbers), set(numbers)
     for r in relations:
@@ -89,7 +87,7 @@ Spans = Mapping[int, tuple[int, int]]
 
 
 def _spans(program: Program, relation: Relation, numbers: Mapping[str, Numbers]) -> Spans | None:
-    """The ends of the ranges that a line with ~ gives, by axis, unless they fill all of these."""
+    """The ends of the ranges given by a line with ~, by axis; None if they fill the axes."""
     line, space = relation.line, relation.space
     if not isinstance(line, Stochastic) or space is None or line.target.name not in numbers:
         return None
@@ -110,7 +108,7 @@ def _spans(program: Program, relation: Relation, numbers: Mapping[str, Numbers])
 def _apart(
     line: Stochastic, own: str, spans: Spans, *, alone: bool
 ) -> tuple[Stochastic, Assignment]:
-    """The line for an array of its own, and the line that copies it to where it was."""
+    """The line with a separate array ``own`` as target, and the line that copies ``own`` back."""
     indices = line.target.indices or ()
     ranges = {
         axis: Operation(":", (Number(1.0), Number(float(high - low + 1))))
@@ -130,7 +128,7 @@ def _moved(
     numbers: Mapping[str, Numbers],
     spans: Spans,
 ) -> dict[str, Numbers]:
-    """The known elements of a line, as the numbers of its own array."""
+    """The known elements of a line, as numbers of the separate array."""
     name = relation.line.target.name
     array = numbers[name]
     at = target_of(program, relation, numbers)
@@ -150,7 +148,7 @@ def _moved(
 
 
 def _labels(program: Program, relation: Relation, numbers: Mapping[str, Numbers]) -> list[Grid]:
-    """The numbers by which a line is divided, each of which differs among its positions."""
+    """The ends and lengths of ranges by which to divide a line, as far as they vary."""
     if relation.space is None or not relation.space.size:
         return []
     evaluator = evaluator_of(program, numbers, relation.space)
@@ -169,10 +167,9 @@ def _labels(program: Program, relation: Relation, numbers: Mapping[str, Numbers]
 
 
 def of_one_length(line: Stochastic | Assignment) -> Iterator[Operation]:
-    """The ranges to the right that have to have one length at all positions of a line.
+    """The ranges on the right side that must have the same length at all positions of a line.
 
-    Not those that are added up, and not those of weights of labels: where there are fewer, the
-    others have none.
+    Ranges that are summed may differ, and so may weights of labels: absent labels have weight 0.
     """
     if isinstance(line, Assignment):
         yield from _of_one_length(line.value, may_differ=False)

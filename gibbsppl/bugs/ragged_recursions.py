@@ -1,8 +1,8 @@
-"""Arrays that are computed from their own elements at positions that are no box: ``(f[i] + 1):T``.
+"""Recursive arrays with lines at positions that form no box, such as ``(f[i] + 1):T``.
 
-Comes in: the lines that give elements of an array. Goes out: what computes it, region after region
+Comes in: the lines that give elements of an array. Goes out: the array's value, region after region
 along one axis. Where several lines give elements of a region, each position has the value of its
-own; an element that nothing gives is 0, and nothing reads it.
+line; an element that no line gives is 0, and never read.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def in_regions(
 def _regions(
     masks: Sequence[np.ndarray], axis: int
 ) -> Iterator[tuple[int, int, tuple[int, ...]]]:
-    """The stretches of an axis along which the same masks are true anywhere, with these masks.
+    """The stretches of an axis with the same masks true somewhere, and the numbers of these masks.
 
     >>> first, later = np.eye(2, 4, dtype=bool), np.array([[0, 1, 1, 1], [0, 0, 1, 1]], bool)
     >>> list(_regions([first, later], 1))
@@ -84,7 +84,7 @@ def _regions(
 
 
 def _of_line(facts: Facts, elements: Elements, space: Space, line: Relation) -> _Source:
-    """The value of a line with ``<-``; elsewhere its loops are at one of its positions."""
+    """The mask and value of a line with ``<-``; off the mask the value is at the first position."""
     assignment = line.line
     assert isinstance(assignment, Assignment)
     defined = facts.defined[assignment.target.name]

@@ -54,10 +54,10 @@ def _gone_on(index: Known) -> Known:
 
 
 class Elements:
-    """Reads references as elements of the arrays of a model, which it gives its data as needed.
+    """Turns references into elements of the model's arrays; declares data as needed.
 
-    ``within``: where what is read matters, if not at all positions; ``stays_inside``: whether other
-    positions are positions of its array, too.
+    ``within``: the positions at which values are used (None: all); ``stays_inside``: whether values
+    at other positions must be positions of their array, too.
     """
 
     def __init__(
@@ -120,9 +120,9 @@ class Elements:
         return Formula(expr, found.axes, lengths_of(indices))
 
     def _going_on(self, ref: Reference, indices: tuple[Value, ...]) -> tuple[Value, ...]:
-        """Ranges that go on beyond their ends in steps of one, where there is something to read.
+        """Ranges continued beyond their ends in steps of one, if the array has elements there.
 
-        Such positions need no table. What may depend on itself keeps to what is inside.
+        Such positions need no table. Arrays that may be recursive keep their ends.
         """
         known = [i for i in indices if isinstance(i, Known)]
         if ref.name in self.facts.recursive or not lengths_of(known):
@@ -165,14 +165,14 @@ class Elements:
         return self._array(Grid(dims, np.ones((1,) * len(dims))), "one", None, {})
 
     def position(self, grid: Grid, of: Dim, text: str, starts: Mapping[Dim, int]) -> Expr:
-        """Positions that are counted from 0, as an index."""
+        """Positions, counted from 0, as an index expression."""
         found = next(self._positions_of(grid, of, starts), None)
         return found if found is not None else self._array(grid.reduced(), text, of, starts)
 
     def _positions_of(self, grid: Grid, of: Dim, starts: Mapping[Dim, int]) -> Iterator[Expr]:
-        """Positions as constants and dims, as they are where it matters, in order of preference.
+        """Index expressions equal to the positions where values are used, in order of preference.
 
-        Around labels that are given here and there, what is read elsewhere fills up alone.
+        Around labels given at scattered positions, all other positions are mere padding.
         """
         everywhere = position_of(grid, {d: starts.get(d, 0) for d in grid.dims})
         if everywhere is not None and not self.stays_inside:
@@ -192,7 +192,7 @@ class Elements:
         return not self.stays_inside or all(inside)
 
     def _of_line(self, line: int, ref: Reference, found: Read, evaluator: Evaluator) -> Expr:
-        """The values of one line, at the elements that it gives (whatever elsewhere)."""
+        """The value of a line at its own elements (arbitrary elsewhere)."""
         here = found.relation.values == line
         if line == NUMBER:
             numbers = self.facts.numbers[ref.name]
@@ -230,7 +230,7 @@ class Elements:
     def _within(
         self, line: Assignment, found: Read, inner: Evaluator, here: np.ndarray
     ) -> list[Expr]:
-        """The entries of the vector that a line assigns that are read (its first one elsewhere)."""
+        """The positions of the entries read in the vector of a line (elsewhere the first one)."""
         shape = self.facts.shape(line.target.name)
         offsets = []
         for axis, size in enumerate(shape):
@@ -279,7 +279,7 @@ class Elements:
         ]
 
     def _called(self, ref: Reference, index: Expression) -> str:
-        """The name of positions along an axis: the data that they are read from, if any."""
+        """The name for positions along an axis: that of the data they are read from, if any."""
         waiting = [index]
         while waiting:
             expression = waiting.pop(0)
@@ -348,7 +348,7 @@ class Elements:
     def _data_at(
         self, name: str, indices: tuple[Value, ...], starts: Mapping[Dim, int]
     ) -> Expr | None:
-        """Elements of an array that is data, if they are read there as they stand."""
+        """An element of a data array at constants or shifted dims; None for other indices."""
         numbers = self.facts.numbers[name]
         if not numbers.known.all() or name in self.layouts or not indices:
             return None

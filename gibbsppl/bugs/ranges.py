@@ -1,4 +1,4 @@
-"""Ranges of whole numbers whose lengths differ among the positions of loops, and what they read.
+"""Ranges of whole numbers with lengths that differ among the positions of loops.
 
 Such a range is as long as the longest, and goes on with its last number beyond its end. Functions
 of vectors of different lengths are those of one length at a time.
@@ -65,7 +65,7 @@ def is_whole(index: Known, size: int) -> bool:
 
 
 def with_ends(vector: Known) -> Grid:
-    """The numbers of a vector along its axis, the last one; unknown beyond their ends."""
+    """The numbers of a vector along its axis, moved last; unknown beyond the vector's end."""
     grid, (axis,) = vector.grid, vector.axes
     if not vector.lengths:
         return grid
@@ -79,7 +79,7 @@ def with_ends(vector: Known) -> Grid:
 
 
 def number_of(lengths: Lengths, axes: Sequence[Dim], sizes: Sequence[int]) -> Grid:
-    """The number of entries of vectors and matrices, as numbers that are divided by."""
+    """The number of entries of vectors and matrices at each position, as a divisor."""
     counts = (lengths.get(a, Grid.of(n)) for a, n in zip(axes, sizes, strict=True))
     return combined(_product, *counts)
 
@@ -94,10 +94,10 @@ def by_lengths(
     lengths: Mapping[Dim, Grid],
     axis: Callable[[int], Dim],
 ) -> tuple[Grid, tuple[Dim, ...], dict[Dim, Grid]]:
-    """A function of arrays, each with its own axes: what it gives, its axes and their lengths.
+    """A function applied to ragged arrays, length by length: the result, its axes and lengths.
 
-    ``axis`` makes a dim of a size. What the function gives may be shorter at some positions than at
-    others too: it goes on with its last entry.
+    ``axis`` makes a dim of a size. A result that is shorter at some positions than at others goes
+    on with its last entry.
     """
     own = {a for _, axes in given for a in axes}
     grids = [*(g for g, _ in given), *lengths.values()]

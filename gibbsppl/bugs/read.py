@@ -35,11 +35,11 @@ def read_bugs(
 
     ``source`` is a text, or the path of a file. ``data`` are arrays by name (missing values are
     masked, or None in lists), or a text or a file in a form of BUGS, JAGS or R, or JSON; lists and
-    tables that stand after the program in its own text, as in compound documents of BUGS, are data
-    of names that they lack. Loops become dimensions, whose positions are labelled from 1. Labels
-    (``dcat``) count from 0 in the model, as ``<name>.label``, and are recorded from 1 under their
-    own name. Numbers that are computed, and arrays that are computed and not read, are recorded
-    with the draws; ``monitor`` names others. Errors are `BugsError` and say the line.
+    tables after the program in the same text, as in compound documents of BUGS, add data of further
+    names. Loops become dimensions, whose positions are labelled from 1. Labels (``dcat``) count
+    from 0 in the model, as ``<name>.label``, and are recorded from 1 under their own name. Computed
+    numbers, and computed arrays that no line reads, are recorded with the draws; ``monitor`` names
+    further quantities. Errors are `BugsError` and name the line.
     """
     told = name or (source.stem if isinstance(source, Path) else "model")
     program = parse(source)

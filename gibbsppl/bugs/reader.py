@@ -1,4 +1,4 @@
-"""Tokens read one after the other, with the brackets that are open: what a parser holds.
+"""The state of a parser: the tokens still to be read, and the open brackets.
 
 >>> from gibbsppl.bugs.sources import Source
 >>> tokens = Tokens(Source("x <- (1)", "text"))
@@ -55,7 +55,7 @@ class Tokens:
         return self.last
 
     def accept(self, *texts: str) -> Token | None:
-        """The next token if it is one of these signs; None, and nothing is taken, if not."""
+        """Take the next token if its text is among these; else None, and nothing is taken."""
         return self.take() if self.peek().text in texts else None
 
     def expect(self, text: str, advice: str = "") -> Token:

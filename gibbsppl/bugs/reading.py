@@ -1,6 +1,6 @@
-"""What a model that was read from a text keeps of it: the program, its data, what it calls arrays.
+"""The origin of a model read from a text: the program, its data, and the names of arrays.
 
-`gibbsppl.checks.reading` compares the model with the program, which it evaluates a second time.
+`gibbsppl.checks.reading` compares the model with a second evaluation of the program.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ Arrays = Mapping[str, Any]
 class Beside:
     """An auxiliary variable beside the values of an array, by its name in the model.
 
-    ``row`` says where it is for each element, if the model has these as rows of a table, whose
-    ``event`` axes are those of one value.
+    ``row`` is the row of each element, if the model has the array as a table; ``event`` are the
+    axes of one value.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Beside:
     event: tuple[int, ...] = ()
 
     def values(self, state: Arrays) -> np.ndarray:
-        """Its values, along axes in the order of those of the array."""
+        """The values, with axes in the array's order."""
         found = np.asarray(state[self.name])
         if self.row is None:
             return found
@@ -53,8 +53,8 @@ def beside(name: str, layout: Layout) -> Beside:
 class Reading:
     """A program and its data; ``beside`` are its auxiliary variables, as ``x.weight``.
 
-    ``factors`` are those that the program became: a model that has others is not the program's.
-    ``ordered`` are vectors that the model has in their order, and their names there.
+    ``factors`` are the factors made of the program: a model with other factors is not the
+    program's. ``ordered``: the vectors that the model holds sorted, and their names in the model.
     """
 
     program: Program
@@ -64,22 +64,22 @@ class Reading:
     ordered: Mapping[str, str]
 
     def is_of(self, graph: Graph) -> bool:
-        """Whether a graph is still what the program says."""
+        """Whether a graph still has exactly the factors made of the program."""
         return graph.factors == self.factors
 
     @property
     def is_up_to_a_constant(self) -> bool:
-        """Whether bounds that may or may not truncate, or orders, leave out a constant."""
+        """Whether the densities may differ by a constant: by bounds other than T, or orders."""
         bounds = (line.restriction for line in lines_in(self.program.model))
         return bool(self.ordered) or any(b is not None and b.kind != "T" for b in bounds)
 
     @property
     def drawn(self) -> tuple[str, ...]:
-        """The names of the arrays that lines with ~ give."""
+        """The names of the arrays given by lines with ~."""
         return tuple(dict.fromkeys(line.target.name for line in lines_in(self.program.model)))
 
     def values(self, graph: Graph, state: Arrays) -> dict[str, Any]:
-        """The random arrays as the program has them; ``state`` are those of the model, and data."""
+        """The program's random arrays; ``state`` has the model's, and the data."""
         quantities = {d.name: d for d in graph.deterministics}
         found: dict[str, Any] = {n: b.values(state) for n, b in self.beside.items()}
         for name in self.drawn:
@@ -90,7 +90,7 @@ class Reading:
         return found
 
     def is_in_order(self, state: Arrays) -> bool:
-        """Whether the vectors that the model has in their order are in it: a state of the program.
+        """Whether the vectors that the model holds sorted are increasing: a state of the program.
 
         The program's density of any other state is zero, or its orders would be counted twice.
         """
@@ -98,14 +98,14 @@ class Reading:
         return all(bool((np.diff(x) > 0).all()) for x in own)
 
     def orders(self, state: Arrays) -> Iterator[dict[str, Any]]:
-        """The state with these vectors, if any, in their order, and in the opposite one."""
+        """The state with these vectors (if any) sorted, then the state with them reversed."""
         if self.ordered:
             sorted_ = {own: np.sort(state[own]) for own in self.ordered.values()}
             yield {**state, **sorted_}
             yield {**state, **{own: np.flip(x, -1) for own, x in sorted_.items()}}
 
     def unrolled(self, values: Arrays) -> Unrolled:
-        """The program with its loops gone through; ``values`` have the shapes of arrays."""
+        """The program with its loops unrolled; ``values`` have the shapes of arrays."""
         return unrolled(self.program, self.data, {n: np.shape(v) for n, v in values.items()})
 
 

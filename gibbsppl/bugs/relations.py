@@ -1,8 +1,8 @@
 """The lines of a program with the loops around them, and all positions of these loops.
 
-Comes in: a program, and what is known. Goes out: relations, one for each line, each with its space:
-rectangular nests of loops are boxes with a dim for each loop; others (``j in 1:n[i]``) are tables,
-one dim for all rows.
+Comes in: a program, and known numbers. Goes out: relations, one for each line, with their spaces:
+rectangular nests of loops are boxes with a dim for each loop; other nests (``j in 1:n[i]``) are
+tables, with one dim for all rows.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ Evaluate = Callable[[Expression, "Space"], Grid | None]
 class Space:
     """The positions of loops: the number along each dim, and the values of loop variables.
 
-    ``starts`` are the positions at which the dims start (0, where nothing else is said). ``within``
-    says which of the positions are those of the loops, if not all of them are; ``starts`` has then
-    all axes of an array in order, those of one position too.
+    ``starts`` are the positions at which the dims start (0 by default). ``within`` is a mask of the
+    loops' positions (None: all); with a mask, ``starts`` has all axes of an array in order, single
+    positions included.
     """
 
     sizes: Mapping[Dim, int]
@@ -53,7 +53,7 @@ class Space:
 
     @cached_property
     def used(self) -> frozenset[Dim]:
-        """The dims, and those that loop variables have besides, of vectors that are being read."""
+        """All dims in use: the space's, and the dims of vectors among the loop variables."""
         return frozenset((*self.sizes, *(d for g in self.loops.values() for d in g.dims)))
 
     def table(self, dim: Dim, where: Values | None = None) -> Space:
@@ -100,7 +100,7 @@ EMPTY = Space({}, {}, {})
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Relation:
-    """One line, the loops around it, and their positions; ``number`` is its place in the text."""
+    """A line with the loops around it and their positions; ``number``: the line's, from 0."""
 
     number: int
     line: Stochastic | Assignment

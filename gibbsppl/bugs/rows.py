@@ -1,8 +1,8 @@
-"""What a row of the tables of distributions and functions holds: facts, no algorithms.
+"""The rows of the tables of distributions and functions: facts, no algorithms.
 
-A distribution of BUGS is a family of gibbsppl, with its parameters in a spelling of the family;
-some need an auxiliary variable beside the value, or labels along a dimension of their own. What is
-not supported is a row as well, which says why, and what to write instead.
+A distribution of BUGS is a family of gibbsppl, with the parameters in a spelling of the family;
+some need an auxiliary variable beside the value, or labels along an extra dimension. Unsupported
+names are rows as well, with the reason, and the alternative to write.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LARGEST_EXACT = 2.0**53
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """A family by name, and its arguments by the names of one of its spellings."""
+    """A family by name, with arguments named as in one of the family's spellings."""
 
     family: str
     arguments: Mapping[str, Expr]
@@ -35,10 +35,10 @@ class Meaning:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Auxiliary:
-    """A latent variable that a distribution is explained with: summed out, the other is left.
+    """An auxiliary variable (data augmentation): integrated out, the row's distribution is left.
 
-    ``meaning`` is called as that of the row. There is one variable for each value of the row's
-    distribution; with ``axes`` of 1 one for each position of the value's event dim.
+    ``meaning`` is called with the arguments of the row's. There is one variable for each value of
+    the distribution; with ``axes`` of 1 one for each position of the value's event dim.
     """
 
     meaning: Callable[..., Meaning]
@@ -47,11 +47,11 @@ class Auxiliary:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Labels:
-    """Labels along a dim that the program does not have: categories that parameters make.
+    """Labels along a dim of the model alone: categories defined by parameters.
 
-    ``count`` is the number of labels, from the parameters in order: the size of a vector, a number
-    that is known (else None). ``tables(count)`` are data along the dim, by name; whole numbers are
-    positions in a vector parameter. The meaning gets the leaf of each by name.
+    ``count`` is the number of labels, from the parameters in order: the size of a vector, a known
+    number (else None). ``tables(count)`` are data along the dim, by name; whole numbers are
+    positions in a vector parameter. The meaning gets the leaf of each table by name.
     """
 
     count: Callable[..., int]
@@ -60,19 +60,20 @@ class Labels:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Distribution:
-    """A distribution, by its names in JAGS and OpenBUGS (the first one is what messages say).
+    """A distribution, by its names in JAGS and OpenBUGS; messages use the first name.
 
-    ``parameters``: by name, in order, the number of axes of each.
-    ``meaning``: what it is, from its parameters as expressions, in order. A vector parameter is
-    given by its entry at the event dim ``event[0]``, a matrix by that at ``event[0]`` and its
-    primed dim. Rows that name ``event``, auxiliaries or tables of labels get them by keyword.
+    ``parameters``: the number of axes of each parameter, by name, in order.
+    ``meaning``: the family and its arguments, from the parameters as expressions, in order. A
+    vector parameter is given by its entry at the event dim ``event[0]``, a matrix by its entry at
+    ``event[0]`` and the primed dim. Rows that name ``event``, auxiliaries or tables of labels get
+    them by keyword.
     ``event``: the number of axes of a value (0: a number).
-    ``values_from``: what the smallest value is called, where the family counts from 0.
+    ``values_from``: the smallest value in BUGS, where the family counts from 0.
     ``weights``: the parameter whose entries need not sum to one, though the family's must.
     ``increasing``: the vector parameter that must increase.
     ``positive``: the family of the same density on positive values alone, if it has another name.
-    ``certain``: the parameter that makes one value certain: the probability of one, or the weights.
-    ``alone``: what it is where a vector or a matrix has one entry: the distribution of a number.
+    ``certain``: the parameter that can make a value certain: the probability of 1, or the weights.
+    ``alone``: the univariate meaning, for a vector or a matrix of one entry.
     """
 
     names: tuple[str, ...]
@@ -91,12 +92,12 @@ class Distribution:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Interval:
-    """An observation of which the value says in what interval its first parameter is.
+    """An observation whose value tells the interval of the first parameter.
 
     ``bounds(value, *others)`` are the ends, with the other parameters as numbers (vectors along the
-    last axis): ``lower < first parameter <= upper``. ``ends(value, count)`` says the same by
-    positions in a vector of ``count`` cut points: that of the lower end, whether there is one, that
-    of the upper end, whether there is one.
+    last axis): ``lower < first parameter <= upper``. ``ends(value, count)`` are the same ends as
+    positions in a vector of ``count`` cut points: the lower position, whether there is a lower end,
+    the upper position, whether there is an upper end.
     """
 
     names: tuple[str, ...]
@@ -107,7 +108,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LogLikelihood:
-    """An observation whose log density is its one parameter, whatever its value: a potential."""
+    """An observation whose log density is its parameter, for any value: a potential."""
 
     names: tuple[str, ...]
     parameters: Mapping[str, int]
@@ -128,14 +129,14 @@ class Sites:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Field:
-    """A vector of which neighbours are tied: its log density is a sum over sites and over pairs.
+    """A Markov random field: the log density is a sum over sites and over pairs of neighbours.
 
-    ``known`` names the parameters that are numbers; ``sites`` makes the sites of them, in order.
+    ``known`` names the parameters that are numbers; ``sites`` makes sites from these, in order.
     ``site(x, ...)`` and ``pair(x, y, ...)`` are log densities, of one value and of two neighbours
-    (less their mean, the vector parameter ``centre``, if there is one). The other parameters and
-    the data of the site or of the pair are given by keyword.
-    ``is_centred``: whether the values sum to zero. ``family``: what the values have without this
-    density.
+    (less the mean, the vector parameter ``centre``, if there is one). The other parameters and the
+    data of the site or of the pair are given by keyword.
+    ``is_centred``: whether the values sum to zero. ``family``: the family of the values without
+    this density.
     """
 
     names: tuple[str, ...]
@@ -151,7 +152,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Unsupported:
-    """What there is no meaning for: what is wrong, and what to write instead."""
+    """A distribution or function without a meaning here: the reason, and the alternative."""
 
     names: tuple[str, ...]
     reason: str
@@ -169,10 +170,11 @@ class Unsupported:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """An array of expressions: one expression, at all positions of its axes (a number has none).
+    """An array as one expression along axes (none for a number).
 
-    Its lengths may differ: ``within`` is then 1 at the positions that it has and 0 beyond its ends,
-    ``count()`` how many it has, ``lengths`` the number of them along each axis, None for all.
+    Lengths may differ: ``within`` is then 1 at positions within the lengths and 0 beyond,
+    ``count()`` the number of positions within, ``lengths`` their number along each axis (None:
+    all).
     """
 
     expr: Expr
@@ -193,13 +195,13 @@ class Function:
     """A function or an operator, by its names; ``least`` to ``most`` arguments (None: any number).
 
     Of numbers: ``numeric`` takes arrays, position by position, and ``symbolic`` expressions.
-    ``of_arrays``: ``numeric(*arrays, axes=...)`` takes arrays whose last axes, as many as ``axes``
-    says of each, are their own, the others those of positions; ``symbolic`` takes and gives
-    `Template`, of different lengths if the function ``is_fold``; if it ``may_repeat``, too, entries
-    that are there more than once make no difference. It is None where the function has no
-    expression; ``reason`` says why, and what to write for random variables. ``counts`` are the
-    arguments that have to be numbers even so, by position: it takes them as such.
-    ``undoes`` is the link on the left side that this is the inverse of.
+    ``of_arrays``: ``numeric(*arrays, axes=...)`` takes arrays with axes of positions first, then
+    ``axes[n]`` axes of the n-th argument itself; ``symbolic`` takes and gives `Template`, of
+    different lengths if the function ``is_fold``; repeated entries make no difference if it
+    ``may_repeat``, too. ``symbolic`` is None for a function without an expression; ``reason`` tells
+    why, and what to write for random variables. ``counts`` are the arguments, by position, that
+    must be known numbers even then, and are passed on as numbers.
+    ``undoes`` is the link on the left side whose inverse this function is.
     """
 
     names: tuple[str, ...]
@@ -215,7 +217,7 @@ class Function:
     undoes: str = ""
 
     def takes(self, count: int) -> bool:
-        """Whether it may have that many arguments.
+        """Whether the function may have ``count`` arguments.
 
         >>> Function(("sum",), np.sum, None, most=None).takes(5)
         True
@@ -268,7 +270,7 @@ def shares(weights: Expr, dim: Dim) -> Expr:
 
 
 def expected(count: int, what: str, names: Sequence[str]) -> str:
-    """The number found and the one expected, where their number is wrong.
+    """The reason for a wrong number of arguments: the number found, and the number expected.
 
     >>> expected(3, "parameter", ["mu", "tau"])
     'found 3 parameters, expected 2 (mu, tau)'

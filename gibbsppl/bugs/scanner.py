@@ -42,7 +42,7 @@ _ADVICE: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Given:
-    """A variable that a text gives values to, and the offset of its name."""
+    """A variable with values in a text, and the offset of its name."""
 
     name: str
     at: int
@@ -74,7 +74,7 @@ class Scanner:
         return piece.match(self.source.text, self.here()) is not None
 
     def here(self) -> int:
-        """Where the next piece starts."""
+        """The offset of the next piece."""
         spaces = _SPACES.match(self.source.text, self.offset)
         self.offset = self.offset if spaces is None else spaces.end()
         return self.offset
@@ -101,13 +101,13 @@ class Scanner:
         return "" if match is None else match.group()
 
     def check_name(self, name: str, at: int) -> str:
-        """The name, which must be one that a variable can have."""
+        """The name; raise unless a variable can have it."""
         if not _NAME.fullmatch(name):
             raise self.source.error(at, f"found {quoted(name)}, expected {NAME_RULE}.")
         return name
 
     def entries(self, words: list[str], at: int) -> Entries:
-        """The numbers of texts that stand at an offset, one after the other."""
+        """The numbers written by words at an offset; raise at a number that overflows."""
         try:
             return entries_of(words)
         except OverflowError as error:

@@ -1,7 +1,7 @@
-"""Lines gone through until nothing more becomes known of their loops, arrays and numbers.
+"""Loops, arrays and numbers of lines, evaluated until nothing more becomes known.
 
 Comes in: lines, and numbers. Goes out: the positions of the lines' loops, and all arrays, with the
-numbers in them that follow from those that came in.
+numbers that follow from the given ones.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ def settled(
     numbers: Mapping[str, Numbers],
     given: frozenset[str],
 ) -> tuple[tuple[Relation, ...], dict[str, Numbers]]:
-    """Spaces and numbers, once nothing more becomes known; lines of different lengths divided.
+    """Lines with their spaces, and numbers, once nothing more becomes known; ragged lines divided.
 
-    Lines in loops that go through nothing give nothing, and are left out.
+    Lines in empty loops are left out.
     """
     found = dict(numbers)
     while True:
@@ -43,7 +43,7 @@ def _gone_through(
     numbers: Mapping[str, Numbers],
     given: frozenset[str],
 ) -> tuple[tuple[Relation, ...], dict[str, Numbers]]:
-    """Spaces and numbers, of lines as they are."""
+    """Lines with their spaces, and numbers, without dividing lines."""
     found = dict(numbers)
     spaces = {r.number: r.space for r in relations if r.space is not None}
     done: set[int] = set()
@@ -142,7 +142,7 @@ def _shaped(
 
 
 def _computed(program: Program, relation: Relation, numbers: dict[str, Numbers]) -> bool:
-    """Compute the elements of a line as far as they are known; whether all are."""
+    """Compute the known elements of a line; return whether all are known."""
     line, space = relation.line, relation.space
     assert isinstance(line, Assignment)
     assert space is not None

@@ -1,7 +1,7 @@
-"""Arrays whose rows are probabilities: of each it is certain that it sums to one.
+"""Arrays whose rows are probabilities, certain to sum to one.
 
-A row is a vector with a distribution that does, data, a vector beside zeros, or entries given by
-lines of which it can be shown (`sums`).
+A row is a vector with a distribution on the simplex, data, a vector beside zeros, or entries given
+by lines whose sum can be shown to be one (`sums`).
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ KNOWN = -1
 def are_probabilities(
     facts: Facts, evaluator: Evaluator, given: Expression, simplexes: Collection[str]
 ) -> bool:
-    """Whether ``given`` is a row of an array, or a range of it, that is certain to sum to one.
+    """Whether ``given`` is certain to sum to one, whichever row (or range of a row) it reads.
 
-    Whichever row it is. ``simplexes`` are arrays, by the program's names, of which lines give
-    vectors of sum one along one axis.
+    ``simplexes`` are the arrays, by the program's names, to which lines give vectors of sum one
+    along one axis.
     """
     if not isinstance(given, Reference) or not given.indices or given.name not in facts.defined:
         return False
@@ -101,11 +101,11 @@ class _Lines:
 
     @property
     def elements(self) -> Elements:
-        """The facts that are known of any element."""
+        """The facts of the program's elements."""
         return Elements(self.number, self.entry, self.facts.shape)
 
     def vector_of_one(self, givers: np.ndarray, simplexes: Collection[str]) -> bool:
-        """Whether one line gives a whole vector that sums to one."""
+        """Whether a single line gives all unknown entries, as a whole vector of sum one."""
         numbers = np.unique(givers[givers != KNOWN])
         if len(numbers) != 1 or numbers[0] == 0:
             return False
@@ -125,7 +125,7 @@ class _Lines:
     def entries(
         self, array: str, row: Index, columns: np.ndarray, givers: np.ndarray
     ) -> list[Entry] | None:
-        """The entries of a row that lines give; None where one is not given, or not plainly."""
+        """The entries of a row with their lines; None if an entry has no line or plain index."""
         found = []
         for number, column in zip(givers.tolist(), columns.tolist(), strict=True):
             if number != KNOWN:

@@ -1,4 +1,4 @@
-r"""Texts as they come in: from a string or a file, with one kind of line end, and places in them.
+r"""Source texts, from a string or a file, with uniform line ends, and positions in a text.
 
 >>> source = read_source("a\r\nbc")
 >>> source.text, source.position(3)
@@ -30,7 +30,7 @@ class Source:
 
     @cached_property
     def _starts(self) -> list[int]:
-        """Where lines start."""
+        """The offsets at which lines start."""
         return [0, *(m.end() for m in re.finditer("\n", self.text))]
 
     def position(self, offset: int) -> Position:
@@ -39,7 +39,7 @@ class Source:
         return Position(line, offset - self._starts[line - 1] + 1)
 
     def error(self, at: int | Position, reason: str) -> BugsError:
-        """The error that says what is wrong at a place."""
+        """The error for a place in the text, with a reason."""
         place = at if isinstance(at, Position) else self.position(at)
         return BugsError(reason, self.text, self.origin, place)
 

@@ -1,4 +1,4 @@
-"""What other languages write, and what BUGS has for it: tables that errors are made of.
+"""Spellings of other languages with their equivalents in BUGS: tables for error messages.
 
 >>> ADVICE["<<-"]
 'expected <-: BUGS gives a value with a single arrow'

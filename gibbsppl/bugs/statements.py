@@ -36,7 +36,7 @@ from gibbsppl.model.graph import Potential
 
 
 def row_of(facts: Facts, line: Stochastic) -> Row:
-    """The row of the distribution of a line; an error says why there is none."""
+    """The row of the distribution of a line; raise with the reason if there is none."""
     call = line.distribution
     row = distribution(call.function, len(call.arguments))
     if isinstance(row, Unsupported):
@@ -100,7 +100,7 @@ class Lines:
     def _along_labels(
         self, parts: Sequence[Relation], name: str, row: Distribution, labels: Labels
     ) -> Dim:
-        """A dim of labels of its own, with the tables of them."""
+        """A new dim for the labels of a distribution, with their tables declared."""
         counts = [self._count(part, row, labels) for part in parts]
         tables = labels.tables(max(counts))
         for part, count in zip(parts, counts, strict=True):
@@ -276,7 +276,7 @@ class Lines:
         value: Value,
         event: tuple[Dim, ...],
     ) -> None:
-        """Refuse a vector or a matrix that has not as many positions as a value."""
+        """Refuse a vector or a matrix of another size than a value's event."""
         expected = self.model.size(event[0]) if event else 1
         sizes = {evaluator.size(a, value) for a in value.axes}
         if sizes - {expected}:

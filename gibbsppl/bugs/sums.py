@@ -1,11 +1,11 @@
-r"""Whether entries that lines give one by one sum to one, whatever is random in them.
+r"""Whether entries given by separate lines sum to one, for all values of the random variables.
 
-``p[1] <- q`` with ``p[2] <- 1 - q``, differences of what is cumulated, shares of a total, sticks
-that are broken. The sum, with all lines put in, is a rational function of what is random and of
-functions that are not arithmetic. It is evaluated at a random point modulo a large prime: one that
-is not identically one is one there with a probability of its degree over the prime (J. T. Schwartz,
-1980, "Fast probabilistic algorithms for verification of polynomial identities", Journal of the ACM
-27), below 1e-12 for degrees up to a million. The work is linear in the lines.
+``p[1] <- q`` with ``p[2] <- 1 - q``, differences of cumulative probabilities, shares of a total,
+broken sticks. The sum, with all lines substituted, is a rational function of random variables and
+of functions that are not arithmetic. It is evaluated at a random point modulo a large prime: a sum
+that is not identically one has the value one there with a probability of its degree over the prime
+(J. T. Schwartz, 1980, "Fast probabilistic algorithms for verification of polynomial identities",
+Journal of the ACM 27), below 1e-12 for degrees up to a million. The work is linear in the lines.
 
 >>> from gibbsppl.bugs.parse import parse
 >>> lines = parse("model { p[1] <- q * r\n p[2] <- q * (1 - r)\n p[3] <- 1 - q }").model
@@ -39,7 +39,7 @@ from gibbsppl.bugs.syntax import (
 PRIME = 2**61 - 1
 # A random residue is never as small as this, for all that matters: a number below is a position.
 POSITIONS = 2**31
-# Ranges that are longer are not taken apart, and lines in lines that are nested deeper not read.
+# Longer ranges are not split into elements, and lines nested more deeply in lines are not read.
 LONGEST_RANGE = 10_000
 DEEPEST = 50
 
@@ -48,7 +48,7 @@ Index = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An element: its array, its indices, the line that gives it, what loop variables are there."""
+    """An element: array, indices, the line that gives it, and the values of loop variables."""
 
     array: str
     index: Index
@@ -58,7 +58,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Elements:
-    """Known facts of elements: their numbers, the lines that give them, the shapes of arrays."""
+    """Facts of elements: the known number, the entry with its line, the shape of the array."""
 
     number: Callable[[str, Index], float | None]
     entry: Callable[[str, Index], Entry | None]
@@ -79,12 +79,12 @@ def are_one(entries: Sequence[Entry | float], elements: Elements) -> bool:
 
 
 def unknown(*what: Any) -> int:
-    """A residue at random that stands for what is not arithmetic, the same whenever it is asked."""
+    """A pseudo-random residue for a value that is not arithmetic; equal for equal arguments."""
     return int.from_bytes(blake2b(repr(what).encode(), digest_size=16).digest(), "big") % PRIME
 
 
 def _residue(value: float) -> int:
-    """A number as it is written with decimals."""
+    """The residue of a number, taken as the exact decimal fraction that prints as the number."""
     exact = Fraction(repr(float(value)))
     return exact.numerator * _inverse(exact.denominator) % PRIME
 
@@ -96,7 +96,7 @@ def _inverse(value: int) -> int:
 
 
 def _power(base: int, exponent: int) -> int:
-    """A power with a whole exponent that is not large; of another, nothing is known."""
+    """A power with a small whole exponent; a pseudo-random residue for other exponents."""
     if exponent < POSITIONS:
         return pow(base, exponent, PRIME)
     if PRIME - exponent < POSITIONS:
@@ -124,7 +124,7 @@ class _Values:
     opened: list[tuple[str, Index]] = field(default_factory=list)
 
     def element(self, array: str, index: Index) -> int:
-        """An element: a number, what its line says, or else a random residue."""
+        """The residue of an element: of a number or its line's value, else pseudo-random."""
         key = (array, index)
         if key in self.opened or len(self.opened) > DEEPEST:
             return unknown(*key)
@@ -148,7 +148,7 @@ class _Values:
         return value if entry.line.link is None else unknown(entry.line.link, value)
 
     def of(self, given: Expression, loops: Mapping[str, int]) -> int:
-        """An expression, the loop variables being what they are at an element."""
+        """The residue of an expression, given the values of loop variables."""
         match given:
             case Number():
                 return _residue(given.value)

@@ -159,11 +159,11 @@ class Program:
     end: int = field(default=0, compare=False, repr=False)
 
     def error(self, at: Position, reason: str) -> BugsError:
-        """The error that says what is wrong at a place of this program."""
+        """The error for a place of this program, with a reason."""
         return BugsError(reason, self.source, self.origin, at)
 
     def check_size(self, at: Position, what: str, count: float) -> None:
-        """Refuse what has more positions than can be held while a program is read."""
+        """Refuse a number of positions too large for memory while a program is read."""
         if count != count:  # noqa: PLR0124  (only what is no number differs from itself)
             raise self.error(at, f"the size of {what} is no number (NaN); expected a number.")
         if count > MOST_POSITIONS:
@@ -175,7 +175,7 @@ class Program:
 
     @contextmanager
     def told_at(self, at: Position) -> Iterator[None]:
-        """Errors of the model, told at a place of this program."""
+        """A context in which errors of the model are raised at a place of this program."""
         try:
             yield
         except BugsError:

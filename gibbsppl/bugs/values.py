@@ -1,9 +1,9 @@
-"""What an expression of a program is: numbers that are known, or a formula of random variables.
+"""The values of a program's expressions: known numbers, or formulas in random variables.
 
-A value may be a vector or a matrix: then it has axes of its own, dims beside those of the loops.
-Its length may differ among the positions of loops (``x[1:n[i]]``): it is then as long as the
-longest one, and says how long it is where. What is beyond its end is its last entry again, so that
-nothing is read there that is not read inside.
+A value may be a vector or a matrix, with axes beside the dims of the loops. The length may differ
+among the positions of loops (``x[1:n[i]]``): the value is then as long as the longest vector, and
+carries the length at each position. Beyond the end the last entry is repeated, so that no further
+elements are read there.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ Lengths = Mapping[Dim, Grid]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Known:
-    """Numbers, where all or some are known; ``text`` is how the program says them.
+    """Numbers, all or some of them known; ``text`` is the program's spelling.
 
-    ``expr`` reads them from an array of the data, if they are what such an array holds.
+    ``expr`` reads the numbers from a data array, if such an array holds them.
     """
 
     grid: Grid
@@ -65,12 +65,12 @@ def renamed(value: Value, names: dict[Dim, Dim]) -> Value:
 
 
 def lengths_of(values: Sequence[Value]) -> dict[Dim, Grid]:
-    """The lengths of all, each of which has axes of its own."""
+    """The lengths of all values, by axis (no two values share an axis)."""
     return {a: g for v in values for a, g in v.lengths.items()}
 
 
 def inside(lengths: Lengths, sizes: Mapping[Dim, int]) -> Grid | None:
-    """1 at the positions that vectors have, 0 beyond their ends; None if they are all as long."""
+    """1 at positions within the vectors' lengths, 0 beyond; None without lengths."""
     steps = {a: Grid((a,), np.arange(sizes[a])) for a in lengths}
     within = [combined(np.greater, length, steps[a]) for a, length in lengths.items()]
     return combined(_all_of, *within) if within else None
@@ -88,10 +88,10 @@ def are_as_long(one: Grid | None, other: Grid | None) -> bool:
 
 
 def side_by_side(values: Sequence[Value]) -> tuple[tuple[Value, ...], Value] | None:
-    """Values position by position: vectors along the same axes, with numbers beside them.
+    """Values aligned position by position: vectors along the same axes, and numbers.
 
-    With them comes one that has their axes and lengths. None where lengths differ: vectors of two
-    shapes have no positions in common.
+    Then a value with these axes and lengths. None where lengths differ: vectors of two shapes have
+    no positions in common.
     """
     longest = max(values, key=lambda v: len(v.axes), default=Known(Grid.of(0)))
     found = []
@@ -115,7 +115,7 @@ def applied(
     expr_of: Callable[[Value], Expr],
     text: str,
 ) -> Value:
-    """A function of numbers, of values that are side by side; its axes are those of one of them."""
+    """A function of numbers, applied to aligned values; the result has the axes of ``like``."""
     known = [v for v in values if isinstance(v, Known)]
     if len(known) < len(values):
         return Formula(symbolic(*map(expr_of, values)), like.axes, like.lengths)

@@ -69,7 +69,7 @@ TAKEN = (*RESERVED, *DECLARING, *NO_FUNCTIONS)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BugsProgram:
-    """A program and its data; it prints as its text."""
+    """A program's text with its data; printed, the text alone."""
 
     text: str
     data: Values
@@ -94,11 +94,11 @@ class BugsProgram:
 def write_bugs(model: Model) -> BugsProgram:
     """A model in the language of BUGS and JAGS, with its data.
 
-    `read_bugs` makes the same model of it, but for names that the language does not have. Labels
+    `read_bugs` makes the same model of it, but for names that the language does not allow. Labels
     and indices count from 1 there; a potential is an observation with ``dloglik``, which OpenBUGS
-    has and JAGS has not. Censored observations are missing values, of which ``dinterval`` says on
-    which side of their bounds they are. What has no spelling in the language is an error:
-    distributions and functions that it does not have.
+    has and JAGS has not. Censored observations are missing values, with the side of their bounds
+    given by ``dinterval``. Distributions and functions without a spelling in the language are
+    errors.
 
     Raises `ModelError`, naming what cannot be written.
     """
@@ -129,7 +129,7 @@ def _names(graph: Graph) -> dict[Any, str]:
 
 
 def _array_of(quantity: Deterministic) -> Recursion | None:
-    """The array computed from its own elements that a quantity is, as far as it is given."""
+    """The recursion of a quantity that is a recursive array, wholly or in part; else None."""
     value = quantity.value.args[1] if _is_in_part(quantity) else quantity.value
     if not isinstance(value, Recursion):
         return None
@@ -149,7 +149,7 @@ def _plain(name: str) -> str:
 
 
 class _Writer:
-    """Writes statements, each with the lines that it needs beside it."""
+    """Writes statements of the model as lines of BUGS, with auxiliary lines where needed."""
 
     def __init__(self, model: Model, names: dict[Any, str]) -> None:
         self.model, self.graph, self.names = model, model.graph, names
@@ -159,7 +159,7 @@ class _Writer:
         self.seen: dict[str, Any] = {}
 
     def constant(self, constant: Constant) -> list[Line]:
-        """A region that is known; nothing where the data have it."""
+        """The lines of a constant region; none where the data hold it."""
         name, sizes = constant.target.array.name, self.graph.sizes
         seen = self.model.declared.observed.get(name)
         if seen is not None:
@@ -201,7 +201,7 @@ class _Writer:
         return tuple(Range(r.dim, *s) for r, s in zip(over, spans, strict=True)), value
 
     def recursions(self) -> Iterator[list[Line]]:
-        """The steps of all systems that are read, and of those that these read."""
+        """The lines of all systems of recursions read, directly or by other systems."""
         done = 0
         while done < len(self.systems):
             for system in [*self.systems][done:]:
@@ -250,7 +250,7 @@ class _Writer:
         return self._looped(expressions, line, *self._sides(statement, target))
 
     def _sides(self, statement: Statement, target: Reference) -> Iterable[Line]:
-        """On which side of their bounds censored values are, which are missing in the data."""
+        """The ``dinterval`` lines of censored values, which are set missing in the data."""
         if not statement.censored:
             return
         name = statement.target.array.name
@@ -336,7 +336,7 @@ def _larger(bound: Expr, other: Expr | None) -> Expr:
 
 
 def _merged(lines: Iterable[Line]) -> list[Line]:
-    """Lines with loops that follow one another over the same positions made one loop."""
+    """The lines, with consecutive loops over the same positions merged."""
     found: list[Line] = []
     for line in lines:
         last = found[-1] if found else None

@@ -1,8 +1,8 @@
 """Expressions of the model as expressions of a BUGS program.
 
 Positions count from 0 in the model, and from 1 in the program. A sum over a dimension, and any
-other vector that an expression needs whole, becomes an array of its own in a line with ``<-`` that
-stands beside the line that reads it.
+other vector that an expression needs whole, becomes an auxiliary array, computed by a line with
+``<-`` beside the reading line.
 """
 
 from __future__ import annotations
@@ -82,11 +82,11 @@ _FOLDS: Mapping[Any, str] = MappingProxyType(
 
 @dataclass(eq=False)
 class Expressions:
-    """Writes the expressions of one line: what the dims in its ranges are, and lines beside it.
+    """Writes the expressions of one line, whose loops go along the dims of ``ranges``.
 
-    ``names`` are those of the program by the model's. ``beside`` collects lines that give arrays
-    which the expressions read, ``read`` the arrays of the model, ``systems`` what computes others
-    of these; ``fresh`` makes a name for one.
+    ``names``: model's name -> program's name. ``beside`` collects auxiliary lines that give arrays
+    for the expressions, ``read`` the arrays of the model in use, ``systems`` the recursions in use;
+    ``fresh`` makes a name for an auxiliary array.
     """
 
     graph: Graph
@@ -99,7 +99,7 @@ class Expressions:
     systems: dict[System, None] = field(default_factory=dict)
 
     def written(self, expr: Expr) -> Expression:
-        """An expression, which may read arrays of its own."""
+        """An expression of the program, which may read auxiliary arrays."""
         expr = sp.sympify(expr)
         if isinstance(expr, Leaf):
             return self._element(expr)
@@ -126,7 +126,7 @@ class Expressions:
         return Reference(self._loop(dim))
 
     def _loop(self, dim: Dim) -> str:
-        """The name of the variable of a loop; copies of a dim have names of their own."""
+        """The name of the loop variable along a dim; copies of a dim have separate names."""
         if dim not in self.names:
             self.names[dim] = self.fresh(self.names[Dim(root_of(dim))])
         return self.names[dim]
@@ -243,7 +243,7 @@ class Expressions:
         return tuple(Range(d, 0, self.graph.sizes[Dim(root_of(d))]) for d in dims)
 
     def _of_inverse(self, expr: InverseEntry) -> Expression:
-        """An element of the inverse of a matrix, which is an array of its own."""
+        """An element of the inverse of a matrix, which becomes an auxiliary array."""
         along = self._full(expr.bound)
         matrix = self.whole(expr.body, along)
         outer = self._outer(dims_of(expr.body) - set(expr.bound))
@@ -264,7 +264,7 @@ class Expressions:
     def whole(self, expr: Expr, along: tuple[Range, ...], name: str = "term") -> Expression:
         """All values of an expression along some ranges, as a vector or a matrix.
 
-        If it is not an array as it stands, ``name`` is what an array of it would be called.
+        ``name`` is for the auxiliary array of an expression that is not an array already.
         """
         found = self._slice(expr, along)
         if found is not None:
@@ -297,7 +297,7 @@ class Expressions:
         return Reference(self._array(expr), indices)
 
     def _outer(self, used: set[Dim]) -> tuple[Range, ...]:
-        """The ranges, of those around the line, of the dims that are used."""
+        """The ranges around the line, limited to the dims in use."""
         return tuple(r for r in self.ranges if r.dim in used)
 
     def _beside(self, ranges: tuple[Range, ...], line: Statement) -> None:

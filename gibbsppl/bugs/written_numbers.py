@@ -17,7 +17,7 @@ import numpy as np
 NUMERAL = r"(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?+L?+"
 WORD = r"NA(?:_real_|_integer_)?+|NaN|TRUE|FALSE|T|F"
 
-# One number, nothing of which goes on behind it, and which is not the name of an argument.
+# A single number, not the beginning of a longer word, nor the name of an argument.
 NUMBER = rf"(?:[+-]?+(?:{NUMERAL}|Inf)|{WORD})(?![\w.])(?!\s*+=(?!=))"
 
 # Numbers with commas between them; one before a colon is the start of a range.
@@ -37,7 +37,7 @@ Array = Any  # an array of NumPy, masked where entries are missing
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entries:
-    """Numbers one after the other, integers if all are; zero where they are missing."""
+    """A sequence of numbers (integers if all are), zero where missing, with a mask of these."""
 
     values: Array
     missing: Array
@@ -72,7 +72,7 @@ def entries_of(words: Sequence[str]) -> Entries:
 
 
 def of_numbers(numbers: Sequence[float | None]) -> Entries:
-    """Numbers, with None where they are missing; integers only where all that are known are."""
+    """The entries of numbers, None for missing ones; integers only if all known numbers are."""
     known = [n for n in numbers if n is not None]
     is_whole = all(isinstance(n, int) for n in known) and (bool(known) or not numbers)
     missing = np.fromiter((n is None for n in numbers), dtype=bool, count=len(numbers))
@@ -84,7 +84,7 @@ def of_numbers(numbers: Sequence[float | None]) -> Entries:
 
 
 def joined(parts: Sequence[Entries]) -> Entries:
-    """All parts, one after the other; integers only if every part has but these or is missing."""
+    """The parts concatenated; integers if every part is of integers or wholly missing."""
     if not parts:
         return Entries(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool))
     told = [p.values for p in parts if not p.missing.all() or not len(p.values)]

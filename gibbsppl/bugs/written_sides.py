@@ -1,8 +1,7 @@
-"""Censored observations as a BUGS program has them: missing values, and on which side of bounds.
+"""Censored observations in the form of BUGS: missing values, and the side of each bound.
 
-Comes in: a statement, some values of which are known by their bounds alone. Goes out: its values
-with the censored ones missing, and for each bound a ``dinterval`` that says which of them are
-above it.
+Comes in: a statement with some values known by bounds alone. Goes out: the values, masked where
+censored, and for each bound the ``dinterval`` observation: 1 for values above the bound, else 0.
 
 >>> import gibbsppl as gp
 >>> with gp.Model() as model:
@@ -29,14 +28,14 @@ Array = np.ndarray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
-    """Which values are above a bound, an array or one number for all of them."""
+    """A bound (an array, or one number for all values), and 1 for each value above, else 0."""
 
     bound: Any
     above: Array
 
 
 def sides_of(model: Model, statement: Statement) -> tuple[Array, tuple[Side, ...]]:
-    """The values without those that are censored, and on which side of bounds all are."""
+    """The values, masked where censored, and the side of each bound on which all values are."""
     values = model.known[statement.target.array.name]
     censored = np.zeros(values.shape, dtype=bool)
     found = []
@@ -60,7 +59,7 @@ def _known(model: Model, statement: Statement, expr: Expr) -> Array:
 
 
 def _side(values: Array, censored: Array, bound: Array, above: int) -> Side:
-    """Censored values are above (1) or below a bound; of others their values tell."""
+    """The side of a bound: ``above`` for censored values, by comparison for observed values."""
     first = bound.reshape(-1)[:1]
     told = first[0] if first.size and (bound == first).all() else bound
     return Side(told, np.where(censored, above, 1 * (values > bound)))

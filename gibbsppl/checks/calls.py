@@ -1,7 +1,7 @@
-"""What the calls of a generated program draw together, where elements are drawn colour by colour.
+"""The elements that each call of a generated program draws, where draws go colour by colour.
 
-Comes in: a program with its constants, and a step. Goes out: for each vector call which elements it
-draws, read from what the program itself uses; nothing of how the colours were found.
+Comes in: a program with its constants, and a step. Goes out: the elements drawn by each vector
+call, read from the program's own constants, however the colours were found.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from gibbsppl.model.evaluation import Sizes, Values, evaluate
 from gibbsppl.model.graph import Statement
 from gibbsppl.schedule.steps import FiniteDraw, Step
 
-# So many calls change what they draw before the next one is looked at.
+# After so many calls the drawn elements are changed before the next call.
 MOST_CHANGED = 64
 
 Mask = NDArray[np.bool_]
 
 
 def calls_of(step: Step, program: Program, constants: Constants, values: Values) -> list[Mask]:
-    """The elements of its array that each call draws; none if it is not drawn by colour."""
+    """A mask of the elements drawn by each call of a step; none unless drawn by colour."""
     name = program.colours.get(step.name)
     if name is None or not step.is_by_element:
         return []
@@ -37,7 +37,7 @@ def calls_of(step: Step, program: Program, constants: Constants, values: Values)
 
 
 def of_statement(drawn: Mask, statement: Statement, sizes: Sizes) -> Mask:
-    """The same along the ranges of a statement."""
+    """A mask of an array's elements, read along the ranges of a statement."""
     over = regions(statement, sizes)
     shape = tuple(map(len, over))
     indices = (
@@ -47,7 +47,7 @@ def of_statement(drawn: Mask, statement: Statement, sizes: Sizes) -> Mask:
 
 
 def draws_each_once(calls: list[Mask], statement: Statement, free: Any, sizes: Sizes) -> bool:
-    """Whether calls draw each element that is to be drawn once, and no other."""
+    """Whether calls draw each free element of a statement once, and no other elements."""
     times = np.sum(calls, axis=0)
     own = of_statement(np.ones(times.shape, dtype=bool), statement, sizes)
     seen = of_statement(times, statement, sizes)
@@ -57,11 +57,11 @@ def draws_each_once(calls: list[Mask], statement: Statement, free: Any, sizes: S
 def gap_of_calls(
     rng: np.random.Generator, step: Step, program: Program, constants: Constants, state: State
 ) -> tuple[float, float]:
-    """How far the parameters of single calls are from those of all elements, and their size.
+    """The largest gap between parameters of single calls and of all elements, and their size.
 
-    What calls draw is changed on the way, as a sweep does, so that what is kept up to date between
-    them is checked too. Infinite where parameters cannot be computed, where a call draws other
-    elements than it says, and where there are more calls or fewer.
+    Drawn elements are changed on the way, as in a sweep, so that values kept up to date between
+    calls are checked too. Infinite where parameters cannot be computed, where a call draws other
+    elements than the program's constants say, and where the number of calls is wrong.
     """
     called = program.colours.get(step.name)
     if step.name not in program.by_colour or called is None:
@@ -98,12 +98,12 @@ def gap_of_calls(
 
 
 def _some(rng: np.random.Generator, count: int) -> set[int]:
-    """Which of so many calls change what they draw: all, if these are few."""
+    """The numbers of the calls after which drawn elements are changed: all, if these are few."""
     return set(rng.choice(count, min(count, MOST_CHANGED), replace=False).tolist())
 
 
 def _there(whole: Any, part: Any, at: Any, shape: tuple[int, ...]) -> Any:
-    """The parameters of all elements where a call draws."""
+    """The parameters of all elements, read at the elements of one call."""
     lead = np.ndim(part) - np.ndim(_numbered(shape, at))
     full = np.broadcast_to(whole, (*np.shape(part)[:lead], *shape))
     return full[(*(slice(None),) * lead, *at)]

@@ -1,11 +1,11 @@
 """The arguments of draws: each call of the runtime in a sweep against its step.
 
-The ratio check proves the conditional that ``*_given_rest`` returns. This one proves what the sweep
-does with it: the function that draws, the parameters that reach it, those that are known, bounds,
-the shape, the elements that the result is put into, and that no draw reads what an earlier one has
-made stale, in the order in which they are carried out. A sweep is carried out with the module's
-``runtime`` and its ``*_given_rest`` recorded; what is expected of a parameter follows from its name
-(``checks.expected_calls``), with every expression evaluated by the plain interpreter.
+The ratio check proves the conditional that ``*_given_rest`` returns. This check proves the draws of
+the sweep: the function called, natural parameters, known parameters, bounds, the shape, the
+elements that receive the result, and that no draw reads a stale variable, in the order of the
+sweep. A sweep is carried out with the module's ``runtime`` and its ``*_given_rest`` recorded; the
+expected value of a parameter follows from its name (``checks.expected_calls``), with every
+expression evaluated by the plain interpreter.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from gibbsppl.model.forward import fill
 from gibbsppl.schedule.staleness import read_by, stale_from
 from gibbsppl.schedule.steps import ConcaveDraw, JointDraw, Move, ScanDraw, Schedule, Step
 
-# So many calls of a step that draws element by element, or colour by colour, are looked at.
+# At most so many calls of a step that draws element by element, or colour by colour, are checked.
 MOST_CALLS = 3
 # A random scan leaves some steps out: sweeps go on until all have been seen. Of n equally likely
 # units, one is never among the n of each sweep with a probability below exp(-20).
@@ -40,7 +40,7 @@ def calls_against_steps(
     data: Mapping[str, Any],
     state: Mapping[str, Any],
 ) -> dict[str, str]:
-    """For each step, what is wrong with its calls in a sweep; empty if nothing is."""
+    """For each step, the mistake in its calls in a sweep; empty if there is none."""
     recorder = _Recorder(schedule, program, data, program.prepare(data))
     recorder.state = _Watched({n: np.array(v) for n, v in state.items()}, recorder.finish)
     sweep = recorder.recorded()
@@ -75,7 +75,7 @@ def _never_drawn(schedule: Schedule, seen: Collection[str]) -> set[str]:
 
 
 def _stale(schedule: Schedule, orders: Sequence[Sequence[str]]) -> dict[str, str]:
-    """Steps with stale values to read, or at the end of sweeps in these orders."""
+    """Mistakes by step: stale variables that are read, or left at the end of a sweep."""
     places = {s.name: j for j, s in enumerate(schedule.steps)}
     stale: dict[str, str] = {}
     for order in (*orders, *orders):  # (what a sweep leaves, the next one may read)
@@ -91,7 +91,7 @@ def _stale(schedule: Schedule, orders: Sequence[Sequence[str]]) -> dict[str, str
 
 @dataclass(slots=True)
 class _Recorder:
-    """A program's sweep, with each call of a function of the runtime that draws looked at."""
+    """A program's sweep, with each drawing call of the runtime checked."""
 
     schedule: Schedule
     program: Program
@@ -127,7 +127,7 @@ class _Recorder:
         return module["sweep"]  # type: ignore[no-any-return]
 
     def _noting(self, step: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """A function of a step that says which one is being carried out."""
+        """A step's function, wrapped so that the current step is recorded."""
 
         def noted(s: State, c: Constants) -> Any:
             self.finish()
@@ -142,13 +142,13 @@ class _Recorder:
         return noted
 
     def _carried_out(self, step: str) -> None:
-        """Take in that a step is carried out; its calls for single elements follow one another."""
+        """Record a step in the order of the sweep, once for consecutive calls by element."""
         order = self.orders[-1]
         if order[-1:] != [step]:
             order.append(step)
 
     def called(self, name: str, arguments: Mapping[str, Any]) -> None:
-        """Look at a call that draws, before it does."""
+        """Check the arguments of a drawing call, before the draw."""
         self.finish()
         scans = [s for s in self.schedule.steps if isinstance(s, ScanDraw)]
         own = [
@@ -172,12 +172,12 @@ class _Recorder:
         self.pending = (call, None)
 
     def drawn(self, result: Any) -> None:
-        """Take in what a call has drawn."""
+        """Record the result of a drawing call."""
         if self.pending is not None:
             self.pending = (self.pending[0], result)
 
     def finish(self) -> None:
-        """Look at where the last draw has been put."""
+        """Check the elements that have received the last result."""
         if self.pending is not None:
             (call, result), self.pending = self.pending, None
             if wrong := call.misplaced(result, self.state):
@@ -185,7 +185,7 @@ class _Recorder:
 
 
 class _Watched(dict[str, Any]):
-    """A state that tells before an array is taken out of it."""
+    """A state with a function called before an array is taken out."""
 
     def __init__(self, arrays: Mapping[str, Any], before: Callable[[], None]) -> None:
         super().__init__(arrays)

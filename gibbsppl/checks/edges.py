@@ -1,7 +1,7 @@
-"""The exact check of the bounds that a step draws between: each is looked at from both sides.
+"""The exact check of a step's bounds, with the model evaluated on both sides of each.
 
 Comes in: a step that is drawn between bounds, with what its ``given_rest`` returns. Goes out:
-whether the model allows what is just inside of each bound and excludes what is just outside. A
+whether the model allows values just inside of each bound and excludes values just outside. A
 bound that is a little too wide or too narrow shows in few random changes, if in any.
 """
 
@@ -19,7 +19,7 @@ from gibbsppl.checks.terms import Terms
 from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.schedule.steps import ExactDraw
 
-# How far from a bound it is looked at, in proportion to the bound.
+# Distance of the values on both sides of a bound, in proportion to the bound.
 NEAR = 1e-6
 
 Place = tuple[int, ...]
@@ -34,10 +34,10 @@ def are_edges(
     terms: Terms,
     possible: Callable[[Values], bool],
 ) -> bool:
-    """Whether the bounds of some elements are where the model ends, all others as they are.
+    """Whether the bounds of some elements are the ends of the model's support, given the rest.
 
-    ``terms`` are the log densities of the model. ``possible`` says of values whether the step has
-    a density there.
+    ``terms`` are the log densities of the model; ``possible`` tells whether the step's density is
+    positive at given values.
     """
     name = step.variables[0]
     for at, inside, outside in _beside(rng, step, given, values, sizes):
@@ -59,11 +59,10 @@ def _with(array: Any, at: Place, value: float) -> Floats:
 def _beside(
     rng: np.random.Generator, step: ExactDraw, given: Any, values: Values, sizes: Sizes
 ) -> Iterator[tuple[Place, float, float]]:
-    """Elements that have a bound, with a value just inside of it and one just outside.
+    """Elements with a finite bound, each with a value just inside and a value just outside.
 
-    What is outside is as far from the bound as the other, on the scale of the model: a change of
-    variable may have no values beyond the ends of its own scale, or take them to values inside
-    (``u**2``).
+    Both values are equally far from the bound on the scale of the model: a change of variable may
+    have no values beyond the ends of its own scale, or take them to values inside (``u**2``).
     """
     free = to_be_drawn(step, values, sizes)[step.variables[0]]
     low, high = (np.broadcast_to(np.asarray(b, dtype=float), free.shape) for b in given[-2:])
@@ -95,7 +94,7 @@ def _is_whole(step: ExactDraw) -> bool:
 
 
 def _is_increasing(step: ExactDraw) -> bool:
-    """Whether larger values on the scale that is drawn are larger ones of the variable."""
+    """Whether the change of variable of a draw is increasing."""
     change = step.conditional.change
     return change is None or change.is_increasing
 

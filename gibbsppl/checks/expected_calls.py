@@ -1,7 +1,7 @@
 """The expected arguments of a call that draws, and the expected place of its result.
 
 Comes in: a step, with all values before the draw and what its ``given_rest`` returns. Goes out:
-what is wrong with a call. What is expected of a parameter follows from its name (``EXPECTED``).
+the mistake in a call. The expected value of a parameter follows from its name (``EXPECTED``).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call that draws: its step, all values before it, and the elements that it draws."""
+    """A drawing call: the step, all values before the call, and the drawn elements."""
 
     step: Step
     graph: Graph
@@ -56,7 +56,7 @@ class Call:
 
     @property
     def where(self) -> Any:
-        """The index of what is drawn."""
+        """The index of the drawn elements."""
         return self.free if self.at is None else self.at
 
     @property
@@ -108,7 +108,7 @@ class Call:
         return next(filter(None, (self.wrong_of(p, arguments) for p in arguments)), "")
 
     def wrong_of(self, parameter: str, arguments: Mapping[str, Any]) -> str:
-        """What is wrong with one argument, if it is given."""
+        """The mistake in one argument; empty if there is none or the argument is not given."""
         expected = EXPECTED.get(parameter)
         if parameter not in arguments or expected is None:
             return ""
@@ -116,7 +116,7 @@ class Call:
         return "" if right else f"its argument {parameter} is not what the conditional says"
 
     def misplaced(self, result: Any, state: State) -> str:
-        """What is wrong with where the result has been put."""
+        """The mistake in the elements after the draw, empty if there is none."""
         now, mask = np.asarray(state[self.step.variables[0]]), self._mask()
         if now.shape != self.array.shape:
             return f"its array has the shape {now.shape} after the draw, {self.array.shape} before"
@@ -129,7 +129,7 @@ class Call:
 
 
 def _function_of(step: Step) -> str | None:
-    """The function of the runtime that a step draws with, where its family's row names it."""
+    """The runtime function of a step's draw, where the row of the family names one."""
     if isinstance(step, FiniteDraw):
         return "labels"
     if isinstance(step, ChainDraw):
@@ -144,7 +144,7 @@ def _function_of(step: Step) -> str | None:
 
 
 def _placed(call: Call, result: Any) -> Any:
-    """The array after a draw, on the scale of the model; None where nothing is said of it."""
+    """The array after a draw, on the scale of the model; None where nothing is expected."""
     step = call.step
     new = np.array(call.array, dtype=np.result_type(call.array, np.asarray(result)))
     match step:
@@ -212,11 +212,11 @@ def _same(found: Any, expected: Any) -> bool:
         return bool(np.all(both | (np.abs(found - expected) <= ROUNDING * scale)))
 
 
-# What an argument is to be, by the name of the parameter.
+# Whether an argument is as expected, one function for each name of a parameter.
 
 
 def _natural(call: Call, parameter: str, found: Any) -> bool:
-    """A natural parameter: the part of it that is drawn."""
+    """Whether an argument is the drawn part of a natural parameter."""
     etas = call.given if isinstance(call.given, tuple) else (call.given,)
     eta = np.asarray(etas[int(parameter.removeprefix("eta_")) - 1])
     if isinstance(call.step, BlockDraw):
@@ -293,19 +293,19 @@ def _transitions(call: Call, _parameter: str, found: Any) -> bool:
 
 
 def _density(call: Call, _parameter: str, found: Any) -> bool:
-    """The function that the step's conditional is."""
+    """Whether an argument is the log density that the step's ``given_rest`` has returned."""
     return isinstance(call.step, ScanDraw) or found is call.handed
 
 
 def _index(call: Call, _parameter: str, found: Any) -> bool:
-    """Where in its array a step draws."""
+    """Whether an index has all free elements, and no others."""
     mask = np.zeros(call.array.shape, dtype=bool)
     mask[found] = True
     return np.array_equal(mask, call.free)
 
 
 def _places(call: Call, _parameter: str, found: Any) -> bool:
-    """Where each of several calls draws: each element to be drawn once."""
+    """Whether the indices of several calls have each free element once."""
     times = np.zeros(call.array.shape, dtype=int)
     for at in found:
         times[at] += 1
@@ -321,19 +321,19 @@ def _axis(call: Call, _parameter: str, found: Any) -> bool:
 
 
 def _fixed(call: Call, parameter: str, found: Any) -> bool:
-    """Labels that are known, of a chain: none, or where they are and what they are."""
+    """Whether ``now`` and ``known`` hold a chain's known labels; None where all are drawn."""
     if found is None:
         return bool(call.free.all())
     return _same(found, call.array if parameter == "now" else ~call.free)
 
 
 def _whole(call: Call, _parameter: str, found: Any) -> bool:
-    """Whether what is moved are whole numbers, which the statement's support says."""
+    """Whether the mark of whole numbers is that of the statement's support."""
     return found is call.step.statement.support.is_discrete
 
 
 def _width(call: Call, _parameter: str, found: Any) -> bool:
-    """What a move has learnt, for each element that it moves or for all."""
+    """Whether a move's width is a number for each moved element, or for all."""
     value = found.value if hasattr(found, "value") else found.log_scale
     return np.size(value) in (call.array.size, int(call.free.sum())) or np.ndim(value) == 1
 

@@ -56,7 +56,7 @@ Started = Callable[[], tuple[State, Sweep, State]]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One test of one function of the draws: the distance or the z score, and its p-value."""
+    """One test of a function of the draws: the distance or z score, and its p-value."""
 
     function: str
     test: str

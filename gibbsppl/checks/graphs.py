@@ -1,4 +1,4 @@
-"""The exact check of the graphs that steps draw in: each is the declared model, written otherwise.
+"""The exact check of the graphs of steps: each is the declared model, written otherwise.
 
 A step draws in a graph that may have auxiliary variables ``w`` more than the model, or lack
 variables ``v`` of it, which are integrated out. For conditionals q, each normalised,
@@ -30,7 +30,7 @@ from gibbsppl.model.evaluation import Floats, Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.schedule.steps import Schedule, Step
 
-# What is done to a variable, and what undoes it.
+# The change of a variable and its reverse, in words.
 ADDED = ("added", "integrated out")
 INTEGRATED_OUT = ("integrated out", "drawn")
 TAKEN_APART = ("taken apart", "put together")
@@ -38,7 +38,7 @@ TAKEN_APART = ("taken apart", "put together")
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a graph has otherwise than the declared one: a variable, and what was done to it."""
+    """A variable that a graph adds, lacks or takes apart, compared with the declared graph."""
 
     variable: str
     done: tuple[str, str]
@@ -56,10 +56,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class GraphRow:
-    """What one graph has otherwise than another one before it, and by how much they disagree.
+    """The differences between a graph and a previous graph, and the gap of their log densities.
 
-    ``changes`` are words, none where both have the same variables. ``discrepancy`` is that of the
-    two states that disagree most, in proportion to the ``size`` of the terms there; None where a
+    ``changes`` are words, none where both have the same variables. ``discrepancy`` is the gap of
+    the two states with the largest gap in proportion to the ``size`` of the terms; None where a
     normaliser is out of reach, or where rounding hides a gap of one (``is_hidden``).
     """
 
@@ -72,7 +72,7 @@ class GraphRow:
 def graph_rows(
     declared: Graph, schedule: Schedule, program: Program, data: Values, states: Sequence[Values]
 ) -> list[GraphRow]:
-    """One row for each graph in which a step draws, and for those that they are made by way of."""
+    """A row for each graph in which a step draws, and for each intermediate graph."""
     check = _Check(declared, schedule, program, data, program.prepare(data))
     waiting = {id(g): (g, check.changes(g)) for g in check.graphs() if not check.is_declared(g)}
     none = _Heights([np.zeros(1) for _ in states], (), lambda _: 0.0, states)
@@ -94,7 +94,7 @@ def graph_rows(
 
 @dataclass(frozen=True, slots=True)
 class _Heights:
-    """By how much the log density of a graph is above the declared one at each state, in terms.
+    """The log density of a graph minus that of the declared graph at each state, in terms.
 
     The terms are None where a normaliser is out of reach. ``graphs``: those of both graphs alone;
     ``partitions``: the size of the terms of the log partitions at a state.
@@ -106,10 +106,10 @@ class _Heights:
     states: Sequence[Values]
 
     def against(self, other: _Heights) -> tuple[float | None, float, bool]:
-        """By how much the difference of two varies, the size of its terms, whether these hide it.
+        """The gap of two differences, the size of the terms, and whether rounding hides the gap.
 
-        Between two states each: at one of them terms may be so large that they hide the others.
-        None where a normaliser is out of reach, or a gap of one is hidden between any two.
+        States are compared two by two: at some, terms may be so large that they hide the others.
+        None where a normaliser is out of reach, or a gap of one is hidden between all pairs.
         """
         own = [a for a in self.terms if a is not None]
         others = [b for b in other.terms if b is not None]
@@ -142,7 +142,7 @@ class _Check:
     constants: dict[str, Any]
 
     def graphs(self) -> Iterator[Graph]:
-        """Those that steps draw in; of interwoven steps, those before a group is standardised."""
+        """The graphs of steps and of rewrites; for a non-centred update, before recentring."""
         schedule = self.schedule
         for step, graph in zip(schedule.steps, schedule.graphs, strict=True):
             interwoven = schedule.interwoven.get(step.name)
@@ -155,7 +155,7 @@ class _Check:
         return {f.name: f for f in graph.factors} == {f.name: f for f in self.declared.factors}
 
     def changes(self, graph: Graph) -> frozenset[Change]:
-        """What a graph has otherwise than the declared one."""
+        """The differences between a graph and the declared one."""
         parts = {p.name: p.of for p in self.schedule.parts}
         own = {parts.get(n, n) for n in graph.drawn}
         apart = {of for n, of in parts.items() if n in graph.drawn}
@@ -169,7 +169,7 @@ class _Check:
         )
 
     def heights(self, graph: Graph, states: Sequence[Values]) -> _Heights:
-        """By how much the log density of a graph, conditionals taken off, is above the model's."""
+        """The log density of a graph minus conditionals and the model's own, at each state."""
         graphs = (_of_graph(graph), _of_graph(self.declared))
         with_parts = [self._with_parts(s) for s in states]
         terms = [self._terms(graph, values) for values in with_parts]
@@ -203,7 +203,7 @@ class _Check:
     def _log_conditional(self, step: Step, values: Values) -> Floats | None:
         """The terms of the log density of a step's variable, given all of the graph with it.
 
-        Labels that are drawn one by one, others integrated out, are looked at given these others.
+        Of labels drawn one by one with variables integrated out, given these variables.
         """
         if not step.is_by_element:
             fixed = (self.schedule, self.program, self.data, self.constants)
@@ -217,7 +217,7 @@ class _Check:
         return None if found is None else np.array([found])
 
     def _drawing(self, name: str) -> Iterator[Step]:
-        """The steps that draw an array; what is drawn once more with a group is passed over."""
+        """The steps that draw an array, without non-centred updates."""
         return (
             s
             for s in self.schedule.steps
@@ -225,7 +225,7 @@ class _Check:
         )
 
     def _with_parts(self, state: Values) -> dict[str, Any]:
-        """The values with those of the arrays that are taken apart."""
+        """The values, with the parts of arrays that are taken apart."""
         values: dict[str, Any] = dict(state)
         for p in self.schedule.parts:
             values[p.name] = np.take(values[p.of], p.position, axis=p.axis)

@@ -1,13 +1,13 @@
-"""The exact check of a step that moves a group along: the joint density with the Jacobian.
+"""The exact check of a non-centred update: the joint density with the Jacobian.
 
 A step that draws ``v`` with ``eta`` held fixed, where ``theta = location + scale * eta``, must draw
-from what is, as a function of v alone,
+from the log density that is, as a function of v alone,
 
     log_joint(theta(eta, v), v) + log |d theta / d eta|
 
-in the model's own coordinates, as `gibbsppl.model.density` evaluates it there; and it must leave
-eta, and all that it does not draw, as they were. The ratio check in the graph of the step cannot
-tell: that graph has the Jacobian in it already.
+in the model's own coordinates, as evaluated by `gibbsppl.model.density`; and the step must leave
+eta, and all other variables, unchanged. The ratio check in the graph of the step cannot tell: that
+graph contains the Jacobian already.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from gibbsppl.schedule.densities import log_terms_of
 from gibbsppl.schedule.interwoven import at_dims, put_together, taken_apart
 from gibbsppl.schedule.steps import Schedule, Step
 
-# How often a step that may leave its variable where it was is carried out.
+# Tries of a step that may leave its variable unchanged.
 TRIES = 20
 
 
@@ -41,9 +41,9 @@ def gap_of_interwoven(
     data: Values,
     state: Values,
 ) -> tuple[float, float]:
-    """How far a step is from the joint density or from what it must leave, in sizes of the terms.
+    """The larger gap of a step: to the joint density, or in the values that it must leave alone.
 
-    The larger of the two gaps relative to the size of its terms, and that size: 1.
+    Both gaps are relative to the size of their terms, so that the size returned is 1.
     """
     check = _Check(schedule, program, step, data, state)
     with np.errstate(all="ignore"):
@@ -61,11 +61,11 @@ class _Check:
 
     @property
     def sizes(self) -> Sizes:
-        """Those of the graph in which the step draws."""
+        """The sizes of dims in the graph of the step."""
         return self.schedule.graph_of(self.step).sizes
 
     def gap_of_density(self, rng: np.random.Generator) -> float:
-        """By how much joint density and Jacobian change otherwise than the density of the step."""
+        """The gap between changes of the joint density with Jacobian and of the step's density."""
         step, sizes = self.step, self.sizes
         changes = self.schedule.recentred(step)
         now = taken_apart(changes, {**self.data, **self.state}, sizes)
@@ -107,7 +107,7 @@ class _Check:
         return np.concatenate([self._moved.at(values), *slopes])
 
     def gap_of_moves(self, rng: np.random.Generator) -> float:
-        """How far what the step, carried out, should leave is from what it was."""
+        """The gap between the group after the step and its value at the ``eta`` held fixed."""
         schedule, state, sizes = self.schedule, self.state, self.sizes
         carried_out = self.program.interwoven[self.step.name]
         drawing = [

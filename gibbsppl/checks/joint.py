@@ -1,11 +1,11 @@
-"""The exact checks of a joint draw: what it draws, where it is centred, how wide it is.
+"""The exact checks of a joint draw: the drawn elements, the mean, and the precision matrix.
 
-That the coefficients are those of the joint density is seen as for any step. Where they go in the
-precision matrix is seen here: about the mean of the draw a quadratic log density is even,
+That the coefficients are those of the joint density is checked as for any step. Their positions in
+the precision matrix are checked here: about the mean of the draw a quadratic log density is even,
 
     log_joint(mean + d) == log_joint(mean - d)
 
-for any change ``d`` of what is drawn, and at no other point.
+for any change ``d`` of the drawn elements, and about no other point.
 """
 
 from __future__ import annotations

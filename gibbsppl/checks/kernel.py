@@ -1,6 +1,6 @@
-"""The joint-distribution test of one step alone: whether a kernel leaves its conditional as it is.
+"""The joint-distribution test of a single step: whether a kernel leaves its conditional invariant.
 
-The ratio check sees the log density that a kernel is given, not what it does with it. Here
+The ratio check covers the log density given to a kernel, not the kernel's own moves. Here
 parameters and data are drawn together from the model, the step is made alone a few times, and each
 variable must have the same distribution after as before (`gibbsppl.checks.geweke`).
 """
@@ -54,7 +54,7 @@ def check_kernel(  # noqa: PLR0913  (the settings of the test are named by keywo
     seed: int | None = None,
     functions: Mapping[str, Function] | None = None,
 ) -> GewekeResult:
-    """The test of the steps that draw a variable, with the auxiliary variables that they read.
+    """The joint-distribution test of a variable's steps, with their auxiliary variables.
 
     ``scheduled`` is the schedule with its data, ``again`` makes both for other observations (used
     where tables of data are in the model because of its auxiliary variables).
@@ -81,7 +81,7 @@ def check_kernel(  # noqa: PLR0913  (the settings of the test are named by keywo
 
 
 def program_of(schedule: Schedule, name: str) -> Program:
-    """A program whose sweep is the steps that draw one variable, each with what it needs."""
+    """A program whose sweep draws a single variable, with the auxiliary variables needed."""
     found = [
         j
         for j, s in enumerate(schedule.steps)

@@ -87,7 +87,7 @@ class _Heights:
 
 @dataclass(frozen=True, slots=True)
 class _Labels:
-    """The labels of a statement: those that there are, their ends, and which are drawn."""
+    """The labels of a statement: values, lower and upper bounds, and a mask of the drawn ones."""
 
     graph: Graph
     statement: Statement
@@ -148,7 +148,7 @@ def _labels_of(graph: Graph, statement: Statement, values: Values) -> _Labels | 
 
 
 def _next(labels: _Labels, element: tuple[int, ...], possible: Any = None) -> int:
-    """The next label of an element, of those that are possible if given: else its own."""
+    """The next label of an element, in cyclic order; of the ``possible`` labels, if given."""
     count = int(labels.upper[element] - labels.lower[element] + 1)
     at = int(labels.own[element] - labels.lower[element])
     after = np.roll(np.ones(count) if possible is None else possible, -at - 1)

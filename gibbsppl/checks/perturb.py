@@ -1,7 +1,7 @@
 """Random changes of a variable that stay inside its support.
 
-Comes in: values of all arrays. Goes out: the array of one statement's target, changed in all of
-what is not known, or in one element (one row where elements cannot change alone: a simplex).
+Comes in: values of all arrays. Goes out: the array of one statement's target, changed at all free
+elements, or at one element (one row where elements cannot change alone: a simplex).
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def perturbed(  # noqa: PLR0913  (what to change and how far, named at the call)
 ) -> Any:
     """The target's array with random changes of the size of ``scale`` inside the support.
 
-    ``single`` changes one element alone, any one or that at an end. ``beyond``: the bounds of a
-    truncated support are passed over (what is positive stays so), and a label is any that some
-    element of the statement has.
+    ``single`` changes one element alone, a random one or that at an end. ``beyond`` ignores the
+    bounds of a truncated support (positive values stay positive), and takes labels from the union
+    of the ranges of all elements.
     """
     over = regions(statement, sizes)
     shape = tuple(map(len, over))
@@ -56,7 +56,7 @@ def perturbed(  # noqa: PLR0913  (what to change and how far, named at the call)
 
 
 def _one_of(rng: np.random.Generator, statement: Statement, free: Mask, which: Which) -> Mask:
-    """One free element; one whole event where its entries are tied to one another."""
+    """A mask of one free element, or of a whole event where entries are tied."""
     events = len(event_dims(statement)) if statement.support.is_tied else 0
     batch = free.all(axis=tuple(range(free.ndim - events, free.ndim))) if events else free
     chosen = np.zeros(batch.size, dtype=bool)

@@ -56,16 +56,16 @@ from gibbsppl.schedule.steps import (
     Step,
 )
 
-# So many calls of a step that is drawn colour by colour are looked at, each so often: where few
+# At most so many calls of a step drawn colour by colour are checked, each so often: where few
 # elements are changed, two labels that meet may both stay as they are.
 MOST_CALLS = 64
 FEW, ROUNDS_OF_FEW, ROUNDS_OF_MANY = 1000, 12, 2
 # A change of this size, on the scale of the support, leaves bounds that other variables set; one of
 # that size goes where the sign of a difference is another.
 WIDE, FAR = 8.0, 4.0
-# Powers of two at which a positive value is looked at, far from all that has digits beside it.
+# Powers of two at which a positive value is checked, far from all numbers with digits beside it.
 FAR_OUT = (*(s * p for p in (50, 60, 80, 150, 400, 1000) for s in (1, -1)),)
-# What is less likely by this is never drawn, however far a change goes.
+# Values less likely by this log ratio are never drawn, however far a change goes.
 LEAST = math.log(np.finfo(float).tiny)
 
 
@@ -81,10 +81,10 @@ def ratio_check(  # noqa: PLR0913  (settings, all named at the call)
     graphs: Sequence[Graph] | None = None,
     schedule: Schedule | None = None,
 ) -> list[Row]:
-    """For each step, how far its conditional is from the joint density's, at random values.
+    """For each step, the gap between its conditional and the joint density, at random values.
 
     ``steps`` are a schedule's, ``graphs`` those in which they draw (all in ``graph`` by default);
-    ``state`` has positive density. ``schedule`` says what stands for other arrays in some graphs.
+    ``state`` has positive density. ``schedule`` has the recentred arrays of some graphs.
     """
     terms = log_terms(graph, {**data, **state})
     if zero := [name for name, term in terms.items() if not np.isfinite(term)]:
@@ -110,7 +110,7 @@ def _check_of(
     values: Values,
     in_state: frozenset[str],
 ) -> _Check:
-    """The check of a step at a state, with what is the same for all of its comparisons."""
+    """The check of a step at a state, with all values common to its comparisons."""
     check = _Check(step, graph, program, constants, values, in_state)
     with np.errstate(all="ignore"):
         given = program.given_rest[step.name](check.state(), constants)
@@ -119,7 +119,7 @@ def _check_of(
 
 @dataclass(frozen=True, slots=True)
 class _Check:
-    """One step at one state: the log density of what it enters, and what it draws from."""
+    """The check of a step at a state, with the log density before and the step's parameters."""
 
     step: Step
     graph: Graph
@@ -239,8 +239,8 @@ class _Check:
     ) -> tuple[float, float]:
         """Discrepancy and tolerance for one random change, of finite density if one is found.
 
-        ``drawn`` are the elements that one call draws, if it is a part of them; ``first`` is the
-        size of the change that is tried first.
+        ``drawn`` marks the elements that one call draws, if not all; ``first`` is the size of the
+        change that is tried first.
         """
         step, before, given = self.step, self.before, self.given
         changed, after = self._changed(rng, single, drawn, first)
@@ -261,10 +261,10 @@ class _Check:
         return discrepancy, RELATIVE_TOLERANCE * size + rounded
 
     def _outside(self, rng: np.random.Generator) -> float:
-        """Discrepancy for a change so large that it may leave what others allow.
+        """Discrepancy for a change large enough to leave the bounds set by other variables.
 
-        What the joint density excludes, the conditional must exclude: bounds that are too wide
-        show in no other way.
+        The conditional must exclude all values that the joint density excludes: bounds that are
+        too wide show in no other way.
         """
         step, sizes = self.step, self.graph.sizes
         truncated = isinstance(step, ExactDraw) and step.conditional.truncated
@@ -282,7 +282,7 @@ class _Check:
     def _changed(
         self, rng: np.random.Generator, single: Which | None, drawn: Any, first: float
     ) -> tuple[dict[str, Any], Any]:
-        """Values that differ in what the step draws, smaller and smaller until possible.
+        """Values with a change of the drawn elements, halved until possible.
 
         And until the log density there keeps its digits.
         """
@@ -306,7 +306,7 @@ class _Check:
         beyond: bool = False,
         drawn: Any = None,
     ) -> dict[str, Any]:
-        """Values that differ in all that the step draws, in a part of it, or in one element."""
+        """Values with random changes of all drawn elements, of a part, or of a single element."""
         step, moved, sizes = self.step, dict(self.values), self.graph.sizes
         free = {s.name: free_elements(s, self.values, sizes) for s in step.statements}
         if drawn is not None:
@@ -341,7 +341,7 @@ class _Check:
         )
 
     def _excluding(self, beyond: bool) -> Terms:
-        """Of the factors that say where a variable cannot be: by bounds, or by logs of indicators.
+        """The log densities of factors that restrict a variable by bounds or logs of indicators.
 
         (Elsewhere a log density of minus infinity is an overflow.)
         """
@@ -370,7 +370,7 @@ def _total(terms: Any) -> float:
 
 
 def _distance(a: float, b: float) -> float:
-    """How far apart two numbers are: 0 for the same infinity, infinite for what is no number."""
+    """The distance of two numbers: 0 for the same infinity, infinite for NaN."""
     if a == b:
         return 0.0
     return float(np.nan_to_num(abs(a - b), nan=np.inf, posinf=np.inf))

@@ -14,7 +14,7 @@ RELATIVE_TOLERANCE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The result for one step, or for one change of the model: the worst of its comparisons.
+    """The worst comparison of one step, or of one change of the model.
 
     ``discrepancy`` is None where there is nothing to compare with, or where rounding hides what a
     comparison would tell (``is_hidden``).
@@ -91,7 +91,7 @@ def _rank(row: Row) -> tuple[int, float]:
 
 
 def badness(found: tuple[float, float]) -> float:
-    """How far beyond its tolerance a discrepancy is: infinitely far if one of them is no number."""
+    """The ratio of a discrepancy to its tolerance: infinite if either is no number."""
     discrepancy, tolerance = found
     if not np.isfinite(tolerance):
         return np.inf

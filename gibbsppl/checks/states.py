@@ -21,15 +21,15 @@ from gibbsppl.model.graph import Graph
 SWEEPS = 10
 
 State = dict[str, Any]
-# A step that keeps sums up to date, how far these are from what they should be, and their size.
+# A step with maintained sums, their gap to recomputed values, and their size.
 Kept = tuple[str, float, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A start, the state that sweeps lead to, if any, and what is wrong with the sums they keep.
+    """A start, the state after sweeps, if any, and the gaps of the sums that sweeps maintain.
 
-    ``compared`` are those of the two at which the log density of the model keeps its digits.
+    ``compared`` are the states of the two at which the log density of the model keeps its digits.
     """
 
     start: State
@@ -53,9 +53,8 @@ def found_states(
 ) -> Iterator[Found]:
     """Starts and the states that sweeps lead to, each nearer to the centre than those before.
 
-    Both are to be comparable, if any are: a start is settled where there is room, and one from
-    which sweeps lead to where the density overflows or keeps no digits is left out; if all are, the
-    last one is given.
+    Starts are settled where there is room. A start is left out if the density overflows or keeps
+    no digits at the state after sweeps; if all starts are left out, the last one is given.
     """
     is_seen = False
     for spread in (spread for spread, settle in ATTEMPTS if settle):
@@ -92,7 +91,7 @@ def augmented(
 def _after_sweeps(
     rng: np.random.Generator, graph: Graph, program: Program, data: Values, start: Values
 ) -> tuple[tuple[State, ...], list[Kept]]:
-    """The state that sweeps lead to, none if they fail or leave the support; the sums they keep."""
+    """The state after sweeps, none if out of the support or sweeps fail; the sums maintained."""
     state: State = {name: np.array(value) for name, value in start.items()}
     constants = program.prepare(data)
     try:
@@ -111,7 +110,7 @@ def _after_sweeps(
 
 
 def _kept_up(state: Values, anew: Values) -> tuple[float, float]:
-    """How far what a scan keeps up to date is from what it should be, and the size of that."""
+    """The largest gap between maintained arrays and recomputed ones, and the size of these."""
     gap = np.max([np.abs(state[name] - value).max(initial=0.0) for name, value in anew.items()])
     size = np.max([np.abs(value).max(initial=1.0) for value in anew.values()])
     return float(gap), float(size)

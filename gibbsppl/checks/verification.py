@@ -1,12 +1,13 @@
-"""Everything that is proved of a sampler: its steps, its graphs, and what its sweeps keep.
+"""The exact checks of a sampler: steps, graphs, calls, and sums kept up to date by sweeps.
 
 Comes in: a declared graph with its program and schedule. Goes out: one row for each comparison.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from gibbsppl.checks.graphs import graph_rows
 from gibbsppl.checks.interweaving import gap_of_interwoven
 from gibbsppl.checks.parameters import keeps_parameters_inside
 from gibbsppl.checks.ratio import ratio_check
-from gibbsppl.checks.reading import gaps_of_reading
+from gibbsppl.checks.reading import NOTHING_TOLD, gaps_of_reading
 from gibbsppl.checks.results import RELATIVE_TOLERANCE, Row, Verification, worst
 from gibbsppl.checks.states import Found, augmented, found_states
 from gibbsppl.code.program import Program
@@ -43,10 +44,10 @@ def verify(  # noqa: PLR0913  (settings, all named at the call)
     state, near the posterior, is the one at which small mistakes show. Where the digits of a
     comparison are lost at both, it is made again nearer to the centre. Sweeps that raise, or that
     lead out of the support, are a row that failed; where densities cannot be compared at any state
-    that was found, or not where sweeps lead, rows are not proved. What sweeps keep up to date is
-    compared with what it should be. ``graphs`` are those in which the steps draw, if auxiliary
-    variables are integrated out of some; that each is the declared ``graph`` is checked if there is
-    a ``schedule``.
+    that was found, or not where sweeps lead, rows are not proved. Sums that sweeps keep up to date
+    are compared with recomputed ones. ``graphs`` are those in which the steps draw, if auxiliary
+    variables are integrated out of some; with a ``schedule``, each of them is checked to be the
+    declared ``graph``.
     """
     with np.errstate(all="ignore"):  # (what comes of it is looked at)
         rng, canonical = np.random.default_rng(seed), without_spellings(graph)
@@ -55,13 +56,14 @@ def verify(  # noqa: PLR0913  (settings, all named at the call)
         if not keeps_parameters_inside(rng, graph, [{**data, **s} for s in at]):
             rows += (Row("(parameters)", "support", "-", np.inf, 0.0),)
         if reading is not None:
-            rows += _of_reading(rng, reading, graph, data, at)
+            nearer = (made.compared for made in found_states(rng, canonical, program, data))
+            rows += _of_reading(rng, reading, graph, data, chain([at], nearer))
     return Verification(rows)
 
 
 @dataclass(frozen=True, slots=True)
 class _Check:
-    """A model and its sampler: all comparisons but those of a text that it was read from."""
+    """All comparisons of a model and its sampler, except with a text that was read."""
 
     graph: Graph
     program: Program
@@ -71,7 +73,7 @@ class _Check:
     schedule: Schedule | None
 
     def rows(self, rng: np.random.Generator) -> tuple[tuple[Row, ...], tuple[Values, ...]]:
-        """A row for each comparison, and the states that they are made at."""
+        """A row for each comparison, and the states compared at."""
         rows: tuple[Row, ...] = ()
         at: tuple[Values, ...] = ()
         for made in found_states(rng, self.graph, self.program, self.data):
@@ -103,7 +105,7 @@ class _Check:
         return (*own, *self._moving_along(rng, state))
 
     def _moving_along(self, rng: np.random.Generator, state: Values) -> Iterator[Row]:
-        """For each step that is interwoven, what it draws and moves, against the joint density."""
+        """For each non-centred update, drawn and moved variables against the joint density."""
         if self.schedule is None:
             return
         for name, interwoven in self.schedule.interwoven.items():
@@ -132,7 +134,7 @@ def _worst(found: Sequence[Sequence[Row]]) -> tuple[Row, ...]:
 
 
 def _nothing_compared(steps: Sequence[Step]) -> list[Row]:
-    """A row for each step that says that there is no state to compare at."""
+    """A row for each step, not proved: there is no state to compare at."""
     return [Row(s.name, s.kind, s.family.name if s.family else "-", None, 0.0) for s in steps]
 
 
@@ -156,7 +158,7 @@ def _against_the_model(
 
 
 def _not_called_so(row: Row, why: str) -> Row:
-    """The row of a step, failed if the sweep does not call its draw with what the step says."""
+    """The row of a step, failed if the sweep calls its draw with wrong arguments."""
     return replace(row, step=f"{row.step} ({why})", discrepancy=np.inf) if why else row
 
 
@@ -165,12 +167,20 @@ def _of_reading(
     reading: Reading,
     graph: Graph,
     data: Values,
-    states: Sequence[Values],
+    found: Iterable[Sequence[Values]],
 ) -> tuple[Row, ...]:
-    """Whether the model has the density of the text that it was read from."""
-    if not states:
+    """Whether the model has the density of the text that it was read from.
+
+    The program is evaluated as it stands. Where it has no number at the first states, such as the
+    exponential of -1000, states nearer to the centre are compared.
+    """
+    gaps = None
+    for states in filter(None, found):
+        gaps = gaps_of_reading(rng, reading, graph, data, states)
+        if gaps["density"] is not NOTHING_TOLD:
+            break
+    if gaps is None:
         return (Row("(program: density)", "reading", "-", None, 0.0),)
-    gaps = gaps_of_reading(rng, reading, graph, data, states)
     return tuple(
         Row(f"(program: {what})", "reading", "-", gap, RELATIVE_TOLERANCE * size)
         for what, (gap, size) in gaps.items()

@@ -1,4 +1,4 @@
-"""The lines that compute one natural parameter: what each factor contributes, and where."""
+"""The lines of one natural parameter: the contribution and the place of each factor."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def accumulated(
 ) -> list[str]:
     """Lines that compute one natural parameter from the contributions of the factors.
 
-    ``full``: it must have all of its axes, even those that no contribution depends on. ``as_rows``:
-    along the last of them it is read whole, so that it may be a sum of rows of tables.
+    ``full``: the parameter must have all axes, even without a contribution that depends on them.
+    ``as_rows``: it is read whole along the last axis, and may be a sum of rows of tables.
     """
     writer.order = {}
     writer.arrange(parameter.axes)
@@ -88,7 +88,7 @@ def _summed(writer: Writer, name: str, parameter: NaturalParameter, *, full: boo
 
 
 def _rows(writer: Writer, parameter: NaturalParameter) -> tuple[Expr, list[Table]] | None:
-    """What all rows of a parameter share, and tables that each reads; None if there is more."""
+    """A parameter as a term common to all rows plus tables read by row; None for other forms."""
     axes = parameter.axes
     everywhere = all(c.is_everywhere(writer.sizes) for c in parameter.contributions)
     few = prod(map(writer.size, axes)) < MANY_VALUES
@@ -102,7 +102,7 @@ def _rows(writer: Writer, parameter: NaturalParameter) -> tuple[Expr, list[Table
 
 
 def _terms(value: Expr) -> tuple[Expr, ...]:
-    """The terms of a sum; the log of a product of what is not negative is one."""
+    """The terms of a sum; the log of a product of nonnegative factors is split into terms, too."""
     found: list[Expr] = []
     for term in sp.Add.make_args(value):
         factors = term.args[0].args if isinstance(term, sp.log) and term.args[0].is_Mul else ()
@@ -112,7 +112,7 @@ def _terms(value: Expr) -> tuple[Expr, ...]:
 
 
 def _read_at(writer: Writer, factor: str, term: Expr, axes: tuple[Dim, ...]) -> Table | None:
-    """A term as a table of rows, if it is one, and smaller than what is read of it."""
+    """A term as a table of rows, if the rows are fewer than the positions read; else None."""
     table = as_table(writer, factor, term, frozenset(axes[:-1]))
     if table is None or dims_of(table.value) != {table.along, axes[-1]}:
         return None
@@ -122,7 +122,7 @@ def _read_at(writer: Writer, factor: str, term: Expr, axes: tuple[Dim, ...]) -> 
 def _sum_of_rows(
     writer: Writer, name: str, axes: tuple[Dim, ...], same: Expr, rows: Sequence[Table]
 ) -> list[str]:
-    """Lines that say of which tables, read at which indices, a parameter is the sum."""
+    """The lines of a ``SumOfRows``: a parameter as a sum of tables, each read at an index."""
     lines = [
         f"{name} = {writer.call('SumOfRows')}(",
         f"{INDENT}{tuple(map(writer.size, axes))},",
@@ -135,7 +135,7 @@ def _sum_of_rows(
 
 
 def _on_diagonal(writer: Writer, name: str, parameter: NaturalParameter) -> list[str]:
-    """Lines that add what multiplies squares to the diagonal of what multiplies pairs."""
+    """Lines that add the coefficients of squares to the diagonal of those of pairs."""
     if not parameter.squares:
         return []
     own = parameter.axes[: len(parameter.squares[0].place)]
@@ -175,7 +175,7 @@ def _ranged(axes: tuple[Dim, ...], c: Contribution) -> tuple[Dim, ...]:
 
 
 def _numbers_merged(contributions: Sequence[Contribution]) -> list[Contribution]:
-    """The contributions, those that are plain numbers added up into one."""
+    """The contributions, with all plain numbers added up into a single contribution."""
     numbers = [c for c in contributions if c.value.is_number]
     if len(numbers) < 2:
         return list(contributions)

@@ -1,9 +1,9 @@
 """The natural parameters of one colour of a large lattice at a time, read by strided slices.
 
-Comes in: a step that is drawn by a pattern of colours. Goes out: a generator function that yields,
-for each call of the sweep, which elements it draws and their parameters alone. Terms with the same
-coefficient are added up before they are multiplied; what depends on data alone is computed once.
-The parameters of all elements, ``*_given_rest``, stay beside it: the checks compare the two.
+Comes in: a step drawn by a pattern of colours. Goes out: a generator function that yields, for each
+call of the sweep, the elements drawn and only their parameters. Terms with the same coefficient are
+added up before multiplication; functions of data alone are computed once. The parameters of all
+elements, ``*_given_rest``, are written, too: the checks compare the two.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MOST_CALLS = 16
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Positions along one axis: those read, and which of the elements of the call they are."""
+    """The positions read along an axis, and the positions of the readers in the call."""
 
     read: slice
     own: slice | int
@@ -56,12 +56,12 @@ class Extent:
         return self.axes[len(self.lead) :]
 
 
-# What a factor contributes, what each element has of it, and where.
+# A contribution, its part that varies over elements, and the positions.
 Term = tuple[Contribution, Expr, tuple[Part, ...]]
 
 
 def name_by_colour(module: Module, step: Step) -> str | None:
-    """The name of the generator of a step; None where all parameters are computed for each call."""
+    """The name of a step's generator; None if each call computes all parameters."""
     if not isinstance(step, ExactDraw | FiniteDraw) or not isinstance(step.colours, Pattern):
         return None
     elements = 1
@@ -92,7 +92,7 @@ def _calls(step: ExactDraw | FiniteDraw) -> list[tuple[slice, ...]]:
 
 
 def _is_plain(value: Expr, axes: set[Dim]) -> bool:
-    """Whether a value is read at its elements alone: no sum has an axis of theirs."""
+    """Whether a value is read at the elements alone: no sum goes along their axes."""
     return not any(axes & dims_of(b) for b in value.atoms(Binder)) and not any(
         isinstance(b, Dim) and b in axes for e in value.atoms(Equals) for b in e.args
     )
@@ -154,7 +154,7 @@ def _extent(writer: Writer, parameter: NaturalParameter, call: tuple[slice, ...]
 def _by_factor(
     writer: Writer, parameter: NaturalParameter, call: tuple[slice, ...]
 ) -> dict[Expr, list[Term]]:
-    """The terms of a parameter that fall on elements of a call, by what they have in common."""
+    """The terms of a parameter on the elements of a call, grouped by common factor."""
     axes, found = parameter.axes, dict[Expr, list[Term]]()
     for c in parameter.contributions:
         parts = _parts(c.place[len(axes) - len(call) :], call)
@@ -172,9 +172,9 @@ def _lines_of_few(
     parameter: NaturalParameter,
     call: tuple[slice, ...],
 ) -> list[str]:
-    """Lines for log odds of gates that are a number times a count of gates, and what is known.
+    """Lines for log odds of gates of the form: number times a count of gates, plus data.
 
-    Empty if they are of another form.
+    Empty for log odds of another form.
     """
     support = step.statement.support
     is_gate = support.kind == "integer" and (support.lower, support.upper) == (0, 1)
@@ -213,7 +213,7 @@ def _known(writer: Writer, eta: str, group: Sequence[Term], extent: Extent) -> s
 
 
 def _parted(term: Expr, axes: Iterable[Dim]) -> tuple[Expr, Expr]:
-    """What all elements share, and what each has of its own."""
+    """The factor of a term common to all elements, and the factor that varies over elements."""
     own = [f for f in Mul.make_args(term) if dims_of(f) & set(axes)]
     shared = [f for f in Mul.make_args(term) if f not in own]
     return Mul(*shared), Mul(*own)
@@ -224,12 +224,12 @@ def _times(writer: Writer, factor: Expr, total: str) -> str:
 
 
 def _number(writer: Writer, factor: Expr) -> str:
-    """The text of what all terms share: a product of floats is faster than of whole numbers."""
+    """The text of a common factor; numbers as floats, which multiply faster than integers."""
     return repr(float(factor)) if factor.is_Rational else writer.write(factor).within(PRODUCT)
 
 
 def _totalled(writer: Writer, total: str, group: Sequence[Term], extent: Extent) -> list[str]:
-    """Lines that add up terms of one coefficient, each where it is."""
+    """Lines that add up terms with the same coefficient, each at its positions."""
     whole = all(_is_whole_number(writer, rest) for _, rest, _ in group)
     kind = ", int" if whole else ""
     first = f"{total} = {writer.call('zeros')}({extent.shape}{kind})"
@@ -305,7 +305,7 @@ def _index(own: Sequence[slice | int], shape: tuple[int, ...]) -> str:
 
 
 def sweep_lines(step: ExactDraw | FiniteDraw, name: str) -> list[str]:
-    """The lines of a sweep that draw one colour after the other."""
+    """The lines of a sweep that draw a variable colour by colour."""
     state = f's["{step.variables[0]}"]'
     lines = [f"for at, eta in {name}(s, c):  # {colours_told(step.colours)}"]
     if isinstance(step, FiniteDraw):

@@ -1,4 +1,4 @@
-"""Labels along a chain: the function of their log weights, and the lines that draw them."""
+"""Label chains (hidden Markov chains): the function of log weights, and the lines of the draw."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def chain_weights(module: Module, step: ChainDraw) -> str:
 
 
 def extra_dims(module: Module, step: ChainDraw) -> dict[Dim, int]:
-    """The dims of labels, and of the positions that have one after them, with their sizes."""
+    """The dims of the labels before and after a transition, and of transitions, with sizes."""
     along = module.dims(step.statement)[step.axis]
     size = step.conditional.size
     return {PREVIOUS: size, LABEL: size, step.step: module.graph.sizes[along] - 1}
 
 
 def chain_lines(module: Module, step: ChainDraw) -> list[str]:
-    """The lines that draw all labels of a chain, given those that are known."""
+    """The lines that draw all labels of a chain jointly, given the known labels."""
     state, chain = f's["{step.name}"]', step.conditional
     call = f"*{module.functions[step.name]}(s, c)"
     options = [f'name="{step.name}"']
@@ -61,7 +61,7 @@ def _draws_all(module: Module, step: ChainDraw) -> bool:
 
 
 def _known_text(module: Module, step: ChainDraw) -> str:
-    """Where labels are known, found once."""
+    """The mask of known labels, as a constant computed once."""
     masks = [None if s.known == 0 else s.known.array.name for s in step.statements]
     module.hoisted.arrays |= {m for m in masks if m is not None}
     places = [tuple(map(bounds_of, region_of(module.graph, s))) for s in step.statements]

@@ -1,7 +1,7 @@
-"""Values by row of a form, and a column of the array that is drawn by it, as source text.
+"""Source text of a form's values by row, which read a column of the array drawn.
 
 Comes in: an `ElementLoop`. Goes out: texts with one entry per row, flat; elements of the array are
-read from a column: those at one position of the outer axes.
+read from a column: the elements at one position of the outer axes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def column_writer(
     loop: ElementLoop,
     more: Mapping[str, Variable] = MappingProxyType({}),
 ) -> Writer:
-    """A writer that knows a column of the array: its elements at one position of the outer axes."""
+    """A writer with a column of the array (one position of the outer axes) as a variable."""
     dims = module.dims(step.statement)
     kept = tuple(d for a, d in enumerate(dims) if a not in loop.outer)
     column = Variable(_column(step.variables[0]), kept, "random")

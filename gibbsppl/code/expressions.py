@@ -72,7 +72,7 @@ def write(writer: Writer, expr: Expr) -> Text:
 
 
 def _positions(writer: Writer, dim: Dim) -> Text:
-    """A dim as a number: the positions that are meant here."""
+    """A dim as a value: the positions of the range in force."""
     if dim in writer.fixed:
         return Text(str(writer.fixed[dim]))
     start, stop = writer.range(dim)
@@ -81,7 +81,7 @@ def _positions(writer: Writer, dim: Dim) -> Text:
 
 
 def _sum(writer: Writer, expr: Expr) -> Text:
-    """Terms with their signs, those that read data alone computed once."""
+    """The text of a sum of terms with signs; terms of data alone are computed once."""
     every = terms_of(expr)
     whole = _cancelling(writer, every)
     parts = (whole, [t for t in every if t not in whole])
@@ -108,7 +108,7 @@ def _cancelling(writer: Writer, terms: Sequence[Expr]) -> list[Expr]:
 
 
 def _sign_out(sign: str, text: str) -> tuple[str, str]:
-    """The sign of a term, and its text without a sign of its own."""
+    """The sign of a term, combined with the text's own, and the text without a sign."""
     if not text.startswith("-"):
         return sign, text
     return ("-" if sign == "+" else "+"), text[1:]
@@ -243,7 +243,7 @@ def _log_det(writer: Writer, expr: LogDet) -> Text:
 
 
 def _inverse(writer: Writer, expr: InverseEntry) -> Text:
-    """Entries of an inverse: the whole of it, its diagonal, or those at two indices."""
+    """The text of an inverse matrix: the whole, its diagonal, or the entries at two indices."""
     inner = _matrix(writer, expr.body, *expr.bound)
     row, column = expr.args[3:]
     outer = inner.dims[:-2]

@@ -32,9 +32,9 @@ def extreme_text(writer: Writer, expr: Greatest | Least) -> Text:
 def _by_group(
     writer: Writer, expr: Greatest | Least, body: Where, ranges: Collection[Range]
 ) -> Text:
-    """The extreme of the values that belong to each position of the gathers' axes.
+    """The extreme of the values of each group: each position of the gathers' axes.
 
-    Along the dims that are not in the ranges each position is a group of its own.
+    Along dims outside the ranges each position is a group of its own.
     """
     matches, value, _ = body.args
     pairs = [m.args for m in Mul.make_args(matches)]
@@ -53,7 +53,7 @@ def _by_group(
 
 
 def _meant(writer: Writer, axes: tuple[Dim, ...]) -> str:
-    """The index of the positions that are meant along axes, empty where it is all of them."""
+    """The index of the positions in range along axes; empty if all positions are in range."""
     every = [(*writer.range(a), writer.stride(a)) for a in axes]
     if every == [(0, writer.size(a), 1) for a in axes]:
         return ""
@@ -61,6 +61,6 @@ def _meant(writer: Writer, axes: tuple[Dim, ...]) -> str:
 
 
 def _is_one_hot(expr: Expr) -> bool:
-    """Whether a condition says which position of each of some axes an index is."""
+    """Whether a condition is one-hot: indices equal to positions of axes."""
     factors = Mul.make_args(expr)
     return all(isinstance(f, Equals) and isinstance(f.args[1], Dim) for f in factors)

@@ -1,8 +1,8 @@
-"""Draws of elements that keep up to date what they share, as source text.
+"""Source text of draws by element that keep the shared form and sums up to date.
 
 Comes in: a step with an `ElementLoop`. Goes out: a generator function that yields, for each call of
-the sweep, which elements it draws and their parameters alone, and that, when it goes on, adds what
-the draw has changed to the values of the form and of the sums.
+the sweep, the elements drawn and only their parameters; resumed after the draw, it adds the
+elements' changes to the values of the form and of the sums.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from gibbsppl.schedule.steps import ExactDraw, Single, Step
 
 
 def name_by_form(module: Module, step: Step) -> str | None:
-    """The name of the generator of a step; None where nothing is kept."""
+    """The name of a step's generator; None without a kept form."""
     if step.name not in module.loops:
         return None
     return module.function_of(step, "by_colour")
@@ -96,9 +96,9 @@ def _call_lines(
     rests: list[str],
     numbers: set[str],
 ) -> list[str]:
-    """The lines of one call: the slopes, the parameters, and what the draw has changed.
+    """The lines of one call: slopes, parameters, and the changes made by the draw.
 
-    ``numbers`` are those of the curvature and the constant that all rows share.
+    ``numbers``: whichever of curvature and constant is a number shared by all rows.
     """
     own, at = module.names.of(step.variables[0]), _name(module, loop.own)
     lines = ["at = next(calls)", f"now = {own}[at]"]
@@ -151,7 +151,7 @@ def _column_lines(module: Module, step: ExactDraw, loop: ElementLoop, own: str) 
 
 
 def _name(module: Module, symbol: sp.Symbol) -> str:
-    """The local name of what a symbol of a loop stands for."""
+    """The local name for a symbol of a loop."""
     return module.names.of(f"·{symbol}")
 
 
@@ -171,12 +171,12 @@ def _text(module: Module, loop: ElementLoop, expr: Expr) -> str:
 
 
 def _shared(loop: ElementLoop) -> list[sp.Symbol]:
-    """The symbols of values that are one number for all rows."""
+    """The symbols of values that are a single number for all rows."""
     return [s for e, s in loop.rows.items() if not dims_of(e)]
 
 
 def _prior(writer: Writer, step: ExactDraw, loop: ElementLoop) -> list[str]:
-    """Lines that compute what all other factors contribute."""
+    """Lines that compute the contributions of all factors but the form's."""
     lines = []
     for n, parameter in enumerate(step.parameters, 1):
         rest = tuple(c for c in parameter.contributions if c.factor != loop.form.factor)
@@ -196,9 +196,9 @@ def _sums(module: Module, writer: Writer, loop: ElementLoop) -> list[str]:
 def _rests(
     module: Module, step: ExactDraw, loop: ElementLoop
 ) -> tuple[list[str], dict[str, str]]:
-    """Lines that compute sums over the other positions of each row, and the tables that they read.
+    """Lines that compute sums over the other positions of each row, and the tables read there.
 
-    The tables are of data at these positions, by entry: local name -> name of those of all calls.
+    The tables are data at these positions, by entry: local name -> name of all calls' tables.
     """
     entries, _ = _entries_names(module, step, loop)
     star = loop.inner[0].dim
@@ -233,7 +233,7 @@ def _rests(
 
 
 def _data_parts(expr: Expr, dims: set[Dim]) -> list[Expr]:
-    """The arrays of data in an expression that depend on some dims, each as it is read."""
+    """The leaves of data in an expression that depend on some dims, each once."""
     found: list[Expr] = []
     if isinstance(expr, Leaf) and not expr.array.name.startswith("·"):
         return [expr] if dims_of(expr) & dims else []
@@ -243,7 +243,7 @@ def _data_parts(expr: Expr, dims: set[Dim]) -> list[Expr]:
 
 
 def calls_name(module: Module, step: Single) -> str:
-    """The name of the indices of what each call of a coloured step draws, in ``c``."""
+    """The name, in ``c``, of the indices drawn by each call of a coloured step."""
     loop = module.loops.get(step.name)
     if loop is None or not isinstance(step, ExactDraw):
         return colours_name(module, step)

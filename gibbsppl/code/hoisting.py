@@ -1,4 +1,4 @@
-"""What generated code computes once, in ``prepare``: the names of values and their lines."""
+"""Values that generated code computes once, in ``prepare``: their names and lines."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from gibbsppl.code.text import Text
 
 @dataclass(slots=True)
 class Hoisted:
-    """What is computed once: name by expression and ranges, and the lines of ``prepare``.
+    """Values computed once: the name by expression and ranges, and the lines of ``prepare``.
 
-    ``last`` are values that functions of the module compute from all others, in a dict ``c``;
-    ``positions`` names the arrays that others are read at; ``functions`` are those that compute
-    recursions: name, arrays that they are given, source.
+    ``last`` are values that functions of the module compute from all other values, in a dict ``c``;
+    ``positions`` names the arrays used as indices; ``functions`` are the functions of recursions:
+    name, argument arrays, source.
     """
 
     names: Names
@@ -39,7 +39,7 @@ class Hoisted:
     ) -> Text:
         """The name of a value, computed in ``prepare`` by the text that ``make`` returns.
 
-        One that is a position, at which arrays are read, is a whole number.
+        A value used as an index (``is_position``) is of whole numbers.
         """
         if key not in self.known:
             text = make()
@@ -77,7 +77,7 @@ class Hoisted:
 
 
 def stem_of(expr: Expr) -> str:
-    """A telling name for a hoisted expression: what it sums, and over which arrays."""
+    """A telling name for a hoisted expression, made of its arrays, with ``sum`` for a sum."""
     arrays = sorted({leaf.array.name for leaf in expr.atoms(Leaf)})
     sums = expr.has(Over)
     return "_".join((["sum"] if sums else []) + arrays[:3]) or "positions"

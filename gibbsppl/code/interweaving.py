@@ -1,4 +1,4 @@
-"""The functions of a step that is interwoven: groups standardised, a draw, groups put back."""
+"""The functions of non-centred updates: a group standardised, a draw, the group put back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gibbsppl.schedule.steps import Schedule, Step
 
 
 def together(schedule: Schedule, step: Step) -> tuple[Step, ...]:
-    """The steps, one after the other, that draw with the same array held fixed; none of others."""
+    """The consecutive steps around ``step`` with the same array held fixed; none if centred."""
     held = {n: i.recentred[0] for n, i in schedule.interwoven.items()}
     if step.name not in held:
         return ()
@@ -35,9 +35,9 @@ def draw_name(module: Module, steps: Sequence[Step]) -> str:
 def draw_function(
     module: Module, steps: Sequence[Step], drawing: Callable[[Step], Iterable[str]]
 ) -> str:
-    """The function that carries out steps, with the lines that draw each of them in its graph.
+    """The function that carries out non-centred steps, with the drawing lines of each.
 
-    What stands for other arrays is in the state for these draws alone.
+    Standardised arrays are in the state for these draws alone.
     """
     held = module.schedule.recentred(steps[0])[0]
     drawn = " and ".join(n for s in steps for n in module.schedule.drawn_by(s))

@@ -135,7 +135,7 @@ def _pencil(module: Module, step: JointDraw, pencil: Pencil) -> str:
 
 
 def joint_name(module: Module, step: JointDraw) -> str:
-    """The name of what says which elements are drawn, and where coefficients go."""
+    """The name of the ``runtime.Joint``: the elements drawn, and the places of coefficients."""
     stem = "_".join(map(module.names.of, step.variables)) + "_joint"
 
     def make() -> Text:
@@ -163,7 +163,7 @@ def _drawn(module: Module, step: JointDraw, name: str) -> str:
 
 
 def _masks(statements: list[Statement]) -> list[str | None]:
-    """The masks of what is known among some statements, each once."""
+    """The masks of known elements of some statements, each once."""
     names = (None if s.known == 0 else s.known.array.name for s in statements)
     return list(dict.fromkeys(names))
 

@@ -1,8 +1,8 @@
-"""The values of forms that are in the state, as source text: computed anew, changed, read.
+"""Source text of the values of forms in the state: computed anew, updated, read.
 
-Comes in: a step. Goes out: its lines in the sweep, with those that add to the values of forms what
-it changes (or drop them, where that is not linear: they are computed anew when they are read); and
-its parameters, which read these values.
+Comes in: a step. Goes out: the step's lines in the sweep, with lines that add the step's changes to
+the values of forms (or, for changes that are not linear, drop the values, to be computed anew by
+the next reader); and the step's parameters, which read the values.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from gibbsppl.schedule.steps import BlockDraw, ExactDraw, Step
 
 
 def kept_functions_of(module: Module, step: Step) -> list[str]:
-    """The functions of what a step keeps that have not been written yet."""
+    """The functions of the forms kept by a step, except functions already written."""
     found = []
     for kept in module.kept:
         loop = module.loops.get(step.name)
@@ -48,7 +48,7 @@ def kept_functions_of(module: Module, step: Step) -> list[str]:
 
 
 def carried_forms(module: Module) -> dict[str, str]:
-    """For each form that sweeps keep up to date, a step that does, and what computes it anew."""
+    """For each form kept from sweep to sweep: one of its steps -> the recomputing function."""
     found = {}
     for kept in module.kept:
         own = _drawn_by(module, kept)
@@ -58,7 +58,7 @@ def carried_forms(module: Module) -> dict[str, str]:
 
 
 def keeping(module: Module, step: Step, lines: list[str]) -> list[str]:
-    """The lines of a step, with those that keep right what depends on the arrays it changes."""
+    """The lines of a step, with updates of the forms that depend on the arrays it changes."""
     changed = set(module.schedule.changed_by(step))
     before: list[str] = []
     after: list[str] = []
@@ -78,7 +78,7 @@ def keeping(module: Module, step: Step, lines: list[str]) -> list[str]:
         after.append(f'{INDENT}s["{kept.name}"] += {call}')
     before = list(dict.fromkeys(before))
     if step.is_by_element and lines and lines[0].startswith("for "):
-        # (each call reads what the one before it has changed)
+        # (each call reads the changes of the calls before)
         return [lines[0], *indented(before), *lines[1:], *indented(after)]
     return [*before, *lines, *after]
 
@@ -86,7 +86,7 @@ def keeping(module: Module, step: Step, lines: list[str]) -> list[str]:
 def reading(
     module: Module, step: ExactDraw | BlockDraw
 ) -> tuple[tuple[NaturalParameter, ...], list[str]]:
-    """The parameters of a step, which read the values of forms; lines that make sure of these."""
+    """The parameters of a step, written with kept forms, and lines that compute absent forms."""
     if not module.kept or step.name in module.loops or isinstance(step, BlockDraw):
         return step.parameters, []
     own = step.variables
@@ -108,7 +108,7 @@ def reading(
 
 
 def _computed(module: Module, kept: Kept, loop: ElementLoop) -> str:
-    """The function that computes a form anew, one position of the outer axes after the other."""
+    """The function that computes a form anew, position by position of the outer axes."""
     step = module.schedule.step(_drawn_by(module, kept)[0])
     assert isinstance(step, ExactDraw)
     writer = column_writer(module, step, loop)
@@ -126,7 +126,7 @@ def _computed(module: Module, kept: Kept, loop: ElementLoop) -> str:
 
 
 def _summands(loop: ElementLoop) -> tuple[list[Expr], Expr]:
-    """The terms of a form that are sums over an outer axis, as what is summed; and the rest."""
+    """The summands of the terms that are sums over an outer axis, and the rest of the form."""
     looped: list[Expr] = []
     rest: list[Expr] = []
     for term in sp.Add.make_args(loop.form.form):
@@ -139,7 +139,7 @@ def _summands(loop: ElementLoop) -> tuple[list[Expr], Expr]:
 
 
 def _summand(loop: ElementLoop, term: Expr) -> Expr | None:
-    """What a term sums over the outer axis, read in a column; None if it is no such sum."""
+    """The summand of a term that is a sum over the outer axis, read in a column; else None."""
     sums = [f for f in Mul.make_args(term) if isinstance(f, Over)]
     if not loop.outer or len(sums) != 1 or not mentions(term, (loop.entry.view.array.name,)):
         return None
@@ -153,7 +153,7 @@ def _summand(loop: ElementLoop, term: Expr) -> Expr | None:
 
 
 def _moved(module: Module, kept: Kept) -> Iterator[str]:
-    """Functions of what a form changes by, for each step that it is linear in."""
+    """The functions of a form's change, one for each step in which the form is linear."""
     own = _drawn_by(module, kept)
     for step in module.schedule.steps:
         terms = moved_by(module.schedule, step, kept)

@@ -1,4 +1,4 @@
-"""What lines of moves are made of, the moves of values whose entries are tied, units of a scan."""
+"""The lines of moves, of moves of values with tied entries, and of the units of a scan."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def index_text(module: Module, step: Single) -> str:
 
 
 def assigned(state: str, move: str, arguments: str) -> list[str]:
-    """The lines that put what a move returns in its place."""
+    """The lines that assign the result of a move to its place in the state."""
     line = f"{state} = runtime.{move}(rng, {arguments})"
     if len(INDENT + line) <= 100:
         return [line]

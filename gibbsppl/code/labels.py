@@ -75,9 +75,9 @@ def _read_tables(
 def _tables(
     writer: Writer, weights: NaturalParameter
 ) -> tuple[NaturalParameter, tuple[Table, ...]]:
-    """The terms of log weights that are tables read at an index, and the weights without them.
+    """The log weights without the terms that are tables read at an index, and these tables.
 
-    What goes to some of the elements alone is no table, which all would read.
+    Contributions to some of the elements only are never tables: all elements would read them.
     """
     tables: list[Table] = []
     label, *others = weights.axes

@@ -49,7 +49,7 @@ def _gathers(writer: Writer, indices: Sequence[Expr]) -> dict[int, Text]:
 
 
 def _fixed(writer: Writer, index: Expr) -> str | None:
-    """The text of an index that is one position: a number, or that of a loop."""
+    """The text of an index at a single position: a number or a loop variable; else None."""
     if index.is_Integer:
         return str(index)
     found = _contiguous(index)
@@ -110,7 +110,7 @@ def _indexed(
 
 
 def _kept(writer: Writer, name: str, text: Text) -> Text:
-    """A gather under a local name, so that it is made once however often it is read."""
+    """A gather under a local name, so that repeated readings gather once."""
     if writer.preparing or not writer.keeps:
         return text
     return Text(writer.named_once(text.code, f"{name}_read"), text.dims)

@@ -58,7 +58,7 @@ def unpacking(pairs: Sequence[tuple[str, str]]) -> list[str]:
 
 
 def with_gathers(gathered: Mapping[str, str], body: list[str]) -> list[str]:
-    """The body with the gathers that it reads made first; one that is read once stays in place."""
+    """The body after lines for its gathers; a gather read once is written in place."""
     lines = list(body)
     for code, name in reversed(list(gathered.items())):
         uses = sum(len(re.findall(rf"\b{name}\b", line)) for line in lines)

@@ -1,4 +1,4 @@
-"""Expressions of one element as plain Python, in the part of it that Numba compiles."""
+"""Expressions of one element as plain Python, in the subset that Numba compiles."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def for_line(printer: Loops, r: Range) -> str:
 
 
 class Loops(StrPrinter):  # type: ignore[misc]
-    """Expressions of one element, as Python; sums and determinants are lines of their own."""
+    """Prints expressions of one element as Python; sums and determinants take separate lines."""
 
     printmethod = "_loops"
 
@@ -54,9 +54,9 @@ class Loops(StrPrinter):  # type: ignore[misc]
         self.squares: list[int] = []
 
     def lines(self, before: str, expr: Expr, *dims: Dim) -> list[str]:
-        """A line that ends with an expression, after the lines that compute parts of it.
+        """The line ``before expr``, after the lines that compute parts of the expression.
 
-        ``dims`` are those of a loop that the lines are in.
+        ``dims`` are the dims of the loop around the lines.
         """
         self.levels.append((set(dims), [], {}))
         text = self.doprint(expr)
@@ -64,7 +64,7 @@ class Loops(StrPrinter):  # type: ignore[misc]
         return [*first, f"{before} {text}"]
 
     def _first(self, expr: Expr, write: Callable[[], tuple[list[str], str]]) -> str:
-        """What stands for an expression whose lines go as far out of the loops as they can."""
+        """The name of an expression whose lines are hoisted as far out of the loops as possible."""
         free, level = dims_of(expr), len(self.levels) - 1
         while level > 0 and not self.levels[level][0] & free:
             level -= 1
@@ -151,7 +151,7 @@ class Loops(StrPrinter):  # type: ignore[misc]
         return plain if x.is_positive else f"({plain} if {self._print(x)} > 0.0 else -math.inf)"
 
     def emptyPrinter(self, expr: Any) -> str:  # noqa: N802  (SymPy's name)
-        """What has no form in the loops."""
+        """Raise for an expression that the loops cannot compute."""
         return str(expr) if isinstance(expr, str) else self._refuse(type(expr).__name__)
 
     def _print_Over(self, expr: Over) -> str:  # noqa: N802
@@ -166,7 +166,7 @@ class Loops(StrPrinter):  # type: ignore[misc]
         return self._first(expr, lambda: self._log_det(expr))
 
     def _log_det(self, expr: LogDet) -> tuple[list[str], str]:
-        """By the Cholesky factor, which is left in a matrix that is there for it."""
+        """The log determinant by the Cholesky factor, made in place in a scratch matrix."""
         n, square, lines = self._filled(expr)
         total = f"$logdet_{next(self.numbers)}"
         entry = [
@@ -196,7 +196,7 @@ class Loops(StrPrinter):  # type: ignore[misc]
         return f"{name}[{row}][{column}]"
 
     def _inverted(self, matrix: LogDet) -> tuple[list[str], str]:
-        """By sweeping the matrix in place, one row after the other."""
+        """The inverse of a matrix by sweeping it in place, row by row."""
         n, square, lines = self._filled(matrix)
         swept = [
             f"$entry = 1.0 / {square}[$m][$m]",
@@ -213,7 +213,7 @@ class Loops(StrPrinter):  # type: ignore[misc]
         return [*lines, f"for $m in range({n}):", *indented(swept)], square
 
     def _filled(self, matrix: LogDet) -> tuple[int, str, list[str]]:
-        """The size of a matrix, a square array of its own, and the lines that fill it."""
+        """The size of a matrix, the name of a scratch array, and the lines that fill the array."""
         n = size_of(matrix.bound[0], self.sizes)
         square = f"$square_{len(self.squares) + 1}"
         self.squares.append(n)

@@ -1,6 +1,6 @@
-"""Arrays that are sums over the state: functions that compute them anew, for steps that read them.
+"""Maintained arrays, sums over the state: functions that compute them anew for steps.
 
-Of a variable that has been integrated out its natural parameters are such arrays.
+The natural parameters of a variable that has been integrated out are such arrays.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Reader = ScanDraw | ExactDraw | BlockDraw | JointDraw
 
 
 def kept_functions(module: Module, step: Reader) -> list[str]:
-    """For each array that a step reads, what computes it anew; and the function of them all."""
+    """A recomputing function for each array that a step reads, and a function of them all."""
     if not step.kept:
         return []
     new = [p for p in step.kept if module.is_new(_anew_name(module, p))]

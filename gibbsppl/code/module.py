@@ -1,4 +1,4 @@
-"""What the parts of one generated module share: names, constants, and the shape of a function."""
+"""The context shared by the parts of one generated module: names, constants, function layout."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from gibbsppl.schedule.steps import Schedule, Single, Step
 class Module:
     """A module that is being written.
 
-    ``functions`` names the function of each step, ``carried`` the arrays of scans that stay as they
-    should be from sweep to sweep, ``units`` the functions of units of a scan, ``written`` the
-    functions shared by steps that are written, ``squares`` the sizes of the matrices that the loops
-    of a scan fill, ``loops`` how steps keep up to date what their elements share, and ``kept`` the
-    values of forms that are in the state.
+    ``functions`` names the function of each step, ``carried`` the arrays of scans kept right from
+    sweep to sweep, ``units`` the functions of units of a scan, ``written`` the shared functions
+    already written, ``squares`` the sizes of the matrices filled by the loops of a scan, ``loops``
+    the element loops of steps that keep shared sums up to date, and ``kept`` the values of forms
+    in the state.
     """
 
     schedule: Schedule
@@ -65,7 +65,7 @@ class Module:
         keeps: bool = False,
         more: Mapping[str, Variable] | None = None,
     ) -> Writer:
-        """A writer for one function, which may know extra dims, and arrays that it is given."""
+        """A writer for one function, with ``extra`` dims, and ``more`` arrays as arguments."""
         sizes = {**self.graph.sizes, **(extra or {})}
         graph = self.graph
         if more:
@@ -102,7 +102,7 @@ class Module:
         return bool(step.statement.known == 0) and step.region == self.everything(step.statement)
 
     def _unpacked(self, writer: Writer, body: str) -> list[str]:
-        """Lines that bring the names a function uses into it."""
+        """Lines that unpack the names used by a function."""
         used = words(body)
         state = [
             (local, f's["{name}"]')
@@ -129,7 +129,7 @@ def module_of(schedule: Schedule) -> Module:
     functions = {
         s: names.called("given_rest", s, like=f"{names.of(s)}_given_rest") for s in statements
     }
-    # (a unit is there for the first of its steps that is no auxiliary variable)
+    # (a unit belongs to the first of its steps, auxiliary variables apart)
     first = {u: steps_of(schedule, u)[0] for u in schedule.units}
     units = {u: names.fresh("draw_" + names.of(s.name)) for u, s in first.items()}
     kept = carried(schedule)
@@ -143,5 +143,5 @@ def module_of(schedule: Schedule) -> Module:
 
 
 def steps_of(schedule: Schedule, unit: tuple[int, ...]) -> list[Step]:
-    """The steps of a unit that are not those of auxiliary variables."""
+    """The steps of a unit, without the steps of auxiliary variables."""
     return [schedule.steps[j] for j in unit if schedule.steps[j].name not in schedule.auxiliary]

@@ -57,9 +57,9 @@ def log_density(module: Module, step: Move | ConcaveDraw) -> str:
 
 
 def _may_cancel(step: Move, orders: Sequence[float]) -> bool:
-    """Whether terms of positive values may be infinite together: of large ones, or small ones.
+    """Whether terms may be infinite together, at very large or very small positive values.
 
-    (These are moved by their logs, so that they can go as far as numbers do.)
+    (Positive values are moved by their logs, and can go as far as numbers do.)
     """
     alike = max(sum(g > 0 for g in orders), sum(g < 0 for g in orders))
     return step.statement.support == POSITIVE and alike > 1

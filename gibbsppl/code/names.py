@@ -1,4 +1,4 @@
-"""Python identifiers for the user's names, and those that generated code keeps for itself."""
+"""Python identifiers for the user's names, and identifiers reserved by generated code."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Names:
         return self.given[name]
 
     def called(self, what: str, *of: Hashable, like: str) -> str:
-        """The identifier of what is made for something, one for each: a function of a step.
+        """A unique identifier for each key, such as a function of a step.
 
         >>> names = Names(())
         >>> [names.called("draw", key, like="draw_tau") for key in ("tau[0]", "tau[1]", "tau[0]")]
@@ -73,7 +73,7 @@ class Names:
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Refuse names that would end a string or a comment of the source that they are written in."""
+    """Raise for a name that would end a string or a comment of the source."""
     for name in names:
         if not name.isprintable() or set(name) & {'"', "\\"}:
             raise CompileError(

@@ -101,7 +101,7 @@ def _head(module: Module) -> str:
 
 
 def _prepare(module: Module) -> str:
-    """The function of the data that computes what is needed once."""
+    """The function ``prepare``, which computes from the data all hoisted values."""
     lines = ["def prepare(data):", f'{INDENT}"""What depends on the data alone, computed once."""']
     arrays = sorted(module.hoisted.arrays)
     lines += [f"{INDENT}{module.names.of(a)} = {_data_text(module, a)}" for a in arrays]
@@ -128,7 +128,7 @@ def _data_text(module: Module, name: str) -> str:
 
 
 def _given_rest(module: Module, step: Step) -> str:
-    """The function that computes what the draw of a step needs, given all other variables."""
+    """The function of a step's parameters, log weights or log density, given all else."""
     match step:
         case ExactDraw() | BlockDraw():
             return natural_parameters(module, step)
@@ -147,7 +147,7 @@ def _given_rest(module: Module, step: Step) -> str:
 
 
 def _deterministics(module: Module) -> str:
-    """The function of the state that computes what the model names without drawing it."""
+    """The function that computes the model's deterministic quantities from the state."""
     writer = module.writer()
     entries = []
     for d in module.graph.deterministics:
@@ -164,7 +164,7 @@ def _deterministics(module: Module) -> str:
 
 
 def _tables(module: Module) -> str:
-    """The names of steps, variables and functions, for those who call them one by one."""
+    """The tables of steps, variables and functions by name, for callers of single steps."""
     names = [s.name for s in module.schedule.steps]
     arrays = [module.schedule.changed_by(s) for s in module.schedule.steps]
     lines = ["STEPS = (" + "".join(f"{n!r}, " for n in names).rstrip() + ")"]

@@ -1,4 +1,4 @@
-"""Places as source text: the index of what a contribution adds to, or of what a step draws."""
+"""Places as source text: the index of the elements of a contribution, or of a draw."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def positions_text(module: Module, step: Single) -> str:
 
 
 def colours_text(module: Module, step: Single) -> str:
-    """Where the elements of one colour are, colour by colour: an index for each vector call."""
+    """The indices of the elements of each colour, one index for each vector call."""
     return f'c["{colours_name(module, step)}"]'
 
 
 def colours_name(module: Module, step: Single) -> str:
-    """The name of these indices among what is computed once."""
+    """The name of the indices by colour among the hoisted values."""
     statement, colours = step.statement, step.colours
     place = tuple(map(bounds_of, step.region))
     known = None if statement.known == 0 else statement.known.array.name
@@ -67,7 +67,7 @@ def colours_name(module: Module, step: Single) -> str:
 
 
 def ranges_of(place: Iterable[Place]) -> list[Range]:
-    """The axes of a place that are ranges, not one position."""
+    """The ranges of a place, without single positions."""
     return [p for p in place if isinstance(p, Range)]
 
 
@@ -77,7 +77,7 @@ def bounds_of(place: Place) -> tuple[int, int]:
 
 
 def index_text(place: Iterable[Place], axes: Iterable[Dim], writer: Writer) -> str:
-    """The index that selects a place, empty where it is everything."""
+    """The index of a place; empty for a place that is the whole array."""
     parts = []
     for p, axis in zip(place, axes, strict=True):
         if isinstance(p, int):
@@ -92,7 +92,7 @@ def index_text(place: Iterable[Place], axes: Iterable[Dim], writer: Writer) -> s
 
 
 def kept_axes_text(place: Iterable[tuple[Place, Dim]], writer: Writer) -> str:
-    """The index that selects a place along axes, of which it keeps all; empty for everything."""
+    """The index of a place that keeps all axes; empty for a place that is the whole array."""
     ranges = [(Range(d, p, p + 1) if isinstance(p, int) else p, d) for p, d in place]
     return index_text((p for p, _ in ranges), (d for _, d in ranges), writer)
 
@@ -109,9 +109,9 @@ def slices_text(place: Iterable[Place]) -> str:
 
 
 def _missing(module: Module, step: Single) -> str:
-    """The positions of what is unknown in the region, found once.
+    """The name of the positions of unknown elements in the region, found once.
 
-    Draws from a family are of whole vectors and matrices; all others are of their elements.
+    Draws from a family are of whole vectors and matrices; all other draws are by element.
     """
     statement = step.statement
     is_of_values = isinstance(step, ExactDraw) and not step.is_by_element

@@ -42,7 +42,7 @@ def _summed(text: Text, summed: set[Dim]) -> Text:
 
 
 def _matrix_product(operands: list[Text], summed: set[Dim]) -> Text | None:
-    """Two operands with one dim between them as a matrix product, where their axes stand so."""
+    """Two operands with one summed dim in common as a matrix product, if the axes fit."""
     if len(operands) != 2 or len(summed) != 1:
         return None
     (k,) = summed

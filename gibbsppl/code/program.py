@@ -8,30 +8,30 @@ The module's source stands alone on NumPy, SciPy and ``gibbsppl.runtime``. It de
 - ``deterministics(s, c)``, which returns the named functions of the state;
 - ``augment(rng, s, c)``, which draws the auxiliary variables alone, and ``AUXILIARY``, their names
   (only where there are some); their values are made by the first sweep;
-- ``KEPT``, for each scan that keeps arrays in the state up to date the function of the state that
-  computes them anew (only where there are some);
+- ``KEPT``, step name -> the function of the state that computes anew the arrays kept up to date by
+  the step (only where there are some);
 - ``PASSING``, the auxiliary variables that hold for some draws of a sweep alone (where there are
   some);
-- ``PARTS``, array -> the array of the model that it is a part of: a sweep takes these apart first,
-  and puts them together last (only where there are some);
+- ``PARTS``, part -> the divided array of the model: a sweep takes such arrays apart first, and puts
+  the parts together last (only where there are some);
 - ``COLOURS``, for each step that is drawn colour by colour, the name in ``c`` of the indices of its
   calls (only where there are some);
 - ``BY_COLOUR``, for some of these steps a generator function of the state that yields, for each
-  call, what it draws and from what (the state changes in between);
-- ``SCALED``, for each step that draws by fixed matrices, diagonalised once, the function of the
-  state that returns what a draw needs beside them (only where there are some);
+  call, the index and the parameters of the draw (the state changes in between);
+- ``SCALED``, for each step with fixed matrices, diagonalised once, the function of the state that
+  returns the scales and coefficients of a draw (only where there are some);
 - ``UNITS``, the functions of the steps that stay together, where a sweep does not draw them all in
   order;
 - ``WALKS``, the names of the steps that are random walks (only where there are some);
 - ``KERNELS``, step name -> function of the user's: names alone in the source, the functions are
   handed over to `load` (only where there are some);
-- ``INTERWOVEN``, for each step in whose graph arrays stand for others the function that carries it
-  out, maybe with others, and leaves none of these in the state (only where there are some);
+- ``INTERWOVEN``, for each non-centred update the function that carries it out, maybe together with
+  other steps, and leaves no standardised array in the state (only where there are some);
 - ``STEPS``, the step names in order; ``STEP_VARIABLES``, step name -> names of the arrays changed.
 
 The state ``s`` is a dict from the name of a random array to its current values; names that start
 with ``"~"`` hold the tuning of moves (``Width``, ``Walk`` of ``gibbsppl.runtime``), which adapt
-during warm-up only: ``runtime.moves.freeze(s)`` ends it.
+during warm-up only: ``runtime.moves.freeze(s)`` ends adaptation.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class Program:
 
 
 def _nothing_to_draw(rng: np.random.Generator, s: State, c: Constants) -> None:
-    """What is done for auxiliary variables where there are none."""
+    """Stands for the draw of auxiliary variables in a program without any."""
 
 
 def load(source: str, kernels: Mapping[str, Callable[..., Any]] | None = None) -> Program:

@@ -1,7 +1,7 @@
-"""Arrays that are computed from their own earlier elements: one function each, with a loop.
+"""Recursive arrays: one function for each system, with a loop over positions.
 
-The function is given the arrays that its steps read, so that a draw can ask for the value that a
-proposal leads to. Its first axes are those of dims that are not its own.
+The arguments are the arrays that the system's steps read, so that a draw can evaluate a proposal.
+The first axes of the results go along outer dims, beside the system's own axes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from gibbsppl.code.writer import Computed, Writer
 
 
 def recursion_text(writer: Writer, expr: Recursion) -> Text:
-    """The elements of a recursion, all of which one call computes."""
+    """The elements of a recursion, read from the result of a single call."""
     outer, system = writer.sorted(expr.outer), expr.system.plain
     name, reads = _function(writer, system, outer)
     owns = tuple(system.axes)
@@ -47,7 +47,7 @@ def earlier_text(writer: Writer, expr: Earlier) -> Text:
 def _function(
     writer: Writer, system: System, outer: tuple[Dim, ...]
 ) -> tuple[str, tuple[str, ...]]:
-    """The name of the function that computes a system, and the arrays that it is given."""
+    """The name of a system's function, and the names of its arguments."""
     ranges = tuple((d, *writer.range(d), writer.stride(d)) for d in outer)
     key = (system, ranges)
     if key not in writer.hoisted.functions:
@@ -83,7 +83,7 @@ def _function(
 def _with_parts(
     writer: Writer, system: System, outer: tuple[Dim, ...]
 ) -> tuple[System, list[str]]:
-    """The system with names for parts free of its own elements, and the lines of these."""
+    """The system, with names for parts free of its elements, and the lines of these parts."""
     steps, lines, count = list[Step](), list[str](), 0
     for s in system.args:
         value, parts = taken_out(s, count)

@@ -32,7 +32,7 @@ from gibbsppl.schedule.steps import ScanDraw, Step
 
 
 def scan_functions(module: Module, step: ScanDraw) -> str:
-    """The functions of what a scan keeps, its loops, and the log weights of all labels."""
+    """The functions of a scan's maintained arrays, of its loops, and of all log weights."""
     parts = kept_functions(module, step)
     if step.weights is not None:
         parts.append(_weights_at_once(module, step, step.weights))
@@ -70,7 +70,7 @@ def scan_lines(module: Module, step: ScanDraw) -> list[str]:
 
 
 def _arguments(module: Module, step: ScanDraw, kept: str | None = None) -> list[str]:
-    """The arguments of a scan in the runtime: what to draw, what it reads, what it keeps."""
+    """The arguments of the runtime's scan: loops, labels to draw, maintained arrays."""
     name, lower = step.variables[0], step.conditional.lower
     if not step.increments:
         own = [scan_name(module, step), "s", "c", f'"{name}"', positions_text(module, step)]
@@ -82,7 +82,7 @@ def _arguments(module: Module, step: ScanDraw, kept: str | None = None) -> list[
 
 
 def carried_functions(module: Module) -> dict[str, str]:
-    """For each scan that keeps arrays from sweep to sweep, what computes them anew."""
+    """The recomputing function of each scan with arrays kept from sweep to sweep."""
     steps = (s for s in module.schedule.steps if isinstance(s, ScanDraw) and s.increments)
     return {s.name: kept_name(module, s) for s in steps if _is_carried(module, s)}
 
@@ -92,7 +92,7 @@ def _is_carried(module: Module, step: ScanDraw) -> bool:
 
 
 def made(module: Module, step: Step) -> list[str]:
-    """Lines that make the array of an auxiliary variable that is not drawn whole."""
+    """Lines that make the array of an auxiliary variable drawn by element or in parts."""
     if step.name not in module.schedule.auxiliary:
         return []
     zeros, shape = module.writer().call("zeros"), module.shape(step.statement)
@@ -203,10 +203,10 @@ def _of_logs(size: int) -> list[str]:
 
 
 def _weighing(printer: Loops, scan: Scan) -> tuple[list[str], bool]:
-    """Lines that weigh each label: by a product of ratios if it is one, else by its log.
+    """Lines that compute each label's weight, and whether as a product of ratios, not a log.
 
-    (A product over many children would underflow.) Of labels that a bound excludes no more is
-    computed than that.
+    (A product over many children would underflow.) For labels excluded by a bound nothing else is
+    computed.
     """
     ratios = [_as_ratio(term) for term, over in scan.terms if not over]
     is_ratio = None not in ratios and len(ratios) == len(scan.terms)
@@ -238,9 +238,9 @@ def _as_ratio(term: Expr) -> Expr | None:
 
 
 def _changes(printer: Loops, scan: Scan, operator: str) -> list[str]:
-    """Lines that take the contribution of an element off, or put it on."""
+    """Lines that subtract the contribution of an element, or add it back."""
     lines = []
-    # (what a sum changes by is read from arrays without the element: they change around it)
+    # (the change of a sum is read from arrays without the element, which change around it)
     for change in scan.changes if operator == "-=" else reversed(scan.changes):
         at = printer.doprint(change.array[change.at])
         line = printer.lines(f"{at} {operator}", change.value)

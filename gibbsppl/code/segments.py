@@ -65,7 +65,7 @@ def _grouped_sum(writer: Writer, index: Expr, axis: Dim, along: Dim, summand: Ex
 
 
 def _row_sums(writer: Writer, groups: str, value: Text) -> str:
-    """The sums of the rows of each group, the way that is faster for so many of that length."""
+    """The sums of the rows of each group, by the faster way for their number and length."""
     rows, *trailing = (stop - start for start, stop in map(writer.range, value.dims))
     columns = prod(trailing)
     if columns < MANY_COLUMNS or rows * columns < MANY_VALUES:
@@ -78,7 +78,7 @@ def _along_first(text: Text, along: Dim) -> tuple[Dim, ...]:
 
 
 def _outer(writer: Writer, product: Expr, along: Dim) -> tuple[Text, Text] | None:
-    """The two sides of an outer product that is summed by group, if it is one."""
+    """The two sides of an outer product summed by group; None for other products."""
     factors = writer.weighted(Mul.make_args(product))
     trailing = [dims_of(f) - {along} for f in factors]
     sides = sorted({d for t in trailing for d in t}, key=str)
@@ -92,7 +92,7 @@ def _outer(writer: Writer, product: Expr, along: Dim) -> tuple[Text, Text] | Non
 
 @contextmanager
 def _first(writer: Writer, dims: tuple[Dim, ...]) -> Iterator[None]:
-    """Within it, the dims come before all others in the order of axes."""
+    """A context in which some dims come first in the order of axes."""
     before = dict(writer.order)
     rest = [d for d in before if d not in dims]
     writer.order = {d: n for n, d in enumerate((*dims, *rest))}
@@ -101,7 +101,7 @@ def _first(writer: Writer, dims: tuple[Dim, ...]) -> Iterator[None]:
 
 
 def _spread(writer: Writer, text: Text, dims: tuple[Dim, ...]) -> Text:
-    """The text with one axis per dim, repeated along those that it lacks."""
+    """The text with one axis for each dim, broadcast along missing dims."""
     ordered = writer.transposed(text, tuple(d for d in dims if d in text.dims))
     if ordered.dims == dims:
         return ordered

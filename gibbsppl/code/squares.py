@@ -45,7 +45,7 @@ def _about_centre(writer: Writer, about: Centred) -> Text:
 
 @contextmanager
 def _aliases(writer: Writer, about: Centred, away: Mapping[str, str]) -> Iterator[None]:
-    """Within it, the distances from the centre are arrays of the state with local names."""
+    """A context in which distances from the centre are arrays of the state, by local names."""
     graph, random = writer.graph, writer.random
     writer.graph, writer.random = about.graph, random | set(away)
     writer.aliases.update(away)
@@ -54,7 +54,7 @@ def _aliases(writer: Writer, about: Centred, away: Mapping[str, str]) -> Iterato
 
 
 def _centre_prepared(writer: Writer, about: Centred) -> list[str]:
-    """The names of what ``prepare`` knows: S(x0), and centre and slope of each part."""
+    """The names of the values made by ``prepare``: S(x0), the centre and slope of each part."""
     key = ("centre", about.base, tuple((r.dim.name, r.start, r.stop) for r in about.ranges))
     stems = ["squares", *(f"{p.name}_{w}" for p in about.parts for w in ("centre", "slope"))]
 

@@ -16,7 +16,7 @@ from gibbsppl.derive.contractions import contracted
 
 
 def over_text(writer: Writer, expr: Over) -> Text:
-    """The text of a sum: factors that it does not bind are taken out of it first."""
+    """The text of a sum, after factors free of the summed dims are taken out."""
     body, ranges = writer.unnested(expr)
     settled = writer.is_data(body) and {r.dim for r in ranges} <= dims_of(body)
     pushed = body if settled else contracted(body, ranges, writer.known)
@@ -67,7 +67,7 @@ def _is_alone(axis: Expr, match: Expr, factors: list[Expr]) -> bool:
 
 
 def _is_one_hot(factor: Expr, summed: set[Dim]) -> bool:
-    """Whether a factor keeps the positions of what is summed that belong to one group."""
+    """Whether a factor is one-hot: 1 at the summed positions of one group, else 0."""
     return (
         isinstance(factor, Equals)
         and isinstance(factor.args[1], Dim)
@@ -78,7 +78,7 @@ def _is_one_hot(factor: Expr, summed: set[Dim]) -> bool:
 
 
 def _nest(body: Expr, ranges: tuple[Range, ...]) -> Expr:
-    """The sum that `Writer.unnested` has taken apart."""
+    """The nested sum of a body over ranges, the inverse of `Writer.unnested`."""
     for r in reversed(ranges):
         body = Over(body, r.dim, r.start, r.stop)
     return body

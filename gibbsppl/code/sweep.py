@@ -1,4 +1,4 @@
-"""The function ``sweep``: one draw after the other, each from its conditional."""
+"""The function ``sweep``: a sequence of draws and moves, each of a complete conditional."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ from gibbsppl.schedule.steps import (
 
 
 def sweep(module: Module) -> str:
-    """The function that draws every variable in place; before it those of the units of a scan."""
+    """The function that draws every variable in place, after the functions of a scan's units."""
     if module.schedule.units:
         apart, together = _apart(module.schedule), _together(module.schedule)
         functions = unit_functions(module, _drawn)
@@ -107,7 +107,7 @@ def _together(schedule: Schedule) -> list[str]:
 
 
 def _at(part: Part) -> str:
-    """Where a part is in its array."""
+    """The index of a part in its array."""
     return f"[{':, ' * part.axis}{part.position}]"
 
 
@@ -119,7 +119,7 @@ def _leading(schedule: Schedule) -> int:
 
 
 def _drawn(module: Module, step: Step) -> list[str]:
-    """The lines that carry out a step, and keep right what depends on what it changes."""
+    """The lines that carry out a step, with updates of dependent forms."""
     if module.schedule.recentred(step):
         return _own_lines(module, step)
     return keeping(module, step, _own_lines(module, step))
@@ -152,7 +152,7 @@ def _own_lines(module: Module, step: Step) -> list[str]:
 
 
 def _exact(module: Module, step: ExactDraw) -> list[str]:
-    """A draw from a family: whole, of a part, or one element after the other."""
+    """The lines of a draw from a family: of the whole array, of a part, or element by element."""
     draw = f"runtime.{_function(step)}"
     state, known = _state(step), _known(module, step) + _relaxed(module, step)
     count = len(step.parameters) + len(step.bounds)
@@ -177,7 +177,7 @@ def _exact(module: Module, step: ExactDraw) -> list[str]:
 
 
 def _each(module: Module, step: Single) -> str:
-    """The line that goes through elements that depend on one another: by colour, or one by one."""
+    """The head of the loop over mutually dependent elements: by colour, or by element."""
     if step.is_coloured:
         return f"for at in {colours_text(module, step)}:  # {colours_told(step.colours)}"
     return f"for at in {positions_text(module, step)}:  # its elements depend on one another"
@@ -204,7 +204,7 @@ def _relaxed(module: Module, step: ExactDraw) -> str:
 
 
 def _put(module: Module, step: ExactDraw | ConcaveDraw, where: str, drawn: str) -> list[str]:
-    """Lines that put what is drawn in its place, after the change of variable is undone."""
+    """Lines that assign a draw to its place, after the change of variable is undone."""
     change, state = step.conditional.change, _state(step)
     if change is None:
         return [f"{state}{where} = {drawn}"]
@@ -232,7 +232,7 @@ def _mapped(
 
 
 def _known(module: Module, step: ExactDraw) -> str:
-    """The parameters of the family that are known, as keywords."""
+    """The known parameters of the family, as keywords."""
     writer = module.writer()
     axes = module.dims(step.statement)
     writer.arrange(axes)
@@ -252,7 +252,7 @@ def _known(module: Module, step: ExactDraw) -> str:
 
 
 def _block(module: Module, step: BlockDraw) -> list[str]:
-    """A joint draw: its dense axes as one, and then back in their places."""
+    """The lines of a block draw: dense axes flattened for the draw, restored afterwards."""
     shape, order = tuple(map(length_of, step.region)), step.batch + step.dense
     batch = tuple(shape[a] for a in step.batch)
     dense = tuple(shape[a] for a in step.dense)
@@ -294,7 +294,7 @@ def _labels(module: Module, step: FiniteDraw) -> list[str]:
 
 
 def _moved(module: Module, step: Move) -> list[str]:
-    """A move: of all elements at once, of a part of them, or of one after the other."""
+    """The lines of a move: of all elements at once, of a part, or element by element."""
     statement, state = step.statement, _state(step)
     bounds = "".join(_bound(module, step, b) for b in ("lower", "upper"))
     if step.asked is not None and not step.asked.slices:
@@ -323,7 +323,7 @@ def _moved(module: Module, step: Move) -> list[str]:
 
 
 def _concave(module: Module, step: ConcaveDraw) -> list[str]:
-    """A draw by adaptive rejection: of all elements, of a part, or of one after the other."""
+    """The lines of a draw by adaptive rejection: of the whole, of a part, or by element."""
     change, state, where = step.conditional.change, _state(step), where_text(module, step)
     now = state if change is None else _mapped(module, step, change.forward, state)
     bounds = "".join(_bound(module, step, b) for b in ("lower", "upper"))
@@ -345,7 +345,7 @@ def _listed(module: Module, step: Single) -> str:
 
 
 def _put_part(module: Module, step: ConcaveDraw, where: str, whole: str) -> list[str]:
-    """Lines that put the part that was drawn of a whole array in its place."""
+    """Lines that assign the drawn part of an array to its place."""
     change = step.conditional.change
     if change is None:
         return [f"{_state(step)} = {whole}"]
@@ -355,7 +355,7 @@ def _put_part(module: Module, step: ConcaveDraw, where: str, whole: str) -> list
 
 
 def _bound(module: Module, step: Move | ConcaveDraw, name: str) -> str:
-    """A bound of the support as a keyword; empty where there is none."""
+    """A bound of the support as a keyword; empty without a bound."""
     of = step.conditional if isinstance(step, ConcaveDraw) else step.statement
     value: Expr = sp.sympify(getattr(of.support, name))
     # A bound that is another element of the same array is a term of the log density.

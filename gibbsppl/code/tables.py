@@ -1,4 +1,4 @@
-"""Terms that an element reads through one index alone: tables, looked up rather than written out.
+"""Terms that vary over elements through a single index: tables, looked up by the elements.
 
 Comes in: a term, ``log(theta[user[n], k])`` say, and the dims of the elements, ``n``. Goes out: the
 table ``log(theta[a, k])`` with the index ``user[n]`` at which an element reads it.
@@ -14,7 +14,7 @@ from gibbsppl.code.writer import Writer
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table, ``value`` over ``along`` and other dims, that an element reads at its ``index``."""
+    """A table, ``value`` over ``along`` and other dims, read at the ``index`` of each element."""
 
     factor: str
     value: Expr
@@ -24,7 +24,7 @@ class Table:
 
 
 def as_table(writer: Writer, factor: str, term: Expr, elements: frozenset[Dim]) -> Table | None:
-    """The term as a table, if one index is all that it has of the dims of the elements."""
+    """The term as a table, if it varies over elements through a single index; else None."""
     found = {
         (index, writer.sizes[writer.axes_of(leaf.array.name)[axis]])
         for leaf in term.atoms(Leaf)
@@ -44,7 +44,7 @@ def as_table(writer: Writer, factor: str, term: Expr, elements: frozenset[Dim]) 
 def written(
     writer: Writer, table: Table, axes: tuple[Dim, ...], elements: tuple[Dim, ...]
 ) -> tuple[str, str]:
-    """The texts of a table, with these axes, and of its index, with those of the elements."""
+    """The text of a table along ``axes``, and of its index along the dims of ``elements``."""
     sizes = writer.sizes
     writer.sizes, writer.order = {**sizes, table.along: table.size}, {}
     writer.arrange((*axes, *elements))

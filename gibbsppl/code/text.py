@@ -1,4 +1,4 @@
-"""Source text of an array that knows which dims its axes are, and how tightly it binds.
+"""Source text of an array, with the dims of its axes and the precedence of its operator.
 
 >>> Text("a + b", (), SUM).within(PRODUCT)
 '(a + b)'

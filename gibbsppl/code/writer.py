@@ -1,7 +1,7 @@
-"""What the texts of one function share: the order of axes, names, and what is computed once.
+"""The context of the texts of one function: the order of axes, names, and hoisted values.
 
-The cases, by kind of expression, are in `gibbsppl.code.expressions`; they come in as a
-function, so that the modules with the cases may import this one.
+The cases, by kind of expression, are in `gibbsppl.code.expressions`; they come in as a function, so
+that modules with cases may import this module.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from gibbsppl.pieces.vanishing import continuous_arrays, weighted
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """An array by its text: the dims of its first axes, and the shape of its others."""
+    """An array by its text, with the dims of the outer axes and the shape of the inner axes."""
 
     code: str
     outer: tuple[Dim, ...]
@@ -77,7 +77,7 @@ class Writer:
 
     @property
     def known(self) -> Known:
-        """What is known of the arrays, that of the function's argument among them."""
+        """Facts of the arrays of data, and the dims of the function's argument."""
         if self.local is None:
             return replace(data_only(self.random, self.graph), sizes=self.sizes)
         known = data_only(self.random | {self.local}, self.graph)
@@ -111,12 +111,12 @@ class Writer:
         return size_of(dim, self.sizes)
 
     def range(self, dim: Dim) -> tuple[int, int]:
-        """The positions of a dim that are meant here."""
+        """The range of a dim in force: its start and stop."""
         return self.ranges.get(dim, (0, self.size(dim)))
 
     @contextmanager
     def over(self, ranges: Iterable[Range]) -> Iterator[None]:
-        """Within it, the dims are read at the positions of the ranges."""
+        """A context in which dims are read at the positions of ranges."""
         before = dict(self.ranges)
         self.ranges.update({r.dim: (r.start, r.stop) for r in ranges})
         yield
@@ -124,7 +124,7 @@ class Writer:
 
     @contextmanager
     def along(self, slices: Mapping[Dim, slice]) -> Iterator[None]:
-        """Within it, the dims are read at the positions of strided slices."""
+        """A context in which dims are read at the positions of strided slices."""
         before, strides = dict(self.ranges), dict(self.strides)
         self.ranges.update({d: (s.start, s.stop) for d, s in slices.items()})
         self.strides.update({d: s.step for d, s in slices.items()})
@@ -133,7 +133,7 @@ class Writer:
 
     @contextmanager
     def arranged(self, dims: Iterable[Dim]) -> Iterator[None]:
-        """Within it, axes are in this order."""
+        """A context with axes in this order."""
         before, self.order = self.order, {}
         self.arrange(dims)
         yield
@@ -141,23 +141,23 @@ class Writer:
 
     @contextmanager
     def at(self, positions: Mapping[Dim, str | int]) -> Iterator[None]:
-        """Within it, dims are at one position each."""
+        """A context in which dims are fixed at one position each."""
         before = dict(self.fixed)
         self.fixed.update(positions)
         yield
         self.fixed = before
 
     def places(self, dim: Dim) -> Text:
-        """The positions of a dim in an array cut to the positions meant here."""
+        """The positions of a dim in an array cut to the range in force."""
         count = len(range(*self.range(dim), self.stride(dim)))
         return Text(f"{self.call('arange')}({count})", (dim,))
 
     def stride(self, dim: Dim) -> int:
-        """How far apart the positions of a dim are that are meant here."""
+        """The stride of the positions of a dim in force."""
         return self.strides.get(dim, 1)
 
     def arrange(self, dims: Iterable[Dim]) -> None:
-        """Give dims their place in the order of axes, after those that have one."""
+        """Append dims to the order of axes, unless already there."""
         for d in dims:
             self.order.setdefault(d, len(self.order))
 
@@ -202,8 +202,8 @@ class Writer:
     def named_once(self, code: str, stem: str) -> str:
         """A local name for a value that a function reads more than once.
 
-        What reads the function's argument has a name of its own: outside, the same text is of the
-        current value.
+        A value that reads the function's argument has a separate name: outside, the same text is of
+        the current value.
         """
         argument = set() if self.local is None else {self.names.of(self.local)}
         kept = self.within if words(code) & {*argument, *self.within.values()} else self.gathered
@@ -216,7 +216,7 @@ class Writer:
         return Notation(sizes=self.sizes).text(expr)
 
     def data_together(self, args: list[Expr], func: Callable[..., Expr]) -> list[Expr]:
-        """Arguments that read data alone as one, so that they are computed once."""
+        """The arguments, with all arguments of data alone combined, to be computed once."""
         data = [a for a in args if self.is_data(a) and a.free_symbols]
         if self.preparing or not data:
             return args
@@ -233,11 +233,11 @@ class Writer:
         return weighted(factors, self.continuous)
 
     def for_prepare(self, graph: Graph) -> Writer:
-        """A writer of what ``prepare`` computes, with the same names."""
+        """A writer for ``prepare``, with the same names."""
         return Writer(graph, self.names, self.hoisted, self.sizes, self.cases, preparing=True)
 
     def for_function(self, computed: dict[Own, Computed]) -> Writer:
-        """A writer of a function that is given arrays, and computes recursions of them."""
+        """A writer for a function that computes recursions from argument arrays."""
         inner = Writer(
             self.graph,
             self.names,
@@ -262,12 +262,12 @@ class Writer:
         return text
 
     def aligned(self, texts: list[Text], rank: int = SUM) -> tuple[list[str], tuple[Dim, ...]]:
-        """Texts indexed so that they broadcast against each other, and the dims of the result."""
+        """The code of texts, indexed to broadcast together, and the dims of the result."""
         dims = self.sorted(d for t in texts for d in t.dims)
         return [self.align(t, dims, rank) for t in texts], dims
 
     def align(self, text: Text, dims: tuple[Dim, ...], rank: int = SUM) -> str:
-        """The code of a text, indexed so that it broadcasts against an array with these dims."""
+        """The code of a text, indexed to broadcast against an array with these dims."""
         text = self.transposed(text, tuple(d for d in dims if d in text.dims))
         if not text.dims:
             return text.within(rank)
@@ -288,7 +288,7 @@ class Writer:
         return Text(f"{text.within(ATOM)}.{turn}", dims)
 
     def _is_worth_hoisting(self, expr: Expr) -> bool:
-        """Whether ``prepare`` can compute it, and it is more than an array as it stands."""
+        """Whether an expression reads data alone, and is more than a plain array."""
         if not self.is_data(expr) or not expr.free_symbols:
             return False
         if isinstance(expr, Leaf):

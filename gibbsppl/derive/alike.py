@@ -3,8 +3,8 @@
 Algebra cancels ``loggamma(n - a)`` against ``loggamma(n - b)`` only where a and b are one
 expression. What is removed from a population, say, may be given by its parts and as their sum.
 
-Comes in: a graph with its data, and a statement. Goes out: the graph in which what the statement's
-target stands beside is written alike.
+Comes in: a graph with its data, and a statement. Goes out: the graph with equal data that are added
+to the statement's target written alike.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def with_equal_data(graph: Graph, statement: Statement, data: Mapping[str, Any])
 
 
 def _once(graph: Graph, name: str, data: Mapping[str, Any]) -> Graph:
-    """The graph with what is equal now written alike."""
+    """The graph after one pass of writing equal data alike."""
     equal = {own: _equal(graph, rest, data) for own, rest in _beside(graph, name).items()}
     equal = {own: names for own, names in equal.items() if names}
     statements = tuple(
@@ -67,7 +67,7 @@ def _seen(factor: Statement | Potential) -> frozenset[Dim]:
 def _beside(graph: Graph, name: str) -> dict[Expr, dict[Expr, _Ranges]]:
     """By the terms of functions' arguments that mention an array, the data added to them.
 
-    With the positions at which these are read: an element before is none at the first one.
+    With the positions at which these are read: the first position has no element before it.
     """
     found: dict[Expr, dict[Expr, _Ranges]] = {}
     for factor in graph.factors_of(name):
@@ -112,7 +112,7 @@ def _equal(
 ) -> dict[Expr, Expr]:
     """For each expression of data an earlier one of equal values: first those of most targets.
 
-    It is one that is read at all positions at which the other one is.
+    The earlier expression is read at all positions at which the later one is.
     """
     targets = {s.target.array.name for s in graph.statements}
     found: dict[Expr, Expr] = {}
@@ -135,7 +135,7 @@ def _common(ranges: _Ranges, expr: Expr) -> _Ranges:
 
 
 def _is_zero(graph: Graph, expr: Expr, ranges: _Ranges, data: Mapping[str, Any]) -> bool:
-    """Whether an expression of data is zero at positions; along other dims at all there are."""
+    """Whether an expression of data is zero at given positions, and at all along other dims."""
     dims = sorted(dims_of(expr), key=str)
     over = tuple(ranges.get(d) or Range(d, 0, size_of(d, graph.sizes)) for d in dims)
     return bool(np.all(evaluate(expr, over, data, graph.sizes) == 0))
@@ -144,7 +144,7 @@ def _is_zero(graph: Graph, expr: Expr, ranges: _Ranges, data: Mapping[str, Any])
 def _alike(expr: Expr, name: str, equal: _Equal, seen: frozenset[Dim]) -> Expr:
     """An expression with equal data written alike, wherever a sum mentions an array.
 
-    What is written has no dims but those that are seen there, or bound around it.
+    The expression put in has no dims but those of the factor, or bound around it.
     """
     if not mentions(expr, {name}):
         return expr

@@ -30,10 +30,10 @@ RESIDUAL = "residual·"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One random array in F: its axes, the name of its distance from the centre, and F's adjoint.
+    """A random array in F: its axes, the name of the distances from the centre, the adjoint of F.
 
-    ``adjoint`` is, as an expression in the axes, what multiplies the array's elements in F, summed
-    with the residual.
+    ``adjoint``, an expression in the axes, is the sum of the residual times the coefficients of the
+    array's elements in F.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Centred:
 def about_centre(
     graph: Graph, base: Expr, ranges: tuple[Range, ...], is_data: Known
 ) -> Centred | None:
-    """The sum of squares of an expression about a centre, if it is affine and that is cheaper."""
+    """The sum of squares of an affine expression about a centre; None where that costs more."""
     random = {n for n, v in graph.variables.items() if v.kind == "random"}
     names = sorted({leaf.array.name for leaf in leaves_of(base, random)})
     whole = all(len(r) == graph.sizes.get(r.dim) for r in ranges)

@@ -1,7 +1,7 @@
-"""Certificates: the pieces of a conditional, judged one by one or together where that helps.
+"""Certificates of log-concavity: the curvature of each piece, or of pieces added where it helps.
 
-Comes in: pieces, the name of an array, what is known of all. Goes out: a `Certificate`, or the
-piece that is in the way.
+Comes in: pieces, the name of an array, the bounds of all arrays. Goes out: a `Certificate`, or the
+first piece that is not shown to be concave.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ def log_concave(
 ) -> Certificate | None:
     """The certificate that the sum of the pieces is concave in the array; None if none was found.
 
-    What multiplies a statistic is given: pieces by element (`elements.element_pieces`) are judged
-    as functions of one element.
+    Coefficients of statistics are held fixed: pieces by element (`elements.element_pieces`) are
+    judged as functions of one element.
     """
     terms = _judged(pieces, array, bounds, definite)
     if any(c.kind not in CONCAVE for _, c in terms):
@@ -62,7 +62,7 @@ def _judged(
 
 
 def _merged(group: list[Judged], reader: Reader) -> list[Judged]:
-    """The group as one, if that is concave and not all its members are."""
+    """The group as one block, if its sum is concave and some member is not; else the group."""
     if len(group) == 1 or all(c.kind in CONCAVE for _, c in group):
         return group
     together = tuple(p for block, _ in group for p in block)
@@ -71,12 +71,12 @@ def _merged(group: list[Judged], reader: Reader) -> list[Judged]:
 
 
 def _of_factor(block: tuple[Piece, ...]) -> Any:
-    """What pieces share whose terms can be added under one sum."""
+    """The key shared by pieces whose terms can be added under one sum."""
     return block[0].factor, _own_ranges(block[0])
 
 
 def _of_statistic(block: tuple[Piece, ...]) -> Any:
-    """What pieces share whose coefficients can be added."""
+    """The key shared by pieces whose coefficients can be added."""
     if len(block) > 1:
         return block
     dims = dims_of(block[0].statistic)
@@ -84,12 +84,12 @@ def _of_statistic(block: tuple[Piece, ...]) -> Any:
 
 
 def _own_ranges(piece: Piece) -> frozenset[Range]:
-    """The ranges of a piece that are its factor's, not those of sums that were opened."""
+    """The ranges of the piece's factor, without the ranges of opened sums."""
     return frozenset(r for r in piece.over if root_of(r.dim) == r.dim.name)
 
 
 def _total(block: tuple[Piece, ...]) -> Expr:
-    """The sum of the pieces, for one position of the ranges that they share."""
+    """The sum of the pieces at one position of their shared ranges."""
     if len({_of_factor((p,)) for p in block}) == 1:
         shared = {r.dim for r in _own_ranges(block[0])}
         return Add(*(_summed(p.coefficient * p.statistic, p, shared) for p in block))

@@ -1,8 +1,8 @@
-"""The joint conditional of labels along a chain: log weights by label, and by two neighbours.
+"""The joint conditional of a hidden Markov chain: log weights by label, and by two neighbours.
 
 Comes in: a graph, and all statements of an array of labels. Goes out: a `ChainConditional` if every
-term of the log density reads one label, or two that are next to each other along one axis and the
-same along all others:
+term of the log density reads a single label, or two labels that are neighbours along one axis and
+equal in position along all others:
 
     log density = sum_t a_t(z[t]) + sum_t b_t(z[t - 1], z[t])
 
@@ -86,7 +86,7 @@ def chain_of(
 def _known_are_labels(
     graph: Graph, target: Leaf, data: Mapping[str, Any], lower: int, upper: int
 ) -> bool:
-    """Whether labels that are not drawn are such that could have been."""
+    """Whether all observed and constant labels are between the bounds of the latent ones."""
     name = target.array.name
     for c in graph.constants:
         if c.target.array.name == name:
@@ -104,7 +104,7 @@ def _known_are_labels(
 
 
 class _Terms:
-    """The terms of log densities that read labels, by the labels that they read."""
+    """The log weights of factors: ``pieces`` by one label, ``transitions`` by two neighbours."""
 
     def __init__(self, graph: Graph, target: Leaf, lower: int) -> None:
         self.may_vanish = vanishing(graph, {LABEL, PREVIOUS})
@@ -114,7 +114,7 @@ class _Terms:
         self.transitions: list[Piece] = []
 
     def hold(self, graph: Graph, factor: Factor, statements: Sequence[Statement]) -> bool:
-        """Whether each term of a factor reads one label, or two neighbours; if so it is kept."""
+        """Add the log weights of a factor; False if a term reads more than two adjacent labels."""
         if isinstance(factor, Marginal):
             return False
         own = next((s for s in statements if s.name == factor.name), statements[0])
@@ -144,7 +144,7 @@ class _Terms:
             into.append(Piece(factor, LABEL, views[:1], coefficient, over))
 
     def _ordered(self, views: tuple[View, ...], over: tuple[Range, ...]) -> tuple[View, ...] | None:
-        """The views of a term, the label before first; None where they are no neighbours."""
+        """The views of a term, the earlier label first; None unless the labels are neighbours."""
         indices = [i for v in views for i in v.indices]
         ranged = {r.dim for r in over}
         if len(views) > 2 or any(i is None for i in indices):
@@ -167,7 +167,7 @@ class _Terms:
 def _opened(
     density: Expr, over: tuple[Range, ...], name: str, sizes: Mapping[Dim, int]
 ) -> Iterator[tuple[Expr, tuple[Range, ...]]]:
-    """The terms of a log density, those of sums over other dims too, with what each is over."""
+    """Yield the terms of a log density, sums over labels opened, each with its ranges."""
     for term in terms_of(density, lambda x: mentions(x, (name,))):
         sums = [f for f in Mul.make_args(term) if isinstance(f, Over) and mentions(f, (name,))]
         rest = term / sums[0] if len(sums) == 1 else term

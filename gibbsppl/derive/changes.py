@@ -157,7 +157,7 @@ class Change:
 
     @property
     def given(self) -> dict[str, Expr]:
-        """The constant and the origin by name, those that are no numbers."""
+        """The constant and the origin by name, without numbers."""
         found = {"constant": self.constant, "origin": self.origin}
         return {name: value for name, value in found.items() if not value.is_number}
 
@@ -167,7 +167,7 @@ class Change:
         return self.transform.increasing(self.constant)
 
     def at(self, bound: Expr) -> Expr:
-        """The image of a bound; that of an end of the domain is its limit there."""
+        """The image of a bound; at an end of the domain, the limit of the transform."""
         domain, ends = self.transform.domain, self.transform.ends
         at_lower, at_upper = ends if self.is_increasing else ends[::-1]
         if bound == domain.lower:

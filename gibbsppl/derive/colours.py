@@ -3,9 +3,9 @@
 Comes in: a conditional whose elements depend on one another, its graph and data. Goes out: a
 `Pattern`, where all conflicts are constant steps on a lattice (a chessboard has two colours); a
 `Chart`, the colour of each element as a table, from the graph of conflicts; or `OneByOne`, with
-the reason if it is not that every element is in conflict with every other.
+the reason unless every element is in conflict with every other.
 
-Given all other colours, the elements of one colour are independent, whatever they are drawn by
+Given all other colours, the elements of one colour are independent, whatever the kernel
 (J. Gonzalez, Y. Low, A. Gretton, C. Guestrin, 2011, "Parallel Gibbs sampling: from colored fields
 to thin junction trees", Proceedings of AISTATS 14).
 
@@ -74,7 +74,7 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class OneByOne:
-    """No two elements share a colour; ``why``, if it is not that all are in conflict."""
+    """No two elements share a colour; ``why`` is the reason, unless all are in conflict."""
 
     why: str = ""
 
@@ -83,7 +83,7 @@ Colours = Pattern | Chart | OneByOne
 
 
 def colours_told(colours: Colours | None) -> str:
-    """How elements that depend on one another are drawn, in words.
+    """The words for the colours in which dependent elements are drawn.
 
     >>> colours_told(Pattern((1, 1), 2)), colours_told(OneByOne())
     ('in 2 colours', 'one by one')
@@ -131,7 +131,7 @@ def _of_forms(
     shape, free = _elements(graph, derived.statement, region, data)
     shown = [shown_by(form, graph, data) for form in derived.forms]
     table, count = charted([s for s in shown if not isinstance(s, Unread)], shape, free)
-    # (also of one element each: what they share is kept up to date from call to call)
+    # (also of one element each: the form that they share is kept up to date from call to call)
     return Chart(count, table, tuple(sorted(forms)))
 
 
@@ -193,8 +193,8 @@ def _elements(
 def coloured(pairs: Any, free: NDArray[np.bool_]) -> NDArray[np.intp]:
     """The colour of each free element, -1 for the others; those with most conflicts come first.
 
-    Greedy, so that no more colours are needed than the largest number of conflicts that one
-    element has, and one (D. J. A. Welsh and M. B. Powell, 1967, The Computer Journal 10, 85-86).
+    Greedy: the number of colours is at most one more than the largest number of conflicts of an
+    element (D. J. A. Welsh and M. B. Powell, 1967, The Computer Journal 10, 85-86).
     """
     conflicts: nx.Graph = nx.Graph()
     conflicts.add_nodes_from(np.flatnonzero(free).tolist())

@@ -1,4 +1,4 @@
-"""Conditionals that no family owns, but whose log density is concave: they can be drawn exactly.
+"""Log-concave conditionals: owned by no family, but drawn exactly by adaptive rejection.
 
 Comes in: a `NotConjugate` with its pieces, and what is known of all arrays. Goes out: a
 `LogConcave` with the certificate, as the variable is or after a change of it: a standard deviation
@@ -31,10 +31,10 @@ from gibbsppl.pieces.split import Piece
 
 @dataclass(frozen=True, slots=True)
 class LogConcave:
-    """A certified conditional: its pieces, on the scale on which their sum is concave.
+    """A conditional certified log-concave: its pieces, after a change of variable if there is one.
 
     ``place`` is the target, or after a ``change`` the new variable, whose support is ``support``.
-    ``refusal`` says why no family owns it.
+    ``refusal`` says why no family owns the conditional.
     """
 
     statement: Statement
@@ -47,7 +47,7 @@ class LogConcave:
 
     @property
     def elements(self) -> bool:
-        """Whether elements depend on one another, so that they are drawn one by one."""
+        """Whether elements interact, and are therefore drawn one by one."""
         return self.refusal.elements
 
 
@@ -68,7 +68,7 @@ def certified(graph: Graph, refusal: NotConjugate, data: Mapping[str, Any]) -> L
 
 
 def _certificate(pieces: tuple[Piece, ...], place: Leaf, bounds: Bounds) -> Certificate | None:
-    """The certificate between the bounds; or on the half line, which they are a part of."""
+    """The certificate between the bounds, else on the half line that contains them."""
     name = place.array.name
     found = log_concave(pieces, name, bounds)
     own = bounds(place)
@@ -80,7 +80,7 @@ def _certificate(pieces: tuple[Piece, ...], place: Leaf, bounds: Bounds) -> Cert
 def _scales(
     graph: Graph, refusal: NotConjugate
 ) -> Iterator[tuple[Change | None, Leaf, tuple[Piece, ...]]]:
-    """The pieces as they are, and after each change that may straighten them."""
+    """Yield the pieces on the variable's own scale, then after each straightening change."""
     statement = refusal.statement
     yield None, statement.target, refusal.pieces
     for change in map(Change, STRAIGHTENING):
@@ -98,9 +98,9 @@ def _of_one_element(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
 
 
 def _can_be(piece: Piece, graph: Graph, data: Mapping[str, Any]) -> bool:
-    """Whether the indices that a coefficient asks to be equal are so anywhere, by the data.
+    """Whether the equalities of indices in a coefficient hold at some position of the data.
 
-    (What two elements of a pair add where they are one and the same is not concave by itself.)
+    (The term of a pair at which both elements are the same element is not concave by itself.)
     """
     for factor in sp.Mul.make_args(piece.coefficient):
         known = isinstance(factor, Equals) and _is_known(factor, graph, data)
@@ -110,9 +110,9 @@ def _can_be(piece: Piece, graph: Graph, data: Mapping[str, Any]) -> bool:
 
 
 def _with_known_signs(piece: Piece, graph: Graph, data: Mapping[str, Any]) -> Piece:
-    """The piece with sums of data in its coefficient as numbers of one sign, where they have one.
+    """The piece with sums of data in its coefficient as symbols of the sign of all their values.
 
-    (Of ``n - r`` the ranges of n and of r do not say whether it is negative somewhere.)
+    (The ranges of n and of r do not show the sign of ``n - r``.) Sums of both signs stay.
     """
     factors = []
     for factor in sp.Mul.make_args(piece.coefficient):
@@ -127,6 +127,6 @@ def _with_known_signs(piece: Piece, graph: Graph, data: Mapping[str, Any]) -> Pi
 
 
 def _is_known(expr: Expr, graph: Graph, data: Mapping[str, Any]) -> bool:
-    """Whether an expression reads data alone, all of which are known."""
+    """Whether an expression reads known data alone."""
     names = {leaf.array.name for leaf in leaves_of(expr)}
     return all(n in data for n in names) and names.isdisjoint(graph.drawn)

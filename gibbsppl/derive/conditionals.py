@@ -1,4 +1,4 @@
-"""The full conditional of a statement, recognised by its statistics and its support.
+"""The complete conditional of a statement, recognised by its statistics and its support.
 
 Comes in: a graph and one of its statements. Goes out: a `Conditional` (closed form), a
 `FiniteConditional` (labels), a `LogConcave` (no family's, but proved to be log-concave), or a
@@ -41,12 +41,12 @@ def conditional_of(
     elements: bool = False,
     certify: bool = True,
 ) -> Derived:
-    """The full conditional of what a statement defines, given everything else.
+    """The complete (full) conditional of a statement's elements, given everything else.
 
-    A closed form comes first; else labels, else what is certified log-concave, else the refusal.
+    A closed form comes first; else labels, else a log-concave density, else the refusal.
     ``elements`` asks for the reading by element: the conditional of each element given all others.
-    Where there is no closed form, it is looked for once more with equal data written alike, and
-    without terms that cancel along sums over data.
+    Where there is no closed form, a second search writes equal data alike, and leaves out terms
+    that cancel along sums over data.
     ``certify``: log-concavity is looked for (which may take long) where there is no other form.
     """
     graph = with_responses(graph, statement.target.array.name)
@@ -63,7 +63,7 @@ def conditional_of(
 def _read(
     graph: Graph, statement: Statement, data: Mapping[str, Any], elements: bool, *, certify: bool
 ) -> Derived:
-    """The full conditional of a statement in a graph as it is written."""
+    """The complete conditional of a statement in the graph as written."""
     region = region_of(graph, statement)
     formed = _by_form(graph, statement, data, region, 2 if elements else 3)
     if isinstance(formed, Conditional):
@@ -84,9 +84,9 @@ def _read(
 def _telescoped(
     graph: Graph, statement: Statement, data: Mapping[str, Any], elements: bool
 ) -> Conditional | NotConjugate | None:
-    """What is found without the terms that cancel along sums over data; None if there are none.
+    """The conditional without terms that cancel along sums over data; None if no terms do.
 
-    Data of zeros and ones are numbers here, as others are, not gates.
+    Binary data are plain numbers here, not gates.
     """
     region = region_of(graph, statement)
     binary = {n: v for n, v in binary_arrays(graph, data).items() if n in graph.random}
@@ -105,9 +105,9 @@ def _by_form(
     region: tuple[Place, ...],
     degree: int,
 ) -> Conditional | Unread | None:
-    """The closed form of one element, by forms that are linear in each and that sum over them.
+    """The closed form of one element, from factors quadratic in forms linear in each element.
 
-    None where no factor is a polynomial of a degree in its elements, or of a higher one.
+    None where no factor is a polynomial of at least the given degree in the elements.
     """
     if statement.support.kind != "real" or statement.event:
         return None
@@ -141,9 +141,9 @@ def _by_form(
 def to_be_moved(
     graph: Graph, statement: Statement, data: Mapping[str, Any], reason: str
 ) -> tuple[NotConjugate, tuple[Role, ...]]:
-    """The log density of what a statement defines, whatever family may own it; the roles of axes.
+    """The log density of a statement's elements for a move, families untried; the roles of axes.
 
-    ``reason`` says why no family is asked for.
+    ``reason`` says why no family is looked for.
     """
     region = region_of(graph, statement)
     said = _said(graph, statement, binary_arrays(graph, data), region)
@@ -159,7 +159,7 @@ def to_be_moved(
 def _said(
     graph: Graph, statement: Statement, binary: Binary, region: tuple[Place, ...]
 ) -> _Said:
-    """All that mentions the elements that a statement defines."""
+    """The pieces that mention the elements of a statement, sorted into limits and the rest."""
     pieces = tuple(
         p
         for p in pieces_of(graph.factors_of(statement.target.array), statement, graph.sizes, binary)
@@ -170,7 +170,7 @@ def _said(
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """All pieces that mention a variable: those that are bounds as limits, and the rest."""
+    """All pieces about a variable, and the same sorted into limits (bounds) and the rest."""
 
     pieces: tuple[Piece, ...]
     limits: tuple[Limit, ...]
@@ -178,7 +178,7 @@ class _Said:
 
 
 def _moved_pieces(found: NotConjugate, said: _Said) -> tuple[Piece, ...]:
-    """What a move weighs: whole terms, each once, where elements are moved one by one."""
+    """The pieces evaluated by a move: each term once and whole, if elements move one by one."""
     if found.elements:
         return said.pieces
     bounds = (replace(p, views=(v,)) for p in said.pieces if p not in said.rest for v in p.views)
@@ -210,7 +210,7 @@ def _found(
 def _ties(
     statement: Statement, said: _Said, region: tuple[Place, ...], *, asked: bool
 ) -> tuple[tuple[Role, ...], bool]:
-    """How elements depend on one another, and whether they have to be taken one by one."""
+    """The role of each axis, and whether elements must be drawn one by one."""
     roles = roles_of(said.pieces, statement, region)
     several = bool(statement.over or statement.event)
     tied = several and (asked or set(roles) != {"batch"})
@@ -236,7 +236,7 @@ def _by_element(
     roles: tuple[Role, ...],
     dependent: bool,
 ) -> Conditional | NotConjugate:
-    """The conditional of one element given the others: drawn one by one where they interact."""
+    """The closed form of an element given all others, or a refusal where a term is inseparable."""
     pieces = said.rest
     if all(map(is_separable, pieces)) and not statement.support.is_tied:
         batch: tuple[Role, ...] = tuple("batch" for _ in roles)

@@ -1,4 +1,4 @@
-"""Which elements of an array meet in one term of the log density: they cannot be drawn together.
+"""Conflicts: pairs of elements of an array in one term of the log density, not drawn together.
 
 Comes in: the pieces of a conditional. Goes out: for each term that sees two elements a `Meeting`,
 its two views; whether these always differ by the same step along each axis (`offsets_of`), as on
@@ -37,9 +37,9 @@ MOST_POSITIONS = 1 << 25
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """An element as a term sees it: its view, over which ranges, where the weights are not 0.
+    """An element in a term: its view and ranges, and data weights; a weight of 0 hides the element.
 
-    ``inner`` are the ranges that a sum within the term has: it sees all of their positions.
+    ``inner`` are the ranges of sums within the term: all of their positions are read at once.
     """
 
     view: View
@@ -75,11 +75,11 @@ def seen_in(piece: Piece, is_data: IsData, sizes: Mapping[Dim, int]) -> tuple[Se
     found: dict[View, Seen] = {}
     for seen in walk.through(piece.statistic, Seen(piece.views[0], piece.over, weights)):
         known = found.get(seen.view)
-        # (seen twice, it is seen where either sees it)
+        # (an element that is seen twice keeps the weights common to both)
         common = seen if known is None else replace(seen, weights=_shared(known, seen))
         found[seen.view] = common
     for view in piece.views:
-        # What a function of a whole matrix reads is no leaf with indices of its own.
+        # A whole matrix in a function is no leaf with indices.
         found.setdefault(view, Seen(view, piece.over, weights))
     return tuple(found.values())
 
@@ -97,7 +97,7 @@ class _Walk:
     sizes: Mapping[Dim, int]
 
     def through(self, expr: Expr, seen: Seen) -> Iterator[Seen]:
-        """All that is seen; ``seen`` holds the ranges and the weights on the way."""
+        """Yield each leaf of the targets; ``seen`` holds the ranges and the weights on the way."""
         if isinstance(expr, Leaf):
             if expr.array.name in self.targets:
                 yield replace(seen, view=View(expr.array, expr.indices))
@@ -135,7 +135,7 @@ def meetings_of(
 
 
 def _apart(seen: Seen) -> Seen:
-    """The same with the dims of inner sums named anew: these are at any position on their own."""
+    """The element with dims of inner sums renamed, at positions independent of the first one's."""
     names = copies_of((r.dim for r in seen.inner), (r.dim for r in seen.ranges))
     if not names:
         return seen
@@ -150,7 +150,7 @@ def _apart(seen: Seen) -> Seen:
 
 
 def offsets_of(meetings: Iterable[Meeting], region: tuple[Place, ...]) -> frozenset[Offset] | None:
-    """The steps between elements that meet, if these are the same wherever the term is.
+    """The steps between elements that meet, if constant over all positions of the term.
 
     Steps that lead out of the region are left out; None where a step depends on the position.
     """
@@ -181,7 +181,7 @@ def _step(a: Expr | None, b: Expr | None) -> int | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Elements:
-    """The elements that are drawn: ``free`` says which of the array's, in a flat order."""
+    """An array's shape, and the mask of the elements that are drawn (``free``, in flat order)."""
 
     shape: tuple[int, ...]
     free: Any = field(repr=False)
@@ -193,7 +193,7 @@ def pairs_of(
     data: Mapping[str, Any],
     sizes: Mapping[Dim, int],
 ) -> Any | TooMany:
-    """The pairs of elements that meet, as a sparse matrix that is true above its diagonal."""
+    """The pairs of elements that meet, as a strictly upper triangular sparse boolean matrix."""
     total = sparse.csr_array((prod(elements.shape),) * 2, dtype=bool)
     for meeting in meetings:
         shared = _shared_dims(meeting)
@@ -214,7 +214,7 @@ def pairs_of(
 
 
 def _sided(seen: Seen, other: Seen) -> Seen:
-    """Without the weights that depend on what the other view alone is at: those are its own."""
+    """The element without weights over dims that index the other view alone."""
     foreign = _own_dims(other) - _own_dims(seen)
     return replace(seen, weights=tuple(w for w in seen.weights if not dims_of(w) & foreign))
 
@@ -230,7 +230,7 @@ def _all_dims(seen: Seen) -> set[Dim]:
 
 
 def _shared_dims(meeting: Meeting) -> tuple[Range, ...]:
-    """The ranges that both views depend on: the same position in both."""
+    """The ranges that both views depend on, at the same position."""
     first, second = meeting.first, meeting.second
     both = _all_dims(_sided(first, second)) & _all_dims(_sided(second, first))
     return tuple(r for r in first.ranges if r.dim in both)
@@ -243,13 +243,13 @@ def _incidence(
     data: Mapping[str, Any],
     sizes: Mapping[Dim, int],
 ) -> Any | TooMany:
-    """Which element is seen at which of the shared positions: a row for each of these."""
+    """The sparse matrix of positions of the shared ranges (rows) by elements seen (columns)."""
     dims = _all_dims(seen)
     over = [r for r in seen.ranges if r.dim in dims]
     indices: list[Expr] = []
     for axis, index in enumerate(seen.view.indices):
         if index is None or not {a.name for a in index.atoms(Array)} <= set(data):
-            # It may be at any position of the axis.
+            # The element may be at any position of the axis.
             over.append(Range(Dim(f"any {axis}"), 0, elements.shape[axis]))
             indices.append(over[-1].dim)
         else:

@@ -41,10 +41,10 @@ IsData = Callable[[Expr], bool]
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """What one factor adds to a natural parameter.
+    """The term that a factor adds to a natural parameter.
 
-    ``value`` is an expression in the axis dims; ``place`` says, axis by axis, onto which positions
-    it is added (a range of the axis dim, or one position).
+    ``value`` is an expression in the axis dims; ``place`` gives, axis by axis, the positions to
+    add to (a range of the axis dim, or one position).
     """
 
     factor: str
@@ -60,7 +60,7 @@ class Contribution:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Which arrays are random, and the dims of all with their sizes; called, whether data alone."""
+    """The random arrays, and all dims and sizes; called: whether an expression is data alone."""
 
     random: frozenset[str]
     dims: Mapping[str, tuple[Dim, ...]]
@@ -74,7 +74,7 @@ class Known:
         )
 
     def reach(self, expr: Expr, index: Expr, axis: Dim) -> bool:
-        """Whether all that an expression reads at an index is there at every position of an axis.
+        """Whether the arrays read at an index have an element at every position of an axis.
 
         An array may be shorter than the axis: its elements are then read at the index alone.
         """
@@ -101,7 +101,7 @@ class Known:
 
 
 def data_only(random: Collection[str], graph: Graph | None = None) -> Known:
-    """What is known of the arrays of a graph, some of which are random."""
+    """The names of the random arrays with the dims and sizes of a graph."""
     variables = {} if graph is None else graph.variables
     dims = {n: v.dims for n, v in variables.items()}
     return Known(frozenset(random), dims, {} if graph is None else graph.sizes)
@@ -129,9 +129,9 @@ def pull_back(
 def pull_back_extreme(
     piece: Piece, axes: tuple[Dim, ...], sizes: Mapping[Dim, int], extreme: type[Binder]
 ) -> Contribution:
-    """The largest (or smallest) coefficient of a piece over all that its view does not name.
+    """The largest (or smallest) coefficient of a piece over all dims that its view does not name.
 
-    Elements that no position shows get the number that changes nothing.
+    Elements that no position shows get minus (or plus) infinity.
     """
     (view,) = piece.views
     aligned = _align(piece, axes, tuple(i for i in view.indices if i is not None), sizes)
@@ -156,7 +156,7 @@ class _Alignment:
 def _align(
     piece: Piece, axes: tuple[Dim, ...], indices: tuple[Expr, ...], sizes: Mapping[Dim, int]
 ) -> _Alignment:
-    """Which dims of the piece become axes, which indices are gathers, what is left to be summed."""
+    """The dims of the piece renamed to axes, the gathers, the positions, and the ranges to sum."""
     ranges = {r.dim: r for r in piece.over}
     mapping: dict[Expr, Expr] = {}
     gathers: list[tuple[Expr, Dim]] = []
@@ -197,7 +197,7 @@ def contracted(expr: Expr, over: Collection[Range], is_data: Known) -> Expr:
     if not ranges or expr == 0:
         return expr
     factors = _flattened(Mul.make_args(expr), ranges, dims_of(expr))
-    # Sums that were opened are in one order, so that what is contracted stays as it is.
+    # Opened sums come in a fixed order: contracting again changes nothing.
     asked = [r.dim for r in over]
     opened = sorted((d for d in ranges if d not in asked), key=str)
     ranges = {d: ranges[d] for d in (*asked, *opened)}
@@ -216,9 +216,9 @@ def contracted(expr: Expr, over: Collection[Range], is_data: Known) -> Expr:
 def _flattened(
     factors: Collection[Expr], ranges: dict[Dim, Range], free: Collection[Dim]
 ) -> list[Expr]:
-    """The factors of a product, those that are sums opened into the same set of ranges.
+    """The factors of a product, with factors that are sums opened into ``ranges``.
 
-    ``free`` are the dims that factors read whatever is summed, such as an axis of the result.
+    ``free`` are the dims that factors read outside of the sums, such as an axis of the result.
     """
     found: list[Expr] = []
     for factor in factors:
@@ -238,7 +238,7 @@ def _flattened(
 def _through_gathers(
     factors: list[Expr], ranges: Mapping[Dim, Range], known: Known
 ) -> list[Expr]:
-    """Factors that depend on summed dims through a one-hot gather alone, read at its axis."""
+    """The factors, with gather indices replaced by the axis where no other summed dim remains."""
     matches = [f for f in factors if isinstance(f, Equals) and isinstance(f.args[1], Dim)]
     mapping = {m.args[0]: m.args[1] for m in matches if m.args[1] not in ranges}
     if not mapping:
@@ -273,7 +273,7 @@ def _distributed(inside: list[Expr], left: tuple[Range, ...], is_data: Known) ->
 
 
 def _nested(inside: list[Expr], left: tuple[Range, ...], is_data: Known) -> Expr:
-    """The sum over all ranges left, dims that only data have summed first."""
+    """The sum over all ranges left, dims of data alone summed first."""
     factors = list(inside)
     rest = []
     for r in left:

@@ -1,4 +1,4 @@
-"""The full conditional of a label: a log weight for each value that it can take.
+"""The complete conditional of a label: a log weight for each of its values.
 
 Comes in: a graph and a statement about whole numbers. Goes out: a `FiniteConditional`, if the
 range of the label follows from constants and data.
@@ -98,7 +98,7 @@ def label_limits(
 
 
 def density_seen(graph: Graph, factor: Factor, statement: Statement) -> Expr:
-    """The log density of a factor with the bounds that the label is in, its logs taken apart."""
+    """The log density of a factor, with indicators of bounds on the label, and logs taken apart."""
     density = _defined(graph, factor, statement.target.array.name) + bounds_seen(factor, statement)
     if factor.name == statement.name:
         density += Add(*map(sp.log, inside(statement.target, statement.support)))
@@ -109,10 +109,10 @@ def density_seen(graph: Graph, factor: Factor, statement: Statement) -> Expr:
 def _defined(graph: Graph, factor: Factor, name: str) -> Expr:
     """The log density of a factor, its terms finite wherever the bounds are not kept to.
 
-    A gamma function in a numerator is infinite at whole numbers up to 0, and the log of what is
-    negative is no number; the mass between bounds that are outside of the support is 0. A label
-    that leads there is outside of the bounds, or of what the family allows, and its weight is 0
-    because of them: these terms must not meet the log of that 0.
+    A gamma function in a numerator is infinite at whole numbers up to 0, and the log of a negative
+    number is undefined; the mass between bounds that are outside of the support is 0. A label that
+    leads there is outside of the bounds, or of the family's domain, and has weight 0 for this
+    reason: such terms must not meet the log of this 0.
     """
     density = factor.log_density
     if not isinstance(factor, Statement):
@@ -193,7 +193,7 @@ def _labelled(
 
 
 def _times_shown(view: View, at: tuple[Expr, ...], ranged: set[Dim]) -> Expr:
-    """At how many positions of the sums around it, all of them, a view shows an element."""
+    """The number of positions of the sums around a view at which the view shows an element."""
     pairs = [(a, b) for a, b in zip(view.indices, at, strict=True) if a != b]
     if any((a - b).is_number for a, b in pairs):
         return sp.S.Zero

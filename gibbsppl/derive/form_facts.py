@@ -30,7 +30,7 @@ MOST_POSITIONS = 1 << 27
 class Shown:
     """Which elements a form sees: a row for each of its positions, -1 where a weight is 0.
 
-    Elements are numbered along ``axes``; at each position of the other axes it is the same.
+    Elements are numbered along ``axes``; the table is the same at each position of the other axes.
     """
 
     axes: tuple[int, ...]
@@ -39,7 +39,7 @@ class Shown:
 
 
 def shown_by(form: LinearForm, graph: Graph, data: Mapping[str, Any]) -> Shown | Unread:
-    """The elements that each position of a form sees, if these are known and different."""
+    """The elements that each position of a form sees, if known from data and distinct."""
     array = form.entries[0].view.array
     free = free_axes(form.entries)
     dims = graph.variables[array.name].dims
@@ -77,7 +77,7 @@ def free_axes(entries: Iterable[Entry]) -> frozenset[int]:
 
 
 def _twice(form: LinearForm, shown: Shown) -> Unread | None:
-    """Where a position of a form sees an element twice, if one does."""
+    """The reason for refusal if a position of a form sees an element twice; else None."""
     ordered = np.sort(shown.table, axis=1)
     again = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)
     if not again.any():
@@ -118,7 +118,7 @@ def charted(
 
 
 def _numbered(shown: Shown, axes: tuple[int, ...], shape: tuple[int, ...]) -> NDArray[np.intp]:
-    """The table of elements by their numbers along more axes: each sees all of the further ones."""
+    """The table with elements numbered along more axes, all positions of the added ones seen."""
     if shown.axes == axes:
         return shown.table
     number = np.arange(prod(shape)).reshape(shape)
@@ -130,7 +130,7 @@ def _numbered(shown: Shown, axes: tuple[int, ...], shape: tuple[int, ...]) -> ND
 
 
 def _coloured(tables: list[NDArray[np.intp]], count: int) -> NDArray[np.intp]:
-    """The colour of each element: the column it is always in, where there is one; else greedy."""
+    """The colour of each element: its column, if each element has only one; else greedy."""
     if len(tables) == 1:
         by_column = _by_column(tables[0], count)
         if by_column is not None:
@@ -139,7 +139,10 @@ def _coloured(tables: list[NDArray[np.intp]], count: int) -> NDArray[np.intp]:
 
 
 def _by_column(table: NDArray[np.intp], count: int) -> NDArray[np.intp] | None:
-    """The column of a table in which each element is, if it is in one only: a row has one each."""
+    """The column of each element, as its colour; None if an element is in several columns.
+
+    (The elements of a row are in different columns.)
+    """
     colour = np.full(count, -1, dtype=np.intp)
     number = 0
     for column in table.T:
@@ -152,8 +155,9 @@ def _by_column(table: NDArray[np.intp], count: int) -> NDArray[np.intp] | None:
 
 
 def _greedy(tables: list[NDArray[np.intp]], count: int) -> NDArray[np.intp]:
-    """The smallest colour that no element seen together with it has; those seen most often first.
+    """A greedy colouring: each element takes the smallest free colour, the most seen element first.
 
+    Elements that are seen together have different colours.
     (D. J. A. Welsh and M. B. Powell, 1967, The Computer Journal 10, 85-86.)
     """
     where = []

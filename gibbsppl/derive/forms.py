@@ -70,7 +70,7 @@ class Unread(Exception):  # noqa: N818  (no error: what is not understood is lef
 
 
 def is_masked(graph: Graph, statement: Statement) -> bool:
-    """Whether what is missing of an array is read by nothing else: it sums to one."""
+    """Whether missing values of an array are read by no other factor: their density sums to 1."""
     name = statement.target.array.name
     return isinstance(statement.known, Leaf) and len(graph.factors_of(name)) == 1
 
@@ -118,7 +118,7 @@ class Forms:
                 yield expr, over
 
     def linear(self, expr: Expr) -> Linear | None:
-        """The terms of an affine expression whose design is data; None if it is not one."""
+        """The terms of an affine expression whose design is data; None for other expressions."""
         if not mentions(expr, self.arrays):
             return ()
         match expr:
@@ -176,7 +176,7 @@ class Forms:
 
 
 def first_rows(matrices: list[Any]) -> Any:
-    """At each position the first of the rows that is not zero."""
+    """At each position the first non-zero row of the matrices."""
     first = matrices[0]
     for other in matrices[1:]:
         empty = (np.diff(first.indptr) == 0).astype(float)
@@ -186,7 +186,7 @@ def first_rows(matrices: list[Any]) -> Any:
 
 
 def shares_of(rows: Any, axis: Any) -> Floats:
-    """The multiple of the axis that each row is."""
+    """The ratio of each row to the row of ``axis``; raise `Unread` unless they are proportional."""
     length = axis.multiply(axis).sum(axis=1)
     share = np.asarray(rows.multiply(axis).sum(axis=1)) / np.where(length > 0, length, 1.0)
     apart = abs(rows - sparse.diags_array(share) @ axis).tocsr()

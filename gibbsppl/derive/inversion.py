@@ -38,8 +38,8 @@ TINY = sp.Float("1e-9")
 class Inversion:
     """Parameters by name as expressions of eta, and the equations that could not be solved.
 
-    ``equations`` are pairs: a natural parameter, and what it is in terms of the parameters. Along
-    an event, all is said of the entry at ``k`` or, of matrices, at ``k, k'``.
+    ``equations`` are pairs: a natural parameter, and its formula in terms of the parameters. Along
+    an event, the formulas are for the entry at ``k`` or, of matrices, at ``k, k'``.
     """
 
     etas: tuple[Leaf, ...]
@@ -69,7 +69,7 @@ def inversion_of(family: Family) -> Inversion:
 
 
 def _symbol(name: str, parameter: Parameter) -> Array:
-    """The array of a parameter, with what its support says of its sign."""
+    """The array of a parameter, declared positive where its support is the positive half line."""
     lower = sp.sympify(parameter.support.lower)
     is_scalar = parameter.support.kind == "real"
     return Array(name, positive=True) if is_scalar and lower.is_nonnegative else Array(name)
@@ -78,7 +78,7 @@ def _symbol(name: str, parameter: Parameter) -> Array:
 def _coefficient(
     statistic: Expr, place: Leaf, event: tuple[Dim, ...], pieces: Sequence[Piece]
 ) -> Expr:
-    """What multiplies a statistic in the pieces, said at the event's own dims."""
+    """The coefficient of a statistic in the pieces, at the event's own dims."""
     ranges = tuple(Range(d, 0, 0) for d in (EVENT, PARTNER))
     own = Piece("", statistic, tuple(views_of(statistic, {VALUE})), sp.S.One, ranges)
     form = normal_form(own, place, event)

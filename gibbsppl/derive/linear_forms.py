@@ -1,4 +1,4 @@
-"""The element reading of a form in which each element is linear: one element given the others.
+"""Multilinear forms: the log density of one element given the others, as a quadratic.
 
 Comes in: the log density of a factor that is a polynomial of many elements at once, such as the
 square of a sum of products, and the data. Goes out: a `LinearForm`, if the log density is a
@@ -32,10 +32,9 @@ from gibbsppl.pieces.split import Piece, View
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """How a form sees elements: their view, at which positions, by which weights; their slope.
+    """The elements of one view in a form: the view, ranges of sums, data weights, and the slope.
 
-    ``ranges`` are those of the sums within the form; an element is seen where no weight, all of
-    which are data, is 0.
+    ``ranges`` are those of the sums within the form; an element is seen where no weight is 0.
     """
 
     view: View
@@ -50,7 +49,7 @@ class Entry:
 
     @property
     def free(self) -> tuple[int, ...]:
-        """The axes that a sum runs along: it sees all of their positions, at each of the others."""
+        """The axes along which a sum without weights reads all positions, whatever the rest."""
         read = sp.Tuple(*self.view.indices)
         own = {r.dim for r in self.ranges} - {d for w in self.weights for d in dims_of(w)}
         return tuple(
@@ -225,7 +224,7 @@ class _Reader:
                     )
                     taken.add(names[r.dim])
             at = tuple(Range(names[r.dim], r.start, r.stop) for r in own)
-            # (one that depends on a sum around, which the element does not, may be 0 in part of it)
+            # (a weight over the dim of a sum around, without the element's, may be 0 in part of it)
             elsewhere = {r.dim for r in ranges} - dims_of(leaf)
             there = (w for w in weights if not dims_of(w) & elsewhere)
             moved = tuple(substitute(w, names) for w in there)
@@ -235,7 +234,7 @@ class _Reader:
     def _seen(
         self, expr: Expr, ranges: tuple[Range, ...], weights: tuple[Expr, ...]
     ) -> Iterator[tuple[Leaf, tuple[Range, ...], tuple[Expr, ...]]]:
-        """The elements in an expression, with the sums that they are in, and data that weigh."""
+        """Yield each element in an expression, with the ranges of sums and data weights on it."""
         if not mentions(expr, self.targets):
             return
         if isinstance(expr, Leaf):
@@ -281,10 +280,9 @@ def _slope(expr: Expr, leaf: Leaf, names: Mapping[Dim, Dim]) -> Expr:
 def _partials(
     expr: Expr, leaf: Leaf, names: Mapping[Dim, Dim]
 ) -> list[tuple[Expr, frozenset[Dim]]]:
-    """What multiplies an element wherever it is read, and the sums that it is read along.
+    """The partial derivative by an element at each place where it is read, and the sums there.
 
-    At one position of such a sum alone the element is read: what is left of the sum is its
-    value there.
+    The element is read at a single position of such a sum: only the value there is left of the sum.
     """
     if not mentions(expr, (leaf.array.name,)):
         return []

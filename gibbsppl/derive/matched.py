@@ -17,13 +17,13 @@ from gibbsppl.pieces.split import Piece
 
 @dataclass(frozen=True, slots=True)
 class Conditional:
-    """A closed form: the family, and for each of its statistics the pieces that multiply it.
+    """A closed form (conditional conjugacy): the family, and the pieces of each natural parameter.
 
     ``place`` is the leaf that the statistics are written in: the target; for a block the target
     with its ``dense`` axes replaced by one dim, the event of the block; after a ``change`` of
     variable the new variable, whose support is ``support``. ``truncated``: the family is drawn
     between that support's bounds and the ``limits`` that other factors put on the target.
-    ``forms`` are those of factors that are read by what is linear in each element.
+    ``forms`` are the multilinear forms of factors that are read by element.
     """
 
     statement: Statement
@@ -61,8 +61,8 @@ class Conditional:
 class NotConjugate:
     """No family owns the conditional: the reason, the terms in the way, the nearest family.
 
-    ``statistics`` are those that no family has, where that is why; ``besides`` is what else was
-    tried. They become text where the reason is read: most refusals of a search never are.
+    ``statistics`` are those found, where no family has them; ``besides`` tells of other attempts.
+    They become text where the reason is read: most refusals of a search never are.
     """
 
     statement: Statement

@@ -85,7 +85,7 @@ def match(
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """The facts of arrays other than the one that is read."""
+    """A graph with its data: decides whether a support is surely inside of another one."""
 
     graph: Graph
     data: Values
@@ -93,7 +93,7 @@ class _Known:
     def is_within(self, reading: Reading, wider: Support) -> bool:
         """Whether the support of a reading is inside of a wider one, whatever is drawn.
 
-        What truncates a family is inside of the family's own support (`truncations`).
+        Bounds that truncate a family are inside of the family's own support (`truncations`).
         """
         statement = reading.statement
         if any(b.atoms(sp.Dummy) for b in map(sp.sympify, (wider.lower, wider.upper))):
@@ -123,7 +123,7 @@ class _Fit:
 
 @dataclass(frozen=True, slots=True)
 class _Owned:
-    """A row that owns a reading: its statistics, their pieces, the known parameters."""
+    """A family that owns a reading: the statistics, the pieces of each, the known parameters."""
 
     family: Family
     statistics: tuple[Expr, ...]
@@ -133,7 +133,7 @@ class _Owned:
 
     @property
     def size(self) -> tuple[int, bool]:
-        """How much of a family it is: the number of its statistics, and whether it is truncated."""
+        """The number of statistics, and whether the family is truncated: smaller is better."""
         return len(self.statistics), self.truncated
 
     @property
@@ -159,7 +159,7 @@ def _rows() -> Iterable[Family]:
 
 
 def _owned(family: Family, reading: Reading, others: _Known) -> _Owned | None:
-    """What a row owns, if it owns all the pieces of a reading on its support."""
+    """A family with the pieces of each statistic; None if its support or a piece does not fit."""
     natural = family.natural
     fit = _fit(family, reading, others)
     if natural is None or fit is None:
@@ -179,7 +179,7 @@ def _owned(family: Family, reading: Reading, others: _Known) -> _Owned | None:
 
 
 def _fit(family: Family, reading: Reading, others: _Known) -> _Fit | None:
-    """How the row's support is that of the reading: with its own bounds, or truncated."""
+    """The fit of a family's support to that of the reading, as it is or truncated; else None."""
     natural, here = family.natural, reading.support
     assert natural is not None
     if family.event != len(reading.event):
@@ -310,7 +310,7 @@ def _terms(log_base: Expr, reading: Reading) -> dict[Expr, Expr]:
 
 
 def _summand(term: Expr, array: str) -> Expr:
-    """What a term sums over elements of the array, if it is such a sum."""
+    """The body of a term that is a sum over elements of the array; other terms as given."""
     while isinstance(term, Binder) and any(True for _ in views_of(term, {array})):
         term = term.body
     return term

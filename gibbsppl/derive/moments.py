@@ -1,7 +1,7 @@
 """The mean and the variance of a closed form, as formulas of its natural parameters and bounds.
 
-Comes in: a family, symbols for what multiplies its statistics, for its bounds and for its known
-parameters. Goes out: expressions, or a `NoFormula` with the reason. No family is named:
+Comes in: a family, symbols for its natural parameters, for its bounds and for its known parameters.
+Goes out: expressions, or a `NoFormula` with the reason. No family is named:
 
 - the row's own moments, at the parameters that its natural parameters say;
 - between bounds ``l`` and ``u``, by parts: ``E[h s + h'] = h(u) f(u) - h(l) f(l)`` for a density f
@@ -186,7 +186,7 @@ def _log_density(family: Family, of: Symbols, u: sp.Dummy) -> Expr:
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """``h f`` at a bound, and the size of what it was computed from."""
+    """The value of ``h f`` at a bound, and the size of the terms in it, for rounding errors."""
 
     value: Expr
     size: Expr
@@ -237,7 +237,7 @@ def log_mass(family: Family, of: Symbols, etas: Sequence[Expr]) -> Expr:
 
 
 def _inside(bound: Expr, lower: Expr, upper: Expr) -> Expr:
-    """The bound, or some point of the support where it is at its end."""
+    """The bound if inside of the support, else some inner point."""
     middle = sp.Rational(1, 2) if upper == 1 else sp.S.One
     return Where(Below(lower, bound) * Below(bound, upper), bound, middle)
 
@@ -245,7 +245,7 @@ def _inside(bound: Expr, lower: Expr, upper: Expr) -> Expr:
 def _by_parts(
     line: tuple[Expr, Expr], ends: Sequence[_End], bounds: tuple[Expr, Expr], otherwise: Expr
 ) -> Moments:
-    """The mean, from that of a line in the variable: what the ends differ by."""
+    """The mean, from the mean of a line in the variable: the difference of ``h f`` at the ends."""
     (rise, start), (low, high) = line, ends
     mean = (high.value - low.value - start) / rise
     rounding = EPSILON * (high.size + low.size + sp.Abs(start)) / sp.Abs(rise)
@@ -255,7 +255,7 @@ def _by_parts(
 def _if_accurate(
     mean: Expr, rounding: Expr, bounds: tuple[Expr, Expr], otherwise: Expr
 ) -> Expr:
-    """The mean where it lies between the bounds and rounding is little beside its distance."""
+    """The mean where it is between the bounds, further from them than rounding errors."""
     low, high = bounds
     near = Below(low + rounding / DIGITS, mean) * Below(mean, high - rounding / DIGITS)
     return Where(near, mean, otherwise)
@@ -322,7 +322,7 @@ def _rounding_of_mass(family: Family, of: Symbols, etas: Sequence[Expr]) -> Expr
 def _combination(
     value: Expr, statistics: Sequence[Expr], u: sp.Dummy
 ) -> tuple[tuple[Expr, ...], Expr | None]:
-    """How often each statistic is in a sum, and what is left of it; ``None`` if that has u."""
+    """The coefficient of each statistic in a sum, and the remainder; ``None`` if u is left over."""
     value = multiplied_out(value)
     shifts = tuple(value.coeff(s) for s in statistics)
     left = multiplied_out(value - sp.Add(*(t * s for t, s in zip(shifts, statistics, strict=True))))

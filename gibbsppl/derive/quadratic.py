@@ -139,7 +139,7 @@ def _touches(view: View, piece: Piece, regions: Iterable[tuple[str, tuple[Place,
 
 
 def _degree(statistic: sp.Expr, arrays: Collection[str]) -> int | None:
-    """The degree of a monomial in the elements of some arrays; None if it is none."""
+    """The degree of a monomial in the elements of some arrays; None for other expressions."""
     degree = 0
     for factor in sp.Mul.make_args(statistic):
         base, power = factor.as_base_exp()

@@ -1,4 +1,4 @@
-"""What mentions a variable, written for one element of it: the statistics to be recognised.
+"""Pieces about a variable, written for one element: the statistics to be recognised.
 
 Comes in: a statement with the pieces that mention it. Goes out: a `Reading`: the pieces with their
 statistics in one *place*, the support and the limits that other factors put on it; as it is, or
@@ -44,7 +44,7 @@ ENTRY = Dim("entry")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Pieces with their statistics written in one place, and where that place can be.
+    """Pieces with all statistics written in one place (a leaf), and the support of the place.
 
     ``place`` is the target; for a block the target with its dense axes replaced by one dim, the
     ``event`` of the block; after a ``change`` the new variable in its stead. ``over`` are the
@@ -71,7 +71,7 @@ class Reading:
         return self.place.array.name  # type: ignore[no-any-return]
 
     def direct(self, of: Piece | Limit, value: Expr) -> Expr | None:
-        """A value of a piece in the dims of the target, if the piece is there once an element."""
+        """A value in the dims of the target, if the piece or limit is there once an element."""
         view = of.views[0] if isinstance(of, Piece) else of.view
         mapping = direct_view(view, of.over, self.statement, self.over)
         if mapping is None or (isinstance(of, Piece) and len(of.views) > 1):
@@ -93,7 +93,7 @@ def reading_of(
     *,
     elements: bool,
 ) -> Reading:
-    """The pieces as they are, without those that cancel."""
+    """The reading before any change of variable, without pieces that cancel or are constant."""
     place, event = _place(statement, roles, elements)
     over = regions(statement, sizes)
     pieces = tuple(p for p in pieces if not _is_a_total(p, statement, over))
@@ -130,7 +130,7 @@ def _from_location(change: Change, reading: Reading) -> Change:
 
 
 def _shifted(reading: Reading, graph: Graph, data: Values) -> Iterator[Reading]:
-    """Counts less the bound that another factor gives: what is left of them is a count again."""
+    """The readings of counts less a bound given by another factor: the rest is a count again."""
     found = [(n.side, reading.direct(n, n.value) if n.whole else None) for n in reading.limits]
     if any(value is None for _, value in found):
         return
@@ -195,7 +195,7 @@ def transformed(piece: Piece, change: Change, new: Leaf, graph: Graph) -> tuple[
 
 
 def _joined(product: Expr) -> Expr:
-    """A product with its exponentials as one, where terms of their exponents cancel."""
+    """The product with exponentials merged, where terms of the exponents cancel."""
     factors = Mul.make_args(product)
     exponents = [multiplied_out(f.args[0]) for f in factors if isinstance(f, sp.exp)]
     total = multiplied_out(Add(*exponents))
@@ -328,11 +328,11 @@ def normal_form(piece: Piece, place: Leaf, event: tuple[Dim, ...]) -> Expr | Non
 
 @lru_cache(maxsize=MOST_KEPT)
 def in_place(piece: Piece, place: Leaf, event: tuple[Dim, ...]) -> Expr | None:
-    """The piece's statistic written in the place, or None where it holds what cannot be.
+    """The piece's statistic written in the place, or None where parts of it cannot be.
 
     A view's indices are replaced by the place's everywhere, so that ``x[g[i]]**k[g[i]]`` is
-    ``x[t]**k[t]``, and ``x[i - 1]**k[i - 1]`` too; what still depends on other dims is not constant
-    over what is summed. What is read some positions off the place does not exist everywhere.
+    ``x[t]**k[t]``, and ``x[i - 1]**k[i - 1]`` too. A statistic that still depends on other dims
+    varies within the sum; arrays read some positions off the place do not exist everywhere.
     """
     if not is_separable(piece):
         return None
@@ -385,7 +385,7 @@ def _aligned(leaf: Leaf, view: View, place: Leaf) -> dict[Expr, Expr]:
 def alpha(expr: Expr, depth: int = 0) -> Expr:
     """The expression with bound dims named by depth, so that equal ones compare equal.
 
-    Dims that the body does not depend on keep their names: how often it is summed is their size.
+    Dims that the body does not depend on keep their names: their size counts its repetitions.
     """
     if isinstance(expr, Binder):
         free = dims_of(expr.body)

@@ -1,11 +1,11 @@
-"""Computed arrays as affine functions of one array that they depend on, where they are.
+"""Computed arrays written as affine functions of a random array: an offset and responses.
 
-``psi[t] = a[t] * psi[t - 1] + b * x[t]`` is what it would be without ``x``, and the sum of its
-responses to each element of ``x``, times that element. The response to one element is a recursion
-too: that of ``psi`` without what is constant, and with 1 in the place of that element.
+``psi[t] = a[t] * psi[t - 1] + b * x[t]`` is ``psi`` without ``x``, plus the sum of the elements of
+``x``, each times the response to it. The response to one element is a recursion too: ``psi``
+without constant terms, and with 1 in the place of that element.
 
-Comes in: a graph, and the name of an array. Goes out: the same graph in which what is affine in the
-array is seen to be.
+Comes in: a graph, and the name of an array. Goes out: the graph with recursions that are affine in
+the array written as offset and responses.
 
 >>> from gibbsppl.algebra.expressions import Array
 >>> from gibbsppl.algebra.recursions import Own, step, system_of

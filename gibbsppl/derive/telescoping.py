@@ -1,7 +1,7 @@
-"""Sums over positions of data whose terms cancel one another, but for those at their ends.
+"""Telescoping sums over data: inner terms cancel, and those at the ends are left.
 
-``sum(loggamma(n - a[t]) - loggamma(n - b[t]), t)`` is what is left where an a and a b are equal,
-wherever both are: counts that are removed from a population in passes, in a loop.
+``sum(loggamma(n - a[t]) - loggamma(n - b[t]), t)`` loses each pair of an a and a b that are equal,
+at whatever positions: counts that are removed from a population in passes, in a loop.
 
 Comes in: the pieces and limits of a statement, and the data. Goes out: the pieces at the positions
 that are left, and of the limits by data the tightest ones.
@@ -36,7 +36,7 @@ def telescoped(
     limits: tuple[Limit, ...],
     data: Values,
 ) -> Said | None:
-    """Pieces and limits without what cancels along sums over data; None if nothing does."""
+    """Pieces and limits without terms that cancel along sums over data; None if no terms do."""
     here = _Here(graph, statement, data)
     summed = [s for p in pieces if (s := here.summed(p)) is not None]
     left = [(group, found) for group in _grouped(summed) if (found := _left(here, group))]
@@ -74,13 +74,13 @@ class _Summed:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What pieces that may cancel have in common, as text."""
+        """The function and the target's part of its argument: shared by pieces that may cancel."""
         return self.piece.statistic.func.__name__, str(self.own)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _End:
-    """A term that is left of sums: its coefficient, one piece and position of it, its data."""
+    """A term left of sums: the coefficient, a piece and position that have it, and the data."""
 
     coefficient: Expr
     of: _Summed
@@ -119,12 +119,12 @@ class _Here:
 
     @property
     def view(self) -> View:
-        """The view of all that the statement defines."""
+        """The view of the elements of the statement."""
         target = self.statement.target
         return View(target.array, target.indices)
 
     def summed(self, piece: Piece) -> _Summed | None:
-        """The piece as a function of the target and of data that are added to it, if it is one."""
+        """The piece as a multiple of a function of the target plus data; None for other pieces."""
         statistic = piece.statistic
         is_function = isinstance(statistic, sp.Function) and len(statistic.args) == 1
         if len(piece.views) != 1 or not (is_function and piece.coefficient.is_number):
@@ -193,9 +193,9 @@ def _left(here: _Here, group: list[_Summed]) -> _Ends | None:
 
 
 def _tightest(here: _Here, limits: tuple[Limit, ...]) -> tuple[list[_Tightest], list[Limit]]:
-    """The tightest ones of the limits by data on each side, and all limits that are none of these.
+    """The tightest of the limits by data on each side, and the limits that it does not replace.
 
-    Where one is tighter for some values of the statement and another one for others, all are kept.
+    Where no limit is the tightest for all values of the statement, all are kept.
     """
     known = [(n, b, here.columns(b)) for n in limits if (b := here.bound(n)) is not None]
     found: list[_Tightest] = []
@@ -213,7 +213,7 @@ def _tightest(here: _Here, limits: tuple[Limit, ...]) -> tuple[list[_Tightest], 
 
 
 def _piece(here: _Here, end: _End, bounds: Iterable[_Tightest]) -> Piece:
-    """A term that is left, as a piece: written by a bound of the target where it is one."""
+    """A term left of sums, as a piece, its data written by a bound of the target if possible."""
     ways = (w for b in bounds if (w := _by(end.column, b)) is not None)
     rest = next(ways, None)
     argument = end.of.own + (end.of.rest.at(end.position) if rest is None else rest)
@@ -222,7 +222,7 @@ def _piece(here: _Here, end: _End, bounds: Iterable[_Tightest]) -> Piece:
 
 
 def _by(column: Floats, bound: _Tightest) -> Expr | None:
-    """Data as a whole number more or less than a bound, if that is what they are everywhere."""
+    """Data as a bound, or minus the bound, plus an integer; None if not so everywhere."""
     for sign in (-1, 1):
         more = column - sign * bound.column
         if (more == more[0]).all() and float(more[0]).is_integer():

@@ -25,9 +25,9 @@ LEAST_POWER = 53 * math.log(2) / -math.log(np.finfo(float).tiny)
 def may_underflow(reading: Reading, graph: Graph, data: Values) -> bool:
     """Whether more than rare values of an exponential may be too small for a number.
 
-    Near 0 its density is a power, whose exponent is the coefficient of its log. Reciprocals keep it
-    away from there; of whole numbers alone, the coefficient is no small one, or the posterior is
-    improper. Where it is improper whatever is drawn, nothing is: the match says so.
+    Near 0 the density is a power, whose exponent is the coefficient of the log. A statistic ``1/u``
+    keeps u away from 0; a coefficient of whole numbers alone is not small, or the posterior is
+    improper. False where the posterior is improper for all draws: matching reports that.
     """
     change, place = reading.change, reading.place
     if change is None or not change.transform.is_exponential or reading.support.lower != 0:

@@ -91,7 +91,7 @@ compare them with what is derived.
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One model of the atlas: a prior and what hangs on it."""
+    """One model of the atlas: a prior for ``x``, and the children of a column."""
 
     prior: Prior
     column: Column
@@ -105,7 +105,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What the plan makes of a cell: its kind, the cell's words, the derivation in short."""
+    """The finding for a cell: the kind of step, the words of the cell, the short derivation."""
 
     kind: str
     words: str
@@ -118,7 +118,7 @@ def cells(tables: Iterable[Table] = TABLES) -> Iterator[Cell]:
 
 
 def found(cell: Cell) -> Found | None:
-    """What the plan makes of a cell; None where the language refuses the model."""
+    """The finding for a cell, by its plan; None where the language refuses the model."""
     try:
         model = cell.model()
     except ModelError:
@@ -147,7 +147,7 @@ def _step_of(schedule: Schedule) -> Step:
 
 
 def _derived(model: Model, schedule: Schedule, step: Step, *more: str) -> str:
-    """The model, what it has become, and the derivation of one step in short."""
+    """The model as text, further texts, and the short derivation of one step."""
     at = schedule.steps.index(step)
     alone = replace(schedule, steps=(step,), graphs=(schedule.graphs[at],), rewrites=())
     told = explained(alone, write_numpy(alone), model.data, X)
@@ -194,7 +194,7 @@ def _capitals(name: str) -> str:
 
 
 def essential(derivation: str) -> list[str]:
-    r"""The sections of a derivation that tell what was found; of a certificate one line a term.
+    r"""The sections of a derivation with the findings; of a certificate one line a term.
 
     >>> essential("1. The joint\n   x\n\n2. The certificate\n   -x  affine\n     x  affine")
     ['The certificate\n   -x  affine']

@@ -68,9 +68,9 @@ def explained(
     data: Mapping[str, Any],
     name: str | None = None,
 ) -> str:
-    """The derivation of what is named (a variable, or one of its statements); of all without.
+    """The derivation of the steps of a named variable or statement, or of all steps.
 
-    ``data`` is what repairs are tried with.
+    ``data`` are used to try repairs.
     """
     if name is not None:
         steps = _named(schedule, name)
@@ -81,7 +81,7 @@ def explained(
 
 
 def _named(schedule: Schedule, name: str) -> list[Step]:
-    """The steps that draw a variable, or the one that draws a statement."""
+    """The steps of a variable, or the step of a statement."""
     names = {name, *(p.name for p in schedule.parts if p.of == name)}
     found = [s for s in schedule.steps if names & {s.name, *schedule.drawn_by(s)}]
     if not found:
@@ -118,13 +118,13 @@ class _Derivation:
 
     @property
     def factors(self) -> tuple[Factor, ...]:
-        """The factors that mention the variable, its own among them even where it is flat."""
+        """The factors that mention the variable, its own statement included even if flat."""
         mentioning = [f for n in self.step.variables for f in self.graph.factors_of(n)]
         return tuple(f for f in self.graph.factors if f in mentioning)
 
     @property
     def changes(self) -> tuple[Recentred, ...]:
-        """The arrays that stand for others in the graph of the step."""
+        """The recentred arrays in the graph of the step."""
         return self.schedule.recentred(self.step)
 
     @property
@@ -163,7 +163,7 @@ class _Derivation:
         ]
 
     def _added(self) -> list[tuple[str, list[str]]]:
-        """For an auxiliary variable: what it took the place of, and why that changes nothing."""
+        """The section on an auxiliary variable: identity, source, replaced term and support."""
         made = [r for r in self.schedule.rewrites if r.statement in self.step.statements]
         return [
             (
@@ -210,7 +210,7 @@ class _Derivation:
         return lines
 
     def _collected(self) -> list[str]:
-        """Every piece: what multiplies which statistic."""
+        """Every piece: statistic, coefficient and factor."""
         match self.step:
             case FiniteDraw():
                 pieces = self.step.conditional.pieces
@@ -236,7 +236,7 @@ class _Derivation:
         return new_variable_told(self.step.conditional, self.notation) + collected
 
     def _along_chain(self, step: ChainDraw) -> list[str]:
-        """The terms that read one label, and those that read two neighbours."""
+        """The log weights with a single label, and the log weights with two neighbours."""
         text, chain = self.notation.text, step.conditional
         told = []
         for heading, pieces in (
@@ -248,7 +248,7 @@ class _Derivation:
         return told
 
     def _scanned(self, step: ScanDraw) -> list[str]:
-        """What is integrated out, and what one element of the label adds to its parameters."""
+        """The variables integrated out, and the contribution of a label to their parameters."""
         text, scan = self.notation.text, step.conditional
         rows = [
             (m.name, text(m.log_density)) for m in self.graph.marginals if m.name in scan.integrated
@@ -267,7 +267,7 @@ class _Derivation:
         return [*found, told, *columns(rows)]
 
     def _scatter(self, scatter: Scatter) -> str:
-        """What is added to an array, and at which positions."""
+        """The value added to an array, and the positions."""
         text = self.notation.text
         over = ", ".join(r.dim.name for r in scatter.over)
         at = f" at [{', '.join(map(text, scatter.indices))}]" if scatter.indices else ""
@@ -279,7 +279,7 @@ class _Derivation:
         return text(piece.statistic), text(piece.coefficient), piece.factor, summed
 
     def _recognised(self) -> list[tuple[str, list[str]]]:
-        """What the terms amount to, and the numbers that the draw needs."""
+        """The family or kernel recognised, and the numbers that the draw needs."""
         match self.step:
             case ExactDraw() | BlockDraw():
                 return [
@@ -322,7 +322,7 @@ class _Derivation:
                 assert_never(self.step)
 
     def _refused(self, refusal: NotConjugate) -> list[str]:
-        """Why there is no closed form, what is nearest, and what would give it one."""
+        """The reason of a refusal, the nearest family, and repairs that give a closed form."""
         lines = [refusal.reason, *nearest_hint(self.graph, refusal, self.notation, self.data)]
         for factor, conditional in diagnoses(self.graph, refusal, self.data).items():
             family = family_named(conditional)
@@ -341,7 +341,7 @@ class _Derivation:
         ]
 
     def _chain(self, step: ChainDraw) -> list[str]:
-        """What the labels weigh, and the recursion that draws them together."""
+        """The log weights and log transitions of labels, and the recursion of the joint draw."""
         along = self.graph.variables[step.name].dims[step.axis]
         t, before = step.name + f"[{along}]", step.name + f"[{along} - 1]"
         return [
@@ -382,7 +382,7 @@ class _Derivation:
 
 
 def _summed_dims(piece: Piece) -> list[Dim]:
-    """The dims of a piece that are summed onto one element: those that no view is indexed by."""
+    """The dims of a piece that are summed onto an element: no view is indexed by these."""
     indices = (i for v in piece.views for i in v.indices if i is not None)
     direct = {d for i in indices if not i.atoms(Array) for d in dims_of(i)}
     return [r.dim for r in piece.over if r.dim not in direct]

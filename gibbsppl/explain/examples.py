@@ -33,7 +33,7 @@ class Prior:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of the tables: what hangs on ``x``, which has these dims."""
+    """A column of the tables: the children of ``x``, and its dims."""
 
     name: str
     build: Form

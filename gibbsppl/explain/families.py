@@ -24,7 +24,7 @@ Draw = ExactDraw | BlockDraw
 
 
 def family_told(step: Draw, graph: Graph) -> list[str]:
-    """The family whose statistics and support these are."""
+    """The recognised family, by its statistics and support."""
     notation, family = Notation(graph.sizes), step.conditional.family
     conditional = step.conditional
     target = step.statement.target
@@ -61,7 +61,7 @@ def jointly_told(step: JointDraw, notation: Notation) -> list[str]:
 
 
 def _precision(step: JointDraw, notation: Notation) -> str:
-    """How the precision matrix is factorised, or what it is made of, if that is done once."""
+    """The layout of the precision matrix, with the fixed matrices that are diagonalised once."""
     if step.pencil is None:
         return step.layout
     parts = (
@@ -71,7 +71,7 @@ def _precision(step: JointDraw, notation: Notation) -> str:
 
 
 def new_variable_told(conditional: Any, notation: Notation) -> list[str]:
-    """What the terms are written in, where that is not the variable itself."""
+    """The line on the change of variable under which terms are collected; none without."""
     change = getattr(conditional, "change", None)
     if change is None:
         return []

@@ -1,4 +1,4 @@
-"""What a step that moves a group along holds fixed, and why that leaves the posterior as it is."""
+"""The section of a derivation on a non-centred update: its coordinates and the Jacobian."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SOURCE = "Y. Yu and X.-L. Meng (2011), Journal of Computational and Graphical St
 def interwoven_told(
     step: Step, schedule: Schedule, notation: Notation
 ) -> list[tuple[str, list[str]]]:
-    """The section on the arrays that stand for others in the graph of a step, if there are some."""
+    """The section on the recentred arrays in the graph of a step, if any."""
     changes = schedule.recentred(step)
     if not changes:
         return []

@@ -1,4 +1,4 @@
-"""What a step draws, by name: a variable with its dims, or with the region that is filled."""
+"""The drawn elements of a step, by name: a variable with its dims or its region."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def drawn_name(step: Step, graph: Graph) -> str:
 
 
 def _named(statements: Sequence[Statement], graph: Graph) -> str:
-    """What statements of one array draw of it."""
+    """The elements of an array that its statements draw, by name."""
     first = statements[0]
     if len(statements) > 1:
         places = ", ".join(d.name for d in graph.variables[first.target.array.name].dims)

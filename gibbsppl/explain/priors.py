@@ -1,7 +1,7 @@
-"""Another prior for a variable: a row of the table on its support, and the line that declares it.
+"""Another prior for a variable: a row of the table on the same support, and the declaration.
 
-Comes in: a statement, a family, the parameters that are settled. Goes out: the statement with that
-family, its other parameters any values that they may have; and the line as a user writes it.
+Comes in: a statement, a family, the settled parameters. Goes out: the statement with that family,
+other parameters at some possible values; and the line of the declaration as a user writes it.
 
 >>> from gibbsppl.algebra.expressions import Array
 >>> from gibbsppl.families import FAMILIES
@@ -38,9 +38,9 @@ def prior_of(
     known: tuple[tuple[str, Expr], ...],
     graph: Graph,
 ) -> Statement | None:
-    """The statement with a family on that support, its other parameters any numbers.
+    """The statement with another family on the support, unsettled parameters at some numbers.
 
-    None where the row has no such support, or where it would read what has been observed.
+    None where the row has no such support, or where a parameter would read observed values.
     """
     event = statement.event
     observed = {s.target.array.name for s in graph.statements if s.known != 0}

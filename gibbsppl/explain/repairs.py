@@ -1,9 +1,9 @@
-"""Why a conditional has no closed form, and the smallest changes of the model that give it one.
+"""Why a conditional has no closed form, and the smallest changes of the model that repair it.
 
 Comes in: a graph, and a statement whose conditional no family owns. Goes out: the family that is
-`nearest`, the factors that would have one if they were alone (`diagnoses`), and `Repair` values:
-whole graphs, each of which has been tried and found to have the conditional. Prior families are
-found by matching the terms of the children, never by name.
+`nearest`, the children without which there would be a family (`diagnoses`), and `Repair` values:
+whole graphs, each tried and found to have the conditional. Prior families are found by matching the
+terms of the children, never by name.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Repair:
 
 @dataclass(frozen=True, slots=True)
 class Nearest:
-    """The conditional that is left without the terms in the way: the fewest that are."""
+    """The conditional without the offending terms, which are as few as possible."""
 
     conditional: Conditional
     offending: tuple[Piece, ...]
@@ -63,19 +63,19 @@ def repairs(graph: Graph, statement: Statement, data: Values) -> tuple[Repair, .
 
 
 def proposed(graph: Graph, refusal: NotConjugate, data: Values) -> Iterator[Repair]:
-    """The repairs of a refusal, found one by one as they are asked for."""
+    """The repairs of a refusal, smallest first, each searched for on demand."""
     search = _Search(graph, refusal, data)
     for _, candidates in CANDIDATES:
         yield from candidates(search)
 
 
 def tried() -> str:
-    """What was tried where no repair was found."""
+    """The kinds of repair that were tried without success."""
     return ", ".join(name for name, _ in CANDIDATES)
 
 
 def nearest(graph: Graph, refusal: NotConjugate, data: Values) -> Nearest | None:
-    """The family that the fewest statistics are in the way of, on whatever scale it is one."""
+    """The family with the fewest offending statistics, on any scale."""
     forms = tuple(dict.fromkeys(p.statistic for p in refusal.pieces))
     search = _Search(graph, refusal, data)
     for count in range(1, min(MOST_LEFT_OUT, len(forms) - 1) + 1):
@@ -91,7 +91,7 @@ def nearest(graph: Graph, refusal: NotConjugate, data: Values) -> Nearest | None
 
 
 def diagnoses(graph: Graph, refusal: NotConjugate, data: Values) -> dict[str, Conditional]:
-    """Of several children, each without which there is a family, and its conditional."""
+    """For each child without which a family is found, the conditional without the child."""
     own = refusal.statement.name
     children = dict.fromkeys(p.factor for p in refusal.pieces if p.factor != own)
     several = children if len(children) > 1 else {}
@@ -101,7 +101,7 @@ def diagnoses(graph: Graph, refusal: NotConjugate, data: Values) -> dict[str, Co
 
 
 def family_named(conditional: Conditional) -> str:
-    """The family of a conditional, and the scale on which it is that."""
+    """The family of a conditional, with the function of the variable that has this family."""
     truncated = "truncated " if conditional.truncated else ""
     change = conditional.change
     of = "" if change is None else f" of {PLAIN.text(change.forward(conditional.statement.target))}"
@@ -109,7 +109,7 @@ def family_named(conditional: Conditional) -> str:
 
 
 def _distance(found: Nearest, statement: Statement) -> tuple[bool, bool, int]:
-    """The order among families that equally many statistics are in the way of."""
+    """The order among families with equally many offending statistics."""
     conditional = found.conditional
     own = conditional.change is None and conditional.family is statement.family
     return not own, conditional.change is not None, len(conditional.statistics)
@@ -117,7 +117,7 @@ def _distance(found: Nearest, statement: Statement) -> tuple[bool, bool, int]:
 
 @dataclass(frozen=True)
 class _Search:
-    """A refused statement, and what candidates for its repair are compared with."""
+    """A refused statement, with the terms and children that candidates for repair are made from."""
 
     graph: Graph
     refusal: NotConjugate
@@ -130,7 +130,7 @@ class _Search:
 
     @property
     def array(self) -> str:
-        """The name of the array that it is a statement of."""
+        """The name of the statement's array."""
         return self.statement.target.array.name  # type: ignore[no-any-return]
 
     @property
@@ -143,7 +143,7 @@ class _Search:
 
     @property
     def is_chain(self) -> bool:
-        """Whether the prior of an element reads others."""
+        """Whether the prior of an element reads other elements."""
         return any(mentions(value, (self.array,)) for _, value in self.statement.arguments)
 
     def priors(self, statement: Statement, support: Support) -> Iterator[Statement]:
@@ -159,13 +159,13 @@ class _Search:
 
     @cached_property
     def of_children(self) -> Conditional | None:
-        """The conditional that the children's terms are those of, without a prior."""
+        """The conditional from the children's terms alone, without a prior."""
         return self.matched(self._without(self.statement.name))
 
     def matched(
         self, pieces: Iterable[Piece], statement: Statement | None = None
     ) -> Conditional | None:
-        """The closed form of one element whose terms are these, if there is one."""
+        """The closed form of an element with these terms, None if there is none."""
         limits, rest = limits_of(pieces)
         if not rest or not all(map(is_separable, rest)):
             return None
@@ -188,11 +188,11 @@ class _Search:
 
     @cached_property
     def pieces(self) -> tuple[Piece, ...]:
-        """All terms, those of different factors that cancel one another among them."""
+        """All terms of the conditional, also where terms of different factors cancel."""
         return self._pieces_of(*self.graph.factors_of(self.array))
 
     def pieces_with(self, factor: Factor) -> tuple[Piece, ...]:
-        """The terms with one factor in the place of that of the same name."""
+        """The terms, with a factor in place of its namesake."""
         return (*self._without(factor.name), *self._pieces_of(factor))
 
     def _without(self, factor: str) -> tuple[Piece, ...]:
@@ -257,7 +257,7 @@ Candidates = Callable[[_Search], Iterator[Repair]]
 
 
 def _other_priors(search: _Search) -> Iterator[Repair]:
-    """The family whose statistics the children have; else the best one that goes with them."""
+    """Repairs by the prior conjugate to the children, else by the best matching prior."""
     statement, found = search.statement, search.of_children
     if found is None or search.is_chain:
         return
@@ -311,7 +311,7 @@ def _functions_of_it(search: _Search) -> Iterator[Repair]:
 
 
 def _scales(search: _Search) -> Iterator[Scale]:
-    """The scales that are tried, each once: what a child reads, then what the terms suggest."""
+    """Candidate scales, each once: arguments of children, then changes suggested by terms."""
     target, support = search.statement.target, search.statement.support
     seen = set()
     for child in search.children:
@@ -370,7 +370,7 @@ def _without_truncation(search: _Search) -> Iterator[Repair]:
 
 
 def _with_one_argument_known(search: _Search) -> Iterator[Repair]:
-    """With a number for the variable in one of several arguments of a child that read it."""
+    """Repairs with a number for the variable in one of several arguments of a child."""
     own = search.statement.support
     value = some_value(Parameter(own), 0, (), search.graph) if own.kind == "real" else None
     if value is None:

@@ -30,7 +30,7 @@ Map = Callable[[Expr], Expr]
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A function of one element that could be the variable in its stead, and its inverse."""
+    """A function of one element and the inverse: another scale to declare a variable on."""
 
     name: str
     forward: Map
@@ -47,9 +47,9 @@ class Scale:
 def scale_of(
     name: str, argument: Expr, array: str, support: Support, image: Support
 ) -> Scale | None:
-    """An argument as a scale: a function of one element alone that maps its support to the image.
+    """An argument as a scale: an invertible function of one element, from support to image.
 
-    ``array`` names the array that it reads, ``support`` is that of its elements.
+    ``array`` names the array of the element, ``support`` is the support of the element.
     """
     leaves = [a for a in argument.atoms(Leaf) if a.array.name == array]
     if argument in leaves or len(leaves) != 1 or (support.kind, image.kind) != ("real", "real"):
@@ -95,7 +95,7 @@ def rescaled(graph: Graph, statement: Statement, scale: Scale, declared: Stateme
 
 
 def _put_in(expr: Expr, old: str, scale: Scale) -> Expr:
-    """The expression in the new variable: its function of the old one, then the old one itself."""
+    """The expression in the new variable, put in for its formula and for the old variable."""
     leaves = [a for a in expr.atoms(Leaf) if a.array.name == old]
     new = {a: scale.array[a.indices] for a in leaves}
     whole = {scale.forward(a): u for a, u in new.items()}
@@ -103,7 +103,7 @@ def _put_in(expr: Expr, old: str, scale: Scale) -> Expr:
 
 
 def _mapped(statement: Statement, function: Callable[[Any], Any]) -> Statement:
-    """The statement with all that it reads mapped."""
+    """The statement, a function applied to all expressions that it reads."""
     censored = (
         Censoring(function(c.where), function(c.lower), function(c.upper))
         for c in statement.censored

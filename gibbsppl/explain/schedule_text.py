@@ -80,7 +80,7 @@ def _rewrites(schedule: Schedule, notation: Notation) -> list[str]:
 
 
 def parts_told(schedule: Schedule) -> list[str]:
-    """For each array that is taken apart, along which axis and into which parts."""
+    """For each array that is taken apart, the axis and the parts."""
     told = []
     for of in dict.fromkeys(p.of for p in schedule.parts):
         parts = [p for p in schedule.parts if p.of == of]
@@ -121,7 +121,7 @@ def _title(schedule: Schedule) -> str:
 
 
 def units_told(schedule: Schedule) -> list[str]:
-    """How steps follow one another, unless it is in order: which stay together, how likely."""
+    """The scan in words, with units and probabilities; nothing if systematic."""
     if not schedule.units:
         return []
     total = sum(schedule.weights)
@@ -156,7 +156,7 @@ def _fallback(
 def nearest_hint(
     graph: Graph, refusal: NotConjugate, notation: Notation, data: Mapping[str, Any]
 ) -> list[str]:
-    """What is in the way, and the family that the conditional would have without it."""
+    """The nearest family, and the terms in its way."""
     found = nearest(graph, refusal, data)
     offending = refusal.offending if found is None else found.offending
     family = refusal.nearest if found is None else family_named(found.conditional)
@@ -206,19 +206,19 @@ def owner(step: Step) -> str:
 
 
 def name_of(step: Step, schedule: Schedule) -> str:
-    """What a step draws, in the names of the model."""
+    """The variables that a step draws, in the names of the model."""
     name, array = drawn_name(step, schedule.whole), step.variables[0]
     return schedule.drawn_by(step)[0] + name.removeprefix(array)
 
 
 def owner_of(step: Step, schedule: Schedule) -> str:
-    """The owner of a step; for what is drawn in the place of a variable, what that is."""
+    """The owner of a step; of a recentred array, with the formula of the array."""
     own = [r for r in schedule.recentred(step) if r.name in step.variables]
     return owner(step) + "".join(f" of {PLAIN.text(r.forward)}" for r in own)
 
 
 def held_told(step: Step, schedule: Schedule, notation: Notation) -> str:
-    """For a step that moves a group along, what it holds fixed; else nothing."""
+    """The arrays that a non-centred update holds fixed, in words; else nothing."""
     held = [r for r in schedule.recentred(step) if r.name not in step.variables]
     told = (f"{r.name} = {notation.text(r.forward)} held fixed, {r.of} moving along" for r in held)
     return "".join(f"interwoven, with {t}" for t in told)
@@ -231,7 +231,7 @@ def _of_change(step: ConcaveDraw) -> str:
 
 
 def how_drawn(step: Step, schedule: Schedule) -> str:
-    """How a step draws its elements; nothing where one vector call draws them all."""
+    """How a step draws its elements, in words; nothing for a single vector call."""
     if isinstance(step, ScanDraw) and step.approximate:
         return f"all at once, approximately, {_listed(step)} integrated out"
     if isinstance(step, ScanDraw):
@@ -264,7 +264,7 @@ def _listed(step: ScanDraw) -> str:
 
 
 def _formula(step: Step, notation: Notation) -> tuple[str, list[str], str]:
-    """What a step draws from: an opening, the parts, what follows them."""
+    """The formula of a step's conditional: an opening, the parts, a close."""
     match step:
         case ExactDraw() | BlockDraw():
             parts = [parameter_text(p, step, notation) for p in step.parameters]

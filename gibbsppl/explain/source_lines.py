@@ -1,4 +1,4 @@
-r"""The lines of a generated module that belong to one step, cut out of its source.
+r"""The lines of generated code for one step, cut out of the source of a module.
 
 >>> source = '''
 ... def x_given_rest(s, c):
@@ -78,7 +78,7 @@ def _items(table: ast.Dict) -> Iterator[tuple[ast.expr, ast.expr]]:
 
 
 def _drawing(sweep: ast.FunctionDef, function: str, others: set[str]) -> Iterator[ast.stmt]:
-    """The statements from the one that calls the function to the next one that calls another."""
+    """The statements from a call of the function up to a call of another drawing function."""
     inside = False
     for statement in sweep.body:
         called = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)} & others

@@ -66,7 +66,7 @@ def _after(place: Place, along: Dim) -> Place:
 
 
 def bounds_told(step: ExactDraw | BlockDraw, notation: Notation) -> list[str]:
-    """The bounds of a truncated draw, each the tightest of what its factors say."""
+    """The bounds of a truncated draw, each the tightest of its contributions."""
     told = []
     for bound in step.bounds if isinstance(step, ExactDraw) else ():
         finite = [c for c in bound.contributions if c.value not in (sp.oo, -sp.oo)]
@@ -80,7 +80,7 @@ def bounds_told(step: ExactDraw | BlockDraw, notation: Notation) -> list[str]:
 
 
 def _reaching(text: str, contribution: Contribution, axes: Iterable[Expr], step: Single) -> str:
-    """The text of a contribution, with the elements that it reaches if these are not all."""
+    """The text of a contribution, with the elements reached unless all are."""
     where = reach(contribution, axes, step)
     return f"({text} for {where})" if where else text
 
@@ -95,7 +95,7 @@ def log_density_text(move: ConcaveDraw | Move, notation: Notation) -> str:
 
 
 def quadratic_text(step: JointDraw, notation: Notation) -> str:
-    """The log density of what is drawn jointly, up to a constant: its pieces, each summed."""
+    """The log density of a joint draw, up to a constant: the pieces, each summed."""
     parts = []
     for piece in step.conditional.pieces:
         value = Mul(piece.coefficient, piece.statistic)

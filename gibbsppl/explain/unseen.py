@@ -1,4 +1,4 @@
-"""What is told of values that nothing sees, which are drawn after all others."""
+"""The text on leaves (missing data, predictions, censored values), imputed after all draws."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from gibbsppl.schedule.steps import Schedule
 
 
 def unseen_told(schedule: Schedule) -> list[tuple[str, str]]:
-    """Each array with values that are drawn last, and why all others can do without them."""
+    """Each array with leaves, and why no other draw needs these."""
     return [(name, _why(schedule, name)) for name in schedule.unseen]
 
 
 def drawn_without(schedule: Schedule, variables: Sequence[str]) -> list[tuple[str, list[str]]]:
-    """The section of a derivation that says that the others are drawn without a variable."""
+    """The section of a derivation on leaves, marginalised in the draws of other variables."""
     told = [f"{name}: {why}." for name, why in unseen_told(schedule) if name in variables]
     return [("The others are drawn without it", told)] if told else []
 

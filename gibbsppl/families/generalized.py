@@ -236,7 +236,7 @@ def _log_cosh(z: Expr) -> Expr:
 
 
 def _polya_gamma_mean(b: Expr, c: Expr) -> Expr:
-    """``b tanh(c / 2) / (2 c)``: for so small a c that it makes no difference, of another one."""
+    """``b tanh(c / 2) / (2 c)``, at the size of c or at 1e-9 if that is larger."""
     size = Maximum(Abs(c), Rational(1, 10**9))
     return b * exp(LogGammaP(sp.S.One, size)) * Expit(size) / (2 * size)
 

@@ -300,9 +300,9 @@ INVERSE_WISHART = Family(
 
 
 def _log_mixing_integral(x: Expr, nu: Expr, scale: Expr, k: Dim) -> Expr:
-    """The log of the integral over one a_k of what HuangWand's mixture has of it.
+    """The log of the integral of HuangWand's mixture over one a_k, by the factors with this a_k.
 
-    That is ``gamma(s) (nu (X^-1)_kk + 1 / scale_k^2)^-s / (scale_k gamma(1/2))``, s = (nu + p) / 2.
+    It is ``gamma(s) (nu (X^-1)_kk + 1 / scale_k^2)^-s / (scale_k gamma(1/2))``, s = (nu + p) / 2.
     """
     half, rate = (nu + Over(sp.S.One, k)) / 2, nu * inverse_diagonal(x, k) + scale**-2
     return loggamma(half) - log(pi) / 2 - log(scale) - half * log(rate)

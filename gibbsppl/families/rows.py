@@ -180,7 +180,7 @@ def log_det(matrix: Expr, dim: Dim) -> Expr:
 
 
 def _inverted(matrix: Expr, dim: Dim) -> Expr | None:
-    """The matrix that ``matrix`` is the inverse of, where it is written as one."""
+    """The matrix of which ``matrix`` is the inverse, if written as an inverse."""
     if not isinstance(matrix, InverseEntry) or matrix.args[3:] != (dim, primed(dim)):
         return None
     first, second = matrix.bound

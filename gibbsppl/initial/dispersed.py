@@ -1,8 +1,8 @@
 """One dispersed state: draws of priors that are not too vague, and a rule for the rest.
 
-Comes in: a graph, its data, how much of the spread is wanted. Goes out: values of all that is
-drawn, of which nobody has looked at the density yet. With less spread, values are nearer to a
-centre: draws of a prior to their median, values of the rule to where it puts them without noise.
+Comes in: a graph, its data, the share of the spread. Goes out: values of all latent variables,
+whose density is not evaluated yet. With less spread, values are nearer to a centre: draws of a
+prior to their median, values of the rule to the rule without noise.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ VAGUE_IN_LOGS = np.log(1000.0) / 2
 
 
 def dispersed(start: Start, data: Values, given: Values) -> State:
-    """The values of one attempt; those of ``given`` are as they are."""
+    """The starting values of an attempt; the values in ``given`` are kept."""
     graph = start.graph
     if any(p.of is None and p.guards is None for p in graph.potentials):
         values = unfilled(graph, data, given)
@@ -50,12 +50,12 @@ def dispersed(start: Start, data: Values, given: Values) -> State:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """One attempt: ``shrink`` scales the spread of all arrays but those of which ``own`` says it.
+    """One attempt at a starting state: ``shrink`` scales the spread, ``own`` that of single arrays.
 
-    ``asked`` are the user's values, NaN where there is none. ``present``: what is 0 or 1 starts at
-    1, as what is there can be seen or not, and what is not there cannot be seen. ``by_rule``: no
-    draws of priors, but of labels and counts. ``unitless``: arrays with a scale of their own,
-    whatever that of the data is.
+    ``asked`` are the user's values, NaN where there is none. ``present``: binary values start at 1,
+    since an individual that is present can be seen or not, and an absent individual cannot be seen.
+    ``by_rule``: no draws of priors, but of labels and counts. ``unitless``: arrays with a scale of
+    their own, whatever the scale of the data.
     """
 
     rng: np.random.Generator
@@ -115,7 +115,7 @@ class Start:
                 return first
 
     def _as_asked(self, statement: Statement, found: Floats, values: Values) -> Floats:
-        """The values with those that the user gives in their place."""
+        """The values, replaced by the user's values where given."""
         name, support = statement.target.array.name, statement.support
         if self.present and support.is_discrete and (support.lower, support.upper) == (0, 1):
             found = np.ones_like(found)
@@ -167,7 +167,7 @@ class Start:
                 return np.zeros(candidates.shape[1:], dtype=bool)
 
     def _bounds(self, statement: Statement, values: Values) -> tuple[Floats, Floats]:
-        """Those of the support, and what potentials tell beside them, if that leaves anything."""
+        """The bounds of the support, narrowed by potentials unless nothing would be left."""
         if statement.support.kind == "vector":
             return np.asarray(-np.inf), np.asarray(np.inf)
         name, sizes = statement.target.array.name, self.graph.sizes

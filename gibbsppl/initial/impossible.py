@@ -1,4 +1,4 @@
-"""Models of density zero whatever the latent variables are, by their data.
+"""Errors for models whose data have density zero for all values of the latent variables.
 
 Comes in: a graph and its data. Goes out: nothing, or an error that names the variable, the
 position, what was found and what was expected.
@@ -41,7 +41,7 @@ MOST_POSITIONS = 1_000_000
 def check_possible(graph: Graph, data: Values) -> None:
     """Raise an error where a parameter or an observed value cannot be in its support.
 
-    Whatever the latent variables are: what depends on them is left to the start of a run.
+    For all values of the latent variables: other failures are left to the start of a run.
     """
     latent = set(graph.drawn)
     for constant in graph.constants:
@@ -116,7 +116,7 @@ def _check_edges(statement: Statement) -> None:
 def _of_data(
     expr: Expr, over: tuple[Range, ...], graph: Graph, latent: Collection[str]
 ) -> Iterator[tuple[Expr, tuple[Range, ...]]]:
-    """The largest parts of an expression that read data alone, but those that are chosen among."""
+    """The largest parts of an expression that read data alone, except within choices."""
     if not mentions(expr, latent):
         if expr.args and not isinstance(expr, Leaf):
             yield expr, over
@@ -172,7 +172,7 @@ def _check_observed(
 def _check_parameter(
     graph: Graph, data: Values, statement: Statement, name: str, support: Support
 ) -> None:
-    """A parameter is not outside of its support for all values of what it reads."""
+    """Raise if a parameter is outside of its support for all values of the latent variables."""
     argument = dict(statement.arguments)[name]
     free = support.lower == -sp.oo and support.upper == sp.oo
     if free or _is_large(graph, argument, statement.over):

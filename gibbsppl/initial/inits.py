@@ -1,4 +1,4 @@
-"""Initial values that the user gives: one mapping for all chains, or one for each.
+"""Initial values of the user's: one mapping for all chains, or one for each chain.
 
 Comes in: values by variable, missing ones masked or NaN. Goes out: arrays of floats of the shapes
 of the variables, NaN where a start is to be found.

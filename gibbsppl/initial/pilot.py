@@ -67,10 +67,10 @@ def proper_start(
     init: Mapping[str, Any] | None,
     check: Callable[[State], None],
 ) -> tuple[State, dict[str, str]]:
-    """A start with its auxiliary variables that passes a check, and where each value comes from.
+    """A start with auxiliary variables that passes a check, and the origin of each value.
 
-    One that does not, but might with less of the spread (a `StartError`), is made again; with
-    values in ``init`` it is tried as it is.
+    A start that fails, but might pass with less of the spread (a `StartError`), is made again; a
+    start with values in ``init`` is tried once.
     """
 
     def attempt(spread: float, settle: bool) -> tuple[State, dict[str, str]]:
@@ -93,13 +93,13 @@ def best_start(
     constants: Constants,
     init: Mapping[str, Any] | None = None,
 ) -> tuple[State, dict[str, str]]:
-    """A start, with a note for each variable that says where its value comes from.
+    """A start, with a note on the origin of each variable's value.
 
     From a state by the rule of `gibbsppl.initial.search`, a few sweeps are made: once as it is, and
     once for each scale (each variable with a bound, but for those of exponents alone) moved up or
     down by orders of magnitude. The state at which the observations have the highest density is
-    taken through the same once more, and the best of all is the start. With values in ``init``, or
-    without observations, it is the state by the rule, and no sweep is made.
+    taken through the same once more, and the best state of all is the start. With values in
+    ``init``, or without observations, the start is the state by the rule, and no sweep is made.
     """
     state, notes, _ = _after_pilots(rng, graph, data, program, constants, init)
     return state, notes
@@ -114,7 +114,7 @@ def _after_pilots(
     init: Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> tuple[State, dict[str, str], bool]:
-    """The best start, its notes, and whether sweeps go on from one that was tried, if any was."""
+    """The best start, its notes, and whether sweeps go on from a candidate, if any is tried."""
     mend = program.mended_by(rng, constants)
     start, notes = initial_state(rng, graph, data, init, mend=mend, **settings)
     if init or not _observed(graph):
@@ -150,9 +150,9 @@ def _fit_after_sweeps(
 def _candidates(
     rng: np.random.Generator, graph: Graph, data: Values, start: State, drawn: Collection[str]
 ) -> list[State]:
-    """Copies of a state: one as it is, and one for each scale that is moved.
+    """Copies of a state: unchanged, and with single scales moved.
 
-    What sweeps keep up to date beside the arrays that they draw is left out: it knows of no move.
+    Arrays that sweeps keep up to date beside the drawn ones are left out: moves do not update them.
     """
     start = {n: x for n, x in start.items() if n in drawn or n.startswith("~")}
     bounds = {s.name: b for s in _moved(graph, data) if (b := _numeric_bounds(s)) is not None}

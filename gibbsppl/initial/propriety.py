@@ -140,10 +140,9 @@ def _check_joint(
 def check_proper_as_usual(
     schedule: Schedule, compiled: Callable[[], Any], state: Values, first: bool
 ) -> None:
-    """The same of variables that are moved because the user asks: by what their draw would be.
+    """Check variables with a kernel of the user's to be proper, by their default draws.
 
-    ``compiled`` makes the sampler in which no kernels are asked for; it is made for the ``first``
-    state alone.
+    ``compiled`` makes the sampler without kernels of the user's, for the ``first`` state alone.
     """
     if first and any(isinstance(s, Move) for s in schedule.asked):
         usual, values = compiled(), copy.deepcopy(dict(state))
@@ -153,7 +152,7 @@ def check_proper_as_usual(
 
 
 def _is_at_zero(graph: Graph, values: Values) -> bool:
-    """Whether a real value is exactly zero, as a given one may be: it hides what it multiplies."""
+    """Whether a real value is exactly zero, as given values may be: zeros hide coefficients."""
     names = {s.target.array.name for s in graph.latent if s.support.kind in ("real", "vector")}
     return any((np.asarray(values[n]) == 0).any() for n in names if n in values)
 
@@ -301,9 +300,9 @@ def _of_block(step: BlockDraw, etas: Any) -> Floats:
 
 
 def _least_eigenvalues(eta_2: Floats) -> Floats:
-    """Those of precision matrices of a diagonal of ones; 0 where rounding made it positive.
+    """The least eigenvalues of precision matrices, scaled to unit diagonals; 0 within rounding.
 
-    NaN of what is not finite.
+    NaN for a matrix that is not finite.
     """
     finite: Any = np.isfinite(eta_2).all(axis=(-2, -1))
     safe = np.where(finite[..., None, None], eta_2, 0.0)
@@ -331,7 +330,7 @@ def _along(names: Sequence[str], vector: Floats) -> str:
 
 
 def in_own_units(precision: Floats) -> Floats:
-    """Precision matrices of the same elements, each measured so that its own precision is one."""
+    """Precision matrices in units of each element that make its precision 1."""
     diagonal = np.diagonal(precision, axis1=-2, axis2=-1)
     unit = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
     return np.asarray(precision * unit[..., :, None] * unit[..., None, :])

@@ -1,7 +1,7 @@
-"""A log density as concave functions of linear forms: which forms hold it, and on which side.
+"""A log density as concave functions of linear forms, and the directions in which no term falls.
 
 Comes in: a graph, data, a state. Goes out: `Sides`, linear constraints on a direction in the space
-of some variables: along a direction that meets all of them no term of the log density ever falls.
+of some variables: along a direction that meets all constraints no term of the log density falls.
 (The recession function of a concave function: R. T. Rockafellar 1970, Convex Analysis, section 8.)
 """
 
@@ -148,7 +148,7 @@ class _Reader:
     # Rows.
 
     def _of_curve(self, term: Term, kept: Any) -> Sides:
-        """A function of one form at each position: its slopes at both ends tell what it allows."""
+        """The constraints by a function of a form at each position, from slopes at both ends."""
         forms: dict[Expr, int] = {}
         function = self._in_forms(term.curved, forms, term.over)
         if curvature_of(self._straightened(function), FORM.name, self.bounds).kind not in CONCAVE:

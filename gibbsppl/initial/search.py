@@ -154,7 +154,7 @@ class _Found:
 
     @property
     def log_density(self) -> float:
-        """That of all factors."""
+        """The log density of all factors."""
         return float(sum(t.sum() for t in self.terms.values()))
 
     @property
@@ -169,12 +169,12 @@ class _Found:
 
     @property
     def impossible(self) -> int:
-        """Of how many elements the density is zero, or no number."""
+        """The number of elements whose density is zero or no number."""
         return sum(int((~np.isfinite(t)).sum()) for t in self.terms.values())
 
     @property
     def least(self) -> float:
-        """What the log density of a wider start may be: it falls by no more than its size."""
+        """The least log density of a wider start: lower by at most the size of ``worth``."""
         return self.worth - abs(self.worth)
 
     @property

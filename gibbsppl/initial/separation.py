@@ -1,4 +1,4 @@
-"""Directions in which a posterior does not fall: if there is one, it has no finite integral.
+"""Directions in which a posterior does not fall: its integral is then infinite.
 
 Comes in: a graph, data, a state. Goes out: a `Direction`, or nothing. A log density that is a sum
 of concave functions has an infinite integral exactly if there is a direction other than zero in
@@ -36,7 +36,7 @@ MOST_NAMED = 6
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """A direction by its elements and their shares; ``level``: no term changes along it at all."""
+    """A direction as elements with shares; ``level``: every term is constant along it."""
 
     elements: tuple[str, ...]
     shares: tuple[float, ...]
@@ -68,10 +68,10 @@ def direction_of(graph: Graph, values: Values) -> Direction | None:
 
 
 def moving(graph: Graph, values: Values) -> Iterator[tuple[tuple[str, ...], Sides]]:
-    """The groups of arrays whose directions count: flat ones, and those that follow them.
+    """The groups of arrays to search for directions: flat arrays, and arrays with priors on these.
 
-    The arrays of a group enter linearly together; what is not in it is given. The prior of an
-    array that follows none falls in all directions.
+    The arrays of a group enter linearly together, given all other variables. The prior of an array
+    outside of all groups falls in all directions.
     """
     waiting = tuple(_flat(graph))
     while waiting:
@@ -92,7 +92,7 @@ def moving(graph: Graph, values: Values) -> Iterator[tuple[tuple[str, ...], Side
 def _with(
     graph: Graph, values: Values, found: tuple[str, ...], name: str, sides: Sides | None
 ) -> tuple[tuple[str, ...], Sides | None]:
-    """The arrays and their sides with one more array, if they can be read with it."""
+    """The arrays and their sides, with another array if all can be read together."""
     more = sides_of(graph, (*found, name), values)
     return (found, sides) if more is None else ((*found, name), more)
 
@@ -165,7 +165,7 @@ def _free_columns(sides: Sides) -> Any:
 
 
 def null_space(rows: Any) -> Any:
-    """Columns that span what the rows are zero on, each an element and what makes up for it.
+    """A basis of the null space of the rows: columns of an element and its compensation.
 
     The rank is that of a triangular factor with pivots, to the rounding of the factorisation
     (G. H. Golub and C. F. Van Loan 2013, Matrix Computations, section 5.4).

@@ -1,4 +1,4 @@
-"""Why a factor has density zero at some values: which value, which parameter, at which position.
+"""The reason why a factor has density zero: value, parameter and position.
 
 Comes in: a graph, one of its factors, and values of all variables. Goes out: a text.
 """
@@ -51,7 +51,7 @@ def why_impossible(graph: Graph, factor: Factor, values: Values, bad: Any = None
 
 
 def _hopeless(graph: Graph, factor: Factor, values: Values, bad: Any) -> tuple[Leaf | None, Any]:
-    """A latent label of which no value makes some bad elements possible, and which these are."""
+    """A latent label without a value that makes some bad elements possible, and these elements."""
     latent = {s.target.array.name: s.support for s in graph.latent}
     said = [a for _, a in factor.arguments] if isinstance(factor, Statement) else []
     leaves = {x for a in said for x in leaves_of(a, latent)}
@@ -84,7 +84,7 @@ def _at_label(statement: Statement, leaf: Leaf, label: Expr) -> Statement:
 
 
 class _Element:
-    """One element of a statement: what it is, and what its parameters are."""
+    """An element of a statement, with its value and its parameters as text."""
 
     def __init__(
         self, graph: Graph, statement: Statement, values: Values, at: tuple[int, ...]

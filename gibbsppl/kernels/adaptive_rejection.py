@@ -1,4 +1,4 @@
-"""Adaptive rejection, where a user asks for it: an exact draw of what is log-concave."""
+"""Adaptive rejection on request: exact draws from log-concave conditionals."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class AdaptiveRejection(Kernel):
         return "adaptive rejection"
 
     def step(self, asked: Asked) -> Step:
-        """The draw, of a log density with the certificate that it needs."""
+        """The draw, from a log density with its certificate of concavity."""
         refusal, _ = asked.refusal(self)
         own = asked.derived
         is_one = isinstance(own, LogConcave)

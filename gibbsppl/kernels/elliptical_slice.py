@@ -47,23 +47,23 @@ class EllipticalSlice(Kernel):
     def step(self, asked: Asked) -> Step:
         """A move of all elements of a statement, with the normal part of their log density."""
         graph, block = _normal_part(asked)
-        normal = None if block is None else joint_draw(graph, block, asked.data)
-        if normal is None:
+        reference = None if block is None else joint_draw(graph, block, asked.data)
+        if reference is None:
             raise CompileError(
                 f"kernels[{asked.name!r}]: an elliptical slice needs a normal prior, but "
                 f"{asked.name} has none, or one whose precision is too large to be factorised; by "
                 f"default it is drawn {asked.default}. Leave it out, or ask for gp.Slice()."
             )
         move = asked.move(self)
-        called = f"{move.name}, its normal part"
-        return replace(move, asked=Along(replace(normal, called=called), graph))
+        called = f"{move.name}, its reference"
+        return replace(move, asked=Along(replace(reference, called=called), graph))
 
 
 @dataclass(frozen=True, slots=True)
 class Along(Kernel):
-    """Elliptical slice sampling of one step: the normal part of its log density, in its graph."""
+    """Elliptical slice sampling in one step, with the normal part of its log density."""
 
-    normal: JointDraw
+    reference: JointDraw
     graph: Graph
     colours = False
     takes_all = True
@@ -73,23 +73,25 @@ class Along(Kernel):
 
     def functions(self, module: Module, step: Move) -> list[str]:
         """The function of the coefficients of the normal part."""
-        return [joint_coefficients(self._module(module, step), self.normal)]
+        return [joint_coefficients(self._module(module, step), self.reference)]
 
     def lines(self, module: Module, step: Move, call: str, bounds: str) -> list[str]:  # noqa: ARG002
         """The call of the runtime, with the normal part."""
         own = self._module(module, step)
-        normal = f'c["{joint_name(own, self.normal)}"], {own.functions[self.normal.name]}(s, c)'
+        joint, given = joint_name(own, self.reference), own.functions[self.reference.name]
         (name,) = step.variables
-        return assigned(f's["{name}"]', "elliptical_slice", f's, "{name}", {call}, {normal}')
+        arguments = f's, "{name}", {call}, c["{joint}"], {given}(s, c)'
+        return assigned(f's["{name}"]', "elliptical_slice", arguments)
 
     def _module(self, module: Module, step: Move) -> Module:
         """The module with the normal part as one more step."""
         schedule = module.schedule
-        steps, graphs = (*schedule.steps, self.normal), (*schedule.graphs, self.graph)
+        steps, graphs = (*schedule.steps, self.reference), (*schedule.graphs, self.graph)
+        own = module.function_of(step, "reference")
         return replace(
             module,
             schedule=replace(schedule, steps=steps, graphs=graphs),
-            functions={**module.functions, self.normal.name: module.function_of(step, "normal")},
+            functions={**module.functions, self.reference.name: own},
         )
 
 

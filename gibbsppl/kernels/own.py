@@ -28,7 +28,7 @@ class Own(Kernel):
 
     @property
     def function(self) -> Callable[..., Any]:
-        """What generated code calls of the user's."""
+        """The user's function, as called by generated code."""
         return self.moves
 
     def step(self, asked: Asked) -> Step:
@@ -37,7 +37,7 @@ class Own(Kernel):
         return asked.move(self)
 
     def lines(self, module: Module, step: Move, call: str, bounds: str) -> list[str]:
-        """The call of the runtime that calls the function, and holds it to what it must return."""
+        """The runtime's call of the user's function, which checks the returned value."""
         state = f's["{step.variables[0]}"]'
         whole = ", whole=True" if step.statement.support.is_discrete else ""
         kernel = f'KERNELS["{step.name}"], "{step.variables[0]}"'
@@ -46,7 +46,7 @@ class Own(Kernel):
 
 
 def own_kernel(name: str, function: Callable[..., Any]) -> Own:
-    """The kernel that a function is, if it can be called as one."""
+    """The kernel of a user's function; raise if its arguments are not those of a kernel."""
     try:
         inspect.signature(function).bind(None, None, None)
     except TypeError as error:

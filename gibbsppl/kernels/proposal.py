@@ -64,7 +64,7 @@ class Proposal(Kernel):
 
     @property
     def function(self) -> Proposal:
-        """What generated code calls of the user's."""
+        """The user's proposal, as called by generated code."""
         return self
 
     def step(self, asked: Asked) -> Step:

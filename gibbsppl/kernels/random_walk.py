@@ -1,9 +1,9 @@
 """Random-walk Metropolis-Hastings, of elements and of vectors.
 
 A step of scale s of a label is ``k`` labels up or down, each with half the probability that a
-standard normal is between ``k - 1`` and ``k`` times ``1 / s``; beyond a bound it is reflected.
-Accepted with the ratio of the densities, what is left stays where it is: enumeration makes its
-matrix of these probabilities.
+standard normal is between ``k - 1`` and ``k`` times ``1 / s``; steps beyond a bound are reflected.
+A step is accepted by the ratio of the densities, else the label stays: enumeration makes the
+transition matrix of these probabilities.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from gibbsppl.schedule.steps import Move, Step
 # A vector this long has a covariance of 32 MB.
 LONGEST_VECTOR = 2000
 
-# The walks that are told whether what they move is whole numbers: others are in its array.
+# The walks that need the flag ``whole``: they move parts of arrays with other values, too.
 OF_PARTS = frozenset({"walk_elements", "walk_part"})
 
 
@@ -44,14 +44,14 @@ OF_PARTS = frozenset({"walk_elements", "walk_part"})
 class RandomWalk(Kernel):
     """Random-walk Metropolis-Hastings: a normal step, accepted by the ratio of the densities.
 
-    Independent elements are moved all at once, each with a scale of its own; elements that are
+    Independent elements are moved all at once, each with a separate scale; elements that are
     densely tied (the coefficients of a regression) as one vector, whose steps have the covariance
-    of the draws of warm-up (H. Haario, E. Saksman and J. Tamminen, 2001, Bernoulli 7); others one
-    after the other. Between bounds steps are made in the logarithm of the distance from a bound, or
-    in the logit; whole numbers make whole steps, reflected at their bounds. Scales adapt in warm-up
-    only, until the share ``target_accept`` is accepted (by default 0.44 for single elements, 0.234
-    for vectors: A. Gelman, G. O. Roberts and W. R. Gilks, 1996, Bayesian Statistics 5). A ``scale``
-    without ``target_accept`` stays as it is; with it, it is where the adaptation starts.
+    of the draws of warm-up (H. Haario, E. Saksman and J. Tamminen, 2001, Bernoulli 7); other
+    elements in turn. Between bounds steps are made in the logarithm of the distance from a bound,
+    or in the logit; whole numbers make whole steps, reflected at their bounds. Scales adapt in
+    warm-up only, until the share ``target_accept`` is accepted (by default 0.44 for single
+    elements, 0.234 for vectors: A. Gelman, G. O. Roberts and W. R. Gilks, 1996, Bayesian Statistics
+    5). A ``scale`` without ``target_accept`` is fixed; with a target, adaptation starts there.
 
     >>> print(RandomWalk(), RandomWalk(scale=0.5), sep="; ")
     random walk; random walk of scale 0.5
@@ -166,7 +166,7 @@ def _vectors(module: Module, step: Move, settings: str) -> str:
 
 
 def proposed(label: int, labels: range, scale: float) -> Floats:
-    """The probability that each label is proposed from one of them.
+    """The probability of proposing each label from a given label.
 
     >>> proposed(0, range(2), 1.0).round(6)
     array([0.365413, 0.634587])
@@ -181,7 +181,7 @@ def proposed(label: int, labels: range, scale: float) -> Floats:
 
 
 def _reflected(position: int, size: int) -> int:
-    """A position of ``0 .. size - 1``, in whose ends those beyond are mirrored."""
+    """A position of ``0 .. size - 1``; positions beyond the ends are reflected."""
     turned = position % (2 * size)
     return turned if turned < size else 2 * size - 1 - turned
 
@@ -211,7 +211,7 @@ def _probabilities(
 def _log_density(
     graph: Graph, step: Move, given: Any, values: Values, now: Any, where: Any, label: int
 ) -> float:
-    """That of the whole array with a label in one place, the others as they are."""
+    """The log density of the array with a label at one position and all else as before."""
     name = step.variables[0]
     changed = np.array(now)
     changed[where] = label

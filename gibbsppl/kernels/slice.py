@@ -1,4 +1,4 @@
-"""Slice sampling: the move of what no family owns, and of what a user asks it for."""
+"""Slice sampling: the default move of conditionals that no family owns, or on request."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Censored observations: values of which only bounds are known, without latent values for them.
+"""Censored observations: values known by bounds alone, without latent values.
 
 Comes in: a distribution, its values, and which of them are censored. Goes out: a statement whose
-log density is, for a censored value, the log probability of what is known of it.
+log density is, for a censored value, the log probability of the known bounds.
 
 >>> from gibbsppl.language import Exponential, Gamma
 >>> with Model() as model:
@@ -51,12 +51,12 @@ def Censored(  # noqa: N802  (constructors of the language are capitalised)
     dims: Names = None,
     observed: Any = None,
 ) -> Tensor:
-    """An observed variable some values of which are known by their bounds alone.
+    """An observed variable with censored values, known by their bounds alone.
 
-    ``lower`` and ``upper`` without ``event`` are detection limits: a value at or beyond one is
-    known to be there, no more. ``event`` is 1 where a value was seen exactly; where it is 0, the
-    value is between ``lower`` and ``upper``, and if neither is given above what ``observed`` says.
-    Each is a number, data, or an array over ``dims``.
+    ``lower`` and ``upper`` without ``event`` are detection limits: a value at or beyond a limit is
+    known to be there, no more. ``event`` is 1 where a value was seen exactly; where ``event`` is 0,
+    the value is between ``lower`` and ``upper``, or above the value of ``observed`` if neither is
+    given. Each argument is a number, data, or an array over ``dims``.
     """
     model = current_model(name)
     _check_distribution(name, distribution)
@@ -138,7 +138,7 @@ def _at_limits(target: Leaf, given: Given) -> tuple[Censoring, ...]:
 
 
 def _clipped(observed: Array, lower: Array | None, upper: Array | None) -> Array:
-    """Values beyond a limit put at it; whole numbers are still of that type where they can be."""
+    """The values clipped to the limits; whole numbers keep their type where possible."""
     clipped = np.asarray(np.clip(observed, lower, upper))
     whole = clipped.astype(observed.dtype)
     return whole if (whole == clipped).all() else clipped

@@ -1,4 +1,4 @@
-"""Whether an expression is certain to be in a range, by its form and by the supports of its leaves.
+"""Whether an expression is certain to be in a range, by its form and the leaves' supports.
 
 >>> from gibbsppl.language import Beta, Gamma
 >>> from gibbsppl.algebra.supports import UNIT

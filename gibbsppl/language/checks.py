@@ -1,4 +1,4 @@
-"""Whether values and reads are where they may be: the checks that need the data.
+"""Checks that need the data: values within supports, reads within arrays.
 
 What cannot be evaluated from data alone is left to the run, which checks its initial state.
 """
@@ -48,7 +48,7 @@ def check_reads(model: Model, name: str, expr: Expr, bounds: Bounds) -> None:
 
 
 def check_stored(model: Model, name: str, expr: Expr) -> None:
-    """No array is read that is observed as a sparse one: its zeros are nowhere."""
+    """Raise if an expression reads a sparse observed array, whose zeros are not stored."""
     for leaf in sorted(expr.atoms(Leaf), key=str):
         if leaf.array.name in model.declared.sparse:
             raise ModelError(

@@ -27,7 +27,7 @@ Element = tuple[str, tuple[int, ...]]
 
 
 class CycleError(ModelError):
-    """An element that depends on itself: through ``elements``, the first and last of them it."""
+    """A cycle: an element depends on itself through ``elements``, first and last the same."""
 
     def __init__(self, elements: Sequence[Element], names: Sequence[str]) -> None:
         super().__init__(
@@ -147,7 +147,7 @@ def _defined_by(name: str, graph: Graph, starts: Mapping[str, int]) -> np.ndarra
 
 
 def _flat(leaf: Leaf, over: tuple[Range, ...], graph: Graph, values: Values) -> np.ndarray:
-    """The flat position of the leaf in its array; an event counts as one element, its first."""
+    """The flat position of a leaf in its array; an event counts as its first element."""
     shape = _shape(leaf.array.name, graph)
     events = {d for s in graph.statements if s.target.array == leaf.array for d in s.event}
     indices = [

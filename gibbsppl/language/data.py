@@ -28,7 +28,7 @@ from gibbsppl.model.graph import Kind, Variable
 def Data(  # noqa: N802  (constructors of the language are capitalised)
     name: str, values: Any, dims: str | Iterable[str] | None = None
 ) -> Tensor:
-    """An array of known values; a dimension that is new gets its size from the array."""
+    """An array of known values; new dimensions take their size from the array."""
     model = current_model(name)
     axes = dims_named(dims, name)
     numbers = _complete(model, name, axes, values)

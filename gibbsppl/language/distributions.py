@@ -56,7 +56,7 @@ class Distribution:
         return (*self.parameters.values(), *bounds)
 
     def parameter(self, name: str) -> Parameter:
-        """What the family says of a parameter, canonical or not."""
+        """The family's entry for a parameter, canonical or not."""
         return self.family.written[name]
 
     @property
@@ -94,7 +94,7 @@ def written(
 
 
 def spellings(family: Family) -> tuple[Spelling, ...]:
-    """The sets of parameter names that a user may write, the canonical one among them."""
+    """The sets of parameter names that a user may write, the canonical set first."""
     canonical = tuple(family.parameters)
     return (canonical, *(s for s in family.spellings if set(s) != set(canonical)))
 
@@ -102,7 +102,7 @@ def spellings(family: Family) -> tuple[Spelling, ...]:
 def _positional(
     family: Family, owner: str, values: tuple[Any, ...], named: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The names of positional values: those of the first spelling that has the names given."""
+    """The names of positional values, by the first spelling with all given names."""
     names = {n for n in named if n not in BOUNDS}
     fitting = [s for s in spellings(family) if names <= set(s)] or list(spellings(family))
     chosen = fitting[0]
@@ -127,9 +127,9 @@ def _positional(
 
 
 def _rivals(name: str, chosen: Spelling, fitting: list[Spelling]) -> tuple[str, ...]:
-    """The names that another spelling has in the place of this one alone, as sigma that of tau.
+    """The names in place of a parameter in other spellings, such as sigma for tau.
 
-    A link says so in its name (``logit_p``), and nobody takes it for the parameter itself.
+    Links are left out: their names tell (``logit_p``), so that no user mistakes them for ``p``.
     """
     rest = set(chosen) - {name}
     lone = (set(s) - rest for s in fitting if s != chosen and rest <= set(s) and name not in s)
@@ -153,7 +153,7 @@ def by_position(family: Family, spelling: Spelling) -> Spelling:
 
 
 def _spelling(family: Family, owner: str, names: set[str]) -> Spelling:
-    """The one spelling that has all names given and lacks only what has defaults."""
+    """The spelling with all given names that lacks only parameters with defaults."""
     fitting = [
         s for s in spellings(family) if names <= set(s) <= names | set(family.defaults)
     ]

@@ -1,6 +1,7 @@
-"""Which dims one value of a distribution has, and whether its arguments fit them.
+"""The event dims of a distribution's value, and checks that the arguments fit.
 
-A vector's event dims are among its statement's dims; a label's is the dim that it points into.
+A vector's event dims are among the statement's dims; a label's event dim is the dim that the label
+points into.
 """
 
 from __future__ import annotations

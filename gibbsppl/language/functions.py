@@ -123,20 +123,20 @@ def cumprod(x: Any, dim: str) -> Tensor:
 
 @calls_told(ModelError, dim=NAME, into=NAME.or_none())
 def stick_breaking(v: Any, dim: str, into: str | None = None) -> Tensor:
-    """The weights of pieces broken off a stick one after the other, ``v[k]`` of what is left each.
+    """The stick-breaking weights ``v[k] * (1 - v[0]) * ... * (1 - v[k - 1])``.
 
-    ``into`` names a dimension with one more position, whose last weight is what is left at the end:
-    then the weights sum to one. Without it they do so only where the last ``v`` is 1.
+    ``into`` names a dimension with one more position, whose weight is the rest of the stick, so
+    that the weights sum to one. Without ``into`` they sum to one only where the last ``v`` is 1.
     """
     return as_tensor(v).stick_breaking(dim, into)
 
 
 @calls_told(ModelError, dim=NAME)
 def centred(x: Any, dim: str, by: Any = None) -> Tensor:
-    """``x`` less its mean along a dimension: what is left sums to zero.
+    """``x`` minus its mean along a dimension, so that the result sums to zero.
 
-    With ``by``, an index along that dimension, less the mean of those that point where it does:
-    each group sums to zero.
+    With ``by``, an index along that dimension, ``x`` minus the mean of each group of positions with
+    the same index: the result sums to zero in each group.
     """
     tensor = as_tensor(x)
     total = tensor.sum(dim)

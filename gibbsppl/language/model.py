@@ -41,7 +41,7 @@ _OPEN: ContextVar[tuple[Model, ...]] = ContextVar("open models", default=())
 
 @dataclass(slots=True)
 class Observed:
-    """The values of an observed array and which of them are known."""
+    """The values of an observed array, and a mask of the known ones."""
 
     values: np.ndarray
     known: np.ndarray
@@ -67,9 +67,9 @@ class Declared:
 
 @methods_told(ModelError)
 class Model:
-    """A model under declaration; use it as a context manager.
+    """A model under declaration, used as a context manager.
 
-    ``coords`` names the dimensions: to each the labels of its positions, or its size.
+    ``coords`` maps the name of each dimension to the labels of its positions, or to its size.
 
     >>> model = Model(coords={"rat": 3, "day": [8, 15]})
     >>> model.size("rat"), model.coords["day"]
@@ -132,10 +132,10 @@ class Model:
         return with_recursions(graph, self.declared.computed, self.known)
 
     def dag(self) -> nx.DiGraph[str]:
-        """The directed acyclic graph of the model: an edge from each variable to what reads it.
+        """The directed acyclic graph of the model, with an edge from each parent to each child.
 
         Nodes are statements and potentials by name, with ``kind``: ``"latent"``, ``"observed"`` or
-        ``"potential"``; a lag shows as a loop. It is a graph of networkx's, to be drawn or asked.
+        ``"potential"``; a lag shows as a loop. The result is a networkx graph, to draw or to query.
 
         >>> import gibbsppl as gp
         >>> with gp.Model() as model:
@@ -149,7 +149,7 @@ class Model:
     def blanket(self, name: str) -> Blanket:
         """The Markov blanket of a variable: all that its complete conditional depends on.
 
-        ``name`` is a statement's: of an array in several regions one of these, as `dag` has them.
+        ``name`` is the name of a statement: one for each region of an array, as in `dag`.
 
         >>> import gibbsppl as gp
         >>> with gp.Model() as model:
@@ -173,7 +173,7 @@ class Model:
     def data(self) -> dict[str, np.ndarray]:
         """The values of all data and index arrays, observed arrays and masks, by name.
 
-        What is observed has the type of its distribution's values: whole numbers, or floats.
+        Observed values have the type of the distribution's values: whole numbers, or floats.
         """
         whole = {n: self._is_whole(n) for n in self.declared.observed}
         values = self.declared.values
@@ -192,7 +192,7 @@ class Model:
 
     @property
     def labels(self) -> dict[str, tuple[Any, ...]]:
-        """The labels along the dimensions of which not just the size was given."""
+        """The labels of dimensions, without dimensions that were given by size alone."""
         told = {n: c for n, c in self._coords.items() if n not in self._sized}
         times = {n: c.astype(str) for n, c in told.items() if c.dtype.kind in "mM"}
         return {n: tuple(c.tolist()) for n, c in {**told, **times}.items()}
@@ -218,7 +218,7 @@ class Model:
             self._sized.add(dim)
 
     def dims(self, names: str | Iterable[str] | None, owner: str) -> tuple[Dim, ...]:
-        """The dimensions of those names, all of them known and different."""
+        """The dimensions of these names, refused unless known and all different."""
         dims = dims_named(names, owner)
         for dim in dims:
             if not self.has_dim(dim):
@@ -229,12 +229,12 @@ class Model:
         return dims
 
     def in_order(self, dims: Iterable[Dim]) -> tuple[Dim, ...]:
-        """The dimensions in the order of their declaration, each before its primed one."""
+        """The dimensions in order of declaration, each before its primed copy."""
         order = {name: i for i, name in enumerate(self._coords)}
         return tuple(sorted(dims, key=lambda d: (order[base(d)], d.name)))
 
     def claim(self, name: str, what: str) -> None:
-        """Take a name, which nothing else may have."""
+        """Reserve a name, which must be unique in the model."""
         if not isinstance(name, str) or not NAME.fullmatch(name):
             raise ModelError(
                 f"{what} needs a name; found {name!r}, expected letters, digits, _ and dots (and "
@@ -253,7 +253,7 @@ class Model:
         self.declared.variables[variable.name] = variable
 
     def _variables(self) -> dict[str, Variable]:
-        """The arrays, those of which every element is observed being data."""
+        """The arrays, with kind ``data`` where every element is observed."""
         found = dict(self.declared.variables)
         for name in dict.fromkeys(s.target.array.name for s in self.declared.statements):
             own = [s for s in self.declared.statements if s.target.array.name == name]

@@ -33,7 +33,7 @@ from gibbsppl.model.graph_views import bounds_of, offset_of
 def Deterministic(  # noqa: N802  (constructors of the language are capitalised)
     name: str, value: Any, dims: Names = None
 ) -> Tensor:
-    """A named function of other variables, recorded with the draws; it is its expression."""
+    """A named function of variables, recorded with the draws; the expression is returned."""
     model = current_model(name)
     tensor = own_tensor(model, name, value)
     axes = _all_dims(model, name, tensor, dims)
@@ -61,9 +61,9 @@ def Potential(  # noqa: N802  (constructors of the language are capitalised)
 def Constraint(  # noqa: N802  (constructors of the language are capitalised)
     name: str, holds: Any, dims: Names = None
 ) -> None:
-    """What holds of the variables with certainty: ``holds`` is 1 there and 0 elsewhere.
+    """A constraint on variables: ``holds`` is 1 where it holds and 0 elsewhere.
 
-    The joint density is zero where it does not hold, at any position where its lags exist.
+    The joint density is zero where the constraint fails at any position where its lags exist.
     """
     model = current_model(name)
     tensor = own_tensor(model, name, holds)

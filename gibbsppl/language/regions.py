@@ -1,4 +1,4 @@
-"""Regions of arrays: from what stands in ``x[...] =`` to a target and its ranges.
+"""Regions of arrays: from the indices in ``x[...] =`` to a target and its ranges.
 
 >>> region = region_of(Model(coords={"time": 10}), "x", (Dim("time"),), slice(1, None))
 >>> region.label, region.over

@@ -150,7 +150,7 @@ def _ways(family: Family, event: tuple[Dim, ...]) -> Iterator[str]:
 
 
 def _parameters(family: Family) -> Iterator[str]:
-    """A line for each parameter: between which numbers it is, along which dims."""
+    """A line for each parameter: name, support, event dims and default."""
     width = max((len(n) for n in family.written), default=0)
     for name, parameter in family.written.items():
         default = f"; {family.defaults[name]} if left out" if name in family.defaults else ""
@@ -219,7 +219,7 @@ def _follows(condition: Expr, other: Expr) -> bool:
 
 
 def _natural(family: Family, x: Leaf, event: tuple[Dim, ...]) -> Iterator[str]:
-    """The statistics of an exponential family, and what has to be known for it to be one."""
+    """The sentence on an exponential family: statistics, and parameters to be given."""
     if family.natural is None:
         return
     known = {n: _element(n, family.parameters[n].event) for n in family.natural.known}

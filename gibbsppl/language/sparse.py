@@ -233,7 +233,7 @@ def _can_be_zero(model: Model, statement: Statement) -> bool:
 
 
 def _check_certain(model: Model, distribution: Distribution, statement: Statement) -> None:
-    """No parameter can leave its range: cells are not looked at one by one to find out."""
+    """Raise unless every parameter is certain to be in range, without a check of each cell."""
     for which, tensor in distribution.parameters.items():
         support = distribution.parameter(which).support
         if not is_certain(model, tensor.expr, support):

@@ -94,7 +94,7 @@ def declared(
     *,
     censor: Censor | None = None,
 ) -> Tensor:
-    """A variable that one statement fills; ``censor`` adds to it what its values leave open."""
+    """A variable filled by one statement; ``censor`` adds the censoring of its values."""
     model = current_model(name)
     if is_sparse(observed):
         return _declared_sparse(model, name, distribution, dims, observed, missing, censor)
@@ -219,7 +219,7 @@ def _check_event_is_whole(model: Model, region: Region, event: tuple[Dim, ...]) 
 
 
 def _label(model: Model, statement: Statement, distribution: Distribution) -> Dim | None:
-    """The dim that the values point into, if they do: then they are exactly its positions."""
+    """The dim of values that are labels, else None; labels must be exactly its positions."""
     of = label_dim(distribution, statement.event)
     if of is None or distribution.of is None:
         return of

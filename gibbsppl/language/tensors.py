@@ -45,10 +45,10 @@ from gibbsppl.language.values import count_axes, finite_number
 @methods_told(ModelError, stick_breaking={"dim": NAME, "into": NAME.or_none()})
 @dataclass(frozen=True, slots=True, eq=False)
 class Tensor(Unevaluated):
-    """An expression of the arrays of one model; ``of`` is the dim that it points into, if any.
+    """An expression of the arrays of a model; as an index it points into the dim ``of``, if any.
 
-    A `gp.Array` also knows how to ``fill`` its regions. What has cancelled out has dims all the
-    same: ``gone`` are the expressions it was made of that have dims which its own has lost.
+    A `gp.Array` also knows how to ``fill`` its regions. Cancelled terms keep their dims:
+    ``gone`` are operands with dims that the expression has lost.
     """
 
     expr: Expr
@@ -151,7 +151,7 @@ class Tensor(Unevaluated):
         return as_tensor(other) @ self
 
     def __getitem__(self, key: Any) -> Tensor:
-        """The tensor read at indices, each of which finds the dimension that it points into."""
+        """The tensor read at indices, each on the dimension that it points into."""
         result = self
         for index in key if isinstance(key, tuple) else (key,):
             result = result.at(_axis_for(result, index), index)

@@ -1,4 +1,4 @@
-"""What Python and NumPy may do with tensors: operators are those of tensors, the rest is refused.
+"""The uses of tensors by Python and NumPy: operators are defined, all else is refused.
 
 A tensor has no values while the model is declared, so that nothing may take it for a number or for
 an array without axes, which most functions of NumPy would return as it is.
@@ -70,7 +70,7 @@ _NO_VALUES = "a tensor has no values while the model is declared"
 
 
 def operator_of(ufunc: Any, method: str, found: Any, options: Any) -> Callable[..., Any]:
-    """The operator that a NumPy function stands for; an error that names what to write instead."""
+    """The operator of a NumPy function, or an error that names the alternative."""
     if method == "__call__" and ufunc in _OPERATORS and not options:
         return _OPERATORS[ufunc]
     if method == "__call__" and ufunc in _OPERATORS:
@@ -89,7 +89,7 @@ def _error_of(name: str, found: Any) -> ModelError:
 
 
 class Unevaluated:
-    """What has no value yet: Python and NumPy may neither make a number nor an array of it."""
+    """An object without values yet: Python and NumPy may make no number and no array of it."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Arrays that users pass, read into NumPy: which entries are known, what is refused.
+"""Arrays of the user's, read into NumPy with a mask of known entries, or refused.
 
 Comes in: lists, NumPy (masked) arrays, objects of pandas and xarray. Goes out: float or integer
 arrays with a mask of the entries that are known. Missing is a mask, pandas' NA, or ``missing=``.
@@ -28,7 +28,7 @@ from gibbsppl.model.alignment import aligned, check_order
 def read_values(
     model: Model, name: str, dims: tuple[Dim, ...], values: Any, missing: Any = None
 ) -> Observed:
-    """The values, missing ones as zero, and which are known; both in the order of the labels.
+    """The values, zero where missing, and a mask of known entries, in the order of the labels.
 
     (A sparse array is read as such where it is what a distribution is observed as: elsewhere its
     zeros would have to be stored.)
@@ -63,7 +63,7 @@ def read_values(
 
 @contextmanager
 def read_as_array(what: str, values: Any) -> Iterator[None]:
-    """Within it, what NumPy makes no array of is an error of ours."""
+    """A context in which values that NumPy makes no array of raise a `ModelError`."""
     try:
         yield
     except (TypeError, ValueError, OverflowError) as error:
@@ -111,7 +111,7 @@ def _missing(name: str, array: np.ndarray, missing: Any) -> np.ndarray:
 
 
 def dims_of_values(model: Model, name: str, shape: Sequence[int], dims: tuple[Dim, ...]) -> None:
-    """Check a shape against dims; dims that the model does not know get their size from it."""
+    """Check a shape against dims; dims new to the model take their size from the shape."""
     if len(shape) != len(dims):
         raise ModelError(
             f"{name}: the array has {len(shape)} axes (shape {tuple(shape)}), but dims name "

@@ -1,4 +1,4 @@
-"""The model as a value: its graph, and what a plain interpreter computes of it.
+"""The model as a value: a graph, with densities and draws by a plain interpreter.
 
 Densities, forward draws and ancestral order are read from the expressions of a `Graph`.
 """

@@ -1,7 +1,7 @@
-"""Arrays that name their axes or label their positions, put in the order of a model's dims.
+"""Arrays with named axes or labelled positions, put in the order of a model's dims.
 
-Comes in: an array of xarray or pandas, the names of dims, the labels along them. Goes out: the same
-with its axes and its positions in that order; an error where they are others. Arrays of other
+Comes in: an array of xarray or pandas, the names of dims, the labels along dims. Goes out: the
+array with axes and positions in that order; an error where names or labels differ. Arrays of other
 libraries have neither names nor labels, and stay as they are.
 
 >>> import pandas as pd
@@ -20,7 +20,7 @@ import numpy as np
 from gibbsppl.errors import GibbspplError, ModelError
 from gibbsppl.model.graph import Labels
 
-# The labels that were first met along a dim, and whose they were.
+# The first labels found along a dim, and the name of the array with these labels.
 Seen = MutableMapping[str, tuple[str, list[Any]]]
 
 SHOWN = 4
@@ -33,9 +33,9 @@ def aligned(
     labels: Labels,
     error: type[GibbspplError] = ModelError,
 ) -> Any:
-    """The array with its axes in the order of the dims, and its positions in that of their labels.
+    """The array with axes in the order of the dims, and positions in the order of the labels.
 
-    ``labels`` has those of the dims that have some; ``error`` is raised where others are found.
+    ``labels`` are by dim, where there are some; ``error`` is raised where names or labels differ.
     """
     array = with_axes(what, values, dims, error)
     for axis, dim, found in _labelled(array, dims):
@@ -48,7 +48,7 @@ def aligned(
 def with_axes(
     what: str, values: Any, dims: Sequence[str], error: type[GibbspplError] = ModelError
 ) -> Any:
-    """An array that names its axes with these in the order of the dims."""
+    """An array with named axes, transposed to the order of the dims."""
     names = _names(values)
     if len(names) != len(dims) or all(n == f"dim_{i}" for i, n in enumerate(names)):
         return values
@@ -68,10 +68,10 @@ def check_order(
     seen: Seen,
     error: type[GibbspplError] = ModelError,
 ) -> None:
-    """Refuse labels in another order than an array before had them, where a dim has none itself.
+    """Raise if labels along a dim without labels are in another order than in an earlier array.
 
-    Labels that are 0, 1, ... are what pandas gives where nobody did, and ones that have nothing in
-    common (columns of two variables) label other things.
+    Labels 0, 1, ... are the default of pandas, and labels with nothing in common (columns of two
+    variables) label other things: neither are compared.
     """
     for _, dim, found in _labelled(values, dims):
         if dim.rstrip("'") in labels:
@@ -109,7 +109,7 @@ def _order(
 
 
 def _labelled(values: Any, dims: Sequence[str]) -> Iterator[tuple[int, str, list[Any]]]:
-    """Each axis that has labels: its number, its dim, the labels."""
+    """The number, dim and labels of each labelled axis."""
     if len(found := _labels(values)) == len(dims):
         for axis, (dim, labels) in enumerate(zip(dims, found, strict=True)):
             if labels is not None:
@@ -150,7 +150,7 @@ def _listed(labels: np.ndarray) -> list[Any]:
 
 
 def _of_kind(told: Sequence[Any], found: list[Any]) -> list[Any]:
-    """The labels of a dim; those that are times in the form of those found."""
+    """The labels of a dim, in the form of times if the found labels are times."""
     texts = [*told, *found]
     if all(isinstance(t, str) for t in texts):
         try:

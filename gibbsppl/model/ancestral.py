@@ -1,7 +1,7 @@
-"""The order in which the statements of a model can be drawn: each after all that it reads.
+"""The ancestral order of the statements of a model: each after its parents.
 
-Comes in: statements and the values of the data. Goes out: the statements in order, those that read
-themselves with a lag cut into one part per position.
+Comes in: statements and the values of the data. Goes out: the statements in order; a statement that
+reads its own array with a lag is cut into one part per position.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Reads = Callable[[Statement, Statement], bool]
 
 
 def in_order(statements: Sequence[Statement], values: Values, sizes: Sizes) -> Iterator[Statement]:
-    """The statements, or parts of them, each after all that it reads.
+    """The statements, or parts of statements, in ancestral order.
 
     ``values`` are read while the order is made: those of statements already passed may be new.
     """
@@ -52,7 +52,7 @@ def _untangled(component: list[Statement], values: Values, sizes: Sizes) -> Iter
 
 
 def _components(statements: Sequence[Statement], reads: Reads) -> list[list[Statement]]:
-    """The strongly connected components, those that others read first."""
+    """The strongly connected components, parents first."""
     digraph = nx.DiGraph()
     digraph.add_nodes_from(range(len(statements)))
     digraph.add_edges_from(

@@ -88,7 +88,7 @@ def stepper(step: Step, value: Expr, walk: Walk) -> Callable[[int], None]:
 
 
 def _remainder(value: Expr, walk: Walk) -> _At:
-    """What reads the value of a step; 0 where what is left of a whole is below it by rounding."""
+    """The function that reads a step's value; a remainder lost in rounding is 0."""
     found, terms = _reading(value, walk), terms_of_remainder(value)
     if terms is None:
         return found

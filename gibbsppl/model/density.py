@@ -128,7 +128,7 @@ def _absolute(of: Expr) -> Expr:
 
 
 def _lost_with_entries(term: LogDet | InverseEntry) -> Expr:
-    """What rounding of the entries of a matrix makes of its log determinant or its inverse.
+    """The error of a log determinant or an inverse by rounding of the matrix's entries.
 
     To first order, ``trace(M^-1 dM)`` and ``M^-1 dM M^-1``: large where it is nearly singular.
     """
@@ -228,7 +228,7 @@ def event_dims(statement: Statement) -> tuple[Dim, ...]:
 
 
 def regions(statement: Statement, sizes: Sizes) -> tuple[Range, ...]:
-    """The ranges of a statement's values: its own, then those of its event."""
+    """The ranges of a statement's values: of its positions, then of the event dims."""
     return (*statement.over, *(Range(d, 0, sizes[d]) for d in event_dims(statement)))
 
 

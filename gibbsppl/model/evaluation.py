@@ -230,7 +230,7 @@ def _computed(expr: Recursion, frame: _Frame) -> Floats:
 
 
 class _Content(NamedTuple):
-    """The elements of an array, by which it is told from others."""
+    """The content of an array, by which equal arrays are recognised."""
 
     name: str
     shape: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""Ancestral draws of a model: each statement given those that it reads, in order.
+"""Ancestral draws of a model: each statement given its parents, in order.
 
 Comes in: a graph and its data. Goes out: values of all its random arrays. Statements that read one
 another (``x[t]`` given ``x[t - 1]``) are interleaved along the lagged axis, in order of position.

@@ -37,7 +37,7 @@ MOST_KEPT = 4096
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """An array: its name, one dim per axis, and what it is.
+    """An array: the name, a dim for each axis, and the kind.
 
     ``random`` arrays are in the state of a chain; ``data`` and ``index`` arrays never change.
     ``of`` is the dim into which an integer array points, if it does (an index, a label).
@@ -52,9 +52,9 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Censoring:
-    """Where ``where`` is 1, all that is known of a value is that it is between two bounds.
+    """Censored values: known by a lower and an upper bound alone where ``where`` is 1.
 
-    ``None`` is no bound. A detection limit is told by the value itself: it is at the limit.
+    ``None`` is no bound. A detection limit needs no marks: censored values are at the limit.
     """
 
     where: Expr
@@ -99,7 +99,7 @@ class Statement:
 
     @property
     def support(self) -> Support:
-        """Where the target is: the family's support, narrowed by the truncation."""
+        """The support of the target: the family's, narrowed by the truncation."""
         full = self.family.support(self.event, **dict(self.arguments))
         return full.narrowed(self.lower, self.upper)
 
@@ -112,7 +112,7 @@ class Statement:
     def log_density(self) -> Expr:
         """The log density of one element (one event), truncation included, on the support.
 
-        Of a censored value it is the log probability of what is known of it.
+        Of a censored value, the log probability of the known interval.
         """
         return _log_density_of(self)
 
@@ -149,7 +149,7 @@ def _log_density_of(statement: Statement) -> Expr:
 
 
 def _log_mass_where(statement: Statement, censoring: Censoring) -> Expr:
-    """The log probability of what is known of a censored value, 0 for other values."""
+    """The log probability of the known interval of a censored value, 0 for other values."""
     lower = statement.lower if censoring.lower is None else censoring.lower
     upper = statement.upper if censoring.upper is None else censoring.upper
     return censoring.where * statement.log_mass(lower, upper)
@@ -198,7 +198,7 @@ class Potential:
 
 @dataclass(frozen=True, slots=True)
 class Scatter:
-    """What a factor adds to an array: ``array[indices] += value``, for all that ``over`` has."""
+    """A factor's contribution to an array: ``array[indices] += value``, for all in ``over``."""
 
     factor: str
     indices: tuple[Expr, ...]
@@ -208,9 +208,9 @@ class Scatter:
 
 @dataclass(frozen=True, slots=True)
 class Maintained:
-    """An array that others determine: zero, but for what is scattered onto it.
+    """An array determined by other arrays: zeros plus the contributions scattered by factors.
 
-    ``element`` is its leaf at its axes. A sweep keeps it up to date by what each draw changes.
+    ``element`` is the array's leaf at its axes. Each draw of a sweep keeps the array up to date.
     """
 
     element: Leaf
@@ -237,7 +237,7 @@ class Maintained:
 
 @dataclass(frozen=True, slots=True)
 class Marginal:
-    """The log of an integral: what is left of a variable that has been integrated out.
+    """The log of an integral: the factor left by a variable that is integrated out.
 
     ``log_density`` is the log partition function of its natural parameters, which are functions
     of the elements of ``arrays``; the first axes of these are the dims in ``over``.
@@ -250,7 +250,7 @@ class Marginal:
 
     @property
     def scatters(self) -> tuple[Scatter, ...]:
-        """All that is scattered onto any of its arrays."""
+        """The contributions scattered onto any of the arrays."""
         return tuple(s for a in self.arrays for s in a.scatters)
 
     def __str__(self) -> str:
@@ -262,7 +262,7 @@ Factor = Statement | Potential | Marginal
 
 @lru_cache(maxsize=MOST_KEPT)
 def said_by(factor: Factor) -> tuple[Expr, ...]:
-    """What a factor reads: its log density, and where that is finite."""
+    """The expressions that a factor reads: log density, scattered values, bounds of the support."""
     if isinstance(factor, Marginal):
         read = (e for s in factor.scatters for e in (s.value, *s.indices))
         return (factor.log_density, *read)
@@ -332,10 +332,10 @@ class Graph:
 
     @property
     def network(self) -> nx.DiGraph[Node]:
-        """Arrays and factors: an edge from each array to the factors that read it.
+        """Arrays and factors: an edge from each array to the factors that read the array.
 
-        And one from each statement to the array that it defines elements of. Nodes are
-        ``("array", name)`` and ``("factor", name)``. It is made once; do not change it.
+        And an edge from each statement to the array that it fills. Nodes are ``("array", name)``
+        and ``("factor", name)``. The network is made once; do not change it.
         """
         if not self._made:
             self._made.append(_network_of(self.factors))
@@ -370,10 +370,10 @@ class Graph:
         return tuple(s for s in self.statements if s.target.array.name == array)
 
     def factors_of(self, array: Array | str) -> tuple[Factor, ...]:
-        """What the conditional of an array is made of: the factors that mention it, and its own.
+        """The factors of an array's conditional: own statements, and factors that mention it.
 
-        (A uniform density does not mention the variable, nor does a beta-binomial one with both
-        parameters 1; where it is positive, their supports say.)
+        (The density of a uniform, or of a beta-binomial with both parameters 1, does not mention
+        the variable, but the support restricts it.)
         """
         node, network = ("array", str(array)), self.network
         if node not in network:
@@ -382,7 +382,7 @@ class Graph:
         return tuple(f for f in self.factors if ("factor", f.name) in near)
 
     def __str__(self) -> str:
-        """The model in mathematical notation, one line each; ranges that are not whole are said."""
+        """The model in mathematical notation, a line for each factor, with partial ranges."""
         ranged: tuple[Factor | Constant, ...] = (*self.factors, *self.constants)
         lines = (f"{f}{self._ranges(f.over)}" for f in ranged)
         return "\n".join((*lines, *map(str, self.deterministics)))

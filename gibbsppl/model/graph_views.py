@@ -1,4 +1,4 @@
-"""What follows from a graph: its edges, the networkx DAG, Markov blankets.
+"""Views of a graph: edges, the networkx DAG, Markov blankets.
 
 Comes in: a `Graph`. Goes out: views of it that hold no facts of their own; edges are read from the
 expressions. Regions count: ``x[t - 1]`` for t = 1..9 reads the statements of ``x`` that fill any of
@@ -69,7 +69,7 @@ class Blanket:
 
 
 def dag(graph: Graph) -> nx.DiGraph[str]:
-    """The graph of statements and potentials, an edge from each statement to those that read it.
+    """The graph of statements and potentials, with an edge from each parent to each child.
 
     Nodes carry ``kind``: ``"latent"``, ``"observed"`` or ``"potential"``. A lag shows as a loop.
     """

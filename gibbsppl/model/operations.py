@@ -1,6 +1,6 @@
-"""The operation that an expression's value is computed by, and what it is an operation of.
+"""The operation that computes an expression's value, and its arguments.
 
-The plain interpreter reads it: once for each expression, however often this is evaluated.
+The plain interpreter asks once for each expression, however often the expression is evaluated.
 
 >>> from gibbsppl.algebra.expressions import Array
 >>> x, y = (Array(n)[()] for n in "xy")
@@ -68,7 +68,7 @@ def _sum_in_order(values: Arrays) -> Any:
 
 
 def _total(terms: Arrays) -> Any:
-    """The sum of terms, whole numbers first: what is added to a large one loses its digits.
+    """The sum of terms, whole numbers first: small terms added to large ones lose digits.
 
     >>> _total([np.array([-3.0]), np.array([1e-20]), np.array([3.0])])
     array([1.e-20])

@@ -1,1 +1,1 @@
-"""Draws, their summaries and diagnostics, and the files that they are written to."""
+"""Draws, with summaries, diagnostics and files."""

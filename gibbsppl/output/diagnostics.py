@@ -150,7 +150,7 @@ def mcse_quantile(x: Array, probability: float) -> Array:
 
 
 def measures(draws: ArrayLike) -> dict[str, Array]:
-    """All that a summary shows of one variable, by column, each of the variable's shape.
+    """The measures of a variable in a summary, by column, each with the variable's shape.
 
     >>> measures(np.ones((2, 10, 3)))["ess_bulk"]
     array([20., 20., 20.])
@@ -176,7 +176,7 @@ def _location_and_spread(x: Array, ordered: Array) -> Array:
 
 
 def _mean(x: Array) -> Array:
-    """The mean, that of equal draws being what they are: their sum is rounded."""
+    """The mean of draws; of equal draws their value, free of the rounding of a sum."""
     return np.where(_is_constant(x), x[:, 0, 0], x.mean(axis=(1, 2)))
 
 

@@ -1,4 +1,4 @@
-"""The draws of a run, with the names of their dimensions, their coordinates and their data.
+"""The draws of a run, with dimensions, coordinates and data.
 
 Comes in: arrays with axes (chain, draw, ...). Goes out: summaries, an ``xarray.DataTree`` in
 ArviZ's layout, a netCDF file, and back.
@@ -59,7 +59,7 @@ READ: Mapping[str, Kind] = {
     "interrupted": Kind(lambda value: isinstance(value, str), "a text").or_none(),
 }
 
-# In sample_stats: the share of the steps of a random walk that were accepted, by what it moves.
+# In sample_stats: the share of accepted steps of a random walk, by name of the moved variable.
 ACCEPTANCE = "acceptance of "
 
 
@@ -99,7 +99,7 @@ FIELDS = {
 )
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Draws:
-    """What was drawn, by variable, with all that is needed to read it.
+    """The draws of a run, by variable, with dimensions, coordinates, data and statistics.
 
     ``values``: arrays with axes (chain, draw, *dims). ``dims``: the names of a variable's own
     dimensions (none for a scalar, which may be missing here). ``coords``: the labels along a
@@ -180,7 +180,7 @@ class Draws:
 
     @property
     def interrupted(self) -> str | None:
-        """What Ctrl-C left out of the run that was asked for; None after a whole run."""
+        """The part of the run that Ctrl-C has left out, as text; None after a whole run."""
         return self.attributes.get("interrupted")
 
     def _described(self, name: str) -> str:
@@ -198,7 +198,7 @@ class Draws:
         return array.reshape(-1, *array.shape[2:])
 
     def only(self, names: Sequence[str]) -> Draws:
-        """The draws of some variables, in that order.
+        """The draws of some variables, in the order of ``names``.
 
         >>> Draws({"x": np.zeros((4, 100)), "y": np.ones((4, 100))}).only(["y"])
         4 chains, 100 draws each
@@ -207,7 +207,7 @@ class Draws:
         return replace(self, values={name: self[name] for name in names})
 
     def thinned(self, every: int) -> Draws:
-        """One draw in ``every``, the last of each such run of draws."""
+        """One draw in ``every``: the last of each group of consecutive draws."""
         if not 1 <= every <= self.draws:
             raise RunError(f"every: found {every}, expected 1 to {self.draws} (all draws).")
         step = np.s_[:, every - 1 :: every]
@@ -271,7 +271,7 @@ class Draws:
     def save_coda(self, prefix: str | PathLike[str]) -> tuple[Path, ...]:
         """Write text files of the CODA format, ``<prefix>index.txt`` and ``<prefix>chain1.txt``...
 
-        They are read by R's ``coda::read.coda`` and by other programs made for BUGS and JAGS.
+        R's ``coda::read.coda`` and other programs made for BUGS and JAGS read these files.
         """
         from gibbsppl.output.coda import write_coda  # noqa: PLC0415  (only when asked for)
 
@@ -284,13 +284,13 @@ class Draws:
         return write_coda(prefix, values, first=warmup + thin, thin=thin)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write all to a netCDF file, whole or not at all; ``load_draws`` reads it."""
+        """Write draws and data to a netCDF file, whole or not at all; ``load_draws`` reads it."""
         _output().save(self, path)
 
 
 @calls_told(RunError, path=PATH)
 def load_draws(path: str | PathLike[str]) -> Draws:
-    """The draws that ``Draws.save`` wrote."""
+    """The draws in a netCDF file written by ``Draws.save``."""
     return Draws(**_output().fields_of(path))
 
 
@@ -304,7 +304,7 @@ def _output() -> ModuleType:
 def _check_dims(
     name: str, dims: tuple[str, ...], shape: tuple[int, ...], sizes: dict[str, int]
 ) -> None:
-    """Names of dims that fit the shape, each dim of one size throughout."""
+    """Raise unless the names of dims fit the shape, each dim with one size throughout."""
     if len(dims) != len(shape) or len(set(dims)) < len(dims) or set(dims) & set(RESERVED_DIMS):
         raise RunError(
             f"{name}: found dims {dims} for shape {shape}, expected one name per axis, all "

@@ -74,7 +74,7 @@ def to_datatree(draws: Draws) -> xr.DataTree:
 def _dataset(
     arrays: Mapping[str, Named], coords: Mapping[str, NDArray[Any]], attributes: Mapping[str, Any]
 ) -> xr.Dataset:
-    """One group. A variable named as a dimension would be taken for its labels: it gets a ``_``."""
+    """One group; a variable named like a dimension gets a ``_``, as labels have that name."""
     sizes = {d: n for dims, v in arrays.values() for d, n in zip(dims, v.shape, strict=True)}
     variables = {
         name + "_" * (name in sizes): xr.Variable(dims, value, {"name": name})
@@ -138,7 +138,7 @@ def save(draws: Draws, path: str | PathLike[str]) -> None:
 
 
 def fields_of(path: str | PathLike[str]) -> dict[str, Any]:
-    """What a file that ``save`` wrote holds, by the names of the fields of ``Draws``."""
+    """The content of a file written by ``save``, by the names of the fields of ``Draws``."""
     tree = _tree_of(path)
     library = tree.attrs.get("inference_library")
     if not (isinstance(library, str) and library == LIBRARY) or "posterior" not in tree:

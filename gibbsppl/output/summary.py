@@ -134,7 +134,7 @@ def block_of(
 def _kept(
     flat: NDArray[Any], shape: tuple[int, ...], label: Callable[[Place], str]
 ) -> tuple[str, float]:
-    """The element of which most draws are last numbers, and the share of its draws that are.
+    """The element with the largest share of draws at last numbers, and the share.
 
     >>> _kept(np.array([[[0.2, BELOW_ONE], [0.3, 0.7]]]), (2,), lambda index: f"x[{index[0]}]")
     ('x[1]', 0.5)
@@ -248,7 +248,7 @@ def _aligned(cells: list[str], header: str) -> list[str]:
 
 
 def _notes(summary: Summary) -> list[str]:
-    """What to know below the table: what is left out, and what is not to be trusted."""
+    """The notes below the table: rows left out, and warnings on convergence and precision."""
     rows = summary.rows
     notes = [*([f"The run was {summary.interrupted}."] if summary.interrupted else [])]
     notes += _left_out(summary.blocks)

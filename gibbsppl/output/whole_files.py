@@ -61,7 +61,7 @@ def check_writable(what: str, *paths: str | PathLike[str]) -> None:
 
 
 def reason(error: BaseException) -> str:
-    """What went wrong, in one line."""
+    """The reason of an error, in one line."""
     told = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return " ".join(str(told).split())
 

@@ -1,4 +1,4 @@
-"""How elements of an array depend on one another, and which of them a place holds.
+"""Dependence among elements of an array, axis by axis, and overlap of regions.
 
 >>> overlap(Range(Dim("t"), 0, 3), 2)
 True
@@ -20,7 +20,7 @@ from gibbsppl.pieces.split import Piece, View, views_of
 
 Role = Literal["batch", "dense", "band", "graph"]
 
-# Where something is on one axis: positions, or one of them.
+# Positions on one axis: a range, or a single position.
 Place = Range | int
 
 
@@ -49,8 +49,8 @@ def roles_of(
     """How elements depend on one another, axis by axis, read from the pieces with two views.
 
     The same index expression: ``batch`` (independent); two dims that are both summed: ``dense``; a
-    constant difference: ``band``; anything else (data indices): ``graph``. Within a ``region``, a
-    difference that leads out of it links no two of its elements.
+    constant difference: ``band``; anything else (data indices): ``graph``. A difference that leads
+    out of the ``region`` links no two elements.
     """
     found: list[Role] = ["batch"] * len(statement.target.indices)
     order: tuple[Role, ...] = ("batch", "dense", "band", "graph")
@@ -81,7 +81,7 @@ def count_of(graph: Graph, statement: Statement) -> int:
 
 
 def length_of(place: Place) -> int:
-    """How many positions a place has along its axis."""
+    """The number of positions that a place has along its axis."""
     return 1 if isinstance(place, int) else len(place)
 
 
@@ -125,7 +125,7 @@ def overlap(a: Place, b: Place) -> bool:
 
 
 def _role(a: Expr | None, b: Expr | None, summed: set[Dim]) -> Role:
-    """How an axis looks from two indices on it."""
+    """The role of an axis, from two indices on it."""
     if a == b or a is None or b is None:
         return "batch"
     if a in summed and b in summed:
@@ -156,7 +156,7 @@ def _leads_out(
 
 
 def _shown(index: Expr, ranges: Mapping[Dim, Range]) -> Place | None:
-    """The positions that an index takes, if they are a range or one position."""
+    """The range or the single position of an index; None for other indices."""
     if index.is_Integer:
         return int(index)
     dim, shift = shifted(index)

@@ -1,7 +1,7 @@
-"""The reading by element: pieces in which two elements meet, as the conditional of one of them.
+"""The reading by element: pieces in two elements become pieces of one given the other.
 
 Comes in: pieces whose statistics have one view or are products of two. Goes out: pieces with one
-view each; what multiplied the other view is now part of the coefficient, read at its current value.
+view each; the function of the other view is now part of the coefficient, at its current value.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from gibbsppl.pieces.split import Piece, View
 
 
 def element_pieces(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
-    """Pieces with one view each, for the conditional of one element given all the others.
+    """Pieces with one view each, for the conditional of an element given all others.
 
     ``c f(v) g(w)`` is ``c g(w)`` times ``f(v)`` and ``c f(v)`` times ``g(w)``; where v and w are
-    the same element, these are taken back and ``c`` times ``f(v) g(v)`` is put in their place.
+    the same element, both are taken back and replaced by ``c`` times ``f(v) g(v)``.
     """
     found: list[Piece] = []
     for piece in pieces:
@@ -71,9 +71,9 @@ def _substituted(view: View, same: Mapping[Expr, Expr]) -> tuple[Expr | None, ..
 
 
 def _meeting(piece: Piece, v: View, w: View) -> tuple[Piece, dict[Expr, Expr]] | None:
-    """The piece where both views show the same element, and the dims that are others there.
+    """The piece where both views show the same element, and the dims replaced to get there.
 
-    None where they never do.
+    None where the views never meet.
     """
     coefficient, over = piece.coefficient, piece.over
     same: dict[Expr, Expr] = {}

@@ -2,7 +2,7 @@
 
 A probability ``z p`` has the logs ``log(z p)`` and ``log(1 - z p)``; the second is
 ``z log(1 - p)``, which is a statistic of p with a coefficient. So occupancy and zero inflation are
-indicator-weighted terms, and a parameter that is chosen by ``where`` is seen through it.
+indicator-weighted terms, and so is a choice of parameters by ``where``.
 
 >>> from gibbsppl.algebra.expressions import Array
 >>> z, p = Array("z", nonnegative=True)[()], Array("p", positive=True)[()]
@@ -75,13 +75,13 @@ def binary_arrays(graph: Graph, data: Mapping[str, Any]) -> Binary:
 
 
 def frozen(binary: Binary) -> FrozenBinary:
-    """The same as a value that can be a key."""
+    """The binary arrays as a hashable value."""
     return frozenset((name, frozenset(ended)) for name, ended in binary.items())
 
 
 @lru_cache(maxsize=MOST_KEPT)
 def _support_of(statement: Statement) -> tuple[bool, frozenset[str]]:
-    """Whether values are 0 or 1, and the arrays that their support ends by; found once."""
+    """Whether a statement's values are 0 or 1, and the arrays in the bounds of its support."""
     support = statement.support
     is_binary = support.kind == "integer" and (support.lower, support.upper) == (0, 1)
     read = leaves_of(sp.Tuple(support.lower, support.upper))
@@ -89,7 +89,7 @@ def _support_of(statement: Statement) -> tuple[bool, frozenset[str]]:
 
 
 def _is_binary_data(values: Any) -> bool:
-    """Whether all values are 0 or 1; that the first ones are not is soon seen."""
+    """Whether all values are 0 or 1; the first few are tested first, to fail early."""
     each = np.ravel(values)
     return all(bool(((v == 0) | (v == 1)).all()) for v in (each[:FEW], each))
 
@@ -135,8 +135,8 @@ def opened(expr: Expr, targets: Collection[str], binary: Binary, *, whole: bool 
 def _gated(expr: Expr, gate: Expr, branch: Expr) -> Expr | None:
     """A gate times a branch of a function; ``log(0)``, which counts where it is open, as a log.
 
-    None for what is infinite otherwise, or not real (the log of a negative number): the function
-    stays as it is.
+    None for other infinite branches, and those not real (the log of a negative number): the
+    function stays as it is.
     """
     if isinstance(expr, sp.log) and branch == sp.zoo:
         return sp.log(1 - gate)
@@ -144,10 +144,10 @@ def _gated(expr: Expr, gate: Expr, branch: Expr) -> Expr | None:
 
 
 def _branches(expr: Expr, targets: Collection[str], binary: Binary) -> list[tuple[Expr, Expr]]:
-    """What a function is where its gates are open or shut, each with the gates that say so.
+    """The branches of a function by its gates, open or shut, each with the product of the gates.
 
-    Empty if there is no gate, or so many that the cases are no simpler than the function: choices
-    in a chain, however long, have one case for each, and one more.
+    Empty if there is no gate, or too many for the branches to be simpler than the function: choices
+    in a chain, however long, have one branch for each, and one more.
     """
     # (a sum inside may bind a dim that is free beside it)
     expr = renamed_apart(expr, dims_of(expr))
@@ -197,13 +197,13 @@ def _is_binary(expr: Expr, binary: Collection[str]) -> bool:
 
 
 def _is_undefined_beside(expr: Expr, gate: Expr, binary: Binary) -> bool:
-    """Whether a branch may be no number at values that the other allows: ends that a gate says."""
+    """Whether a branch may be undefined at values in the support of the other branch."""
     ended = {name for leaf in leaves_of(gate) for name in binary.get(leaf.array.name, ())}
     return any(mentions(part, ended) and _is_partial(part) for part in _parts(expr))
 
 
 def _is_partial(expr: Expr) -> bool:
-    """Whether a function is not of all numbers."""
+    """Whether a function is undefined at some numbers."""
     if expr.is_Pow:
         return not (expr.exp.is_Integer and expr.exp > 0)
     return isinstance(expr, sp.log | loggamma)

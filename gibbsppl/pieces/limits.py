@@ -1,7 +1,7 @@
-"""Inequalities that other factors put on a variable, read as bounds of its support.
+"""Limits: inequalities on a variable by other factors, read as bounds of its support.
 
 Comes in: pieces, some of which are logs of indicators. Goes out: `Limit` values, and the pieces
-that are left. ``y ~ Uniform(0, theta)`` tells theta that it is above every y.
+that are left. ``y ~ Uniform(0, theta)`` bounds theta below by every y.
 
 >>> from gibbsppl.algebra.expressions import Array, Dim
 >>> theta, y, i = Array("theta")[()], Array("y"), Dim("i")
@@ -39,8 +39,8 @@ _OTHER: dict[Side, Side] = {"lower": "upper", "upper": "lower"}
 class Limit:
     """A bound that a factor puts on the element that a view shows.
 
-    ``strict``: the bound itself is outside, which matters for whole numbers. ``whole``: it is a
-    whole number, and itself possible.
+    ``strict``: the bound itself is outside, which matters for whole numbers. ``whole``: the bound
+    is a whole number, and itself possible.
     """
 
     factor: str
@@ -61,7 +61,7 @@ def limits_of(
 ) -> tuple[tuple[Limit, ...], tuple[Piece, ...]]:
     """The pieces that are bounds, as limits; and all others.
 
-    ``binary`` names the arrays whose elements are 0 or 1: they may say where there is a bound.
+    ``binary`` names the arrays whose elements are 0 or 1: gates of bounds.
     """
     limits: list[Limit] = []
     rest: list[Piece] = []
@@ -74,7 +74,7 @@ def limits_of(
 
 
 def _limits(piece: Piece, binary: Collection[str]) -> Iterator[Limit]:
-    """The bounds that a piece puts on its views: none if it is no bound for one of them."""
+    """Yield the limits that a piece puts on its views; none unless every view is bounded."""
     statistic, coefficient = piece.statistic, piece.coefficient
     always = bool(coefficient.is_positive and coefficient.is_number)
     if not isinstance(statistic, sp.log) or not (always or is_gate(coefficient, binary)):
@@ -102,7 +102,7 @@ def _limits(piece: Piece, binary: Collection[str]) -> Iterator[Limit]:
 
 
 def _met(a: View, b: View) -> Expr:
-    """Where two views show one element: an indicator; 0 if that is nowhere."""
+    """The indicator of positions at which two views show the same element; 0 if there are none."""
     both = zip(a.indices, b.indices, strict=True)
     pairs = [(i, j) for i, j in both if i is not None and j is not None and i != j]
     if any((i - j).is_number for i, j in pairs):
@@ -134,7 +134,7 @@ def _where(gate: Expr, limit: Limit) -> Limit:
 
 
 def solved(indicator: Expr, leaf: Leaf) -> tuple[Side, Expr] | None:
-    """Which side of the leaf an inequality bounds, and by what; None where it cannot be solved."""
+    """The side of the leaf that an inequality bounds, and the bound; None if not solvable."""
     if not isinstance(indicator, AtMost | Below):
         return None
     small, large = indicator.args
@@ -148,7 +148,7 @@ def solved(indicator: Expr, leaf: Leaf) -> tuple[Side, Expr] | None:
 
 
 def made_whole(limit: Limit, graph: Graph) -> Limit:
-    """A limit of whole numbers as the last one that it allows, where it is known to be whole."""
+    """The limit of a whole number as the last number allowed, where known; else as given."""
     value = limit.value
     if value.is_Rational and not value.is_Integer:
         next_one = sp.ceiling(value) if limit.side == "lower" else sp.floor(value)
@@ -162,7 +162,7 @@ def made_whole(limit: Limit, graph: Graph) -> Limit:
 def is_whole(value: Expr, graph: Graph) -> bool:
     """Whether an expression of whole numbers is certain to be one, or infinite."""
     if isinstance(value, Leaf):
-        # (of what is no array of the graph, the new variable of a change say, nothing is known)
+        # (nothing is known of an array outside of the graph, the new variable of a change say)
         variable = graph.variables.get(value.array.name)
         return variable is not None and variable.integer
     if isinstance(value, Dim) or value.is_Integer or value in (sp.oo, -sp.oo):
@@ -178,7 +178,7 @@ def is_whole(value: Expr, graph: Graph) -> bool:
 
 
 def _isolated(of: Expr, side: Side, bound: Expr, leaf: Leaf) -> tuple[Side, Expr] | None:
-    """The bound of the leaf, from that of a monotone function of it."""
+    """The side and the bound of a leaf, from a bound of a monotone function of the leaf."""
     found = undone(of, leaf, bound, clipped=True)
     if found is None or found[1] is None:
         return None
@@ -197,7 +197,7 @@ def is_surely_at_least(
 
 
 def is_at_least(a: Expr, b: Expr, graph: Graph) -> bool:
-    """Whether ``a >= b`` follows from the supports of what they read."""
+    """Whether ``a >= b`` follows from the supports of the arrays read."""
     return _is_nonnegative(multiplied_out(a - b), graph, depth=2)
 
 
@@ -217,7 +217,7 @@ def _is_nonnegative(gap: Expr, graph: Graph, depth: int) -> bool:
 
 
 def _bounds_of(leaf: Leaf, graph: Graph, side: Side) -> tuple[Expr, ...]:
-    """The finite bounds that the statement of an array puts on one of its elements."""
+    """The finite bounds of an element by the statement of its array."""
     own = [s for s in graph.statements if s.target.array == leaf.array]
     if len(own) != 1:
         return ()

@@ -55,8 +55,8 @@ MOST_TERMS = 16
 def expand_logs(expr: Expr, targets: Collection[str]) -> Expr:
     """Logs of products, powers, exponentials and determinants as sums, where a target is in them.
 
-    Parts whose signs the bounds of arrays show have logs of their own, each of the part or of minus
-    the part; what is left stays one log, for a density is positive as a whole.
+    Parts of known sign, by the bounds of arrays, have logs of their own, each of the part or of
+    minus the part; the rest stays one log, for a density is positive as a whole.
     """
     if not mentions(expr, targets) or isinstance(expr, Leaf):
         return expr
@@ -94,8 +94,8 @@ def expand_power(power: Expr, targets: Collection[str]) -> Expr:
 def opened_exponential(expr: Expr, targets: Collection[str]) -> Expr:
     """``log(1 + exp(log(a) - log(b)))`` as ``log(a + b) - log(b)``, that of a difference too.
 
-    ``log(1 - exp(-t))`` keeps its digits where the exponential is near 1, the log of what it is
-    does not: only where algebra asks for it.
+    ``log(1 - exp(-t))`` keeps its digits where the exponential is near 1, and the log of a
+    difference does not: only where algebra needs the latter.
     """
     sign = 1 if isinstance(expr, Softplus) else -1
     *rest, of = expr.args
@@ -151,9 +151,9 @@ def _log(of: Expr, targets: Collection[str]) -> Expr:
 
 @lru_cache(maxsize=MOST_KEPT)
 def _quotient(of: Expr) -> Expr:
-    """A sum as one quotient in lowest terms, the denominator of the sign that it is written with.
+    """A sum as one quotient in lowest terms, the denominator with the sign as written.
 
-    Algebra turns both round as it likes: the log of each would be that of a negative value.
+    Algebra may turn the signs of both parts: each would have the log of a negative value.
     """
     # (the other side of a quotient is no place for an exponential, which may overflow there)
     named = {f: sp.Dummy("f", positive=f.is_positive, real=True) for f in of.atoms(sp.Function)}
@@ -174,24 +174,24 @@ def _divisors(of: Expr) -> Iterator[Expr]:
 
 @lru_cache(maxsize=MOST_KEPT)
 def _common_out(of: Expr) -> Expr:
-    """A sum with its common factors taken out, where that is more than its sign."""
+    """A sum with its common factors taken out, unless the sign is the only one."""
     product = sp.factor_terms(of, radical=True)
     number, rest = product.as_coeff_Mul()
     return of if number == -1 and rest.is_Add else product
 
 
 def _as_product(of: Expr) -> Expr:
-    """A sum as a product; that of two terms as it is, but for a common number.
+    """A sum as a product; a sum of two terms as it is, but for a common number.
 
-    ``1 + x**3`` says more than ``(1 + x) (1 - x + x**2)``. Differences do not: ``1 - x**2`` is a
-    product of positive factors, of ``1 - x`` and its like.
+    ``1 + x**3`` is a better statistic than ``(1 + x) (1 - x + x**2)``. Differences are not:
+    ``1 - x**2`` is a product of positive factors, of ``1 - x`` and its like.
     """
     is_plain = not any(a.has(Add) or a.could_extract_minus_sign() for a in of.args)
     return sp.factor_terms(of, clear=True) if is_plain and len(of.args) == 2 else factored(of)
 
 
 def _is_worth_it(of: Expr, product: Expr, targets: Collection[str]) -> bool:
-    """Whether a product says more than a sum: a constant taken out is not worth its squares."""
+    """Whether a product is better than a sum: not if only a constant comes out of squares."""
     if not product.is_Mul:
         return False
     parts = [p for p in product.args if mentions(p, targets)]
@@ -208,7 +208,7 @@ def _is_of_sums(product: Expr) -> bool:
 def _log_of_sum(of: Over, targets: Collection[str]) -> Expr:
     """The log of a sum over a dim, the factors shared by its terms in logs of their own.
 
-    A share of such a sum then says what it does not depend on, whatever that does to both.
+    Factors that are common to a share and to its sum then cancel.
 
     >>> from gibbsppl.algebra.expressions import Array, Dim
     >>> k, x, d = Dim("k"), Array("x")[()], Array("d", positive=True)
@@ -233,14 +233,14 @@ def _log_of_sum(of: Over, targets: Collection[str]) -> Expr:
 
 
 def _log_if(chosen: Expr, of: Expr, targets: Collection[str]) -> Expr:
-    """The log where an indicator is 1, 0 elsewhere; of zero, the log of what is not chosen."""
+    """``chosen`` times the log; for the log of zero, the log of ``1 - chosen``."""
     return sp.log(1 - chosen) if of == 0 else chosen * _log(of, targets)
 
 
 def _of_one_sign(product: Expr) -> tuple[Expr, ...]:
     """The factors of a positive product, each as a positive one: ``(1 - x)``, not ``(x - 1)``.
 
-    Those whose signs are not known are one factor, whose sign is that of all others.
+    Factors of unknown sign are joined in one factor, whose sign is that of all others.
     """
     number, factors = product.as_coeff_mul()
     sign = -1 if number.is_negative else 1
@@ -265,7 +265,7 @@ def _turned(factor: Expr) -> Expr:
 
 @lru_cache(maxsize=MOST_KEPT)
 def _sign(expr: Expr) -> int:
-    """1 of what is never negative, -1 of what is never positive, by the bounds of arrays; or 0."""
+    """1 if never negative, -1 if never positive, by the bounds of arrays; 0 if not known."""
     lower, upper = interval_of(expr, lambda leaf: leaf.array.bounds)
     return 1 if lower >= 0 else -1 if upper <= 0 else 0
 
@@ -282,8 +282,8 @@ def _one_minus(of: Expr) -> Expr | None:
 def _ends_of_difference(of: Expr) -> tuple[Expr, Expr] | None:
     """The two arguments of ``expit(a) - expit(b)``.
 
-    That is ``expit(a) expit(-b) (1 - exp(b - a))``, which has its digits in both tails; and of a
-    and b moved by the same amount, the last factor says nothing.
+    The difference is ``expit(a) expit(-b) (1 - exp(b - a))``, which has its digits in both tails;
+    and the last factor is constant if a and b are moved by the same amount.
     """
     if not of.is_Add or len(of.args) != 2:
         return None
@@ -307,7 +307,7 @@ def _inverse(expr: InverseEntry, targets: Collection[str]) -> Expr:
 
 
 def _scale_of(body: Expr, bound: Collection[Dim]) -> Expr:
-    """What multiplies all entries of a matrix, with the sign that leaves it positive definite."""
+    """The factor common to all entries of a matrix, with a sign that keeps it positive definite."""
     outer = Mul(*(a for a in Mul.make_args(body) if not dims_of(a) & set(bound)))
     return (-outer if outer.is_negative else outer) if body.is_Mul else sp.S.One
 

@@ -50,7 +50,7 @@ from gibbsppl.pieces.logs import expand_logs, expand_power
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """How a factor sees an array: one index expression per axis, ``None`` where all is read.
+    """An array as a factor reads it: one index expression per axis, ``None`` where all is read.
 
     The coefficient of a statistic is summed onto the element that the view shows: the pull-back.
     An index that is a dim of no enclosing range is one that a sum inside the statistic binds.
@@ -77,9 +77,9 @@ class Piece:
 
     @property
     def value(self) -> Expr:
-        """The term as one expression, its exponentials as one along the same dims.
+        """The term as one expression, exponentials along the same dims merged.
 
-        Each alone may overflow where their product does not.
+        Each alone may overflow where the product does not.
         """
         factors = Mul.make_args(self.coefficient * self.statistic)
         powers = {f: e for f in factors if (e := _exponent(f)) is not None}
@@ -93,7 +93,7 @@ class Piece:
 
     @property
     def is_exponential_twice(self) -> bool:
-        """Whether exponentials meet, of the targets and of what they are given."""
+        """Whether both the coefficient and the statistic have an exponential."""
         both = (Mul.make_args(e) for e in (self.coefficient, self.statistic))
         return all(any(_exponent(f) is not None for f in factors) for factors in both)
 
@@ -114,7 +114,7 @@ def _width(expr: Expr) -> tuple[int, str]:
 class Bound(sp.Function):  # type: ignore[misc]
     """Marks a monomial as summed over a dim to which a sum has been opened.
 
-    With the positions between which it is, where these are not all.
+    With the start and the stop of the sum, where these are not those of the dim.
     """
 
     nargs = (1, 3)
@@ -159,7 +159,7 @@ def rest_of(
     sizes: Mapping[Dim, int],
     binary: Binary = NO_GATES,
 ) -> Expr:
-    """What is left of a log density without the terms that hold a target: what `split` drops.
+    """The terms of a log density that hold no target: the terms dropped by `split`.
 
     Gates are taken out as they are for `pieces_of`: a choice between a target and something else
     leaves something else.
@@ -193,7 +193,7 @@ def _collected(
 
 
 def _ranges(bound: Collection[Bound], sizes: Mapping[Dim, int]) -> tuple[Range, ...]:
-    """The ranges of copies of dims: all positions of the dim, where none are said."""
+    """The ranges of copies of dims: all positions of the dim, unless the mark has ends."""
     found = []
     for dim, *ends in sorted((mark.args for mark in bound), key=str):
         start, stop = ends or (0, sizes.get(Dim(root_of(dim)), 0))
@@ -207,7 +207,7 @@ def pieces_of(
     sizes: Mapping[Dim, int],
     binary: Binary = NO_GATES,
 ) -> tuple[Piece, ...]:
-    """All pieces of the log joint that mention what a statement defines.
+    """All pieces of the log joint density that mention a statement's array.
 
     ``binary`` names the arrays whose elements are 0 or 1.
     """

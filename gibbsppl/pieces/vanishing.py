@@ -1,8 +1,8 @@
 """Exact zeros: ``c * log(x)`` is 0 where c is 0, whatever x is, and so is ``w * x``.
 
 A label's probability may be gated by another label, or be data with zeros; ``0 * log(0)`` is then
-what a density says of a value that does not happen, and it says 0. A mask or a count of 0 says that
-a term is not there, however large it is.
+the term of a value that does not happen, and is 0. A mask or a count of 0 removes a term, however
+large the term is.
 
 >>> z, a = Array("z")[()], Array("a")[()]
 >>> with_limits(a * sp.log(z / 2) - z**2, lambda x: x.has(z))
@@ -30,7 +30,7 @@ MOST_COMPLEMENTS = 3
 def vanishing(graph: Graph, labels: Collection[Dim] = ()) -> MayVanish:
     """A test of the arguments of logs: whether they may be exactly zero.
 
-    What is made of real-valued random arrays alone is so with probability zero; ``labels`` are dims
+    Functions of real-valued random arrays alone are zero with probability zero; ``labels`` are dims
     that stand for the values of a label.
     """
     continuous = continuous_arrays(graph)
@@ -96,7 +96,7 @@ def _has_limit(expr: Expr, may_vanish: MayVanish) -> bool:
 
 
 def terms_of(expr: Expr, depends: Callable[[Expr], bool]) -> Iterator[Expr]:
-    """The terms of a sum; of products, only factors that depend on something are multiplied out.
+    """Yield the terms of a sum; in products, only factors for which ``depends`` are multiplied out.
 
     >>> a, b, x, y = sp.symbols("a b x y")
     >>> sorted(map(str, terms_of((1 - a) * b * (x + y), lambda e: e.has(x, y))))
@@ -114,10 +114,10 @@ def terms_of(expr: Expr, depends: Callable[[Expr], bool]) -> Iterator[Expr]:
 
 
 def _multiplied(factors: list[Expr]) -> list[Expr]:
-    """The factors that are multiplied out: ``1 - x`` and its like last, and few of them alone.
+    """The factors to multiply out: factors like ``1 - x`` last, and only if there are few.
 
-    One of their terms reads all that their product reads. Choices in a chain give each of its ends
-    a product of as many as there are choices before it.
+    (A term of their product reads all that the product reads; an end of a chain of choices has as
+    many such factors as there are choices before it.)
     """
     complements = [f for f in factors if _is_complement(f)]
     others = [f for f in factors if f not in complements]
@@ -131,7 +131,7 @@ def _is_complement(factor: Expr) -> bool:
 
 
 def weighted(factors: Sequence[Expr], continuous: Collection[str]) -> list[Expr]:
-    """The factors of a product, as one that is 0 where a weight is if others may be infinite there.
+    """The factors of a product, as one `Weighted` if some are zero where others may be infinite.
 
     Arrays of ``continuous`` values are zero with probability zero.
 
@@ -165,7 +165,7 @@ def may_be_zero(weight: Expr, continuous: Collection[str]) -> bool:
     if weight.is_Pow:
         return bool(weight.exp.is_positive) and may_be_zero(weight.base, continuous)
     if weight.is_Add:
-        # (what is continuous makes the sum so)
+        # (a continuous term makes the sum continuous)
         return not any(_is_continuous(a, continuous) for a in weight.args)
     return not _is_continuous(weight, continuous)
 

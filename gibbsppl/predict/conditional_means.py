@@ -103,7 +103,7 @@ class Conditionals:
         return bool(self.steps_of(name) or self._parts_of(name))
 
     def _parts_of(self, name: str) -> tuple[str, ...]:
-        """The arrays that stand for the positions of one that is taken apart."""
+        """The arrays that stand for the positions of an array taken apart."""
         return tuple(p.name for p in self.schedule.parts if p.of == name)
 
     def _refusals(self, name: str, what: What) -> dict[str, str]:
@@ -134,7 +134,7 @@ class _Of:
         return range(min(r.start for r in own), max(r.stop for r in own))
 
     def label_axis(self) -> tuple[str, NDArray[Any]]:
-        """The dim of probabilities with its coordinates: that of the label's own, if it has one."""
+        """The dim of probabilities with coordinates: the dim of the label, if there is one."""
         first, labels = self.steps[0], self.labels
         sizes = self.model.schedule.graph_of(first).sizes
         own = self.model.schedule.whole.variables[self.name].of
@@ -163,7 +163,7 @@ class _Of:
         return found.reshape(self.draws.chains, self.draws.draws, *found.shape[1:])
 
     def _of_known(self, values: NDArray[Any]) -> Floats:
-        """What is said of elements that are not drawn: their values, without any spread."""
+        """The moments of known elements: the values themselves, without any spread."""
         if self.what == "sd":
             return np.zeros(values.shape)
         if self.what == "mean":
@@ -171,7 +171,7 @@ class _Of:
         return np.array(values[..., None] == np.asarray(self.labels), dtype=float)
 
     def _fill(self, step: Step, part: range, found: Floats) -> None:
-        """Write what a step says of the elements that it draws, for some draws."""
+        """Write the moments of a step's drawn elements, for some draws."""
         states = [self._state(step, draw) for draw in part]
         model = self.model
         graph = model.schedule.graph_of(step)

@@ -180,7 +180,7 @@ def _gap(
     here: Mapping[str, Any],
     there: Mapping[str, Any],
 ) -> Floats:
-    """By draw, how much better new observations fit the draw that they come from than another."""
+    """By draw, the excess fit of new observations to the draw that they come from over another."""
     replicated = _replicated(statement)
     try:
         drawn_values = drawn(rng, replicated, here, graph.sizes)

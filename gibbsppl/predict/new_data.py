@@ -1,8 +1,8 @@
-"""What a prediction is asked for: the part of a model that it needs, at new data.
+"""The question of a prediction: the part of a model needed for predictions at new data.
 
 Comes in: a graph with its data, and new values of some arrays. Goes out: a ``Question``: the
-statements of the predicted variable and of all that has to be drawn anew for it, with the sizes
-and the data of the new positions.
+statements of the predicted variable and of all variables to be drawn anew, with the sizes and the
+data of the new positions.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Question:
 
 
 def question_of(graph: Graph, data: Values, new: Mapping[str, Any], name: str | None) -> Question:
-    """The question that a user asks with ``new``; `RunError` says what is wrong with it."""
+    """The question that a user asks with ``new``, or a `RunError` that names the mistake."""
     target = _observed(graph, name)
     given = {n: _with_axes(graph, n, a) for n, a in new.items() if n in graph.variables}
     arrays = {n: _array(graph.variables[n], a) for n, a in given.items()}
@@ -92,7 +92,7 @@ def _observed(graph: Graph, name: str | None) -> str:
 
 
 def _with_axes(graph: Graph, name: str, value: Any) -> Any:
-    """An array that names its axes with these in the order of the model's."""
+    """An array with named axes, transposed to the order of the model's dims."""
     dims = [d.name for d in graph.variables[name].dims]
     return with_axes(f"new[{name!r}]", value, dims, RunError)
 

@@ -1,6 +1,6 @@
-"""Draws from the prior: what a model says before it has seen its observations.
+"""Draws from the prior: ancestral draws of parameters and observations.
 
-Comes in: a model. Goes out: values of all that is random in it, the observed arrays included.
+Comes in: a model. Goes out: values of all random arrays, the observed arrays included.
 
 >>> import gibbsppl as gp
 >>> with gp.Model(coords={"toss": 3}) as coin:

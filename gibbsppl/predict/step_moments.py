@@ -1,8 +1,8 @@
-"""What the conditional of one step says, along draws: mean, sd, probabilities of labels.
+"""Moments of the conditional of one step along draws: mean, sd, probabilities of labels.
 
-Comes in: a step, and the states that draws are. Goes out: arrays whose first axis is the draws. The
-formulas of `gibbsppl.derive.moments` are evaluated once for many draws; what the step's generated
-function returns is all that is computed draw by draw.
+Comes in: a step, and draws as states. Goes out: arrays whose first axis is the draws. The formulas
+of `gibbsppl.derive.moments` are evaluated once for many draws; the step's generated function alone
+is called draw by draw.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Closed = ExactDraw | BlockDraw
 
 
 def refusal(step: Step, what: What) -> str | None:
-    """Why a step's conditional has no such value, and what to do."""
+    """The reason why a step's conditional has no such moment, with advice; else None."""
     match step:
         case FiniteDraw() | ChainDraw() | ScanDraw():
             return None
@@ -134,7 +134,7 @@ def _batch_dims(step: BlockDraw) -> tuple[Dim, ...]:
 
 
 class State(dict[str, Any]):
-    """The variables of one draw; reading one that is missing is an error that says what to do."""
+    """The variables of one draw; reading a missing variable is an error with advice."""
 
     __slots__ = ("reader", "stale")
 
@@ -159,7 +159,7 @@ class State(dict[str, Any]):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Along:
-    """The conditional of one step, in the graph in which it draws, along some draws."""
+    """The conditional of a step in its graph, along some draws."""
 
     step: Step
     graph: Graph
@@ -183,7 +183,7 @@ class Along:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """That of the whole array."""
+        """The shape of the whole array."""
         dims = self.graph.variables[self.step.statement.target.array.name].dims
         return tuple(self.graph.sizes[d] for d in dims)
 
@@ -313,7 +313,7 @@ class Along:
 
 
 def _others(step: Closed) -> dict[str, Expr]:
-    """The parameters of formulas beside natural ones: known ones, those of a change."""
+    """The parameters of formulas beside natural parameters: of the family, and of a change."""
     change = step.conditional.change
     return dict(step.conditional.known) | ({} if change is None else change.given)
 

@@ -1,4 +1,4 @@
-"""A rule applied to a graph: the graph with the new variable in it.
+"""Data augmentation: a rule applied to a graph, and the graph with the new variable in it.
 
 Comes in: a graph, its data, a rule and the arrays that are in the way. Goes out: `Rewrite` values,
 each with the graph before and after. Nothing but the factor of the term is changed.
@@ -24,7 +24,7 @@ from gibbsppl.rewrites.rows import Auxiliary, Facts, Rule
 class Rewrite:
     """One rule, applied to the terms of one factor.
 
-    ``statement`` is that of the new variable, ``term`` what it took the place of.
+    ``statement`` is that of the new variable, which stands in place of ``term``.
     """
 
     rule: Rule
@@ -49,9 +49,9 @@ def applications(
     factors: Collection[str] | None = None,
     taken: Collection[str] = (),
 ) -> Iterator[Rewrite]:
-    """The rule applied to all terms that hold a target, one after the other.
+    """Yield the rewrites of all terms that hold a target, each in the graph after the last.
 
-    ``factors`` names those that are looked at: all by default. No new variable has a name that is
+    ``factors`` names the factors to look at: all by default. No new variable has a name that is
     ``taken``.
     """
     for name in factors or [f.name for f in graph.factors]:
@@ -98,7 +98,7 @@ def _short_name(factor: Factor) -> str:
 
 
 def _statement(facts: Facts, rule: Rule, auxiliary: Auxiliary) -> tuple[Statement, Variable]:
-    """The statement and the variable that the auxiliary variable is declared by."""
+    """The statement and the variable that declare an auxiliary variable."""
     name = facts.fresh(f"{facts.factor}_{rule.suffix}")
     dims = (*(r.dim for r in auxiliary.ranges), *auxiliary.event)
     target = auxiliary.array(name)[dims]
@@ -120,7 +120,7 @@ def _statement(facts: Facts, rule: Rule, auxiliary: Auxiliary) -> tuple[Statemen
 def density_row(support: Support, event: int = 0) -> Family:
     """A row without a name: a distribution that is given by its log density and support alone.
 
-    One for each support, so that rewrites that make the same statement make equal ones.
+    The same row for equal supports, so that equal rewrites make equal statements.
     """
     return Family(
         name="",
@@ -140,7 +140,7 @@ def is_rewritten(statement: Statement) -> bool:
 def with_density(graph: Graph, factor: Factor, density: Expr) -> Graph:
     """The graph with another log density for one of its factors, on the same support.
 
-    A potential of which nothing is left goes.
+    A potential without terms is removed.
     """
     if not isinstance(factor, Statement):
         changed = (replace(p, log_density=density) if p is factor else p for p in graph.potentials)

@@ -1,13 +1,13 @@
-"""The scan that draws labels one after the other, with variables that they share integrated out.
+"""Collapsed scans: labels drawn in sequence, with the variables that tie them integrated out.
 
 Comes in: a graph, and the names of variables to integrate out. Goes out: the graph without them
-(`gibbsppl.rewrites.integrals`), and a `Scan` for each label that they see: labels depend on one
-another through the natural parameters of what is gone. One element at a time is drawn: take its
-contribution off the arrays that hold these, weigh each label by what it would add to the log
-partition function, draw, add (T. L. Griffiths and M. Steyvers, 2004, "Finding scientific topics",
-Proceedings of the National Academy of Sciences 101, for topics). Where what an element adds depends
-on others, the scan is *recomputed*: each label of each element is put in its place, and the whole
-log density computed.
+(`gibbsppl.rewrites.integrals`), and a `Scan` for each label that was tied by them: its elements
+depend on one another through the natural parameters of these variables. One element at a time is
+drawn: take its contribution off the arrays of natural parameters, weigh each label by its increment
+of the log partition function, draw, add (T. L. Griffiths and M. Steyvers, 2004, "Finding scientific
+topics", Proceedings of the National Academy of Sciences 101, for topics). Where the contribution of
+an element depends on others, the scan is *recomputed*: the whole log density is computed at each
+label of each element.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ class Scan:
 
     ``terms`` add up to the log weight of the label ``LABEL`` of one element, whose own contribution
     has been taken off the arrays in ``kept``, each with the ranges that it is summed over.
-    ``changes`` are what the element adds, at ``LABEL``. Of a ``recomputed`` scan ``terms`` add up
-    to the log density of all labels together, and there are no changes; the arrays in ``kept`` are
-    computed anew.
+    ``changes`` are the contributions of the element, at ``LABEL``. Of a ``recomputed`` scan
+    ``terms`` add up to the log density of all labels together, and there are no changes; the arrays
+    in ``kept`` are computed anew.
     """
 
     statement: Statement
@@ -70,7 +70,7 @@ class Scan:
 def collapsed(
     graph: Graph, data: Mapping[str, Any], names: Collection[str]
 ) -> tuple[Graph, tuple[Scan, ...], tuple[Integral, ...]]:
-    """The graph with variables integrated out, the scans of the labels that saw them, how."""
+    """The graph with variables integrated out, the scans of the labels, and the integrals."""
     latent = graph.drawn
     names = tuple(dict.fromkeys(names))
     for name in names:
@@ -91,7 +91,7 @@ def collapsed(
 
 
 def _refuse_zeros(graph: Graph, data: Mapping[str, Any], statement: Statement) -> None:
-    """Entries of a simplex that are known to be zero are in no closed form of the integral."""
+    """Raise if entries of a simplex are known to be zero: the integral has no closed form."""
     if statement.support.kind != "simplex" or mentions(is_kept(statement), graph.drawn):
         return
     if not kept_entries(statement, data, graph.sizes).all():
@@ -188,7 +188,7 @@ def _is_whole(graph: Graph, label: Statement) -> bool:
 def _check_ranges(
     label: Statement, over: list[tuple[Range, ...]], marginals: tuple[Marginal, ...]
 ) -> None:
-    """Refuse children that see a part of the labels alone: a scan treats all elements alike."""
+    """Raise if a child reads a part of the labels alone: a scan treats all elements alike."""
     own = {r.dim: r for r in label.over}
     every = [*over, *(s.over for m in marginals for s in m.scatters)]
     for ranges in every:
@@ -201,7 +201,7 @@ def _check_ranges(
 
 
 def _own_terms(own: FiniteConditional) -> Iterator[tuple[Expr, tuple[Range, ...]]]:
-    """The log weights that do not come from what was integrated out, by the dims summed over."""
+    """The log weights beside those of the integrals, each with the ranges that are summed over."""
     label = own.statement
     ranges = {r.dim for r in label.over}
     if own.elements or any(p.views[0].indices != label.target.indices for p in own.pieces):
@@ -212,10 +212,10 @@ def _own_terms(own: FiniteConditional) -> Iterator[tuple[Expr, tuple[Range, ...]
 
 
 def log_weights(scan: Scan) -> tuple[Expr, Expr]:
-    """The log weight of a label, from arrays that still hold what the element itself adds.
+    """The log weight of a label, from arrays that still include the element's contributions.
 
-    All that it adds to what the label does not choose is taken off; the second expression is by how
-    much more the log weight of its own label is then, once the rest is taken off too.
+    Contributions at positions that do not depend on the label are taken off. The second expression
+    is the correction of the log weight of the present label, once the rest is taken off too.
     """
     chosen = [c for c in scan.changes if any(LABEL in dims_of(i) for i in c.at)]
     always = [c for c in scan.changes if c not in chosen]
@@ -228,9 +228,9 @@ def log_weights(scan: Scan) -> tuple[Expr, Expr]:
 
 
 def _without(expr: Expr, changes: tuple[Change, ...], some: Collection[Change], now: Expr) -> Expr:
-    """An expression of arrays from which an element's own part, of its label now, is taken off.
+    """An expression of arrays, less the contributions of an element at its present label.
 
-    Of ``some`` of the changes; what a change is, is read from arrays without the element.
+    Of ``some`` of the changes alone; the value of a change is read from arrays without the element.
     """
     mapping: dict[Expr, Expr] = {}
     for n, change in enumerate(changes):

@@ -1,4 +1,4 @@
-"""Sums under a log: which term of the sum it was.
+"""Sums under a log: the label (or the counts) of the terms as auxiliary variable.
 
 The multinomial theorem: ``(a_1 + ... + a_K)**c`` is the sum, over all ways to share out ``c``
 among the terms, of ``c! / (n_1! ... n_K!) * a_1**n_1 ... a_K**n_K``. So a Poisson count with a
@@ -58,7 +58,7 @@ def shared_out(term: Term, over: tuple[Range, ...], facts: Facts) -> Auxiliary |
 
 
 def _parts(total: Expr, facts: Facts) -> tuple[Dim, int, Expr] | None:
-    """The dim of the terms of a sum, their number, and the log of one: None if not all are >= 0."""
+    """The dim and the number of the terms of a sum, and the log of a term; None unless all >= 0."""
     if isinstance(total, Over) and len(total.args) == 2 and facts.is_nonnegative(total.body):
         (dim,) = total.bound
         return dim, size_of(dim, facts.graph.sizes), sp.log(total.body)
@@ -90,7 +90,7 @@ def _opposite(total: Expr) -> Expr:
 
 
 def _grouped(terms: tuple[Expr, ...], facts: Facts) -> tuple[Expr, ...]:
-    """Terms of a sum, numbers and what may be negative as one: ``1 - p`` of ``1 - p + p q``."""
+    """The terms of a sum, numbers and negative terms merged: ``1 - p`` in ``1 - p + p q``."""
     plain = tuple(t for t in terms if not t.is_number and facts.is_nonnegative(t))
     rest = tuple(t for t in terms if t not in plain)
     return (*plain, Add(*rest)) if rest else plain

@@ -109,7 +109,7 @@ def _searched(graph: Graph, data: Mapping[str, Any], asked: _Asked) -> Rewritten
 def _searched_with(
     graph: Graph, data: Mapping[str, Any], asked: _Asked, parts: tuple[Part, ...]
 ) -> Rewritten | None:
-    """The model with rewrites; parts have branches of their own; None if one has no closed form."""
+    """The model with rewrites, a branch for each part; None if a part has no closed form."""
     search, allowed = _search_of(data, asked, parts), _allowed(asked)
     kept = search.asked(graph, tuple(r for r in asked.rules if asked.names.get(r.name)))
     for statement in graph.latent:
@@ -134,9 +134,9 @@ def _allowed(asked: _Asked) -> tuple[Rule, ...]:
 def _seen(
     graph: Graph, data: Mapping[str, Any], asked: _Asked, kept: Collection[str]
 ) -> tuple[Seen, Rewritten]:
-    """What is left where values that nothing sees are drawn last, if all draws stay as good.
+    """The graph with unseen values integrated out, if all draws stay as good; and the model.
 
-    With the rewrites that it needs. Draws are worse, too, if they need more auxiliary variables.
+    The model has the rewrites of this graph. Draws are worse, too, with more auxiliary variables.
     """
     kept, now = set(kept), None
     wanted = asked.names.get(UNSEEN, bool(asked.rules))
@@ -177,7 +177,7 @@ def _is_as_good(then: Rewritten, now: Rewritten) -> bool:
 
 
 def _last_stages(last: Graph, graph: Graph, seen: Seen) -> list[Stage]:
-    """Values that nothing sees, array by array, each in the graph without those after it."""
+    """The stages that impute unseen values, array by array, without the arrays still to come."""
     names = list(dict.fromkeys(s.target.array.name for s in seen.unseen))
     stages = []
     for n, name in enumerate(names, 1):
@@ -190,7 +190,7 @@ def _last_stages(last: Graph, graph: Graph, seen: Seen) -> list[Stage]:
 
 
 def _with_unseen(model: Rewritten, graph: Graph, seen: Seen) -> Rewritten:
-    """The model with the values that nothing sees, drawn after all else."""
+    """The model with unseen values, imputed after all else."""
     stages = _last_stages(model.graph, graph, seen)
     if not stages:
         return model
@@ -207,7 +207,7 @@ def _with_parts(
 ) -> tuple[Rewritten, Graph, Seen]:
     """The model with arrays taken apart, where each part then has a closed form.
 
-    They are taken apart in the graph, and in what is seen of it, as well.
+    The arrays are taken apart in the graph, and in ``seen``, as well.
     """
     wanted = asked.names.get(PARTS, bool(asked.rules))
     if not wanted:

@@ -1,8 +1,8 @@
-"""What one element of a label adds to arrays, and to a log partition function that reads them.
+"""Increments of arrays, and of a log partition function, by one element of a label.
 
 Comes in: a `Marginal` and the conditional of a label. Goes out: the `Change` that an element makes
-to each array, by how much it makes the log partition function larger, and the arrays to keep: those
-of the marginal, and sums of functions of them. Or an error, where what one element adds depends on
+to each array, the increment of the log partition function, and the arrays to keep: those of the
+marginal, and sums of functions of them. Or an error, where the increment by one element depends on
 others.
 """
 
@@ -36,12 +36,12 @@ from gibbsppl.rewrites.integrals import expand_logs_of, free_stem
 
 
 class NoIncrementsError(Exception):
-    """Why what one element adds cannot be added by itself."""
+    """The reason why the contribution of one element cannot be added by itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What an element of a label adds to one maintained array: ``array[at] += value``.
+    """The increment of a maintained array by an element of a label: ``array[at] += value``.
 
     ``over`` are dims of the children of one element: the change is made for each position.
     """
@@ -68,7 +68,7 @@ class Touch:
 
 
 def touched(marginal: Marginal, own: FiniteConditional) -> Touch:
-    """What one element of a label adds, which must be at one place of each array."""
+    """The changes by one element of a label; raise unless each array changes at one place."""
     here: dict[Dim, Expr] = {}
     changes: dict[str, Change] = {}
     for array in marginal.arrays:
@@ -83,7 +83,7 @@ def touched(marginal: Marginal, own: FiniteConditional) -> Touch:
 
 
 def _change(array: Maintained, own: FiniteConditional) -> Change | None:
-    """What an element adds to one array; nothing if it does not touch it."""
+    """The change of an array by an element; None if the array does not read the label."""
     label = own.statement
     name, ranges = label.target.array.name, {r.dim for r in label.over}
     places: dict[tuple[tuple[Expr, ...], tuple[Range, ...]], Expr] = {}
@@ -125,7 +125,7 @@ def _several(name: str, own: FiniteConditional, places: list[Any]) -> str:
 def difference(
     marginal: Marginal, touch: Touch, graph: Graph
 ) -> tuple[list[tuple[Expr, tuple[Range, ...]]], list[Change], list[Maintained]]:
-    """What an element adds to a log partition function; what it changes; the arrays to keep."""
+    """The increment of a log partition function by an element, the changes, the arrays to keep."""
     batch = {r.dim: r for r in marginal.over}
     over = {tuple(r for r in c.over if r.dim in batch) for c in touch.changes.values()}
     if len(over) != 1:
@@ -158,7 +158,7 @@ def difference(
 
 @dataclass(slots=True)
 class _Told:
-    """Arrays, and what an element changes of each: expressions before and after it is added."""
+    """Arrays and their changes by an element: expressions before and after it is added."""
 
     arrays: dict[str, Maintained]
     changes: dict[str, Change]
@@ -169,14 +169,14 @@ class _Told:
         self.arrays[array.name], self.changes[array.name] = array, change
 
     def more(self, expr: Expr) -> Expr:
-        """By how much an expression is more with the element than without."""
+        """The increment of an expression by the element."""
         leaves = leaves_of(expr, self.arrays)
         without = {x: self._read(x) for x in leaves}
         added = {x: without[x] + self._added(x) for x in leaves}
         return expr.xreplace(added) - expr.xreplace(without)
 
     def _read(self, leaf: Leaf) -> Leaf:
-        """The element that is read, at the place that is touched."""
+        """The leaf, at the place that the element touches."""
         axes = self.arrays[leaf.array.name].axes
         pairs = zip(leaf.indices, axes, strict=True)
         return leaf.array[tuple(self._index(i, a, leaf) for i, a in pairs)]
@@ -198,7 +198,7 @@ class _Told:
 
 
 def _with_read(names: set[str], every: Mapping[str, Maintained]) -> set[str]:
-    """The names of arrays, with those of the arrays from which they are computed anew."""
+    """The names of arrays, and of the arrays that they are recomputed from."""
     values = (s.value for n, a in every.items() if n in names for s in a.scatters)
     return names | {x.array.name for v in values for x in leaves_of(v, every)}
 
@@ -213,7 +213,7 @@ def _outermost(expr: Expr) -> Iterator[Over]:
 
 
 def _inside(o: Over, marginal: Marginal, touch: Touch) -> Expr:
-    """The body of a sum that changes at one position, where all that changes must be."""
+    """The body of a sum, which must change at a single position alone."""
     for array in marginal.arrays:
         read = array.element in o.body.atoms(Leaf)
         if read and array.name in touch.changes and not set(o.bound) <= set(array.axes):

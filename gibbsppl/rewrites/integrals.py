@@ -1,12 +1,12 @@
-"""Variables integrated out, one after the other, each by its log partition function.
+"""Marginalisation: variables integrated out in sequence, each by its log partition function.
 
 Comes in: a graph, and the names of variables. Goes out: the graph without them, with a `Marginal`
-for each. The natural parameters of a variable are sums over what mentions it: these are kept as
-arrays, and the log partition function is a term of the log density that reads them. Where another
-variable that goes multiplies such a sum (the precision of a normal mean does), it is taken out of
-it, so that its own conditional is read from that term as from any other: of a normal and a gamma
-that share their observations the mean goes first, then the precision (the rows "normal-gamma" and
-"normal-Wishart" in A. Gelman and others, 2013, "Bayesian Data Analysis", chapter 3).
+for each. The natural parameters of a variable are sums over its factors: these are kept as arrays,
+and the log partition function is a term of the log density that reads them. Where a variable still
+to be integrated out multiplies such a sum (the precision of a normal mean does), it is taken out of
+the sum, so that its own conditional is read from that term as from any other: of a normal and a
+gamma that share their observations the mean goes first, then the precision (the rows "normal-gamma"
+and "normal-Wishart" in A. Gelman and others, 2013, "Bayesian Data Analysis", chapter 3).
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ from gibbsppl.rewrites.sums import Sums
 
 @dataclass(frozen=True, slots=True)
 class Integral:
-    """A variable that is integrated out, by its conditional in a graph without those before it."""
+    """A variable integrated out: its conditional, in the graph without earlier such variables."""
 
     conditional: Conditional
     graph: Graph
 
     @property
     def is_tied(self) -> bool:
-        """Whether its conditional is another one than in the graph of all variables."""
+        """Whether the conditional reads arrays of variables integrated out before."""
         arrays = {a.name for m in self.graph.marginals for a in m.arrays}
         return any(mentions(p.coefficient, arrays) for ps in self.conditional.pieces for p in ps)
 
@@ -68,7 +68,7 @@ def integrated(
 
 @dataclass(frozen=True, slots=True)
 class _Open:
-    """A graph on the way: integrals are potentials in it, the arrays that they read variables."""
+    """A graph on the way: integrals are potentials, the arrays in them are variables."""
 
     graph: Graph
     marginals: tuple[Marginal, ...] = ()
@@ -112,7 +112,7 @@ def _finished(work: _Open) -> Graph:
 
 
 def _without(work: _Open, data: Mapping[str, Any], name: str, later: tuple[str, ...]) -> _Open:
-    """The graph with one more variable integrated out; ``later`` are those that still will be."""
+    """The graph with one more variable integrated out; ``later`` names the ones still to come."""
     found = _closed_form(work, data, name)
     statement, integral = found.statement, Integral(found, _finished(work))
     natural = found.family.natural
@@ -160,14 +160,14 @@ def expand_logs_of(expr: Expr, arrays: Collection[Maintained], targets: Collecti
 
 
 def _sign(array: Maintained) -> int | None:
-    """1 of an array that is known to be positive, -1 of a negative one, None of others."""
+    """1 for a positive array, -1 for a negative one, None where the sign is not known."""
     if array.element.is_positive:
         return 1
     return -1 if all(s.value.is_nonpositive for s in array.scatters) else None
 
 
 def free_stem(stem: str, graph: Graph) -> str:
-    """A start of names that no array has."""
+    """A prefix that no array's name starts with."""
     while any(name.startswith(f"{stem}_") for name in graph.variables):
         stem += "_"
     return stem
@@ -211,7 +211,7 @@ def _closed_form(work: _Open, data: Mapping[str, Any], name: str) -> Conditional
 
 
 def _matrix_dims(graph: Graph, name: str) -> tuple[Dim, ...]:
-    """The dims of an array that are those of a symmetric matrix, its last ones; or none."""
+    """The last two dims of an array of symmetric matrices; none of another array."""
     for statement in graph.latent:
         if statement.target.array.name == name and statement.support.kind == "spd":
             event = event_dims(statement)
@@ -258,7 +258,7 @@ def _position(
 ) -> tuple[tuple[Dim, ...], tuple[Expr, ...]]:
     """The axes of a piece's natural parameter, and where on them the piece is.
 
-    What multiplies two entries of an event has a second, primed axis for each event dim.
+    The coefficient of a pair of entries of an event has a second, primed axis for each event dim.
     """
     target = statement.target.indices
     first = piece.views[0]
@@ -278,7 +278,7 @@ def _is_linear(piece: Piece) -> bool:
 def _prior(
     graph: Graph, statement: Statement, kept: tuple[Statement, ...], binary: Binary
 ) -> Potential:
-    """What the prior of a variable has besides it that is not known: its normaliser, for one."""
+    """The terms of a prior in latent parameters without the variable: its normaliser, say."""
     name = statement.target.array.name
     latent = {s.target.array.name for s in kept if s.is_latent}
     rest = rest_of(statement.log_density, statement.over, (name,), graph.sizes, binary)

@@ -1,13 +1,13 @@
-"""Interweaving: locations and scales drawn once more, with the standardised groups held fixed.
+"""Interweaving: non-centred updates of locations and scales, the standardised groups held fixed.
 
 Where the data say little of each ``theta[j] ~ location + scale * eta[j]``, a sweep that draws theta
 given its location and scale, and these given theta, is slow: theta hardly moves without them. Drawn
-once more with eta held fixed, and theta moving along, they are free of that; and where the data say
-much of each theta the first draw is the good one. The two together are never worse than the better
-of them alone by more than their cost (Y. Yu and X.-L. Meng, 2011, "To center or not to center: that
-is not the question", Journal of Computational and Graphical Statistics 20; J. S. Liu and Y. N. Wu,
-1999, "Parameter expansion for data augmentation", Journal of the American Statistical Association
-94).
+once more with eta held fixed, and theta moving along, location and scale are free of theta; where
+the data say much of each theta the first draw is the good one. The two together are never worse
+than the better of them alone by more than their cost (Y. Yu and X.-L. Meng, 2011, "To center or not
+to center: that is not the question", Journal of Computational and Graphical Statistics 20; J. S.
+Liu and Y. N. Wu, 1999, "Parameter expansion for data augmentation", Journal of the American
+Statistical Association 94).
 
 Comes in: a `Rewritten` model. Goes out: the same with what is interwoven: each a non-centred graph
 (`gibbsppl.rewrites.recentring`) with the conditional that is drawn in it.
@@ -137,7 +137,7 @@ def _coefficients(
     skipped: Collection[str],
     before: Collection[Interwoven],
 ) -> Iterator[Interwoven]:
-    """What is added to the elements of a group, drawn jointly with the sums held fixed."""
+    """Yield joint draws of the coefficients in a group's predictors, with the sums held fixed."""
     stage = max(stages)
     graph = model.stages[stage].graph
     taken = _names(model, before)
@@ -158,8 +158,8 @@ def _coefficients(
 def _is_worth(graph: Graph, group: Statement, variable: Statement) -> bool:
     """Whether elements of a group share a location or scale, and are few or seldom read by others.
 
-    (What has no location, a Gamma with its rate, gains nothing where it was measured; nor have few
-    elements with a scale of each, as in a horseshoe.)
+    (A family without a location, a Gamma with its rate, gains nothing where it was measured; nor do
+    few elements with a scale of each, as in a horseshoe.)
     """
     row, size = group.family.location_scale, count_of(graph, group)
     shared = size >= LEAST_SHARED * count_of(graph, variable)
@@ -217,9 +217,9 @@ def _made(
 
 @dataclass(frozen=True, slots=True)
 class _Others:
-    """What is interwoven already, and names that others of the group will have.
+    """The interwoven draws made so far, and the names reserved for other draws of the group.
 
-    Those may be of the same array: its parts.
+    (Draws of a group may be of parts of the same array.)
     """
 
     made: Collection[Interwoven]
@@ -227,7 +227,7 @@ class _Others:
 
 
 def _named_by(made: Iterable[Interwoven]) -> frozenset[str]:
-    """The names that are a draw's own: that of its step, and those of what it is drawn as."""
+    """The names that draws introduce: of steps, and of arrays such as the log of a scale."""
     return frozenset(n for m in made for n in (m.name, *(r.name for r in m.recentred[1:])))
 
 
@@ -255,7 +255,7 @@ def _is_cheap(made: Interwoven) -> bool:
 
 
 def _best(made: Collection[Interwoven]) -> Interwoven:
-    """The best conditional; closed forms are those of the last stage, others of the first one."""
+    """The best conditional: a closed form of the last stage, or any other of the first stage."""
     return min(
         made,
         key=lambda m: (q := _quality(m), -m.stage if q == CLOSED else m.stage),

@@ -75,7 +75,7 @@ def _tilted(gate: Expr, trials: Expr, x: Expr, rest: Expr, omega: Leaf) -> Expr:
 
 
 def interval(terms: Terms, over: tuple[Range, ...], facts: Facts) -> Found:
-    """``c log(Phi(a) - Phi(b))``: normal variables between bounds; what these share is the mean."""
+    """``c log(Phi(a) - Phi(b))``: normal variables between bounds, the common term as the mean."""
     for term in terms:
         ends = _ends(term.head) if not facts.is_censored else None
         auxiliary = None if ends is None else _normals(term, ends, (*over, *term.ranges), facts)

@@ -1,7 +1,7 @@
 """The observed part of a partly missing array, as arrays of data of its own.
 
 Comes in: the values of an array, which of them are known, and bounds of others. Goes out:
-statements of arrays that take its place, in which values of which nothing is known tell nothing.
+statements of arrays that take its place, in which missing values add nothing to the log density.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Observed:
     def stated(
         self, statements: Sequence[Statement], graph: Graph, known: np.ndarray, limits: KnownLimits
     ) -> dict[str, Statement]:
-        """Statements of the array with what is observed of it in its place, by name."""
+        """The statements of the array, by name, with an array of observed values as the target."""
         values = _standing_for(self.data.get(self.name), limits)
         array = self.named(f"{self.name}.seen", values, statements[0].target.array, self.of)
         groups = tuple(self.censorings(known, limits, values))
@@ -106,7 +106,7 @@ class Observed:
     def censorings(
         self, known: np.ndarray, limits: KnownLimits, values: np.ndarray
     ) -> Iterator[tuple[np.ndarray, Censoring]]:
-        """What is known of values that are not seen, and of which: nothing, one end, or both."""
+        """Yield the mask and the censoring of values missing, above, below, or between bounds."""
         has_lower, has_upper = np.isfinite(limits.lower), np.isfinite(limits.upper)
         for what, lower, upper in (
             ("missing", False, False),
@@ -126,7 +126,7 @@ class Observed:
             yield where, Censoring(self.named(told, where.astype(int))[self.dims], low, high)
 
     def _end(self, name: str, where: np.ndarray, limit: Floats, others: Any) -> Leaf:
-        """A bound of the values that have one, and other numbers elsewhere."""
+        """The array of bounds at masked positions, and other numbers elsewhere."""
         return self.named(name, np.where(where, limit, others))[self.dims]
 
 
@@ -137,9 +137,9 @@ def _at(censoring: Censoring, at: Mapping[Dim, Expr]) -> Censoring:
 
 
 def _standing_for(values: Any, limits: KnownLimits) -> np.ndarray:
-    """The observed values, a bound in the place of others that have one.
+    """The observed values, with bounds in place of censored values.
 
-    Where nothing is told, what the data hold for a missing value is one that is possible.
+    Where no bounds are given, the data hold a possible number for each missing value.
     """
     if not limits.told.any():
         return np.array(values)

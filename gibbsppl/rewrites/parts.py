@@ -1,9 +1,9 @@
 """An array taken apart along an axis: each position an array of its own, drawn after the others.
 
 Comes in: a graph, the name of an array, one of its axes. Goes out: the same graph with as many
-arrays in its place. What is no closed form for all elements can be one for those at one position
-given those at the others: of the coefficients of a multinomial logit those of one category against
-the rest (C. C. Holmes and L. Held, 2006, "Bayesian auxiliary variable models for binary and
+arrays in its place. The elements at one position may have a closed form given all others where the
+whole array has none: the coefficients of a category of a multinomial logit against the rest
+(C. C. Holmes and L. Held, 2006, "Bayesian auxiliary variable models for binary and
 multinomial regression", Bayesian Analysis 1).
 """
 
@@ -221,7 +221,7 @@ class _Reader:
         return leaf.func(leaf.array, *(self.read(i, ranged) for i in leaf.indices))
 
     def _leaf(self, leaf: Leaf, ranged: set[Dim]) -> Expr:
-        """One element: of a part, or chosen among those of all parts by an index."""
+        """An element of a part, or of all parts in turn, chosen by an index."""
         index = leaf.indices[self.axis]
         rest = tuple(i for n, i in enumerate(leaf.indices) if n != self.axis)
         if index.is_Integer:

@@ -1,9 +1,9 @@
 """Coefficients drawn once more with a group's linear predictors held fixed, the group moving along.
 
-Where ``theta[i]`` is added to ``a + b * x[i]`` in what is not normal (a count, a proportion), a and
-b are seen through that alone, and hold one another and theta fast when they are drawn one by one.
-With ``eta[i] = theta[i] + a + b * x[i]`` held fixed they are the coefficients of a normal
-regression of eta, and drawn jointly (A. Gelfand, S. Sahu and B. Carlin, 1995, "Efficient
+Where ``theta[i]`` is added to ``a + b * x[i]`` in a likelihood that is not normal (a count, a
+proportion), a, b and theta are known from the sum alone, and hold one another fast when drawn one
+by one. With ``eta[i] = theta[i] + a + b * x[i]`` held fixed a and b are the coefficients of a
+normal regression of eta, and drawn jointly (A. Gelfand, S. Sahu and B. Carlin, 1995, "Efficient
 parametrisations for normal linear mixed models", Biometrika 82; with the draws in the other
 coordinates this is interweaving).
 
@@ -28,7 +28,7 @@ from gibbsppl.rewrites.recentring import Recentred, shifted_by
 
 
 def predictor_of(graph: Graph, group: Statement) -> Expr | None:
-    """What is added to each element of a group wherever it is read, as a function of its position.
+    """The sum added to each element of a group by all of its readers, at the group's dims.
 
     The terms that hold latent variables and do not differ among the readers of an element; None if
     the group is read in another way, or alone.

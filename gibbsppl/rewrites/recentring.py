@@ -52,8 +52,8 @@ What = Literal["location", "scale", "coefficients"]
 class Recentred:
     """The array ``name`` that stands for the array ``of`` while another variable is drawn.
 
-    ``forward`` is its element as a function of that of ``of``, at ``dims``, and of other arrays;
-    ``backward`` is that of ``of`` again.
+    ``forward`` is an element of ``name`` as a function of the element of ``of`` at ``dims``, and of
+    other arrays; ``backward`` is the element of ``of`` as a function of that of ``name``.
     """
 
     of: str
@@ -73,13 +73,13 @@ class Uncentred:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Interwoven:
-    """What is drawn once more, in a graph in which a group is recentred.
+    """A non-centred update: variables drawn once more, in a graph in which a group is recentred.
 
     ``variables`` are names in the model: a location, a scale, or coefficients that are drawn
     jointly. ``group`` is the name of the array that moves along.
     ``before`` is the graph that was recentred. ``recentred`` are the arrays that stand for others
-    meanwhile, in the order in which they are computed; ``stage`` is that of the sweep in which it
-    is drawn, after all others.
+    during the draw, in the order in which they are computed; the draw is the last of its ``stage``
+    of the sweep.
     """
 
     variables: tuple[str, ...]
@@ -93,12 +93,12 @@ class Interwoven:
 
     @property
     def variable(self) -> str:
-        """The names of what is drawn."""
+        """The names of the variables drawn, as text."""
         return ", ".join(self.variables)
 
     @property
     def name(self) -> str:
-        """The name of its step."""
+        """The name of the step."""
         if isinstance(self.derived, Quadratic):
             return f"{self.variable} with {self.group}"
         return self.derived.statement.name
@@ -190,7 +190,7 @@ def on_log_scale(graph: Graph, statement: Statement, name: str) -> Uncentred | N
 
 
 def _with(graph: Graph, old: Statement, own: Statement, change: Recentred) -> Uncentred | None:
-    """The graph with another statement for an array, whose readers read it changed."""
+    """The graph with another statement for an array, and expressions of the array rewritten."""
     reader = _Reader(change)
     variable = graph.variables[change.of]
     variables = {n: v for n, v in graph.variables.items() if n != change.of}
@@ -211,7 +211,7 @@ def _with(graph: Graph, old: Statement, own: Statement, change: Recentred) -> Un
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """Reads expressions of an array as expressions of the one that stands for it."""
+    """Rewrites expressions of an array in terms of the array in its place."""
 
     change: Recentred
 
@@ -248,7 +248,7 @@ class _Reader:
         )
 
     def _element(self, indices: tuple[Expr, ...], bound: frozenset[Dim]) -> Expr:
-        """What an element of the array is, its own sums with dims that nothing else has."""
+        """An element of the array in terms of the new array, its bound dims renamed apart."""
         dims = bound.union(*(i.atoms(Dim) for i in indices))
         apart = renamed_apart(self.change.backward, dims)
         at: Mapping[Expr, Expr] = {

@@ -1,8 +1,8 @@
-"""What a row of the table of rewrites holds, and what its rule may ask about the model.
+"""Rows of the table of rewrites (data augmentation), and the facts that rules may ask for.
 
 A rule is an identity: a term of the log density is what is left when a new variable, the
-*auxiliary* one, is summed or integrated out of another. Adding the variable changes nothing of the
-distribution of all others; rules name no distribution, and look at terms alone.
+*auxiliary* one, is summed or integrated out of another term. Adding the variable leaves the
+distribution of all others as it is; rules name no distribution, and look at terms alone.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ MOST_READINGS = 256
 class Facts:
     """What is known of a model: signs, whole numbers, data, free names.
 
-    ``factor`` is what the factor that is rewritten is called, ``targets`` are the arrays that are
-    in the way, ``taken`` names that are used elsewhere. ``signs`` has those that were asked for.
+    ``factor`` is the name of the factor that is rewritten, ``targets`` are the arrays that are in
+    the way, ``taken`` names that are used elsewhere. ``signs`` keeps the signs that were asked for.
     """
 
     graph: Graph
@@ -67,7 +67,7 @@ class Facts:
 
     @property
     def is_censored(self) -> bool:
-        """Whether of values of the factor only bounds are known."""
+        """Whether the factor has values of which only bounds are known."""
         return any(s.censored for s in self.graph.statements_of(self.factor))
 
     def is_positive(self, expr: Expr) -> bool:
@@ -129,7 +129,7 @@ class Facts:
         return all(map(self._is_of_finite_mean, latent))
 
     def _is_of_finite_mean(self, statement: Statement) -> bool:
-        """Whether a distribution is bounded, or its row says of a mean that it is a number."""
+        """Whether a distribution is bounded, or the mean given in its row is finite."""
         ends = (sp.sympify(b) for b in (statement.support.lower, statement.support.upper))
         if not any(b.is_infinite for b in ends):
             return True
@@ -140,7 +140,7 @@ class Facts:
         return not self._where_known(mean).has(sp.oo, sp.zoo, sp.nan, Where)
 
     def _where_known(self, expr: Expr) -> Expr:
-        """A formula with the branches in it that are taken for sure; the others stay."""
+        """A formula with each branch resolved whose condition is surely true; all others stay."""
         return expr.replace(
             lambda e: isinstance(e, Where) and isinstance(e.args[0], Below),
             lambda e: e.args[1] if self.is_positive(e.args[0].args[1] - e.args[0].args[0]) else e,
@@ -162,7 +162,7 @@ class Facts:
         return is_gate(expr, binary_arrays(self.graph, self.data))
 
     def gated(self, expr: Expr) -> tuple[Expr, Expr]:
-        """The gates of a product, as their product, and its other factors."""
+        """The product of the gates among the factors, and the product of all others."""
         binary = binary_arrays(self.graph, self.data)
         number, factors = factored(expr).as_coeff_mul()
         gates, rest = sp.S.One, number
@@ -187,7 +187,7 @@ class Facts:
         return isinstance(expr, Leaf) and self._is_a_count(expr.array.name)
 
     def _gaps(self) -> Iterator[Expr]:
-        """How far counts are below their largest value."""
+        """Yield the difference between the largest value of a count and the count."""
         for s in self.graph.statements:
             if s.support.kind == "integer" and sp.sympify(s.support.upper).is_finite is not False:
                 yield s.support.upper - s.target
@@ -298,7 +298,7 @@ def _in_terms(
     facts: Facts,
     targets: Collection[str],
 ) -> tuple[Expr, Expr, Auxiliary] | None:
-    """A rule applied to the first terms with its head that it fits."""
+    """The rewrite of the first terms of a head that a rule fits; None without such terms."""
     if not mentions(factor.log_density, targets):
         return None
     readings = _readings(factor, facts, targets)

@@ -1,4 +1,4 @@
-"""The search for rewrites: which rules, on which variables; and the stages that come out.
+"""The search for rewrites: rules tried on variables, and the stages of the sweep that result.
 
 Rules are tried where a variable has no exact conditional, and kept if they help. A rewrite for one
 variable alone, by which others would lose, is a *branch*: a graph of its own.
@@ -37,7 +37,7 @@ CLOSED, CONCAVE, CONCAVE_BY_ELEMENT, FALLBACK = range(4)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stage:
-    """A graph, and what is drawn given its variables, later auxiliary ones integrated out."""
+    """A graph and conditionals that are drawn in it, later auxiliary variables integrated out."""
 
     graph: Graph
     derived: tuple[Derived | Scan, ...]
@@ -50,8 +50,8 @@ class Rewritten:
 
     ``branches`` come after the stages: each has an auxiliary variable of its own for one variable,
     in a graph without those of other branches. ``parts`` are arrays that stand for positions of
-    others. ``interwoven`` is what is drawn once more, each in a stage after what is drawn there.
-    ``unseen`` are arrays with values that nothing else sees, which the last branches draw.
+    others. ``interwoven`` are non-centred updates, each after the other draws of a stage.
+    ``unseen`` are arrays with values that nothing else sees, imputed by the last branches.
     """
 
     graph: Graph
@@ -75,7 +75,7 @@ class Rewritten:
 
 
 def wherever(graph: Graph, data: Mapping[str, Any], rule: Rule) -> tuple[Rewrite, ...]:
-    """A rule applied wherever it fits for any latent variable, one after the other."""
+    """The rewrites by a rule at all terms that fit, latent variable by latent variable."""
     found: list[Rewrite] = []
     factors = [f.name for f in graph.factors]
     for name in graph.drawn:
@@ -117,9 +117,9 @@ def _what_is_negative(head: Expr, graph: Graph, data: Mapping[str, Any]) -> str:
 
 
 def _surroundings(graph: Graph, data: Mapping[str, Any], statement: Statement) -> Hashable:
-    """All that a conditional depends on: the factors of its array, and what is known of the rest.
+    """The key of a conditional: the factors of its array, and the facts of all arrays in them.
 
-    What is known of an array is its statements, whose supports may depend on further arrays.
+    Facts of an array are its statements, whose supports may depend on further arrays, and its data.
     """
     factors = graph.factors_of(statement.target.array)
     said = (e for f in factors for e in said_by(f))
@@ -156,9 +156,9 @@ class Search:
     """Conditionals, each derived once: a rewrite leaves those of most variables as they are.
 
     ``found`` has them by graph, and by all that a conditional depends on; and keeps the graphs and
-    the data: the identity of what is gone may be another's. Searches may share it. ``moved`` are
-    variables for which the user names a kernel: they need no rewrite; ``parts`` those of which
-    closed forms alone are wanted.
+    the data alive, as the identity of a deleted object may be reused. Searches may share it.
+    ``moved`` are variables for which the user names a kernel: they need no rewrite; ``parts`` those
+    of which closed forms alone are wanted.
     """
 
     data: Mapping[str, Any]
@@ -181,7 +181,7 @@ class Search:
         return self.found[key][2]
 
     def asked(self, graph: Graph, rules: tuple[Rule, ...]) -> tuple[Rewrite, ...]:
-        """The rules that the user asks for, each wherever it fits; one may make way for another."""
+        """The rewrites by the rules that the user asks for; a rule may fit only after another."""
         kept: tuple[Rewrite, ...] = ()
         waiting = list(rules)
         latent = set(graph.drawn)
@@ -272,7 +272,7 @@ class Search:
     ) -> tuple[int, int]:
         """The best quality of a variable's conditional, and the stage that it is drawn in.
 
-        Closed forms are those of the last stage (which reads the least), others of the first one.
+        A closed form is drawn in the last stage (which reads the least), others in the first.
         """
         best = (FALLBACK + 1, 0)
         for stage, (g, data) in enumerate(self._graphs(graph, kept)):
@@ -291,9 +291,9 @@ class Search:
     def branches(
         self, graph: Graph, kept: tuple[Rewrite, ...], allowed: tuple[Rule, ...]
     ) -> dict[str, tuple[Rewrite, ...]] | None:
-        """Rewrites for one variable alone, of those that have no good conditional otherwise.
+        """Rewrites for single variables, by statement, where no good conditional exists otherwise.
 
-        None where a part has no closed form: what would help the others is then not asked.
+        None where a part has no closed form: rewrites for other variables are then not tried.
         """
         found: dict[str, tuple[Rewrite, ...]] = {}
         taken = {n for r in kept for n in _names(r.graph)}
@@ -346,7 +346,7 @@ class Search:
         kept: tuple[Rewrite, ...],
         branches: Mapping[str, tuple[Rewrite, ...]],
     ) -> Rewritten:
-        """The stages of a sweep: what comes before each auxiliary variable, and what comes last."""
+        """The model with stages before and after each auxiliary variable, and the branches last."""
         homes = {
             s.name: self._home(graph, kept, s)[1] for s in graph.latent if s.name not in branches
         }

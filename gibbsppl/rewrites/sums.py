@@ -1,7 +1,7 @@
-"""A natural parameter as a function of arrays, which are the sums of what factors add to it.
+"""A natural parameter as a function of arrays, which are sums of the factors' contributions.
 
-What another variable multiplies all of (a precision the sums of its observations) is taken out of
-the sum, so that the array does not depend on that variable.
+A variable that multiplies a whole sum (a precision the sum of its observations) is taken out of it,
+so that the array does not depend on the variable.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from gibbsppl.errors import CompileError
 from gibbsppl.model.graph import Maintained, Scatter
 from gibbsppl.pieces.logs import expand_logs
 
-# What multiplies an array from outside, its axes, and those of them that both are summed over.
+# The factor that multiplies an array, the array's axes, and the axes that both are summed over.
 _Key = tuple[Expr, tuple[Dim, ...], tuple[Dim, ...]]
 
 
 class Sums:
-    """What is scattered onto a natural parameter, by the later variables that multiply it."""
+    """The scatters onto a natural parameter, by the factors of variables integrated out later."""
 
     def __init__(
         self, name: str, event: tuple[Dim, ...], later: Mapping[str, tuple[Dim, ...]]
@@ -47,7 +47,7 @@ class Sums:
         self.found: dict[_Key, list[Scatter]] = {}
 
     def add(self, scatter: Scatter, axes: tuple[Dim, ...]) -> None:
-        """Take in what is scattered, term by term."""
+        """Add a scatter, term by term."""
         if not mentions(scatter.value, self.later):
             self._add((sp.S.One, axes, ()), scatter)
             return
@@ -59,7 +59,7 @@ class Sums:
         self.found.setdefault(key, []).append(_named_by_axes(scatter, key[1]))
 
     def _add_term(self, term: Expr, scatter: Scatter, axes: tuple[Dim, ...]) -> None:
-        """One term, what holds later variables taken out, at the axes of the array."""
+        """Add one term, factors of later variables taken out, at the axes of the array."""
         factors, over = _opened(term, scatter.over)
         held = Mul(*(f for f in factors if mentions(f, self.later)))
         free = Mul(*(f for f in factors if not mentions(f, self.later)))
@@ -90,7 +90,7 @@ class Sums:
         total, arrays = sp.S.Zero, []
         for n, ((outside, axes, summed), scatters) in enumerate(self.found.items(), 1):
             name = self.name if len(self.found) == 1 else f"{self.name}_{n}"
-            # (an array of positive numbers, if it can be one: what is read from it is then known)
+            # (the array is positive where possible: the signs of functions of it are then known)
             turned = outside != 1 and all(s.value.is_nonpositive for s in scatters)
             kept = [replace(s, value=-s.value) if turned else s for s in scatters]
             is_positive = all(s.value.is_nonnegative for s in kept)
@@ -127,7 +127,7 @@ def _in_order(expr: Expr, matrices: Mapping[str, tuple[Dim, ...]]) -> Expr:
 
 
 def _named_by_axes(scatter: Scatter, axes: tuple[Dim, ...]) -> Scatter:
-    """The scatter with the dims that are themselves positions on an axis named as the axis is."""
+    """The scatter with dims that index an axis directly renamed to the axis."""
     dims = {r.dim for r in scatter.over}
     names = {i: a for a, i in zip(axes, scatter.indices, strict=True) if i in dims and i != a}
     names = {i: a for i, a in names.items() if a not in dims or a in names}

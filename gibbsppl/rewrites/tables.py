@@ -1,4 +1,4 @@
-"""Tables of the positions at which something is, so that nothing is stored for the others."""
+"""Tables of the positions at which data are not zero, so that the rest is not stored."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LARGEST_SHARE = 0.5
 class Table:
     """A new dim, the positions of the old ranges at each of its rows, and their arrays.
 
-    ``count`` is what there is at each row.
+    ``count`` is the value of the data at each row.
     """
 
     range: Range

@@ -38,7 +38,7 @@ class Term:
 
     @property
     def argument(self) -> Expr:
-        """What the head is a function of."""
+        """The argument of the head."""
         return self.head.args[0]
 
     def summed(self) -> Expr:
@@ -63,7 +63,7 @@ def terms_in(
 
 
 def _counted(term: Term) -> Term:
-    """The term with ranges that only its coefficient depends on as a sum in it."""
+    """The term with the coefficient summed over ranges that the head does not depend on."""
     seen = dims_of(term.head)
     counted = Term(term.coefficient, sp.S.One, tuple(r for r in term.ranges if r.dim not in seen))
     kept = tuple(r for r in term.ranges if r.dim in seen)
@@ -109,7 +109,7 @@ def _as_term(expr: Expr) -> tuple[list[Term], Expr]:
 
 
 def _weighted(term: Term, outside: Expr) -> Term:
-    """A term times what stands outside of its sums, whose dims are renamed where they clash."""
+    """A term times a factor outside of its sums, clashing dims of the sums renamed."""
     taken = dims_of(outside)
     own = {r.dim for r in term.ranges} | dims_of(term.head) | dims_of(term.coefficient)
     names = copies_of((r.dim for r in term.ranges if r.dim in taken), taken | own)

@@ -1,11 +1,11 @@
-"""Values that nothing but their own statement sees are drawn last, and integrated out before.
+"""Unseen leaves (missing data, predictions, censored values): integrated out, and imputed last.
 
-Comes in: a graph and its data. Goes out: the graph without such values, and the statements that
-draw them given all else. The density of what is drawn integrates to one, so a new observation or a
-missing one tells its parameters nothing; a value of which only bounds are seen tells the
-probability of lying between them. Parameters move further when they are not tied to what is
-imputed (D. A. van Dyk and T. Park, 2008, "Partially collapsed Gibbs samplers", Journal of the
-American Statistical Association 103).
+No factor but their own statement reads such values. Comes in: a graph and its data. Goes out: the
+graph without them, and the statements that draw them given all else. The density of an unseen value
+integrates to one, so a new observation or a missing one tells its parameters nothing; a value of
+which only bounds are seen tells the probability of lying between them. Parameters move further when
+they are not tied to imputed values (D. A. van Dyk and T. Park, 2008, "Partially collapsed Gibbs
+samplers", Journal of the American Statistical Association 103).
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ from gibbsppl.rewrites.observed import Observed
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Seen:
-    """The graph with what is seen of arrays alone; ``unseen`` draw the rest, in the order given."""
+    """The graph of the observed values of arrays; statements in ``unseen`` impute the rest."""
 
     graph: Graph
     data: Mapping[str, Any]
     unseen: tuple[Statement, ...] = ()
 
     def is_left(self, statement: Statement) -> bool:
-        """Whether something of a statement is seen: observed values, or bounds of others."""
+        """Whether a statement has observed values, or bounds of others."""
         return any(s.name == statement.name for s in self.graph.statements)
 
 
 def without_unseen(graph: Graph, data: Mapping[str, Any], kept: Collection[str] = ()) -> Seen:
-    """The graph without values that nothing sees; arrays in ``kept`` stay as they are.
+    """The graph with unseen values integrated out; arrays in ``kept`` stay as they are.
 
-    A model of which nothing is observed stays as it is.
+    A model without observations stays as it is.
     """
     found = Seen(graph, data)
     while (more := _without_one(found, kept)) is not None:
@@ -58,9 +58,9 @@ def _is_observed(graph: Graph) -> bool:
 
 
 def with_unseen(graph: Graph, original: Graph, unseen: Sequence[Statement]) -> Graph:
-    """A graph without values that nothing sees, with them again.
+    """A graph without unseen values, with them again.
 
-    Of a statement that has been rewritten since, what is observed counts there alone.
+    The observed values of a statement that has been rewritten count in the rewritten one alone.
     """
     names = {s.target.array.name for s in unseen}
     own = {s.name for s in unseen}
@@ -81,7 +81,7 @@ def with_unseen(graph: Graph, original: Graph, unseen: Sequence[Statement]) -> G
 
 
 def conditional_of_unseen(graph: Graph, statement: Statement, data: Mapping[str, Any]) -> Derived:
-    """The conditional of a statement's values that nothing sees, in a graph that has them."""
+    """The conditional of a statement's unseen values, in a graph that has them."""
     whole = (statement if s.name == statement.name else s for s in graph.statements)
     return conditional_of(replace(graph, statements=tuple(whole)), statement, data)
 
@@ -91,7 +91,7 @@ def _arrays_of(factor: Potential | Statement) -> set[str]:
 
 
 def _without_one(found: Seen, kept: Collection[str]) -> Seen | None:
-    """The graph without the values of one more array that nothing sees; None if there is none."""
+    """The graph with the unseen values of one more array integrated out; None if there are none."""
     for name in dict.fromkeys(s.target.array.name for s in reversed(found.graph.latent)):
         less = None if name in kept else _without(found, name)
         if less is not None:
@@ -100,7 +100,7 @@ def _without_one(found: Seen, kept: Collection[str]) -> Seen | None:
 
 
 def _without(found: Seen, name: str) -> Seen | None:
-    """The graph without the values of an array; None if something sees them."""
+    """The graph with the values of an array integrated out; None if other factors read them."""
     graph, data = found.graph, found.data
     own = graph.statements_of(name)
     readers = [f for f in graph.factors_of(name) if f not in own]
@@ -119,7 +119,7 @@ def _without(found: Seen, name: str) -> Seen | None:
             return None
         limits = inside
     if limits.told.any() and not (known | limits.told).all() and name not in data:
-        return None  # (there is no number to stand for what is not told)
+        return None  # (no number can stand for values without bounds)
     return _left(found, own, ties, known, limits)
 
 
@@ -133,10 +133,10 @@ def _reads_itself(own: Sequence[Statement], name: str) -> bool:
 
 
 def _is_distribution(statement: Statement, graph: Graph, data: Mapping[str, Any]) -> bool:
-    """Whether the density of what is drawn integrates to one, whatever its parameters are.
+    """Whether the density of the drawn values integrates to one at all parameter values.
 
-    It does not where it is a constant on an infinite range, and where values of its parameters are
-    possible for which there is no density: these it excludes. Vectors are drawn whole.
+    False for a constant on an infinite range, and where parameters may have values for which there
+    is no density: the statement excludes these. Vectors are drawn whole.
     """
     name, support = statement.target.array.name, statement.support
     endless = support.lower == -sp.oo or support.upper == sp.oo
@@ -161,7 +161,7 @@ def _is_distribution(statement: Statement, graph: Graph, data: Mapping[str, Any]
 
 
 def _is_read_by_data(statement: Statement, which: str, argument: Expr, graph: Graph) -> bool:
-    """Whether observed values exclude the same values of a parameter: it is theirs, too.
+    """Whether observed values have the same parameter, and so exclude the same values of it.
 
     The parameters of a replicate of data are the data's own.
     """
@@ -190,7 +190,7 @@ def _ranges(statement: Statement, graph: Graph) -> tuple[Range, ...]:
 def _is_certain(
     statement: Statement, which: str, argument: Expr, graph: Graph, data: Mapping[str, Any]
 ) -> bool:
-    """Whether a parameter is in its range for all values of what it reads."""
+    """Whether a parameter is in its range for all values of the variables in the argument."""
     parameter = statement.family.parameters[which]
     support = parameter.support
     if parameter.event or support.is_discrete:
@@ -217,7 +217,7 @@ def _has_random_support(statement: Statement, graph: Graph) -> bool:
 def _inside_supports(
     graph: Graph, data: Mapping[str, Any], own: Sequence[Statement], limits: KnownLimits
 ) -> KnownLimits | None:
-    """The limits that are inside the supports: others say nothing. None if a support is random."""
+    """The limits inside of the supports, as others say nothing; None if a support is random."""
     lower, upper = limits.lower.copy(), limits.upper.copy()
     for s in own:
         if _has_random_support(s, graph):
@@ -263,12 +263,12 @@ def _left(
     known: np.ndarray,
     limits: KnownLimits,
 ) -> Seen:
-    """The graph with what is seen of an array's values: those observed, and bounds of others."""
+    """The graph with an array reduced to observed values, and bounds of other values."""
     graph, name = found.graph, own[0].target.array.name
     told = known | limits.told
     seen = [s for s in own if told[slices_of(region_of(graph, s))].any()]
     arrays = Observed(graph, found.data, name)
-    # (what is possible where a support is random depends on it: no number stands for the rest)
+    # (a random support decides which values are possible: no number can stand for the rest)
     random = [s for s in seen if _has_random_support(s, graph)]
     stated = {s.name: arrays.tabulated(s, graph.sizes) for s in random}
     if plain := [s for s in seen if s not in random]:

@@ -1,4 +1,4 @@
-"""Values of which only bounds are known: the value itself is the auxiliary variable."""
+"""Censored values: imputed, each as an auxiliary variable between its bounds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gibbsppl.rewrites.tables import rows_where
 def imputed(
     factor: Factor, facts: Facts, targets: Collection[str]
 ) -> tuple[Expr, Expr, Auxiliary] | None:
-    """The censorings of a statement, with the values that they hide as variables."""
+    """The term of a statement's censorings, with the hidden values as auxiliary variables."""
     if not isinstance(factor, Statement) or not mentions(factor.log_density, targets):
         return None
     if factor.lower is not None or factor.upper is not None or factor.family.event:
@@ -44,17 +44,17 @@ def imputed(
 
 
 def _tells(where: Expr, statement: Statement, facts: Facts) -> bool:
-    """Whether it is known, and the same for ever, which values are hidden."""
+    """Whether the mask of hidden values is data."""
     return facts.is_data(where) and facts.is_gate(where, statement.over)
 
 
 def _log_mass(statement: Statement, censoring: Censoring) -> Expr:
-    """The log probability of what is known of a value that a censoring hides."""
+    """The log probability of the interval in which a censoring hides a value."""
     return replace(statement, censored=(replace(censoring, where=sp.S.One),)).log_density
 
 
 def _density(statement: Statement, at: Mapping[Dim, Expr], x: Leaf) -> Expr:
-    """The log density of the values that are not seen."""
+    """The log density of the hidden values."""
     arguments = {n: substitute(e, at) for n, e in statement.arguments}
     return statement.family.log_density(x, statement.event, **arguments)
 
@@ -62,7 +62,7 @@ def _density(statement: Statement, at: Mapping[Dim, Expr], x: Leaf) -> Expr:
 def _between(
     statement: Statement, censorings: tuple[Censoring, ...], at: Mapping[Dim, Expr]
 ) -> Support:
-    """Where the values are: each between the bounds of the censoring that hides it."""
+    """The support of the hidden values: each between the bounds of its censoring."""
     (*others, last) = (_bounds(statement.support, c) for c in censorings)
     lower, upper = last
     for censoring, (below, above) in zip(censorings, others, strict=False):

@@ -1,4 +1,4 @@
-"""Runs of a compiled sampler: chains, what is recorded of them, progress.
+"""Runs of a compiled sampler: chains, recorded draws, progress.
 
 Knows no distribution.
 """

@@ -1,4 +1,4 @@
-"""One chain: its state with its stream of random numbers, advanced by sweeps, never in doubt.
+"""One Markov chain: a state with a stream of random numbers, advanced by sweeps.
 
 Comes in: a program, its constants, a chain. Goes out: the chain, some sweeps further on. A chain is
 one picklable value: stopped at any sweep and taken up again, here or in another process, it goes
@@ -34,7 +34,7 @@ SWEEPS_BETWEEN_RENEWALS = 100
 
 @dataclass(slots=True)
 class Chain:
-    """The state of one chain, its stream, and the number of sweeps that led there."""
+    """A Markov chain: the state, the stream of random numbers, and the number of sweeps."""
 
     state: State
     rng: np.random.Generator
@@ -149,7 +149,7 @@ def _step(program: Program, name: str) -> str:
 
 
 def _raised(program: Program, error: Exception, place: str) -> RunError:
-    """The report of an exception: the generated line that raised it and the array it draws."""
+    """The report of an exception: the generated line at fault, and the array drawn there."""
     frames = traceback.extract_tb(error.__traceback__)
     written = [f for f in frames if f.filename.startswith("<gibbsppl sampler")]
     line = (written[-1].line or "") if written else ""

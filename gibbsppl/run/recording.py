@@ -1,4 +1,4 @@
-"""Which draws are stored, what they take, and the arrays that they go into.
+"""The recording of draws: the stored variables, the memory needed, and the arrays.
 
 Comes in: a program, a state, the names to keep. Goes out: arrays with axes (chain, draw, ...).
 """

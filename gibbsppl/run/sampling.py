@@ -64,7 +64,7 @@ _SECONDS_BETWEEN_REPORTS = 0.1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunResult:
-    """What a run leaves: draws by name with axes (chain, draw, ...), and the chains at their end.
+    """The result of a run: draws by name with axes (chain, draw, ...), and the final chains.
 
     ``seconds`` are those of warm-up and of sampling. ``interrupted`` says what Ctrl-C left out,
     ``None`` after a whole run; the last of ``chains`` is then where it was last checked. ``rates``
@@ -165,7 +165,7 @@ class _Run:
         return f"stopped by the user in chain 0 (of 0 to {chains - 1}), {swept}; no draw is kept"
 
     def salvaged(self, ended: list[Chain], chains: int) -> str:
-        """Keep the chains that are whole, else the part of the first one; say which."""
+        """Keep the whole chains, or else a part of the first; the text on the rest."""
         stopped = f"stopped by the user in chain {len(ended)} (of 0 to {chains - 1})"
         draws = self.recorder.size[1]
         if ended:

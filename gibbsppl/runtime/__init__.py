@@ -1,4 +1,4 @@
-"""What generated code calls: functions, sums by index, draws, moves. NumPy and SciPy only."""
+"""The library of generated code: functions, sums by index, draws, moves. NumPy and SciPy only."""
 
 from gibbsppl.runtime.chains import chain, known_labels, smoothed
 from gibbsppl.runtime.concave import (

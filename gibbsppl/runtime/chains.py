@@ -25,7 +25,7 @@ PIECE = 1 << 17
 
 
 def known_labels(shape: tuple[int, ...], *drawn: tuple[Any, Any]) -> NDArray[np.bool_]:
-    """Where labels are not drawn: all but places (start and stop per axis), each with a mask.
+    """The mask of labels not drawn: all but places (start and stop per axis), each with a mask.
 
     >>> known_labels((4,), (((1, 4),), np.array([0, 0, 1, 0])))
     array([ True, False,  True, False])
@@ -48,12 +48,12 @@ def chain(  # noqa: PLR0913  (settings, all named at the call)
     now: Any = None,
     known: Any = None,
 ) -> NDArray[np.intp]:
-    """Labels drawn together, tied to their neighbours along one axis.
+    """A joint draw of the labels of hidden Markov chains along one axis.
 
     ``log_weights`` have the labels along the first axis, then the axes of the array;
     ``log_transitions`` the labels before, the labels, and, if they differ from place to place, the
-    same axes, with one position less along the chain. Labels start at ``lower``. Those that are
-    ``known`` are what they are ``now``.
+    same axes, with one position less along the chain. Labels start at ``lower``. Labels ``known``
+    (a mask) keep their values in ``now``.
 
     >>> log_weights = np.log([[0.9, 0.5, 0.5, 0.5], [0.1, 0.5, 0.5, 0.5]])
     >>> with np.errstate(divide="ignore"):
@@ -78,7 +78,7 @@ def smoothed(
     now: Any = None,
     known: Any = None,
 ) -> Floats:
-    """The probability of each label, given all that is said: labels first, then the array's axes.
+    """The smoothed probability of each label, given all weights: labels first, then array axes.
 
     >>> log_weights = np.log([[0.9, 0.5], [0.1, 0.5]])
     >>> smoothed(log_weights, np.log([[0.6, 0.4], [0.4, 0.6]]), name="z").round(2)
@@ -122,7 +122,7 @@ class _Chain:
         return f"{self.name}{[*at[: self.axis], t, *at[self.axis :]]}"
 
     def filtered(self) -> tuple[Filter, Floats]:
-        """The filter, of products where these lose nothing, and what it makes of the labels."""
+        """The filter, of products if no precision is lost, else of logs; the filtered labels."""
         fast = products(self.logs)
         found = None if fast is None else fast.filtered()
         if fast is not None and found is not None:
@@ -147,7 +147,7 @@ def _arranged(
     axis: int,
     fixed: tuple[Any, Any, int] | None,
 ) -> _Chain:
-    """The log weights by time and sequence; those of labels that are known not to be are zero."""
+    """The chain with log weights by time and sequence; -inf for labels other than the known."""
     log_weights = np.asarray(log_weights, dtype=np.float64)
     size, shape = len(log_weights), log_weights.shape[1:]
     if fixed is not None:
@@ -192,7 +192,7 @@ def _backwards(steps: Filter, filtered: Floats, uniform: Floats) -> NDArray[np.i
     labels[-1] = _picked(list(last), uniform[-1])
     if not steps.in_blocks:
         for t in range(count - 2, -1, -1):
-            # (of the transitions only those to the label that is there)
+            # (only the transitions to the label drawn at the next position)
             pairs = steps.led_to(filtered[t], _columns(steps.after(t), labels[t + 1]))
             running = pairs.cumsum(axis=-1)
             threshold = uniform[t, :, None] * running[:, -1:]
@@ -222,7 +222,7 @@ def _columns(transitions: Floats, labels: NDArray[np.intp]) -> Floats:
 
 
 def _before_each(steps: Filter, filtered: Floats, uniform: Floats) -> NDArray[np.integer[Any]]:
-    """For each position and each label that could be after it, the label that is drawn there."""
+    """The label drawn at each position, for each possible label at the next position."""
     count, sequences, size = filtered.shape
     kind: Any = np.int8 if size < 1 << 7 else np.intp
     found = np.empty((count - 1, sequences, size), dtype=kind)
@@ -235,7 +235,7 @@ def _before_each(steps: Filter, filtered: Floats, uniform: Floats) -> NDArray[np
 
 
 def _picked(weights: list[Floats], uniform: Floats, kind: Any = np.intp) -> NDArray[Any]:
-    """How many running sums of weights, label by label, a uniform share of the total has passed."""
+    """The number of running sums of weights, label by label, below a uniform share of the total."""
     running = list(accumulate(weights))
     threshold = uniform * running[-1]
     passed = np.zeros(threshold.shape, dtype=kind)

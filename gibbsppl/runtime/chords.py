@@ -1,7 +1,7 @@
 """Points of concave functions, the chords below them, and the hulls above: a column each.
 
-The chords of a concave function are below it, and above it where they are continued beyond their
-ends. All heights are logs: what is drawn from is the exponential of a hull, piece by piece.
+The chords of a concave function are below the function, their extensions above. All heights are
+logs: draws are from the exponential of a hull, piece by piece.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-# What a log density may be wrong by, of its size: a few of its last digits.
+# The relative rounding error of a log density: a few of its last digits.
 ROUNDING = 64 * float(np.finfo(float).eps)
 
 # Hulls are raised by no more than this for what all heights may be wrong by.
 RAISED = 0.5
 
-# Heights are measured in units of at least so much of their size: what is less cannot be known.
+# Heights are measured in units of at least this share of their size: less cannot be known.
 UNIT = 4 * float(np.finfo(float).eps)
 
 # The unit is doubled after every so many rounds: noise may be larger than a few last digits.
 PATIENCE = 50
 
-# What it may be wrong by before it counts as not concave: half its digits.
+# The relative error above which a log density counts as not concave: half its digits.
 NOT_CONCAVE = float(np.sqrt(np.finfo(float).eps))
 
-# What a place may be rounded to by what is computed from it: so many floats away.
+# By how many floats a place may be off through rounding of values computed from it.
 FLOATS = 8
 
 # A piece that falls by less is as good as flat.
@@ -66,7 +66,7 @@ NONE_ACCEPTED = f"log-concave draw: none of {ROUNDS} candidates was accepted."
 
 
 def no_start(x: float) -> str:
-    """What is said where the log density is not finite at the start."""
+    """The message for a log density that is not finite at the start."""
     return f"no finite log density at the start, {x:.6g}."
 
 
@@ -88,16 +88,16 @@ def further_out(start: Any, lower: Any, upper: Any) -> Iterator[Any]:
 
 
 def not_concave(x: float) -> str:
-    """What is said of a point below the chord of its neighbours."""
+    """The message for a point below the chord of its neighbours."""
     return f"the log density is not concave at {x:.6g}: its chords are above it."
 
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """Where log densities are known: a column for each element, in order along the first axis.
+    """Points with known log densities: a column for each element, sorted along the first axis.
 
-    The support's ends come first and last, with log density -inf; columns with fewer points than
-    others repeat the upper end.
+    The support's ends come first and last, with log density -inf; shorter columns repeat the upper
+    end.
     """
 
     x: Floats
@@ -105,7 +105,7 @@ class Points:
     number: NDArray[np.intp]  # of points, without the ends
 
     def only(self, elements: NDArray[np.intp]) -> Points:
-        """The columns of some elements, without the rows that they do not need."""
+        """The columns of some elements, without superfluous rows."""
         number = self.number[elements]
         rows = number.max(initial=1) + 2
         x, log_density = (a[:rows].take(elements, 1) for a in (self.x, self.log_density))
@@ -118,7 +118,7 @@ class Points:
             yield from (same[i : i + size] for i in range(0, same.size, size))
 
     def with_point(self, x: Floats, log_density: Floats, inside: Flags) -> Points:
-        """The points, and one more in the columns that are flagged; the others get one more end."""
+        """The points, with ``x`` inserted in flagged columns and the end repeated in the others."""
         x = np.where(inside, x, self.x[-1])
         log_density = np.where(inside, log_density, -np.inf)
         merged = Points(
@@ -142,7 +142,7 @@ class Points:
         return Points(self.x, self.log_density / unit, self.number)
 
     def within(self, lower: Floats, upper: Floats) -> Points:
-        """The points, with ends that are nearer."""
+        """The points, with nearer ends."""
         return Points(np.clip(self.x, lower, upper), self.log_density, self.number)
 
     def outer(self) -> tuple[Floats, Floats]:
@@ -157,7 +157,7 @@ def units(points: Points, done: int) -> Floats:
 
 
 def _errors(log_density: Floats) -> Floats:
-    """What heights may be wrong by, given that the highest of a column is what it is."""
+    """Bounds on the rounding errors of log densities, relative to the highest of the column."""
     highest = log_density.max(0)
     common = np.fmin(ROUNDING * (1 + np.abs(highest)), RAISED)
     return np.asarray(common + ROUNDING * (highest - log_density))
@@ -183,8 +183,8 @@ def at(rows: Floats, row: NDArray[np.intp]) -> Floats:
 class Hull:
     """Pieces of a piecewise linear function above a concave one, from points outwards.
 
-    ``[0]`` has the lines that continue chords beyond their right point, ``[1]`` those that continue
-    them beyond their left one. Heights are relative to the highest point.
+    ``[0]`` has the lines that extend chords beyond the right point, ``[1]`` the lines that extend
+    chords beyond the left point. Heights are relative to the highest point.
     """
 
     slope: Floats  # away from the point
@@ -195,7 +195,7 @@ class Hull:
 
 
 def hull_of(points: Points) -> Hull:
-    """What the chords, continued to their left and right, leave above the points.
+    """The hull above the points, made of the chords extended to the left and right.
 
     All elements have the same number of points, three or more. Where a chord does not fall towards
     an infinite end, masses are not finite.
@@ -248,8 +248,8 @@ def _masses(slope: Floats, width: Floats, e: Floats, end: Floats) -> Floats:
 def drawn_from(rng: np.random.Generator, points: Points, hull: Hull) -> tuple[Floats, Floats]:
     """A draw of each element from the density whose logarithm is the hull, and the hull there.
 
-    Where the draw is between floats that are next to one another, the hull is given as -inf: the
-    log density has no values of its own there.
+    For a draw between adjacent floats the hull is given as -inf: the log density has no separate
+    values there.
     """
     half, columns = hull.mass.shape[1:]
     weight = list(accumulate(hull.mass.reshape(-1, columns)))
@@ -290,7 +290,7 @@ def _inside(points: Points, x: Floats) -> Floats:
 
 
 def fullest_interval(hull: Hull) -> NDArray[np.intp]:
-    """Where the heaviest piece is: 0 below the first point, 1 between it and the next."""
+    """The interval of the heaviest piece: 0 below the first point, 1 from there to the next."""
     half, columns = hull.mass.shape[1:]
     piece = hull.mass.reshape(-1, columns).argmax(0)
     return np.asarray(np.where(piece < half, piece + 2, piece - half))

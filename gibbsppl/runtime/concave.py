@@ -165,7 +165,7 @@ def _columns(points: Points) -> list[PointsOfOne]:
 def _of_elements(
     new: Floats, shape: tuple[int, ...], log_density: LogDensity
 ) -> Callable[[NDArray[np.intp], Floats], Floats]:
-    """The log density of some elements; the others stay where they are."""
+    """The log density of some elements, the other elements fixed."""
 
     def evaluated(elements: NDArray[np.intp], x: Floats) -> Floats:
         whole = new.copy()
@@ -203,7 +203,7 @@ def _first_point(
 
 
 def _taken_in(points: Points, x: Floats, log_density: Floats) -> Points:
-    """The points, and what was found at one more of each element."""
+    """The points, with one more point and its log density for each element."""
     outside = log_density == -np.inf
     if outside.any():
         points = _ended(points, x, outside)
@@ -212,7 +212,7 @@ def _taken_in(points: Points, x: Floats, log_density: Floats) -> Points:
 
 
 def _ended(points: Points, x: Floats, outside: Flags) -> Points:
-    """The points, with the ends of the support at what was found to be outside of it."""
+    """The points, with the ends of the support moved to places found to be outside."""
     first, last = points.outer()
     hole = outside & (first < x) & (x < last)
     if hole.any():
@@ -303,7 +303,7 @@ def log_concave_elements(
     lower: Any = -np.inf,
     upper: Any = np.inf,
 ) -> NDArray[np.float64]:
-    """The array with one element drawn after the other; ``log_density`` maps it to one number."""
+    """The array with its elements drawn in turn; ``log_density`` maps an array to one number."""
     density_at = partial(at_index, log_density=log_density)
     return _drawn_in_turn(rng, x, density_at, positions, lower, upper)
 
@@ -329,7 +329,7 @@ def _drawn_in_turn(
     lower: Any,
     upper: Any,
 ) -> NDArray[np.float64]:
-    """Draws at one index after the other, each given what the ones before have changed."""
+    """The array with draws at each index in turn, each given the results of earlier draws."""
     x = x.copy()
     bounds = [np.broadcast_to(b, x.shape) for b in (lower, upper)]
     for at in indices:

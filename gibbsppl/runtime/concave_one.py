@@ -42,7 +42,7 @@ BLIND = 4
 
 @dataclass(slots=True)
 class Points:
-    """Where the log density of one element is known, in order, and the ends of its support."""
+    """The sorted points of one element with known log densities, and the ends of the support."""
 
     x: list[float]
     log_density: list[float]
@@ -50,7 +50,7 @@ class Points:
     upper: float
 
     def take_in(self, x: float, log_density: float) -> None:
-        """Add what was found at one more point; where it is -inf, the support has ended."""
+        """Insert a point with its log density; at -inf the support ends before the point."""
         place = bisect_left(self.x, x)
         if log_density == -inf:
             self._end_at(x, place)
@@ -175,7 +175,7 @@ def _candidate(rng: np.random.Generator, points: Points, done: int) -> tuple[flo
 
 
 def _few(points: Points) -> float | None:
-    """A point beside the others, if they are fewer than three; None if there is no other float."""
+    """A further point beside fewer than three points; None if no float is left."""
     first, last = points.x[0], points.x[-1]
     left, right = first - points.lower, points.upper - last
     step = last - first if last > first else max(1.0, abs(first)) / 2
@@ -188,7 +188,7 @@ def _few(points: Points) -> float | None:
 
 
 def _of_few_floats(points: Points) -> float | None:
-    """A float between the ends that is not known yet, None if there is none."""
+    """A float between the ends that is no known point; None if there is none."""
     ends = nextafter(points.lower, inf), nextafter(points.upper, -inf)
     between = (points.lower + (points.upper - points.lower) / 2, *ends)
     new = [x for x in between if points.lower < x < points.upper and x not in points.x]
@@ -228,7 +228,7 @@ def _tails(points: Points) -> tuple[bool, bool]:
 
 
 def _error(log_density: float, highest: float) -> float:
-    """What a height may be wrong by, given that the highest is what it is."""
+    """A bound on the rounding error of a log density, relative to the highest."""
     return min(ROUNDING * (1 + abs(highest)), RAISED) + ROUNDING * (highest - log_density)
 
 
@@ -297,7 +297,7 @@ def _split(points: Points, k: int) -> float | None:
 
 
 def _hull_of(points: Points) -> Hull:
-    """What the chords, continued to their left and right, leave above three points or more."""
+    """The hull above three points or more, made of the chords extended to the left and right."""
     x, highest = points.x, max(points.log_density)
     f = [v - highest for v in points.log_density]
     error = [_error(v, highest) for v in points.log_density]
@@ -326,7 +326,7 @@ End = tuple[float, float, float]
 
 
 def _between(i: int, a: End, b: End, gap: float) -> list[Piece]:
-    """The lines between two points: one continues the chord before them, one the chord after."""
+    """The hull between two points: lines that extend the chord before and the chord after."""
     (x0, f0, left), (x1, f1, right) = a, b
     if left == inf:
         return [_line(i + 1, x1, f1, -1.0, -right, gap)]

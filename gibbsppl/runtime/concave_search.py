@@ -1,6 +1,6 @@
-"""Where to look at log-concave densities next, for all elements at once: a column each.
+"""The next points at which to evaluate log-concave densities, for all elements at once, by column.
 
-The first points are searched for: around the mode, as far from one another as the density is wide.
+The search for the first points looks around the mode, at distances of the order of the width.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ BESIDE = 0.2
 
 
 def blindly_sought(points: Points, done: int) -> Floats:
-    """A point beside the others, or around the mode of a parabola; a known one if there is none."""
+    """A point beside the known points, or around a parabola's mode; else a known point."""
     choices = [_few(points)] if points.number.min() < 3 else []
     if points.number.max() > 2:
         choices.append(_apart(points, 4.0 ** (done + 1), BESIDE))
@@ -58,7 +58,7 @@ def first_of(*choices: Floats) -> Floats:
 
 
 def _few(points: Points) -> Floats:
-    """A point beside the others, for elements that have fewer than three; nan if there is none."""
+    """A further point for elements with fewer than three points; NaN elsewhere."""
     (first, last), number = points.outer(), points.number
     room = np.stack([first - points.x[0], points.x[-1] - last])
     step = np.where(number > 1, last - first, np.maximum(1, np.abs(first)) / 2)
@@ -73,7 +73,7 @@ def _few(points: Points) -> Floats:
 
 
 def _of_few_floats(points: Points) -> Floats:
-    """A float between the ends that is not known yet, nan if there is none."""
+    """A float between the ends that is no known point; NaN if there is none."""
     (lower, upper), new = (points.x[0], points.x[-1]), []
     ends = np.nextafter(lower, np.inf), np.nextafter(upper, -np.inf)
     for x in (lower + (upper - lower) / 2, *ends):
@@ -94,7 +94,7 @@ def _farther(points: Points, growth: float) -> Floats:
 
 
 def _around_highest(points: Points) -> tuple[Floats, ...]:
-    """The highest point between two others, with these: where they are and how high."""
+    """The positions, then the heights, of the highest inner point and its two neighbours."""
     x, f = points.x, points.log_density
     if len(x) == 5:
         return x[1], x[2], x[3], f[1], f[2], f[3]

@@ -48,8 +48,8 @@ def rising_quadratic(rng: Generator, slope: Array, k: Array, width: Array) -> Ar
 class Bent:
     """A log density ``p u + sum of coefficient * exp(rate * u)`` of u, the log of x.
 
-    In u it is concave below the log of ``bend``, where it has a ``mode`` (infinite if it rises all
-    the way), and convex above. Below ``close``, where all of it is convex, it is nearly a line.
+    In u the log density is concave below the log of ``bend``, with a ``mode`` there (infinite if it
+    rises all the way), and convex above. Wholly convex, it is nearly a line below ``close``.
     """
 
     p: Array

@@ -56,7 +56,7 @@ def gamma(rng: Generator, eta_1: Any, eta_2: Any, size: Size) -> Any:
 
 
 def gamma_of(rng: Generator, shape: Any, rate: Any, size: Size) -> Any:
-    """Gamma draws of any shape: small ones in logs, so that a small rate can bring them back."""
+    """Gamma draws of any shape; in logs for small shapes, as a small rate undoes underflow."""
     if least(shape) < SMALL_SHAPE:
         return from_log(log_gamma_of(rng, shape, size) - np.log(require_positive(rate)))
     # (without a size, scalar parameters are drawn twice as fast)

@@ -20,11 +20,11 @@ MOST_ENTRIES = 1 << 15
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entries:
-    """The rows that see the elements of one call, those of an element together.
+    """The rows that see the elements of one call, grouped by element.
 
     Each row sees one element at most. ``counts`` are the numbers of rows by element, ``seen`` the
-    elements with any (None: all); ``rows`` is a slice where these follow one another. ``is_last``:
-    after them no other colour is drawn.
+    elements with any (None: all); ``rows`` is a slice if contiguous. ``is_last``: no further colour
+    is drawn afterwards.
     """
 
     rows: NDArray[np.intp] | slice = field(repr=False)
@@ -52,7 +52,7 @@ class Entries:
         return found
 
     def put(self, values: Floats, changed: Floats) -> None:
-        """Values of the entries that were read and changed back to their rows."""
+        """Write changed values of the entries back to the rows."""
         if not isinstance(self.rows, slice):  # (else these are the values themselves)
             values[self.rows] = changed
 
@@ -61,7 +61,7 @@ class Entries:
         return np.ascontiguousarray(np.ravel(table)[self.places], dtype=np.float64)
 
     def others(self, table: Any, width: int) -> Any:
-        """What a table has at the other positions of each entry's row: entries are the last axis.
+        """The values of a table at the other positions of each entry's row, entries last.
 
         ``width`` is the number of positions of a row.
         """
@@ -83,9 +83,9 @@ def entries_of(
 
     A position counts where no weight is 0. ``lengths`` are the shapes of the rows, and of the
     positions within a row. ``own`` are the axes along which elements are numbered, and the shape of
-    these. Each ``count`` colours in turn differ from the first ones along other axes alone: their
-    entries are the same, and are given once. The calls are the colours, split where there are many
-    entries.
+    these. Each further ``count`` colours differ from the first ``count`` along other axes alone:
+    the entries are the same, and are given once. The calls are the colours, split where there are
+    many entries.
 
     >>> col = np.array([[0, 2], [0, 3], [1, 2]])
     >>> colours = [(np.array([0, 1]),), (np.array([2, 3]),)]
@@ -134,7 +134,7 @@ def _entries(
     width: int,
     is_last: bool,
 ) -> Entries:
-    """The entries of elements whose own begin at ``first`` in an order of all of them."""
+    """The entries of elements, from each element's first place in an order of all entries."""
     starts = np.cumsum(counts) - counts
     places = order[np.repeat(first - starts, counts) + np.arange(counts.sum())]
     rows: Any = places // width

@@ -41,14 +41,14 @@ class Storage(Protocol):
         """The number of entries stored."""
 
     def slots(self, row: Ints, column: Ints) -> tuple[Ints, Ints]:
-        """Where entries are stored, each with the number of the entry; some are stored twice."""
+        """The places in storage, each with the number of its entry; some entries have two."""
 
     def factor(self, stored: Floats) -> Factor:
         """The factor of a matrix."""
 
 
 def storage_of(layout: Layout, first: Ints, second: Ints) -> Storage:
-    """The storage of what is inside the border, with off-diagonal entries at positions in it."""
+    """The storage of the matrix inside the border, with some off-diagonal entries."""
     if layout.kind == "band":
         return Band(layout.groups[0].size, layout.width)
     if layout.kind == "sparse":

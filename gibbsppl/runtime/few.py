@@ -1,7 +1,7 @@
 """Draws of 0 or 1 whose log odds take few values: a table of these, and 16 random bits for each.
 
-Log odds of a gate among its neighbours are often what is known of it, plus a number times how many
-neighbours are 1. The exponentials are then of a table, not of every element.
+Log odds of a gate are often a known number plus another number times the count of neighbours that
+are 1. The exponentials are then of a table, not of every element.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ class KnownLogOdds:
 def few_gates(rng: np.random.Generator, log_odds: FewLogOdds) -> NDArray[np.bool_]:
     """Draws of gates: 16 random bits decide, and where they do not, a uniform number.
 
-    A gate is open where the bits are below ``floor(2**16 p)``; where they are equal to it, with the
-    probability that is left. So the probability is p, to the last bit of a float.
+    A gate is 1 where the bits are below ``floor(2**16 p)``; where equal, with the remaining
+    probability. So the probability is p, to the last bit of a float.
     """
     with np.errstate(over="ignore"):
         scaled = 65536.0 / (1.0 + np.exp(-log_odds.table))

@@ -26,7 +26,7 @@ LARGEST_EXPONENT = 600.0
 SMALLEST = float(np.finfo(float).tiny)
 # A share of all probability that a number near one cannot show: below half its last digit.
 NEGLIGIBLE = -math.log(np.finfo(float).eps / 4)
-# What has been lost to a number above this, the largest being one, is less than its rounding error.
+# Underflow beside a number above this (the largest being one) is less than its rounding error.
 SMALLEST_KEPT = float(np.finfo(float).tiny / np.finfo(float).eps)
 # Blocks multiply the work by the number of labels: above this they take longer than a loop.
 MOST_IN_BLOCKS = 10_000
@@ -40,9 +40,10 @@ WITHIN_TO_BETWEEN = 2.0
 class Filter:
     """``weights[t, sequence, label]`` and ``transitions[(t, sequence,) before, label]``.
 
-    The largest weight at each position is one. They are logs if ``logs``; if not, so many steps as
-    ``every`` says may go by without dividing by the largest. ``possible`` is where a weight is not
-    zero, if zeros are to be looked at afterwards: each must be one in truth, and not by rounding.
+    The largest weight at each position is one. Weights are logs if ``logs``; if not, ``every`` is
+    the number of steps allowed without dividing by the largest weight. ``possible`` is a mask of
+    the weights above zero, if zeros are to be checked afterwards: each must be exact, and not due
+    to rounding.
     """
 
     weights: Floats
@@ -58,7 +59,7 @@ class Filter:
 
     @property
     def empty(self) -> float:
-        """The weight of a label where nothing is said of it."""
+        """The weight of a label without information: 1, or 0 in logs."""
         return 0.0 if self.logs else 1.0
 
     @property
@@ -72,15 +73,15 @@ class Filter:
         return self.transitions if self.is_same else self.transitions[t]
 
     def linear(self, rows: Floats) -> Floats:
-        """Weights as such, also where they are kept as logs."""
+        """Weights on the linear scale, up to a factor, from weights or their logs."""
         return np.asarray(np.exp(rows - top_of(rows))) if self.logs else rows
 
     def led_to(self, rows: Floats, transitions: Floats) -> Floats:
-        """What each label weighs, with the transition from it to the one after."""
+        """The weight of each label times its transition to the next label, on the linear scale."""
         return self.linear(rows + transitions) if self.logs else rows * transitions
 
     def pairs(self, rows: Floats, transitions: Floats) -> list[Floats]:
-        """For each label, what it weighs with each that could be after it, the last axis."""
+        """For each label, its weight times the transition to each next label (the last axis)."""
         size = rows.shape[-1]
         by_label = [(rows[..., k, None], transitions[..., k, :]) for k in range(size)]
         if not self.logs:
@@ -91,7 +92,7 @@ class Filter:
         return [np.exp(x - top) for x in logs]
 
     def led(self, rows: Floats, transitions: Floats) -> Floats:
-        """What transitions make of the filter: one step forwards, nothing said of the labels."""
+        """The filter one step forwards, before the weights of the labels there: a prediction."""
         if self.logs:
             return _log_product(rows, transitions)
         if transitions.ndim == 2:
@@ -111,7 +112,7 @@ class Filter:
         return led
 
     def scaled(self, rows: Floats) -> tuple[Floats, Floats]:
-        """Rows with their largest entry one (its log zero), and what it was."""
+        """Rows divided by their largest entry (in logs: less the largest), and that entry."""
         if self.logs:
             top = top_of(rows)
             return rows - top, top
@@ -127,12 +128,12 @@ class Filter:
 
 
 def products(logs: Filter) -> Filter | None:
-    """The filter of the same labels that is not of logs, if its numbers can be kept large enough.
+    """The filter of the same labels, with products in place of logs; None if they may underflow.
 
-    Where no transition is impossible, a label in the place of another changes what transitions say
-    of a sequence by a factor of ``exp(2 * apart)`` at most. A weight that is smaller than the
-    largest at its position by more than that and `NEGLIGIBLE`, for each of all labels, is put to
-    zero: together this changes probabilities by less than rounding does. Then nothing underflows.
+    Where no transition is impossible, another label in a sequence changes the product of its
+    transitions by a factor of ``exp(2 * apart)`` at most. A weight smaller than the largest at its
+    position by more than this factor and `NEGLIGIBLE`, for each of all labels, is put to zero:
+    together this changes probabilities by less than rounding does. Then nothing underflows.
     """
     with np.errstate(all="ignore"):
         weights = np.exp(logs.weights)
@@ -183,7 +184,7 @@ class _Blocks:
         return found if same.all() and self._zeros_are_true(own.possible, found) else None
 
     def _zeros_are_true(self, possible: NDArray[np.bool_], found: Floats) -> bool:
-        """Whether what is zero is so because no way leads there."""
+        """Whether all zeros are exact: no possible path leads to these labels."""
         zero = found == 0
         if (~zero & (found < SMALLEST_KEPT)).any() or zero.all(axis=-1).any():
             return False

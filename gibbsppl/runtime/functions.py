@@ -126,7 +126,7 @@ def log(x: Any) -> Any:
 
 
 def reciprocal(x: Any) -> Any:
-    """``1 / x``; ``inf`` at 0, without a warning: the bound of what has none."""
+    """``1 / x``; ``inf`` at 0, without a warning."""
     with np.errstate(divide="ignore"):
         return np.divide(1.0, x)
 
@@ -199,9 +199,9 @@ def log_mass(
 ) -> Any:
     """The log probability between two bounds, from the tail in which both are small.
 
-    Tails are rounded, which leaves few digits to their difference where it is small. Up to the root
-    of what they are rounded by, the density times the width has more: ``of_narrow``, a value or a
-    function that is called where it is needed.
+    Rounding of the tails leaves few digits in a small difference. For differences up to the square
+    root of the rounding error, the density times the width has more digits: ``of_narrow``, a value,
+    or a function called where needed.
 
     >>> round(float(log_mass(-0.0, -0.0, -1000.0, -1001.0)), 6)
     -1000.458675
@@ -222,7 +222,7 @@ def log_mass(
 
 
 def leaves_few_digits(larger: Any, smaller: Any) -> Any:
-    """Whether the difference of two logs is at most the root of what they are rounded by.
+    """Whether the difference of two logs is at most the square root of their rounding error.
 
     >>> leaves_few_digits(np.array([-1.0, -1.0]), np.array([-1.0 - 1e-9, -1.0 - 1e-7]))
     array([ True, False])
@@ -245,7 +245,7 @@ def weighted(weight: Any, x: Any) -> Any:
 def logdet(matrices: Any) -> Any:
     """The log determinants of positive definite matrices (over the last two axes).
 
-    No numbers where a matrix is none, by rounding or as a whole.
+    NaN where a matrix is not positive definite, in truth or by rounding.
 
     >>> logdet(np.array([[[4.0, 0.0], [0.0, 0.25]], [[1.0, 1.0], [1.0, 1.0]]]))
     array([ 0., nan])
@@ -258,7 +258,7 @@ def logdet(matrices: Any) -> Any:
 
 
 def inverse(matrices: Any) -> Any:
-    """The inverses of matrices (over the last two axes); no numbers where there is none.
+    """The inverses of matrices (over the last two axes); NaN for a singular matrix.
 
     >>> inverse(np.array([[[2.0, 0.0], [0.0, 4.0]], [[1.0, 1.0], [1.0, 1.0]]]))[:, 0, 0]
     array([0.5, nan])
@@ -270,7 +270,7 @@ def inverse(matrices: Any) -> Any:
 
 
 def _one_by_one(function: Callable[[Any], Any], matrices: Any, without: Any) -> Any:
-    """The values of a function at each matrix; ``without`` that of one which has none."""
+    """The values of a function at each matrix; ``without`` for a matrix without a value."""
     return without if matrices.ndim == 2 else np.stack([function(m) for m in matrices])
 
 

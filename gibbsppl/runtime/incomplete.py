@@ -158,8 +158,8 @@ def _log_gamma_p_deep(a: Any, x: Any) -> Any:
 def _log_gamma_q_deep(a: Any, x: Any) -> Any:
     """``x**a exp(-x) / gamma(a)`` times a continued fraction; its limit where a is near 0.
 
-    Below x = 1, where the fraction is slow, the probability is at least in proportion to a: it
-    underflows where a does, where it is a times the exponential integral.
+    Below x = 1, where the fraction is slow, the probability is at least in proportion to a: it only
+    underflows with a, and is then a times the exponential integral.
     """
     result = np.empty(np.shape(x))
     low = x < 1
@@ -169,7 +169,7 @@ def _log_gamma_q_deep(a: Any, x: Any) -> Any:
 
 
 def _log_gamma_q_above(a: Any, x: Any) -> Any:
-    """By Legendre's continued fraction, of even terms."""
+    """The log of Q(a, x) by the even part of Legendre's continued fraction."""
     return _log_gamma_head(a, x) + np.log(a) + _log_legendre(a, x)
 
 
@@ -185,8 +185,8 @@ def _log_legendre(a: Any, x: Any) -> Any:
 def _log_beta_i_deep(a: Any, b: Any, x: Any) -> Any:
     """``x**a (1-x)**b / (a beta(a, b))`` times a continued fraction; its limit where b is near 0.
 
-    The fraction converges below the mean of the distribution. Above it the probability is at least
-    in proportion to b: it underflows where b does, where it is b times its slope at 0.
+    The fraction converges below the mean of the distribution. Above the mean the probability is at
+    least in proportion to b: it only underflows with b, and is then b times the slope at b = 0.
     """
     result = np.empty(np.shape(x))
     above = x * (a + b + 2) > a + 1
@@ -268,7 +268,7 @@ def log_rising(a: Any, m: Any) -> Any:
 
 
 def _log_rising_large(a: Any, m: Any) -> Any:
-    """By Stirling's series at both ends, its difference over that of the ends."""
+    """The log of a rising factorial by Stirling's series at both ends, without cancellation."""
     share = m / a
     growth = np.log1p(share)
     slope = np.where(share > 0, growth / np.where(share > 0, share, 1.0), 1.0)

@@ -1,8 +1,8 @@
 """Joint draws of variables whose log density is quadratic in all their elements together.
 
 The log density is ``sum of linear * x + sum of squares * x**2 + sum of pairs * x[first] x[second]``
-over the elements of several arrays. A `Joint` is made once: it says which elements are drawn (the
-others are known, and conditioned on) and where each coefficient goes in the precision matrix.
+over the elements of several arrays. A `Joint` is made once: it holds the elements drawn (all others
+are known, and conditioned on) and the place of each coefficient in the precision matrix.
 
 >>> rng = np.random.default_rng(1)
 >>> t = np.arange(1, 3)
@@ -36,14 +36,14 @@ Pair = tuple[str, tuple[Any, ...], str, tuple[Any, ...]]
 Given = tuple[Mapping[str, tuple[Any, Any]], Sequence[Any]]
 
 
-# Both elements of each entry of a pair, as numbers of what is drawn and in their arrays; the shape.
+# Both elements of each entry of a pair, by number among those drawn and in their arrays; the shape.
 End = tuple[Ints, Ints, Ints, Ints, tuple[int, ...]]
 
 
 def drawn(
     shape: tuple[int, ...], places: Sequence[Bounds], known: NDArray[Any] | None = None
 ) -> NDArray[np.bool_]:
-    """Which elements of an array are drawn: those in the places, where they are not ``known``.
+    """The mask of the elements drawn of an array: in the places, and not ``known``.
 
     >>> drawn((4,), [((1, 4),)], np.array([0, 0, 1, 0]))
     array([False,  True, False,  True])
@@ -61,10 +61,10 @@ def drawn(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pattern:
-    """Which elements are drawn, and which two of them each coefficient of a product ties.
+    """The elements drawn, and the two elements that each coefficient of a product ties.
 
-    ``first`` and ``second`` number what is drawn, -1 where it is known; ``starts`` is the number of
-    the first element of each array; ``ends`` has the elements of each pair.
+    ``first`` and ``second`` are numbers of elements drawn, -1 for known elements; ``starts`` is the
+    number of the first element of each array; ``ends`` has the elements of each pair.
     """
 
     starts: Ints
@@ -75,7 +75,7 @@ class Pattern:
 
     @classmethod
     def of(cls, arrays: Mapping[str, NDArray[np.bool_]], pairs: Sequence[Pair]) -> Pattern:
-        """The pattern of pairs of elements of arrays, which are drawn where they are true."""
+        """The pattern of pairs of elements; ``arrays`` are masks of the elements drawn."""
         shapes = {name: free.shape for name, free in arrays.items()}
         places = _places(arrays)
         ends = tuple(_ends(pair, shapes, places) for pair in pairs)
@@ -89,7 +89,7 @@ class Pattern:
         return bool(self.inner.all())
 
     def pairs(self, start: int) -> Iterator[tuple[int, int, tuple[int, ...]]]:
-        """Where the coefficients of each pair are in a vector from a start on, and their shape."""
+        """The start and stop of each pair's coefficients in a vector, and their shape."""
         for *_, flat, _, shape in self.ends:
             yield start, start + flat.size, shape
             start += flat.size
@@ -109,7 +109,7 @@ ITERATIONS = 3
 
 
 class Joint:
-    """Where the coefficients of a quadratic log density go; made once, drawn from many times."""
+    """The map from a quadratic log density's coefficients to its matrix; made once, used often."""
 
     def __init__(
         self,
@@ -142,7 +142,7 @@ class Joint:
         self._fill(pattern)
 
     def _fill(self, pattern: Pattern) -> None:
-        """Find where each entry goes: into what is inside, beside the border, or in its corner."""
+        """Find the place of each entry: inside, beside the border, or in the border's corner."""
         first, second = pattern.first[pattern.inner], pattern.second[pattern.inner]
         rank = self.rank
         count = self.size - self.border
@@ -166,12 +166,12 @@ class Joint:
         self.weights = np.where(i == j, -2.0, -1.0)[found]
         every = np.concatenate([np.arange(self.size), self.size + np.flatnonzero(pattern.inner)])
         self.sources = every[found]
-        # Where each coefficient is in the matrix, half of it: an element and the other, or itself.
+        # The place of each coefficient in half of the matrix: two elements, or twice the same.
         self.entries = every, self.order[i], self.order[j]
         self.stored = start + self.border**2
 
     def flat(self, values: Mapping[str, Any], into: Floats | None = None) -> Floats:
-        """What each array says of its elements, those that are drawn, one after the other."""
+        """The values of the elements drawn, as one vector, array after array."""
         found = np.empty(self.size) if into is None else into
         for name, shape, free, start, stop in self.places:
             if free is None:
@@ -181,7 +181,7 @@ class Joint:
         return found
 
     def assembled(self, state: State, given: Given) -> tuple[Floats, Floats]:
-        """The linear coefficients, and the stored entries of the precision, of what is drawn."""
+        """The linear coefficients and the stored entries of the precision, of elements drawn."""
         linear = self.flat({name: one for name, (one, _) in given[0].items()})
         coefficients = self._coefficients(given)
         for number, at, row, name, read in self.beside:
@@ -191,7 +191,7 @@ class Joint:
         return linear, np.bincount(self.slots, weighted, self.stored)  # type: ignore[return-value]
 
     def _coefficients(self, given: Given) -> Floats:
-        """Those of squares, then those of all pairs."""
+        """The coefficients of squares, then the coefficients of all pairs."""
         own, pairs = given
         found = np.empty(self.pairs[-1][1] if self.pairs else self.size)
         self.flat({name: two for name, (_, two) in own.items()}, found)
@@ -200,7 +200,7 @@ class Joint:
         return found
 
     def draw(self, rng: Generator, state: State, given: Given) -> dict[str, Any]:
-        """The arrays with what is drawn in place."""
+        """The arrays, with a joint draw in place of the elements drawn."""
         linear, filled = self.assembled(state, given)
         z = rng.standard_normal(self.size)
         if self.in_order and not self.border:
@@ -209,17 +209,17 @@ class Joint:
         return self.placed(state, self._solved(filled, linear[:, None], z)[:, 0])
 
     def mean(self, state: State, given: Given) -> dict[str, Any]:
-        """The arrays with the means of what is drawn in place."""
+        """The arrays, with the mean in place of the elements drawn."""
         linear, filled = self.assembled(state, given)
         return self.placed(state, self._solved(filled, linear[:, None])[:, 0])
 
     def normal(
         self, rng: Generator, state: State, given: Given
     ) -> tuple[Floats, Floats, Callable[[Floats], Floats]]:
-        """The mean of what is drawn, a draw less that mean, and the log density.
+        """The mean of the elements drawn, a draw less the mean, and the log density.
 
-        The last is a function of all that is drawn, up to a constant: one term for each element,
-        in which the products that its pairs have with others are shared out.
+        The log density is a function of all elements drawn, up to a constant, with one term for
+        each element; the product of a pair is part of the term of one of the two.
         """
         linear, filled = self.assembled(state, given)
         coefficients = self._coefficients(given)
@@ -259,7 +259,7 @@ class Joint:
 
     @property
     def elements(self) -> list[str]:
-        """The names of what is drawn."""
+        """The names of the elements drawn."""
         found = []
         for name, shape, free, *_ in self.places:
             for flat in range(math.prod(shape)) if free is None else free:
@@ -268,7 +268,7 @@ class Joint:
         return found
 
     def sd(self, state: State, given: Given) -> dict[str, Any]:
-        """The arrays with the standard deviations of what is drawn in place, and 0 elsewhere."""
+        """The arrays, with the standard deviations of the elements drawn, and 0 elsewhere."""
         _, filled = self.assembled(state, given)
         variances = np.diagonal(self._solved(filled, np.eye(self.size)))
         return self.placed({n: np.zeros(s) for n, s in self.shapes.items()}, np.sqrt(variances))
@@ -302,7 +302,7 @@ class Joint:
         return found
 
     def placed(self, state: State, x: Floats) -> dict[str, Any]:
-        """The arrays with some values in place of what is drawn."""
+        """The arrays, with the values ``x`` in place of the elements drawn."""
         found: dict[str, Any] = {}
         for name, shape, free, start, stop in self.places:
             if free is None:
@@ -321,7 +321,7 @@ def joint_in(constants: Mapping[str, Any], arrays: tuple[str, ...]) -> Joint:
 
 
 def _places(arrays: Mapping[str, NDArray[np.bool_]]) -> dict[str, Ints]:
-    """For each element of each array its number among those that are drawn, or -1."""
+    """The number of each element of each array among the elements drawn; -1 if not drawn."""
     found, start = {}, 0
     for name, free in arrays.items():
         flat = free.ravel()
@@ -333,7 +333,7 @@ def _places(arrays: Mapping[str, NDArray[np.bool_]]) -> dict[str, Ints]:
 def _ends(
     pair: Pair, shapes: Mapping[str, tuple[int, ...]], places: Mapping[str, Ints]
 ) -> End:
-    """Where both elements of each entry of a pair are."""
+    """The numbers and positions of both elements of each entry of a pair."""
     names, indices = (pair[0], pair[2]), (pair[1], pair[3])
     full = np.broadcast_shapes(*(np.shape(i) for index in indices for i in index))
     flat = []
@@ -348,7 +348,7 @@ def _ends(
 def _beside(
     number: int, pair: Pair, one: Ints, other: Ints, flat_one: Ints, flat_other: Ints
 ) -> Iterator[tuple[int, Ints, Ints, str, Ints]]:
-    """Where a coefficient multiplies a known element: it adds to what is linear in the other."""
+    """The coefficients of pairs with a known element, which add to the other's linear term."""
     ends = ((one, other, pair[2], flat_other), (other, one, pair[0], flat_one))
     for row, known, name, read in ends:
         at = np.flatnonzero((row >= 0) & (known < 0))
@@ -357,5 +357,5 @@ def _beside(
 
 
 def _joined(parts: Sequence[Any], kind: Any) -> Any:
-    """Parts one after the other, none at all too."""
+    """The parts concatenated; an empty array without parts."""
     return np.concatenate(parts) if parts else np.zeros(0, dtype=kind)

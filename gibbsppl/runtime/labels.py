@@ -38,7 +38,7 @@ class Table:
 class LogWeights:
     """Log weights as a sum: of an array (labels first, or 0) and of tables read at indices.
 
-    That of the label which an element has ``now`` is larger by ``more``, if they are given.
+    The log weight of each element's current label, ``now``, is larger by ``more``, if given.
 
     >>> theta, doc = np.log([[0.2, 0.8], [0.5, 0.5]]), np.array([0, 1, 1])
     >>> np.exp(np.asarray(LogWeights((2, 3), 0.0, Table(theta.T, doc)))).round(2)
@@ -132,7 +132,7 @@ def _by_table(rng: np.random.Generator, log_weights: LogWeights) -> NDArray[np.i
 
 
 def _own(log_weights: LogWeights, shape: list[int]) -> tuple[Any, Any]:
-    """The label that each element has, and what its weight is to be multiplied by."""
+    """The current label of each element, and the factor on its weight; None if not given."""
     if log_weights.now is None:
         return None, None
     now, more = (np.broadcast_to(a, shape).reshape(-1) for a in (log_weights.now, log_weights.more))

@@ -1,4 +1,4 @@
-"""How a sparse precision matrix is factorised: a layout, found once from where its entries are.
+"""Layouts for factorising a sparse precision matrix, found once from the places of its entries.
 
 A *border* of elements that see many others is taken out; the rest is *blocks* (connected
 components, all of one size batched), *banded* after a reordering, or *sparse*. The border follows
@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 Ints = NDArray[np.intp]
 Kind = Literal["blocks", "band", "sparse"]
 
-# Up to this many elements, one dense matrix is faster than anything that knows its zeros.
+# Up to this many elements, one dense matrix is faster than any layout that uses zeros.
 DENSE = 48
-# What a call costs, in multiplications of the time that it takes.
+# The cost of a call, as the multiplications that would take the same time.
 OVERHEAD = 5e4
 # A factor of more entries than this is not made without being asked for.
 MOST_ENTRIES = 2e7
@@ -36,9 +36,9 @@ class Layout:
     """The elements of the border and of the inside, and how the inside is factorised.
 
     ``groups`` are index arrays of shape (number of blocks, size of each), one for each size of
-    block; of a band or a sparse matrix there is one group with one block, in the order in which it
-    is factorised. ``width`` is that of the band. ``work`` counts multiplications, ``entries`` the
-    numbers that are stored.
+    block; a band or a sparse matrix has a single group with one block, in the order of
+    factorisation. ``width`` is the band's. ``work`` counts multiplications, ``entries`` stored
+    numbers.
     """
 
     kind: Kind
@@ -56,12 +56,12 @@ class Layout:
 
     @property
     def is_affordable(self) -> bool:
-        """Whether it is within the limits of memory and of work."""
+        """Whether the layout is within the limits of memory and of work."""
         return self.entries <= MOST_ENTRIES and self.work <= MOST_WORK
 
     @property
     def is_regular(self) -> bool:
-        """Whether it is blocks of one size, and nothing else."""
+        """Whether the layout is blocks of equal size, without a border."""
         return self.kind == "blocks" and len(self.groups) == 1 and not len(self.border)
 
     @property
@@ -90,8 +90,8 @@ def layout_of(
 ) -> Layout:
     """The layout of least work of a symmetric matrix with entries at ``first, second``.
 
-    ``owners`` says of each element which variable it is one of: the border is made of whole
-    variables. Up to ``dense`` elements are one dense matrix.
+    ``owners`` has the number of each element's variable: the border is made of whole variables. Up
+    to ``dense`` elements are one dense matrix.
     """
     owner = np.asarray(owners)
     n = len(owner)
@@ -112,7 +112,7 @@ def in_blocks(count: int, first: Ints, second: Ints) -> Layout:
 
 
 def _edges(n: int, first: Ints, second: Ints) -> tuple[Ints, Ints]:
-    """Each two elements that are tied, once."""
+    """The pairs of different tied elements, each once."""
     keys = np.sort(np.minimum(first, second) * n + np.maximum(first, second), kind="stable")
     keys = keys[np.diff(keys, prepend=-1) > 0]  # (np.unique takes many times as long)
     low, high = keys // n, keys % n
@@ -133,7 +133,7 @@ def _borders(owner: Ints) -> Iterator[NDArray[np.bool_]]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Inside:
-    """What is inside a border: its elements, and which of them are tied (by their places)."""
+    """The elements inside a border, and the pairs of tied elements among these, by place."""
 
     border: Ints
     inner: Ints
@@ -185,7 +185,7 @@ class _Inside:
 
 
 def _border_work(inner: float, border: float, solve: float) -> float:
-    """What a border adds: solving for its columns, the products of these, its own factor."""
+    """The work of a border: solving for its columns, the products of these, a dense factor."""
     if not border:
         return 0.0
     return float(OVERHEAD + 2 * solve * border + inner * border**2 + border**3 / 3)
@@ -222,11 +222,11 @@ def _banded(inner: Ints, border: Ints, width: int) -> Layout:
 
 
 def _sparse(inner: Ints, border: Ints, pairs: int, front: int) -> Layout:
-    """A sparse factor, whose size is that of nested dissection of a plane at least.
+    """A sparse factor, at least of the size of nested dissection of a plane.
 
-    (A. George, 1973, "Nested dissection of a regular finite element mesh": n log n entries.) What
-    is no plane, such as two large groupings that are crossed, ends in a dense matrix of the order
-    of its ``front``.
+    (A. George, 1973, "Nested dissection of a regular finite element mesh": n log n entries.) Other
+    graphs than planes, such as two large crossed groupings, end in a dense matrix of the order of
+    the ``front``.
     """
     n, m = float(len(inner)), float(len(border))
     entries = (pairs + n) * max(1.0, float(np.log2(n + 1))) + float(front) ** 2
@@ -236,9 +236,9 @@ def _sparse(inner: Ints, border: Ints, pairs: int, front: int) -> Layout:
 
 
 def _front(n: int, a: Ints, b: Ints) -> int:
-    """The most elements that are tied at once to those before them, in the order of a band.
+    """The largest number of elements tied at once to earlier elements, in the order of a band.
 
-    Leaves of trees are not counted, which any sparse factor takes first.
+    Leaves of trees are not counted: any sparse factorisation eliminates them first.
     """
     a, b = _without_leaves(n, a, b)
     if not a.size:

@@ -25,9 +25,9 @@ def centred(
     ``residual(*arrays)`` is affine; ``adjoint`` sums an array like the residual onto each of the
     arrays. The centre is found by conjugate gradients on the normal equations (Hestenes and
     Stiefel 1952), run twice: the second pass works on the residual of the first. Any centre gives
-    the exact sum; one near the values that arrays take keeps its digits. Where arrays are collinear
-    there are many, and those of fewest elements are fitted by themselves first: of a level and the
-    deviations of groups from it, the level then is what the data are far from zero by.
+    the exact sum; a centre near the arrays' values keeps all digits. Collinear arrays have many
+    centres, and the arrays of fewest elements are fitted alone first: of a level and groups'
+    deviations, the level then takes up the data's distance from zero.
 
     >>> y = np.array([1e8, 1e8 + 2])
     >>> squares, centre, slope = centred(lambda m: y - m, lambda r: (-r.sum(),), (2,), ())
@@ -91,7 +91,7 @@ class _Flat:
 def _step(full: _Flat, start: Floats, free: Floats) -> Floats:
     """The step from a point to the least-squares point, given the residual there.
 
-    Only elements that are ``free``, where it is one and not zero, move.
+    Only elements with ``free`` equal to one, not zero, move.
     """
     origin = full.residual(np.zeros(full.size))
     x, r = np.zeros(full.size), -start

@@ -1,4 +1,4 @@
-"""Moves that leave a distribution invariant: what is drawn where no family owns the conditional.
+"""Moves that leave a distribution invariant, for conditionals that no family owns.
 
 Slice sampling after Neal (2003, Annals of Statistics 31, 705-767): stepping out, then shrinkage,
 here for all conditionally independent elements at once, or for one element after the other, in
@@ -36,9 +36,10 @@ class Width:
     adapting: bool = True
 
     def drawn(self, rng: np.random.Generator) -> Any:
-        """Widths of one move: those times a factor, which now and then finds modes further off.
+        """The typical widths times a random factor, which now and then finds more distant modes.
 
-        Whatever the current value, it exceeds ``c`` with a probability of about ``1 / c``.
+        Independently of the current value, the factor exceeds ``c`` with probability about
+        ``1 / c``.
         """
         return self.value / rng.uniform(1 / WIDEST, 1, self.value.shape)
 
@@ -50,7 +51,7 @@ class Width:
             self.value = np.maximum(3 * mean, np.finfo(float).tiny)
 
 
-# What is so large, or so small, is far from all that data are about.
+# Sizes this large, or the inverse, are far from the scale of any data.
 FAR = 2.0**45
 # Rounding that would show in draws; and how many times that of the largest term may be in a sum.
 TOLD, ROUNDED = 2.0**-7, 64.0
@@ -59,8 +60,8 @@ TOLD, ROUNDED = 2.0**-7, 64.0
 def with_digits(x: Any, *terms: Any) -> Any:
     """The sum of the terms of a log density; where it has no digits, less their size.
 
-    Far out, terms may cancel that are larger than the rest by more digits than numbers have: what
-    is left is rounding, which would make some of these values the most probable of all.
+    Far out, huge terms may cancel, and leave nothing but rounding errors larger than all other
+    terms: some of these values would seem the most probable of all.
 
     >>> with_digits(3.0, 1.0, -2.0), float(with_digits(1e20, 1e20, -40.0, -1e20))
     (-1.0, -2e+20)
@@ -85,7 +86,7 @@ def _is_near(x: Any) -> bool:
 
 
 def _are_near(sizes: Any) -> Any:
-    """Where sizes are neither small nor large; 0 is no small number, but none."""
+    """The mask of sizes that are neither small nor large; 0 does not count as small."""
     return ((sizes > 1 / FAR) | (sizes == 0)) & (sizes < FAR)
 
 
@@ -171,7 +172,7 @@ def _inside(log_density: LogDensity) -> LogDensity:
 
 
 def _of_logs(log_density: LogDensity) -> LogDensity:
-    """The log density of the logs of positive values; there is none beyond what numbers can be."""
+    """The log density of the logs of positive values; -inf where the values over- or underflow."""
 
     def of_logs(logs: Any) -> Any:
         x = np.exp(logs)
@@ -302,7 +303,7 @@ def slice_part(  # noqa: PLR0913  (as generated code calls it)
 ) -> NDArray[Any]:
     """A slice move of the elements at an index; ``log_density`` maps the whole array.
 
-    ``whole`` says that they are whole numbers, whatever the rest of their array is.
+    ``whole``: these elements are whole numbers, whatever the rest of the array is.
     """
     move = slice_integers if whole else slice_batch
     bounds = [np.broadcast_to(b, x.shape)[at] for b in (lower, upper)]
@@ -322,7 +323,7 @@ def slice_elements(  # noqa: PLR0913  (as generated code calls it)
     *,
     whole: bool = False,
 ) -> NDArray[Any]:
-    """Slice moves of one element after the other; ``log_density`` maps the array to one number."""
+    """Slice moves of the elements in turn; ``log_density`` maps an array to one number."""
     density_at = partial(at_index, log_density=log_density)
     return _slices(rng, x, density_at, width, positions, (lower, upper), whole)
 
@@ -352,7 +353,7 @@ def _slices(
     ends: tuple[Any, Any],
     whole: bool,
 ) -> NDArray[Any]:
-    """Slice moves at one index after the other, each given what the ones before have changed."""
+    """Slice moves at each index in turn, each given the results of earlier moves."""
     move = slice_integers if whole else slice_batch
     x = x.copy()
     bounds = [np.broadcast_to(b, x.shape) for b in ends]

@@ -2,7 +2,7 @@
 
 Most totals are small where data are sparse: each of their units is then a label, drawn by inverting
 the running sums of the weights (L. Devroye 1986, "Non-uniform random variate generation", III.2).
-A large total is shared out by one binomial draw for each label, given those before it (XI.1.4).
+A large total is shared out by a binomial draw for each label, given the earlier draws (XI.1.4).
 Weights that are products of table entries, ``theta[user[n], k] * phi[item[n], k]``, are made in
 pieces that stay in the cache; the logarithms and exponentials are of the tables alone.
 """
@@ -46,9 +46,9 @@ class Rows:
 
 
 class SumOfRows(NDArrayOperatorsMixin):
-    """An array as a sum: of what is the same for all rows, and of rows of tables.
+    """An array as a sum: of a term common to all rows, and of rows of tables.
 
-    Where it is read as an array, it is one.
+    Converts to a plain array wherever one is needed.
 
     >>> theta, user = np.array([[0.0, 1.0], [2.0, 3.0]]), np.array([0, 1, 1])
     >>> 1.0 + SumOfRows((3, 2), 0.5, Rows(theta, user))
@@ -195,13 +195,13 @@ def _shares(
 
 
 def _further(totals: Integers) -> Integers:
-    """For each unit but the first of a total, which total it belongs to."""
+    """For each unit but the first of a total, the number of its total."""
     several = np.flatnonzero(totals > 1)
     return np.repeat(several, totals[several] - 1)
 
 
 def _within(ordered: Integers, cuts: Sequence[int]) -> list[slice]:
-    """Where numbers in order are between one cut and the next."""
+    """The slices of sorted numbers between consecutive cuts."""
     return [slice(*ends) for ends in pairwise(ordered.searchsorted(cuts).tolist())]
 
 

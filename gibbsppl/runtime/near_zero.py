@@ -1,4 +1,4 @@
-"""Logs of what is near 1, with all digits of how far it is from there."""
+"""Logs of numbers near 1, accurate to all digits of the distance from 1."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The logs of normalisers that are no elementary functions: Bessel functions and Fox and Wright's.
 
-They have their digits for all arguments: where the function itself overflows or underflows, and
-where SciPy's has none. Like all of `gibbsppl.runtime.functions`, they take arrays that broadcast.
+All are accurate for all arguments: also where the function itself overflows or underflows, and
+where SciPy's has no digits. Like `gibbsppl.runtime.functions`, they take arrays that broadcast.
 
 >>> round(float(log_bessel_k(0.5, 2.0) - (math.log(math.pi / 4) / 2 - 2)), 12)
 0.0
@@ -57,7 +57,7 @@ def log_bessel_k(order: Any, x: Any) -> Any:
 def _by_argument(
     order: Any, x: Any, sign: int, scipys: Any, power: Callable[[Any, Any], Any]
 ) -> Any:
-    """The log of I (sign 1) or K (sign -1): SciPy's, or what is exact where it has no digits."""
+    """The log of I (sign 1) or K (sign -1): SciPy's, or an expansion where SciPy has no digits."""
     result = np.array(scipys)
     large = order >= LARGE_ORDER
     far = ~large & (x > LARGE_ARGUMENT)

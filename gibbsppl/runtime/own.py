@@ -1,4 +1,4 @@
-"""A kernel of the user's: called with what a step draws, and held to what it must return."""
+"""User kernels: the call with a step's elements and log density, and checks of the result."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def own_move(  # noqa: PLR0913, PLR0917  (as generated code calls it)
 ) -> Any:
     """The array with the elements at an index moved by a function of the user's.
 
-    The function gets these elements as an array of its own, and their log density as a function of
-    such an array: one number per element where they are independent, else one for all of them, and
-    -inf outside of the support. What it returns must have their shape, be finite, and be in the
-    support: an error says what is not.
+    The function gets a copy of these elements, and the log density as a function of such an array:
+    one number per element for independent elements, else a single number, and -inf outside of the
+    support. The result must have the elements' shape, be finite, and be in the support; else an
+    error is raised.
     """
     x = np.array(x)
     own = np.asarray(x[at]).astype(np.intp if whole else x.dtype)
@@ -74,10 +74,10 @@ def proposal_move(  # noqa: PLR0913, PLR0917  (as generated code calls it)
     *,
     whole: bool = False,
 ) -> Any:
-    """The array with the elements at an index moved to what is proposed, if that is accepted.
+    """The array with the elements at an index moved to a proposal, if accepted.
 
-    ``proposal`` has a ``draw``, the ``log_density`` of what it draws (None: it is symmetric), and
-    says whether each element is accepted ``by_element``. ``share`` counts what is accepted.
+    ``proposal`` has a ``draw``, its ``log_density`` (None: symmetric), and a flag for acceptance
+    ``by_element``. ``share`` counts accepted proposals.
     """
     function = getattr(proposal.draw, "__name__", type(proposal.draw).__name__)
     called = f"{name}: {function}, the proposal given for it,"
@@ -146,7 +146,7 @@ def _of_part(
 
 
 def _array_of(value: Any) -> NDArray[Any]:
-    """A value as an array; of one object, where NumPy makes no other of it."""
+    """A value as an array; an array of one object, if NumPy cannot convert the value."""
     try:
         return np.asarray(value)
     except (TypeError, ValueError):

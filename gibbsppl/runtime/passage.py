@@ -4,9 +4,9 @@ With ``z`` and ``w = z + d``, where ``|z| <= w``,
 
     P(X <= x) = Phi(z) + exp((w**2 - z**2) / 2) Phi(-w),
 
-of which the exponential overflows where the other factor underflows, and which is one less a small
-difference elsewhere. Both are written by ``erfcx(t) = exp(t**2) erfc(t)``, and differences of it by
-the integral of its slope.
+where the exponential may overflow while the other factor underflows, and the sum may be one less a
+small difference. Both cases are written by ``erfcx(t) = exp(t**2) erfc(t)``, and differences of
+``erfcx`` by the integral of its slope.
 
 >>> float(log_passage_p(0.0, 1e200) + np.log(2.0)), float(log_passage_q(0.0, 1e200) + np.log(2.0))
 (0.0, 0.0)

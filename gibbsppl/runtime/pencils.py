@@ -93,7 +93,7 @@ class Pencil:
             whole: Any = np.linalg.solve(factor.swapaxes(1, 2), half)
             return joint.placed(state, self._back(whole))
         noise = z * np.sqrt(diagonal)
-        if len(rows) == 1:  # (products of stacks of one matrix cost several of one)
+        if len(rows) == 1:  # (stacks of one matrix cost more than a matrix)
             found = ((rows[0] @ right + noise) / diagonal) @ rows[0]
             return joint.placed(state, found[0] if joint.in_order else self._back(found))
         along = ((rows @ right.reshape(*diagonal.shape, 1))[..., 0] + noise) / diagonal
@@ -104,10 +104,10 @@ class Pencil:
         return total
 
     def _factor(self, scales: Sequence[Any], diagonal: Floats) -> Floats | None:
-        """The Cholesky factors, where elements are too far apart in size for rows of them all.
+        """The Cholesky factors, where elements are too far apart in size for common rows.
 
-        There is none where elements in units of their own are not well conditioned: what is nearly
-        the same in all of them is known by the rows alone.
+        None where the matrix is ill-conditioned even after scaling to a unit diagonal: then only
+        the rows know the directions nearly common to all elements.
         """
         if (diagonal.min(axis=1) > EPSILON * diagonal.max(axis=1)).all():
             return None
@@ -140,9 +140,9 @@ def _stored(joint: Joint, fixed: Fixed) -> Floats:
 
 
 def _diagonalised(matrices: Sequence[Floats]) -> tuple[Floats, tuple[Floats, ...]] | None:
-    """Rows in which all matrices are diagonal, and these diagonals.
+    """Rows that diagonalise all matrices, and the diagonals.
 
-    Elements are measured in units of their own first: how large a covariate is, is no condition.
+    Elements are scaled first, so that the sizes of covariates do not affect the condition number.
     """
     units = _units(matrices)
     matrices = [m * units[:, :, None] * units[:, None, :] for m in matrices]
@@ -160,7 +160,7 @@ def _diagonalised(matrices: Sequence[Floats]) -> tuple[Floats, tuple[Floats, ...
 
 
 def _units(matrices: Sequence[Floats]) -> Floats:
-    """What makes the diagonal of the sum of all matrices, each of size one, a diagonal of ones."""
+    """Scales that give the sum of all matrices, each of size 1, a unit diagonal."""
     sizes = (np.abs(m).max(initial=0.0) or 1.0 for m in matrices)
     diagonals = (m.diagonal(axis1=1, axis2=2) / s for m, s in zip(matrices, sizes, strict=True))
     total = np.sum([*diagonals], axis=0)
@@ -168,9 +168,9 @@ def _units(matrices: Sequence[Floats]) -> Floats:
 
 
 def _lower(matrices: Sequence[Floats]) -> tuple[Floats, Floats] | None:
-    """The Cholesky factors of the best conditioned of: both matrices, the first, the second.
+    """The Cholesky factors of the best conditioned of: the sum, the first, the second matrix.
 
-    With them a matrix that is not the one that was factorised, where there are two.
+    Then another matrix than the factorised one (of two).
     """
     sizes = [np.abs(m).max(initial=0.0) or 1.0 for m in matrices]
     scaled = [m / s for m, s in zip(matrices, sizes, strict=True)]

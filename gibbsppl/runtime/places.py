@@ -1,4 +1,4 @@
-"""Which elements of an array a step draws, and putting values where they belong."""
+"""The positions of the elements drawn by a step, and the assignment of values to places."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Bounds = Sequence[tuple[int, int]]
 def missing_positions(
     known: NDArray[Any], place: Bounds, event: int = 0
 ) -> tuple[NDArray[np.intp], ...]:
-    """Index arrays of the elements in a place (start and stop per axis) that are not known.
+    """Index arrays of the unknown elements in a place (start and stop per axis).
 
-    The last ``event`` axes are those of one value, which is missing as a whole.
+    The last ``event`` axes belong to one value, which is missing as a whole.
 
     >>> missing_positions(np.array([1.0, 0.0, 0.0]), [(0, 2)])
     (array([1]),)
@@ -33,7 +33,7 @@ def missing_positions(
 
 
 def element_positions(known: NDArray[Any] | None, place: Bounds) -> list[tuple[int, ...]]:
-    """The elements in a place, one index tuple each, those left out that are known.
+    """The index tuples of the elements in a place, without known elements.
 
     >>> element_positions(None, [(1, 3), (0, 1)])
     [(1, 0), (2, 0)]
@@ -49,10 +49,10 @@ def element_positions(known: NDArray[Any] | None, place: Bounds) -> list[tuple[i
 def pattern_colours(
     place: Bounds, steps: Sequence[int], count: int, known: NDArray[Any] | None = None
 ) -> list[tuple[Any, ...]]:
-    """Where the elements of a place have each colour, ``sum(steps[k] * i[k], k) mod count``.
+    """The indices of the elements of each colour, ``sum(steps[k] * i[k], k) mod count``.
 
-    Strided slices, in the order of their colours; where some elements are ``known``, indices of
-    those that are not.
+    Strided slices, in the order of colours; with ``known`` elements, index arrays of the unknown
+    elements.
 
     >>> for at in pattern_colours([(0, 4), (0, 4)], (1, 1), 2):
     ...     print(at)
@@ -83,7 +83,7 @@ def pattern_colours(
 
 
 def chart_colours(table: NDArray[Any], count: int) -> list[tuple[Any, ...]]:
-    """Where each colour of a table is.
+    """The indices of each colour of a table.
 
     >>> chart_colours(np.array([0, 1, -1, 0]), 2)
     [(array([0, 3]),), (array([1]),)]
@@ -92,7 +92,7 @@ def chart_colours(table: NDArray[Any], count: int) -> list[tuple[Any, ...]]:
 
 
 def rows_of(shape: Sequence[int], joint: Sequence[int]) -> list[tuple[Any, ...]]:
-    """The index of each part of an array that is whole along some axes, one position of the others.
+    """The index of each row of an array: whole along the ``joint`` axes, else at one position.
 
     >>> rows_of((2, 3), (1,))
     [(0, slice(None, None, None)), (1, slice(None, None, None))]
@@ -122,7 +122,7 @@ def plus_diagonal(
 ) -> NDArray[np.float64]:
     """An array, with values added where its last ``count`` axes equal the ``count`` before them.
 
-    ``at`` is the part of the other axes that they are added to.
+    ``at`` is the index of the part of the other axes to which values are added.
 
     >>> plus_diagonal(np.zeros((2, 2)), 1.0, 1)
     array([[1., 0.],

@@ -240,7 +240,7 @@ def _try_one(rng: Generator, z: Array) -> tuple[Array, Any]:
 
 
 def _alternating(x: Array) -> Array:
-    """The density of J*(1, 0) over its first term: later ones than these are below rounding."""
+    """The density of J*(1, 0) over its first term; terms after the fourth are below rounding."""
     r = np.exp(np.where(x > SPLIT, -(math.pi**2) * x, -4.0 / x))
     return 1.0 - 3.0 * r + 5.0 * r**3 - 7.0 * r**6
 
@@ -258,7 +258,7 @@ def _try_first_term(rng: Generator, eta_1: Array, b: Array) -> tuple[Array, Any]
 def _in_density(level: Array, b: Array, x: Array) -> Any:
     """Whether a level, the log of a number over the first term, is at most the log density.
 
-    The density is computed only where it is not between its first term and that less the second.
+    The density is computed only where the first term, and this less the second, do not decide.
     """
     second = (b + 2.0) * np.exp(-(b + 1.0) / x / 2.0)  # over the first; the rest alternates
     accepted = (second < 0.5) & (level <= np.log1p(-second))

@@ -145,7 +145,7 @@ def chords_one(fall: Fall, left: float, right: float) -> list[Line]:
 
 
 def one_side(fall: Fall, slope: float, side: int, bound: float, reach: float) -> list[Line]:
-    """One side of the hull of a concave log density that is highest at 0, where it is 0.
+    """One side of the hull of a concave log density with its maximum, 0, at the point 0.
 
     The tangent at 0 up to where the density has fallen to about 1 / e, and from there on the chord
     from 0, extended.
@@ -206,7 +206,7 @@ def between_one(x: float, lower: float, upper: float) -> float:
 
 
 def require_one(proper: bool, what: str, *found: float) -> None:
-    """Raise an error that shows what was found, if it is not proper."""
+    """Raise an error that shows the values ``found``, unless ``proper``."""
     if not proper:
         require(np.array([False]), what, *(np.array([f]) for f in found))
 

@@ -1,4 +1,4 @@
-"""What is left of a whole after its parts, where the parts are nearly all of it."""
+"""The remainder of a whole after its parts, for parts that are nearly the whole."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ EPS = float(np.finfo(float).eps)
 
 
 def remainder(left: Any, size: Any, terms: int) -> Any:
-    """What is left, 0 where it is below 0 by no more than rounding can be.
+    """The remainder, with 0 in place of negative values within rounding error.
 
-    Each of the terms is rounded, and so is each sum of them, to ``EPS / 2`` of their ``size`` at
-    most (N. J. Higham, 2002, "Accuracy and Stability of Numerical Algorithms", section 4.2).
+    Each term and each partial sum is rounded by ``EPS / 2`` times their ``size`` at most
+    (N. J. Higham, 2002, "Accuracy and Stability of Numerical Algorithms", section 4.2).
 
     >>> remainder(np.array([-1e-16, -0.1, 0.2]), 2.0, 3)
     array([ 0. , -0.1,  0.2])

@@ -1,8 +1,8 @@
-"""Scans: labels drawn one after the other, what each adds to shared arrays kept up to date.
+"""Scans: labels drawn in turn, with shared arrays updated by the increments of each label.
 
-A scan is a function of plain loops that a back end writes. With Numba installed it is compiled,
-else the same source is interpreted, over lists, which Python reads faster than arrays one at a
-time. The random numbers are drawn before: both give the same draws.
+A scan is a function of plain loops, written by a back end. With Numba installed it is compiled,
+else the same source is interpreted, over lists, which Python reads faster than single entries of
+arrays. The random numbers are drawn beforehand: both ways give the same draws.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ def scan(
     size: int,
     squares: Sequence[int] = (),
 ) -> Any:
-    """The labels after each of them has been drawn given all others.
+    """The labels, each drawn in turn given all other labels.
 
-    ``fixed`` are the arrays that the scan reads, ``kept`` those that it keeps up to date, in place;
-    ``size`` is the number of labels, ``squares`` the sizes of the matrices that it fills.
+    ``fixed`` are the arrays read by the scan, ``kept`` the arrays updated in place; ``size`` is the
+    number of labels, ``squares`` the sizes of scratch matrices.
     """
     u, out = rng.random(np.shape(z)), np.empty((0,) * (np.ndim(z) + 1))
     own = (out, np.empty(size), u, np.array(z, dtype=np.int64))
@@ -75,7 +75,7 @@ def _run(
     *,
     draws: bool,
 ) -> None:
-    """The loops, which change the labels, the log weights and what is kept in place."""
+    """Run the loops, which change labels, log weights and maintained arrays in place."""
     fixed, kept, squares = given
     shared = [k.reshape(1) if k.ndim == 0 else k for k in kept]
     # (a scalar as a number: of an array without axes Numba has no logarithm)
@@ -141,7 +141,7 @@ def _weights_at(
     lower: int,
     size: int,
 ) -> Any:
-    """The log density with each label put at one position of ``z``, which is in the state."""
+    """The log density with each label in turn at one position of ``z``, an array of the state."""
     weights = np.empty(size)
     for label in range(size):
         z[at] = lower + label
@@ -150,7 +150,7 @@ def _weights_at(
 
 
 def owned(value: Any) -> Any:
-    """An array of its own, of the kind that loops can change in place."""
+    """A copy of the value as an array that loops can change in place."""
     return np.array(value, dtype=np.float64, order="C")
 
 

@@ -1,7 +1,7 @@
 """Counts that share out totals, kept unit by unit: most of a table of shares are zeros.
 
 Where totals are small, a label for each unit takes less memory than a count for each label, and
-sums over it are counts of labels. Where it is read as an array, it is one.
+sums over the table are counts of labels. The table converts to an array wherever one is needed.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Shares(NDArrayOperatorsMixin):
         return np.asarray(self)[index]
 
     def __getattr__(self, name: str) -> Any:
-        # What an array has, an array answers; NumPy and pickle also ask for what is not there.
+        # The array answers for attributes of arrays; NumPy and pickle also ask for absent ones.
         if name.startswith("__"):
             raise AttributeError(name)
         return getattr(np.asarray(self), name)

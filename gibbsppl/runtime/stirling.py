@@ -1,9 +1,9 @@
 """Stirling numbers of the first kind, and the numbers of tables that they count.
 
-``|s(n, l)|`` is the number of ways to seat n customers at l round tables. Customers who come in one
-by one open a table with probability ``alpha / (alpha + i)``, i of them being there already; then l
-tables are open with probability ``gamma(alpha) / gamma(alpha + n) |s(n, l)| alpha**l`` (Antoniak
-1974, Annals of Statistics 2).
+``|s(n, l)|`` is the number of ways to seat n customers at l round tables. In a Chinese restaurant
+process the customer after the first i opens a table with probability ``alpha / (alpha + i)``; then
+l tables are open with probability ``gamma(alpha) / gamma(alpha + n) |s(n, l)| alpha**l``
+(Antoniak 1974, Annals of Statistics 2).
 
 >>> import numpy as np
 >>> np.exp(log_stirling(4.0, np.array([1.0, 2.0, 3.0, 4.0]))).round(9)

@@ -1,7 +1,7 @@
 """Slice moves of values whose entries are tied to one another, so that none can change alone.
 
-A value moves along a line through it, on which it stays in its support: two shares of a simplex are
-shared out anew, two counts exchange some, a direction turns, a matrix is sheared or stretched. Such
+A value moves along a line within the support: two shares of a simplex are shared out anew, two
+counts exchange units, a direction turns, a matrix is sheared or stretched. Such
 a line is a group of maps ``x -> g_t(x)``; a slice move of ``t`` by ``p(g_t(x)) |dg_t(x)/dx|``
 leaves ``p`` invariant (J. S. Liu and C. Sabatti, 2000, "Generalised Gibbs sampler and multigrid
 Monte Carlo for Bayesian computation", Biometrika 87). Lines of all entries, one after another, lead

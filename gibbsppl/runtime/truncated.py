@@ -298,7 +298,7 @@ def first_plain(
     bounds: tuple[Array, Array],
     size: Size,
 ) -> Any:
-    """Draws of the family itself where they fall between the bounds, elsewhere those of ``cut``."""
+    """Draws of the family without bounds, replaced by draws of ``cut`` if outside the bounds."""
     lower, upper = bounds
     with np.errstate(all="ignore"):
         x = np.full(lower.shape, np.nan) if plain is None else np.ravel(plain(rng, *etas, size))

@@ -42,7 +42,7 @@ def truncated_poisson(rng: Generator, eta_1: Any, lower: Any, upper: Any, size: 
 
 
 def _from(rng: Generator, mean: Any, low: Any, size: Size) -> Any:
-    """Poisson counts that are ``low`` or more."""
+    """Poisson counts truncated to ``low`` or more."""
     if not low.any():
         return rng.poisson(mean, size).astype(float)
     shape = np.maximum(low, 1.0)
@@ -52,7 +52,7 @@ def _from(rng: Generator, mean: Any, low: Any, size: Size) -> Any:
 
 
 def _weighed(rng: Generator, eta_1: Any, low: Any, high: Any, found: Any) -> Any:
-    """The draws that are above their bound, anew from the weights of all possible values."""
+    """The draws, with draws above the bound redrawn from the weights of all possible values."""
     flat, low, high = (np.ravel(a).copy() for a in (found, low, high))
     for i in np.flatnonzero(flat > high):
         values = np.arange(low[i], high[i] + 1)

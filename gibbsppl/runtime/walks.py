@@ -1,9 +1,10 @@
-"""Random-walk Metropolis-Hastings: steps, the scales that fit them, and the ratio that accepts.
+"""Random-walk Metropolis-Hastings: steps, adapted scales, and the acceptance ratio.
 
 N. Metropolis, A. W. Rosenbluth, M. N. Rosenbluth, A. H. Teller and E. Teller (1953, Journal of
-Chemical Physics 21). Between bounds a step is made on a line without bounds, and the ratio holds
-the slope of the map. Scales are learnt in warm-up by stochastic approximation, covariances from the
-draws (C. Andrieu and J. Thoms, 2008, "A tutorial on adaptive MCMC", Statistics and Computing 18).
+Chemical Physics 21). Between bounds a step is made on a line without bounds, and the ratio has the
+slope of the map as a factor. Scales are learnt in warm-up by stochastic approximation, covariances
+from the draws (C. Andrieu and J. Thoms, 2008, "A tutorial on adaptive MCMC", Statistics and
+Computing 18).
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ POWER = -0.6
 
 @dataclass(slots=True)
 class Walk:
-    """What a random walk has learnt, per element or per vector, and what it has accepted.
+    """The adapted scales of a random walk, per element or per vector, and acceptance counts.
 
-    ``factor`` times a standard normal vector is a step of unit scale (none where elements are
-    moved alone). ``accepted`` of ``proposed`` steps were, since `taken_rate` was last asked.
+    ``factor`` times a standard normal vector is a step of unit scale (None where elements are
+    moved alone). ``accepted`` and ``proposed`` count steps since `taken_rate` was last called.
     """
 
     log_scale: NDArray[np.float64]
@@ -63,9 +64,9 @@ class Walk:
             self.log_scale[at] += (self.moves + 1.0) ** POWER * (probability - self.target)
 
     def learn_shape(self, at: int, u: NDArray[np.float64]) -> None:
-        """Take in where a vector is: its covariance, recent places counting more.
+        """Update the covariance of the draws of a vector, with more weight on recent draws.
 
-        That of few places is mixed with its own diagonal, so that it has an inverse.
+        The covariance of few draws is mixed with its own diagonal, to be invertible.
         """
         if not self.adapting:
             return
@@ -86,7 +87,7 @@ class Walk:
         shape = (n * self.covariance[at] + size * np.diag(variances)) / (n + size)
         self.factor[at] = np.sqrt(VECTOR / size) * np.linalg.cholesky(shape)
         if at not in self.shaped:
-            self.log_scale[at] = 0.0  # (it was that of steps of another shape)
+            self.log_scale[at] = 0.0  # (the scale was for steps of another shape)
             self.shaped.add(at)
 
 
@@ -275,7 +276,7 @@ def walk_elements(  # noqa: PLR0913  (as generated code calls it)
     *,
     whole: bool = False,
 ) -> NDArray[Any]:
-    """A step of one element after the other; ``log_density`` maps the array to one number."""
+    """Random-walk steps of the elements in turn; ``log_density`` maps an array to one number."""
     move = walk_integers if whole else walk_batch
     x = np.array(x)
     bounds = [np.broadcast_to(b, x.shape) for b in (lower, upper)]

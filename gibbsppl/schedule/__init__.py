@@ -1,4 +1,4 @@
-"""The plan of a sweep: which step draws what, in which order, from which natural parameters."""
+"""The schedule of a sweep: steps in order, each with its conditional and natural parameters."""
 
 from gibbsppl.schedule.asked import Control
 from gibbsppl.schedule.blocks import Blocks, blocks_of, check_names

@@ -1,7 +1,7 @@
-"""What a user asks of a schedule, and a conditional for which a kernel is asked.
+"""The user's settings of a schedule, and a conditional for which a kernel is asked.
 
-Comes in: a conditional as derived. Goes out, for a kernel: what it makes a step of, and errors that
-say why it does not apply.
+Comes in: a conditional as derived. Goes out, for a kernel: the material of a step, and errors that
+say why the kernel does not apply.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Made = Callable[[Derived | Scan | ChainConditional], Step]
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """What a user asks of a schedule: its order, its scan, and the kernels of variables.
+    """The user's settings of a schedule: order, scan, kernels by variable, and blocks.
 
     ``blocks`` says which variables are drawn jointly, or one element after the other.
     """
@@ -41,7 +41,7 @@ class Control:
     blocks: Blocks = field(default_factory=Blocks)
 
     def kernel_of(self, statement: Statement, parts: Iterable[Part]) -> Kernel | None:
-        """The kernel named for what a statement defines, or for what that is a part of."""
+        """The kernel named for the array of a statement, or for the whole array if it is a part."""
         name: str = statement.target.array.name
         whole = {p.name: p.of for p in parts}
         return self.kernels.get(whole.get(name, name))
@@ -55,7 +55,7 @@ class Control:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A conditional for which a kernel is asked: in its graph, with what makes steps of it.
+    """A conditional for which a kernel is asked, with its graph, data and maker of steps.
 
     ``by_element`` are the arrays whose elements are to be drawn one after the other.
     """

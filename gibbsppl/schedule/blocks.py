@@ -1,4 +1,4 @@
-"""What the user asks of joint draws: ``blocks=``, as a value.
+"""The joint draws that a user asks for: ``blocks=`` as a value.
 
 >>> blocks_of({"x": "alone", ("a", "b"): "together"}).alone
 frozenset({'x'})
@@ -16,7 +16,7 @@ from gibbsppl.model.graph import Graph
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """What the user asks for: variables drawn alone, by element, or together; or no joint draws."""
+    """Variables to draw by element, alone or together; ``joined``: whether blocks are sought."""
 
     elements: frozenset[str] = frozenset()
     alone: frozenset[str] = frozenset()
@@ -25,7 +25,7 @@ class Blocks:
 
 
 def blocks_of(asked: Mapping[Any, str] | bool | None) -> Blocks:
-    """What is asked for, from how it is said: a dict from names, or tuples of them, to words.
+    """The `Blocks` that ``blocks=`` asks for: a dict from names, or tuples of names, to words.
 
     >>> blocks_of({"x": "elements", ("a", "b"): "together"}).elements
     frozenset({'x'})

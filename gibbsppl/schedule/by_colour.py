@@ -1,9 +1,9 @@
 """Steps whose elements depend on one another, with their colours.
 
-Comes in: the steps of a schedule. Goes out: the same, those by element with their colours, and the
-tables of colours that are data of the program. Where a log density is drawn from, what was one
-number for all elements becomes one for each: what the terms that see an element add up to. Each
-term sees one element of a colour at most, so that nothing is counted twice.
+Comes in: the steps of a schedule. Goes out: the same steps, with colours where elements depend on
+one another, and the tables of colours as data of the program. The log density of all elements
+becomes a log density of each element: the sum of the terms that read the element. Each term reads
+one element of a colour at most, so that nothing is counted twice.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _coloured(step: Step, graph: Graph, data: Mapping[str, Any]) -> Step:
 
 
 def _terms(step: ConcaveDraw | Move, graph: Graph) -> tuple[Contribution, ...] | None:
-    """What each term adds to the log density of each element that it sees."""
+    """The contributions of terms to the log density of each element; None where in doubt."""
     is_data = data_only(graph.random, graph)
     found: list[Contribution] = []
     for piece in without_cancelling(step.conditional.pieces):
@@ -133,7 +133,7 @@ def _mentioned(expr: Expr, names: set[str]) -> bool:
 def _within_sum(
     piece: Piece, seen: tuple[Seen, ...], whole: Expr, graph: Graph
 ) -> list[Piece] | None:
-    """A term that sees elements through one sum, each at one of its positions."""
+    """A term with a single sum over elements, as a piece over the positions of the sum."""
     if len(seen) > 1:
         return None
     ((indices, inner, weights),) = [(s.view.indices, s.inner, s.weights) for s in seen]

@@ -1,9 +1,9 @@
-"""Terms of a log density that nearly cancel far out, as one term each that keeps its digits.
+"""Terms of a log density that nearly cancel at extreme values, merged to keep their digits.
 
 Comes in: the pieces of a log density that a draw evaluates. Goes out: pieces of the same sum.
-Log densities are taken apart to find their statistics; where none has been found, what was one
-function of the target is computed as one again: a ratio of gamma functions at huge arguments, the
-log of a share. (A Student t of many degrees of freedom is a normal; the noise of its parts is not.)
+Log densities are expanded to find their statistics; where no family matches, the terms of one
+function of the target are merged again: a ratio of gamma functions at huge arguments, the log of a
+share. (A Student t of many degrees of freedom is a normal; the noise of its parts is not.)
 
 >>> from gibbsppl.algebra.expressions import Array, Dim
 >>> from gibbsppl.pieces.split import View
@@ -37,9 +37,9 @@ from gibbsppl.pieces.split import Piece, views_of
 
 
 def without_cancelling(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
-    """The pieces, those that nearly cancel as one.
+    """The pieces, with nearly cancelling ones merged.
 
-    They are of one factor, seen in one way, and summed over the same positions.
+    Merged pieces have the same factor, the same views and the same ranges.
     """
     groups: dict[object, list[Piece]] = {}
     for p in pieces:
@@ -66,7 +66,7 @@ def _ratios(group: Sequence[Piece]) -> Iterator[Piece]:
 
 
 def _split(term: Expr, piece: Piece) -> tuple[Expr, Expr]:
-    """What multiplies a statistic of the target of a piece, and the statistic."""
+    """The coefficient and the statistic of a term, given the target of a piece."""
     held = [f for f in sp.Mul.make_args(term) if _sees(piece, f)]
     return term / sp.Mul(*held), sp.Mul(*held)
 
@@ -77,7 +77,7 @@ def _sees(piece: Piece, expr: Expr) -> bool:
 
 
 def _logs_as_one(group: Sequence[Piece]) -> list[Piece]:
-    """The pieces, with logs of opposite coefficients that nearly cancel as one."""
+    """The pieces, with nearly cancelling logs of opposite coefficients merged."""
     found: dict[int, tuple[Piece, ...]] = {n: (p,) for n, p in enumerate(group)}
     logs = [n for n, p in enumerate(group) if _log_in(p.statistic) is not None]
     for one, other in combinations(logs, 2):
@@ -89,7 +89,7 @@ def _logs_as_one(group: Sequence[Piece]) -> list[Piece]:
 
 
 def _collected(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
-    """Pieces of the same statistic as one; those that cancel are gone."""
+    """The pieces, coefficients added by statistic, without coefficients of zero."""
     total: dict[Piece, Expr] = {}
     for piece in pieces:
         unit = replace(piece, coefficient=sp.S.One)
@@ -103,7 +103,7 @@ def _is_zero(coefficient: Expr) -> bool:
 
 
 def _both(one: Piece, other: Piece) -> tuple[Piece, ...]:
-    """Two pieces as one, and what is left; none if they do not cancel."""
+    """The merged piece of two, and the remainder if any; empty if nothing cancels."""
     if one.coefficient + other.coefficient != 0:
         return ()
     for more, less in permutations((one, other)):
@@ -121,10 +121,10 @@ def _both(one: Piece, other: Piece) -> tuple[Piece, ...]:
 
 
 def as_one(more: Expr, less: Expr) -> tuple[Expr, Expr, Expr] | None:
-    """One function, a factor and a log: the difference of two logs is it and their product.
+    """A function, a factor and a log: ``more - less`` is the function plus factor times log.
 
-    None where nothing would be gained: the argument of the first is a multiple of the other's and
-    something positive.
+    None unless the argument of the first log is a positive multiple of the second's plus a simpler
+    nonnegative rest.
     """
     whole, part = _log_in(more), _log_in(less)
     if whole is None or part is None or whole[0] != part[0] or not part[1].is_positive:

@@ -1,4 +1,4 @@
-"""Labels along chains, in the place of their conditionals one by one."""
+"""Hidden Markov chains: a joint conditional for all labels of an array along one axis."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def with_chains(
     derived: Sequence[Derived | Scan],
     elements: Collection[str],
 ) -> list[Derived | Scan | ChainConditional]:
-    """The conditionals, those of an array of labels that are tied along one axis as one.
+    """The conditionals, with a single one for each array of labels that is a hidden Markov chain.
 
-    ``elements`` names the arrays that are to be drawn one by one all the same.
+    ``elements`` names the arrays to draw label by label nevertheless.
     """
     names = {d.statement.name for d in derived if not isinstance(d, Scan)}
     tied = {d.statement.name for d in derived if d.elements}
@@ -51,7 +51,7 @@ def with_chains(
 def chain_draw(
     graph: Graph, chain: ChainConditional, weights: NaturalParameter, is_data: Known
 ) -> ChainDraw:
-    """The joint draw along a chain: what each label weighs, and each pair of neighbours."""
+    """The joint draw of the labels along a chain, with log weights and log transitions."""
     axes = list(graph.variables[chain.statement.target.array.name].dims)
     along = axes[chain.axis]
     read = (*(c.value for c in weights.contributions), *(p.value for p in chain.transitions))
@@ -72,7 +72,7 @@ def chain_draw(
 
 
 def hull(graph: Graph, chain: ChainConditional) -> tuple[Place, ...]:
-    """The smallest region that has all labels that a chain draws."""
+    """The smallest region around all labels that a chain draws."""
     regions = [region_of(graph, s) for s in chain.statements]
     dims = graph.variables[chain.statement.target.array.name].dims
     found: list[Place] = []

@@ -21,7 +21,7 @@ from gibbsppl.schedule.steps import Move, Schedule, Step
 
 
 def interwoven_if(asked: bool | Sequence[str], control: Control) -> bool | Sequence[str]:
-    """What is drawn once more with its group standardised: nothing where steps come at random."""
+    """The non-centred updates asked for; none where steps come in random or symmetric order."""
     if control.scan == "systematic":
         return asked
     if not isinstance(asked, bool):
@@ -55,7 +55,7 @@ def chosen(
 
 
 def check_kernels(graph: Graph, kernels: Mapping[str, Kernel]) -> None:
-    """Refuse kernels of what is not a latent variable of the model."""
+    """Raise an error for a kernel of anything but a latent variable of the model."""
     latent = set(graph.drawn)
     for name in kernels:
         if name not in latent:

@@ -1,4 +1,4 @@
-"""What a step's ``given_rest`` says, read as a log density: one function per kind of step.
+"""The log density that a step's ``given_rest`` defines: one function per kind of step.
 
 Comes in: a step, what its ``given_rest`` returned, and values of all arrays. Goes out: the log
 density of those values (up to a constant), as an array of terms whose sum counts.
@@ -46,8 +46,8 @@ from gibbsppl.schedule.steps import (
 def log_terms_of(step: Step, given: Any, values: Values, sizes: Sizes, drawn: Any = None) -> Floats:
     """The terms of the log density that a step draws from, at the values of its variable.
 
-    ``drawn`` says which elements of the array one call draws, if it is a part of them. Of a log
-    density that sees others too, these count alone.
+    ``drawn`` marks the elements of the array that one call draws, if not all: the log densities of
+    other elements do not count.
     """
     with np.errstate(all="ignore"):
         match step:
@@ -213,7 +213,7 @@ def _between(bounds: Any, statement: Statement, values: Values, sizes: Sizes) ->
 def _statistic_terms(
     statistic: Expr, eta: Floats, statement: Statement, values: Values, sizes: Sizes
 ) -> Floats:
-    """``eta * statistic``, element by element, 0 where one of them is, whatever the other."""
+    """``eta * statistic``, element by element; 0 where either is 0, even times infinity."""
     over = _read_over(statistic, statement, sizes)
     value = evaluate(statistic, over, values, sizes)
     value = np.broadcast_to(value, tuple(map(len, over)))
@@ -250,9 +250,9 @@ def _corner(statement: Statement) -> tuple[slice, ...]:
 def _stretched(
     given: Floats, shape: tuple[int, ...], statement: Statement, *, by_event: bool = False
 ) -> Floats:
-    """What a step says of its whole array, read over the region that the statement fills.
+    """Coefficients of a step's whole array, read over the region that the statement fills.
 
-    ``by_event``: it says one number of each event.
+    ``by_event``: there is one number for each event.
     """
     corner: tuple[Any, ...] = _corner(statement)
     if by_event:
@@ -271,7 +271,7 @@ def _finite_terms(step: FiniteDraw | ScanDraw, given: Any, values: Values, sizes
 
 
 def _chain_terms(step: ChainDraw, given: Any, values: Values) -> Floats:
-    """What each label of the array weighs, and each two that are next to each other."""
+    """The log weights of all labels, and the log transitions of all pairs of neighbours."""
     weights, transitions = (np.asarray(g, dtype=np.float64) for g in given)
     labels = np.rint(np.asarray(values[step.name])).astype(int) - step.conditional.lower
     full = np.broadcast_to(weights, (len(weights), *labels.shape))

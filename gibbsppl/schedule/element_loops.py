@@ -1,9 +1,9 @@
-"""Draws of elements that keep up to date what they share, instead of computing it for each call.
+"""Draws element by element, with shared sums and residuals kept up to date.
 
-Comes in: a step that is drawn colour by colour, by a form that is linear in each element. Goes out:
-an `ElementLoop`: the slope as a function of what is kept (the element itself, sums of elements,
-values of the data), and by how much each sum that is kept changes with the element. The value of
-the form, and the sums, then cost no more for each call than its own entries.
+Comes in: a step drawn colour by colour, by a form that is linear in each element. Goes out: an
+`ElementLoop`: the slope as a function of maintained values (the element itself, sums of elements,
+values of the data), and the change of each maintained sum with the element. The value of the form,
+and the sums, then cost no more for each call than its own entries.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MOST_POSITIONS = 3
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The value of a form, kept in the state under a name; its axes are those of its factor."""
+    """The maintained value of a form: a named array of the state, with the axes of the factor."""
 
     name: str
     factor: str
@@ -45,19 +45,19 @@ class Kept:
 
     @property
     def read(self) -> set[str]:
-        """The arrays that it is computed from."""
+        """The arrays that the form reads."""
         return {leaf.array.name for leaf in self.form.atoms(Leaf)}
 
 
 @dataclass(frozen=True, slots=True)
 class ElementLoop:
-    """How the elements of a step are drawn with what they share kept up to date.
+    """The draws of a step's elements, with shared values kept up to date.
 
     ``slope`` is a function of the symbols of ``own`` (the element), ``sums``, ``data`` (values by
-    entry) and ``rows`` (values by row); ``changes`` is the slope of each sum. ``outer`` are the
-    axes for each position of which all colours are gone through. ``rest``: the symbols of sums are
-    what they are without the element's own position, which is computed for each entry: where a row
-    has few positions, that is less than to keep the sums.
+    entry) and ``rows`` (values by row); ``changes`` is the slope of each sum. All
+    colours are gone through at each position along the ``outer`` axes. ``rest``: the symbols of
+    sums stand for sums without the element's own position, computed for each entry: less work than
+    to maintain the sums where a row has few positions.
     """
 
     form: LinearForm
@@ -83,7 +83,7 @@ class _UnsuitedError(Exception):
 
 
 def element_loop(schedule: Schedule, step: Step) -> ElementLoop | None:
-    """How a step keeps up to date what its elements share; None where it computes all anew."""
+    """The loop by which a step maintains shared values; None where everything is computed anew."""
     if not isinstance(step, ExactDraw) or not isinstance(step.colours, Chart):
         return None
     conditional, graph = step.conditional, schedule.graph_of(step)
@@ -113,7 +113,7 @@ def element_loop(schedule: Schedule, step: Step) -> ElementLoop | None:
 
 
 class _Maker:
-    """Writes a slope in terms of what is kept."""
+    """Writes a slope in terms of maintained values."""
 
     def __init__(
         self, target: str, form: LinearForm, entry: Entry, outer: tuple[int, ...], is_data: IsData
@@ -125,7 +125,7 @@ class _Maker:
         self.outer = {entry.view.indices[a] for a in outer}
 
     def loop(self) -> ElementLoop:
-        """The loop, if the slope is a polynomial of what can be kept."""
+        """The loop, if the slope is a polynomial in values that can be maintained."""
         found = self.found
         slope = self._written(found.entry.slope)
         for e in (found.form.constant, found.form.curvature):
@@ -206,7 +206,7 @@ class _Maker:
 
 
 def kept_forms(schedule: Schedule) -> tuple[Kept, ...]:
-    """The forms whose values are kept in the state: those of all steps that draw by them."""
+    """The maintained forms of a schedule: one for each distinct form of its element loops."""
     if schedule.units or schedule.parts:
         return ()
     taken = {*schedule.whole.variables, *map(str, schedule.whole.sizes)}
@@ -221,7 +221,7 @@ def kept_forms(schedule: Schedule) -> tuple[Kept, ...]:
 
 
 def moved_by(schedule: Schedule, step: Step, kept: Kept) -> Expr | None:
-    """What a form changes by, if all that a step draws enters it linearly, written in changes."""
+    """The change of a form in terms of a step's changes; None unless the form is linear in them."""
     names = schedule.changed_by(step)
     if schedule.recentred(step):
         return None
@@ -248,7 +248,7 @@ def reading_kept(
 ) -> Expr:
     """An expression that reads the values of forms instead of computing them.
 
-    A sum that is a form but for terms of the ``own`` arrays is its value less these.
+    A sum that is a form but for terms of the ``own`` arrays is the form's value less these terms.
     """
     for k in kept:
         terms = {alpha(bounded(t, sizes)): t for t in sp.Add.make_args(k.form)}
@@ -263,7 +263,7 @@ def reading_kept(
 
 
 def is_carried(schedule: Schedule, kept: Kept, own: tuple[str, ...]) -> bool:
-    """Whether every step that changes what a form is computed from keeps its value up to date.
+    """Whether every step that changes an array of a form keeps the form's value up to date.
 
     ``own`` are the names of the steps that draw by the form.
     """

@@ -1,4 +1,4 @@
-"""Which of the locations and scales that could be drawn once more a sweep draws."""
+"""The non-centred updates of a sweep (interweaving): which variables are drawn once more."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gibbsppl.schedule.steps import JointDraw, Schedule, Step
 def wanted(
     model: Rewritten, stage: int, steps: Sequence[Step], kernels: Collection[str], *, exact: bool
 ) -> tuple[Interwoven, ...]:
-    """What is interwoven at the end of a stage, after the steps made so far."""
+    """The non-centred updates at the end of a stage, given the steps made so far."""
     here = (i for i in model.interwoven if i.stage == stage)
     return tuple(i for i in here if why_not(i, steps, kernels, exact=exact) is None)
 
@@ -28,7 +28,7 @@ def wanted(
 def why_not(
     interwoven: Interwoven, steps: Sequence[Step], kernels: Collection[str], *, exact: bool
 ) -> str | None:
-    """Why a location or a scale is not drawn once more, if it is not."""
+    """The reason against a non-centred update of a location or scale, None if there is none."""
     both = {*interwoven.variables, interwoven.group}
     if named := both & set(kernels):
         return f"kernels= says how {min(named)} is drawn"
@@ -50,7 +50,7 @@ def check_asked(
     *,
     exact: bool,
 ) -> None:
-    """Refuse what the user asks to be drawn once more and the schedule leaves out."""
+    """Raise an error if the schedule lacks a non-centred update that the user asks for."""
     drawn = {v for i in schedule.interwoven.values() for v in i.variables}
     for i in model.interwoven:
         if set(i.variables) & set(asked) - drawn:
@@ -63,14 +63,14 @@ def check_asked(
 
 
 def interwoven_by_name(model: Rewritten, steps: Sequence[Step]) -> dict[str, Interwoven]:
-    """What is interwoven, by the name of its step."""
+    """The non-centred updates, by the names of their steps."""
     names = {s.name for s in steps}
     found = {i.name: i for i in model.interwoven}
     return {name: i for name, i in found.items() if name in names}
 
 
 def taken_apart(changes: Iterable[Recentred], values: Values, sizes: Sizes) -> dict[str, Any]:
-    """The values of all arrays, with those of the arrays that stand for others."""
+    """The values of all arrays, with the recentred arrays computed from the originals."""
     found = dict(values)
     for r in changes:
         found[r.name] = at_dims(r, r.forward, found, sizes)
@@ -78,7 +78,7 @@ def taken_apart(changes: Iterable[Recentred], values: Values, sizes: Sizes) -> d
 
 
 def put_together(changes: Sequence[Recentred], values: Values, sizes: Sizes) -> dict[str, Any]:
-    """The values of all arrays, those that others stand for computed from these."""
+    """The values of all arrays, with the originals computed from the recentred arrays."""
     found = dict(values)
     for r in reversed(changes):
         found[r.of] = at_dims(r, r.backward, found, sizes)
@@ -86,6 +86,6 @@ def put_together(changes: Sequence[Recentred], values: Values, sizes: Sizes) -> 
 
 
 def at_dims(change: Recentred, value: Expr, values: Values, sizes: Sizes) -> Any:
-    """A function of the elements of an array that stands for another, for all of them."""
+    """The values of a function of the elements of a recentred array, at all positions."""
     over = tuple(Range(d, 0, sizes[d]) for d in change.dims)
     return np.broadcast_to(evaluate(value, over, values, sizes), tuple(map(len, over))).copy()

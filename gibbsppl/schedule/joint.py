@@ -50,7 +50,7 @@ def joined(
     data: Mapping[str, Any],
     asked: Blocks,
 ) -> list[Derived | Scan | ChainConditional | JointDraw]:
-    """The conditionals, those of variables that are drawn jointly replaced by one step each."""
+    """The conditionals, with a joint draw in place of those of each block of variables."""
     if not asked.joined or graph.marginals:
         return list(derived)
     able = [
@@ -96,7 +96,7 @@ def _grown(
     data: Mapping[str, Any],
     asked: Blocks,
 ) -> JointDraw | None:
-    """The block of a statement with all that can be joined to it; none if it stays as it is."""
+    """The joint draw of the block grown from a statement; None if the statement stays alone."""
     alone = quadratic_of(graph, (first.statement,), data)
     if alone is None:
         return None
@@ -124,7 +124,7 @@ def _grown(
 def _with(
     graph: Graph, block: Quadratic, other: Statement, data: Mapping[str, Any], asked: Blocks
 ) -> Quadratic | None:
-    """The block with one more statement, if that is tied to it and quadratic with it."""
+    """The block with another statement, if both are tied and jointly quadratic; else None."""
     names = {*block.arrays, other.target.array.name}
     wanted = any(names <= group for group in asked.together)
     held = {n for group in asked.together for n in group}
@@ -148,7 +148,7 @@ def _needs_a_block(derived: Derived) -> bool:
 
 
 def _is_fixed(graph: Graph, derived: Derived, block: Quadratic) -> bool:
-    """Whether a block's precision is made of few fixed matrices, of a size for which that pays."""
+    """Whether a block's precision is made of few fixed matrices, large enough to diagonalise."""
     if not isinstance(derived, Conditional):
         return False
     dims = graph.variables[_name(derived)].dims
@@ -164,9 +164,9 @@ def _is_fixed(graph: Graph, derived: Derived, block: Quadratic) -> bool:
 def _affordable(
     graph: Graph, block: Quadratic, data: Mapping[str, Any], asked: Blocks
 ) -> JointDraw | None:
-    """The joint draw of a block, if it is within the limits; those asked for have one of memory.
+    """The joint draw of a block within the limits of work and memory; of memory alone if asked for.
 
-    Many coefficients alone tell that it is not: then their places are not even made.
+    A block with too many coefficients is left out before the places of these are computed.
     """
     is_data = _is_data(graph)
     pairs = _pairs(graph, block, is_data)
@@ -201,10 +201,10 @@ def _too_large(block: Quadratic, what: str) -> CompileError:
 
 
 def _least_work(graph: Graph, block: Quadratic, pairs: Sequence[Pair]) -> float:
-    """The fewest multiplications that factorise a matrix in which so many elements are tied.
+    """The fewest multiplications that factorise a matrix with so many tied elements.
 
     The factor has the entries of the matrix and more; its columns' squares add up to the work.
-    Pairs that data look up may be the same ones many times, and are left out.
+    Pairs that data look up may coincide many times, and are left out.
     """
     plain = [p for p in pairs if all(_is_plain(i) for e in (p.first, p.second) for i in e.indices)]
     entries = sum(prod(p.sizes) for p in plain) / 2
@@ -254,14 +254,14 @@ def _is_data(graph: Graph) -> Known:
 def _parameters(
     graph: Graph, block: Quadratic, degree: int, is_data: Known
 ) -> tuple[NaturalParameter, ...]:
-    """What multiplies the elements, or their squares, of each array."""
+    """The coefficients of the elements (degree 1) or squares (degree 2) of each array."""
     return tuple(_parameter(graph, block, n, degree, is_data) for n in block.arrays)
 
 
 def _parameter(
     graph: Graph, block: Quadratic, name: str, degree: int, is_data: Known
 ) -> NaturalParameter:
-    """What multiplies the elements of an array, or their squares."""
+    """The coefficients of the elements (degree 1) or squares (degree 2) of an array."""
     axes = graph.variables[name].dims
     pieces = block.of(name, degree)
     found = tuple(pull_back(p, axes, _indices(p.views[0]), graph.sizes, is_data) for p in pieces)
@@ -274,7 +274,7 @@ def _indices(view: View) -> tuple[Expr, ...]:
 
 
 def _pairs(graph: Graph, block: Quadratic, is_data: Known) -> tuple[Pair, ...]:
-    """The coefficients of products, those of the same two elements together."""
+    """The coefficients of products, added up for the same two elements."""
     found: dict[tuple[Any, ...], Pair] = {}
     for piece in block.pairs:
         table = _table_of(graph, piece, is_data)
@@ -295,7 +295,7 @@ def _pairs(graph: Graph, block: Quadratic, is_data: Known) -> tuple[Pair, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """The axes of a table of coefficients, what of the piece they are, and the elements by axis."""
+    """A table of coefficients: its axes, the index of the piece on each, and the two elements."""
 
     axes: tuple[Dim, ...]
     indices: tuple[Expr, ...]
@@ -312,8 +312,8 @@ def _table_of(graph: Graph, piece: Piece, is_data: Known) -> _Table:
     """One axis for each way in which the two elements of a piece vary.
 
     Elements that data look up (``u[g[i]]``) have an axis of their own array, onto which the
-    positions are summed; where that table would be too large, or would be mostly empty as that of
-    all pairs of districts is of which few are neighbours, it has one entry a position.
+    positions are summed; a table that would be too large or mostly empty (all pairs of districts,
+    few of them neighbours) has one entry a position instead.
     """
     summed = _table(graph, piece, is_data, by_position=False)
     positions = prod(len(r) for r in piece.over)

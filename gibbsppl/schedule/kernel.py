@@ -1,8 +1,8 @@
 """What a kernel is: a way to draw that a user may ask for.
 
 A kernel is a value with settings. It makes a step of a conditional, writes the lines of generated
-code that carry it out, and says what else the passes need to know of it: those read its attributes
-and name no kernel. Each is one file of `gibbsppl.kernels`.
+code for the step, and has the other facts that passes need as attributes: no pass names a kernel.
+Each is one file of `gibbsppl.kernels`.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ def name_of(function: Callable[..., Any]) -> str:
 
 
 class Kernel:
-    """A way to draw: what it needs of a conditional, how it is written, what is known of it.
+    """A way to draw: needs of a conditional, lines of generated code, and properties.
 
-    ``closed_form``: it needs the closed form by which a variable is drawn as usual. ``slices``: it
-    is the move that is made of what no family owns, and has no lines of its own. ``colours``:
-    elements of one colour may be moved at once. ``takes_all``: it moves all elements of a step as
-    one array. ``accepts``: it records what share of its proposals is accepted. ``enumerates``: the
-    probabilities of its steps between labels are known.
+    ``closed_form``: the kernel needs the closed form of the default draw. ``slices``: the kernel is
+    the default move of conditionals in no family, and has no lines of its own. ``colours``:
+    elements of one colour may be moved at once. ``takes_all``: all elements of a step are moved as
+    one array. ``accepts``: the share of accepted proposals is recorded. ``enumerates``: the
+    probabilities of steps between labels are known.
     """
 
     __slots__ = ()
@@ -36,11 +36,11 @@ class Kernel:
 
     @property
     def function(self) -> Any | None:
-        """What generated code calls of the user's."""
+        """The user's function that generated code calls, if any."""
         return None
 
     def step(self, asked: Any) -> Any:
-        """The step of a conditional for which it is asked (`gibbsppl.schedule.asked.Asked`).
+        """The step by this kernel for a conditional (`gibbsppl.schedule.asked.Asked`).
 
         An error says why the kernel does not apply to that variable, and what does.
         """

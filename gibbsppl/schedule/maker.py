@@ -1,4 +1,4 @@
-"""Steps of conditionals: each natural parameter as what the factors contribute to it.
+"""Steps of conditionals, with each natural parameter as the contributions of factors.
 
 Comes in: a graph and a conditional. Goes out: the step that draws from it, its pieces pulled back
 onto the axes of the variable.
@@ -97,7 +97,7 @@ class Maker:
     def _check_event_is_last(
         self, statement: Statement, family: Family, event: tuple[Dim, ...]
     ) -> None:
-        """Refuse vectors that are not along the last axis of their array: draws lie along it."""
+        """Raise an error unless an event lies along the last axes of its array, as draws do."""
         axes = self._axes(statement)
         if family.event and axes[len(axes) - len(event) :] != event:
             others = [d for d in axes if d not in event]
@@ -154,7 +154,7 @@ class Maker:
         return NaturalParameter(statistic, named, found)
 
     def _bounds(self, derived: Conditional, region: tuple[Place, ...]) -> tuple[Bound, ...]:
-        """Where a truncated draw can be: its own support and the limits that factors put on it."""
+        """The bounds of a truncated draw: of its own support, and the limits set by factors."""
         if not derived.truncated:
             return ()
         own = (derived.support.lower, derived.support.upper)
@@ -184,7 +184,7 @@ class Maker:
         return Bound(side, axes, tuple(every))
 
     def _widest(self, derived: Conditional, side: Side, own: Expr) -> tuple[Contribution, ...]:
-        """The bound that the family has of itself, where the support's own depends on variables."""
+        """The bound of the family's own support, unless the draw's bound is a finite number."""
         natural = derived.family.natural
         assert natural is not None
         support = natural.within or derived.family.support(derived.event)
@@ -201,7 +201,7 @@ class Maker:
         pieces: tuple[Piece, ...],
         axes: tuple[Dim, ...],
     ) -> NaturalParameter:
-        """A natural parameter of a block: its batch axes, its own, then those of its partner."""
+        """A natural parameter of a block: batch axes, dense axes, then those of the partner."""
         is_pair = statistic.is_Mul or statistic.is_Pow
         order = derived.batch + derived.dense
         own = tuple(axes[a] for a in order)
@@ -236,7 +236,7 @@ class Maker:
         return NaturalParameter(LABEL, (LABEL, *axes), tuple(kept))
 
     def _scan(self, derived: Scan, region: tuple[Place, ...]) -> ScanDraw:
-        """The scan with its arrays as sums over what is scattered onto them."""
+        """The scan step, with each maintained array as a sum of scattered contributions."""
         maker = Maker(self.graph, derived.kept)
         kept = tuple(map(maker.maintained, derived.kept))
         if derived.approximate:
@@ -251,7 +251,7 @@ class Maker:
         return ScanDraw(derived, region, kept, terms=tuple(terms))
 
     def _read(self, names: Collection[str]) -> tuple[NaturalParameter, ...]:
-        """The maintained arrays among those named, in order, with those that they read."""
+        """The named maintained arrays, with further maintained arrays behind them, in order."""
         wanted = set(names)
         for a in reversed(tuple(self.arrays.values())):
             if a.name in wanted:
@@ -259,7 +259,7 @@ class Maker:
         return tuple(self.maintained(a) for a in self.arrays.values() if a.name in wanted)
 
     def maintained(self, array: Maintained) -> NaturalParameter:
-        """A maintained array as what factors add to it."""
+        """A maintained array as the contributions of factors."""
         element, axes, found = array.element, array.axes, []
         for s in array.scatters:
             view = View(element.array, s.indices)
@@ -268,7 +268,7 @@ class Maker:
         return NaturalParameter(element, axes, tuple(found))
 
     def labels_at_once(self, derived: Scan) -> tuple[NaturalParameter, Contribution]:
-        """The log weights of all labels, and what that of the label an element has is more."""
+        """The log weights of all labels, and the excess at the current label of an element."""
         axes = self._axes(derived.statement)
         place = tuple(Range(a, 0, self.graph.sizes[a]) for a in axes)
         every, own = (bounded(e, self.graph.sizes) for e in log_weights(derived))
@@ -326,7 +326,7 @@ class Maker:
         return all(size_of(i, sizes) <= size_of(d, sizes) for i, d in pairs if isinstance(i, Dim))
 
     def _whole(self, derived: LogConcave | NotConjugate, piece: Piece) -> Expr:
-        """A piece as one expression; of a count that may be 0, so that ``0 * log(0)`` is 0."""
+        """The value of a piece; ``0 * log(0)`` is 0 for counts, and for dropped simplex entries."""
         whole, statement = piece.value, derived.statement
         if statement.support.is_discrete:
             return with_limits(whole, vanishing(self.graph))
@@ -335,7 +335,7 @@ class Maker:
         return whole
 
     def _total(self, derived: LogConcave | NotConjugate, piece: Piece) -> Contribution:
-        """The whole of a piece as one number."""
+        """The contribution of a whole piece, as one number."""
         whole = bounded(self._whole(derived, piece), self.graph.sizes)
         value = contracted(whole, piece.over, self.is_data)
         return Contribution(piece.factor, value, ())
@@ -367,7 +367,7 @@ def _of_kept(whole: Expr, statement: Statement, piece: Piece) -> Expr:
 
 
 def _named(axes: tuple[Dim, ...], view: View) -> tuple[Dim, ...]:
-    """The axes that a view names: all, but for those that a matrix function takes whole."""
+    """The axes that a view indexes, without axes that a matrix function takes whole."""
     return tuple(a for a, i in zip(axes, view.indices, strict=True) if i is not None)
 
 

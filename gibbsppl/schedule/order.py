@@ -1,9 +1,10 @@
-"""The order of a sweep, and its units: what the user may set, what must stay as it is.
+"""The order of a sweep's steps, and the units of random and symmetric scans.
 
-An auxiliary variable is drawn before what reads it, and a step that has integrated a variable out
-is followed by the draw of that variable. In an order of the user's, auxiliary variables that are
-not named stand before the first step that reads them. A *unit* of a random or a symmetric scan is a
-step with all that must be drawn with it, so that each unit alone leaves the posterior as it is.
+An auxiliary variable is drawn before the steps that read it, and a step that has integrated a
+variable out is followed by the draw of that variable. In an order of the user's, auxiliary
+variables that are not named stand before the first step that reads them. A *unit* of a random or a
+symmetric scan is a step with all steps that must go with it, so that each unit alone leaves the
+posterior invariant.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def _listed(schedule: Schedule) -> str:
 
 
 def _ordered(schedule: Schedule, order: Sequence[str]) -> Schedule:
-    """The steps named first, in that order; then the others, as they were among themselves.
+    """The schedule with the named steps first, in this order, then all others as before.
 
     The name of a variable stands for all of its steps but those that are named themselves.
     """
@@ -116,7 +117,7 @@ def _steps_named(schedule: Schedule, name: str, what: str) -> list[int]:
 
 
 def _before(schedule: Schedule, step: int) -> list[int]:
-    """The auxiliary variables that a step reads, and those that their draws read, in order."""
+    """The steps of auxiliary variables that a step depends on, directly or not, in order."""
     own = {schedule.steps[step].name}
     found: set[int] = set()
     waiting = [step]
@@ -133,7 +134,7 @@ def _before(schedule: Schedule, step: int) -> list[int]:
 
 
 def _with_passing(schedule: Schedule) -> Schedule:
-    """Auxiliary variables that are stale at the end of a sweep hold for some draws alone."""
+    """The schedule, with auxiliary variables marked as passing if stale when a sweep ends."""
     _check_made(schedule)
     stale = set(stale_from(schedule, range(len(schedule.steps)), ()))
     return replace(schedule, passing=schedule.passing | (stale & set(schedule.auxiliary)))
@@ -158,7 +159,7 @@ def _check_made(schedule: Schedule) -> None:
 
 
 def _scanned(schedule: Schedule, scan: str | RandomScan) -> Schedule:
-    """The schedule with its units, each of which leaves the posterior as it is."""
+    """The schedule divided into units, each leaving the posterior invariant."""
     auxiliary = set(schedule.auxiliary)
     own = [j for j, s in enumerate(schedule.steps) if s.name not in auxiliary]
     units = tuple(unit_of(schedule, j) for j in own)
@@ -171,7 +172,7 @@ def _scanned(schedule: Schedule, scan: str | RandomScan) -> Schedule:
 
 
 def unit_of(schedule: Schedule, step: int) -> tuple[int, ...]:
-    """A step with the auxiliary variables that it reads before, and what it leaves stale after."""
+    """The unit of a step: its auxiliary variables, the step, and redraws of stale variables."""
     auxiliary = schedule.auxiliary
     anew = {s.name for s in schedule.steps if s.name in auxiliary and not is_from_current(s)}
     unit = [*_before(schedule, step), step]

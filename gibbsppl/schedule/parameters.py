@@ -1,4 +1,4 @@
-"""What draws are made from: natural parameters, bounds, coefficients of products."""
+"""The parameters of draws: natural parameters, bounds, coefficients of products."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gibbsppl.pieces.limits import Side
 
 @dataclass(frozen=True, slots=True)
 class NaturalParameter:
-    """What multiplies one statistic: the contributions of the factors, over the axes.
+    """The coefficient of one statistic: the contributions of the factors, over the axes.
 
     ``squares`` are contributions to the diagonal, for the statistic of two entries of an event;
     their axes are the first ones, without the partner axes.
@@ -26,7 +26,7 @@ class NaturalParameter:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """One side of where a truncated draw can be: the tightest of all contributions.
+    """A lower or upper bound of a truncated draw: the tightest of all contributions.
 
     ``side`` is ``"lower"`` or ``"upper"``; the values are on the scale that is drawn.
     """

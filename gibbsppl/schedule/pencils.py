@@ -41,7 +41,7 @@ class Pencil:
 def pencil_of(
     squares: Sequence[NaturalParameter], pairs: Sequence[Pair], is_data: IsData
 ) -> Pencil | None:
-    """The pencil of a precision matrix; none where it is not made of one or two fixed ones.
+    """The pencil of a precision matrix; None unless it is ``s*A`` or ``s*A + t*B``.
 
     >>> from gibbsppl.derive.contractions import data_only
     >>> from gibbsppl.algebra.expressions import Array, Dim
@@ -65,7 +65,7 @@ def pencil_of(
 
 
 def _terms(contribution: Contribution, is_data: IsData) -> Iterator[tuple[Expr, Expr]]:
-    """What a contribution is a sum of: a factor of the state, and one of data, for each term."""
+    """The terms of a contribution, each as a factor of the state and a factor of data."""
     for term in Add.make_args(sp.expand_mul(contribution.value, deep=False)):
         factors = Mul.make_args(term)
         fixed = [f for f in factors if is_data(f)]
@@ -73,7 +73,7 @@ def _terms(contribution: Contribution, is_data: IsData) -> Iterator[tuple[Expr, 
 
 
 def _at(parameter: NaturalParameter, scale: Expr, is_data: IsData) -> NaturalParameter:
-    """What of a parameter a scale multiplies."""
+    """The part of a parameter that a scale multiplies."""
     kept = []
     for c in parameter.contributions:
         value = Add(*(fixed for s, fixed in _terms(c, is_data) if s == scale))

@@ -94,7 +94,7 @@ def planned(model: Rewritten, *, exact: bool = False, control: Control | None = 
 
 
 def _once_more(interwoven: Interwoven, data: Mapping[str, Any]) -> Step | None:
-    """The step of what is interwoven; none if a joint draw would be too large."""
+    """The step of a non-centred update; None if a joint draw would be too large."""
     if isinstance(interwoven.derived, Quadratic):
         step = joint_draw(interwoven.graph, interwoven.derived, data)
         return None if step is None else replace(step, called=interwoven.name)
@@ -106,7 +106,7 @@ def _joined(
 ) -> list[Derived | Scan | ChainConditional | JointDraw]:
     """The conditionals of a stage, chains and blocks as one each, the largest first.
 
-    What the user names a kernel for, or asks to be drawn by element, is left out of both.
+    Variables with a kernel of the user's, or to be drawn by element, are left out of both.
     """
     parts = {p.name for p in model.parts if p.of in control.kernels}
     blocks = control.blocks

@@ -16,7 +16,7 @@ SCANS = ("systematic", "random", "symmetric")
 @methods_told(CompileError)
 @dataclass(frozen=True, slots=True)
 class RandomScan:
-    """A sweep of units drawn at random, those named with these weights, the others with 1.
+    """A random scan: each sweep picks units at random, by weight (1 unless given).
 
     >>> RandomScan({"theta": 3.0})
     RandomScan(weights={'theta': 3.0})

@@ -1,8 +1,8 @@
-"""Whether a sweep reads what it has made stale.
+"""Whether a sweep reads stale variables.
 
 A step that draws a variable with others integrated out leaves these *stale*: they belong to the old
-value. Drawn again given the new one they are fresh; read before that, the sweep no longer leaves
-the posterior as it is (D. A. van Dyk and T. Park, 2008, "Partially collapsed Gibbs samplers",
+value. A draw given the new value makes them fresh; a sweep that reads them before no longer leaves
+the posterior invariant (D. A. van Dyk and T. Park, 2008, "Partially collapsed Gibbs samplers",
 Journal of the American Statistical Association 103).
 """
 
@@ -42,14 +42,14 @@ def check_fresh(schedule: Schedule) -> None:
 
 
 def _swept(schedule: Schedule, stale: Mapping[str, str]) -> dict[str, str]:
-    """What is stale after a sweep, each with the variable whose draw made it so."""
+    """The variables stale after a sweep, each with the variable whose draw made it stale."""
     return stale_from(schedule, range(len(schedule.steps)), stale)
 
 
 def stale_from(
     schedule: Schedule, steps: Iterable[int], stale: Mapping[str, str] | Iterable[str]
 ) -> dict[str, str]:
-    """What is stale after some of the steps, given what was so before; stale reads are refused."""
+    """The variables stale after some steps, given those stale before; stale reads are refused."""
     stale = dict(stale) if isinstance(stale, Mapping) else dict.fromkeys(stale, "another variable")
     every = _every(schedule)
     for step, graph in ((schedule.steps[j], schedule.graphs[j]) for j in steps):
@@ -79,7 +79,7 @@ def stale_from(
 
 
 def is_from_current(step: Step) -> bool:
-    """Whether what a step makes depends on the value that it finds: it is no independent draw."""
+    """Whether a step moves from the current value, instead of an independent draw."""
     if isinstance(step, ScanDraw):
         return True
     if isinstance(step, ExactDraw | BlockDraw) and step.alpha is not None:
@@ -88,7 +88,7 @@ def is_from_current(step: Step) -> bool:
 
 
 def stale_after(schedule: Schedule) -> frozenset[str]:
-    """The variables that, at the end of a sweep, are those of before another one was drawn."""
+    """The variables that are stale, or may be, at the end of a sweep."""
     return frozenset(schedule.auxiliary if schedule.units else _swept(schedule, {}))
 
 
@@ -98,21 +98,21 @@ def read_by(schedule: Schedule, step: int) -> set[str]:
 
 
 def _every(schedule: Schedule) -> set[str]:
-    """The variables of all graphs, but for those that stand for others."""
+    """The variables of all graphs, without the recentred arrays."""
     standing = {r.name for i in schedule.interwoven.values() for r in i.recentred}
     drawn = (g.drawn for g in (schedule.graph, *schedule.graphs))
     return set(chain.from_iterable(drawn)) - standing
 
 
 def _read_by(changes: Iterable[Recentred]) -> set[str]:
-    """The arrays from which, and with which, those that stand for others are computed."""
+    """The arrays that the formulas of recentred arrays, and of their originals, read."""
     return {x.array.name for r in changes for e in (r.forward, r.backward) for x in leaves_of(e)}
 
 
 def carried(schedule: Schedule) -> frozenset[str]:
-    """The arrays of scans that each sweep leaves as they should be: all that draws changes them.
+    """The arrays of scans that stay up to date: only scans draw the variables behind them.
 
-    The others are computed anew before each scan, for something that they read is drawn otherwise.
+    Others are computed anew before each scan, since another step draws a variable behind them.
     """
     scans = [s for s in schedule.steps if isinstance(s, ScanDraw) and s.increments]
     arrays = {a.name: a for s in scans for a in s.conditional.kept}
@@ -126,7 +126,7 @@ def carried(schedule: Schedule) -> frozenset[str]:
 
 
 def _determined_by(name: str, arrays: Mapping[str, Maintained]) -> set[str]:
-    """The variables that an array is computed from, through other arrays too."""
+    """The variables that an array depends on, through other arrays too."""
     found: set[str] = set()
     for s in arrays[name].scatters:
         for leaf in leaves_of(sp.Tuple(s.value, *s.indices)):
@@ -136,7 +136,7 @@ def _determined_by(name: str, arrays: Mapping[str, Maintained]) -> set[str]:
 
 
 def _read(step: Step, graph: Graph) -> set[str]:
-    """The arrays that a draw reads: those in its conditional."""
+    """The arrays that the conditional of a step reads."""
     return {x.array.name for e in _expressions(step, graph) for x in leaves_of(sp.sympify(e))}
 
 

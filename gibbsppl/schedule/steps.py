@@ -30,7 +30,7 @@ Kind = Literal["exact", "block", "joint", "finite", "chain", "concave", "move", 
 
 
 class _OfConditional:
-    """What every step says of the conditional that it draws from."""
+    """The facts of a step's conditional, common to all kinds of steps."""
 
     __slots__ = ()
     conditional: (
@@ -68,7 +68,7 @@ class _OfConditional:
 
     @property
     def is_by_element(self) -> bool:
-        """Whether elements depend on one another: drawn colour by colour, or one by one."""
+        """Whether elements are mutually dependent: drawn colour by colour, or one by one."""
         return self.conditional.elements
 
     @property
@@ -79,11 +79,11 @@ class _OfConditional:
 
 @dataclass(frozen=True, slots=True)
 class ExactDraw(_OfConditional):
-    """A draw from a family of the table; one vector call, or one element after the other.
+    """An exact draw from a family of the table, in one vector call or element by element.
 
-    ``bounds`` are those of a truncated family, the lower one first; otherwise there are none.
-    ``kept`` are the arrays that it reads of variables integrated out. ``alpha``: that of an
-    over-relaxed draw, else None.
+    ``bounds`` are the lower and the upper bound of a truncated family, otherwise empty. ``kept``
+    are the maintained arrays of variables integrated out that the draw reads. ``alpha`` is the
+    parameter of an over-relaxed draw, else None.
     """
 
     conditional: Conditional
@@ -105,9 +105,8 @@ class ExactDraw(_OfConditional):
 class BlockDraw(_OfConditional):
     """A joint draw of all elements along the dense axes, batched over the others.
 
-    The dense axes are drawn whole. Natural parameters have an entry for all of the batch, also for
-    what is not of the region. ``kept`` are the arrays that it reads of variables integrated out;
-    ``alpha`` as that of an `ExactDraw`.
+    The dense axes are drawn whole. Natural parameters have entries for the whole batch, also
+    outside of the region. ``kept`` and ``alpha`` are as in an `ExactDraw`.
     """
 
     conditional: Conditional
@@ -144,8 +143,8 @@ class JointDraw(_OfConditional):
     """A joint draw of all elements of several statements, whose log density is quadratic in them.
 
     ``linear`` and ``squares`` have a natural parameter for each of the arrays; ``layout`` says how
-    the precision matrix is factorised; a ``pencil``, that it is diagonalised once instead.
-    ``called``: the name of the step, if it is not that of its arrays.
+    the precision matrix is factorised; with a ``pencil`` it is diagonalised once instead.
+    ``called`` is the name of the step, if other than the names of its arrays.
     """
 
     conditional: Quadratic
@@ -162,7 +161,7 @@ class JointDraw(_OfConditional):
 
     @property
     def name(self) -> str:
-        """The names of the arrays, unless it is called otherwise."""
+        """The names of the arrays, unless the step has a name of its own."""
         return self.called or ", ".join(self.variables)
 
 
@@ -180,11 +179,11 @@ class FiniteDraw(_OfConditional):
 
 @dataclass(frozen=True, slots=True)
 class ChainDraw(_OfConditional):
-    """A joint draw of labels that are tied to their neighbours along one axis.
+    """A joint draw of the labels of hidden Markov chains along one axis.
 
-    ``weights`` are log weights by label, ``transitions`` by the label before and the label, at the
-    position of the one before (without positions where it is the same at all of them). ``step`` is
-    the dim of these positions. ``region`` is the smallest that has all labels that are drawn.
+    ``weights`` are log weights by label, ``transitions`` by previous label and label, at the
+    position of the previous label (without positions where all are the same). ``step`` is the dim
+    of these positions. ``region`` is the smallest region around all drawn labels.
     """
 
     conditional: ChainConditional
@@ -231,7 +230,7 @@ class ConcaveDraw(_OfConditional):
 
 @dataclass(frozen=True, slots=True)
 class Move(_OfConditional):
-    """A move that leaves the conditional invariant: a fallback, or what the user has asked for.
+    """A move that leaves the conditional invariant: a fallback, or a kernel the user asks for.
 
     ``parameters`` belong to the terms whose coefficient is computed once per move; ``terms`` are
     evaluated anew at each candidate. Where elements are moved one by one (``elements``), ``terms``
@@ -253,13 +252,13 @@ class Move(_OfConditional):
 
 @dataclass(frozen=True, slots=True)
 class ScanDraw(_OfConditional):
-    """A draw of labels one after the other, with variables that they share integrated out.
+    """A draw of labels one after the other, with shared variables integrated out.
 
-    ``kept`` are the arrays that it keeps up to date, each as what factors add to it (its statistic
-    is the array's element). ``approximate``: of all labels at once, each given what the others were
-    before the sweep, which is not the posterior's own distribution; ``weights`` are then the log
-    weights by label, ``terms`` what that of the label which an element has is more. ``terms`` of a
-    recomputed scan are those of the log density that it evaluates.
+    ``kept`` are the arrays that the scan keeps up to date, each as the contributions of factors
+    (its statistic is the array's element). ``approximate``: all labels are drawn at once, each
+    given the others before the sweep, which does not leave the posterior invariant; ``weights`` are
+    then the log weights by label, ``terms`` the excess at the current label of an element. Of a
+    recomputed scan ``terms`` are the terms of the log density that it evaluates.
     """
 
     conditional: Scan
@@ -278,12 +277,12 @@ class ScanDraw(_OfConditional):
 
     @property
     def increments(self) -> bool:
-        """Whether its arrays are kept up to date by what each draw changes."""
+        """Whether each draw updates the scan's arrays by its own change."""
         return not self.approximate and not self.conditional.recomputed
 
 
 def is_asked(step: Step) -> TypeGuard[Move | ExactDraw | BlockDraw]:
-    """Whether the user has named a kernel by which a step does not draw anew."""
+    """Whether the user asks for a kernel that is no independent draw."""
     if isinstance(step, ExactDraw | BlockDraw):
         return step.alpha is not None
     return isinstance(step, Move) and step.asked is not None
@@ -305,9 +304,9 @@ class Schedule:
     the model, which its program reads. ``scan`` says how steps follow one
     another: in order, or by ``units`` (each the positions of steps that stay together), of which a
     random scan draws as many as there are, with probabilities in proportion to ``weights`` (none:
-    all equal), and a symmetric one takes all forwards and then backwards. ``interwoven`` are, by
-    name, the steps in whose graphs arrays stand for others: computed before the draw, undone after.
-    ``unseen`` are arrays with values that nothing else sees, drawn last.
+    all equal), and a symmetric one takes all forwards and then backwards. ``interwoven`` are the
+    non-centred updates, by name of step: recentred arrays are computed before the draw, their
+    originals after. ``unseen`` are arrays with leaves (missing data, predictions), imputed last.
     """
 
     graph: Graph
@@ -357,17 +356,17 @@ class Schedule:
         return tuple(s for s in self.steps if is_asked(s))
 
     def recentred(self, step: Step) -> tuple[Recentred, ...]:
-        """The arrays that stand for others in the graph of a step."""
+        """The recentred arrays in the graph of a step, each with its original."""
         found = self.interwoven.get(step.name)
         return () if found is None else found.recentred
 
     def drawn_by(self, step: Step) -> tuple[str, ...]:
-        """The arrays of the model that a step draws: those of its statements."""
+        """The arrays that a step draws, by their names in the model."""
         stands_for = {r.name: r.of for r in self.recentred(step)}
         return tuple(stands_for.get(n, n) for n in step.variables)
 
     def changed_by(self, step: Step) -> tuple[str, ...]:
-        """The arrays of the model that a step changes: what it draws, and what moves along."""
+        """The arrays of the model that a step changes: the drawn ones, and groups moved along."""
         moved = (r.of for r in self.recentred(step))
         return tuple(dict.fromkeys((*self.drawn_by(step), *moved)))
 
@@ -387,7 +386,7 @@ class Schedule:
         return self.graphs[self.steps.index(step)]
 
     def step(self, name: str) -> Step:
-        """The step that draws the statement of that name, or that has the name itself."""
+        """The step of this name, or the step that draws the statement of this name."""
         for step in self.steps:
             if name in (step.name, *(t.name for t in step.statements)):
                 return step

@@ -1,10 +1,10 @@
 """Whether a log density is concave in an array, with the rules that show it.
 
 Comes in: an expression, or the pieces of a conditional, the name of an array (all its elements vary
-together) and what is known of the elements of all arrays. Goes out: a `Curvature`, which holds the
-rule and the curvatures that it was applied to, or a `Certificate` with one for each term. No data
-are read: what holds, holds for all values within the bounds. An expression is read where it is
-defined: a log where its argument is positive.
+together) and the bounds of the elements of all arrays. Goes out: a `Curvature`, with its rule and
+the curvatures of parts, or a `Certificate` with a curvature for each term. No data are read: a
+curvature holds for all values within the bounds. An expression is read where it is defined: a log
+where its argument is positive.
 
 >>> from gibbsppl.algebra.expressions import Array, Dim, Over
 >>> from gibbsppl.algebra.functions import Softplus

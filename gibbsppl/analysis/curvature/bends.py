@@ -1,7 +1,8 @@
-"""How powers bend, and functions of one argument where more is known of that.
+"""The curvature of powers, of compositions, and of functions in narrower intervals.
 
-A function of an inner one bends as its row says, if the inner one is affine or bends the same way
-after the function has turned it. (The rows of functions of one argument are `algebra.functions`'.)
+A composition bends as the outer function's row says, if the inner function is affine, or bends the
+same way after a change of sign where the outer function falls. (The rows of functions of one
+argument are in `algebra.functions`.)
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from gibbsppl.analysis.signs import (
 
 
 def by_curve(reader: Reader, expr: Expr) -> Curvature | None:
-    """An expression that depends on one affine one, by the sign of its second derivative."""
+    """The curvature of a function of an affine expression, by the sign of the second derivative."""
     place = place_of(reader, expr)
     sign = _sign_along(reader, expr, place) if place is not None else "unknown"
     if sign in NONPOSITIVE:

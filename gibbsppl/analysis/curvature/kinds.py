@@ -1,4 +1,4 @@
-"""The ways in which a function may bend, and what is shown of one: curvatures and certificates."""
+"""Kinds of curvature, curvatures with their proofs, and certificates of concavity."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Reader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Curvature:
-    """The curvature of an expression, the rule that shows it, and what the rule was applied to."""
+    """The curvature of an expression, the rule that shows it, and the parts the rule applies to."""
 
     kind: Kind
     expression: Expr
@@ -70,7 +70,7 @@ class Curvature:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """A proof that a log density is concave in an array: one curvature for each of its terms."""
+    """A proof that a log density is concave in an array: one curvature for each term."""
 
     array: str
     terms: tuple[Curvature, ...]
@@ -99,5 +99,5 @@ def plural(kind: Kind) -> str:
 
 
 def same(expr: Expr, inner: Curvature) -> Curvature:
-    """The curvature of an expression that is another one, written differently."""
+    """The curvature of an expression that is equal to another."""
     return Curvature(inner.kind, expr, "the same as what follows", (inner,))

@@ -1,6 +1,6 @@
-"""The rules that read the curvature of an expression, one for each way to build it.
+"""The curvature of expressions, by a rule for each kind of expression.
 
-Comes in: an expression, an array and what is known of all. Goes out: a `Curvature`.
+Comes in: an expression, an array and the bounds of all arrays. Goes out: a `Curvature`.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def curvature_of(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reader:
-    """The rules, for one array and what is known of all."""
+    """The rules of curvature in one array, given the bounds of all arrays."""
 
     array: str
     bounds: Bounds
@@ -278,7 +278,7 @@ class Reader:
         return Curvature("unknown", expr, "the largest or smallest of several", parts)
 
     def _of_last(self, expr: Expr, row: Function) -> Curvature:
-        """A function of its last argument, by what is known of the first."""
+        """The curvature of a function in its last argument, by the bounds of the first."""
         first, last = expr.args
         if self.holds(first):
             return Curvature("unknown", expr, "no rule for this function")
@@ -299,7 +299,7 @@ class Reader:
         return Curvature(kind, expr, f"the log determinant of a matrix: {body.kind}", (body,))
 
     def _composed(self, expr: Expr, inner: Expr, rows: Iterable[Bend]) -> Curvature:
-        """A function of an inner one: the first row that decides, else the curve itself."""
+        """The curvature of a composition: by the first row that decides, else by the derivative."""
         part = self.read(inner)
         for row in rows:
             kind = composition(row, part.kind)

@@ -1,4 +1,4 @@
-"""Double sums that are the square of a sum, or a form with a positive definite matrix."""
+"""Double sums that are the square of a sum, or a positive definite quadratic form."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def square_of_sum(reader: Reader, expr: Over) -> Curvature | None:
 
 
 def _sign_around(reader: Reader, rest: Expr, mapping: Mapping[Dim, Dim]) -> Sign:
-    """The sign of what multiplies a square, if each of the two sums has the same factors."""
+    """The sign of the coefficient of a square, if each of the two sums has the same factors."""
     first, second = set(mapping), set(mapping.values())
     sides: dict[tuple[bool, bool], list[Expr]] = {}
     for factor in Mul.make_args(rest):
@@ -62,7 +62,7 @@ def _is_definite(reader: Reader, both: list[Expr], mapping: Mapping[Dim, Dim]) -
 
 
 def _renaming(v: Expr, w: Expr, bound: Collection[Dim]) -> dict[Dim, Dim] | None:
-    """The bound dims of one factor, each to that of the other, if this makes them the same."""
+    """The renaming of the bound dims of ``v`` that gives ``w``; None if there is none."""
     first, second = (
         sorted((dims_of(a) - dims_of(b)) & set(bound), key=root_of) for a, b in ((v, w), (w, v))
     )

@@ -25,7 +25,7 @@ RULE_OF_FORMS = "a quadratic form whose matrix is negative semidefinite"
 
 
 def curved(reader: Reader, expr: Expr, terms: tuple[Expr, ...]) -> Curvature | None:
-    """A sum of terms that bend one way only together, if they are shown to."""
+    """The curvature of a sum by rules for several terms together; None if not found."""
     if (parts := _concave_parts(reader, terms)) is not None:
         alone = len(parts) == 1 and parts[0].expression == expr
         joint = Curvature("concave", expr, "a sum of concave functions", parts)
@@ -134,7 +134,7 @@ def _is_never_positive_form(reader: Reader, matrix: Any) -> bool:
 
 
 def _curve(reader: Reader, terms: tuple[Expr, ...]) -> Block | None:
-    """The terms that depend on one affine expression, if they are concave only together."""
+    """Terms that are functions of one affine expression, and are concave only together."""
     groups: dict[Expr, tuple[Expr, ...]] = {}
     for term in terms:
         if (place := place_of(reader, term)) is not None:

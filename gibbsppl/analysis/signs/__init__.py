@@ -1,4 +1,4 @@
-"""What is known of the sign and the size of an expression, whatever the values of its arrays.
+"""The sign and the interval of an expression, for all values of its arrays within bounds.
 
 Comes in: an expression, and for each leaf the bounds that its elements are known to keep to. Goes
 out: an interval that holds the value, or a sign. Both may be wider than the truth, never narrower:

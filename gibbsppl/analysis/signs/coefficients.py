@@ -55,7 +55,7 @@ def _sign_of_factor(factor: Expr) -> Sign:
 
 
 def _sign_of_polynomial(expr: Expr) -> Sign:
-    """The sign that all monomials share; strict where one of them is."""
+    """The common sign of all monomials; strict if that of any monomial is strict."""
     if expanded_size(expr) > MOST_TERMS:
         return "unknown"
     signs = {_sign_of_monomial(t) for t in Add.make_args(multiplied_out(expr))}

@@ -33,7 +33,7 @@ MOST_SYMBOLS = 5
 def sign_of_second_derivative(expr: Expr, place: Expr, bounds: Bounds) -> Sign:
     """The sign of the second derivative of an expression that depends on ``place``, within bounds.
 
-    The parts that are free of the place keep their intervals, not what they have in common.
+    Parts that are free of the place keep their intervals, but lose their mutual dependence.
 
     >>> from gibbsppl.algebra.expressions import Array
     >>> a = Array("a", positive=True)[()]
@@ -76,7 +76,7 @@ def _sign_of_curve(curve: Expr, intervals: tuple[tuple[Expr, Interval], ...]) ->
 
 @lru_cache(maxsize=MOST_KEPT)
 def _name(number: int) -> Expr:
-    """The name of a part of a curve; equal curves have equal names, so that one is worked out."""
+    """The name of a part of a curve, by number, so that equal curves are worked out once."""
     return sp.Dummy(f"t{number}", real=True)
 
 

@@ -1,4 +1,4 @@
-"""The interval and the sign of an expression, from what is known of its leaves.
+"""The interval and the sign of an expression, from the bounds of its leaves.
 
 >>> from gibbsppl.algebra.expressions import Array
 >>> p = Array("p")[()]
@@ -50,7 +50,7 @@ from gibbsppl.analysis.signs.intervals import (
     within,
 )
 
-# What a recursion may be shown to stay between, the narrowest first.
+# The intervals that a recursion may be shown to stay in, the narrowest first.
 CLAIMS = (UNIT, POSITIVE, NEGATIVE)
 
 # Expressions of more parts than this are not looked at where each is at one of its ends.
@@ -120,7 +120,7 @@ def _of_function(expr: Expr, inner: list[Interval]) -> Interval:
 
 
 def _of_number(expr: Expr) -> Interval | None:
-    """A number as an interval: itself if it is a fraction, else the two floats around it."""
+    """A number as an interval: a fraction by itself, else the two floats around the number."""
     if expr in (oo, -oo):
         return (INF, INF) if expr == oo else (-INF, -INF)
     if expr.is_Rational:
@@ -143,7 +143,7 @@ def _of_leaf(leaf: Leaf, bounds: Bounds) -> Interval:
 
 
 def _numeric(bounds: Bounds) -> Bounds:
-    """The bounds without those that are expressions, so that no bound is read in a circle."""
+    """The numeric bounds alone, infinite in place of expressions, to avoid circular reading."""
 
     def numeric(leaf: Leaf) -> tuple[Any, Any]:
         lower, upper = (sp.sympify(b) for b in bounds(leaf) or (-oo, oo))
@@ -153,7 +153,7 @@ def _numeric(bounds: Bounds) -> Bounds:
 
 
 def _of_terms(expr: Expr, bounds: Bounds) -> Interval:
-    """A sum, from its terms, and with a leaf at the end that it has in terms of others."""
+    """The interval of a sum, from its terms, narrowed by leaves whose bounds are expressions."""
     lower, upper = reduce(plus, _of_each(expr.args, bounds))
     numbers = _numeric(bounds)
     for term in expr.args:
@@ -172,6 +172,7 @@ def _of_each(terms: tuple[Expr, ...], bounds: Bounds) -> Iterator[Interval]:
 
     >>> from gibbsppl.algebra.expressions import Array
     >>> a = Array("a")[()]
+    >>> from gibbsppl.algebra.functions import Phi
     >>> list(_of_each((Phi(a + 1), -Phi(a)), {}.get))
     [(Fraction(0, 1), Fraction(1, 1))]
     """
@@ -187,7 +188,7 @@ def _of_each(terms: tuple[Expr, ...], bounds: Bounds) -> Iterator[Interval]:
 
 
 def _is_opposite(term: Expr, other: Expr) -> bool:
-    """Whether two terms are one rising function at two places, the one less the other."""
+    """Whether two terms are the difference of a rising function at two places."""
     (number, f), (opposite, g) = term.as_coeff_Mul(), other.as_coeff_Mul()
     return f.func in INCREASING and f.func == g.func and len(f.args) == 1 and number == -opposite
 
@@ -227,7 +228,7 @@ def _stays_within(expr: Expr, ends: Interval, bounds: Bounds) -> bool:
 
 
 def at_corners(expr: Expr, bounds: Bounds) -> list[Expr] | None:
-    """The values at all ends of its parts, of an expression linear in each: it is between them.
+    """The values of a multilinear expression at all ends of its parts: the range is between them.
 
     >>> from gibbsppl.algebra.expressions import Array
     >>> from gibbsppl.algebra.functions import Expit

@@ -1,8 +1,8 @@
-"""The signs that an expression takes at some points: what is not so there need not be tried.
+"""The signs of an expression at some points, to skip proofs that must fail.
 
 Comes in: an expression of symbols that are positive or real. Goes out: the signs of its values at
-points of different size, where rounding leaves no doubt. Nothing is shown by them, but that the
-other sign cannot be shown.
+points of different size, where rounding leaves no doubt. A sign at a point proves nothing, but that
+the opposite sign cannot be proved.
 
 >>> a, b = sp.Symbol("a", positive=True), sp.Symbol("b", real=True)
 >>> signs_taken(a + b**2), sorted(signs_taken(a - b))
