@@ -134,11 +134,51 @@ def test_independent_effects_have_their_exact_posteriors():
         assert abs(own.mean() - mean) < stats.norm.isf(LEVEL / 8) * mcse_mean(own)
 
 
-def test_it_is_refused_where_nothing_is_normal():
+NOT_NORMAL = {
+    "gamma": lambda: gp.Gamma("x", 2, rate=1, dims="t"),
+    "half normal": lambda: gp.HalfNormal("x", sigma=1, dims="t"),
+    "truncated": lambda: gp.Normal("x", 0, sigma=1, lower=0, dims="t"),
+    "exponential": lambda: gp.Exponential("x", rate=1, dims="t"),
+    "uniform": lambda: gp.Uniform("x", 0, 1, dims="t"),
+    "flat": lambda: gp.Flat("x", dims="t"),
+    "labels": lambda: gp.Bernoulli("x", 0.4, dims="t"),
+    "simplex": lambda: gp.Dirichlet("x", 1, dims="t"),
+}
+
+
+@pytest.mark.parametrize("observed", ["counts", "normal"])
+@pytest.mark.parametrize("name", NOT_NORMAL)
+def test_it_is_refused_where_nothing_is_normal(name, observed):
     with gp.Model(coords={"t": 2}) as model:
-        x = gp.Gamma("x", 2, rate=1, dims="t")
-        gp.Poisson("y", x**2, dims="t", observed=[1, 2])
-    with pytest.raises(gp.CompileError, match=r"kernels\['x'\]: an elliptical slice needs a norma"):
+        x = NOT_NORMAL[name]()
+        if observed == "counts" or name == "flat":
+            gp.Poisson("y", gp.exp(x), dims="t", observed=[1, 2])
+        else:
+            gp.Normal("y", x, sigma=1, dims="t", observed=[0.3, 0.5])
+    with pytest.raises(gp.CompileError, match=r"kernels\['x'\]: an elliptical slice needs a Gauss"):
+        gp.compile(model, kernels={"x": gp.EllipticalSlice()})
+
+
+def test_a_potential_is_no_part_of_what_is_normal():
+    """A square of the wrong sign would leave no precision to draw from."""
+    with gp.Model() as model:
+        x = gp.Normal("x", 0, sigma=1)
+        gp.Potential("wide", 0.8 * x**2)
+        gp.Potential("ends", -0.1 * x**4)
+    sampler = gp.compile(model, kernels={"x": gp.EllipticalSlice()})
+    draws = sampler.sample(2000, warmup=50, chains=2, seed=1, progress=False)["x"]
+    weight = [integrate.quad(lambda v, p=p: v**p * np.exp(0.3 * v**2 - 0.1 * v**4), -9, 9)[0]
+              for p in (0, 2)]  # fmt: skip
+    gap = (draws**2).mean() - weight[1] / weight[0]
+    assert abs(gap) < stats.norm.isf(LEVEL) * mcse_mean(draws**2)
+
+
+def test_a_first_value_may_be_read_in_any_way_by_later_ones():
+    with gp.Model(coords={"t": 3}) as model:
+        x = gp.Array("x", dims="t")
+        x[0] = gp.Normal(0, sigma=1)
+        x[1:] = gp.Normal(gp.expit(x.lag("t")), sigma=1)
+    with pytest.raises(gp.CompileError, match="elliptical slice needs a Gaussian prior"):
         gp.compile(model, kernels={"x": gp.EllipticalSlice()})
 
 

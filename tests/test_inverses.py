@@ -51,6 +51,10 @@ def test_a_bound_that_no_value_reaches_is_infinite(function):
             continue
         expr, _ = undone(function(X), X, Y, clipped=True)
         assert value(expr, y=beyond) == (-np.inf if end == lower else np.inf)
+        number = sp.Rational(beyond)
+        assert undone(function(X), X, number, clipped=True)[0] == (
+            -sp.oo if end == lower else sp.oo
+        )
 
 
 @pytest.mark.parametrize("of", [X**2, X + sp.exp(X), sp.cos(X), sp.Abs(X)])

@@ -89,6 +89,20 @@ def test_the_step_leaves_the_joint_distribution_as_it_is():
     assert not wrong.check_kernel("rate", seed=1).passed
 
 
+def test_what_is_outside_of_the_support_is_rejected_whatever_its_density():
+    def far(rng, value):
+        return value + 9 * rng.standard_normal(value.shape)
+
+    def of_far(new, old):  # (no number outside of the support)
+        return 0 * np.log(new)
+
+    with gp.Model(coords={"i": 3}) as model:
+        gp.Gamma("rate", 2, rate=0.5, dims="i")
+    kernel = gp.Proposal(far, of_far, by_element=True)
+    sampler = gp.compile(model, kernels={"rate": kernel})
+    assert (sampler.sample(50, warmup=0, chains=1, seed=1, progress=False)["rate"] > 0).all()
+
+
 def test_labels_are_proposed_too():
     def another(rng, value):
         return rng.integers(0, 3, value.shape)
@@ -109,6 +123,12 @@ REFUSED = {
     "no number": (lambda rng, x: x * np.nan, None, "returned nan at (0,), expected finite numbers"),
     "no density": (
         lambda rng, x: x * 1.1, lambda new, old: -np.inf * new, "has the log density -inf where it"
+    ),
+    "no way back": (
+        lambda rng, x: x * 1.1, lambda new, old: np.log(new - old), "has the log density nan where"
+    ),
+    "nothing": (
+        lambda rng, x: x * 1.1, lambda new, old: None, "has the log density None, expected numbers"
     ),
     "one density": (
         lambda rng, x: x * 1.1, lambda new, old: 0.0, "has a log density of shape (), expected (3,)"
@@ -135,6 +155,10 @@ def test_proposals_that_do_not_apply_are_refused():
         gp.Proposal(3)
     with pytest.raises(gp.CompileError, match=r"Proposal\(log_density\): found 'x'"):
         gp.Proposal(both_ways, "x")
+    with pytest.raises(gp.CompileError, match=r"Proposal\(draw\): <lambda> cannot be called"):
+        gp.Proposal(lambda v: v)
+    with pytest.raises(gp.CompileError, match=r"Proposal\(by_element\): found 'yes'"):
+        gp.Proposal(both_ways, by_element="yes")
     with gp.Model(coords={"i": 3}) as model:
         b = gp.Normal("b", 0, sigma=1, dims="i")
         x = gp.Data("x", np.arange(9.0).reshape(3, 3), dims=("j", "i"))

@@ -13,12 +13,13 @@ TOTALS = np.array([4, 2, 3, 2, 0])
 DISTRIBUTIONS = {
     "uniform": lambda n: gp.DiscreteUniform("x", lower=0, upper=n, dims="i"),
     "uniform from below": lambda n: gp.DiscreteUniform("x", lower=-n, upper=n, dims="i"),
+    "uniform below zero": lambda n: gp.DiscreteUniform("x", lower=-9, upper=n - 8, dims="i"),
     "flat beta-binomial": lambda n: gp.BetaBinomial("x", n=n, alpha=1, beta=1, dims="i"),
     "beta-binomial": lambda n: gp.BetaBinomial("x", n=n, alpha=2, beta=1, dims="i"),
     "binomial": lambda n: gp.Binomial("x", n=n, p=0.4, dims="i"),
     "truncated": lambda n: gp.Poisson("x", rate=2.0, upper=n, dims="i"),
 }
-FLAT = ("uniform", "uniform from below", "flat beta-binomial")
+FLAT = ("uniform", "uniform from below", "uniform below zero", "flat beta-binomial")
 
 
 def sampler(distribution, **settings):
@@ -36,9 +37,10 @@ def test_labels_are_drawn_from_the_range_of_their_element(distribution, settings
     x = drawn.sample(200, warmup=10, chains=2, seed=1)["x"]
 
     assert drawn.verify(seed=1).passed
-    lowest = -TOTALS if distribution == "uniform from below" else 0
-    assert ((x >= lowest) & (x <= TOTALS)).all()
-    assert (x.max(axis=(0, 1)) == TOTALS).all()
+    lowest = {"uniform from below": -TOTALS, "uniform below zero": -9}.get(distribution, 0)
+    highest = TOTALS - 8 if distribution == "uniform below zero" else TOTALS
+    assert ((x >= lowest) & (x <= highest)).all()
+    assert (x.max(axis=(0, 1)) == highest).all()
 
 
 @pytest.mark.parametrize("distribution", FLAT)

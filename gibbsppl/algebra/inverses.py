@@ -43,7 +43,7 @@ def undone(
             turns = rest.is_negative if rest.is_positive or rest.is_negative else None
             rises = None if turns is None or rises is None else rises != turns
         elif of.is_Pow and of.base is held[0] and of.base.is_positive and of.exp.is_number:
-            value = (Maximum(value, sp.S.Zero) if clipped else value) ** (1 / of.exp)
+            value = _root(value, of.exp) if clipped else value ** (1 / of.exp)
             rises = None if rises is None else rises == bool(of.exp.is_positive)
         elif (row := FUNCTIONS.get(of.func)) is not None and row.inverse and row.increasing:
             value = _inverse(row, value) if clipped else row.inverse(value)
@@ -62,3 +62,10 @@ def _inverse(row: Function, value: Expr) -> Expr:
     if not lower.is_infinite:
         value = Maximum(value, lower)
     return row.inverse(value if upper.is_infinite else Minimum(value, upper))
+
+
+def _root(value: Expr, exponent: Expr) -> Expr:
+    """The positive base of a power, infinite where no power is as small, or as large."""
+    if value.is_number and value <= 0 and exponent.is_negative:
+        return sp.oo
+    return Maximum(value, sp.S.Zero) ** (1 / exponent)

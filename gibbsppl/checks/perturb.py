@@ -45,8 +45,8 @@ def perturbed(  # noqa: PLR0913  (what to change and how far, named at the call)
         changed = _moved_beyond(rng, statement, x, values, sizes, scale)
     elif beyond and statement.support.kind == "integer":
         lower, upper = _bounds(statement, x, values, sizes)
-        widest = (np.full(x.shape, b) for b in (lower.min(initial=np.inf), upper.max(initial=0)))
-        changed = _moved_integer(rng, x, *widest)
+        least, most = lower.min(initial=np.inf), upper.max(initial=-np.inf)
+        changed = _moved_integer(rng, x, np.full(x.shape, least), np.full(x.shape, most))
     else:
         changed = _moved(rng, statement, x, values, sizes, scale)
     name = statement.target.array.name

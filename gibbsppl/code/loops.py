@@ -28,7 +28,6 @@ from gibbsppl.errors import CompileError
 from gibbsppl.pieces.vanishing import continuous_arrays, weighted
 from gibbsppl.schedule.steps import ScanDraw
 
-# The functions that the loops may call, by SymPy's name.
 
 def for_line(printer: Loops, r: Range) -> str:
     """The head of the loop over a range."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from gibbsppl.algebra.supports import REAL, VECTOR
 from gibbsppl.arguments import methods_told
 from gibbsppl.code.joint import joint_coefficients, joint_name
 from gibbsppl.code.kernels import assigned
 from gibbsppl.code.module import Module
 from gibbsppl.derive.quadratic import Quadratic, quadratic_of
 from gibbsppl.errors import CompileError
-from gibbsppl.model.graph import Factor, Graph
+from gibbsppl.model.graph import Factor, Graph, Statement
 from gibbsppl.schedule.asked import Asked
 from gibbsppl.schedule.joint import joint_draw
 from gibbsppl.schedule.kernel import Kernel
@@ -46,13 +47,14 @@ class EllipticalSlice(Kernel):
 
     def step(self, asked: Asked) -> Step:
         """A move of all elements of a statement, with the normal part of their log density."""
-        graph, block = _normal_part(asked)
+        graph, block = _quadratic_part(asked)
         reference = None if block is None else joint_draw(graph, block, asked.data)
         if reference is None:
             raise CompileError(
-                f"kernels[{asked.name!r}]: an elliptical slice needs a normal prior, but "
-                f"{asked.name} has none, or one whose precision is too large to be factorised; by "
-                f"default it is drawn {asked.default}. Leave it out, or ask for gp.Slice()."
+                f"kernels[{asked.name!r}]: an elliptical slice needs a Gaussian prior without "
+                f"bounds, but {asked.name} has none, or one whose precision is too large to be "
+                f"factorised; by default it is drawn {asked.default}. Leave it out, or ask for "
+                "gp.Slice()."
             )
         move = asked.move(self)
         called = f"{move.name}, its reference"
@@ -95,20 +97,29 @@ class Along(Kernel):
         )
 
 
-def _normal_part(asked: Asked) -> tuple[Graph, Quadratic | None]:
-    """The factors whose log densities are quadratic in the elements of a statement.
+def _quadratic_part(asked: Asked) -> tuple[Graph, Quadratic | None]:
+    """The statements whose log densities are quadratic in the elements of one of them.
 
-    Its own are among them, or there is no such part.
+    Its own is among them, with the other statements of its array where they are quadratic too.
+    Without squares there is no such part, and none of values that have bounds or are whole.
     """
     statement = asked.derived.statement
-    own = asked.graph.statements_of(asked.name)
-    kept: tuple[Factor, ...] = own
-    others = [f for f in asked.graph.factors_of(asked.name) if f not in own]
-    for factor in others:
-        if quadratic_of(_of(asked.graph, (*kept, factor)), (statement,), asked.data) is not None:
+    if statement.support not in (REAL, VECTOR):
+        return asked.graph, None
+
+    def quadratic(factors: tuple[Factor, ...]) -> Quadratic | None:
+        return quadratic_of(_of(asked.graph, factors), (statement,), asked.data)
+
+    kept: tuple[Factor, ...] = asked.graph.statements_of(asked.name)
+    if quadratic(kept) is None:
+        kept = (statement,)
+    for factor in asked.graph.factors_of(asked.name):
+        is_new = isinstance(factor, Statement) and factor not in kept
+        if is_new and quadratic((*kept, factor)) is not None:
             kept = (*kept, factor)
-    graph = _of(asked.graph, kept)
-    return graph, quadratic_of(graph, (statement,), asked.data)
+    found = quadratic(kept)
+    has_squares = found is not None and bool(found.of(asked.name, 2) or found.pairs)
+    return _of(asked.graph, kept), found if has_squares else None
 
 
 def _of(graph: Graph, factors: tuple[Factor, ...]) -> Graph:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -58,6 +59,12 @@ class Proposal(Kernel):
                 raise CompileError(
                     f"Proposal({what}): found {shown(found)}, expected a function {what}{takes}."
                 )
+            if callable(found):
+                _check_arguments(what, found)
+        if not isinstance(self.by_element, bool):
+            raise CompileError(
+                f"Proposal(by_element): found {shown(self.by_element)}, expected True or False."
+            )
 
     def __str__(self) -> str:
         return f"your proposal {name_of(self.draw)}"
@@ -85,3 +92,15 @@ class Proposal(Kernel):
         share = f'runtime.walk_of(s, "{step.name}", (), scale=1.0)'
         arguments = f"{state}, {index_text(module, step)}, {call}, {kernel}, {share}"
         return assigned(state, "proposal_move", f"{arguments}{bounds}{whole}")
+
+
+def _check_arguments(what: str, function: Callable[..., Any]) -> None:
+    """Raise an error unless a function can be called with two arguments."""
+    try:
+        inspect.signature(function).bind(None, None)
+    except TypeError as error:
+        raise CompileError(
+            f"Proposal({what}): {name_of(function)} cannot be called with two arguments ({error})."
+        ) from error
+    except ValueError:  # (what is written in C may not say)
+        pass

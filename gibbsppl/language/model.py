@@ -132,7 +132,7 @@ class Model:
         return with_recursions(graph, self.declared.computed, self.known)
 
     def dag(self) -> nx.DiGraph[str]:
-        """The directed acyclic graph of the model, with an edge from each parent to each child.
+        """The directed graph of the model, with an edge from each parent to each child.
 
         Nodes are statements and potentials by name, with ``kind``: ``"latent"``, ``"observed"`` or
         ``"potential"``; a lag shows as a loop. The result is a networkx graph, to draw or to query.

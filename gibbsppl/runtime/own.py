@@ -87,38 +87,49 @@ def proposal_move(  # noqa: PLR0913, PLR0917  (as generated code calls it)
         _check(called, new, np.asarray(value))
         shape = np.shape(value) if proposal.by_element else ()
         with np.errstate(all="ignore"):
-            gain = _summed(density(new), shape) - _summed(density(value), shape)
-            if proposal.log_density is not None and np.any(gain > -np.inf):
+            now = _summed(called, density(value), shape)
+            if not np.all(now > -np.inf):
+                raise RunError(f"{name}: the current value has no finite log density.")
+            gain = _summed(called, density(new), shape) - now
+            possible = gain > -np.inf
+            if proposal.log_density is not None and np.any(possible):
                 back, forth = (
-                    _summed(proposal.log_density(*pair), shape)
+                    _summed(called, proposal.log_density(*pair), shape)
                     for pair in ((value, new), (new, value))
                 )
-                _check_density(called, forth, shape)
-                gain += back - forth
+                _check_density(called, forth, back, possible)
+                gain = np.where(possible, gain + back - forth, -np.inf)
             _, accepted = is_accepted(rng, gain)
-        share.accepted += float(np.mean(accepted))
-        share.proposed += 1
+        if np.size(accepted):
+            share.accepted += float(np.mean(accepted))
+            share.proposed += 1
         return np.where(accepted, new, value)[()]
 
     return own_move(rng, x, at, log_density, moved, name, lower, upper, whole=whole)
 
 
-def _summed(value: Any, shape: tuple[int, ...]) -> Any:
+def _summed(called: str, value: Any, shape: tuple[int, ...]) -> Any:
     """A log density by element, or of all elements together."""
-    return np.asarray(value, dtype=float) if shape else np.sum(value)
+    found = _array_of(value)
+    if found.dtype.kind not in "biuf":
+        raise RunError(f"{called} has the log density {value!r}, expected numbers.")
+    return found.astype(float) if shape else np.sum(found)
 
 
-def _check_density(called: str, forth: Any, shape: tuple[int, ...]) -> None:
-    """Raise an error where a proposal has no density where it has just been drawn."""
-    if np.shape(forth) != shape:
+def _check_density(called: str, forth: Any, back: Any, possible: Any) -> None:
+    """Raise an error unless a proposal has a density where it was drawn, and a number back."""
+    if np.shape(forth) != np.shape(possible):
         raise RunError(
-            f"{called} has a log density of shape {np.shape(forth)}, expected {shape}, one number "
-            "for each element: with by_element=True each is accepted alone."
+            f"{called} has a log density of shape {np.shape(forth)}, expected "
+            f"{np.shape(possible)}, one number for each element: with by_element=True each is "
+            "accepted alone."
         )
-    if not np.isfinite(forth).all():
+    wrong = possible & (~np.isfinite(forth) | np.isnan(back))
+    if np.any(wrong):
+        found = np.where(np.isfinite(forth), back, forth)
         raise RunError(
-            f"{called} has the log density {np.ravel(forth)[0]} where it was drawn, expected a "
-            "finite number: log_density(new, old) is that of new given old."
+            f"{called} has the log density {np.ravel(found[wrong])[0]} where it was drawn, or the "
+            "other way round, expected a number: log_density(new, old) is that of new given old."
         )
 
 

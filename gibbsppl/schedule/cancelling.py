@@ -33,7 +33,11 @@ from gibbsppl.algebra.expressions import Expr, mentions
 from gibbsppl.algebra.functions import LogBeta, LogGammaQ, LogGammaU, LogRising, Softplus
 from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.algebra.near_one import terms_of
+from gibbsppl.algebra.polynomials import expanded_size
 from gibbsppl.pieces.split import Piece, views_of
+
+# Coefficients of more terms, multiplied out, are not looked through.
+MOST_TERMS = 100
 
 
 def without_cancelling(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
@@ -89,17 +93,23 @@ def _logs_as_one(group: Sequence[Piece]) -> list[Piece]:
 
 
 def _collected(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
-    """The pieces, coefficients added by statistic, without coefficients of zero."""
-    total: dict[Piece, Expr] = {}
+    """Pieces of the same statistic added up; those that cancel are left out."""
+    alike: dict[Piece, list[Expr]] = {}
     for piece in pieces:
-        unit = replace(piece, coefficient=sp.S.One)
-        total[unit] = total.get(unit, sp.S.Zero) + piece.coefficient
-    return tuple(replace(p, coefficient=c) for p, c in total.items() if not _is_zero(c))
+        alike.setdefault(replace(piece, coefficient=sp.S.One), []).append(piece.coefficient)
+    total = {p: sp.Add(*c) for p, c in alike.items()}
+    return tuple(
+        replace(p, coefficient=c)
+        for p, c in total.items()
+        if c != 0 and not (len(alike[p]) > 1 and _cancels(c))
+    )
 
 
-def _is_zero(coefficient: Expr) -> bool:
-    """Whether a coefficient cancels, with the logs in it taken apart."""
-    return bool(coefficient == 0 or sp.expand(sp.expand_log(coefficient)) == 0)
+def _cancels(coefficient: Expr) -> bool:
+    """Whether a coefficient is zero once its logs are taken apart; long ones are left alone."""
+    if not coefficient.has(sp.log) or expanded_size(coefficient) > MOST_TERMS:
+        return False
+    return bool(sp.expand(sp.expand_log(coefficient)) == 0)
 
 
 def _both(one: Piece, other: Piece) -> tuple[Piece, ...]:
