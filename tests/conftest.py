@@ -2,7 +2,8 @@
 
 ``pytest --update-golden`` writes the files anew; the difference is then reviewed like any other.
 ``long_tests.txt`` has the tests that take longest (``pytest --durations=100`` says which), beside
-those that are marked where they stand.
+those that are marked where they stand. ``quick_tests.txt`` has the files of the fast subset,
+``pytest -m quick``, which collects no others.
 """
 
 import sys
@@ -12,6 +13,7 @@ import pytest
 
 GOLDEN = Path(__file__).parent / "golden"
 LONG_TESTS = Path(__file__).parent / "long_tests.txt"
+QUICK_TESTS = Path(__file__).parent / "quick_tests.txt"
 
 
 def pytest_addoption(parser):
@@ -20,13 +22,27 @@ def pytest_addoption(parser):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Mark the tests that take longest as slow, before any are left out."""
-    lines = LONG_TESTS.read_text(encoding="utf-8").splitlines()
-    long = {line for line in lines if line and not line.startswith("#")}
+    """Mark the tests that take longest as slow, those of the fast subset as quick."""
+    long, quick = listed(LONG_TESTS), listed(QUICK_TESTS)
     for item in items:
         name = item.nodeid.removeprefix("tests/")
         if name in long or name.partition("[")[0] in long:
             item.add_marker(pytest.mark.slow)
+        if item.path.name in quick and item.get_closest_marker("slow") is None:
+            item.add_marker(pytest.mark.quick)
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Of the fast subset no other files are looked into."""
+    if config.getoption("markexpr") != "quick" or collection_path.is_dir():
+        return None
+    return collection_path.name not in listed(QUICK_TESTS) or None
+
+
+def listed(file):
+    """The lines of a file that are no comments."""
+    lines = file.read_text(encoding="utf-8").splitlines()
+    return {line for line in lines if line and not line.startswith("#")}
 
 
 def clear_caches():

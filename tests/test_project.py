@@ -338,6 +338,18 @@ def test_the_tests_that_are_said_to_take_long_are_there():
             assert f"def {name.partition('[')[0]}(" in text, line
 
 
+def test_the_fast_subset_is_there():
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-m", "quick", "--collect-only", "-q", "-p", "no:xdist",
+         "-o", "addopts=--strict-markers --import-mode=importlib", "tests/test_few.py"],
+        capture_output=True, text=True, cwd=ROOT, check=False,
+    )  # fmt: skip
+    assert "tests/test_few.py::" in done.stdout
+    lines = (ROOT / "tests" / "quick_tests.txt").read_text(encoding="utf-8").splitlines()
+    files = [line for line in lines if not line.startswith("#")]
+    assert [f for f in files if not (ROOT / "tests" / f).exists()] == []
+
+
 # ---- words -----------------------------------------------------------------------------------
 
 # In two parts each, so that this file does not contain them.
