@@ -5,6 +5,7 @@ looked at where the reference has numbers, extreme ones too.
 """
 
 import ast
+import math
 
 import mpmath
 import numpy as np
@@ -140,6 +141,18 @@ def test_what_a_function_stands_for_is_it(row):
         values = {str(n): v for n, v in zip(names, at, strict=False)}
         one, other = (float(evaluate(e, (), values, {})) for e in (expr, full))
         assert one == pytest.approx(other, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", [n for n, row in OF_ONE.items() if row.loop])
+def test_the_text_of_loops_computes_the_function(name):
+    row = OF_ONE[name]
+    found = 0
+    for x in (v for v in points(row) if v > 0 or name in {"exp", "Softplus"}):
+        value = eval(row.loop.format("x"), {"math": math, "x": x})  # noqa: S307  (of our own row)
+        # (near its zeros a logarithm moves as its argument does, by the size of that)
+        assert is_near(value, exactly(row, x), 1 + abs(x) * abs(exactly(row, x)))
+        found += 1
+    assert found > 5
 
 
 def test_texts_are_of_their_languages():

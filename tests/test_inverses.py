@@ -8,7 +8,7 @@ import sympy as sp
 
 from gibbsppl.algebra.expressions import Array
 from gibbsppl.algebra.functions import FUNCTIONS, Expit, Softplus
-from gibbsppl.algebra.inverses import undone
+from gibbsppl.algebra.inverses import solve_for
 from gibbsppl.model.evaluation import evaluate
 
 X, B = Array("x")[()], Array("b", positive=True)[()]
@@ -33,7 +33,7 @@ def value(expr, **at):
 def test_what_is_undone_is_the_part_again(names):
     outer, inner = names
     of = OUTER[outer](OUTER[inner](X))
-    found = undone(of, X, Y)
+    found = solve_for(of, X, Y)
     points = np.array([-0.7, 0.2, 1.1])
     values = [value(of, x=x) for x in points]
 
@@ -49,19 +49,19 @@ def test_a_bound_that_no_value_reaches_is_infinite(function):
     for end, beyond in ((lower, lower - 1), (upper, upper + 1)):
         if np.isinf(end):
             continue
-        expr, _ = undone(function(X), X, Y, clipped=True)
+        expr, _ = solve_for(function(X), X, Y, clipped=True)
         assert value(expr, y=beyond) == (-np.inf if end == lower else np.inf)
         number = sp.Rational(beyond)
-        assert undone(function(X), X, number, clipped=True)[0] == (
+        assert solve_for(function(X), X, number, clipped=True)[0] == (
             -sp.oo if end == lower else sp.oo
         )
 
 
 @pytest.mark.parametrize("of", [X**2, X + sp.exp(X), sp.cos(X), sp.Abs(X)])
 def test_what_is_not_monotone_is_not_undone(of):
-    assert undone(of, X, Y) is None
+    assert solve_for(of, X, Y) is None
 
 
 def test_a_multiple_of_unknown_sign_goes_neither_way():
     a = Array("a")[()]
-    assert undone(a * X, X, Y) == (Y / a, None)
+    assert solve_for(a * X, X, Y) == (Y / a, None)

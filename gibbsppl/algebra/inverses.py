@@ -7,9 +7,9 @@ given value, and whether the whole rises with the part.
 >>> from gibbsppl.algebra.expressions import Array
 >>> from gibbsppl.algebra.functions import Expit
 >>> x, b = Array("x")[()], Array("b", positive=True)[()]
->>> undone(2 - b * sp.exp(x), x, sp.Symbol("y"))
+>>> solve_for(2 - b * sp.exp(x), x, sp.Symbol("y"))
 (log(-(y - 2)/b), False)
->>> undone(Expit(x), x, sp.Integer(2), clipped=True), undone(x**2, x, b)
+>>> solve_for(Expit(x), x, sp.Integer(2), clipped=True), solve_for(x**2, x, b)
 ((oo, True), None)
 """
 
@@ -21,7 +21,7 @@ from gibbsppl.algebra.expressions import Expr
 from gibbsppl.algebra.functions import FUNCTIONS, Function, Maximum, Minimum
 
 
-def undone(
+def solve_for(
     of: Expr, part: Expr, value: Expr, *, clipped: bool = False
 ) -> tuple[Expr, bool | None] | None:
     """The value of a part, solved from the value of the expression; whether both rise together.

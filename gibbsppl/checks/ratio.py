@@ -45,16 +45,7 @@ from gibbsppl.runtime.joint import joint_in
 from gibbsppl.runtime.pencils import pencil_in
 from gibbsppl.schedule.densities import is_subnormal, log_terms_of
 from gibbsppl.schedule.interwoven import taken_apart
-from gibbsppl.schedule.steps import (
-    ChainDraw,
-    ExactDraw,
-    FiniteDraw,
-    JointDraw,
-    Move,
-    ScanDraw,
-    Schedule,
-    Step,
-)
+from gibbsppl.schedule.steps import OF_LABELS, ExactDraw, JointDraw, Move, Schedule, Step
 
 # At most so many calls of a step drawn colour by colour are checked, each so often: where few
 # elements are changed, two labels that meet may both stay as they are.
@@ -268,8 +259,7 @@ class _Check:
         """
         step, sizes = self.step, self.graph.sizes
         truncated = isinstance(step, ExactDraw) and step.conditional.truncated
-        labelled = isinstance(step, FiniteDraw | ChainDraw | ScanDraw)  # (of all elements' range)
-        for beyond in (False, True) if truncated or labelled else (False,):
+        for beyond in (False, True) if truncated or step.kind in OF_LABELS else (False,):
             there = self._moved(rng, WIDE, "any", beyond=beyond)
             if self._overflows(there):
                 continue

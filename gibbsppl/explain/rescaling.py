@@ -21,7 +21,7 @@ import sympy as sp
 
 from gibbsppl.algebra.expressions import Array, Expr, Leaf
 from gibbsppl.algebra.functions import Expit
-from gibbsppl.algebra.inverses import undone
+from gibbsppl.algebra.inverses import solve_for
 from gibbsppl.algebra.supports import Support
 from gibbsppl.model.graph import Censoring, Deterministic, Graph, Statement, Variable
 
@@ -58,7 +58,7 @@ def scale_of(
     x = sp.Dummy("x", positive=True) if is_positive else sp.Dummy("x", real=True)
     u = sp.Dummy("u", positive=True)
     function = argument.xreplace({leaves[0]: x})
-    found = undone(function, x, u) if function.free_symbols == {x} else None
+    found = solve_for(function, x, u) if function.free_symbols == {x} else None
     inverse = None if found is None else found[0]
     ends = {_at_end(function, x, end, image) for end in (support.lower, support.upper)}
     if inverse is None or ends != {image.lower, image.upper}:

@@ -11,7 +11,7 @@ from gibbsppl.code.kernels import assigned
 from gibbsppl.code.module import Module
 from gibbsppl.derive.quadratic import Quadratic, quadratic_of
 from gibbsppl.errors import CompileError
-from gibbsppl.model.graph import Factor, Graph, Statement
+from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.schedule.asked import Asked
 from gibbsppl.schedule.joint import joint_draw
 from gibbsppl.schedule.kernel import Kernel
@@ -58,11 +58,11 @@ class EllipticalSlice(Kernel):
             )
         move = asked.move(self)
         called = f"{move.name}, its reference"
-        return replace(move, asked=Along(replace(reference, called=called), graph))
+        return replace(move, asked=EllipseMove(replace(reference, called=called), graph))
 
 
 @dataclass(frozen=True, slots=True)
-class Along(Kernel):
+class EllipseMove(Kernel):
     """Elliptical slice sampling in one step, with the normal part of its log density."""
 
     reference: JointDraw
@@ -98,35 +98,32 @@ class Along(Kernel):
 
 
 def _quadratic_part(asked: Asked) -> tuple[Graph, Quadratic | None]:
-    """The statements whose log densities are quadratic in the elements of one of them.
+    """The statements quadratic in the elements of the asked one: their graph, their log density.
 
-    Its own is among them, with the other statements of its array where they are quadratic too.
-    Without squares there is no such part, and none of values that have bounds or are whole.
+    The asked statement is among them, with all statements of its array if these are quadratic.
+    The log density is None without squares, and for bounded or discrete values.
     """
     statement = asked.derived.statement
     if statement.support not in (REAL, VECTOR):
         return asked.graph, None
 
-    def quadratic(factors: tuple[Factor, ...]) -> Quadratic | None:
+    def quadratic(factors: tuple[Statement, ...]) -> Quadratic | None:
         return quadratic_of(_of(asked.graph, factors), (statement,), asked.data)
 
-    kept: tuple[Factor, ...] = asked.graph.statements_of(asked.name)
+    kept: tuple[Statement, ...] = asked.graph.statements_of(asked.name)
     if quadratic(kept) is None:
         kept = (statement,)
     for factor in asked.graph.factors_of(asked.name):
-        is_new = isinstance(factor, Statement) and factor not in kept
-        if is_new and quadratic((*kept, factor)) is not None:
+        if not isinstance(factor, Statement) or factor in kept:
+            continue
+        if quadratic((*kept, factor)) is not None:
             kept = (*kept, factor)
     found = quadratic(kept)
     has_squares = found is not None and bool(found.of(asked.name, 2) or found.pairs)
     return _of(asked.graph, kept), found if has_squares else None
 
 
-def _of(graph: Graph, factors: tuple[Factor, ...]) -> Graph:
-    """The graph with some of its factors alone."""
-    return replace(
-        graph,
-        statements=tuple(s for s in graph.statements if s in factors),
-        potentials=tuple(p for p in graph.potentials if p in factors),
-        marginals=tuple(m for m in graph.marginals if m in factors),
-    )
+def _of(graph: Graph, statements: tuple[Statement, ...]) -> Graph:
+    """The graph with some of its statements as the only factors."""
+    kept = tuple(s for s in graph.statements if s in statements)
+    return replace(graph, statements=kept, potentials=(), marginals=())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,7 @@ from gibbsppl.code.kernels import assigned, index_text
 from gibbsppl.code.module import Module
 from gibbsppl.errors import CompileError
 from gibbsppl.schedule.asked import Asked
-from gibbsppl.schedule.kernel import Kernel, name_of
+from gibbsppl.schedule.kernel import Kernel, misfit, name_of
 from gibbsppl.schedule.steps import Move, Step
 
 
@@ -47,14 +46,10 @@ class Own(Kernel):
 
 def own_kernel(name: str, function: Callable[..., Any]) -> Own:
     """The kernel of a user's function; raise if its arguments are not those of a kernel."""
-    try:
-        inspect.signature(function).bind(None, None, None)
-    except TypeError as error:
+    if (error := misfit(function, 3)) is not None:
         raise CompileError(
             f"kernels[{name!r}]: {name_of(function)} cannot be called with three arguments "
             f"({error}), expected a function kernel(rng, value, log_density) that returns the new "
             "value."
         ) from error
-    except ValueError:  # (what is written in C may not say)
-        pass
     return Own(function)

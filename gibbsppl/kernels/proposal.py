@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +11,7 @@ from gibbsppl.code.kernels import assigned, index_text
 from gibbsppl.code.module import Module
 from gibbsppl.errors import CompileError
 from gibbsppl.schedule.asked import Asked
-from gibbsppl.schedule.kernel import Kernel, name_of
+from gibbsppl.schedule.kernel import Kernel, misfit, name_of
 from gibbsppl.schedule.steps import Move, Step
 
 
@@ -59,8 +58,11 @@ class Proposal(Kernel):
                 raise CompileError(
                     f"Proposal({what}): found {shown(found)}, expected a function {what}{takes}."
                 )
-            if callable(found):
-                _check_arguments(what, found)
+            if callable(found) and (error := misfit(found, 2)) is not None:
+                raise CompileError(
+                    f"Proposal({what}): {name_of(found)} cannot be called with two arguments "
+                    f"({error})."
+                ) from error
         if not isinstance(self.by_element, bool):
             raise CompileError(
                 f"Proposal(by_element): found {shown(self.by_element)}, expected True or False."
@@ -92,15 +94,3 @@ class Proposal(Kernel):
         share = f'runtime.walk_of(s, "{step.name}", (), scale=1.0)'
         arguments = f"{state}, {index_text(module, step)}, {call}, {kernel}, {share}"
         return assigned(state, "proposal_move", f"{arguments}{bounds}{whole}")
-
-
-def _check_arguments(what: str, function: Callable[..., Any]) -> None:
-    """Raise an error unless a function can be called with two arguments."""
-    try:
-        inspect.signature(function).bind(None, None)
-    except TypeError as error:
-        raise CompileError(
-            f"Proposal({what}): {name_of(function)} cannot be called with two arguments ({error})."
-        ) from error
-    except ValueError:  # (what is written in C may not say)
-        pass

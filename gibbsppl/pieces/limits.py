@@ -21,7 +21,7 @@ from sympy import Add, Mul
 from gibbsppl.algebra.bounds import parted
 from gibbsppl.algebra.expressions import Dim, Expr, Extreme, Leaf, Over, substitute
 from gibbsppl.algebra.functions import AtMost, Below, Equals, Maximum, Minimum, Where
-from gibbsppl.algebra.inverses import undone
+from gibbsppl.algebra.inverses import solve_for
 from gibbsppl.algebra.polynomials import multiplied_out
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.analysis.ends import ends_of
@@ -179,7 +179,7 @@ def is_whole(value: Expr, graph: Graph) -> bool:
 
 def _isolated(of: Expr, side: Side, bound: Expr, leaf: Leaf) -> tuple[Side, Expr] | None:
     """The side and the bound of a leaf, from a bound of a monotone function of the leaf."""
-    found = undone(of, leaf, bound, clipped=True)
+    found = solve_for(of, leaf, bound, clipped=True)
     if found is None or found[1] is None:
         return None
     value, rises = found

@@ -28,6 +28,9 @@ from gibbsppl.schedule.pencils import Pencil
 
 Kind = Literal["exact", "block", "joint", "finite", "chain", "concave", "move", "scan"]
 
+# Of these kinds, labels of all elements are drawn from one range.
+OF_LABELS: frozenset[Kind] = frozenset({"finite", "chain", "scan"})
+
 
 class _OfConditional:
     """The facts of a step's conditional, common to all kinds of steps."""
