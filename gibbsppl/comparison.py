@@ -89,7 +89,7 @@ def variants_of(
         every[f'without "{rule}"'] = {"rewrites": {**now, rule: False}}
     if schedule.parts:
         every['without "parts"'] = {"rewrites": {**now, PARTS: False}}
-    if schedule.unseen:
+    if schedule.leaves:
         every['without "unseen"'] = {"rewrites": {**now, UNSEEN: False}}
     if schedule.interwoven:
         every["without interweaving"] = {"interweave": False}

@@ -28,7 +28,7 @@ from gibbsppl.code.numpy import write_numpy
 from gibbsppl.code.program import Constants, Program, load
 from gibbsppl.comparison import Comparison, Settings, compared, variants_of
 from gibbsppl.errors import CompileError, RunError
-from gibbsppl.explain import explained, parts_told, schedule_text, unseen_told
+from gibbsppl.explain import explained, leaf_lines, parts_told, schedule_text
 from gibbsppl.initial.inits import Init, inits_of
 from gibbsppl.initial.pilot import proper_start
 from gibbsppl.initial.propriety import check_proper, check_proper_as_usual
@@ -150,7 +150,7 @@ class Sampler:
     def rewrites(self) -> str:
         """The rewrites made, such as auxiliary variables, and the possible further ones."""
         made = parts_told(self.schedule)
-        made += [f"{n} drawn last: {why}" for n, why in unseen_told(self.schedule)]
+        made += [f"{n} drawn last: {why}" for n, why in leaf_lines(self.schedule)]
         made += [
             f'"{r.rule.name}" in {r.factor}: adds {r.variable}; {r.rule.identity}'
             for r in self.schedule.rewrites

@@ -18,7 +18,7 @@ from gibbsppl.families import FAMILIES
 from gibbsppl.initial.search import initial_state
 from gibbsppl.model.density import log_joint
 from gibbsppl.model.forward import simulate
-from gibbsppl.rewrites.unseen import without_unseen
+from gibbsppl.rewrites.leaves import marginalise_leaves
 
 # Distributions that BUGS has not.
 NOT_IN_BUGS = {"capture_recapture": "fish: DiscreteUniform"}
@@ -194,8 +194,8 @@ def censored(how):
 
 def log_joint_of_what_is_seen(model, state):
     """The log joint density with the missing values of ``y`` integrated out: counts summed."""
-    left = without_unseen(model.graph, model.data)
-    if left.unseen:
+    left = marginalise_leaves(model.graph, model.data)
+    if left.leaves:
         return log_joint(left.graph, {**left.data, **state})
     values = {**model.data, **state}
     places = np.argwhere(values["y.known"] == 0)

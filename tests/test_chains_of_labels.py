@@ -14,7 +14,7 @@ from gibbsppl.checks.verification import verify
 from gibbsppl.code.program import load
 from gibbsppl.errors import CompileError, RunError
 from gibbsppl.model.density import log_joint
-from gibbsppl.runtime import chains, filters
+from gibbsppl.runtime import filters, label_chains
 from gibbsppl.schedule.densities import log_terms_of
 from gibbsppl.schedule.staleness import check_fresh
 
@@ -88,7 +88,7 @@ def way(request, monkeypatch):
     if "blocks" in request.param:
         monkeypatch.setattr(filters, "SHORTEST_IN_BLOCKS", 2)
     if "logs" in request.param:
-        monkeypatch.setattr(chains, "products", lambda logs: None)
+        monkeypatch.setattr(label_chains, "products", lambda logs: None)
     if request.param == "one by one":
         monkeypatch.setattr(filters, "MOST_IN_BLOCKS", 0)
     return request.param
@@ -109,7 +109,7 @@ def exactly(log_weights, log_transitions):
 
 def drawn_with(log_weights, log_transitions, paths):
     """The probabilities of sequences that the way forwards and back gives, multiplied up."""
-    steps, filtered = chains._arranged("z", log_weights, log_transitions, 0, None).filtered()
+    steps, filtered = label_chains._arranged("z", log_weights, log_transitions, 0, None).filtered()
     found = np.ones(len(paths))
     last = steps.linear(filtered[-1])[0]
     found *= (last / last.sum())[paths[:, -1]]
@@ -210,11 +210,11 @@ def test_long_sequences_are_the_same_in_blocks_and_as_logs(form, monkeypatch):
         return same, runtime.smoothed(log_weights, log_transitions, name="z")
 
     labels, shares = found()
-    steps, _ = chains._arranged("z", log_weights, log_transitions, 0, None).filtered()
+    steps, _ = label_chains._arranged("z", log_weights, log_transitions, 0, None).filtered()
     assert not steps.logs
     monkeypatch.setattr(filters, "SHORTEST_IN_BLOCKS", 10**9)
     whole, whole_shares = found()
-    monkeypatch.setattr(chains, "products", lambda logs: None)
+    monkeypatch.setattr(label_chains, "products", lambda logs: None)
     as_logs, logs_shares = found()
 
     assert (labels == whole).all()
@@ -252,7 +252,7 @@ def test_products_and_logs_say_the_same_of_anything(monkeypatch):
             return np.zeros(0), str(error)
 
     as_they_come = [found(*case) for case in cases]
-    monkeypatch.setattr(chains, "products", lambda logs: None)
+    monkeypatch.setattr(label_chains, "products", lambda logs: None)
     as_logs = [found(*case) for case in cases]
     assert [told for _, told in as_they_come] == [told for _, told in as_logs]
     assert {bool(told) for _, told in as_logs} == {True, False}
@@ -268,7 +268,7 @@ def test_products_are_given_up_where_they_would_lose_a_way():
     transitions = logs([[0.5, 0.5, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 1.0]])
     log_weights = np.zeros((3, 100))
     log_weights[2, :50], log_weights[:2, 60:] = -800.0, -1e5
-    steps, _ = chains._arranged("z", log_weights, transitions, 0, None).filtered()
+    steps, _ = label_chains._arranged("z", log_weights, transitions, 0, None).filtered()
     assert steps.logs
     assert filters.products(filters.Filter(log_weights.T[:, None], transitions)) is not None
 
@@ -492,7 +492,7 @@ def test_probabilities_of_labels_are_those_of_the_posterior(name, samplers):
     if len(sampler.schedule.steps) > 1:
         pytest.skip("the conditional is given another chain")
     found = enumerated(sampler)
-    draws = sampler.sample(draws=2, warmup=0, chains=1, seed=1, progress=False)
+    draws = sampler.sample(draws=2, warmup=0, label_chains=1, seed=1, progress=False)
     shares = sampler.conditional_probabilities(draws, "z")["z"][0, 0]
     values = np.array([state["z"] for state in found.states])
     labels = range(int(values.min()), int(values.min()) + shares.shape[-1])
@@ -640,7 +640,7 @@ def test_the_derivation_shows_both_functions_and_the_recursion():
 
 def test_observed_labels_have_no_chain_to_be_drawn():
     sampler = gp.compile(markov(observed=masked([0, None, 1, None])))
-    draws = sampler.sample(draws=50, warmup=0, chains=1, seed=1, progress=False)
+    draws = sampler.sample(draws=50, warmup=0, label_chains=1, seed=1, progress=False)
     assert (draws["z"][..., [0, 2]] == [0, 1]).all()
     assert len(np.unique(draws["z"][..., 1])) > 1
 
@@ -648,7 +648,7 @@ def test_observed_labels_have_no_chain_to_be_drawn():
 def test_data_that_no_labels_can_have_are_named():
     sampler = gp.compile(markov([[1.0, 0.0], [0.0, 1.0]], observed=masked([0, None, 1, None])))
     with pytest.raises(RunError, match=r"^z\[1:\]: no start of .* impossible under"):
-        sampler.sample(draws=5, warmup=0, chains=1, seed=1, progress=False)
+        sampler.sample(draws=5, warmup=0, label_chains=1, seed=1, progress=False)
 
 
 def test_what_is_said_of_a_chain_is_the_joint_density_up_to_a_constant():
@@ -673,7 +673,7 @@ def test_labels_that_no_two_transitions_tell_apart_have_a_chain(rates):
         x[:, 0] = gp.Bernoulli(p=0.8)
         x[:, 1:] = gp.Bernoulli(p=gp.where(x.lag("t", 1), *rates))
     sampler = gp.compile(model)
-    draws = sampler.sample(draws=500, warmup=1, chains=1, seed=1, progress=False)
+    draws = sampler.sample(draws=500, warmup=1, label_chains=1, seed=1, progress=False)
 
     assert sampler.verify().proved
     assert stats.binomtest(int(draws["x"][0, :, 1, 2].sum()), 500, rates[0]).pvalue > 1e-3

@@ -17,7 +17,7 @@ from gibbsppl.derive import concavity
 from gibbsppl.derive.changes import LOGIT
 from gibbsppl.derive.concavity import LogConcave, certified
 from gibbsppl.derive.conditionals import conditional_of
-from gibbsppl.derive.matched import NotConjugate
+from gibbsppl.derive.match_results import NotConjugate
 from gibbsppl.initial.search import initial_state
 from gibbsppl.model.density import log_joint, regions
 from gibbsppl.model.evaluation import evaluate

@@ -10,7 +10,7 @@ from gibbsppl.algebra.ranges import Range
 from gibbsppl.derive.concavity import LogConcave
 from gibbsppl.derive.conditionals import conditional_of
 from gibbsppl.derive.finite import FiniteConditional
-from gibbsppl.derive.matched import Conditional, NotConjugate
+from gibbsppl.derive.match_results import Conditional, NotConjugate
 from gibbsppl.derive.readings import normal_form
 from gibbsppl.errors import CompileError
 from gibbsppl.families import FAMILIES

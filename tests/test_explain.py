@@ -13,7 +13,7 @@ from gibbsppl.algebra.exact_numbers import number
 from gibbsppl.algebra.expressions import Array, Dim, InverseEntry, LogDet, Over
 from gibbsppl.algebra.functions import AtMost, Equals
 from gibbsppl.algebra.notation import Notation, wrapped
-from gibbsppl.derive.inversion import inversion_of, said
+from gibbsppl.derive.inversion import inversion_of, solved_parameters
 from gibbsppl.explain import explained, schedule_text
 from gibbsppl.explain.schedule_text import WIDTH
 from gibbsppl.families import FAMILIES
@@ -390,7 +390,7 @@ def test_parameters_of_vectors_and_matrices(name, solved, equations):
 
 def test_parameters_with_natural_parameters_put_in():
     a, b = sp.symbols("a b")
-    read = said(FAMILIES["Normal"], {"eta_1": a * b, "eta_2": -a / 2 - b / 2})
+    read = solved_parameters(FAMILIES["Normal"], {"eta_1": a * b, "eta_2": -a / 2 - b / 2})
     assert read == {"mu": a * b / (a + b), "tau": a + b}
 
 

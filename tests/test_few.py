@@ -6,7 +6,7 @@ from scipy import stats
 from scipy.special import expit
 
 from gibbsppl.runtime import FewLogOdds, KnownLogOdds, bernoulli
-from gibbsppl.runtime.few import MOST_VALUES, few_gates
+from gibbsppl.runtime.gate_odds import MOST_VALUES, few_gates
 
 LEVEL = 1e-5
 LOG_ODDS = np.array([-40.0, -9.0, -1.3, 0.0, 0.2, 3.0, 11.5, 40.0, -800.0, 800.0])

@@ -9,7 +9,7 @@ import pytest
 import gibbsppl.language as gp
 from gibbsppl.algebra.expressions import Array, Dim, Over, leaves_of
 from gibbsppl.errors import ModelError
-from gibbsppl.model.graph import said_by
+from gibbsppl.model.graph import expressions_read_by
 from gibbsppl.model.graph_views import Blanket, blanket, dag, offset_of, reads_of
 
 
@@ -112,7 +112,7 @@ def test_the_network_has_what_factors_mention(graph):
     for name in built.random:
         mentioning = [
             f for f in built.factors
-            if name in {leaf.array.name for e in said_by(f) for leaf in leaves_of(e)}
+            if name in {leaf.array.name for e in expressions_read_by(f) for leaf in leaves_of(e)}
             or f in built.statements_of(name)
         ]
         assert list(built.factors_of(name)) == mentioning

@@ -546,7 +546,7 @@ def test_the_level_of_missing_years_is_the_smoothed_one():
     mask = np.arange(30) % 5 == 3
     sampler = gp.compile(local_level.model(flow=np.ma.masked_array(flow, mask)))
     assert steps_of(sampler)["level"] == JOINT
-    assert sampler.schedule.unseen == ("flow",)
+    assert sampler.schedule.leaves == ("flow",)
     assert sampler.verify().proved
     draws = sampler.sample(**SETTINGS)
     seen = np.where(mask, np.nan, flow)

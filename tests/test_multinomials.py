@@ -23,7 +23,7 @@ from gibbsppl.code import accumulation, segments
 from gibbsppl.code.program import load
 from gibbsppl.runtime import multinomials
 from gibbsppl.runtime.multinomials import FEW, MANY, PIECE, SMALL_TOTAL
-from gibbsppl.runtime.shares import Shares
+from gibbsppl.runtime.sparse_counts import Shares
 from models import poisson_factorisation, reuters
 
 N = 5000

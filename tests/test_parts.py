@@ -265,7 +265,7 @@ def test_values_that_nothing_sees_read_the_parts():
     ends = np.einsum("ki,cdij->cdjk", slopes, draws["rate"])
 
     assert [p.of for p in sampler.schedule.parts] == ["rate", "rate"]
-    assert sampler.schedule.unseen == ("y",)
+    assert sampler.schedule.leaves == ("y",)
     assert sampler.verify().proved
     assert np.all(np.abs(draws["y"][:, :, 1, 0]) < ends[:, :, 1, 0])
     assert np.ptp(draws["y"][:, :, 1, 0] / ends[:, :, 1, 0]) > 1.5

@@ -6,7 +6,7 @@ from scipy import stats
 
 import gibbsppl as gp
 from gibbsppl.output.diagnostics import mcse_mean
-from gibbsppl.runtime.own import proposal_move
+from gibbsppl.runtime.user_kernels import proposal_move
 from gibbsppl.runtime.walks import Walk
 
 N, LEVEL = 20_000, 1e-6

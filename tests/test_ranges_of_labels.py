@@ -5,7 +5,7 @@ import pytest
 
 import gibbsppl as gp
 from gibbsppl.algebra.expressions import mentions
-from gibbsppl.model.graph import Graph, said_by
+from gibbsppl.model.graph import Graph, expressions_read_by
 
 TOTALS = np.array([4, 2, 3, 2, 0])
 
@@ -47,7 +47,9 @@ def test_labels_are_drawn_from_the_range_of_their_element(distribution, settings
 def test_labels_beyond_the_range_of_their_element_are_seen(distribution, monkeypatch):
     def mentioning(graph, array):
         names = (str(array),)
-        return tuple(f for f in graph.factors if any(mentions(e, names) for e in said_by(f)))
+        return tuple(
+            f for f in graph.factors if any(mentions(e, names) for e in expressions_read_by(f))
+        )
 
     monkeypatch.setattr(Graph, "factors_of", mentioning)
     found = sampler(distribution).verify(seed=1)

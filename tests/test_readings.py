@@ -9,7 +9,7 @@ from gibbsppl.algebra.expressions import Array, Dim, Over
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.derive.changes import EXPONENTIAL, POWER, SHIFT
 from gibbsppl.derive.conditionals import conditional_of
-from gibbsppl.derive.matched import Conditional
+from gibbsppl.derive.match_results import Conditional
 from gibbsppl.derive.readings import alpha, direct_view, in_place, normal_form, reading_of
 from gibbsppl.pieces.split import Piece, View
 

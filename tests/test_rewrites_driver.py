@@ -20,7 +20,7 @@ import gibbsppl as gp
 from gibbsppl.algebra.expressions import mentions
 from gibbsppl.checks.enumeration import enumerate_sweep
 from gibbsppl.derive.conditionals import conditional_of
-from gibbsppl.derive.matched import NotConjugate
+from gibbsppl.derive.match_results import NotConjugate
 from gibbsppl.errors import CompileError
 from gibbsppl.rewrites import rows, search
 from gibbsppl.rewrites.applied import applications

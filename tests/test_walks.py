@@ -25,7 +25,7 @@ from gibbsppl.run.chains import Chain, advance
 from gibbsppl.run.sampling import run
 from gibbsppl.runtime import moves, mvnormal, normal, walks
 from gibbsppl.runtime.over_relaxed import over_relaxed_mvnormal, over_relaxed_normal
-from gibbsppl.runtime.own import own_move
+from gibbsppl.runtime.user_kernels import own_move
 from gibbsppl.runtime.walks import (
     Walk,
     from_line,

@@ -8,7 +8,7 @@ import gibbsppl as gp
 from gibbsppl.checks import normalised
 from gibbsppl.checks.quadrature import ACCURACY, log_integrals
 from gibbsppl.checks.results import Row
-from gibbsppl.rewrites import observed, rows, unseen
+from gibbsppl.rewrites import leaves, observed, rows
 
 GATE = np.array([1, 0, 1, 0])
 COUNTS = np.array([1, 2, 0, 3])
@@ -225,7 +225,7 @@ def bounded(choice):
 def test_a_missing_value_bounds_nothing(choice):
     sampler = gp.compile(bounded(choice))
 
-    assert sampler.schedule.unseen == (("y",) if choice in IMPUTED_LAST else ())
+    assert sampler.schedule.leaves == (("y",) if choice in IMPUTED_LAST else ())
     assert all(sampler.verify(seed).proved for seed in range(3))
 
 
@@ -245,7 +245,7 @@ def test_the_bound_of_observed_values_is_theirs():
 @pytest.mark.parametrize("choice", IMPUTED_LAST, ids=names(IMPUTED_LAST))
 def test_a_placeholder_that_bounds_a_parameter_is_seen(choice, monkeypatch):
     """Random supports were treated as known ones are: with a number for what is not seen."""
-    monkeypatch.setattr(unseen, "_has_random_support", lambda *_: False)
+    monkeypatch.setattr(leaves, "_has_random_support", lambda *_: False)
     with np.errstate(all="ignore"):
         sampler = gp.compile(bounded(choice))
 

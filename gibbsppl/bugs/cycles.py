@@ -12,7 +12,7 @@ from gibbsppl.bugs.syntax import BugsError
 from gibbsppl.language.cycles import CycleError
 
 
-def told_of(
+def cycle_error(
     error: CycleError, facts: Facts, names: Mapping[str, str], layouts: Mapping[str, Layout]
 ) -> BugsError:
     """The error at the line of the first element; ``names``: program's name -> model's name.

@@ -44,9 +44,9 @@ from gibbsppl.bugs.values import (
     Formula,
     Known,
     Value,
-    applied,
-    inside,
+    length_mask,
     lengths_of,
+    map_values,
     renamed,
     side_by_side,
 )
@@ -294,7 +294,7 @@ class Evaluator:
                 raise self.error(where, f"{row.names[0]} of random variables: {row.reason}.")
             symbolic = _of_no_expression
         told = "" if isinstance(where, Assignment) else text(where)
-        return applied(row.of_numbers, symbolic, values, like, self.expr, told)
+        return map_values(row.of_numbers, symbolic, values, like, self.expr, told)
 
     def _of_known_arrays(self, row: Function, values: tuple[Any, ...], where: Expression) -> Value:
         """A function of vectors and matrices of numbers: their own axes are the last ones."""
@@ -363,7 +363,7 @@ class Evaluator:
         """A value as a template: an expression, with a mask of the positions within lengths."""
         sizes = tuple(self.size(a, value) for a in value.axes)
         found = Template(self.expr(value), value.axes, sizes)
-        within = inside(value.lengths, dict(zip(value.axes, sizes, strict=True)))
+        within = length_mask(value.lengths, dict(zip(value.axes, sizes, strict=True)))
         if within is None:
             return found
 

@@ -17,11 +17,12 @@ from gibbsppl.algebra.copies import primed
 from gibbsppl.algebra.expressions import Array, Dim, Leaf
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.algebra.supports import Support, bounds_of, point
+from gibbsppl.bugs.added_names import OwnNames
 from gibbsppl.bugs.auxiliaries import not_drawn, ranges_at
 from gibbsppl.bugs.axes import axes_of
 from gibbsppl.bugs.checked_lines import check_event, check_observed
 from gibbsppl.bugs.constraints import increasing, observations
-from gibbsppl.bugs.cycles import told_of
+from gibbsppl.bugs.cycles import cycle_error
 from gibbsppl.bugs.exchangeable import in_their_order
 from gibbsppl.bugs.facts import Facts, facts_of
 from gibbsppl.bugs.grids import Grid
@@ -29,7 +30,6 @@ from gibbsppl.bugs.layouts import Layout, Natural, Table, box_of, layout_of, obs
 from gibbsppl.bugs.maps import Map, potentials
 from gibbsppl.bugs.numbers import target_of
 from gibbsppl.bugs.observed_sums import without_sums
-from gibbsppl.bugs.own_names import OwnNames
 from gibbsppl.bugs.parts import Recursive, parts_of
 from gibbsppl.bugs.placed import Placed, every_part, placed_in
 from gibbsppl.bugs.quantities import check_monitor, record
@@ -97,7 +97,7 @@ def _lowered(facts: Facts, name: str, monitor: Sequence[str]) -> _Lowering:
     try:
         _ = lowering.model.graph  # (which is checked for cycles as it is made)
     except CycleError as error:
-        raise told_of(error, facts, lowering.names, lowering.layouts) from error
+        raise cycle_error(error, facts, lowering.names, lowering.layouts) from error
     except OrderError as error:
         raise out_of_order(facts, error.names) from error
     return lowering

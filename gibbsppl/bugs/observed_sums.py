@@ -51,7 +51,7 @@ NAME = "dsum"
 
 
 @dataclass(frozen=True, slots=True)
-class Sums:
+class WithoutSums:
     """A program without observed sums, its data, and the names of the computed variables."""
 
     program: Program
@@ -67,12 +67,12 @@ class _Line:
     around: tuple[Loop, ...]
 
 
-def without_sums(program: Program, data: Mapping[str, Any]) -> Sums:
+def without_sums(program: Program, data: Mapping[str, Any]) -> WithoutSums:
     """The program with the last summand of each sum computed, where a summand is suitable.
 
     A sum that is not observed is computed itself.
     """
-    found = Sums(program, data)
+    found = WithoutSums(program, data)
     lines = list(_lines(program.model, ()))
     for total in lines:
         name, call = total.line.target.name, total.line.distribution
@@ -89,10 +89,12 @@ def without_sums(program: Program, data: Mapping[str, Any]) -> Sums:
     return found
 
 
-def _with(sums: Sums, instead: Mapping[int, tuple[Statement, ...]], name: str) -> Sums:
+def _with(
+    sums: WithoutSums, instead: Mapping[int, tuple[Statement, ...]], name: str
+) -> WithoutSums:
     """The program with lines replaced, by ``id``, so that the array ``name`` is computed."""
     program = replace(sums.program, model=_changed(sums.program.model, instead))
-    return Sums(program, sums.data, (*sums.names, name))
+    return WithoutSums(program, sums.data, (*sums.names, name))
 
 
 def _lines(statements: tuple[Statement, ...], around: tuple[Loop, ...]) -> Iterator[_Line]:
@@ -153,7 +155,7 @@ def _names(total: _Line, summand: Reference, own: _Line) -> dict[str, str] | Non
     return names if same else None
 
 
-def _without(sums: Sums, total: _Line, own: _Line) -> Sums:
+def _without(sums: WithoutSums, total: _Line, own: _Line) -> WithoutSums:
     """The program in which the summand of a line is computed."""
     x, call = own.line.target, own.line.distribution
     (summand,) = (

@@ -21,17 +21,17 @@ from gibbsppl.algebra.functions import Equals, Where
 from gibbsppl.algebra.polynomials import multiplied_out
 from gibbsppl.algebra.ranges import fresh
 from gibbsppl.algebra.supports import Support
+from gibbsppl.bugs.added_names import OwnNames
 from gibbsppl.bugs.checked_lines import check_assigned
 from gibbsppl.bugs.evaluator import Evaluator, free
 from gibbsppl.bugs.facts import Facts
 from gibbsppl.bugs.grids import Grid, combined, position_of, positions_within
 from gibbsppl.bugs.layouts import Layout, Natural
 from gibbsppl.bugs.numbers import elements_of
-from gibbsppl.bugs.own_names import OwnNames
 from gibbsppl.bugs.parts import NUMBER, Read, bound, read_at, recursive
 from gibbsppl.bugs.relations import Space
 from gibbsppl.bugs.syntax import Assignment, Expression, Reference, parts_of
-from gibbsppl.bugs.values import Formula, Known, Value, inside, lengths_of
+from gibbsppl.bugs.values import Formula, Known, Value, length_mask, lengths_of
 from gibbsppl.errors import ModelError
 from gibbsppl.language.certain import is_between, is_beyond
 from gibbsppl.language.model import Model, typed
@@ -46,7 +46,7 @@ def _gone_on(index: Known) -> Known:
     dims = (*(d for d in index.grid.dims if d != axis), axis)
     every = index.grid.along(dims)
     steps = every[..., :1] + np.arange(every.shape[-1])
-    within = inside(index.lengths, {axis: every.shape[-1]})
+    within = length_mask(index.lengths, {axis: every.shape[-1]})
     assert within is not None
     told = np.broadcast_arrays(every, steps, within.along(dims))
     is_same = (told[0] == told[1])[told[2].astype(bool)].all()

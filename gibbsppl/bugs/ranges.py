@@ -20,7 +20,7 @@ import numpy as np
 from gibbsppl.algebra.expressions import Dim
 from gibbsppl.bugs.grids import Grid, combined
 from gibbsppl.bugs.rows import LARGEST_EXACT
-from gibbsppl.bugs.values import Known, Lengths, inside
+from gibbsppl.bugs.values import Known, Lengths, length_mask
 
 
 def whole(ends: Grid) -> Grid:
@@ -70,7 +70,7 @@ def with_ends(vector: Known) -> Grid:
     if not vector.lengths:
         return grid
     size = grid.values.shape[grid.dims.index(axis)]
-    within = inside(vector.lengths, {axis: size})
+    within = length_mask(vector.lengths, {axis: size})
     assert within is not None
     every = combined(lambda numbers, _within: numbers, grid, within)
     dims = (*(d for d in every.dims if d != axis), axis)

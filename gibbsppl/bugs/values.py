@@ -69,7 +69,7 @@ def lengths_of(values: Sequence[Value]) -> dict[Dim, Grid]:
     return {a: g for v in values for a, g in v.lengths.items()}
 
 
-def inside(lengths: Lengths, sizes: Mapping[Dim, int]) -> Grid | None:
+def length_mask(lengths: Lengths, sizes: Mapping[Dim, int]) -> Grid | None:
     """1 at positions within the vectors' lengths, 0 beyond; None without lengths."""
     steps = {a: Grid((a,), np.arange(sizes[a])) for a in lengths}
     within = [combined(np.greater, length, steps[a]) for a, length in lengths.items()]
@@ -107,7 +107,7 @@ def side_by_side(values: Sequence[Value]) -> tuple[tuple[Value, ...], Value] | N
     return tuple(found), longest
 
 
-def applied(
+def map_values(
     numeric: Callable[..., Any],
     symbolic: Callable[..., Expr],
     values: Sequence[Value],

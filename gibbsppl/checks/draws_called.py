@@ -70,7 +70,7 @@ def _never_drawn(schedule: Schedule, seen: Collection[str]) -> set[str]:
     """
     every = enumerate(schedule.steps)
     read = set().union(*(read_by(schedule, j) for j, s in every if s.name in seen))
-    idle = schedule.passing - read
+    idle = schedule.within_sweep - read
     return {s.name for s in schedule.steps if s.name not in seen and not idle >= set(s.variables)}
 
 
@@ -84,7 +84,7 @@ def _stale(schedule: Schedule, orders: Sequence[Sequence[str]]) -> dict[str, str
                 stale = stale_from(schedule, (places[name],), stale)
             except CompileError as error:
                 return {name: str(error)}
-        for left in sorted(set(stale) - schedule.passing):
+        for left in sorted(set(stale) - schedule.within_sweep):
             return {order[-1]: f"{left} is stale when the sweep ends"}
     return {}
 

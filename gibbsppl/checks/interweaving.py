@@ -26,7 +26,7 @@ from gibbsppl.model.density import free_elements
 from gibbsppl.model.evaluation import Floats, Sizes, Values
 from gibbsppl.rewrites.recentring import Recentred
 from gibbsppl.schedule.densities import log_terms_of
-from gibbsppl.schedule.interwoven import at_dims, put_together, taken_apart
+from gibbsppl.schedule.interweaving import at_dims, with_originals, with_recentred
 from gibbsppl.schedule.steps import Schedule, Step
 
 # Tries of a step that may leave its variable unchanged.
@@ -68,7 +68,7 @@ class _Check:
         """The gap between changes of the joint density with Jacobian and of the step's density."""
         step, sizes = self.step, self.sizes
         changes = self.schedule.recentred(step)
-        now = taken_apart(changes, {**self.data, **self.state}, sizes)
+        now = with_recentred(changes, {**self.data, **self.state}, sizes)
         before = self._joint_terms(now)
         free = {s.name: free_elements(s, now, sizes) for s in step.statements}
         other, after = now, before
@@ -80,7 +80,7 @@ class _Check:
                 own = free[s.name]
                 new = perturbed(rng, s, moved, sizes, own, scale=scale, single=single)
                 moved[s.target.array.name] = new
-            other = put_together(changes, moved, sizes)
+            other = with_originals(changes, moved, sizes)
             after = self._joint_terms(other)
             if np.isfinite(after).all():
                 break
@@ -115,7 +115,7 @@ class _Check:
         ]
         drawn = {n for s in drawing for n in schedule.drawn_by(s)}
         held = schedule.recentred(self.step)[0]
-        start = taken_apart((held,), {**self.data, **state}, sizes)
+        start = with_recentred((held,), {**self.data, **state}, sizes)
         constants = self.program.prepare(self.data)
         after: dict[str, Any] = {n: np.array(v) for n, v in state.items()}
         for _ in range(TRIES):
@@ -128,7 +128,7 @@ class _Check:
         same = (n for n in state if n not in (*drawn, held.of))
         if left or any(not np.array_equal(after[n], state[n]) for n in same):
             return np.inf
-        wanted = put_together((held,), {**start, **{n: after[n] for n in drawn}}, sizes)[held.of]
+        wanted = with_originals((held,), {**start, **{n: after[n] for n in drawn}}, sizes)[held.of]
         size = max(float(np.abs(wanted).max()), float(np.abs(after[held.of]).max()))
         return float(np.abs(after[held.of] - wanted).max()) / size
 

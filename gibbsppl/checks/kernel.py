@@ -61,7 +61,7 @@ def check_kernel(  # noqa: PLR0913  (the settings of the test are named by keywo
     """
     schedule, data = scheduled
     remade = None
-    if schedule.rewrites or schedule.unseen:
+    if schedule.rewrites or schedule.leaves:
 
         def remade(seen: State) -> tuple[Values, Program]:
             own, observed = again(seen)

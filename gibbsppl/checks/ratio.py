@@ -44,7 +44,7 @@ from gibbsppl.model.graph import Factor, Graph, Statement
 from gibbsppl.runtime.joint import joint_in
 from gibbsppl.runtime.pencils import pencil_in
 from gibbsppl.schedule.densities import is_subnormal, log_terms_of
-from gibbsppl.schedule.interwoven import taken_apart
+from gibbsppl.schedule.interweaving import with_recentred
 from gibbsppl.schedule.steps import OF_LABELS, ExactDraw, JointDraw, Move, Schedule, Step
 
 # At most so many calls of a step drawn colour by colour are checked, each so often: where few
@@ -87,7 +87,7 @@ def ratio_check(  # noqa: PLR0913  (settings, all named at the call)
     found = []
     for step, own in zip(steps, graphs or [graph] * len(steps), strict=True):
         changes = () if schedule is None else schedule.recentred(step)
-        values = taken_apart(changes, {**data, **state}, own.sizes)
+        values = with_recentred(changes, {**data, **state}, own.sizes)
         names = frozenset((*state, *(r.name for r in changes)))
         found.append(_check_of(step, own, program, constants, values, names).row(rng, rounds))
     return found

@@ -98,7 +98,8 @@ def _after_sweeps(
         with np.errstate(all="ignore"):
             for _ in range(SWEEPS):
                 program.sweep(rng, state, constants)
-            if program.passing:  # (what holds for some draws alone may belong to none of the rest)
+            # (what holds for some draws alone may belong to none of the rest)
+            if program.within_sweep:
                 program.augment(rng, state, constants)
     except (ArithmeticError, ValueError, GibbspplError):
         return (), []

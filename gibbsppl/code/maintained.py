@@ -19,7 +19,7 @@ from gibbsppl.schedule.steps import BlockDraw, ExactDraw, JointDraw, ScanDraw
 Reader = ScanDraw | ExactDraw | BlockDraw | JointDraw
 
 
-def kept_functions(module: Module, step: Reader) -> list[str]:
+def maintained_functions(module: Module, step: Reader) -> list[str]:
     """A recomputing function for each array that a step reads, and a function of them all."""
     if not step.kept:
         return []
@@ -27,7 +27,7 @@ def kept_functions(module: Module, step: Reader) -> list[str]:
     return [*(_anew(module, step, p) for p in new), _kept(module, step)]
 
 
-def kept_name(module: Module, step: Reader) -> str:
+def maintained_name(module: Module, step: Reader) -> str:
     """The name of the function of all arrays that a step reads."""
     return module.function_of(step, "kept")
 
@@ -40,12 +40,12 @@ def writer_of(module: Module, step: Reader, extra: Mapping[Dim, int] | None = No
     return module.writer(sizes, more=known, keeps=True)
 
 
-def in_state_with_kept(module: Module, step: Reader, text: str) -> str:
+def in_state_with_maintained(module: Module, step: Reader, text: str) -> str:
     """The text of a function, whose state has the arrays that the step reads, computed anew."""
     if not step.kept:
         return text
     head, told, *rest = text.split("\n")
-    return "\n".join([head, told, f"{INDENT}s = s | {kept_name(module, step)}(s, c)", *rest])
+    return "\n".join([head, told, f"{INDENT}s = s | {maintained_name(module, step)}(s, c)", *rest])
 
 
 def _anew_name(module: Module, parameter: NaturalParameter) -> str:
@@ -66,7 +66,7 @@ def _kept(module: Module, step: Reader) -> str:
     told = "the scan of {} keeps up to date" if is_scan else "the draw of {} reads"
     doc = f"What {told.format(step.variables[0])}, computed anew."
     lines = [
-        f"def {kept_name(module, step)}(s, c):",
+        f"def {maintained_name(module, step)}(s, c):",
         f'{INDENT}"""{doc}"""',
         f"{INDENT}kept = {{}}",
     ]

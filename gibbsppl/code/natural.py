@@ -7,9 +7,9 @@ from math import prod
 
 from gibbsppl.algebra.expressions import Dim
 from gibbsppl.code.accumulation import accumulated, bound_lines
-from gibbsppl.code.kept_forms import reading
 from gibbsppl.code.lines import indented
-from gibbsppl.code.maintained import in_state_with_kept, kept_functions, writer_of
+from gibbsppl.code.maintained import in_state_with_maintained, maintained_functions, writer_of
+from gibbsppl.code.maintained_forms import parameters_with_forms
 from gibbsppl.code.module import Module
 from gibbsppl.model.graph import PLAIN
 from gibbsppl.schedule.parameters import NaturalParameter
@@ -19,7 +19,7 @@ from gibbsppl.schedule.steps import BlockDraw, ExactDraw
 def natural_parameters(module: Module, step: ExactDraw | BlockDraw) -> str:
     """The function that computes the natural parameters of a step's conditional."""
     statement = step.statement
-    parameters, ready = reading(module, step)
+    parameters, ready = parameters_with_forms(module, step)
     writer = writer_of(module, step, _partner_sizes(step, module.graph.sizes))
     full = isinstance(step, BlockDraw) or not module.is_whole(step)
     etas = [f"eta_{j}" for j in range(1, len(parameters) + 1)]
@@ -42,7 +42,7 @@ def natural_parameters(module: Module, step: ExactDraw | BlockDraw) -> str:
     text = module.function(module.functions[statement.name], doc, writer, body)
     head, told, *rest = text.split("\n")
     text = "\n".join([head, told, *indented(ready), *rest])
-    parts = [*kept_functions(module, step), in_state_with_kept(module, step, text)]
+    parts = [*maintained_functions(module, step), in_state_with_maintained(module, step, text)]
     return "\n\n\n".join(parts)
 
 

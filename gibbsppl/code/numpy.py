@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from gibbsppl.code.by_colour import by_colour, name_by_colour
-from gibbsppl.code.chained import chain_weights
 from gibbsppl.code.forms import (
     by_form,
     calls_name,
@@ -18,9 +17,10 @@ from gibbsppl.code.forms import (
 )
 from gibbsppl.code.interweaving import interwoven_functions
 from gibbsppl.code.joint import joint_coefficients, pencil_functions, scaled_name
-from gibbsppl.code.kept_forms import carried_forms, kept_functions_of
+from gibbsppl.code.label_chains import chain_weights
 from gibbsppl.code.labels import log_weights
 from gibbsppl.code.lines import INDENT, indented
+from gibbsppl.code.maintained_forms import carried_forms, maintained_form_functions
 from gibbsppl.code.module import Module, module_of
 from gibbsppl.code.moves import log_density
 from gibbsppl.code.names import MATHEMATICS, NUMPY, check_names, escaped
@@ -72,7 +72,7 @@ def _functions(module: Module, step: Step) -> list[str]:
     if isinstance(step, ExactDraw | FiniteDraw) and (name := name_by_colour(module, step)):
         found.append(by_colour(module, step, name))
     if isinstance(step, ExactDraw) and (name := name_by_form(module, step)):
-        found += [*kept_functions_of(module, step), by_form(module, step, name)]
+        found += [*maintained_form_functions(module, step), by_form(module, step, name)]
     if isinstance(step, JointDraw):
         found += pencil_functions(module, step)
     if isinstance(step, Move) and step.asked is not None:
@@ -182,8 +182,8 @@ def _tables(module: Module) -> str:
         lines.append(f"AUXILIARY = {module.schedule.auxiliary!r}")
     if pairs := "".join(f"{INDENT}{n!r}: {f},\n" for n, f in interwoven_functions(module).items()):
         lines.append(f"INTERWOVEN = {{\n{pairs}}}")
-    if module.schedule.passing:
-        lines.append(f"PASSING = {tuple(sorted(module.schedule.passing))!r}")
+    if module.schedule.within_sweep:
+        lines.append(f"WITHIN_SWEEP = {tuple(sorted(module.schedule.within_sweep))!r}")
     if module.schedule.parts:
         lines.append(f"PARTS = { ({p.name: p.of for p in module.schedule.parts})!r}")
     steps = [s for s in module.schedule.steps if not isinstance(s, JointDraw)]

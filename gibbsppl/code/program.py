@@ -10,8 +10,8 @@ The module's source stands alone on NumPy, SciPy and ``gibbsppl.runtime``. It de
   (only where there are some); their values are made by the first sweep;
 - ``KEPT``, step name -> the function of the state that computes anew the arrays kept up to date by
   the step (only where there are some);
-- ``PASSING``, the auxiliary variables that hold for some draws of a sweep alone (where there are
-  some);
+- ``WITHIN_SWEEP``, the auxiliary variables that hold for some draws of a sweep alone (where there
+  are some);
 - ``PARTS``, part -> the divided array of the model: a sweep takes such arrays apart first, and puts
   the parts together last (only where there are some);
 - ``COLOURS``, for each step that is drawn colour by colour, the name in ``c`` of the indices of its
@@ -66,7 +66,7 @@ class Program:
     auxiliary: tuple[str, ...]
     kept: Mapping[str, Callable[[State, Constants], dict[str, Any]]]
     parts: Mapping[str, str]
-    passing: tuple[str, ...]
+    within_sweep: tuple[str, ...]
     colours: Mapping[str, str]
     by_colour: Mapping[str, Callable[[State, Constants], Iterator[tuple[Any, Any]]]]
     interwoven: Mapping[str, Callable[[np.random.Generator, State, Constants], None]]
@@ -139,7 +139,7 @@ def load(source: str, kernels: Mapping[str, Callable[..., Any]] | None = None) -
         auxiliary=module.get("AUXILIARY", ()),
         kept=module.get("KEPT", {}),
         parts=module.get("PARTS", {}),
-        passing=module.get("PASSING", ()),
+        within_sweep=module.get("WITHIN_SWEEP", ()),
         colours=module.get("COLOURS", {}),
         by_colour=module.get("BY_COLOUR", {}),
         kernels=kernels,

@@ -15,9 +15,9 @@ from gibbsppl.code.labels import weight_lines
 from gibbsppl.code.lines import INDENT, assigned, indented
 from gibbsppl.code.loops import Loops, for_line
 from gibbsppl.code.maintained import (
-    in_state_with_kept,
-    kept_functions,
-    kept_name,
+    in_state_with_maintained,
+    maintained_functions,
+    maintained_name,
     writer_of,
 )
 from gibbsppl.code.module import Module
@@ -33,7 +33,7 @@ from gibbsppl.schedule.steps import ScanDraw, Step
 
 def scan_functions(module: Module, step: ScanDraw) -> str:
     """The functions of a scan's maintained arrays, of its loops, and of all log weights."""
-    parts = kept_functions(module, step)
+    parts = maintained_functions(module, step)
     if step.weights is not None:
         parts.append(_weights_at_once(module, step, step.weights))
     elif step.increments:
@@ -55,7 +55,7 @@ def scan_lines(module: Module, step: ScanDraw) -> list[str]:
         arguments = ", ".join(_arguments(module, step))
         return [*first, f's["{name}"] = runtime.scan_recomputed(rng, {arguments})']
     names = [p.statistic.array.name for p in step.kept]
-    anew = f"s |= {kept_name(module, step)}(s, c)"
+    anew = f"s |= {maintained_name(module, step)}(s, c)"
     if _is_carried(module, step):
         first += [f'if "{names[0]}" not in s:', f"{INDENT}{anew}"]
     else:
@@ -77,14 +77,14 @@ def _arguments(module: Module, step: ScanDraw, kept: str | None = None) -> list[
         return [*own, str(lower), str(step.conditional.size)]
     own = [scan_name(module, step), f's["{name}"]', _fixed_text(module, step)]
     squares = module.squares[step.name]
-    kept = kept or f"tuple({kept_name(module, step)}(s, c).values())"
+    kept = kept or f"tuple({maintained_name(module, step)}(s, c).values())"
     return [*own, kept, str(step.conditional.size), *([f"squares={squares}"] if squares else [])]
 
 
 def carried_functions(module: Module) -> dict[str, str]:
     """The recomputing function of each scan with arrays kept from sweep to sweep."""
     steps = (s for s in module.schedule.steps if isinstance(s, ScanDraw) and s.increments)
-    return {s.name: kept_name(module, s) for s in steps if _is_carried(module, s)}
+    return {s.name: maintained_name(module, s) for s in steps if _is_carried(module, s)}
 
 
 def _is_carried(module: Module, step: ScanDraw) -> bool:
@@ -119,7 +119,7 @@ def _log_density(module: Module, step: ScanDraw) -> str:
     integrated = ", ".join(scan.integrated)
     doc = f"The log density of {step.variables[0]}, {integrated} integrated out."
     text = module.function(name, doc, writer, [*lines, "return value"])
-    return in_state_with_kept(module, step, text)
+    return in_state_with_maintained(module, step, text)
 
 
 def _texts(writer: Writer, terms: Collection[Contribution]) -> list[tuple[str, str]]:
@@ -273,7 +273,7 @@ def _weights_at_once(module: Module, step: ScanDraw, weights: NaturalParameter) 
     doc = f"{step.statement.target} | rest but {integrated}: log weights (first axis)."
     name = module.functions[step.name]
     text = module.function(name, doc, writer, body)
-    return in_state_with_kept(module, step, text)
+    return in_state_with_maintained(module, step, text)
 
 
 def _fixed(scan: Scan) -> list[str]:

@@ -10,7 +10,6 @@ import sympy as sp
 
 from gibbsppl.algebra.expressions import Expr, Leaf, mentions
 from gibbsppl.code.by_colour import name_by_colour, sweep_lines
-from gibbsppl.code.chained import chain_lines
 from gibbsppl.code.forms import name_by_form
 from gibbsppl.code.interweaving import (
     change_functions,
@@ -19,9 +18,10 @@ from gibbsppl.code.interweaving import (
     together,
 )
 from gibbsppl.code.joint import joint_lines
-from gibbsppl.code.kept_forms import keeping
 from gibbsppl.code.kernels import scan_of_units, tied_move, unit_functions
+from gibbsppl.code.label_chains import chain_lines
 from gibbsppl.code.lines import INDENT, indented, renamed
+from gibbsppl.code.maintained_forms import with_form_updates
 from gibbsppl.code.module import Module
 from gibbsppl.code.places import (
     colours_text,
@@ -81,7 +81,9 @@ def _carried_out(module: Module, step: Step) -> list[str]:
     if steps[0] is not step:
         return []
     called = [f"{draw_name(module, steps)}(rng, s, c)"]
-    return [line for s in steps for line in keeping(module, s, called if s is step else [])]
+    return [
+        line for s in steps for line in with_form_updates(module, s, called if s is step else [])
+    ]
 
 
 def augment(module: Module) -> str:
@@ -122,7 +124,7 @@ def _drawn(module: Module, step: Step) -> list[str]:
     """The lines that carry out a step, with updates of dependent forms."""
     if module.schedule.recentred(step):
         return _own_lines(module, step)
-    return keeping(module, step, _own_lines(module, step))
+    return with_form_updates(module, step, _own_lines(module, step))
 
 
 def _own_lines(module: Module, step: Step) -> list[str]:

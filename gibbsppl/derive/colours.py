@@ -40,8 +40,8 @@ from gibbsppl.derive.conflicts import (
 )
 from gibbsppl.derive.contractions import data_only
 from gibbsppl.derive.form_facts import charted, shown_by
-from gibbsppl.derive.linear_forms import Unread
-from gibbsppl.derive.matched import Conditional
+from gibbsppl.derive.match_results import Conditional
+from gibbsppl.derive.multilinear_forms import Unread
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import Place, region_of, slices_of
 from gibbsppl.pieces.gates import binary_arrays

@@ -20,7 +20,7 @@ from gibbsppl.analysis.curvature import Certificate
 from gibbsppl.analysis.ends import Bounds, known_bounds
 from gibbsppl.derive.certificate import log_concave
 from gibbsppl.derive.changes import STRAIGHTENING, Change
-from gibbsppl.derive.matched import NotConjugate
+from gibbsppl.derive.match_results import NotConjugate
 from gibbsppl.derive.readings import jacobian_pieces, transformed
 from gibbsppl.model.evaluation import evaluate
 from gibbsppl.model.graph import PLAIN, Graph, Statement

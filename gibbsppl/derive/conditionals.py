@@ -14,13 +14,19 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
-from gibbsppl.derive.alike import with_equal_data
 from gibbsppl.derive.concavity import LogConcave, certified
+from gibbsppl.derive.equal_data import with_equal_data
 from gibbsppl.derive.finite import FiniteConditional, finite_of
 from gibbsppl.derive.form_facts import shown_by
-from gibbsppl.derive.linear_forms import LinearForm, Unread, degree_of, form_pieces, linear_form
-from gibbsppl.derive.matched import Conditional, NotConjugate
+from gibbsppl.derive.match_results import Conditional, NotConjugate
 from gibbsppl.derive.matching import match
+from gibbsppl.derive.multilinear_forms import (
+    LinearForm,
+    Unread,
+    degree_of,
+    form_pieces,
+    linear_form,
+)
 from gibbsppl.derive.responses import with_responses
 from gibbsppl.derive.telescoping import telescoped
 from gibbsppl.model.graph import Graph, Statement
@@ -138,7 +144,7 @@ def _by_form(
     return replace(found, forms=tuple(forms)) if isinstance(found, Conditional) else None
 
 
-def to_be_moved(
+def move_density(
     graph: Graph, statement: Statement, data: Mapping[str, Any], reason: str
 ) -> tuple[NotConjugate, tuple[Role, ...]]:
     """The log density of a statement's elements for a move, families untried; the roles of axes.

@@ -34,8 +34,8 @@ from gibbsppl.algebra.rounding import may_be_infinite
 from gibbsppl.model.evaluation import evaluate
 from gibbsppl.model.graph import Factor, Graph, Statement
 from gibbsppl.pieces.logs import expand_logs
-from gibbsppl.pieces.split import Piece, View, bounds_seen, views_of
-from gibbsppl.pieces.vanishing import MayVanish, terms_of, vanishing, with_limits
+from gibbsppl.pieces.split import Piece, View, support_indicators, views_of
+from gibbsppl.pieces.vanishing import MayVanish, terms_of, vanishing, with_exact_zeros
 
 # The dim of the label's values in its log weights.
 LABEL = Dim("label")
@@ -70,7 +70,7 @@ def finite_of(
     array = statement.target.array
     may_vanish = vanishing(graph, {LABEL})
     for factor in graph.factors_of(array):
-        density = with_limits(density_seen(graph, factor, statement), may_vanish)
+        density = with_exact_zeros(density_with_indicators(graph, factor, statement), may_vanish)
         views = tuple(views_of(density, {array.name}))
         for view in views:
             piece = _labelled(factor, density, view, views, value, graph.sizes, may_vanish)
@@ -97,9 +97,10 @@ def label_limits(
     return int(np.min(lower)), int(np.max(upper))
 
 
-def density_seen(graph: Graph, factor: Factor, statement: Statement) -> Expr:
+def density_with_indicators(graph: Graph, factor: Factor, statement: Statement) -> Expr:
     """The log density of a factor, with indicators of bounds on the label, and logs taken apart."""
-    density = _defined(graph, factor, statement.target.array.name) + bounds_seen(factor, statement)
+    density = _defined(graph, factor, statement.target.array.name)
+    density += support_indicators(factor, statement)
     if factor.name == statement.name:
         density += Add(*map(sp.log, inside(statement.target, statement.support)))
     density = renamed_apart(density, {r.dim for r in factor.over})
@@ -185,7 +186,7 @@ def _labelled(
         times = _times_shown(earlier, at, ranged)
         once *= Equals(times, 0) if times.has(Over) else 1 - times
     seen = Add(*(once * t for t in terms if LABEL in dims_of(t)))
-    coefficient = with_limits(seen, may_vanish)
+    coefficient = with_exact_zeros(seen, may_vanish)
     over = factor.over + tuple(Range(c, 0, sizes[Dim(root_of(c))]) for c in copies.values())
     if coefficient == 0:
         return None

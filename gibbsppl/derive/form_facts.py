@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from gibbsppl.algebra.expressions import Expr, mentions
-from gibbsppl.derive.linear_forms import Entry, LinearForm, Unread
+from gibbsppl.derive.multilinear_forms import Entry, LinearForm, Unread
 from gibbsppl.model.evaluation import evaluate
 from gibbsppl.model.graph import Graph
 

@@ -135,7 +135,7 @@ def _is_under_a_sum(expr: Expr, unknown: Iterable[Leaf]) -> bool:
     return any(arrays & b.free_symbols for b in expr.atoms(Binder))
 
 
-def said(
+def solved_parameters(
     family: Family, values: Mapping[str, Expr], names: Mapping[Dim, Dim] | None = None
 ) -> dict[str, Expr]:
     """The solved parameters with natural parameters put in, as fractions in plain form.

@@ -20,7 +20,7 @@ from gibbsppl.algebra.expressions import Binder, Dim, Expr, Leaf, dims_of, subst
 from gibbsppl.algebra.polynomials import MOST_KEPT, multiplied_out
 from gibbsppl.algebra.supports import Support
 from gibbsppl.analysis.truncations import is_surely_inside
-from gibbsppl.derive.matched import Conditional, NotConjugate
+from gibbsppl.derive.match_results import Conditional, NotConjugate
 from gibbsppl.derive.readings import Reading, alpha, changed, in_place, leaves_in, reading_of
 from gibbsppl.derive.underflow import may_underflow
 from gibbsppl.families import FAMILIES, Family

@@ -21,7 +21,7 @@ from gibbsppl.algebra.expressions import Array, Leaf, mentions
 from gibbsppl.algebra.identities import simplified
 from gibbsppl.algebra.supports import REAL, VECTOR
 from gibbsppl.derive.conditionals import Derived
-from gibbsppl.derive.matched import Conditional
+from gibbsppl.derive.match_results import Conditional
 from gibbsppl.derive.readings import ENTRY, alpha
 from gibbsppl.families import FAMILIES, Family
 from gibbsppl.model.graph import Graph, Marginal, Statement

@@ -13,9 +13,9 @@ from typing import Any, assert_never
 
 from gibbsppl.algebra.expressions import Array, Dim, Expr, dims_of
 from gibbsppl.algebra.notation import Notation, wrapped
-from gibbsppl.derive.chained import PREVIOUS
 from gibbsppl.derive.contractions import Contribution
-from gibbsppl.derive.matched import NotConjugate
+from gibbsppl.derive.label_chains import PREVIOUS
+from gibbsppl.derive.match_results import NotConjugate
 from gibbsppl.errors import CompileError, did_you_mean
 from gibbsppl.explain.columns import columns, indented
 from gibbsppl.explain.families import (
@@ -25,7 +25,8 @@ from gibbsppl.explain.families import (
     new_variable_told,
     parameters_told,
 )
-from gibbsppl.explain.interwoven import interwoven_told
+from gibbsppl.explain.interweaving import interwoven_told
+from gibbsppl.explain.leaves import drawn_without
 from gibbsppl.explain.names import drawn_name
 from gibbsppl.explain.repairs import diagnoses, family_named, proposed, tried
 from gibbsppl.explain.schedule_text import how_drawn, name_of, nearest_hint, owner, owner_of
@@ -38,10 +39,9 @@ from gibbsppl.explain.terms import (
     touches,
     transitions_of,
 )
-from gibbsppl.explain.unseen import drawn_without
 from gibbsppl.model.graph import Factor, Graph, Scatter, Statement
 from gibbsppl.model.graph_views import blanket, full_notation
-from gibbsppl.pieces.split import Piece, bounds_seen
+from gibbsppl.pieces.split import Piece, support_indicators
 from gibbsppl.rewrites.recentring import Recentred
 from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import (
@@ -203,7 +203,7 @@ class _Derivation:
         lines = []
         for factor in self.factors:
             density = factor.log_density
-            density += sum(bounds_seen(factor, s) for s in self.step.statements)
+            density += sum(support_indicators(factor, s) for s in self.step.statements)
             over = ", ".join(r.dim.name for r in factor.over)
             lines.append(f"{factor.name}, for each {over}:" if over else f"{factor.name}:")
             lines += indented(wrapped(self.notation.text(density), WIDTH))

@@ -11,8 +11,8 @@ from gibbsppl.algebra.copies import primed
 from gibbsppl.algebra.expressions import Dim, Expr
 from gibbsppl.algebra.notation import Notation, wrapped
 from gibbsppl.derive.concavity import LogConcave
-from gibbsppl.derive.inversion import EVENT, PARTNER, inversion_of, said
-from gibbsppl.derive.matched import Conditional
+from gibbsppl.derive.inversion import EVENT, PARTNER, inversion_of, solved_parameters
+from gibbsppl.derive.match_results import Conditional
 from gibbsppl.derive.readings import ENTRY
 from gibbsppl.explain.terms import bounds_told, statistic_shown, value_of
 from gibbsppl.model.graph import Graph
@@ -106,7 +106,7 @@ def parameters_told(step: Draw, graph: Graph) -> list[str]:
     own = {n: dims[: p.event] for n, p in family.parameters.items()}
     notation = Notation(graph.sizes, own)
     values = _values(step)
-    put_in = said(family, values, names) if values is not None else {}
+    put_in = solved_parameters(family, values, names) if values is not None else {}
     lines = bounds_told(step, notation)
     for name, formula in inversion.solved:
         lines += _read_off(name, formula.xreplace(names), put_in.get(name), graph, notation)

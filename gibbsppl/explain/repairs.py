@@ -19,7 +19,7 @@ from gibbsppl.algebra.supports import Support
 from gibbsppl.analysis.domains import without_spellings
 from gibbsppl.derive.concavity import LogConcave
 from gibbsppl.derive.conditionals import conditional_of
-from gibbsppl.derive.matched import Conditional, NotConjugate
+from gibbsppl.derive.match_results import Conditional, NotConjugate
 from gibbsppl.derive.matching import match
 from gibbsppl.explain.priors import declared, in_code, prior_of, some_value
 from gibbsppl.explain.rescaling import Scale, rescaled, scale_of

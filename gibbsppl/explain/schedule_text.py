@@ -13,7 +13,8 @@ from typing import Any, assert_never
 
 from gibbsppl.algebra.notation import Notation, wrapped
 from gibbsppl.derive.colours import colours_told
-from gibbsppl.derive.matched import NotConjugate
+from gibbsppl.derive.match_results import NotConjugate
+from gibbsppl.explain.leaves import leaf_lines
 from gibbsppl.explain.names import drawn_name
 from gibbsppl.explain.repairs import family_named, nearest, proposed
 from gibbsppl.explain.terms import (
@@ -23,7 +24,6 @@ from gibbsppl.explain.terms import (
     quadratic_text,
     transitions_of,
 )
-from gibbsppl.explain.unseen import unseen_told
 from gibbsppl.model.graph import PLAIN, Graph
 from gibbsppl.model.graph_views import short_notation
 from gibbsppl.schedule.steps import (
@@ -75,7 +75,7 @@ def _rewrites(schedule: Schedule, notation: Notation) -> list[str]:
             f'  added {r.variable}: "{r.rule.name}", from {notation.text(r.term)} in {r.factor}'
             for r in schedule.rewrites
         ),
-        *(f"  {name} drawn last: {why}" for name, why in unseen_told(schedule)),
+        *(f"  {name} drawn last: {why}" for name, why in leaf_lines(schedule)),
     ]
 
 

@@ -16,9 +16,9 @@ from gibbsppl.algebra.expressions import Dim, Expr, Leaf, Over, substitute
 from gibbsppl.algebra.functions import Equals, in_full
 from gibbsppl.algebra.notation import Notation, signed_sum
 from gibbsppl.algebra.ranges import Range
-from gibbsppl.derive.chained import PREVIOUS
 from gibbsppl.derive.contractions import Contribution
 from gibbsppl.derive.finite import LABEL
+from gibbsppl.derive.label_chains import PREVIOUS
 from gibbsppl.model.graph import Graph
 from gibbsppl.pieces.dependence import Place
 from gibbsppl.pieces.split import Piece

@@ -28,7 +28,7 @@ from gibbsppl.runtime.joint import Joint, joint_in
 from gibbsppl.runtime.layouts import DENSE
 from gibbsppl.runtime.pencils import LEAST, pencil_in
 from gibbsppl.schedule.densities import log_terms_of
-from gibbsppl.schedule.interwoven import taken_apart
+from gibbsppl.schedule.interweaving import with_recentred
 from gibbsppl.schedule.steps import (
     BlockDraw,
     ConcaveDraw,
@@ -64,7 +64,7 @@ def check_proper(
     for step in schedule.steps:
         if isinstance(step, ExactDraw | BlockDraw):
             changes = schedule.recentred(step)
-            apart = taken_apart(changes, values, schedule.whole.sizes) if changes else state
+            apart = with_recentred(changes, values, schedule.whole.sizes) if changes else state
             given = program.given_rest[step.name]({**apart}, constants)
             etas = given if isinstance(given, tuple) else (given,)
             bounds: tuple[Any, ...] = ()
@@ -82,7 +82,7 @@ def check_proper(
                 error = StartError if isinstance(step, BlockDraw) and along is None else RunError
                 raise error(_message(step, etas, margin, along))
         if isinstance(step, JointDraw):
-            apart = taken_apart(schedule.recentred(step), values, schedule.whole.sizes)
+            apart = with_recentred(schedule.recentred(step), values, schedule.whole.sizes)
             _check_joint(graph, step, program, constants, apart, values)
     found = direction_of(graph, values) if first else None
     if found is not None:

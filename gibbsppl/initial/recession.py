@@ -27,7 +27,7 @@ from gibbsppl.analysis.signs import sign_of
 from gibbsppl.derive.forms import ROUNDING, Forms, Linear, Unread, first_rows, is_masked, shares_of
 from gibbsppl.errors import ModelError
 from gibbsppl.model.evaluation import Floats, Values, evaluate
-from gibbsppl.model.graph import Factor, Graph, Marginal, Statement, said_by
+from gibbsppl.model.graph import Factor, Graph, Marginal, Statement, expressions_read_by
 from gibbsppl.pieces.logs import expand_logs
 
 # So many times as far out as a form is, functions of it have the slope that they have at infinity;
@@ -99,7 +99,7 @@ class _Reader:
 
     def of_factor(self, factor: Factor) -> Iterator[Sides]:
         """The rows of the terms of a factor."""
-        if not any(mentions(e, self.arrays) for e in said_by(factor)):
+        if not any(mentions(e, self.arrays) for e in expressions_read_by(factor)):
             return
         if isinstance(factor, Marginal):
             raise Unread

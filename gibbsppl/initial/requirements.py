@@ -35,7 +35,14 @@ from gibbsppl.algebra.ranges import Range, size_of
 from gibbsppl.algebra.supports import Support
 from gibbsppl.model.density import event_dims, log_density
 from gibbsppl.model.evaluation import Floats, Values, evaluate
-from gibbsppl.model.graph import MOST_KEPT, Censoring, Graph, Potential, Statement, said_by
+from gibbsppl.model.graph import (
+    MOST_KEPT,
+    Censoring,
+    Graph,
+    Potential,
+    Statement,
+    expressions_read_by,
+)
 
 # The axis of values that are tried together, the first of arrays that have it.
 TRY = Dim("try~")
@@ -54,7 +61,7 @@ class Requirement:
     @property
     def said(self) -> tuple[Expr, ...]:
         """The expressions that say whether it is met."""
-        return said_by(self.factor) if self.gap is None else (self.gap,)
+        return expressions_read_by(self.factor) if self.gap is None else (self.gap,)
 
     @property
     def size(self) -> int:

@@ -12,7 +12,7 @@ from gibbsppl.code.module import Module
 from gibbsppl.derive.quadratic import Quadratic, quadratic_of
 from gibbsppl.errors import CompileError
 from gibbsppl.model.graph import Graph, Statement
-from gibbsppl.schedule.asked import Asked
+from gibbsppl.schedule.control import Asked
 from gibbsppl.schedule.joint import joint_draw
 from gibbsppl.schedule.kernel import Kernel
 from gibbsppl.schedule.steps import JointDraw, Move, Step

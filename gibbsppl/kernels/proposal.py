@@ -10,7 +10,7 @@ from gibbsppl.arguments import methods_told, shown
 from gibbsppl.code.kernels import assigned, index_text
 from gibbsppl.code.module import Module
 from gibbsppl.errors import CompileError
-from gibbsppl.schedule.asked import Asked
+from gibbsppl.schedule.control import Asked
 from gibbsppl.schedule.kernel import Kernel, misfit, name_of
 from gibbsppl.schedule.steps import Move, Step
 

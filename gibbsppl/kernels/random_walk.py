@@ -20,7 +20,7 @@ from gibbsppl.arguments import check_between, methods_told
 from gibbsppl.code.kernels import assigned, index_text
 from gibbsppl.code.module import Module
 from gibbsppl.code.places import positions_text, where_text
-from gibbsppl.derive.matched import NotConjugate
+from gibbsppl.derive.match_results import NotConjugate
 from gibbsppl.errors import CompileError
 from gibbsppl.model.density import free_elements, regions
 from gibbsppl.model.evaluation import Floats, Values, evaluate
@@ -28,7 +28,7 @@ from gibbsppl.model.forward import fill
 from gibbsppl.model.graph import Graph
 from gibbsppl.pieces.dependence import Role, is_separable
 from gibbsppl.pieces.split import Piece
-from gibbsppl.schedule.asked import Asked, is_whole
+from gibbsppl.schedule.control import Asked, is_whole
 from gibbsppl.schedule.kernel import Kernel
 from gibbsppl.schedule.steps import Move, Step
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gibbsppl.arguments import methods_told
 from gibbsppl.errors import CompileError
-from gibbsppl.schedule.asked import Asked
+from gibbsppl.schedule.control import Asked
 from gibbsppl.schedule.kernel import Kernel
 from gibbsppl.schedule.steps import Step
 

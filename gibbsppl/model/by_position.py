@@ -18,7 +18,7 @@ from gibbsppl.algebra.expressions import Binder, Expr
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.algebra.recursions import Earlier, Own, Step, owns_read, terms_of_remainder
 from gibbsppl.model.operations import is_power, operation_of, size_of_largest
-from gibbsppl.runtime.remainders import remainder
+from gibbsppl.runtime.remainder import remainder
 
 # A value at a position: a number, or an array.
 _At = Callable[[int], Any]

@@ -261,7 +261,7 @@ Factor = Statement | Potential | Marginal
 
 
 @lru_cache(maxsize=MOST_KEPT)
-def said_by(factor: Factor) -> tuple[Expr, ...]:
+def expressions_read_by(factor: Factor) -> tuple[Expr, ...]:
     """The expressions that a factor reads: log density, scattered values, bounds of the support."""
     if isinstance(factor, Marginal):
         read = (e for s in factor.scatters for e in (s.value, *s.indices))
@@ -396,7 +396,7 @@ def _network_of(factors: Sequence[Factor]) -> nx.DiGraph[Node]:
     network: nx.DiGraph[Node] = nx.DiGraph()
     for factor in factors:
         node = ("factor", factor.name)
-        read = frozenset[str]().union(*map(arrays_in, said_by(factor)))
+        read = frozenset[str]().union(*map(arrays_in, expressions_read_by(factor)))
         network.add_edges_from((("array", name), node) for name in sorted(read))
         if isinstance(factor, Statement):
             network.add_edge(node, ("array", factor.target.array.name))

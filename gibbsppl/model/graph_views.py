@@ -23,7 +23,7 @@ from gibbsppl.algebra.expressions import Binder, Dim, Expr, Leaf
 from gibbsppl.algebra.notation import Notation
 from gibbsppl.algebra.ranges import Range, range_of
 from gibbsppl.algebra.recursions import Step
-from gibbsppl.model.graph import Factor, Graph, Marginal, Potential, Statement, said_by
+from gibbsppl.model.graph import Factor, Graph, Marginal, Potential, Statement, expressions_read_by
 
 Interval = tuple[int, int]
 Bounds = Mapping[Dim, Interval]
@@ -130,7 +130,7 @@ def read_expressions(factor: Factor) -> tuple[Expr, ...]:
     """The expressions by which a factor depends on other variables (gathered targets included)."""
     match factor:
         case Marginal():
-            return said_by(factor)
+            return expressions_read_by(factor)
         case Potential():
             return (factor.log_density,)
         case Statement():

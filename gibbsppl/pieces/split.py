@@ -225,7 +225,7 @@ def prepared(factor: Factor, statement: Statement, binary: Binary) -> Expr:
     targets = {statement.target.array.name}
     counts = statement.support.is_discrete
     reduced = _reduced(factor.log_density, frozenset(targets), counts, frozen(binary))
-    return reduced + bounds_seen(factor, statement)
+    return reduced + support_indicators(factor, statement)
 
 
 @lru_cache(maxsize=MOST_KEPT)
@@ -234,7 +234,7 @@ def _reduced(density: Expr, targets: frozenset[str], counts: bool, gates: Frozen
     return opened(simplified(density, targets, counts=counts), targets, dict(gates))
 
 
-def bounds_seen(factor: Factor, statement: Statement) -> Expr:
+def support_indicators(factor: Factor, statement: Statement) -> Expr:
     """The log indicators of a factor's support that a statement's target is subject to.
 
     ``y ~ Uniform(0, theta)`` tells theta that it is above y. The bounds of a target's own support

@@ -57,23 +57,23 @@ def _arrays_valued(x: Expr) -> set[str]:
     return set().union(*map(_arrays_valued, x.args))
 
 
-def with_limits(expr: Expr, may_vanish: MayVanish) -> Expr:
+def with_exact_zeros(expr: Expr, may_vanish: MayVanish) -> Expr:
     """A sum of terms with each ``c * log(x)`` as 0 where c is 0, for each x that may be 0."""
     return Add(*(_with_limit(t, may_vanish) for t in Add.make_args(expr)))
 
 
 def _with_limit(term: Expr, may_vanish: MayVanish) -> Expr:
     if isinstance(term, Over):
-        return term.func(with_limits(term.body, may_vanish), *term.args[1:])
+        return term.func(with_exact_zeros(term.body, may_vanish), *term.args[1:])
     if isinstance(term, Where):
         condition, *cases = term.args
-        return Where(condition, *(with_limits(c, may_vanish) for c in cases))
+        return Where(condition, *(with_exact_zeros(c, may_vanish) for c in cases))
     if not term.is_Mul:
         return term
     # (not multiplied out further: where x is 0 and c is 1, ``log(x) - c * log(x)`` is no number)
     terms = list(terms_of(term, lambda x: x.has(sp.log, XLogY)))
     if len(terms) > 1:
-        return with_limits(Add(*terms), may_vanish)
+        return with_exact_zeros(Add(*terms), may_vanish)
     for choice in term.args:
         if isinstance(choice, Where) and _has_limit(choice, may_vanish):
             condition, *cases = choice.args

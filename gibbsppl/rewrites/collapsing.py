@@ -29,12 +29,12 @@ from gibbsppl.algebra.expressions import (
     substitute,
 )
 from gibbsppl.algebra.ranges import Range, bounded
-from gibbsppl.derive.finite import LABEL, FiniteConditional, density_seen, finite_of
+from gibbsppl.derive.finite import LABEL, FiniteConditional, density_with_indicators, finite_of
 from gibbsppl.errors import CompileError
 from gibbsppl.model.density import is_kept, kept_entries
 from gibbsppl.model.graph import Graph, Maintained, Marginal, Statement
 from gibbsppl.pieces.dependence import region_of
-from gibbsppl.pieces.vanishing import vanishing, with_limits
+from gibbsppl.pieces.vanishing import vanishing, with_exact_zeros
 from gibbsppl.rewrites.increments import Change, NoIncrementsError, difference, touched
 from gibbsppl.rewrites.integrals import Integral, integrated
 
@@ -146,7 +146,10 @@ def _recomputed(graph: Graph, own: FiniteConditional, seen: tuple[Marginal, ...]
         )
     factors = graph.factors_of(label.target.array)
     may_vanish = vanishing(graph)
-    densities = [(with_limits(density_seen(graph, f, label), may_vanish), f.over) for f in factors]
+    densities = [
+        (with_exact_zeros(density_with_indicators(graph, f, label), may_vanish), f.over)
+        for f in factors
+    ]
     densities += [(m.log_density, m.over) for m in seen]
     terms = [(bounded(density, graph.sizes), over) for density, over in densities]
     kept = {a.name: a for m in seen for a in m.arrays}

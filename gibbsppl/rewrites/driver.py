@@ -23,6 +23,12 @@ from gibbsppl.rewrites import counts, links, positive, values
 from gibbsppl.rewrites.applied import Rewrite
 from gibbsppl.rewrites.collapsing import Scan, collapsed
 from gibbsppl.rewrites.interweaving import with_interwoven
+from gibbsppl.rewrites.leaves import (
+    Marginal,
+    conditional_of_leaf,
+    marginalise_leaves,
+    with_leaves,
+)
 from gibbsppl.rewrites.parts import Part, taken_apart
 from gibbsppl.rewrites.rows import Rule
 from gibbsppl.rewrites.search import (
@@ -32,12 +38,6 @@ from gibbsppl.rewrites.search import (
     Stage,
     quality_of,
     wherever,
-)
-from gibbsppl.rewrites.unseen import (
-    Seen,
-    conditional_of_unseen,
-    with_unseen,
-    without_unseen,
 )
 
 REWRITES: tuple[Rule, ...] = (*links.RULES, *counts.RULES, *positive.RULES, *values.RULES)
@@ -76,13 +76,13 @@ def rewritten(  # noqa: PLR0913  (settings, all named at the call)
     given = _Asked(asked, frozenset(elements), rules, frozenset(moved))
     shown = () if isinstance(interweave, bool) else interweave
     if collapse:
-        seen, model = Seen(graph, data), _searched(graph, data, given)
+        marginal, model = Marginal(graph, data), _searched(graph, data, given)
     else:
-        seen, model = _seen(graph, data, given, {*elements, *moved, *shown, *named})
-    model, graph, seen = _with_parts(model, graph, seen, given)
+        marginal, model = _marginalised(graph, data, given, {*elements, *moved, *shown, *named})
+    model, graph, marginal = _with_parts(model, graph, marginal, given)
     if collapse:
         model = with_collapsed(model, collapse, approximate=approximate)
-    return _with_unseen(with_interwoven(model, interweave, collapse), graph, seen)
+    return _with_leaves(with_interwoven(model, interweave, collapse), graph, marginal)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,19 +131,19 @@ def _allowed(asked: _Asked) -> tuple[Rule, ...]:
     return tuple(r for r in asked.rules if asked.names.get(r.name, True))
 
 
-def _seen(
+def _marginalised(
     graph: Graph, data: Mapping[str, Any], asked: _Asked, kept: Collection[str]
-) -> tuple[Seen, Rewritten]:
-    """The graph with unseen values integrated out, if all draws stay as good; and the model.
+) -> tuple[Marginal, Rewritten]:
+    """The graph with leaves integrated out, if all draws stay as good; and the model.
 
     The model has the rewrites of this graph. Draws are worse, too, with more auxiliary variables.
     """
     kept, now = set(kept), None
     wanted = asked.names.get(UNSEEN, bool(asked.rules))
-    while wanted and (found := without_unseen(graph, data, kept)).unseen:
+    while wanted and (found := marginalise_leaves(graph, data, kept)).leaves:
         refused = _not_drawn(graph, found)
         if not refused:
-            partly = {s.target.array.name for s in found.unseen if found.is_left(s)}
+            partly = {s.target.array.name for s in found.leaves if found.is_left(s)}
             if not partly:
                 return found, _searched(found.graph, found.data, asked)
             now = now or _searched(graph, data, asked)
@@ -159,10 +159,10 @@ def _seen(
             f"rewrites[{UNSEEN!r}]: no variable that nothing sees, or of which only bounds are "
             "seen, and without which all others are drawn as well; leave it out."
         )
-    return Seen(graph, data), now or _searched(graph, data, asked)
+    return Marginal(graph, data), now or _searched(graph, data, asked)
 
 
-def _not_drawn(graph: Graph, found: Seen) -> set[str]:
+def _not_drawn(graph: Graph, found: Marginal) -> set[str]:
     """The arrays that have no independent draws."""
     drawn = (d for stage in _last_stages(found.graph, graph, found) for d in stage.derived)
     worse = (d for d in drawn if not isinstance(d, Scan) and quality_of(d) > CONCAVE)
@@ -176,89 +176,89 @@ def _is_as_good(then: Rewritten, now: Rewritten) -> bool:
     return better and len(then.rewrites) <= len(now.rewrites)
 
 
-def _last_stages(last: Graph, graph: Graph, seen: Seen) -> list[Stage]:
-    """The stages that impute unseen values, array by array, without the arrays still to come."""
-    names = list(dict.fromkeys(s.target.array.name for s in seen.unseen))
+def _last_stages(last: Graph, graph: Graph, marginal: Marginal) -> list[Stage]:
+    """The stages that impute leaves, array by array, without the arrays still to come."""
+    names = list(dict.fromkeys(s.target.array.name for s in marginal.leaves))
     stages = []
     for n, name in enumerate(names, 1):
-        drawn = tuple(s for s in seen.unseen if s.target.array.name in names[:n])
-        whole = with_unseen(last, graph, drawn)
+        drawn = tuple(s for s in marginal.leaves if s.target.array.name in names[:n])
+        whole = with_leaves(last, graph, drawn)
         own = tuple(s for s in drawn if s.target.array.name == name)
-        derived = tuple(conditional_of_unseen(whole, s, seen.data) for s in own)
+        derived = tuple(conditional_of_leaf(whole, s, marginal.data) for s in own)
         stages.append(Stage(whole, derived, own))
     return stages
 
 
-def _with_unseen(model: Rewritten, graph: Graph, seen: Seen) -> Rewritten:
-    """The model with unseen values, imputed after all else."""
-    stages = _last_stages(model.graph, graph, seen)
+def _with_leaves(model: Rewritten, graph: Graph, marginal: Marginal) -> Rewritten:
+    """The model with leaves, imputed after all else."""
+    stages = _last_stages(model.graph, graph, marginal)
     if not stages:
         return model
     return replace(
         model,
         graph=stages[-1].graph,
         branches=(*model.branches, *stages),
-        unseen=tuple(dict.fromkeys(s.target.array.name for s in seen.unseen)),
+        leaves=tuple(dict.fromkeys(s.target.array.name for s in marginal.leaves)),
     )
 
 
 def _with_parts(
-    model: Rewritten, graph: Graph, seen: Seen, asked: _Asked
-) -> tuple[Rewritten, Graph, Seen]:
+    model: Rewritten, graph: Graph, marginal: Marginal, asked: _Asked
+) -> tuple[Rewritten, Graph, Marginal]:
     """The model with arrays taken apart, where each part then has a closed form.
 
-    The arrays are taken apart in the graph, and in ``seen``, as well.
+    The arrays are taken apart in the graph, and in ``marginal``, as well.
     """
     wanted = asked.names.get(PARTS, bool(asked.rules))
     if not wanted:
-        return model, graph, seen
+        return model, graph, marginal
     for name, quality in model.qualities.items():
         refused = name in asked.elements | asked.moved
-        if quality <= CONCAVE or refused or name not in seen.graph.variables:
+        if quality <= CONCAVE or refused or name not in marginal.graph.variables:
             continue
-        for axis in range(len(seen.graph.variables[name].dims)):
-            found = _taken_apart(graph, seen, name, axis)
+        for axis in range(len(marginal.graph.variables[name].dims)):
+            found = _taken_apart(graph, marginal, name, axis)
             if found is None:
                 continue
             whole, apart, parts = found
             every = (*model.parts, *parts)
             if len(model.stages) == 1 and not _have_closed_forms(apart, asked, every):
                 continue
-            other = _searched_with(apart.graph, seen.data, asked, every)
+            other = _searched_with(apart.graph, marginal.data, asked, every)
             if other is not None:
-                model, graph, seen = other, whole, apart
+                model, graph, marginal = other, whole, apart
                 break
     if asked.names.get(PARTS) and not model.parts:
         raise CompileError(
             f"rewrites[{PARTS!r}]: no array whose parts, each given the others, have closed forms; "
             "leave it out."
         )
-    return model, graph, seen
+    return model, graph, marginal
 
 
-def _have_closed_forms(seen: Seen, asked: _Asked, parts: tuple[Part, ...]) -> bool:
+def _have_closed_forms(marginal: Marginal, asked: _Asked, parts: tuple[Part, ...]) -> bool:
     """Whether parts have closed forms without rewrites that help other variables.
 
     Where nothing helped another one with the array whole, nothing does with the array in parts.
     """
-    search = _search_of(seen.data, asked, parts)
-    return search.branches(seen.graph, (), _allowed(asked)) is not None
+    search = _search_of(marginal.data, asked, parts)
+    return search.branches(marginal.graph, (), _allowed(asked)) is not None
 
 
 def _taken_apart(
-    graph: Graph, seen: Seen, name: str, axis: int
-) -> tuple[Graph, Seen, tuple[Part, ...]] | None:
-    """A graph, and the seen part of it, with an array taken apart; None if it cannot be."""
+    graph: Graph, marginal: Marginal, name: str, axis: int
+) -> tuple[Graph, Marginal, tuple[Part, ...]] | None:
+    """A graph, and its marginal graph, with an array taken apart; None if it cannot be."""
     own = graph.statements_of(name)
-    unseen = replace(graph, statements=(*own, *seen.unseen))
-    taken = {*graph.variables, *seen.graph.variables}
-    first, *others = (taken_apart(g, name, axis, taken) for g in (seen.graph, graph, unseen))
+    imputed = replace(graph, statements=(*own, *marginal.leaves))
+    taken = {*graph.variables, *marginal.graph.variables}
+    first, *others = (taken_apart(g, name, axis, taken) for g in (marginal.graph, graph, imputed))
     whole, beside = others
     if first is None or whole is None or beside is None:
         return None
     apart, parts = first
     drawn = beside[0].statements[len(parts) :]
-    return whole[0], replace(seen, graph=apart, unseen=drawn), parts
+    return whole[0], replace(marginal, graph=apart, leaves=drawn), parts
 
 
 def with_collapsed(

@@ -24,7 +24,7 @@ from gibbsppl.algebra.identities import without_inverses
 from gibbsppl.algebra.ranges import Range, bounded
 from gibbsppl.derive.conditionals import conditional_of
 from gibbsppl.derive.contractions import data_only, pull_back
-from gibbsppl.derive.matched import Conditional
+from gibbsppl.derive.match_results import Conditional
 from gibbsppl.errors import CompileError
 from gibbsppl.model.density import event_dims
 from gibbsppl.model.graph import (

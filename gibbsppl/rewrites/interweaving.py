@@ -26,7 +26,7 @@ from gibbsppl.algebra.ranges import fresh, size_of
 from gibbsppl.derive.conditionals import conditional_of
 from gibbsppl.derive.quadratic import Quadratic
 from gibbsppl.errors import CompileError
-from gibbsppl.model.graph import Factor, Graph, Statement, said_by
+from gibbsppl.model.graph import Factor, Graph, Statement, expressions_read_by
 from gibbsppl.pieces.dependence import count_of, region_of, touches
 from gibbsppl.pieces.split import View
 from gibbsppl.rewrites.predictors import coefficients
@@ -174,7 +174,7 @@ def _times_read(graph: Graph, factor: Factor, name: str) -> int:
     """How many elements of an array all terms of a factor read."""
     own = {r.dim for r in factor.over}
     found = 0
-    for leaf in (a for e in said_by(factor) for a in leaves_of(e, (name,))):
+    for leaf in (a for e in expressions_read_by(factor) for a in leaves_of(e, (name,))):
         summed = {d for i in leaf.indices for d in dims_of(i)} - own
         terms = prod(len(r) for r in factor.over)
         found = max(found, terms * prod(size_of(d, graph.sizes) for d in summed))

@@ -23,7 +23,7 @@ from gibbsppl.algebra.ranges import size_of
 from gibbsppl.derive.conditionals import conditional_of
 from gibbsppl.derive.quadratic import Quadratic, is_quadratic, quadratic_of
 from gibbsppl.model.evaluation import Sizes
-from gibbsppl.model.graph import Graph, Statement, said_by
+from gibbsppl.model.graph import Graph, Statement, expressions_read_by
 from gibbsppl.rewrites.recentring import Recentred, shifted_by
 
 
@@ -39,7 +39,7 @@ def predictor_of(graph: Graph, group: Statement) -> Expr | None:
     for factor in graph.factors:
         if factor.name == group.name:
             continue
-        for expr in said_by(factor):
+        for expr in expressions_read_by(factor):
             for total in _sums_with(expr, name):
                 terms = _terms(total, group, latent, graph.sizes)
                 if terms is None or (found is not None and terms != found):

@@ -40,7 +40,7 @@ from gibbsppl.algebra.expressions import (
 from gibbsppl.derive.changes import LOG, Change
 from gibbsppl.derive.conditionals import Derived
 from gibbsppl.derive.quadratic import Quadratic
-from gibbsppl.model.graph import Censoring, Graph, Statement, said_by
+from gibbsppl.model.graph import Censoring, Graph, Statement, expressions_read_by
 from gibbsppl.rewrites.applied import density_row
 
 # What is drawn while the new array is held fixed: the location moves all elements alike, the scale
@@ -205,7 +205,9 @@ def _with(graph: Graph, old: Statement, own: Statement, change: Recentred) -> Un
         deterministics=tuple(replace(d, value=reader.read(d.value)) for d in graph.deterministics),
     )
     # (bounds that are set by the array are no arguments, and are not rewritten)
-    left = [f for f in made.factors if any(mentions(e, (change.of,)) for e in said_by(f))]
+    left = [
+        f for f in made.factors if any(mentions(e, (change.of,)) for e in expressions_read_by(f))
+    ]
     return None if left else Uncentred(made, change)
 
 

@@ -18,9 +18,9 @@ from gibbsppl.analysis.ends import known_bounds
 from gibbsppl.analysis.signs import NONNEGATIVE, sign_of
 from gibbsppl.derive.concavity import LogConcave
 from gibbsppl.derive.conditionals import Derived, conditional_of
-from gibbsppl.derive.matched import NotConjugate
+from gibbsppl.derive.match_results import NotConjugate
 from gibbsppl.errors import CompileError
-from gibbsppl.model.graph import PLAIN, Graph, Statement, said_by
+from gibbsppl.model.graph import PLAIN, Graph, Statement, expressions_read_by
 from gibbsppl.rewrites.applied import Rewrite, applications
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.rewrites.parts import Part
@@ -51,7 +51,7 @@ class Rewritten:
     ``branches`` come after the stages: each has an auxiliary variable of its own for one variable,
     in a graph without those of other branches. ``parts`` are arrays that stand for positions of
     others. ``interwoven`` are non-centred updates, each after the other draws of a stage.
-    ``unseen`` are arrays with values that nothing else sees, imputed by the last branches.
+    ``leaves`` are arrays with values that nothing else sees, imputed by the last branches.
     """
 
     graph: Graph
@@ -61,7 +61,7 @@ class Rewritten:
     branches: tuple[Stage, ...] = ()
     parts: tuple[Part, ...] = ()
     interwoven: tuple[Interwoven, ...] = ()
-    unseen: tuple[str, ...] = ()
+    leaves: tuple[str, ...] = ()
 
     @property
     def qualities(self) -> dict[str, int]:
@@ -122,7 +122,7 @@ def _surroundings(graph: Graph, data: Mapping[str, Any], statement: Statement) -
     Facts of an array are its statements, whose supports may depend on further arrays, and its data.
     """
     factors = graph.factors_of(statement.target.array)
-    said = (e for f in factors for e in said_by(f))
+    said = (e for f in factors for e in expressions_read_by(f))
     waiting = {statement.target.array.name, *(x.array.name for e in said for x in leaves_of(e))}
     read: set[str] = set()
     own: dict[str, Statement] = {}

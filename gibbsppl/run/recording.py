@@ -35,7 +35,7 @@ def kept_of(
     for name in names:
         if name in program.parts:
             raise RunError(f"keep: {name!r} is a part of {program.parts[name]!r}; keep that.")
-        if name in program.passing:
+        if name in program.within_sweep:
             raise RunError(
                 f"keep: {name!r} holds for one draw of each sweep alone, and belongs to nothing "
                 "else that is stored; leave it out."

@@ -1,6 +1,5 @@
 """The library of generated code: functions, sums by index, draws, moves. NumPy and SciPy only."""
 
-from gibbsppl.runtime.chains import chain, known_labels, smoothed
 from gibbsppl.runtime.concave import (
     log_concave,
     log_concave_colours,
@@ -31,7 +30,6 @@ from gibbsppl.runtime.draws import (
 )
 from gibbsppl.runtime.elliptical import elliptical_slice
 from gibbsppl.runtime.entries import Entries, entries_of
-from gibbsppl.runtime.few import FewLogOdds, KnownLogOdds
 from gibbsppl.runtime.functions import (
     Groups,
     abs,  # noqa: A004  (the name that generated code calls)
@@ -86,7 +84,9 @@ from gibbsppl.runtime.functions import (
     xlog1py,
     xlogy,
 )
+from gibbsppl.runtime.gate_odds import FewLogOdds, KnownLogOdds
 from gibbsppl.runtime.joint import Joint, drawn
+from gibbsppl.runtime.label_chains import chain, known_labels, smoothed
 from gibbsppl.runtime.labels import LogWeights, Table, labels
 from gibbsppl.runtime.least_squares import centred
 from gibbsppl.runtime.matrices import inverse_wishart, mvnormal, mvnormal_information, wishart
@@ -103,7 +103,6 @@ from gibbsppl.runtime.moves import (
 )
 from gibbsppl.runtime.multinomials import Rows, SumOfRows, multinomial
 from gibbsppl.runtime.over_relaxed import over_relaxed_mvnormal, over_relaxed_normal
-from gibbsppl.runtime.own import own_move, proposal_move
 from gibbsppl.runtime.pencils import Pencil
 from gibbsppl.runtime.places import (
     chart_colours,
@@ -115,7 +114,7 @@ from gibbsppl.runtime.places import (
     rows_of,
 )
 from gibbsppl.runtime.polya_gamma import polya_gamma
-from gibbsppl.runtime.remainders import remainder
+from gibbsppl.runtime.remainder import remainder
 from gibbsppl.runtime.scans import (
     owned,
     positions,
@@ -211,6 +210,7 @@ from gibbsppl.runtime.truncated import (
     truncated_uniform,
 )
 from gibbsppl.runtime.truncated_counts import truncated_poisson
+from gibbsppl.runtime.user_kernels import own_move, proposal_move
 from gibbsppl.runtime.walks import (
     Walk,
     vector_walk_of,

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, xlogy
 
-from gibbsppl.runtime.few import FewLogOdds, few_gates
+from gibbsppl.runtime.gate_odds import FewLogOdds, few_gates
 
 Generator = np.random.Generator
 Size = tuple[int, ...]

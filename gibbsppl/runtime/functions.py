@@ -54,7 +54,7 @@ from gibbsppl.runtime.near_zero import log1p, log_cloglog, log_one_minus_exp
 from gibbsppl.runtime.normalisers import log_bessel_i, log_bessel_k, log_fox_wright
 from gibbsppl.runtime.passage import log_passage_p, log_passage_q
 from gibbsppl.runtime.polya_gamma import log_polya_gamma
-from gibbsppl.runtime.shares import Shares, sum_by_row
+from gibbsppl.runtime.sparse_counts import Shares, sum_by_row
 from gibbsppl.runtime.stirling import log_stirling
 
 __all__ = [

@@ -20,7 +20,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
 
 from gibbsppl.runtime.draws import whole
-from gibbsppl.runtime.shares import Shares
+from gibbsppl.runtime.sparse_counts import Shares
 
 # Weights worked on at once: about half a megabyte.
 PIECE = 1 << 16

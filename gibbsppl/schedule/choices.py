@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from gibbsppl.derive.chained import ChainConditional
 from gibbsppl.derive.conditionals import Derived
+from gibbsppl.derive.label_chains import ChainConditional
 from gibbsppl.errors import CompileError, did_you_mean
 from gibbsppl.model.graph import Graph
 from gibbsppl.rewrites import Rewritten
 from gibbsppl.rewrites.collapsing import Scan
-from gibbsppl.schedule.asked import Asked, Control, Made
+from gibbsppl.schedule.control import Asked, Control, Made
 from gibbsppl.schedule.kernel import Kernel
 from gibbsppl.schedule.steps import Move, Schedule, Step
 
@@ -32,7 +32,7 @@ def interwoven_if(asked: bool | Sequence[str], control: Control) -> bool | Seque
     return False
 
 
-def chosen(
+def step_by_kernel(
     make: Made,
     graph: Graph,
     derived: Derived | Scan | ChainConditional,

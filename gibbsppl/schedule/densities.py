@@ -26,7 +26,7 @@ from gibbsppl.algebra.polynomials import MOST_KEPT, factored
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.derive.changes import Change
 from gibbsppl.derive.concavity import LogConcave
-from gibbsppl.derive.matched import Conditional
+from gibbsppl.derive.match_results import Conditional
 from gibbsppl.model.density import event_dims, free_elements, kept_entries, regions
 from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.model.graph import Statement

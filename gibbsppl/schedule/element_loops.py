@@ -21,7 +21,7 @@ from gibbsppl.algebra.ranges import Range, bounded, fresh
 from gibbsppl.derive.colours import Chart
 from gibbsppl.derive.contractions import IsData, data_only
 from gibbsppl.derive.form_facts import free_axes
-from gibbsppl.derive.linear_forms import Entry, LinearForm, slope_in
+from gibbsppl.derive.multilinear_forms import Entry, LinearForm, slope_in
 from gibbsppl.derive.readings import alpha
 from gibbsppl.schedule.steps import ExactDraw, Schedule, Step
 

@@ -18,10 +18,10 @@ import sympy as sp
 from gibbsppl.algebra.copies import copy_of
 from gibbsppl.algebra.expressions import Dim, Expr, Leaf, dims_of, substitute
 from gibbsppl.algebra.ranges import Range, size_of
-from gibbsppl.derive.chained import ChainConditional
 from gibbsppl.derive.conditionals import Derived
 from gibbsppl.derive.contractions import Known, data_only, pull_back
-from gibbsppl.derive.matched import Conditional
+from gibbsppl.derive.label_chains import ChainConditional
+from gibbsppl.derive.match_results import Conditional
 from gibbsppl.derive.quadratic import Quadratic, are_tied, is_quadratic, owner, quadratic_of
 from gibbsppl.errors import CompileError
 from gibbsppl.model.evaluation import evaluate

@@ -18,7 +18,6 @@ from gibbsppl.algebra.copies import copies_of
 from gibbsppl.algebra.expressions import Dim, Expr, Greatest, Leaf, Least, substitute
 from gibbsppl.algebra.functions import Where, XLogY
 from gibbsppl.algebra.ranges import Range, bounded, size_of
-from gibbsppl.derive.chained import ChainConditional
 from gibbsppl.derive.concavity import LogConcave
 from gibbsppl.derive.conditionals import Derived
 from gibbsppl.derive.contractions import (
@@ -29,7 +28,8 @@ from gibbsppl.derive.contractions import (
     pull_back_extreme,
 )
 from gibbsppl.derive.finite import LABEL, FiniteConditional
-from gibbsppl.derive.matched import Conditional, NotConjugate
+from gibbsppl.derive.label_chains import ChainConditional
+from gibbsppl.derive.match_results import Conditional, NotConjugate
 from gibbsppl.derive.readings import alpha, in_place
 from gibbsppl.errors import CompileError
 from gibbsppl.families import Family
@@ -39,10 +39,10 @@ from gibbsppl.model.graph import PLAIN, Graph, Maintained, Statement
 from gibbsppl.pieces.dependence import Place, is_separable, overlap, region_of
 from gibbsppl.pieces.limits import Side
 from gibbsppl.pieces.split import Piece, View
-from gibbsppl.pieces.vanishing import vanishing, with_limits
+from gibbsppl.pieces.vanishing import vanishing, with_exact_zeros
 from gibbsppl.rewrites.collapsing import Scan, log_weights
 from gibbsppl.schedule.cancelling import without_cancelling
-from gibbsppl.schedule.chains import chain_draw, hull
+from gibbsppl.schedule.label_chains import chain_draw, hull
 from gibbsppl.schedule.parameters import Bound, NaturalParameter
 from gibbsppl.schedule.steps import (
     BlockDraw,
@@ -329,7 +329,7 @@ class Maker:
         """The value of a piece; ``0 * log(0)`` is 0 for counts, and for dropped simplex entries."""
         whole, statement = piece.value, derived.statement
         if statement.support.is_discrete:
-            return with_limits(whole, vanishing(self.graph))
+            return with_exact_zeros(whole, vanishing(self.graph))
         if statement.support.kind == "simplex" and piece.factor == statement.name:
             return _of_kept(whole, statement, piece)
         return whole

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gibbsppl.errors import CompileError, did_you_mean
-from gibbsppl.schedule.asked import Control
+from gibbsppl.schedule.control import Control
 from gibbsppl.schedule.scanning import RandomScan
 from gibbsppl.schedule.staleness import check_fresh, is_from_current, read_by, stale_from
 from gibbsppl.schedule.steps import Move, Schedule
@@ -94,7 +94,7 @@ def _ordered(schedule: Schedule, order: Sequence[str]) -> Schedule:
         placed += [k for k in _before(schedule, j) if k not in placed and k not in named]
         placed.append(j)
     placed += [j for j in rest if j not in placed]
-    return _with_passing(schedule.only(placed))
+    return _with_stale_auxiliaries(schedule.only(placed))
 
 
 def _steps_named(schedule: Schedule, name: str, what: str) -> list[int]:
@@ -133,11 +133,11 @@ def _before(schedule: Schedule, step: int) -> list[int]:
     return sorted(found - {step})
 
 
-def _with_passing(schedule: Schedule) -> Schedule:
+def _with_stale_auxiliaries(schedule: Schedule) -> Schedule:
     """The schedule, with auxiliary variables marked as passing if stale when a sweep ends."""
     _check_made(schedule)
     stale = set(stale_from(schedule, range(len(schedule.steps)), ()))
-    return replace(schedule, passing=schedule.passing | (stale & set(schedule.auxiliary)))
+    return replace(schedule, within_sweep=schedule.within_sweep | (stale & set(schedule.auxiliary)))
 
 
 def _check_made(schedule: Schedule) -> None:
@@ -167,8 +167,8 @@ def _scanned(schedule: Schedule, scan: str | RandomScan) -> Schedule:
     if isinstance(scan, RandomScan) and scan.weights:
         weights = _weights(schedule, own, scan)
     how = "random" if isinstance(scan, RandomScan) else scan
-    passing = schedule.passing | auxiliary
-    return replace(schedule, scan=how, units=units, weights=weights, passing=passing)
+    within_sweep = schedule.within_sweep | auxiliary
+    return replace(schedule, scan=how, units=units, weights=weights, within_sweep=within_sweep)
 
 
 def unit_of(schedule: Schedule, step: int) -> tuple[int, ...]:

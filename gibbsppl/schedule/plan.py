@@ -12,20 +12,20 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
-from gibbsppl.derive.chained import ChainConditional
 from gibbsppl.derive.conditionals import Derived
+from gibbsppl.derive.label_chains import ChainConditional
 from gibbsppl.derive.quadratic import Quadratic
 from gibbsppl.model.graph import Graph
 from gibbsppl.rewrites import Rewritten, rewritten
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.rewrites.recentring import Interwoven
-from gibbsppl.schedule.asked import Control
 from gibbsppl.schedule.blocks import Blocks, check_names
 from gibbsppl.schedule.by_colour import with_colours
-from gibbsppl.schedule.chains import with_chains
-from gibbsppl.schedule.choices import chosen
-from gibbsppl.schedule.interwoven import interwoven_by_name, wanted
+from gibbsppl.schedule.choices import step_by_kernel
+from gibbsppl.schedule.control import Control
+from gibbsppl.schedule.interweaving import interwoven_by_name, wanted
 from gibbsppl.schedule.joint import bounds, joined, joint_draw
+from gibbsppl.schedule.label_chains import with_chains
 from gibbsppl.schedule.maker import Maker
 from gibbsppl.schedule.order import check_exact, controlled
 from gibbsppl.schedule.steps import (
@@ -66,7 +66,9 @@ def planned(model: Rewritten, *, exact: bool = False, control: Control | None = 
         rest = [d for d in stage.derived if d.statement not in stage.auxiliary]
         ordered = (*own, *_joined(stage.graph, rest, model, control))
         steps += (
-            d if isinstance(d, JointDraw) else chosen(maker.step, stage.graph, d, control, model)
+            d
+            if isinstance(d, JointDraw)
+            else step_by_kernel(maker.step, stage.graph, d, control, model)
             for d in ordered
         )
         graphs += [stage.graph] * len(ordered)
@@ -82,10 +84,10 @@ def planned(model: Rewritten, *, exact: bool = False, control: Control | None = 
         tuple(graphs),
         model.rewrites,
         model.parts,
-        _passing(model),
+        _within_sweep(model),
         tables,
         interwoven=interwoven_by_name(model, steps),
-        unseen=model.unseen,
+        leaves=model.leaves,
     )
     schedule = controlled(schedule, control)
     if exact:
@@ -116,7 +118,7 @@ def _joined(
     return sorted(drawn, key=lambda d: -_size(graph, d))
 
 
-def _passing(model: Rewritten) -> frozenset[str]:
+def _within_sweep(model: Rewritten) -> frozenset[str]:
     """The auxiliary variables that the graph of some branch lacks."""
     names = {r.variable for r in model.rewrites}
     return frozenset(n for b in model.branches for n in names if n not in b.graph.variables)

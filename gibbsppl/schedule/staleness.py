@@ -14,10 +14,10 @@ from itertools import chain
 import sympy as sp
 
 from gibbsppl.algebra.expressions import Expr, Leaf, leaves_of
-from gibbsppl.derive.chained import ChainConditional
 from gibbsppl.derive.concavity import LogConcave
 from gibbsppl.derive.finite import FiniteConditional
-from gibbsppl.derive.matched import Conditional, NotConjugate
+from gibbsppl.derive.label_chains import ChainConditional
+from gibbsppl.derive.match_results import Conditional, NotConjugate
 from gibbsppl.derive.quadratic import Quadratic
 from gibbsppl.errors import CompileError
 from gibbsppl.model.graph import Graph, Maintained
@@ -30,7 +30,7 @@ from gibbsppl.schedule.steps import BlockDraw, ExactDraw, Move, ScanDraw, Schedu
 def check_fresh(schedule: Schedule) -> None:
     """Refuse a schedule with a step that reads, or a sweep that ends with, a stale variable."""
     stale = _swept(schedule, {})
-    lasting = {name: cause for name, cause in stale.items() if name not in schedule.passing}
+    lasting = {name: cause for name, cause in stale.items() if name not in schedule.within_sweep}
     if lasting:
         first, cause = min(lasting.items())
         raise CompileError(

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeGuard
 
 from gibbsppl.algebra.expressions import Dim
-from gibbsppl.derive.chained import ChainConditional
 from gibbsppl.derive.colours import Colours, OneByOne
 from gibbsppl.derive.concavity import LogConcave
 from gibbsppl.derive.contractions import Contribution
 from gibbsppl.derive.finite import FiniteConditional
-from gibbsppl.derive.matched import Conditional, NotConjugate
+from gibbsppl.derive.label_chains import ChainConditional
+from gibbsppl.derive.match_results import Conditional, NotConjugate
 from gibbsppl.derive.quadratic import Quadratic
 from gibbsppl.errors import CompileError
 from gibbsppl.families import Family
@@ -302,14 +302,14 @@ class Schedule:
 
     ``graph`` is that of all variables. ``graphs`` has for each step the graph in which it draws:
     one that lacks auxiliary variables has them integrated out. ``rewrites`` brought them in.
-    ``parts`` are arrays that stand for positions of others while a sweep goes on; ``passing`` are
-    auxiliary variables that hold for some of its draws alone. ``tables`` are data besides those of
-    the model, which its program reads. ``scan`` says how steps follow one
-    another: in order, or by ``units`` (each the positions of steps that stay together), of which a
-    random scan draws as many as there are, with probabilities in proportion to ``weights`` (none:
-    all equal), and a symmetric one takes all forwards and then backwards. ``interwoven`` are the
+    ``parts`` are arrays that stand for positions of others while a sweep goes on. Auxiliary
+    variables ``within_sweep`` hold for some of its draws alone. ``tables`` are data besides those
+    of the model, which its program reads. ``scan`` says how steps follow one another: in order, or
+    by ``units`` (each the positions of steps that stay together), of which a random scan draws as
+    many as there are, with probabilities in proportion to ``weights`` (none: all equal), and a
+    symmetric one takes all forwards and then backwards. ``interwoven`` are the
     non-centred updates, by name of step: recentred arrays are computed before the draw, their
-    originals after. ``unseen`` are arrays with leaves (missing data, predictions), imputed last.
+    originals after. ``leaves`` are arrays with leaves (missing data, predictions), imputed last.
     """
 
     graph: Graph
@@ -317,13 +317,13 @@ class Schedule:
     graphs: tuple[Graph, ...]
     rewrites: tuple[Rewrite, ...] = ()
     parts: tuple[Part, ...] = ()
-    passing: frozenset[str] = frozenset()
+    within_sweep: frozenset[str] = frozenset()
     tables: Mapping[str, Any] = field(default_factory=dict)
     scan: str = "systematic"
     units: tuple[tuple[int, ...], ...] = ()
     weights: tuple[float, ...] = ()
     interwoven: Mapping[str, Interwoven] = field(default_factory=dict)
-    unseen: tuple[str, ...] = ()
+    leaves: tuple[str, ...] = ()
 
     @property
     def whole(self) -> Graph:

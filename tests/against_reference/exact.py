@@ -235,7 +235,7 @@ def verified(sampler, model):
         "by": sorted({f"{s.kind} {s.family.name}" for s in schedule.steps if s.family}),
         "rules": sorted({r.rule.name for r in schedule.rewrites}
                         | ({"parts"} if schedule.parts else set())
-                        | ({"unseen"} if schedule.unseen else set())
+                        | ({"unseen"} if schedule.leaves else set())
                         | ({"interweaving"} if schedule.interwoven else set())),
         "colours": any(s.is_coloured for s in schedule.steps),
     }

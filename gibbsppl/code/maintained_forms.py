@@ -36,7 +36,7 @@ from gibbsppl.schedule.parameters import NaturalParameter
 from gibbsppl.schedule.steps import BlockDraw, ExactDraw, Step
 
 
-def kept_functions_of(module: Module, step: Step) -> list[str]:
+def maintained_form_functions(module: Module, step: Step) -> list[str]:
     """The functions of the forms kept by a step, except functions already written."""
     found = []
     for kept in module.kept:
@@ -57,7 +57,7 @@ def carried_forms(module: Module) -> dict[str, str]:
     return found
 
 
-def keeping(module: Module, step: Step, lines: list[str]) -> list[str]:
+def with_form_updates(module: Module, step: Step, lines: list[str]) -> list[str]:
     """The lines of a step, with updates of the forms that depend on the arrays it changes."""
     changed = set(module.schedule.changed_by(step))
     before: list[str] = []
@@ -83,7 +83,7 @@ def keeping(module: Module, step: Step, lines: list[str]) -> list[str]:
     return [*before, *lines, *after]
 
 
-def reading(
+def parameters_with_forms(
     module: Module, step: ExactDraw | BlockDraw
 ) -> tuple[tuple[NaturalParameter, ...], list[str]]:
     """The parameters of a step, written with kept forms, and lines that compute absent forms."""

@@ -23,12 +23,12 @@ from sympy import Mul
 
 from gibbsppl.algebra.expressions import Dim, Expr, Leaf, Over, dims_of, mentions, renamed_apart
 from gibbsppl.algebra.ranges import Range, range_of
-from gibbsppl.derive.finite import LABEL, density_seen, label_limits
+from gibbsppl.derive.finite import LABEL, density_with_indicators, label_limits
 from gibbsppl.model.evaluation import evaluate
 from gibbsppl.model.graph import Factor, Graph, Marginal, Statement
 from gibbsppl.pieces.dependence import region_of, slices_of
 from gibbsppl.pieces.split import Piece, View, views_of
-from gibbsppl.pieces.vanishing import terms_of, vanishing, with_limits
+from gibbsppl.pieces.vanishing import terms_of, vanishing, with_exact_zeros
 
 # The dim of the values of the label before, in the log weights of two neighbours.
 PREVIOUS = Dim("previous label")
@@ -119,7 +119,7 @@ class _Terms:
             return False
         own = next((s for s in statements if s.name == factor.name), statements[0])
         found: dict[tuple[tuple[View, ...], tuple[Range, ...]], Expr] = {}
-        density = with_limits(density_seen(graph, factor, own), self.may_vanish)
+        density = with_exact_zeros(density_with_indicators(graph, factor, own), self.may_vanish)
         for term, over in _opened(density, factor.over, self.name, graph.sizes):
             views = self._ordered(tuple(views_of(term, {self.name})), over)
             if views is None:
@@ -138,7 +138,7 @@ class _Terms:
         dims = (LABEL,) if len(views) == 1 else (PREVIOUS, LABEL)
         leaves = (Leaf(v.array, *v.indices) for v in views)
         replaced = {leaf: dim + self.lower for leaf, dim in zip(leaves, dims, strict=True)}
-        coefficient = with_limits(terms.xreplace(replaced), self.may_vanish)
+        coefficient = with_exact_zeros(terms.xreplace(replaced), self.may_vanish)
         if coefficient != 0:
             into = self.pieces if len(views) == 1 else self.transitions
             into.append(Piece(factor, LABEL, views[:1], coefficient, over))

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, assert_never
 
-from gibbsppl.derive.chained import ChainConditional
 from gibbsppl.derive.concavity import LogConcave
-from gibbsppl.derive.conditionals import Derived, to_be_moved
+from gibbsppl.derive.conditionals import Derived, move_density
 from gibbsppl.derive.finite import FiniteConditional
-from gibbsppl.derive.matched import Conditional, NotConjugate
+from gibbsppl.derive.label_chains import ChainConditional
+from gibbsppl.derive.match_results import Conditional, NotConjugate
 from gibbsppl.errors import CompileError
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import Role
@@ -90,7 +90,7 @@ class Asked:
     def refusal(self, kernel: Kernel) -> tuple[NotConjugate, tuple[Role, ...]]:
         """The conditional as a log density that a kernel moves by; the roles of its axes."""
         reason = f"kernels= asks for {kernel}; by default it is drawn {self.default}"
-        return to_be_moved(self.graph, self.derived.statement, self.data, reason)
+        return move_density(self.graph, self.derived.statement, self.data, reason)
 
     def move(self, kernel: Kernel) -> Move:
         """The move by a kernel."""

@@ -8,14 +8,14 @@ from gibbsppl.algebra.expressions import mentions
 from gibbsppl.schedule.steps import Schedule
 
 
-def unseen_told(schedule: Schedule) -> list[tuple[str, str]]:
+def leaf_lines(schedule: Schedule) -> list[tuple[str, str]]:
     """Each array with leaves, and why no other draw needs these."""
-    return [(name, _why(schedule, name)) for name in schedule.unseen]
+    return [(name, _why(schedule, name)) for name in schedule.leaves]
 
 
 def drawn_without(schedule: Schedule, variables: Sequence[str]) -> list[tuple[str, list[str]]]:
     """The section of a derivation on leaves, marginalised in the draws of other variables."""
-    told = [f"{name}: {why}." for name, why in unseen_told(schedule) if name in variables]
+    told = [f"{name}: {why}." for name, why in leaf_lines(schedule) if name in variables]
     return [("The others are drawn without it", told)] if told else []
 
 

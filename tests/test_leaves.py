@@ -16,7 +16,7 @@ from gibbsppl.analysis import known_limits
 from gibbsppl.checks.enumeration import enumerate_sweep
 from gibbsppl.errors import CompileError
 from gibbsppl.model.density import log_joint
-from gibbsppl.rewrites import unseen
+from gibbsppl.rewrites import leaves
 
 SEEN = [1.5, 0.2, 2.5]
 LEVEL = 1e-6
@@ -100,7 +100,7 @@ def test_the_others_are_drawn_as_in_the_model_without_them(model):
     (start,), _ = whole.initial_states(1, seed=1)
     given = parameters(whole, start.state)
 
-    assert whole.schedule.unseen
+    assert whole.schedule.leaves
     for name, expected in parameters(plain, start.state).items():
         for found, wanted in zip(given[name], expected, strict=True):
             np.testing.assert_allclose(found, wanted, rtol=1e-12)
@@ -109,16 +109,16 @@ def test_the_others_are_drawn_as_in_the_model_without_them(model):
 @pytest.mark.parametrize("model", WITHOUT)
 def test_they_are_drawn_last_and_proved(model):
     sampler = gp.compile(model(gaps=True))
-    last = [n for s in sampler.schedule.steps for n in s.variables][-len(sampler.schedule.unseen) :]
+    last = [n for s in sampler.schedule.steps for n in s.variables][-len(sampler.schedule.leaves) :]
 
-    assert tuple(last) == sampler.schedule.unseen
+    assert tuple(last) == sampler.schedule.leaves
     assert sampler.verify().proved
     assert "drawn last: no other variable sees" in str(sampler)
     assert "The others are drawn without it" in sampler.explain(last[-1])
 
 
 def test_what_is_drawn_from_others_that_nothing_sees_is_drawn_after_them():
-    assert gp.compile(predicted(gaps=True)).schedule.unseen == ("other", "far")
+    assert gp.compile(predicted(gaps=True)).schedule.leaves == ("other", "far")
 
 
 def test_they_have_their_distribution():
@@ -167,7 +167,7 @@ BOUNDS = {
 def test_what_is_left_is_the_integral(name):
     """The joint density in which the others are drawn, against the whole one integrated."""
     model, law = CASES[name]
-    left = unseen.without_unseen(model.graph, model.data)
+    left = leaves.marginalise_leaves(model.graph, model.data)
     lower, upper = BOUNDS[name.split()[1]]
     for rate in (0.1, 1.0, 7.0):
         values = {**left.data, "rate": rate}
@@ -185,7 +185,7 @@ def test_values_with_bounds_are_proved():
     sampler = gp.compile(times())
     draws = sampler.sample(200, chains=2, seed=1, progress=False)["t"]
 
-    assert sampler.schedule.unseen == ("t",)
+    assert sampler.schedule.leaves == ("t",)
     assert sampler.verify().proved
     assert "between which bounds" in str(sampler)
     assert (draws[..., 2:] >= ENDS[2:]).all()
@@ -203,12 +203,12 @@ def test_values_stay_where_without_them_others_would_be_drawn_less_well():
         mu = gp.Normal("mu", 0, tau=0.1)
         t = gp.Normal("t", mu, tau=1, dims="i", observed=masked([0.5, 1.5, 0], 2))
         gp.Potential("later", gp.log(gp.Data("end", [0.0, 0.0, 2.0], dims="i") <= t))
-    assert not gp.compile(m).schedule.unseen
+    assert not gp.compile(m).schedule.leaves
 
 
 @pytest.mark.parametrize("name", ["exponential below", "exponential between"])
 def test_so_do_those_that_would_be_hidden_anew(name):
-    assert not gp.compile(CASES[name][0]).schedule.unseen
+    assert not gp.compile(CASES[name][0]).schedule.leaves
 
 
 def test_answers_that_are_missing_need_no_auxiliary_variables():
@@ -217,7 +217,7 @@ def test_answers_that_are_missing_need_no_auxiliary_variables():
         x = gp.Data("x", [0.5, -1.0, 2.0, 0.0, 1.0], dims="i")
         gp.Bernoulli("y", gp.expit(beta * x), dims="i", observed=masked([1, 0, 1, 0, 0], 1, 4))
     sampler = gp.compile(m, rewrites={"Polya-Gamma": True})
-    assert sampler.schedule.unseen == ("y",)
+    assert sampler.schedule.leaves == ("y",)
     assert sampler.verify().proved
     assert sampler.sample(20, seed=1, progress=False)["y"].std(axis=(0, 1))[1] > 0
 
@@ -262,7 +262,7 @@ def beyond_a_uniform():
 def test_bounds_outside_the_support_say_nothing(model, name, last):
     plain = draws_of(model(), name, rewrites={"unseen": False})
 
-    assert gp.compile(model()).schedule.unseen == last
+    assert gp.compile(model()).schedule.leaves == last
     assert gp.compile(model()).verify().proved
     assert disagreements({name: draws_of(model(), name)}, {name: mean_and_error(plain)}) == {}
 
@@ -273,8 +273,8 @@ def test_a_bound_that_is_data_alone_is_one_on_either_side():
         t = gp.Weibull("t", 2.0, rate=rate, dims="i", observed=masked([0.5, 1.5, 0], 2))
         end = gp.Data("end", [9.0, 9.0, 0.7], dims="i")
         gp.Potential("sooner", gp.log((t > 0.2) * (t <= end)))
-    found = unseen.without_unseen(m.graph, m.data)
-    assert [s.name for s in found.unseen] == ["t"]
+    found = leaves.marginalise_leaves(m.graph, m.data)
+    assert [s.name for s in found.leaves] == ["t"]
     assert found.data["t.between.upper"][2] == 0.7
 
 
@@ -292,7 +292,7 @@ def test_values_that_stand_for_missing_ones_are_possible():
         x[:2] = gp.Normal(0, tau=tau)
         x[2:] = gp.Gamma(2, rate=tau)
     sampler = gp.compile(m)
-    assert set(sampler.schedule.unseen) == {"y", "x"}
+    assert set(sampler.schedule.leaves) == {"y", "x"}
     assert sampler.verify().proved
     assert np.isfinite(sampler.sample(20, seed=1, progress=False)["x"]).all()
 
@@ -309,7 +309,7 @@ def test_what_excludes_values_of_its_parameters_stays(which):
         else:
             gp.Exponential("o", rate=1 + x)
     sampler = gp.compile(m)
-    assert not sampler.schedule.unseen
+    assert not sampler.schedule.leaves
     assert sampler.verify().proved
 
 
@@ -351,15 +351,15 @@ def test_an_array_whose_observed_value_is_impossible_does_not_keep_others():
         gp.Normal("y", mu, tau=1, dims="i", observed=masked([1.0, 0.0], 1))
         t = gp.Weibull("t", 2.0, rate=1.0, dims="j", observed=masked([0.5, 0.0], 1))
         gp.Potential("later", gp.log(gp.Data("end", [0.9, 0.9], dims="j") <= t))
-    found = unseen.without_unseen(m.graph, m.data)
-    assert {s.name for s in found.unseen} == {"new", "y"}
+    found = leaves.marginalise_leaves(m.graph, m.data)
+    assert {s.name for s in found.leaves} == {"new", "y"}
 
 
 def test_a_collapsed_sampler_draws_missing_words_with_all_others():
     with gp.Model(coords={"k": 2}) as m:
         w = gp.Dirichlet("w", 1.0, dims="k", event="k")
         gp.Categorical("z", w, dims="i", event="k", observed=masked([0, 1, 1], 2))
-    assert gp.compile(m).schedule.unseen == ("z",)
+    assert gp.compile(m).schedule.leaves == ("z",)
     assert gp.compile(m, collapse=("w",)).verify().proved
 
 
@@ -379,7 +379,7 @@ def test_what_is_read_by_others_stays():
         mu = gp.Normal("mu", 0, tau=0.1)
         x = gp.Normal("x", mu, tau=1, dims="i", observed=masked([0.5, 1.5, 0], 2))
         gp.Normal("y", 2 * x, tau=1, dims="i", observed=[1.0, 2.0, 3.0])
-    assert not gp.compile(m).schedule.unseen
+    assert not gp.compile(m).schedule.leaves
 
 
 def test_elements_that_read_one_another_stay():
@@ -388,7 +388,7 @@ def test_elements_that_read_one_another_stay():
         mu = gp.Normal("mu", 0, tau=1)
         x[0] = gp.Normal(mu, tau=1)
         x[1:] = gp.Normal(x.lag("t", 1), tau=1)
-    assert not gp.compile(m).schedule.unseen
+    assert not gp.compile(m).schedule.leaves
 
 
 def test_an_improper_prior_that_nothing_sees_is_refused_as_ever():
@@ -404,7 +404,7 @@ def test_a_model_without_observations_is_left_as_it_is():
     with gp.Model() as m:
         x = gp.Normal("x", 0, tau=1)
         gp.Gamma("y", gp.exp(x), rate=1)
-    assert not gp.compile(m).schedule.unseen
+    assert not gp.compile(m).schedule.leaves
 
 
 @pytest.mark.parametrize(
@@ -420,7 +420,7 @@ def test_a_model_without_observations_is_left_as_it_is():
     ids=str,
 )
 def test_what_the_user_names_is_drawn_with_all_others(asked):
-    assert "other" not in gp.compile(predicted(gaps=True), **asked).schedule.unseen
+    assert "other" not in gp.compile(predicted(gaps=True), **asked).schedule.leaves
 
 
 def test_asked_for_where_there_is_none_it_is_refused():
@@ -444,7 +444,7 @@ def small(scan):
 @pytest.mark.parametrize("scan", ["systematic", "random", "symmetric"])
 def test_sweeps_leave_the_posterior_as_it_is(scan):
     sampler = small(scan)
-    assert sampler.schedule.unseen == ("v",)
+    assert sampler.schedule.leaves == ("v",)
     (start,), _ = sampler.initial_states(1, seed=1)
     found = enumerate_sweep(
         sampler.graph, sampler.program, sampler.schedule.steps, sampler.data, start.state,
@@ -465,7 +465,7 @@ def test_an_order_in_which_they_would_be_stale_is_refused():
 
 def seen_everywhere(monkeypatch):
     monkeypatch.setattr(
-        unseen, "_known", lambda graph, _data, own: np.ones(
+        leaves, "_known", lambda graph, _data, own: np.ones(
             [graph.sizes[d] for d in graph.variables[own[0].target.array.name].dims], dtype=bool
         ),
     )  # fmt: skip
@@ -494,7 +494,7 @@ def test_a_bound_taken_for_the_other_is_told(monkeypatch):
 
 
 def test_bounds_outside_the_support_that_count_are_told(monkeypatch):
-    monkeypatch.setattr(unseen, "_inside_supports", lambda _graph, _data, _own, limits: limits)
+    monkeypatch.setattr(leaves, "_inside_supports", lambda _graph, _data, _own, limits: limits)
     plain = draws_of(beyond_a_truncation(), "rate", rewrites={"unseen": False})
 
     found = draws_of(beyond_a_truncation(), "rate")

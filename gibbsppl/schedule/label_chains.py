@@ -9,10 +9,10 @@ from typing import Any
 from gibbsppl.algebra.copies import copy_of
 from gibbsppl.algebra.expressions import Dim, dims_of
 from gibbsppl.algebra.ranges import Range
-from gibbsppl.derive.chained import PREVIOUS, ChainConditional, chain_of
 from gibbsppl.derive.conditionals import Derived
 from gibbsppl.derive.contractions import Known, pull_back
 from gibbsppl.derive.finite import LABEL
+from gibbsppl.derive.label_chains import PREVIOUS, ChainConditional, chain_of
 from gibbsppl.model.graph import Graph
 from gibbsppl.pieces.dependence import Place, region_of
 from gibbsppl.rewrites.collapsing import Scan

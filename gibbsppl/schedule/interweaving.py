@@ -9,7 +9,7 @@ import numpy as np
 
 from gibbsppl.algebra.expressions import Expr
 from gibbsppl.algebra.ranges import Range
-from gibbsppl.derive.matched import NotConjugate
+from gibbsppl.derive.match_results import NotConjugate
 from gibbsppl.errors import CompileError
 from gibbsppl.model.evaluation import Sizes, Values, evaluate
 from gibbsppl.rewrites import Rewritten
@@ -69,7 +69,7 @@ def interwoven_by_name(model: Rewritten, steps: Sequence[Step]) -> dict[str, Int
     return {name: i for name, i in found.items() if name in names}
 
 
-def taken_apart(changes: Iterable[Recentred], values: Values, sizes: Sizes) -> dict[str, Any]:
+def with_recentred(changes: Iterable[Recentred], values: Values, sizes: Sizes) -> dict[str, Any]:
     """The values of all arrays, with the recentred arrays computed from the originals."""
     found = dict(values)
     for r in changes:
@@ -77,7 +77,7 @@ def taken_apart(changes: Iterable[Recentred], values: Values, sizes: Sizes) -> d
     return found
 
 
-def put_together(changes: Sequence[Recentred], values: Values, sizes: Sizes) -> dict[str, Any]:
+def with_originals(changes: Sequence[Recentred], values: Values, sizes: Sizes) -> dict[str, Any]:
     """The values of all arrays, with the originals computed from the recentred arrays."""
     found = dict(values)
     for r in reversed(changes):

@@ -1,7 +1,7 @@
 """Unseen leaves (missing data, predictions, censored values): integrated out, and imputed last.
 
 No factor but their own statement reads such values. Comes in: a graph and its data. Goes out: the
-graph without them, and the statements that draw them given all else. The density of an unseen value
+graph without them, and the statements that draw them given all else. The density of a leaf
 integrates to one, so a new observation or a missing one tells its parameters nothing; a value of
 which only bounds are seen tells the probability of lying between them. Parameters move further when
 they are not tied to imputed values (D. A. van Dyk and T. Park, 2008, "Partially collapsed Gibbs
@@ -23,53 +23,55 @@ from gibbsppl.analysis.ends import ends_of
 from gibbsppl.analysis.known_limits import KnownLimits, known_limits
 from gibbsppl.derive.conditionals import Derived, conditional_of
 from gibbsppl.model.evaluation import evaluate
-from gibbsppl.model.graph import Censoring, Graph, Potential, Statement, said_by
+from gibbsppl.model.graph import Censoring, Graph, Potential, Statement, expressions_read_by
 from gibbsppl.pieces.dependence import region_of, slices_of
 from gibbsppl.rewrites.applied import is_rewritten
 from gibbsppl.rewrites.observed import Observed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Seen:
-    """The graph of the observed values of arrays; statements in ``unseen`` impute the rest."""
+class Marginal:
+    """The graph of the observed values of arrays; statements in ``leaves`` impute the rest."""
 
     graph: Graph
     data: Mapping[str, Any]
-    unseen: tuple[Statement, ...] = ()
+    leaves: tuple[Statement, ...] = ()
 
     def is_left(self, statement: Statement) -> bool:
         """Whether a statement has observed values, or bounds of others."""
         return any(s.name == statement.name for s in self.graph.statements)
 
 
-def without_unseen(graph: Graph, data: Mapping[str, Any], kept: Collection[str] = ()) -> Seen:
-    """The graph with unseen values integrated out; arrays in ``kept`` stay as they are.
+def marginalise_leaves(
+    graph: Graph, data: Mapping[str, Any], kept: Collection[str] = ()
+) -> Marginal:
+    """The graph with leaves integrated out; arrays in ``kept`` stay as they are.
 
     A model without observations stays as it is.
     """
-    found = Seen(graph, data)
+    found = Marginal(graph, data)
     while (more := _without_one(found, kept)) is not None:
         found = more
-    return found if found.graph.potentials or _is_observed(found.graph) else Seen(graph, data)
+    return found if found.graph.potentials or _is_observed(found.graph) else Marginal(graph, data)
 
 
 def _is_observed(graph: Graph) -> bool:
     return any(s.known != 0 for s in graph.statements)
 
 
-def with_unseen(graph: Graph, original: Graph, unseen: Sequence[Statement]) -> Graph:
-    """A graph without unseen values, with them again.
+def with_leaves(graph: Graph, original: Graph, leaves: Sequence[Statement]) -> Graph:
+    """A graph without leaves, with them again.
 
     The observed values of a statement that has been rewritten count in the rewritten one alone.
     """
-    names = {s.target.array.name for s in unseen}
-    own = {s.name for s in unseen}
+    names = {s.target.array.name for s in leaves}
+    own = {s.name for s in leaves}
     tied = {p.name: p for p in original.potentials if _arrays_of(p) & names}
     rewritten = {s.name for s in graph.statements if s.name in own and is_rewritten(s)}
     taken = {f.name for f in (*graph.factors, *original.factors)}
     seen = {n: fresh(f"{n}.seen", taken) for n in rewritten}
     kept = (replace(s, name=seen.get(s.name, s.name)) for s in graph.statements)
-    again = (replace(s, censored=(Censoring(s.known),)) if s.name in seen else s for s in unseen)
+    again = (replace(s, censored=(Censoring(s.known),)) if s.name in seen else s for s in leaves)
     return replace(
         graph,
         variables={**graph.variables, **original.variables},
@@ -80,18 +82,18 @@ def with_unseen(graph: Graph, original: Graph, unseen: Sequence[Statement]) -> G
     )
 
 
-def conditional_of_unseen(graph: Graph, statement: Statement, data: Mapping[str, Any]) -> Derived:
-    """The conditional of a statement's unseen values, in a graph that has them."""
+def conditional_of_leaf(graph: Graph, statement: Statement, data: Mapping[str, Any]) -> Derived:
+    """The conditional of a statement's leaves, in a graph that has them."""
     whole = (statement if s.name == statement.name else s for s in graph.statements)
     return conditional_of(replace(graph, statements=tuple(whole)), statement, data)
 
 
 def _arrays_of(factor: Potential | Statement) -> set[str]:
-    return {x.array.name for e in said_by(factor) for x in leaves_of(e)}
+    return {x.array.name for e in expressions_read_by(factor) for x in leaves_of(e)}
 
 
-def _without_one(found: Seen, kept: Collection[str]) -> Seen | None:
-    """The graph with the unseen values of one more array integrated out; None if there are none."""
+def _without_one(found: Marginal, kept: Collection[str]) -> Marginal | None:
+    """The graph with the leaves of one more array integrated out; None if there are none."""
     for name in dict.fromkeys(s.target.array.name for s in reversed(found.graph.latent)):
         less = None if name in kept else _without(found, name)
         if less is not None:
@@ -99,7 +101,7 @@ def _without_one(found: Seen, kept: Collection[str]) -> Seen | None:
     return None
 
 
-def _without(found: Seen, name: str) -> Seen | None:
+def _without(found: Marginal, name: str) -> Marginal | None:
     """The graph with the values of an array integrated out; None if other factors read them."""
     graph, data = found.graph, found.data
     own = graph.statements_of(name)
@@ -257,12 +259,12 @@ def _known(graph: Graph, data: Mapping[str, Any], own: Sequence[Statement]) -> n
 
 
 def _left(
-    found: Seen,
+    found: Marginal,
     own: tuple[Statement, ...],
     ties: Sequence[Potential],
     known: np.ndarray,
     limits: KnownLimits,
-) -> Seen:
+) -> Marginal:
     """The graph with an array reduced to observed values, and bounds of other values."""
     graph, name = found.graph, own[0].target.array.name
     told = known | limits.told
@@ -284,4 +286,4 @@ def _left(
         constants=tuple(c for c in graph.constants if c.target.array.name != name),
         deterministics=tuple(d for d in graph.deterministics if not mentions(d.value, (name,))),
     )
-    return Seen(left, arrays.data, (*(s for s in own if s.is_latent), *found.unseen))
+    return Marginal(left, arrays.data, (*(s for s in own if s.is_latent), *found.leaves))

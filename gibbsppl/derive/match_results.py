@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from gibbsppl.algebra.expressions import Dim, Expr, Leaf
 from gibbsppl.algebra.supports import Support
 from gibbsppl.derive.changes import Change
-from gibbsppl.derive.linear_forms import LinearForm
+from gibbsppl.derive.multilinear_forms import LinearForm
 from gibbsppl.families import Family
 from gibbsppl.model.graph import PLAIN, Statement
 from gibbsppl.pieces.dependence import Role

@@ -7,8 +7,8 @@ from gibbsppl.code.accumulation import accumulated
 from gibbsppl.code.module import Module
 from gibbsppl.code.places import bounds_of
 from gibbsppl.code.text import Text
-from gibbsppl.derive.chained import PREVIOUS
 from gibbsppl.derive.finite import LABEL
+from gibbsppl.derive.label_chains import PREVIOUS
 from gibbsppl.pieces.dependence import region_of
 from gibbsppl.schedule.steps import ChainDraw
 
