@@ -21,7 +21,7 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from gibbsppl.algebra.expressions import Dim, Expr, Leaf, dims_of
+from gibbsppl.algebra.expressions import Dim, Expr, Leaf, dims_of, substitute
 from gibbsppl.algebra.polynomials import MOST_KEPT, factored
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.derive.changes import Change
@@ -213,17 +213,27 @@ def _between(bounds: Any, statement: Statement, values: Values, sizes: Sizes) ->
 def _statistic_terms(
     statistic: Expr, eta: Floats, statement: Statement, values: Values, sizes: Sizes
 ) -> Floats:
-    """``eta * statistic``, element by element; 0 where either is 0, even times infinity."""
-    over = _read_over(statistic, statement, sizes)
-    value = evaluate(statistic, over, values, sizes)
-    value = np.broadcast_to(value, tuple(map(len, over)))
-    if statement.support.kind == "simplex":
-        value = np.where(kept_entries(statement, values, sizes), value, 0.0)
-    inside = regions(statement, sizes)
-    if over[: len(inside)] == inside:
-        value = in_array_order(value, statement, inside, extra=len(over) - len(inside))
-    by_event = len(over) < len(inside)
-    coefficient = _stretched(eta, value.shape, statement, by_event=by_event)
+    """``eta * statistic``, element by element; 0 where either is 0, even times infinity.
+
+    Where ``eta`` is infinite (a probability of one) the statistic counts from its largest value,
+    which is certain.
+    """
+    over, inside = _read_over(statistic, statement, sizes), regions(statement, sizes)
+
+    def read(expr: Expr) -> Floats:
+        value = np.broadcast_to(evaluate(expr, over, values, sizes), tuple(map(len, over)))
+        if statement.support.kind == "simplex":
+            value = np.where(kept_entries(statement, values, sizes), value, 0.0)
+        if over[: len(inside)] == inside:
+            return in_array_order(value, statement, inside, extra=len(over) - len(inside))
+        return value
+
+    value = read(statistic)
+    coefficient = _stretched(eta, value.shape, statement, by_event=len(over) < len(inside))
+    certain = np.isposinf(coefficient)
+    if certain.any():
+        largest = read(substitute(statistic, {statement.target: statement.support.upper}))
+        value = np.where(certain, value - largest, value)
     return np.ravel(np.where((coefficient == 0) | (value == 0), 0.0, coefficient * value))
 
 
