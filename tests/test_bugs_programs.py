@@ -86,10 +86,14 @@ def test_draws_agree_with_the_reference(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(set(PROGRAMS) - set(RUN)))
 def test_draws_of_other_programs_agree_with_their_references(name):
-    """By a longer run where a summary says that the effective draws of the default are few."""
-    sampler = gp.compile(read(PROGRAMS[name]))
+    """By a longer run where the default has few effective draws, or where they disagree.
+
+    (An error of an sd, estimated from some hundred effective draws, is an estimate itself.)
+    """
+    sampler, references = gp.compile(read(PROGRAMS[name])), PROGRAMS[name].references
     drawn = monitored(name, sampler, seed=1)
-    if any(ess_bulk(x) < LOWEST_ESS_PER_CHAIN * len(x) for x in drawn.values() if np.ptp(x) > 0):
+    few = any(ess_bulk(x) < LOWEST_ESS_PER_CHAIN * len(x) for x in drawn.values() if np.ptp(x) > 0)
+    if few or disagreements(drawn, references):
         drawn = monitored(name, sampler, seed=2, draws=4000, warmup=4000)
 
-    assert disagreements(drawn, PROGRAMS[name].references) == {}
+    assert disagreements(drawn, references) == {}

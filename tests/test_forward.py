@@ -232,7 +232,15 @@ def test_a_draw_that_is_not_finite_is_told_in_one_error():
     """No warning of NumPy's comes before it (here, warnings are errors)."""
     with gp.Model() as m:
         gp.AsymmetricLaplace("x", mu=0, scale=1, q=1e-320)
-    with pytest.raises(ModelError, match="x: a draw from AsymmetricLaplace is not finite"):
+    told = "x: a draw from AsymmetricLaplace is -?(inf|nan), expected a finite number"
+    with pytest.raises(ModelError, match=told):
+        gp.simulate(m, seed=1)
+
+
+def test_a_count_beyond_whole_numbers_is_told():
+    with gp.Model() as m:
+        gp.Geometric("x", p=1e-30)
+    with pytest.raises(ModelError, match="Geometric is .*, expected a whole number below 2"):
         gp.simulate(m, seed=1)
 
 

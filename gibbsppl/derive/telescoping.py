@@ -172,7 +172,7 @@ def _grouped(summed: Iterable[_Summed]) -> Iterator[list[_Summed]]:
     """The pieces that may cancel: of one function of the target, some added and some taken off."""
     for _, found in groupby(sorted(summed, key=lambda s: s.key), key=lambda s: s.key):
         group = list(found)
-        signs = {bool(s.piece.coefficient > 0) for s in group}
+        signs = {float(s.piece.coefficient) > 0 for s in group}
         if len(signs) > 1 and any(s.rest.ranges for s in group):
             yield group
 

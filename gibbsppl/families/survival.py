@@ -14,7 +14,7 @@ import sympy as sp
 from sympy import exp, log
 
 from gibbsppl.algebra.expressions import Expr
-from gibbsppl.algebra.functions import Below, LogGammaP, LogGammaQ, Softplus, Where
+from gibbsppl.algebra.functions import Below, LogGammaP, LogGammaQ, LogRising, Softplus, Where
 from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.algebra.supports import POSITIVE
 from gibbsppl.families.rows import Family, Natural, Parameter, finite_where, log_beta_tails
@@ -185,7 +185,7 @@ def _log_share_tails(x: Expr, a: Expr, b: Expr) -> tuple[Expr, Expr]:
     is_deep = Below(DEEP, x)
     near = Where(is_deep, DEEP, x)
     below, above = log_beta_tails(a, b, exp(-near), exp(LogGammaP(sp.S.One, near)))
-    log_deep = loggamma(a + b) - loggamma(a + 1) - loggamma(b) - a * x
+    log_deep = LogRising(b, a) - LogRising(sp.S.One, a) - a * x
     return (
         Where(is_deep, log_deep, below),
         Where(is_deep, LogGammaP(sp.S.One, -log_deep), above),

@@ -30,6 +30,9 @@ State = dict[str, Any]
 Draw = Callable[[Statement, State], Any]
 DRAW = Dim("draw~")
 
+# Whole numbers from here on do not fit into arrays; NumPy's draws of counts stop just below.
+LARGEST_INTEGER = 2.0**63
+
 
 def simulate(
     rng: np.random.Generator,
@@ -163,10 +166,13 @@ def drawn(
     draw = truncated_draw if is_truncated else _plain_draw
     with np.errstate(all="ignore"):  # (what comes of it is looked at)
         result = draw(rng, statement, over, values, sizes)
-    if not np.isfinite(result).all():
+    is_count = statement.support.kind == "integer"
+    possible = np.abs(result) < (LARGEST_INTEGER if is_count else np.inf)  # (a NaN is not)
+    if not possible.all():
         raise ModelError(
-            f"{statement.name}: a draw from {statement.family.name} is not finite; its parameters "
-            "are too extreme to simulate from: give tighter priors, or pass values."
+            f"{statement.name}: a draw from {statement.family.name} is {result[~possible][0]:g}, "
+            f"expected {'a whole number below 2**63' if is_count else 'a finite number'}; its "
+            "parameters are too extreme to simulate from: give tighter priors, or pass values."
         )
     return _at_limits(statement, result, over, values, sizes)
 
