@@ -492,7 +492,7 @@ def test_probabilities_of_labels_are_those_of_the_posterior(name, samplers):
     if len(sampler.schedule.steps) > 1:
         pytest.skip("the conditional is given another chain")
     found = enumerated(sampler)
-    draws = sampler.sample(draws=2, warmup=0, label_chains=1, seed=1, progress=False)
+    draws = sampler.sample(draws=2, warmup=0, chains=1, seed=1, progress=False)
     shares = sampler.conditional_probabilities(draws, "z")["z"][0, 0]
     values = np.array([state["z"] for state in found.states])
     labels = range(int(values.min()), int(values.min()) + shares.shape[-1])
@@ -640,7 +640,7 @@ def test_the_derivation_shows_both_functions_and_the_recursion():
 
 def test_observed_labels_have_no_chain_to_be_drawn():
     sampler = gp.compile(markov(observed=masked([0, None, 1, None])))
-    draws = sampler.sample(draws=50, warmup=0, label_chains=1, seed=1, progress=False)
+    draws = sampler.sample(draws=50, warmup=0, chains=1, seed=1, progress=False)
     assert (draws["z"][..., [0, 2]] == [0, 1]).all()
     assert len(np.unique(draws["z"][..., 1])) > 1
 
@@ -648,7 +648,7 @@ def test_observed_labels_have_no_chain_to_be_drawn():
 def test_data_that_no_labels_can_have_are_named():
     sampler = gp.compile(markov([[1.0, 0.0], [0.0, 1.0]], observed=masked([0, None, 1, None])))
     with pytest.raises(RunError, match=r"^z\[1:\]: no start of .* impossible under"):
-        sampler.sample(draws=5, warmup=0, label_chains=1, seed=1, progress=False)
+        sampler.sample(draws=5, warmup=0, chains=1, seed=1, progress=False)
 
 
 def test_what_is_said_of_a_chain_is_the_joint_density_up_to_a_constant():
@@ -673,7 +673,7 @@ def test_labels_that_no_two_transitions_tell_apart_have_a_chain(rates):
         x[:, 0] = gp.Bernoulli(p=0.8)
         x[:, 1:] = gp.Bernoulli(p=gp.where(x.lag("t", 1), *rates))
     sampler = gp.compile(model)
-    draws = sampler.sample(draws=500, warmup=1, label_chains=1, seed=1, progress=False)
+    draws = sampler.sample(draws=500, warmup=1, chains=1, seed=1, progress=False)
 
     assert sampler.verify().proved
     assert stats.binomtest(int(draws["x"][0, :, 1, 2].sum()), 500, rates[0]).pvalue > 1e-3

@@ -240,7 +240,7 @@ def test_a_draw_that_is_not_finite_is_told_in_one_error():
 def test_a_count_beyond_whole_numbers_is_told():
     with gp.Model() as m:
         gp.Geometric("x", p=1e-30)
-    with pytest.raises(ModelError, match="Geometric is .*, expected a whole number below 2"):
+    with pytest.raises(ModelError, match=r"Geometric is .*, expected a whole number"):
         gp.simulate(m, seed=1)
 
 

@@ -58,15 +58,11 @@ def _of_floats(name: str, args: Collection[Any]) -> Expr | None:
     return sp.Float(float(getattr(functions, own)(*map(float, args))))
 
 
-def _of_numbers(known: Any) -> Any:
-    """An ``eval`` that is a known function of numbers, and leaves all else as it is."""
+def _of_numbers(extreme: Any) -> Any:
+    """An ``eval`` that is the extreme of numbers, and leaves all else as it is."""
     return classmethod(
-        lambda _cls, *args: known(*args) if all(map(_is_real_number, args)) else None
+        lambda _cls, *args: extreme(*args) if all(a.is_Number for a in args) else None
     )
-
-
-def _is_real_number(expr: Expr) -> bool:
-    return bool(expr.is_Number and expr.is_extended_real)
 
 
 def _stay(_cls: Any, *_args: Any) -> None:
@@ -84,9 +80,6 @@ Minimum.eval, Maximum.eval = _of_numbers(sp.Min), _of_numbers(sp.Max)
 AtMost = _function("AtMost", "AtMost(a, b): 1 where a <= b, else 0.", nonnegative=True)
 Below = _function("Below", "Below(a, b): 1 where a < b, else 0.", nonnegative=True)
 Equals = _function("Equals", "Equals(a, b): 1 where a == b, else 0.", nonnegative=True)
-AtMost.eval = _of_numbers(lambda a, b: sp.Integer(bool(a <= b)))
-Below.eval = _of_numbers(lambda a, b: sp.Integer(bool(a < b)))
-Equals.eval = _of_numbers(lambda a, b: sp.Integer(bool(a <= b <= a)))
 LogGammaP = _function("LogGammaP", "LogGammaP(a, x): log lower regularised incomplete gamma.")
 LogGammaQ = _function("LogGammaQ", "LogGammaQ(a, x): log upper regularised incomplete gamma.")
 LogGammaU = _function("LogGammaU", "LogGammaU(a, x): x + LogGammaQ(a, x).")

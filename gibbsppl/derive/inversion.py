@@ -144,7 +144,7 @@ def solved_parameters(
 
     >>> from gibbsppl.families import FAMILIES
     >>> a, b = sp.symbols("a b")
-    >>> said(FAMILIES["Normal"], {"eta_1": a * b, "eta_2": -a / 2 - b / 2})
+    >>> solved_parameters(FAMILIES["Normal"], {"eta_1": a * b, "eta_2": -a / 2 - b / 2})
     {'mu': a*b/(a + b), 'tau': a + b}
     """
     leaves = {Array(n)[()]: v for n, v in values.items()}
