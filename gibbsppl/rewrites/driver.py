@@ -24,7 +24,7 @@ from gibbsppl.rewrites.applied import Rewrite
 from gibbsppl.rewrites.collapsing import Scan, collapsed
 from gibbsppl.rewrites.interweaving import with_interwoven
 from gibbsppl.rewrites.leaves import (
-    Marginal,
+    WithoutLeaves,
     conditional_of_leaf,
     marginalise_leaves,
     with_leaves,
@@ -76,7 +76,7 @@ def rewritten(  # noqa: PLR0913  (settings, all named at the call)
     given = _Asked(asked, frozenset(elements), rules, frozenset(moved))
     shown = () if isinstance(interweave, bool) else interweave
     if collapse:
-        marginal, model = Marginal(graph, data), _searched(graph, data, given)
+        marginal, model = WithoutLeaves(graph, data), _searched(graph, data, given)
     else:
         marginal, model = _marginalised(graph, data, given, {*elements, *moved, *shown, *named})
     model, graph, marginal = _with_parts(model, graph, marginal, given)
@@ -133,7 +133,7 @@ def _allowed(asked: _Asked) -> tuple[Rule, ...]:
 
 def _marginalised(
     graph: Graph, data: Mapping[str, Any], asked: _Asked, kept: Collection[str]
-) -> tuple[Marginal, Rewritten]:
+) -> tuple[WithoutLeaves, Rewritten]:
     """The graph with leaves integrated out, if all draws stay as good; and the model.
 
     The model has the rewrites of this graph. Draws are worse, too, with more auxiliary variables.
@@ -159,10 +159,10 @@ def _marginalised(
             f"rewrites[{UNSEEN!r}]: no variable that nothing sees, or of which only bounds are "
             "seen, and without which all others are drawn as well; leave it out."
         )
-    return Marginal(graph, data), now or _searched(graph, data, asked)
+    return WithoutLeaves(graph, data), now or _searched(graph, data, asked)
 
 
-def _not_drawn(graph: Graph, found: Marginal) -> set[str]:
+def _not_drawn(graph: Graph, found: WithoutLeaves) -> set[str]:
     """The arrays that have no independent draws."""
     drawn = (d for stage in _last_stages(found.graph, graph, found) for d in stage.derived)
     worse = (d for d in drawn if not isinstance(d, Scan) and quality_of(d) > CONCAVE)
@@ -176,7 +176,7 @@ def _is_as_good(then: Rewritten, now: Rewritten) -> bool:
     return better and len(then.rewrites) <= len(now.rewrites)
 
 
-def _last_stages(last: Graph, graph: Graph, marginal: Marginal) -> list[Stage]:
+def _last_stages(last: Graph, graph: Graph, marginal: WithoutLeaves) -> list[Stage]:
     """The stages that impute leaves, array by array, without the arrays still to come."""
     names = list(dict.fromkeys(s.target.array.name for s in marginal.leaves))
     stages = []
@@ -189,7 +189,7 @@ def _last_stages(last: Graph, graph: Graph, marginal: Marginal) -> list[Stage]:
     return stages
 
 
-def _with_leaves(model: Rewritten, graph: Graph, marginal: Marginal) -> Rewritten:
+def _with_leaves(model: Rewritten, graph: Graph, marginal: WithoutLeaves) -> Rewritten:
     """The model with leaves, imputed after all else."""
     stages = _last_stages(model.graph, graph, marginal)
     if not stages:
@@ -203,8 +203,8 @@ def _with_leaves(model: Rewritten, graph: Graph, marginal: Marginal) -> Rewritte
 
 
 def _with_parts(
-    model: Rewritten, graph: Graph, marginal: Marginal, asked: _Asked
-) -> tuple[Rewritten, Graph, Marginal]:
+    model: Rewritten, graph: Graph, marginal: WithoutLeaves, asked: _Asked
+) -> tuple[Rewritten, Graph, WithoutLeaves]:
     """The model with arrays taken apart, where each part then has a closed form.
 
     The arrays are taken apart in the graph, and in ``marginal``, as well.
@@ -236,7 +236,7 @@ def _with_parts(
     return model, graph, marginal
 
 
-def _have_closed_forms(marginal: Marginal, asked: _Asked, parts: tuple[Part, ...]) -> bool:
+def _have_closed_forms(marginal: WithoutLeaves, asked: _Asked, parts: tuple[Part, ...]) -> bool:
     """Whether parts have closed forms without rewrites that help other variables.
 
     Where nothing helped another one with the array whole, nothing does with the array in parts.
@@ -246,8 +246,8 @@ def _have_closed_forms(marginal: Marginal, asked: _Asked, parts: tuple[Part, ...
 
 
 def _taken_apart(
-    graph: Graph, marginal: Marginal, name: str, axis: int
-) -> tuple[Graph, Marginal, tuple[Part, ...]] | None:
+    graph: Graph, marginal: WithoutLeaves, name: str, axis: int
+) -> tuple[Graph, WithoutLeaves, tuple[Part, ...]] | None:
     """A graph, and its marginal graph, with an array taken apart; None if it cannot be."""
     own = graph.statements_of(name)
     imputed = replace(graph, statements=(*own, *marginal.leaves))

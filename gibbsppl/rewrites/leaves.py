@@ -30,7 +30,7 @@ from gibbsppl.rewrites.observed import Observed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Marginal:
+class WithoutLeaves:
     """The graph of the observed values of arrays; statements in ``leaves`` impute the rest."""
 
     graph: Graph
@@ -44,15 +44,15 @@ class Marginal:
 
 def marginalise_leaves(
     graph: Graph, data: Mapping[str, Any], kept: Collection[str] = ()
-) -> Marginal:
+) -> WithoutLeaves:
     """The graph with leaves integrated out; arrays in ``kept`` stay as they are.
 
     A model without observations stays as it is.
     """
-    found = Marginal(graph, data)
+    found = WithoutLeaves(graph, data)
     while (more := _without_one(found, kept)) is not None:
         found = more
-    return found if found.graph.potentials or _is_observed(found.graph) else Marginal(graph, data)
+    return found if found.graph.potentials or _is_observed(found.graph) else WithoutLeaves(graph, data)
 
 
 def _is_observed(graph: Graph) -> bool:
@@ -92,7 +92,7 @@ def _arrays_of(factor: Potential | Statement) -> set[str]:
     return {x.array.name for e in expressions_read_by(factor) for x in leaves_of(e)}
 
 
-def _without_one(found: Marginal, kept: Collection[str]) -> Marginal | None:
+def _without_one(found: WithoutLeaves, kept: Collection[str]) -> WithoutLeaves | None:
     """The graph with the leaves of one more array integrated out; None if there are none."""
     for name in dict.fromkeys(s.target.array.name for s in reversed(found.graph.latent)):
         less = None if name in kept else _without(found, name)
@@ -101,7 +101,7 @@ def _without_one(found: Marginal, kept: Collection[str]) -> Marginal | None:
     return None
 
 
-def _without(found: Marginal, name: str) -> Marginal | None:
+def _without(found: WithoutLeaves, name: str) -> WithoutLeaves | None:
     """The graph with the values of an array integrated out; None if other factors read them."""
     graph, data = found.graph, found.data
     own = graph.statements_of(name)
@@ -259,12 +259,12 @@ def _known(graph: Graph, data: Mapping[str, Any], own: Sequence[Statement]) -> n
 
 
 def _left(
-    found: Marginal,
+    found: WithoutLeaves,
     own: tuple[Statement, ...],
     ties: Sequence[Potential],
     known: np.ndarray,
     limits: KnownLimits,
-) -> Marginal:
+) -> WithoutLeaves:
     """The graph with an array reduced to observed values, and bounds of other values."""
     graph, name = found.graph, own[0].target.array.name
     told = known | limits.told
@@ -286,4 +286,4 @@ def _left(
         constants=tuple(c for c in graph.constants if c.target.array.name != name),
         deterministics=tuple(d for d in graph.deterministics if not mentions(d.value, (name,))),
     )
-    return Marginal(left, arrays.data, (*(s for s in own if s.is_latent), *found.leaves))
+    return WithoutLeaves(left, arrays.data, (*(s for s in own if s.is_latent), *found.leaves))
