@@ -1,4 +1,13 @@
 """The algebra under everything: expressions in index notation, their supports, identities, print.
 
-The ground floor: knows neither models nor distributions.
+The ground floor: knows neither models nor distributions. By what is looked for:
+
+- an expression: `expressions` (arrays, dims, leaves, sums), `functions` (one row each),
+  `recursions` (arrays computed from their own elements), `exact_numbers`
+- positions: `ranges` along dims, `copies` of a dim that is read twice
+- values: `supports` of variables, `bounds` compared by their form
+- a log density made simpler: `identities`, then `cuts` (parts free of a target are set aside);
+  `polynomials` (what multiplying out would cost), `log_gamma`, `inverses` of monotone functions
+- digits in floating point: `near_one`, `rounding`; the interpreter and the back end read both
+- text: `notation`
 """

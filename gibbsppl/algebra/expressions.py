@@ -4,7 +4,8 @@ Comes in: names. Goes out: scalar templates, one per statement, whatever the siz
 
 A **leaf** is one element of an array, ``Leaf(array, *indices)``; an index is a dimension, a
 dimension plus a constant, a constant, or another leaf (a gather). ``Over(body, k)`` is the sum of
-``body`` over dimension ``k``; it is opaque to SymPy's ``expand``.
+``body`` over dimension ``k``; it is opaque to SymPy's ``expand``. (SymPy's ``Indexed`` has no
+scalars, and no assumptions on the array, without which logarithms of products do not split.)
 
 >>> U, V, user = Array("U"), Array("V"), Array("user")
 >>> i, k = Dim("i"), Dim("k")
@@ -145,7 +146,8 @@ class Binder(sp.Expr):  # type: ignore[misc]
 class Over(Binder):
     """``Over(body, k)``: the sum of the body over dimension ``k``.
 
-    ``Over(body, k, start, stop)`` is the sum over the positions ``start .. stop - 1`` alone.
+    ``Over(body, k, start, stop)`` is the sum over the positions ``start .. stop - 1`` alone: the
+    sum keeps its region in every pass, without the statement that it came from.
     """
 
     symbol = "sum"

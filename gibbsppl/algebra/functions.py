@@ -2,6 +2,8 @@ r"""The functions of the language: one row each, with all known facts.
 
 Comes in: SymPy's functions, and those that are made here. Goes out: how each is computed and
 written, and what algebra may conclude of its values. A fact left out of a row is not known.
+Curvature, intervals, logs, roundings and printers read rows: a function is named there only where
+something special is to be said of it.
 
 >>> from gibbsppl.algebra.expressions import Array
 >>> x = Array("x")[()]

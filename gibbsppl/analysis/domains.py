@@ -2,7 +2,9 @@
 
 Comes in: a graph and its data. Goes out: the graph with a potential for each such parameter, the
 log of an indicator, unless it is known to stay inside. A density exists for parameters on their
-support alone: ``Poisson(1 + b)`` says that ``b`` is at least -1, whatever was counted.
+support alone: ``Poisson(1 + b)`` says that ``b`` is at least -1, whatever was counted. The
+potential *guards* its statement. The declared graph keeps parameters as they are spelled, for the
+checks to compare with; conditionals are derived from canonical parameters alone.
 
 >>> import gibbsppl as gp
 >>> with gp.Model() as model:

@@ -1,5 +1,16 @@
 """The correctness checks, as functions on any model: each can fail, and the tests prove it.
 
-`ratio` compares every generated conditional with the joint density, exactly; `enumeration` does
-small discrete models by their transition matrix; `geweke` tests whole sweeps by simulation.
+`verification` does all exact checks of one sampler, at `states` near a start, after sweeps and
+along `wander`, a walk on the declared density alone:
+
+- each step against the joint density: `ratio`, with `perturb` for the changes; `joint` (both sides
+  of the mean), `edges` (both sides of bounds), `interweaving` (with the Jacobian)
+- each graph of a step against the declared one: `graphs`, with conditionals `normalised`
+  by formula, `quadrature` or `label_by_label`; limits of parameters: `parameters`
+- the calls of a sweep against its steps: `draws_called`, `expected_calls`, `calls`
+- a model against the text that it was read from: `reading`
+- rounding: `terms` measures it for all of these; `results` and `table` are what is printed
+
+On request: `enumeration` (small discrete models, by their transition matrix), `geweke` (whole
+sweeps, by simulation), `kernel` (one step, by simulation).
 """

@@ -1,4 +1,8 @@
-"""The lines of one natural parameter: the contribution and the place of each factor."""
+"""The lines of one natural parameter: the contribution and the place of each factor.
+
+A parameter is over the whole array, also where a statement fills a region: what several factors add
+to different parts is then added as it is.
+"""
 
 from __future__ import annotations
 

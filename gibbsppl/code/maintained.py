@@ -1,6 +1,8 @@
 """Maintained arrays, sums over the state: functions that compute them anew for steps.
 
-The natural parameters of a variable that has been integrated out are such arrays.
+The natural parameters of a variable that has been integrated out are such arrays. Those that scans
+alone change stay in the state from sweep to sweep, and chains compute them anew at times; others
+are computed before each scan. Nothing that a user gives or gets holds them.
 """
 
 from __future__ import annotations

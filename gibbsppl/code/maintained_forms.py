@@ -2,7 +2,8 @@
 
 Comes in: a step. Goes out: the step's lines in the sweep, with lines that add the step's changes to
 the values of forms (or, for changes that are not linear, drop the values, to be computed anew by
-the next reader); and the step's parameters, which read the values.
+the next reader); and the step's parameters, which read the values. The value of a form is a cache:
+any step may stand between two readers, and a state without it is a state.
 """
 
 from __future__ import annotations

@@ -6,7 +6,8 @@ a factor adds to a natural parameter, as an expression in the dims of the target
 Gathers are one-hot: a coefficient summed onto ``x[g[i]]`` is ``sum_i c[i] * Equals(g[i], x_dim)``.
 Sums are pushed in as far as they go: what does not depend on a summed dim leaves the sum, what
 depends on it through the gather alone leaves it too, and a sum of terms is split where that leaves
-sums over data alone, which the back end computes once.
+sums over data alone, which the back end computes once. This is one piece of algebra, which neither
+the planner nor the back end has to know.
 """
 
 from __future__ import annotations

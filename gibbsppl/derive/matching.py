@@ -1,7 +1,9 @@
 """The family that owns all statistics of a conditional, after a change of variable if needed.
 
 Comes in: a statement and the pieces that mention it. Goes out: a `Conditional`, or a
-`NotConjugate` with its reason.
+`NotConjugate` with its reason. The prior's own family comes first, then the smallest: a Beta(1, 1)
+without data stays a Beta, though a Uniform has fewer statistics. A family without a statistic to
+spare wins after a change of variable, too: ``log x, x**2`` is a Gamma of ``x**2``.
 """
 
 from __future__ import annotations

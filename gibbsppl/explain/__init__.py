@@ -1,4 +1,14 @@
-"""A derivation as text, step by step, and the schedule that ``print(sampler)`` shows."""
+"""A derivation as text, step by step, and the schedule that ``print(sampler)`` shows.
+
+Nothing is derived here but repairs, which are searched for when they are asked for.
+
+- `schedule_text`: the steps of a sweep; `derivation`: all of one variable, with `families` (how it
+  was recognised), `terms` (natural parameters), `interweaving`, `leaves`, `source_lines`
+- `repairs`: the changes of a model that would give a closed form, by other `priors` and by
+  `rescaling` of variables
+- `atlas` of conjugacy, made of `examples`
+- `names` and `columns` for all of these
+"""
 
 from gibbsppl.explain.derivation import explained
 from gibbsppl.explain.leaves import leaf_lines

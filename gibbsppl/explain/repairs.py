@@ -3,7 +3,8 @@
 Comes in: a graph, and a statement whose conditional no family owns. Goes out: the family that is
 `nearest`, the children without which there would be a family (`diagnoses`), and `Repair` values:
 whole graphs, each tried and found to have the conditional. Prior families are found by matching the
-terms of the children, never by name.
+terms of the children, never by name. Refusals hold no repairs, so that compiling costs nothing for
+them.
 """
 
 from __future__ import annotations

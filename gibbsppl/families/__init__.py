@@ -10,7 +10,14 @@ are nowhere written down: they are what multiplies the statistics in a log densi
 >>> FAMILIES["Normal"].log_density(x, (), mu=mu, tau=tau)
 -(-mu + x)**2*tau/2 + log(tau)/2 - log(2*pi)/2
 
-A new distribution is one row, in the module of its support, and its name in the tuple below.
+A new distribution is one row, in the module of its support, and its name in the tuple below:
+
+- `real`; `positive`, with `lengths` of normal vectors, `survival` times and `generalized` Gammas;
+  `bounded`
+- whole numbers: `discrete`, `inflated` at zero
+- vectors and matrices: `multivariate`; angles and unit vectors: `directional`
+
+`rows` says what a row holds. `masses` has the log probability of an interval, for any row.
 """
 
 from __future__ import annotations

@@ -1,1 +1,14 @@
-"""Starting states, and reasons against them: improper posteriors, impossible data."""
+"""Starting states, and reasons against them: improper posteriors, impossible data.
+
+In the order in which they are called:
+
+- `impossible`, before anything is compiled: data of density zero, whatever the parameters
+- `inits`: values of the user's
+- `pilot`: several starts by `search`, a few sweeps from each, the best is taken. `search` goes from
+  a `dispersed` state (`unitless`: scales of exponents and coefficients) to one that is `feasible`;
+  if the density is still zero, `nearing` moves it towards what the model asks for: `requirements`
+- `zero_density` says why a start has density zero
+- `propriety`: each conditional at a start has a finite integral; `separation`: so has the
+  posterior, unless no term falls along some direction, found by a linear programme from the
+  designs and sides of `recession`
+"""

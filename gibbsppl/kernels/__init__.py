@@ -1,7 +1,8 @@
 """The kernels that a user may ask for, one file each.
 
 Comes in: what is given as ``kernels=``. Goes out: kernels by variable, or an error that names the
-variable. A new kernel is one file, and one line in `OFFERED`.
+variable. A new kernel is one file, and one line in `OFFERED`. What a kernel is, `Kernel`, is in
+`gibbsppl.schedule.kernel`; what moves a value, in `gibbsppl.runtime`.
 """
 
 from collections.abc import Mapping

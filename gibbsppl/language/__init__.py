@@ -1,6 +1,15 @@
 """The Python notation: models with named dimensions.
 
-Every distribution of `gibbsppl.families` is a function of this module, under its own name.
+Every distribution of `gibbsppl.families` is a function of this module, under its own name. What is
+declared passes through these rooms:
+
+- the user's values: `values`, `data`, `labels` of positions, `missing` entries, `sparse` arrays
+- expressions: `tensors` (named dims, indexing), `functions`, `ufuncs` (uses by NumPy)
+- statements: `distributions` (parameters and spellings), `signatures`, `events` (dims of a value),
+  `statements`, `censoring`, `potentials`, `neighbours`
+- arrays filled region by region: `arrays`, `regions`; `computed` from their own earlier elements
+- `model` collects all this, the only mutable object, and makes the graph
+- what is checked: `completeness`, `cycles`, `checks` against data, with `evaluate` and `certain`
 
 >>> import gibbsppl.language as gp
 >>> with gp.Model(coords={"rat": 3}) as model:

@@ -1,4 +1,11 @@
 """The model as a value: a graph, with densities and draws by a plain interpreter.
 
 Densities, forward draws and ancestral order are read from the expressions of a `Graph`.
+
+- the value: `graph`; the same with other expressions: `graph_changes`
+- views, which hold no facts of their own: `graph_views` (edges, the DAG, Markov blankets)
+- the interpreter, which knows no generated code: `evaluation` (an expression at all positions),
+  `operations` (one NumPy call each), `by_position` (the steps of recursions); `density` on top
+- simulation: `ancestral` (each statement after its parents), then `forward` (the draws)
+- arrays of the user's and positions in messages: `alignment`, `positions`
 """

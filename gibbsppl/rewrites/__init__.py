@@ -1,6 +1,17 @@
 """Rewrites: identities on graphs that add an auxiliary variable and leave the rest as it is.
 
-`REWRITES` is the table of rules; `driver.rewritten` applies those that a model needs.
+`REWRITES` is the table of rules; `driver.rewritten` applies those that a model needs. It goes:
+
+- missing data and predictions out, to be imputed last: `leaves`, with `observed` for the rest
+- data augmentation: the tables of rules are `links`, `counts`, `positive`, `values`; `rows` says
+  what a `Rule` is and may ask, `terms` and `definite` find its terms, `applied` puts the new
+  variable into a graph, `tables` hold positions of data that are not zero
+- `search` keeps the rules that help, and makes the stages of a sweep and its branches
+- `parts`: an array taken apart along an axis, where each part has a closed form given the others
+- collapsing: `integrals` (variables integrated out one after the other) with `sums`; `collapsing`
+  makes the `Scan` of the labels, `increments` what one element of a label adds
+- interweaving: `interweaving` chooses, `recentring` makes the non-centred graph, `predictors` the
+  graph in which what is added to a group's elements is held fixed
 """
 
 from gibbsppl.rewrites.applied import Rewrite

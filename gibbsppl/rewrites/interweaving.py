@@ -10,7 +10,8 @@ Liu and Y. N. Wu, 1999, "Parameter expansion for data augmentation", Journal of 
 Statistical Association 94).
 
 Comes in: a `Rewritten` model. Goes out: the same with what is interwoven: each a non-centred graph
-(`gibbsppl.rewrites.recentring`) with the conditional that is drawn in it.
+(`gibbsppl.rewrites.recentring`) with the conditional that is drawn in it. The state before
+and after such a draw is that of the model: nothing downstream knows of the standardised array.
 """
 
 from __future__ import annotations

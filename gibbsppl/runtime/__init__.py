@@ -1,4 +1,19 @@
-"""The library of generated code: functions, sums by index, draws, moves. NumPy and SciPy only."""
+"""The library of generated code: functions, sums by index, draws, moves. NumPy and SciPy only.
+
+All that a generated module calls is exported here. The rooms:
+
+- functions of expressions: `functions`; `incomplete`, `normalisers`, `passage`, `near_zero`,
+  `remainder`, `stirling` have their digits
+- draws from natural parameters: `draws`, `special`, `polya_gamma`, `matrices`, `multinomials`;
+  between bounds: `truncated`, `truncated_counts`, by `rejection`, `rejection_one`, `convex`
+- simulation from canonical parameters: `simulation`
+- log-concave densities: `concave` and `concave_one`, on `concave_search` and `chords`
+- joint draws: `joint`, with `layouts` and `factors` of sparse precision matrices, `pencils`,
+  `least_squares` for centres
+- labels: `labels`, `gate_odds`; chains of labels by `label_chains` and `filters`; `scans`
+- moves: `moves` (slice), `tied` entries, `elliptical`, `walks`, `over_relaxed`, `user_kernels`
+- elements and where they go: `places`, `entries`, `sparse_counts`
+"""
 
 from gibbsppl.runtime.concave import (
     log_concave,
