@@ -94,7 +94,7 @@ def test_a_tail_and_its_argument_leave_what_they_differ_by(name):
 def test_a_sum_in_an_order_that_loses_what_is_small_is_seen(prior, monkeypatch):
     assert saturated(prior).verify().proved
 
-    monkeypatch.setattr(moves, "growth", lambda *_: 0.0)
+    monkeypatch.setattr(moves, "growth", lambda *_, **__: 0.0)
     result = saturated(prior).verify()
 
     assert [r.step for r in result.rows if not r.passed] == ["x"]
@@ -159,3 +159,20 @@ def test_what_differs_along_a_sum_is_no_constant_of_a_change():
 
     assert sampler.schedule.step("x").kind == "concave"
     assert sampler.verify().proved
+
+
+# Near zero the degrees of freedom grow without end, so that their terms cancel; the sum of one
+# element is as small as the element.
+FEW_DEGREES = """model {
+  for (k in 1:2) {
+    y[k] ~ dweib(1.5, 1)
+    x[k] ~ dt(2.3, 0.35, pow(sum(y[1:k]), -0.5))
+  }
+}"""
+
+
+def test_terms_that_cancel_near_zero_inside_of_a_sum_keep_their_digits():
+    sampler = gp.compile(gp.read_bugs(FEW_DEGREES, {"x": [1.4, -29.2]}))
+
+    assert "with_digits" in sampler.source
+    assert all(sampler.verify(seed=seed).passed for seed in range(3))

@@ -97,30 +97,43 @@ def may_underflow(expr: Expr) -> bool:
 
 
 @lru_cache(maxsize=MOST_KEPT)
-def growth(expr: Expr, name: str) -> float:
+def growth(expr: Expr, name: str, *, at_zero: bool = False) -> float:
     """The order at which an expression grows with the values of an array, or more.
 
     Terms of the same growth may cancel where values are large: they are added first, so that terms
-    of less growth keep their digits.
+    of less growth keep their digits. ``at_zero``: the order near zero, or less; what has a negative
+    one may be infinite there.
 
     >>> x = Array("x")[()]
     >>> logs = sp.log(x), sp.log(1 + sp.exp(x**2))
     >>> from gibbsppl.algebra.functions import Softplus
     >>> [growth(e, "x") for e in (2 / x, 3 * x - 1, Softplus(x), *logs)]
     [-1.0, 1.0, 1.0, 0.0, 2.0]
+    >>> [growth(e, "x", at_zero=True) for e in (2 / x + 1, 3 * x - 1, sp.exp(1 / x))]
+    [-1.0, 0.0, -inf]
     """
+
+    def of(part: Expr) -> float:
+        return growth(part, name, at_zero=at_zero)
+
     if not mentions(expr, (name,)):
         return 0.0
     if isinstance(expr, Leaf):
         return 1.0
     if expr.is_Mul:
-        return sum(growth(a, name) for a in expr.args)
+        return sum(map(of, expr.args))
     if expr.is_Pow:
-        return growth(expr.base, name) * float(expr.exp) if expr.exp.is_number else float("inf")
+        unknown = -float("inf") if at_zero else float("inf")
+        return of(expr.base) * float(expr.exp) if expr.exp.is_number else unknown
     if isinstance(expr, sp.exp):
+        if at_zero:
+            return 0.0 if of(expr.args[0]) >= 0 else -float("inf")
         return float("inf")
     if isinstance(expr, sp.log):
-        return max((growth(e.args[0], name) for e in expr.atoms(sp.exp)), default=0.0)
+        inner = (of(e.args[0]) for e in expr.atoms(sp.exp))
+        return min(inner, default=0.0) if at_zero else max(inner, default=0.0)
     if isinstance(expr, BOUNDED):
         return 0.0
-    return max(growth(a, name) for a in expr.args if isinstance(a, sp.Expr))
+    parts = [expr.body] if isinstance(expr, Binder) else expr.args
+    orders = [of(a) for a in parts if isinstance(a, sp.Expr)]
+    return min(orders) if at_zero else max(orders)

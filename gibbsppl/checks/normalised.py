@@ -9,8 +9,8 @@ numerically, element by element.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,7 @@ from gibbsppl.schedule.densities import (
     in_array_order,
     log_terms_of,
     log_weights,
+    on_new_scale,
     region_of,
 )
 from gibbsppl.schedule.steps import (
@@ -150,6 +151,19 @@ class _Partition:
 
 
 @dataclass(frozen=True, slots=True)
+class _Changed:
+    """Values after a change of variable, and the log density there."""
+
+    x: Floats
+    density: Callable[[Floats], Floats]
+
+
+def _in_order(a: Floats, b: Floats) -> tuple[Floats, Floats]:
+    """The ends of an interval, the lower one first."""
+    return np.minimum(a, b), np.maximum(a, b)
+
+
+@dataclass(frozen=True, slots=True)
 class _Normaliser:
     step: Any
     given: Any
@@ -251,8 +265,30 @@ class _Normaliser:
         now = self._of_each(x)
         if now.shape != free.shape:
             return None
-        total = log_integrals(self._of_each, x, lower, upper)
+        if isinstance(self.step, Move) or self.step.conditional.change is None:
+            total = log_integrals(self._of_each, x, lower, upper)
+        else:
+            there, *ends = (self._changed(at) for at in (x, lower, upper))
+            total = log_integrals(there.density, there.x, *_in_order(*(e.x for e in ends)))
         return np.concatenate([now[free], -total[free]])
+
+    def _changed(self, x: Floats) -> _Changed:
+        """The draw on the scale of its statistics, at values of the elements.
+
+        (A density that grows without bound at an end has its digits where that end is zero.)
+        """
+        statement, conditional = self.step.statement, self.step.conditional
+        name = statement.target.array.name
+        moved = {**self.values, name: np.array(self.values[name], dtype=float)}
+        fill(statement, x, moved, self.sizes)
+        with np.errstate(all="ignore"):
+            own, values = on_new_scale(conditional, moved, self.sizes)
+        step = replace(self.step, conditional=replace(conditional, statement=own, change=None))
+        return replace(self, step=step, values=values).as_changed(own.target, x.shape)
+
+    def as_changed(self, target: Leaf, shape: tuple[int, ...]) -> _Changed:
+        """The values of an element, and the log density of each as a function of it."""
+        return _Changed(self._at_ranges(target, shape), self._of_each)
 
     def _at_ranges(self, expr: Any, shape: tuple[int, ...]) -> Floats:
         """An expression at the positions of the statement's ranges, events last."""

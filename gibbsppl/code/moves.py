@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import sympy as sp
 
 from gibbsppl.algebra.expressions import Expr, Leaf
@@ -41,7 +39,7 @@ def log_density(module: Module, step: Move | ConcaveDraw) -> str:
     in_order = sorted(terms, key=lambda term: -term[0])
     local = module.names.of(name)
     written = [(text, factor) for _, text, factor in in_order]
-    if isinstance(step, Move) and _may_cancel(step, [grows for grows, *_ in terms]):
+    if isinstance(step, Move) and _may_cancel(step):
         value = returned_by(inner.call("with_digits"), local, written)
     else:
         value = returned(written)
@@ -56,13 +54,18 @@ def log_density(module: Module, step: Move | ConcaveDraw) -> str:
     return module.function(module.functions[statement.name], doc, outer, body)
 
 
-def _may_cancel(step: Move, orders: Sequence[float]) -> bool:
+def _may_cancel(step: Move) -> bool:
     """Whether terms may be infinite together, at very large or very small positive values.
 
     (Positive values are moved by their logs, and can go as far as numbers do.)
     """
-    alike = max(sum(g > 0 for g in orders), sum(g < 0 for g in orders))
-    return step.statement.support == POSITIVE and alike > 1
+    if step.statement.support != POSITIVE:
+        return False
+    name = place_of(step).array.name
+    terms = [*(p.statistic for p in step.parameters), *(c.value for c in step.terms)]
+    far = sum(growth(e, name) > 0 for e in terms)
+    near = sum(growth(e, name, at_zero=True) < 0 for e in terms)
+    return max(far, near) > 1
 
 
 def place_of(step: Move | ConcaveDraw) -> Leaf:

@@ -281,14 +281,20 @@ def has_parameters_outside(statement: Statement, values: Values, sizes: Sizes) -
 
 
 def has_overflowed(statement: Statement, values: Values, sizes: Sizes) -> bool:
-    """Whether a parameter, as it is written, is too large for a number anywhere."""
+    """Whether numbers cannot hold a parameter anywhere, as it is written or in the row's own form.
+
+    It is infinite, or zero by rounding alone: a rate ``scale**-shape`` is positive by its form.
+    """
+    written = statement.spelled or statement.arguments
     with np.errstate(all="ignore"):
-        found = (
-            evaluate(argument, statement.over, values, sizes)
-            for _, argument in _numbers_of(statement, statement.spelled or statement.arguments)
-            if not argument.is_number
-        )
-        return any(np.isinf(f).any() for f in found)
+        for _, argument in _numbers_of(statement, dict.fromkeys((*written, *statement.arguments))):
+            found = evaluate(argument, statement.over, values, sizes)
+            is_written = any(argument == a for _, a in written)
+            if is_written and not argument.is_number and np.isinf(found).any():
+                return True
+            if argument.is_positive and (found == 0).any():
+                return True
+    return False
 
 
 def _numbers_of(

@@ -52,7 +52,9 @@ def marginalise_leaves(
     found = WithoutLeaves(graph, data)
     while (more := _without_one(found, kept)) is not None:
         found = more
-    return found if found.graph.potentials or _is_observed(found.graph) else WithoutLeaves(graph, data)
+    if found.graph.potentials or _is_observed(found.graph):
+        return found
+    return WithoutLeaves(graph, data)
 
 
 def _is_observed(graph: Graph) -> bool:

@@ -108,7 +108,7 @@ def _exact_terms(conditional: Conditional, given: Any, values: Values, sizes: Si
 
 def exact_parts(conditional: Conditional, given: Any, values: Values, sizes: Sizes) -> list[Floats]:
     """The terms of an exact draw's log density, each with all elements in the array's order."""
-    statement, values = _on_new_scale(conditional, values, sizes)
+    statement, values = on_new_scale(conditional, values, sizes)
     etas = given if isinstance(given, tuple) else (given,)
     etas, bounds = (etas[:-2], etas[-2:]) if conditional.truncated else (etas, ())
     terms = [
@@ -140,7 +140,7 @@ def exact_parts(conditional: Conditional, given: Any, values: Values, sizes: Siz
 
 def _concave_terms(conditional: LogConcave, given: Any, values: Values, sizes: Sizes) -> Floats:
     """The log density on the scale that is drawn, and the Jacobian."""
-    statement, changed = _on_new_scale(conditional, values, sizes)
+    statement, changed = on_new_scale(conditional, values, sizes)
     density = _of_region(given(np.asarray(changed[statement.target.array.name])), statement)
     if conditional.change is None:
         return density
@@ -172,7 +172,7 @@ def _log_slope(change: Change, target: Leaf) -> Expr:
     return sp.Add(*(e * sp.log(sp.Abs(b)) for b, e in powers)).xreplace({x: target})
 
 
-def _on_new_scale(
+def on_new_scale(
     conditional: Conditional | LogConcave, values: Values, sizes: Sizes
 ) -> tuple[Statement, Values]:
     """The statement and the values of the variable that the statistics are of."""
@@ -196,7 +196,7 @@ def is_subnormal(step: Step, values: Values, sizes: Sizes) -> bool:
     if step.statement.support.is_discrete:  # (counts are shifted, and exact)
         return False
     with np.errstate(all="ignore"):
-        statement, changed = _on_new_scale(step.conditional, values, sizes)
+        statement, changed = on_new_scale(step.conditional, values, sizes)
         new = region_of(statement, changed, sizes)
         free = free_elements(step.statement, values, sizes)
     drawn = in_array_order(free, step.statement, regions(step.statement, sizes))
