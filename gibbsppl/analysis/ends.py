@@ -184,7 +184,7 @@ def known_bounds(graph: Graph, data: Values) -> Bounds:
 
 def _may_be_at(region: Statement | Constant, read: tuple[int | None, ...]) -> bool:
     """Whether a region may have the element that is read: at these positions, or at any."""
-    ranges = {r.dim: range(r.start, r.stop) for r in region.over}
+    ranges: Mapping[Expr, range] = {r.dim: range(r.start, r.stop) for r in region.over}
     # (an array that is read without indices is read at all positions)
     return all(
         i is None or (i == at if at.is_Integer else at not in ranges or i in ranges[at])

@@ -104,7 +104,7 @@ def _on_old_scale(step: ExactDraw, new: Floats, values: Values, sizes: Sizes) ->
     change, target = step.conditional.change, step.statement.target
     if change is None:
         return new
-    axes = [Dim(f"·{a}") if i.is_number else i for a, i in enumerate(target.indices)]
+    axes = [i if isinstance(i, Dim) else Dim(f"·{a}") for a, i in enumerate(target.indices)]
     over = tuple(Range(d, 0, n) for d, n in zip(axes, new.shape, strict=True))
     old = change.backward(Leaf(target.array, *axes))
     found = evaluate(old, over, {**values, target.array.name: new}, sizes)

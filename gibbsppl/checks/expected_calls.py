@@ -184,7 +184,7 @@ def _mapped(call: Call, function: Callable[[Expr], Expr], array: Any) -> Any:
     name = call.step.variables[0]
     own = call.step.statement.target.array
     leaf = Leaf(own, *call.graph.variables[name].dims)
-    over = tuple(Range(d, 0, n) for d, n in zip(leaf.indices, np.shape(array), strict=True))
+    over = tuple(Range(d, 0, n) for d, n in zip(leaf.own_dims, np.shape(array), strict=True))
     values = {**call.values, name: np.asarray(array, dtype=float)}
     found = evaluate(function(leaf), over, values, call.graph.sizes)
     return np.broadcast_to(found, np.shape(array))

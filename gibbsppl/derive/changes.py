@@ -26,7 +26,7 @@ from gibbsppl.algebra.functions import Expit, LogGammaP, Softplus
 from gibbsppl.algebra.supports import POSITIVE, REAL, UNIT, Support
 from gibbsppl.model.evaluation import evaluate
 
-Map = Callable[[Any, Any], Any]
+Map = Callable[[Expr, Expr], Expr]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +44,7 @@ class Transform:
     log_jacobian: Map
     domain: Support
     ends: tuple[Expr, Expr]
-    increasing: Callable[[Any], bool] = lambda _c: True
+    increasing: Callable[[Expr], bool] = lambda _c: True
     is_exponential: bool = False
 
 
@@ -232,7 +232,7 @@ def _suggested(form: Expr, place: Leaf) -> Iterator[Change]:
     array = place.array.name
     if not mentions(form, (array,)):
         return
-    if form.is_Pow and form.base == place and _is_constant(form.exp, array):
+    if isinstance(form, sp.Pow) and form.base == place and _is_constant(form.exp, array):
         yield Change(POWER, form.exp)
         yield Change(POWER, -form.exp)
     elif form == place:

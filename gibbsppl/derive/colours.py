@@ -185,8 +185,8 @@ def _elements(
     shape = tuple(graph.sizes[d] for d in graph.variables[statement.target.array.name].dims)
     free = np.zeros(shape, dtype=bool)
     free[slices_of(region)] = True
-    if statement.known != 0:
-        free &= np.asarray(data[statement.known.array.name]) == 0
+    if statement.mask is not None:
+        free &= np.asarray(data[statement.mask]) == 0
     return shape, free
 
 

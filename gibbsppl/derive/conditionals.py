@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
+from gibbsppl.algebra.expressions import Expr
 from gibbsppl.derive.concavity import LogConcave, certified
 from gibbsppl.derive.equal_data import with_equal_data
 from gibbsppl.derive.finite import FiniteConditional, finite_of
@@ -226,7 +227,7 @@ def _ties(
 
 def _is_whole(graph: Graph, statement: Statement, roles: tuple[Role, ...]) -> bool:
     """Whether a block would cover all positions of its dense axes, none of them known."""
-    full = {r.dim: len(r) == graph.sizes[r.dim] for r in statement.over}
+    full: dict[Expr, bool] = {r.dim: len(r) == graph.sizes[r.dim] for r in statement.over}
     dense = [i for i, role in zip(statement.target.indices, roles, strict=True) if role == "dense"]
     return not dense or (
         statement.known == 0 and all(full.get(d, d in statement.event) for d in dense)

@@ -20,7 +20,6 @@ from gibbsppl.algebra.expressions import (
     Binder,
     Dim,
     Expr,
-    Leaf,
     Over,
     dims_of,
     mentions,
@@ -170,11 +169,11 @@ def _labelled(
     bound = {d for b in density.atoms(Binder) for d in b.bound}
     summed = _dims_read(view) - ranged
     copies = copies_of(sorted(summed, key=str), density.free_symbols | ranged | bound)
-    at = tuple(i if i is None else substitute(i, copies) for i in view.indices)
+    at = tuple(substitute(i, copies) for i in view.read)
     mapping: dict[Expr, Expr] = {}
     for other in views:
-        leaf = Leaf(other.array, *other.indices)
-        meet = [Equals(a, b) for a, b in zip(other.indices, at, strict=True) if a != b]
+        leaf = other.leaf
+        meet = [Equals(a, b) for a, b in zip(other.read, at, strict=True) if a != b]
         if not meet:
             mapping[leaf] = value
         elif not any((e.args[0] - e.args[1]).is_number for e in meet):
@@ -195,12 +194,12 @@ def _labelled(
 
 def _times_shown(view: View, at: tuple[Expr, ...], ranged: set[Dim]) -> Expr:
     """The number of positions of the sums around a view at which the view shows an element."""
-    pairs = [(a, b) for a, b in zip(view.indices, at, strict=True) if a != b]
+    pairs = [(a, b) for a, b in zip(view.read, at, strict=True) if a != b]
     if any((a - b).is_number for a, b in pairs):
         return sp.S.Zero
     summed = _dims_read(view) - ranged
     # (along an axis that is read position by position it does so at one of them)
-    along = [a for a, _ in pairs if a in summed and sum(a in dims_of(i) for i in view.indices) == 1]
+    along = [a for a, _ in pairs if a in summed and sum(a in dims_of(i) for i in view.read) == 1]
     times = Mul(*(Equals(a, b) for a, b in pairs if a not in along))
     for dim in sorted(summed.difference(along), key=str):
         times = Over(times, dim)

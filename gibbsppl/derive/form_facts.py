@@ -45,7 +45,7 @@ def shown_by(form: LinearForm, graph: Graph, data: Mapping[str, Any]) -> Shown |
     dims = graph.variables[array.name].dims
     kept = tuple(a for a in range(len(dims)) if a not in free)
     shape = tuple(graph.sizes[dims[a]] for a in kept)
-    indices = (e.view.indices[a] for e in form.entries for a in kept)
+    indices = (e.view.read[a] for e in form.entries for a in kept)
     if any(mentions(i, graph.random) for i in indices):
         return Unread(f"{form.factor}: which element of {array} it reads depends on a variable")
     rows = prod(map(len, form.over))
@@ -65,7 +65,7 @@ def shown_by(form: LinearForm, graph: Graph, data: Mapping[str, Any]) -> Shown |
         there = reduce(np.logical_and, nowhere_0, np.ones(lengths, dtype=bool))
         number = np.zeros(lengths, dtype=np.intp)
         for a, length in zip(kept, shape, strict=True):
-            number = number * length + at(entry.view.indices[a]).astype(np.intp)
+            number = number * length + at(entry.view.read[a]).astype(np.intp)
         columns.append(np.where(there, number, -1).reshape(rows, -1))
     found = Shown(kept, shape, np.concatenate(columns, axis=1))
     return _twice(form, found) or found

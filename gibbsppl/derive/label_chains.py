@@ -96,7 +96,7 @@ def _known_are_labels(
     for s in graph.statements:
         if s.target.array.name == name and s.known != 0:
             corner = slices_of(region_of(graph, s))
-            mask = True if s.known == 1 else np.asarray(data[s.known.array.name])[corner] != 0
+            mask = True if s.mask is None else np.asarray(data[s.mask])[corner] != 0
             seen = np.asarray(data[name])[corner][mask]
             if seen.size and not (lower <= seen.min() <= seen.max() <= upper):
                 return False
@@ -136,7 +136,7 @@ class _Terms:
     ) -> None:
         """Put dims of labels in place of the labels."""
         dims = (LABEL,) if len(views) == 1 else (PREVIOUS, LABEL)
-        leaves = (Leaf(v.array, *v.indices) for v in views)
+        leaves = (v.leaf for v in views)
         replaced = {leaf: dim + self.lower for leaf, dim in zip(leaves, dims, strict=True)}
         coefficient = with_exact_zeros(terms.xreplace(replaced), self.may_vanish)
         if coefficient != 0:
@@ -147,9 +147,9 @@ class _Terms:
         """The views of a term, the earlier label first; None unless the labels are neighbours."""
         indices = [i for v in views for i in v.indices]
         ranged = {r.dim for r in over}
-        if len(views) > 2 or any(i is None for i in indices):
+        if len(views) > 2:
             return None
-        if any(mentions(i, (self.name,)) or not dims_of(i) <= ranged for i in indices):
+        if any(i is None or mentions(i, (self.name,)) or dims_of(i) - ranged for i in indices):
             return None
         if len(views) < 2:
             return views

@@ -46,12 +46,12 @@ class Given:
 def log_mass(given: Given, lower: Expr | None, upper: Expr | None) -> Expr:
     """The log probability of the interval between two bounds."""
     cdf, sf = given.family.log_cdf, given.family.log_sf
-    if cdf is None or sf is None or (lower is None and upper is None):
+    if cdf is None or sf is None:
         return sp.S.Zero
     if lower is not None and given.support.is_discrete:
         lower = lower - 1  # P(X >= l) is P(X > l - 1)
     if lower is None:
-        return _tail(given, cdf, "upper", upper, sp.S.Zero)
+        return sp.S.Zero if upper is None else _tail(given, cdf, "upper", upper, sp.S.Zero)
     if upper is None:
         return _tail(given, sf, "lower", lower, sp.S.Zero)
     return LogMass(
@@ -161,4 +161,4 @@ def from_flat(support: Support, lower: Any, upper: Any, share: Any) -> Any:
         return np.clip(_scale_of(support).between(lower, upper, share), lower, upper)
 
 
-EXTREMES: Mapping[Side, type[Expr]] = {"lower": Maximum, "upper": Minimum}
+EXTREMES: Mapping[Side, type[sp.Function]] = {"lower": Maximum, "upper": Minimum}

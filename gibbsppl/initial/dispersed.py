@@ -117,7 +117,7 @@ class Start:
     def _as_asked(self, statement: Statement, found: Floats, values: Values) -> Floats:
         """The values, replaced by the user's values where given."""
         name, support = statement.target.array.name, statement.support
-        if self.present and support.is_discrete and (support.lower, support.upper) == (0, 1):
+        if self.present and support.is_discrete and support.lower == 0 and support.upper == 1:
             found = np.ones_like(found)
         if name not in self.asked:
             return found

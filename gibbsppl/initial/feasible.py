@@ -101,7 +101,8 @@ def _pairs_in_order(potential: Potential) -> list[tuple[Leaf, ...]]:
         return []
     relations = sp.Mul.make_args(potential.log_density.args[0])
     pairs = (r.args for r in relations if isinstance(r, (Below, AtMost)))
-    return [pair for pair in pairs if all(isinstance(x, Leaf) for x in pair)]
+    leaves = (tuple(x for x in pair if isinstance(x, Leaf)) for pair in pairs)
+    return [pair for pair in leaves if len(pair) == 2]
 
 
 def _exchange(

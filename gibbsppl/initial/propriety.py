@@ -288,8 +288,8 @@ def _is_drawn(
     """Which elements of its array a step draws."""
     drawn = np.zeros(shape, dtype=bool)
     drawn[slices_of(step.region)] = True
-    known = step.statement.known
-    return drawn if known == 0 else drawn & (np.asarray(data[known.array.name]) == 0)
+    mask = step.statement.mask
+    return drawn if mask is None else drawn & (np.asarray(data[mask]) == 0)
 
 
 def _of_block(step: BlockDraw, etas: Any) -> Floats:

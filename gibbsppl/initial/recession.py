@@ -295,6 +295,6 @@ def _log_of_sum(expr: Expr, arrays: Collection[str]) -> tuple[Expr, Expr | None]
 def _exponential(expr: Expr, arrays: Collection[str]) -> tuple[Expr, Expr | None]:
     """The scale and the exponent of a multiple of an exponential; a constant has exponent 0."""
     held = [a for a in Mul.make_args(expr) if mentions(a, arrays)]
-    exponent = Add(*(a.args[0] for a in held))
-    exponent = exponent if all(isinstance(a, sp.exp) for a in held) else None
+    total = Add(*(a.args[0] for a in held))
+    exponent = total if all(isinstance(a, sp.exp) for a in held) else None
     return Mul(*(a for a in Mul.make_args(expr) if a not in held)), exponent

@@ -130,8 +130,8 @@ def _place(element: Earlier, walk: Walk) -> Callable[[int], tuple[Any, ...]] | N
         axis = walk.axis_of(dim)
         if not number.is_Integer or not (dim == 0 or axis is not None):
             return None
-        found = Range(dim, 0, 1) if axis is None else walk.ranges[axis]
-        first, stop = found.start + int(number), found.stop + int(number)
+        start, stop = (0, 1) if axis is None else (walk.ranges[axis].start, walk.ranges[axis].stop)
+        first, stop = start + int(number), stop + int(number)
         if first < 0 or stop > size:
             return None
         if axis is None:

@@ -381,7 +381,7 @@ def _stretched(array: Floats, frame: _Frame, count: int) -> Floats:
     return np.broadcast_to(array, array.shape[:-count] + full)
 
 
-def _matrix(expr: Expr, frame: _Frame) -> Floats:
+def _matrix(expr: LogDet | InverseEntry, frame: _Frame) -> Floats:
     inner = frame.bind(*expr.bound)
     return _stretched(_value(expr.body, inner), inner, 2)
 

@@ -38,7 +38,7 @@ class Rewrite:
     @property
     def variable(self) -> str:
         """The name of the new variable."""
-        return self.statement.target.array.name  # type: ignore[no-any-return]
+        return self.statement.target.array.name
 
 
 def applications(

@@ -22,6 +22,7 @@ from gibbsppl.algebra.expressions import (
     Expr,
     Leaf,
     Over,
+    array_of,
     dims_of,
     leaves_of,
     mentions,
@@ -228,5 +229,5 @@ def _total(marginal: Marginal, o: Over, batch: Mapping[Dim, Range], graph: Graph
     name = f"{free_stem(f'{marginal.name}_sum', graph)}_{every.index(o) + 1}"
     axes = tuple(d for d in batch if d in dims_of(o))
     over = (*(batch[a] for a in axes), range_of(o, graph.sizes))
-    kind = "positive" if o.is_positive else "real"
-    return Maintained(Array(name, **{kind: True})[axes], (Scatter(name, axes, o.body, over),))
+    array = array_of(name, is_positive=bool(o.is_positive))
+    return Maintained(array[axes], (Scatter(name, axes, o.body, over),))

@@ -260,7 +260,7 @@ def _position(
 
     The coefficient of a pair of entries of an event has a second, primed axis for each event dim.
     """
-    target = statement.target.indices
+    target = statement.target.own_dims
     first = piece.views[0]
     named = [(a, i) for a, i in zip(target, first.indices, strict=True) if i is not None]
     if len(event) == 1 and not _is_linear(piece):

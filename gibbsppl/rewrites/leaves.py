@@ -253,8 +253,8 @@ def _known(graph: Graph, data: Mapping[str, Any], own: Sequence[Statement]) -> n
         here = slices_of(region_of(graph, s))
         if s.known == 1:
             known[here] = True
-        elif s.known != 0:
-            known[here] = np.asarray(data[s.known.array.name], dtype=bool)[here]
+        elif s.mask is not None:
+            known[here] = np.asarray(data[s.mask], dtype=np.bool_)[here]
     return known
 
 

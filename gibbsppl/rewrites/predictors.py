@@ -73,7 +73,7 @@ def _terms(total: Expr, group: Statement, latent: Collection[str], sizes: Sizes)
     own = [t for t in total.args if mentions(t, (name,))]
     if len(own) != 1 or not isinstance(own[0], Leaf):
         return None
-    indices, dims = own[0].indices, group.target.indices
+    indices, dims = own[0].own_dims, group.target.own_dims
     if not all(isinstance(i, Dim) for i in indices) or len(set(indices)) < len(indices):
         return None
     if any(size_of(i, sizes) != size_of(d, sizes) for i, d in zip(indices, dims, strict=True)):

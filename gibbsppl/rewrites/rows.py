@@ -23,6 +23,7 @@ from gibbsppl.algebra.expressions import (
     Expr,
     Leaf,
     Over,
+    array_of,
     leaves_of,
     mentions,
     renamed_apart,
@@ -230,7 +231,7 @@ class Auxiliary:
         if self.support.is_discrete:
             return Array(name, nonnegative=True)
         is_positive = self.support.kind == "real" and self.support.lower.is_nonnegative
-        return Array(name, **({"positive": True} if is_positive else {"real": True}))
+        return array_of(name, is_positive=bool(is_positive))
 
 
 # From a factor, the facts and the arrays that are in the way: the term that a new variable takes

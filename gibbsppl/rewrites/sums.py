@@ -15,12 +15,12 @@ from sympy import Add, Mul
 
 from gibbsppl.algebra.copies import primed
 from gibbsppl.algebra.expressions import (
-    Array,
     Dim,
     Expr,
     InverseEntry,
     Leaf,
     Over,
+    array_of,
     dims_of,
     leaves_of,
     mentions,
@@ -94,7 +94,7 @@ class Sums:
             turned = outside != 1 and all(s.value.is_nonpositive for s in scatters)
             kept = [replace(s, value=-s.value) if turned else s for s in scatters]
             is_positive = all(s.value.is_nonnegative for s in kept)
-            element = Array(name, **{"positive" if is_positive else "real": True})[axes]
+            element = array_of(name, is_positive=is_positive)[axes]
             arrays.append(Maintained(element, _merged(kept)))
             term = (-outside if turned else outside) * element
             for d in summed:
@@ -155,7 +155,7 @@ def _opened(term: Expr, over: tuple[Range, ...]) -> tuple[list[Expr], tuple[Rang
         if isinstance(factor, Over) and len(factor.args) == 4:
             body, nest = unnested(factor)
             factors += Mul.make_args(body)
-            over += tuple(Range(o.args[1], int(o.args[2]), int(o.args[3])) for o in nest)
+            over += tuple(Range(o.bound[0], int(o.args[2]), int(o.args[3])) for o in nest)
         else:
             factors.append(factor)
     return factors, over

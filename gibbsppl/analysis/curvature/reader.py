@@ -159,8 +159,8 @@ class Reader:
         free = Mul(*(f for f in expr.args if f not in held))
         if free != 1:
             return self._multiple(expr, self.sign(free), self.read(Mul(*held)))
-        logs = [self._log_of_power(f) for f in held]
-        if None not in logs:
+        logs = [log for f in held if (log := self._log_of_power(f)) is not None]
+        if len(logs) == len(held):
             inner = self.read(Add(*logs))
             if inner.kind in CONVEX:
                 return Curvature("convex", expr, "exp of what follows", (inner,))
@@ -201,7 +201,7 @@ class Reader:
         lower, upper = interval_of(exponent, self.bounds)
         rows = [row for (a, b), row in POWERS if a <= lower and upper <= b]
         if exponent.is_Integer:
-            rows += [at_negatives(row, even=exponent.is_even) for row in rows]
+            rows += [at_negatives(row, even=bool(exponent.is_even)) for row in rows]
         if exponent.is_Integer and exponent.is_even and exponent > 0:
             rows.append(Bend("convex", "neither"))
         return self._composed(expr, base, rows)
@@ -230,9 +230,10 @@ class Reader:
 
     def _log_one_minus_exp(self, expr: Expr, exponent: Expr) -> Curvature:
         """The log of one minus an exponential, perhaps of an exponential."""
-        logs = [self._log_of_power(f) for f in Mul.make_args(-exponent) if self.holds(f)]
+        held = [f for f in Mul.make_args(-exponent) if self.holds(f)]
+        logs = [log for f in held if (log := self._log_of_power(f)) is not None]
         free = Mul(*(f for f in Mul.make_args(-exponent) if not self.holds(f)))
-        if None not in logs and self.sign(free) == "positive":
+        if len(logs) == len(held) and self.sign(free) == "positive":
             return self._composed(expr, Add(*logs), [LOG_CLOGLOG])
         return self._composed(expr, exponent, [LOG_ONE_MINUS_EXP])
 

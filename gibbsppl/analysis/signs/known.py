@@ -123,7 +123,7 @@ def _of_number(expr: Expr) -> Interval | None:
     """A number as an interval: a fraction by itself, else the two floats around the number."""
     if expr in (oo, -oo):
         return (INF, INF) if expr == oo else (-INF, -INF)
-    if expr.is_Rational:
+    if isinstance(expr, sp.Rational):
         return (Fraction(int(expr.p), int(expr.q)),) * 2
     value = expr.evalf(20)
     if not value.is_Float:
