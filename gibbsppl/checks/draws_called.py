@@ -11,7 +11,7 @@ expression evaluated by the plain interpreter.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
@@ -23,6 +23,7 @@ from gibbsppl.checks.expected_calls import Call
 from gibbsppl.code.program import Constants, Program, State
 from gibbsppl.errors import CompileError, GibbspplError
 from gibbsppl.model.density import free_elements
+from gibbsppl.model.evaluation import Values
 from gibbsppl.model.forward import fill
 from gibbsppl.schedule.staleness import read_by, stale_from
 from gibbsppl.schedule.steps import ConcaveDraw, JointDraw, Move, ScanDraw, Schedule, Step
@@ -37,8 +38,8 @@ def calls_against_steps(
     rng: np.random.Generator,
     schedule: Schedule,
     program: Program,
-    data: Mapping[str, Any],
-    state: Mapping[str, Any],
+    data: Values,
+    state: Values,
 ) -> dict[str, str]:
     """For each step, the mistake in its calls in a sweep; empty if there is none."""
     recorder = _Recorder(schedule, program, data, program.prepare(data))
@@ -95,7 +96,7 @@ class _Recorder:
 
     schedule: Schedule
     program: Program
-    data: Mapping[str, Any]
+    data: Values
     constants: Constants
     state: State = field(default_factory=dict)
     current: str = ""
@@ -147,7 +148,7 @@ class _Recorder:
         if order[-1:] != [step]:
             order.append(step)
 
-    def called(self, name: str, arguments: Mapping[str, Any]) -> None:
+    def called(self, name: str, arguments: Values) -> None:
         """Check the arguments of a drawing call, before the draw."""
         self.finish()
         scans = [s for s in self.schedule.steps if isinstance(s, ScanDraw)]
@@ -187,7 +188,7 @@ class _Recorder:
 class _Watched(dict[str, Any]):
     """A state with a function called before an array is taken out."""
 
-    def __init__(self, arrays: Mapping[str, Any], before: Callable[[], None]) -> None:
+    def __init__(self, arrays: Values, before: Callable[[], None]) -> None:
         super().__init__(arrays)
         self.before = before
 

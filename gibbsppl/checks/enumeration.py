@@ -6,7 +6,7 @@ posterior of every state, and the matrix of the sweep, made of the generated log
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -37,7 +37,7 @@ class Enumeration:
     ``discrepancy`` is the largest entry of ``posterior @ transition - posterior``.
     """
 
-    states: tuple[Mapping[str, Any], ...]
+    states: tuple[Values, ...]
     posterior: Floats
     transition: Floats
     discrepancy: float
@@ -182,7 +182,7 @@ def _step_matrix(
     constants: Any,
     step: OfLabels,
     data: Values,
-    states: Sequence[Mapping[str, Any]],
+    states: Sequence[Values],
 ) -> Floats:
     """The transition matrix of one step; drawn in several calls, the product over these."""
     if isinstance(step, ChainDraw):
@@ -216,7 +216,7 @@ def _chain_matrix(
     constants: Any,
     step: ChainDraw,
     data: Values,
-    states: Sequence[Mapping[str, Any]],
+    states: Sequence[Values],
     sizes: Sizes,
 ) -> Floats:
     """The transition matrix of a draw of all labels of a chain together.
@@ -302,7 +302,7 @@ def _moves(
     graph: Graph,
     statement: Statement,
     data: Values,
-    states: Sequence[Mapping[str, Any]],
+    states: Sequence[Values],
     probabilities: Sequence[Floats],
     lower: int,
     free: Any,
@@ -327,6 +327,6 @@ def _moves(
     return matrix
 
 
-def _key(state: Mapping[str, Any]) -> bytes:
+def _key(state: Values) -> bytes:
     parts = (np.asarray(state[name], dtype=np.float64) for name in sorted(state))
     return b"".join(np.ascontiguousarray(part).tobytes() for part in parts)

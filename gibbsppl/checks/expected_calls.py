@@ -18,7 +18,7 @@ from gibbsppl.algebra.expressions import Expr, Leaf, mentions
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.code.program import State
 from gibbsppl.model.density import event_dims
-from gibbsppl.model.evaluation import evaluate
+from gibbsppl.model.evaluation import Values, evaluate
 from gibbsppl.model.graph import Graph
 from gibbsppl.schedule.steps import (
     BlockDraw,
@@ -43,7 +43,7 @@ class Call:
 
     step: Step
     graph: Graph
-    values: Mapping[str, Any]
+    values: Values
     given: Any
     handed: Any
     free: Mask
@@ -101,13 +101,13 @@ class Call:
         mask[self.at] = True
         return mask
 
-    def wrong(self, name: str, arguments: Mapping[str, Any]) -> str:
+    def wrong(self, name: str, arguments: Values) -> str:
         """The mistake in the function or in an argument of the call, empty if there is none."""
         if (wanted := _function_of(self.step)) is not None and name != wanted:
             return f"found this function, expected {wanted}"
         return next(filter(None, (self.wrong_of(p, arguments) for p in arguments)), "")
 
-    def wrong_of(self, parameter: str, arguments: Mapping[str, Any]) -> str:
+    def wrong_of(self, parameter: str, arguments: Values) -> str:
         """The mistake in one argument; empty if there is none or the argument is not given."""
         expected = EXPECTED.get(parameter)
         if parameter not in arguments or expected is None:

@@ -10,7 +10,6 @@ for any change ``d`` of the drawn elements, and about no other point.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -82,7 +81,7 @@ def gap_of_pencil(
 
 
 def _change(
-    rng: np.random.Generator, drawn: Mapping[str, Any], precisions: Mapping[str, Any]
+    rng: np.random.Generator, drawn: Values, precisions: Values
 ) -> dict[str, Any]:
     """A change of what is drawn, of the size that the diagonal of a precision matrix says."""
     change = {}

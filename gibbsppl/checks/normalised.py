@@ -9,7 +9,6 @@ numerically, element by element.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,7 +54,7 @@ def log_conditional(
     data: Values,
     constants: dict[str, Any],
     step: Step,
-    state: Mapping[str, Any],
+    state: Values,
 ) -> Floats | None:
     """The terms of the log density, normalised, that a step draws from, at a state.
 
@@ -84,7 +83,7 @@ def size_of_partition(
     data: Values,
     constants: dict[str, Any],
     step: Step,
-    state: Mapping[str, Any],
+    state: Values,
 ) -> float:
     """The size of the terms of the log partition of a row that a step draws from, at a state.
 
@@ -103,7 +102,7 @@ def _normaliser(
     data: Values,
     constants: dict[str, Any],
     step: Step,
-    state: Mapping[str, Any],
+    state: Values,
 ) -> _Normaliser:
     given = program.given_rest[step.name](dict(state), constants)
     return _Normaliser(step, given, {**data, **state}, schedule.graph_of(step))

@@ -10,7 +10,7 @@ nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,9 +22,9 @@ from gibbsppl.checks.perturb import perturbed
 from gibbsppl.checks.results import RELATIVE_TOLERANCE
 from gibbsppl.checks.terms import Terms, size_of
 from gibbsppl.model.density import free_elements
+from gibbsppl.model.evaluation import Values as Arrays
 from gibbsppl.model.graph import Graph
 
-Arrays = Mapping[str, Any]
 Gap = tuple[float, float]
 
 # How far states are moved; how far, and how often, where nothing is told so far; how often it is

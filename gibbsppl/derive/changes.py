@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import sympy as sp
 
@@ -220,7 +219,7 @@ def proposed(forms: Iterable[Expr], place: Leaf) -> Iterator[Change]:
     return iter(sorted(found, key=lambda c: (order[c.transform], _size(c))))
 
 
-def _size(change: Change) -> tuple[Any, ...]:
+def _size(change: Change) -> tuple[bool, float, bool, str]:
     """Small constants first; a precision before a variance, but ``exp(x)`` before ``exp(-x)``."""
     constant = change.constant
     last = bool(constant.is_negative) == (change.transform is EXPONENTIAL)

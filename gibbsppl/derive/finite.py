@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -30,7 +29,7 @@ from gibbsppl.algebra.functions import Equals, Maximum, Where
 from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.algebra.rounding import may_be_infinite
-from gibbsppl.model.evaluation import evaluate
+from gibbsppl.model.evaluation import Values, evaluate
 from gibbsppl.model.graph import Factor, Graph, Statement
 from gibbsppl.pieces.logs import expand_logs
 from gibbsppl.pieces.split import Piece, View, support_indicators, views_of
@@ -53,7 +52,7 @@ class FiniteConditional:
 
 
 def finite_of(
-    graph: Graph, statement: Statement, data: Mapping[str, Any]
+    graph: Graph, statement: Statement, data: Values
 ) -> FiniteConditional | None:
     """The conditional of a label, or None where its range is not known before the draw.
 
@@ -81,7 +80,7 @@ def finite_of(
 
 
 def label_limits(
-    graph: Graph, statement: Statement, data: Mapping[str, Any]
+    graph: Graph, statement: Statement, data: Values
 ) -> tuple[int, int] | None:
     """The smallest and largest label, if they follow from constants and data alone."""
     support = statement.support

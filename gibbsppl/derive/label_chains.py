@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -24,7 +23,7 @@ from sympy import Mul
 from gibbsppl.algebra.expressions import Dim, Expr, Leaf, Over, dims_of, mentions, renamed_apart
 from gibbsppl.algebra.ranges import Range, range_of
 from gibbsppl.derive.finite import LABEL, density_with_indicators, label_limits
-from gibbsppl.model.evaluation import evaluate
+from gibbsppl.model.evaluation import Values, evaluate
 from gibbsppl.model.graph import Factor, Graph, Marginal, Statement
 from gibbsppl.pieces.dependence import region_of, slices_of
 from gibbsppl.pieces.split import Piece, View, views_of
@@ -57,7 +56,7 @@ class ChainConditional:
 
 
 def chain_of(
-    graph: Graph, statements: Sequence[Statement], data: Mapping[str, Any]
+    graph: Graph, statements: Sequence[Statement], data: Values
 ) -> ChainConditional | None:
     """The joint conditional of all latent statements of an array, or None if it is no chain."""
     limits = {label_limits(graph, s, data) for s in statements}
@@ -84,7 +83,7 @@ def chain_of(
 
 
 def _known_are_labels(
-    graph: Graph, target: Leaf, data: Mapping[str, Any], lower: int, upper: int
+    graph: Graph, target: Leaf, data: Values, lower: int, upper: int
 ) -> bool:
     """Whether all observed and constant labels are between the bounds of the latent ones."""
     name = target.array.name

@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any
 
 import sympy as sp
 from sympy import Add, Mul
@@ -208,7 +207,7 @@ class _Reader:
 
     def entries(self, form: Expr) -> tuple[Entry, ...]:
         """The ways in which a form sees elements, each with its slope."""
-        taken: set[Any] = {*dims_of(form), *(r.dim for r in self.over), *self.graph.sizes}
+        taken: set[sp.Symbol] = {*dims_of(form), *(r.dim for r in self.over), *self.graph.sizes}
         names: dict[Dim, Dim] = {}
         seen: dict[Leaf, list[tuple[tuple[Range, ...], tuple[Expr, ...]]]] = {}
         for leaf, ranges, weights in self._seen(form, (), ()):

@@ -20,10 +20,10 @@ from gibbsppl.model.evaluation import Values, evaluate
 from gibbsppl.model.forward import fill
 from gibbsppl.model.graph import Graph, Statement
 
-Init = Mapping[str, Any] | Sequence[Mapping[str, Any]] | None
+Init = Values | Sequence[Values] | None
 
 
-def inits_of(init: Init, chains: int) -> Sequence[Mapping[str, Any] | None]:
+def inits_of(init: Init, chains: int) -> Sequence[Values | None]:
     """The initial values of each chain.
 
     >>> inits_of([{"mu": 0.0}, {"mu": 1.0}], 2)
@@ -39,7 +39,7 @@ def inits_of(init: Init, chains: int) -> Sequence[Mapping[str, Any] | None]:
     return list(init)
 
 
-def checked_init(graph: Graph, data: Values, init: Mapping[str, Any]) -> dict[str, Any]:
+def checked_init(graph: Graph, data: Values, init: Values) -> dict[str, Any]:
     """The user's values as arrays, refused unless they are of a latent variable and its shape."""
     latent = set(graph.drawn)
     for name in init:

@@ -52,7 +52,7 @@ class _Direction:
     ``beyond``: it passes ends of its support that read what is drawn, and can be moved in turn.
     """
 
-    lengths: Mapping[str, Any]
+    lengths: Values
     beyond: bool = False
 
 

@@ -9,7 +9,7 @@ which the locations jump to the data; a few sweeps tell which.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
 import numpy as np
@@ -64,7 +64,7 @@ def proper_start(
     data: Values,
     program: Program,
     constants: Constants,
-    init: Mapping[str, Any] | None,
+    init: Values | None,
     check: Callable[[State], None],
 ) -> tuple[State, dict[str, str]]:
     """A start with auxiliary variables that passes a check, and the origin of each value.
@@ -91,7 +91,7 @@ def best_start(
     data: Values,
     program: Program,
     constants: Constants,
-    init: Mapping[str, Any] | None = None,
+    init: Values | None = None,
 ) -> tuple[State, dict[str, str]]:
     """A start, with a note on the origin of each variable's value.
 
@@ -111,7 +111,7 @@ def _after_pilots(
     data: Values,
     program: Program,
     constants: Constants,
-    init: Mapping[str, Any] | None = None,
+    init: Values | None = None,
     **settings: Any,
 ) -> tuple[State, dict[str, str], bool]:
     """The best start, its notes, and whether sweeps go on from a candidate, if any is tried."""

@@ -8,10 +8,10 @@ kept for the output.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Literal
 
 import networkx as nx
 import sympy as sp
@@ -312,7 +312,7 @@ def _step_text(step: Step) -> str:
 
 
 # The labels of positions, by the names of dims.
-Labels = Mapping[str, Sequence[Any]]
+Labels = Mapping[str, Sequence[Hashable]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 import sympy as sp
+from numpy.typing import ArrayLike
 from sympy import Add
 
 from gibbsppl.algebra.expressions import (
@@ -45,6 +45,7 @@ from gibbsppl.algebra.functions import (
 )
 from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.algebra.polynomials import multiplied_out
+from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import MOST_KEPT, Constant, Graph, Statement
 
 # The arrays whose elements are 0 or 1, each with the arrays whose supports end by it.
@@ -57,7 +58,7 @@ MOST_BRANCHES = 8
 FEW = 64
 
 
-def binary_arrays(graph: Graph, data: Mapping[str, Any]) -> Binary:
+def binary_arrays(graph: Graph, data: Values) -> Binary:
     """The arrays whose elements are 0 or 1: by their support, or (data) by their values."""
     supports: dict[str, list[bool]] = {}
     for s in graph.statements:
@@ -87,13 +88,13 @@ def _support_of(statement: Statement) -> tuple[bool, frozenset[str]]:
     return support.is_binary, frozenset(leaf.array.name for leaf in read)
 
 
-def _is_binary_data(values: Any) -> bool:
+def _is_binary_data(values: ArrayLike) -> bool:
     """Whether all values are 0 or 1; the first few are tested first, to fail early."""
     each = np.ravel(values)
     return all(bool(((v == 0) | (v == 1)).all()) for v in (each[:FEW], each))
 
 
-def _is_binary_constant(constant: Constant, data: Mapping[str, Any]) -> bool:
+def _is_binary_constant(constant: Constant, data: Values) -> bool:
     """Whether a region is known to be 0 or 1: by a number, or by an array of data."""
     value = constant.value
     if isinstance(value, Leaf):

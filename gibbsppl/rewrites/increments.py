@@ -8,9 +8,8 @@ others.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import sympy as sp
 from sympy import Add
@@ -115,7 +114,7 @@ def _change(array: Maintained, own: FiniteConditional) -> Change | None:
     return next(found, None)
 
 
-def _several(name: str, own: FiniteConditional, places: list[Any]) -> str:
+def _several(name: str, own: FiniteConditional, places: Sequence[Expr | list[Expr]]) -> str:
     shown = "; ".join(map(str, places))
     return (
         f"an element of {own.statement.target.array.name} touches {name} at more than one place "

@@ -6,9 +6,8 @@ so that the array does not depend on the variable.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import replace
-from typing import Any
 
 import sympy as sp
 from sympy import Add, Mul
@@ -141,7 +140,7 @@ def _named_by_axes(scatter: Scatter, axes: tuple[Dim, ...]) -> Scatter:
 
 def _merged(scatters: Collection[Scatter]) -> tuple[Scatter, ...]:
     """The scatters, those of a factor onto the same place added up."""
-    found: dict[Any, Scatter] = {}
+    found: dict[Hashable, Scatter] = {}
     for s in scatters:
         key = (s.factor, s.indices, s.over)
         found[key] = replace(s, value=s.value + found[key].value) if key in found else s

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 import sympy as sp
 from sympy import Add, Mul, Pow, exp, log
@@ -29,6 +28,7 @@ from gibbsppl.algebra.functions import (
     AtMost,
     Below,
     Bend,
+    End,
     Equals,
     Function,
     Kind,
@@ -69,7 +69,7 @@ from gibbsppl.analysis.signs import (
 
 
 def curvature_of(
-    expr: Any, array: str, bounds: Bounds, definite: Collection[str] = ()
+    expr: Expr | float, array: str, bounds: Bounds, definite: Collection[str] = ()
 ) -> Curvature:
     """How an expression bends as all elements of an array vary together, where it is defined.
 
@@ -136,7 +136,7 @@ class Reader:
         """The sign of an expression."""
         return sign_of(expr, self.bounds)
 
-    def is_within(self, expr: Expr, lower: Any, upper: Any) -> bool:
+    def is_within(self, expr: Expr, lower: End, upper: End) -> bool:
         """Whether an expression is known to lie between two ends."""
         known = interval_of(expr, self.bounds)
         return bool(known[0] >= lower and known[1] <= upper)

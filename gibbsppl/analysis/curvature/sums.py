@@ -6,7 +6,6 @@ Comes in: a reader of single expressions and the terms of a sum. Goes out: the c
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any
 
 import sympy as sp
 from sympy import Add, Mul
@@ -122,7 +121,7 @@ def _product_of_two(reader: Reader, term: Expr) -> tuple[Expr, Expr, Expr] | Non
     return term / Mul(*held), pair[0], pair[1]
 
 
-def _is_never_positive_form(reader: Reader, matrix: Any) -> bool:
+def _is_never_positive_form(reader: Reader, matrix: sp.Matrix) -> bool:
     """Whether a symmetric matrix is shown to be negative semidefinite."""
     if matrix.rows == 0:
         return True
