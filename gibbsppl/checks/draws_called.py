@@ -17,9 +17,11 @@ from types import FunctionType
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gibbsppl import runtime
 from gibbsppl.checks.expected_calls import Call
+from gibbsppl.checks.terms import Given
 from gibbsppl.code.program import Constants, Program, State
 from gibbsppl.errors import CompileError, GibbspplError
 from gibbsppl.model.density import free_elements
@@ -103,10 +105,10 @@ class _Recorder:
     seen: dict[str, int] = field(default_factory=dict)
     wrong: dict[str, str] = field(default_factory=dict)
     orders: list[list[str]] = field(default_factory=list)
-    given: Any = None
-    pending: tuple[Call, Any] | None = None
+    given: Given = None
+    pending: tuple[Call, ArrayLike | None] | None = None
 
-    def recorded(self) -> Callable[..., Any]:
+    def recorded(self) -> Callable[..., object]:
         """The sweep, all functions of its module calling recorded ones."""
         module = dict(self.program.sweep.__globals__)
         for table in (self.program.given_rest, self.program.by_colour, self.program.scaled):
@@ -127,10 +129,10 @@ class _Recorder:
             module["PROBABILITIES"] = possible / possible.sum()
         return module["sweep"]  # type: ignore[no-any-return]
 
-    def _noting(self, step: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _noting(self, step: str, function: Callable[..., object]) -> Callable[..., object]:
         """A step's function, wrapped so that the current step is recorded."""
 
-        def noted(s: State, c: Constants) -> Any:
+        def noted(s: State, c: Constants) -> Given:
             self.finish()
             if step != self.current or step not in self.program.by_colour:
                 self.current = step
@@ -172,7 +174,7 @@ class _Recorder:
             self.wrong.setdefault(step.name, f"{name}: {wrong}")
         self.pending = (call, None)
 
-    def drawn(self, result: Any) -> None:
+    def drawn(self, result: ArrayLike | None) -> None:
         """Record the result of a drawing call."""
         if self.pending is not None:
             self.pending = (self.pending[0], result)

@@ -10,7 +10,6 @@ numerically, element by element.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -20,7 +19,8 @@ from gibbsppl.algebra.copies import primed, root_of
 from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.checks.quadrature import log_integrals
-from gibbsppl.code.program import Program
+from gibbsppl.checks.terms import Given
+from gibbsppl.code.program import Constants, Program, State
 from gibbsppl.derive.moments import Symbols, log_mass
 from gibbsppl.families import FAMILIES
 from gibbsppl.model.density import free_elements, log_density, regions, size_of_sum
@@ -52,7 +52,7 @@ def log_conditional(
     schedule: Schedule,
     program: Program,
     data: Values,
-    constants: dict[str, Any],
+    constants: Constants,
     step: Step,
     state: Values,
 ) -> Floats | None:
@@ -81,7 +81,7 @@ def size_of_partition(
     schedule: Schedule,
     program: Program,
     data: Values,
-    constants: dict[str, Any],
+    constants: Constants,
     step: Step,
     state: Values,
 ) -> float:
@@ -100,7 +100,7 @@ def _normaliser(
     schedule: Schedule,
     program: Program,
     data: Values,
-    constants: dict[str, Any],
+    constants: Constants,
     step: Step,
     state: Values,
 ) -> _Normaliser:
@@ -150,8 +150,8 @@ class _Partition:
 
 @dataclass(frozen=True, slots=True)
 class _Normaliser:
-    step: Any
-    given: Any
+    step: Step
+    given: Given
     values: Values
     graph: Graph
 
@@ -188,13 +188,16 @@ class _Normaliser:
 
     def partition(self) -> _Partition | None:
         """The log partition of the row, less the mass in bounds; None if there is no formula."""
-        conditional, statement = self.step.conditional, self.step.statement
-        natural = conditional.family.natural
+        step, statement = self.step, self.step.statement
+        assert isinstance(step, ExactDraw | BlockDraw)
+        conditional, natural = step.conditional, step.conditional.family.natural
+        assert natural is not None
         event = conditional.own_event
         known = dict(conditional.known)
-        if not {*natural.known} <= {*known}:  # (bounds stand for what is not known)
+        is_known = {*natural.known} <= {*known}  # (bounds stand for what is not known)
+        if natural.log_partition is None or not is_known:
             return None
-        etas, bounds, values = self._named(event)
+        etas, bounds, values = self._named(step, event)
         along = {"event": event} if event else {}
         constant: Expr = natural.log_partition(*etas, **known, **along)
         if bounds:
@@ -207,16 +210,16 @@ class _Normaliser:
         return _Partition(sp.sympify(constant), batch, values, sizes)
 
     def _named(
-        self, event: tuple[Dim, ...]
-    ) -> tuple[tuple[Leaf, ...], tuple[Leaf, Leaf] | None, dict[str, Any]]:
+        self, step: ExactDraw | BlockDraw, event: tuple[Dim, ...]
+    ) -> tuple[tuple[Leaf, ...], tuple[Leaf, Leaf] | None, State]:
         """Natural parameters and bounds as leaves, and the values with theirs."""
         given = self.given if isinstance(self.given, tuple) else (self.given,)
-        target = self.step.statement.target
+        target = step.statement.target
         # (of the whole array, read where the statement fills it)
         place = dict(zip(self.graph.variables[target.array.name].dims, target.indices, strict=True))
-        bounds = self.step.bounds if isinstance(self.step, ExactDraw) else ()
+        bounds = step.bounds if isinstance(step, ExactDraw) else ()
         sizes = {**self.sizes, **{primed(d): self.sizes[d] for d in event}}
-        axes = [*(p.axes for p in self.step.parameters), *(b.axes for b in bounds)]
+        axes = [*(p.axes for p in step.parameters), *(b.axes for b in bounds)]
         values = dict(self.values)
         leaves = []
         for j, (own, value) in enumerate(zip(axes, given, strict=True)):
@@ -230,10 +233,11 @@ class _Normaliser:
 
     def of_labels(self) -> Floats:
         """The log weights of the labels less the logs of their sums."""
-        statement = self.step.statement
+        step, statement = self.step, self.step.statement
+        assert isinstance(step, FiniteDraw)
         x = region_of(statement, self.values, self.sizes)
-        weights = log_weights(self.step, self.given, x.shape)
-        terms: Floats = log_terms_of(self.step, self.given, self.values, self.sizes)
+        weights = log_weights(step, self.given, x.shape)
+        terms: Floats = log_terms_of(step, self.given, self.values, self.sizes)
         free = free_elements(statement, self.values, self.sizes)
         free = in_array_order(free, statement, regions(statement, self.sizes))
         sums = logsumexp(weights, axis=0)
@@ -253,7 +257,7 @@ class _Normaliser:
         total = log_integrals(self._of_each, x, lower, upper)
         return np.concatenate([now[free], -total[free]])
 
-    def _at_ranges(self, expr: Any, shape: tuple[int, ...]) -> Floats:
+    def _at_ranges(self, expr: Expr, shape: tuple[int, ...]) -> Floats:
         """An expression at the positions of the statement's ranges, events last."""
         over = regions(self.step.statement, self.sizes)
         return np.broadcast_to(evaluate(sp.sympify(expr), over, self.values, self.sizes), shape)
