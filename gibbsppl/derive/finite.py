@@ -172,11 +172,11 @@ def _labelled(
     mapping: dict[Expr, Expr] = {}
     for other in views:
         leaf = other.leaf
-        meet = [Equals(a, b) for a, b in zip(other.read, at, strict=True) if a != b]
-        if not meet:
+        pairs = [(a, b) for a, b in zip(other.read, at, strict=True) if a != b]
+        if not pairs:
             mapping[leaf] = value
-        elif not any((e.args[0] - e.args[1]).is_number for e in meet):
-            mapping[leaf] = Where(Mul(*meet), value, leaf)
+        elif not any((a - b).is_number for a, b in pairs):
+            mapping[leaf] = Where(Mul(*(Equals(a, b) for a, b in pairs)), value, leaf)
     # (Under the sum on purpose: the copy says which of the summed elements is the label.)
     terms = terms_of(density.xreplace(mapping), lambda x: LABEL in dims_of(x))
     once = 1 / Maximum(_times_shown(view, at, ranged), 1)  # (it is 0 of what no position shows)

@@ -5,7 +5,7 @@ the term of a value that does not happen, and is 0. A mask or a count of 0 remov
 large the term is.
 
 >>> z, a = Array("z")[()], Array("a")[()]
->>> with_limits(a * sp.log(z / 2) - z**2, lambda x: x.has(z))
+>>> with_exact_zeros(a * sp.log(z / 2) - z**2, lambda x: x.has(z))
 XLogY(a, z/2) - z**2
 """
 
