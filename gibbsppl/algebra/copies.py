@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import sympy as sp
 
@@ -17,16 +17,16 @@ Dim = TypeVar("Dim", bound=sp.Symbol)
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
-def copy_of(dim: Dim, taken: Iterable[Any]) -> Dim:
+def copy_of(dim: Dim, taken: Iterable[sp.Symbol]) -> Dim:
     """The first copy of a dimension whose name is not taken: k₁, k₂, ..."""
     names = {str(t) for t in taken}
     root, n = root_of(dim), 1
     while (name := root + str(n).translate(_SUBSCRIPTS)) in names:
         n += 1
-    return dim.func(name)  # type: ignore[no-any-return]
+    return type(dim)(name)
 
 
-def copies_of(dims: Iterable[Dim], taken: Iterable[Any]) -> dict[Dim, Dim]:
+def copies_of(dims: Iterable[Dim], taken: Iterable[sp.Symbol]) -> dict[Dim, Dim]:
     """A copy of each dimension; no two have one name.
 
     >>> from gibbsppl.algebra.expressions import Dim
@@ -48,7 +48,7 @@ def root_of(dim: Dim) -> str:
     >>> root_of(Dim("k₁"))
     'k'
     """
-    return dim.name.rstrip("₀₁₂₃₄₅₆₇₈₉")  # type: ignore[no-any-return]
+    return dim.name.rstrip("₀₁₂₃₄₅₆₇₈₉")
 
 
 def primed(dim: Dim) -> Dim:
@@ -58,4 +58,4 @@ def primed(dim: Dim) -> Dim:
     >>> primed(Dim("factor"))
     factor'
     """
-    return dim.func(dim.name + "'")  # type: ignore[no-any-return]
+    return type(dim)(dim.name + "'")

@@ -2,7 +2,7 @@
 
 Algebra on the rest (expanding, collecting) leaves the parts alone, however long they are.
 
->>> from gibbsppl.algebra.expressions import Dim
+>>> from gibbsppl.algebra.expressions import Array, Dim
 >>> x, y, i = Array("x"), Array("y"), Dim("i")
 >>> cuts = Cuts()
 >>> short = cuts.cut((y[i] + 1) ** 2 * x[i], {"x"})
@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from gibbsppl.algebra.expressions import (
-    Array,
     Binder,
     Dim,
     Expr,
     Leaf,
+    array_of,
     dims_of,
     mentions,
     substitute,
@@ -52,9 +52,9 @@ class Cuts:
 
     def _named(self, expr: Expr) -> Leaf:
         if expr not in self.names:
-            kind = {"positive": True} if expr.is_positive else {"real": True}
-            dims = sorted(dims_of(expr), key=str)
-            self.names[expr] = Array(f"·{len(self.names)}", **kind)[tuple(dims)]
+            name = f"·{len(self.names)}"
+            array = array_of(name, is_positive=bool(expr.is_positive))
+            self.names[expr] = array[tuple(sorted(dims_of(expr), key=str))]
         return self.names[expr]
 
     def restored(self, expr: Expr) -> Expr:

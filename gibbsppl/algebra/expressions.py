@@ -19,25 +19,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias, overload
 
 import sympy as sp
+from sympy.printing.str import StrPrinter
 
 from gibbsppl.algebra.copies import copies_of
 
 Expr: TypeAlias = sp.Expr
+Operand: TypeAlias = sp.Expr | int | float
+# (a mapping from leaves counts as none from expressions, though it may stand for one)
+Replacements: TypeAlias = Mapping[Any, Expr]
 
 
-class Dim(sp.Symbol):  # type: ignore[misc]
+class Dim(sp.Symbol):
     """A named dimension, used as an index; as a number it is the position along the dimension."""
 
     __slots__ = ()
 
-    def __new__(cls, name: str, **_: Any) -> Dim:
-        return super().__new__(cls, name, nonnegative=True)  # type: ignore[no-any-return]
+    def __new__(cls, name: str, **_: bool | None) -> Self:
+        return super().__new__(cls, name, nonnegative=True)
 
 
-class Array(sp.Symbol):  # type: ignore[misc]
+class Array(sp.Symbol):
     """The name of an array; its assumptions (``positive``, ``nonnegative``) hold of each element.
 
     So do its ``bounds``, two numbers.
@@ -51,55 +55,70 @@ class Array(sp.Symbol):  # type: ignore[misc]
 
     __slots__ = ("bounds",)
 
-    def __new__(cls, name: str, bounds: Any = (-sp.oo, sp.oo), **assumptions: Any) -> Array:
+    bounds: tuple[Expr, Expr]
+
+    def __new__(
+        cls,
+        name: str,
+        bounds: tuple[Operand, Operand] = (-sp.oo, sp.oo),
+        **assumptions: bool | None,
+    ) -> Self:
         assumptions = assumptions or {"real": True}
         cls._sanitize(assumptions, cls)
         made = sp.Symbol.__xnew__(cls, name, **assumptions)
         lower, upper = map(sp.sympify, bounds)
         made.bounds = sp.Max(lower, 0) if made.is_nonnegative else lower, upper
-        return made  # type: ignore[no-any-return]
+        return made
 
     def renamed(self, name: str) -> Array:
         """The array of another name of which the same is known."""
         return Array(name, self.bounds, **self._assumptions_orig)
 
-    def _hashable_content(self) -> tuple[Any, ...]:
+    def _hashable_content(self) -> tuple[object, ...]:
         return (*super()._hashable_content(), *self.bounds)
 
-    def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, bool]]:
+    def __getnewargs_ex__(
+        self,
+    ) -> tuple[tuple[str, tuple[Expr, Expr]], dict[str, bool | None]]:
         return (self.name, self.bounds), self._assumptions_orig
 
-    def __getitem__(self, indices: Any) -> Leaf:
+    def __getitem__(self, indices: Operand | tuple[Operand, ...]) -> Leaf:
         return Leaf(self, *(indices if isinstance(indices, tuple) else (indices,)))
 
     # An array has elements but is no sequence of them: SymPy must not try to iterate over it.
     __iter__ = None
 
 
-class Leaf(sp.Expr):  # type: ignore[misc]
+class Leaf(sp.Expr):
     """One element of an array."""
 
+    args: tuple[Array, *tuple[Expr, ...]]
     is_commutative = True
     _diff_wrt = True
 
-    def __new__(cls, array: Array, *indices: Any) -> Leaf:
-        return super().__new__(cls, array, *map(sp.sympify, indices))  # type: ignore[no-any-return]
+    def __new__(cls, array: Array, *indices: Operand) -> Self:
+        return super().__new__(cls, array, *map(sp.sympify, indices))
 
     @property
     def array(self) -> Array:
         """The array that the element is of."""
-        return self.args[0]  # type: ignore[no-any-return]
+        return self.args[0]
 
     @property
     def indices(self) -> tuple[Expr, ...]:
         """One index expression per axis of the array."""
-        return self.args[1:]  # type: ignore[no-any-return]
+        return self.args[1:]
+
+    @property
+    def own_dims(self) -> tuple[Dim, ...]:
+        """The indices, of an element at the dims of its array."""
+        return self.indices  # type: ignore[return-value]
 
     def _eval_is_positive(self) -> bool | None:
-        return self.args[0].is_positive  # type: ignore[no-any-return]
+        return self.args[0].is_positive
 
     def _eval_is_nonnegative(self) -> bool | None:
-        return self.args[0].is_nonnegative  # type: ignore[no-any-return]
+        return self.args[0].is_nonnegative
 
     def _eval_is_extended_real(self) -> bool:
         return True
@@ -107,12 +126,17 @@ class Leaf(sp.Expr):  # type: ignore[misc]
     def _eval_is_real(self) -> bool:
         return True
 
-    def _sympystr(self, printer: Any) -> str:
+    def _sympystr(self, printer: StrPrinter) -> str:
         name, *indices = map(printer.doprint, self.args)
         return f"{name}[{', '.join(indices)}]" if indices else str(name)
 
 
-class Binder(sp.Expr):  # type: ignore[misc]
+def array_of(name: str, *, is_positive: bool) -> Array:
+    """An array of positive numbers, or of any."""
+    return Array(name, positive=True) if is_positive else Array(name)
+
+
+class Binder(sp.Expr):
     """An expression whose first argument is read for all positions of its bound dimensions."""
 
     is_commutative = True
@@ -126,18 +150,18 @@ class Binder(sp.Expr):  # type: ignore[misc]
     @property
     def bound(self) -> tuple[Dim, ...]:
         """The dimensions that the binder binds."""
-        return self.args[1 : 1 + self.binds]  # type: ignore[no-any-return]
+        return self.args[1 : 1 + self.binds]  # type: ignore[return-value]
 
     @property
-    def free_symbols(self) -> set[Any]:
+    def free_symbols(self) -> set[sp.Symbol]:
         """The symbols of the body that are not bound, and those of the entries asked for."""
         rest = (a.free_symbols for a in self.args[1 + self.binds :])
-        return (self.body.free_symbols - set(self.bound)).union(*rest)  # type: ignore[no-any-return]
+        return (self.body.free_symbols - set(self.bound)).union(*rest)
 
     def _eval_is_extended_real(self) -> bool:
         return True
 
-    def _sympystr(self, printer: Any) -> str:
+    def _sympystr(self, printer: StrPrinter) -> str:
         return f"{self.symbol}({', '.join(map(printer.doprint, self.args))})"
 
     symbol = "binder"
@@ -152,7 +176,7 @@ class Over(Binder):
 
     symbol = "sum"
 
-    def __new__(cls, body: Any, dim: Dim, *bounds: Any) -> Any:
+    def __new__(cls, body: Operand, dim: Dim, *bounds: Operand) -> Expr:  # type: ignore[misc]
         body = sp.sympify(body)
         if body == 0:
             return sp.S.Zero
@@ -213,7 +237,11 @@ class InverseEntry(Binder):
     binds = 2
 
 
-def substitute(expr: Expr, replacements: Mapping[Expr, Expr]) -> Expr:
+@overload
+def substitute(expr: Leaf, replacements: Mapping[Dim, Expr]) -> Leaf: ...
+@overload
+def substitute(expr: Expr, replacements: Replacements) -> Expr: ...
+def substitute(expr: Expr, replacements: Replacements) -> Expr:
     """The expression with leaves or dims replaced, bound dims left alone and never captured.
 
     >>> A, b, k, l = Array("A"), Array("b"), Dim("k"), Dim("l")
@@ -235,7 +263,7 @@ def substitute(expr: Expr, replacements: Mapping[Expr, Expr]) -> Expr:
     return expr if args == expr.args else expr.func(*args)
 
 
-def _substitute_under(expr: Binder, replacements: Mapping[Expr, Expr]) -> Expr:
+def _substitute_under(expr: Binder, replacements: Replacements) -> Expr:
     inner = {k: v for k, v in replacements.items() if not set(expr.bound) & k.free_symbols}
     incoming = set().union(*(v.free_symbols for v in inner.values())) if inner else set()
     taken = incoming.union(expr.body.free_symbols, *(k.free_symbols for k in inner))
@@ -245,7 +273,7 @@ def _substitute_under(expr: Binder, replacements: Mapping[Expr, Expr]) -> Expr:
     return expr.func(body, *(renamed.get(d, d) for d in expr.bound), *rest)
 
 
-def renamed_apart(expr: Expr, taken: Iterable[Any]) -> Expr:
+def renamed_apart(expr: Expr, taken: Iterable[sp.Symbol]) -> Expr:
     """The expression with bound dims renamed where the name is taken.
 
     >>> x, t = Array("x"), Dim("t")
@@ -264,27 +292,27 @@ def renamed_apart(expr: Expr, taken: Iterable[Any]) -> Expr:
     return expr if args == expr.args else expr.func(*args)
 
 
-def dims_of(expr: Any) -> set[Dim]:
+def dims_of(expr: sp.Basic) -> set[Dim]:
     """The free dimensions of an expression, without bound ones."""
     return {s for s in expr.free_symbols if isinstance(s, Dim)}
 
 
-def leaves_of(expr: Any, arrays: Iterable[str] | None = None) -> set[Leaf]:
+def leaves_of(expr: sp.Basic, arrays: Iterable[str] | None = None) -> set[Leaf]:
     """All leaves in an expression (those inside indices included), of the arrays named if any."""
     found = expr.atoms(Leaf)
     if arrays is None:
-        return found  # type: ignore[no-any-return]
+        return found
     wanted = set(arrays)
     return {a for a in found if a.array.name in wanted}
 
 
 @lru_cache(maxsize=2**14)
-def arrays_in(expr: Any) -> frozenset[str]:
+def arrays_in(expr: sp.Basic) -> frozenset[str]:
     """The arrays that an expression reads, looked for in each part once."""
     own = frozenset((expr.name,) if isinstance(expr, Array) else ())
     return own.union(*map(arrays_in, expr.args))
 
 
-def mentions(expr: Any, arrays: Iterable[str]) -> bool:
+def mentions(expr: sp.Basic, arrays: Iterable[str]) -> bool:
     """Whether an expression reads any of the arrays named."""
     return not arrays_in(expr).isdisjoint(arrays)

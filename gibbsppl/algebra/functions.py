@@ -20,7 +20,7 @@ import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Literal, cast
 
 import sympy as sp
 
@@ -39,18 +39,23 @@ NEGATIVE: Interval = (-INF, ZERO)
 UNIT: Interval = (ZERO, ONE)
 
 
-def _function(name: str, doc: str, **properties: bool) -> Any:
-    def assume(value: bool) -> Any:
+def _function(
+    name: str, doc: str, known: Callable[..., Expr | None] | None = None, **properties: bool
+) -> type[sp.Function]:
+    def assume(value: bool) -> Callable[[Expr], bool]:
         return lambda _self: value
 
-    body: dict[str, Any] = {"__doc__": doc, "__module__": __name__, "eval": classmethod(_stay)}
+    def of(_cls: type[Expr], *args: Expr) -> Expr | None:
+        return None if known is None else known(*args)
+
+    body: dict[str, object] = {"__doc__": doc, "__module__": __name__, "eval": classmethod(of)}
     body["_eval_is_extended_real"] = assume(True)  # noqa: FBT003
     body["_eval_evalf"] = lambda self, _prec: _of_floats(name, self.args)  # (to compare numbers)
     body |= {f"_eval_is_{p}": assume(v) for p, v in properties.items()}
-    return type(name, (sp.Function,), body)
+    return cast("type[sp.Function]", type(name, (sp.Function,), body))
 
 
-def _of_floats(name: str, args: Collection[Any]) -> Expr | None:
+def _of_floats(name: str, args: Collection[Expr]) -> Expr | None:
     """The value of a function of the language at numbers; None at anything else."""
     if not all((n := a.evalf()).is_Number and n.is_extended_real for a in args):
         return None
@@ -60,15 +65,9 @@ def _of_floats(name: str, args: Collection[Any]) -> Expr | None:
     return sp.Float(float(getattr(functions, own)(*map(float, args))))
 
 
-def _of_numbers(extreme: Any) -> Any:
-    """An ``eval`` that is the extreme of numbers, and leaves all else as it is."""
-    return classmethod(
-        lambda _cls, *args: extreme(*args) if all(a.is_Number for a in args) else None
-    )
-
-
-def _stay(_cls: Any, *_args: Any) -> None:
-    """Functions of the language are never evaluated by SymPy."""
+def _of_numbers(extreme: Callable[..., Expr]) -> Callable[..., Expr | None]:
+    """The extreme of numbers, which leaves all else as it is."""
+    return lambda *args: extreme(*args) if all(a.is_Number for a in args) else None
 
 
 Expit = _function("Expit", "1 / (1 + exp(-x)).", positive=True)
@@ -76,9 +75,8 @@ Softplus = _function("Softplus", "log(1 + exp(x)).", positive=True)
 Phi = _function("Phi", "The standard normal distribution function.", positive=True)
 LogPhi = _function("LogPhi", "The log of the standard normal distribution function.")
 Where = _function("Where", "Where(c, a, b): a where the indicator c is 1, b where it is 0.")
-Minimum = _function("Minimum", "The smaller of two numbers.")
-Maximum = _function("Maximum", "The larger of two numbers.")
-Minimum.eval, Maximum.eval = _of_numbers(sp.Min), _of_numbers(sp.Max)
+Minimum = _function("Minimum", "The smaller of two numbers.", _of_numbers(sp.Min))
+Maximum = _function("Maximum", "The larger of two numbers.", _of_numbers(sp.Max))
 AtMost = _function("AtMost", "AtMost(a, b): 1 where a <= b, else 0.", nonnegative=True)
 Below = _function("Below", "Below(a, b): 1 where a < b, else 0.", nonnegative=True)
 Equals = _function("Equals", "Equals(a, b): 1 where a == b, else 0.", nonnegative=True)
@@ -92,9 +90,11 @@ LogPassageP = _function("LogPassageP", "LogPassageP(z, d): log(Phi(z) + exp(dz+d
 LogPassageQ = _function("LogPassageQ", "LogPassageQ(z, d): the log of one less that.")
 LogBesselI = _function("LogBesselI", "LogBesselI(v, x): log modified Bessel function I of order v.")
 LogBesselK = _function("LogBesselK", "LogBesselK(v, x): log modified Bessel function K of order v.")
-LogFoxWright = _function("LogFoxWright", "LogFoxWright(a, z): log sum(gamma((a+k)/2) z**k/k!, k).")
-# (at 0 one term of its sum is left)
-LogFoxWright.eval = classmethod(lambda _cls, a, z: loggamma(a / 2) if z == 0 else None)
+LogFoxWright = _function(
+    "LogFoxWright",
+    "LogFoxWright(a, z): log sum(gamma((a+k)/2) z**k/k!, k).",
+    lambda a, z: loggamma(a / 2) if z == 0 else None,  # (one term of the sum is left)
+)
 LogPolyaGamma = _function("LogPolyaGamma", "LogPolyaGamma(b, x): log density of PG(b, 0) at x.")
 LogStirling = _function("LogStirling", "LogStirling(n, l): log Stirling number, first kind.")
 XLogY = _function("XLogY", "XLogY(c, x): c * log(x), and 0 where c is 0.")
@@ -135,7 +135,7 @@ class Function:
     ``fades``: arbitrarily near to zero without being zero (as a number it may be 0).
     """
 
-    of: Any
+    of: type[sp.Function]
     numpy: str
     near_one: str = ""
     of_exponential: str = ""
@@ -365,10 +365,10 @@ ROWS = (
     Function(of=Weighted, numpy="weighted"),
 )
 
-FUNCTIONS: Mapping[Any, Function] = {row.of: row for row in ROWS}
+FUNCTIONS: Mapping[type[Expr], Function] = {row.of: row for row in ROWS}
 
 
-def functions_that(hold: Callable[[Function], Any]) -> tuple[Any, ...]:
+def functions_that(hold: Callable[[Function], bool | str]) -> tuple[type[sp.Function], ...]:
     """SymPy's functions of the rows for which a condition holds."""
     return tuple(row.of for row in ROWS if hold(row))
 

@@ -55,8 +55,8 @@ def simplified(expr: Expr, targets: Collection[str], *, counts: bool = False) ->
         for a in expr.args
     )
     reduced = expr.func(*parts)
-    if reduced.is_Pow and reduced.base.is_Pow:
-        return _power_of_power(reduced)
+    if isinstance(reduced, sp.Pow) and isinstance(reduced.base, sp.Pow):
+        return _power_of_power(reduced, reduced.base)
     if isinstance(reduced, loggamma):
         return loggamma(_shorter(reduced.args[0]))
     if isinstance(reduced, sp.exp | sp.Mul):
@@ -70,9 +70,8 @@ def _shorter(expr: Expr) -> Expr:
     return expanded if expanded.count_ops() < expr.count_ops() else expr
 
 
-def _power_of_power(expr: Expr) -> Expr:
+def _power_of_power(expr: sp.Pow, inner: sp.Pow) -> Expr:
     """``(b**p)**q`` as ``b**(p*q)``; not where p may be even and the sign of b be lost."""
-    inner = expr.base
     is_safe = inner.base.is_nonnegative or (inner.exp.is_number and not inner.exp.is_integer)
     return sp.Pow(inner.base, inner.exp * expr.exp) if is_safe else expr
 
@@ -183,7 +182,7 @@ def _cancelled(factors: list[Expr], sums: _Sums) -> tuple[list[Expr], _Sums] | N
             if j == y:
                 return rest, left
             gone, kept = (y, j) if y in left else (j, y)
-            if gone in left:
+            if isinstance(gone, Dim) and gone in left:
                 del left[gone]
                 return [substitute(f, {gone: kept}) for f in rest], left
     return None

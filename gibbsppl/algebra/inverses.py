@@ -42,7 +42,7 @@ def solve_for(
             value = value / rest
             turns = rest.is_negative if rest.is_positive or rest.is_negative else None
             rises = None if turns is None or rises is None else rises != turns
-        elif of.is_Pow and of.base is held[0] and of.base.is_positive and of.exp.is_number:
+        elif isinstance(of, sp.Pow) and _is_root_of(of, held[0]):
             value = _root(value, of.exp) if clipped else value ** (1 / of.exp)
             rises = None if rises is None else rises == bool(of.exp.is_positive)
         elif (row := FUNCTIONS.get(of.func)) is not None and row.inverse and row.increasing:
@@ -51,6 +51,11 @@ def solve_for(
             return None
         (of,) = held
     return value, rises
+
+
+def _is_root_of(power: sp.Pow, base: Expr) -> bool:
+    """Whether a power of a positive base is one to a number."""
+    return bool(power.base is base and base.is_positive and power.exp.is_number)
 
 
 def _inverse(row: Function, value: Expr) -> Expr:

@@ -11,19 +11,17 @@ loggamma(10000000)
 
 from __future__ import annotations
 
-from typing import Any
-
 import sympy as sp
 
 # The largest argument with a gamma function that is a float.
 MOST = 171
 
 
-class loggamma(sp.loggamma):  # type: ignore[misc]  # noqa: N801  (it prints as SymPy's does)
+class loggamma(sp.loggamma):  # noqa: N801  (it prints as SymPy's does)
     """The log of the gamma function."""
 
     @classmethod
-    def eval(cls, z: Any) -> Any:
+    def eval(cls, z: sp.Expr) -> sp.Expr | None:  # type: ignore[override]
         """SymPy's value of a number; none of its own where that is a number of many digits."""
         if z.is_Number and z > MOST:
             return None

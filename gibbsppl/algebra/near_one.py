@@ -96,7 +96,7 @@ def log_parts(of: Expr) -> tuple[Expr, ...] | None:
         return number, sp.Add(*tails.values(), *parts)
     factors = sp.Mul.make_args(of)
     numbers, exponent = as_exponential(of)
-    for share in (f for f in factors if f.is_Pow and f.exp == -1):
+    for share in (f for f in factors if isinstance(f, sp.Pow) and f.exp == -1):
         terms = [as_exponential(t) for t in sp.Add.make_args(share.base)]
         for (c, e), (other, v) in permutations(terms, 2):
             if len(terms) == 2 and e == exponent != v and c.is_positive and other.is_positive:
@@ -108,7 +108,8 @@ def _log_of_tail(factor: Expr) -> Expr | None:
     """The log of a distribution function, of its complement, or of a power of these."""
     base, power = factor.as_base_exp()
     is_tail = any(complement_of(e) is not None for e in (base, 1 - base))
-    return power * log_of(base) if is_tail else None
+    log = log_of(base)
+    return power * log if is_tail and log is not None else None
 
 
 def _taken_out(of: Expr) -> Expr:
@@ -120,7 +121,7 @@ def _taken_out(of: Expr) -> Expr:
         return of
     apart = [f for f in sp.Mul.make_args(total.body) if not dims_of(f) & set(total.bound)]
     rest = [f for f in sp.Mul.make_args(total.body) if f not in apart]
-    return sp.Mul(*apart, Over(sp.Mul(*rest), *total.args[1:])) ** power
+    return sp.Mul(*apart, Over(sp.Mul(*rest), *total.bound, *total.args[2:])) ** power
 
 
 def as_exponential(product: Expr) -> tuple[Expr, Expr]:

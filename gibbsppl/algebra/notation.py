@@ -205,9 +205,9 @@ class Notation:
         return ", ".join(map(self._range, nest))
 
     def _range(self, expr: Binder) -> str:
-        dim, *bounds = expr.args[1:]
+        (dim,), bounds = expr.bound, expr.args[2:]
         size = self.sizes.get(dim, self.sizes.get(Dim(root_of(dim))))
-        if not bounds or tuple(bounds) == (0, size):
+        if all(b == e for b, e in zip(bounds, (0, size), strict=False)):
             return str(dim)
         return f"{dim} = {bounds[0]}..{bounds[1] - 1}"
 

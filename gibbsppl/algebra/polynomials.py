@@ -37,7 +37,7 @@ def expanded_size(of: Expr) -> int:
         return sum(map(expanded_size, of.args))
     if of.is_Mul:
         return min(math.prod(map(expanded_size, of.args)), MOST_TERMS + 1)
-    if of.is_Pow and of.exp.is_Integer:
+    if isinstance(of, sp.Pow) and of.exp.is_Integer:
         return int(min(expanded_size(of.base) ** min(abs(int(of.exp)), HIGHEST), MOST_TERMS + 1))
     return 1
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import sympy as sp
 
 from gibbsppl.algebra.copies import root_of
-from gibbsppl.algebra.expressions import Binder, Dim, Expr, Over, dims_of
+from gibbsppl.algebra.expressions import Binder, Dim, Expr, Operand, Over, dims_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def range_of(binder: Binder, sizes: Mapping[Dim, int]) -> Range:
 
 def ranges_of(binder: Binder, sizes: Mapping[Dim, int]) -> tuple[Range, ...]:
     """The ranges of all dims of a binder: all positions, unless the binder has ends."""
-    ends = binder.args[1 + binder.binds :]
+    ends: tuple[Operand, ...] = binder.args[1 + binder.binds :]
     if len(ends) != 2 * binder.binds:
         ends = tuple(e for d in binder.bound for e in (0, size_of(d, sizes)))
     pairs = zip(binder.bound, ends[::2], ends[1::2], strict=True)
@@ -82,7 +82,7 @@ def bounded(expr: Expr, sizes: Mapping[Dim, int]) -> Expr:
         return expr
     args = tuple(bounded(a, sizes) if isinstance(a, sp.Expr) else a for a in expr.args)
     if isinstance(expr, Over) and len(args) == 2:
-        body, dim = args
+        body, (dim,) = args[0], expr.bound
         size = size_of(dim, sizes)
         return Over(body, dim, 0, size) if dim in dims_of(body) else body * size
     return expr.func(*args)

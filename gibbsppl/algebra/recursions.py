@@ -19,23 +19,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import product
-from typing import Any, Self
+from typing import Self
 
 import networkx as nx
 import sympy as sp
+from sympy.printing.str import StrPrinter
 
 from gibbsppl.algebra.copies import copies_of, root_of
-from gibbsppl.algebra.expressions import Binder, Dim, Expr, Leaf, Over, dims_of, substitute
+from gibbsppl.algebra.expressions import Binder, Dim, Expr, Leaf, Operand, Over, dims_of, substitute
 from gibbsppl.algebra.ranges import Range
 
 
-class Own(sp.Symbol):  # type: ignore[misc]
+class Own(sp.Symbol):
     """The name of a computed array: no array of data, nor of the state."""
 
     __slots__ = ()
 
 
-class _Element(sp.Expr):  # type: ignore[misc]
+class _Element(sp.Expr):
     is_commutative = True
 
     def _eval_is_extended_real(self) -> bool:
@@ -48,25 +49,27 @@ class _Element(sp.Expr):  # type: ignore[misc]
 class Earlier(_Element):
     """One element of an array within its own recursion."""
 
-    def __new__(cls, own: Own, *indices: Any) -> Self:
+    args: tuple[Own, *tuple[Expr, ...]]
+
+    def __new__(cls, own: Own, *indices: Operand) -> Self:
         """The element at indices, one per axis."""
-        return super().__new__(cls, own, *map(sp.sympify, indices))  # type: ignore[no-any-return]
+        return super().__new__(cls, own, *map(sp.sympify, indices))
 
     @property
     def own(self) -> Own:
         """The name of the array."""
-        return self.args[0]  # type: ignore[no-any-return]
+        return self.args[0]
 
     @property
     def indices(self) -> tuple[Expr, ...]:
         """One index expression per axis."""
-        return self.args[1:]  # type: ignore[no-any-return]
+        return self.args[1:]
 
-    def _sympystr(self, printer: Any) -> str:
+    def _sympystr(self, printer: StrPrinter) -> str:
         return _element_text(printer, self.args)
 
 
-class Given(sp.Expr):  # type: ignore[misc]
+class Given(sp.Expr):
     """``Given(element, value)``: an element and its value."""
 
     is_commutative = True
@@ -85,7 +88,7 @@ class Step(Binder):
     @property
     def element(self) -> Earlier:
         """The element with the value."""
-        return self.body.args[0]  # type: ignore[no-any-return]
+        return self.body.args[0]  # type: ignore[return-value]
 
     @property
     def value(self) -> Expr:
@@ -108,9 +111,10 @@ class Step(Binder):
         return found.start, found.stop
 
 
-class System(sp.Expr):  # type: ignore[misc]
+class System(sp.Expr):
     """All steps of a recursion, in the order of the steps of one position."""
 
+    args: tuple[Step, ...]
     is_commutative = True
 
     @property
@@ -148,47 +152,48 @@ class System(sp.Expr):  # type: ignore[misc]
             start, stop = s.extent(axis)
             if start <= position < stop:
                 along = s.element.indices[axis]
-                here = Range(along, position, position + 1)
-                yield s, tuple(here if r.dim == along else r for r in s.over)
+                here = position, position + 1
+                yield s, tuple(Range(r.dim, *here) if r.dim == along else r for r in s.over)
 
 
 class Recursion(Binder):
     """``Recursion(system, own, *indices)``: an element of an array computed by a system."""
 
+    args: tuple[System, Own, *tuple[Expr, ...]]
     binds = 0
     symbol = "an array that is computed from its own elements"
 
-    def __new__(cls, system: System, own: Own, *indices: Any) -> Self:
+    def __new__(cls, system: System, own: Own, *indices: Operand) -> Self:
         """The element at indices, one per axis."""
-        return super().__new__(cls, system, own, *map(sp.sympify, indices))  # type: ignore[no-any-return]
+        return super().__new__(cls, system, own, *map(sp.sympify, indices))
 
     @property
     def system(self) -> System:
         """The system of the array, and of others perhaps."""
-        return self.args[0]  # type: ignore[no-any-return]
+        return self.args[0]
 
     @property
     def own(self) -> Own:
         """The name of the array."""
-        return self.args[1]  # type: ignore[no-any-return]
+        return self.args[1]
 
     @property
     def indices(self) -> tuple[Expr, ...]:
         """One index expression per axis."""
-        return self.args[2:]  # type: ignore[no-any-return]
+        return self.args[2:]
 
     @property
-    def free_symbols(self) -> set[Any]:
+    def free_symbols(self) -> set[sp.Symbol]:
         """The symbols read by the steps and indices, without names of computed arrays."""
         read = self.system.free_symbols.difference(self.system.axes)
-        return read.union(*(i.free_symbols for i in self.indices))  # type: ignore[no-any-return]
+        return read.union(*(i.free_symbols for i in self.indices))
 
     @property
     def outer(self) -> frozenset[Dim]:
         """The dims read by steps without being over them."""
         return frozenset(dims_of(self.system))
 
-    def _sympystr(self, printer: Any) -> str:
+    def _sympystr(self, printer: StrPrinter) -> str:
         return _element_text(printer, (self.own, *self.indices))
 
 
@@ -250,7 +255,10 @@ def terms_of_remainder(value: Expr) -> tuple[Expr, int] | None:
     sums = [a for a in parts if isinstance(a, Over) and len(a.args) == 4]
     if not whole.is_positive or not all(isinstance(_body(a), Earlier) for a in parts):
         return None
-    sizes = [a.func(sp.Abs(a.body), *a.args[1:]) if a in sums else sp.Abs(a) for a in parts]
+    sizes = [
+        Over(sp.Abs(a.body), *a.bound, *a.args[2:]) if isinstance(a, Over) else sp.Abs(a)
+        for a in parts
+    ]
     count = len(parts) - len(sums) + sum(int(a.args[3] - a.args[2]) for a in sums)
     return (sp.Add(whole, *sizes), 1 + count) if count > 1 else None
 
@@ -350,7 +358,7 @@ def _reads(
     if isinstance(expr, Earlier):
         yield expr, tuple(ranges.items())
     if isinstance(expr, Over) and len(expr.args) > 2:
-        dim, start, stop = expr.args[1:]
+        (dim,), (start, stop) = expr.bound, expr.args[2:]
         ranges = {**ranges, dim: Range(dim, int(start), int(stop))}
     elif isinstance(expr, Binder):
         ranges = {d: r for d, r in ranges.items() if d not in expr.bound}
@@ -366,7 +374,7 @@ def _least(difference: Expr, ranges: Mapping[Dim, Range]) -> int | None:
         factor, dim = term.as_coeff_Mul()
         if dim == 1:
             continue
-        if dim not in ranges or not factor.is_Integer:
+        if not isinstance(dim, Dim) or dim not in ranges or not factor.is_Integer:
             return None
         found = ranges[dim]
         total += factor * (found.start if factor > 0 else found.stop - 1)
@@ -395,6 +403,6 @@ def _may_give(other: Step, read: Earlier, own: Step) -> bool:
     return True
 
 
-def _element_text(printer: Any, args: Sequence[Any]) -> str:
+def _element_text(printer: StrPrinter, args: Sequence[Expr]) -> str:
     name, *indices = map(printer.doprint, args)
     return f"{name}[{', '.join(indices)}]"

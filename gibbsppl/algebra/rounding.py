@@ -37,7 +37,7 @@ from gibbsppl.algebra.functions import (
 
 # What is always finite, and what is finite where its arguments are.
 FINITE = (Leaf, LogDet, InverseEntry, *BOUNDED)
-AS_ARGUMENTS = (sp.Add, sp.Mul, *functions_that(lambda row: row.finite))
+AS_ARGUMENTS: tuple[type[Expr], ...] = (sp.Add, sp.Mul, *functions_that(lambda row: row.finite))
 MOST_KEPT = 1 << 14
 
 
@@ -57,7 +57,7 @@ def may_be_infinite(expr: Expr) -> bool:
         return any(map(may_be_infinite, expr.args))
     if isinstance(expr, sp.exp):
         return not expr.args[0].is_nonpositive
-    if expr.is_Pow and expr.exp.is_number:
+    if isinstance(expr, sp.Pow) and expr.exp.is_number:
         base = expr.base
         return may_be_infinite(base) or not (expr.exp.is_positive or _is_above_zero(base))
     if isinstance(expr, sp.log):
@@ -91,7 +91,7 @@ def may_underflow(expr: Expr) -> bool:
     """
     if isinstance(expr, (Leaf, *INDICATORS)):
         return False
-    if isinstance(expr, FADING) or (expr.is_Pow and not expr.exp.is_number):
+    if isinstance(expr, FADING) or (isinstance(expr, sp.Pow) and not expr.exp.is_number):
         return not expr.is_number
     return any(may_underflow(a) for a in expr.args if not isinstance(a, Array | Dim))
 
@@ -122,7 +122,7 @@ def growth(expr: Expr, name: str, *, at_zero: bool = False) -> float:
         return 1.0
     if expr.is_Mul:
         return sum(map(of, expr.args))
-    if expr.is_Pow:
+    if isinstance(expr, sp.Pow):
         unknown = -float("inf") if at_zero else float("inf")
         return of(expr.base) * float(expr.exp) if expr.exp.is_number else unknown
     if isinstance(expr, sp.exp):

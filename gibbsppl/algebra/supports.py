@@ -11,9 +11,9 @@ on other variables (``Uniform(0, theta)``, ``Binomial(n, p)``).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import sympy as sp
 
@@ -30,10 +30,10 @@ class Support:
     """
 
     kind: Kind
-    lower: Any = -sp.oo
-    upper: Any = sp.oo
+    lower: sp.Expr = -sp.oo
+    upper: sp.Expr = sp.oo
 
-    def narrowed(self, lower: Any, upper: Any) -> Support:
+    def narrowed(self, lower: sp.Expr | None, upper: sp.Expr | None) -> Support:
         """The support between two further bounds (``None``: no bound).
 
         >>> UNIT.narrowed(sp.Integer(-1), sp.Rational(1, 2))
@@ -46,7 +46,7 @@ class Support:
         )
 
     @property
-    def numbers(self) -> tuple[Any, Any]:
+    def numbers(self) -> tuple[sp.Expr, sp.Expr]:
         """The numeric bounds of each number of a value; infinite where a bound reads other arrays.
 
         >>> UNIT.narrowed(sp.Rational(1, 4), None).numbers, Support("simplex").numbers
@@ -66,6 +66,11 @@ class Support:
     def is_discrete(self) -> bool:
         """Whether the values are whole numbers."""
         return self.kind in ("integer", "counts")
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether the values are 0 and 1."""
+        return self.kind == "integer" and self.lower == 0 and self.upper == 1
 
     @property
     def is_tied(self) -> bool:
@@ -97,7 +102,9 @@ class Support:
                 return f"counts of sum {self.upper}"
 
 
-def _tighter(own: Any, given: Any, extreme: Any) -> Any:
+def _tighter(
+    own: sp.Expr, given: sp.Expr | None, extreme: Callable[[sp.Expr, sp.Expr], sp.Expr]
+) -> sp.Expr:
     """The tighter of two bounds; unless both are numbers, the given one, taken to be inside."""
     if given is None:
         return own
@@ -110,7 +117,9 @@ def point(value: float) -> Support:
     return Support("real", sp.Rational(value), sp.Rational(value))
 
 
-def bounds_of(supports: Iterable[Support], values: Iterable[float]) -> tuple[Any, Any]:
+def bounds_of(
+    supports: Iterable[Support], values: Iterable[float]
+) -> tuple[sp.Expr, sp.Expr]:
     """The smallest interval of numbers that holds some supports and some further values.
 
     >>> bounds_of((UNIT, POSITIVE), [-1.0])

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, reduce
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -27,12 +26,13 @@ from gibbsppl.model.graph import Constant, Graph, Statement
 from gibbsppl.runtime import functions
 
 # What is known of the elements of a leaf: two ends, which may be expressions, or nothing.
-Bounds = Callable[[Leaf], tuple[Any, Any] | None]
+Bound = Expr | Fraction | float
+Bounds = Callable[[Leaf], tuple[Bound, Bound] | None]
 Ends = tuple[Floats, Floats]
 LINE: Ends = (np.asarray(-np.inf), np.asarray(np.inf))
 
 
-def ends_of(expr: Any, over: tuple[Range, ...], graph: Graph, data: Values) -> Ends:
+def ends_of(expr: Expr | float, over: tuple[Range, ...], graph: Graph, data: Values) -> Ends:
     """The two ends of an expression, one element for each position of the ranges.
 
     >>> from gibbsppl.algebra.expressions import Array, Dim
@@ -121,7 +121,7 @@ def _product(lower: Floats, upper: Floats) -> Ends:
 
 
 # What is bound along an axis, which is the last one: the ends from those of each element.
-ALONG: Mapping[Any, Callable[[Floats, Floats], Ends]] = {
+ALONG: Mapping[type[Expr], Callable[[Floats, Floats], Ends]] = {
     Over: lambda lower, upper: (lower.sum(axis=-1), upper.sum(axis=-1)),
     Times: _product,
     Greatest: lambda lower, upper: (
@@ -166,7 +166,7 @@ def known_bounds(graph: Graph, data: Values) -> Bounds:
     """
 
     @cache
-    def of(name: str, read: tuple[int | None, ...]) -> tuple[Any, Any] | None:
+    def of(name: str, read: tuple[int | None, ...]) -> tuple[Expr, Expr] | None:
         if name in data and np.size(data[name]) and name not in graph.drawn:
             values = np.asarray(data[name], dtype=float)
             seen = float(values.min()), float(values.max())
@@ -184,7 +184,7 @@ def known_bounds(graph: Graph, data: Values) -> Bounds:
 
 def _may_be_at(region: Statement | Constant, read: tuple[int | None, ...]) -> bool:
     """Whether a region may have the element that is read: at these positions, or at any."""
-    ranges = {r.dim: range(r.start, r.stop) for r in region.over}
+    ranges: Mapping[Expr, range] = {r.dim: range(r.start, r.stop) for r in region.over}
     # (an array that is read without indices is read at all positions)
     return all(
         i is None or (i == at if at.is_Integer else at not in ranges or i in ranges[at])
@@ -213,6 +213,6 @@ def _ends_of_constant(constant: Constant, graph: Graph, data: Values) -> tuple[E
     return _exact(float(values.min())), _exact(float(values.max()))
 
 
-def _number(bound: Any, otherwise: Expr) -> Expr:
-    bound = sp.sympify(bound)
-    return bound if bound.is_number else otherwise
+def _number(bound: Expr | float, otherwise: Expr) -> Expr:
+    end = sp.sympify(bound)
+    return end if end.is_number else otherwise

@@ -16,9 +16,8 @@ KnownLimits(lower=array([-inf,   3.]), upper=array([inf, inf]), are_all=True)
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -26,7 +25,7 @@ import sympy as sp
 from gibbsppl.algebra.expressions import Expr, Leaf, leaves_of
 from gibbsppl.algebra.functions import AtMost, Below
 from gibbsppl.algebra.ranges import Range
-from gibbsppl.model.evaluation import Floats, evaluate
+from gibbsppl.model.evaluation import Floats, Values, evaluate
 from gibbsppl.model.graph import Graph, Potential
 
 
@@ -48,7 +47,7 @@ class KnownLimits:
 
 
 def known_limits(
-    graph: Graph, data: Mapping[str, Any], name: str, potentials: Sequence[Potential]
+    graph: Graph, data: Values, name: str, potentials: Sequence[Potential]
 ) -> KnownLimits:
     """The limits on the elements of an array by potentials that compare them with numbers."""
     shape = tuple(graph.sizes[d] for d in graph.variables[name].dims)
@@ -61,7 +60,7 @@ def known_limits(
             places, values = _values(graph, known, told, shape)
             if graph.variables[name].integer:
                 values = _next_whole(values, 1 if told.is_lower else -1, strict=told.strict)
-            narrow: Any = np.maximum if told.is_lower else np.minimum
+            narrow: np.ufunc = np.maximum if told.is_lower else np.minimum
             narrow.at((lower if told.is_lower else upper).reshape(-1), places, values)
     return KnownLimits(lower, upper, None not in found)
 
@@ -87,7 +86,7 @@ class _Compared:
 
 
 def _compared(
-    potential: Potential, indicator: Expr | None, name: str, known: Mapping[str, Any]
+    potential: Potential, indicator: Expr | None, name: str, known: Values
 ) -> _Compared | None:
     """The element of an array that an inequality compares with data; None if there is none."""
     if not isinstance(indicator, AtMost | Below):
@@ -104,7 +103,7 @@ def _compared(
 
 
 def _values(
-    graph: Graph, known: Mapping[str, Any], told: _Compared, shape: tuple[int, ...]
+    graph: Graph, known: Values, told: _Compared, shape: tuple[int, ...]
 ) -> tuple[np.ndarray, Floats]:
     """Which elements are compared, counted along all axes, and with which values."""
     count = tuple(map(len, told.over))

@@ -79,8 +79,8 @@ def _mean_of(x: Template) -> Template:
 
 def _sd_of(x: Template) -> Template:
     copies = copies_of(x.axes, dims_of(x.expr) | dims_of(x.within))
-    others = {"expr": substitute(x.expr, copies), "within": substitute(x.within, copies)}
-    copied = replace(x, axes=tuple(copies.values()), **others)
+    expr, within = substitute(x.expr, copies), substitute(x.within, copies)
+    copied = replace(x, axes=tuple(copies.values()), expr=expr, within=within)
     squares = (x.expr - _mean_of(copied).expr) ** 2
     return Template(sp.sqrt(_summed(x, squares) / (x.number - 1)))
 
@@ -97,7 +97,7 @@ def _extreme(of_two: Any, fold: Any) -> Callable[..., Template]:
     return symbolic
 
 
-def _by_halves(of_two: Any, found: list[Expr]) -> Expr:
+def _by_halves(of_two: Callable[[Expr, Expr], Expr], found: list[Expr]) -> Expr:
     """A function of two, of all of a list, no deeper than need be."""
     if len(found) == 1:
         return found[0]

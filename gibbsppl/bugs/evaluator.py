@@ -344,7 +344,7 @@ class Evaluator:
         if found.expr in (sp.nan, sp.zoo):
             raise self._undefined(where, row, values, ValueError("no number"))
         taken = set(self.space.used)
-        names: dict[Expr, Expr] = {}
+        names: dict[Dim, Dim] = {}
         taken |= {a for a in found.axes if self.reader.has(a)}
         for axis, size in zip(found.axes, found.sizes, strict=True):
             if not self.reader.has(axis):

@@ -184,10 +184,10 @@ class Expressions:
         factors = expr.as_ordered_factors()
         above = [f for f in factors if not _is_below(f)]
         below = [1 / f for f in factors if _is_below(f)]
-        rational = [f for f in above if f.is_Rational and not f.is_Integer]
-        for f in rational:
-            above = [g for g in above if g is not f] + ([sp.Integer(f.p)] if f.p != 1 else [])
-            below.append(sp.Integer(f.q))
+        rational = [f for f in above if isinstance(f, sp.Rational) and not f.is_Integer]
+        for r in rational:
+            above = [f for f in above if f is not r] + ([sp.Integer(r.p)] if r.p != 1 else [])
+            below.append(sp.Integer(r.q))
         found = self._times(above) if above else number(1)
         for f in below:
             found = operation("/", found, self.written(f))
@@ -289,7 +289,7 @@ class Expressions:
         others = {d for i in expr.indices if i not in dims for d in dims_of(i)}
         if own != dims or others & set(dims):
             return None
-        ranges = {r.dim: r for r in along}
+        ranges: dict[Expr, Range] = {r.dim: r for r in along}
         indices = tuple(
             span(ranges[i].start, ranges[i].stop) if i in ranges else self.index(i)
             for i in expr.indices

@@ -6,11 +6,10 @@ call, read from the program's own constants, however the colours were found.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from gibbsppl.checks.expected_calls import Index
 from gibbsppl.code.program import Constants, Program, State
 from gibbsppl.model.density import regions
 from gibbsppl.model.evaluation import Sizes, Values, evaluate
@@ -46,7 +45,7 @@ def of_statement(drawn: Mask, statement: Statement, sizes: Sizes) -> Mask:
     return np.asarray(drawn[tuple(i.astype(np.intp) for i in indices)])
 
 
-def draws_each_once(calls: list[Mask], statement: Statement, free: Any, sizes: Sizes) -> bool:
+def draws_each_once(calls: list[Mask], statement: Statement, free: Mask, sizes: Sizes) -> bool:
     """Whether calls draw each free element of a statement once, and no other elements."""
     times = np.sum(calls, axis=0)
     own = of_statement(np.ones(times.shape, dtype=bool), statement, sizes)
@@ -102,12 +101,14 @@ def _some(rng: np.random.Generator, count: int) -> set[int]:
     return set(rng.choice(count, min(count, MOST_CHANGED), replace=False).tolist())
 
 
-def _there(whole: Any, part: Any, at: Any, shape: tuple[int, ...]) -> Any:
+def _there(
+    whole: ArrayLike, part: ArrayLike, at: Index, shape: tuple[int, ...]
+) -> np.ndarray:
     """The parameters of all elements, read at the elements of one call."""
     lead = np.ndim(part) - np.ndim(_numbered(shape, at))
     full = np.broadcast_to(whole, (*np.shape(part)[:lead], *shape))
     return full[(*(slice(None),) * lead, *at)]
 
 
-def _numbered(shape: tuple[int, ...], at: Any) -> Any:
+def _numbered(shape: tuple[int, ...], at: Index) -> np.ndarray:
     return np.arange(int(np.prod(shape))).reshape(shape)[at]

@@ -11,18 +11,21 @@ expression evaluated by the plain interpreter.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gibbsppl import runtime
 from gibbsppl.checks.expected_calls import Call
+from gibbsppl.checks.terms import Given
 from gibbsppl.code.program import Constants, Program, State
 from gibbsppl.errors import CompileError, GibbspplError
 from gibbsppl.model.density import free_elements
+from gibbsppl.model.evaluation import Values
 from gibbsppl.model.forward import fill
 from gibbsppl.schedule.staleness import read_by, stale_from
 from gibbsppl.schedule.steps import ConcaveDraw, JointDraw, Move, ScanDraw, Schedule, Step
@@ -37,8 +40,8 @@ def calls_against_steps(
     rng: np.random.Generator,
     schedule: Schedule,
     program: Program,
-    data: Mapping[str, Any],
-    state: Mapping[str, Any],
+    data: Values,
+    state: Values,
 ) -> dict[str, str]:
     """For each step, the mistake in its calls in a sweep; empty if there is none."""
     recorder = _Recorder(schedule, program, data, program.prepare(data))
@@ -95,17 +98,17 @@ class _Recorder:
 
     schedule: Schedule
     program: Program
-    data: Mapping[str, Any]
+    data: Values
     constants: Constants
     state: State = field(default_factory=dict)
     current: str = ""
     seen: dict[str, int] = field(default_factory=dict)
     wrong: dict[str, str] = field(default_factory=dict)
     orders: list[list[str]] = field(default_factory=list)
-    given: Any = None
-    pending: tuple[Call, Any] | None = None
+    given: Given = None
+    pending: tuple[Call, ArrayLike | None] | None = None
 
-    def recorded(self) -> Callable[..., Any]:
+    def recorded(self) -> Callable[..., object]:
         """The sweep, all functions of its module calling recorded ones."""
         module = dict(self.program.sweep.__globals__)
         for table in (self.program.given_rest, self.program.by_colour, self.program.scaled):
@@ -126,10 +129,10 @@ class _Recorder:
             module["PROBABILITIES"] = possible / possible.sum()
         return module["sweep"]  # type: ignore[no-any-return]
 
-    def _noting(self, step: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def _noting(self, step: str, function: Callable[..., object]) -> Callable[..., object]:
         """A step's function, wrapped so that the current step is recorded."""
 
-        def noted(s: State, c: Constants) -> Any:
+        def noted(s: State, c: Constants) -> Given:
             self.finish()
             if step != self.current or step not in self.program.by_colour:
                 self.current = step
@@ -147,7 +150,7 @@ class _Recorder:
         if order[-1:] != [step]:
             order.append(step)
 
-    def called(self, name: str, arguments: Mapping[str, Any]) -> None:
+    def called(self, name: str, arguments: Values) -> None:
         """Check the arguments of a drawing call, before the draw."""
         self.finish()
         scans = [s for s in self.schedule.steps if isinstance(s, ScanDraw)]
@@ -171,7 +174,7 @@ class _Recorder:
             self.wrong.setdefault(step.name, f"{name}: {wrong}")
         self.pending = (call, None)
 
-    def drawn(self, result: Any) -> None:
+    def drawn(self, result: ArrayLike | None) -> None:
         """Record the result of a drawing call."""
         if self.pending is not None:
             self.pending = (self.pending[0], result)
@@ -187,7 +190,7 @@ class _Recorder:
 class _Watched(dict[str, Any]):
     """A state with a function called before an array is taken out."""
 
-    def __init__(self, arrays: Mapping[str, Any], before: Callable[[], None]) -> None:
+    def __init__(self, arrays: Values, before: Callable[[], None]) -> None:
         super().__init__(arrays)
         self.before = before
 

@@ -8,14 +8,14 @@ bound that is a little too wide or too narrow shows in few random changes, if in
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gibbsppl.algebra.expressions import Dim, Leaf
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.checks.joint import to_be_drawn
-from gibbsppl.checks.terms import Terms
+from gibbsppl.checks.terms import Given, Terms
 from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.schedule.steps import ExactDraw
 
@@ -28,7 +28,7 @@ Place = tuple[int, ...]
 def are_edges(
     rng: np.random.Generator,
     step: ExactDraw,
-    given: Any,
+    given: Given,
     values: Values,
     sizes: Sizes,
     terms: Terms,
@@ -49,7 +49,7 @@ def are_edges(
     return True
 
 
-def _with(array: Any, at: Place, value: float) -> Floats:
+def _with(array: ArrayLike, at: Place, value: float) -> Floats:
     """An array with one element changed."""
     changed = np.array(array, dtype=float)
     changed[at] = value
@@ -57,7 +57,7 @@ def _with(array: Any, at: Place, value: float) -> Floats:
 
 
 def _beside(
-    rng: np.random.Generator, step: ExactDraw, given: Any, values: Values, sizes: Sizes
+    rng: np.random.Generator, step: ExactDraw, given: Given, values: Values, sizes: Sizes
 ) -> Iterator[tuple[Place, float, float]]:
     """Elements with a finite bound, each with a value just inside and a value just outside.
 
@@ -104,7 +104,7 @@ def _on_old_scale(step: ExactDraw, new: Floats, values: Values, sizes: Sizes) ->
     change, target = step.conditional.change, step.statement.target
     if change is None:
         return new
-    axes = [Dim(f"·{a}") if i.is_number else i for a, i in enumerate(target.indices)]
+    axes = [i if isinstance(i, Dim) else Dim(f"·{a}") for a, i in enumerate(target.indices)]
     over = tuple(Range(d, 0, n) for d, n in zip(axes, new.shape, strict=True))
     old = change.backward(Leaf(target.array, *axes))
     found = evaluate(old, over, {**values, target.array.name: new}, sizes)

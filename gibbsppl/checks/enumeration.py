@@ -6,23 +6,23 @@ posterior of every state, and the matrix of the sweep, made of the generated log
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
 
 import numpy as np
 import sympy as sp
-from numpy.typing import NDArray
 
 from gibbsppl.checks.calls import calls_of, of_statement
 from gibbsppl.checks.table import verdict
-from gibbsppl.code.program import Program
+from gibbsppl.checks.terms import Given
+from gibbsppl.code.program import Constants, Program, State
 from gibbsppl.errors import CompileError
 from gibbsppl.model.density import free_elements, log_joint, regions
 from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.model.forward import fill
 from gibbsppl.model.graph import Graph, Statement
+from gibbsppl.model.operations import Bools
 from gibbsppl.schedule.densities import exact_parts, in_array_order, log_terms_of, log_weights
 from gibbsppl.schedule.steps import ChainDraw, ExactDraw, FiniteDraw, Move, Schedule, Step
 
@@ -37,7 +37,7 @@ class Enumeration:
     ``discrepancy`` is the largest entry of ``posterior @ transition - posterior``.
     """
 
-    states: tuple[Mapping[str, Any], ...]
+    states: tuple[Values, ...]
     posterior: Floats
     transition: Floats
     discrepancy: float
@@ -125,7 +125,7 @@ def _of_labels(step: Step) -> OfLabels:
     )
 
 
-def _states(graph: Graph, values: Values, start: Values) -> Iterator[dict[str, Any]]:
+def _states(graph: Graph, values: Values, start: Values) -> Iterator[State]:
     """Every combination of labels."""
     places = [place for s in graph.latent for place in _places(graph, s, values)]
     count = int(np.prod([float(len(labels)) for *_, labels in places]))
@@ -167,7 +167,7 @@ def _places(graph: Graph, statement: Statement, values: Values) -> list[Place]:
     ]
 
 
-def _positions(graph: Graph, statement: Statement, values: Values) -> list[NDArray[Any]]:
+def _positions(graph: Graph, statement: Statement, values: Values) -> list[Floats]:
     over = regions(statement, graph.sizes)
     shape = tuple(map(len, over))
     return [
@@ -179,10 +179,10 @@ def _positions(graph: Graph, statement: Statement, values: Values) -> list[NDArr
 def _step_matrix(
     graph: Graph,
     program: Program,
-    constants: Any,
+    constants: Constants,
     step: OfLabels,
     data: Values,
-    states: Sequence[Mapping[str, Any]],
+    states: Sequence[Values],
 ) -> Floats:
     """The transition matrix of one step; drawn in several calls, the product over these."""
     if isinstance(step, ChainDraw):
@@ -205,7 +205,7 @@ def _step_matrix(
     return matrix
 
 
-def _each(free: Any) -> Iterator[Any]:
+def _each(free: Bools) -> Iterator[Bools]:
     """Each free element by itself."""
     for where in map(tuple, np.argwhere(free)):
         only = np.zeros(free.shape, dtype=bool)
@@ -213,10 +213,10 @@ def _each(free: Any) -> Iterator[Any]:
         yield only
 def _chain_matrix(
     program: Program,
-    constants: Any,
+    constants: Constants,
     step: ChainDraw,
     data: Values,
-    states: Sequence[Mapping[str, Any]],
+    states: Sequence[Values],
     sizes: Sizes,
 ) -> Floats:
     """The transition matrix of a draw of all labels of a chain together.
@@ -251,7 +251,7 @@ def _range(graph: Graph, statement: Statement, values: Values) -> tuple[int, int
 
 
 def _probabilities(
-    graph: Graph, step: OfLabels, given: Any, values: Values, labels: range
+    graph: Graph, step: OfLabels, given: Given, values: Values, labels: range
 ) -> Floats:
     """The probability of each label for each element of the statement: (label, ranges)."""
     over = regions(step.statement, graph.sizes)
@@ -275,7 +275,7 @@ def _probabilities(
     return np.asarray((odds / odds.sum(axis=0)).reshape(-1, *shape))
 
 
-def _log_density(graph: Graph, step: ExactDraw, given: Any, values: Values, label: int) -> Floats:
+def _log_density(graph: Graph, step: ExactDraw, given: Given, values: Values, label: int) -> Floats:
     """The log density of a label for each element, in the array's order."""
     statement, sizes = step.statement, graph.sizes
     name = statement.target.array.name
@@ -288,7 +288,7 @@ def _log_density(graph: Graph, step: ExactDraw, given: Any, values: Values, labe
     return np.where(possible.ravel(), total, -np.inf)
 
 
-def _is_label(graph: Graph, statement: Statement, values: Values, label: int) -> Any:
+def _is_label(graph: Graph, statement: Statement, values: Values, label: int) -> Bools:
     """Where a label is in the support."""
     over = regions(statement, graph.sizes)
     lower, upper = (
@@ -302,10 +302,10 @@ def _moves(
     graph: Graph,
     statement: Statement,
     data: Values,
-    states: Sequence[Mapping[str, Any]],
+    states: Sequence[Values],
     probabilities: Sequence[Floats],
     lower: int,
-    free: Any,
+    free: Bools,
 ) -> Floats:
     """From each state to each: the product of the label probabilities of the elements drawn."""
     number = {_key(s): j for j, s in enumerate(states)}
@@ -327,6 +327,6 @@ def _moves(
     return matrix
 
 
-def _key(state: Mapping[str, Any]) -> bytes:
+def _key(state: Values) -> bytes:
     parts = (np.asarray(state[name], dtype=np.float64) for name in sorted(state))
     return b"".join(np.ascontiguousarray(part).tobytes() for part in parts)

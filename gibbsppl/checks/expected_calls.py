@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from gibbsppl.algebra.expressions import Expr, Leaf, mentions
 from gibbsppl.algebra.ranges import Range
+from gibbsppl.checks.terms import Given
 from gibbsppl.code.program import State
 from gibbsppl.model.density import event_dims
-from gibbsppl.model.evaluation import evaluate
+from gibbsppl.model.evaluation import Floats, Values, evaluate
 from gibbsppl.model.graph import Graph
 from gibbsppl.schedule.steps import (
     BlockDraw,
@@ -35,6 +36,10 @@ from gibbsppl.schedule.steps import (
 ROUNDING = 1e-9
 
 Mask = NDArray[np.bool_]
+# An index by arrays, one for each axis.
+Index = tuple[np.ndarray | slice, ...]
+# An argument of a call of the runtime: an array, a shape, a name, a function.
+Argument = Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,19 +48,19 @@ class Call:
 
     step: Step
     graph: Graph
-    values: Mapping[str, Any]
-    given: Any
-    handed: Any
+    values: Values
+    given: Given
+    handed: Given
     free: Mask
-    at: tuple[Any, ...] | None
+    at: Index | None
 
     @property
-    def array(self) -> Any:
+    def array(self) -> np.ndarray:
         """The array that is drawn, as it was before."""
         return np.asarray(self.values[self.step.variables[0]])
 
     @property
-    def where(self) -> Any:
+    def where(self) -> Mask | Index:
         """The index of the drawn elements."""
         return self.free if self.at is None else self.at
 
@@ -64,16 +69,16 @@ class Call:
         """Whether all elements of the array are drawn at once."""
         return self.at is None and bool(self.free.all())
 
-    def everywhere(self, expr: Expr) -> Any:
+    def everywhere(self, expr: Expr) -> Floats:
         """The value of an expression of the array's dims at all its positions."""
         dims = self.graph.variables[self.step.variables[0]].dims
         over = tuple(Range(d, 0, n) for d, n in zip(dims, self.array.shape, strict=True))
         found = evaluate(sp.sympify(expr), over, self.values, self.graph.sizes)
         return np.broadcast_to(found, self.array.shape)
 
-    def part(self, value: Any, lead: int = 0, inner: int = 0) -> Any:
+    def part(self, array: ArrayLike, lead: int = 0, inner: int = 0) -> np.ndarray:
         """The drawn part of an array with ``lead`` axes before and ``inner`` after its own."""
-        value = np.asarray(value)
+        value = np.asarray(array)
         shape = self.array.shape
         outer, last = value.shape[:lead], value.shape[value.ndim - inner :] if inner else ()
         full = np.broadcast_to(value, (*outer, *shape, *last))
@@ -87,7 +92,7 @@ class Call:
         return len(event_dims(self.step.statement)) if isinstance(self.step, ExactDraw) else 0
 
     @property
-    def own(self) -> tuple[Any, ...]:
+    def own(self) -> Index:
         """The index of the values that are drawn."""
         if self.at is not None:
             return self.at
@@ -101,13 +106,13 @@ class Call:
         mask[self.at] = True
         return mask
 
-    def wrong(self, name: str, arguments: Mapping[str, Any]) -> str:
+    def wrong(self, name: str, arguments: Values) -> str:
         """The mistake in the function or in an argument of the call, empty if there is none."""
         if (wanted := _function_of(self.step)) is not None and name != wanted:
             return f"found this function, expected {wanted}"
         return next(filter(None, (self.wrong_of(p, arguments) for p in arguments)), "")
 
-    def wrong_of(self, parameter: str, arguments: Mapping[str, Any]) -> str:
+    def wrong_of(self, parameter: str, arguments: Values) -> str:
         """The mistake in one argument; empty if there is none or the argument is not given."""
         expected = EXPECTED.get(parameter)
         if parameter not in arguments or expected is None:
@@ -115,7 +120,7 @@ class Call:
         right = expected(self, parameter, arguments[parameter])
         return "" if right else f"its argument {parameter} is not what the conditional says"
 
-    def misplaced(self, result: Any, state: State) -> str:
+    def misplaced(self, result: ArrayLike | None, state: State) -> str:
         """The mistake in the elements after the draw, empty if there is none."""
         now, mask = np.asarray(state[self.step.variables[0]]), self._mask()
         if now.shape != self.array.shape:
@@ -143,7 +148,7 @@ def _function_of(step: Step) -> str | None:
     return natural.truncated if isinstance(step, ExactDraw) and step.bounds else natural.draw
 
 
-def _placed(call: Call, result: Any) -> Any:
+def _placed(call: Call, result: ArrayLike | None) -> np.ndarray | None:
     """The array after a draw, on the scale of the model; None where nothing is expected."""
     step = call.step
     new = np.array(call.array, dtype=np.result_type(call.array, np.asarray(result)))
@@ -171,7 +176,7 @@ def _placed(call: Call, result: Any) -> Any:
             return np.asarray(result)
 
 
-def _backward(call: Call, new: Any) -> Any:
+def _backward(call: Call, new: np.ndarray) -> np.ndarray:
     """The array on the scale of the model, given that on the scale of the draw."""
     step = call.step
     assert isinstance(step, ExactDraw | ConcaveDraw)
@@ -179,25 +184,25 @@ def _backward(call: Call, new: Any) -> Any:
     return new if change is None else _mapped(call, change.backward, new)
 
 
-def _mapped(call: Call, function: Callable[[Expr], Expr], array: Any) -> Any:
+def _mapped(call: Call, function: Callable[[Expr], Expr], array: np.ndarray) -> np.ndarray:
     """A function of the elements of the array that is drawn."""
     name = call.step.variables[0]
     own = call.step.statement.target.array
     leaf = Leaf(own, *call.graph.variables[name].dims)
-    over = tuple(Range(d, 0, n) for d, n in zip(leaf.indices, np.shape(array), strict=True))
+    over = tuple(Range(d, 0, n) for d, n in zip(leaf.own_dims, np.shape(array), strict=True))
     values = {**call.values, name: np.asarray(array, dtype=float)}
     found = evaluate(function(leaf), over, values, call.graph.sizes)
     return np.broadcast_to(found, np.shape(array))
 
 
-def _now(call: Call) -> Any:
+def _now(call: Call) -> np.ndarray:
     """The array before the draw, on the scale of the draw."""
     step = call.step
     change = step.conditional.change if isinstance(step, ExactDraw | ConcaveDraw) else None
     return call.array if change is None else _mapped(call, change.forward, call.array)
 
 
-def _same(found: Any, expected: Any) -> bool:
+def _same(found: Argument, expected: ArrayLike) -> bool:
     """Whether numbers agree up to rounding, after broadcasting."""
     found, expected = (np.asarray(v, dtype=float) for v in (found, expected))
     if found.size == expected.size:  # (a region, or its values one after the other)
@@ -215,7 +220,7 @@ def _same(found: Any, expected: Any) -> bool:
 # Whether an argument is as expected, one function for each name of a parameter.
 
 
-def _natural(call: Call, parameter: str, found: Any) -> bool:
+def _natural(call: Call, parameter: str, found: Argument) -> bool:
     """Whether an argument is the drawn part of a natural parameter."""
     etas = call.given if isinstance(call.given, tuple) else (call.given,)
     eta = np.asarray(etas[int(parameter.removeprefix("eta_")) - 1])
@@ -230,13 +235,13 @@ def _natural(call: Call, parameter: str, found: Any) -> bool:
     return _same(found, whole[call.own])
 
 
-def _known(call: Call, parameter: str, found: Any) -> bool:
+def _known(call: Call, parameter: str, found: Argument) -> bool:
     """A parameter of the family that is known."""
     assert isinstance(call.step, ExactDraw)
     return _same(found, call.part(call.everywhere(dict(call.step.conditional.known)[parameter])))
 
 
-def _bound(call: Call, parameter: str, found: Any) -> bool:
+def _bound(call: Call, parameter: str, found: Argument) -> bool:
     """A bound: of a truncated family as given, known of a uniform one, else the support's own."""
     step = call.step
     if isinstance(step, ChainDraw | ScanDraw):
@@ -253,7 +258,7 @@ def _bound(call: Call, parameter: str, found: Any) -> bool:
     return _same(np.broadcast_to(found, call.array.shape), call.everywhere(bound))
 
 
-def _shape(call: Call, _parameter: str, found: Any) -> bool:
+def _shape(call: Call, _parameter: str, found: Argument) -> bool:
     """The shape of a draw; of a scan, the number of labels."""
     step = call.step
     if isinstance(step, ScanDraw):
@@ -264,7 +269,7 @@ def _shape(call: Call, _parameter: str, found: Any) -> bool:
     return tuple(found) == own or (call.at is None and np.prod(found) == np.prod(own))
 
 
-def _current(call: Call, _parameter: str, found: Any) -> bool:
+def _current(call: Call, _parameter: str, found: Argument) -> bool:
     """The value that a draw starts from."""
     now = _now(call)
     if isinstance(call.step, BlockDraw):
@@ -272,11 +277,11 @@ def _current(call: Call, _parameter: str, found: Any) -> bool:
     return _same(found, now) if np.shape(found) == np.shape(now) else _same(found, now[call.where])
 
 
-def _alpha(call: Call, _parameter: str, found: Any) -> bool:
+def _alpha(call: Call, _parameter: str, found: Argument) -> bool:
     return isinstance(call.step, ExactDraw | BlockDraw) and found == call.step.alpha
 
 
-def _weights(call: Call, _parameter: str, found: Any) -> bool:
+def _weights(call: Call, _parameter: str, found: Argument) -> bool:
     """The log weights of labels, or of the label before and the label."""
     step = call.step
     if isinstance(step, ChainDraw):
@@ -288,23 +293,23 @@ def _weights(call: Call, _parameter: str, found: Any) -> bool:
     return _same(np.reshape(found, (len(found), -1)), call.part(np.asarray(call.given), 1))
 
 
-def _transitions(call: Call, _parameter: str, found: Any) -> bool:
+def _transitions(call: Call, _parameter: str, found: Argument) -> bool:
     return _same(found, call.given[1])
 
 
-def _density(call: Call, _parameter: str, found: Any) -> bool:
+def _density(call: Call, _parameter: str, found: Argument) -> bool:
     """Whether an argument is the log density that the step's ``given_rest`` has returned."""
     return isinstance(call.step, ScanDraw) or found is call.handed
 
 
-def _index(call: Call, _parameter: str, found: Any) -> bool:
+def _index(call: Call, _parameter: str, found: Argument) -> bool:
     """Whether an index has all free elements, and no others."""
     mask = np.zeros(call.array.shape, dtype=bool)
     mask[found] = True
     return np.array_equal(mask, call.free)
 
 
-def _places(call: Call, _parameter: str, found: Any) -> bool:
+def _places(call: Call, _parameter: str, found: Argument) -> bool:
     """Whether the indices of several calls have each free element once."""
     times = np.zeros(call.array.shape, dtype=int)
     for at in found:
@@ -312,33 +317,33 @@ def _places(call: Call, _parameter: str, found: Any) -> bool:
     return np.array_equal(times, call.free)
 
 
-def _name(call: Call, _parameter: str, found: Any) -> bool:
+def _name(call: Call, _parameter: str, found: Argument) -> bool:
     return found in (call.step.name, *call.step.variables)
 
 
-def _axis(call: Call, _parameter: str, found: Any) -> bool:
+def _axis(call: Call, _parameter: str, found: Argument) -> bool:
     return isinstance(call.step, ChainDraw) and found == call.step.axis
 
 
-def _fixed(call: Call, parameter: str, found: Any) -> bool:
+def _fixed(call: Call, parameter: str, found: Argument) -> bool:
     """Whether ``now`` and ``known`` hold a chain's known labels; None where all are drawn."""
     if found is None:
         return bool(call.free.all())
     return _same(found, call.array if parameter == "now" else ~call.free)
 
 
-def _whole(call: Call, _parameter: str, found: Any) -> bool:
+def _whole(call: Call, _parameter: str, found: Argument) -> bool:
     """Whether the mark of whole numbers is that of the statement's support."""
     return found is call.step.statement.support.is_discrete
 
 
-def _width(call: Call, _parameter: str, found: Any) -> bool:
+def _width(call: Call, _parameter: str, found: Argument) -> bool:
     """Whether a move's width is a number for each moved element, or for all."""
     value = found.value if hasattr(found, "value") else found.log_scale
     return np.size(value) in (call.array.size, int(call.free.sum())) or np.ndim(value) == 1
 
 
-EXPECTED: Mapping[str, Callable[[Call, str, Any], bool]] = {
+EXPECTED: Mapping[str, Callable[[Call, str, Argument], bool]] = {
     **dict.fromkeys(("eta_1", "eta_2", "eta_3"), _natural),
     **dict.fromkeys(("n", "b", "mu", "minimum", "shape"), _known),
     **dict.fromkeys(("lower", "upper"), _bound),

@@ -27,7 +27,6 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
 from math import erfc, sqrt
-from typing import Any
 
 import numpy as np
 from scipy.special import kolmogorov
@@ -47,7 +46,7 @@ UNTUNED_SWEEPS = 10
 # Draws that break a constraint, one after the other, before the test gives up.
 MOST_REFUSED = 10_000
 
-Function = Callable[[Mapping[str, Any]], float]
+Function = Callable[[Values], float]
 Remade = Callable[[State], tuple[Values, Program]]
 Where = Callable[[State], bool]
 Sweep = Callable[[State], None]
@@ -158,23 +157,23 @@ def default_functions(graph: Graph) -> dict[str, Function]:
     return found
 
 
-def _mean_of(name: str, values: Mapping[str, Any]) -> float:
+def _mean_of(name: str, values: Values) -> float:
     return float(np.mean(values[name]))
 
 
-def _mean_square_of(name: str, values: Mapping[str, Any]) -> float:
+def _mean_square_of(name: str, values: Values) -> float:
     return float(np.mean(np.square(values[name])))
 
 
-def _last_of(name: str, values: Mapping[str, Any]) -> float:
+def _last_of(name: str, values: Values) -> float:
     return float(np.ravel(values[name])[-1])
 
 
-def _product_of_means(x: str, y: str, values: Mapping[str, Any]) -> float:
+def _product_of_means(x: str, y: str, values: Values) -> float:
     return _mean_of(x, values) * _mean_of(y, values)
 
 
-def _log_density_of(factor: Factor, sizes: Sizes, values: Mapping[str, Any]) -> float:
+def _log_density_of(factor: Factor, sizes: Sizes, values: Values) -> float:
     return float(np.sum(log_density(factor, values, sizes)))
 
 

@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, product
-from typing import Any
 
 import numpy as np
 
@@ -25,7 +24,7 @@ from gibbsppl.checks.label_by_label import log_probability_of_labels
 from gibbsppl.checks.normalised import log_conditional, size_of_partition
 from gibbsppl.checks.results import RELATIVE_TOLERANCE, badness
 from gibbsppl.checks.terms import Terms, keeps_digits, size_of
-from gibbsppl.code.program import Program
+from gibbsppl.code.program import Constants, Program, State
 from gibbsppl.model.evaluation import Floats, Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.schedule.steps import Schedule, Step
@@ -139,7 +138,7 @@ class _Check:
     schedule: Schedule
     program: Program
     data: Values
-    constants: dict[str, Any]
+    constants: Constants
 
     def graphs(self) -> Iterator[Graph]:
         """The graphs of steps and of rewrites; for a non-centred update, before recentring."""
@@ -224,9 +223,9 @@ class _Check:
             if name in s.variables and s.name not in self.schedule.interwoven
         )
 
-    def _with_parts(self, state: Values) -> dict[str, Any]:
+    def _with_parts(self, state: Values) -> State:
         """The values, with the parts of arrays that are taken apart."""
-        values: dict[str, Any] = dict(state)
+        values: State = dict(state)
         for p in self.schedule.parts:
             values[p.name] = np.take(values[p.of], p.position, axis=p.axis)
         return values

@@ -13,7 +13,6 @@ graph contains the Jacobian already.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -21,7 +20,7 @@ import sympy as sp
 from gibbsppl.algebra.expressions import Array
 from gibbsppl.checks.perturb import Which, perturbed
 from gibbsppl.checks.terms import Terms, size_of
-from gibbsppl.code.program import Program
+from gibbsppl.code.program import Program, State
 from gibbsppl.model.density import free_elements
 from gibbsppl.model.evaluation import Floats, Sizes, Values
 from gibbsppl.rewrites.recentring import Recentred
@@ -117,7 +116,7 @@ class _Check:
         held = schedule.recentred(self.step)[0]
         start = with_recentred((held,), {**self.data, **state}, sizes)
         constants = self.program.prepare(self.data)
-        after: dict[str, Any] = {n: np.array(v) for n, v in state.items()}
+        after: State = {n: np.array(v) for n, v in state.items()}
         for _ in range(TRIES):
             carried_out(rng, after, constants)
             if all(not np.array_equal(after[n], state[n]) for n in drawn):

@@ -10,12 +10,10 @@ for any change ``d`` of the drawn elements, and about no other point.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
-from gibbsppl.checks.terms import Terms, size_of
+from gibbsppl.checks.terms import Given, Terms, size_of
+from gibbsppl.code.program import State
 from gibbsppl.model.density import free_elements
 from gibbsppl.model.evaluation import Sizes, Values
 from gibbsppl.model.forward import fill
@@ -28,7 +26,7 @@ def gap_of_joint(
     rng: np.random.Generator,
     step: JointDraw,
     joint: Joint,
-    given: Any,
+    given: Given,
     values: Values,
     sizes: Sizes,
     terms: Terms,
@@ -82,8 +80,8 @@ def gap_of_pencil(
 
 
 def _change(
-    rng: np.random.Generator, drawn: Mapping[str, Any], precisions: Mapping[str, Any]
-) -> dict[str, Any]:
+    rng: np.random.Generator, drawn: Values, precisions: Values
+) -> State:
     """A change of what is drawn, of the size that the diagonal of a precision matrix says."""
     change = {}
     for name, free in drawn.items():
@@ -95,13 +93,13 @@ def _change(
 
 def _along(
     values: Values, mean: Values, change: Values, signs: tuple[float, ...]
-) -> list[dict[str, Any]]:
+) -> list[State]:
     """The values with the drawn elements at a multiple of the change from their mean."""
     at = ({n: mean[n] + sign * d for n, d in change.items()} for sign in signs)
     return [{**values, **moved} for moved in at]
 
 
-def to_be_drawn(step: Step, values: Values, sizes: Sizes) -> dict[str, Any]:
+def to_be_drawn(step: Step, values: Values, sizes: Sizes) -> State:
     """The elements of each array to be drawn by a step, as masks."""
     found = {n: np.zeros(np.shape(values[n]), dtype=bool) for n in step.variables}
     for statement in step.statements:

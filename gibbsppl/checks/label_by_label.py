@@ -10,20 +10,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
 
 import numpy as np
 import sympy as sp
+from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from gibbsppl.checks.results import RELATIVE_TOLERANCE
 from gibbsppl.checks.terms import Terms, size_of
 from gibbsppl.model.density import free_elements, regions
-from gibbsppl.model.evaluation import Values, evaluate
+from gibbsppl.model.evaluation import Floats, Values, evaluate
 from gibbsppl.model.forward import fill
 from gibbsppl.model.graph import Graph, Statement
+from gibbsppl.model.operations import Bools
 
 # Evaluations of the log density, at most.
+Whole = NDArray[np.int_]
+
 MOST_EVALUATIONS = 1000
 
 
@@ -71,16 +74,16 @@ def _exclude_one_another(labels: _Labels) -> bool:
 class _Heights:
     """The log densities with each label of one element: their sums, and the size of terms."""
 
-    sums: Any
+    sums: Floats
     size: float
 
     @property
-    def possible(self) -> Any:
+    def possible(self) -> Bools:
         """A mask of the possible labels."""
         return np.isfinite(self.sums)
 
     @property
-    def of_possible(self) -> Any:
+    def of_possible(self) -> Floats:
         """The sums of the labels that are possible."""
         return self.sums[self.possible]
 
@@ -92,10 +95,10 @@ class _Labels:
     graph: Graph
     statement: Statement
     values: Values
-    own: Any
-    lower: Any
-    upper: Any
-    free: Any
+    own: Whole
+    lower: Whole
+    upper: Whole
+    free: Bools
 
     @property
     def terms(self) -> Terms:
@@ -107,23 +110,23 @@ class _Labels:
         """The positions of the labels that are drawn."""
         return [tuple(position) for position in np.argwhere(self.free)]
 
-    def heights(self, labels: Any, element: tuple[int, ...]) -> _Heights:
+    def heights(self, labels: Whole, element: tuple[int, ...]) -> _Heights:
         """The log densities with each label of one element, the labels of the rest as given."""
         terms = [self.terms.at(v) for v in self.put_in(labels, element)]
         return _Heights(np.array([t.sum() for t in terms]), max(map(size_of, terms)))
 
-    def zero_factors(self, labels: Any) -> Any:
+    def zero_factors(self, labels: Whole) -> Bools:
         """A mask of the elements of factors with density zero, given all labels."""
         return np.isneginf(self.terms.at(self._with(labels)))
 
-    def put_in(self, labels: Any, element: tuple[int, ...]) -> Iterator[Values]:
+    def put_in(self, labels: Whole, element: tuple[int, ...]) -> Iterator[Values]:
         """The values with each label of one element, the labels of the rest as given."""
         for label in range(self.lower[element], self.upper[element] + 1):
             changed = labels.copy()
             changed[element] = label
             yield self._with(changed)
 
-    def _with(self, labels: Any) -> Values:
+    def _with(self, labels: Whole) -> Values:
         """The values with all labels as given."""
         name = self.statement.target.array.name
         values = {**self.values, name: np.array(self.values[name])}
@@ -143,11 +146,11 @@ def _labels_of(graph: Graph, statement: Statement, values: Values) -> _Labels | 
         return None
     if np.where(free, 2 * (upper - lower + 1) + 1, 0).sum() > MOST_EVALUATIONS:
         return None
-    own, lower, upper = (a.astype(int) for a in (own, lower, upper))
-    return _Labels(graph, statement, values, own, lower, upper, free)
+    at, least, most = (a.astype(np.int_) for a in (own, lower, upper))
+    return _Labels(graph, statement, values, at, least, most, free)
 
 
-def _next(labels: _Labels, element: tuple[int, ...], possible: Any = None) -> int:
+def _next(labels: _Labels, element: tuple[int, ...], possible: Bools | None = None) -> int:
     """The next label of an element, in cyclic order; of the ``possible`` labels, if given."""
     count = int(labels.upper[element] - labels.lower[element] + 1)
     at = int(labels.own[element] - labels.lower[element])

@@ -9,9 +9,8 @@ numerically, element by element.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -21,7 +20,8 @@ from gibbsppl.algebra.copies import primed, root_of
 from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.checks.quadrature import log_integrals
-from gibbsppl.code.program import Program
+from gibbsppl.checks.terms import Given
+from gibbsppl.code.program import Constants, Program, State
 from gibbsppl.derive.moments import Symbols, log_mass
 from gibbsppl.families import FAMILIES
 from gibbsppl.model.density import free_elements, log_density, regions, size_of_sum
@@ -54,9 +54,9 @@ def log_conditional(
     schedule: Schedule,
     program: Program,
     data: Values,
-    constants: dict[str, Any],
+    constants: Constants,
     step: Step,
-    state: Mapping[str, Any],
+    state: Values,
 ) -> Floats | None:
     """The terms of the log density, normalised, that a step draws from, at a state.
 
@@ -83,9 +83,9 @@ def size_of_partition(
     schedule: Schedule,
     program: Program,
     data: Values,
-    constants: dict[str, Any],
+    constants: Constants,
     step: Step,
-    state: Mapping[str, Any],
+    state: Values,
 ) -> float:
     """The size of the terms of the log partition of a row that a step draws from, at a state.
 
@@ -102,9 +102,9 @@ def _normaliser(
     schedule: Schedule,
     program: Program,
     data: Values,
-    constants: dict[str, Any],
+    constants: Constants,
     step: Step,
-    state: Mapping[str, Any],
+    state: Values,
 ) -> _Normaliser:
     given = program.given_rest[step.name](dict(state), constants)
     return _Normaliser(step, given, {**data, **state}, schedule.graph_of(step))
@@ -165,8 +165,8 @@ def _in_order(a: Floats, b: Floats) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True, slots=True)
 class _Normaliser:
-    step: Any
-    given: Any
+    step: Step
+    given: Given
     values: Values
     graph: Graph
 
@@ -203,13 +203,16 @@ class _Normaliser:
 
     def partition(self) -> _Partition | None:
         """The log partition of the row, less the mass in bounds; None if there is no formula."""
-        conditional, statement = self.step.conditional, self.step.statement
-        natural = conditional.family.natural
+        step, statement = self.step, self.step.statement
+        assert isinstance(step, ExactDraw | BlockDraw)
+        conditional, natural = step.conditional, step.conditional.family.natural
+        assert natural is not None
         event = conditional.own_event
         known = dict(conditional.known)
-        if not {*natural.known} <= {*known}:  # (bounds stand for what is not known)
+        is_known = {*natural.known} <= {*known}  # (bounds stand for what is not known)
+        if natural.log_partition is None or not is_known:
             return None
-        etas, bounds, values = self._named(event)
+        etas, bounds, values = self._named(step, event)
         along = {"event": event} if event else {}
         constant: Expr = natural.log_partition(*etas, **known, **along)
         if bounds:
@@ -222,16 +225,16 @@ class _Normaliser:
         return _Partition(sp.sympify(constant), batch, values, sizes)
 
     def _named(
-        self, event: tuple[Dim, ...]
-    ) -> tuple[tuple[Leaf, ...], tuple[Leaf, Leaf] | None, dict[str, Any]]:
+        self, step: ExactDraw | BlockDraw, event: tuple[Dim, ...]
+    ) -> tuple[tuple[Leaf, ...], tuple[Leaf, Leaf] | None, State]:
         """Natural parameters and bounds as leaves, and the values with theirs."""
         given = self.given if isinstance(self.given, tuple) else (self.given,)
-        target = self.step.statement.target
+        target = step.statement.target
         # (of the whole array, read where the statement fills it)
         place = dict(zip(self.graph.variables[target.array.name].dims, target.indices, strict=True))
-        bounds = self.step.bounds if isinstance(self.step, ExactDraw) else ()
+        bounds = step.bounds if isinstance(step, ExactDraw) else ()
         sizes = {**self.sizes, **{primed(d): self.sizes[d] for d in event}}
-        axes = [*(p.axes for p in self.step.parameters), *(b.axes for b in bounds)]
+        axes = [*(p.axes for p in step.parameters), *(b.axes for b in bounds)]
         values = dict(self.values)
         leaves = []
         for j, (own, value) in enumerate(zip(axes, given, strict=True)):
@@ -245,10 +248,11 @@ class _Normaliser:
 
     def of_labels(self) -> Floats:
         """The log weights of the labels less the logs of their sums."""
-        statement = self.step.statement
+        step, statement = self.step, self.step.statement
+        assert isinstance(step, FiniteDraw)
         x = region_of(statement, self.values, self.sizes)
-        weights = log_weights(self.step, self.given, x.shape)
-        terms: Floats = log_terms_of(self.step, self.given, self.values, self.sizes)
+        weights = log_weights(step, self.given, x.shape)
+        terms: Floats = log_terms_of(step, self.given, self.values, self.sizes)
         free = free_elements(statement, self.values, self.sizes)
         free = in_array_order(free, statement, regions(statement, self.sizes))
         sums = logsumexp(weights, axis=0)
@@ -265,32 +269,38 @@ class _Normaliser:
         now = self._of_each(x)
         if now.shape != free.shape:
             return None
-        if isinstance(self.step, Move) or self.step.conditional.change is None:
-            total = log_integrals(self._of_each, x, lower, upper)
+        step = self.step
+        if isinstance(step, ExactDraw | ConcaveDraw) and step.conditional.change is not None:
+            there, *limits = (self._changed(step, at) for at in (x, lower, upper))
+            total = log_integrals(there.density, there.x, *_in_order(*(e.x for e in limits)))
         else:
-            there, *ends = (self._changed(at) for at in (x, lower, upper))
-            total = log_integrals(there.density, there.x, *_in_order(*(e.x for e in ends)))
+            total = log_integrals(self._of_each, x, lower, upper)
         return np.concatenate([now[free], -total[free]])
 
-    def _changed(self, x: Floats) -> _Changed:
+    def _changed(self, step: ExactDraw | ConcaveDraw, x: Floats) -> _Changed:
         """The draw on the scale of its statistics, at values of the elements.
 
         (A density that grows without bound at an end has its digits where that end is zero.)
         """
-        statement, conditional = self.step.statement, self.step.conditional
-        name = statement.target.array.name
+        name = step.statement.target.array.name
         moved = {**self.values, name: np.array(self.values[name], dtype=float)}
-        fill(statement, x, moved, self.sizes)
+        fill(step.statement, x, moved, self.sizes)
         with np.errstate(all="ignore"):
-            own, values = on_new_scale(conditional, moved, self.sizes)
-        step = replace(self.step, conditional=replace(conditional, statement=own, change=None))
-        return replace(self, step=step, values=values).as_changed(own.target, x.shape)
+            own, values = on_new_scale(step.conditional, moved, self.sizes)
+        changed: Step
+        if isinstance(step, ExactDraw):
+            plain = replace(step.conditional, statement=own, change=None)
+            changed = replace(step, conditional=plain)
+        else:
+            log_concave = replace(step.conditional, statement=own, change=None)
+            changed = replace(step, conditional=log_concave)
+        return replace(self, step=changed, values=values).as_changed(own.target, x.shape)
 
     def as_changed(self, target: Leaf, shape: tuple[int, ...]) -> _Changed:
         """The values of an element, and the log density of each as a function of it."""
         return _Changed(self._at_ranges(target, shape), self._of_each)
 
-    def _at_ranges(self, expr: Any, shape: tuple[int, ...]) -> Floats:
+    def _at_ranges(self, expr: Expr, shape: tuple[int, ...]) -> Floats:
         """An expression at the positions of the statement's ranges, events last."""
         over = regions(self.step.statement, self.sizes)
         return np.broadcast_to(evaluate(sp.sympify(expr), over, self.values, self.sizes), shape)

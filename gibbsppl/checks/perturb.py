@@ -6,7 +6,7 @@ elements, or at one element (one row where elements cannot change alone: a simpl
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import sympy as sp
@@ -15,8 +15,9 @@ from gibbsppl.model.density import event_dims, regions
 from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.model.forward import fill
 from gibbsppl.model.graph import Statement
+from gibbsppl.model.operations import Bools
 
-Mask = Any
+Mask = Bools
 Which = Literal["any", "first", "last"]
 
 
@@ -30,7 +31,7 @@ def perturbed(  # noqa: PLR0913  (what to change and how far, named at the call)
     scale: float = 1.0,
     single: Which | None = None,
     beyond: bool = False,
-) -> Any:
+) -> Floats:
     """The target's array with random changes of the size of ``scale`` inside the support.
 
     ``single`` changes one element alone, a random one or that at an end. ``beyond`` ignores the
@@ -52,7 +53,8 @@ def perturbed(  # noqa: PLR0913  (what to change and how far, named at the call)
     name = statement.target.array.name
     copy = {**values, name: np.array(values[name])}
     fill(statement, np.where(where, changed, x), copy, sizes)
-    return copy[name]
+    moved: Floats = copy[name]
+    return moved
 
 
 def _one_of(rng: np.random.Generator, statement: Statement, free: Mask, which: Which) -> Mask:
@@ -111,7 +113,7 @@ def _moved_beyond(
     return _moved_real(x, scale * rng.standard_normal(x.shape), floor, np.full(x.shape, np.inf))
 
 
-def _bounds(statement: Statement, x: Floats, values: Values, sizes: Sizes) -> tuple[Any, Any]:
+def _bounds(statement: Statement, x: Floats, values: Values, sizes: Sizes) -> tuple[Floats, Floats]:
     support = statement.support
     lower, upper = (
         np.broadcast_to(evaluate(sp.sympify(b), statement.over, values, sizes), x.shape)
@@ -120,7 +122,7 @@ def _bounds(statement: Statement, x: Floats, values: Values, sizes: Sizes) -> tu
     return lower, upper
 
 
-def _moved_real(x: Floats, noise: Floats, lower: Any, upper: Any) -> Floats:
+def _moved_real(x: Floats, noise: Floats, lower: Floats, upper: Floats) -> Floats:
     """Multiplied on the positive line, shifted on the logit line between two bounds."""
     with np.errstate(all="ignore"):
         above = lower + (x - lower) * np.exp(0.5 * noise)
@@ -132,8 +134,8 @@ def _moved_real(x: Floats, noise: Floats, lower: Any, upper: Any) -> Floats:
     return np.where(np.isfinite(lower) & np.isfinite(upper), between, one_sided)
 
 
-def _moved_integer(rng: np.random.Generator, x: Floats, lower: Any, upper: Any) -> Floats:
-    """Any label of a finite range; else a step of up to 3, kept in the range.
+def _moved_integer(rng: np.random.Generator, x: Floats, lower: Floats, upper: Floats) -> Floats:
+    """A label of a finite range; else a step of up to 3, kept in the range.
 
     Where parameters leave no label (a marked share larger than its population) the value stays.
     """

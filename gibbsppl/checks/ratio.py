@@ -28,8 +28,8 @@ from gibbsppl.checks.edges import are_edges
 from gibbsppl.checks.joint import gap_of_joint, gap_of_pencil
 from gibbsppl.checks.perturb import Which, perturbed
 from gibbsppl.checks.results import RELATIVE_TOLERANCE, Row, badness
-from gibbsppl.checks.terms import Terms, keeps_digits, size_of
-from gibbsppl.code.program import Program
+from gibbsppl.checks.terms import Given, Terms, keeps_digits, size_of
+from gibbsppl.code.program import Constants, Program, State
 from gibbsppl.errors import RunError
 from gibbsppl.model.density import (
     free_elements,
@@ -38,9 +38,10 @@ from gibbsppl.model.density import (
     log_terms,
     regions,
 )
-from gibbsppl.model.evaluation import Values, evaluate
+from gibbsppl.model.evaluation import Floats, Values, evaluate
 from gibbsppl.model.forward import fill
 from gibbsppl.model.graph import Factor, Graph, Statement
+from gibbsppl.model.operations import Bools
 from gibbsppl.runtime.joint import joint_in
 from gibbsppl.runtime.pencils import pencil_in
 from gibbsppl.schedule.densities import is_subnormal, log_terms_of
@@ -97,7 +98,7 @@ def _check_of(
     step: Step,
     graph: Graph,
     program: Program,
-    constants: Any,
+    constants: Constants,
     values: Values,
     in_state: frozenset[str],
 ) -> _Check:
@@ -115,11 +116,11 @@ class _Check:
     step: Step
     graph: Graph
     program: Program
-    constants: Any
+    constants: Constants
     values: Values
     in_state: frozenset[str]
     before: Any = None
-    given: Any = None
+    given: Given = None
 
     def row(self, rng: np.random.Generator, rounds: int) -> Row:
         """The worst comparison of the step."""
@@ -225,7 +226,7 @@ class _Check:
         self,
         rng: np.random.Generator,
         single: Which | None,
-        drawn: Any = None,
+        drawn: Bools | None = None,
         first: float = 1.0,
     ) -> tuple[float, float]:
         """Discrepancy and tolerance for one random change, of finite density if one is found.
@@ -270,8 +271,8 @@ class _Check:
         return 0.0
 
     def _changed(
-        self, rng: np.random.Generator, single: Which | None, drawn: Any, first: float
-    ) -> tuple[dict[str, Any], Any]:
+        self, rng: np.random.Generator, single: Which | None, drawn: Bools | None, first: float
+    ) -> tuple[State, Floats]:
         """Values with a change of the drawn elements, halved until possible.
 
         And until the log density there keeps its digits.
@@ -294,8 +295,8 @@ class _Check:
         single: Which | None,
         *,
         beyond: bool = False,
-        drawn: Any = None,
-    ) -> dict[str, Any]:
+        drawn: Bools | None = None,
+    ) -> State:
         """Values with random changes of all drawn elements, of a part, or of a single element."""
         step, moved, sizes = self.step, dict(self.values), self.graph.sizes
         free = {s.name: free_elements(s, self.values, sizes) for s in step.statements}
@@ -340,7 +341,7 @@ class _Check:
         seen = ((f, n) for n in step.variables for f in self.graph.factors_of(n))
         return Terms([*own, *(f for f, n in seen if _has_bounds(f, n))], self.graph.sizes)
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """The state of a chain, as a copy."""
         return {n: np.array(v) for n, v in self.values.items() if n in self.in_state}
 
@@ -354,7 +355,7 @@ def _has_bounds(factor: Factor, name: str) -> bool:
     return any(mentions(e, (name,)) for e in told)
 
 
-def _total(terms: Any) -> float:
+def _total(terms: Floats) -> float:
     """The sum, ``-inf`` where any term is."""
     return -np.inf if np.isneginf(terms).any() else float(np.sum(terms))
 

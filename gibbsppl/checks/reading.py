@@ -10,10 +10,10 @@ nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gibbsppl.bugs.interpreted_values import Unrolled, Values
 from gibbsppl.bugs.interpreter import log_densities, values_at
@@ -22,9 +22,10 @@ from gibbsppl.checks.perturb import perturbed
 from gibbsppl.checks.results import RELATIVE_TOLERANCE
 from gibbsppl.checks.terms import Terms, size_of
 from gibbsppl.model.density import free_elements
+from gibbsppl.model.evaluation import Floats
+from gibbsppl.model.evaluation import Values as Arrays
 from gibbsppl.model.graph import Graph
 
-Arrays = Mapping[str, Any]
 Gap = tuple[float, float]
 
 # How far states are moved; how far, and how often, where nothing is told so far; how often it is
@@ -141,7 +142,7 @@ class _Check:
                 yield gap, size
 
 
-def _apart(given: Any, wanted: Any) -> float:
+def _apart(given: Floats, wanted: Floats) -> float:
     """The difference of the sums of terms; NaN where it tells nothing.
 
     That is where both densities are zero, or where the program is not defined in plain numbers.
@@ -154,7 +155,7 @@ def _apart(given: Any, wanted: Any) -> float:
     return float(given.sum() - wanted.sum()) if is_possible else -np.inf
 
 
-def _gap(given: Any, wanted: Any) -> Gap:
+def _gap(given: ArrayLike, wanted: ArrayLike) -> Gap:
     """The distance of two arrays, and the size of their entries."""
     finite = [np.abs(a[np.isfinite(a)]).max(initial=1.0) for a in map(np.asarray, (given, wanted))]
     same = np.isclose(given, wanted, rtol=0, atol=0, equal_nan=True)

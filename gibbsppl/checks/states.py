@@ -10,7 +10,7 @@ import numpy as np
 
 from gibbsppl.checks.terms import is_comparable
 from gibbsppl.checks.wander import wandered
-from gibbsppl.code.program import Program
+from gibbsppl.code.program import Program, State
 from gibbsppl.errors import GibbspplError
 from gibbsppl.initial.pilot import ATTEMPTS
 from gibbsppl.initial.search import initial_state
@@ -20,7 +20,6 @@ from gibbsppl.model.graph import Graph
 
 SWEEPS = 10
 
-State = dict[str, Any]
 # A step with maintained sums, their gap to recomputed values, and their size.
 Kept = tuple[str, float, float]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,9 @@ from gibbsppl.initial.search import overflows
 from gibbsppl.model.density import log_density, size_of_terms
 from gibbsppl.model.evaluation import Floats, Sizes, Values
 from gibbsppl.model.graph import Factor, Graph
+
+# What the function of a step gives for its draw: an array, several, or a log density.
+Given = Any
 
 
 @dataclass(frozen=True, slots=True)

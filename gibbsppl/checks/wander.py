@@ -7,11 +7,11 @@ and so every state that these lead to. A walk on the declared density goes there
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from gibbsppl.checks.perturb import Which, perturbed
+from gibbsppl.code.program import State
 from gibbsppl.initial.search import overflows
 from gibbsppl.model.density import free_elements, log_density
 from gibbsppl.model.evaluation import Values
@@ -26,9 +26,9 @@ MOVES: tuple[Which | None, ...] = (None, "any")
 
 def wandered(
     rng: np.random.Generator, graph: Graph, data: Values, state: Values
-) -> dict[str, Any]:
+) -> State:
     """A state of positive density after random walks of each variable from another such state."""
-    values: dict[str, Any] = {**data, **state}
+    values: State = {**data, **state}
     for _ in range(ROUNDS):
         for statement in graph.latent:
             values = _moved(rng, graph, statement, values)
@@ -36,8 +36,8 @@ def wandered(
 
 
 def _moved(
-    rng: np.random.Generator, graph: Graph, statement: Statement, values: dict[str, Any]
-) -> dict[str, Any]:
+    rng: np.random.Generator, graph: Graph, statement: Statement, values: State
+) -> State:
     """The values after moves of a statement's values, each accepted by the density or not.
 
     None leads to where a power overflows, from where none does: no state to compare at.

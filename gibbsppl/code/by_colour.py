@@ -177,8 +177,7 @@ def _lines_of_few(
     Empty for log odds of another form.
     """
     support = step.statement.support
-    is_gate = support.kind == "integer" and (support.lower, support.upper) == (0, 1)
-    if not is_gate or not isinstance(step, ExactDraw):
+    if not support.is_binary or not isinstance(step, ExactDraw):
         return []
     extent = _extent(writer, parameter, call)
     if step.conditional.statistics != (step.statement.target,) or extent.lead:

@@ -158,12 +158,13 @@ def _power(writer: Writer, expr: Expr) -> Text:
 
 def _divides(expr: Expr) -> bool:
     """Whether a factor is written as a divisor."""
-    return bool(expr.is_Pow and expr.exp.is_number and expr.exp.is_negative)
+    return bool(isinstance(expr, sp.Pow) and expr.exp.is_number and expr.exp.is_negative)
 
 
 def _may_be_infinite(expr: Expr) -> bool:
     """Whether a divisor may end at 0: a bound that is infinite there."""
-    return isinstance(expr.base, Maximum) and not expr.base.is_positive
+    base, _ = expr.args
+    return isinstance(base, Maximum) and not base.is_positive
 
 
 def _function(writer: Writer, expr: Expr) -> Text:
@@ -172,7 +173,7 @@ def _function(writer: Writer, expr: Expr) -> Text:
     return Text(f"{writer.call(name)}({', '.join(texts)})", dims)
 
 
-def _log_mass(writer: Writer, expr: LogMass) -> Text:
+def _log_mass(writer: Writer, expr: Expr) -> Text:
     """The log of a mass; what it is where an interval is narrow is computed there alone."""
     texts, dims = writer.aligned([writer.write(a) for a in expr.args])
     inside = [*texts[:4], *(f"lambda: {text}" for text in texts[4:])]
@@ -204,8 +205,9 @@ def _log_of_exponentials(writer: Writer, of: Expr) -> Text | None:
     if (form := log_of_one_minus(of)) is not None:
         inner = writer.write(form[1])
         return Text(f"{writer.call(form[0])}({inner.code})", inner.dims)
-    logs = [_log_term(t) for t in sp.Add.make_args(of)]
-    if len(logs) < 2 or None in logs or not of.has(sp.exp):
+    terms = sp.Add.make_args(of)
+    logs = [log for t in terms if (log := _log_term(t)) is not None]
+    if len(logs) < 2 or len(logs) < len(terms) or not of.has(sp.exp):
         return None
     texts, dims = writer.aligned([writer.write(x) for x in logs])
     return Text(f"{writer.call('log_add_exp')}({', '.join(texts)})", dims)

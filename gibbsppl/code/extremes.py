@@ -30,14 +30,15 @@ def extreme_text(writer: Writer, expr: Greatest | Least) -> Text:
 
 
 def _by_group(
-    writer: Writer, expr: Greatest | Least, body: Where, ranges: Collection[Range]
+    writer: Writer, expr: Greatest | Least, body: Expr, ranges: Collection[Range]
 ) -> Text:
     """The extreme of the values of each group: each position of the gathers' axes.
 
     Along dims outside the ranges each position is a group of its own.
     """
     matches, value, _ = body.args
-    pairs = [m.args for m in Mul.make_args(matches)]
+    matched = (m.args for m in Mul.make_args(matches))
+    pairs: list[tuple[Expr, Dim]] = [(i, axis) for i, axis in matched if isinstance(axis, Dim)]
     along = {d for index, _ in pairs for d in dims_of(index)}
     for r in ranges:
         if r.dim in dims_of(value) - along:

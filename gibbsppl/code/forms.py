@@ -205,6 +205,7 @@ def _rests(
     row, tables = loop.form.over[0].dim, dict[Expr, str]()
     lines, more = [], dict[str, Variable]()
     for expr, symbol in loop.sums.items():
+        assert isinstance(expr, Over)
         (dim,) = expr.bound
         whole = substitute(in_column(loop, expr.body), {dim: star})
         parts = _data_parts(whole, {r.dim for r in (*loop.form.over, *loop.inner)})
@@ -262,7 +263,7 @@ def _entries_names(module: Module, step: ExactDraw, loop: ElementLoop) -> list[s
     def make() -> Text:
         number: Expr = sp.S.Zero
         for a in kept:
-            number = number * module.graph.sizes[dims[a]] + loop.entry.view.indices[a]
+            number = number * module.graph.sizes[dims[a]] + loop.entry.view.read[a]
         texts = [prepared_text(module, loop, e) for e in (number, *loop.entry.weights)]
         shape = tuple(module.graph.sizes[dims[a]] for a in kept)
         lengths = (tuple(map(len, loop.form.over)), tuple(map(len, loop.inner)))

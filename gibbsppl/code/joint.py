@@ -164,7 +164,7 @@ def _drawn(module: Module, step: JointDraw, name: str) -> str:
 
 def _masks(statements: list[Statement]) -> list[str | None]:
     """The masks of known elements of some statements, each once."""
-    names = (None if s.known == 0 else s.known.array.name for s in statements)
+    names = (s.mask for s in statements)
     return list(dict.fromkeys(names))
 
 
@@ -173,7 +173,7 @@ def _region(module: Module, statements: list[Statement], mask: str | None) -> st
     places = [
         tuple(map(bounds_of, region_of(module.graph, s)))
         for s in statements
-        if (None if s.known == 0 else s.known.array.name) == mask
+        if s.mask == mask
     ]
     if mask is not None:
         module.hoisted.arrays.add(mask)

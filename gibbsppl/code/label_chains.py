@@ -62,7 +62,7 @@ def _draws_all(module: Module, step: ChainDraw) -> bool:
 
 def _known_text(module: Module, step: ChainDraw) -> str:
     """The mask of known labels, as a constant computed once."""
-    masks = [None if s.known == 0 else s.known.array.name for s in step.statements]
+    masks = [s.mask for s in step.statements]
     module.hoisted.arrays |= {m for m in masks if m is not None}
     places = [tuple(map(bounds_of, region_of(module.graph, s))) for s in step.statements]
 

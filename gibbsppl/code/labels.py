@@ -94,11 +94,11 @@ def _tables(
         rest += [replace(c, value=part) for part in parts if part != 0]
     if tables:
         # What the label alone decides goes into the first table.
-        alone = [
+        first = [
             c for c in rest if dims_of(c.value) <= {label} and c.is_everywhere(writer.sizes)
         ]
-        value = tables[0].value + sp.Add(*(c.value for c in alone))
-        factors = dict.fromkeys([tables[0].factor, *(c.factor for c in alone)])
+        value = tables[0].value + sp.Add(*(c.value for c in first))
+        factors = dict.fromkeys([tables[0].factor, *(c.factor for c in first)])
         tables[0] = replace(tables[0], value=value, factor=", ".join(factors))
-        rest = [c for c in rest if c not in alone]
+        rest = [c for c in rest if c not in first]
     return replace(weights, contributions=tuple(rest)), tuple(tables)

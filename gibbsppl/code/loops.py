@@ -10,15 +10,7 @@ import sympy as sp
 from sympy.printing.str import StrPrinter
 
 from gibbsppl.algebra.expressions import Dim, Expr, InverseEntry, Leaf, LogDet, Over, dims_of
-from gibbsppl.algebra.functions import (
-    FUNCTIONS,
-    AtMost,
-    Below,
-    Equals,
-    Weighted,
-    Where,
-    XLogY,
-)
+from gibbsppl.algebra.functions import FUNCTIONS
 from gibbsppl.algebra.near_one import beyond_one
 from gibbsppl.algebra.ranges import Range, range_of, size_of
 from gibbsppl.code.lines import INDENT, indented
@@ -35,7 +27,7 @@ def for_line(printer: Loops, r: Range) -> str:
     return f"for {printer.position(r.dim)} in range({start}{r.stop}):"
 
 
-class Loops(StrPrinter):  # type: ignore[misc]
+class Loops(StrPrinter):
     """Prints expressions of one element as Python; sums and determinants take separate lines."""
 
     printmethod = "_loops"
@@ -47,7 +39,7 @@ class Loops(StrPrinter):  # type: ignore[misc]
         graph = module.schedule.graph_of(step)
         self.sizes = graph.sizes
         self.continuous = continuous_arrays(graph)
-        self.kept = {p.statistic.array.name for p in step.kept}
+        self.kept = {p.array for p in step.kept}
         self.levels: list[tuple[set[Dim], list[str], dict[Expr, str]]] = []
         self.numbers = count(1)
         self.squares: list[int] = []
@@ -89,13 +81,13 @@ class Loops(StrPrinter):  # type: ignore[misc]
     def _print_Dim(self, dim: Dim) -> str:  # noqa: N802
         return "$label" if dim == LABEL else self.position(dim)
 
-    def _print_Pi(self, _expr: Any) -> str:  # noqa: N802
+    def _print_Pi(self, _expr: Expr) -> str:  # noqa: N802
         return repr(float(sp.pi))
 
-    def _print_Infinity(self, _expr: Any) -> str:  # noqa: N802
+    def _print_Infinity(self, _expr: Expr) -> str:  # noqa: N802
         return "math.inf"
 
-    def _print_NegativeInfinity(self, _expr: Any) -> str:  # noqa: N802
+    def _print_NegativeInfinity(self, _expr: Expr) -> str:  # noqa: N802
         return "-math.inf"
 
     def _print_Pow(self, expr: Any, **_: Any) -> str:  # noqa: N802
@@ -104,35 +96,35 @@ class Loops(StrPrinter):  # type: ignore[misc]
             return f"1.0/({self._print(base)})"
         return f"({self._print(base)})**({self._print(power)})"
 
-    def _print_Equals(self, expr: Equals) -> str:  # noqa: N802
+    def _print_Equals(self, expr: Expr) -> str:  # noqa: N802
         first, second = map(self._print, expr.args)
         return f"({first} == {second})"
 
-    def _print_Below(self, expr: Below) -> str:  # noqa: N802
+    def _print_Below(self, expr: Expr) -> str:  # noqa: N802
         first, second = map(self._print, expr.args)
         return f"({first} < {second})"
 
-    def _print_AtMost(self, expr: AtMost) -> str:  # noqa: N802
+    def _print_AtMost(self, expr: Expr) -> str:  # noqa: N802
         first, second = map(self._print, expr.args)
         return f"({first} <= {second})"
 
-    def _print_Mul(self, expr: Any) -> str:  # noqa: N802
+    def _print_Mul(self, expr: Expr) -> str:  # noqa: N802
         first, *others = weighted(sp.Mul.make_args(expr), self.continuous)
-        return super()._print_Mul(expr) if others else self._print(first)  # type: ignore[no-any-return]
+        return super()._print_Mul(expr) if others else self._print(first)
 
-    def _print_Weighted(self, expr: Weighted) -> str:  # noqa: N802
+    def _print_Weighted(self, expr: Expr) -> str:  # noqa: N802
         weight, x = map(self._print, expr.args)
         return f"(({weight})*({x}) if ({weight}) != 0 else 0.0)"
 
-    def _print_XLogY(self, expr: XLogY) -> str:  # noqa: N802
+    def _print_XLogY(self, expr: Expr) -> str:  # noqa: N802
         count, log = self._print(expr.args[0]), self._print_log(sp.log(expr.args[1]))
         return f"(({count})*{log} if ({count}) != 0 else 0.0)"
 
-    def _print_Where(self, expr: Where) -> str:  # noqa: N802
+    def _print_Where(self, expr: Expr) -> str:  # noqa: N802
         chosen, yes, no = map(self._print, expr.args)
         return f"({yes} if {chosen} else {no})"
 
-    def _print_Function(self, expr: Any) -> str:  # noqa: N802
+    def _print_Function(self, expr: Expr) -> str:  # noqa: N802
         row = FUNCTIONS.get(expr.func)
         if row is None or not row.loop:
             self._refuse(type(expr).__name__)
@@ -140,7 +132,7 @@ class Loops(StrPrinter):  # type: ignore[misc]
 
     _print_exp = _print_loggamma = _print_Function
 
-    def _print_log(self, expr: Any) -> str:
+    def _print_log(self, expr: Expr) -> str:
         (x,) = expr.args
         if (rest := beyond_one(x)) is not None:
             code = self._print(rest)
@@ -149,7 +141,7 @@ class Loops(StrPrinter):  # type: ignore[misc]
         # (Python has no log of zero, which a label that is impossible may lead to)
         return plain if x.is_positive else f"({plain} if {self._print(x)} > 0.0 else -math.inf)"
 
-    def emptyPrinter(self, expr: Any) -> str:  # noqa: N802  (SymPy's name)
+    def emptyPrinter(self, expr: Expr) -> str:  # noqa: N802  (SymPy's name)
         """Raise for an expression that the loops cannot compute."""
         return str(expr) if isinstance(expr, str) else self._refuse(type(expr).__name__)
 

@@ -36,7 +36,7 @@ def maintained_name(module: Module, step: Reader) -> str:
 
 def writer_of(module: Module, step: Reader, extra: Mapping[Dim, int] | None = None) -> Writer:
     """A writer that knows the arrays that a step reads."""
-    names = [p.statistic.array.name for p in step.kept]
+    names = [p.array for p in step.kept]
     known = {n: Variable(n, p.axes, "random") for n, p in zip(names, step.kept, strict=True)}
     sizes = {**module.schedule.graph_of(step).sizes, **(extra or {})}
     return module.writer(sizes, more=known, keeps=True)
@@ -51,7 +51,7 @@ def in_state_with_maintained(module: Module, step: Reader, text: str) -> str:
 
 
 def _anew_name(module: Module, parameter: NaturalParameter) -> str:
-    name = parameter.statistic.array.name
+    name = parameter.array
     return module.names.called("anew", name, like=f"{name}_anew")
 
 
@@ -72,7 +72,7 @@ def _kept(module: Module, step: Reader) -> str:
         f'{INDENT}"""{doc}"""',
         f"{INDENT}kept = {{}}",
     ]
-    arrays = [p.statistic.array.name for p in step.kept]
+    arrays = [p.array for p in step.kept]
     for n, (name, p) in enumerate(zip(arrays, step.kept, strict=True)):
         read = {x.array.name for c in p.contributions for x in c.value.atoms(Leaf)}
         state = "s | kept" if read & set(arrays[:n]) else "s"

@@ -28,7 +28,7 @@ def positions_text(module: Module, step: Single) -> str:
     """The elements that a step draws, as a list of index tuples."""
     statement = step.statement
     place = tuple(map(bounds_of, step.region))
-    known = None if statement.known == 0 else statement.known.array.name
+    known = statement.mask
     if known:
         module.hoisted.arrays.add(known)
 
@@ -50,7 +50,7 @@ def colours_name(module: Module, step: Single) -> str:
     """The name of the indices by colour among the hoisted values."""
     statement, colours = step.statement, step.colours
     place = tuple(map(bounds_of, step.region))
-    known = None if statement.known == 0 else statement.known.array.name
+    known = statement.mask
     read = [known] if known else []
     match colours:
         case Pattern(steps=steps, count=count):
@@ -117,7 +117,8 @@ def _missing(module: Module, step: Single) -> str:
     is_of_values = isinstance(step, ExactDraw) and not step.is_by_element
     event = len(event_dims(statement)) if is_of_values else 0
     events = f", event={event}" if event else ""
-    known = statement.known.array.name
+    known = statement.mask
+    assert known is not None
     module.hoisted.arrays.add(known)
     place = tuple(map(bounds_of, step.region))
 

@@ -128,7 +128,8 @@ def _span(
     if stop - start == 1:
         return [_line(writer, system, s, start, outer) for s in steps]
     dims = [_along(s, system) for s in steps]
-    variable = writer.names.fresh(plain_name(dims[0])) if dims else "_"
+    first = dims[0] if dims else None
+    variable = writer.names.fresh(plain_name(first)) if isinstance(first, Dim) else "_"
     lines = [_line(writer, system, s, variable, outer) for s in steps]
     every = f"{stop - 1}, {start - 1}, -1" if system.is_backward else f"{start}, {stop}"
     return [f"for {variable} in range({every}):", *(INDENT + line for line in lines)]
@@ -152,7 +153,8 @@ def _line(
             size, count = writer.align(writer.write(terms[0]), dims), terms[1]
             code = f"{writer.call('remainder')}({code}, {size}, {count})"
     array = writer.computed[s.element.own]
-    spans = {r.dim: _slice(r, n) for r, n in zip(s.over, _sizes(s, array), strict=True)}
+    sized = zip(s.over, _sizes(s, array), strict=True)
+    spans: dict[Expr, str] = {r.dim: _slice(r, n) for r, n in sized}
     index = [str(at) if i == along else spans.get(i, str(i)) for i in s.element.indices]
     shown = ", ".join([*(":" for _ in outer), *index])
     return f"{array.code}[{shown}] = {code}" if shown else f"{array.code} = {code}"

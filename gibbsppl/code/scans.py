@@ -54,7 +54,7 @@ def scan_lines(module: Module, step: ScanDraw) -> list[str]:
     if not step.increments:
         arguments = ", ".join(_arguments(module, step))
         return [*first, f's["{name}"] = runtime.scan_recomputed(rng, {arguments})']
-    names = [p.statistic.array.name for p in step.kept]
+    names = [p.array for p in step.kept]
     anew = f"s |= {maintained_name(module, step)}(s, c)"
     if _is_carried(module, step):
         first += [f'if "{names[0]}" not in s:', f"{INDENT}{anew}"]
@@ -88,7 +88,7 @@ def carried_functions(module: Module) -> dict[str, str]:
 
 
 def _is_carried(module: Module, step: ScanDraw) -> bool:
-    return {p.statistic.array.name for p in step.kept} <= module.carried
+    return {p.array for p in step.kept} <= module.carried
 
 
 def made(module: Module, step: Step) -> list[str]:
@@ -108,7 +108,7 @@ def scan_name(module: Module, step: ScanDraw) -> str:
 
 def _log_density(module: Module, step: ScanDraw) -> str:
     """The log density of all labels together, from arrays that are computed anew."""
-    writer, kept = writer_of(module, step), {p.statistic.array.name for p in step.kept}
+    writer, kept = writer_of(module, step), {p.array for p in step.kept}
     own = [t for t in step.terms if not mentions(t.value, kept)]
     rest = [t for t in step.terms if t not in own]
     lines = assigned("value", _texts(writer, own)) if own else ["value = 0.0"]
@@ -164,7 +164,7 @@ def _loops(module: Module, step: ScanDraw) -> str:
         *indented(told),
         *_changes(printer, scan, "+="),
     ]
-    for dim in reversed(step.statement.target.indices):
+    for dim in reversed(step.statement.target.own_dims):
         r = own.get(dim, Range(dim, 0, module.graph.sizes[dim]))
         body = [for_line(printer, r), *indented(body)]
     doc = f"Draw the elements of {step.variables[0]} one by one, or write their log weights to out."

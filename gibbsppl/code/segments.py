@@ -25,7 +25,7 @@ def segments(
 ) -> Text:
     """A sum by group: sum_i Equals(g[i], a) * values."""
     indices = [m.args[0] for m in matches]
-    axes = tuple(m.args[1] for m in matches)
+    axes = tuple(axis for m in matches if isinstance(axis := m.args[1], Dim))
     texts, along = writer.aligned([writer.write(i) for i in indices])
     inner = [r for r in ranges if r.dim not in along]
     summand = contracted(Mul(*rest), inner, writer.known)

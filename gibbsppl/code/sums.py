@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sympy import Add, Mul, exp
+from sympy import Add, Mul, Pow, exp
 
 from gibbsppl.algebra.expressions import Dim, Expr, Over, dims_of
 from gibbsppl.algebra.functions import Equals
@@ -41,10 +41,10 @@ def _contraction(writer: Writer, body: Expr, ranges: tuple[Range, ...]) -> Text:
     rest = [f for f in factors if f not in matches]
     if matches:
         return segments(writer, matches, rest, ranges)
-    coefficient, rest = Mul(*rest).as_coeff_Mul()
-    if rest.is_Pow and rest.exp == 2 and dims_of(rest) == summed:
-        return times_number(coefficient, squares(writer, rest.base, ranges))
-    factors = _exponentials_together(writer, list(Mul.make_args(rest)))
+    coefficient, product = Mul(*rest).as_coeff_Mul()
+    if isinstance(product, Pow) and product.exp == 2 and dims_of(product) == summed:
+        return times_number(coefficient, squares(writer, product.base, ranges))
+    factors = _exponentials_together(writer, list(Mul.make_args(product)))
     factors = writer.weighted(writer.data_together(factors, Mul))
     operands = [writer.write(f) for f in factors]
     return times_number(coefficient, einsum(writer, operands, summed))

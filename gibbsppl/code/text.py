@@ -50,7 +50,7 @@ def split_number(value: Expr) -> tuple[str, str]:
     """A positive number as a factor in front and a divisor at the end; empty where it is one."""
     if value == 1:
         return "", ""
-    if value.is_Rational and 1 < value.q <= 9:
+    if isinstance(value, sp.Rational) and 1 < value.q <= 9:
         return ("" if value.p == 1 else str(value.p)), str(value.q)
     return number(value).code, ""
 

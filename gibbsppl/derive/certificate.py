@@ -6,9 +6,8 @@ first piece that is not shown to be concave.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Hashable, Iterable
 from dataclasses import replace
-from typing import Any
 
 from sympy import Add
 
@@ -17,7 +16,7 @@ from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf, Over, dims_of
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.analysis.curvature.kinds import CONCAVE, Certificate, Curvature
 from gibbsppl.analysis.curvature.reader import Reader
-from gibbsppl.analysis.ends import Bounds
+from gibbsppl.analysis.ends import Bound, Bounds
 from gibbsppl.pieces.split import Piece
 
 
@@ -54,7 +53,7 @@ def _judged(
     reader = Reader(array, _bounds_of_given(array, bounds), frozenset(definite))
     found: list[Judged] = [((p,), reader.read(_total((p,)))) for p in given]
     for key in (_of_factor, _of_statistic):
-        groups: dict[Any, list[Judged]] = {}
+        groups: dict[Hashable, list[Judged]] = {}
         for judged in found:
             groups.setdefault(key(judged[0]), []).append(judged)
         found = [j for group in groups.values() for j in _merged(group, reader)]
@@ -70,12 +69,12 @@ def _merged(group: list[Judged], reader: Reader) -> list[Judged]:
     return [(together, curvature)] if curvature.kind in CONCAVE else group
 
 
-def _of_factor(block: tuple[Piece, ...]) -> Any:
+def _of_factor(block: tuple[Piece, ...]) -> Hashable:
     """The key shared by pieces whose terms can be added under one sum."""
     return block[0].factor, _own_ranges(block[0])
 
 
-def _of_statistic(block: tuple[Piece, ...]) -> Any:
+def _of_statistic(block: tuple[Piece, ...]) -> Hashable:
     """The key shared by pieces whose coefficients can be added."""
     if len(block) > 1:
         return block
@@ -119,7 +118,7 @@ GIVEN = "given "
 def _bounds_of_given(array: str, bounds: Bounds) -> Bounds:
     """The bounds, which hold of elements marked as given too."""
 
-    def of(leaf: Leaf) -> tuple[Any, Any] | None:
+    def of(leaf: Leaf) -> tuple[Bound, Bound] | None:
         if leaf.array.name != GIVEN + array:
             return bounds(leaf)
         return bounds(Leaf(leaf.array.renamed(array), *leaf.indices))

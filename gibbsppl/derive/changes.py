@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import sympy as sp
 
@@ -26,7 +25,7 @@ from gibbsppl.algebra.functions import Expit, LogGammaP, Softplus
 from gibbsppl.algebra.supports import POSITIVE, REAL, UNIT, Support
 from gibbsppl.model.evaluation import evaluate
 
-Map = Callable[[Any, Any], Any]
+Map = Callable[[Expr, Expr], Expr]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +43,7 @@ class Transform:
     log_jacobian: Map
     domain: Support
     ends: tuple[Expr, Expr]
-    increasing: Callable[[Any], bool] = lambda _c: True
+    increasing: Callable[[Expr], bool] = lambda _c: True
     is_exponential: bool = False
 
 
@@ -220,7 +219,7 @@ def proposed(forms: Iterable[Expr], place: Leaf) -> Iterator[Change]:
     return iter(sorted(found, key=lambda c: (order[c.transform], _size(c))))
 
 
-def _size(change: Change) -> tuple[Any, ...]:
+def _size(change: Change) -> tuple[bool, float, bool, str]:
     """Small constants first; a precision before a variance, but ``exp(x)`` before ``exp(-x)``."""
     constant = change.constant
     last = bool(constant.is_negative) == (change.transform is EXPONENTIAL)
@@ -232,7 +231,7 @@ def _suggested(form: Expr, place: Leaf) -> Iterator[Change]:
     array = place.array.name
     if not mentions(form, (array,)):
         return
-    if form.is_Pow and form.base == place and _is_constant(form.exp, array):
+    if isinstance(form, sp.Pow) and form.base == place and _is_constant(form.exp, array):
         yield Change(POWER, form.exp)
         yield Change(POWER, -form.exp)
     elif form == place:

@@ -17,15 +17,15 @@ Pattern(steps=(1, 2), count=4)
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
-from typing import Any
 
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from gibbsppl.algebra.expressions import mentions
 from gibbsppl.derive.conditionals import Derived
@@ -42,6 +42,7 @@ from gibbsppl.derive.contractions import data_only
 from gibbsppl.derive.form_facts import charted, shown_by
 from gibbsppl.derive.match_results import Conditional
 from gibbsppl.derive.multilinear_forms import Unread
+from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import Place, region_of, slices_of
 from gibbsppl.pieces.gates import binary_arrays
@@ -94,7 +95,7 @@ def colours_told(colours: Colours | None) -> str:
     return f"one by one: {why}" if why else "one by one"
 
 
-def colours_of(graph: Graph, derived: Derived, data: Mapping[str, Any]) -> Colours | None:
+def colours_of(graph: Graph, derived: Derived, data: Values) -> Colours | None:
     """How the elements of a conditional are coloured; None where they are independent."""
     statement = derived.statement
     if not derived.elements:
@@ -120,7 +121,7 @@ def colours_of(graph: Graph, derived: Derived, data: Mapping[str, Any]) -> Colou
 
 
 def _of_forms(
-    graph: Graph, derived: Conditional, region: tuple[Place, ...], data: Mapping[str, Any]
+    graph: Graph, derived: Conditional, region: tuple[Place, ...], data: Values
 ) -> Colours | None:
     """The colours of elements that are seen together by forms alone; None if other terms do."""
     forms = {f.factor for f in derived.forms}
@@ -161,7 +162,7 @@ def _charted(
     statement: Statement,
     meetings: tuple[Meeting, ...],
     region: tuple[Place, ...],
-    data: Mapping[str, Any],
+    data: Values,
 ) -> Colours:
     """The colours of the graph of conflicts, which the data make."""
     shape, free = _elements(graph, statement, region, data)
@@ -179,18 +180,18 @@ def _charted(
 
 
 def _elements(
-    graph: Graph, statement: Statement, region: tuple[Place, ...], data: Mapping[str, Any]
+    graph: Graph, statement: Statement, region: tuple[Place, ...], data: Values
 ) -> tuple[tuple[int, ...], NDArray[np.bool_]]:
     """The shape of an array, and which of its elements a statement draws."""
     shape = tuple(graph.sizes[d] for d in graph.variables[statement.target.array.name].dims)
     free = np.zeros(shape, dtype=bool)
     free[slices_of(region)] = True
-    if statement.known != 0:
-        free &= np.asarray(data[statement.known.array.name]) == 0
+    if statement.mask is not None:
+        free &= np.asarray(data[statement.mask]) == 0
     return shape, free
 
 
-def coloured(pairs: Any, free: NDArray[np.bool_]) -> NDArray[np.intp]:
+def coloured(pairs: sparse.csr_array, free: NDArray[np.bool_]) -> NDArray[np.intp]:
     """The colour of each free element, -1 for the others; those with most conflicts come first.
 
     Greedy: the number of colours is at most one more than the largest number of conflicts of an

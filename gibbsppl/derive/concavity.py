@@ -7,9 +7,8 @@ whose log density bends both ways is concave in its logarithm.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import sympy as sp
 
@@ -22,7 +21,7 @@ from gibbsppl.derive.certificate import log_concave
 from gibbsppl.derive.changes import STRAIGHTENING, Change
 from gibbsppl.derive.match_results import NotConjugate
 from gibbsppl.derive.readings import jacobian_pieces, transformed
-from gibbsppl.model.evaluation import evaluate
+from gibbsppl.model.evaluation import Values, evaluate
 from gibbsppl.model.graph import PLAIN, Graph, Statement
 from gibbsppl.pieces.dependence import is_separable
 from gibbsppl.pieces.elements import element_pieces
@@ -51,7 +50,7 @@ class LogConcave:
         return self.refusal.elements
 
 
-def certified(graph: Graph, refusal: NotConjugate, data: Mapping[str, Any]) -> LogConcave | None:
+def certified(graph: Graph, refusal: NotConjugate, data: Values) -> LogConcave | None:
     """The conditional with a certificate, if its log density is found to be concave."""
     statement = refusal.statement
     if statement.support.kind not in ("real", "vector"):
@@ -97,7 +96,7 @@ def _of_one_element(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
     return (*apart, *(p for p in pieces if not is_separable(p)))
 
 
-def _can_be(piece: Piece, graph: Graph, data: Mapping[str, Any]) -> bool:
+def _can_be(piece: Piece, graph: Graph, data: Values) -> bool:
     """Whether the equalities of indices in a coefficient hold at some position of the data.
 
     (The term of a pair at which both elements are the same element is not concave by itself.)
@@ -109,7 +108,7 @@ def _can_be(piece: Piece, graph: Graph, data: Mapping[str, Any]) -> bool:
     return True
 
 
-def _with_known_signs(piece: Piece, graph: Graph, data: Mapping[str, Any]) -> Piece:
+def _with_known_signs(piece: Piece, graph: Graph, data: Values) -> Piece:
     """The piece with sums of data in its coefficient as symbols of the sign of all their values.
 
     (The ranges of n and of r do not show the sign of ``n - r``.) Sums of both signs stay.
@@ -126,7 +125,7 @@ def _with_known_signs(piece: Piece, graph: Graph, data: Mapping[str, Any]) -> Pi
     return replace(piece, coefficient=sp.Mul(*factors))
 
 
-def _is_known(expr: Expr, graph: Graph, data: Mapping[str, Any]) -> bool:
+def _is_known(expr: Expr, graph: Graph, data: Values) -> bool:
     """Whether an expression reads known data alone."""
     names = {leaf.array.name for leaf in leaves_of(expr)}
     return all(n in data for n in names) and names.isdisjoint(graph.drawn)

@@ -9,11 +9,10 @@ the conditional.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Any
 
+from gibbsppl.algebra.expressions import Expr
 from gibbsppl.derive.concavity import LogConcave, certified
 from gibbsppl.derive.equal_data import with_equal_data
 from gibbsppl.derive.finite import FiniteConditional, finite_of
@@ -29,6 +28,7 @@ from gibbsppl.derive.multilinear_forms import (
 )
 from gibbsppl.derive.responses import with_responses
 from gibbsppl.derive.telescoping import telescoped
+from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import Place, Role, is_separable, region_of, roles_of, touches
 from gibbsppl.pieces.elements import element_pieces
@@ -42,7 +42,7 @@ Derived = Conditional | FiniteConditional | LogConcave | NotConjugate
 def conditional_of(
     graph: Graph,
     statement: Statement,
-    data: Mapping[str, Any],
+    data: Values,
     *,
     elements: bool = False,
     certify: bool = True,
@@ -67,7 +67,7 @@ def conditional_of(
 
 
 def _read(
-    graph: Graph, statement: Statement, data: Mapping[str, Any], elements: bool, *, certify: bool
+    graph: Graph, statement: Statement, data: Values, elements: bool, *, certify: bool
 ) -> Derived:
     """The complete conditional of a statement in the graph as written."""
     region = region_of(graph, statement)
@@ -88,7 +88,7 @@ def _read(
 
 
 def _telescoped(
-    graph: Graph, statement: Statement, data: Mapping[str, Any], elements: bool
+    graph: Graph, statement: Statement, data: Values, elements: bool
 ) -> Conditional | NotConjugate | None:
     """The conditional without terms that cancel along sums over data; None if no terms do.
 
@@ -107,7 +107,7 @@ def _telescoped(
 def _by_form(
     graph: Graph,
     statement: Statement,
-    data: Mapping[str, Any],
+    data: Values,
     region: tuple[Place, ...],
     degree: int,
 ) -> Conditional | Unread | None:
@@ -145,7 +145,7 @@ def _by_form(
 
 
 def move_density(
-    graph: Graph, statement: Statement, data: Mapping[str, Any], reason: str
+    graph: Graph, statement: Statement, data: Values, reason: str
 ) -> tuple[NotConjugate, tuple[Role, ...]]:
     """The log density of a statement's elements for a move, families untried; the roles of axes.
 
@@ -194,7 +194,7 @@ def _moved_pieces(found: NotConjugate, said: _Said) -> tuple[Piece, ...]:
 def _found(
     graph: Graph,
     statement: Statement,
-    data: Mapping[str, Any],
+    data: Values,
     said: _Said,
     region: tuple[Place, ...],
     asked: bool,
@@ -226,7 +226,7 @@ def _ties(
 
 def _is_whole(graph: Graph, statement: Statement, roles: tuple[Role, ...]) -> bool:
     """Whether a block would cover all positions of its dense axes, none of them known."""
-    full = {r.dim: len(r) == graph.sizes[r.dim] for r in statement.over}
+    full: dict[Expr, bool] = {r.dim: len(r) == graph.sizes[r.dim] for r in statement.over}
     dense = [i for i, role in zip(statement.target.indices, roles, strict=True) if role == "dense"]
     return not dense or (
         statement.known == 0 and all(full.get(d, d in statement.event) for d in dense)
@@ -236,7 +236,7 @@ def _is_whole(graph: Graph, statement: Statement, roles: tuple[Role, ...]) -> bo
 def _by_element(
     graph: Graph,
     statement: Statement,
-    data: Mapping[str, Any],
+    data: Values,
     said: _Said,
     region: tuple[Place, ...],
     roles: tuple[Role, ...],

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import combinations
 from math import prod
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sympy import Mul
 
@@ -25,7 +25,7 @@ from gibbsppl.algebra.copies import copies_of
 from gibbsppl.algebra.expressions import Array, Binder, Dim, Expr, Leaf, dims_of, substitute
 from gibbsppl.algebra.ranges import Range, ranges_of
 from gibbsppl.derive.contractions import IsData
-from gibbsppl.model.evaluation import evaluate
+from gibbsppl.model.evaluation import Floats, Values, evaluate
 from gibbsppl.pieces.dependence import Place, touches
 from gibbsppl.pieces.split import Piece, View
 
@@ -184,15 +184,15 @@ class Elements:
     """An array's shape, and the mask of the elements that are drawn (``free``, in flat order)."""
 
     shape: tuple[int, ...]
-    free: Any = field(repr=False)
+    free: NDArray[np.bool_] = field(repr=False)
 
 
 def pairs_of(
     meetings: Iterable[Meeting],
     elements: Elements,
-    data: Mapping[str, Any],
+    data: Values,
     sizes: Mapping[Dim, int],
-) -> Any | TooMany:
+) -> sparse.csr_array | TooMany:
     """The pairs of elements that meet, as a strictly upper triangular sparse boolean matrix."""
     total = sparse.csr_array((prod(elements.shape),) * 2, dtype=bool)
     for meeting in meetings:
@@ -240,9 +240,9 @@ def _incidence(
     seen: Seen,
     shared: tuple[Range, ...],
     elements: Elements,
-    data: Mapping[str, Any],
+    data: Values,
     sizes: Mapping[Dim, int],
-) -> Any | TooMany:
+) -> sparse.csr_array | TooMany:
     """The sparse matrix of positions of the shared ranges (rows) by elements seen (columns)."""
     dims = _all_dims(seen)
     over = [r for r in seen.ranges if r.dim in dims]
@@ -259,14 +259,14 @@ def _incidence(
         return TooMany(MOST_PAIRS)
     every = {**sizes, **{r.dim: r.stop for r in over}}
 
-    def at(expr: Expr) -> Any:
+    def at(expr: Expr) -> Floats:
         return np.broadcast_to(evaluate(expr, over, data, every), lengths)
 
     there = reduce(np.logical_and, (at(w) != 0 for w in seen.weights), np.ones(lengths, dtype=bool))
     places = tuple(at(i).astype(np.intp) for i in indices)
     element = np.ravel_multi_index(places, elements.shape)
     there = there & elements.free[element]
-    rows: Any = np.zeros(lengths, dtype=np.intp)
+    rows: NDArray[np.intp] = np.zeros(lengths, dtype=np.intp)
     for r in shared:
         rows = rows * len(r) + (at(r.dim).astype(np.intp) - r.start)
     shape = (prod(map(len, shared)), prod(elements.shape))

@@ -224,7 +224,7 @@ def _flattened(
     found: list[Expr] = []
     for factor in factors:
         if isinstance(factor, Over) and len(factor.args) == 4 and dims_of(factor) & set(ranges):
-            body, dim, start, stop = factor.args
+            body, (dim,), (start, stop) = factor.body, factor.bound, factor.args[2:]
             if dim not in ranges:
                 if dim in free:
                     copy = copy_of(dim, {*free, *ranges, *dims_of(body)})
@@ -241,7 +241,8 @@ def _through_gathers(
 ) -> list[Expr]:
     """The factors, with gather indices replaced by the axis where no other summed dim remains."""
     matches = [f for f in factors if isinstance(f, Equals) and isinstance(f.args[1], Dim)]
-    mapping = {m.args[0]: m.args[1] for m in matches if m.args[1] not in ranges}
+    axes = ((m.args[0], axis) for m in matches if isinstance(axis := m.args[1], Dim))
+    mapping = {index: axis for index, axis in axes if axis not in ranges}
     if not mapping:
         return factors
     found = []

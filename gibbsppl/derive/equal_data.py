@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -19,7 +18,7 @@ from sympy import Add
 
 from gibbsppl.algebra.expressions import Binder, Dim, Expr, dims_of, leaves_of, mentions
 from gibbsppl.algebra.ranges import Range, ranges_of, size_of
-from gibbsppl.model.evaluation import evaluate
+from gibbsppl.model.evaluation import Values, evaluate
 from gibbsppl.model.graph import Graph, Potential, Statement
 
 # For the terms of a sum that mention an array: data that are added to them, and what is to be
@@ -29,7 +28,7 @@ _Equal = Mapping[Expr, Mapping[Expr, Expr]]
 _Ranges = Mapping[Dim, Range]
 
 
-def with_equal_data(graph: Graph, statement: Statement, data: Mapping[str, Any]) -> Graph | None:
+def with_equal_data(graph: Graph, statement: Statement, data: Values) -> Graph | None:
     """The graph with equal data written alike beside a statement's target; None if there are none.
 
     Targets stay as they are: it is the arguments of their statements that are rewritten.
@@ -43,7 +42,7 @@ def with_equal_data(graph: Graph, statement: Statement, data: Mapping[str, Any])
     return None if found == graph else found
 
 
-def _once(graph: Graph, name: str, data: Mapping[str, Any]) -> Graph:
+def _once(graph: Graph, name: str, data: Values) -> Graph:
     """The graph after one pass of writing equal data alike."""
     equal = {own: _equal(graph, rest, data) for own, rest in _beside(graph, name).items()}
     equal = {own: names for own, names in equal.items() if names}
@@ -108,7 +107,7 @@ def _parted(expr: Expr, name: str) -> tuple[Expr, Expr]:
 
 
 def _equal(
-    graph: Graph, exprs: Mapping[Expr, _Ranges], data: Mapping[str, Any]
+    graph: Graph, exprs: Mapping[Expr, _Ranges], data: Values
 ) -> dict[Expr, Expr]:
     """For each expression of data an earlier one of equal values: first those of most targets.
 
@@ -134,7 +133,7 @@ def _common(ranges: _Ranges, expr: Expr) -> _Ranges:
     return {d: r for d, r in ranges.items() if d in dims_of(expr)}
 
 
-def _is_zero(graph: Graph, expr: Expr, ranges: _Ranges, data: Mapping[str, Any]) -> bool:
+def _is_zero(graph: Graph, expr: Expr, ranges: _Ranges, data: Values) -> bool:
     """Whether an expression of data is zero at given positions, and at all along other dims."""
     dims = sorted(dims_of(expr), key=str)
     over = tuple(ranges.get(d) or Range(d, 0, size_of(d, graph.sizes)) for d in dims)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -20,7 +19,6 @@ from gibbsppl.algebra.expressions import (
     Binder,
     Dim,
     Expr,
-    Leaf,
     Over,
     dims_of,
     mentions,
@@ -31,7 +29,7 @@ from gibbsppl.algebra.functions import Equals, Maximum, Where
 from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.algebra.rounding import may_be_infinite
-from gibbsppl.model.evaluation import evaluate
+from gibbsppl.model.evaluation import Values, evaluate
 from gibbsppl.model.graph import Factor, Graph, Statement
 from gibbsppl.pieces.logs import expand_logs
 from gibbsppl.pieces.split import Piece, View, support_indicators, views_of
@@ -54,7 +52,7 @@ class FiniteConditional:
 
 
 def finite_of(
-    graph: Graph, statement: Statement, data: Mapping[str, Any]
+    graph: Graph, statement: Statement, data: Values
 ) -> FiniteConditional | None:
     """The conditional of a label, or None where its range is not known before the draw.
 
@@ -82,7 +80,7 @@ def finite_of(
 
 
 def label_limits(
-    graph: Graph, statement: Statement, data: Mapping[str, Any]
+    graph: Graph, statement: Statement, data: Values
 ) -> tuple[int, int] | None:
     """The smallest and largest label, if they follow from constants and data alone."""
     support = statement.support
@@ -170,11 +168,11 @@ def _labelled(
     bound = {d for b in density.atoms(Binder) for d in b.bound}
     summed = _dims_read(view) - ranged
     copies = copies_of(sorted(summed, key=str), density.free_symbols | ranged | bound)
-    at = tuple(i if i is None else substitute(i, copies) for i in view.indices)
+    at = tuple(substitute(i, copies) for i in view.read)
     mapping: dict[Expr, Expr] = {}
     for other in views:
-        leaf = Leaf(other.array, *other.indices)
-        pairs = [(a, b) for a, b in zip(other.indices, at, strict=True) if a != b]
+        leaf = other.leaf
+        pairs = [(a, b) for a, b in zip(other.read, at, strict=True) if a != b]
         if not pairs:
             mapping[leaf] = value
         elif not any((a - b).is_number for a, b in pairs):
@@ -195,12 +193,12 @@ def _labelled(
 
 def _times_shown(view: View, at: tuple[Expr, ...], ranged: set[Dim]) -> Expr:
     """The number of positions of the sums around a view at which the view shows an element."""
-    pairs = [(a, b) for a, b in zip(view.indices, at, strict=True) if a != b]
+    pairs = [(a, b) for a, b in zip(view.read, at, strict=True) if a != b]
     if any((a - b).is_number for a, b in pairs):
         return sp.S.Zero
     summed = _dims_read(view) - ranged
     # (along an axis that is read position by position it does so at one of them)
-    along = [a for a, _ in pairs if a in summed and sum(a in dims_of(i) for i in view.indices) == 1]
+    along = [a for a, _ in pairs if a in summed and sum(a in dims_of(i) for i in view.read) == 1]
     times = Mul(*(Equals(a, b) for a, b in pairs if a not in along))
     for dim in sorted(summed.difference(along), key=str):
         times = Over(times, dim)

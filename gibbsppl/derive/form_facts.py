@@ -7,19 +7,19 @@ never seen together.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import reduce
 from math import prod
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from gibbsppl.algebra.expressions import Expr, mentions
+from gibbsppl.algebra.ranges import Range
 from gibbsppl.derive.multilinear_forms import Entry, LinearForm, Unread
-from gibbsppl.model.evaluation import evaluate
+from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.model.graph import Graph
 
 # Positions of a form that are looked at together.
@@ -38,14 +38,14 @@ class Shown:
     table: NDArray[np.intp] = field(repr=False)
 
 
-def shown_by(form: LinearForm, graph: Graph, data: Mapping[str, Any]) -> Shown | Unread:
+def shown_by(form: LinearForm, graph: Graph, data: Values) -> Shown | Unread:
     """The elements that each position of a form sees, if known from data and distinct."""
     array = form.entries[0].view.array
     free = free_axes(form.entries)
     dims = graph.variables[array.name].dims
     kept = tuple(a for a in range(len(dims)) if a not in free)
     shape = tuple(graph.sizes[dims[a]] for a in kept)
-    indices = (e.view.indices[a] for e in form.entries for a in kept)
+    indices = (e.view.read[a] for e in form.entries for a in kept)
     if any(mentions(i, graph.random) for i in indices):
         return Unread(f"{form.factor}: which element of {array} it reads depends on a variable")
     rows = prod(map(len, form.over))
@@ -58,14 +58,19 @@ def shown_by(form: LinearForm, graph: Graph, data: Mapping[str, Any]) -> Shown |
             return Unread(f"{form.factor}: it has more than {MOST_POSITIONS:,} positions")
         every = {**graph.sizes, **{r.dim: r.stop for r in over}}
 
-        def at(e: Expr, o: Any = over, s: Any = every, n: Any = lengths) -> Any:
-            return np.broadcast_to(evaluate(e, o, data, s), n)
+        def at(
+            expr: Expr,
+            over: tuple[Range, ...] = over,
+            every: Sizes = every,
+            lengths: tuple[int, ...] = lengths,
+        ) -> Floats:
+            return np.broadcast_to(evaluate(expr, over, data, every), lengths)
 
         nowhere_0 = (at(w) != 0 for w in entry.weights)
         there = reduce(np.logical_and, nowhere_0, np.ones(lengths, dtype=bool))
         number = np.zeros(lengths, dtype=np.intp)
         for a, length in zip(kept, shape, strict=True):
-            number = number * length + at(entry.view.indices[a]).astype(np.intp)
+            number = number * length + at(entry.view.read[a]).astype(np.intp)
         columns.append(np.where(there, number, -1).reshape(rows, -1))
     found = Shown(kept, shape, np.concatenate(columns, axis=1))
     return _twice(form, found) or found

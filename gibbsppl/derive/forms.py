@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -148,7 +147,7 @@ class Forms:
             return None
         return tuple((scale * c, x, r) for c, x, r in terms)
 
-    def design(self, terms: Linear, over: tuple[Range, ...]) -> Any:
+    def design(self, terms: Linear, over: tuple[Range, ...]) -> sparse.csr_array:
         """The design of a linear form: one row for each position of the ranges."""
         count, width = math.prod(map(len, over)), len(self.columns)
         found = sparse.csr_array((count, width))
@@ -175,7 +174,7 @@ class Forms:
         return np.broadcast_to(found, tuple(map(len, over))).ravel()
 
 
-def first_rows(matrices: list[Any]) -> Any:
+def first_rows(matrices: list[sparse.csr_array]) -> sparse.csr_array:
     """At each position the first non-zero row of the matrices."""
     first = matrices[0]
     for other in matrices[1:]:
@@ -185,7 +184,7 @@ def first_rows(matrices: list[Any]) -> Any:
     return first
 
 
-def shares_of(rows: Any, axis: Any) -> Floats:
+def shares_of(rows: sparse.csr_array, axis: sparse.csr_array) -> Floats:
     """The ratio of each row to the row of ``axis``; raise `Unread` unless they are proportional."""
     length = axis.multiply(axis).sum(axis=1)
     share = np.asarray(rows.multiply(axis).sum(axis=1)) / np.where(length > 0, length, 1.0)

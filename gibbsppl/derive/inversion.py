@@ -21,7 +21,16 @@ import sympy as sp
 from sympy import Add, Mul
 
 from gibbsppl.algebra.copies import primed
-from gibbsppl.algebra.expressions import Array, Binder, Dim, Expr, Leaf, Over, substitute
+from gibbsppl.algebra.expressions import (
+    Array,
+    Binder,
+    Dim,
+    Expr,
+    Leaf,
+    Over,
+    Replacements,
+    substitute,
+)
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.derive.readings import normal_form
 from gibbsppl.families import Family, Parameter
@@ -120,10 +129,10 @@ def _solved(
     return Inversion(tuple(etas), solved, tuple(closed if solutions else pairs))
 
 
-def _is_right(solution: Mapping[Expr, Expr], equations: Mapping[Expr, Expr]) -> bool:
+def _is_right(solution: Mapping[Expr, Expr], equations: Replacements) -> bool:
     """Whether a solution gives parameters back from which eta was made: there may be two roots."""
     symbols = sorted({d for c in equations.values() for d in c.free_symbols}, key=str)
-    point = {d: sp.Rational(n + 3, n + 2) for n, d in enumerate(symbols)}
+    point: dict[Expr, Expr] = {d: sp.Rational(n + 3, n + 2) for n, d in enumerate(symbols)}
     made = {letter: c.xreplace(point) for letter, c in equations.items()}
     found = {d: sp.N(v.xreplace(made).xreplace(point)) for d, v in solution.items()}
     return all(abs(v - point[d]) < TINY for d, v in found.items())
@@ -152,7 +161,7 @@ def solved_parameters(
     return {n: _put_in(e, leaves) for n, e in solved}
 
 
-def _put_in(formula: Expr, values: Mapping[Expr, Expr]) -> Expr:
+def _put_in(formula: Expr, values: Replacements) -> Expr:
     """The formula with values in place of leaves; a fraction without needless signs or numbers."""
     above, below = (_multiplied_out(e.xreplace(values)) for e in sp.fraction(formula))
     if below.could_extract_minus_sign():

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -24,7 +23,7 @@ from sympy import Mul
 from gibbsppl.algebra.expressions import Dim, Expr, Leaf, Over, dims_of, mentions, renamed_apart
 from gibbsppl.algebra.ranges import Range, range_of
 from gibbsppl.derive.finite import LABEL, density_with_indicators, label_limits
-from gibbsppl.model.evaluation import evaluate
+from gibbsppl.model.evaluation import Values, evaluate
 from gibbsppl.model.graph import Factor, Graph, Marginal, Statement
 from gibbsppl.pieces.dependence import region_of, slices_of
 from gibbsppl.pieces.split import Piece, View, views_of
@@ -57,7 +56,7 @@ class ChainConditional:
 
 
 def chain_of(
-    graph: Graph, statements: Sequence[Statement], data: Mapping[str, Any]
+    graph: Graph, statements: Sequence[Statement], data: Values
 ) -> ChainConditional | None:
     """The joint conditional of all latent statements of an array, or None if it is no chain."""
     limits = {label_limits(graph, s, data) for s in statements}
@@ -84,7 +83,7 @@ def chain_of(
 
 
 def _known_are_labels(
-    graph: Graph, target: Leaf, data: Mapping[str, Any], lower: int, upper: int
+    graph: Graph, target: Leaf, data: Values, lower: int, upper: int
 ) -> bool:
     """Whether all observed and constant labels are between the bounds of the latent ones."""
     name = target.array.name
@@ -96,7 +95,7 @@ def _known_are_labels(
     for s in graph.statements:
         if s.target.array.name == name and s.known != 0:
             corner = slices_of(region_of(graph, s))
-            mask = True if s.known == 1 else np.asarray(data[s.known.array.name])[corner] != 0
+            mask = True if s.mask is None else np.asarray(data[s.mask])[corner] != 0
             seen = np.asarray(data[name])[corner][mask]
             if seen.size and not (lower <= seen.min() <= seen.max() <= upper):
                 return False
@@ -136,7 +135,7 @@ class _Terms:
     ) -> None:
         """Put dims of labels in place of the labels."""
         dims = (LABEL,) if len(views) == 1 else (PREVIOUS, LABEL)
-        leaves = (Leaf(v.array, *v.indices) for v in views)
+        leaves = (v.leaf for v in views)
         replaced = {leaf: dim + self.lower for leaf, dim in zip(leaves, dims, strict=True)}
         coefficient = with_exact_zeros(terms.xreplace(replaced), self.may_vanish)
         if coefficient != 0:
@@ -147,9 +146,9 @@ class _Terms:
         """The views of a term, the earlier label first; None unless the labels are neighbours."""
         indices = [i for v in views for i in v.indices]
         ranged = {r.dim for r in over}
-        if len(views) > 2 or any(i is None for i in indices):
+        if len(views) > 2:
             return None
-        if any(mentions(i, (self.name,)) or not dims_of(i) <= ranged for i in indices):
+        if any(i is None or mentions(i, (self.name,)) or dims_of(i) - ranged for i in indices):
             return None
         if len(views) < 2:
             return views

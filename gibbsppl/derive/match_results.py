@@ -54,7 +54,10 @@ class Conditional:
     @property
     def own_event(self) -> tuple[Dim, ...]:
         """The event dims in the statement's own names: of a block its axes."""
-        return tuple(self.statement.target.indices[a] for a in self.dense) or self.statement.event
+        indices = self.statement.target.indices
+        return tuple(i for a in self.dense if isinstance(i := indices[a], Dim)) or (
+            self.statement.event
+        )
 
 
 @dataclass(frozen=True, slots=True)

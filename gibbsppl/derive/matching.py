@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import sympy as sp
 from sympy import Add
@@ -110,7 +109,7 @@ class _Known:
             for side in sides
         )
 
-    def _is_inside(self, bound: Any, wider: Any, side: Side, statement: Statement) -> bool:
+    def _is_inside(self, bound: Expr, wider: Expr, side: Side, statement: Statement) -> bool:
         given, own = sp.sympify(bound), sp.sympify(wider)
         return is_surely_inside(given, own, side, statement.over, self.graph, self.data)
 
@@ -208,7 +207,7 @@ def own_support(family: Family, event: tuple[Dim, ...]) -> tuple[Support, Mappin
     return family.support(event, **dummies), dummies
 
 
-def _unified(own: Support, here: Support, dummies: Mapping[str, Any]) -> dict[str, Expr] | None:
+def _unified(own: Support, here: Support, dummies: Values) -> dict[str, Expr] | None:
     """The parameters that make a row's bounds those of the reading."""
     names = {dummy: name for name, dummy in dummies.items()}
     known: dict[str, Expr] = {}

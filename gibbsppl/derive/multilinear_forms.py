@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any
 
 import sympy as sp
 from sympy import Add, Mul
@@ -45,12 +44,12 @@ class Entry:
     @property
     def leaf(self) -> Leaf:
         """The element that is seen."""
-        return Leaf(self.view.array, *self.view.indices)
+        return self.view.leaf
 
     @property
     def free(self) -> tuple[int, ...]:
         """The axes along which a sum without weights reads all positions, whatever the rest."""
-        read = sp.Tuple(*self.view.indices)
+        read = self.view.read
         own = {r.dim for r in self.ranges} - {d for w in self.weights for d in dims_of(w)}
         return tuple(
             axis
@@ -103,7 +102,7 @@ def degree_of(expr: Expr, target: str) -> float:
         return max(degree_of(a, target) for a in expr.args)
     if expr.is_Mul:
         return sum(degree_of(a, target) for a in expr.args)
-    if expr.is_Pow and expr.exp.is_Integer and expr.exp > 0:
+    if isinstance(expr, sp.Pow) and expr.exp.is_Integer and expr.exp > 0:
         return int(expr.exp) * degree_of(expr.base, target)
     return inf
 
@@ -194,7 +193,7 @@ class _Reader:
         elif expr.is_Add or expr.is_Mul:
             for a in expr.args:
                 yield from self._forms(a)
-        elif expr.is_Pow and expr.exp.is_Integer and expr.exp > 0:
+        elif isinstance(expr, sp.Pow) and expr.exp.is_Integer and expr.exp > 0:
             yield from self._forms(expr.base)
         else:
             raise _UnreadError("it is no polynomial of a form that is linear in each element")
@@ -208,7 +207,7 @@ class _Reader:
 
     def entries(self, form: Expr) -> tuple[Entry, ...]:
         """The ways in which a form sees elements, each with its slope."""
-        taken: set[Any] = {*dims_of(form), *(r.dim for r in self.over), *self.graph.sizes}
+        taken: set[sp.Symbol] = {*dims_of(form), *(r.dim for r in self.over), *self.graph.sizes}
         names: dict[Dim, Dim] = {}
         seen: dict[Leaf, list[tuple[tuple[Range, ...], tuple[Expr, ...]]]] = {}
         for leaf, ranges, weights in self._seen(form, (), ()):
@@ -244,13 +243,13 @@ class _Reader:
             yield from self._seen(expr.body, inside, weights)
         elif expr.is_Mul:
             own = (a for a in expr.args if dims_of(a) and not mentions(a, self.graph.random))
-            bases = tuple(a.base if a.is_Pow and a.exp.is_positive else a for a in own)
+            bases = tuple(a.base if isinstance(a, sp.Pow) and a.exp.is_positive else a for a in own)
             for a in expr.args:
                 yield from self._seen(a, ranges, (*weights, *bases))
         elif expr.is_Add:
             for a in expr.args:
                 yield from self._seen(a, ranges, weights)
-        elif expr.is_Pow and expr.exp.is_Integer and expr.exp > 0:
+        elif isinstance(expr, sp.Pow) and expr.exp.is_Integer and expr.exp > 0:
             yield from self._seen(expr.base, ranges, weights)
         else:
             raise _UnreadError(f"{expr} is no polynomial")
@@ -296,7 +295,7 @@ def _partials(
             if dim in read:
                 found.append((substitute(value, {dim: names[dim]}), read - {dim}))
             else:
-                found.append((Over(value, *expr.args[1:]), read))
+                found.append((Over(value, dim, *expr.args[2:]), read))
         return found
     if expr.is_Add:
         return [p for a in expr.args for p in _partials(a, leaf, names)]
@@ -306,5 +305,6 @@ def _partials(
             for n, a in enumerate(expr.args)
             for value, read in _partials(a, leaf, names)
         ]
+    assert isinstance(expr, sp.Pow)
     outer = expr.exp * expr.base ** (expr.exp - 1)
     return [(outer * value, read) for value, read in _partials(expr.base, leaf, names)]

@@ -10,9 +10,8 @@ are all pieces with two views.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import sympy as sp
 
@@ -24,6 +23,7 @@ from gibbsppl.derive.conditionals import Derived
 from gibbsppl.derive.match_results import Conditional
 from gibbsppl.derive.readings import ENTRY, alpha
 from gibbsppl.families import FAMILIES, Family
+from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph, Marginal, Statement
 from gibbsppl.pieces.dependence import Place, is_separable, region_of, touches
 from gibbsppl.pieces.gates import binary_arrays, opened
@@ -73,7 +73,7 @@ def is_quadratic(derived: Derived) -> bool:
 
 
 def quadratic_of(
-    graph: Graph, statements: Collection[Statement], data: Mapping[str, Any]
+    graph: Graph, statements: Collection[Statement], data: Values
 ) -> Quadratic | None:
     """The joint log density of statements, if it is quadratic in all their elements together."""
     names = {s.target.array.name for s in statements}

@@ -68,7 +68,7 @@ class Reading:
     @property
     def array(self) -> str:
         """The name of the array that the statistics are of."""
-        return self.place.array.name  # type: ignore[no-any-return]
+        return self.place.array.name
 
     def direct(self, of: Piece | Limit, value: Expr) -> Expr | None:
         """A value in the dims of the target, if the piece or limit is there once an element."""
@@ -81,7 +81,8 @@ class Reading:
     def total(self, pieces: Iterable[Piece]) -> Expr | None:
         """The sum of the coefficients of pieces that are there once an element; else None."""
         found = [self.direct(p, p.coefficient) for p in pieces]
-        return None if None in found else multiplied_out(Add(*found))
+        known = [value for value in found if value is not None]
+        return multiplied_out(Add(*known)) if len(known) == len(found) else None
 
 
 def reading_of(
@@ -131,8 +132,9 @@ def _from_location(change: Change, reading: Reading) -> Change:
 
 def _shifted(reading: Reading, graph: Graph, data: Values) -> Iterator[Reading]:
     """The readings of counts less a bound given by another factor: the rest is a count again."""
-    found = [(n.side, reading.direct(n, n.value) if n.whole else None) for n in reading.limits]
-    if any(value is None for _, value in found):
+    told = [(n.side, reading.direct(n, n.value) if n.whole else None) for n in reading.limits]
+    found = [(side, value) for side, value in told if value is not None]
+    if len(found) < len(told):
         return
     at_least = partial(is_surely_at_least, over=reading.over, graph=graph, data=data)
     support = reading.support
@@ -182,7 +184,7 @@ def jacobian_pieces(
 def transformed(piece: Piece, change: Change, new: Leaf, graph: Graph) -> tuple[Piece, ...]:
     """A piece with its statistic as a function of the new variable."""
     backward = {
-        Leaf(v.array, *v.indices): change_at(change, new, v).backward(new.array[v.indices])
+        v.leaf: change_at(change, new, v).backward(new.array[v.read])
         for v in piece.views
         if None not in v.indices
     }
@@ -221,7 +223,7 @@ def limit_after(limit: Limit, change: Change, new: Leaf) -> Limit:
 def change_at(change: Change, new: Leaf, view: View) -> Change:
     """The change with its constants read where a view looks."""
     moved = {
-        i: j for i, j in zip(new.indices, view.indices, strict=True) if i != j and not i.is_number
+        i: j for i, j in zip(new.indices, view.read, strict=True) if i != j and not i.is_number
     }
     return replace(
         change,
@@ -238,8 +240,8 @@ def direct_view(
     ``whole`` are the ranges of the statement's values, those of its event last.
     """
     target = statement.target
-    own = {r.dim: r for r in whole}
-    ranges = {r.dim: r for r in over}
+    own: dict[Expr, Range] = {r.dim: r for r in whole}
+    ranges: dict[Expr, Range] = {r.dim: r for r in over}
     mapping: dict[Expr, Expr] = {}
     for index, at in zip(view.indices, target.indices, strict=True):
         if index is None or (index.is_number and index != at):
@@ -283,15 +285,16 @@ def _is_a_total(piece: Piece, statement: Statement, whole: tuple[Range, ...]) ->
     if statement.support.kind not in ("simplex", "counts") or len(piece.views) != 1:
         return False
     (view,) = piece.views
-    if piece.statistic != Leaf(view.array, *view.indices):
+    if piece.statistic != view.leaf:
         return False
-    ranges, own = {r.dim: r for r in piece.over}, {r.dim: r for r in whole}
-    pairs = zip(view.indices, statement.target.indices, strict=True)
+    ranges: dict[Expr, Range] = {r.dim: r for r in piece.over}
+    own: dict[Expr, Range] = {r.dim: r for r in whole}
+    pairs = zip(view.read, statement.target.indices, strict=True)
     return all(
         e in ranges
         and _is_same(ranges[e], own[i])
         and e not in dims_of(piece.coefficient)
-        and sum(e in dims_of(index) for index in view.indices) == 1
+        and sum(e in dims_of(index) for index in view.read) == 1
         for e, i in pairs
         if i in statement.event
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
+from gibbsppl.algebra.expressions import Array
 from gibbsppl.algebra.notation import Notation
 from gibbsppl.explain.columns import columns
 from gibbsppl.rewrites.recentring import Recentred
@@ -35,7 +36,8 @@ def interwoven_told(
 
 
 def _change_told(change: Recentred, notation: Notation) -> list[tuple[str, str]]:
-    arrays = [a for a in change.backward.free_symbols if str(a) == change.name]
+    read = change.backward.free_symbols
+    arrays = [a for a in read if isinstance(a, Array) and a.name == change.name]
     (leaf,) = (a[change.dims] for a in arrays)
     of = f"{change.of}[{', '.join(d.name for d in change.dims)}]" if change.dims else change.of
     x = sp.Dummy("x")

@@ -132,7 +132,7 @@ class _Search:
     @property
     def array(self) -> str:
         """The name of the statement's array."""
-        return self.statement.target.array.name  # type: ignore[no-any-return]
+        return self.statement.target.array.name
 
     @property
     def children(self) -> tuple[Statement, ...]:

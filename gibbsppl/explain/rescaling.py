@@ -19,7 +19,7 @@ from typing import Any
 
 import sympy as sp
 
-from gibbsppl.algebra.expressions import Array, Expr, Leaf
+from gibbsppl.algebra.expressions import Array, Expr, Leaf, array_of
 from gibbsppl.algebra.functions import Expit
 from gibbsppl.algebra.inverses import solve_for
 from gibbsppl.algebra.supports import Support
@@ -41,7 +41,7 @@ class Scale:
     def array(self) -> Array:
         """The new variable's array."""
         is_positive = sp.sympify(self.support.lower).is_nonnegative
-        return Array(self.name, **({"positive": True} if is_positive else {"real": True}))
+        return array_of(self.name, is_positive=bool(is_positive))
 
 
 def scale_of(
@@ -73,7 +73,7 @@ def rescaled(graph: Graph, statement: Statement, scale: Scale, declared: Stateme
     old = statement.target.array.name
 
     def put_in(expr: Any) -> Any:
-        return _put_in(expr, old, scale) if isinstance(expr, sp.Basic) else expr
+        return _put_in(expr, old, scale) if isinstance(expr, sp.Expr) else expr
 
     dims = graph.variables[old].dims
     others = {n: v for n, v in graph.variables.items() if n != old}

@@ -43,7 +43,7 @@ def parameter_text(parameter: NaturalParameter, step: Single, notation: Notation
 def transitions_of(step: ChainDraw) -> NaturalParameter:
     """The log weights of two neighbours, said at the position of the later one."""
     parameter = step.transitions
-    dims = step.statement.target.indices
+    dims = step.statement.target.own_dims
     if len(parameter.axes) == 2:
         return parameter
     at = 2 + step.axis
@@ -240,7 +240,7 @@ def _meet(index: Expr | None, ranges: Mapping[Dim, Range], drawn: Place) -> bool
     if index is None:
         return True
     offset, rest = index.as_coeff_Add()
-    if rest not in ranges:
+    if not isinstance(rest, Dim) or rest not in ranges:
         return rest != 0 or _covers(drawn, int(offset))
     start, stop = ranges[rest].start + offset, ranges[rest].stop + offset
     first, last = _ends(drawn)

@@ -68,7 +68,7 @@ def log_probability(p: Expr) -> Expr:
     ends = {a.as_coeff_Mul()[0]: a.as_coeff_Mul()[1] for a in Add.make_args(p)}
     if set(ends) != {1, -1} or not all(isinstance(e, Phi) for e in ends.values()):
         return log(p)
-    above, below = (ends[sign].args[0] for sign in (1, -1))
+    above, below = (ends[sign].args[0] for sign in (sp.S.One, sp.S.NegativeOne))
     of_narrow = log(above - below) - (above + below) ** 2 / 8 - log(2 * sp.pi) / 2
     return LogMass(LogPhi(below), LogPhi(above), LogPhi(-below), LogPhi(-above), of_narrow)
 
@@ -78,9 +78,10 @@ def logs(p: Expr) -> tuple[Expr, Expr]:
     if isinstance(p, Where):
         chosen, (yes, no), (other_yes, other_no) = p.args[0], *map(logs, p.args[1:])
         return Where(chosen, yes, other_yes), Where(chosen, no, other_no)
-    if complement_of(p) is None:
+    own, other = log_of(p), log_of(1 - p)
+    if complement_of(p) is None or own is None or other is None:
         return log(p), log(_complement(p))
-    return log_of(p), log_of(1 - p)
+    return own, other
 
 
 def _log_trials(x: Expr, n: Expr, p: Expr) -> Expr:

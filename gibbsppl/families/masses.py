@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import sympy as sp
+from numpy.typing import NDArray
 from sympy import log, sqrt
 
 from gibbsppl.algebra.bounds import Side, parted
@@ -27,6 +27,8 @@ from gibbsppl.algebra.functions import Below, LogMass, Maximum, Minimum, Softplu
 from gibbsppl.algebra.supports import Support
 from gibbsppl.families import Family
 from gibbsppl.families.rows import Formula
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +48,12 @@ class Given:
 def log_mass(given: Given, lower: Expr | None, upper: Expr | None) -> Expr:
     """The log probability of the interval between two bounds."""
     cdf, sf = given.family.log_cdf, given.family.log_sf
-    if cdf is None or sf is None or (lower is None and upper is None):
+    if cdf is None or sf is None:
         return sp.S.Zero
     if lower is not None and given.support.is_discrete:
         lower = lower - 1  # P(X >= l) is P(X > l - 1)
     if lower is None:
-        return _tail(given, cdf, "upper", upper, sp.S.Zero)
+        return sp.S.Zero if upper is None else _tail(given, cdf, "upper", upper, sp.S.Zero)
     if upper is None:
         return _tail(given, sf, "lower", lower, sp.S.Zero)
     return LogMass(
@@ -112,7 +114,7 @@ class Scale:
     """
 
     middle: Callable[[Expr, Expr], tuple[Expr, Expr]]
-    between: Callable[[Any, Any, Any], Any]
+    between: Callable[[Floats, Floats, Floats | float], Floats]
 
 
 def _middle_of_odds(lower: Expr, upper: Expr) -> tuple[Expr, Expr]:
@@ -127,9 +129,10 @@ def _middle_of_logs(lower: Expr, upper: Expr) -> tuple[Expr, Expr]:
     return middle, log(Softplus(log(upper - lower) - log(lower))) + log(middle)
 
 
-def _between_odds(lower: Any, upper: Any, share: Any) -> Any:
+def _between_odds(lower: Floats, upper: Floats, share: Floats | float) -> Floats:
     low, high = (np.log(x) - np.log1p(-x) for x in (lower, upper))
-    return 1 / (1 + np.exp(-(low + share * (high - low))))
+    found: Floats = 1 / (1 + np.exp(-(low + share * (high - low))))
+    return found
 
 
 LOG_ODDS = Scale(_middle_of_odds, _between_odds)
@@ -150,7 +153,9 @@ def _scale_of(support: Support) -> Scale:
     return LOG_ODDS if support.upper == 1 else LOGS
 
 
-def from_flat(support: Support, lower: Any, upper: Any, share: Any) -> Any:
+def from_flat(
+    support: Support, lower: Floats, upper: Floats, share: Floats | float
+) -> Floats:
     """The numbers at shares of narrow intervals, by which values are drawn from them.
 
     >>> from gibbsppl.algebra.supports import POSITIVE
@@ -161,4 +166,4 @@ def from_flat(support: Support, lower: Any, upper: Any, share: Any) -> Any:
         return np.clip(_scale_of(support).between(lower, upper, share), lower, upper)
 
 
-EXTREMES: Mapping[Side, type[Expr]] = {"lower": Maximum, "upper": Minimum}
+EXTREMES: Mapping[Side, type[sp.Function]] = {"lower": Maximum, "upper": Minimum}

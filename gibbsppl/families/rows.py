@@ -14,6 +14,7 @@ from gibbsppl.algebra.functions import Below, LogBetaI, LogGammaP, Where
 from gibbsppl.algebra.supports import REAL, Support
 
 Formula = Callable[..., Expr]
+Formulas = Callable[..., tuple[Expr, ...]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,9 +46,9 @@ class Natural:
     and of scalars where they keep digits that those of the row's parameters would lose.
     """
 
-    statistics: Formula
+    statistics: Formulas
     draw: str
-    domain: Formula = lambda *_eta, **_known: ()
+    domain: Formulas = lambda *_eta, **_known: ()
     log_partition: Formula | None = None
     log_base: Formula = lambda _x, _event, **_known: sp.S.Zero
     known: tuple[str, ...] = ()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -24,6 +23,7 @@ from gibbsppl.model.density import event_dims, kept_entries, regions
 from gibbsppl.model.evaluation import Floats, Values, evaluate
 from gibbsppl.model.forward import State, drawn, fill, unfilled, walk
 from gibbsppl.model.graph import Graph, Statement
+from gibbsppl.model.operations import Bools
 
 CANDIDATES = 16
 EDGE_OF_SIMPLEX = 1e-30
@@ -117,7 +117,7 @@ class Start:
     def _as_asked(self, statement: Statement, found: Floats, values: Values) -> Floats:
         """The values, replaced by the user's values where given."""
         name, support = statement.target.array.name, statement.support
-        if self.present and support.is_discrete and (support.lower, support.upper) == (0, 1):
+        if self.present and support.is_discrete and support.lower == 0 and support.upper == 1:
             found = np.ones_like(found)
         if name not in self.asked:
             return found
@@ -127,7 +127,7 @@ class Start:
         )
         return np.where(np.isnan(asked), found, asked)
 
-    def _note(self, statement: Statement, vague: Any) -> None:
+    def _note(self, statement: Statement, vague: Bools) -> None:
         share = "prior" if not vague.any() else "rule" if vague.all() else "prior and rule"
         before = self.notes.get(statement.name, share)
         self.notes[statement.name] = share if share == before else "prior and rule"
@@ -144,7 +144,7 @@ class Start:
         self.notes[statement.name] = "rule"
         return here
 
-    def _is_vague(self, statement: Statement, candidates: Floats, values: Values) -> Any:
+    def _is_vague(self, statement: Statement, candidates: Floats, values: Values) -> Bools:
         """Where the candidates are not a start: too far apart, or on the edge of the support."""
         kind = statement.support.kind
         match kind:
@@ -216,7 +216,9 @@ class Start:
                 return self.rng.multinomial(totals, flat).astype(np.float64)
 
 
-def _is_spread(candidates: Floats, lower: Any, upper: Any, scale: float, whole: bool) -> Any:
+def _is_spread(
+    candidates: Floats, lower: Floats, upper: Floats, scale: float, whole: bool
+) -> Bools:
     """Whether the prior's candidates cover too wide a range to start from any of them."""
     bounded = np.isfinite(lower) & np.isfinite(upper)
     half = np.isfinite(lower) ^ np.isfinite(upper)
@@ -231,7 +233,7 @@ def _is_spread(candidates: Floats, lower: Any, upper: Any, scale: float, whole: 
     return np.where(bounded, edge | wide, np.where(half, half_line, real))
 
 
-def _towards_median(candidates: Floats, lower: Any, upper: Any, shrink: float) -> Floats:
+def _towards_median(candidates: Floats, lower: Floats, upper: Floats, shrink: float) -> Floats:
     """The first candidate, moved towards the median of all on the scale of the support."""
     bounded, above = np.isfinite(lower) & np.isfinite(upper), np.isfinite(lower)
     with np.errstate(all="ignore"):
@@ -255,7 +257,7 @@ def _spread(candidates: Floats) -> Floats:
     return np.where(finite, (high - low) / 2, np.inf)
 
 
-def _inside(noise: Floats, lower: Any, upper: Any, scale: float) -> Floats:
+def _inside(noise: Floats, lower: Floats, upper: Floats, scale: float) -> Floats:
     """Points of unit or data scale between bounds that may be infinite."""
     with np.errstate(all="ignore"):
         above, below = lower + np.exp(noise), upper - np.exp(noise)

@@ -8,7 +8,6 @@ the user has given stays, and what is known.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -19,13 +18,14 @@ from gibbsppl.model.density import free_elements
 from gibbsppl.model.evaluation import Floats, Values, evaluate
 from gibbsppl.model.forward import State, fill
 from gibbsppl.model.graph import Graph, Potential, Statement
+from gibbsppl.model.operations import Bools
 from gibbsppl.pieces.limits import solved
 
 # Kinds of supports whose elements can be moved one by one.
 ONE_BY_ONE = frozenset({"real", "integer", "vector"})
 
 
-def free_in(graph: Graph, values: Values, asked: Values) -> dict[str, Any]:
+def free_in(graph: Graph, values: Values, asked: Values) -> dict[str, Bools]:
     """The elements of each array that are drawn and not given by the user, as masks."""
     found = {n: np.zeros(np.shape(values[n])) for n in graph.drawn}
     for s in graph.latent:
@@ -101,7 +101,8 @@ def _pairs_in_order(potential: Potential) -> list[tuple[Leaf, ...]]:
         return []
     relations = sp.Mul.make_args(potential.log_density.args[0])
     pairs = (r.args for r in relations if isinstance(r, (Below, AtMost)))
-    return [pair for pair in pairs if all(isinstance(x, Leaf) for x in pair)]
+    leaves = (tuple(x for x in pair if isinstance(x, Leaf)) for pair in pairs)
+    return [pair for pair in leaves if len(pair) == 2]
 
 
 def _exchange(

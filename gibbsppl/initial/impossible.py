@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -32,6 +31,7 @@ from gibbsppl.initial.zero_density import why_impossible
 from gibbsppl.model.density import log_density
 from gibbsppl.model.evaluation import Values, evaluate
 from gibbsppl.model.graph import PLAIN, Constant, Factor, Graph, Potential, Statement
+from gibbsppl.model.operations import Bools
 from gibbsppl.model.positions import place
 
 # Larger arrays of ends are not laid out.
@@ -197,9 +197,9 @@ def _check_parameter(
 
 def _chosen_among(
     graph: Graph, data: Values, statement: Statement, argument: Expr
-) -> Iterator[tuple[Expr, Any]]:
+) -> Iterator[tuple[Expr, Bools | bool]]:
     """An argument and its branches, with the positions where each may be chosen."""
-    waiting: list[tuple[Expr, Any]] = [(argument, True)]
+    waiting: list[tuple[Expr, Bools | bool]] = [(argument, True)]
     while waiting:
         part, may_be = waiting.pop()
         yield part, may_be
@@ -266,5 +266,5 @@ def _shape(over: tuple[Range, ...]) -> tuple[int, ...]:
     return tuple(map(len, over))
 
 
-def _first(bad: Any) -> tuple[int, ...]:
+def _first(bad: Bools) -> tuple[int, ...]:
     return tuple(int(i) for i in np.argwhere(bad)[0])

@@ -7,23 +7,23 @@ of the variables, NaN where a start is to be found.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gibbsppl.arguments import shown
 from gibbsppl.errors import RunError
 from gibbsppl.language.values import entries_and_known
 from gibbsppl.model.alignment import aligned
 from gibbsppl.model.density import regions
-from gibbsppl.model.evaluation import Values, evaluate
-from gibbsppl.model.forward import fill
+from gibbsppl.model.evaluation import Floats, Values, evaluate
+from gibbsppl.model.forward import State, fill
 from gibbsppl.model.graph import Graph, Statement
 
-Init = Mapping[str, Any] | Sequence[Mapping[str, Any]] | None
+Init = Values | Sequence[Values] | None
 
 
-def inits_of(init: Init, chains: int) -> Sequence[Mapping[str, Any] | None]:
+def inits_of(init: Init, chains: int) -> Sequence[Values | None]:
     """The initial values of each chain.
 
     >>> inits_of([{"mu": 0.0}, {"mu": 1.0}], 2)
@@ -39,7 +39,7 @@ def inits_of(init: Init, chains: int) -> Sequence[Mapping[str, Any] | None]:
     return list(init)
 
 
-def checked_init(graph: Graph, data: Values, init: Mapping[str, Any]) -> dict[str, Any]:
+def checked_init(graph: Graph, data: Values, init: Values) -> State:
     """The user's values as arrays, refused unless they are of a latent variable and its shape."""
     latent = set(graph.drawn)
     for name in init:
@@ -50,7 +50,7 @@ def checked_init(graph: Graph, data: Values, init: Mapping[str, Any]) -> dict[st
     return {name: _full(graph, data, name, value) for name, value in init.items()}
 
 
-def _full(graph: Graph, data: Values, name: str, value: Any) -> Any:
+def _full(graph: Graph, data: Values, name: str, value: ArrayLike) -> Floats:
     names = [d.name for d in graph.variables[name].dims]
     value = aligned(f"init: {name}", value, names, graph.labels, RunError)
     try:
@@ -75,7 +75,7 @@ def _full(graph: Graph, data: Values, name: str, value: Any) -> Any:
     return array
 
 
-def _keep_known(graph: Graph, data: Values, statement: Statement, array: Any) -> None:
+def _keep_known(graph: Graph, data: Values, statement: Statement, array: Floats) -> None:
     """What was observed put into the user's array; another value there is an error."""
     name, over = statement.target.array.name, regions(statement, graph.sizes)
     known = evaluate(statement.known, over, data, graph.sizes) != 0

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -52,7 +51,7 @@ class _Direction:
     ``beyond``: it passes ends of its support that read what is drawn, and can be moved in turn.
     """
 
-    lengths: Mapping[str, Any]
+    lengths: Values
     beyond: bool = False
 
 
@@ -98,7 +97,7 @@ def _directions(moved: Values, rng: np.random.Generator | None) -> Iterator[_Dir
         yield _Direction(lengths, beyond=True)
 
 
-def _of_single(moved: Values, name: str, at: Any) -> Iterator[_Direction]:
+def _of_single(moved: Values, name: str, at: Sequence[int]) -> Iterator[_Direction]:
     """The directions of one element, between the ends of its support and beyond."""
     one = np.zeros(moved[name].shape)
     one[tuple(at)] = 1.0

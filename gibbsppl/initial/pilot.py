@@ -9,7 +9,7 @@ which the locations jump to the data; a few sweeps tell which.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,7 +20,7 @@ from gibbsppl.errors import StartError
 from gibbsppl.initial.search import initial_state
 from gibbsppl.initial.unitless import only_for, unitless_scales
 from gibbsppl.model.density import log_density
-from gibbsppl.model.evaluation import Values
+from gibbsppl.model.evaluation import Floats, Values
 from gibbsppl.model.graph import Factor, Graph, Statement
 from gibbsppl.pieces.dependence import region_of, slices_of
 from gibbsppl.run.chains import FAILURES
@@ -64,7 +64,7 @@ def proper_start(
     data: Values,
     program: Program,
     constants: Constants,
-    init: Mapping[str, Any] | None,
+    init: Values | None,
     check: Callable[[State], None],
 ) -> tuple[State, dict[str, str]]:
     """A start with auxiliary variables that passes a check, and the origin of each value.
@@ -91,7 +91,7 @@ def best_start(
     data: Values,
     program: Program,
     constants: Constants,
-    init: Mapping[str, Any] | None = None,
+    init: Values | None = None,
 ) -> tuple[State, dict[str, str]]:
     """A start, with a note on the origin of each variable's value.
 
@@ -111,7 +111,7 @@ def _after_pilots(
     data: Values,
     program: Program,
     constants: Constants,
-    init: Mapping[str, Any] | None = None,
+    init: Values | None = None,
     **settings: Any,
 ) -> tuple[State, dict[str, str], bool]:
     """The best start, its notes, and whether sweeps go on from a candidate, if any is tried."""
@@ -204,13 +204,12 @@ def _numeric_bounds(statement: Statement) -> tuple[float, float] | None:
 
 
 @np.errstate(over="ignore")
-def _scaled(x: Any, lower: float, upper: float, shift: float) -> Any:
+def _scaled(x: Floats, lower: float, upper: float, shift: float) -> Floats:
     """A value moved by a factor exp(shift) from its bound; between two bounds, close to one.
 
     What overflows is a candidate of density zero.
     """
     if np.isfinite(lower) and np.isfinite(upper):
         return np.full_like(x, lower + (upper - lower) / (1 + np.exp(-shift)), dtype=float)
-    if np.isfinite(lower):
-        return lower + (x - lower) * np.exp(shift)
-    return upper - (upper - x) * np.exp(shift)
+    factor: float = np.exp(shift)
+    return lower + (x - lower) * factor if np.isfinite(lower) else upper - (upper - x) * factor

@@ -23,9 +23,11 @@ from gibbsppl.errors import RunError, StartError
 from gibbsppl.initial.separation import EPSILON, Direction, direction_of, is_flat
 from gibbsppl.model.evaluation import Floats, Values, evaluate
 from gibbsppl.model.graph import Graph
+from gibbsppl.model.operations import Bools
 from gibbsppl.pieces.dependence import slices_of
 from gibbsppl.runtime.joint import Joint, joint_in
 from gibbsppl.runtime.layouts import DENSE
+from gibbsppl.runtime.moves import LogDensity
 from gibbsppl.runtime.pencils import LEAST, pencil_in
 from gibbsppl.schedule.densities import log_terms_of
 from gibbsppl.schedule.interweaving import with_recentred
@@ -67,7 +69,7 @@ def check_proper(
             apart = with_recentred(changes, values, schedule.whole.sizes) if changes else state
             given = program.given_rest[step.name]({**apart}, constants)
             etas = given if isinstance(given, tuple) else (given,)
-            bounds: tuple[Any, ...] = ()
+            bounds: tuple[Floats, ...] = ()
             if isinstance(step, ExactDraw) and step.conditional.truncated:
                 etas, bounds = etas[:-2], etas[-2:]
             margin = (
@@ -158,7 +160,7 @@ def _is_at_zero(graph: Graph, values: Values) -> bool:
 
 
 def _check_far_out(
-    schedule: Schedule, step: Move | ConcaveDraw, given: Any, data: Values, state: Values
+    schedule: Schedule, step: Move | ConcaveDraw, given: LogDensity, data: Values, state: Values
 ) -> None:
     """Raise an error where a constant prior leaves a log density that hardly falls, far out.
 
@@ -171,7 +173,7 @@ def _check_far_out(
     chosen = [drawn] if apart else [_alone(place, x.shape) for place in np.argwhere(drawn)]
     shape = (x[region].size,) if apart else (1,)
 
-    def log_density(power: Floats, places: Any, side: float) -> Floats:
+    def log_density(power: Floats, places: Bools, side: float) -> Floats:
         """The log density of each element, or of all together, that many powers of two away."""
         away = np.zeros(x.shape)
         away[region] = np.reshape(side * 2.0**power, x[region].shape if apart else ())
@@ -191,7 +193,7 @@ def _check_far_out(
                 raise RunError(_hardly_falling(name, np.argwhere(level)[0], side))
 
 
-def _hardly_falling(name: str, place: Any, side: float) -> str:
+def _hardly_falling(name: str, place: np.ndarray, side: float) -> str:
     element = name + (f"[{', '.join(map(str, place))}]" if len(place) else "")
     return (
         f"{name}: the posterior is improper: as {element} goes to "
@@ -201,14 +203,14 @@ def _hardly_falling(name: str, place: Any, side: float) -> str:
     )
 
 
-def _alone(place: Any, shape: tuple[int, ...]) -> Any:
+def _alone(place: np.ndarray, shape: tuple[int, ...]) -> Bools:
     """One element as a mask."""
     found = np.zeros(shape, dtype=bool)
     found[tuple(place)] = True
     return found
 
 
-def _hardly_falls(log_density: Callable[[Any], Floats], shape: tuple[int, ...]) -> Any:
+def _hardly_falls(log_density: Callable[[Floats], Floats], shape: tuple[int, ...]) -> Bools:
     """Whether functions of powers of two fall by at most log(2) at the largest finite power.
 
     >>> _hardly_falls(lambda power: -power * np.log(2.0), ())  # 1/x has no integral
@@ -224,7 +226,8 @@ def _hardly_falls(log_density: Callable[[Any], Floats], shape: tuple[int, ...]) 
         low, high = np.where(is_number, middle, low), np.where(is_number, high, middle)
     last, before = log_density(low), log_density(low - 1)
     rounded = EPSILON * (np.abs(last) + np.abs(before))
-    return (low >= 1) & (last > -np.inf) & (last - before >= -np.log(2.0) - rounded)
+    slow: Bools = last - before >= -np.log(2.0) - rounded
+    return (low >= 1) & (last > -np.inf) & slow
 
 
 def _told(found: Direction) -> str:
@@ -240,7 +243,12 @@ def _told(found: Direction) -> str:
 
 
 def _of_family(
-    schedule: Schedule, step: ExactDraw, etas: Any, bounds: Any, data: Values, state: Values
+    schedule: Schedule,
+    step: ExactDraw,
+    etas: Sequence[Floats],
+    bounds: Sequence[Floats],
+    data: Values,
+    state: Values,
 ) -> Floats | None:
     """What must be positive for the natural parameters to have a density; its least, by element.
 
@@ -274,7 +282,7 @@ def _of_family(
     return np.where(free, least, np.inf)
 
 
-def _narrowed(own: Support, lower: Floats, upper: Floats) -> Any:
+def _narrowed(own: Support, lower: Floats, upper: Floats) -> Bools:
     """Whether bounds narrow a family's support, by element; an end at a parameter is anywhere."""
     ends = (sp.sympify(end) for end in (own.lower, own.upper))
     least, most = (float(end) if end.is_number else None for end in ends)
@@ -284,15 +292,15 @@ def _narrowed(own: Support, lower: Floats, upper: Floats) -> Any:
 
 def _is_drawn(
     step: ExactDraw | BlockDraw | ConcaveDraw | Move, data: Values, shape: tuple[int, ...]
-) -> Any:
+) -> Bools:
     """Which elements of its array a step draws."""
     drawn = np.zeros(shape, dtype=bool)
     drawn[slices_of(step.region)] = True
-    known = step.statement.known
-    return drawn if known == 0 else drawn & (np.asarray(data[known.array.name]) == 0)
+    mask = step.statement.mask
+    return drawn if mask is None else drawn & (np.asarray(data[mask]) == 0)
 
 
-def _of_block(step: BlockDraw, etas: Any) -> Floats:
+def _of_block(step: BlockDraw, etas: Sequence[Floats]) -> Floats:
     """The smallest eigenvalue of the precision of each block; infinite of what is not drawn."""
     margin = np.full(etas[1].shape[:-2], np.inf)
     margin[step.drawn] = _least_eigenvalues(etas[1][step.drawn])
@@ -304,8 +312,8 @@ def _least_eigenvalues(eta_2: Floats) -> Floats:
 
     NaN for a matrix that is not finite.
     """
-    finite: Any = np.isfinite(eta_2).all(axis=(-2, -1))
-    safe = np.where(finite[..., None, None], eta_2, 0.0)
+    finite = np.isfinite(eta_2).all(axis=(-2, -1))
+    safe = np.where(np.asarray(finite)[..., None, None], eta_2, 0.0)
     values = np.linalg.eigvalsh(in_own_units(-(safe + np.swapaxes(safe, -2, -1))))
     least, largest = np.where(finite, values[..., 0], np.nan), values[..., -1]
     beyond = np.isnan(least) | (least > LEAST * values.shape[-1] * np.abs(largest))
@@ -346,7 +354,10 @@ def _too_extreme(name: str) -> str:
 
 
 def _message(
-    step: ExactDraw | BlockDraw, etas: Any, margin: Floats, found_along: Direction | None
+    step: ExactDraw | BlockDraw,
+    etas: Sequence[Floats],
+    margin: Floats,
+    found_along: Direction | None,
 ) -> str:
     name = step.statement.target.array.name
     at = tuple(int(i) for i in np.argwhere(~(margin > 0))[0])

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -28,6 +27,7 @@ from gibbsppl.derive.forms import ROUNDING, Forms, Linear, Unread, first_rows, i
 from gibbsppl.errors import ModelError
 from gibbsppl.model.evaluation import Floats, Values, evaluate
 from gibbsppl.model.graph import Factor, Graph, Marginal, Statement, expressions_read_by
+from gibbsppl.model.operations import Bools
 from gibbsppl.pieces.logs import expand_logs
 
 # So many times as far out as a form is, functions of it have the slope that they have at infinity;
@@ -45,13 +45,17 @@ class Sides:
     So that it stays inside the supports it must be at least zero on those of ``inside``, too.
     """
 
-    equal: Any
-    least: Any
-    inside: Any
+    equal: sparse.csr_array
+    least: sparse.csr_array
+    inside: sparse.csr_array
 
     @classmethod
     def of(
-        cls, equal: Iterable[Any], least: Iterable[Any], inside: Iterable[Any], width: int
+        cls,
+        equal: Iterable[sparse.csr_array],
+        least: Iterable[sparse.csr_array],
+        inside: Iterable[sparse.csr_array],
+        width: int,
     ) -> Sides:
         """The rows of several matrices together."""
         none = sparse.csr_array((0, width))
@@ -111,7 +115,7 @@ class _Reader:
             kept = self._is_known(factor, term.over)
             yield self._of_softmax(term, kept) or self._of_curve(term, kept)
 
-    def of_supports(self) -> Iterator[Any]:
+    def of_supports(self) -> Iterator[sparse.csr_array]:
         """Directions that stay inside the supports: up from a lower bound, down from an upper."""
         for statement in self.graph.latent:
             name = statement.target.array.name
@@ -147,7 +151,7 @@ class _Reader:
 
     # Rows.
 
-    def _of_curve(self, term: Term, kept: Any) -> Sides:
+    def _of_curve(self, term: Term, kept: Bools) -> Sides:
         """The constraints by a function of a form at each position, from slopes at both ends."""
         forms: dict[Expr, int] = {}
         function = self._in_forms(term.curved, forms, term.over)
@@ -210,7 +214,7 @@ class _Reader:
         start: list[Floats],
         shares: list[Floats],
         slope: Floats,
-    ) -> Any:
+    ) -> Bools:
         """Where the function does not fall far out in a direction, to rounding."""
         size = np.max([np.abs(z) for z in start], axis=0, initial=1.0)
         away = FAR * np.exp2(np.ceil(np.log2(size)))  # (beside where the forms are now)
@@ -223,7 +227,8 @@ class _Reader:
         with np.errstate(all="ignore"):
             rise = (far - near) / away
             margin = ROUNDING * (np.abs(slope) + np.abs(rise) * (np.abs(far) > 0))
-            return np.isfinite(far) & np.isfinite(near) & (slope + rise >= -margin)
+            stays: Bools = np.isfinite(far) & np.isfinite(near) & (slope + rise >= -margin)
+        return stays
 
     def _with_forms(self, function: Expr, over: tuple[Range, ...], forms: list[Floats]) -> Floats:
         shape = tuple(map(len, over))
@@ -235,7 +240,7 @@ class _Reader:
         found = evaluate(function, over, values, self.graph.sizes)
         return np.broadcast_to(found, shape).ravel()
 
-    def _of_softmax(self, term: Term, kept: Any) -> Sides | None:
+    def _of_softmax(self, term: Term, kept: Bools) -> Sides | None:
         """``a.b - w log(sum exp(a_l.b))``: it falls but where a.b is at least w a_l.b for all l."""
         weight, total = _log_of_sum(term.curved, self.arrays)
         if total is None:
@@ -255,10 +260,11 @@ class _Reader:
             least.append(under[kept[own]])
         return Sides.of([], least, [], len(self.columns))
 
-    def _is_known(self, factor: Factor, over: tuple[Range, ...]) -> Any:
+    def _is_known(self, factor: Factor, over: tuple[Range, ...]) -> Bools:
         """Where a factor counts."""
         if isinstance(factor, Statement) and is_masked(self.graph, factor):
-            return self.forms.at(factor.known, over) != 0
+            known: Bools = self.forms.at(factor.known, over) != 0
+            return known
         return np.ones(math.prod(map(len, over)), dtype=bool)
 
 
@@ -295,6 +301,6 @@ def _log_of_sum(expr: Expr, arrays: Collection[str]) -> tuple[Expr, Expr | None]
 def _exponential(expr: Expr, arrays: Collection[str]) -> tuple[Expr, Expr | None]:
     """The scale and the exponent of a multiple of an exponential; a constant has exponent 0."""
     held = [a for a in Mul.make_args(expr) if mentions(a, arrays)]
-    exponent = Add(*(a.args[0] for a in held))
-    exponent = exponent if all(isinstance(a, sp.exp) for a in held) else None
+    total = Add(*(a.args[0] for a in held))
+    exponent = total if all(isinstance(a, sp.exp) for a in held) else None
     return Mul(*(a for a in Mul.make_args(expr) if a not in held)), exponent

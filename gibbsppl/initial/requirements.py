@@ -24,7 +24,6 @@ import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -43,6 +42,7 @@ from gibbsppl.model.graph import (
     Statement,
     expressions_read_by,
 )
+from gibbsppl.model.operations import Bools
 
 # The axis of values that are tried together, the first of arrays that have it.
 TRY = Dim("try~")
@@ -192,26 +192,31 @@ def _amiss(
 def _of_tries(requirement: Requirement, names: tuple[str, ...], tries: int) -> Requirement:
     """A requirement of arrays with one more axis, the first, for the tries."""
 
-    def at(expr: Any) -> Any:
-        return None if expr is None else _stacked(sp.sympify(expr), names)
+    def at(expr: Expr) -> Expr:
+        return _stacked(sp.sympify(expr), names)
+
+    def end(expr: Expr | None) -> Expr | None:
+        return None if expr is None else at(expr)
 
     factor = requirement.factor
     over = (Range(TRY, 0, tries), *factor.over)
     if isinstance(factor, Potential):
         factor = replace(factor, log_density=at(factor.log_density), over=over)
     else:
+        target = at(factor.target)
+        assert isinstance(target, Leaf)
         factor = replace(
             factor,
-            target=at(factor.target),
+            target=target,
             over=over,
             arguments=tuple((n, at(a)) for n, a in factor.arguments),
-            lower=at(factor.lower),
-            upper=at(factor.upper),
+            lower=end(factor.lower),
+            upper=end(factor.upper),
             censored=tuple(
-                Censoring(at(c.where), at(c.lower), at(c.upper)) for c in factor.censored
+                Censoring(at(c.where), end(c.lower), end(c.upper)) for c in factor.censored
             ),
         )
-    return Requirement(factor, at(requirement.gap), at(requirement.counts))
+    return Requirement(factor, end(requirement.gap), at(requirement.counts))
 
 
 def _stacked(expr: Expr, names: Collection[str]) -> Expr:
@@ -226,12 +231,12 @@ def _stacked(expr: Expr, names: Collection[str]) -> Expr:
 
 def concerned(
     graph: Graph, requirements: Sequence[Requirement], values: Values, free: Values
-) -> dict[str, Any]:
+) -> dict[str, Bools]:
     """The free elements that an unmet requirement reads, by array.
 
     Where gaps are open these alone are looked at, and not what else densities read.
     """
-    found: dict[str, Any] = {}
+    found: dict[str, Bools] = {}
     far = [(r, outside(graph, r, values) > 0) for r in requirements]
     unmet = [(r, where) for r, where in far if where.any()]
     gaps = [(r, where) for r, where in unmet if r.gap is not None]
@@ -244,7 +249,7 @@ def concerned(
     return found
 
 
-def _read(graph: Graph, leaf: Leaf, over: Sequence[Range], where: Any, values: Values) -> Any:
+def _read(graph: Graph, leaf: Leaf, over: Sequence[Range], where: Bools, values: Values) -> Bools:
     """The elements of its array that a leaf reads at some positions."""
     found = np.zeros(np.shape(values[leaf.array.name]), dtype=bool)
     inner = sorted(dims_of(leaf) - {r.dim for r in over}, key=str)

@@ -28,7 +28,6 @@ import copy
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -93,7 +92,7 @@ def initial_state(
     rng: np.random.Generator,
     graph: Graph,
     data: Values,
-    init: Mapping[str, Any] | None = None,
+    init: Values | None = None,
     *,
     spread: float = 1.0,
     settle: bool = True,

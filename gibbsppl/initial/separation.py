@@ -12,18 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import sympy as sp
+from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 from scipy.optimize import linprog
 
 from gibbsppl.algebra.expressions import mentions
 from gibbsppl.derive.forms import MOST_ENTRIES, Columns, columns_of
 from gibbsppl.initial.recession import Sides, sides_of
-from gibbsppl.model.evaluation import Values
+from gibbsppl.model.evaluation import Floats, Values
 from gibbsppl.model.graph import Graph, Statement
+from gibbsppl.model.operations import Bools
 
 EPSILON = float(np.finfo(float).eps)
 
@@ -121,7 +122,7 @@ def _is_real(graph: Graph, statement: Statement) -> bool:
     return filled and not fixed and not any(mentions(b, latent) for b in bounds)
 
 
-def recession(sides: Sides) -> tuple[Any, bool] | None:
+def recession(sides: Sides) -> tuple[Floats, bool] | None:
     """A direction that keeps to the sides, not zero, and whether no term changes along it."""
     kept = _free_columns(sides)
     rows = [m[:, kept] for m in (sides.equal, sides.least, sides.inside)]
@@ -143,7 +144,7 @@ def recession(sides: Sides) -> tuple[Any, bool] | None:
     return direction, level
 
 
-def _direction(basis: Any, least: Any) -> Any:
+def _direction(basis: Floats, least: Floats) -> Floats | None:
     """A direction spanned by a basis on which ``least`` is zero, or else at least zero."""
     if not basis.shape[1]:
         return None
@@ -151,7 +152,7 @@ def _direction(basis: Any, least: Any) -> Any:
     return basis @ inner[:, 0] if inner.shape[1] else _one_sided(least, basis)
 
 
-def _free_columns(sides: Sides) -> Any:
+def _free_columns(sides: Sides) -> NDArray[np.intp]:
     """The columns that no row holds at zero alone (the prior of one element, say)."""
     kept = np.arange(sides.equal.shape[1])
     while kept.size:
@@ -164,7 +165,7 @@ def _free_columns(sides: Sides) -> Any:
     return kept
 
 
-def null_space(rows: Any) -> Any:
+def null_space(rows: Floats) -> Floats:
     """A basis of the null space of the rows: columns of an element and its compensation.
 
     The rank is that of a triangular factor with pivots, to the rounding of the factorisation
@@ -186,7 +187,7 @@ def null_space(rows: Any) -> Any:
     return found
 
 
-def _one_sided(least: Any, basis: Any) -> Any:
+def _one_sided(least: Floats, basis: Floats) -> Floats | None:
     """A direction on which ``least`` is at least zero, where no direction makes all of it zero.
 
     Rows are added until none is violated: with few of them the answer is mostly none.
@@ -215,28 +216,28 @@ def _one_sided(least: Any, basis: Any) -> Any:
     return direction if moves and _is_kept(least, direction).all() else None
 
 
-def _is_kept(rows: Any, direction: Any) -> Any:
+def _is_kept(rows: Floats, direction: Floats) -> Bools:
     """Which rows are at least zero, to the rounding of their sums."""
     margin = EPSILON * len(direction) * (abs(rows) @ abs(direction))
     return rows @ direction >= -margin
 
 
-def _longest(rows: Any) -> Any:
+def _longest(rows: Floats) -> Floats | None:
     """The direction in a box that is furthest above zero on the rows; None if only zero is."""
     solved = linprog(
         -rows.sum(axis=0), A_ub=-rows, b_ub=np.zeros(len(rows)), bounds=(-1, 1), method="highs"
     )
-    # (Any direction can be made longer until it meets the box.)
+    # (each direction can be made longer until it meets the box.)
     return solved.x if solved.success and abs(solved.x).max() > 0.5 else None
 
 
-def _polished(rows: Any, direction: Any) -> Any:
+def _polished(rows: Floats, direction: Floats) -> Floats:
     """The direction made exactly zero on the rows on which the solver has it zero."""
     basis = null_space(rows[abs(rows @ direction) <= FEASIBLE])
     return basis @ np.linalg.lstsq(basis, direction, rcond=None)[0]
 
 
-def _named(direction: Any, level: bool, columns: Columns) -> Direction:
+def _named(direction: Floats, level: bool, columns: Columns) -> Direction:
     """The direction with its elements, the smallest share being one."""
     places = np.flatnonzero(direction)
     shares = direction[places] / abs(direction[places]).min()

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -17,10 +16,11 @@ from gibbsppl.algebra.ranges import Range
 from gibbsppl.model.density import log_density, regions
 from gibbsppl.model.evaluation import Values, evaluate
 from gibbsppl.model.graph import PLAIN, Factor, Graph, Statement
+from gibbsppl.model.operations import Bools
 from gibbsppl.model.positions import place
 
 
-def why_impossible(graph: Graph, factor: Factor, values: Values, bad: Any = None) -> str:
+def why_impossible(graph: Graph, factor: Factor, values: Values, bad: Bools | None = None) -> str:
     """What is wrong with the first element of a factor whose log density is not finite.
 
     ``bad`` says which elements are meant, if not all.
@@ -50,7 +50,9 @@ def why_impossible(graph: Graph, factor: Factor, values: Values, bad: Any = None
     )
 
 
-def _hopeless(graph: Graph, factor: Factor, values: Values, bad: Any) -> tuple[Leaf | None, Any]:
+def _hopeless(
+    graph: Graph, factor: Factor, values: Values, bad: Bools
+) -> tuple[Leaf | None, Bools]:
     """A latent label without a value that makes some bad elements possible, and these elements."""
     latent = {s.target.array.name: s.support for s in graph.latent}
     said = [a for _, a in factor.arguments] if isinstance(factor, Statement) else []
@@ -75,11 +77,11 @@ def _hopeless(graph: Graph, factor: Factor, values: Values, bad: Any) -> tuple[L
 def _at_label(statement: Statement, leaf: Leaf, label: Expr) -> Statement:
     """A statement for one value of a label."""
 
-    def at(expr: Any) -> Any:
-        return None if expr is None else substitute(sp.sympify(expr), {leaf: label})
+    def at(expr: Expr) -> Expr:
+        return substitute(sp.sympify(expr), {leaf: label})
 
     arguments = tuple((n, at(a)) for n, a in statement.arguments)
-    lower, upper = at(statement.lower), at(statement.upper)
+    lower, upper = (b if b is None else at(b) for b in (statement.lower, statement.upper))
     return replace(statement, arguments=arguments, lower=lower, upper=upper)
 
 
@@ -150,6 +152,6 @@ class _Element:
         ]
         return f" (at {', '.join(shown[:3])})" if shown else ""
 
-    def _number(self, expr: Any) -> float:
+    def _number(self, expr: Expr) -> float:
         found = evaluate(sp.sympify(expr), self.over, self.values, self.graph.sizes)
         return float(np.ravel(found)[0])

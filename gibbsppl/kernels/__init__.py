@@ -6,7 +6,6 @@ variable. A new kernel is one file, and one line in `OFFERED`. What a kernel is,
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 from gibbsppl.arguments import shown
 from gibbsppl.errors import CompileError
@@ -34,7 +33,7 @@ __all__ = [
 OFFERED = (Slice, EllipticalSlice, RandomWalk, AdaptiveRejection, OverRelaxed, Proposal)
 
 
-def kernels_of(asked: Any) -> dict[str, Kernel]:
+def kernels_of(asked: object) -> dict[str, Kernel]:
     """The kernels by variable, each checked."""
     if asked is None:
         return {}
@@ -46,7 +45,7 @@ def kernels_of(asked: Any) -> dict[str, Kernel]:
     return {name: _kernel(name, kernel) for name, kernel in asked.items()}
 
 
-def _kernel(name: str, kernel: Any) -> Kernel:
+def _kernel(name: str, kernel: object) -> Kernel:
     offered = ", ".join(f"gp.{k.__name__}()" for k in OFFERED)
     expected = (
         f"expected {offered} or a function kernel(rng, value, log_density) that returns the new "
@@ -59,11 +58,12 @@ def _kernel(name: str, kernel: Any) -> Kernel:
             f"kernels[{name!r}]: found None, {expected}: every latent variable must be updated. "
             f"Leave {name} out to draw it as usual; to hold it fixed, declare it as data."
         )
-    if any(kernel is own for own in OFFERED):
-        raise CompileError(
-            f"kernels[{name!r}]: found the class {kernel.__name__}, expected a kernel: write "
-            f"gp.{kernel.__name__}()."
-        )
+    for own in OFFERED:
+        if kernel is own:
+            raise CompileError(
+                f"kernels[{name!r}]: found the class {own.__name__}, expected a kernel: write "
+                f"gp.{own.__name__}()."
+            )
     if not callable(kernel):
         raise CompileError(f"kernels[{name!r}]: found {shown(kernel)}, {expected}.")
     return own_kernel(name, kernel)

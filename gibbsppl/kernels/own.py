@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from gibbsppl.code.kernels import assigned, index_text
 from gibbsppl.code.module import Module
@@ -18,7 +17,7 @@ from gibbsppl.schedule.steps import Move, Step
 class Own(Kernel):
     """A function of the user's: ``kernel(rng, value, log_density) -> value``."""
 
-    moves: Callable[..., Any]
+    moves: Callable[..., object]
     colours = False
     takes_all = True
 
@@ -26,7 +25,7 @@ class Own(Kernel):
         return f"your kernel {name_of(self.moves)}"
 
     @property
-    def function(self) -> Callable[..., Any]:
+    def function(self) -> Callable[..., object]:
         """The user's function, as called by generated code."""
         return self.moves
 
@@ -44,7 +43,7 @@ class Own(Kernel):
         return assigned(state, "own_move", arguments)
 
 
-def own_kernel(name: str, function: Callable[..., Any]) -> Own:
+def own_kernel(name: str, function: Callable[..., object]) -> Own:
     """The kernel of a user's function; raise if its arguments are not those of a kernel."""
     if (error := misfit(function, 3)) is not None:
         raise CompileError(

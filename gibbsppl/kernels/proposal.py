@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from gibbsppl.arguments import methods_told, shown
 from gibbsppl.code.kernels import assigned, index_text
@@ -44,8 +43,8 @@ class Proposal(Kernel):
     (2, 10)
     """
 
-    draw: Callable[..., Any]
-    log_density: Callable[..., Any] | None = None
+    draw: Callable[..., object]
+    log_density: Callable[..., object] | None = None
     by_element: bool = False
     colours = False
     takes_all = True

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from math import erf, prod, sqrt
-from typing import Any
 
 import numpy as np
 
@@ -28,6 +27,7 @@ from gibbsppl.model.forward import fill
 from gibbsppl.model.graph import Graph
 from gibbsppl.pieces.dependence import Role, is_separable
 from gibbsppl.pieces.split import Piece
+from gibbsppl.runtime.moves import LogDensity
 from gibbsppl.schedule.control import Asked, is_whole
 from gibbsppl.schedule.kernel import Kernel
 from gibbsppl.schedule.steps import Move, Step
@@ -95,7 +95,7 @@ class RandomWalk(Kernel):
         return assigned(state, name, f"{state}, {arguments}{bounds}{told}")
 
     def probabilities(
-        self, graph: Graph, step: Move, given: Any, values: Values, labels: range
+        self, graph: Graph, step: Move, given: LogDensity, values: Values, labels: range
     ) -> Floats:
         """The probability of each label after a step, for each element alone: (label, ranges)."""
         scale = 1.0 if self.scale is None else self.scale
@@ -187,7 +187,7 @@ def _reflected(position: int, size: int) -> int:
 
 
 def _probabilities(
-    graph: Graph, step: Move, given: Any, values: Values, labels: range, scale: float
+    graph: Graph, step: Move, given: LogDensity, values: Values, labels: range, scale: float
 ) -> Floats:
     """The probability of each label after a step, for each element alone: (label, ranges)."""
     statement, sizes = step.statement, graph.sizes
@@ -209,7 +209,13 @@ def _probabilities(
 
 
 def _log_density(
-    graph: Graph, step: Move, given: Any, values: Values, now: Any, where: Any, label: int
+    graph: Graph,
+    step: Move,
+    given: LogDensity,
+    values: Values,
+    now: Floats,
+    where: tuple[int, ...],
+    label: int,
 ) -> float:
     """The log density of the array with a label at one position and all else as before."""
     name = step.variables[0]

@@ -299,4 +299,4 @@ def _meaning(kind: Kind, support: Support) -> str:
 
 
 def _array(statement: Statement) -> str:
-    return statement.target.array.name  # type: ignore[no-any-return]
+    return statement.target.array.name

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gibbsppl.algebra.expressions import Array, Dim
+from gibbsppl.algebra.expressions import Dim, array_of
 from gibbsppl.arguments import calls_told
 from gibbsppl.errors import ModelError
 from gibbsppl.language.completeness import first
@@ -104,8 +104,9 @@ def _declared(model: Model, variable: Variable, values: np.ndarray, what: str) -
     model.declare(variable, what)
     _keep(model, variable.name, values)
     # A constant of known sign is an exponent, or a scale, by which variables can be changed.
-    sign = {"positive": True} if variable.kind == "data" and (values > 0).all() else {}
-    return Tensor(Array(variable.name, **sign)[variable.dims], model, variable.of)
+    is_positive = variable.kind == "data" and bool((values > 0).all())
+    array = array_of(variable.name, is_positive=is_positive)
+    return Tensor(array[variable.dims], model, variable.of)
 
 
 def _keep(model: Model, name: str, values: np.ndarray) -> None:

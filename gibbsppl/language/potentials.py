@@ -88,7 +88,7 @@ def _is_indicator(expr: Expr) -> bool:
         return True
     if isinstance(expr, Times | Extreme):
         return _is_indicator(expr.body)
-    if expr.is_Pow:
+    if isinstance(expr, sp.Pow):
         return bool(expr.exp.is_Integer and expr.exp > 0) and _is_indicator(expr.base)
     if expr.is_Add:
         return len(expr.args) == 2 and 1 in expr.args and _is_indicator(1 - expr)

@@ -164,8 +164,8 @@ def _observed(
         return read_values(model, name, dims, observed, missing)
     leaf = own_tensor(model, name, observed).expr
     known = model.declared.values
-    plain = isinstance(leaf, Leaf) and leaf.array.name in known
-    if not plain or set(leaf.indices) != set(dims):
+    is_known = isinstance(leaf, Leaf) and leaf.array.name in known
+    if not isinstance(leaf, Leaf) or not is_known or set(leaf.indices) != set(dims):
         raise ModelError(
             f"{name}: observed={observed}; expected an array, or a gp.Data with the dims "
             f"({', '.join(map(str, dims))})."

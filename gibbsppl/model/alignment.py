@@ -16,23 +16,25 @@ from collections.abc import Hashable, Iterator, MutableMapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gibbsppl.errors import GibbspplError, ModelError
 from gibbsppl.model.graph import Labels
 
 # The first labels found along a dim, and the name of the array with these labels.
-Seen = MutableMapping[str, tuple[str, list[Any]]]
+Seen = MutableMapping[str, tuple[str, list[Hashable]]]
+Array = Any  # of NumPy, or of xarray or pandas, with names or labels of axes
 
 SHOWN = 4
 
 
 def aligned(
     what: str,
-    values: Any,
+    values: Array,
     dims: Sequence[str],
     labels: Labels,
     error: type[GibbspplError] = ModelError,
-) -> Any:
+) -> Array:
     """The array with axes in the order of the dims, and positions in the order of the labels.
 
     ``labels`` are by dim, where there are some; ``error`` is raised where names or labels differ.
@@ -46,8 +48,8 @@ def aligned(
 
 
 def with_axes(
-    what: str, values: Any, dims: Sequence[str], error: type[GibbspplError] = ModelError
-) -> Any:
+    what: str, values: Array, dims: Sequence[str], error: type[GibbspplError] = ModelError
+) -> Array:
     """An array with named axes, transposed to the order of the dims."""
     names = _names(values)
     if len(names) != len(dims) or all(n == f"dim_{i}" for i, n in enumerate(names)):
@@ -62,7 +64,7 @@ def with_axes(
 
 def check_order(
     what: str,
-    values: Any,
+    values: Array,
     dims: Sequence[str],
     labels: Labels,
     seen: Seen,
@@ -89,7 +91,7 @@ def check_order(
 
 
 def _order(
-    what: str, dim: str, found: list[Any], told: Sequence[Any], error: type[GibbspplError]
+    what: str, dim: str, found: list[Hashable], told: Sequence[Hashable], error: type[GibbspplError]
 ) -> list[int] | None:
     """The position of each label of a dim among those found; None where these tell nothing."""
     expected = _of_kind(told, found)
@@ -108,7 +110,7 @@ def _order(
     return [at[label] for label in expected]
 
 
-def _labelled(values: Any, dims: Sequence[str]) -> Iterator[tuple[int, str, list[Any]]]:
+def _labelled(values: Array, dims: Sequence[str]) -> Iterator[tuple[int, str, list[Hashable]]]:
     """The number, dim and labels of each labelled axis."""
     if len(found := _labels(values)) == len(dims):
         for axis, (dim, labels) in enumerate(zip(dims, found, strict=True)):
@@ -116,13 +118,13 @@ def _labelled(values: Any, dims: Sequence[str]) -> Iterator[tuple[int, str, list
                 yield axis, dim, _listed(np.asarray(labels))
 
 
-def _names(values: Any) -> tuple[Hashable, ...]:
+def _names(values: Array) -> tuple[Hashable, ...]:
     """The names of the axes, of an array of xarray."""
     is_named = hasattr(values, "dims") and hasattr(values, "transpose") and hasattr(values, "isel")
     return tuple(values.dims) if is_named else ()
 
 
-def _labels(values: Any) -> tuple[Any, ...]:
+def _labels(values: Array) -> tuple[ArrayLike | None, ...]:
     """The labels along each axis, None where there are none."""
     if names := _names(values):
         return tuple(getattr(values, "coords", {}).get(n) for n in names)
@@ -131,7 +133,7 @@ def _labels(values: Any) -> tuple[Any, ...]:
     return ()
 
 
-def _taken(values: Any, axis: int, order: list[int] | None) -> Any:
+def _taken(values: Array, axis: int, order: list[int] | None) -> Array:
     """The array with the positions along an axis in another order."""
     if order is None:
         return values
@@ -140,7 +142,7 @@ def _taken(values: Any, axis: int, order: list[int] | None) -> Any:
     return values.iloc[(slice(None),) * axis + (order,)]
 
 
-def _listed(labels: np.ndarray) -> list[Any]:
+def _listed(labels: np.ndarray) -> list[Hashable]:
     """Labels as values of Python that are equal where they mean the same."""
     if labels.dtype.kind == "M":
         labels = labels.astype("datetime64[ns]").astype(str)
@@ -149,7 +151,7 @@ def _listed(labels: np.ndarray) -> list[Any]:
     return labels.tolist()  # type: ignore[no-any-return]
 
 
-def _of_kind(told: Sequence[Any], found: list[Any]) -> list[Any]:
+def _of_kind(told: Sequence[Hashable], found: list[Hashable]) -> list[Hashable]:
     """The labels of a dim, in the form of times if the found labels are times."""
     texts = [*told, *found]
     if all(isinstance(t, str) for t in texts):
@@ -160,7 +162,7 @@ def _of_kind(told: Sequence[Any], found: list[Any]) -> list[Any]:
     return [*told]
 
 
-def _are_times(labels: list[str]) -> bool:
+def _are_times(labels: list[Hashable]) -> bool:
     """Whether labels are times to the nanosecond, as `_listed` writes them."""
     try:
         return _listed(np.array(labels, "datetime64[ns]")) == labels
@@ -168,11 +170,11 @@ def _are_times(labels: list[str]) -> bool:
         return False
 
 
-def _is_counted(labels: list[Any]) -> bool:
+def _is_counted(labels: list[Hashable]) -> bool:
     return labels == list(range(len(labels)))
 
 
-def _shown(labels: Sequence[Any]) -> str:
+def _shown(labels: Sequence[Hashable]) -> str:
     """The first few labels."""
     more = ", ..." if len(labels) > SHOWN else ""
     return f"({', '.join(map(repr, labels[:SHOWN]))}{more})"

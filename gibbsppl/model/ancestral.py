@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -203,7 +202,7 @@ def _lag(
 
 def _axis_range(statement: Statement, axis: int) -> tuple[Range, ...] | None:
     """The one range along an axis of the target, none for a constant; ``None`` if it has no cut."""
-    index: Any = statement.target.indices[axis]
+    index = statement.target.indices[axis]
     found = tuple(r for r in statement.over if r.dim in index.free_symbols)
     is_event = bool(dims_of(index) - {r.dim for r in statement.over})
     return None if is_event or len(found) > 1 else found

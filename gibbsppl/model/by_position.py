@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +19,10 @@ from gibbsppl.algebra.recursions import Earlier, Own, Step, owns_read, terms_of_
 from gibbsppl.model.operations import is_power, operation_of, size_of_largest
 from gibbsppl.runtime.remainder import remainder
 
-# A value at a position: a number, or an array.
-_At = Callable[[int], Any]
+Floats = NDArray[np.float64]
+_Place = tuple[int | slice | None, ...]
+# A value at a position: an array, or a number of NumPy.
+_At = Callable[[int], Floats]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +36,8 @@ class Walk:
 
     along: Range | None
     ranges: tuple[Range, ...]
-    computed: Mapping[Own, NDArray[np.float64]]
-    value: Callable[[Expr, tuple[Range, ...]], NDArray[np.float64]]
+    computed: Mapping[Own, Floats]
+    value: Callable[[Expr, tuple[Range, ...]], Floats]
     seen: list[float] | None
     is_of_numbers: bool
 
@@ -45,7 +46,7 @@ class Walk:
         """The axis that is gone along, if the step has more than one position."""
         return None if self.along is None else self.axis_of(self.along.dim)
 
-    def axis_of(self, dim: Any) -> int | None:
+    def axis_of(self, dim: Expr) -> int | None:
         """The innermost axis of a dim."""
         return max((a for a, r in enumerate(self.ranges) if r.dim == dim), default=None)
 
@@ -63,7 +64,7 @@ class Walk:
     def one_by_one(self, expr: Expr) -> _At:
         """What is evaluated by the interpreter at each position."""
 
-        def at(n: int) -> Any:
+        def at(n: int) -> Floats:
             here = list(self.ranges)
             if self.along is not None and self.axis is not None:
                 here[self.axis] = Range(self.along.dim, n, n + 1)
@@ -71,7 +72,7 @@ class Walk:
 
         return at
 
-    def _plain(self, found: NDArray[np.float64]) -> Any:
+    def _plain(self, found: Floats) -> Floats:
         return found.reshape(())[()] if self.is_of_numbers else found
 
 
@@ -107,7 +108,7 @@ def _reading(expr: Expr, walk: Walk) -> _At:
     operation, arguments = operation_of(expr)
     read, seen = [_reading(a, walk) for a in arguments], walk.seen
 
-    def at(n: int) -> Any:
+    def at(n: int) -> Floats:
         found = operation([r(n) for r in read])
         if seen is not None and is_power(expr):
             seen.append(size_of_largest(found))
@@ -116,22 +117,22 @@ def _reading(expr: Expr, walk: Walk) -> _At:
     return at
 
 
-def _place(element: Earlier, walk: Walk) -> Callable[[int], tuple[Any, ...]] | None:
+def _place(element: Earlier, walk: Walk) -> Callable[[int], _Place] | None:
     """The place of an element in its array; None where axes come in another order than ranges.
 
     Ranges without an axis there, and the one that is gone along, have axes of length 1.
     """
     array = walk.computed[element.own]
     done = array.ndim - len(element.indices)
-    entries: list[Any] = [0 if walk.is_of_numbers else slice(None)] * done
+    entries: list[int | slice | None] = [0 if walk.is_of_numbers else slice(None)] * done
     moving, shift = None, 0
     for index, size in zip(element.indices, array.shape[done:], strict=True):
         number, dim = index.as_coeff_Add()
         axis = walk.axis_of(dim)
         if not number.is_Integer or not (dim == 0 or axis is not None):
             return None
-        found = Range(dim, 0, 1) if axis is None else walk.ranges[axis]
-        first, stop = found.start + int(number), found.stop + int(number)
+        start, stop = (0, 1) if axis is None else (walk.ranges[axis].start, walk.ranges[axis].stop)
+        first, stop = start + int(number), stop + int(number)
         if first < 0 or stop > size:
             return None
         if axis is None:

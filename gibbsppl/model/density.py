@@ -174,7 +174,7 @@ def _template(factor: Factor) -> Expr:
     if not isinstance(factor, Statement) or factor.support.kind != "simplex":
         return density
     sums = (o for o in density.atoms(Over) if factor.target in o.body.atoms(Leaf))
-    kept = {o: Over(Where(is_kept(factor), o.body, sp.S.Zero), *o.args[1:]) for o in sums}
+    kept = {o: Over(Where(is_kept(factor), o.body, sp.S.Zero), *o.bound, *o.args[2:]) for o in sums}
     return density.xreplace(kept)
 
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import sympy as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from gibbsppl.algebra.expressions import (
     Dim,
@@ -118,7 +118,7 @@ class _Frame:
     def _size(self, dim: Dim) -> int:
         return size_of(dim, self.sizes)
 
-    def constant(self, value: Any) -> Floats:
+    def constant(self, value: ArrayLike) -> Floats:
         """A number as an array with one axis of length 1 per range."""
         return np.full((1,) * len(self.ranges), value, dtype=np.float64)
 
@@ -238,7 +238,7 @@ class _Content(NamedTuple):
     elements: bytes
 
 
-def _content_of(name: str, value: Any) -> _Content:
+def _content_of(name: str, value: ArrayLike) -> _Content:
     array = np.asarray(value)
     return _Content(name, array.shape, array.dtype.str, array.tobytes())
 
@@ -381,14 +381,14 @@ def _stretched(array: Floats, frame: _Frame, count: int) -> Floats:
     return np.broadcast_to(array, array.shape[:-count] + full)
 
 
-def _matrix(expr: Expr, frame: _Frame) -> Floats:
+def _matrix(expr: LogDet | InverseEntry, frame: _Frame) -> Floats:
     inner = frame.bind(*expr.bound)
     return _stretched(_value(expr.body, inner), inner, 2)
 
 
 def _inverse_entry(expr: InverseEntry, frame: _Frame) -> Floats:
     matrix = _matrix(expr, frame)
-    usable: Any = is_positive_definite(matrix)[..., None, None]
+    usable = is_positive_definite(matrix)[..., None, None]
     safe = np.where(usable, matrix, np.eye(matrix.shape[-1]))
     inverse = np.where(usable, functions.inverse(safe), np.nan)
     entry = [_value(a, frame).astype(np.int64) for a in expr.args[3:]]

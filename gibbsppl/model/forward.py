@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from gibbsppl.algebra.copies import primed
 from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf, mentions
@@ -23,11 +23,12 @@ from gibbsppl.model.ancestral import in_order
 from gibbsppl.model.density import regions
 from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.model.graph import Graph, Statement
+from gibbsppl.model.operations import Bools
 from gibbsppl.runtime import simulation
 from gibbsppl.runtime.functions import leaves_few_digits
 
 State = dict[str, Any]
-Draw = Callable[[Statement, State], Any]
+Draw = Callable[[Statement, State], Floats]
 DRAW = Dim("draw~")
 
 # Whole numbers from here on do not fit into arrays; NumPy's draws of counts stop just below.
@@ -55,14 +56,14 @@ def simulate(
     return {name: as_declared(graph, name, state[name]) for name in targets_of(graph)}
 
 
-def as_declared(graph: Graph, name: str, value: Any) -> Any:
+def as_declared(graph: Graph, name: str, value: ArrayLike) -> ArrayLike:
     """The array as whole numbers, if the variable is declared to hold them."""
     return np.rint(value).astype(np.int64) if graph.variables[name].integer else value
 
 
 def prior_predictive(
     rng: np.random.Generator, graph: Graph, data: Values, *, draws: int = 1
-) -> dict[str, Any]:
+) -> State:
     """Independent draws of everything random, the observed included: name -> (draws, ...)."""
     states = [simulate(rng, graph, data) for _ in range(draws)]
     return {name: np.stack([s[name] for s in states]) for name in targets_of(graph)}
@@ -128,15 +129,21 @@ def unfilled(graph: Graph, data: Values, given: Values) -> State:
     return values
 
 
-def _free(part: Statement, values: State, sizes: Sizes, *, observed: bool) -> Any:
+def _free(part: Statement, values: State, sizes: Sizes, *, observed: bool) -> Bools | bool:
     """Where the statement is to be filled: everywhere, or only where it is not known."""
     if observed or part.known == 0:
         return True
-    return evaluate(part.known, regions(part, sizes), values, sizes) == 0
+    is_free: Bools = evaluate(part.known, regions(part, sizes), values, sizes) == 0
+    return is_free
 
 
 def fill(
-    statement: Statement, value: Any, values: State, sizes: Sizes, *, where: Any = True
+    statement: Statement,
+    value: ArrayLike,
+    values: State,
+    sizes: Sizes,
+    *,
+    where: Bools | bool = True,
 ) -> None:
     """Write values (ranges first, event axes last) into the elements that the statement fills."""
     over = regions(statement, sizes)
@@ -145,7 +152,9 @@ def fill(
     _place(statement.target, over, value, values, sizes)
 
 
-def _place(leaf: Leaf, over: Sequence[Range], value: Any, values: State, sizes: Sizes) -> None:
+def _place(
+    leaf: Leaf, over: Sequence[Range], value: ArrayLike, values: State, sizes: Sizes
+) -> None:
     shape = tuple(map(len, over))
     indices = (np.rint(evaluate(i, over, values, sizes)).astype(int) for i in leaf.indices)
     values[leaf.array.name][tuple(indices)] = np.broadcast_to(value, shape)
@@ -275,7 +284,7 @@ def truncated_draw(
     lower, upper = _interval(statement, over, values, sizes)
     least, lower = (least - 1, lower - 1) if whole else (least, lower)
 
-    def at(formula: Expr, x: Any) -> Floats:
+    def at(formula: Expr, x: Floats) -> Floats:
         here = {**values, "point~": np.broadcast_to(x, shape)}
         certain = np.where((x >= most) == (formula is below), 0.0, -np.inf)
         is_end = (x <= least) | (x >= most)
@@ -286,7 +295,7 @@ def truncated_draw(
     at_lower, at_upper = (np.where(in_upper, at(above, x), at(below, x)) for x in (lower, upper))
     goal = _log_mixture(at_lower, at_upper, uniform)
 
-    def is_below(x: Floats) -> Any:
+    def is_below(x: Floats) -> Bools:
         if in_upper.all() or not in_upper.any():  # (each is evaluated some dozens of times)
             return at(above, x) > goal if in_upper.all() else at(below, x) < goal
         return np.where(in_upper, at(above, x) > goal, at(below, x) < goal)
@@ -328,7 +337,7 @@ def _log_mixture(log_a: Floats, log_b: Floats, weight: Floats) -> Floats:
     return np.asarray(np.logaddexp(log_a + np.log1p(-weight), log_b + np.log(weight)))
 
 
-def bisection(is_below: Callable[[Floats], Any], lower: Floats, upper: Floats) -> Floats:
+def bisection(is_below: Callable[[Floats], Bools], lower: Floats, upper: Floats) -> Floats:
     """Where ``is_below`` turns false between the bounds, which may be infinite, elementwise.
 
     >>> bisection(lambda x: np.sqrt(x) < 2.0, np.array([0.0]), np.array([np.inf])).round(9)
@@ -338,7 +347,7 @@ def bisection(is_below: Callable[[Floats], Any], lower: Floats, upper: Floats) -
     return np.where(high == upper, low, high)
 
 
-def whole_bisection(is_below: Callable[[Floats], Any], lower: Floats, upper: Floats) -> Floats:
+def whole_bisection(is_below: Callable[[Floats], Bools], lower: Floats, upper: Floats) -> Floats:
     """The first whole number above ``lower`` at which ``is_below`` is false, or ``upper``.
 
     >>> whole_bisection(lambda x: x < 2.5, np.array([-1.0]), np.array([np.inf]))
@@ -348,7 +357,7 @@ def whole_bisection(is_below: Callable[[Floats], Any], lower: Floats, upper: Flo
 
 
 def _turning(
-    is_below: Callable[[Floats], Any], lower: Floats, upper: Floats
+    is_below: Callable[[Floats], Bools], lower: Floats, upper: Floats
 ) -> tuple[Floats, Floats]:
     """Two neighbouring numbers, ``is_below`` of the first alone; the bounds are not asked for.
 

@@ -8,10 +8,10 @@ kept for the output.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Literal
 
 import networkx as nx
 import sympy as sp
@@ -106,7 +106,12 @@ class Statement:
     @property
     def is_latent(self) -> bool:
         """Whether any element is to be drawn."""
-        return self.known != 1  # type: ignore[no-any-return]
+        return self.known != 1
+
+    @property
+    def mask(self) -> str | None:
+        """The array that says which elements are known; None where all of them or none are."""
+        return self.known.array.name if isinstance(self.known, Leaf) else None
 
     @property
     def log_density(self) -> Expr:
@@ -219,12 +224,12 @@ class Maintained:
     @property
     def name(self) -> str:
         """The name of the array."""
-        return self.element.array.name  # type: ignore[no-any-return]
+        return self.element.array.name
 
     @property
     def axes(self) -> tuple[Dim, ...]:
         """One dim per axis."""
-        return self.element.indices
+        return self.element.own_dims
 
     def __str__(self) -> str:
         parts = []
@@ -307,7 +312,7 @@ def _step_text(step: Step) -> str:
 
 
 # The labels of positions, by the names of dims.
-Labels = Mapping[str, Sequence[Any]]
+Labels = Mapping[str, Sequence[Hashable]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,10 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial, reduce
-from typing import Any
 
 import numpy as np
 import sympy as sp
+from numpy.typing import NDArray
 
 from gibbsppl.algebra.expressions import Expr, Over
 from gibbsppl.algebra.functions import FUNCTIONS
@@ -29,12 +29,14 @@ from gibbsppl.runtime import functions
 
 MOST_KEPT = 1 << 14
 
-# Arrays with one axis for each range, or numbers.
-Arrays = Sequence[Any]
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+# Arrays with one axis for each range, or numbers of NumPy.
+Arrays = Sequence[Floats]
 
 
 @lru_cache(maxsize=MOST_KEPT)
-def operation_of(expr: Expr) -> tuple[Callable[[Arrays], Any], tuple[Expr, ...]]:
+def operation_of(expr: Expr) -> tuple[Callable[[Arrays], Floats], tuple[Expr, ...]]:
     """A function of the values of some expressions, and these."""
     match expr:
         case sp.log() if (form := log_of_one_minus(expr.args[0])) is not None:
@@ -53,21 +55,21 @@ def operation_of(expr: Expr) -> tuple[Callable[[Arrays], Any], tuple[Expr, ...]]
     raise ModelError(f"{expr}: no numerical form of {expr.func.__name__!r} is known.")
 
 
-def _called(name: str, values: Arrays) -> Any:
+def _called(name: str, values: Arrays) -> Floats:
     found = getattr(functions, name)(*map(np.asarray, values))
     return np.asarray(found, dtype=np.float64)[()]
 
 
-def _power(values: Arrays) -> Any:
+def _power(values: Arrays) -> Floats:
     base, exponent = values
     return base**exponent
 
 
-def _sum_in_order(values: Arrays) -> Any:
+def _sum_in_order(values: Arrays) -> Floats:
     return reduce(operator.add, values)
 
 
-def _total(terms: Arrays) -> Any:
+def _total(terms: Arrays) -> Floats:
     """The sum of terms, whole numbers first: small terms added to large ones lose digits.
 
     >>> _total([np.array([-3.0]), np.array([1e-20]), np.array([3.0])])
@@ -78,13 +80,13 @@ def _total(terms: Arrays) -> Any:
     return reduce(operator.add, terms)
 
 
-def _has_fractions(term: Any) -> bool:
+def _has_fractions(term: Floats) -> bool:
     if isinstance(term, np.float64):  # (many times as fast)
         return not term.is_integer()
     return bool((term != np.floor(term)).any())
 
 
-def product_of(factors: Sequence[Expr], values: Arrays) -> Any:
+def product_of(factors: Sequence[Expr], values: Arrays) -> Floats:
     """The product: 0 where a factor is, unless it may be so by rounding and no log is infinite."""
     product = reduce(operator.mul, values)
     is_none = product != product  # noqa: PLR0124  (of numbers, this is ten times as fast as isnan)
@@ -130,23 +132,23 @@ def is_power(expr: Expr) -> bool:
     return bool(expr.is_Pow or isinstance(expr, sp.exp))
 
 
-def size_of_largest(found: Any) -> float:
+def size_of_largest(found: Floats) -> float:
     """The largest of the absolute values."""
     return float(np.abs(found).max(initial=0.0))
 
 
-def log_determinant(matrix: Any) -> Any:
+def log_determinant(matrix: Floats) -> Floats:
     """The log determinant; ``-inf`` where the matrix is not positive definite."""
     _sign, value = np.linalg.slogdet(matrix)
     return np.where(is_positive_definite(matrix), value, -np.inf)
 
 
-def is_positive_definite(matrix: Any) -> Any:
+def is_positive_definite(matrix: Floats) -> Bools:
     """Whether each matrix is square, finite, symmetric up to rounding, and positive definite."""
     if matrix.shape[-2] != matrix.shape[-1]:
         return np.zeros(matrix.shape[:-2], dtype=bool)
-    finite: Any = np.isfinite(matrix).all(axis=(-2, -1))
-    safe = np.where(finite[..., None, None], matrix, -np.eye(matrix.shape[-1]))
+    finite = np.isfinite(matrix).all(axis=(-2, -1))
+    safe = np.where(np.asarray(finite)[..., None, None], matrix, -np.eye(matrix.shape[-1]))
     transposed = np.swapaxes(safe, -2, -1)
     rounding = 1e-8 * np.abs(safe).max(axis=(-2, -1), keepdims=True)
     symmetric = (np.abs(safe - transposed) <= rounding).all(axis=(-2, -1))
@@ -155,4 +157,5 @@ def is_positive_definite(matrix: Any) -> Any:
     scales = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
     scaled = (safe + transposed) / 2 / scales[..., None] / scales[..., None, :]
     positive = np.linalg.eigvalsh(scaled).min(axis=-1) > 0
-    return finite & symmetric & positive
+    found: Bools = finite & symmetric & positive
+    return found

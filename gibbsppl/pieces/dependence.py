@@ -70,7 +70,7 @@ def region_of(graph: Graph, statement: Statement) -> tuple[Place, ...]:
     """The positions of its array that a statement fills, axis by axis."""
     ranges = {r.dim: r for r in statement.over}
     return tuple(
-        int(i) if i.is_Integer else ranges.get(i, Range(i, 0, graph.sizes[i]))
+        ranges.get(i, Range(i, 0, graph.sizes[i])) if isinstance(i, Dim) else int(i)
         for i in statement.target.indices
     )
 

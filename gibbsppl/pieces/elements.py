@@ -53,7 +53,7 @@ def _parted(piece: Piece) -> list[Piece]:
 
 
 def _leaf(view: View) -> Expr:
-    return Leaf(view.array, *view.indices)
+    return view.leaf
 
 
 def _factors(statistic: Expr, view: View) -> Expr:

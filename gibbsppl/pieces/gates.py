@@ -18,10 +18,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 import sympy as sp
+from numpy.typing import ArrayLike
 from sympy import Add
 
 from gibbsppl.algebra.expressions import (
@@ -45,6 +45,7 @@ from gibbsppl.algebra.functions import (
 )
 from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.algebra.polynomials import multiplied_out
+from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import MOST_KEPT, Constant, Graph, Statement
 
 # The arrays whose elements are 0 or 1, each with the arrays whose supports end by it.
@@ -57,7 +58,7 @@ MOST_BRANCHES = 8
 FEW = 64
 
 
-def binary_arrays(graph: Graph, data: Mapping[str, Any]) -> Binary:
+def binary_arrays(graph: Graph, data: Values) -> Binary:
     """The arrays whose elements are 0 or 1: by their support, or (data) by their values."""
     supports: dict[str, list[bool]] = {}
     for s in graph.statements:
@@ -83,18 +84,17 @@ def frozen(binary: Binary) -> FrozenBinary:
 def _support_of(statement: Statement) -> tuple[bool, frozenset[str]]:
     """Whether a statement's values are 0 or 1, and the arrays in the bounds of its support."""
     support = statement.support
-    is_binary = support.kind == "integer" and (support.lower, support.upper) == (0, 1)
     read = leaves_of(sp.Tuple(support.lower, support.upper))
-    return is_binary, frozenset(leaf.array.name for leaf in read)
+    return support.is_binary, frozenset(leaf.array.name for leaf in read)
 
 
-def _is_binary_data(values: Any) -> bool:
+def _is_binary_data(values: ArrayLike) -> bool:
     """Whether all values are 0 or 1; the first few are tested first, to fail early."""
     each = np.ravel(values)
     return all(bool(((v == 0) | (v == 1)).all()) for v in (each[:FEW], each))
 
 
-def _is_binary_constant(constant: Constant, data: Mapping[str, Any]) -> bool:
+def _is_binary_constant(constant: Constant, data: Values) -> bool:
     """Whether a region is known to be 0 or 1: by a number, or by an array of data."""
     value = constant.value
     if isinstance(value, Leaf):
@@ -124,8 +124,9 @@ def opened(expr: Expr, targets: Collection[str], binary: Binary, *, whole: bool 
     # (a distribution function has no algebra, and may not exist where the gate is shut)
     branches = () if expr.has(*WHOLE) else _branches(expr, targets, binary)
     held = [(gate, branch) for gate, branch in branches if whole or mentions(branch, targets)]
-    terms = [_gated(expr, gate, branch) for gate, branch in held]
-    if branches and None not in terms:
+    gated = (_gated(expr, gate, branch) for gate, branch in held)
+    terms = [t for t in gated if t is not None]
+    if branches and len(terms) == len(held):
         return Add(*terms)
     # (cases of all factors together are many, where each factor alone has few)
     each = expr.args if expr.is_Mul and not expr.has(*WHOLE) else ()
@@ -170,7 +171,7 @@ def _branches(expr: Expr, targets: Collection[str], binary: Binary) -> list[tupl
 
 def _gates(expr: Expr, targets: Collection[str], binary: Binary) -> Iterator[Expr]:
     """The gates in a function, free of targets and of dims that are bound inside."""
-    is_polynomial = expr.is_Pow and expr.exp.is_Integer and expr.exp > 0
+    is_polynomial = isinstance(expr, sp.Pow) and expr.exp.is_Integer and expr.exp > 0
     for part in _parts(expr):
         if isinstance(part, Where):
             choice, *branches = part.args
@@ -204,7 +205,7 @@ def _is_undefined_beside(expr: Expr, gate: Expr, binary: Binary) -> bool:
 
 def _is_partial(expr: Expr) -> bool:
     """Whether a function is undefined at some numbers."""
-    if expr.is_Pow:
+    if isinstance(expr, sp.Pow):
         return not (expr.exp.is_Integer and expr.exp > 0)
     return isinstance(expr, sp.log | loggamma)
 

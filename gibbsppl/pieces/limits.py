@@ -52,8 +52,8 @@ class Limit:
     whole: bool = False
 
     def __str__(self) -> str:
-        leaf = Leaf(self.view.array, *self.view.indices)
-        return f"{self.factor}: {leaf} {'>=' if self.side == 'lower' else '<='} {self.value}"
+        sign = ">=" if self.side == "lower" else "<="
+        return f"{self.factor}: {self.view.leaf} {sign} {self.value}"
 
 
 def limits_of(
@@ -82,7 +82,7 @@ def _limits(piece: Piece, binary: Collection[str]) -> Iterator[Limit]:
     if any(None in view.indices for view in piece.views):
         return
     indicator, gate = statistic.args[0], sp.S.One if always else coefficient
-    leaves = [Leaf(view.array, *view.indices) for view in piece.views]
+    leaves = [view.leaf for view in piece.views]
     found = [
         Limit(piece.factor, *bound, view, piece.over, isinstance(indicator, Below))
         for view, leaf in zip(piece.views, leaves, strict=True)

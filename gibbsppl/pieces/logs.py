@@ -166,7 +166,7 @@ def _quotient(of: Expr) -> Expr:
 
 def _divisors(of: Expr) -> Iterator[Expr]:
     """The divisors of the terms of a sum, outside of functions."""
-    if of.is_Pow and of.exp.is_negative:
+    if isinstance(of, sp.Pow) and of.exp.is_negative:
         yield of.base
     elif of.is_Add or of.is_Mul:
         yield from chain.from_iterable(map(_divisors, of.args))
@@ -201,7 +201,7 @@ def _is_worth_it(of: Expr, product: Expr, targets: Collection[str]) -> bool:
 
 def _is_of_sums(product: Expr) -> bool:
     """Whether a product or a power would lose its factors if it were multiplied out."""
-    bases = [product.base] if product.is_Pow else product.args
+    bases = [product.base] if isinstance(product, sp.Pow) else product.args
     return sum(bool(b.is_Add) for b in bases) > (0 if product.is_Pow else 1)
 
 

@@ -59,6 +59,16 @@ class View:
     array: Array
     indices: tuple[Expr | None, ...]
 
+    @property
+    def read(self) -> tuple[Expr, ...]:
+        """The indices, of a view without axes of which all is read."""
+        return self.indices  # type: ignore[return-value]
+
+    @property
+    def leaf(self) -> Leaf:
+        """The element that is seen, of a view without axes of which all is read."""
+        return Leaf(self.array, *self.read)
+
 
 @dataclass(frozen=True, slots=True)
 class Piece:
@@ -102,8 +112,9 @@ def _exponent(factor: Expr) -> Expr | None:
     """The exponent of an exponential; of a power, its own times the log of its base."""
     if isinstance(factor, sp.exp):
         return factor.args[0]
-    is_power = factor.is_Pow and not factor.exp.is_number and factor.base.is_positive
-    return factor.exp * sp.log(factor.base) if is_power else None
+    if not isinstance(factor, sp.Pow) or factor.exp.is_number or not factor.base.is_positive:
+        return None
+    return factor.exp * sp.log(factor.base)
 
 
 def _width(expr: Expr) -> tuple[int, str]:
@@ -111,11 +122,13 @@ def _width(expr: Expr) -> tuple[int, str]:
     return len(dims_of(expr)), str(expr)
 
 
-class Bound(sp.Function):  # type: ignore[misc]
+class Bound(sp.Function):
     """Marks a monomial as summed over a dim to which a sum has been opened.
 
     With the start and the stop of the sum, where these are not those of the dim.
     """
+
+    args: tuple[Dim, *tuple[Expr, ...]]
 
     nargs = (1, 3)
     is_positive = True
@@ -196,8 +209,8 @@ def _ranges(bound: Collection[Bound], sizes: Mapping[Dim, int]) -> tuple[Range, 
     """The ranges of copies of dims: all positions of the dim, unless the mark has ends."""
     found = []
     for dim, *ends in sorted((mark.args for mark in bound), key=str):
-        start, stop = ends or (0, sizes.get(Dim(root_of(dim)), 0))
-        found.append(Range(dim, int(start), int(stop)))
+        start, stop = map(int, ends or (0, sizes.get(Dim(root_of(dim)), 0)))
+        found.append(Range(dim, start, stop))
     return tuple(found)
 
 
@@ -267,7 +280,7 @@ class _Opener:
             copy = copy_of(dim, self.taken)
             self.taken.add(copy)
             return Bound(copy, *expr.args[2:]) * self.opened(substitute(expr.body, {dim: copy}))
-        if expr.is_Pow and expr.has(Over) and expr.exp.is_Integer and expr.exp > 0:
+        if isinstance(expr, sp.Pow) and expr.has(Over) and expr.exp.is_Integer and expr.exp > 0:
             return Mul(*(self.opened(expr.base) for _ in range(int(expr.exp))))
         if expr.is_Add or expr.is_Mul:
             return expr.func(*map(self.opened, expr.args))
@@ -290,9 +303,9 @@ def _multiplied_out(expr: Expr, targets: Collection[str]) -> Expr:
         return sp.expand_mul(Mul(*(_multiplied_out(a, targets) for a in expr.args)), deep=False)
     if isinstance(expr, sp.exp):
         return Mul(*(sp.exp(a) for a in Add.make_args(_multiplied_out(expr.args[0], targets))))
-    if expr.is_Pow and (expr.exp.is_number or expr.base.is_Mul):
+    if isinstance(expr, sp.Pow) and (expr.exp.is_number or expr.base.is_Mul):
         power = expand_power(sp.Pow(_multiplied_out(expr.base, targets), expr.exp), targets)
-        if power.is_Pow:
+        if isinstance(power, sp.Pow):
             # (below a fraction nothing is collected, and a square loses its digits near zero)
             return sp.expand_multinomial(power, deep=False) if power.exp.is_positive else power
         return _multiplied_out(power, targets)
@@ -314,7 +327,9 @@ def _parted(
     statistic, coefficient = (
         renamed_apart(substitute(Mul(*ps), renamed), renamed.values()) for ps in (held, free)
     )
-    return statistic, coefficient, frozenset(m.xreplace(renamed) for m in marks)
+    return statistic, coefficient, frozenset(
+        b for m in marks if isinstance(b := m.xreplace(renamed), Bound)
+    )
 
 
 def _in_order(
@@ -363,6 +378,7 @@ def _whole(
     leaf: Leaf, entries: Mapping[Dim, Expr | None], targets: Collection[str]
 ) -> Iterator[View]:
     if leaf.array.name in targets:
-        yield View(leaf.array, tuple(entries.get(i, i) for i in leaf.indices))
+        own = (entries.get(i, i) if isinstance(i, Dim) else i for i in leaf.indices)
+        yield View(leaf.array, tuple(own))
     for i in leaf.indices:
         yield from _views(i, targets)

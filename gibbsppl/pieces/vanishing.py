@@ -162,7 +162,7 @@ def may_be_zero(weight: Expr, continuous: Collection[str]) -> bool:
         return any(may_be_zero(a, continuous) for a in weight.args[1:])
     if weight.is_Mul or isinstance(weight, Over):
         return any(may_be_zero(a, continuous) for a in _factors(weight))
-    if weight.is_Pow:
+    if isinstance(weight, sp.Pow):
         return bool(weight.exp.is_positive) and may_be_zero(weight.base, continuous)
     if weight.is_Add:
         # (a continuous term makes the sum continuous)
@@ -171,7 +171,7 @@ def may_be_zero(weight: Expr, continuous: Collection[str]) -> bool:
 
 
 def _factors(product: Expr) -> tuple[Expr, ...]:
-    return Mul.make_args(product.body if isinstance(product, Over) else product)  # type: ignore[no-any-return]
+    return Mul.make_args(product.body if isinstance(product, Over) else product)
 
 
 def _is_continuous(expr: Expr, continuous: Collection[str]) -> bool:

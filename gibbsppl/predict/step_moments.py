@@ -93,7 +93,8 @@ def formulas_of(step: Closed) -> Moments | NoFormula:
     if change is not None:
         signs = {name: bool(e.is_positive) or None for name, e in change.given.items()}
         given = {name: _given(name, statement, positive=sign) for name, sign in signs.items()}
-        change = replace(change, **given)
+        constant, origin = (given.get(n, getattr(change, n)) for n in ("constant", "origin"))
+        change = replace(change, constant=constant, origin=origin)
     is_block = isinstance(step, BlockDraw)
     symbols = Symbols(
         etas=tuple(_eta(step, j) for j in range(len(step.parameters))),
@@ -215,7 +216,9 @@ class Along:
         if isinstance(step, ExactDraw | BlockDraw):
             formulas = formulas_of(step)
             assert isinstance(formulas, Moments)
-            formula = formulas.mean if what == "mean" else sp.sqrt(formulas.variance)
+            variance = formulas.variance
+            assert what == "mean" or variance is not None
+            formula = formulas.mean if variance is None or what == "mean" else sp.sqrt(variance)
             values = {**self.data, **self._arrays(step)}
             if isinstance(step, BlockDraw):
                 return self._of_block(step, formula, values)
@@ -256,7 +259,7 @@ class Along:
         drawn = [
             (
                 [(p.start, p.stop) for p in slices_of(region_of(self.graph, s))],
-                None if s.known == 0 else self.data[s.known.array.name],
+                None if s.mask is None else self.data[s.mask],
             )
             for s in step.statements
         ]

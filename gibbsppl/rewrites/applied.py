@@ -6,16 +6,16 @@ each with the graph before and after. Nothing but the factor of the term is chan
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
 
 import sympy as sp
 
 from gibbsppl.algebra.expressions import Expr
 from gibbsppl.algebra.supports import Support
 from gibbsppl.families import Family, Parameter
+from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import MOST_KEPT, Factor, Graph, Statement, Variable
 from gibbsppl.rewrites.rows import Auxiliary, Facts, Rule
 
@@ -33,17 +33,17 @@ class Rewrite:
     statement: Statement
     before: Graph
     graph: Graph
-    data: Mapping[str, Any]
+    data: Values
 
     @property
     def variable(self) -> str:
         """The name of the new variable."""
-        return self.statement.target.array.name  # type: ignore[no-any-return]
+        return self.statement.target.array.name
 
 
 def applications(
     graph: Graph,
-    data: Mapping[str, Any],
+    data: Values,
     rule: Rule,
     targets: Collection[str],
     factors: Collection[str] | None = None,
@@ -62,7 +62,7 @@ def applications(
 
 def _first(
     graph: Graph,
-    data: Mapping[str, Any],
+    data: Values,
     rule: Rule,
     name: str,
     targets: Collection[str],

@@ -13,10 +13,9 @@ label of each element.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any
 
 import sympy as sp
 
@@ -32,6 +31,7 @@ from gibbsppl.algebra.ranges import Range, bounded
 from gibbsppl.derive.finite import LABEL, FiniteConditional, density_with_indicators, finite_of
 from gibbsppl.errors import CompileError
 from gibbsppl.model.density import is_kept, kept_entries
+from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph, Maintained, Marginal, Statement
 from gibbsppl.pieces.dependence import region_of
 from gibbsppl.pieces.vanishing import vanishing, with_exact_zeros
@@ -68,7 +68,7 @@ class Scan:
 
 
 def collapsed(
-    graph: Graph, data: Mapping[str, Any], names: Collection[str]
+    graph: Graph, data: Values, names: Collection[str]
 ) -> tuple[Graph, tuple[Scan, ...], tuple[Integral, ...]]:
     """The graph with variables integrated out, the scans of the labels, and the integrals."""
     latent = graph.drawn
@@ -90,7 +90,7 @@ def collapsed(
     return rest, tuple(_scan(rest, data, s) for s in labels), integrals
 
 
-def _refuse_zeros(graph: Graph, data: Mapping[str, Any], statement: Statement) -> None:
+def _refuse_zeros(graph: Graph, data: Values, statement: Statement) -> None:
     """Raise if entries of a simplex are known to be zero: the integral has no closed form."""
     if statement.support.kind != "simplex" or mentions(is_kept(statement), graph.drawn):
         return
@@ -101,7 +101,7 @@ def _refuse_zeros(graph: Graph, data: Mapping[str, Any], statement: Statement) -
         )
 
 
-def collapsible(graph: Graph, data: Mapping[str, Any]) -> tuple[str, ...]:
+def collapsible(graph: Graph, data: Values) -> tuple[str, ...]:
     """The variables that can be integrated out, each by itself."""
     found = []
     for name in graph.drawn:
@@ -119,7 +119,7 @@ def _is_seen(label: Statement, marginals: tuple[Marginal, ...]) -> bool:
     return any(mentions(e, name) for e in read)
 
 
-def _scan(graph: Graph, data: Mapping[str, Any], label: Statement) -> Scan:
+def _scan(graph: Graph, data: Values, label: Statement) -> Scan:
     """The scan of a label: by increments, or else recomputed."""
     rest = replace(graph, marginals=())
     own = finite_of(rest, label, data)

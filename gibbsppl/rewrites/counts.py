@@ -148,7 +148,7 @@ def rejected(term: Term, over: tuple[Range, ...], facts: Facts) -> Auxiliary | N
     table = rows_where(kept, ranges, facts)
     if table is None:
         return None
-    here = (substitute(e, table.positions) for e in parts)
+    here = substitute(parts[0], table.positions), substitute(parts[1], table.positions)
     return Auxiliary(
         NATURAL,
         partial(_thrown_away, table.count, *here),

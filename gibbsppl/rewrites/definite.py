@@ -55,8 +55,9 @@ def _is_form(expr: Over, is_definite: IsDefinite) -> bool:
 def _is_definite(matrix: Expr, pair: tuple[Dim, Dim], is_definite: IsDefinite) -> bool:
     if isinstance(matrix, InverseEntry):  # (of a positive definite matrix)
         return set(matrix.args[3:]) == set(pair)
-    is_whole = isinstance(matrix, Leaf) and set(matrix.indices[-2:]) == set(pair)
-    return is_whole and is_definite(matrix)
+    if not isinstance(matrix, Leaf) or set(matrix.indices[-2:]) != set(pair):
+        return False
+    return is_definite(matrix)
 
 
 def _is_square(expr: Expr, pair: tuple[Dim, Dim]) -> bool:

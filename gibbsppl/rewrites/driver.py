@@ -12,12 +12,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
 from gibbsppl.derive.conditionals import Derived
 from gibbsppl.errors import CompileError
+from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.rewrites import counts, links, positive, values
 from gibbsppl.rewrites.applied import Rewrite
@@ -50,7 +50,7 @@ UNSEEN = "unseen"
 
 def rewritten(  # noqa: PLR0913  (settings, all named at the call)
     graph: Graph,
-    data: Mapping[str, Any],
+    data: Values,
     asked: Mapping[str, bool] | None = None,
     elements: Collection[str] = (),
     *,
@@ -96,10 +96,10 @@ class _Asked:
     elements: frozenset[str]
     rules: tuple[Rule, ...]
     moved: frozenset[str] = frozenset()
-    found: dict[Hashable, tuple[Graph, Mapping[str, Any], Derived]] = field(default_factory=dict)
+    found: dict[Hashable, tuple[Graph, Values, Derived]] = field(default_factory=dict)
 
 
-def _searched(graph: Graph, data: Mapping[str, Any], asked: _Asked) -> Rewritten:
+def _searched(graph: Graph, data: Values, asked: _Asked) -> Rewritten:
     """The model with the rewrites that help its variables."""
     model = _searched_with(graph, data, asked, ())
     assert model is not None  # (there are no parts)
@@ -107,7 +107,7 @@ def _searched(graph: Graph, data: Mapping[str, Any], asked: _Asked) -> Rewritten
 
 
 def _searched_with(
-    graph: Graph, data: Mapping[str, Any], asked: _Asked, parts: tuple[Part, ...]
+    graph: Graph, data: Values, asked: _Asked, parts: tuple[Part, ...]
 ) -> Rewritten | None:
     """The model with rewrites, a branch for each part; None if a part has no closed form."""
     search, allowed = _search_of(data, asked, parts), _allowed(asked)
@@ -121,7 +121,7 @@ def _searched_with(
     return replace(search.staged(graph, kept, branches), parts=parts)
 
 
-def _search_of(data: Mapping[str, Any], asked: _Asked, parts: tuple[Part, ...]) -> Search:
+def _search_of(data: Values, asked: _Asked, parts: tuple[Part, ...]) -> Search:
     alone = frozenset(p.name for p in parts)
     return Search(data, asked.found, asked.elements, asked.moved, alone)
 
@@ -132,7 +132,7 @@ def _allowed(asked: _Asked) -> tuple[Rule, ...]:
 
 
 def _marginalised(
-    graph: Graph, data: Mapping[str, Any], asked: _Asked, kept: Collection[str]
+    graph: Graph, data: Values, asked: _Asked, kept: Collection[str]
 ) -> tuple[WithoutLeaves, Rewritten]:
     """The graph with leaves integrated out, if all draws stay as good; and the model.
 
@@ -296,12 +296,12 @@ def with_collapsed(
     return replace(model, stages=tuple(stages))
 
 
-def _but(derived: tuple[Derived | Scan, ...], names: Collection[str]) -> tuple[Any, ...]:
+def _but(derived: tuple[Derived | Scan, ...], names: Collection[str]) -> tuple[Derived | Scan, ...]:
     return tuple(d for d in derived if d.statement.name not in names)
 
 
 def possible(
-    graph: Graph, data: Mapping[str, Any], done: tuple[Rewrite, ...]
+    graph: Graph, data: Values, done: tuple[Rewrite, ...]
 ) -> tuple[Rewrite, ...]:
     """The rewrites that fit the model and were not made, the first for each rule and factor."""
     made = {(r.rule.name, r.factor) for r in done}

@@ -8,9 +8,8 @@ others.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import sympy as sp
 from sympy import Add
@@ -22,6 +21,7 @@ from gibbsppl.algebra.expressions import (
     Expr,
     Leaf,
     Over,
+    array_of,
     dims_of,
     leaves_of,
     mentions,
@@ -114,7 +114,7 @@ def _change(array: Maintained, own: FiniteConditional) -> Change | None:
     return next(found, None)
 
 
-def _several(name: str, own: FiniteConditional, places: list[Any]) -> str:
+def _several(name: str, own: FiniteConditional, places: Sequence[Expr | list[Expr]]) -> str:
     shown = "; ".join(map(str, places))
     return (
         f"an element of {own.statement.target.array.name} touches {name} at more than one place "
@@ -228,5 +228,5 @@ def _total(marginal: Marginal, o: Over, batch: Mapping[Dim, Range], graph: Graph
     name = f"{free_stem(f'{marginal.name}_sum', graph)}_{every.index(o) + 1}"
     axes = tuple(d for d in batch if d in dims_of(o))
     over = (*(batch[a] for a in axes), range_of(o, graph.sizes))
-    kind = "positive" if o.is_positive else "real"
-    return Maintained(Array(name, **{kind: True})[axes], (Scatter(name, axes, o.body, over),))
+    array = array_of(name, is_positive=bool(o.is_positive))
+    return Maintained(array[axes], (Scatter(name, axes, o.body, over),))

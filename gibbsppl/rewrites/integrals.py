@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import sympy as sp
 from sympy import Add
@@ -27,6 +26,7 @@ from gibbsppl.derive.contractions import data_only, pull_back
 from gibbsppl.derive.match_results import Conditional
 from gibbsppl.errors import CompileError
 from gibbsppl.model.density import event_dims
+from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import (
     Graph,
     Maintained,
@@ -59,7 +59,7 @@ class Integral:
 
 
 def integrated(
-    graph: Graph, data: Mapping[str, Any], names: tuple[str, ...]
+    graph: Graph, data: Values, names: tuple[str, ...]
 ) -> tuple[Graph, tuple[Integral, ...]]:
     """The graph with variables integrated out, in the first order in which that can be done."""
     found = _in_some_order(_Open(graph), data, names)
@@ -79,7 +79,7 @@ class _Open:
         return tuple(a for m in self.marginals for a in m.arrays)
 
 
-def _in_some_order(work: _Open, data: Mapping[str, Any], names: tuple[str, ...]) -> _Open:
+def _in_some_order(work: _Open, data: Values, names: tuple[str, ...]) -> _Open:
     refusal: CompileError | None = None
     for name in names:
         later = tuple(n for n in names if n != name)
@@ -111,7 +111,7 @@ def _finished(work: _Open) -> Graph:
     )
 
 
-def _without(work: _Open, data: Mapping[str, Any], name: str, later: tuple[str, ...]) -> _Open:
+def _without(work: _Open, data: Values, name: str, later: tuple[str, ...]) -> _Open:
     """The graph with one more variable integrated out; ``later`` names the ones still to come."""
     found = _closed_form(work, data, name)
     statement, integral = found.statement, Integral(found, _finished(work))
@@ -173,7 +173,7 @@ def free_stem(stem: str, graph: Graph) -> str:
     return stem
 
 
-def _closed_form(work: _Open, data: Mapping[str, Any], name: str) -> Conditional:
+def _closed_form(work: _Open, data: Values, name: str) -> Conditional:
     """The conditional of a variable, if its integral is known."""
     statement, *others = [s for s in work.graph.latent if s.target.array.name == name]
     found = conditional_of(work.graph, statement, data)
@@ -260,7 +260,7 @@ def _position(
 
     The coefficient of a pair of entries of an event has a second, primed axis for each event dim.
     """
-    target = statement.target.indices
+    target = statement.target.own_dims
     first = piece.views[0]
     named = [(a, i) for a, i in zip(target, first.indices, strict=True) if i is not None]
     if len(event) == 1 and not _is_linear(piece):

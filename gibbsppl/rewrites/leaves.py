@@ -10,9 +10,8 @@ samplers", Journal of the American Statistical Association 103).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -22,7 +21,7 @@ from gibbsppl.algebra.ranges import Range, fresh, size_of
 from gibbsppl.analysis.ends import ends_of
 from gibbsppl.analysis.known_limits import KnownLimits, known_limits
 from gibbsppl.derive.conditionals import Derived, conditional_of
-from gibbsppl.model.evaluation import evaluate
+from gibbsppl.model.evaluation import Values, evaluate
 from gibbsppl.model.graph import Censoring, Graph, Potential, Statement, expressions_read_by
 from gibbsppl.pieces.dependence import region_of, slices_of
 from gibbsppl.rewrites.applied import is_rewritten
@@ -34,7 +33,7 @@ class WithoutLeaves:
     """The graph of the observed values of arrays; statements in ``leaves`` impute the rest."""
 
     graph: Graph
-    data: Mapping[str, Any]
+    data: Values
     leaves: tuple[Statement, ...] = ()
 
     def is_left(self, statement: Statement) -> bool:
@@ -43,7 +42,7 @@ class WithoutLeaves:
 
 
 def marginalise_leaves(
-    graph: Graph, data: Mapping[str, Any], kept: Collection[str] = ()
+    graph: Graph, data: Values, kept: Collection[str] = ()
 ) -> WithoutLeaves:
     """The graph with leaves integrated out; arrays in ``kept`` stay as they are.
 
@@ -84,7 +83,7 @@ def with_leaves(graph: Graph, original: Graph, leaves: Sequence[Statement]) -> G
     )
 
 
-def conditional_of_leaf(graph: Graph, statement: Statement, data: Mapping[str, Any]) -> Derived:
+def conditional_of_leaf(graph: Graph, statement: Statement, data: Values) -> Derived:
     """The conditional of a statement's leaves, in a graph that has them."""
     whole = (statement if s.name == statement.name else s for s in graph.statements)
     return conditional_of(replace(graph, statements=tuple(whole)), statement, data)
@@ -136,7 +135,7 @@ def _reads_itself(own: Sequence[Statement], name: str) -> bool:
 # ---- what integrates to one ------------------------------------------------------------------
 
 
-def _is_distribution(statement: Statement, graph: Graph, data: Mapping[str, Any]) -> bool:
+def _is_distribution(statement: Statement, graph: Graph, data: Values) -> bool:
     """Whether the density of the drawn values integrates to one at all parameter values.
 
     False for a constant on an infinite range, and where parameters may have values for which there
@@ -192,7 +191,7 @@ def _ranges(statement: Statement, graph: Graph) -> tuple[Range, ...]:
 
 
 def _is_certain(
-    statement: Statement, which: str, argument: Expr, graph: Graph, data: Mapping[str, Any]
+    statement: Statement, which: str, argument: Expr, graph: Graph, data: Values
 ) -> bool:
     """Whether a parameter is in its range for all values of the variables in the argument."""
     parameter = statement.family.parameters[which]
@@ -219,7 +218,7 @@ def _has_random_support(statement: Statement, graph: Graph) -> bool:
 
 
 def _inside_supports(
-    graph: Graph, data: Mapping[str, Any], own: Sequence[Statement], limits: KnownLimits
+    graph: Graph, data: Values, own: Sequence[Statement], limits: KnownLimits
 ) -> KnownLimits | None:
     """The limits inside of the supports, as others say nothing; None if a support is random."""
     lower, upper = limits.lower.copy(), limits.upper.copy()
@@ -247,7 +246,7 @@ def _violates(values: np.ndarray, known: np.ndarray, limits: KnownLimits) -> boo
 # ---- what is left ----------------------------------------------------------------------------
 
 
-def _known(graph: Graph, data: Mapping[str, Any], own: Sequence[Statement]) -> np.ndarray:
+def _known(graph: Graph, data: Values, own: Sequence[Statement]) -> np.ndarray:
     """Which elements of an array are observed."""
     shape = tuple(graph.sizes[d] for d in graph.variables[own[0].target.array.name].dims)
     known = np.zeros(shape, dtype=bool)
@@ -255,8 +254,8 @@ def _known(graph: Graph, data: Mapping[str, Any], own: Sequence[Statement]) -> n
         here = slices_of(region_of(graph, s))
         if s.known == 1:
             known[here] = True
-        elif s.known != 0:
-            known[here] = np.asarray(data[s.known.array.name], dtype=bool)[here]
+        elif s.mask is not None:
+            known[here] = np.asarray(data[s.mask], dtype=np.bool_)[here]
     return known
 
 

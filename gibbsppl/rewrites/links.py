@@ -31,6 +31,7 @@ def logistic(terms: Terms, over: tuple[Range, ...], facts: Facts) -> Found:
         odds = _odds(term.head, facts)
         if odds is None:
             continue
+        x, rest = odds
         is_plain = facts.is_data(trials) or facts.is_positive(trials)
         gate, number = (sp.S.One, trials) if is_plain else facts.gated(trials)
         table = None
@@ -42,12 +43,12 @@ def logistic(terms: Terms, over: tuple[Range, ...], facts: Facts) -> Found:
                 continue
             ranges = (table.range,)
             gate, number = substitute(gate, table.positions), table.count
-            odds = tuple(substitute(e, table.positions) for e in odds)
+            x, rest = (substitute(e, table.positions) for e in (x, rest))
         yield (
             (term,),
             Auxiliary(
                 POSITIVE,
-                partial(_tilted, gate, number, *odds),
+                partial(_tilted, gate, number, x, rest),
                 ranges,
                 sizes={} if table is None else table.sizes,
                 tables={} if table is None else table.arrays,
@@ -60,7 +61,7 @@ def _odds(head: Expr, facts: Facts) -> tuple[Expr, ...] | None:
     if isinstance(head, Softplus):
         return head.args[0], sp.S.Zero
     terms = Add.make_args(head.args[0])
-    powers = [a for a in terms if isinstance(a, exp)]
+    powers: list[Expr] = [a for a in terms if isinstance(a, exp)]
     if len(powers) > 1:  # (one against the rest)
         powers = [a for a in terms if mentions(a, facts.targets)]
     if len(powers) != 1 or len(terms) < 2 or not isinstance(powers[0], exp):
@@ -122,7 +123,7 @@ def _normals(
 def _ends(head: Expr) -> tuple[Expr, ...] | None:
     """The mean and the bounds of ``Phi(a) - Phi(b)``: what both have, and the rest of each."""
     if isinstance(head, LogMass):
-        parts = {sign: Phi(*e.args) for sign, e in ((1, head.args[1]), (-1, head.args[0]))}
+        parts = {sp.S.One: Phi(*head.args[1].args), sp.S.NegativeOne: Phi(*head.args[0].args)}
         if not all(isinstance(e, LogPhi) for e in head.args[:4]):
             return None
     else:
@@ -131,7 +132,10 @@ def _ends(head: Expr) -> tuple[Expr, ...] | None:
         both = len(args) == 2 and set(parts) == {1, -1}
         if not both or not all(isinstance(p, Phi) for p in parts.values()):
             return None
-    above, below = (set(Add.make_args(multiplied_out(parts[sign].args[0]))) for sign in (1, -1))
+    above, below = (
+        set(Add.make_args(multiplied_out(parts[sign].args[0])))
+        for sign in (sp.S.One, sp.S.NegativeOne)
+    )
     shared = Add(*(above & below))
     return -shared, Add(*(below - above)), Add(*(above - below))
 

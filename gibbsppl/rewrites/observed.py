@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import sympy as sp
+from numpy.typing import ArrayLike
 
 from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf, substitute
 from gibbsppl.algebra.ranges import Range, fresh, plain_name
 from gibbsppl.analysis.known_limits import KnownLimits
 from gibbsppl.model.density import free_elements, regions
-from gibbsppl.model.evaluation import Floats, evaluate
+from gibbsppl.model.evaluation import Floats, Values, evaluate
 from gibbsppl.model.graph import Censoring, Graph, Kind, Statement, Variable
 from gibbsppl.pieces.dependence import region_of, slices_of
 
@@ -25,7 +25,7 @@ from gibbsppl.pieces.dependence import region_of, slices_of
 class Observed:
     """Arrays of data in the place of one that is drawn in part."""
 
-    def __init__(self, graph: Graph, data: Mapping[str, Any], name: str) -> None:
+    def __init__(self, graph: Graph, data: Values, name: str) -> None:
         self.variables = {n: v for n, v in graph.variables.items() if n != name}
         self.data, self.dims, self.name = dict(data), graph.variables[name].dims, name
         self.of = graph.variables[name].of
@@ -125,7 +125,7 @@ class Observed:
             high = self._end(f"{told}.upper", where, limits.upper, others[1]) if upper else None
             yield where, Censoring(self.named(told, where.astype(int))[self.dims], low, high)
 
-    def _end(self, name: str, where: np.ndarray, limit: Floats, others: Any) -> Leaf:
+    def _end(self, name: str, where: np.ndarray, limit: Floats, others: ArrayLike) -> Leaf:
         """The array of bounds at masked positions, and other numbers elsewhere."""
         return self.named(name, np.where(where, limit, others))[self.dims]
 
@@ -136,7 +136,7 @@ def _at(censoring: Censoring, at: Mapping[Dim, Expr]) -> Censoring:
     return Censoring(censoring.where.xreplace(at), *ends)
 
 
-def _standing_for(values: Any, limits: KnownLimits) -> np.ndarray:
+def _standing_for(values: ArrayLike | None, limits: KnownLimits) -> np.ndarray:
     """The observed values, with bounds in place of censored values.
 
     Where no bounds are given, the data hold a possible number for each missing value.

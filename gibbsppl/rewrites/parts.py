@@ -69,7 +69,7 @@ def taken_apart(
     regions = (c for c in graph.constants if c.target.array.name == name)
     known = [found for region in regions for found in _on(region, axis)]
     alone = [(p, c.value) for p, c in known if p not in arrays]
-    if sorted((*arrays, *(p for p, _ in alone))) != list(range(graph.sizes[dim])):
+    if sorted((*arrays, *(p for p, _ in alone))) != list(range(graph.sizes[own.dim])):
         return None  # (not all of it is told, or one position by several regions)
     beside = (_constant(c, axis, arrays[p]) for p, c in known if p in arrays)
     reader = _Reader(name, axis, graph.sizes, arrays, dict(alone))
@@ -99,7 +99,7 @@ def _on(constant: Constant, axis: int) -> Iterator[tuple[int, Constant]]:
         yield int(index), constant
         return
     for position in range(along.start, along.stop):
-        at = {index: sp.Integer(position)}
+        at = {along.dim: sp.Integer(position)}
         yield position, replace(
             constant,
             target=substitute(constant.target, at),

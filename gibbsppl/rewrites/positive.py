@@ -103,7 +103,7 @@ def _fraction(n: Expr, r: Expr, t: Leaf) -> Expr:
 def _ratios(terms: Terms, sign: int = 1) -> Iterator[tuple[Term, Term, Expr]]:
     """Pairs of terms ``sign * (loggamma(r + n) - loggamma(r))``, the positive one first, and n."""
     for plus, minus in permutations(terms, 2):
-        if (plus.coefficient, minus.coefficient) == (1, -1) and plus.ranges == minus.ranges:
+        if plus.coefficient == 1 and minus.coefficient == -1 and plus.ranges == minus.ranges:
             gap = multiplied_out(sign * (plus.argument - minus.argument))
             if not gap.is_zero and not gap.could_extract_minus_sign():
                 yield plus, minus, gap

@@ -13,8 +13,7 @@ density of the coefficients in it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+from collections.abc import Collection, Iterator
 
 import sympy as sp
 
@@ -22,7 +21,7 @@ from gibbsppl.algebra.expressions import Dim, Expr, Leaf, dims_of, leaves_of, me
 from gibbsppl.algebra.ranges import size_of
 from gibbsppl.derive.conditionals import conditional_of
 from gibbsppl.derive.quadratic import Quadratic, is_quadratic, quadratic_of
-from gibbsppl.model.evaluation import Sizes
+from gibbsppl.model.evaluation import Sizes, Values
 from gibbsppl.model.graph import Graph, Statement, expressions_read_by
 from gibbsppl.rewrites.recentring import Recentred, shifted_by
 
@@ -73,7 +72,7 @@ def _terms(total: Expr, group: Statement, latent: Collection[str], sizes: Sizes)
     own = [t for t in total.args if mentions(t, (name,))]
     if len(own) != 1 or not isinstance(own[0], Leaf):
         return None
-    indices, dims = own[0].indices, group.target.indices
+    indices, dims = own[0].own_dims, group.target.own_dims
     if not all(isinstance(i, Dim) for i in indices) or len(set(indices)) < len(indices):
         return None
     if any(size_of(i, sizes) != size_of(d, sizes) for i, d in zip(indices, dims, strict=True)):
@@ -84,7 +83,7 @@ def _terms(total: Expr, group: Statement, latent: Collection[str], sizes: Sizes)
 
 
 def coefficients(
-    graph: Graph, group: Statement, name: str, data: Mapping[str, Any]
+    graph: Graph, group: Statement, name: str, data: Values
 ) -> tuple[Graph, Recentred, Quadratic] | None:
     """The graph with predictors in place of a group, and the coefficients drawn jointly in it.
 
@@ -105,6 +104,6 @@ def coefficients(
     return None
 
 
-def _is_normal(graph: Graph, statement: Statement, data: Mapping[str, Any]) -> bool:
+def _is_normal(graph: Graph, statement: Statement, data: Values) -> bool:
     """Whether all elements are drawn, from a log density that is quadratic in them."""
     return statement.known == 0 and is_quadratic(conditional_of(graph, statement, data))

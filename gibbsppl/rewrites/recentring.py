@@ -33,6 +33,7 @@ from gibbsppl.algebra.expressions import (
     Dim,
     Expr,
     Leaf,
+    array_of,
     mentions,
     renamed_apart,
     substitute,
@@ -147,11 +148,10 @@ def recentred(graph: Graph, statement: Statement, name: str, what: What) -> Unce
     else:
         scale = sp.S.One
     old = statement.target
-    kind = {"positive": True} if old.array.is_positive else {"real": True}
-    new = Array(name, **kind)[old.indices]
+    new = array_of(name, is_positive=bool(old.array.is_positive))[old.indices]
     own = replace(statement, name=name, target=new, arguments=tuple(arguments.items()))
     forward, backward = (old - location) / scale, location + scale * new
-    change = Recentred(old.array.name, name, old.indices, forward, backward)
+    change = Recentred(old.array.name, name, old.own_dims, forward, backward)
     return _with(graph, statement, own, change)
 
 
@@ -166,7 +166,7 @@ def shifted_by(graph: Graph, statement: Statement, name: str, predictor: Expr) -
     old = statement.target
     new = Array(name, real=True)[old.indices]
     own = replace(statement, name=name, target=new, arguments=tuple(arguments.items()))
-    change = Recentred(old.array.name, name, old.indices, old + predictor, new - predictor)
+    change = Recentred(old.array.name, name, old.own_dims, old + predictor, new - predictor)
     return _with(graph, statement, own, change)
 
 
@@ -185,7 +185,7 @@ def on_log_scale(graph: Graph, statement: Statement, name: str) -> Uncentred | N
         upper=None,
     )
     forward, backward = change.forward(old), change.backward(new)
-    made = Recentred(old.array.name, name, old.indices, forward, backward)
+    made = Recentred(old.array.name, name, old.own_dims, forward, backward)
     return _with(graph, statement, own, made)
 
 

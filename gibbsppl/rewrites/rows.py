@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import islice
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -23,6 +22,7 @@ from gibbsppl.algebra.expressions import (
     Expr,
     Leaf,
     Over,
+    array_of,
     leaves_of,
     mentions,
     renamed_apart,
@@ -34,13 +34,13 @@ from gibbsppl.algebra.ranges import Range, fresh
 from gibbsppl.algebra.supports import Support
 from gibbsppl.analysis.ends import Bounds, known_bounds
 from gibbsppl.analysis.signs import NONNEGATIVE, Sign, sign_of
-from gibbsppl.model.evaluation import evaluate
+from gibbsppl.model.evaluation import Floats, Values, evaluate
 from gibbsppl.model.graph import Factor, Graph, Statement, Variable
 from gibbsppl.model.operations import is_positive_definite
 from gibbsppl.pieces.gates import FrozenBinary, binary_arrays, frozen, is_gate, opened
 from gibbsppl.pieces.logs import expand_logs
 from gibbsppl.rewrites.definite import forms_named
-from gibbsppl.rewrites.terms import Term, terms_in
+from gibbsppl.rewrites.terms import Head, Term, terms_in
 
 # Each rule looks at the same log densities.
 MOST_READINGS = 256
@@ -55,7 +55,7 @@ class Facts:
     """
 
     graph: Graph
-    data: Mapping[str, Any]
+    data: Values
     factor: str
     targets: frozenset[str] = frozenset()
     taken: frozenset[str] = frozenset()
@@ -150,7 +150,7 @@ class Facts:
         """Whether an expression reads nothing that is drawn."""
         return not leaves_of(expr, self.graph.drawn)
 
-    def values(self, expr: Expr, over: tuple[Range, ...]) -> Any:
+    def values(self, expr: Expr, over: tuple[Range, ...]) -> Floats:
         """The values of an expression of data, one for each position of the ranges."""
         found = evaluate(expr, over, self.data, self.graph.sizes)
         return np.broadcast_to(found, tuple(map(len, over)))
@@ -223,14 +223,14 @@ class Auxiliary:
     event: tuple[Dim, ...] = ()
     of: Dim | None = None
     sizes: Mapping[Dim, int] = field(default_factory=dict)
-    tables: Mapping[str, tuple[Variable, Any]] = field(default_factory=dict)
+    tables: Mapping[str, tuple[Variable, np.ndarray]] = field(default_factory=dict)
 
     def array(self, name: str) -> Array:
         """The array of the new variable, with what is known of its elements."""
         if self.support.is_discrete:
             return Array(name, nonnegative=True)
         is_positive = self.support.kind == "real" and self.support.lower.is_nonnegative
-        return Array(name, **({"positive": True} if is_positive else {"real": True}))
+        return array_of(name, is_positive=bool(is_positive))
 
 
 # From a factor, the facts and the arrays that are in the way: the term that a new variable takes
@@ -258,11 +258,11 @@ class Rule:
     apply: Apply
     identity: str
     source: str
-    head: Any = ()
+    head: Head = ()
 
 
 def of_terms(
-    head: Any,
+    head: Head,
     found: OfTerms,
     *,
     name: str,
@@ -291,7 +291,7 @@ def one_by_one(of: Callable[[Term, tuple[Range, ...], Facts], Auxiliary | None])
 
 
 def _in_terms(
-    head: Any,
+    head: Head,
     found: OfTerms,
     shut: bool,
     factor: Factor,

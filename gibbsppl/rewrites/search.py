@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import sympy as sp
 from sympy import Add
@@ -20,6 +19,7 @@ from gibbsppl.derive.concavity import LogConcave
 from gibbsppl.derive.conditionals import Derived, conditional_of
 from gibbsppl.derive.match_results import NotConjugate
 from gibbsppl.errors import CompileError
+from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import PLAIN, Graph, Statement, expressions_read_by
 from gibbsppl.rewrites.applied import Rewrite, applications
 from gibbsppl.rewrites.collapsing import Scan
@@ -55,7 +55,7 @@ class Rewritten:
     """
 
     graph: Graph
-    data: Mapping[str, Any]
+    data: Values
     rewrites: tuple[Rewrite, ...]
     stages: tuple[Stage, ...]
     branches: tuple[Stage, ...] = ()
@@ -74,7 +74,7 @@ class Rewritten:
         return found
 
 
-def wherever(graph: Graph, data: Mapping[str, Any], rule: Rule) -> tuple[Rewrite, ...]:
+def wherever(graph: Graph, data: Values, rule: Rule) -> tuple[Rewrite, ...]:
     """The rewrites by a rule at all terms that fit, latent variable by latent variable."""
     found: list[Rewrite] = []
     factors = [f.name for f in graph.factors]
@@ -87,7 +87,7 @@ def wherever(graph: Graph, data: Mapping[str, Any], rule: Rule) -> tuple[Rewrite
 
 
 def _does_not_fit(
-    rule: Rule, graph: Graph, data: Mapping[str, Any], latent: Collection[str]
+    rule: Rule, graph: Graph, data: Values, latent: Collection[str]
 ) -> str:
     heads = rule.head if isinstance(rule.head, tuple) else (rule.head,)
     near = [
@@ -104,7 +104,7 @@ def _does_not_fit(
     )
 
 
-def _what_is_negative(head: Expr, graph: Graph, data: Mapping[str, Any]) -> str:
+def _what_is_negative(head: Expr, graph: Graph, data: Values) -> str:
     """The first term of a sum under a head that is not known to be positive or zero."""
     total = head.args[0].body if isinstance(head.args[0], Over) else head.args[0]
     if total.is_Add or total is not head.args[0]:
@@ -116,7 +116,7 @@ def _what_is_negative(head: Expr, graph: Graph, data: Mapping[str, Any]) -> str:
     return ""
 
 
-def _surroundings(graph: Graph, data: Mapping[str, Any], statement: Statement) -> Hashable:
+def _surroundings(graph: Graph, data: Values, statement: Statement) -> Hashable:
     """The key of a conditional: the factors of its array, and the facts of all arrays in them.
 
     Facts of an array are its statements, whose supports may depend on further arrays, and its data.
@@ -147,7 +147,7 @@ def _last(graph: Graph, kept: tuple[Rewrite, ...]) -> Graph:
     return kept[-1].graph if kept else graph
 
 
-def _data(data: Mapping[str, Any], kept: tuple[Rewrite, ...]) -> Mapping[str, Any]:
+def _data(data: Values, kept: tuple[Rewrite, ...]) -> Values:
     return kept[-1].data if kept else data
 
 
@@ -161,13 +161,13 @@ class Search:
     of which closed forms alone are wanted.
     """
 
-    data: Mapping[str, Any]
-    found: dict[Hashable, tuple[Graph, Mapping[str, Any], Derived]]
+    data: Values
+    found: dict[Hashable, tuple[Graph, Values, Derived]]
     elements: frozenset[str]
     moved: frozenset[str] = frozenset()
     parts: frozenset[str] = frozenset()
 
-    def derived(self, graph: Graph, data: Mapping[str, Any], statement: Statement) -> Derived:
+    def derived(self, graph: Graph, data: Values, statement: Statement) -> Derived:
         """The conditional of a statement in a graph."""
         key = (id(graph), statement.name)
         if key not in self.found:
@@ -285,7 +285,7 @@ class Search:
 
     def _graphs(
         self, graph: Graph, kept: tuple[Rewrite, ...]
-    ) -> tuple[tuple[Graph, Mapping[str, Any]], ...]:
+    ) -> tuple[tuple[Graph, Values], ...]:
         return ((graph, self.data), *((r.graph, r.data) for r in kept))
 
     def branches(
@@ -322,7 +322,7 @@ class Search:
     def _branch(
         self,
         graph: Graph,
-        data: Mapping[str, Any],
+        data: Values,
         statement: Statement,
         allowed: tuple[Rule, ...],
         taken: Collection[str],

@@ -6,21 +6,20 @@ so that the array does not depend on the variable.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import replace
-from typing import Any
 
 import sympy as sp
 from sympy import Add, Mul
 
 from gibbsppl.algebra.copies import primed
 from gibbsppl.algebra.expressions import (
-    Array,
     Dim,
     Expr,
     InverseEntry,
     Leaf,
     Over,
+    array_of,
     dims_of,
     leaves_of,
     mentions,
@@ -94,7 +93,7 @@ class Sums:
             turned = outside != 1 and all(s.value.is_nonpositive for s in scatters)
             kept = [replace(s, value=-s.value) if turned else s for s in scatters]
             is_positive = all(s.value.is_nonnegative for s in kept)
-            element = Array(name, **{"positive" if is_positive else "real": True})[axes]
+            element = array_of(name, is_positive=is_positive)[axes]
             arrays.append(Maintained(element, _merged(kept)))
             term = (-outside if turned else outside) * element
             for d in summed:
@@ -141,7 +140,7 @@ def _named_by_axes(scatter: Scatter, axes: tuple[Dim, ...]) -> Scatter:
 
 def _merged(scatters: Collection[Scatter]) -> tuple[Scatter, ...]:
     """The scatters, those of a factor onto the same place added up."""
-    found: dict[Any, Scatter] = {}
+    found: dict[Hashable, Scatter] = {}
     for s in scatters:
         key = (s.factor, s.indices, s.over)
         found[key] = replace(s, value=s.value + found[key].value) if key in found else s
@@ -155,7 +154,7 @@ def _opened(term: Expr, over: tuple[Range, ...]) -> tuple[list[Expr], tuple[Rang
         if isinstance(factor, Over) and len(factor.args) == 4:
             body, nest = unnested(factor)
             factors += Mul.make_args(body)
-            over += tuple(Range(o.args[1], int(o.args[2]), int(o.args[3])) for o in nest)
+            over += tuple(Range(o.bound[0], int(o.args[2]), int(o.args[3])) for o in nest)
         else:
             factors.append(factor)
     return factors, over

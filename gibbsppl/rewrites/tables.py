@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
-import numpy.typing as npt
 
 from gibbsppl.algebra.expressions import Array, Dim, Expr, Over, substitute
 from gibbsppl.algebra.functions import INDICATORS, Where
@@ -31,7 +29,7 @@ class Table:
     range: Range
     positions: Mapping[Dim, Expr]
     count: Expr
-    arrays: Mapping[str, tuple[Variable, Any]]
+    arrays: Mapping[str, tuple[Variable, np.ndarray]]
 
     @property
     def sizes(self) -> Mapping[Dim, int]:
@@ -55,7 +53,7 @@ def rows_where(
     if not size:
         return None
     dim = facts.fresh_dim(f"{facts.factor}_rows")
-    arrays: dict[str, tuple[Variable, Any]] = {}
+    arrays: dict[str, tuple[Variable, np.ndarray]] = {}
     indices: dict[Dim, Expr] = {}
     for r, at in zip(ranges, positions, strict=False):
         name = facts.fresh(f"{facts.factor}_{plain_name(r.dim)}")
@@ -72,10 +70,10 @@ def rows_where(
 
 
 # The columns of tables that are in use, by their contents.
-_COLUMNS: WeakValueDictionary[Hashable, npt.NDArray[Any]] = WeakValueDictionary()
+_COLUMNS: WeakValueDictionary[Hashable, np.ndarray] = WeakValueDictionary()
 
 
-def _one(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _one(column: np.ndarray) -> np.ndarray:
     """The one array for equal columns: graphs with equal tables are then seen to be equal."""
     found = _COLUMNS.setdefault((column.shape, column.dtype, hash(column.tobytes())), column)
     return found if np.array_equal(found, column) else column

@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
 
 import sympy as sp
 from sympy import Add, Mul
@@ -26,6 +25,9 @@ from gibbsppl.algebra.expressions import Dim, Expr, Over, arrays_in, dims_of, su
 from gibbsppl.algebra.functions import Softplus
 from gibbsppl.algebra.polynomials import MOST_KEPT, multiplied_out
 from gibbsppl.algebra.ranges import Range, range_of
+
+# The functions that a rule is for.
+Head = type[Expr] | tuple[type[Expr], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ class Term:
 
 
 def terms_in(
-    expr: Expr, head: Any, targets: Collection[str], sizes: Mapping[Dim, int]
+    expr: Expr, head: Head, targets: Collection[str], sizes: Mapping[Dim, int]
 ) -> tuple[tuple[Term, ...], Expr]:
     """The terms with a head that holds a target, equal ones added up; and the rest."""
     found, rest = _walked(expr, head, set(targets), sizes)
@@ -77,7 +79,7 @@ def _shortest(expr: Expr) -> Expr:
 
 
 def _walked(
-    expr: Expr, head: Any, targets: set[str], sizes: Mapping[Dim, int]
+    expr: Expr, head: Head, targets: set[str], sizes: Mapping[Dim, int]
 ) -> tuple[list[Term], Expr]:
     if not _holds(expr, head, targets):
         return [], expr
@@ -122,15 +124,16 @@ def _weighted(term: Term, outside: Expr) -> Term:
     return replace(term, coefficient=outside * term.coefficient)
 
 
-def _holds(expr: Expr, head: Any, targets: set[str]) -> bool:
-    return not _read_under(expr, head).isdisjoint(targets)
+def _holds(expr: Expr, head: Head, targets: set[str]) -> bool:
+    return not _read_under(expr, head).isdisjoint(targets)  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=MOST_KEPT)
-def _read_under(expr: Expr, head: Any) -> frozenset[str]:
+def _read_under(expr: Expr, head: Head) -> frozenset[str]:
     """The arrays that the parts of an expression with a head read, looked for in each part once."""
     if isinstance(expr, head):
         return arrays_in(expr)
-    return frozenset().union(*(_read_under(a, head) for a in expr.args))
+    parts = (_read_under(a, head) for a in expr.args)  # type: ignore[arg-type]
+    return frozenset().union(*parts)
 
 

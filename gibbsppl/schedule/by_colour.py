@@ -109,8 +109,8 @@ def _each_once(piece: Piece, is_data: IsData, graph: Graph) -> list[Piece] | Non
     for n, second in enumerate(seen):
         coefficient = Mul(whole, _where_seen(piece, second.weights))
         for first in seen[:n]:
-            pairs = list(zip(first.view.indices, second.view.indices, strict=True))
-            if any(a is None or b is None for a, b in pairs):
+            pairs = list(zip(first.view.read, second.view.read, strict=True))
+            if None in (*first.view.indices, *second.view.indices):
                 return None
             if any(a != b and never_meet(a, b, ranges) for a, b in pairs):
                 continue

@@ -181,7 +181,8 @@ def on_new_scale(
         return statement, values
     # (all of the array: what is drawn may depend on elements of other statements)
     shape = np.shape(values[statement.target.array.name])
-    axes = [Dim(f"·{a}") if i.is_number else i for a, i in enumerate(statement.target.indices)]
+    target = statement.target
+    axes = [i if isinstance(i, Dim) else Dim(f"·{a}") for a, i in enumerate(target.indices)]
     over = tuple(Range(d, 0, n) for d, n in zip(axes, shape, strict=True))
     whole = change.forward(Leaf(statement.target.array, *axes))
     place = Leaf(conditional.place.array, *statement.target.indices)
@@ -252,7 +253,7 @@ def _corner(statement: Statement) -> tuple[slice, ...]:
     """The part of its array that a statement fills."""
     ranges = {r.dim: slice(r.start, r.stop) for r in statement.over}
     return tuple(
-        slice(int(i), int(i) + 1) if i.is_number else ranges.get(i, slice(None))
+        ranges.get(i, slice(None)) if isinstance(i, Dim) else slice(int(i), int(i) + 1)
         for i in statement.target.indices
     )
 

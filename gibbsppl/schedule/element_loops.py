@@ -167,7 +167,7 @@ class _Maker:
             return self._given(expr)
         if isinstance(expr, Over):
             return self._summed(expr)
-        if expr.is_Add or expr.is_Mul or (expr.is_Pow and expr.exp.is_Integer):
+        if expr.is_Add or expr.is_Mul or (isinstance(expr, sp.Pow) and expr.exp.is_Integer):
             return expr.func(*map(self._written, expr.args))
         raise _UnsuitedError
 
@@ -175,7 +175,7 @@ class _Maker:
         dims = dims_of(expr)
         if dims <= self.over:
             return self._symbol(self.found.rows, expr, "row")
-        if expr.is_Pow and expr.exp.is_Integer:
+        if isinstance(expr, sp.Pow) and expr.exp.is_Integer:
             return self._written(expr.base) ** expr.exp
         if self.is_data(expr) and not expr.is_Mul and dims <= self.over | self.inner:
             return self._symbol(self.found.data, expr, "at")

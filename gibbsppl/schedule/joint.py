@@ -226,7 +226,7 @@ def _pattern(
         arrays[name] = np.zeros(shape, dtype=bool)
         for s in block.statements:
             if s.target.array.name == name:
-                known = None if s.known == 0 else np.asarray(data[s.known.array.name])
+                known = None if s.mask is None else np.asarray(data[s.mask])
                 arrays[name] |= drawn(shape, [bounds(graph, s)], known)
     found = [(*_at(p.first, p, graph, data), *_at(p.second, p, graph, data)) for p in pairs]
     return Pattern.of(arrays, found)
@@ -371,7 +371,7 @@ def _is_moved(index: Expr, ranges: Collection[Dim]) -> bool:
 
 def _leaf(view: View, moved: Mapping[Expr, Expr]) -> Leaf:
     """An element of a piece at the axes of a table."""
-    indices = (moved.get(i, None) if i in moved else substitute(i, moved) for i in _indices(view))
+    indices = (moved[i] if i in moved else substitute(i, moved) for i in _indices(view))
     return Leaf(view.array, *indices)
 
 

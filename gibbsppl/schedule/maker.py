@@ -211,9 +211,9 @@ class Maker:
         pairs, singles = [], []
         for piece in pieces:
             v, w = (*piece.views, piece.views[0])[:2]
-            indices = tuple(v.indices[a] for a in order)
+            indices = tuple(v.read[a] for a in order)
             if len(piece.views) == 2:
-                indices += tuple(w.indices[a] for a in derived.dense)
+                indices += tuple(w.read[a] for a in derived.dense)
                 pairs.append(self._pull(piece, own + partner, indices, sizes))
             else:
                 singles.append(self._pull(piece, own, indices))
@@ -360,7 +360,7 @@ def _refuse_improper(derived: Conditional, parameters: tuple[NaturalParameter, .
 
 def _of_kept(whole: Expr, statement: Statement, piece: Piece) -> Expr:
     """A term of the density of a simplex, 0 at entries that are certain to be zero."""
-    shown = zip(statement.target.indices, piece.views[0].indices, strict=True)
+    shown = zip(statement.target.indices, piece.views[0].read, strict=True)
     names = {own: index for own, index in shown if isinstance(own, Dim)}
     kept = substitute(is_kept(statement), names)
     return whole if kept == 1 else Where(kept, whole, sp.S.Zero)

@@ -23,6 +23,12 @@ class NaturalParameter:
     contributions: tuple[Contribution, ...]
     squares: tuple[Contribution, ...] = ()
 
+    @property
+    def array(self) -> str:
+        """The name of the array of a statistic that is one element."""
+        assert isinstance(self.statistic, Leaf)
+        return self.statistic.array.name
+
 
 @dataclass(frozen=True, slots=True)
 class Bound:

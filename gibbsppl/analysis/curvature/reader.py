@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 import sympy as sp
 from sympy import Add, Mul, Pow, exp, log
@@ -29,6 +28,7 @@ from gibbsppl.algebra.functions import (
     AtMost,
     Below,
     Bend,
+    End,
     Equals,
     Function,
     Kind,
@@ -69,7 +69,7 @@ from gibbsppl.analysis.signs import (
 
 
 def curvature_of(
-    expr: Any, array: str, bounds: Bounds, definite: Collection[str] = ()
+    expr: Expr | float, array: str, bounds: Bounds, definite: Collection[str] = ()
 ) -> Curvature:
     """How an expression bends as all elements of an array vary together, where it is defined.
 
@@ -136,7 +136,7 @@ class Reader:
         """The sign of an expression."""
         return sign_of(expr, self.bounds)
 
-    def is_within(self, expr: Expr, lower: Any, upper: Any) -> bool:
+    def is_within(self, expr: Expr, lower: End, upper: End) -> bool:
         """Whether an expression is known to lie between two ends."""
         known = interval_of(expr, self.bounds)
         return bool(known[0] >= lower and known[1] <= upper)
@@ -159,8 +159,8 @@ class Reader:
         free = Mul(*(f for f in expr.args if f not in held))
         if free != 1:
             return self._multiple(expr, self.sign(free), self.read(Mul(*held)))
-        logs = [self._log_of_power(f) for f in held]
-        if None not in logs:
+        logs = [log for f in held if (log := self._log_of_power(f)) is not None]
+        if len(logs) == len(held):
             inner = self.read(Add(*logs))
             if inner.kind in CONVEX:
                 return Curvature("convex", expr, "exp of what follows", (inner,))
@@ -201,7 +201,7 @@ class Reader:
         lower, upper = interval_of(exponent, self.bounds)
         rows = [row for (a, b), row in POWERS if a <= lower and upper <= b]
         if exponent.is_Integer:
-            rows += [at_negatives(row, even=exponent.is_even) for row in rows]
+            rows += [at_negatives(row, even=bool(exponent.is_even)) for row in rows]
         if exponent.is_Integer and exponent.is_even and exponent > 0:
             rows.append(Bend("convex", "neither"))
         return self._composed(expr, base, rows)
@@ -230,9 +230,10 @@ class Reader:
 
     def _log_one_minus_exp(self, expr: Expr, exponent: Expr) -> Curvature:
         """The log of one minus an exponential, perhaps of an exponential."""
-        logs = [self._log_of_power(f) for f in Mul.make_args(-exponent) if self.holds(f)]
+        held = [f for f in Mul.make_args(-exponent) if self.holds(f)]
+        logs = [log for f in held if (log := self._log_of_power(f)) is not None]
         free = Mul(*(f for f in Mul.make_args(-exponent) if not self.holds(f)))
-        if None not in logs and self.sign(free) == "positive":
+        if len(logs) == len(held) and self.sign(free) == "positive":
             return self._composed(expr, Add(*logs), [LOG_CLOGLOG])
         return self._composed(expr, exponent, [LOG_ONE_MINUS_EXP])
 

@@ -6,7 +6,6 @@ Comes in: a reader of single expressions and the terms of a sum. Goes out: the c
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any
 
 import sympy as sp
 from sympy import Add, Mul
@@ -54,7 +53,7 @@ def terms_of(reader: Reader, expr: Expr) -> tuple[Expr, ...]:
     if isinstance(expr, Add):
         return tuple(t for a in expr.args for t in terms_of(reader, a))
     if isinstance(expr, Over):
-        return tuple(Over(t, *expr.args[1:]) for t in terms_of(reader, expr.body))
+        return tuple(Over(t, *expr.bound, *expr.args[2:]) for t in terms_of(reader, expr.body))
     held = [f for f in Mul.make_args(expr) if reader.holds(f)]
     if isinstance(expr, Mul) and len(held) == 1:
         free = Mul(*(f for f in expr.args if f not in held))
@@ -86,7 +85,8 @@ def _loggamma_of(reader: Reader, term: Expr) -> tuple[Expr, Expr] | None:
         inner = _loggamma_of(reader, function.body)
         if inner is None or dims_of(inner[0]) & set(function.bound):
             return None
-        return coefficient * inner[0], _canonical(Over(inner[1], *function.args[1:]))
+        whole = Over(inner[1], *function.bound, *function.args[2:])
+        return coefficient * inner[0], _canonical(whole)
     if not isinstance(function, loggamma) or reader.holds(coefficient):
         return None
     argument = function.args[0]
@@ -113,7 +113,7 @@ def _quadratic_form(reader: Reader, terms: tuple[Expr, ...]) -> Block | None:
 def _product_of_two(reader: Reader, term: Expr) -> tuple[Expr, Expr, Expr] | None:
     """Coefficient and the two elements of a term that is their product."""
     held = [f for f in Mul.make_args(term) if reader.holds(f)]
-    pair = [h.base for h in held if h.is_Pow and h.exp == 2] * 2 or held
+    pair = [h.base for h in held if isinstance(h, sp.Pow) and h.exp == 2] * 2 or held
     if len(pair) != 2 or len(held) != len(set(pair)):
         return None
     if not all(isinstance(leaf, Leaf) and reader.read(leaf).kind == "affine" for leaf in pair):
@@ -121,7 +121,7 @@ def _product_of_two(reader: Reader, term: Expr) -> tuple[Expr, Expr, Expr] | Non
     return term / Mul(*held), pair[0], pair[1]
 
 
-def _is_never_positive_form(reader: Reader, matrix: Any) -> bool:
+def _is_never_positive_form(reader: Reader, matrix: sp.Matrix) -> bool:
     """Whether a symmetric matrix is shown to be negative semidefinite."""
     if matrix.rows == 0:
         return True

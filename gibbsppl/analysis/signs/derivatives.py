@@ -102,7 +102,8 @@ def _with_parts_named(
     named = [_with_parts_named(a, place, t, parts) for a in held]
     if free:
         named.append(_with_parts_named(expr.func(*free), place, t, parts))
-    return None if None in named else expr.func(*named)
+    whole = [e for e in named if e is not None]
+    return expr.func(*whole) if len(whole) == len(named) else None
 
 
 def slope(expr: Expr, t: Expr) -> Expr:
@@ -138,7 +139,9 @@ def _outer_slope(expr: Expr, inner: Expr) -> Expr:
 
 def _any_value_of(interval: Interval) -> Expr:
     """An expression of one positive (or real) symbol that takes the values in an interval."""
-    lower, upper = (e if isinstance(e, float) else sp.Rational(e) for e in interval)
+    lower, upper = (
+        sp.sympify(e) if isinstance(e, float) else sp.Rational(e) for e in interval
+    )
     s = sp.Dummy("s", positive=True)
     if lower > -INF and upper < INF:
         return lower if lower == upper else (lower + upper * s) / (1 + s)
@@ -164,7 +167,7 @@ def _is_smooth(curve: Expr, t: Expr, inside: Mapping[Expr, Expr]) -> bool:
 
 def _with_functions_named(expr: Expr) -> Expr:
     """Exponentials as positive numbers, logs and digammas as real ones."""
-    names = {e: sp.Dummy(positive=True) for e in expr.atoms(exp)}
+    names: dict[Expr, Expr] = {e: sp.Dummy(positive=True) for e in expr.atoms(exp)}
     names |= {e: sp.Dummy(real=True) for e in expr.atoms(log)}
     names |= {e: sp.Dummy(real=True) for e in expr.atoms(sp.polygamma) if e.args[0] == 0}
     return expr.xreplace(names)

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import reduce
 from itertools import product
-from typing import Any
 
 import sympy as sp
 from sympy import Add, Mul, Pow, oo
@@ -37,7 +36,7 @@ from gibbsppl.algebra.functions import (
 from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.algebra.polynomials import multiplied_out
 from gibbsppl.algebra.recursions import Earlier, Recursion
-from gibbsppl.analysis.ends import Bounds
+from gibbsppl.analysis.ends import Bound, Bounds
 from gibbsppl.analysis.signs.intervals import (
     LINE,
     Sign,
@@ -57,7 +56,7 @@ CLAIMS = (UNIT, POSITIVE, NEGATIVE)
 MOST_AT_CORNERS = 6
 
 
-def sign_of(expr: Any, bounds: Bounds) -> Sign:
+def sign_of(expr: Bound, bounds: Bounds) -> Sign:
     """The sign that an expression has for all values within the bounds."""
     expr = sp.sympify(expr)
     lower, upper = interval_of(expr, bounds)
@@ -71,7 +70,7 @@ def sign_of(expr: Any, bounds: Bounds) -> Sign:
     return "unknown"
 
 
-def interval_of(expr: Any, bounds: Bounds) -> Interval:
+def interval_of(expr: Bound, bounds: Bounds) -> Interval:
     """The smallest and the largest value that an expression is known to keep between."""
     expr = sp.sympify(expr)
     if expr.is_number and (found := _of_number(expr)) is not None:
@@ -123,7 +122,7 @@ def _of_number(expr: Expr) -> Interval | None:
     """A number as an interval: a fraction by itself, else the two floats around the number."""
     if expr in (oo, -oo):
         return (INF, INF) if expr == oo else (-INF, -INF)
-    if expr.is_Rational:
+    if isinstance(expr, sp.Rational):
         return (Fraction(int(expr.p), int(expr.q)),) * 2
     value = expr.evalf(20)
     if not value.is_Float:
@@ -145,7 +144,7 @@ def _of_leaf(leaf: Leaf, bounds: Bounds) -> Interval:
 def _numeric(bounds: Bounds) -> Bounds:
     """The numeric bounds alone, infinite in place of expressions, to avoid circular reading."""
 
-    def numeric(leaf: Leaf) -> tuple[Any, Any]:
+    def numeric(leaf: Leaf) -> tuple[Expr, Expr]:
         lower, upper = (sp.sympify(b) for b in bounds(leaf) or (-oo, oo))
         return lower if lower.is_number else -oo, upper if upper.is_number else oo
 
@@ -210,7 +209,7 @@ def _of_recursion(expr: Recursion, bounds: Bounds) -> Interval:
     own = set(named.values())
     for lower, upper in CLAIMS:
 
-        def claimed(leaf: Leaf, ends: Interval = (lower, upper)) -> tuple[Any, Any] | None:
+        def claimed(leaf: Leaf, ends: Interval = (lower, upper)) -> tuple[Bound, Bound] | None:
             return ends if leaf in own else bounds(leaf)
 
         if all(_stays_within(v, (lower, upper), claimed) for v in values):

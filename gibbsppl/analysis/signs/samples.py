@@ -35,7 +35,7 @@ def signs_taken(expr: Expr) -> set[int]:
     """1 and -1 if the expression is above or below zero at some point beyond doubt."""
     symbols = sorted(expr.free_symbols, key=sp.default_sort_key)
     rng = np.random.default_rng(0)
-    points = {s: _values_of(s, rng) for s in symbols}
+    points: dict[Expr, Sampled] = {s: _values_of(s, rng) for s in symbols}
     with np.errstate(all="ignore"):
         found = _sampled(expr, points)
         if found is None:
