@@ -36,7 +36,7 @@ TAKEN_APART = ("taken apart", "put together")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class GraphChange:
     """A variable that a graph adds, lacks or takes apart, compared with the declared graph."""
 
     variable: str
@@ -75,7 +75,7 @@ def graph_rows(
     check = _Check(declared, schedule, program, data, program.prepare(data))
     waiting = {id(g): (g, check.changes(g)) for g in check.graphs() if not check.is_declared(g)}
     none = _Heights([np.zeros(1) for _ in states], (), lambda _: 0.0, states)
-    known: list[tuple[frozenset[Change], _Heights]] = [(frozenset(), none)]
+    known: list[tuple[frozenset[GraphChange], _Heights]] = [(frozenset(), none)]
     rows = []
     while waiting:
         # (the graph that is nearest to one that is known)
@@ -153,7 +153,7 @@ class _Check:
         """Whether a graph has the factors of the declared one, and no others."""
         return {f.name: f for f in graph.factors} == {f.name: f for f in self.declared.factors}
 
-    def changes(self, graph: Graph) -> frozenset[Change]:
+    def changes(self, graph: Graph) -> frozenset[GraphChange]:
         """The differences between a graph and the declared one."""
         parts = {p.name: p.of for p in self.schedule.parts}
         own = {parts.get(n, n) for n in graph.drawn}
@@ -161,9 +161,9 @@ class _Check:
         declared = set(self.declared.drawn)
         return frozenset(
             (
-                *(Change(n, TAKEN_APART) for n in apart),
-                *(Change(n, ADDED) for n in own - declared),
-                *(Change(n, INTEGRATED_OUT) for n in declared - own),
+                *(GraphChange(n, TAKEN_APART) for n in apart),
+                *(GraphChange(n, ADDED) for n in own - declared),
+                *(GraphChange(n, INTEGRATED_OUT) for n in declared - own),
             )
         )
 

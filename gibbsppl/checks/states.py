@@ -25,7 +25,7 @@ Kept = tuple[str, float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ComparedStates:
     """A start, the state after sweeps, if any, and the gaps of the sums that sweeps maintain.
 
     ``compared`` are the states of the two at which the log density of the model keeps its digits.
@@ -49,7 +49,7 @@ class Found:
 
 def found_states(
     rng: np.random.Generator, graph: Graph, program: Program, data: Values
-) -> Iterator[Found]:
+) -> Iterator[ComparedStates]:
     """Starts and the states that sweeps lead to, each nearer to the centre than those before.
 
     Starts are settled where there is room. A start is left out if the density overflows or keeps
@@ -60,7 +60,7 @@ def found_states(
         start = augmented_start(rng, graph, program, data, spread=spread, settle=True)
         swept, sums = _after_sweeps(rng, graph, program, data, start)
         compared = tuple(s for s in (start, *swept) if is_comparable(graph, {**data, **s}))
-        found = Found(start, swept, compared, sums)
+        found = ComparedStates(start, swept, compared, sums)
         if found.is_seen_after_sweeps:
             is_seen = True
             yield found

@@ -20,7 +20,7 @@ from gibbsppl.checks.parameters import keeps_parameters_inside
 from gibbsppl.checks.ratio import ratio_check
 from gibbsppl.checks.reading import NOTHING_TOLD, gaps_of_reading
 from gibbsppl.checks.results import RELATIVE_TOLERANCE, Row, Verification, worst
-from gibbsppl.checks.states import Found, augmented, found_states
+from gibbsppl.checks.states import ComparedStates, augmented, found_states
 from gibbsppl.code.program import Program
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
@@ -88,7 +88,7 @@ class _Check:
             rows = tuple(_not_called_so(row, wrong.get(row.step, "")) for row in rows)
         return rows, at
 
-    def _rows_of(self, rng: np.random.Generator, made: Found) -> tuple[Row, ...]:
+    def _rows_of(self, rng: np.random.Generator, made: ComparedStates) -> tuple[Row, ...]:
         """The comparisons at a start and where sweeps lead."""
         at = made.compared
         of_steps = _worst([self._of_steps(rng, s) for s in at] or [_nothing_compared(self.steps)])
@@ -138,7 +138,7 @@ def _nothing_compared(steps: Sequence[Step]) -> list[Row]:
     return [Row(s.name, s.kind, s.family.name if s.family else "-", None, 0.0) for s in steps]
 
 
-def _of_sweeps(made: Found) -> tuple[Row, ...]:
+def _of_sweeps(made: ComparedStates) -> tuple[Row, ...]:
     """A row where sweeps fail, or lead to where densities cannot be compared."""
     if made.is_seen_after_sweeps:
         return ()

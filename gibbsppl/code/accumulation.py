@@ -14,7 +14,7 @@ import sympy as sp
 from gibbsppl.algebra.expressions import Dim, Expr, dims_of
 from gibbsppl.code.lines import INDENT, assigned, is_product
 from gibbsppl.code.places import index_text, kept_slices_text, ranges_of
-from gibbsppl.code.tables import Table, as_table, written
+from gibbsppl.code.tables import Gather, as_table, written
 from gibbsppl.code.writer import Writer
 from gibbsppl.derive.contractions import Contribution
 from gibbsppl.pieces.dependence import Place
@@ -91,7 +91,7 @@ def _summed(writer: Writer, name: str, parameter: NaturalParameter, *, full: boo
     return lines
 
 
-def _rows(writer: Writer, parameter: NaturalParameter) -> tuple[Expr, list[Table]] | None:
+def _rows(writer: Writer, parameter: NaturalParameter) -> tuple[Expr, list[Gather]] | None:
     """A parameter as a term common to all rows plus tables read by row; None for other forms."""
     axes = parameter.axes
     everywhere = all(c.is_everywhere(writer.sizes) for c in parameter.contributions)
@@ -115,7 +115,7 @@ def _terms(value: Expr) -> tuple[Expr, ...]:
     return tuple(found)
 
 
-def _read_at(writer: Writer, factor: str, term: Expr, axes: tuple[Dim, ...]) -> Table | None:
+def _read_at(writer: Writer, factor: str, term: Expr, axes: tuple[Dim, ...]) -> Gather | None:
     """A term as a table of rows, if the rows are fewer than the positions read; else None."""
     table = as_table(writer, factor, term, frozenset(axes[:-1]))
     if table is None or dims_of(table.value) != {table.along, axes[-1]}:
@@ -124,7 +124,7 @@ def _read_at(writer: Writer, factor: str, term: Expr, axes: tuple[Dim, ...]) -> 
 
 
 def _sum_of_rows(
-    writer: Writer, name: str, axes: tuple[Dim, ...], same: Expr, rows: Sequence[Table]
+    writer: Writer, name: str, axes: tuple[Dim, ...], same: Expr, rows: Sequence[Gather]
 ) -> list[str]:
     """The lines of a ``SumOfRows``: a parameter as a sum of tables, each read at an index."""
     lines = [

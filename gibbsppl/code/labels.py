@@ -15,7 +15,7 @@ from gibbsppl.algebra.expressions import dims_of
 from gibbsppl.code.accumulation import accumulated
 from gibbsppl.code.lines import INDENT
 from gibbsppl.code.module import Module
-from gibbsppl.code.tables import Table, as_table, written
+from gibbsppl.code.tables import Gather, as_table, written
 from gibbsppl.code.writer import Writer
 from gibbsppl.derive.contractions import Contribution
 from gibbsppl.schedule.parameters import NaturalParameter
@@ -54,7 +54,7 @@ def weight_lines(
 def _read_tables(
     writer: Writer,
     weights: NaturalParameter,
-    tables: Sequence[Table],
+    tables: Sequence[Gather],
     dense: bool,
     more: Sequence[str],
 ) -> list[str]:
@@ -74,12 +74,12 @@ def _read_tables(
 
 def _tables(
     writer: Writer, weights: NaturalParameter
-) -> tuple[NaturalParameter, tuple[Table, ...]]:
+) -> tuple[NaturalParameter, tuple[Gather, ...]]:
     """The log weights without the terms that are tables read at an index, and these tables.
 
     Contributions to some of the elements only are never tables: all elements would read them.
     """
-    tables: list[Table] = []
+    tables: list[Gather] = []
     label, *others = weights.axes
     elements = frozenset(others)
     everywhere = [c for c in weights.contributions if c.is_everywhere(writer.sizes)]

@@ -13,7 +13,7 @@ from gibbsppl.code.writer import Writer
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class Gather:
     """A table, ``value`` over ``along`` and other dims, read at the ``index`` of each element."""
 
     factor: str
@@ -23,7 +23,7 @@ class Table:
     index: Expr
 
 
-def as_table(writer: Writer, factor: str, term: Expr, elements: frozenset[Dim]) -> Table | None:
+def as_table(writer: Writer, factor: str, term: Expr, elements: frozenset[Dim]) -> Gather | None:
     """The term as a table, if it varies over elements through a single index; else None."""
     found = {
         (index, writer.sizes[writer.axes_of(leaf.array.name)[axis]])
@@ -38,11 +38,11 @@ def as_table(writer: Writer, factor: str, term: Expr, elements: frozenset[Dim]) 
     value = substitute(term, {index: along})
     # An index that is summed over within the term is no property of the element.
     is_own = dims_of(index) <= elements and not dims_of(value) & elements
-    return Table(factor, value, along, size, index) if is_own else None
+    return Gather(factor, value, along, size, index) if is_own else None
 
 
 def written(
-    writer: Writer, table: Table, axes: tuple[Dim, ...], elements: tuple[Dim, ...]
+    writer: Writer, table: Gather, axes: tuple[Dim, ...], elements: tuple[Dim, ...]
 ) -> tuple[str, str]:
     """The text of a table along ``axes``, and of its index along the dims of ``elements``."""
     sizes = writer.sizes

@@ -30,7 +30,7 @@ from scipy import sparse
 from gibbsppl.algebra.expressions import mentions
 from gibbsppl.derive.conditionals import Derived
 from gibbsppl.derive.conflicts import (
-    Elements,
+    DrawnElements,
     Meeting,
     Offset,
     TooMany,
@@ -41,7 +41,7 @@ from gibbsppl.derive.conflicts import (
 from gibbsppl.derive.contractions import data_only
 from gibbsppl.derive.form_facts import charted, shown_by
 from gibbsppl.derive.match_results import Conditional
-from gibbsppl.derive.multilinear_forms import Unread
+from gibbsppl.derive.multilinear_forms import NotMultilinear
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import Place, region_of, slices_of
@@ -131,7 +131,7 @@ def _of_forms(
         return None
     shape, free = _elements(graph, derived.statement, region, data)
     shown = [shown_by(form, graph, data) for form in derived.forms]
-    table, count = charted([s for s in shown if not isinstance(s, Unread)], shape, free)
+    table, count = charted([s for s in shown if not isinstance(s, NotMultilinear)], shape, free)
     # (also of one element each: the form that they share is kept up to date from call to call)
     return Chart(count, table, tuple(sorted(forms)))
 
@@ -168,7 +168,7 @@ def _charted(
     shape, free = _elements(graph, statement, region, data)
     # (what is not known of an array that is partly observed may be anything)
     known = {n: v for n, v in data.items() if n not in graph.drawn}
-    pairs = pairs_of(meetings, Elements(shape, free.ravel()), known, graph.sizes)
+    pairs = pairs_of(meetings, DrawnElements(shape, free.ravel()), known, graph.sizes)
     if isinstance(pairs, TooMany):
         return OneByOne(f"there may be more than {pairs.number:,} conflicts")
     table = coloured(pairs, free.ravel())

@@ -21,7 +21,7 @@ from gibbsppl.derive.match_results import Conditional, NotConjugate
 from gibbsppl.derive.matching import match
 from gibbsppl.derive.multilinear_forms import (
     LinearForm,
-    Unread,
+    NotMultilinear,
     degree_of,
     form_pieces,
     linear_form,
@@ -77,7 +77,7 @@ def _read(
     said = _said(graph, statement, binary_arrays(graph, data), region)
     found = _found(graph, statement, data, said, region, elements)
     if isinstance(found, NotConjugate):
-        if isinstance(formed, Unread):
+        if isinstance(formed, NotMultilinear):
             found = replace(found, besides=formed.reason)
         # A label has a conditional, whatever its factors are.
         finite = finite_of(graph, statement, data) if statement.support.is_finite else None
@@ -110,7 +110,7 @@ def _by_form(
     data: Values,
     region: tuple[Place, ...],
     degree: int,
-) -> Conditional | Unread | None:
+) -> Conditional | NotMultilinear | None:
     """The closed form of one element, from factors quadratic in forms linear in each element.
 
     None where no factor is a polynomial of at least the given degree in the elements.
@@ -130,8 +130,8 @@ def _by_form(
             pieces += split(factor.name, density, factor.over, {array}, graph.sizes)
             continue
         facts = shown_by(form, graph, data) if isinstance(form, LinearForm) else form
-        if isinstance(form, Unread) or isinstance(facts, Unread):
-            return facts if isinstance(facts, Unread) else None
+        if isinstance(form, NotMultilinear) or isinstance(facts, NotMultilinear):
+            return facts if isinstance(facts, NotMultilinear) else None
         forms.append(form)
     pieces = [p for p in pieces if any(touches(v, p.over, region) for v in p.views)]
     limits, rest = limits_of(pieces, binary)

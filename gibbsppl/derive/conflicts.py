@@ -180,7 +180,7 @@ def _step(a: Expr | None, b: Expr | None) -> int | None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Elements:
+class DrawnElements:
     """An array's shape, and the mask of the elements that are drawn (``free``, in flat order)."""
 
     shape: tuple[int, ...]
@@ -189,7 +189,7 @@ class Elements:
 
 def pairs_of(
     meetings: Iterable[Meeting],
-    elements: Elements,
+    elements: DrawnElements,
     data: Values,
     sizes: Mapping[Dim, int],
 ) -> sparse.csr_array | TooMany:
@@ -239,7 +239,7 @@ def _shared_dims(meeting: Meeting) -> tuple[Range, ...]:
 def _incidence(
     seen: Seen,
     shared: tuple[Range, ...],
-    elements: Elements,
+    elements: DrawnElements,
     data: Values,
     sizes: Mapping[Dim, int],
 ) -> sparse.csr_array | TooMany:

@@ -18,7 +18,7 @@ from scipy import sparse
 
 from gibbsppl.algebra.expressions import Expr, mentions
 from gibbsppl.algebra.ranges import Range
-from gibbsppl.derive.multilinear_forms import Entry, LinearForm, Unread
+from gibbsppl.derive.multilinear_forms import Entry, LinearForm, NotMultilinear
 from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.model.graph import Graph
 
@@ -38,7 +38,7 @@ class Shown:
     table: NDArray[np.intp] = field(repr=False)
 
 
-def shown_by(form: LinearForm, graph: Graph, data: Values) -> Shown | Unread:
+def shown_by(form: LinearForm, graph: Graph, data: Values) -> Shown | NotMultilinear:
     """The elements that each position of a form sees, if known from data and distinct."""
     array = form.entries[0].view.array
     free = free_axes(form.entries)
@@ -47,7 +47,9 @@ def shown_by(form: LinearForm, graph: Graph, data: Values) -> Shown | Unread:
     shape = tuple(graph.sizes[dims[a]] for a in kept)
     indices = (e.view.read[a] for e in form.entries for a in kept)
     if any(mentions(i, graph.random) for i in indices):
-        return Unread(f"{form.factor}: which element of {array} it reads depends on a variable")
+        return NotMultilinear(
+            f"{form.factor}: which element of {array} it reads depends on a variable"
+        )
     rows = prod(map(len, form.over))
     columns = []
     for entry in form.entries:
@@ -55,7 +57,7 @@ def shown_by(form: LinearForm, graph: Graph, data: Values) -> Shown | Unread:
         over = (*form.over, *(r for r in entry.ranges if r.dim not in dropped))
         lengths = tuple(map(len, over))
         if prod(lengths) > MOST_POSITIONS:
-            return Unread(f"{form.factor}: it has more than {MOST_POSITIONS:,} positions")
+            return NotMultilinear(f"{form.factor}: it has more than {MOST_POSITIONS:,} positions")
         every = {**graph.sizes, **{r.dim: r.stop for r in over}}
 
         def at(
@@ -81,7 +83,7 @@ def free_axes(entries: Iterable[Entry]) -> frozenset[int]:
     return frozenset.intersection(*(frozenset(e.free) for e in entries))
 
 
-def _twice(form: LinearForm, shown: Shown) -> Unread | None:
+def _twice(form: LinearForm, shown: Shown) -> NotMultilinear | None:
     """The reason for refusal if a position of a form sees an element twice; else None."""
     ordered = np.sort(shown.table, axis=1)
     again = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)
@@ -95,7 +97,7 @@ def _twice(form: LinearForm, shown: Shown) -> Unread | None:
         f"{r.dim} {i + r.start}" for r, i in zip(form.over, map(int, place), strict=True)
     )
     array = form.entries[0].view.array
-    return Unread(f"{form.factor}: at {where} it sees an element of {array} twice ({at})")
+    return NotMultilinear(f"{form.factor}: at {where} it sees an element of {array} twice ({at})")
 
 
 def charted(

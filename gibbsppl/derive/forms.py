@@ -64,7 +64,7 @@ def columns_of(graph: Graph, arrays: tuple[str, ...]) -> Columns:
 Linear = tuple[tuple[Expr, Leaf, tuple[Range, ...]], ...]
 
 
-class Unread(Exception):  # noqa: N818  (no error: what is not understood is left alone)
+class NotLinear(Exception):  # noqa: N818  (no error: what is not understood is left alone)
     """A term that is not read as a concave function of linear forms."""
 
 
@@ -155,7 +155,7 @@ class Forms:
             ranges = (*over, *summed)
             shape = tuple(map(len, ranges))
             if math.prod(shape) > MOST_ENTRIES:
-                raise Unread
+                raise NotLinear
             at = [self.at(i, ranges).astype(int) for i in leaf.indices]
             size = self.columns.shapes[leaf.array.name]
             column = np.ravel_multi_index(at, size) if at else np.zeros(math.prod(shape), int)
@@ -185,12 +185,12 @@ def first_rows(matrices: list[sparse.csr_array]) -> sparse.csr_array:
 
 
 def shares_of(rows: sparse.csr_array, axis: sparse.csr_array) -> Floats:
-    """The ratio of each row to the row of ``axis``; raise `Unread` unless they are proportional."""
+    """The ratio of each row to the row of ``axis``; raise `NotLinear` unless they are proportional."""
     length = axis.multiply(axis).sum(axis=1)
     share = np.asarray(rows.multiply(axis).sum(axis=1)) / np.where(length > 0, length, 1.0)
     apart = abs(rows - sparse.diags_array(share) @ axis).tocsr()
     size = abs(rows).max(axis=1).toarray().ravel() if rows.shape[0] else np.zeros(0)
     off = apart.max(axis=1).toarray().ravel() if rows.shape[0] else np.zeros(0)
     if (off > ROUNDING * size).any():
-        raise Unread
+        raise NotLinear
     return share

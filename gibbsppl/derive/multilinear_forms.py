@@ -74,7 +74,7 @@ class LinearForm:
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
+class NotMultilinear:
     """Why a log density is not read by element."""
 
     reason: str
@@ -109,19 +109,19 @@ def degree_of(expr: Expr, target: str) -> float:
 
 def linear_form(
     graph: Graph, statement: Statement, factor: Factor, density: Expr
-) -> LinearForm | Unread:
+) -> LinearForm | NotMultilinear:
     """The form of a factor that sees the elements of a statement's array."""
     array = statement.target.array
     try:
         form = _Reader(graph, array.name, factor.over).form_in(density)
         entries = _Reader(graph, array.name, factor.over).entries(form)
     except _UnreadError as error:
-        return Unread(f"{factor.name}: {error}")
+        return NotMultilinear(f"{factor.name}: {error}")
     mark = sp.Dummy("form", real=True)
     whole = _in_form(density, form, mark, (array.name,))
     curvature = sp.diff(whole, mark, 2)
     if mentions(whole, (array.name,)) or curvature.has(mark):
-        return Unread(f"{factor.name}: it is no quadratic of a form linear in each element")
+        return NotMultilinear(f"{factor.name}: it is no quadratic of a form linear in each element")
     constant = multiplied_out(sp.diff(whole, mark).subs(mark, 0))
     return LinearForm(factor.name, factor.over, form, constant, curvature, entries)
 

@@ -24,7 +24,7 @@ from gibbsppl.code.numpy import write_numpy
 from gibbsppl.derive.colours import colours_told
 from gibbsppl.errors import CompileError, ModelError
 from gibbsppl.explain.derivation import explained
-from gibbsppl.explain.examples import COORDS, TABLES, Column, Prior, Table, X
+from gibbsppl.explain.examples import COORDS, TABLES, AtlasTable, Column, Prior, X
 from gibbsppl.explain.schedule_text import owner
 from gibbsppl.families import FAMILIES
 from gibbsppl.language import Model
@@ -104,7 +104,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Finding:
     """The finding for a cell: the kind of step, the words of the cell, the short derivation."""
 
     kind: str
@@ -112,12 +112,12 @@ class Found:
     derivation: str
 
 
-def cells(tables: Iterable[Table] = TABLES) -> Iterator[Cell]:
+def cells(tables: Iterable[AtlasTable] = TABLES) -> Iterator[Cell]:
     """The cells of the tables, row by row."""
     return (Cell(p, c) for t in tables for p in t.priors for c in t.columns)
 
 
-def found(cell: Cell) -> Found | None:
+def found(cell: Cell) -> Finding | None:
     """The finding for a cell, by its plan; None where the language refuses the model."""
     try:
         model = cell.model()
@@ -127,18 +127,18 @@ def found(cell: Cell) -> Found | None:
     try:
         schedule = plan(graph, model.data)
     except CompileError as refused:
-        return Found(NONE, NONE, f"{graph}\n\n{refused}")
+        return Finding(NONE, NONE, f"{graph}\n\n{refused}")
     step = _step_of(schedule)
     if kind_of(step) != SLICE:
-        return Found(kind_of(step), words_of(step), _derived(model, schedule, step))
+        return Finding(kind_of(step), words_of(step), _derived(model, schedule, step))
     augmented = planned(rewritten(graph, model.data))
     given = _step_of(augmented)
     if kind_of(given) == SLICE:
-        return Found(SLICE, words_of(step), _derived(model, schedule, step))
+        return Finding(SLICE, words_of(step), _derived(model, schedule, step))
     rewrites = (f"{r.variable} is brought in: {r.rule.name}" for r in augmented.rewrites)
     shown = "\n".join((*rewrites, str(augmented.graph_of(given))))
     derivation = _derived(model, augmented, given, shown)
-    return Found(AUGMENTED, f"{words_of(given)}, {AUGMENTED}", derivation)
+    return Finding(AUGMENTED, f"{words_of(given)}, {AUGMENTED}", derivation)
 
 
 def _step_of(schedule: Schedule) -> Step:
@@ -211,7 +211,7 @@ def _top(certificate: str) -> str:
 # ---- pages -----------------------------------------------------------------------------------
 
 
-def pages(tables: tuple[Table, ...] = TABLES) -> dict[str, str]:
+def pages(tables: tuple[AtlasTable, ...] = TABLES) -> dict[str, str]:
     """The text of each page by its path: the tables, and a page for each prior."""
     derived = {(c.prior.name, c.column.name): found(c) for c in cells(tables)}
     told = {key: f for key, f in derived.items() if f is not None}
@@ -235,7 +235,7 @@ def legend(counts: Mapping[str, int]) -> str:
     )
 
 
-def _table(table: Table, told: Mapping[tuple[str, str], Found]) -> str:
+def _table(table: AtlasTable, told: Mapping[tuple[str, str], Finding]) -> str:
     heads = [c.name for c in table.columns]
     lines = [f"## {table.title}", "", _row(["prior", *heads]), _row(["---"] * (len(heads) + 1))]
     for p in table.priors:
@@ -248,17 +248,17 @@ def _row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def link(prior: str, column: str, cell: Found) -> str:
+def link(prior: str, column: str, cell: Finding) -> str:
     """A cell of a table: its words, which lead to the derivation."""
     return f"[{cell.words}](atlas/{anchor(prior)}.md#{anchor(column)})"
 
 
-def _page(prior: str, told: Mapping[str, Found]) -> str:
+def _page(prior: str, told: Mapping[str, Finding]) -> str:
     head = f"# {prior}\n\nDerivations of the [atlas](../atlas.md), where `x` has this prior.\n"
     return "\n".join((head, *(section(c, f) for c, f in told.items())))
 
 
-def section(column: str, cell: Found) -> str:
+def section(column: str, cell: Finding) -> str:
     """The derivation of a cell under its title, to which the cell leads."""
     return f"## {column}\n\n{cell.words}\n\n```text\n{cell.derivation}\n```\n"
 

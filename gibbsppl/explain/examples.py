@@ -46,7 +46,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class AtlasTable:
     """Priors by ways to enter a child, under a title."""
 
     title: str
@@ -253,7 +253,7 @@ def _spread(row: str, **matrix: Any) -> Any:
 
 
 TABLES = (
-    Table(
+    AtlasTable(
         "Places on the real line",
         ON_REALS,
         _places(
@@ -261,7 +261,7 @@ TABLES = (
             "Uniform.lower Bernoulli.logit_p Binomial.logit_p"
         ),
     ),
-    Table(
+    AtlasTable(
         "Functions of a real variable",
         ON_REALS,
         (
@@ -280,7 +280,7 @@ TABLES = (
             *_forms("Bernoulli", "p", {"expit": gp.expit, "Phi": gp.Phi}),
         ),
     ),
-    Table(
+    AtlasTable(
         "Precisions, variances and rates",
         ON_POSITIVES + MORE_POSITIVES,
         _places(
@@ -288,7 +288,7 @@ TABLES = (
             "Exponential.rate Gamma.rate Gamma.scale InverseGamma.scale Weibull.rate"
         ),
     ),
-    Table(
+    AtlasTable(
         "Shapes, bounds and other positive parameters",
         ON_POSITIVES,
         _places(
@@ -297,7 +297,7 @@ TABLES = (
             "Kumaraswamy.b"
         ),
     ),
-    Table(
+    AtlasTable(
         "Functions of a positive variable",
         ON_POSITIVES,
         (
@@ -315,7 +315,7 @@ TABLES = (
             _child("Gamma shape and rate", _twice),
         ),
     ),
-    Table(
+    AtlasTable(
         "Probabilities",
         ON_UNIT,
         (
@@ -328,7 +328,7 @@ TABLES = (
             }),
         ),
     ),
-    Table(
+    AtlasTable(
         "Probabilities, gathered",
         ON_UNIT,
         (
@@ -339,7 +339,7 @@ TABLES = (
             _child("stick breaking", lambda x: _label(gp.stick_breaking(x, "k", into="m")), "k"),
         ),
     ),
-    Table(
+    AtlasTable(
         "Labels and counts",
         LABELS,
         (
@@ -352,7 +352,7 @@ TABLES = (
             _child("in a sum of all", lambda x: gp.Normal(Y, x.sum("i"), tau=2, observed=1.5), "i"),
         ),
     ),
-    Table(
+    AtlasTable(
         "Vectors",
         VECTORS,
         (
@@ -360,7 +360,7 @@ TABLES = (
             _child("MvNormal mu, scaled", lambda x: _points(3 * x, cov=_matrix("P")), "k"),
         ),
     ),
-    Table(
+    AtlasTable(
         "Means by group and coefficients",
         VECTORS + MORE_VECTORS,
         (
@@ -372,7 +372,7 @@ TABLES = (
             _child("probit regression", lambda x: _coin(gp.Phi(_design() @ x)), "k"),
         ),
     ),
-    Table(
+    AtlasTable(
         "Points of the simplex",
         SIMPLEXES,
         (
@@ -383,7 +383,7 @@ TABLES = (
             _child("Poisson rate, shares", _shares_of_counts, "k"),
         ),
     ),
-    Table(
+    AtlasTable(
         "Matrices",
         MATRICES,
         (

@@ -23,7 +23,15 @@ from gibbsppl.algebra.ranges import Range
 from gibbsppl.analysis.curvature import CONCAVE, curvature_of
 from gibbsppl.analysis.ends import Bounds, known_bounds
 from gibbsppl.analysis.signs import sign_of
-from gibbsppl.derive.forms import ROUNDING, Forms, Linear, Unread, first_rows, is_masked, shares_of
+from gibbsppl.derive.forms import (
+    ROUNDING,
+    Forms,
+    Linear,
+    NotLinear,
+    first_rows,
+    is_masked,
+    shares_of,
+)
 from gibbsppl.errors import ModelError
 from gibbsppl.model.evaluation import Floats, Values, evaluate
 from gibbsppl.model.graph import Factor, Graph, Marginal, Statement, expressions_read_by
@@ -86,7 +94,7 @@ def sides_of(graph: Graph, arrays: tuple[str, ...], values: Values) -> Sides | N
             for sides in reader.of_factor(factor):
                 equal.append(sides.equal)
                 least.append(sides.least)
-    except (Unread, ModelError):
+    except (NotLinear, ModelError):
         return None
     return Sides.of(equal, least, reader.of_supports(), len(reader.columns))
 
@@ -106,9 +114,9 @@ class _Reader:
         if not any(mentions(e, self.arrays) for e in expressions_read_by(factor)):
             return
         if isinstance(factor, Marginal):
-            raise Unread
+            raise NotLinear
         if isinstance(factor, Statement) and _has_moving_bounds(factor, self.arrays):
-            raise Unread
+            raise NotLinear
         density = _with_bands_apart(expand_logs(factor.log_density, self.arrays))
         terms = self._terms(renamed_apart(density, {r.dim for r in factor.over}), factor.over)
         for term in terms:
@@ -156,7 +164,7 @@ class _Reader:
         forms: dict[Expr, int] = {}
         function = self._in_forms(term.curved, forms, term.over)
         if curvature_of(self._straightened(function), FORM.name, self.bounds).kind not in CONCAVE:
-            raise Unread
+            raise NotLinear
         rows = [self.forms.design(self.forms.linear(f) or (), term.over) for f in forms]
         line = self.forms.design(term.linear, term.over)
         axis = first_rows([*rows, line])
@@ -184,12 +192,12 @@ class _Reader:
             number = forms.setdefault(Mul(*held), len(forms))
             return Mul(*free, FORM[(sp.Integer(number), *(r.dim for r in over))])
         if isinstance(expr, Leaf | Over) or not expr.args:
-            raise Unread
+            raise NotLinear
         # What multiplies a form must not be zero by the values that happen to be given.
         free = [a for a in expr.args if not mentions(a, self.arrays)] if expr.is_Mul else []
         moving = [a for a in free if mentions(a, self.latent)]
         if any(sign_of(a, self.bounds) not in ("positive", "negative") for a in moving):
-            raise Unread
+            raise NotLinear
         return expr.func(*(self._in_forms(a, forms, over) for a in expr.args))
 
     def _straightened(self, function: Expr) -> Expr:

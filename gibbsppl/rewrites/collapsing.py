@@ -35,7 +35,7 @@ from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph, Maintained, Marginal, Statement
 from gibbsppl.pieces.dependence import region_of
 from gibbsppl.pieces.vanishing import vanishing, with_exact_zeros
-from gibbsppl.rewrites.increments import Change, NoIncrementsError, difference, touched
+from gibbsppl.rewrites.increments import Increment, NoIncrementsError, difference, touched
 from gibbsppl.rewrites.integrals import Integral, integrated
 
 # A recomputed scan computes the log density at most this often in a sweep.
@@ -59,7 +59,7 @@ class Scan:
     lower: int
     size: int
     terms: _Terms
-    changes: tuple[Change, ...]
+    changes: tuple[Increment, ...]
     kept: tuple[Maintained, ...]
     integrated: tuple[str, ...]
     approximate: bool = False
@@ -230,7 +230,9 @@ def log_weights(scan: Scan) -> tuple[Expr, Expr]:
     return every, substitute(at_own - every, {LABEL: now})
 
 
-def _without(expr: Expr, changes: tuple[Change, ...], some: Collection[Change], now: Expr) -> Expr:
+def _without(
+    expr: Expr, changes: tuple[Increment, ...], some: Collection[Increment], now: Expr
+) -> Expr:
     """An expression of arrays, less the contributions of an element at its present label.
 
     Of ``some`` of the changes alone; the value of a change is read from arrays without the element.

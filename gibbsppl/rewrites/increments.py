@@ -40,7 +40,7 @@ class NoIncrementsError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Increment:
     """The increment of a maintained array by an element of a label: ``array[at] += value``.
 
     ``over`` are dims of the children of one element: the change is made for each position.
@@ -60,7 +60,7 @@ class Touch:
     """
 
     here: Mapping[Dim, Expr]
-    changes: Mapping[str, Change]
+    changes: Mapping[str, Increment]
 
     def is_point(self, binder: Binder) -> bool:
         """Whether a sum changes at one position alone."""
@@ -70,7 +70,7 @@ class Touch:
 def touched(marginal: Marginal, own: FiniteConditional) -> Touch:
     """The changes by one element of a label; raise unless each array changes at one place."""
     here: dict[Dim, Expr] = {}
-    changes: dict[str, Change] = {}
+    changes: dict[str, Increment] = {}
     for array in marginal.arrays:
         change = _change(array, own)
         if change is None:
@@ -82,7 +82,7 @@ def touched(marginal: Marginal, own: FiniteConditional) -> Touch:
     return Touch(here, changes)
 
 
-def _change(array: Maintained, own: FiniteConditional) -> Change | None:
+def _change(array: Maintained, own: FiniteConditional) -> Increment | None:
     """The change of an array by an element; None if the array does not read the label."""
     label = own.statement
     name, ranges = label.target.array.name, {r.dim for r in label.over}
@@ -110,7 +110,7 @@ def _change(array: Maintained, own: FiniteConditional) -> Change | None:
         places[at, over] = places.get((at, over), sp.S.Zero) + value
     if len(places) > 1:
         raise NoIncrementsError(_several(array.name, own, [list(at) for at, _ in places]))
-    found = (Change(array.element.array, at, v, over) for (at, over), v in places.items())
+    found = (Increment(array.element.array, at, v, over) for (at, over), v in places.items())
     return next(found, None)
 
 
@@ -124,7 +124,7 @@ def _several(name: str, own: FiniteConditional, places: Sequence[Expr | list[Exp
 
 def difference(
     marginal: Marginal, touch: Touch, graph: Graph
-) -> tuple[list[tuple[Expr, tuple[Range, ...]]], list[Change], list[Maintained]]:
+) -> tuple[list[tuple[Expr, tuple[Range, ...]]], list[Increment], list[Maintained]]:
     """The increment of a log partition function by an element, the changes, the arrays to keep."""
     batch = {r.dim: r for r in marginal.over}
     over = {tuple(r for r in c.over if r.dim in batch) for c in touch.changes.values()}
@@ -143,7 +143,7 @@ def difference(
             array = _total(marginal, o, batch, graph)
             at = tuple(touch.here.get(a, a) for a in array.axes)
             whole = whole.xreplace({o: array.element})
-            told.add(array, Change(array.element.array, at, multiplied_out(value), children))
+            told.add(array, Increment(array.element.array, at, multiplied_out(value), children))
         total += told.more(whole)
     reduced = simplified(sp.sympify(total), told.arrays)
     reduced = expand_logs_of(reduced, told.arrays.values(), told.arrays)
@@ -161,10 +161,10 @@ class _Told:
     """Arrays and their changes by an element: expressions before and after it is added."""
 
     arrays: dict[str, Maintained]
-    changes: dict[str, Change]
+    changes: dict[str, Increment]
     here: Mapping[Dim, Expr]
 
-    def add(self, array: Maintained, change: Change) -> None:
+    def add(self, array: Maintained, change: Increment) -> None:
         """One more array."""
         self.arrays[array.name], self.changes[array.name] = array, change
 

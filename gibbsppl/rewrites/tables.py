@@ -20,7 +20,7 @@ LARGEST_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class PositionTable:
     """A new dim, the positions of the old ranges at each of its rows, and their arrays.
 
     ``count`` is the value of the data at each row.
@@ -39,7 +39,7 @@ class Table:
 
 def rows_where(
     count: Expr, ranges: tuple[Range, ...], facts: Facts, *, repeated: bool = False
-) -> Table | None:
+) -> PositionTable | None:
     """The positions at which data is not zero; each as often as the data says if ``repeated``.
 
     ``None`` where there is no such position.
@@ -66,7 +66,7 @@ def rows_where(
         name = facts.fresh(f"{facts.factor}_times")
         arrays[name] = (Variable(name, (dim,), "data"), _one(values[positions]))
         there = Array(name, nonnegative=True)[dim]
-    return Table(Range(dim, 0, size), indices, there, arrays)
+    return PositionTable(Range(dim, 0, size), indices, there, arrays)
 
 
 # The columns of tables that are in use, by their contents.
