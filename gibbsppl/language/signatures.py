@@ -28,7 +28,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from inspect import Parameter as Argument
 from inspect import Signature, signature
-from typing import Any
 
 import sympy as sp
 
@@ -259,7 +258,7 @@ def _dims(event: int) -> str:
     return f'"{EVENT}"' if event == 1 else f'("{EVENT}", "{primed(EVENT)}")'
 
 
-def _value(family: Family, name: str) -> Any:
+def _value(family: Family, name: str) -> float | str | Expr:
     """A value of a parameter: the row's example, else one in the middle of its support."""
     if name in family.example:
         return family.example[name]
