@@ -2,10 +2,9 @@
 
 # Written by tests/stub.py from the table of distributions; a test compares the two.
 
-from collections.abc import Iterable
-from typing import Any, TypeAlias, overload
+from typing import overload
 
-import numpy as np
+from numpy.typing import ArrayLike as _ArrayLike
 
 from gibbsppl import runtime as runtime
 from gibbsppl.bugs.inits import read_inits as read_inits
@@ -60,11 +59,11 @@ from gibbsppl.predict.prior import simulate as simulate
 from gibbsppl.sampler import Sampler as Sampler
 from gibbsppl.sampler import compile as compile
 from gibbsppl.schedule.scanning import RandomScan as RandomScan
+from gibbsppl.language.statements import Names as _Names
+from gibbsppl.language.statements import Observations as _Observations
+from gibbsppl.language.tensors import Value as _Value
 
 __version__: str
-
-_Value: TypeAlias = Tensor | float | np.number[Any] | np.bool_
-_Names: TypeAlias = str | Iterable[str] | None
 
 @overload
 def Normal(
@@ -77,8 +76,8 @@ def Normal(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The normal (Gaussian) distribution, with the precision ``tau``, the standard deviation
@@ -126,8 +125,8 @@ def Normal(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor: ...
 @overload
@@ -151,8 +150,8 @@ def Normal(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor: ...
 @overload
@@ -176,8 +175,8 @@ def Gamma(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The gamma distribution; ``mu`` is the mean, ``sigma`` the standard deviation.
@@ -226,8 +225,8 @@ def Gamma(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor: ...
 @overload
@@ -251,8 +250,8 @@ def Gamma(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor: ...
 @overload
@@ -276,8 +275,8 @@ def Gamma(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor: ...
 @overload
@@ -301,8 +300,8 @@ def InverseGamma(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The inverse gamma distribution: that of ``1/x`` for x from Gamma(shape, scale).
@@ -347,8 +346,8 @@ def Beta(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The beta distribution of a probability; ``mu`` is the mean, ``kappa`` is ``a + b``.
@@ -396,8 +395,8 @@ def Beta(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor: ...
 @overload
@@ -421,8 +420,8 @@ def LogNormal(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The log-normal distribution: ``log(x)`` is from Normal(mu, tau).
@@ -469,8 +468,8 @@ def LogNormal(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor: ...
 @overload
@@ -494,8 +493,8 @@ def LogNormal(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor: ...
 @overload
@@ -518,8 +517,8 @@ def Exponential(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The exponential distribution; ``scale`` is the mean.
@@ -562,8 +561,8 @@ def Exponential(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor: ...
 @overload
@@ -585,8 +584,8 @@ def HalfNormal(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The half-normal distribution: the size of a Normal(0, tau).
@@ -629,8 +628,8 @@ def HalfNormal(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor: ...
 @overload
@@ -653,8 +652,8 @@ def Laplace(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The Laplace (double exponential) distribution.
@@ -700,8 +699,8 @@ def Laplace(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor: ...
 @overload
@@ -725,8 +724,8 @@ def Pareto(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The Pareto distribution: ``P(x > t) = (minimum/t)**shape``.
@@ -771,8 +770,8 @@ def Weibull(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The Weibull distribution: ``P(x > t) = exp(-rate*t**shape)``, as in BUGS.
@@ -818,8 +817,8 @@ def Weibull(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor: ...
 @overload
@@ -842,8 +841,8 @@ def ChiSquared(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The chi-squared distribution, of ``nu`` degrees of freedom.
@@ -886,8 +885,8 @@ def InverseGaussian(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The inverse Gaussian (Wald) distribution.
@@ -932,8 +931,8 @@ def BetaPrime(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The beta prime distribution: that of the odds ``p/(1 - p)`` for p from Beta(a, b).
@@ -979,8 +978,8 @@ def BetaExponential(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The beta exponential distribution: ``exp(-x)`` is from Beta(a, b).
@@ -1022,8 +1021,8 @@ def GeneralizedInverseGaussian(
     *,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The generalised inverse Gaussian distribution: density proportional to ``x**(p -
@@ -1078,8 +1077,8 @@ def ModifiedHalfNormal(
     *,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The modified half-normal distribution: density proportional to ``x**(a - 1)*exp(-b*x**2 +
@@ -1126,8 +1125,8 @@ def PolyaGamma(
     *,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The Polya-Gamma distribution of Polson, Scott and Windle (2013).
@@ -1174,8 +1173,8 @@ def VonMises(
     *,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The von Mises distribution of an angle, in radians.
@@ -1214,8 +1213,8 @@ def Uniform(
     *,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The uniform distribution between two bounds.
@@ -1258,8 +1257,8 @@ def StudentT(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The Student-t distribution, with ``nu`` degrees of freedom and a location.
@@ -1309,8 +1308,8 @@ def StudentT(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor: ...
 @overload
@@ -1335,8 +1334,8 @@ def Cauchy(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The Cauchy distribution.
@@ -1379,8 +1378,8 @@ def AsymmetricLaplace(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The asymmetric Laplace distribution of quantile regression: ``mu`` is its ``q``-quantile.
@@ -1428,8 +1427,8 @@ def AsymmetricLaplace(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor: ...
 @overload
@@ -1454,8 +1453,8 @@ def Logistic(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The logistic distribution.
@@ -1498,8 +1497,8 @@ def HalfCauchy(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The half-Cauchy distribution: the size of a Cauchy(0, scale).
@@ -1539,8 +1538,8 @@ def HalfStudentT(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The half-t distribution: the size of a StudentT with location 0.
@@ -1590,8 +1589,8 @@ def Gumbel(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The Gumbel distribution, of the greatest of many values.
@@ -1634,8 +1633,8 @@ def Rayleigh(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The Rayleigh distribution: the length of two Normal(0, tau).
@@ -1677,8 +1676,8 @@ def Rayleigh(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor: ...
 @overload
@@ -1700,8 +1699,8 @@ def Maxwell(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The Maxwell distribution: the length of three Normal(0, tau).
@@ -1743,8 +1742,8 @@ def Maxwell(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor: ...
 @overload
@@ -1766,8 +1765,8 @@ def Chi(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The chi distribution: the length of ``nu`` standard normals.
@@ -1809,8 +1808,8 @@ def Nakagami(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The Nakagami distribution: that of ``x`` where ``x**2`` is from Gamma(m, m/omega).
@@ -1856,8 +1855,8 @@ def GeneralizedGamma(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The generalised gamma distribution: ``x**power`` is from Gamma(shape, rate).
@@ -1908,8 +1907,8 @@ def GeneralizedGamma(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor: ...
 @overload
@@ -1934,8 +1933,8 @@ def FisherSnedecor(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The F distribution, of ``nu_1`` and ``nu_2`` degrees of freedom.
@@ -1982,8 +1981,8 @@ def Lomax(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The Lomax distribution (Pareto of type II): ``P(x > t) = (1 + t/scale)**-shape``.
@@ -2028,8 +2027,8 @@ def BurrXII(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The Burr distribution of type XII: ``P(x > t) = (1 + (t/scale)**c)**-k``.
@@ -2084,8 +2083,8 @@ def Gompertz(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The Gompertz distribution of a lifetime: the hazard is ``rate*exp(shape*t)``.
@@ -2127,8 +2126,8 @@ def Frechet(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The Frechet distribution: ``P(x <= t) = exp(-rate*t**-shape)``.
@@ -2177,8 +2176,8 @@ def Frechet(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor: ...
 @overload
@@ -2202,8 +2201,8 @@ def Kumaraswamy(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The Kumaraswamy distribution: ``P(x <= t) = 1 - (1 - t**a)**b``.
@@ -2245,8 +2244,8 @@ def Flat(
     *,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The improper prior that is constant on the real line.
@@ -2278,8 +2277,8 @@ def HalfFlat(
     *,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The improper prior that is constant above 0.
@@ -2314,8 +2313,8 @@ def Bernoulli(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The Bernoulli distribution: 1 with probability ``p``, else 0.
@@ -2358,8 +2357,8 @@ def Bernoulli(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor: ...
 @overload
@@ -2382,8 +2381,8 @@ def Binomial(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The binomial distribution of the number of successes in ``n`` trials.
@@ -2430,8 +2429,8 @@ def Binomial(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor: ...
 @overload
@@ -2454,8 +2453,8 @@ def Poisson(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The Poisson distribution of a number of events.
@@ -2497,8 +2496,8 @@ def Geometric(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The geometric distribution of the number of failures before the first success.
@@ -2541,8 +2540,8 @@ def NegativeBinomial(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The negative binomial distribution: failures before the ``n``-th success; or by its mean
@@ -2590,8 +2589,8 @@ def NegativeBinomial(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor: ...
 @overload
@@ -2613,8 +2612,8 @@ def ChineseRestaurantTable(
     *,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The number of tables of ``n`` customers in a Chinese restaurant process of concentration
@@ -2655,8 +2654,8 @@ def BetaBinomial(
     *,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The beta-binomial distribution: successes in ``n`` trials of a probability from Beta(alpha,
@@ -2704,8 +2703,8 @@ def ZeroInflatedPoisson(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """From Poisson with probability ``psi``, else 0: a structural zero.
@@ -2752,8 +2751,8 @@ def ZeroInflatedBinomial(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """From Binomial with probability ``psi``, else 0: a structural zero.
@@ -2803,8 +2802,8 @@ def ZeroInflatedBinomial(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor: ...
 @overload
@@ -2830,8 +2829,8 @@ def ZeroInflatedNegativeBinomial(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """From NegativeBinomial with probability ``psi``, else 0: a structural zero.
@@ -2882,8 +2881,8 @@ def ZeroInflatedNegativeBinomial(
     upper: _Value | None = None,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor: ...
 @overload
@@ -2905,8 +2904,8 @@ def Categorical(
     *,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The categorical distribution of a label: a position of the dim that the probabilities have.
@@ -2943,8 +2942,8 @@ def DiscreteUniform(
     *,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The uniform distribution of the whole numbers from one bound to the other, both included.
@@ -2985,8 +2984,8 @@ def Hypergeometric(
     *,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The hypergeometric distribution: marked items among ``n`` drawn without replacement from
@@ -3031,8 +3030,8 @@ def Dirichlet(
     *,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The Dirichlet distribution of a vector of probabilities.
@@ -3070,8 +3069,8 @@ def Multinomial(
     *,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The multinomial distribution of the counts of ``n`` labels.
@@ -3112,8 +3111,8 @@ def MvNormal(
     tau: _Value,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The multivariate normal (Gaussian) distribution; ``tau`` is the precision matrix, ``cov``
@@ -3158,8 +3157,8 @@ def MvNormal(
     cov: _Value,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor: ...
 @overload
@@ -3180,8 +3179,8 @@ def MvStudentT(
     tau: _Value,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The multivariate Student-t distribution; ``scale`` is the inverse of ``tau``.
@@ -3227,8 +3226,8 @@ def MvStudentT(
     scale: _Value,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor: ...
 @overload
@@ -3249,8 +3248,8 @@ def Wishart(
     V: _Value,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The Wishart distribution of a precision matrix, with the mean ``nu*V``; ``R`` is the inverse
@@ -3295,8 +3294,8 @@ def Wishart(
     R: _Value,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor: ...
 @overload
@@ -3316,8 +3315,8 @@ def InverseWishart(
     *,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The inverse Wishart distribution of a covariance matrix, with the mean ``S/(nu - k - 1)``
@@ -3361,8 +3360,8 @@ def HuangWand(
     *,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The covariance matrix of Huang and Wand (2013): each standard deviation is half-t with
@@ -3405,8 +3404,8 @@ def VonMisesFisher(
     *,
     dims: _Names = None,
     event: _Names = None,
-    observed: Any = None,
-    missing: Any = None,
+    observed: _Observations = None,
+    missing: _ArrayLike | None = None,
     of: str | None = None,
 ) -> Tensor:
     """The von Mises-Fisher distribution of a direction: a vector of length 1.

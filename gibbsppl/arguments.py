@@ -24,9 +24,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from os import PathLike
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gibbsppl.errors import CompileError, GibbspplError, did_you_mean
 
@@ -36,6 +37,9 @@ C = TypeVar("C", bound=type)
 # Counts above it could not be counted through.
 LARGEST_COUNT = 2**53
 LONGEST = 80
+
+# Numbers as users give them: an array of NumPy, pandas or xarray, or lists, with None for missing.
+GivenArray: TypeAlias = ArrayLike | Sequence[object]
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,21 +30,20 @@ HEAD = '''\
 
 # Written by tests/stub.py from the table of distributions; a test compares the two.
 
-from collections.abc import Iterable
-from typing import Any, TypeAlias, overload
+from typing import overload
 
-import numpy as np
+from numpy.typing import ArrayLike as _ArrayLike
 
 {imports}
+from gibbsppl.language.statements import Names as _Names
+from gibbsppl.language.statements import Observations as _Observations
+from gibbsppl.language.tensors import Value as _Value
 
 __version__: str
-
-_Value: TypeAlias = Tensor | float | np.number[Any] | np.bool_
-_Names: TypeAlias = str | Iterable[str] | None
 '''
 OF_A_VARIABLE = (
-    *("dims: _Names = None", "event: _Names = None", "observed: Any = None"),
-    *("missing: Any = None", "of: str | None = None"),
+    *("dims: _Names = None", "event: _Names = None", "observed: _Observations = None"),
+    *("missing: _ArrayLike | None = None", "of: str | None = None"),
 )
 OF_A_REGION = ("event: _Names = None", "of: str | None = None")
 

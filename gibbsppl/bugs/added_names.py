@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Collection
 
 from gibbsppl.algebra.expressions import Dim
 from gibbsppl.algebra.ranges import fresh
 from gibbsppl.bugs.facts import Facts
+from gibbsppl.language.labels import GivenLabels
 from gibbsppl.language.model import Model
 
 
@@ -33,7 +33,7 @@ class OwnNames:
             self.others[array, what] = self.fresh(f"{array}.{what}")
         return self.others[array, what]
 
-    def dim(self, name: str, labels: Sequence[Any] | int) -> Dim:
+    def dim(self, name: str, labels: GivenLabels) -> Dim:
         """A new dim, with the labels of its positions, or as many as that."""
         found = Dim(self.fresh(name))
         self.model.add_dim(found.name, labels)

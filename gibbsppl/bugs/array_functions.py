@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
+from numpy.typing import ArrayLike
 
 from gibbsppl.algebra.copies import copies_of, copy_of
 from gibbsppl.algebra.expressions import (
@@ -39,6 +40,7 @@ from gibbsppl.algebra.expressions import (
 )
 from gibbsppl.algebra.functions import AtMost, Below, Equals, Maximum, Minimum, Where
 from gibbsppl.bugs import array_numbers as numbers_of
+from gibbsppl.bugs.grids import Array
 from gibbsppl.bugs.rows import Function, Template
 from gibbsppl.bugs.values import are_as_long
 
@@ -57,7 +59,7 @@ def _summed(x: Template, expr: Expr | None = None) -> Expr:
     return _over(Over, x, x.within * (x.expr if expr is None else expr))
 
 
-def _over(fold: Any, x: Template, expr: Expr) -> Expr:
+def _over(fold: Callable[[Expr, Dim], Expr], x: Template, expr: Expr) -> Expr:
     for axis in reversed(x.axes):
         expr = fold(expr, axis)
     return expr
@@ -89,7 +91,9 @@ def _geometric_mean_of(x: Template) -> Template:
     return Template(sp.exp(_summed(x, sp.log(x.expr)) / x.number))
 
 
-def _extreme(of_two: Any, fold: Any) -> Callable[..., Template]:
+def _extreme(
+    of_two: Callable[[Expr, Expr], Expr], fold: Callable[[Expr, Dim], Expr]
+) -> Callable[..., Template]:
     # (what is compared with an extreme is computed as its elements are: equal numbers are equal)
     def symbolic(*values: Template) -> Template:
         return Template(_by_halves(of_two, [_over(fold, v, v.expr) for v in values]))
@@ -221,7 +225,7 @@ def _combined_of(*values: Template) -> Template:
     return _listed([e for v in values for e in _elements(v)])
 
 
-def _repeated_of(v: Template, times: Any) -> Template:
+def _repeated_of(v: Template, times: Array) -> Template:
     """The counts are numbers: how long a vector is, is known."""
     counts = np.asarray(times).astype(int)
     if counts.ndim == 0:
@@ -234,7 +238,13 @@ def _passed_of(t: Template, c: Template) -> Template:
     return Template(_summed(c, Below(c.expr, t.expr)))
 
 
-def _of(names: str, numeric: Any, symbolic: Any, least: int = 1, **facts: Any) -> Function:
+def _of(
+    names: str,
+    numeric: Callable[..., ArrayLike],
+    symbolic: Callable[..., Template] | None,
+    least: int = 1,
+    **facts: Any,
+) -> Function:
     known = {"most": least, "of_arrays": True, **facts}
     return Function(tuple(names.split()), numeric, symbolic, least, **known)
 

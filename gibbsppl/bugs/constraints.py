@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -21,6 +20,7 @@ from gibbsppl.bugs.evaluator import Evaluator
 from gibbsppl.bugs.facts import Facts
 from gibbsppl.bugs.grids import Grid, combined
 from gibbsppl.bugs.numbers import elements_of, target_of
+from gibbsppl.bugs.random_reader import Elements
 from gibbsppl.bugs.relations import Relation
 from gibbsppl.bugs.rows import Interval, LogLikelihood
 from gibbsppl.bugs.syntax import Expression, Stochastic
@@ -46,7 +46,7 @@ def increasing(x: Expr, along: Range, name: str) -> Potential:
 
 
 def _intervals(
-    facts: Facts, relation: Relation, reader: Any, name: str
+    facts: Facts, relation: Relation, reader: Elements, name: str
 ) -> Iterator[Potential]:
     """The potentials of an observed ``dinterval``: its argument is between two cut points."""
     line, space = relation.line, relation.space
@@ -93,7 +93,7 @@ def over_of(evaluator: Evaluator, used: Collection[Dim]) -> tuple[Range, ...]:
 
 
 def observations(
-    facts: Facts, relation: Relation, reader: Any, name: str
+    facts: Facts, relation: Relation, reader: Elements, name: str
 ) -> Iterator[Potential]:
     """The potentials of a line on other variables: an interval, a rounding, a log density."""
     line, space = relation.line, relation.space

@@ -13,22 +13,22 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from gibbsppl.arguments import GivenArray
 from gibbsppl.bugs.dumps import read_dump
+from gibbsppl.bugs.grids import Array
 from gibbsppl.bugs.json_data import read_json
 from gibbsppl.bugs.lexer import NAME
 from gibbsppl.bugs.scanner import NAME_RULE, Scanner
 from gibbsppl.bugs.sources import read_source
 from gibbsppl.bugs.syntax import BugsError
-from gibbsppl.bugs.written_numbers import Array
 from gibbsppl.language.values import entries_and_known
 
 
 def read_data(
-    source: str | Path | Mapping[str, Any], origin: str | None = None
+    source: str | Path | Mapping[str, GivenArray], origin: str | None = None
 ) -> dict[str, Array]:
     """The arrays of a text, a file or a mapping, by name, in the order in which they stand.
 
@@ -52,7 +52,7 @@ def read_data(
     return read_json(read) if read.text[scanner.here()] in "{[" else read_dump(read)
 
 
-def _checked(name: Any, values: Any, origin: str) -> Array:
+def _checked(name: object, values: GivenArray, origin: str) -> Array:
     """The values of a mapping: integers or floats, masked where they are missing."""
     if not isinstance(name, str) or not re.fullmatch(NAME, name):
         raise BugsError(f"found the name {name!r}, expected {NAME_RULE}.", origin=origin)

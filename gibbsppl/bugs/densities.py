@@ -18,10 +18,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from inspect import signature
-from typing import Any
 
 import numpy as np
 import sympy as sp
+from numpy.typing import ArrayLike
 from scipy import special
 from sympy import exp, oo
 
@@ -30,7 +30,8 @@ from gibbsppl.algebra.expressions import Dim, Expr
 from gibbsppl.algebra.functions import Below, Where
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.bugs.distributions import DISTRIBUTIONS
-from gibbsppl.bugs.rows import Array, Distribution, Function, Meaning, Unsupported, meaning_of
+from gibbsppl.bugs.grids import Array
+from gibbsppl.bugs.rows import Distribution, Function, Meaning, Unsupported, meaning_of
 from gibbsppl.families import FAMILIES, Family
 from gibbsppl.model.evaluation import evaluate
 
@@ -112,7 +113,7 @@ def _symbolic(row: Distribution, kind: Kind, *arguments: Expr) -> Expr:
 # ---- numbers -----------------------------------------------------------------------------------
 
 
-def _numeric(name: str, kind: Kind, *arguments: Any) -> Array:
+def _numeric(name: str, kind: Kind, *arguments: ArrayLike) -> Array:
     arrays = np.broadcast_arrays(*(np.asarray(a, float) for a in arguments))
     names, core, below, above = _templates(name, kind)
     values = {n: a.ravel() for n, a in zip(names, arrays, strict=True)}
@@ -136,7 +137,7 @@ def _templates(name: str, kind: Kind) -> tuple[tuple[str, ...], Expr, Expr, Expr
     return names, _core(row, kind, *leaves), *_outside(row, *leaves)
 
 
-def _least(name: str, p: Any, *parameters: Any) -> Array:
+def _least(name: str, p: ArrayLike, *parameters: ArrayLike) -> Array:
     """The least whole number whose distribution function is at least p, by halving."""
     p, *rest = np.broadcast_arrays(*(np.asarray(a, float) for a in (p, *parameters)))
     wanted = p * (1 - 64 * np.finfo(float).eps)
@@ -151,17 +152,17 @@ def _least(name: str, p: Any, *parameters: Any) -> Array:
     return high.astype(np.int64)
 
 
-def _f_quantile(p: Any, n: Any, m: Any) -> Any:
+def _f_quantile(p: Array, n: Array, m: Array) -> Array:
     share = special.betaincinv(np.divide(n, 2), np.divide(m, 2), p)
-    return m * share / (n * (1 - share))
+    return np.asarray(m * share / (n * (1 - share)))
 
 
-def _laplace_quantile(p: Any, mu: Any, tau: Any) -> Any:
+def _laplace_quantile(p: Array, mu: Array, tau: Array) -> Array:
     side = np.subtract(p, 0.5)
-    return mu - np.sign(side) * np.log1p(-2 * np.abs(side)) / tau
+    return np.asarray(mu - np.sign(side) * np.log1p(-2 * np.abs(side)) / tau)
 
 
-QUANTILES: Mapping[str, Callable[..., Any]] = {
+QUANTILES: Mapping[str, Callable[..., ArrayLike]] = {
     "dnorm": lambda p, mu, tau: mu + special.ndtri(p) / np.sqrt(tau),
     "dlnorm": lambda p, mu, tau: np.exp(mu + special.ndtri(p) / np.sqrt(tau)),
     "dt": lambda p, mu, tau, k: mu + special.stdtrit(k, p) / np.sqrt(tau),
@@ -183,7 +184,7 @@ QUANTILES: Mapping[str, Callable[..., Any]] = {
 }
 
 # Distribution functions of rows that are explained with an auxiliary variable.
-_CUMULATIVE: Mapping[str, Callable[..., Any]] = {
+_CUMULATIVE: Mapping[str, Callable[..., ArrayLike]] = {
     "dnt": lambda x, mu, tau, k: special.nctdtr(k, mu * np.sqrt(tau), x * np.sqrt(tau)),
     "dnchisqr": special.chndtr,
 }

@@ -38,9 +38,9 @@ from gibbsppl.algebra.functions import (
 )
 from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.bugs.fields import INTRINSIC, PROPER
+from gibbsppl.bugs.grids import Array
 from gibbsppl.bugs.intervals import INTERVAL, ROUNDED
 from gibbsppl.bugs.rows import (
-    Array,
     Auxiliary,
     Distribution,
     Labels,

@@ -18,11 +18,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from gibbsppl.bugs.dumps import read_part
+from gibbsppl.bugs.grids import Array
 from gibbsppl.bugs.lexer import NAME
 from gibbsppl.bugs.scanner import Scanner
 from gibbsppl.bugs.sources import Source
 from gibbsppl.bugs.syntax import Program
-from gibbsppl.bugs.written_numbers import Array
 
 # A list, or the columns of a table on a line of their own; what is behind # is a remark.
 _COLUMN = rf"{NAME}[ \t]*+\[[ \t]*+(?:,[^\]\n]*+)?\]"

@@ -23,12 +23,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gibbsppl.bugs.grids import Array
 from gibbsppl.bugs.reader import DEEPEST_NESTING
 from gibbsppl.bugs.scanner import MOST_AXES, Given, Scanner, pattern
 from gibbsppl.bugs.sources import FILE_ADVICE, Source, is_file_name
 from gibbsppl.bugs.spellings import quoted
 from gibbsppl.bugs.tables import HEADING, read_table
-from gibbsppl.bugs.written_numbers import NUMBER, RUN, Array, Entries, joined
+from gibbsppl.bugs.written_numbers import NUMBER, RUN, Entries, joined
 
 _VALUE = "a number, c(1, 2, NA), 1:5 or structure(c(1, 2, 3, 4), .Dim = c(2, 2))"
 _PARTS = "x <- c(1, 2), list(x = c(1, 2)), or a table, x[] y[]"

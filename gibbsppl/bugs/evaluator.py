@@ -8,7 +8,7 @@ the program; formulas count positions from 0.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import sympy as sp
@@ -16,7 +16,7 @@ import sympy as sp
 from gibbsppl.algebra.copies import copy_of
 from gibbsppl.algebra.expressions import Dim, Expr, substitute
 from gibbsppl.bugs.functions import LINKS, function
-from gibbsppl.bugs.grids import Grid, combined
+from gibbsppl.bugs.grids import Array, Grid, combined
 from gibbsppl.bugs.printing import text_of_expression as text
 from gibbsppl.bugs.ranges import (
     by_lengths,
@@ -38,6 +38,7 @@ from gibbsppl.bugs.syntax import (
     Operation,
     Program,
     Reference,
+    Statement,
     is_polynomial,
 )
 from gibbsppl.bugs.values import (
@@ -162,7 +163,7 @@ class Evaluator:
             return renamed(value, {value.axes[0]: own})
         return self._positions(1, size, (ref.name, axis))
 
-    def error(self, where: Any, message: str) -> Exception:
+    def error(self, where: Expression | Statement, message: str) -> Exception:
         """An error at a place of the program."""
         return self.program.error(where.at, message)
 
@@ -277,11 +278,14 @@ class Evaluator:
         values = tuple(map(inner.value, arguments))
         if any(isinstance(v, Known) and not v.is_known for v in values):
             return Known(UNKNOWN)
-        if all(isinstance(v, Known) for v in values):
-            return self._of_known_arrays(row, values, where)
+        known = tuple(v for v in values if isinstance(v, Known))
+        if len(known) == len(values):
+            return self._of_known_arrays(row, known, where)
         return self._of_arrays(row, values, where)
 
-    def _of_numbers(self, where: Any, row: Function, values: tuple[Value, ...]) -> Value:
+    def _of_numbers(
+        self, where: Expression | Assignment, row: Function, values: tuple[Value, ...]
+    ) -> Value:
         """A function of numbers, position by position; of vectors of one shape entry by entry."""
         beside = side_by_side(values)
         sizes = {self._sizes(v) for v in values if v.axes}
@@ -296,13 +300,15 @@ class Evaluator:
         told = "" if isinstance(where, Assignment) else text(where)
         return map_values(row.of_numbers, symbolic, values, like, self.expr, told)
 
-    def _of_known_arrays(self, row: Function, values: tuple[Any, ...], where: Expression) -> Value:
+    def _of_known_arrays(
+        self, row: Function, values: tuple[Known, ...], where: Expression
+    ) -> Value:
         """A function of vectors and matrices of numbers: their own axes are the last ones."""
         counts = tuple(len(v.axes) for v in values)
         dims = tuple(dict.fromkeys(d for v in values for d in v.grid.dims if d not in v.axes))
         taken = {*self.space.used, *dims}
 
-        def numeric(*arrays: Any) -> Any:
+        def numeric(*arrays: Array) -> Array:
             return row.of_numbers(*arrays, axes=counts)
 
         def axis(size: int) -> Dim:
@@ -353,7 +359,7 @@ class Evaluator:
         axes = tuple(names.get(a, a) for a in found.axes)
         return Formula(substitute(found.expr, names), axes)
 
-    def _count(self, row: Function, value: Value, where: Expression) -> Any:
+    def _count(self, row: Function, value: Value, where: Expression) -> Array:
         """A number, or a vector of them, that is the same at all positions."""
         if isinstance(value, Known) and set(value.grid.dims) <= set(value.axes):
             return value.grid.values

@@ -10,18 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import networkx as nx
 import numpy as np
 
 from gibbsppl.bugs.bare_targets import with_ranges
-from gibbsppl.bugs.grids import Grid
+from gibbsppl.bugs.grids import Array, Data, Grid
 from gibbsppl.bugs.numbers import Numbers, elements_of, is_settled, target_of
 from gibbsppl.bugs.ragged import with_own_arrays
 from gibbsppl.bugs.relations import Relation, Space, relations_of
 from gibbsppl.bugs.settling import given_twice, settled, space_within
-from gibbsppl.bugs.syntax import Assignment, Program, Stochastic, names_read
+from gibbsppl.bugs.syntax import Assignment, Expression, Program, Stochastic, names_read
 from gibbsppl.bugs.values import Known
 
 
@@ -78,7 +77,7 @@ class Facts:
         return self.relations[number - 1]
 
 
-def facts_of(program: Program, data: Mapping[str, Any]) -> Facts:
+def facts_of(program: Program, data: Data) -> Facts:
     """The facts that follow from a program and its data, before any randomness."""
     numbers = {name: _numbers(value) for name, value in data.items()}
     given = {name: n.known.copy() for name, n in numbers.items()}
@@ -104,7 +103,7 @@ def facts_of(program: Program, data: Mapping[str, Any]) -> Facts:
     return Facts(program, relations, numbers, defined, frozenset(data))
 
 
-def _numbers(value: Any) -> Numbers:
+def _numbers(value: Array) -> Numbers:
     masked = np.ma.asarray(value)
     values = np.array(masked.filled(0) if masked.mask is not np.ma.nomask else masked.data)
     return Numbers(values, ~np.ma.getmaskarray(masked))
@@ -133,7 +132,9 @@ def _after_data_block(program: Program, numbers: Mapping[str, Numbers]) -> dict[
     return found
 
 
-def _unknown_loop(program: Program, relation: Relation, numbers: Mapping[str, Numbers]) -> Any:
+def _unknown_loop(
+    program: Program, relation: Relation, numbers: Mapping[str, Numbers]
+) -> Expression:
     """The outermost loop around a line whose values are not known."""
     for n, loop in enumerate(relation.around, 1):
         if space_within(program, Relation(0, relation.line, relation.around[:n]), numbers) is None:

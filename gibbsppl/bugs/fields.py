@@ -11,14 +11,15 @@ after the other, counted from 1; a third vector of the same length as ``adj`` ha
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import networkx as nx
 import numpy as np
+from numpy.typing import ArrayLike
 from sympy import log, pi
 
 from gibbsppl.algebra.expressions import Expr
-from gibbsppl.bugs.rows import Array, Field, Sites
+from gibbsppl.bugs.grids import Array
+from gibbsppl.bugs.rows import Field, Sites
 from gibbsppl.errors import ModelError
 
 
@@ -33,7 +34,7 @@ class Pairs:
     back: Array
 
 
-def pairs_of(adj: Any, weights: Any, num: Any) -> Pairs:
+def pairs_of(adj: ArrayLike, weights: ArrayLike, num: ArrayLike) -> Pairs:
     """The pairs of neighbours; `ModelError` where the vectors do not fit one another."""
     adj, num = _positions("adj", adj), _positions("num", num)
     weights = np.asarray(weights, dtype=float)
@@ -62,7 +63,7 @@ def pairs_of(adj: Any, weights: Any, num: Any) -> Pairs:
     )
 
 
-def _positions(name: str, values: Any) -> Array:
+def _positions(name: str, values: ArrayLike) -> Array:
     found = np.asarray(values)
     if found.ndim != 1 or (found != np.rint(found)).any() or (found < 0).any():
         raise ModelError(f"found {name} = {found}; expected a vector of whole numbers.")
@@ -84,7 +85,7 @@ def _check_pairs(directed: dict[tuple[int, int], float], count: int) -> None:
             )
 
 
-def _intrinsic_sites(adj: Any, weights: Any, num: Any) -> Sites:
+def _intrinsic_sites(adj: ArrayLike, weights: ArrayLike, num: ArrayLike) -> Sites:
     """Sites tied by weights; ``rank`` is each site's share of the rank of the precision matrix."""
     pairs = pairs_of(adj, weights, num)
     _check_equal(pairs.weights, pairs.back, pairs)
@@ -105,7 +106,7 @@ def _intrinsic_sites(adj: Any, weights: Any, num: Any) -> Sites:
     return Sites(pairs.first, pairs.second, {"weight": pairs.weights}, {"rank": rank})
 
 
-def _proper_sites(C: Any, adj: Any, num: Any, M: Any) -> Sites:
+def _proper_sites(C: ArrayLike, adj: ArrayLike, num: ArrayLike, M: ArrayLike) -> Sites:
     """Sites of variances M / tau whose precision matrix is ``tau (I - gamma C) / M``.
 
     Its determinant is that of tau / M times the product of ``1 - gamma eigenvalue``.

@@ -15,12 +15,13 @@ array([0.3078, 0.6321])
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import sympy as sp
+from numpy.typing import ArrayLike
 from scipy import special
 from sympy import exp, log, pi, sqrt
 
@@ -40,17 +41,20 @@ from gibbsppl.algebra.polynomials import quotient
 from gibbsppl.bugs.array_functions import OF_ARRAYS
 from gibbsppl.bugs.array_numbers import times
 from gibbsppl.bugs.densities import DENSITIES
+from gibbsppl.bugs.grids import Array
 from gibbsppl.bugs.rows import Function, Unsupported
 from gibbsppl.bugs.unsupported import UNSUPPORTED_FUNCTIONS
 from gibbsppl.errors import nearest
 
 __all__ = ["FUNCTIONS", "LINKS", "OPERATORS", "function"]
 
+A = TypeVar("A", Array, Expr)
+
 _NO_DENSITY = "of random variables it has no density: write the number that is rounded"
 _NO_PROBIT = "of random variables write the probability as phi(x), or probit(p) <- x"
 
 
-def _whole(values: Any) -> Any:
+def _whole(values: Array) -> Array:
     """Whole numbers as integers, where they are finite."""
     values = np.asarray(values)
     return values.astype(np.int64) if np.isfinite(values).all() else values
@@ -74,12 +78,12 @@ def _area_sine(x: Expr) -> Expr:
     return Where(Below(x, sp.S.Zero), -1, 1) * log(sp.Abs(x) + sqrt(x**2 + 1))
 
 
-def _quotient(a: Any, b: Any) -> Any:
+def _quotient(a: Array, b: Array) -> Array:
     with np.errstate(all="ignore"):
         return np.true_divide(a, b)
 
 
-def _power(a: Any, b: Any) -> Any:
+def _power(a: Array, b: Array) -> Array:
     """A power; whole where both are, and the second is not negative."""
     whole = np.result_type(a, b).kind in "iu" and np.all(np.asarray(b) >= 0)
     with np.errstate(all="ignore"):
@@ -87,11 +91,18 @@ def _power(a: Any, b: Any) -> Any:
     return _whole(found) if whole and np.all(np.abs(found) < 2**53) else found
 
 
-def _minus(a: Any, *b: Any) -> Any:
-    return operator.sub(a, *b) if b else -a
+def _minus(a: A, *b: A) -> A:
+    found: A = operator.sub(a, *b) if b else -a
+    return found
 
 
-def _of(names: str, numeric: Any, symbolic: Any, least: int = 1, **facts: Any) -> Function:
+def _of(
+    names: str,
+    numeric: Callable[..., ArrayLike],
+    symbolic: Callable[..., Expr] | None,
+    least: int = 1,
+    **facts: Any,
+) -> Function:
     return Function(tuple(names.split()), numeric, symbolic, least, **{"most": least, **facts})
 
 

@@ -12,14 +12,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import sympy as sp
+from numpy.typing import ArrayLike, NDArray
 
 from gibbsppl.algebra.expressions import Dim, Expr
 
-Values = Any  # an array of numbers
+# Numbers; of data, masked where entries are missing.
+Array = NDArray[Any]
+Data = Mapping[str, Array]
+
+# Whether numbers are known, position by position; or all are.
+Mask = NDArray[np.bool_] | Literal[True]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,8 +33,8 @@ class Grid:
     """An array with one named axis per dim; ``known`` is of the same shape, or true of all."""
 
     dims: tuple[Dim, ...]
-    values: Values
-    known: Any = True
+    values: Array
+    known: Mask = True
 
     @classmethod
     def of(cls, number: float) -> Grid:
@@ -46,11 +52,11 @@ class Grid:
         """Whether all of it is known."""
         return bool(np.all(self.known))
 
-    def along(self, dims: Sequence[Dim]) -> Values:
+    def along(self, dims: Sequence[Dim]) -> Array:
         """The values with an axis for each of some dims, of length one where nothing varies."""
         return _along(self.values, self.dims, dims)
 
-    def known_along(self, dims: Sequence[Dim]) -> Any:
+    def known_along(self, dims: Sequence[Dim]) -> Mask:
         """The mask of known values, with an axis for each of some dims."""
         return self.known if self.known is True else _along(self.known, self.dims, dims)
 
@@ -69,14 +75,15 @@ class Grid:
         return Grid(dims, values, known)
 
 
-def combined(function: Callable[..., Values], *grids: Grid) -> Grid:
+def combined(function: Callable[..., ArrayLike], *grids: Grid) -> Grid:
     """A function of numbers, position by position; known where all of its arguments are."""
     dims = dims_of_grids(grids)
     with np.errstate(all="ignore"):
         values = np.asarray(function(*(g.along(dims) for g in grids)))
-    known: Any = True
+    known: Mask = True
     for g in grids:
-        known = known & g.known_along(dims) if g.known is not True else known
+        mask = g.known_along(dims)
+        known = known if mask is True else mask & known
     shape = np.broadcast_shapes(*(g.along(dims).shape for g in grids))
     return Grid(dims, np.broadcast_to(values, shape), _stretched(known, shape))
 
@@ -136,11 +143,11 @@ def positions_within(
     yield from found.values()
 
 
-def _along(values: Values, own: Sequence[Dim], dims: Sequence[Dim]) -> Values:
+def _along(values: Array, own: Sequence[Dim], dims: Sequence[Dim]) -> Array:
     order = [own.index(d) for d in dims if d in own]
     shape = iter(np.transpose(values, order).shape)
     return np.transpose(values, order).reshape([next(shape) if d in own else 1 for d in dims])
 
 
-def _stretched(known: Any, shape: tuple[int, ...]) -> Any:
+def _stretched(known: Mask, shape: tuple[int, ...]) -> Mask:
     return True if known is True or known.all() else np.broadcast_to(known, shape)

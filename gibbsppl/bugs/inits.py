@@ -10,30 +10,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gibbsppl.algebra.expressions import leaves_of
+from gibbsppl.algebra.expressions import Dim, leaves_of
 from gibbsppl.algebra.ranges import Range
-from gibbsppl.arguments import MODEL, POSITIVE, calls_told
+from gibbsppl.arguments import MODEL, POSITIVE, GivenArray, calls_told
 from gibbsppl.bugs.data import read_data
 from gibbsppl.bugs.documents import document_of
+from gibbsppl.bugs.grids import Array, Data
 from gibbsppl.bugs.parse import is_program, parsed
 from gibbsppl.bugs.sources import read_source
 from gibbsppl.bugs.syntax import BugsError
 from gibbsppl.errors import ModelError, did_you_mean
 from gibbsppl.language.model import Model
-from gibbsppl.model.evaluation import evaluate
+from gibbsppl.model.evaluation import Floats, evaluate
 from gibbsppl.model.graph import Deterministic, Graph
-
-Floats = NDArray[np.float64]
 
 
 @calls_told(ModelError, model=MODEL, chain=POSITIVE)
 def read_inits(
-    source: str | Path | Mapping[str, Any], model: Model, chain: int = 1
+    source: str | Path | Mapping[str, GivenArray], model: Model, chain: int = 1
 ) -> dict[str, Floats]:
     """Initial values of one chain, as ``sample(init=...)`` takes them; NaN where there is none.
 
@@ -60,7 +58,7 @@ def read_inits(
     return found
 
 
-def _given(source: str | Path | Mapping[str, Any], chain: int) -> Mapping[str, Any]:
+def _given(source: str | Path | Mapping[str, GivenArray], chain: int) -> Data:
     """The initial values of a chain, under the names of the program."""
     if isinstance(source, Mapping):
         return read_data(source)
@@ -77,7 +75,9 @@ def _given(source: str | Path | Mapping[str, Any], chain: int) -> Mapping[str, A
     return inits[chain - 1]
 
 
-def _in_model(model: Model, graph: Graph, name: str, given: Any, origin: str) -> dict[str, Floats]:
+def _in_model(
+    model: Model, graph: Graph, name: str, given: Array, origin: str
+) -> dict[str, Floats]:
     """Initial values of a quantity by array of the model: the quantity's, or those of parts."""
     data = model.data
     values = np.ma.filled(np.ma.masked_array(given, dtype=np.float64), np.nan)
@@ -123,7 +123,7 @@ def _shape(graph: Graph, name: str) -> tuple[int, ...]:
 
 
 def _check_shape(
-    graph: Graph, name: str, dims: tuple[Any, ...], values: Floats, origin: str
+    graph: Graph, name: str, dims: tuple[Dim, ...], values: Floats, origin: str
 ) -> None:
     shape = tuple(graph.sizes[d] for d in dims)
     if values.shape != shape:
@@ -134,7 +134,7 @@ def _check_shape(
         )
 
 
-def _why_not(graph: Graph, data: Mapping[str, Any], name: str) -> str:
+def _why_not(graph: Graph, data: Data, name: str) -> str:
     if name in data:
         return f"{name}: found initial values of what the data say; leave them out."
     known = [n.partition(".")[0] if n not in graph.variables else n for n in graph.variables]
@@ -145,11 +145,11 @@ def _why_not(graph: Graph, data: Mapping[str, Any], name: str) -> str:
 
 def _places(
     graph: Graph,
-    data: Mapping[str, Any],
+    data: Data,
     quantity: Deterministic,
     own: str,
     shape: tuple[int, ...],
-) -> tuple[Any, Any, Floats]:
+) -> tuple[NDArray[np.intp], NDArray[np.bool_], Floats]:
     """For each element of a quantity, the position of the element of array ``own`` read there.
 
     The positions, counted from 0 in order; a mask of where there is one; the number added to the
@@ -159,7 +159,7 @@ def _places(
     over = tuple(Range(d, 0, graph.sizes[d]) for d in quantity.dims)
     others = {n: np.ones(_shape(graph, n)) for n in graph.variables if n not in data}
 
-    def at(numbers: Any) -> Floats:
+    def at(numbers: Array) -> Floats:
         here = {**others, **data, own: np.reshape(numbers, _shape(graph, own)).astype(float)}
         return np.broadcast_to(evaluate(quantity.value, over, here, graph.sizes), shape)
 

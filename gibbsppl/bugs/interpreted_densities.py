@@ -25,9 +25,10 @@ from scipy.special import expm1, log_expit, log_ndtr, xlog1py
 
 from gibbsppl.bugs import interpreted_scalars as of_numbers
 from gibbsppl.bugs import interpreted_vectors as of_vectors
-from gibbsppl.bugs.interpreted_scalars import log_difference
+from gibbsppl.bugs.interpreted_scalars import Numbers, log_difference
 
-Log = Callable[..., Any]
+# A log density, log probability or bound: of numbers and arrays, in the order of the parameters.
+Log = Callable[..., float]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,9 +45,9 @@ class Density:
 
     names: tuple[str, ...]
     log: Log
-    least: Callable[..., Any] = lambda *_: -inf
-    most: Callable[..., Any] = lambda *_: inf
-    inside: Callable[..., Any] = lambda *_: True
+    least: Log = lambda *_: -inf
+    most: Log = lambda *_: inf
+    inside: Callable[..., bool | np.bool_] = lambda *_: True
     below: Log | None = None
     above: Log | None = None
     whole: bool = False
@@ -55,7 +56,7 @@ class Density:
     parts: Mapping[str, Log] = field(default_factory=dict)
     given: Log | None = None
 
-    def at(self, x: Any, parameters: Sequence[Any]) -> float:
+    def at(self, x: Numbers, parameters: Sequence[Numbers]) -> float:
         """The log density of a value; minus infinity outside of the support.
 
         NaN where it is no finite number in the support: parameters may be impossible, or a number
@@ -65,14 +66,14 @@ class Density:
         with np.errstate(all="ignore"):
             return _finite(self.log(x, *given)) if self._is_possible(x, given) else -inf
 
-    def _is_possible(self, x: Any, given: Sequence[Any]) -> bool:
+    def _is_possible(self, x: Numbers, given: Sequence[Numbers]) -> bool:
         if self.event == 0:
             is_between = self.least(*given) <= x <= self.most(*given)
             if not is_between or (self.whole and x != np.rint(x)):
                 return False
         return bool(self.inside(x, *given))
 
-    def up_to(self, x: float, parameters: Sequence[Any]) -> float:
+    def up_to(self, x: float, parameters: Sequence[Numbers]) -> float:
         """The log of the probability of values up to x."""
         assert self.below is not None
         if x < self.least(*parameters):
@@ -82,7 +83,7 @@ class Density:
         with np.errstate(all="ignore"):
             return _number(self.below(x, *parameters))
 
-    def beyond(self, x: float, parameters: Sequence[Any]) -> float:
+    def beyond(self, x: float, parameters: Sequence[Numbers]) -> float:
         """The log of the probability of values beyond x."""
         assert self.above is not None
         if x < self.least(*parameters):
@@ -92,7 +93,9 @@ class Density:
         with np.errstate(all="ignore"):
             return _number(self.above(x, *parameters))
 
-    def beside(self, x: Any, others: Mapping[str, Any], parameters: Sequence[Any]) -> float:
+    def beside(
+        self, x: Numbers, others: Mapping[str, Numbers], parameters: Sequence[Numbers]
+    ) -> float:
         """The joint log density of a value and its auxiliary variables."""
         assert self.given is not None
         x, *given = map(_numbers, (x, *parameters))
@@ -104,23 +107,23 @@ class Density:
             return _finite(sum(found) + self.given(x, *values, *given))
 
 
-def _numbers(value: Any) -> Any:
+def _numbers(value: Numbers) -> Numbers:
     """The value as a NumPy number or array, where undefined arithmetic gives NaN, no error."""
     return np.asarray(value, dtype=float)[()]
 
 
-def _finite(found: Any) -> float:
+def _finite(found: float) -> float:
     return float(found) if np.isfinite(found) else np.nan
 
 
-def _number(found: Any) -> float:
+def _number(found: float) -> float:
     """The log of a probability, where it is a number."""
     value = float(found)
     return -inf if np.isnan(value) or value == inf else value
 
 
 def interval(
-    density: Density, parameters: Sequence[Any], lower: float | None, upper: float | None
+    density: Density, parameters: Sequence[Numbers], lower: float | None, upper: float | None
 ) -> float:
     """The log of the probability of the values between two bounds, both included.
 
@@ -141,10 +144,10 @@ def interval(
         return _number(np.log1p(-np.exp(under) - np.exp(over)))
 
 
-def _sums(log_density: Log, least: Callable[..., Any], most: Callable[..., Any]) -> dict[str, Log]:
+def _sums(log_density: Log, least: Log, most: Log) -> dict[str, Log]:
     """Both tails of a distribution on finitely many whole numbers, by adding them up."""
 
-    def total(first: float, last: float, parameters: Sequence[Any]) -> float:
+    def total(first: float, last: float, parameters: Sequence[Numbers]) -> float:
         terms = [log_density(k, *parameters) for k in np.arange(first, last + 1)]
         return float(special.logsumexp(terms)) if terms else -inf
 
@@ -154,7 +157,7 @@ def _sums(log_density: Log, least: Callable[..., Any], most: Callable[..., Any])
     }
 
 
-def _labels(log_density: Log, count: Callable[..., Any]) -> dict[str, Any]:
+def _labels(log_density: Log, count: Log) -> dict[str, Log | bool]:
     """The density of a distribution of labels 1, 2, ... has."""
     ends = {"least": lambda *_: 1, "most": count}
     return {"whole": True, **ends, **_sums(log_density, ends["least"], count)}
@@ -163,16 +166,16 @@ def _labels(log_density: Log, count: Callable[..., Any]) -> dict[str, Any]:
 # ---- observations of other variables -----------------------------------------------------------
 
 
-def _is_in_interval(x: Any, t: Any, c: Any) -> Any:
+def _is_in_interval(x: float, t: float, c: Numbers) -> bool:
     """Whether x is the number of cut points below t."""
-    return x == (np.atleast_1d(c) < t).sum()
+    return bool(x == (np.atleast_1d(c) < t).sum())
 
 
-def _is_rounded(x: Any, t: Any, digits: Any) -> Any:
-    return abs(t - x) <= 0.5 * 10.0**-digits
+def _is_rounded(x: float, t: float, digits: float) -> bool:
+    return bool(abs(t - x) <= 0.5 * 10.0**-digits)
 
 
-def _is_sum(x: Any, *summands: Any) -> Any:
+def _is_sum(x: float, *summands: float) -> bool | np.bool_:
     return np.isclose(x, sum(summands))
 
 
@@ -183,18 +186,18 @@ def _of(names: str, log_density: Log, **facts: Any) -> Density:
     return Density(tuple(names.split()), log_density, **facts)
 
 
-def _zero(*_: Any) -> float:
+def _zero(*_: Numbers) -> float:
     return 0.0
 
 
-def _count(*_parameters: Any) -> Any:
+def _count(*_parameters: float) -> float:
     """The last parameter, which is the number of trials."""
     return _parameters[-1]
 
 
-POSITIVE: Mapping[str, Any] = {"least": _zero}
-COUNTS: Mapping[str, Any] = {"least": _zero, "whole": True}
-EVENTS: Mapping[str, Any] = {**COUNTS, "most": _count}
+POSITIVE: Mapping[str, Log] = {"least": _zero}
+COUNTS: Mapping[str, Log | bool] = {"least": _zero, "whole": True}
+EVENTS: Mapping[str, Log | bool] = {**COUNTS, "most": _count}
 
 _ROWS = (
     _of("dbern", of_numbers.bernoulli, **_sums(of_numbers.bernoulli, _zero, lambda *_: 1), **COUNTS,

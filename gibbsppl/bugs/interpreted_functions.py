@@ -9,32 +9,36 @@ vectors and matrices are arrays of NumPy, and functions of numbers take them ent
 0.975
 """
 
+# The results of NumPy's and SciPy's functions are untyped.
+# mypy: disable-error-code="no-any-return"
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import optimize, special
 from scipy.linalg import expm
 
 from gibbsppl.bugs.interpreted_densities import DENSITIES, Density
+from gibbsppl.bugs.interpreted_scalars import Floats, Numbers
 
 __all__ = ["FUNCTIONS", "LINKS", "called"]
 
 
-def _columns(*values: Any) -> np.ndarray:
+def _columns(*values: Numbers) -> Floats:
     """The entries of all arrays, concatenated, each array column by column."""
     return np.concatenate([np.ravel(np.asarray(v, float), order="F") for v in values])
 
 
-def _truth(condition: Any) -> Any:
+def _truth(condition: bool | np.bool_ | NDArray[np.bool_]) -> Numbers:
     return np.asarray(condition) * 1.0
 
 
-def _times(a: Any, b: Any) -> Any:
+def _times(a: Numbers, b: Numbers) -> Numbers:
     """A product, in which zero times infinity is zero."""
     found = np.multiply(a, b)
     if not np.isnan(found).any():
@@ -43,29 +47,33 @@ def _times(a: Any, b: Any) -> Any:
     return np.where(is_zero, 0.0, found)
 
 
-def _power(a: Any, b: Any) -> Any:
+def _power(a: Numbers, b: Numbers) -> Numbers:
     return np.float_power(a, b)
 
 
-def _interpolated(e: float, x: Any, y: Any) -> float:
+def _chosen(c: Numbers, a: Numbers, b: Numbers) -> Numbers:
+    return np.where(np.not_equal(c, 0), a, b)
+
+
+def _interpolated(e: float, x: Floats, y: Floats) -> float:
     """Between the two points around e; beyond the ends the value there."""
     return float(np.interp(e, x, y))
 
 
-def _product(a: Any, b: Any) -> Any:
+def _product(a: Floats, b: Floats) -> Numbers:
     return np.matmul(np.asarray(a, float), np.asarray(b, float))
 
 
-def _log_determinant(m: Any) -> Any:
+def _log_determinant(m: Floats) -> float:
     sign, value = np.linalg.slogdet(np.asarray(m, float))
     return value if sign > 0 else np.nan
 
 
-def _order(v: Any) -> np.ndarray:
+def _order(v: Floats) -> Floats:
     return np.array(sorted(range(len(v)), key=lambda n: v[n])) + 1.0
 
 
-def _rank(v: Any, *s: Any) -> Any:
+def _rank(v: Floats, *s: float) -> Numbers:
     """The rank of each entry; of OpenBUGS, how many are not above the entry number s."""
     if s:
         return float(sum(x <= v[int(s[0]) - 1] for x in v))
@@ -74,21 +82,21 @@ def _rank(v: Any, *s: Any) -> Any:
     return ranks
 
 
-def _repeated(v: Any, times: Any) -> np.ndarray:
+def _repeated(v: Numbers, times: Numbers) -> Floats:
     if np.ndim(times):
         return np.repeat(_columns(v), np.asarray(times, int))
     return np.tile(_columns(v), int(times))
 
 
-def _transposed(x: Any) -> np.ndarray:
+def _transposed(x: Floats) -> Floats:
     return np.asarray(x, float).reshape(1, -1) if np.ndim(x) == 1 else np.transpose(x)
 
 
-def _rounded(t: Any, digits: Any) -> Any:
+def _rounded(t: Numbers, digits: Numbers) -> Numbers:
     return np.rint(np.asarray(t) * 10.0**digits) / 10.0**digits
 
 
-FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType({
+FUNCTIONS: Mapping[str, Callable[..., Numbers]] = MappingProxyType({
     # operators
     "+": lambda a, b: a + b,
     "-": lambda a, *b: a - b[0] if b else -a,
@@ -139,7 +147,7 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType({
     "arctanh": np.arctanh,
     "atanh": np.arctanh,
     "step": lambda x: _truth(np.greater_equal(x, 0)),
-    "ifelse": lambda c, a, b: np.where(np.not_equal(c, 0), a, b),
+    "ifelse": _chosen,
     "round": lambda x: np.floor(np.asarray(x) + 0.5),
     "trunc": np.trunc,
     "pi": lambda: np.pi,
@@ -152,8 +160,8 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType({
     "mean": lambda v: _columns(v).mean(),
     "sd": lambda v: _columns(v).std(ddof=1),
     "geometric.mean": lambda v: np.exp(np.log(_columns(v)).mean()),
-    "inprod": lambda a, b: _times(_columns(a), _columns(b)).sum(),
-    "inprod2": lambda a, b: _times(_columns(a), _columns(b)).sum(),
+    "inprod": lambda a, b: np.sum(_times(_columns(a), _columns(b))),
+    "inprod2": lambda a, b: np.sum(_times(_columns(a), _columns(b))),
     "interp.lin": _interpolated,
     "%*%": _product,
     "t": _transposed,
@@ -176,7 +184,7 @@ FUNCTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType({
 })  # fmt: skip
 
 # The inverses of the links on the left.
-LINKS: Mapping[str, Callable[..., Any]] = MappingProxyType({
+LINKS: Mapping[str, Callable[..., Numbers]] = MappingProxyType({
     "log": FUNCTIONS["exp"],
     "logit": FUNCTIONS["ilogit"],
     "probit": FUNCTIONS["phi"],
@@ -213,7 +221,7 @@ def _quantile(density: Density, p: float, *parameters: float) -> float:
     )
 
 
-_KINDS: Mapping[str, Callable[..., Any]] = {
+_KINDS: Mapping[str, Callable[..., Numbers]] = {
     "pdf.": lambda d, x, *p: np.exp(d.at(x, p)),
     "logdensity.": lambda d, x, *p: d.at(x, p),
     "deviance.": lambda d, x, *p: -2 * d.at(x, p),
@@ -225,7 +233,7 @@ _KINDS: Mapping[str, Callable[..., Any]] = {
 }
 
 
-def called(name: str, *arguments: Any) -> Any:
+def called(name: str, *arguments: Numbers) -> Numbers:
     """The value of a function, by name, at arguments; `KeyError` for an unknown name."""
     if name in FUNCTIONS:
         found = FUNCTIONS[name](*arguments)
@@ -234,7 +242,7 @@ def called(name: str, *arguments: Any) -> Any:
     return float(found) if np.ndim(found) == 0 else np.asarray(found, float)
 
 
-def _of_a_distribution(name: str) -> Callable[..., Any]:
+def _of_a_distribution(name: str) -> Callable[..., Numbers]:
     for prefix, kind in _KINDS.items():
         own = f"d{name.removeprefix(prefix)}"
         if name.startswith(prefix) and own in DENSITIES:

@@ -10,11 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gibbsppl.bugs.interpreted_functions import LINKS, called
+from gibbsppl.bugs.interpreted_scalars import Floats, Numbers
 from gibbsppl.bugs.syntax import (
     Assignment,
     Call,
@@ -81,7 +82,7 @@ class Unrolled:
     """
 
     program: Program
-    numbers: dict[str, np.ndarray]
+    numbers: dict[str, Floats]
     shapes: dict[str, Index] = field(default_factory=dict)
     computed: dict[Element, tuple[Place, int]] = field(default_factory=dict)
     drawn: list[Place] = field(default_factory=list)
@@ -99,7 +100,7 @@ class Values:
     """
 
     unrolled: Unrolled
-    given: Mapping[str, Any]
+    given: Mapping[str, ArrayLike]
     found: dict[Element, float]
     random: set[Element] = field(default_factory=set)
     open: set[str] = field(default_factory=set)
@@ -150,7 +151,7 @@ class Values:
         else:
             raise UnknownError(element)
 
-    def _assigned(self, place: Place) -> np.ndarray:
+    def _assigned(self, place: Place) -> Floats:
         line = place.line
         assert isinstance(line, Assignment)
         value = self._of(line.value, place.loops)
@@ -173,7 +174,7 @@ class Values:
             self._compute(e)
         return [self.found[e] for e in elements]
 
-    def array(self, name: str) -> np.ndarray:
+    def array(self, name: str) -> Floats:
         """All elements of an array; NaN where nothing gives one."""
         shape = self.shape(name)
         found = np.full(shape, np.nan)
@@ -193,7 +194,7 @@ class Values:
 
     # ---- expressions ---------------------------------------------------------------------------
 
-    def of(self, expression: Expression, loops: Loops) -> Any:
+    def of(self, expression: Expression, loops: Loops) -> Numbers:
         """The value of an expression: a number, or an array of them."""
         while True:
             try:
@@ -203,7 +204,7 @@ class Values:
                 for element in needed.elements:
                     self.element(element)
 
-    def _of(self, expression: Expression, loops: Loops) -> Any:
+    def _of(self, expression: Expression, loops: Loops) -> Numbers:
         match expression:
             case Number(value=number):
                 return number
@@ -222,14 +223,14 @@ class Values:
                 raise self.unrolled.program.error(expression.at, "found nothing here.")
         raise AssertionError(expression)
 
-    def _noisy(self, found: Any) -> Any:
+    def _noisy(self, found: Numbers) -> Numbers:
         """The value of a function, with noise in the last digits unless it is a whole number."""
         if self.noise is None:
             return found
         changed = found * (1 + NOISE * self.noise.uniform(-1, 1, np.shape(found)))
         return np.where(found == np.rint(found), found, changed)[()]
 
-    def _reference(self, ref: Reference, loops: Loops) -> Any:
+    def _reference(self, ref: Reference, loops: Loops) -> Numbers:
         if ref.indices is None and not self._has_axes(ref.name):
             return self._read(ref.name, [()])[0]
         _, shape, elements = self.elements(ref, loops)
@@ -252,16 +253,17 @@ class Values:
         every: list[list[int]] = []
         shape: dict[int, int] = {}
         for axis, index in enumerate(indices):
+            found: Numbers
             if isinstance(index, Everything):
-                found = np.arange(self.shape(ref.name)[axis]) + 1.0
+                found = np.arange(self.shape(ref.name)[axis], dtype=float) + 1.0
             else:
                 found = self._of(index, loops)
-            if np.ndim(found):
+            if isinstance(found, np.ndarray):
                 shape[axis] = len(found)
             every.append([self._whole(n) for n in np.atleast_1d(found)])
         return tuple(shape), tuple(shape.values()), list(product(*every))
 
-    def _whole(self, number: float) -> int:
+    def _whole(self, number: Numbers) -> int:
         """A position; 0, which is never a position, for a number that is not whole."""
         return int(number) if number == np.rint(number) else 0
 

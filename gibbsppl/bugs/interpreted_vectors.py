@@ -4,22 +4,24 @@
 -5.4507
 """
 
+# The results of NumPy's and SciPy's functions are untyped.
+# mypy: disable-error-code="no-any-return"
+
 from __future__ import annotations
 
 from math import log, pi
-from typing import Any
 
 import numpy as np
 from scipy import special
 from scipy.special import gammaln, xlogy
 
-from gibbsppl.bugs.interpreted_scalars import shares
+from gibbsppl.bugs.interpreted_scalars import Floats, shares
 
 # The largest deviation from one of sums of shares.
 ROUNDING = 1e-8
 
 
-def log_det(m: Any) -> Any:
+def log_det(m: Floats) -> float:
     """The log determinant of a positive definite matrix; none of others."""
     m = np.asarray(m, float)
     if not np.allclose(m, m.T, rtol=1e-8, atol=0):
@@ -30,7 +32,7 @@ def log_det(m: Any) -> Any:
         return np.nan
 
 
-def dirichlet(x: Any, alpha: Any) -> Any:
+def dirichlet(x: Floats, alpha: Floats) -> float:
     """Entries whose parameter is zero are zero, and no part of the rest."""
     if (alpha < 0).any():
         return np.nan
@@ -38,34 +40,34 @@ def dirichlet(x: Any, alpha: Any) -> Any:
     return gammaln(alpha.sum()) - gammaln(alpha).sum() + xlogy(alpha - 1, x).sum()
 
 
-def is_simplex(x: Any, alpha: Any) -> Any:
+def is_simplex(x: Floats, alpha: Floats) -> bool | np.bool_:
     """Whether entries are shares, zero where their parameter is."""
     return (x >= 0).all() and (x[alpha == 0] == 0).all() and abs(x.sum() - 1) <= ROUNDING
 
 
-def multinomial(x: Any, p: Any, n: Any) -> Any:
+def multinomial(x: Floats, p: Floats, n: float) -> float:
     """The log probability of counts of n trials."""
     return gammaln(n + 1) - gammaln(x + 1).sum() + xlogy(x, shares(p)).sum()
 
 
-def are_counts(x: Any, _p: Any, n: Any) -> Any:
+def are_counts(x: Floats, _p: Floats, n: float) -> bool | np.bool_:
     """Whether entries are counts of n trials."""
     return x.sum() == n and (x >= 0).all() and (x == np.rint(x)).all()
 
 
-def mv_normal(x: Any, mu: Any, omega: Any) -> Any:
+def mv_normal(x: Floats, mu: Floats, omega: Floats) -> float:
     """The log density of a normal vector of a precision matrix."""
     d = np.asarray(x, float) - mu
-    return (log_det(omega) - len(d) * log(2 * pi) - d @ np.asarray(omega) @ d) / 2
+    return (log_det(omega) - len(d) * log(2 * pi) - float(d @ np.asarray(omega) @ d)) / 2
 
 
-def mv_normal_of_covariance(x: Any, mu: Any, sigma: Any) -> Any:
+def mv_normal_of_covariance(x: Floats, mu: Floats, sigma: Floats) -> float:
     """The log density of a normal vector of a covariance matrix."""
     d = np.asarray(x, float) - mu
-    return -(log_det(sigma) + len(d) * log(2 * pi) + d @ np.linalg.solve(sigma, d)) / 2
+    return -(log_det(sigma) + len(d) * log(2 * pi) + float(d @ np.linalg.solve(sigma, d))) / 2
 
 
-def mv_student(x: Any, mu: Any, omega: Any, k: Any) -> Any:
+def mv_student(x: Floats, mu: Floats, omega: Floats, k: float) -> float:
     """The log density of a t vector of a precision matrix."""
     if not k > 0:
         return np.nan
@@ -75,7 +77,7 @@ def mv_student(x: Any, mu: Any, omega: Any, k: Any) -> Any:
     return front - (k + n) / 2 * np.log1p(d @ np.asarray(omega) @ d / k)
 
 
-def wishart(x: Any, scale: Any, k: Any) -> Any:
+def wishart(x: Floats, scale: Floats, k: float) -> float:
     """The log density of a precision matrix, with the scale matrix of BUGS."""
     n = len(x)
     if not k > n - 1:
@@ -85,7 +87,7 @@ def wishart(x: Any, scale: Any, k: Any) -> Any:
     return (front + body) / 2 - special.multigammaln(k / 2, n)
 
 
-def scaled_wishart(x: Any, s: Any, df: Any) -> Any:
+def scaled_wishart(x: Floats, s: Floats, df: float) -> float:
     """A Wishart matrix whose diagonal scale matrix has Gamma entries, these integrated out."""
     x, s = np.asarray(x, float), np.asarray(s, float)
     n = len(x)
@@ -95,7 +97,7 @@ def scaled_wishart(x: Any, s: Any, df: Any) -> Any:
     return front + (each - (k + 1) / 2 * np.log(df * np.diagonal(x) + s**-2.0)).sum()
 
 
-def wishart_of_weights(x: Any, weight: Any, _s: Any, df: Any) -> Any:
+def wishart_of_weights(x: Floats, weight: Floats, _s: Floats, df: float) -> float:
     """The log density of a Wishart matrix given the weights of its scale matrix."""
     return wishart(x, 2 * df * np.diag(np.asarray(weight, float)), df + len(x) - 1)
 
@@ -103,7 +105,7 @@ def wishart_of_weights(x: Any, weight: Any, _s: Any, df: Any) -> Any:
 # ---- fields on maps ------------------------------------------------------------------------------
 
 
-def _matrix(adj: Any, weights: Any, num: Any) -> np.ndarray:
+def _matrix(adj: Floats, weights: Floats, num: Floats) -> Floats:
     """The matrix of the weights between neighbouring sites."""
     found, at = np.zeros((len(num), len(num))), 0
     for site, count in enumerate(np.asarray(num, int)):
@@ -113,7 +115,7 @@ def _matrix(adj: Any, weights: Any, num: Any) -> np.ndarray:
     return found
 
 
-def _parts(tied: np.ndarray) -> int:
+def _parts(tied: Floats) -> int:
     """The number of connected components of a map."""
     left, count = set(range(len(tied))), 0
     while left:
@@ -125,19 +127,21 @@ def _parts(tied: np.ndarray) -> int:
     return count
 
 
-def is_centred(x: Any) -> bool:
+def is_centred(x: Floats) -> bool:
     """Whether values sum to zero."""
     return bool(abs(np.sum(x)) <= 1e-8 * max(1.0, np.abs(x).sum()))
 
 
-def intrinsic(x: Any, adj: Any, weights: Any, num: Any, tau: Any) -> Any:
+def intrinsic(x: Floats, adj: Floats, weights: Floats, num: Floats, tau: float) -> float:
     """Squared differences of neighbours, and the power of tau of values that sum to zero."""
     w, x = _matrix(adj, weights, num), np.asarray(x, float)
     squares = sum(w[i, j] * (x[i] - x[j]) ** 2 for i, j in np.argwhere(w) if i < j)
     return (len(x) - _parts(w)) / 2 * np.log(tau) - tau / 2 * squares
 
 
-def proper(x: Any, *given: Any) -> Any:
+def proper(
+    x: Floats, *given: *tuple[Floats, Floats, Floats, Floats, Floats, float, float]
+) -> float:
     """A normal vector of precision ``tau (I - gamma C) / M``."""
     mu, c, adj, num, m, tau, gamma = given
     x, m = np.asarray(x, float), np.asarray(m, float)

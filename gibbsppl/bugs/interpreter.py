@@ -19,11 +19,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gibbsppl.bugs.interpreted_densities import DENSITIES, interval
+from gibbsppl.bugs.interpreted_scalars import Numbers
 from gibbsppl.bugs.interpreted_values import (
     Index,
     Loops,
@@ -44,7 +45,7 @@ from gibbsppl.bugs.syntax import (
 
 
 def unrolled(
-    program: Program, data: Mapping[str, Any], shapes: Mapping[str, Index] | None = None
+    program: Program, data: Mapping[str, ArrayLike], shapes: Mapping[str, Index] | None = None
 ) -> Unrolled:
     """The program unrolled; ``shapes`` are of arrays that no line gives with indices."""
     numbers = {n: np.ma.filled(np.ma.masked_array(a, dtype=float), np.nan) for n, a in data.items()}
@@ -154,7 +155,7 @@ def _place(
 
 
 def values_at(
-    found: Unrolled, given: Mapping[str, Any], noise: np.random.Generator | None = None
+    found: Unrolled, given: Mapping[str, ArrayLike], noise: np.random.Generator | None = None
 ) -> Values:
     """The values of all names where the random arrays have the values given, by name.
 
@@ -173,7 +174,9 @@ def log_densities(values: Values) -> dict[str, float]:
         return {p.label: _log_density(values, p) for p in values.unrolled.drawn}
 
 
-def log_density_of(program: Program, data: Mapping[str, Any], given: Mapping[str, Any]) -> float:
+def log_density_of(
+    program: Program, data: Mapping[str, ArrayLike], given: Mapping[str, ArrayLike]
+) -> float:
     """The log density of all lines of a program together."""
     shapes = {n: np.shape(v) for n, v in given.items()}
     return sum(log_densities(values_at(unrolled(program, data, shapes), given)).values())
@@ -186,8 +189,9 @@ def _log_density(values: Values, place: Place) -> float:
     every = np.array([values.element((place.name, e)) for e in place.elements])
     x = every.reshape(place.shape) if place.shape else float(every[0])
     parameters = [values.of(e, loops) for e in line.distribution.arguments]
-    others = {n: _beside(values, place, n) for n in density.parts}
-    if density.parts and all(v is not None for v in others.values()):
+    beside = {n: _beside(values, place, n) for n in density.parts}
+    others = {n: v for n, v in beside.items() if v is not None}
+    if others and len(others) == len(beside):
         found = density.beside(x, others, parameters)
     else:
         found = density.at(x, parameters)
@@ -196,7 +200,7 @@ def _log_density(values: Values, place: Place) -> float:
     return found - _restricted(values, place, line.restriction, x, parameters)
 
 
-def _beside(values: Values, place: Place, part: str) -> Any:
+def _beside(values: Values, place: Place, part: str) -> Numbers | None:
     """The value of an auxiliary variable; None if no value is given.
 
     There is one auxiliary number for each value, or for each row of a value.
@@ -212,7 +216,7 @@ def _beside(values: Values, place: Place, part: str) -> Any:
 
 
 def _restricted(
-    values: Values, place: Place, where: Restriction, x: Any, parameters: Sequence[Any]
+    values: Values, place: Place, where: Restriction, x: Numbers, parameters: Sequence[Numbers]
 ) -> float:
     """The log of the mass between bounds, to be taken off; infinite where x is outside.
 

@@ -6,15 +6,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from gibbsppl.bugs.rows import Array, Interval
+from gibbsppl.bugs.grids import Array
+from gibbsppl.bugs.rows import Interval
 from gibbsppl.errors import ModelError
 
 
-def _ends(value: Any, count: int) -> tuple[Array, Array, Array, Array]:
+def _ends(value: Array, count: int) -> tuple[Array, Array, Array, Array]:
     """The positions of the cut points below and above, each with whether it exists."""
     value = np.asarray(value)
     if (value != np.rint(value)).any() or (value < 0).any() or (value > count).any():
@@ -27,7 +26,7 @@ def _ends(value: Any, count: int) -> tuple[Array, Array, Array, Array]:
     return lower, value > 0, upper, value < count
 
 
-def _between_cuts(value: Any, c: Any) -> tuple[Array, Array]:
+def _between_cuts(value: Array, c: Array) -> tuple[Array, Array]:
     """The ends of the interval number ``value``; cut points are along the last axis of ``c``."""
     value, c = np.asarray(value), np.asarray(c, dtype=float)
     if (np.diff(c, axis=-1) < 0).any():
@@ -41,7 +40,7 @@ def _between_cuts(value: Any, c: Any) -> tuple[Array, Array]:
     return np.where(has_lower, below, -np.inf), np.where(has_upper, above, np.inf)
 
 
-def _rounded_to(value: Any, digits: Any) -> tuple[Array, Array]:
+def _rounded_to(value: Array, digits: Array) -> tuple[Array, Array]:
     """The ends of the interval rounded to a value with some number of decimals."""
     half = 0.5 * 10.0 ** -np.asarray(digits, dtype=float)
     return np.asarray(value) - half, np.asarray(value) + half

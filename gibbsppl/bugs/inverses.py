@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from types import MappingProxyType
-from typing import Any
 
 import sympy as sp
 
@@ -26,6 +25,10 @@ from gibbsppl.bugs.distributions import DISTRIBUTIONS, meaning_of
 from gibbsppl.bugs.rows import Distribution
 from gibbsppl.families import FAMILIES
 from gibbsppl.language.distributions import written
+from gibbsppl.language.tensors import Tensor
+
+# A row, the symbols of its parameters, and the parameters in terms of a family's.
+Solved = tuple[Distribution, tuple[sp.Symbol, ...], Mapping[sp.Symbol, Expr]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,19 +98,19 @@ def _once(expr: Expr) -> Expr:
     return expr
 
 
-def _named(name: str) -> Any:
+def _named(name: str) -> sp.Symbol:
     return sp.Symbol(f"{name} of the family", positive=True)
 
 
 @cache
-def _rows_of(family: str) -> tuple[tuple[Distribution, tuple[Any, ...], Mapping[Any, Expr]], ...]:
+def _rows_of(family: str) -> tuple[Solved, ...]:
     """The rows that make a family, with their parameters solved for; the plainest first."""
     rows = dict.fromkeys(r for r in DISTRIBUTIONS.values() if isinstance(r, Distribution))
     found = [s for row in rows if (s := _solved(row, family)) is not None]
     return tuple(sorted(found, key=lambda s: sum(e.count_ops() for e in s[2].values())))
 
 
-def _solved(row: Distribution, family: str) -> Any:
+def _solved(row: Distribution, family: str) -> Solved | None:
     """A row's parameters solved for in terms of a family's; None if the row is of another family.
 
     None, too, if the equations have no solution.
@@ -120,7 +123,7 @@ def _solved(row: Distribution, family: str) -> Any:
         return None
     made = written(FAMILIES[family], "", (), dict(_tensors(meaning.arguments)))
     equations = [(made_of, _named(name)) for name, made_of in made.canonical(_EVENT)]
-    solutions: dict[Any, Expr] = {}
+    solutions: dict[sp.Symbol, Expr] = {}
     while equations:
         ready = [
             (e, f) for e, f in equations if len(e.free_symbols & set(symbols) - set(solutions)) <= 1
@@ -152,8 +155,6 @@ def _answer(expr: Expr, known: Expr, unknown: Expr) -> Expr | None:
     return answers[0] if len(answers) == 1 else None
 
 
-def _tensors(arguments: Mapping[str, Expr]) -> Iterator[tuple[str, Any]]:
-    from gibbsppl.language.tensors import Tensor  # noqa: PLC0415
-
+def _tensors(arguments: Mapping[str, Expr]) -> Iterator[tuple[str, Tensor]]:
     for name, expr in arguments.items():
         yield name, Tensor(sp.sympify(expr))

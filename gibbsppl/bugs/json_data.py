@@ -13,12 +13,13 @@ import json
 import re
 import sys
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias, TypeGuard
 
+from gibbsppl.bugs.grids import Array
 from gibbsppl.bugs.scanner import MOST_AXES, Scanner
 from gibbsppl.bugs.sources import Source
 from gibbsppl.bugs.spellings import quoted
-from gibbsppl.bugs.written_numbers import Array, of_numbers
+from gibbsppl.bugs.written_numbers import of_numbers
 
 _FORM = 'an object of numbers and lists of numbers, {"N": 2, "y": [1.5, null]}'
 
@@ -27,7 +28,7 @@ _FORM = 'an object of numbers and lists of numbers, {"N": 2, "y": [1.5, null]}'
 class _Object:
     """An object, with names as often as they stand in it."""
 
-    pairs: list[tuple[str, Any]]
+    pairs: list[tuple[str, Json]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,9 @@ class _Constant:
     """NaN, Infinity or -Infinity, which are not of JSON, but are written by some."""
 
     name: str
+
+
+Json: TypeAlias = "bool | float | str | list[Json] | _Object | _Constant | None"
 
 
 def read_json(source: Source) -> dict[str, Array]:
@@ -61,10 +65,10 @@ def read_json(source: Source) -> dict[str, Array]:
     return arrays
 
 
-def _array(scanner: Scanner, name: str, value: Any, at: int) -> Array:
+def _array(scanner: Scanner, name: str, value: Json, at: int) -> Array:
     """The array of nested lists."""
     entries, shape = [value], list[int]()
-    while any(isinstance(e, list) for e in entries):
+    while lists := [e for e in entries if isinstance(e, list)]:
         sizes = {len(e) if isinstance(e, list) else None for e in entries}
         if len(sizes) > 1:
             told = "expected a rectangular array: null stands for a missing number."
@@ -72,23 +76,23 @@ def _array(scanner: Scanner, name: str, value: Any, at: int) -> Array:
         if len(shape) == MOST_AXES:
             told = f"expected no more than {MOST_AXES} of them."
             raise scanner.source.error(at, f"found more lists inside one another in {name}, {told}")
-        shape.append(len(entries[0]))
-        entries = [inner for e in entries for inner in e]
+        shape.append(len(lists[0]))
+        entries = [inner for e in lists for inner in e]
     wrong = next((e for e in entries if not _is_number(e)), None)
     if wrong is not None:
         raise scanner.source.error(
             at, f"found {_described(wrong)}, expected numbers and null for {name}."
         )
-    return of_numbers(entries).shaped(tuple(shape), by_row=True)
+    return of_numbers([e for e in entries if _is_number(e)]).shaped(tuple(shape), by_row=True)
 
 
-def _is_number(entry: Any) -> bool:
+def _is_number(entry: Json) -> TypeGuard[float | None]:
     if entry is None or isinstance(entry, bool):
         return True
     return isinstance(entry, (int, float)) and abs(entry) <= sys.float_info.max
 
 
-def _described(entry: Any) -> str:
+def _described(entry: Json) -> str:
     """The words for an entry that is no number."""
     match entry:
         case str():

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -25,7 +24,7 @@ from gibbsppl.bugs.constraints import increasing, observations
 from gibbsppl.bugs.cycles import cycle_error
 from gibbsppl.bugs.exchangeable import in_their_order
 from gibbsppl.bugs.facts import Facts, facts_of
-from gibbsppl.bugs.grids import Grid
+from gibbsppl.bugs.grids import Data, Grid
 from gibbsppl.bugs.layouts import Layout, Natural, Table, box_of, layout_of, observed_in
 from gibbsppl.bugs.maps import Map, potentials
 from gibbsppl.bugs.numbers import target_of
@@ -54,7 +53,7 @@ from gibbsppl.model.graph import Constant, Potential, Variable
 
 
 def lowered(
-    program: Program, data: Mapping[str, Any], name: str, monitor: Sequence[str] = ()
+    program: Program, data: Data, name: str, monitor: Sequence[str] = ()
 ) -> Model:
     """The model of a program with its data; quantities of the names in ``monitor`` are recorded."""
     facts = facts_of(program, data)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -18,6 +17,7 @@ import sympy as sp
 from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf, substitute
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.bugs.evaluator import Evaluator
+from gibbsppl.bugs.grids import Data
 from gibbsppl.bugs.layouts import Box
 from gibbsppl.bugs.random_reader import Elements
 from gibbsppl.bugs.rows import SHAPES, Field, Sites
@@ -90,7 +90,7 @@ def potentials(field: Map, elements: Elements) -> Iterator[Potential]:
         names: dict[Expr, Expr] = dict.fromkeys(centre.axes, site)
         return field.at(site) - substitute(evaluator.expr(centre), names)
 
-    def told(numbers: Mapping[str, Any], dim: Dim, of: Dim | None = None) -> dict[str, Expr]:
+    def told(numbers: Data, dim: Dim, of: Dim | None = None) -> dict[str, Expr]:
         """Data along a dim."""
         named = {n: np.asarray(v) for n, v in numbers.items()}
         return {

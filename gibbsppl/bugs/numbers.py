@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gibbsppl.algebra.expressions import Dim
+from gibbsppl.algebra.expressions import Dim, Expr
 from gibbsppl.bugs.evaluator import Evaluator
-from gibbsppl.bugs.grids import Grid
+from gibbsppl.bugs.grids import Array, Grid
 from gibbsppl.bugs.relations import Relation, Space
 from gibbsppl.bugs.syntax import Everything, Program, Reference
 from gibbsppl.bugs.values import Known, Value, lengths_of
@@ -23,8 +23,8 @@ from gibbsppl.bugs.values import Known, Value, lengths_of
 class Numbers:
     """An array and which of its elements are known numbers."""
 
-    values: np.ndarray
-    known: np.ndarray
+    values: Array
+    known: NDArray[np.bool_]
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -68,7 +68,7 @@ class KnownNumbers:
         """Whether a dim is known."""
         raise AssertionError(dim)
 
-    def expr_of(self, value: Known, _space: Space) -> Any:
+    def expr_of(self, value: Known, _space: Space) -> Expr:
         """Never called: all values are numbers here."""
         raise AssertionError(value)
 
@@ -93,7 +93,7 @@ def numbers_at(
 
 def elements_of(
     program: Program, ref: Reference, shape: tuple[int, ...], indices: tuple[Value, ...] | None
-) -> tuple[tuple[Any, ...], tuple[np.ndarray, ...], tuple[Any, ...]]:
+) -> tuple[tuple[Dim, ...], tuple[NDArray[np.intp], ...], tuple[Dim, ...]]:
     """The dims of a reference, the index arrays along these dims, and the axes of its vectors."""
     grids = [i.grid for i in indices or () if isinstance(i, Known)]
     if len(grids) != len(shape):

@@ -23,12 +23,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any
 
 import numpy as np
 
 from gibbsppl.algebra.ranges import fresh
 from gibbsppl.bugs.functions import function
+from gibbsppl.bugs.grids import Data
 from gibbsppl.bugs.rows import Function
 from gibbsppl.bugs.syntax import (
     Assignment,
@@ -55,7 +55,7 @@ class WithoutSums:
     """A program without observed sums, its data, and the names of the computed variables."""
 
     program: Program
-    data: Mapping[str, Any]
+    data: Data
     names: tuple[str, ...] = ()
 
 
@@ -67,7 +67,7 @@ class _Line:
     around: tuple[Loop, ...]
 
 
-def without_sums(program: Program, data: Mapping[str, Any]) -> WithoutSums:
+def without_sums(program: Program, data: Data) -> WithoutSums:
     """The program with the last summand of each sum computed, where a summand is suitable.
 
     A sum that is not observed is computed itself.

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -22,7 +21,7 @@ from gibbsppl.bugs.facts import Facts
 from gibbsppl.bugs.grids import Grid
 from gibbsppl.bugs.numbers import check_given, elements_of, numbers_at
 from gibbsppl.bugs.relations import Relation, Space
-from gibbsppl.bugs.syntax import Assignment, Reference, Stochastic
+from gibbsppl.bugs.syntax import Assignment, Expression, Position, Reference, Stochastic
 from gibbsppl.bugs.values import Formula, Known, Value, lengths_of
 
 NUMBER = -1
@@ -126,7 +125,7 @@ def recursive(facts: Facts, ref: Reference, line: Assignment, through: Iterable[
     return Recursive(names, unsupported(facts, ref.name, line, ref.at))
 
 
-def unsupported(facts: Facts, name: str, line: Assignment, at: Any) -> Exception:
+def unsupported(facts: Facts, name: str, line: Assignment, at: Position) -> Exception:
     """The error of a recursion without an order along one axis, or of vectors that fill no box."""
     return facts.program.error(
         at,
@@ -250,7 +249,7 @@ def _labels(facts: Facts, part: Relation) -> Grid | None:
     assert isinstance(line, Stochastic)
     assert space is not None
     evaluator = Evaluator(facts.program, _Dividing(facts), space)
-    read: list[Any] = [*line.distribution.arguments]
+    read: list[Expression] = [*line.distribution.arguments]
     if line.restriction is not None:
         read += [b for b in (line.restriction.lower, line.restriction.upper) if b is not None]
     try:

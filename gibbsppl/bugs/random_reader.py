@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -71,7 +70,7 @@ class Elements:
     ) -> None:
         self.facts, self.model, self.own = facts, model, own
         self.layouts, self.symbols, self.dims = layouts, symbols, dims
-        self.made: dict[tuple[Any, ...], Array] = {}
+        self.made: dict[tuple[bytes, tuple[int, ...], str, tuple[Dim, ...], Dim | None], Array] = {}
         self.lowest: dict[str, int] = {}
         self.centred: dict[str, int] = {}
         self.reading: list[int] = []

@@ -13,12 +13,12 @@ array([ 5., 11.])
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gibbsppl.algebra.expressions import Dim
-from gibbsppl.bugs.grids import Grid, combined
+from gibbsppl.bugs.grids import Array, Grid, combined
 from gibbsppl.bugs.rows import LARGEST_EXACT
 from gibbsppl.bugs.values import Known, Lengths, length_mask
 
@@ -84,12 +84,12 @@ def number_of(lengths: Lengths, axes: Sequence[Dim], sizes: Sequence[int]) -> Gr
     return combined(_product, *counts)
 
 
-def _product(*numbers: Any) -> Any:
-    return np.prod(np.broadcast_arrays(*numbers), axis=0, dtype=float)
+def _product(*numbers: Array) -> Array:
+    return np.asarray(np.prod(np.broadcast_arrays(*numbers), axis=0, dtype=float))
 
 
 def by_lengths(
-    numeric: Callable[..., Any],
+    numeric: Callable[..., ArrayLike],
     given: Sequence[tuple[Grid, tuple[Dim, ...]]],
     lengths: Mapping[Dim, Grid],
     axis: Callable[[int], Dim],

@@ -11,9 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-from gibbsppl.arguments import NAME, NAMES, calls_told
+from gibbsppl.arguments import NAME, NAMES, GivenArray, calls_told
 from gibbsppl.bugs.data import read_data
 from gibbsppl.bugs.documents import document_of
 from gibbsppl.bugs.lowering import lowered
@@ -26,7 +25,7 @@ from gibbsppl.language.model import Model
 @calls_told(ModelError, monitor=NAMES, name=NAME.or_none())
 def read_bugs(
     source: str | Path,
-    data: Mapping[str, Any] | str | Path | None = None,
+    data: Mapping[str, GivenArray] | str | Path | None = None,
     *,
     monitor: Sequence[str] = (),
     name: str | None = None,

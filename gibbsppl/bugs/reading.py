@@ -7,19 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from gibbsppl.algebra.ranges import Range
+from gibbsppl.bugs.grids import Array, Data
 from gibbsppl.bugs.interpreted_values import Unrolled
 from gibbsppl.bugs.interpreter import unrolled
 from gibbsppl.bugs.layouts import Layout, Table
 from gibbsppl.bugs.syntax import Loop, Program, Statement, Stochastic
-from gibbsppl.model.evaluation import evaluate
+from gibbsppl.model.evaluation import Values, evaluate
 from gibbsppl.model.graph import Factor, Graph
-
-Arrays = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,10 +29,10 @@ class Beside:
     """
 
     name: str
-    row: np.ndarray | None = None
+    row: Array | None = None
     event: tuple[int, ...] = ()
 
-    def values(self, state: Arrays) -> np.ndarray:
+    def values(self, state: Values) -> Array:
         """The values, with axes in the array's order."""
         found = np.asarray(state[self.name])
         if self.row is None:
@@ -58,7 +56,7 @@ class Reading:
     """
 
     program: Program
-    data: Arrays
+    data: Data
     beside: Mapping[str, Beside]
     factors: tuple[Factor, ...]
     ordered: Mapping[str, str]
@@ -78,10 +76,10 @@ class Reading:
         """The names of the arrays given by lines with ~."""
         return tuple(dict.fromkeys(line.target.name for line in lines_in(self.program.model)))
 
-    def values(self, graph: Graph, state: Arrays) -> dict[str, Any]:
+    def values(self, graph: Graph, state: Values) -> dict[str, Array]:
         """The program's random arrays; ``state`` has the model's, and the data."""
         quantities = {d.name: d for d in graph.deterministics}
-        found: dict[str, Any] = {n: b.values(state) for n, b in self.beside.items()}
+        found: dict[str, Array] = {n: b.values(state) for n, b in self.beside.items()}
         for name in self.drawn:
             if name in quantities:
                 found[name] = value_of(graph, name, state)
@@ -89,7 +87,7 @@ class Reading:
                 found[name] = state[self.ordered.get(name, name)]
         return found
 
-    def is_in_order(self, state: Arrays) -> bool:
+    def is_in_order(self, state: Values) -> bool:
         """Whether the vectors that the model holds sorted are increasing: a state of the program.
 
         The program's density of any other state is zero, or its orders would be counted twice.
@@ -97,14 +95,14 @@ class Reading:
         own = (np.asarray(state[own]) for own in self.ordered.values())
         return all(bool((np.diff(x) > 0).all()) for x in own)
 
-    def orders(self, state: Arrays) -> Iterator[dict[str, Any]]:
+    def orders(self, state: Values) -> Iterator[dict[str, Array]]:
         """The state with these vectors (if any) sorted, then the state with them reversed."""
         if self.ordered:
             sorted_ = {own: np.sort(state[own]) for own in self.ordered.values()}
             yield {**state, **sorted_}
             yield {**state, **{own: np.flip(x, -1) for own, x in sorted_.items()}}
 
-    def unrolled(self, values: Arrays) -> Unrolled:
+    def unrolled(self, values: Values) -> Unrolled:
         """The program with its loops unrolled; ``values`` have the shapes of arrays."""
         return unrolled(self.program, self.data, {n: np.shape(v) for n, v in values.items()})
 
@@ -118,7 +116,7 @@ def lines_in(statements: tuple[Statement, ...]) -> Iterator[Stochastic]:
             yield s
 
 
-def value_of(graph: Graph, name: str, state: Arrays) -> np.ndarray:
+def value_of(graph: Graph, name: str, state: Values) -> Array:
     """The value of a quantity of a model."""
     (quantity,) = (d for d in graph.deterministics if d.name == name)
     over = tuple(Range(d, 0, graph.sizes[d]) for d in quantity.dims)

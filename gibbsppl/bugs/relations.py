@@ -15,7 +15,7 @@ from math import prod
 import numpy as np
 
 from gibbsppl.algebra.expressions import Dim
-from gibbsppl.bugs.grids import Grid, Values
+from gibbsppl.bugs.grids import Array, Grid
 from gibbsppl.bugs.syntax import Assignment, Expression, Loop, Statement, Stochastic
 
 # Gives a value (along one more dim, if it is a vector) at the positions of a space, once known.
@@ -56,7 +56,7 @@ class Space:
         """All dims in use: the space's, and the dims of vectors among the loop variables."""
         return frozenset((*self.sizes, *(d for g in self.loops.values() for d in g.dims)))
 
-    def table(self, dim: Dim, where: Values | None = None) -> Space:
+    def table(self, dim: Dim, where: Array | None = None) -> Space:
         """The same positions, or some of them, as rows of a table along one dim."""
         kept = np.arange(self.size) if where is None else np.flatnonzero(np.ravel(where))
         loops = {n: Grid((dim,), self.rows(g)[kept]) for n, g in self.loops.items()}
@@ -84,7 +84,7 @@ class Space:
             box = tuple(slice(*ends[d]) for d in self.dims)
             yield self.box(ends) if inside[box].all() else self.table(Dim("row"), inside)
 
-    def rows(self, grid: Grid) -> Values:
+    def rows(self, grid: Grid) -> Array:
         """Numbers at all positions, in order."""
         return np.broadcast_to(grid.along(self.dims), self.shape).ravel()
 

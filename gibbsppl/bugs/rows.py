@@ -15,11 +15,10 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
+from numpy.typing import ArrayLike
 
 from gibbsppl.algebra.expressions import Dim, Expr, Leaf, Over
-from gibbsppl.bugs.grids import Grid
-
-Array = np.ndarray
+from gibbsppl.bugs.grids import Array, Grid
 
 # Whole numbers below it are floats without rounding.
 LARGEST_EXACT = 2.0**53
@@ -205,7 +204,7 @@ class Function:
     """
 
     names: tuple[str, ...]
-    numeric: Callable[..., Any]
+    numeric: Callable[..., ArrayLike]
     symbolic: Callable[..., Any] | None
     least: int = 1
     most: int | None = 1
@@ -224,7 +223,7 @@ class Function:
         """
         return self.least <= count and (self.most is None or count <= self.most)
 
-    def of_numbers(self, *arrays: Array, **axes: Any) -> Array:
+    def of_numbers(self, *arrays: Array, **axes: tuple[int, ...]) -> Array:
         """The value of numbers; floats where integers of 64 bits may be too short for it.
 
         >>> Function(("prod",), np.prod, None).of_numbers(np.array([4 * 10**9, 3 * 10**9]))

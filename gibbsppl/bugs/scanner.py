@@ -11,11 +11,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from gibbsppl.bugs.grids import Array
 from gibbsppl.bugs.lexer import NAME, SPACE
 from gibbsppl.bugs.sources import Source
 from gibbsppl.bugs.spellings import quoted
 from gibbsppl.bugs.syntax import BugsError
-from gibbsppl.bugs.written_numbers import Array, Entries, entries_of, ranging
+from gibbsppl.bugs.written_numbers import Entries, entries_of, ranging
 
 # Ranges are short texts for many numbers: all of a text together may stand for no more than this.
 LONGEST_RANGES = 10_000_000

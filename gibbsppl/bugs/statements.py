@@ -7,7 +7,6 @@ distribution whose parameters are tensors.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -234,7 +233,7 @@ class Lines:
         row: Distribution,
         name: str,
         axes: int,
-        given: Any,
+        given: Expression,
         event: tuple[Dim, ...],
     ) -> Expr:
         """A parameter: along the event's dim where it is a vector, and its prime for a matrix.
@@ -272,7 +271,7 @@ class Lines:
         evaluator: Evaluator,
         row: Distribution,
         name: str,
-        given: Any,
+        given: Expression,
         value: Value,
         event: tuple[Dim, ...],
     ) -> None:
@@ -339,7 +338,7 @@ class Lines:
         assert part.space is not None
         return Evaluator(self.facts.program, self.elements, part.space)
 
-    def _size(self, part: Relation, value: Value) -> Any:
+    def _size(self, part: Relation, value: Value) -> int | np.ndarray | None:
         """The argument of the number of labels: the size of a vector, or a known number."""
         if value.axes:
             return self._evaluator(part).size(value.axes[0], value)

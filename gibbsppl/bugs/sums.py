@@ -21,7 +21,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from hashlib import blake2b
 from math import isfinite, prod
-from typing import Any
 
 from gibbsppl.bugs.syntax import (
     Assignment,
@@ -78,7 +77,7 @@ def are_one(entries: Sequence[Entry | float], elements: Elements) -> bool:
     return total % PRIME == 1
 
 
-def unknown(*what: Any) -> int:
+def unknown(*what: object) -> int:
     """A pseudo-random residue for a value that is not arithmetic; equal for equal arguments."""
     return int.from_bytes(blake2b(repr(what).encode(), digest_size=16).digest(), "big") % PRIME
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import sympy as sp
+from numpy.typing import ArrayLike
 
 from gibbsppl.algebra.expressions import Dim, Expr, substitute
-from gibbsppl.bugs.grids import Grid, combined
+from gibbsppl.bugs.grids import Array, Grid, combined
 
 # The number of positions along each axis, where it differs.
 Lengths = Mapping[Dim, Grid]
@@ -76,8 +76,8 @@ def length_mask(lengths: Lengths, sizes: Mapping[Dim, int]) -> Grid | None:
     return combined(_all_of, *within) if within else None
 
 
-def _all_of(*conditions: Any) -> Any:
-    return np.logical_and.reduce(np.broadcast_arrays(*conditions)) * 1
+def _all_of(*conditions: Array) -> Array:
+    return np.asarray(np.logical_and.reduce(np.broadcast_arrays(*conditions)) * 1)
 
 
 def are_as_long(one: Grid | None, other: Grid | None) -> bool:
@@ -108,7 +108,7 @@ def side_by_side(values: Sequence[Value]) -> tuple[tuple[Value, ...], Value] | N
 
 
 def map_values(
-    numeric: Callable[..., Any],
+    numeric: Callable[..., ArrayLike],
     symbolic: Callable[..., Expr],
     values: Sequence[Value],
     like: Value,

@@ -23,10 +23,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -37,6 +36,7 @@ from gibbsppl.algebra.functions import Maximum, Where
 from gibbsppl.algebra.ranges import Range, fresh
 from gibbsppl.algebra.recursions import Recursion, Step, System
 from gibbsppl.arguments import MODEL, calls_told
+from gibbsppl.bugs.grids import Array, Data
 from gibbsppl.bugs.inverses import inverse_of
 from gibbsppl.bugs.lexer import NAME
 from gibbsppl.bugs.printing import text
@@ -53,14 +53,12 @@ from gibbsppl.bugs.syntax import (
     Stochastic,
 )
 from gibbsppl.bugs.syntax import Statement as Line
-from gibbsppl.bugs.written_expressions import Expressions, number, span
+from gibbsppl.bugs.written_expressions import Expressions, Names, number, span
 from gibbsppl.bugs.written_sides import sides_of
 from gibbsppl.errors import ModelError
 from gibbsppl.language.model import Model
 from gibbsppl.model.evaluation import evaluate
 from gibbsppl.model.graph import Constant, Deterministic, Graph, Potential, Statement
-
-Values = Mapping[str, Any]
 
 # Before a name that is none in the language: a word of it, or one that starts with a digit.
 PREFIX = "v."
@@ -72,7 +70,7 @@ class BugsProgram:
     """A program's text with its data; printed, the text alone."""
 
     text: str
-    data: Values
+    data: Data
 
     def __str__(self) -> str:
         return self.text
@@ -114,12 +112,13 @@ def write_bugs(model: Model) -> BugsProgram:
     return BugsProgram(text(program), {**_data(graph, model, names, writer.read), **writer.seen})
 
 
-def _names(graph: Graph) -> dict[Any, str]:
+def _names(graph: Graph) -> Names:
     """Names that the language allows, all different, of arrays, quantities and dims."""
-    found: dict[Any, str] = {}
+    found: Names = {}
     quantities = (d.name for d in graph.deterministics)
     dims = (d for d in graph.sizes if isinstance(d, Dim))
-    for key in (*graph.variables, *quantities, *dims):
+    keys: tuple[str | Dim, ...] = (*graph.variables, *quantities, *dims)
+    for key in keys:
         if key in found:
             continue
         name = str(key.name if isinstance(key, Dim) else key)
@@ -151,12 +150,12 @@ def _plain(name: str) -> str:
 class _Writer:
     """Writes statements of the model as lines of BUGS, with auxiliary lines where needed."""
 
-    def __init__(self, model: Model, names: dict[Any, str]) -> None:
+    def __init__(self, model: Model, names: Names) -> None:
         self.model, self.graph, self.names = model, model.graph, names
         self.taken = set(names.values())
         self.read: set[str] = set()
         self.systems: dict[System, None] = {}
-        self.seen: dict[str, Any] = {}
+        self.seen: dict[str, Array] = {}
 
     def constant(self, constant: Constant) -> list[Line]:
         """The lines of a constant region; none where the data hold it."""
@@ -259,7 +258,7 @@ class _Writer:
         self.seen[own], sides = sides_of(self.model, statement)
         for side in sides:
             bound: Expression
-            if np.ndim(side.bound):
+            if isinstance(side.bound, np.ndarray):
                 bound = Reference(self._fresh(f"{own}.bound"), target.indices)
                 self.seen[bound.name] = side.bound
             else:
@@ -349,7 +348,7 @@ def _merged(lines: Iterable[Line]) -> list[Line]:
     return found
 
 
-def _data(graph: Graph, model: Model, names: Mapping[Any, str], read: set[str]) -> dict[str, Any]:
+def _data(graph: Graph, model: Model, names: Names, read: set[str]) -> dict[str, Array]:
     """The data that the program reads, by its names: labels and indices from 1 on."""
     observed = model.declared.observed
     found = {}
@@ -368,7 +367,7 @@ def _data(graph: Graph, model: Model, names: Mapping[Any, str], read: set[str]) 
 # ---- R's form of data --------------------------------------------------------------------------
 
 
-def _dumped(values: Any) -> str:
+def _dumped(values: Array) -> str:
     """An array as R writes it, column by column."""
     array = np.ma.masked_array(values)
     numbers = [_number(x) for x in array.flatten(order="F").tolist()]
@@ -380,7 +379,7 @@ def _dumped(values: Any) -> str:
     return f"structure({written}, .Dim = c({', '.join(map(str, array.shape))}))"
 
 
-def _number(x: Any) -> str:
+def _number(x: float | None) -> str:
     if x is None:
         return "NA"
     return repr(x).removesuffix(".0")

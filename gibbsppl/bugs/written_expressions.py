@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
 
 import sympy as sp
 
@@ -33,7 +32,7 @@ from gibbsppl.algebra.functions import (
     LogGammaP,
 )
 from gibbsppl.algebra.ranges import Range, range_of
-from gibbsppl.algebra.recursions import Earlier, Recursion, System
+from gibbsppl.algebra.recursions import Earlier, Own, Recursion, System
 from gibbsppl.bugs.syntax import (
     Assignment,
     Call,
@@ -47,6 +46,9 @@ from gibbsppl.bugs.syntax import (
 from gibbsppl.errors import ModelError
 from gibbsppl.model.graph import Graph
 
+# The names in the program of the model's arrays and quantities, dims and recursive arrays.
+Names = dict[str | Dim | Own, str]
+
 
 def call(function: str, *arguments: Expression) -> Call:
     """A function of some arguments."""
@@ -58,10 +60,10 @@ def operation(operator: str, *operands: Expression) -> Operation:
     return Operation(operator, operands)
 
 
-def number(value: Any) -> Expression:
+def number(value: Expr | float) -> Expression:
     """A number; a fraction stays one."""
     value = sp.sympify(value)
-    if value.is_Rational and not value.is_Integer:
+    if isinstance(value, sp.Rational) and not value.is_Integer:
         above, below = number(value.p), number(value.q)
         short = sp.Rational(repr(float(value)))
         return number(sp.Float(value)) if short == value else operation("/", above, below)
@@ -75,7 +77,7 @@ def span(start: int, stop: int) -> Expression:
     return operation(":", number(start + 1), number(stop))
 
 
-_FOLDS: Mapping[Any, str] = MappingProxyType(
+_FOLDS: Mapping[type[Expr], str] = MappingProxyType(
     {Over: "sum", Times: "prod", Greatest: "max", Least: "min"}
 )
 
@@ -90,7 +92,7 @@ class Expressions:
     """
 
     graph: Graph
-    names: dict[Any, str]
+    names: Names
     ranges: tuple[Range, ...]
     fresh: Callable[[str], str]
     owner: str

@@ -10,9 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 
 import numpy as np
+
+from gibbsppl.bugs.grids import Array
 
 NUMERAL = r"(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?+L?+"
 WORD = r"NA(?:_real_|_integer_)?+|NaN|TRUE|FALSE|T|F"
@@ -32,8 +34,6 @@ _WORDS: Mapping[str, float] = {
 # Integers of more digits than this may not fit into 64 bits.
 _DIGITS = 18
 
-Array = Any  # an array of NumPy, masked where entries are missing
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entries:
@@ -48,7 +48,7 @@ class Entries:
         By row the last index is the fastest, else the first: the two orders of BUGS and R meet
         here, and nowhere else.
         """
-        order = "C" if by_row else "F"
+        order: Literal["C", "F"] = "C" if by_row else "F"
         values, missing = (
             np.ascontiguousarray(a.reshape(shape, order=order)).reshape(shape)
             for a in (self.values, self.missing)

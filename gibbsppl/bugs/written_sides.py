@@ -14,23 +14,21 @@ censored, and for each bound the ``dinterval`` observation: 1 for values above t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from gibbsppl.algebra.expressions import Expr
+from gibbsppl.bugs.grids import Array
 from gibbsppl.language.evaluate import evaluate
 from gibbsppl.language.model import Model
 from gibbsppl.model.graph import Statement
-
-Array = np.ndarray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
     """A bound (an array, or one number for all values), and 1 for each value above, else 0."""
 
-    bound: Any
+    bound: Array | float
     above: Array
 
 

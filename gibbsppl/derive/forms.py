@@ -185,7 +185,7 @@ def first_rows(matrices: list[sparse.csr_array]) -> sparse.csr_array:
 
 
 def shares_of(rows: sparse.csr_array, axis: sparse.csr_array) -> Floats:
-    """The ratio of each row to the row of ``axis``; raise `NotLinear` unless they are proportional."""
+    """The ratio of each row to the row of ``axis``; `NotLinear` unless they are proportional."""
     length = axis.multiply(axis).sum(axis=1)
     share = np.asarray(rows.multiply(axis).sum(axis=1)) / np.where(length > 0, length, 1.0)
     apart = abs(rows - sparse.diags_array(share) @ axis).tocsr()

@@ -12,9 +12,9 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gibbsppl.algebra import expressions
 from gibbsppl.algebra.expressions import Dim, dims_of
@@ -27,9 +27,10 @@ from gibbsppl.language.distributions import Distribution
 from gibbsppl.language.evaluate import evaluate
 from gibbsppl.language.missing import declare_observed
 from gibbsppl.language.model import Model, current_model, dims_named
-from gibbsppl.language.regions import Region, region_of
+from gibbsppl.language.regions import Key, Region, region_of
 from gibbsppl.language.statements import (
     Names,
+    Observations,
     axes_and_values,
     check_values,
     place,
@@ -42,7 +43,11 @@ from gibbsppl.model.graph_views import bounds_of
 
 @calls_told(ModelError)
 def Array(  # noqa: N802  (constructors of the language are capitalised)
-    name: str, dims: Names = None, event: Names = None, observed: Any = None, missing: Any = None
+    name: str,
+    dims: Names = None,
+    event: Names = None,
+    observed: Observations = None,
+    missing: ArrayLike | None = None,
 ) -> Tensor:
     """An array whose regions are filled by assignment: ``x[0] = ...; x[1:] = ...``.
 
@@ -63,7 +68,13 @@ def Array(  # noqa: N802  (constructors of the language are capitalised)
     return Tensor(leaf, model, of, fill=partial(_fill, model, variable, hint))
 
 
-def _fill(model: Model, variable: Variable, hint: tuple[Dim, ...], key: Any, value: Any) -> None:
+def _fill(
+    model: Model,
+    variable: Variable,
+    hint: tuple[Dim, ...],
+    key: Key,
+    value: object,
+) -> None:
     """Fill a region of an array with a distribution or with a known value."""
     name = variable.name
     region = region_of(model, name, variable.dims, key)
@@ -102,7 +113,7 @@ def _fill_with_distribution(
     model.declared.statements.append(placed.statement)
 
 
-def _fill_with_expression(model: Model, variable: Variable, region: Region, value: Any) -> None:
+def _fill_with_expression(model: Model, variable: Variable, region: Region, value: object) -> None:
     """Fill a region with known numbers, or with a function of variables."""
     tensor = own_tensor(model, region.label, value)
     if extra := dims_of(tensor.expr) - set(region.dims):

@@ -17,22 +17,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import sympy as sp
 
 from gibbsppl.algebra.expressions import Dim, Expr, Leaf, dims_of
 from gibbsppl.algebra.functions import AtMost
-from gibbsppl.arguments import calls_told
+from gibbsppl.arguments import GivenArray, calls_told
 from gibbsppl.errors import ModelError
 from gibbsppl.language.completeness import first
 from gibbsppl.language.data import Data
 from gibbsppl.language.distributions import Distribution, can_be_truncated
 from gibbsppl.language.evaluate import evaluate
 from gibbsppl.language.model import Model, Observed, current_model, dims_named
-from gibbsppl.language.statements import Names, declared
-from gibbsppl.language.tensors import Tensor, own_tensor
+from gibbsppl.language.statements import Names, Observations, declared
+from gibbsppl.language.tensors import Tensor, Value, own_tensor
 from gibbsppl.language.values import count_axes
 from gibbsppl.model.graph import Censoring, Statement
 
@@ -43,13 +42,13 @@ Array = np.ndarray
 @calls_told(ModelError)
 def Censored(  # noqa: N802  (constructors of the language are capitalised)
     name: str,
-    distribution: Any,
+    distribution: Distribution,
     *,
-    event: Any = None,
-    lower: Any = None,
-    upper: Any = None,
+    event: Value | GivenArray | None = None,
+    lower: Value | GivenArray | None = None,
+    upper: Value | GivenArray | None = None,
     dims: Names = None,
-    observed: Any = None,
+    observed: Observations = None,
 ) -> Tensor:
     """An observed variable with censored values, known by their bounds alone.
 
@@ -76,7 +75,7 @@ def Censored(  # noqa: N802  (constructors of the language are capitalised)
     return declared(name, distribution, along, observed, censor=partial(_censored, given))
 
 
-def _check_distribution(name: str, distribution: Any) -> None:
+def _check_distribution(name: str, distribution: object) -> None:
     if not isinstance(distribution, Distribution):
         raise ModelError(
             f"{name}: censored {distribution!r}; expected a distribution without a name, as in "
@@ -89,7 +88,9 @@ def _check_distribution(name: str, distribution: Any) -> None:
         )
 
 
-def _known(model: Model, name: str, which: str, value: Any, along: tuple[Dim, ...]) -> Expr:
+def _known(
+    model: Model, name: str, which: str, value: Value | GivenArray, along: tuple[Dim, ...]
+) -> Expr:
     """What was given, raw arrays declared as data along the variable's dims."""
     if not isinstance(value, Tensor) and count_axes(value) > 0:
         value = Data(f"{name}.{which}", value, dims=[d.name for d in along])

@@ -6,7 +6,6 @@ What cannot be evaluated from data alone is left to the run, which checks its in
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -27,6 +26,9 @@ from gibbsppl.model.graph_views import Bounds, reads_of
 from gibbsppl.model.positions import place
 
 Array = np.ndarray
+
+# A bound of values: one number, or one for each value; None where it is not known.
+Bound = Array | float | None
 
 
 def check_reads(model: Model, name: str, expr: Expr, bounds: Bounds) -> None:
@@ -189,7 +191,7 @@ def _check_dropped_cells(model: Model, name: str, statement: Statement, values: 
         _refuse(model, name, values, bad, over, f"0, as {which} is 0 there")
 
 
-def outside(kind: Kind, values: Array, lower: Any, upper: Any) -> Array:
+def outside(kind: Kind, values: Array, lower: Bound, upper: Bound) -> Array:
     """Which values (events, their axes last) a kind of support excludes.
 
     >>> outside("simplex", np.array([[0.5, 0.5], [0.5, 0.6]]), None, None)
@@ -226,13 +228,15 @@ def _not_positive_definite(values: Array) -> Array:
     return np.asarray(lopsided | (np.linalg.eigvalsh(values).min(axis=-1) <= 0))
 
 
-def _beyond(values: Array, lower: Any, upper: Any) -> Array:
+def _beyond(values: Array, lower: Bound, upper: Bound) -> Array:
     bad = np.zeros(values.shape, dtype=bool)
     bad |= False if lower is None else values < lower
     return bad | (False if upper is None else values > upper)
 
 
-def _at_impossible_bound(statement: Statement, values: Array, lower: Any, upper: Any) -> Array:
+def _at_impossible_bound(
+    statement: Statement, values: Array, lower: Bound, upper: Bound
+) -> Array:
     """Which values stand on a bound of the support where the log density is not finite."""
     bad = np.zeros(values.shape, dtype=bool)
     support = statement.support
@@ -274,10 +278,11 @@ def _refuse(
         )
 
 
-def _listed(values: Array) -> Any:
+def _listed(values: Array) -> list[float] | list[list[float]]:
     """Numbers as lists, whole ones without a point."""
     is_whole = bool(np.isfinite(values).all() and (values == np.floor(values)).all())
-    return typed(values, is_whole=is_whole).tolist()
+    found: list[float] | list[list[float]] = typed(values, is_whole=is_whole).tolist()
+    return found
 
 
 def _meaning(kind: Kind, support: Support) -> str:

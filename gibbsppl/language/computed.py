@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import networkx as nx
 
@@ -17,7 +16,7 @@ from gibbsppl.algebra.ranges import range_of
 from gibbsppl.algebra.recursions import Earlier, Own, Recursion, Step, System, step, system_of
 from gibbsppl.errors import ModelError
 from gibbsppl.families import FAMILIES
-from gibbsppl.language.cycles import check_cycles
+from gibbsppl.language.cycles import Values, check_cycles
 from gibbsppl.model.graph import Constant, Deterministic, Graph, Statement
 from gibbsppl.model.graph_changes import changed_graph
 
@@ -37,7 +36,7 @@ class OrderError(ModelError):
 
 
 def with_recursions(
-    graph: Graph, computed: Mapping[str, Sequence[Constant]], known: Mapping[str, Any]
+    graph: Graph, computed: Mapping[str, Sequence[Constant]], known: Values
 ) -> Graph:
     """The graph with recursions in the place of elements of computed arrays, checked for cycles."""
     check_cycles(_with_all_as_statements(graph, computed), known)

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import prod
-from typing import Any
 
 import networkx as nx
 import numpy as np
 import sympy as sp
 
 from gibbsppl.algebra.copies import copy_of, root_of
-from gibbsppl.algebra.expressions import Dim, Leaf, dims_of
+from gibbsppl.algebra.expressions import Dim, Expr, Leaf, dims_of
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.errors import ModelError
 from gibbsppl.language.evaluate import evaluate
@@ -167,11 +166,11 @@ def _latent_indices_spread(
     leaf: Leaf, graph: Graph, values: Values
 ) -> tuple[Leaf, list[Range]]:
     """The leaf with each latent index replaced by a dim of its own: it may read any position."""
-    indices: list[Any] = list(leaf.indices)
+    indices: list[Expr] = list(leaf.indices)
     extra = []
     for axis, dim in enumerate(graph.variables[leaf.array.name].dims):
         if any(part.array.name not in values for part in indices[axis].atoms(Leaf)):
             taken = set().union(*(i.free_symbols for i in indices))
-            indices[axis] = copy_of(dim, taken)
-            extra.append(Range(indices[axis], 0, graph.sizes[dim]))
+            indices[axis] = any_position = copy_of(dim, taken)
+            extra.append(Range(any_position, 0, graph.sizes[dim]))
     return Leaf(leaf.array, *indices), extra

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from gibbsppl.algebra.expressions import Dim, array_of
-from gibbsppl.arguments import calls_told
+from gibbsppl.arguments import GivenArray, calls_told
 from gibbsppl.errors import ModelError
 from gibbsppl.language.completeness import first
 from gibbsppl.language.model import Model, current_model, dims_named
@@ -26,7 +25,7 @@ from gibbsppl.model.graph import Kind, Variable
 
 @calls_told(ModelError)
 def Data(  # noqa: N802  (constructors of the language are capitalised)
-    name: str, values: Any, dims: str | Iterable[str] | None = None
+    name: str, values: GivenArray, dims: str | Iterable[str] | None = None
 ) -> Tensor:
     """An array of known values; new dimensions take their size from the array."""
     model = current_model(name)
@@ -40,7 +39,7 @@ def Data(  # noqa: N802  (constructors of the language are capitalised)
 @calls_told(ModelError)
 def Index(  # noqa: N802  (constructors of the language are capitalised)
     name: str,
-    codes: Any,
+    codes: GivenArray,
     of: str,
     dims: str | Iterable[str] | None = None,
     size: int | None = None,
@@ -77,7 +76,7 @@ def made_data(model: Model, variable: Variable, values: np.ndarray) -> None:
     _keep(model, variable.name, values)
 
 
-def _complete(model: Model, name: str, dims: tuple[Dim, ...], values: Any) -> np.ndarray:
+def _complete(model: Model, name: str, dims: tuple[Dim, ...], values: GivenArray) -> np.ndarray:
     """The values, all of which must be known."""
     if isinstance(values, Tensor):
         raise ModelError(f"{name}: found the tensor {values}; expected numbers: use it directly.")

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from inspect import signature
-from typing import Any
 
 import numpy as np
 
@@ -75,7 +74,7 @@ class Distribution:
 
 
 def written(
-    family: Family, owner: str, positional: tuple[Any, ...], named: Mapping[str, Any]
+    family: Family, owner: str, positional: tuple[object, ...], named: Mapping[str, object]
 ) -> Distribution:
     """The distribution that a user wrote."""
     values = {**_positional(family, owner, positional, named), **named}
@@ -100,8 +99,8 @@ def spellings(family: Family) -> tuple[Spelling, ...]:
 
 
 def _positional(
-    family: Family, owner: str, values: tuple[Any, ...], named: Mapping[str, Any]
-) -> dict[str, Any]:
+    family: Family, owner: str, values: tuple[object, ...], named: Mapping[str, object]
+) -> dict[str, object]:
     """The names of positional values, by the first spelling with all given names."""
     names = {n for n in named if n not in BOUNDS}
     fitting = [s for s in spellings(family) if names <= set(s)] or list(spellings(family))
@@ -191,7 +190,7 @@ def can_be_truncated(family: Family) -> bool:
     return family.log_cdf is not None and family.log_sf is not None
 
 
-def _bound(family: Family, owner: str, which: str, value: Any) -> Tensor | None:
+def _bound(family: Family, owner: str, which: str, value: object) -> Tensor | None:
     """A truncation bound; an infinite one is none."""
     if value is None or (isinstance(value, (float, np.floating)) and np.isinf(value)):
         return None

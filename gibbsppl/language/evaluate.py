@@ -11,7 +11,6 @@ array([3., 5.])
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -43,12 +42,12 @@ from gibbsppl.algebra.ranges import Range
 Values = Mapping[str, np.ndarray]
 Positions = Mapping[Dim, np.ndarray]
 
-_FUNCTIONS: Mapping[Any, Callable[..., Any]] = {
+_FUNCTIONS: Mapping[type[Expr], Callable[..., np.ndarray]] = {
     sp.exp: np.exp,
     sp.log: np.log,
     sp.Abs: np.abs,
     Expit: lambda x: 1 / (1 + np.exp(-x)),
-    Where: lambda c, a, b: np.where(c != 0, a, b),
+    Where: lambda c, a, b: np.asarray(np.where(c != 0, a, b)),
     Minimum: np.minimum,
     Maximum: np.maximum,
     AtMost: lambda a, b: 1.0 * (a <= b),
@@ -88,7 +87,9 @@ def _is_known(expr: Expr, values: Values) -> bool:
     )
 
 
-def _value(expr: Expr, at: Positions, values: Values, sizes: Mapping[Dim, int]) -> Any:
+def _value(
+    expr: Expr, at: Positions, values: Values, sizes: Mapping[Dim, int]
+) -> np.ndarray | float:
     match expr:
         case Dim():
             return at[expr]
@@ -103,18 +104,19 @@ def _value(expr: Expr, at: Positions, values: Values, sizes: Mapping[Dim, int]) 
             inner[bound] = np.arange(n, dtype=float)
             body = np.asarray(_value(expr.body, inner, values, sizes))
             body = np.broadcast_to(body, (*body.shape[:-1], n))
-            return getattr(body, expr.symbol)(axis=-1)
+            found: np.ndarray = getattr(body, expr.symbol)(axis=-1)
+            return found
         case _ if expr.is_number and not expr.args:
             return np.nan if expr is sp.zoo else float(expr)
         case _:
             return _function(expr)(*(_value(a, at, values, sizes) for a in expr.args))
 
 
-def _function(expr: Expr) -> Callable[..., Any]:
+def _function(expr: Expr) -> Callable[..., np.ndarray]:
     """The numerical form of a function; SciPy's are imported when one is met."""
     if type(expr) in _FUNCTIONS:
         return _FUNCTIONS[type(expr)]
     from gibbsppl.runtime import functions  # noqa: PLC0415  (declaring a model needs no SciPy)
 
-    found: Callable[..., Any] = getattr(functions, FUNCTIONS[type(expr)].numpy)
+    found: Callable[..., np.ndarray] = getattr(functions, FUNCTIONS[type(expr)].numpy)
     return found

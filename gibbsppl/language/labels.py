@@ -11,10 +11,11 @@ array([0, 1, 2])
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Hashable, Iterable, Sequence
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gibbsppl.arguments import is_na, is_no_text, shown
 from gibbsppl.errors import ModelError
@@ -22,8 +23,11 @@ from gibbsppl.errors import ModelError
 # No array has more positions than this along a dimension.
 LARGEST_SIZE = 2**40
 
+# Labels in a row, or the number of positions.
+GivenLabels: TypeAlias = ArrayLike | Sequence[Hashable]
 
-def labels_of(labels: Sequence[Any] | int, dim: str, owner: str) -> np.ndarray:
+
+def labels_of(labels: GivenLabels, dim: str, owner: str) -> np.ndarray:
     """The labels of a dimension, counted from 0 where its size is given."""
     found = _array_of(labels, dim, owner)
     if found.ndim != 1 or len(found) == 0:
@@ -36,7 +40,7 @@ def labels_of(labels: Sequence[Any] | int, dim: str, owner: str) -> np.ndarray:
     return found
 
 
-def _array_of(labels: Sequence[Any] | int, dim: str, owner: str) -> np.ndarray:
+def _array_of(labels: GivenLabels, dim: str, owner: str) -> np.ndarray:
     """The labels as an array, of any shape, of a type that can be printed and saved."""
     is_size = isinstance(labels, (int, np.integer)) and not isinstance(labels, bool)
     try:
@@ -65,7 +69,7 @@ def _has_no_unit(labels: np.ndarray) -> bool:
     return labels.dtype.kind == "m" and np.datetime_data(labels.dtype)[0] == "generic"
 
 
-def _check_text(labels: list[Any], dim: str, owner: str) -> None:
+def _check_text(labels: list[Hashable], dim: str, owner: str) -> None:
     """Every label can be printed; as given, as arrays of texts lose nulls at the end."""
     for position, label in enumerate(labels):
         if isinstance(label, str | bytes) and is_no_text(label):
@@ -75,10 +79,10 @@ def _check_text(labels: list[Any], dim: str, owner: str) -> None:
             )
 
 
-def _check_labels(labels: list[Any], dim: str, owner: str) -> None:
+def _check_labels(labels: list[Hashable], dim: str, owner: str) -> None:
     """Every position of a dimension has a label of its own."""
     _check_text(labels, dim, owner)
-    first: dict[Any, int] = {}
+    first: dict[Hashable, int] = {}
     for position, label in enumerate(labels):
         if not _is_hashable(label):
             raise ModelError(
@@ -99,7 +103,7 @@ def _check_labels(labels: list[Any], dim: str, owner: str) -> None:
             )
 
 
-def _is_hashable(label: Any) -> bool:
+def _is_hashable(label: object) -> bool:
     try:
         hash(label)
     except TypeError:

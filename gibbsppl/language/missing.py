@@ -7,7 +7,6 @@ that no computation on it fails.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -71,15 +70,15 @@ def _check_whole_events(statement: Statement, known: np.ndarray, axes: tuple[int
 
 
 def _placeholders(
-    model: Model, statement: Statement, region: Region, values: Any, known: np.ndarray
-) -> Any:
+    model: Model, statement: Statement, region: Region, values: np.ndarray, known: np.ndarray
+) -> np.ndarray | float:
     support = statement.support
     event = [region.dims.index(d) for d in statement.event if d in region.dims]
     match support.kind:
         case "simplex":
-            return 1 / known.shape[event[0]]
+            return 1 / int(known.shape[event[0]])
         case "sphere":
-            return 1 / np.sqrt(known.shape[event[0]])
+            return float(1 / np.sqrt(known.shape[event[0]]))
         case "spd":
             n = known.shape[event[0]]
             shape = tuple(n if i in event else 1 for i in range(known.ndim))
@@ -96,21 +95,24 @@ def _placeholders(
             return _inside(lower, upper, values[known], is_whole=support.is_discrete)
 
 
-def _inside(lower: Any, upper: Any, observed: np.ndarray, *, is_whole: bool) -> Any:
+def _inside(
+    lower: np.ndarray | None, upper: np.ndarray | None, observed: np.ndarray, *, is_whole: bool
+) -> np.ndarray | float:
     """A value between bounds: half way, one step from the only bound, or an observed one."""
     low = None if lower is None or not np.isfinite(lower).all() else lower
     high = None if upper is None or not np.isfinite(upper).all() else upper
     if low is not None and high is not None:
         middle = (low + high) / 2
-        return np.floor(middle) if is_whole else middle
+        return np.asarray(np.floor(middle)) if is_whole else middle
     if low is not None:
         return low + 1
     if high is not None:
         return high - 1
-    return observed.flat[0] if observed.size else 0
+    seen: float = observed.flat[0] if observed.size else 0
+    return seen
 
 
-def _all_in_first(model: Model, statement: Statement, known: np.ndarray, axis: int) -> Any:
+def _all_in_first(model: Model, statement: Statement, known: np.ndarray, axis: int) -> np.ndarray:
     """Counts of the required total, all in the first place."""
     total = evaluate(statement.support.upper, statement.over, model.known, model.sizes)
     if total is None:

@@ -11,7 +11,7 @@ True
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from types import TracebackType
@@ -26,7 +26,7 @@ from gibbsppl.arguments import is_no_text, methods_told, shown
 from gibbsppl.errors import ModelError
 from gibbsppl.language.completeness import check_complete
 from gibbsppl.language.computed import with_recursions
-from gibbsppl.language.labels import labels_of
+from gibbsppl.language.labels import GivenLabels, labels_of
 from gibbsppl.model.graph import Constant, Deterministic, Graph, Potential, Statement, Variable
 from gibbsppl.model.graph_views import Blanket, blanket, dag
 
@@ -55,9 +55,9 @@ class Declared:
     values: dict[str, np.ndarray] = field(default_factory=dict)
     observed: dict[str, Observed] = field(default_factory=dict)
     sparse: set[str] = field(default_factory=set)
-    arrays: dict[str, Any] = field(default_factory=dict)
+    arrays: dict[str, np.ndarray] = field(default_factory=dict)
     numbers: dict[str, np.ndarray] = field(default_factory=dict)
-    seen: dict[str, tuple[str, list[Any]]] = field(default_factory=dict)
+    seen: dict[str, tuple[str, list[Hashable]]] = field(default_factory=dict)
     statements: list[Statement] = field(default_factory=list)
     potentials: list[Potential] = field(default_factory=list)
     constants: list[Constant] = field(default_factory=list)
@@ -77,7 +77,7 @@ class Model:
     """
 
     def __init__(
-        self, coords: Mapping[str, Sequence[Any] | int] | None = None, name: str | None = None
+        self, coords: Mapping[str, GivenLabels] | None = None, name: str | None = None
     ) -> None:
         if name is not None and (not isinstance(name, str) or is_no_text(name)):
             raise ModelError(f"gp.Model(name={name!r}): expected a text that can be printed.")
@@ -191,7 +191,7 @@ class Model:
         return {**self._coords, **{d.name: self._coords[base(d)] for d in self._primed()}}
 
     @property
-    def labels(self) -> dict[str, tuple[Any, ...]]:
+    def labels(self) -> dict[str, tuple[Hashable, ...]]:
         """The labels of dimensions, without dimensions that were given by size alone."""
         told = {n: c for n, c in self._coords.items() if n not in self._sized}
         times = {n: c.astype(str) for n, c in told.items() if c.dtype.kind in "mM"}
@@ -205,7 +205,7 @@ class Model:
         """Whether a dimension is known."""
         return base(dim) in self._coords
 
-    def add_dim(self, dim: str, labels: Sequence[Any] | int, owner: str = "coords") -> None:
+    def add_dim(self, dim: str, labels: GivenLabels, owner: str = "coords") -> None:
         """Make a dimension known, with its labels or its size."""
         if not isinstance(dim, str) or dim == "" or root_of(Dim(dim)) != dim or "'" in dim:
             raise ModelError(

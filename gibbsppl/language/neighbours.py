@@ -12,26 +12,34 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from gibbsppl.algebra.copies import primed
-from gibbsppl.arguments import NAME, calls_told
+from gibbsppl.arguments import NAME, GivenArray, calls_told
 from gibbsppl.errors import ModelError
 from gibbsppl.language.data import Index
 from gibbsppl.language.model import current_model
 from gibbsppl.language.tensors import Tensor
-from gibbsppl.language.values import in_order, read_as_array
+from gibbsppl.language.values import Sparse, in_order, read_as_array
 
 Pair = tuple[int, int]
+
+# The positions of the neighbours of each site.
+Lists = Sequence[Iterable[int]]
 
 
 @calls_told(ModelError, of=NAME)
 def Neighbours(  # noqa: N802  (constructors of the language are capitalised)
-    name: str, lists: Any = None, *, of: str, pairs: Any = None, matrix: Any = None
+    name: str,
+    lists: Lists | None = None,
+    *,
+    of: str,
+    pairs: GivenArray | None = None,
+    matrix: GivenArray | Sparse | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Two indices into the dimension ``of``, along the new dimension ``name``: each pair once.
 
@@ -58,6 +66,7 @@ def Neighbours(  # noqa: N802  (constructors of the language are capitalised)
             square = square if hasattr(square, "tocsr") else np.asarray(square)
         found = _from_lists(name, _lists_of(name, square, size), size)
     else:
+        assert lists is not None
         found = _from_lists(name, in_order(model, f"{name}: lists", (dim,), lists), size)
     if not found:
         raise ModelError(f"{name}: no two sites are neighbours; leave {name} out.")
@@ -84,7 +93,7 @@ def _from_pairs(name: str, rows: np.ndarray, size: int) -> list[Pair]:
     return sorted((min(p), max(p)) for p in found)
 
 
-def _from_lists(name: str, lists: Sequence[Any], size: int) -> list[Pair]:
+def _from_lists(name: str, lists: Lists, size: int) -> list[Pair]:
     try:
         lists = list(lists)
         told = [(a, b) for a, own in enumerate(lists) for b in own]
@@ -136,7 +145,7 @@ def _lists_of(name: str, matrix: Any, size: int) -> list[list[int]]:
     return found
 
 
-def _checked(name: str, pair: tuple[Any, Any], size: int) -> Pair:
+def _checked(name: str, pair: tuple[float, float], size: int) -> Pair:
     """A pair of different positions."""
     for position in pair:
         is_number = isinstance(position, Real) and not isinstance(position, bool | np.timedelta64)

@@ -11,8 +11,6 @@ log density += sum(s[row - 1]*s[row]/2, row), row = 1..3
 
 from __future__ import annotations
 
-from typing import Any
-
 import sympy as sp
 
 from gibbsppl.algebra.expressions import Dim, Expr, Extreme, Leaf, Times
@@ -23,7 +21,7 @@ from gibbsppl.errors import ModelError
 from gibbsppl.language.checks import check_reads, check_stored
 from gibbsppl.language.model import Model, current_model
 from gibbsppl.language.statements import Names
-from gibbsppl.language.tensors import Tensor, own_tensor
+from gibbsppl.language.tensors import Tensor, Value, own_tensor
 from gibbsppl.model.graph import Deterministic as NamedFunction
 from gibbsppl.model.graph import Potential as PotentialFactor
 from gibbsppl.model.graph_views import bounds_of, offset_of
@@ -31,7 +29,7 @@ from gibbsppl.model.graph_views import bounds_of, offset_of
 
 @calls_told(ModelError)
 def Deterministic(  # noqa: N802  (constructors of the language are capitalised)
-    name: str, value: Any, dims: Names = None
+    name: str, value: Value, dims: Names = None
 ) -> Tensor:
     """A named function of variables, recorded with the draws; the expression is returned."""
     model = current_model(name)
@@ -45,7 +43,7 @@ def Deterministic(  # noqa: N802  (constructors of the language are capitalised)
 
 @calls_told(ModelError)
 def Potential(  # noqa: N802  (constructors of the language are capitalised)
-    name: str, log_density: Any, dims: Names = None
+    name: str, log_density: Value, dims: Names = None
 ) -> None:
     """A term of the log joint density, summed over all positions where its lags exist."""
     model = current_model(name)
@@ -59,7 +57,7 @@ def Potential(  # noqa: N802  (constructors of the language are capitalised)
 
 @calls_told(ModelError)
 def Constraint(  # noqa: N802  (constructors of the language are capitalised)
-    name: str, holds: Any, dims: Names = None
+    name: str, holds: Value, dims: Names = None
 ) -> None:
     """A constraint on variables: ``holds`` is 1 where it holds and 0 elsewhere.
 

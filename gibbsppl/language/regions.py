@@ -8,7 +8,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from types import EllipsisType
+from typing import TypeAlias
 
 import numpy as np
 import sympy as sp
@@ -17,6 +18,9 @@ from gibbsppl.algebra.expressions import Dim, Expr
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.errors import ModelError
 from gibbsppl.language.model import Model
+
+# A region as it is written: a position or a slice per axis.
+Key: TypeAlias = int | np.integer | slice | EllipsisType | tuple[int | np.integer | slice, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,7 @@ def whole(model: Model, name: str, dims: tuple[Dim, ...]) -> Region:
     return Region(dims, over, tuple(slice(0, r.stop) for r in over), name)
 
 
-def region_of(model: Model, name: str, dims: tuple[Dim, ...], key: Any) -> Region:
+def region_of(model: Model, name: str, dims: tuple[Dim, ...], key: Key) -> Region:
     """The region that a key means: a position or a slice per axis."""
     keys = key if isinstance(key, tuple) else (key,)
     if len(keys) == 1 and keys[0] is Ellipsis:
@@ -62,7 +66,7 @@ def region_of(model: Model, name: str, dims: tuple[Dim, ...], key: Any) -> Regio
     )
 
 
-def position_of(index: Any, size: int, dim: str, owner: str) -> int:
+def position_of(index: object, size: int, dim: str, owner: str) -> int:
     """A position along a dimension, negative ones counted from its end."""
     if isinstance(index, bool) or not isinstance(index, (int, np.integer)):
         raise ModelError(
@@ -77,7 +81,7 @@ def position_of(index: Any, size: int, dim: str, owner: str) -> int:
     return int(index) % size
 
 
-def _axis(model: Model, name: str, dim: Dim, key: Any) -> Range | int:
+def _axis(model: Model, name: str, dim: Dim, key: object) -> Range | int:
     size = model.size(dim)
     if not isinstance(key, slice):
         return position_of(key, size, dim.name, name)
@@ -95,7 +99,7 @@ def _axis(model: Model, name: str, dim: Dim, key: Any) -> Range | int:
     return Range(dim, start, stop)
 
 
-def _end(name: str, dim: Dim, end: Any, size: int) -> int:
+def _end(name: str, dim: Dim, end: object, size: int) -> int:
     """The end of a slice; unlike in Python, it is never clipped."""
     return size if end == size else position_of(end, size, dim.name, name)
 

@@ -28,10 +28,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeGuard
 
 import numpy as np
 import sympy as sp
+from numpy.typing import ArrayLike
 
 from gibbsppl.algebra.expressions import Array, Dim, Expr, substitute
 from gibbsppl.algebra.polynomials import multiplied_out
@@ -44,6 +45,7 @@ from gibbsppl.language.completeness import first
 from gibbsppl.language.distributions import Distribution
 from gibbsppl.language.evaluate import evaluate
 from gibbsppl.language.model import Model, typed
+from gibbsppl.language.values import Sparse
 from gibbsppl.model.graph import Potential, Statement, Variable
 
 WHAT_ELSE = (
@@ -60,12 +62,12 @@ class Stored:
     values: np.ndarray
 
 
-def is_sparse(values: Any) -> bool:
+def is_sparse(values: object) -> TypeGuard[Sparse]:
     """Whether values are a `scipy.sparse` array or matrix, of any format."""
     return hasattr(values, "tocoo") and hasattr(values, "toarray")
 
 
-def read_stored(name: str, values: Any, missing: Any) -> Stored:
+def read_stored(name: str, values: Sparse, missing: ArrayLike | None) -> Stored:
     """The stored entries: duplicates summed, zeros dropped."""
     if missing is not None:
         raise ModelError(
@@ -92,7 +94,10 @@ def read_stored(name: str, values: Any, missing: Any) -> Stored:
 
 
 def _canonical(
-    shape: tuple[int, ...], positions: tuple[np.ndarray, ...], data: np.ndarray, number: Any
+    shape: tuple[int, ...],
+    positions: tuple[np.ndarray, ...],
+    data: np.ndarray,
+    number: type[np.float64 | np.intp],
 ) -> Stored:
     order = np.lexsort(positions[::-1])
     positions = tuple(p[order] for p in positions)

@@ -13,12 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import sympy as sp
+from numpy.typing import ArrayLike
 
 from gibbsppl.algebra import expressions
 from gibbsppl.algebra.expressions import Dim, Leaf
+from gibbsppl.arguments import GivenArray
 from gibbsppl.errors import ModelError
 from gibbsppl.families import Family
 from gibbsppl.language.checks import check_observed, check_parameters, check_reads
@@ -29,12 +31,16 @@ from gibbsppl.language.model import Model, Observed, current_model, dims_named
 from gibbsppl.language.regions import Region, whole
 from gibbsppl.language.signatures import docstring_of, signature_of
 from gibbsppl.language.sparse import declare_stored, is_sparse, read_stored
-from gibbsppl.language.tensors import Tensor, common_model, own_tensor
-from gibbsppl.language.values import dims_of_values, read_values
+from gibbsppl.language.tensors import Tensor, Value, common_model, own_tensor
+from gibbsppl.language.values import Sparse, dims_of_values, read_values
 from gibbsppl.model.graph import Statement, Variable
 from gibbsppl.model.graph_views import Interval, bounds_of
 
 Names = str | Iterable[str] | None
+
+# What a variable is observed as.
+Observations: TypeAlias = Tensor | GivenArray | Sparse | None
+
 Censor = Callable[[Model, Statement, Observed | None], Statement]
 
 
@@ -46,14 +52,14 @@ def constructor(family: Family) -> Callable[..., Any]:
     """
 
     def declare(
-        *positional: Any,
+        *positional: str | Value,
         dims: Names = None,
         event: Names = None,
-        observed: Any = None,
-        missing: Any = None,
+        observed: Observations = None,
+        missing: ArrayLike | None = None,
         of: str | None = None,
-        **parameters: Any,
-    ) -> Any:
+        **parameters: Value | None,
+    ) -> Tensor | Distribution:
         name = positional[0] if positional and isinstance(positional[0], str) else None
         owner = name or family.name
         values = positional if name is None else positional[1:]
@@ -89,8 +95,8 @@ def declared(
     name: str,
     distribution: Distribution,
     dims: tuple[Dim, ...],
-    observed: Any,
-    missing: Any = None,
+    observed: Observations,
+    missing: ArrayLike | None = None,
     *,
     censor: Censor | None = None,
 ) -> Tensor:
@@ -117,8 +123,8 @@ def _declared_sparse(
     name: str,
     distribution: Distribution,
     dims: tuple[Dim, ...],
-    observed: Any,
-    missing: Any,
+    observed: Sparse,
+    missing: ArrayLike | None,
     censor: Censor | None,
 ) -> Tensor:
     """A variable that is observed as a sparse array: its log likelihood, without a statement."""
@@ -137,7 +143,11 @@ def _declared_sparse(
 
 
 def axes_and_values(
-    model: Model, name: str, dims: tuple[Dim, ...], observed: Any, missing: Any
+    model: Model,
+    name: str,
+    dims: tuple[Dim, ...],
+    observed: Observations,
+    missing: ArrayLike | None,
 ) -> tuple[tuple[Dim, ...], Observed | None]:
     """The dims of an array, sizes checked, and its observed values if any are known."""
     if observed is None:
@@ -158,7 +168,11 @@ def axes_and_values(
 
 
 def _observed(
-    model: Model, name: str, observed: Any, dims: tuple[Dim, ...], missing: Any
+    model: Model,
+    name: str,
+    observed: Tensor | GivenArray | Sparse,
+    dims: tuple[Dim, ...],
+    missing: ArrayLike | None,
 ) -> Observed:
     if not isinstance(observed, Tensor):
         return read_values(model, name, dims, observed, missing)

@@ -13,9 +13,10 @@ theta[group[student]] - 1 over student
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from types import EllipsisType
+from typing import NoReturn, TypeAlias
 
 import numpy as np
 import sympy as sp
@@ -37,9 +38,15 @@ from gibbsppl.algebra.polynomials import quotient
 from gibbsppl.arguments import NAME, methods_told, shown
 from gibbsppl.errors import ModelError
 from gibbsppl.language.model import Model, base, dims_named
-from gibbsppl.language.regions import position_of
+from gibbsppl.language.regions import Key, position_of
 from gibbsppl.language.ufuncs import Unevaluated, operator_of
-from gibbsppl.language.values import count_axes, finite_number
+from gibbsppl.language.values import count_axes, finite_number, shape_of
+
+# What a tensor can be computed with, and a parameter can be.
+Value: TypeAlias = "Tensor | float | np.floating | np.integer | np.bool_"
+
+# Where a tensor is read along a dimension.
+Position: TypeAlias = "Tensor | int | np.integer"
 
 
 @methods_told(ModelError, stick_breaking={"dim": NAME, "into": NAME.or_none()})
@@ -54,7 +61,7 @@ class Tensor(Unevaluated):
     expr: Expr
     model: Model | None = None
     of: Dim | None = None
-    fill: Callable[[Any, Any], None] | None = None
+    fill: Callable[[Key, object], None] | None = None
     gone: tuple[Expr, ...] = ()
 
     @property
@@ -66,37 +73,40 @@ class Tensor(Unevaluated):
     def __repr__(self) -> str:
         return f"{self.expr} over {', '.join(self.dims)}" if self.dims else str(self.expr)
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: Value, **options: object
+    ) -> Tensor:
         """NumPy's operators with a tensor; arrays are asked for the names of their dims."""
         tensors = [as_tensor(i) for i in inputs]
-        return operator_of(ufunc, method, self, options)(*tensors)
+        found: Tensor = operator_of(ufunc, method, self, options)(*tensors)
+        return found
 
-    def __add__(self, other: Any) -> Tensor:
+    def __add__(self, other: Value) -> Tensor:
         return combined(lambda a, b: a + b, self, other)
 
     __radd__ = __add__
 
-    def __sub__(self, other: Any) -> Tensor:
+    def __sub__(self, other: Value) -> Tensor:
         return combined(lambda a, b: a - b, self, other)
 
-    def __rsub__(self, other: Any) -> Tensor:
+    def __rsub__(self, other: Value) -> Tensor:
         return combined(lambda a, b: b - a, self, other)
 
-    def __mul__(self, other: Any) -> Tensor:
+    def __mul__(self, other: Value) -> Tensor:
         return combined(lambda a, b: a * b, self, other)
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other: Any) -> Tensor:
+    def __truediv__(self, other: Value) -> Tensor:
         return combined(quotient, self, other)
 
-    def __rtruediv__(self, other: Any) -> Tensor:
+    def __rtruediv__(self, other: Value) -> Tensor:
         return combined(lambda a, b: quotient(b, a), self, other)
 
-    def __pow__(self, other: Any) -> Tensor:
+    def __pow__(self, other: Value) -> Tensor:
         return combined(lambda a, b: a**b, self, other)
 
-    def __rpow__(self, other: Any) -> Tensor:
+    def __rpow__(self, other: Value) -> Tensor:
         return combined(lambda a, b: b**a, self, other)
 
     def __neg__(self) -> Tensor:
@@ -108,16 +118,16 @@ class Tensor(Unevaluated):
     def __abs__(self) -> Tensor:
         return combined(sp.Abs, self)
 
-    def __le__(self, other: Any) -> Tensor:
+    def __le__(self, other: Value) -> Tensor:
         return combined(AtMost, self, other)
 
-    def __lt__(self, other: Any) -> Tensor:
+    def __lt__(self, other: Value) -> Tensor:
         return combined(Below, self, other)
 
-    def __ge__(self, other: Any) -> Tensor:
+    def __ge__(self, other: Value) -> Tensor:
         return combined(lambda a, b: AtMost(b, a), self, other)
 
-    def __gt__(self, other: Any) -> Tensor:
+    def __gt__(self, other: Value) -> Tensor:
         return combined(lambda a, b: Below(b, a), self, other)
 
     __hash__ = object.__hash__
@@ -133,10 +143,10 @@ class Tensor(Unevaluated):
             "gp.where(condition, a, b) in the place of if."
         )
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> NoReturn:
         raise ModelError(f"{self}: a tensor has no first element; sum or index it by a dim's name.")
 
-    def __matmul__(self, other: Any) -> Tensor:
+    def __matmul__(self, other: Value) -> Tensor:
         left, right = as_tensor(self), as_tensor(other)
         shared = [d for d in left.dims if d in right.dims]
         if len(shared) != 1:
@@ -147,18 +157,18 @@ class Tensor(Unevaluated):
             )
         return (left * right).sum(shared[0])
 
-    def __rmatmul__(self, other: Any) -> Tensor:
+    def __rmatmul__(self, other: Value) -> Tensor:
         return as_tensor(other) @ self
 
-    def __getitem__(self, key: Any) -> Tensor:
+    def __getitem__(self, key: Position | tuple[Position, ...]) -> Tensor:
         """The tensor read at indices, each on the dimension that it points into."""
         result = self
         for index in key if isinstance(key, tuple) else (key,):
             result = result.at(_axis_for(result, index), index)
         return result
 
-    def __setitem__(self, key: Any, value: Any) -> None:
-        """Fill a region of a `gp.Array`."""
+    def __setitem__(self, key: Key, value: object) -> None:
+        """Fill a region of a `gp.Array`: with a distribution, a tensor or a number."""
         if self.fill is None:
             raise ModelError(
                 f"{self.expr}: only a gp.Array is filled by assignment; declare "
@@ -166,7 +176,7 @@ class Tensor(Unevaluated):
             )
         self.fill(key, value)
 
-    def at(self, dim: str, index: Any) -> Tensor:
+    def at(self, dim: str, index: Position) -> Tensor:
         """The tensor read at one position of a dimension, or at an index into it.
 
         >>> with Model(coords={"day": 3}) as model:
@@ -234,7 +244,9 @@ class Tensor(Unevaluated):
         broken = Where(Equals(copy, pieces), moved, sp.S.One)
         return Tensor(Times(Where(Below(copy, pieces), 1 - moved, broken), copy), self.model)
 
-    def _folded(self, fold: Any, dims: str | Iterable[str], use: str) -> Tensor:
+    def _folded(
+        self, fold: Callable[[Expr, Dim], Expr], dims: str | Iterable[str], use: str
+    ) -> Tensor:
         expr, gone = self.expr, self.gone
         for dim in dims_named((dims,) if dims is None else dims, str(self.expr)):
             axis = self._axis(dim.name, use)
@@ -246,7 +258,7 @@ class Tensor(Unevaluated):
         copy = copy_of(axis, self.expr.atoms(sp.Symbol))
         return copy, substitute(self.expr, {axis: copy})
 
-    def _axis(self, dim: Any, use: str) -> Dim:
+    def _axis(self, dim: str, use: str) -> Dim:
         if not isinstance(dim, str) or dim not in self.dims:
             raise ModelError(
                 f"{self.expr}: {use} along {dim!r}, but its dimensions are "
@@ -255,7 +267,7 @@ class Tensor(Unevaluated):
         return Dim(dim)
 
 
-def as_tensor(value: Any, owner: str = "expression") -> Tensor:
+def as_tensor(value: object, owner: str = "expression") -> Tensor:
     """A tensor or a number as a tensor; raw arrays are refused, as their axes have no names."""
     if isinstance(value, Tensor):
         return value
@@ -264,7 +276,7 @@ def as_tensor(value: Any, owner: str = "expression") -> Tensor:
         return Tensor(finite_number(value, owner))
     if axes > 0:
         raise ModelError(
-            f"{owner}: found an array of shape {np.shape(value)}, whose axes have no names; "
+            f"{owner}: found an array of shape {shape_of(value)}, whose axes have no names; "
             'expected a number or a tensor: wrap it as gp.Data("name", values, dims=...).'
         )
     raise ModelError(
@@ -273,7 +285,7 @@ def as_tensor(value: Any, owner: str = "expression") -> Tensor:
     )
 
 
-def combined(function: Any, *values: Any) -> Tensor:
+def combined(function: Callable[..., Expr], *values: Value) -> Tensor:
     """A function of tensors and numbers, broadcast by the names of the dimensions."""
     tensors = [as_tensor(v) for v in values]
     expr = sp.sympify(function(*(t.expr for t in tensors)))
@@ -304,16 +316,16 @@ def common_model(tensors: Iterable[Tensor]) -> Model | None:
     return models[0] if models else None
 
 
-def own_tensor(model: Model, name: str, value: Any) -> Tensor:
+def own_tensor(model: Model, name: str, value: object) -> Tensor:
     """A tensor of this model."""
     tensor = as_tensor(value, name)
     common_model((tensor, Tensor(sp.S.Zero, model)))
     return Tensor(tensor.expr, model, tensor.of, gone=tensor.gone)
 
 
-def _axis_for(tensor: Tensor, index: Any) -> str:
+def _axis_for(tensor: Tensor, index: Position) -> str:
     """The dimension that an index points into."""
-    if isinstance(index, slice) or index is Ellipsis:
+    if isinstance(index, slice | EllipsisType):
         raise ModelError(
             f"{tensor.expr}: reading a slice is refused: positions are absolute; the lag says "
             'what is meant: x.lag("time", 1).'
@@ -322,7 +334,7 @@ def _axis_for(tensor: Tensor, index: Any) -> str:
         return str(_dim_pointed_into(tensor, index))
     if count_axes(index) > 0:
         raise ModelError(
-            f"{tensor.expr}: indexed by an array of shape {np.shape(index)}; declare it: "
+            f"{tensor.expr}: indexed by an array of shape {shape_of(index)}; declare it: "
             'gp.Index("name", codes, of="dim", dims=...).'
         )
     if len(tensor.dims) != 1:
@@ -363,7 +375,9 @@ def _gathered(tensor: Tensor, axis: Dim, index: Tensor) -> Tensor:
     return replace(read, gone=(*read.gone, *index.gone))
 
 
-def _substituted(tensor: Tensor, mapping: Any, model: Model | None = None) -> Tensor:
+def _substituted(
+    tensor: Tensor, mapping: Mapping[Expr, Expr], model: Model | None = None
+) -> Tensor:
     """The tensor with other indices in the place of dims."""
     expr, *gone = (substitute(e, mapping) for e in (tensor.expr, *tensor.gone))
     return Tensor(expr, model or tensor.model, tensor.of, gone=tuple(gone))

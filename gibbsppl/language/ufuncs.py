@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from gibbsppl.errors import ModelError
 
-_OPERATORS: Mapping[Any, Callable[..., Any]] = {
+_OPERATORS: Mapping[np.ufunc, Callable[..., Any]] = {
     np.add: operator.add,
     np.subtract: operator.sub,
     np.multiply: operator.mul,
@@ -69,7 +69,9 @@ _WRITTEN: Mapping[str, str] = {
 _NO_VALUES = "a tensor has no values while the model is declared"
 
 
-def operator_of(ufunc: Any, method: str, found: Any, options: Any) -> Callable[..., Any]:
+def operator_of(
+    ufunc: np.ufunc, method: str, found: object, options: Mapping[str, object]
+) -> Callable[..., Any]:
     """The operator of a NumPy function, or an error that names the alternative."""
     if method == "__call__" and ufunc in _OPERATORS and not options:
         return _OPERATORS[ufunc]
@@ -82,7 +84,7 @@ def operator_of(ufunc: Any, method: str, found: Any, options: Any) -> Callable[.
     raise _error_of(name, found)
 
 
-def _error_of(name: str, found: Any) -> ModelError:
+def _error_of(name: str, found: object) -> ModelError:
     """The error of a function of NumPy or SciPy that was given a tensor."""
     instead = f"write {_WRITTEN[name]}" if name in _WRITTEN else "use the functions of gibbsppl"
     return ModelError(f"{found}: found in {name} of NumPy or SciPy; {_NO_VALUES}: {instead}.")
@@ -93,22 +95,27 @@ class Unevaluated:
 
     __slots__ = ()
 
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> NoReturn:
+    def __array_function__(
+        self, function: Callable[..., object], types: object, args: object, kwargs: object
+    ) -> NoReturn:
         """NumPy's functions that are no operators."""
         raise _error_of(function.__name__, self)
 
-    def __array__(self, *_: Any, **__: Any) -> NoReturn:
-        """What NumPy takes an array from."""
-        raise ModelError(
-            f"{self}: found where numbers are needed, or in a list; {_NO_VALUES}: name the axes of "
-            "numbers by gp.Data, and fill the regions of a gp.Array with what differs by position."
-        )
+    if not TYPE_CHECKING:  # (to a type checker this is no array)
+
+        def __array__(self, *_: object, **__: object) -> NoReturn:
+            """What NumPy takes an array from."""
+            raise ModelError(
+                f"{self}: found where numbers are needed, or in a list; {_NO_VALUES}: name the "
+                "axes of numbers by gp.Data, and fill the regions of a gp.Array with what differs "
+                "by position."
+            )
 
 
 def _refused(sign: str, instead: str) -> Callable[..., NoReturn]:
     """A method that refuses what Python writes as a sign or a function."""
 
-    def method(self: Any, *_: Any) -> NoReturn:
+    def method(self: Unevaluated, *_: object) -> NoReturn:
         raise ModelError(f"{self}: found in {sign}; {_NO_VALUES}: {instead}.")
 
     return method

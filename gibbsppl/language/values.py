@@ -12,21 +12,47 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol, SupportsFloat, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gibbsppl.algebra.exact_numbers import number
 from gibbsppl.algebra.expressions import Dim, Expr
-from gibbsppl.arguments import is_na, shown
+from gibbsppl.arguments import GivenArray, is_na, shown
 from gibbsppl.errors import ModelError
 from gibbsppl.language.completeness import first
 from gibbsppl.language.model import LARGEST_INTEGER, Model, Observed, typed
 from gibbsppl.model.alignment import aligned, check_order
 
+A = TypeVar("A")
+
+
+class Coordinates(Protocol):
+    """The entries of a sparse matrix, with their positions."""
+
+    shape: tuple[int, ...]
+    data: np.ndarray
+    row: np.ndarray
+    col: np.ndarray
+
+
+class Sparse(Protocol):
+    """An array or a matrix of `scipy.sparse`, of any format."""
+
+    def tocoo(self) -> Coordinates:
+        """The entries that are stored."""
+
+    def toarray(self) -> np.ndarray:
+        """All entries."""
+
 
 def read_values(
-    model: Model, name: str, dims: tuple[Dim, ...], values: Any, missing: Any = None
+    model: Model,
+    name: str,
+    dims: tuple[Dim, ...],
+    values: GivenArray | Sparse,
+    missing: ArrayLike | None = None,
 ) -> Observed:
     """The values, zero where missing, and a mask of known entries, in the order of the labels.
 
@@ -45,7 +71,7 @@ def read_values(
             f"{name}: found values of type {array.dtype}; expected real numbers in a rectangular "
             "array: convert them first."
         )
-    if not is_na(missing):
+    if missing is not None and not is_na(missing):
         mask = in_order(model, f"{name}: missing=", dims, missing)
         with read_as_array(f"{name}: missing=", missing):
             known = known & ~_missing(name, array, mask)
@@ -62,7 +88,7 @@ def read_values(
 
 
 @contextmanager
-def read_as_array(what: str, values: Any) -> Iterator[None]:
+def read_as_array(what: str, values: object) -> Iterator[None]:
     """A context in which values that NumPy makes no array of raise a `ModelError`."""
     try:
         yield
@@ -73,19 +99,22 @@ def read_as_array(what: str, values: Any) -> Iterator[None]:
         ) from error
 
 
-def in_order(model: Model, what: str, dims: tuple[Dim, ...], values: Any) -> Any:
+def in_order(model: Model, what: str, dims: tuple[Dim, ...], values: A) -> A:
     """An array that has labels in the order of the model's."""
     names = [d.name for d in dims]
-    array = aligned(what, values, names, model.labels)
+    array: A = aligned(what, values, names, model.labels)
     check_order(what, array, names, model.labels, model.declared.seen)
     return array
 
 
-def entries_and_known(values: Any) -> tuple[np.ndarray, np.ndarray]:
+def entries_and_known(values: GivenArray) -> tuple[np.ndarray, np.ndarray]:
     """The entries as an array, and which are not masked."""
     # pandas' nullable types would turn into NaN otherwise, and NaN is not a mark of missing.
-    nullable = hasattr(values, "isna") and not isinstance(getattr(values, "dtype", None), np.dtype)
-    array = values.to_numpy(dtype=object) if nullable else np.asarray(values)
+    is_plain = isinstance(getattr(values, "dtype", None), np.dtype) or not hasattr(values, "isna")
+    if not is_plain and hasattr(values, "to_numpy"):
+        array = values.to_numpy(dtype=object)
+    else:
+        array = np.asarray(values)
     known = ~np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else True
     if array.dtype != object:
         return array, np.broadcast_to(known, array.shape)
@@ -97,7 +126,7 @@ def entries_and_known(values: Any) -> tuple[np.ndarray, np.ndarray]:
     return filled, known
 
 
-def _missing(name: str, array: np.ndarray, missing: Any) -> np.ndarray:
+def _missing(name: str, array: np.ndarray, missing: ArrayLike) -> np.ndarray:
     if np.ndim(missing) == 0:
         is_nan = isinstance(missing, (float, np.floating)) and np.isnan(missing)
         return np.isnan(array) if is_nan else np.asarray(array == missing)
@@ -136,7 +165,12 @@ def count_axes(value: Any) -> int:
         return 0
 
 
-def finite_number(value: Any, owner: str) -> Expr:
+def shape_of(value: Any) -> tuple[int, ...]:
+    """The shape of an array of any library, or of lists."""
+    return np.shape(value)
+
+
+def finite_number(value: SupportsFloat, owner: str) -> Expr:
     """A number that is no infinity and no NaN, exactly."""
     try:
         found = float(value)
