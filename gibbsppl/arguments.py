@@ -24,14 +24,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from os import PathLike
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, ParamSpec, TypeAlias, TypeGuard, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gibbsppl.errors import CompileError, GibbspplError, did_you_mean
 
-F = TypeVar("F", bound=Callable[..., Any])
+P = ParamSpec("P")
+R = TypeVar("R")
 C = TypeVar("C", bound=type)
 
 # Counts above it could not be counted through.
@@ -54,17 +55,18 @@ class Kind:
         return Kind(lambda value: value is None or self.fits(value), f"{self.expected}, or None")
 
 
-def _is_count(value: Any) -> bool:
-    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    return is_whole and 0 <= value <= LARGEST_COUNT
+def _is_count(value: object) -> TypeGuard[int]:
+    if not isinstance(value, int | np.integer) or isinstance(value, bool):
+        return False
+    return bool(0 <= value <= LARGEST_COUNT)
 
 
-def _are_names(value: Any) -> bool:
+def _are_names(value: object) -> bool:
     listed = isinstance(value, Sequence) and all(isinstance(v, str) for v in value)
     return isinstance(value, str) or listed
 
 
-def _is_path(value: Any) -> bool:
+def _is_path(value: object) -> bool:
     try:
         return isinstance(value, str | PathLike) and b"\0" not in os.fsencode(value)
     except (TypeError, ValueError):  # (of a path that is bytes; of half a character)
@@ -90,12 +92,14 @@ DRAWS = Kind(lambda value: hasattr(type(value), "stacked"), "draws, as sample() 
 TRUTH = Kind(lambda value: isinstance(value, bool | np.bool_), "True or False")
 
 
-def calls_told(error: type[GibbspplError], **kinds: Kind) -> Callable[[F], F]:
+def calls_told(
+    error: type[GibbspplError], **kinds: Kind
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """A decorator: calls that do not fit a function, or whose arguments are of another kind."""
 
-    def decorated(function: F) -> F:
+    def decorated(function: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(function)
-        def called(*args: Any, **kwargs: Any) -> Any:
+        def called(*args: P.args, **kwargs: P.kwargs) -> R:
             if kinds:
                 _check(function, kinds, args, kwargs, error)
             try:
@@ -106,7 +110,7 @@ def calls_told(error: type[GibbspplError], **kinds: Kind) -> Callable[[F], F]:
                     raise
                 raise error(_misfit(function, caught)) from None
 
-        return called  # type: ignore[return-value]
+        return called
 
     return decorated
 
@@ -125,10 +129,10 @@ def methods_told(error: type[GibbspplError], **kinds: Mapping[str, Kind]) -> Cal
 
 
 def _check(
-    function: Callable[..., Any],
+    function: Callable[..., object],
     kinds: Mapping[str, Kind],
-    args: Any,
-    kwargs: Any,
+    args: tuple[object, ...],
+    kwargs: Mapping[str, object],
     error: type[GibbspplError],
 ) -> None:
     try:
@@ -160,17 +164,17 @@ def is_no_text(label: str | bytes) -> bool:
         return True
 
 
-def is_name(value: Any) -> bool:
+def is_name(value: object) -> TypeGuard[str]:
     """Whether a value is a text that can be printed and saved as a name."""
     return isinstance(value, str) and value != "" and not is_no_text(value)
 
 
-def is_na(value: Any) -> bool:
+def is_na(value: object) -> bool:
     """Whether a value is pandas' NA or None, without importing pandas."""
     return value is None or type(value).__name__ == "NAType"
 
 
-def _misfit(function: Callable[..., Any], caught: TypeError) -> str:
+def _misfit(function: Callable[..., object], caught: TypeError) -> str:
     """The message on arguments that do not fit a function, with the expected signature."""
     taken = [p for p in inspect.signature(function).parameters.values() if p.name != "self"]
     bare = inspect.Signature([p.replace(annotation=inspect.Parameter.empty) for p in taken])
@@ -180,13 +184,16 @@ def _misfit(function: Callable[..., Any], caught: TypeError) -> str:
     return f"{said}; expected {bare}.{meant}"
 
 
-def is_finite_number(value: Any) -> bool:
+def is_finite_number(value: object) -> TypeGuard[float]:
     """Whether a value is a real number that a float can be."""
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
-    return is_number and abs(value) <= sys.float_info.max
+    return _is_number(value) and abs(value) <= sys.float_info.max
 
 
-def check_between(what: str, value: Any, above: float, below: float) -> None:
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def check_between(what: str, value: object, above: float, below: float) -> None:
     """Raise an error unless a value is None, or a number with ``above < value < below``."""
     if value is not None and not (is_finite_number(value) and above < value < below):
         between = f"above {above:g}" if below == math.inf else f"between {above:g} and {below:g}"

@@ -15,15 +15,17 @@ import os
 import secrets
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gibbsppl.errors import GibbspplError, RunError
 from gibbsppl.model_files import is_python, model_of
 
 if TYPE_CHECKING:
+    from gibbsppl.comparison import Settings
+    from gibbsppl.initial.inits import Init
     from gibbsppl.language import Model
     from gibbsppl.output.draws import Draws
     from gibbsppl.sampler import Sampler
@@ -85,7 +87,12 @@ def parser() -> argparse.ArgumentParser:
     return root
 
 
-def _command(commands: Any, name: str, function: Any, text: str) -> argparse.ArgumentParser:
+def _command(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser],
+    name: str,
+    function: Callable[[argparse.Namespace], int],
+    text: str,
+) -> argparse.ArgumentParser:
     made: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
     made.add_argument(
         "file", type=Path, metavar="FILE", help="a Python file with a model(), or a BUGS program"
@@ -230,7 +237,7 @@ def _kept(
     return tuple(dict.fromkeys((*told, *needed(sampler.graph))))
 
 
-def _inits(paths: Sequence[Path], model: Model) -> Any:
+def _inits(paths: Sequence[Path], model: Model) -> Init:
     """Initial values for all chains, or for each."""
     if not paths:
         return None
@@ -245,7 +252,7 @@ def _fresh_seed() -> int:
     return secrets.randbits(32)
 
 
-def _silent(*_: Any, **__: Any) -> None:
+def _silent(*_: object, **__: object) -> None:
     """In place of print."""
 
 
@@ -318,7 +325,7 @@ def check(options: argparse.Namespace) -> int:
     return 0 if result.passed else FAILED
 
 
-def _settings(options: argparse.Namespace) -> dict[str, Any]:
+def _settings(options: argparse.Namespace) -> Settings:
     """The settings of the schedule, as `compile` takes these."""
     from gibbsppl import kernels  # noqa: PLC0415  (not for --help)
 

@@ -10,18 +10,41 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import process_time
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from gibbsppl.checks.table import table
 from gibbsppl.errors import CompileError, RunError
+from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.output.diagnostics import ess_bulk, r_hat
+from gibbsppl.output.draws import Draws
 from gibbsppl.rewrites import PARTS, UNSEEN, collapsible, possible
 from gibbsppl.schedule import JointDraw, Schedule
 
+# What `compile` takes by name.
 Settings = Mapping[str, Any]
+
+
+class Compiled(Protocol):
+    """What is asked of a compiled sampler."""
+
+    @property
+    def compared_by_default(self) -> tuple[str, ...]:
+        """The names of the variables that are compared."""
+
+    def sample(
+        self,
+        draws: int,
+        *,
+        warmup: int,
+        chains: int,
+        seed: int,
+        keep: Sequence[str] | None,
+        progress: bool,
+    ) -> Draws:
+        """Draws from the posterior."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +97,7 @@ class Comparison:
 
 
 def variants_of(
-    graph: Graph, data: Mapping[str, Any], schedule: Schedule, settings: Settings
+    graph: Graph, data: Values, schedule: Schedule, settings: Settings
 ) -> dict[str, Settings]:
     """The default variants of a sampler: settings by a name.
 
@@ -116,10 +139,10 @@ def _uncontrolled(schedule: Schedule, settings: Settings) -> dict[str, Settings]
 
 
 def compared(
-    compile_: Callable[[Settings], Any],
+    compile_: Callable[[Settings], Compiled],
     variants: Mapping[str, Settings],
     of: Sequence[str] | None,
-    **run: Any,
+    **run: int,
 ) -> Comparison:
     """Each variant compiled and run; ``of`` names the variables that are compared."""
     found, failed = [], []
@@ -133,7 +156,11 @@ def compared(
 
 
 def _run(
-    name: str, settings: Settings, sampler: Any, of: Sequence[str] | None, run: Mapping[str, Any]
+    name: str,
+    settings: Settings,
+    sampler: Compiled,
+    of: Sequence[str] | None,
+    run: Mapping[str, int],
 ) -> Variant:
     names = sampler.compared_by_default if of is None else tuple(of)
     sampler.sample(draws=1, warmup=0, chains=1, seed=0, keep=names, progress=False)  # (compiles)

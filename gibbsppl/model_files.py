@@ -6,13 +6,15 @@ Comes in: the path of a file. Goes out: a ``gp.Model``.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from gibbsppl.errors import CompileError, ModelError
 
 if TYPE_CHECKING:
+    from gibbsppl.bugs.grids import Array
     from gibbsppl.language import Model
 
 PYTHON = ".py"
@@ -46,11 +48,11 @@ def model_of(path: Path, data: Sequence[Path] = (), monitor: Sequence[str] = ())
     return read_bugs(path, _data_in(data), monitor=monitor)
 
 
-def _data_in(paths: Sequence[Path]) -> dict[str, Any]:
+def _data_in(paths: Sequence[Path]) -> dict[str, Array]:
     """The arrays of all files, by name."""
     from gibbsppl.bugs.data import read_data  # noqa: PLC0415  (Python files need none of it)
 
-    found: dict[str, Any] = {}
+    found: dict[str, Array] = {}
     for path in paths:
         values = read_data(path)
         for name in values.keys() & found.keys():
@@ -86,7 +88,7 @@ def _described(value: object) -> str:
     return "nothing" if value is None else f"a {type(value).__name__}"
 
 
-def _module(path: Path) -> Any:
+def _module(path: Path) -> ModuleType:
     """A Python file as a module; files beside it can be imported while it is read."""
     from importlib import util  # noqa: PLC0415  (with its machinery, only to read a file)
 
@@ -112,7 +114,7 @@ def _module(path: Path) -> Any:
     return module
 
 
-def _check_arguments(path: Path, make: Any) -> None:
+def _check_arguments(path: Path, make: Callable[..., object]) -> None:
     """Raise unless ``model`` can be called without arguments, and name the arguments needed."""
     from inspect import Parameter, signature  # noqa: PLC0415  (not for --help)
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gibbsppl.analysis.domains import within_domains
-from gibbsppl.arguments import TRUTH, calls_told, methods_told
+from gibbsppl.arguments import TRUTH, GivenArray, calls_told, methods_told
 from gibbsppl.code.numpy import write_numpy
 from gibbsppl.code.program import Constants, Program, load
 from gibbsppl.comparison import Comparison, Settings, compared, variants_of
@@ -32,17 +32,26 @@ from gibbsppl.explain import explained, leaf_lines, parts_told, schedule_text
 from gibbsppl.initial.inits import Init, inits_of
 from gibbsppl.initial.pilot import proper_start
 from gibbsppl.initial.propriety import check_proper, check_proper_as_usual
+from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
+from gibbsppl.output.arrays import Array, Attributes
 from gibbsppl.output.draws import ACCEPTANCE, Draws
 from gibbsppl.rewrites import collapsible, possible
 from gibbsppl.run.sampling import Chain, Seed, check_memory, run, seed_sequence, streams
+from gibbsppl.runtime.user_kernels import Kernel as OwnKernel
 from gibbsppl.schedule import Schedule, functions_of
+from gibbsppl.schedule.kernel import Kernel
 from gibbsppl.schedule.scanning import RandomScan
 from gibbsppl.settings import ARGUMENTS, checked_settings, scheduled
 
 if TYPE_CHECKING:
     from gibbsppl.bugs.reading import Reading
+    from gibbsppl.checks.geweke import GewekeResult
+    from gibbsppl.checks.results import Verification
     from gibbsppl.language import Model
+    from gibbsppl.predict.deviance import Dic
+    from gibbsppl.predict.prediction import Prediction
+    from gibbsppl.predict.step_moments import What
 
 FIXED = ("prior", "given")  # notes of initial values that no rule made up
 
@@ -59,7 +68,7 @@ def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named
     exact: bool = False,
     order: Sequence[str] = (),
     scan: str | RandomScan = "systematic",
-    kernels: Mapping[str, Any] | None = None,
+    kernels: Mapping[str, Kernel | OwnKernel] | None = None,
 ) -> Sampler:
     """The Gibbs sampler of a model: derived, planned, written, loaded.
 
@@ -100,7 +109,7 @@ def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named
 
 
 def _compiled(
-    graph: Graph, data: Mapping[str, Any], coords: Mapping[str, Any], settings: Settings
+    graph: Graph, data: Values, coords: Mapping[str, Array], settings: Settings
 ) -> Sampler:
     """The sampler of a graph, with settings as `compile` takes them."""
     schedule, known = scheduled(graph, data, settings)
@@ -119,8 +128,8 @@ class Sampler:
     """
 
     graph: Graph
-    data: Mapping[str, Any]
-    coords: Mapping[str, Any]
+    data: Values
+    coords: Mapping[str, Array]
     schedule: Schedule
     program: Program
     constants: Constants
@@ -173,7 +182,7 @@ class Sampler:
         lines += [f"   possible: {line}" for line in more]
         return "\n".join(lines if len(lines) > 1 else [*lines, "   none made, none possible"])
 
-    def verify(self, seed: int = 0) -> Any:
+    def verify(self, seed: int = 0) -> Verification:
         """The exact checks of the whole sampler: a printed table with ``.passed`` and ``.proved``.
 
         A random change of each variable must change the log joint density and the log of the
@@ -185,11 +194,10 @@ class Sampler:
         from gibbsppl.checks.verification import verify  # noqa: PLC0415  (only checks need it)
 
         schedule = self.schedule
-        settings: Any = {"seed": seed, "graphs": schedule.graphs, "schedule": schedule}
-        settings["reading"] = self.reading
-        return verify(self.graph, self.program, schedule.steps, self.data, **settings)
+        parts = (self.graph, self.program, schedule.steps, self.data, seed)
+        return verify(*parts, graphs=schedule.graphs, schedule=schedule, reading=self.reading)
 
-    def check_kernel(self, name: str, **settings: Any) -> Any:
+    def check_kernel(self, name: str, **settings: Any) -> GewekeResult:
         """The joint-distribution test of the step of one variable: a table with ``.passed``.
 
         The test finds a fault that `verify` cannot: a kernel that does not leave its conditional
@@ -207,13 +215,13 @@ class Sampler:
         """
         from gibbsppl.checks.kernel import check_kernel  # noqa: PLC0415  (only checks need it)
 
-        def again(seen: Mapping[str, Any]) -> tuple[Schedule, Mapping[str, Any]]:
+        def again(seen: Values) -> tuple[Schedule, Values]:
             made = self._with({**self.data, **seen})
             return made.schedule, made.data
 
         return check_kernel(self.graph, (self.schedule, self.data), again, name, **settings)
 
-    def _with(self, data: Mapping[str, Any] | None = None, **changes: Any) -> Sampler:
+    def _with(self, data: Values | None = None, **changes: object) -> Sampler:
         """The sampler of the same model with other settings, or of other data."""
         settings = checked_settings(**{**self.settings, **changes})
         made = _compiled(self.graph, data or self.data, self.coords, settings)
@@ -231,7 +239,7 @@ class Sampler:
             starts.append(Chain(state, rng))
         return starts, notes
 
-    def _check_proper(self, state: Mapping[str, Any], *, first: bool) -> None:
+    def _check_proper(self, state: Values, *, first: bool) -> None:
         parts = (self.graph, self.schedule, self.program, self.constants, self.data)
         usual = partial(self._with, kernels={}, order=(), scan="systematic")
         check_proper(*parts, state, first)
@@ -292,7 +300,7 @@ class Sampler:
         return self._draws(result.values, attributes, result.rates)
 
     def _draws(
-        self, values: Mapping[str, Any], attributes: Mapping[str, Any], rates: Mapping[str, Any]
+        self, values: Mapping[str, Array], attributes: Attributes, rates: Mapping[str, Array]
     ) -> Draws:
         """The draws with the names of their dims, their coords and the data."""
         variables = self.schedule.whole.variables
@@ -348,7 +356,9 @@ class Sampler:
         run = {"draws": draws, "warmup": warmup, "chains": chains, "seed": seed}
         return compared(lambda settings: self._with(**settings), every, of, **run)
 
-    def predict(self, draws: Draws, new: Mapping[str, Any], name: str | None = None) -> Any:
+    def predict(
+        self, draws: Draws, new: Mapping[str, GivenArray], name: str | None = None
+    ) -> Prediction:
         """Posterior predictive mean and variance, noise included, at new data.
 
         ``new`` maps the names of data and indices to new arrays; see `gibbsppl.predict.prediction`.
@@ -367,7 +377,7 @@ class Sampler:
 
         return with_deviance(self.graph, self.data, draws)
 
-    def dic(self, draws: Draws, *, seed: int = 0) -> Any:
+    def dic(self, draws: Draws, *, seed: int = 0) -> Dic:
         """The deviance information criterion of draws of several chains, printed as a table.
 
         The penalty pD is Plummer's: by how much new observations fit the draw that they are
@@ -397,7 +407,9 @@ class Sampler:
         """For each draw, the probabilities of labels given all other variables, along a new dim."""
         return self._conditionals(draws, names, "probabilities")
 
-    def _conditionals(self, draws: Draws, names: str | Sequence[str] | None, what: Any) -> Draws:
+    def _conditionals(
+        self, draws: Draws, names: str | Sequence[str] | None, what: What
+    ) -> Draws:
         from gibbsppl.predict.conditional_means import Conditionals  # noqa: PLC0415  (seldom needed)
 
         model = Conditionals(self.schedule, self.program, self.constants, self.data)

@@ -7,7 +7,6 @@ canonical form, and the schedule made by them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from gibbsppl.analysis.domains import without_spellings
 from gibbsppl.analysis.truncations import check_truncations
@@ -16,7 +15,9 @@ from gibbsppl.comparison import Settings
 from gibbsppl.errors import CompileError
 from gibbsppl.initial.impossible import check_possible
 from gibbsppl.kernels import kernels_of
+from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
+from gibbsppl.output.arrays import Array
 from gibbsppl.rewrites import REWRITES, rewritten
 from gibbsppl.schedule import (
     Control,
@@ -57,7 +58,7 @@ ARGUMENTS: Mapping[str, Mapping[str, Kind]] = {
 }
 
 
-def checked_settings(**asked: Any) -> dict[str, Any]:
+def checked_settings(**asked: object) -> Settings:
     """The settings in canonical form, or an error for values that fit no model."""
     blocks, rewrites, interweave = asked["blocks"], asked["rewrites"], asked["interweave"]
     if not isinstance(blocks, Mapping | bool | None):
@@ -80,22 +81,22 @@ def checked_settings(**asked: Any) -> dict[str, Any]:
     }
 
 
-def _names(what: str, asked: Any, or_else: str = "") -> tuple[str, ...]:
+def _names(what: str, asked: object, or_else: str = "") -> tuple[str, ...]:
     names = (asked,) if isinstance(asked, str) else asked
     wrong = names if isinstance(names, Sequence) else (asked,)
     for found in wrong:
         if not isinstance(found, str):
             raise _unexpected(what, found, f"names of variables{or_else}")
-    return tuple(names)
+    return tuple(wrong)
 
 
-def _unexpected(what: str, found: Any, expected: str) -> CompileError:
+def _unexpected(what: str, found: object, expected: str) -> CompileError:
     return CompileError(f"{what}: found {found!r}, expected {expected}.")
 
 
 def scheduled(
-    graph: Graph, data: Mapping[str, Any], settings: Settings
-) -> tuple[Schedule, dict[str, Any]]:
+    graph: Graph, data: Values, settings: Settings
+) -> tuple[Schedule, dict[str, Array]]:
     """The schedule of a graph, and the data that its program reads."""
     blocks, rewrites = blocks_of(settings["blocks"]), settings["rewrites"]
     control = Control(

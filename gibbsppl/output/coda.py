@@ -10,17 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from gibbsppl.output.arrays import Array
 from gibbsppl.output.whole_files import whole
 
 
 def write_coda(
     prefix: str | PathLike[str],
-    values: Mapping[str, NDArray[Any]],
+    values: Mapping[str, Array],
     *,
     first: int,
     thin: int,

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec
+from typing import Concatenate, ParamSpec
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -59,7 +59,7 @@ def _per_element(
     return measured
 
 
-def _parts(x: NDArray[Any]) -> Iterator[tuple[slice, Array]]:
+def _parts(x: Array) -> Iterator[tuple[slice, Array]]:
     """The elements a few at a time, with axes (element, chain, draw), and which they are."""
     by_element = x.reshape(*x.shape[:2], -1).transpose(2, 0, 1)
     step = max(1, _NUMBERS_AT_ONCE // (x.shape[0] * x.shape[1]))
@@ -185,8 +185,9 @@ def _sd(x: Array) -> Array:
     return np.where(_is_constant(x), 0.0, x.std(axis=(1, 2), ddof=1))
 
 
-def _is_constant(x: Array) -> Any:
-    return (x == x[:, :1, :1]).all(axis=(1, 2)) & np.isfinite(x[:, 0, 0])
+def _is_constant(x: Array) -> NDArray[np.bool_]:
+    found: NDArray[np.bool_] = (x == x[:, :1, :1]).all(axis=(1, 2)) & np.isfinite(x[:, 0, 0])
+    return found
 
 
 def _reliability(x: Array, ordered: Array) -> Array:

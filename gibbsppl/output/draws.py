@@ -23,10 +23,9 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gibbsppl.arguments import (
     BY_NAME,
@@ -42,13 +41,12 @@ from gibbsppl.arguments import (
     shown,
 )
 from gibbsppl.errors import RunError, did_you_mean
+from gibbsppl.output.arrays import Array, Attributes, Named
 from gibbsppl.output.summary import Summary, block_of, counted, told_apart
 
 if TYPE_CHECKING:
     import xarray as xr
-
-Array = NDArray[Any]
-Named = tuple[tuple[str, ...], Array]
+    from arviz import InferenceData
 
 RESERVED_DIMS = ("chain", "draw")
 
@@ -63,13 +61,14 @@ READ: Mapping[str, Kind] = {
 ACCEPTANCE = "acceptance of "
 
 
-def _are_dims(value: Any) -> bool:
+def _are_dims(value: object) -> bool:
     return isinstance(value, tuple | list) and all(map(is_name, value))
 
 
-def _is_named(value: Any) -> bool:
-    is_pair = isinstance(value, tuple | list) and len(value) == 2
-    return is_pair and _are_dims(value[0]) and isinstance(value[1], np.ndarray)
+def _is_named(value: object) -> bool:
+    if not isinstance(value, tuple | list) or len(value) != 2:
+        return False
+    return _are_dims(value[0]) and isinstance(value[1], np.ndarray)
 
 
 DIMS = Kind(
@@ -114,7 +113,7 @@ class Draws:
     observed_data: Mapping[str, Named] = field(default_factory=dict)
     constant_data: Mapping[str, Named] = field(default_factory=dict)
     sample_stats: Mapping[str, Array] = field(default_factory=dict)
-    attributes: Mapping[str, Any] = field(default_factory=dict)
+    attributes: Attributes = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.values:
@@ -264,9 +263,10 @@ class Draws:
         tree: xr.DataTree = _output().to_datatree(self)
         return tree
 
-    def to_arviz(self) -> Any:
+    def to_arviz(self) -> xr.DataTree | InferenceData:
         """The draws as ArviZ holds them: ``InferenceData`` before version 1, else a DataTree."""
-        return _output().to_arviz(self)
+        found: xr.DataTree | InferenceData = _output().to_arviz(self)
+        return found
 
     def save_coda(self, prefix: str | PathLike[str]) -> tuple[Path, ...]:
         """Write text files of the CODA format, ``<prefix>index.txt`` and ``<prefix>chain1.txt``...

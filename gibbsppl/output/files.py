@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from importlib.util import find_spec
 from os import PathLike
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol, TypedDict
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 import gibbsppl
 from gibbsppl.errors import RunError
+from gibbsppl.output.arrays import Array, Attributes, Named
 from gibbsppl.output.whole_files import whole
+
+if TYPE_CHECKING:
+    from arviz import InferenceData
 
 
 class Draws(Protocol):
@@ -27,17 +30,28 @@ class Draws(Protocol):
 
     chains: int
     draws: int
-    values: Mapping[str, NDArray[Any]]
-    coords: Mapping[str, Any]
-    sample_stats: Mapping[str, Any]
-    observed_data: Mapping[str, Any]
-    constant_data: Mapping[str, Any]
-    attributes: Mapping[str, Any]
+    values: Mapping[str, Array]
+    coords: Mapping[str, Array]
+    sample_stats: Mapping[str, Array]
+    observed_data: Mapping[str, Named]
+    constant_data: Mapping[str, Named]
+    attributes: Attributes
 
     def dims_of(self, name: str) -> tuple[str, ...]:
         """The dims of a variable."""
 
-Named = tuple[tuple[str, ...], NDArray[Any]]
+
+class Fields(TypedDict):
+    """The fields of `gibbsppl.Draws` that a file has."""
+
+    values: Mapping[str, Array]
+    dims: Mapping[str, tuple[str, ...]]
+    coords: Mapping[str, Array]
+    observed_data: Mapping[str, Named]
+    constant_data: Mapping[str, Named]
+    sample_stats: Mapping[str, Array]
+    attributes: Attributes
+
 
 LIBRARY = "gibbsppl"
 _OURS = ("inference_library", "inference_library_version")
@@ -72,7 +86,7 @@ def to_datatree(draws: Draws) -> xr.DataTree:
 
 
 def _dataset(
-    arrays: Mapping[str, Named], coords: Mapping[str, NDArray[Any]], attributes: Mapping[str, Any]
+    arrays: Mapping[str, Named], coords: Mapping[str, Array], attributes: Attributes
 ) -> xr.Dataset:
     """One group; a variable named like a dimension gets a ``_``, as labels have that name."""
     sizes = {d: n for dims, v in arrays.values() for d, n in zip(dims, v.shape, strict=True)}
@@ -84,7 +98,7 @@ def _dataset(
     return xr.Dataset(variables, labels, attributes)
 
 
-def _coordinate(dim: str, labels: NDArray[Any]) -> xr.Variable:
+def _coordinate(dim: str, labels: Array) -> xr.Variable:
     """The labels of a dim; times in a file are counted from where 64 bits reach all of them."""
     saved = _saved(labels)
     if saved.dtype.kind != "M":
@@ -93,7 +107,7 @@ def _coordinate(dim: str, labels: NDArray[Any]) -> xr.Variable:
     return xr.Variable(dim, saved.astype("M8[ns]"), encoding=units)
 
 
-def _saved(labels: NDArray[Any]) -> NDArray[Any]:
+def _saved(labels: Array) -> Array:
     """Labels as a file can hold them: as text if of several types, of others' types, or far times.
 
     >>> _saved(np.array(["2020-01-01", "9999-01-01"], "datetime64[D]"))
@@ -103,7 +117,7 @@ def _saved(labels: NDArray[Any]) -> NDArray[Any]:
     return np.array([str(label) for label in labels]) if is_lost else labels
 
 
-def _are_lost(times: NDArray[Any]) -> bool:
+def _are_lost(times: Array) -> bool:
     """Whether times would be others when read back, as 64 bits of nanoseconds."""
     kind, (unit, count) = times.dtype.kind, np.datetime_data(times.dtype)
     if count != 1 or (kind == "m" and unit in ("Y", "M")):  # (no unit of a file; of no one length)
@@ -115,7 +129,7 @@ def _are_lost(times: NDArray[Any]) -> bool:
     return bool((read_back != times).any())
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> float | str | np.integer | np.floating:
     """An attribute as a file can hold it: a number of at most 64 bits, or text."""
     match value:
         case bool():
@@ -137,14 +151,14 @@ def save(draws: Draws, path: str | PathLike[str]) -> None:
         unfinished.write_bytes(file.getbuffer())
 
 
-def fields_of(path: str | PathLike[str]) -> dict[str, Any]:
+def fields_of(path: str | PathLike[str]) -> Fields:
     """The content of a file written by ``save``, by the names of the fields of ``Draws``."""
     tree = _tree_of(path)
     library = tree.attrs.get("inference_library")
     if not (isinstance(library, str) and library == LIBRARY) or "posterior" not in tree:
         raise RunError(f"{path}: found no draws, expected a file that Draws.save wrote.")
     groups = {name: _named(path, name, node) for name, node in tree.children.items()}
-    coords = {k: _labels(v) for node in tree.children.values() for k, v in node.coords.items()}
+    coords = {str(k): _labels(v) for node in tree.children.values() for k, v in node.coords.items()}
     attributes = dict(tree.attrs)
     posterior = groups["posterior"]
     return {
@@ -154,7 +168,7 @@ def fields_of(path: str | PathLike[str]) -> dict[str, Any]:
         "observed_data": groups.get("observed_data", {}),
         "constant_data": groups.get("constant_data", {}),
         "sample_stats": {n: value for n, (_, value) in groups.get("sample_stats", {}).items()},
-        "attributes": {name: _from_file(v) for name, v in attributes.items() if name not in _OURS},
+        "attributes": {str(n): _from_file(v) for n, v in attributes.items() if n not in _OURS},
     }
 
 
@@ -171,7 +185,7 @@ def _tree_of(path: str | PathLike[str]) -> xr.DataTree:
     return tree
 
 
-def _from_file(value: Any) -> Any:
+def _from_file(value: object) -> object:
     """A number as Python's own."""
     return value.item() if isinstance(value, np.generic) else value
 
@@ -191,7 +205,7 @@ def _named(path: str | PathLike[str], group: str, node: xr.DataTree) -> dict[str
     return found
 
 
-def _wrong(group: str, name: Any, dims: tuple[Any, ...], values: NDArray[Any]) -> str:
+def _wrong(group: str, name: object, dims: tuple[Hashable, ...], values: Array) -> str:
     """What of an array cannot be in a group of draws or data; empty if nothing."""
     if not isinstance(name, str):
         return f"the name {name!r}, expected a text"
@@ -204,13 +218,13 @@ def _wrong(group: str, name: Any, dims: tuple[Any, ...], values: NDArray[Any]) -
     return ""
 
 
-def _labels(coordinate: Any) -> NDArray[Any]:
+def _labels(coordinate: xr.DataArray) -> Array:
     """Labels as they were: a file gives text back as objects."""
     values = coordinate.to_numpy()
-    return values.astype(str) if values.dtype.kind == "O" else values  # type: ignore[no-any-return]
+    return values.astype(str) if values.dtype.kind == "O" else values
 
 
-def to_arviz(draws: Draws) -> Any:
+def to_arviz(draws: Draws) -> xr.DataTree | InferenceData:
     """ArviZ's own ``InferenceData`` where the installed version has it, else the DataTree."""
     tree = to_datatree(draws)
     if find_spec("arviz") is None:

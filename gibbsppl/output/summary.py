@@ -11,13 +11,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gibbsppl.arguments import NAME, methods_told
 from gibbsppl.errors import RunError
+from gibbsppl.output.arrays import Array
 from gibbsppl.output.diagnostics import COLUMNS, measures, split_r_hat
 from gibbsppl.runtime.draws import BELOW_ONE, HUGE, TINY
 
@@ -105,7 +104,7 @@ class Summary:
 
 def block_of(
     name: str,
-    draws: NDArray[Any],
+    draws: Array,
     label: Callable[[tuple[int, ...]], str],
     max_rows: int | None,
 ) -> Block:
@@ -132,7 +131,7 @@ def block_of(
 
 
 def _kept(
-    flat: NDArray[Any], shape: tuple[int, ...], label: Callable[[Place], str]
+    flat: Array, shape: tuple[int, ...], label: Callable[[Place], str]
 ) -> tuple[str, float]:
     """The element with the largest share of draws at last numbers, and the share.
 
@@ -169,7 +168,7 @@ def _blocks_told_apart(blocks: Sequence[Block]) -> tuple[Block, ...]:
     )
 
 
-def _largest(values: NDArray[Any]) -> float:
+def _largest(values: Array) -> float:
     finite = values[np.isfinite(values)]
     return float(finite.max()) if finite.size else math.nan
 

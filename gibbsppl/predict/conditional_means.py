@@ -18,16 +18,15 @@ array([[0.6667, 0.6667, 0.6667]])
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gibbsppl.code.program import Constants, Program
 from gibbsppl.errors import RunError
-from gibbsppl.model.evaluation import Floats
+from gibbsppl.model.evaluation import Floats, Values
+from gibbsppl.output.arrays import Array
 from gibbsppl.output.draws import Draws
 from gibbsppl.predict.along_draws import LARGEST
 from gibbsppl.predict.step_moments import Along, State, What, labels_of, numbers_of, refusal
@@ -43,7 +42,7 @@ class Conditionals:
     schedule: Schedule
     program: Program
     constants: Constants
-    data: Mapping[str, Any]
+    data: Values
 
     def of(self, draws: Draws, names: str | Sequence[str] | None, what: What) -> Draws:
         """The means, sds or probabilities, for each draw; of all variables that have them."""
@@ -133,7 +132,7 @@ class _Of:
         own = [labels_of(s) for s in self.steps if isinstance(s, kinds)]
         return range(min(r.start for r in own), max(r.stop for r in own))
 
-    def label_axis(self) -> tuple[str, NDArray[Any]]:
+    def label_axis(self) -> tuple[str, Array]:
         """The dim of probabilities with coordinates: the dim of the label, if there is one."""
         first, labels = self.steps[0], self.labels
         sizes = self.model.schedule.graph_of(first).sizes
@@ -162,7 +161,7 @@ class _Of:
             )
         return found.reshape(self.draws.chains, self.draws.draws, *found.shape[1:])
 
-    def _of_known(self, values: NDArray[Any]) -> Floats:
+    def _of_known(self, values: Array) -> Floats:
         """The moments of known elements: the values themselves, without any spread."""
         if self.what == "sd":
             return np.zeros(values.shape)

@@ -25,23 +25,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import sympy as sp
-from numpy.typing import NDArray
 
 from gibbsppl.algebra.expressions import Array, Dim, Leaf, leaves_of
 from gibbsppl.errors import ModelError, RunError
 from gibbsppl.model.density import log_density
-from gibbsppl.model.evaluation import evaluate
+from gibbsppl.model.evaluation import Floats, Values, evaluate
 from gibbsppl.model.forward import drawn, fill
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.output.diagnostics import mcse_mean
 from gibbsppl.output.draws import Draws
 from gibbsppl.predict.along_draws import along_draws, draws_at_once
-
-Floats = NDArray[np.float64]
 
 DEVIANCE = "deviance"
 _REPLICATE = Array("replicate~")
@@ -83,7 +79,7 @@ def needed(graph: Graph) -> tuple[str, ...]:
     return tuple(n for n in graph.variables if n in latent & read)
 
 
-def deviance(graph: Graph, data: Mapping[str, Any], draws: Draws) -> Floats:
+def deviance(graph: Graph, data: Values, draws: Draws) -> Floats:
     """The deviance of each draw, with axes (chain, draw)."""
     found = []
     for chunk, given, _ in _chunks(graph, draws):
@@ -92,14 +88,14 @@ def deviance(graph: Graph, data: Mapping[str, Any], draws: Draws) -> Floats:
     return np.concatenate(found).reshape(draws.chains, draws.draws)
 
 
-def with_deviance(graph: Graph, data: Mapping[str, Any], draws: Draws) -> Draws:
+def with_deviance(graph: Graph, data: Values, draws: Draws) -> Draws:
     """The draws with one more variable, the deviance."""
     if DEVIANCE in draws:
         raise RunError(f"{DEVIANCE}: found a variable of this name; give it another one.")
     return replace(draws, values={**draws.values, DEVIANCE: deviance(graph, data, draws)})
 
 
-def dic(graph: Graph, data: Mapping[str, Any], draws: Draws, *, seed: int = 0) -> Dic:
+def dic(graph: Graph, data: Values, draws: Draws, *, seed: int = 0) -> Dic:
     """The deviance information criterion of draws of at least two chains."""
     if draws.chains < 2:
         raise RunError("dic: found one chain, expected at least two: the penalty compares them.")
@@ -159,13 +155,13 @@ def _chunks(
         )
 
 
-def _seen_density(graph: Graph, statement: Statement, values: Mapping[str, Any]) -> Floats:
+def _seen_density(graph: Graph, statement: Statement, values: Values) -> Floats:
     """The log density of what is observed, by draw."""
     found = log_density(replace(statement, known=sp.S.One), values, graph.sizes)
     return _total(graph, statement, found, values)
 
 
-def _total(graph: Graph, statement: Statement, found: Floats, values: Mapping[str, Any]) -> Floats:
+def _total(graph: Graph, statement: Statement, found: Floats, values: Values) -> Floats:
     """The sum over all that is observed; draws are the last axis of a statement."""
     if statement.known != 1:
         known = evaluate(statement.known, statement.over, values, graph.sizes) != 0
@@ -177,8 +173,8 @@ def _gap(
     rng: np.random.Generator,
     graph: Graph,
     statement: Statement,
-    here: Mapping[str, Any],
-    there: Mapping[str, Any],
+    here: Values,
+    there: Values,
 ) -> Floats:
     """By draw, the excess fit of new observations to the draw that they come from over another."""
     replicated = _replicated(statement)

@@ -9,18 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gibbsppl.algebra.expressions import Dim, Expr, Leaf, leaves_of, mentions
 from gibbsppl.algebra.ranges import Range
-from gibbsppl.arguments import shown
+from gibbsppl.arguments import GivenArray, shown
 from gibbsppl.errors import RunError, did_you_mean
 from gibbsppl.model.alignment import Seen, aligned, check_order, with_axes
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph, Statement, Variable
+from gibbsppl.output.arrays import Array
 
 Sizes = dict[Dim, int]
 
@@ -42,7 +41,9 @@ class Question:
     redrawn: tuple[str, ...]
 
 
-def question_of(graph: Graph, data: Values, new: Mapping[str, Any], name: str | None) -> Question:
+def question_of(
+    graph: Graph, data: Values, new: Mapping[str, GivenArray], name: str | None
+) -> Question:
     """The question that a user asks with ``new``, or a `RunError` that names the mistake."""
     target = _observed(graph, name)
     given = {n: _with_axes(graph, n, a) for n, a in new.items() if n in graph.variables}
@@ -91,15 +92,16 @@ def _observed(graph: Graph, name: str | None) -> str:
     return found
 
 
-def _with_axes(graph: Graph, name: str, value: Any) -> Any:
+def _with_axes(graph: Graph, name: str, value: GivenArray) -> GivenArray:
     """An array with named axes, transposed to the order of the model's dims."""
     dims = [d.name for d in graph.variables[name].dims]
-    return with_axes(f"new[{name!r}]", value, dims, RunError)
+    found: GivenArray = with_axes(f"new[{name!r}]", value, dims, RunError)
+    return found
 
 
 def _in_order(
-    graph: Graph, given: Mapping[str, Any], new_dims: frozenset[Dim]
-) -> dict[str, NDArray[Any]]:
+    graph: Graph, given: Mapping[str, GivenArray], new_dims: frozenset[Dim]
+) -> dict[str, Array]:
     """The new values in the order of their labels; new positions are labelled alike in all."""
     own = {n: labels for n, labels in graph.labels.items() if Dim(n) not in new_dims}
     seen: Seen = {}
@@ -112,7 +114,7 @@ def _in_order(
     return arrays
 
 
-def _array(variable: Variable, value: Any) -> NDArray[Any]:
+def _array(variable: Variable, value: GivenArray) -> Array:
     """The new values of an array, with as many axes as the old ones, all of them numbers."""
     if variable.kind == "random":
         raise RunError(
@@ -135,7 +137,7 @@ def _array(variable: Variable, value: Any) -> NDArray[Any]:
     return array
 
 
-def _count(name: str, value: Any) -> int:
+def _count(name: str, value: object) -> int:
     """The number of new positions along a dimension."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
         raise RunError(
@@ -146,7 +148,7 @@ def _count(name: str, value: Any) -> int:
 
 
 def _check_names(
-    graph: Graph, target: str, arrays: Mapping[str, Any], counts: Mapping[Dim, int]
+    graph: Graph, target: str, arrays: Mapping[str, Array], counts: Mapping[Dim, int]
 ) -> None:
     if target in arrays:
         raise RunError(f"new[{target!r}]: it is what is predicted; leave it out of new=.")
@@ -159,7 +161,7 @@ def _check_names(
             )
 
 
-def _sizes(graph: Graph, arrays: Mapping[str, NDArray[Any]], counts: Mapping[Dim, int]) -> Sizes:
+def _sizes(graph: Graph, arrays: Mapping[str, Array], counts: Mapping[Dim, int]) -> Sizes:
     """The size of each dimension that ``new`` speaks of; all must agree."""
     sizes = {dim: count or graph.sizes[dim] for dim, count in counts.items()}
     said_by = {dim: f"new[{dim.name!r}]" for dim in sizes}
@@ -177,7 +179,7 @@ def _sizes(graph: Graph, arrays: Mapping[str, NDArray[Any]], counts: Mapping[Dim
 def _new_dims(
     graph: Graph,
     target: str,
-    arrays: Mapping[str, NDArray[Any]],
+    arrays: Mapping[str, Array],
     counts: Mapping[Dim, int],
     sizes: Sizes,
 ) -> frozenset[Dim]:
@@ -214,7 +216,7 @@ def _free_dims(graph: Graph, name: str) -> set[Dim]:
 
 
 def _refuse_ambiguous(
-    graph: Graph, target: str, touched: set[Dim], arrays: Mapping[str, Any]
+    graph: Graph, target: str, touched: set[Dim], arrays: Mapping[str, Array]
 ) -> None:
     """Ask, for new data of the old size, whether these are new positions."""
     local = _reach(graph, target, frozenset(touched), arrays).redrawn
@@ -241,7 +243,7 @@ class _Reach:
 
 
 def _reach(
-    graph: Graph, target: str, new_dims: frozenset[Dim], arrays: Mapping[str, Any]
+    graph: Graph, target: str, new_dims: frozenset[Dim], arrays: Mapping[str, Array]
 ) -> _Reach:
     """All that the target reads, and what the variables to be drawn anew read in turn."""
     found: dict[str, str] = {}
@@ -259,7 +261,7 @@ def _reach(
 
 
 def _role(
-    graph: Graph, name: str, new_dims: frozenset[Dim], arrays: Mapping[str, Any]
+    graph: Graph, name: str, new_dims: frozenset[Dim], arrays: Mapping[str, Array]
 ) -> str:
     """What becomes of an array that is read."""
     if name in arrays:
@@ -286,7 +288,7 @@ def _check_reach(
     target: str,
     reach: _Reach,
     new_dims: frozenset[Dim],
-    arrays: Mapping[str, Any],
+    arrays: Mapping[str, Array],
 ) -> None:
     if reach.missing:
         along = {d for n in reach.missing for d in graph.variables[n].dims} & new_dims
@@ -309,7 +311,7 @@ def _listed(dims: Iterable[Dim]) -> str:
     return ", ".join(repr(d.name) for d in sorted(dims, key=str))
 
 
-def _check_indices(graph: Graph, arrays: Mapping[str, NDArray[Any]], sizes: Sizes) -> None:
+def _check_indices(graph: Graph, arrays: Mapping[str, Array], sizes: Sizes) -> None:
     """New indices are positions of the dimension that they point into."""
     for name, array in arrays.items():
         variable = graph.variables[name]

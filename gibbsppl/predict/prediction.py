@@ -25,22 +25,21 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gibbsppl.algebra.expressions import mentions
+from gibbsppl.arguments import GivenArray
 from gibbsppl.errors import RunError
-from gibbsppl.model.evaluation import Sizes, Values, evaluate
+from gibbsppl.families.rows import Formula
+from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.model.forward import drawn, fill, walk
 from gibbsppl.model.graph import Graph, Statement
+from gibbsppl.output.arrays import Array
 from gibbsppl.output.draws import Draws
 from gibbsppl.output.summary import counted
 from gibbsppl.predict.along_draws import along_draws, draws_at_once
 from gibbsppl.predict.new_data import Question, question_of
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -56,7 +55,7 @@ class Prediction:
     mean: Floats
     variance: Floats
     dims: tuple[str, ...]
-    coords: Mapping[str, NDArray[Any]]
+    coords: Mapping[str, Array]
     draws: int
     redrawn: tuple[str, ...] = ()
     simulated: bool = False
@@ -110,7 +109,7 @@ def predicted(
     graph: Graph,
     data: Values,
     draws: Draws,
-    new: Mapping[str, Any],
+    new: Mapping[str, GivenArray],
     name: str | None = None,
     *,
     seed: int | None = None,
@@ -222,8 +221,9 @@ def _moments(
         return values[target], np.zeros(values[target].shape)
     means, variances = (np.full(_shape(graph, target), np.nan) for _ in range(2))
     for s in own:
-        _place(s, s.family.mean, means, values, graph.sizes)
-        _place(s, s.family.variance, variances, values, graph.sizes)
+        for formula, into in ((s.family.mean, means), (s.family.variance, variances)):
+            assert formula is not None
+            _place(s, formula, into, values, graph.sizes)
     return means, variances
 
 
@@ -232,7 +232,7 @@ def _shape(graph: Graph, name: str) -> tuple[int, ...]:
 
 
 def _place(
-    statement: Statement, formula: Any, into: Floats, values: Values, sizes: Sizes
+    statement: Statement, formula: Formula, into: Floats, values: Values, sizes: Sizes
 ) -> None:
     """Write a moment into the elements that the statement fills."""
     moment = formula(statement.event, **dict(statement.arguments))

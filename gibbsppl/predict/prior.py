@@ -13,13 +13,13 @@ Comes in: a model. Goes out: values of all random arrays, the observed arrays in
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gibbsppl.arguments import COUNT, MODEL, calls_told
 from gibbsppl.errors import ModelError
-from gibbsppl.model.forward import prior_predictive
+from gibbsppl.model.forward import State, prior_predictive
 from gibbsppl.run.sampling import Seed, seed_sequence
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @calls_told(ModelError, model=MODEL, draws=COUNT)
-def simulate(model: Model, *, seed: Seed, draws: int = 1) -> dict[str, Any]:
+def simulate(model: Model, *, seed: Seed, draws: int = 1) -> State:
     """Independent draws of every random array from the model itself: name -> (draws, ...).
 
     The observed arrays are drawn as well: these are the prior predictive. ``seed`` is a whole

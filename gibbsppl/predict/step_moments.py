@@ -7,14 +7,15 @@ is called draw by draw.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
-from typing import Any, Literal, assert_never
+from typing import Any, Literal, NoReturn, assert_never
 
 import numpy as np
 import sympy as sp
+from numpy.typing import ArrayLike, NDArray
 
 from gibbsppl.algebra.copies import primed
 from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf
@@ -23,7 +24,7 @@ from gibbsppl.code.program import Constants, Program
 from gibbsppl.derive.moments import Moments, NoFormula, Symbols, moments
 from gibbsppl.errors import RunError
 from gibbsppl.model.density import event_dims, regions
-from gibbsppl.model.evaluation import Floats, evaluate
+from gibbsppl.model.evaluation import Floats, Values, evaluate
 from gibbsppl.model.forward import fill
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import region_of, slices_of
@@ -134,16 +135,16 @@ def _batch_dims(step: BlockDraw) -> tuple[Dim, ...]:
 # Values
 
 
-class State(dict[str, Any]):
+class State(dict[str, NDArray[Any]]):
     """The variables of one draw; reading a missing variable is an error with advice."""
 
     __slots__ = ("reader", "stale")
 
-    def __init__(self, values: Mapping[str, Any], reader: str, stale: frozenset[str]) -> None:
+    def __init__(self, values: Values, reader: str, stale: frozenset[str]) -> None:
         super().__init__((n, value) for n, value in values.items() if n not in stale)
         self.reader, self.stale = reader, stale
 
-    def __missing__(self, name: str) -> Any:
+    def __missing__(self, name: str) -> NoReturn:
         if name in self.stale:
             raise RunError(
                 f"{self.reader}: its conditional depends on {name}, which is integrated out again "
@@ -166,7 +167,7 @@ class Along:
     graph: Graph
     program: Program
     constants: Constants
-    data: Mapping[str, Any]
+    data: Values
     states: Sequence[State]
     of: Statement
 
@@ -191,7 +192,7 @@ class Along:
     def put(self, values: Floats, into: Floats) -> None:
         """Write values over the region of the statement, where it is not known."""
         statement, sizes = self.statement, self.sizes
-        where: Any = True
+        where: NDArray[np.bool_] | bool = True
         if statement.known != 0:
             where = evaluate(statement.known, regions(statement, sizes), self.data, sizes) == 0
         fill(statement, values, {statement.target.array.name: into}, sizes, where=where)
@@ -269,7 +270,7 @@ class Along:
             place = {"axis": step.axis, "lower": step.conditional.lower}
             yield smoothed(*given, name=step.name, now=now, known=known, **place)
 
-    def _of_block(self, step: BlockDraw, formula: Expr, values: Mapping[str, Any]) -> Floats:
+    def _of_block(self, step: BlockDraw, formula: Expr, values: Values) -> Floats:
         """A formula over batches and the entries of a block, put back in the array's order."""
         entry, batch = step.conditional.event[0], _batch_dims(step)
         lengths = [s.stop - s.start for s in step.drawn]
@@ -297,7 +298,7 @@ class Along:
                 found.setdefault(f"·{name}", []).append(value)
         return {name: np.array(values) for name, values in found.items()}
 
-    def _named(self, step: Closed, given: Any) -> Iterator[tuple[str, Floats]]:
+    def _named(self, step: Closed, given: Sequence[ArrayLike]) -> Iterator[tuple[str, Floats]]:
         """What a generated function has returned, by name, at full length along its axes."""
         if isinstance(step, BlockDraw):
             batch = tuple(self.shape[a] for a in step.batch)

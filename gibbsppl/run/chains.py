@@ -15,7 +15,6 @@ import re
 import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -153,7 +152,7 @@ def _raised(program: Program, error: Exception, place: str) -> RunError:
     frames = traceback.extract_tb(error.__traceback__)
     written = [f for f in frames if f.filename.startswith("<gibbsppl sampler")]
     line = (written[-1].line or "") if written else ""
-    found: dict[str, Any] = {m.group(): None for m in re.finditer(r"[^\W\d]\w*", line)}
+    found: dict[str, None] = {m.group(): None for m in re.finditer(r"[^\W\d]\w*", line)}
     drawn = {v: v for names in program.step_variables.values() for v in names}
     functions = ((getattr(f, "__name__", ""), s) for s, f in program.given_rest.items())
     drawn |= {name: program.step_variables[step][0] for name, step in functions}

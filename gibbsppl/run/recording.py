@@ -11,18 +11,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from gibbsppl.code.program import Constants, Program, State
 from gibbsppl.errors import RunError, did_you_mean
 from gibbsppl.runtime.walks import Walk
 
-Aimed = list[tuple[NDArray[Any], str]]
+Array = NDArray[Any]
+Aimed = list[tuple[Array, str]]
 
 
 def kept_of(
     program: Program, constants: Constants, state: State, keep: Sequence[str] | None
-) -> dict[str, Any]:
+) -> dict[str, Array]:
     """The variables to store, by name, at their initial values."""
     derived = program.deterministics(state, constants)
     if keep is None:
@@ -65,7 +66,7 @@ def _in_words(size: float) -> str:
     return f"{size / 1024**power:.3g} {('bytes', 'KiB', 'MiB', 'GiB', 'TiB')[power]}"
 
 
-def bytes_needed(kept: Mapping[str, Any], chains: int, draws: int) -> dict[str, int]:
+def bytes_needed(kept: Mapping[str, ArrayLike], chains: int, draws: int) -> dict[str, int]:
     """The bytes that the draws take, by variable, given one draw of each.
 
     >>> bytes_needed({"theta": np.zeros(30)}, chains=4, draws=1000)
@@ -91,11 +92,11 @@ class Recorder:
     constants: Constants
     names: tuple[str, ...]
     size: tuple[int, int]
-    values: dict[str, NDArray[Any]] = field(default_factory=dict)
+    values: dict[str, Array] = field(default_factory=dict)
     drawn: int = 0
     from_state: Aimed = field(default_factory=list)
     derived: Aimed = field(default_factory=list)
-    rates: dict[str, NDArray[Any]] = field(default_factory=dict)
+    rates: dict[str, Array] = field(default_factory=dict)
 
     def store(self, number: int, state: State) -> None:
         """Add the state as the next draw of chain ``number``."""

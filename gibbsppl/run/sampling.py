@@ -24,10 +24,8 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gibbsppl.code.program import Constants, Program
 from gibbsppl.errors import RunError
@@ -42,7 +40,7 @@ from gibbsppl.run.chains import (
     streams,
 )
 from gibbsppl.run.progress import Report, reporting, say
-from gibbsppl.run.recording import Recorder, bytes_needed, check_memory, kept_of, walks_of
+from gibbsppl.run.recording import Array, Recorder, bytes_needed, check_memory, kept_of, walks_of
 from gibbsppl.runtime import moves
 
 __all__ = [
@@ -71,13 +69,13 @@ class RunResult:
     are the shares of accepted steps of random walks, by step, with axes (chain, draw).
     """
 
-    values: Mapping[str, NDArray[Any]]
+    values: Mapping[str, Array]
     chains: tuple[Chain, ...]
     warmup: int
     thin: int
     seconds: tuple[float, float]
     interrupted: str | None = None
-    rates: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    rates: Mapping[str, Array] = field(default_factory=dict)
 
 
 def run(  # noqa: PLR0913  (settings, all named at the call)
