@@ -63,7 +63,7 @@ def operation(operator: str, *operands: Expression) -> Operation:
 def number(value: Expr | float) -> Expression:
     """A number; a fraction stays one."""
     value = sp.sympify(value)
-    if value.is_Rational and not value.is_Integer:
+    if isinstance(value, sp.Rational) and not value.is_Integer:
         above, below = number(value.p), number(value.q)
         short = sp.Rational(repr(float(value)))
         return number(sp.Float(value)) if short == value else operation("/", above, below)

@@ -146,7 +146,8 @@ def centred(x: Value, dim: str, by: Tensor | None = None) -> Tensor:
             f"centred({tensor.expr}): by={by}; expected an index along {dim!r}: declare "
             f'gp.Index("group", [...], of="groups", dims="{dim}").'
         )
-    alike = combined(lambda group: Equals(group, by.of), by)
+    groups = by.of
+    alike = combined(lambda group: Equals(group, groups), by)
     return tensor - ((tensor * alike).sum(dim) / alike.sum(dim))[by]
 
 
