@@ -151,8 +151,9 @@ def shown(value: Any) -> str:
     """A value as a message says it, in one short line."""
     try:
         text = " ".join(repr(value).split())
-    except ValueError:  # (of an integer with thousands of digits)
-        text = f"a number of {value.bit_length()} bits"
+    except ValueError:  # (of an integer with thousands of digits, or of what holds one)
+        is_number = isinstance(value, int)
+        text = f"a number of {value.bit_length()} bits" if is_number else type(value).__name__
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 

@@ -69,11 +69,7 @@ def Array(  # noqa: N802  (constructors of the language are capitalised)
 
 
 def _fill(
-    model: Model,
-    variable: Variable,
-    hint: tuple[Dim, ...],
-    key: Key,
-    value: object,
+    model: Model, variable: Variable, hint: tuple[Dim, ...], key: Key, value: object
 ) -> None:
     """Fill a region of an array with a distribution or with a known value."""
     name = variable.name

@@ -171,6 +171,7 @@ def _latent_indices_spread(
     for axis, dim in enumerate(graph.variables[leaf.array.name].dims):
         if any(part.array.name not in values for part in indices[axis].atoms(Leaf)):
             taken = set().union(*(i.free_symbols for i in indices))
-            indices[axis] = any_position = copy_of(dim, taken)
-            extra.append(Range(any_position, 0, graph.sizes[dim]))
+            copy = copy_of(dim, taken)
+            indices[axis] = copy
+            extra.append(Range(copy, 0, graph.sizes[dim]))
     return Leaf(leaf.array, *indices), extra

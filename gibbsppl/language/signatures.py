@@ -55,8 +55,11 @@ ABOUT_DECLARING = (
     "value that marks gaps) a partly observed one; a `scipy.sparse` array stores no zeros."
     "{bounds} Errors are `gp.ModelError`."
 )
+# A parameter of an example: a number, a vector or a matrix.
+Example = float | Sequence[float] | Sequence[Sequence[float]] | Expr
+
 # Values of supports whose entries are tied to one another, for examples.
-TIED: Mapping[str, Sequence[object]] = {
+TIED: Mapping[str, Example] = {
     "simplex": [0.2, 0.3, 0.5],
     "sphere": [1, 0, 0],
     "spd": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
@@ -243,7 +246,7 @@ def _example(family: Family) -> Iterator[str]:
     size = f'coords={{"{EVENT}": {SIZE}}}' if _event(family) else ""
     yield ">>> import gibbsppl as gp"
     yield f">>> with gp.Model({size}) as model:"
-    arguments: dict[str, object] = {n: _value(family, n) for n in family.parameters}
+    arguments: dict[str, Example | str] = {n: _value(family, n) for n in family.parameters}
     for name, value in arguments.items():
         if family.parameters[name].event and not isinstance(value, int):
             dims = _dims(family.parameters[name].event)
@@ -258,7 +261,7 @@ def _dims(event: int) -> str:
     return f'"{EVENT}"' if event == 1 else f'("{EVENT}", "{primed(EVENT)}")'
 
 
-def _value(family: Family, name: str) -> float | Expr | Sequence[object]:
+def _value(family: Family, name: str) -> Example:
     """A value of a parameter: the row's example, else one in the middle of its support."""
     if name in family.example:
         return family.example[name]
