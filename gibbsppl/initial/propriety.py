@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
+from numpy.typing import NDArray
 
 from gibbsppl.algebra.expressions import Array
 from gibbsppl.algebra.ranges import Range
@@ -323,7 +324,7 @@ def _nearly_coinciding(joint: Joint, state: Values, given: Any) -> str:
     return _along(joint.elements, vector)
 
 
-def _along(names: Sequence[str], vector: Floats) -> str:
+def _along(names: Sequence[str], vector: NDArray[np.floating]) -> str:
     most = np.flatnonzero(np.abs(vector) > np.abs(vector).max() / 2).tolist()
     told = " and ".join(names[k] for k in most[:MOST_NAMED])
     return f": what multiplies {told} nearly coincides"
