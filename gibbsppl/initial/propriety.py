@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
+from numpy.typing import NDArray
 
 from gibbsppl.algebra.expressions import Array
 from gibbsppl.algebra.ranges import Range
@@ -27,8 +28,8 @@ from gibbsppl.model.operations import Bools
 from gibbsppl.pieces.dependence import slices_of
 from gibbsppl.runtime.joint import Joint, joint_in
 from gibbsppl.runtime.layouts import DENSE
-from gibbsppl.runtime.moves import LogDensity
 from gibbsppl.runtime.pencils import LEAST, pencil_in
+from gibbsppl.runtime.types import LogDensity
 from gibbsppl.schedule.densities import log_terms_of
 from gibbsppl.schedule.interweaving import with_recentred
 from gibbsppl.schedule.steps import (
@@ -331,7 +332,7 @@ def _nearly_coinciding(joint: Joint, state: Values, given: Any) -> str:
     return _along(joint.elements, vector)
 
 
-def _along(names: Sequence[str], vector: Floats) -> str:
+def _along(names: Sequence[str], vector: NDArray[np.floating]) -> str:
     most = np.flatnonzero(np.abs(vector) > np.abs(vector).max() / 2).tolist()
     told = " and ".join(names[k] for k in most[:MOST_NAMED])
     return f": what multiplies {told} nearly coincides"

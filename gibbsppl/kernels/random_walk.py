@@ -27,7 +27,7 @@ from gibbsppl.model.forward import fill
 from gibbsppl.model.graph import Graph
 from gibbsppl.pieces.dependence import Role, is_separable
 from gibbsppl.pieces.split import Piece
-from gibbsppl.runtime.moves import LogDensity
+from gibbsppl.runtime.types import LogDensity
 from gibbsppl.schedule.control import Asked, is_whole
 from gibbsppl.schedule.kernel import Kernel
 from gibbsppl.schedule.steps import Move, Step

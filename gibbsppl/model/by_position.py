@@ -94,7 +94,7 @@ def _remainder(value: Expr, walk: Walk) -> _At:
     if terms is None:
         return found
     size, count = _reading(terms[0], walk), terms[1]
-    return lambda n: remainder(found(n), size(n), count)
+    return lambda n: np.asarray(remainder(found(n), size(n), count))
 
 
 def _reading(expr: Expr, walk: Walk) -> _At:

@@ -255,7 +255,7 @@ class Along:
         weights = np.exp(logs - logs.max(axis=1, keepdims=True))
         return np.moveaxis(weights / weights.sum(axis=1, keepdims=True), 1, -1)
 
-    def _smoothed(self, step: ChainDraw) -> Iterator[Floats]:
+    def _smoothed(self, step: ChainDraw) -> Iterator[NDArray[np.floating]]:
         """The probabilities of labels along a chain, given all that is not of the chain."""
         drawn = [
             (
@@ -267,7 +267,7 @@ class Along:
         known = known_labels(self.shape, *drawn)
         for state, given in zip(self.states, self._given(), strict=True):
             now = state[step.name] if known.any() else np.zeros(self.shape)
-            place = {"axis": step.axis, "lower": step.conditional.lower}
+            place: Any = {"axis": step.axis, "lower": step.conditional.lower}
             yield smoothed(*given, name=step.name, now=now, known=known, **place)
 
     def _of_block(self, step: BlockDraw, formula: Expr, values: Values) -> Floats:

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
+from gibbsppl.runtime.types import Flags, Floats, Generator, Ints
+
+# A number, or an array.
+Place = TypeVar("Place", np.float64, Floats)
 
 # The relative rounding error of a log density: a few of its last digits.
 ROUNDING = 64 * float(np.finfo(float).eps)
@@ -70,7 +71,7 @@ def no_start(x: float) -> str:
     return f"no finite log density at the start, {x:.6g}."
 
 
-def further_out(start: Any, lower: Any, upper: Any) -> Iterator[Any]:
+def further_out(start: Place, lower: Place, upper: Place) -> Iterator[Place]:
     """Points on both sides of the start, each twice as far away as the last, up to the ends.
 
     >>> points = further_out(*map(np.array, (1.0, -1.0, 3.0)))
@@ -102,16 +103,16 @@ class Points:
 
     x: Floats
     log_density: Floats
-    number: NDArray[np.intp]  # of points, without the ends
+    number: Ints  # of points, without the ends
 
-    def only(self, elements: NDArray[np.intp]) -> Points:
+    def only(self, elements: Ints) -> Points:
         """The columns of some elements, without superfluous rows."""
         number = self.number[elements]
         rows = number.max(initial=1) + 2
         x, log_density = (a[:rows].take(elements, 1) for a in (self.x, self.log_density))
         return Points(x, log_density, number)
 
-    def blocks(self, size: int) -> Iterator[NDArray[np.intp]]:
+    def blocks(self, size: int) -> Iterator[Ints]:
         """Elements with the same number of points, three or more: at most so many together."""
         for number in range(3, self.number.max(initial=0) + 1):
             same = np.flatnonzero(self.number == number)
@@ -173,7 +174,7 @@ def _exchanged(where: Flags, a: Floats, b: Floats) -> tuple[Floats, Floats]:
     return (bits_a ^ difference).view(np.float64), (bits_b ^ difference).view(np.float64)
 
 
-def at(rows: Floats, row: NDArray[np.intp]) -> Floats:
+def at(rows: Floats, row: Ints) -> Floats:
     """The value in one row of each column."""
     columns = rows.shape[1]
     return np.asarray(rows.ravel().take(row * columns + np.arange(columns)))
@@ -245,7 +246,7 @@ def _masses(slope: Floats, width: Floats, e: Floats, end: Floats) -> Floats:
     return np.where(flat, (end - rise / 2) * width, mass) if flat.any() else mass
 
 
-def drawn_from(rng: np.random.Generator, points: Points, hull: Hull) -> tuple[Floats, Floats]:
+def drawn_from(rng: Generator, points: Points, hull: Hull) -> tuple[Floats, Floats]:
     """A draw of each element from the density whose logarithm is the hull, and the hull there.
 
     For a draw between adjacent floats the hull is given as -inf: the log density has no separate
@@ -276,7 +277,7 @@ def drawn_from(rng: np.random.Generator, points: Points, hull: Hull) -> tuple[Fl
     return x, height
 
 
-def one_of(rng: np.random.Generator, points: Points) -> Floats:
+def one_of(rng: Generator, points: Points) -> Floats:
     """A draw from one point or two of each element, for supports without other floats."""
     first, last = points.outer()
     f = points.log_density
@@ -289,7 +290,7 @@ def _inside(points: Points, x: Floats) -> Floats:
     return np.asarray(np.fmin(np.fmax(x, points.outer()[0]), points.outer()[1]))
 
 
-def fullest_interval(hull: Hull) -> NDArray[np.intp]:
+def fullest_interval(hull: Hull) -> Ints:
     """The interval of the heaviest piece: 0 below the first point, 1 from there to the next."""
     half, columns = hull.mass.shape[1:]
     piece = hull.mass.reshape(-1, columns).argmax(0)

@@ -11,10 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gibbsppl.errors import RunError
 from gibbsppl.runtime.chords import (
@@ -25,8 +23,6 @@ from gibbsppl.runtime.chords import (
     NONE_ACCEPTED,
     NOT_CONCAVE,
     ROUNDS,
-    Flags,
-    Floats,
     Points,
     drawn_from,
     further_out,
@@ -39,7 +35,8 @@ from gibbsppl.runtime.chords import (
 from gibbsppl.runtime.concave_one import Points as PointsOfOne
 from gibbsppl.runtime.concave_one import candidate, log_concave_one
 from gibbsppl.runtime.concave_search import blindly_sought, first_of, sought
-from gibbsppl.runtime.moves import LogDensity, at_index, of_those
+from gibbsppl.runtime.moves import at_index, of_those
+from gibbsppl.runtime.types import Array, Flags, Floats, Generator, Index, Ints, LogDensity, Numbers
 
 # So many first points are searched for without a look at the hull.
 BLIND = 4
@@ -50,12 +47,12 @@ FEW = 12
 
 @np.errstate(all="ignore")  # what is not a number, or overflows, is outside of the support
 def log_concave(
-    rng: np.random.Generator,
+    rng: Generator,
     log_density: LogDensity,
-    start: Any,
-    lower: Any = -np.inf,
-    upper: Any = np.inf,
-) -> Any:
+    start: Numbers,
+    lower: Numbers = -np.inf,
+    upper: Numbers = np.inf,
+) -> Numbers:
     """One draw of every element, exact and independent of the start.
 
     ``log_density`` maps an array like ``start`` to one log density per element, concave between
@@ -74,8 +71,8 @@ def log_concave(
 
 
 def _only_one(
-    rng: np.random.Generator, log_density: LogDensity, start: Floats, lower: Any, upper: Any
-) -> Any:
+    rng: Generator, log_density: LogDensity, start: Floats, lower: Numbers, upper: Numbers
+) -> Numbers:
     """A draw of the only element of an array, which may have any shape."""
     shape = start.shape
     if shape:
@@ -104,7 +101,7 @@ def _infinite(x: float) -> str:
 
 
 def _log_concave_batch(
-    rng: np.random.Generator, log_density: LogDensity, start: Floats, lower: Floats, upper: Floats
+    rng: Generator, log_density: LogDensity, start: Floats, lower: Floats, upper: Floats
 ) -> Floats:
     """One draw of every element, with their points side by side in columns."""
     new = start.ravel().copy()
@@ -132,8 +129,8 @@ def _log_concave_batch(
 
 
 def _draw_the_last(
-    rng: np.random.Generator,
-    log_density: Callable[[NDArray[np.intp], Floats], Floats],
+    rng: Generator,
+    log_density: Callable[[Ints, Floats], Floats],
     new: Floats,
     rest: dict[np.intp, PointsOfOne],
     done: int,
@@ -164,10 +161,10 @@ def _columns(points: Points) -> list[PointsOfOne]:
 
 def _of_elements(
     new: Floats, shape: tuple[int, ...], log_density: LogDensity
-) -> Callable[[NDArray[np.intp], Floats], Floats]:
+) -> Callable[[Ints, Floats], Floats]:
     """The log density of some elements, the other elements fixed."""
 
-    def evaluated(elements: NDArray[np.intp], x: Floats) -> Floats:
+    def evaluated(elements: Ints, x: Floats) -> Floats:
         whole = new.copy()
         whole[elements] = x
         found = np.broadcast_to(log_density(whole.reshape(shape)), shape).ravel()[elements]
@@ -180,7 +177,7 @@ def _of_elements(
 
 
 def _first_point(
-    log_density: Callable[[NDArray[np.intp], Floats], Floats],
+    log_density: Callable[[Ints, Floats], Floats],
     start: Floats,
     lower: Floats,
     upper: Floats,
@@ -243,7 +240,7 @@ def _of_rounded_places(x: Floats, f: Floats) -> Floats:
 
 
 def _candidates(
-    rng: np.random.Generator, points: Points, done: int
+    rng: Generator, points: Points, done: int
 ) -> tuple[Floats, Floats, Floats]:
     """The next point of each element, the height of the hull there, and the unit of heights.
 
@@ -257,7 +254,7 @@ def _candidates(
     return x, height * unit, unit
 
 
-def _candidates_in(rng: np.random.Generator, points: Points, done: int) -> tuple[Floats, Floats]:
+def _candidates_in(rng: Generator, points: Points, done: int) -> tuple[Floats, Floats]:
     """The next point and the height of the hull there, with heights in units."""
     if done < BLIND:
         return blindly_sought(points, done), np.full(points.number.shape, np.inf)
@@ -275,7 +272,7 @@ def _candidates_in(rng: np.random.Generator, points: Points, done: int) -> tuple
     return x, height
 
 
-def _drawn(rng: np.random.Generator, points: Points) -> tuple[Floats, Floats, Flags]:
+def _drawn(rng: Generator, points: Points) -> tuple[Floats, Floats, Flags]:
     """A draw from the hull, the hull's height there, and whether the hull is good."""
     hull = hull_of(points)
     x, height = drawn_from(rng, points, hull)
@@ -284,51 +281,51 @@ def _drawn(rng: np.random.Generator, points: Points) -> tuple[Floats, Floats, Fl
 
 
 def log_concave_part(
-    rng: np.random.Generator,
-    x: NDArray[np.float64],
-    at: Any,
+    rng: Generator,
+    x: Floats,
+    at: Index,
     log_density: LogDensity,
-    lower: Any = -np.inf,
-    upper: Any = np.inf,
-) -> NDArray[np.float64]:
+    lower: Numbers = -np.inf,
+    upper: Numbers = np.inf,
+) -> Floats:
     """The array with draws of the elements at an index; ``log_density`` maps the whole array."""
     return log_concave_colours(rng, x, log_density, (at,), lower, upper)
 
 
 def log_concave_elements(
-    rng: np.random.Generator,
-    x: NDArray[np.float64],
+    rng: Generator,
+    x: Floats,
     log_density: LogDensity,
     positions: Iterable[tuple[int, ...]],
-    lower: Any = -np.inf,
-    upper: Any = np.inf,
-) -> NDArray[np.float64]:
+    lower: Numbers = -np.inf,
+    upper: Numbers = np.inf,
+) -> Floats:
     """The array with its elements drawn in turn; ``log_density`` maps an array to one number."""
     density_at = partial(at_index, log_density=log_density)
     return _drawn_in_turn(rng, x, density_at, positions, lower, upper)
 
 
 def log_concave_colours(
-    rng: np.random.Generator,
-    x: NDArray[np.float64],
+    rng: Generator,
+    x: Floats,
     log_density: LogDensity,
-    colours: Iterable[Any],
-    lower: Any = -np.inf,
-    upper: Any = np.inf,
-) -> NDArray[np.float64]:
+    colours: Iterable[Index],
+    lower: Numbers = -np.inf,
+    upper: Numbers = np.inf,
+) -> Floats:
     """The array with the elements of one colour drawn after the other."""
     density_at = partial(of_those, log_density=log_density)
     return _drawn_in_turn(rng, x, density_at, colours, lower, upper)
 
 
 def _drawn_in_turn(
-    rng: np.random.Generator,
-    x: NDArray[np.float64],
-    density_at: Callable[[NDArray[Any], Any], LogDensity],
-    indices: Iterable[Any],
-    lower: Any,
-    upper: Any,
-) -> NDArray[np.float64]:
+    rng: Generator,
+    x: Floats,
+    density_at: Callable[[Array, Index], LogDensity],
+    indices: Iterable[Index],
+    lower: Numbers,
+    upper: Numbers,
+) -> Floats:
     """The array with draws at each index in turn, each given the results of earlier draws."""
     x = x.copy()
     bounds = [np.broadcast_to(b, x.shape) for b in (lower, upper)]

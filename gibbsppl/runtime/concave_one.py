@@ -35,6 +35,7 @@ from gibbsppl.runtime.chords import (
     no_start,
     not_concave,
 )
+from gibbsppl.runtime.types import Generator
 
 # With fewer points than these, the search goes on without a look at the hull.
 BLIND = 4
@@ -103,7 +104,7 @@ class Hull:
 
 
 def log_concave_one(
-    rng: np.random.Generator,
+    rng: Generator,
     log_density: Callable[[float], float],
     start: float,
     lower: float,
@@ -137,7 +138,7 @@ def _first_point(
     raise RunError(no_start(start))
 
 
-def candidate(rng: np.random.Generator, points: Points, done: int) -> tuple[float, float, float]:
+def candidate(rng: Generator, points: Points, done: int) -> tuple[float, float, float]:
     """The next point, the height of the hull there, and the unit of heights.
 
     The height is infinite if the point is not a draw from the hull.
@@ -155,7 +156,7 @@ def _unit(points: Points, done: int) -> float:
     return max(1.0, UNIT * 2.0 ** (done // PATIENCE) * abs(max(points.log_density)))
 
 
-def _candidate(rng: np.random.Generator, points: Points, done: int) -> tuple[float, float]:
+def _candidate(rng: Generator, points: Points, done: int) -> tuple[float, float]:
     growth = min(4.0 ** (done + 1), 1e100)
     if len(points.x) < 3:
         x = _few(points)
@@ -195,7 +196,7 @@ def _of_few_floats(points: Points) -> float | None:
     return new[0] if new else None
 
 
-def _one_of(rng: np.random.Generator, points: Points) -> float:
+def _one_of(rng: Generator, points: Points) -> float:
     """A draw from the points, for a support without other floats."""
     highest = max(points.log_density)
     weight = [exp(f - highest) for f in points.log_density]
@@ -369,7 +370,7 @@ def _mass_of(height: float, slope: float, width: float) -> float:
     return exp(height) * -expm1(-fall) / slope
 
 
-def _drawn_from(rng: np.random.Generator, points: Points, hull: Hull) -> tuple[float, float]:
+def _drawn_from(rng: Generator, points: Points, hull: Hull) -> tuple[float, float]:
     """A draw from the density whose logarithm is the hull, and the hull there.
 
     Between floats that are next to one another, the hull is given as -inf.

@@ -15,13 +15,13 @@ from gibbsppl.runtime.chords import (
     IMPROPER,
     PARABOLAS,
     STEPS,
-    Floats,
     Points,
     at,
     falling_tails,
     fullest_interval,
     hull_of,
 )
+from gibbsppl.runtime.types import Floats
 
 # While a search goes on without a look at the hull, its points may be as near as these.
 BESIDE = 0.2

@@ -16,10 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gibbsppl.runtime.draws import TINY, Generator
+from gibbsppl.runtime.draws import TINY
 from gibbsppl.runtime.rejection import (
     STEEPEST,
-    Array,
     below,
     chords,
     concave,
@@ -28,16 +27,17 @@ from gibbsppl.runtime.rejection import (
     scaled,
     times,
 )
+from gibbsppl.runtime.types import Floats, Generator
 
 
 @np.errstate(all="ignore")
-def rising_quadratic(rng: Generator, slope: Array, k: Array, width: Array) -> Array:
+def rising_quadratic(rng: Generator, slope: Floats, k: Floats, width: Floats) -> Floats:
     """Draws with log density ``slope z + k z**2``, ``k >= 0``, of z between 0 and a width."""
     # (measured from the higher end, where no digits are lost)
     turned = slope + k * width > 0.0
     slope = np.where(turned, -slope - 2.0 * k * width, slope)
 
-    def rise(z: Array, slope: Array, k: Array) -> Array:
+    def rise(z: Floats, slope: Floats, k: Floats) -> Floats:
         return slope * z + k * z * z
 
     z = below(rng, rise, (slope, k), chords(rise, (slope, k), np.zeros(width.shape), width))
@@ -52,16 +52,16 @@ class Bent:
     rises all the way), and convex above. Wholly convex, it is nearly a line below ``close``.
     """
 
-    p: Array
+    p: Floats
     rates: tuple[int, int]
-    coefficients: tuple[Array, Array]
-    bend: Array
-    mode: Array
-    close: Array
+    coefficients: tuple[Floats, Floats]
+    bend: Floats
+    mode: Floats
+    close: Floats
 
 
 @np.errstate(all="ignore")
-def bent_powers(rng: Generator, of: Bent, lower: Array, upper: Array) -> Array:
+def bent_powers(rng: Generator, of: Bent, lower: Floats, upper: Floats) -> Floats:
     """Draws of x with such a log density of log x, up to a finite bound."""
     bend = np.clip(of.bend, lower, upper)
     is_bent = bend > lower
@@ -71,7 +71,7 @@ def bent_powers(rng: Generator, of: Bent, lower: Array, upper: Array) -> Array:
     there = of.p + sum(r * k_r for r, k_r in zip(of.rates, k, strict=True))
     slope = np.where(is_bent & (c == of.mode), 0.0, there)
 
-    def fall(u: Array, slope: Array, *k: Array) -> Array:
+    def fall(u: Floats, slope: Floats, *k: Floats) -> Floats:
         return slope * u + sum(
             times(k_r, excess(r * u)) for r, k_r in zip(of.rates, k, strict=True)
         )
@@ -94,8 +94,8 @@ def bent_powers(rng: Generator, of: Bent, lower: Array, upper: Array) -> Array:
 
 @np.errstate(all="ignore")
 def rising_square(
-    rng: Generator, eta_1: Array, eta_2: Array, eta_3: Array, lower: Array, upper: Array
-) -> Array:
+    rng: Generator, eta_1: Floats, eta_2: Floats, eta_3: Floats, lower: Floats, upper: Floats
+) -> Floats:
     """Draws with log density ``eta_1 log(x) + eta_2 x + eta_3 x**2``, ``eta_3 > 0``."""
     p = eta_1 + 1.0
     bend = np.maximum(-eta_2, 0.0) / (4.0 * eta_3)
@@ -108,8 +108,8 @@ def rising_square(
 
 @np.errstate(all="ignore")
 def rising_line(
-    rng: Generator, eta_1: Array, eta_2: Array, eta_3: Array, lower: Array, upper: Array
-) -> Array:
+    rng: Generator, eta_1: Floats, eta_2: Floats, eta_3: Floats, lower: Floats, upper: Floats
+) -> Floats:
     """Draws with log density ``eta_1 log(x) + eta_2 x + eta_3 / x``, ``eta_2 > 0``."""
     p, b = eta_1 + 1.0, np.maximum(-eta_3, 0.0)
     bend = np.sqrt(b) / np.sqrt(eta_2)

@@ -17,15 +17,12 @@ array([0., 1.])
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from scipy.special import expit, xlogy
 
 from gibbsppl.runtime.gate_odds import FewLogOdds, few_gates
-
-Generator = np.random.Generator
-Size = tuple[int, ...]
+from gibbsppl.runtime.types import Floats, Generator, Integers, Numbers, Size, Values, Wholes
 
 TINY = float(np.finfo(float).tiny)
 HUGE = float(np.finfo(float).max)
@@ -37,7 +34,7 @@ LOG_HUGE = math.log(HUGE)
 SMALL_SHAPE = 0.1
 
 
-def normal(rng: Generator, eta_1: Any, eta_2: Any, size: Size) -> Any:
+def normal(rng: Generator, eta_1: Numbers, eta_2: Numbers, size: Size) -> Numbers:
     """Draws with log density ``eta_1 x + eta_2 x**2``."""
     variance = -0.5 / eta_2
     # On one number, Python's own arithmetic is several times faster than NumPy's.
@@ -47,7 +44,7 @@ def normal(rng: Generator, eta_1: Any, eta_2: Any, size: Size) -> Any:
     return float(eta_1 * variance) + sd * rng.standard_normal()
 
 
-def gamma(rng: Generator, eta_1: Any, eta_2: Any, size: Size) -> Any:
+def gamma(rng: Generator, eta_1: Numbers, eta_2: Numbers, size: Size) -> Numbers:
     """Draws with log density ``eta_1 log(x) + eta_2 x``."""
     shape, rate = eta_1 + 1.0, -eta_2
     if not size and shape >= SMALL_SHAPE and rate > 0.0:
@@ -55,7 +52,7 @@ def gamma(rng: Generator, eta_1: Any, eta_2: Any, size: Size) -> Any:
     return gamma_of(rng, shape, rate, size)
 
 
-def gamma_of(rng: Generator, shape: Any, rate: Any, size: Size) -> Any:
+def gamma_of(rng: Generator, shape: Numbers, rate: Numbers, size: Size) -> Numbers:
     """Gamma draws of any shape; in logs for small shapes, as a small rate undoes underflow."""
     if least(shape) < SMALL_SHAPE:
         return from_log(log_gamma_of(rng, shape, size) - np.log(require_positive(rate)))
@@ -63,19 +60,19 @@ def gamma_of(rng: Generator, shape: Any, rate: Any, size: Size) -> Any:
     return positive(rng.standard_gamma(shape, size or None) / rate)
 
 
-def log_gamma_of(rng: Generator, shape: Any, size: Size) -> Any:
+def log_gamma_of(rng: Generator, shape: Numbers, size: Size) -> Floats:
     """The logs of Gamma draws of rate 1: ``G(a) = G(a + 1) * U**(1 / a)``, exact for any shape."""
     boosted = rng.standard_gamma(require_positive(shape) + 1.0, size)
     return xlogy(1.0, boosted) - rng.standard_exponential(size) / shape
 
 
-def inverse_gamma(rng: Generator, eta_1: Any, eta_2: Any, size: Size) -> Any:
+def inverse_gamma(rng: Generator, eta_1: Numbers, eta_2: Numbers, size: Size) -> Numbers:
     """Draws with log density ``eta_1 log(x) + eta_2 / x``."""
     return inverse_gamma_of(rng, -eta_1 - 1.0, -eta_2, size)
 
 
 @np.errstate(over="ignore")
-def inverse_gamma_of(rng: Generator, shape: Any, scale: Any, size: Size) -> Any:
+def inverse_gamma_of(rng: Generator, shape: Numbers, scale: Numbers, size: Size) -> Numbers:
     """``scale / G(shape)``, at most the largest number."""
     if least(shape) < SMALL_SHAPE:
         return from_log(np.log(require_positive(scale)) - log_gamma_of(rng, shape, size))
@@ -83,54 +80,54 @@ def inverse_gamma_of(rng: Generator, shape: Any, scale: Any, size: Size) -> Any:
     return positive(np.minimum(scale / inverted, HUGE))
 
 
-def chi_squared(rng: Generator, eta_1: Any, size: Size) -> Any:
+def chi_squared(rng: Generator, eta_1: Numbers, size: Size) -> Numbers:
     """Draws with log density ``eta_1 log(x) - x / 2``."""
     return gamma_of(rng, eta_1 + 1.0, 0.5, size)
 
 
-def exponential(rng: Generator, eta_1: Any, size: Size) -> Any:
+def exponential(rng: Generator, eta_1: Numbers, size: Size) -> Numbers:
     """Draws with log density ``eta_1 x`` on x > 0."""
     return positive(rng.standard_exponential(size) / -eta_1)
 
 
-def half_normal(rng: Generator, eta_1: Any, size: Size) -> Any:
+def half_normal(rng: Generator, eta_1: Numbers, size: Size) -> Numbers:
     """Draws with log density ``eta_1 x**2`` on x > 0."""
     return positive(np.abs(rng.standard_normal(size)) * np.sqrt(-0.5 / eta_1))
 
 
-def log_normal(rng: Generator, eta_1: Any, eta_2: Any, size: Size) -> Any:
+def log_normal(rng: Generator, eta_1: Numbers, eta_2: Numbers, size: Size) -> Numbers:
     """Draws with log density ``eta_1 log(x) + eta_2 log(x)**2``."""
     return from_log(normal(rng, eta_1 + 1.0, eta_2, size))
 
 
-def laplace(rng: Generator, eta_1: Any, size: Size, mu: Any) -> Any:
+def laplace(rng: Generator, eta_1: Numbers, size: Size, mu: Numbers) -> Numbers:
     """Draws with log density ``eta_1 |x - mu|``."""
     return mu + rng.laplace(0.0, 1.0, size) / require_positive(-eta_1)
 
 
-def weibull(rng: Generator, eta_1: Any, size: Size, shape: Any) -> Any:
+def weibull(rng: Generator, eta_1: Numbers, size: Size, shape: Numbers) -> Numbers:
     """Draws with log density ``eta_1 x**shape + (shape - 1) log(x)``."""
     logs = xlogy(1.0, rng.standard_exponential(size))
     return from_log((logs - np.log(require_positive(-eta_1))) / shape)
 
 
-def pareto(rng: Generator, eta_1: Any, size: Size, minimum: Any) -> Any:
+def pareto(rng: Generator, eta_1: Numbers, size: Size, minimum: Numbers) -> Numbers:
     """Draws with log density ``eta_1 log(x)`` on x > minimum."""
     return pareto_of(rng, -eta_1 - 1.0, minimum, size)
 
 
-def pareto_of(rng: Generator, shape: Any, minimum: Any, size: Size) -> Any:
+def pareto_of(rng: Generator, shape: Numbers, minimum: Numbers, size: Size) -> Numbers:
     """``minimum * exp(E / shape)``, above the minimum and at most the largest number."""
     logs = rng.standard_exponential(size) / require_positive(shape) + np.log(minimum)
     return np.maximum(from_log(logs), np.nextafter(minimum, math.inf))
 
 
-def beta(rng: Generator, eta_1: Any, eta_2: Any, size: Size) -> Any:
+def beta(rng: Generator, eta_1: Numbers, eta_2: Numbers, size: Size) -> Numbers:
     """Draws with log density ``eta_1 log(x) + eta_2 log(1 - x)``."""
     return beta_of(rng, eta_1 + 1.0, eta_2 + 1.0, size)
 
 
-def beta_of(rng: Generator, a: Any, b: Any, size: Size) -> Any:
+def beta_of(rng: Generator, a: Numbers, b: Numbers, size: Size) -> Numbers:
     """Beta draws of any shapes, strictly inside (0, 1)."""
     if least(a) < SMALL_SHAPE or least(b) < SMALL_SHAPE:
         draws = expit(log_gamma_of(rng, a, size) - log_gamma_of(rng, b, size))
@@ -139,12 +136,12 @@ def beta_of(rng: Generator, a: Any, b: Any, size: Size) -> Any:
     return np.minimum(np.maximum(draws, TINY), BELOW_ONE)
 
 
-def beta_exponential(rng: Generator, eta_1: Any, eta_2: Any, size: Size) -> Any:
+def beta_exponential(rng: Generator, eta_1: Numbers, eta_2: Numbers, size: Size) -> Numbers:
     """Draws with log density ``eta_1 x + eta_2 log(1 - exp(-x))`` on x > 0."""
     return beta_exponential_of(rng, -eta_1, eta_2 + 1.0, size)
 
 
-def beta_exponential_of(rng: Generator, a: Any, b: Any, size: Size) -> Any:
+def beta_exponential_of(rng: Generator, a: Numbers, b: Numbers, size: Size) -> Numbers:
     """``-log(Q)`` of a Beta(a, b) share Q, with all digits where that is next to 0 or to 1."""
     if least(a) < SMALL_SHAPE or least(b) < SMALL_SHAPE:
         logs = log_gamma_of(rng, b, size) - log_gamma_of(rng, a, size)
@@ -154,13 +151,13 @@ def beta_exponential_of(rng: Generator, a: Any, b: Any, size: Size) -> Any:
     return positive(np.minimum(draws, HUGE))
 
 
-def uniform(rng: Generator, size: Size, lower: Any, upper: Any) -> Any:
+def uniform(rng: Generator, size: Size, lower: Numbers, upper: Numbers) -> Numbers:
     """Draws of equal density strictly between two bounds."""
     draws = rng.uniform(lower, upper, size or None)
     return np.minimum(np.maximum(draws, np.nextafter(lower, upper)), np.nextafter(upper, lower))
 
 
-def bernoulli(rng: Generator, eta_1: Any, size: Size) -> Any:
+def bernoulli(rng: Generator, eta_1: Numbers | FewLogOdds, size: Size) -> Wholes:
     """Draws of 0 or 1 with log odds ``eta_1``."""
     if isinstance(eta_1, FewLogOdds):
         return few_gates(rng, eta_1).astype(np.int64)
@@ -170,12 +167,12 @@ def bernoulli(rng: Generator, eta_1: Any, size: Size) -> Any:
     return drawn.astype(np.int64)
 
 
-def binomial(rng: Generator, eta_1: Any, size: Size, n: Any) -> Any:
+def binomial(rng: Generator, eta_1: Numbers, size: Size, n: Values) -> Wholes:
     """Draws of the number of successes in n trials with log odds ``eta_1``."""
     return rng.binomial(whole(n), expit(eta_1), size)[()]
 
 
-def poisson(rng: Generator, eta_1: Any, size: Size) -> Any:
+def poisson(rng: Generator, eta_1: Numbers, size: Size) -> Wholes:
     """Draws with log mass ``eta_1 x - loggamma(x + 1)``."""
     return rng.poisson(np.exp(eta_1), size)[()]
 
@@ -188,7 +185,7 @@ LARGEST_COUNT = 2.0**31
 LARGEST_MEAN = 2.0**60
 
 
-def geometric(rng: Generator, eta_1: Any, size: Size) -> Any:
+def geometric(rng: Generator, eta_1: Numbers, size: Size) -> Values:
     """Draws with log mass ``eta_1 x``: the number of failures before a success.
 
     They are the whole parts of exponential draws; floats where they are too large for integers.
@@ -200,7 +197,7 @@ def geometric(rng: Generator, eta_1: Any, size: Size) -> Any:
     return _as_integers(failures)
 
 
-def negative_binomial(rng: Generator, eta_1: Any, size: Size, n: Any) -> Any:
+def negative_binomial(rng: Generator, eta_1: Numbers, size: Size, n: Numbers) -> Values:
     """Draws of the number of failures before n successes, ``eta_1 = log(1 - p)``."""
     odds = 1.0 / np.expm1(-np.asarray(eta_1, dtype=float))
     if not np.any(odds * np.maximum(n, 1.0) > LARGEST_COUNT):
@@ -212,22 +209,22 @@ def negative_binomial(rng: Generator, eta_1: Any, size: Size, n: Any) -> Any:
     return _as_integers(np.where(rates > LARGEST_MEAN, large, small))
 
 
-def _as_integers(values: Any) -> Any:
+def _as_integers(values: Floats) -> Values:
     """Whole numbers as integers, if they are small enough to be."""
     return values.astype(np.int64)[()] if np.all(values < LARGEST_COUNT) else values[()]
 
 
-def discrete_uniform(rng: Generator, size: Size, lower: Any, upper: Any) -> Any:
+def discrete_uniform(rng: Generator, size: Size, lower: Values, upper: Values) -> Wholes:
     """Draws of the whole numbers lower..upper, all with the same probability."""
     return rng.integers(whole(lower), whole(upper), size or None, endpoint=True)
 
 
-def dirichlet(rng: Generator, eta_1: Any, size: Size) -> Any:
+def dirichlet(rng: Generator, eta_1: Floats, size: Size) -> Floats:
     """Draws with log density ``sum of eta_1[k] log(x[k])`` on the simplex (the last axis)."""
     return dirichlet_of(rng, eta_1 + 1.0, size)
 
 
-def dirichlet_of(rng: Generator, a: Any, size: Size) -> Any:
+def dirichlet_of(rng: Generator, a: Floats, size: Size) -> Floats:
     """Normalised Gamma draws, each entry at least ``TINY``; 0 where the shape is exactly 0."""
     if least(a) == 0.0:
         return _dirichlet_on_face(rng, np.broadcast_to(a, size), size)
@@ -240,7 +237,7 @@ def dirichlet_of(rng: Generator, a: Any, size: Size) -> Any:
     return np.maximum(draws / draws.sum(-1, keepdims=True), TINY)
 
 
-def _dirichlet_on_face(rng: Generator, a: Any, size: Size) -> Any:
+def _dirichlet_on_face(rng: Generator, a: Floats, size: Size) -> Floats:
     """Dirichlet draws of the entries of positive shape; those of shape 0 are 0 with certainty."""
     possible = a > 0.0
     if not possible.any(-1).all():
@@ -250,12 +247,12 @@ def _dirichlet_on_face(rng: Generator, a: Any, size: Size) -> Any:
     return np.where(possible, np.maximum(draws / draws.sum(-1, keepdims=True), TINY), 0.0)
 
 
-def from_log(logs: Any) -> Any:
+def from_log(logs: Numbers) -> Numbers:
     """``exp(logs)``, between ``TINY`` and the largest number."""
     return np.maximum(np.exp(np.minimum(logs, LOG_HUGE)), TINY)
 
 
-def positive(draws: Any) -> Any:
+def positive(draws: Numbers) -> Numbers:
     """The draws, zeros replaced by ``TINY``; a negative one is what a negative rate leaves."""
     if least(draws) >= TINY:
         return draws
@@ -264,14 +261,14 @@ def positive(draws: Any) -> Any:
     return np.maximum(draws, TINY)
 
 
-def require_positive(parameter: Any) -> Any:
+def require_positive(parameter: Numbers) -> Numbers:
     """The parameter, if all of it is positive."""
     if not least(parameter) > 0.0:
         raise ValueError(f"a shape, rate or scale is not positive: {parameter}")
     return parameter
 
 
-def least(values: Any) -> float:
+def least(values: Values) -> float:
     """The smallest of some numbers; infinity if there are none."""
     if isinstance(values, float):  # np.float64 is one
         return values
@@ -281,7 +278,7 @@ def least(values: Any) -> float:
     return np.minimum.reduce(values, axis=None) if values.size else math.inf
 
 
-def whole(values: Any) -> Any:
+def whole(values: Values) -> Integers:
     """Whole numbers as integers, for the generators that ask for that type.
 
     >>> whole(np.array([2.0, 3.0]))

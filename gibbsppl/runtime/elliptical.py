@@ -7,15 +7,11 @@ move ends (R. Nishihara, I. Murray and R. P. Adams, 2014, Journal of Machine Lea
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from gibbsppl.errors import RunError
 from gibbsppl.runtime.joint import Given, Joint
-from gibbsppl.runtime.moves import LogDensity
+from gibbsppl.runtime.types import Floats, Generator, LogDensity, Numbers, State
 
 # An arc that is left after so many cuts holds the current value alone.
 SHORTEST = 1e-12
@@ -23,13 +19,13 @@ SHORTEST = 1e-12
 
 @np.errstate(all="ignore")  # what is not a number, or overflows, is outside of the slice
 def elliptical_slice(
-    rng: np.random.Generator,
-    s: Mapping[str, Any],
+    rng: Generator,
+    s: State,
     name: str,
     log_density: LogDensity,
     joint: Joint,
     given: Given,
-) -> Any:
+) -> Numbers:
     """The array of that name in a state, moved along an ellipse about the mean of its normal part.
 
     ``joint`` with its coefficients ``given`` is that part. Where its elements are independent, and
@@ -40,7 +36,7 @@ def elliptical_slice(
     apart = not joint.pairs and np.shape(log_density(s[name])) == joint.shapes[name]
     shape: tuple[int, ...] = now.shape if apart else (1,)
 
-    def rest(x: NDArray[np.float64]) -> Any:
+    def rest(x: Floats) -> Floats:
         """The log density besides the normal one."""
         found = np.asarray(log_density(joint.placed(s, x)[name]), dtype=float)
         return joint.flat({name: found}) - normal(x) if apart else found.sum() - normal(x).sum()

@@ -9,10 +9,8 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-
+from gibbsppl.runtime.types import Array, Floats, Ints, Values, Wholes
 
 # Calls of more entries are split: what they read and make stays in the cache.
 MOST_ENTRIES = 1 << 15
@@ -27,14 +25,14 @@ class Entries:
     is drawn afterwards.
     """
 
-    rows: NDArray[np.intp] | slice = field(repr=False)
-    counts: NDArray[np.intp] = field(repr=False)
-    places: NDArray[np.intp] = field(repr=False)
-    seen: NDArray[np.intp] | None = field(repr=False)
-    starts: NDArray[np.intp] = field(repr=False)
+    rows: Ints | slice = field(repr=False)
+    counts: Ints = field(repr=False)
+    places: Ints = field(repr=False)
+    seen: Ints | None = field(repr=False)
+    starts: Ints = field(repr=False)
     is_last: bool = False
 
-    def read(self, values: Any) -> Any:
+    def read(self, values: Array) -> Array:
         """Values of the rows, entry by entry (the values themselves, where these are a slice)."""
         return values[self.rows] if isinstance(self.rows, slice) else values.take(self.rows)
 
@@ -56,11 +54,11 @@ class Entries:
         if not isinstance(self.rows, slice):  # (else these are the values themselves)
             values[self.rows] = changed
 
-    def of(self, table: Any) -> Floats:
+    def of(self, table: Values) -> Floats:
         """A table of all positions, entry by entry."""
         return np.ascontiguousarray(np.ravel(table)[self.places], dtype=np.float64)
 
-    def others(self, table: Any, width: int) -> Any:
+    def others(self, table: Values, width: int) -> Array:
         """The values of a table at the other positions of each entry's row, entries last.
 
         ``width`` is the number of positions of a row.
@@ -72,13 +70,13 @@ class Entries:
 
 
 def entries_of(
-    element: Any,
-    weights: Sequence[Any],
+    element: Wholes,
+    weights: Sequence[Values],
     lengths: tuple[Sequence[int], Sequence[int]],
-    colours: Sequence[tuple[Any, ...]],
+    colours: Sequence[tuple[Ints, ...]],
     count: int,
     own: tuple[Sequence[int], Sequence[int]],
-) -> tuple[list[Entries], list[tuple[Any, ...]]]:
+) -> tuple[list[Entries], list[tuple[Ints, ...]]]:
     """The entries of each call, where the element at a position is ``element``; and the calls.
 
     A position counts where no weight is 0. ``lengths`` are the shapes of the rows, and of the
@@ -120,7 +118,7 @@ def entries_of(
     return found, calls
 
 
-def _split(counts: NDArray[np.intp]) -> list[slice]:
+def _split(counts: Ints) -> list[slice]:
     """Elements in parts of about so many entries, in their order."""
     part = np.cumsum(counts) // MOST_ENTRIES
     edges = np.flatnonzero(np.diff(part)) + 1
@@ -128,9 +126,9 @@ def _split(counts: NDArray[np.intp]) -> list[slice]:
 
 
 def _entries(
-    order: NDArray[np.intp],
-    first: NDArray[np.intp],
-    counts: NDArray[np.intp],
+    order: Ints,
+    first: Ints,
+    counts: Ints,
     width: int,
     is_last: bool,
 ) -> Entries:

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from types import ModuleType
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gibbsppl.runtime.layouts import Ints, Layout
-
-Floats = NDArray[np.float64]
+from gibbsppl.runtime.layouts import Layout
+from gibbsppl.runtime.types import Floats, Ints
 
 # From this many systems on, substitution over the batch beats LAPACK's LU of each system.
 MANY_SYSTEMS = 200
@@ -303,7 +302,7 @@ def sparse_of(order: int, first: Ints, second: Ints) -> Sparse:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _SparseFactor:
-    lu: Any
+    lu: Any  # SciPy's, of SuperLU
     scale: Floats
 
     def solve(self, right: Floats) -> Floats:
@@ -314,7 +313,7 @@ class _SparseFactor:
 
 
 @cache
-def _lapack() -> Any:
+def _lapack() -> ModuleType:
     """LAPACK; scipy.linalg takes long to import, so only here."""
     from scipy.linalg import lapack  # noqa: PLC0415
 

@@ -11,12 +11,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from gibbsppl.runtime.types import Flags, Floats
 
 # Transitions whose logs differ by no more than this at one position are multiplied as they are.
 MOST_APART = 100.0
@@ -50,7 +48,7 @@ class Filter:
     transitions: Floats
     logs: bool = True
     every: int = 1
-    possible: NDArray[np.bool_] | None = None
+    possible: Flags | None = None
 
     @property
     def is_same(self) -> bool:
@@ -68,7 +66,7 @@ class Filter:
         _, sequences, size = self.weights.shape
         return bool(sequences * size**3 <= MOST_IN_BLOCKS)
 
-    def after(self, t: Any) -> Floats:
+    def after(self, t: int | slice) -> Floats:
         """The transitions from a position to the next, or from several."""
         return self.transitions if self.is_same else self.transitions[t]
 
@@ -183,7 +181,7 @@ class _Blocks:
         same = (entering[1:] > 0) == (rows[-1, :-1] > 0)
         return found if same.all() and self._zeros_are_true(own.possible, found) else None
 
-    def _zeros_are_true(self, possible: NDArray[np.bool_], found: Floats) -> bool:
+    def _zeros_are_true(self, possible: Flags, found: Floats) -> bool:
         """Whether all zeros are exact: no possible path leads to these labels."""
         zero = found == 0
         if (~zero & (found < SMALLEST_KEPT)).any() or zero.all(axis=-1).any():

@@ -56,6 +56,7 @@ from gibbsppl.runtime.passage import log_passage_p, log_passage_q
 from gibbsppl.runtime.polya_gamma import log_polya_gamma
 from gibbsppl.runtime.sparse_counts import Shares, sum_by_row
 from gibbsppl.runtime.stirling import log_stirling
+from gibbsppl.runtime.types import Array, Flags, Floats, Integers, Numbers, Values
 
 __all__ = [
     "Groups",
@@ -120,18 +121,18 @@ normal_cdf = ndtr
 normal_log_cdf = log_ndtr
 
 
-def log(x: Any) -> Any:
+def log(x: Numbers) -> Numbers:
     """The natural logarithm; ``-inf`` at 0, without a warning, at the speed of ``numpy.log``."""
     return xlogy(1.0, x)
 
 
-def reciprocal(x: Any) -> Any:
+def reciprocal(x: Numbers) -> Numbers:
     """``1 / x``; ``inf`` at 0, without a warning."""
     with np.errstate(divide="ignore"):
         return np.divide(1.0, x)
 
 
-def sum_of_squares(x: Any) -> float:
+def sum_of_squares(x: Array) -> float:
     """The sum of the squares of all elements.
 
     >>> sum_of_squares(np.array([[1.0, 2.0], [3.0, 0.0]]))
@@ -141,7 +142,7 @@ def sum_of_squares(x: Any) -> float:
     return float(flat.dot(flat))
 
 
-def inner(x: Any, y: Any) -> float:
+def inner(x: Array, y: Array) -> float:
     """The sum of the products of the elements of two arrays of one shape.
 
     >>> inner(np.ones((2, 2)), np.eye(2))
@@ -150,7 +151,7 @@ def inner(x: Any, y: Any) -> float:
     return float(x.reshape(-1).dot(y.reshape(-1)))
 
 
-def log_add_exp(*x: Any) -> Any:
+def log_add_exp(*x: Numbers) -> Numbers:
     """``log(exp(x_1) + exp(x_2) + ...)``, whatever their size.
 
     >>> float(log_add_exp(1000.0, 1000.0, -1000.0))
@@ -159,7 +160,7 @@ def log_add_exp(*x: Any) -> Any:
     return reduce(np.logaddexp, x)
 
 
-def log_sum_exp(x: Any, axis: tuple[int, ...]) -> Any:
+def log_sum_exp(x: Floats, axis: tuple[int, ...]) -> Numbers:
     """The log of the sum of ``exp(x)`` over axes, whatever their size.
 
     >>> float(log_sum_exp(np.array([1000.0, 1000.0]), (0,)))
@@ -170,7 +171,7 @@ def log_sum_exp(x: Any, axis: tuple[int, ...]) -> Any:
     return np.log(np.exp(x - highest).sum(axis=axis)) + np.squeeze(highest, axis)
 
 
-def softplus(x: Any) -> Any:
+def softplus(x: Numbers) -> Numbers:
     """``log(1 + exp(x))``, finite for all finite x.
 
     >>> float(softplus(800.0))
@@ -179,24 +180,28 @@ def softplus(x: Any) -> Any:
     return np.logaddexp(0.0, x)
 
 
-def at_most(a: Any, b: Any) -> Any:
+def at_most(a: Values, b: Values) -> Numbers:
     """1.0 where ``a <= b``, else 0.0."""
     return np.less_equal(a, b) * 1.0
 
 
-def below(a: Any, b: Any) -> Any:
+def below(a: Values, b: Values) -> Numbers:
     """1.0 where ``a < b``, else 0.0."""
     return np.less(a, b) * 1.0
 
 
-def equals(a: Any, b: Any) -> Any:
+def equals(a: Values, b: Values) -> Numbers:
     """1.0 where ``a == b``, else 0.0."""
     return np.equal(a, b) * 1.0
 
 
 def log_mass(
-    log_cdf_l: Any, log_cdf_u: Any, log_sf_l: Any, log_sf_u: Any, of_narrow: Any = -math.inf
-) -> Any:
+    log_cdf_l: Numbers,
+    log_cdf_u: Numbers,
+    log_sf_l: Numbers,
+    log_sf_u: Numbers,
+    of_narrow: Numbers | Callable[[], Numbers] = -math.inf,
+) -> Numbers:
     """The log probability between two bounds, from the tail in which both are small.
 
     Rounding of the tails leaves few digits in a small difference. For differences up to the square
@@ -221,7 +226,7 @@ def log_mass(
     return found[()]
 
 
-def leaves_few_digits(larger: Any, smaller: Any) -> Any:
+def leaves_few_digits(larger: Floats, smaller: Floats) -> Flags:
     """Whether the difference of two logs is at most the square root of their rounding error.
 
     >>> leaves_few_digits(np.array([-1.0, -1.0]), np.array([-1.0 - 1e-9, -1.0 - 1e-7]))
@@ -231,7 +236,7 @@ def leaves_few_digits(larger: Any, smaller: Any) -> Any:
         return (larger - smaller <= np.sqrt(EPSILON * (1 - larger))) & (larger > -math.inf)
 
 
-def weighted(weight: Any, x: Any) -> Any:
+def weighted(weight: Numbers, x: Numbers) -> Numbers:
     """``weight * x``, and 0 where the weight is 0, though x may be infinite or no number.
 
     >>> weighted(np.array([0.0, 2.0, 2.0]), np.array([np.inf, 3.0, -np.inf]))
@@ -242,7 +247,7 @@ def weighted(weight: Any, x: Any) -> Any:
     return weight * where(np.equal(weight, 0.0), 0.0, x)
 
 
-def logdet(matrices: Any) -> Any:
+def logdet(matrices: Floats) -> Numbers:
     """The log determinants of positive definite matrices (over the last two axes).
 
     NaN where a matrix is not positive definite, in truth or by rounding.
@@ -257,7 +262,7 @@ def logdet(matrices: Any) -> Any:
     return 2 * np.log(diagonals).sum(-1)
 
 
-def inverse(matrices: Any) -> Any:
+def inverse(matrices: Floats) -> Floats:
     """The inverses of matrices (over the last two axes); NaN for a singular matrix.
 
     >>> inverse(np.array([[[2.0, 0.0], [0.0, 4.0]], [[1.0, 1.0], [1.0, 1.0]]]))[:, 0, 0]
@@ -269,12 +274,14 @@ def inverse(matrices: Any) -> Any:
         return _one_by_one(inverse, matrices, np.full(matrices.shape[-2:], np.nan))
 
 
-def _one_by_one(function: Callable[[Any], Any], matrices: Any, without: Any) -> Any:
+def _one_by_one(function: Callable[[Floats], Numbers], matrices: Floats, without: Numbers) -> Any:
     """The values of a function at each matrix; ``without`` for a matrix without a value."""
     return without if matrices.ndim == 2 else np.stack([function(m) for m in matrices])
 
 
-def segment_sum(values: Any, index: Any, size: int | tuple[int, ...]) -> Any:
+def segment_sum(
+    values: Values, index: Integers | tuple[Integers, ...], size: int | tuple[int, ...]
+) -> Floats:
     """The sums of values by group: ``result[index[i]] += values[i]``; 0 for an empty group.
 
     The index is an array of positions, or a tuple of such arrays with a tuple of sizes. The values
@@ -295,14 +302,14 @@ def segment_sum(values: Any, index: Any, size: int | tuple[int, ...]) -> Any:
     return _column_sums(values, flat, total).reshape(sizes + trailing)
 
 
-def _column_sums(values: Any, index: Any, size: int) -> Any:
+def _column_sums(values: Array, index: Integers, size: int) -> Floats:
     sums = np.empty((size, values.shape[1]))
     for column in range(values.shape[1]):
         sums[:, column] = np.bincount(index, values[:, column], size)
     return sums
 
 
-def segment_max(values: Any, index: tuple[Any, ...], size: tuple[int, ...]) -> Any:
+def segment_max(values: Values, index: tuple[Integers, ...], size: tuple[int, ...]) -> Floats:
     """The largest value by group; ``-inf`` for an empty group.
 
     >>> segment_max(np.array([1.0, 2.0, 4.0]), (np.array([2, 0, 2]),), (3,))
@@ -313,7 +320,7 @@ def segment_max(values: Any, index: tuple[Any, ...], size: tuple[int, ...]) -> A
     return found
 
 
-def segment_min(values: Any, index: tuple[Any, ...], size: tuple[int, ...]) -> Any:
+def segment_min(values: Values, index: tuple[Integers, ...], size: tuple[int, ...]) -> Floats:
     """The smallest value by group; ``inf`` for an empty group."""
     found = np.full(size, math.inf)
     np.minimum.at(found, index, values)
@@ -332,7 +339,7 @@ class Groups:
 
     __slots__ = ("_filled", "_firsts", "_order", "_starts", "count", "index", "size")
 
-    def __init__(self, index: Any, size: int) -> None:
+    def __init__(self, index: Integers, size: int) -> None:
         self.index = np.asarray(index)
         self.size = size
         self.count = np.bincount(self.index, minlength=size).astype(float)
@@ -343,20 +350,20 @@ class Groups:
         self._filled = np.flatnonzero(self.count)
         self._firsts = np.asarray(self._starts)[self._filled]
 
-    def sum(self, values: Any) -> Any:
+    def sum(self, values: Array | Shares) -> Floats:
         """The sums by group of values of shape (n,) + trailing: (size,) + trailing."""
         if isinstance(values, Shares):
             return values.sum_by(self.index, self.size)
         values = np.asarray(values)
         if values.ndim == 1:
-            return np.bincount(self.index, values, self.size)
+            return np.bincount(self.index, values, self.size)  # type: ignore[return-value]  # floats
         sums = np.zeros((self.size, *values.shape[1:]))
         if len(self._filled):
             ordered = values if self._order is None else values.take(self._order, axis=0)
             sums[self._filled] = np.add.reduceat(ordered, self._firsts, axis=0)
         return sums
 
-    def outer(self, left: Any, right: Any) -> Any:
+    def outer(self, left: Floats, right: Floats) -> Floats:
         """The sums by group of the outer products of rows: (n, K) and (n, L) to (size, K, L).
 
         >>> Groups(np.array([1, 0, 1]), 2).outer(np.ones((3, 1)), np.eye(3))
@@ -377,7 +384,7 @@ class Groups:
         return sums
 
 
-def sum_rows(groups: Groups, values: Any) -> Any:
+def sum_rows(groups: Groups, values: Array | Shares) -> Floats:
     """The same as ``groups.sum(values)``: several times faster where there are many columns.
 
     >>> sum_rows(Groups(np.array([2, 0, 2]), 3), np.array([[1.0], [2.0], [4.0]]))

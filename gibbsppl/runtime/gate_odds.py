@@ -7,10 +7,11 @@ are 1. The exponentials are then of a table, not of every element.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike
+
+from gibbsppl.runtime.types import Flags, Floats, Generator, Ints, Numbers
 
 # More different values than this are no table.
 MOST_VALUES = 64
@@ -24,10 +25,10 @@ class FewLogOdds:
     array([ 2., -1.,  2.])
     """
 
-    table: NDArray[np.float64]
-    index: NDArray[np.intp]
+    table: Floats
+    index: Ints
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[np.float64]:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Floats:
         return np.asarray(self.table[self.index], dtype=dtype or np.float64)
 
 
@@ -41,7 +42,7 @@ class KnownLogOdds:
     array([6.5, 8. ])
     """
 
-    def __init__(self, known: Any, most: int) -> None:
+    def __init__(self, known: Numbers, most: int) -> None:
         self.known = np.asarray(known, dtype=np.float64)
         values, place = np.unique(self.known, return_inverse=True)
         self.values = values if values.size <= MOST_VALUES else None
@@ -49,11 +50,11 @@ class KnownLogOdds:
         codes = place.reshape(self.known.shape) * (most + 1)
         self.codes = codes if self.values is not None else np.zeros_like(codes)
 
-    def start(self) -> NDArray[np.intp]:
+    def start(self) -> Ints:
         """An array to which counts are added."""
         return self.codes.copy()
 
-    def log_odds(self, factor: float, count: NDArray[np.intp]) -> Any:
+    def log_odds(self, factor: float, count: Ints) -> Floats | FewLogOdds:
         """The log odds, ``count`` being the array of the start with counts added."""
         if self.values is None:
             return self.known + factor * count
@@ -61,7 +62,7 @@ class KnownLogOdds:
         return FewLogOdds(table.ravel(), count)
 
 
-def few_gates(rng: np.random.Generator, log_odds: FewLogOdds) -> NDArray[np.bool_]:
+def few_gates(rng: Generator, log_odds: FewLogOdds) -> Flags:
     """Draws of gates: 16 random bits decide, and where they do not, a uniform number.
 
     A gate is 1 where the bits are below ``floor(2**16 p)``; where equal, with the remaining
@@ -73,7 +74,7 @@ def few_gates(rng: np.random.Generator, log_odds: FewLogOdds) -> NDArray[np.bool
     index = log_odds.index.reshape(-1)
     bits = np.frombuffer(rng.bytes(2 * index.size), dtype=np.uint16)
     bounds = whole.astype(np.uint16).take(index)
-    drawn: NDArray[np.bool_] = bits < bounds
+    drawn: Flags = bits < bounds
     ties = np.flatnonzero(bits == bounds)
     drawn[ties] = rng.random(ties.size) < (scaled - whole)[index[ties]]
     return drawn.reshape(log_odds.index.shape)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from scipy.special import (
@@ -25,6 +24,8 @@ from scipy.special import (
     xlogy,
     zetac,
 )
+
+from gibbsppl.runtime.types import Floats, Numbers
 
 __all__ = [
     "log_beta",
@@ -59,7 +60,7 @@ LOG_GAMMA_SERIES = (
 )
 
 
-def log_gamma_p(a: Any, x: Any) -> Any:
+def log_gamma_p(a: Numbers, x: Numbers) -> Numbers:
     """The log of the lower regularised incomplete gamma function, also where that underflows.
 
     >>> float(log_gamma_p(200.0, 1e-3))  # doctest: +ELLIPSIS
@@ -69,7 +70,7 @@ def log_gamma_p(a: Any, x: Any) -> Any:
     return _log_tail(gammainc(a, x), gammaincc(a, x), _log_gamma_p_deep, a, x)
 
 
-def log_gamma_q(a: Any, x: Any) -> Any:
+def log_gamma_q(a: Numbers, x: Numbers) -> Numbers:
     """The log of the upper regularised incomplete gamma function, also where that underflows.
 
     >>> float(log_gamma_q(1.0, 1000.0))
@@ -79,7 +80,7 @@ def log_gamma_q(a: Any, x: Any) -> Any:
     return _log_tail(gammaincc(a, x), gammainc(a, x), _log_gamma_q_deep, a, x)
 
 
-def log_gamma_u(a: Any, x: Any) -> Any:
+def log_gamma_u(a: Numbers, x: Numbers) -> Numbers:
     """``x + log_gamma_q(a, x)``, also where x takes all digits: about ``(a - 1) log(x)`` there.
 
     >>> round(float(log_gamma_u(3.0, 1e20) / np.log(1e40 / 2)), 12)
@@ -94,7 +95,7 @@ def log_gamma_u(a: Any, x: Any) -> Any:
     return result[()]
 
 
-def _log_gamma_u_above(a: Any, x: Any) -> Any:
+def _log_gamma_u_above(a: Floats, x: Floats) -> Floats:
     """``x**a / gamma(a)`` times Legendre's continued fraction."""
     large = np.maximum(a, STIRLING)
     peak = -0.5 * np.log(2 * math.pi * large) - _stirling_rest(large)
@@ -103,7 +104,7 @@ def _log_gamma_u_above(a: Any, x: Any) -> Any:
     return head + np.log(a) + _log_legendre(a, x)
 
 
-def log_beta_i(a: Any, b: Any, x: Any) -> Any:
+def log_beta_i(a: Numbers, b: Numbers, x: Numbers) -> Numbers:
     """The log of the regularised incomplete beta function, also where that underflows.
 
     >>> round(float(log_beta_i(1000.0, 1.0, 0.1) / np.log(0.1)), 9)
@@ -113,7 +114,7 @@ def log_beta_i(a: Any, b: Any, x: Any) -> Any:
     return _log_tail(betainc(a, b, x), betaincc(a, b, x), _log_beta_i_deep, a, b, x)
 
 
-def log_beta_i_1p(a: Any, b: Any, y: Any) -> Any:
+def log_beta_i_1p(a: Numbers, b: Numbers, y: Numbers) -> Numbers:
     """``log_beta_i(a, b, 1 + y)``, with all digits of a small y.
 
     >>> round(float(log_beta_i_1p(1.0, 1e-9, -1e-100)), 9)
@@ -123,7 +124,7 @@ def log_beta_i_1p(a: Any, b: Any, y: Any) -> Any:
     return _log_tail(betaincc(b, a, -y), betainc(b, a, -y), _log_beta_i_deep, a, b, 1 + y)
 
 
-def log_gamma_p_of_exp(a: Any, u: Any) -> Any:
+def log_gamma_p_of_exp(a: Numbers, u: Numbers) -> Numbers:
     """``log_gamma_p(a, exp(u))``, also where the exponential underflows.
 
     >>> float(log_gamma_p_of_exp(2.0, -1e10) + np.log(2.0))
@@ -135,7 +136,7 @@ def log_gamma_p_of_exp(a: Any, u: Any) -> Any:
     return np.where(u < math.log(TINY), a * u - _log_gamma_1p(a), found)[()]
 
 
-def _log_tail(p: Any, rest: Any, deep: Callable[..., Any], *args: Any) -> Any:
+def _log_tail(p: Floats, rest: Floats, deep: Callable[..., Floats], *args: Floats) -> Floats:
     """``log p``; from ``1 - p`` where p is the larger, from ``deep(*args)`` where p underflows."""
     with np.errstate(divide="ignore"):
         result = np.where(p < 0.5, xlogy(1.0, p), np.log1p(-np.minimum(rest, 1.0)))
@@ -145,17 +146,17 @@ def _log_tail(p: Any, rest: Any, deep: Callable[..., Any], *args: Any) -> Any:
     return result[()]
 
 
-def _log_gamma_p_deep(a: Any, x: Any) -> Any:
+def _log_gamma_p_deep(a: Floats, x: Floats) -> Floats:
     """``x**a exp(-x) / gamma(a + 1)`` times ``1 / (1 - x/(a+1 + x/(a+2 - (a+1) x/(a+3 + ..``."""
 
-    def ratio(n: int) -> Any:
+    def ratio(n: int) -> Floats:
         top = -(a + (n - 1) // 2) if n % 2 else n // 2
         return top * (x / (a + n)) / (a + n - 1)
 
     return _log_gamma_head(a, x) - np.log(_continued_fraction(ratio, x))
 
 
-def _log_gamma_q_deep(a: Any, x: Any) -> Any:
+def _log_gamma_q_deep(a: Floats, x: Floats) -> Floats:
     """``x**a exp(-x) / gamma(a)`` times a continued fraction; its limit where a is near 0.
 
     Below x = 1, where the fraction is slow, the probability is at least in proportion to a: it only
@@ -168,21 +169,21 @@ def _log_gamma_q_deep(a: Any, x: Any) -> Any:
     return result
 
 
-def _log_gamma_q_above(a: Any, x: Any) -> Any:
+def _log_gamma_q_above(a: Floats, x: Floats) -> Floats:
     """The log of Q(a, x) by the even part of Legendre's continued fraction."""
     return _log_gamma_head(a, x) + np.log(a) + _log_legendre(a, x)
 
 
-def _log_legendre(a: Any, x: Any) -> Any:
+def _log_legendre(a: Floats, x: Floats) -> Floats:
     """The log of the fraction, ``1 / (x + 1 - a + ..)``."""
 
-    def ratio(n: int) -> Any:
+    def ratio(n: int) -> Floats:
         return n * (a - n) / (x + (2 * n + 1 - a)) / (x + (2 * n - 1 - a))
 
     return -np.log(x + 1 - a) - np.log(_continued_fraction(ratio, x))
 
 
-def _log_beta_i_deep(a: Any, b: Any, x: Any) -> Any:
+def _log_beta_i_deep(a: Floats, b: Floats, x: Floats) -> Floats:
     """``x**a (1-x)**b / (a beta(a, b))`` times a continued fraction; its limit where b is near 0.
 
     The fraction converges below the mean of the distribution. Above the mean the probability is at
@@ -196,8 +197,8 @@ def _log_beta_i_deep(a: Any, b: Any, x: Any) -> Any:
     return result
 
 
-def _log_beta_i_below(a: Any, b: Any, x: Any) -> Any:
-    def ratio(n: int) -> Any:
+def _log_beta_i_below(a: Floats, b: Floats, x: Floats) -> Floats:
+    def ratio(n: int) -> Floats:
         m = n // 2
         top = -(a + m) * ((a + b + m) / (a + n)) if n % 2 else m * ((b - m) / (a + n))
         return top / (a + n - 1) * x
@@ -205,7 +206,7 @@ def _log_beta_i_below(a: Any, b: Any, x: Any) -> Any:
     return _log_beta_head(a, b, x) - np.log(a) - np.log(_continued_fraction(ratio, x))
 
 
-def _log_gamma_head(a: Any, x: Any) -> Any:
+def _log_gamma_head(a: Floats, x: Floats) -> Floats:
     """``log(x**a exp(-x) / gamma(a + 1))``: for large a from how far x is from a."""
     large = np.maximum(a, STIRLING)
     peak = -0.5 * np.log(2 * math.pi * large) - _stirling_rest(large)
@@ -213,14 +214,14 @@ def _log_gamma_head(a: Any, x: Any) -> Any:
     return np.where(a < STIRLING, a * np.log(x) - x - _log_gamma_1p(a), close)
 
 
-def _log_gamma_1p(a: Any) -> Any:
+def _log_gamma_1p(a: Floats) -> Floats:
     """``log(gamma(1 + a))``, with all digits of a small a: DLMF 5.7.3."""
     small = np.minimum(a, CLOSE_TO_ONE)
     series = np.polynomial.polynomial.polyval(small, LOG_GAMMA_SERIES) - np.log1p(small)
     return np.where(a <= CLOSE_TO_ONE, series, gammaln(a + 1))
 
 
-def _log_beta_head(a: Any, b: Any, x: Any) -> Any:
+def _log_beta_head(a: Floats, b: Floats, x: Floats) -> Floats:
     """``log(x**a (1-x)**b / beta(a, b))``: for large a and b from how far x is from the mean."""
     n, gap = a + b, x * b - (1 - x) * a
     peak = 0.5 * (np.log(a) + np.log(b / n) - math.log(2 * math.pi))
@@ -232,7 +233,7 @@ def _log_beta_head(a: Any, b: Any, x: Any) -> Any:
     return np.where(np.minimum(a, b) < STIRLING, apart, close)
 
 
-def log_beta(a: Any, b: Any) -> Any:
+def log_beta(a: Numbers, b: Numbers) -> Numbers:
     """The log of the beta function, with all digits where one argument is large, one is not.
 
     >>> round(float(log_beta(2.0, 1e30) + 2 * np.log(1e30)), 9)
@@ -242,7 +243,7 @@ def log_beta(a: Any, b: Any) -> Any:
     return gammaln(small) - log_rising(np.maximum(a, b), small)
 
 
-def log_rising(a: Any, m: Any) -> Any:
+def log_rising(a: Numbers, m: Numbers) -> Numbers:
     """``log(gamma(a + m)) - log(gamma(a))``, with all digits where these nearly cancel.
 
     >>> round(float(log_rising(1e30, 0.5)), 9), round(float(log_rising(3.0, -1e-20) * 1e20), 9)
@@ -267,13 +268,14 @@ def log_rising(a: Any, m: Any) -> Any:
     return result[()]
 
 
-def _log_rising_large(a: Any, m: Any) -> Any:
+def _log_rising_large(a: Floats, m: Floats) -> Floats:
     """The log of a rising factorial by Stirling's series at both ends, without cancellation."""
     share = m / a
     growth = np.log1p(share)
     slope = np.where(share > 0, growth / np.where(share > 0, share, 1.0), 1.0)
     x, y = 1 / (a + m), 1 / a
-    at_square, slope_of_squares = 0.0, 0.0
+    at_square: Numbers = 0.0
+    slope_of_squares: Numbers = 0.0
     for c in reversed(STIRLING_SERIES):
         slope_of_squares = slope_of_squares * (x * x) + at_square
         at_square = at_square * (y * y) + c
@@ -282,26 +284,26 @@ def _log_rising_large(a: Any, m: Any) -> Any:
     return m * (np.log(a + m) + (slope - 1)) - growth / 2 - m * x * y * rest
 
 
-def _log_rising_close(a: Any, m: Any) -> Any:
+def _log_rising_close(a: Floats, m: Floats) -> Floats:
     """From farther on, where it is large: each step back is a logarithm."""
     below = a + np.arange(STIRLING).reshape(-1, *np.ones(np.ndim(a), int))
     back = _log_ratio(below + m, below, m).sum(axis=0)
     return _log_rising_large(a + STIRLING, m) - back
 
 
-def _log_ratio(x: Any, y: Any, gap: Any) -> Any:
+def _log_ratio(x: Floats, y: Floats, gap: Floats) -> Floats:
     """``log(x / y)``, where ``gap`` is ``x - y``, with all digits of a small gap."""
     share = gap / y
     close = np.abs(share) < 0.5
     return np.where(close, np.log1p(np.where(close, share, 0.0)), np.log(x / y))
 
 
-def _stirling_rest(x: Any) -> Any:
+def _stirling_rest(x: Floats) -> Floats:
     """``log(gamma(x))`` without Stirling's formula, for x from ``STIRLING`` on: DLMF 5.11.1."""
     return np.polynomial.polynomial.polyval(1 / (x * x), STIRLING_SERIES) / x
 
 
-def _slope_at_0(a: Any, x: Any) -> Any:
+def _slope_at_0(a: Floats, x: Floats) -> Floats:
     """The integral of ``t**(a-1) / (1-t)`` from 0 to x, for ``a (1 - x)`` below 1."""
     y = 1 - x
     total, term, n = -np.log(y) - np.euler_gamma - psi(a), np.ones_like(y), 0
@@ -312,7 +314,7 @@ def _slope_at_0(a: Any, x: Any) -> Any:
     return total
 
 
-def _continued_fraction(ratio: Callable[[int], Any], like: Any) -> Any:
+def _continued_fraction(ratio: Callable[[int], Floats], like: Floats) -> Floats:
     """``1 + r(1) / (1 + r(2) / (1 + ..))`` by Lentz's method, each until it stands still."""
     fraction, c, d = np.ones_like(like), np.ones_like(like), np.zeros_like(like)
     moves, n = np.ones(np.shape(like), bool), 0

@@ -18,22 +18,29 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gibbsppl.runtime.draws import Generator
 from gibbsppl.runtime.factors import factor_of, storage_of
-from gibbsppl.runtime.layouts import DENSE, Ints, Layout, in_blocks, layout_of
+from gibbsppl.runtime.layouts import DENSE, Layout, in_blocks, layout_of
 from gibbsppl.runtime.places import Bounds, missing_positions
+from gibbsppl.runtime.types import (
+    Array,
+    Constants,
+    Flags,
+    Floats,
+    Generator,
+    Ints,
+    Numbers,
+    State,
+    Wholes,
+)
 
-Floats = NDArray[np.float64]
-State = Mapping[str, Any]
 # First array and index, second array and index; the indices broadcast, one entry per coefficient.
-Pair = tuple[str, tuple[Any, ...], str, tuple[Any, ...]]
+Pair = tuple[str, tuple[Wholes, ...], str, tuple[Wholes, ...]]
 # Coefficients of x and x**2 for each array, and those of each pair.
-Given = tuple[Mapping[str, tuple[Any, Any]], Sequence[Any]]
+Given = tuple[Mapping[str, tuple[Numbers, Numbers]], Sequence[Numbers]]
 
 
 # Both elements of each entry of a pair, by number among those drawn and in their arrays; the shape.
@@ -41,8 +48,8 @@ End = tuple[Ints, Ints, Ints, Ints, tuple[int, ...]]
 
 
 def drawn(
-    shape: tuple[int, ...], places: Sequence[Bounds], known: NDArray[Any] | None = None
-) -> NDArray[np.bool_]:
+    shape: tuple[int, ...], places: Sequence[Bounds], known: Array | None = None
+) -> Flags:
     """The mask of the elements drawn of an array: in the places, and not ``known``.
 
     >>> drawn((4,), [((1, 4),)], np.array([0, 0, 1, 0]))
@@ -70,11 +77,11 @@ class Pattern:
     starts: Ints
     first: Ints
     second: Ints
-    inner: NDArray[np.bool_]
+    inner: Flags
     ends: tuple[End, ...]
 
     @classmethod
-    def of(cls, arrays: Mapping[str, NDArray[np.bool_]], pairs: Sequence[Pair]) -> Pattern:
+    def of(cls, arrays: Mapping[str, Flags], pairs: Sequence[Pair]) -> Pattern:
         """The pattern of pairs of elements; ``arrays`` are masks of the elements drawn."""
         shapes = {name: free.shape for name, free in arrays.items()}
         places = _places(arrays)
@@ -113,7 +120,7 @@ class Joint:
 
     def __init__(
         self,
-        arrays: Mapping[str, NDArray[np.bool_]],
+        arrays: Mapping[str, Flags],
         pairs: Sequence[Pair],
         dense: int = DENSE,
         *,
@@ -170,7 +177,7 @@ class Joint:
         self.entries = every, self.order[i], self.order[j]
         self.stored = start + self.border**2
 
-    def flat(self, values: Mapping[str, Any], into: Floats | None = None) -> Floats:
+    def flat(self, values: State, into: Floats | None = None) -> Floats:
         """The values of the elements drawn, as one vector, array after array."""
         found = np.empty(self.size) if into is None else into
         for name, shape, free, start, stop in self.places:
@@ -188,7 +195,7 @@ class Joint:
             known = np.asarray(state[name], dtype=float).ravel()[read]
             linear += np.bincount(row, coefficients[self.pairs[number][0] + at] * known, self.size)
         weighted = coefficients[self.sources] * self.weights
-        return linear, np.bincount(self.slots, weighted, self.stored)  # type: ignore[return-value]
+        return linear, np.bincount(self.slots, weighted, self.stored)  # type: ignore[return-value]  # floats
 
     def _coefficients(self, given: Given) -> Floats:
         """The coefficients of squares, then the coefficients of all pairs."""
@@ -199,7 +206,7 @@ class Joint:
             found[start:stop].reshape(shape)[...] = value
         return found
 
-    def draw(self, rng: Generator, state: State, given: Given) -> dict[str, Any]:
+    def draw(self, rng: Generator, state: State, given: Given) -> dict[str, Numbers]:
         """The arrays, with a joint draw in place of the elements drawn."""
         linear, filled = self.assembled(state, given)
         z = rng.standard_normal(self.size)
@@ -208,7 +215,7 @@ class Joint:
             return self.placed(state, factor.solve((linear + factor.noise(z))[:, None])[:, 0])
         return self.placed(state, self._solved(filled, linear[:, None], z)[:, 0])
 
-    def mean(self, state: State, given: Given) -> dict[str, Any]:
+    def mean(self, state: State, given: Given) -> dict[str, Numbers]:
         """The arrays, with the mean in place of the elements drawn."""
         linear, filled = self.assembled(state, given)
         return self.placed(state, self._solved(filled, linear[:, None])[:, 0])
@@ -267,7 +274,7 @@ class Joint:
                 found.append(f"{name}[{at}]" if shape else name)
         return found
 
-    def sd(self, state: State, given: Given) -> dict[str, Any]:
+    def sd(self, state: State, given: Given) -> dict[str, Numbers]:
         """The arrays, with the standard deviations of the elements drawn, and 0 elsewhere."""
         _, filled = self.assembled(state, given)
         variances = np.diagonal(self._solved(filled, np.eye(self.size)))
@@ -279,7 +286,8 @@ class Joint:
         right = right[self.order]
         factor = self.storage.factor(filled[: self.storage.size])
         start = self.storage.size + count * border
-        order: Any = "F" if self.layout.kind == "band" else "C"  # (LAPACK's, of what it solves)
+        # (LAPACK's, of what it solves)
+        order: Literal["F", "C"] = "F" if self.layout.kind == "band" else "C"
         columns = np.empty((count, border + right.shape[1]), order=order)
         columns[:, :border] = filled[self.storage.size : start].reshape(count, border)
         columns[:, border:] = right[:count]
@@ -301,9 +309,9 @@ class Joint:
         found[self.order[:count]] = inner
         return found
 
-    def placed(self, state: State, x: Floats) -> dict[str, Any]:
+    def placed(self, state: State, x: Floats) -> dict[str, Numbers]:
         """The arrays, with the values ``x`` in place of the elements drawn."""
-        found: dict[str, Any] = {}
+        found: dict[str, Numbers] = {}
         for name, shape, free, start, stop in self.places:
             if free is None:
                 found[name] = x[start:stop].reshape(shape) if shape else x[start]
@@ -314,13 +322,13 @@ class Joint:
         return found
 
 
-def joint_in(constants: Mapping[str, Any], arrays: tuple[str, ...]) -> Joint:
+def joint_in(constants: Constants, arrays: tuple[str, ...]) -> Joint:
     """The joint draw of some arrays, among what a program has computed once."""
     found = (c for c in constants.values() if isinstance(c, Joint))
     return next(c for c in found if c.arrays == arrays)
 
 
-def _places(arrays: Mapping[str, NDArray[np.bool_]]) -> dict[str, Ints]:
+def _places(arrays: Mapping[str, Flags]) -> dict[str, Ints]:
     """The number of each element of each array among the elements drawn; -1 if not drawn."""
     found, start = {}, 0
     for name, free in arrays.items():
@@ -356,6 +364,6 @@ def _beside(
             yield number, at, row[at], name, read[at]
 
 
-def _joined(parts: Sequence[Any], kind: Any) -> Any:
+def _joined(parts: Sequence[Any], kind: type[np.intp]) -> Ints:
     """The parts concatenated; an empty array without parts."""
     return np.concatenate(parts) if parts else np.zeros(0, dtype=kind)

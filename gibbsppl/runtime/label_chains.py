@@ -10,13 +10,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gibbsppl.errors import RunError
-from gibbsppl.runtime.filters import Filter, Floats, products
+from gibbsppl.runtime.filters import Filter, products
+from gibbsppl.runtime.places import Bounds
+from gibbsppl.runtime.types import Array, Flags, Floats, Generator, Integers, Ints, Values
+
+Entry = TypeVar("Entry", bound=np.generic)
 
 # Up to so many sequences are followed back one by one: reading a list is fast.
 FEW = 8
@@ -24,7 +28,7 @@ FEW = 8
 PIECE = 1 << 17
 
 
-def known_labels(shape: tuple[int, ...], *drawn: tuple[Any, Any]) -> NDArray[np.bool_]:
+def known_labels(shape: tuple[int, ...], *drawn: tuple[Bounds, Array | None]) -> Flags:
     """The mask of labels not drawn: all but places (start and stop per axis), each with a mask.
 
     >>> known_labels((4,), (((1, 4),), np.array([0, 0, 1, 0])))
@@ -38,16 +42,16 @@ def known_labels(shape: tuple[int, ...], *drawn: tuple[Any, Any]) -> NDArray[np.
 
 
 def chain(  # noqa: PLR0913  (settings, all named at the call)
-    rng: np.random.Generator,
-    log_weights: Any,
-    log_transitions: Any,
+    rng: Generator,
+    log_weights: Floats,
+    log_transitions: Floats,
     *,
     name: str,
     axis: int = 0,
     lower: int = 0,
-    now: Any = None,
-    known: Any = None,
-) -> NDArray[np.intp]:
+    now: Values | None = None,
+    known: Flags | None = None,
+) -> Ints:
     """A joint draw of the labels of hidden Markov chains along one axis.
 
     ``log_weights`` have the labels along the first axis, then the axes of the array;
@@ -65,18 +69,18 @@ def chain(  # noqa: PLR0913  (settings, all named at the call)
     own = _arranged(name, log_weights, log_transitions, axis, fixed)
     uniform = rng.random(own.logs.weights.shape[:2])
     labels = own.in_array(_backwards(*own.filtered(), uniform)) + lower
-    return labels if known is None else np.where(known, now, labels).astype(np.intp)
+    return labels if known is None else np.where(known, now, labels).astype(np.intp)  # type: ignore[arg-type]  # now is given
 
 
 def smoothed(
-    log_weights: Any,
-    log_transitions: Any,
+    log_weights: Floats,
+    log_transitions: Floats,
     *,
     name: str,
     axis: int = 0,
     lower: int = 0,
-    now: Any = None,
-    known: Any = None,
+    now: Values | None = None,
+    known: Flags | None = None,
 ) -> Floats:
     """The smoothed probability of each label, given all weights: labels first, then array axes.
 
@@ -112,7 +116,7 @@ class _Chain:
         """The shape without the axis of the chain."""
         return (*self.shape[: self.axis], *self.shape[self.axis + 1 :])
 
-    def in_array(self, values: NDArray[Any]) -> NDArray[Any]:
+    def in_array(self, values: NDArray[Entry]) -> NDArray[Entry]:
         """Values by time and sequence, in the axes of the array."""
         return np.moveaxis(values.reshape(len(values), *self.rest), 0, self.axis)
 
@@ -142,10 +146,10 @@ class _Chain:
 
 def _arranged(
     name: str,
-    log_weights: Any,
-    log_transitions: Any,
+    log_weights: Floats,
+    log_transitions: Floats,
     axis: int,
-    fixed: tuple[Any, Any, int] | None,
+    fixed: tuple[Flags, Any, int] | None,
 ) -> _Chain:
     """The chain with log weights by time and sequence; -inf for labels other than the known."""
     log_weights = np.asarray(log_weights, dtype=np.float64)
@@ -184,7 +188,7 @@ def _by_time(log_transitions: Floats, axis: int, shape: tuple[int, ...]) -> Floa
     return np.broadcast_to(by_time, (count, *by_time.shape[1:]))
 
 
-def _backwards(steps: Filter, filtered: Floats, uniform: Floats) -> NDArray[np.intp]:
+def _backwards(steps: Filter, filtered: Floats, uniform: Floats) -> Ints:
     """Labels from the last to the first, each given the one after."""
     count, sequences, size = filtered.shape
     labels = np.empty((count, sequences), dtype=np.intp)
@@ -214,17 +218,17 @@ def _backwards(steps: Filter, filtered: Floats, uniform: Floats) -> NDArray[np.i
     return labels
 
 
-def _columns(transitions: Floats, labels: NDArray[np.intp]) -> Floats:
+def _columns(transitions: Floats, labels: Ints) -> Floats:
     """For each sequence, the transitions to a label."""
     if transitions.ndim == 2:
         return transitions.T[labels]
     return transitions[np.arange(len(labels)) % len(transitions), :, labels]
 
 
-def _before_each(steps: Filter, filtered: Floats, uniform: Floats) -> NDArray[np.integer[Any]]:
+def _before_each(steps: Filter, filtered: Floats, uniform: Floats) -> Integers:
     """The label drawn at each position, for each possible label at the next position."""
     count, sequences, size = filtered.shape
-    kind: Any = np.int8 if size < 1 << 7 else np.intp
+    kind: type[np.integer] = np.int8 if size < 1 << 7 else np.intp
     found = np.empty((count - 1, sequences, size), dtype=kind)
     length = max(1, PIECE // (sequences * size**2))
     for start in range(0, count - 1, length):
@@ -234,7 +238,7 @@ def _before_each(steps: Filter, filtered: Floats, uniform: Floats) -> NDArray[np
     return found
 
 
-def _picked(weights: list[Floats], uniform: Floats, kind: Any = np.intp) -> NDArray[Any]:
+def _picked(weights: list[Floats], uniform: Floats, kind: type[np.integer] = np.intp) -> Integers:
     """The number of running sums of weights, label by label, below a uniform share of the total."""
     running = list(accumulate(weights))
     threshold = uniform * running[-1]

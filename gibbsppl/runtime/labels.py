@@ -7,14 +7,15 @@ and elements are drawn in pieces that stay in the cache.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike
 
 from gibbsppl.errors import RunError
+from gibbsppl.runtime.types import Floats, Generator, Index, Integers, Ints, Numbers, Values, Wholes
 
 # Elements times labels worked on at once: about half a megabyte.
 PIECE = 1 << 16
@@ -23,15 +24,13 @@ PIECE = 1 << 16
 FEW = 200
 FEW_PER_LABEL = 20
 
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
     """Log weights ``values[k, index[n]]``: labels along the first axis, read at an index."""
 
-    values: Any
-    index: Any
+    values: Floats
+    index: Integers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,18 +46,18 @@ class LogWeights:
     """
 
     shape: tuple[int, ...]
-    dense: Any
+    dense: Numbers
     tables: tuple[Table, ...]
-    now: Any
-    more: Any
+    now: Values | None
+    more: Numbers
 
     def __init__(
         self,
         shape: tuple[int, ...],
-        dense: Any,
+        dense: Numbers,
         *tables: Table,
-        now: Any = None,
-        more: Any = 0.0,
+        now: Values | None = None,
+        more: Numbers = 0.0,
     ) -> None:
         object.__setattr__(self, "shape", shape)
         object.__setattr__(self, "dense", dense)
@@ -66,7 +65,7 @@ class LogWeights:
         object.__setattr__(self, "now", now)
         object.__setattr__(self, "more", more)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Floats:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Floats:
         total = np.zeros(self.shape) + self.dense
         elements = self.shape[1:]
         for table in self.tables:
@@ -77,14 +76,14 @@ class LogWeights:
             np.put_along_axis(total, at, own + self.more, axis=0)
         return np.asarray(total, dtype=dtype or np.float64)
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Index) -> Numbers:
         return np.asarray(self)[index]
 
     def __iter__(self) -> Iterator[Floats]:
         return iter(np.asarray(self))  # (made once, not once a label)
 
 
-def labels(rng: np.random.Generator, log_weights: Any) -> Any:
+def labels(rng: Generator, log_weights: Floats | LogWeights) -> Wholes:
     """Labels drawn with the given log weights, labels along the first axis.
 
     >>> labels(np.random.default_rng(1), np.log([[1e-300, 1.0], [1.0, 1e-300]]))
@@ -101,13 +100,13 @@ def labels(rng: np.random.Generator, log_weights: Any) -> Any:
     return _passed(weights, np.reshape(uniform, -1)).astype(np.intp).reshape(shape)
 
 
-def _one(weights: Floats, uniform: float) -> np.intp:
+def _one(weights: Floats, uniform: Numbers) -> np.intp:
     """The label of one element."""
     running = weights.cumsum()
     return np.intp(running[:-1].searchsorted(uniform * running[-1], side="right"))
 
 
-def _by_table(rng: np.random.Generator, log_weights: LogWeights) -> NDArray[np.intp]:
+def _by_table(rng: Generator, log_weights: LogWeights) -> Ints:
     """Labels piece by piece, multiplying entries of the exponentiated tables."""
     count, *shape = log_weights.shape
     size = int(np.prod(shape))
@@ -131,7 +130,7 @@ def _by_table(rng: np.random.Generator, log_weights: LogWeights) -> NDArray[np.i
     return drawn.reshape(shape)
 
 
-def _own(log_weights: LogWeights, shape: list[int]) -> tuple[Any, Any]:
+def _own(log_weights: LogWeights, shape: list[int]) -> tuple[Ints | None, Any]:
     """The current label of each element, and the factor on its weight; None if not given."""
     if log_weights.now is None:
         return None, None
@@ -163,7 +162,7 @@ def _scaled(log_weights: Floats) -> Floats:
     return np.asarray(np.exp(log_weights - largest))
 
 
-def _exactly(log_weights: LogWeights, columns: NDArray[np.intp]) -> Floats:
+def _exactly(log_weights: LogWeights, columns: Ints) -> Floats:
     """Weights of some columns, summed as logarithms: where products have underflowed."""
     shape = log_weights.shape[1:]
     at: Any = np.unravel_index(columns, shape)
@@ -177,7 +176,9 @@ def _exactly(log_weights: LogWeights, columns: NDArray[np.intp]) -> Floats:
     return _scaled(total)
 
 
-def _passed(weights: Floats, uniform: Floats, exactly: Any = None) -> NDArray[np.integer[Any]]:
+def _passed(
+    weights: Floats, uniform: Floats, exactly: Callable[..., Floats] | None = None
+) -> Integers:
     """For each column, how many running sums a uniform share of the total has passed."""
     _accumulate(weights)
     if exactly is not None:
@@ -188,8 +189,8 @@ def _passed(weights: Floats, uniform: Floats, exactly: Any = None) -> NDArray[np
             _accumulate(exact)
             weights[:, lost] = exact
     threshold = uniform * weights[-1]
-    kind: Any = np.int16 if len(weights) < 1 << 15 else np.int64
-    passed: NDArray[np.integer[Any]]
+    kind: type[np.integer] = np.int16 if len(weights) < 1 << 15 else np.int64
+    passed: Integers
     if _few(weights):
         passed = (weights[:-1] <= threshold).sum(axis=0, dtype=kind)
         return passed

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.intp]
+from gibbsppl.runtime.types import Flags, Ints
+
 Kind = Literal["blocks", "band", "sparse"]
 
 # Up to this many elements, one dense matrix is faster than any layout that uses zeros.
@@ -120,7 +120,7 @@ def _edges(n: int, first: Ints, second: Ints) -> tuple[Ints, Ints]:
     return low[apart], high[apart]
 
 
-def _borders(owner: Ints) -> Iterator[NDArray[np.bool_]]:
+def _borders(owner: Ints) -> Iterator[Flags]:
     """The borders to try: none, then the smallest variables, up to half of all elements."""
     sizes = np.bincount(owner)
     order = np.argsort(sizes, kind="stable")
@@ -141,7 +141,7 @@ class _Inside:
     b: Ints
 
     @classmethod
-    def of(cls, is_border: NDArray[np.bool_], first: Ints, second: Ints) -> _Inside:
+    def of(cls, is_border: Flags, first: Ints, second: Ints) -> _Inside:
         """The inside of a border, in a graph with edges from first to second elements."""
         inner = np.flatnonzero(~is_border)
         place = np.full(len(is_border), -1)

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from gibbsppl.runtime.types import Floats, Numbers
 
 ITERATIONS = 200
 PASSES = 2
 
 
 def centred(
-    residual: Callable[..., Any],
-    adjoint: Callable[[Floats], tuple[Any, ...]],
+    residual: Callable[..., Numbers],
+    adjoint: Callable[[Floats], tuple[Numbers, ...]],
     shape: tuple[int, ...],
     *shapes: tuple[int, ...],
-) -> tuple[Any, ...]:
+) -> tuple[Numbers, ...]:
     """The sum of squares at a centre, and for each array the centre and the slope there.
 
     ``residual(*arrays)`` is affine; ``adjoint`` sums an array like the residual onto each of the
@@ -43,7 +41,7 @@ def centred(
     return (float(left @ left), *(number_or_array(p) for pair in pairs for p in pair))
 
 
-def number_or_array(value: Floats) -> Any:
+def number_or_array(value: Floats) -> Numbers:
     """A number of Python's own for an array without axes: arithmetic with it is faster."""
     return float(value) if value.ndim == 0 else value
 
@@ -53,8 +51,8 @@ class _Flat:
 
     def __init__(
         self,
-        residual: Callable[..., Any],
-        adjoint: Callable[[Floats], tuple[Any, ...]],
+        residual: Callable[..., Numbers],
+        adjoint: Callable[[Floats], tuple[Numbers, ...]],
         shape: tuple[int, ...],
         shapes: tuple[tuple[int, ...], ...],
     ) -> None:

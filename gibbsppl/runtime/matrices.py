@@ -11,24 +11,25 @@ array([2., 3.])
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 import numpy as np
 
-from gibbsppl.runtime.draws import Generator, Size, gamma_of
+from gibbsppl.runtime.draws import gamma_of
+from gibbsppl.runtime.types import Floats, Generator, Numbers, Size
 
 # From this many systems on, substitution over the batch beats LAPACK's LU of each system.
 MANY_SYSTEMS = 200
 
 
-def mvnormal(rng: Generator, eta_1: Any, eta_2: Any, size: Size) -> Any:
+def mvnormal(rng: Generator, eta_1: Floats, eta_2: Floats, size: Size) -> Floats:
     """Draws with log density ``sum of eta_1[k] x[k] + sum of eta_2[k, l] x[k] x[l]``."""
     h = eta_1 if np.shape(eta_1) == size else np.broadcast_to(eta_1, size)
     return mvnormal_information(rng, h, symmetric(-2.0 * np.asarray(eta_2)))
 
 
-def mvnormal_information(rng: Generator, h: Any, Q: Any) -> Any:
+def mvnormal_information(rng: Generator, h: Floats, Q: Floats) -> Floats:
     """Draws from ``N(Q^-1 h, Q^-1)``; leading axes of ``h`` and ``Q`` broadcast."""
     if Q.ndim == 2:
         return _one_precision(rng, h, Q)
@@ -41,7 +42,7 @@ def mvnormal_information(rng: Generator, h: Any, Q: Any) -> Any:
     return _substitute(L, np.broadcast_to(h, z.shape), z)
 
 
-def _one_precision(rng: Generator, h: Any, Q: Any) -> Any:
+def _one_precision(rng: Generator, h: Floats, Q: Floats) -> Floats:
     """``L'^-1 (L^-1 h + z)`` with one ``Q = L L'`` for all h, straight from LAPACK."""
     if h.size == 0:
         return np.empty(h.shape)
@@ -55,14 +56,14 @@ def _one_precision(rng: Generator, h: Any, Q: Any) -> Any:
 
 
 @cache
-def _lapack() -> tuple[Any, Any]:
+def _lapack() -> tuple[Callable[..., tuple[Floats, int]], Callable[..., tuple[Floats, int]]]:
     """Cholesky factor and triangular solution; scipy.linalg takes long to import, so only here."""
     from scipy.linalg import lapack  # noqa: PLC0415
 
     return lapack.dpotrf, lapack.dtrtrs
 
 
-def _substitute(L: Any, h: Any, z: Any) -> Any:
+def _substitute(L: Floats, h: Floats, z: Floats) -> Floats:
     """``L'^-1 (L^-1 h + z)``, entry by entry for all systems at once."""
     size = L.shape[-1]
     x = np.empty(h.shape)
@@ -76,31 +77,31 @@ def _substitute(L: Any, h: Any, z: Any) -> Any:
     return x
 
 
-def wishart(rng: Generator, eta_1: Any, eta_2: Any, size: Size) -> Any:
+def wishart(rng: Generator, eta_1: Numbers, eta_2: Floats, size: Size) -> Floats:
     """Draws with log density ``eta_1 log|X| + sum of eta_2[k, l] X[k, l]``."""
     factor = np.linalg.cholesky(symmetric(-2.0 * np.asarray(eta_2)))  # of V^-1
     A = _bartlett(rng, 2.0 * np.asarray(eta_1) + size[-1] + 1.0, size)
     return _gram(np.linalg.solve(np.broadcast_to(_transposed(factor), size), A))
 
 
-def wishart_of(rng: Generator, nu: Any, V: Any, size: Size) -> Any:
+def wishart_of(rng: Generator, nu: Numbers, V: Floats, size: Size) -> Floats:
     """``L A A' L'`` with ``V = L L'`` and A Bartlett's factor."""
     return _gram(np.linalg.cholesky(V) @ _bartlett(rng, nu, size))
 
 
-def inverse_wishart(rng: Generator, eta_1: Any, eta_2: Any, size: Size) -> Any:
+def inverse_wishart(rng: Generator, eta_1: Numbers, eta_2: Floats, size: Size) -> Floats:
     """Draws with log density ``eta_1 log|X| + sum of eta_2[k, l] (X^-1)[k, l]``."""
     nu = -2.0 * np.asarray(eta_1) - size[-1] - 1.0
     return inverse_wishart_of(rng, nu, symmetric(-2.0 * np.asarray(eta_2)), size)
 
 
-def inverse_wishart_of(rng: Generator, nu: Any, S: Any, size: Size) -> Any:
+def inverse_wishart_of(rng: Generator, nu: Numbers, S: Floats, size: Size) -> Floats:
     """``L A'^-1 A^-1 L'`` with ``S = L L'`` and A Bartlett's factor."""
     factor = np.broadcast_to(np.linalg.cholesky(S), size)
     return _gram(_transposed(np.linalg.solve(_bartlett(rng, nu, size), _transposed(factor))))
 
 
-def _bartlett(rng: Generator, nu: Any, size: Size) -> Any:
+def _bartlett(rng: Generator, nu: Numbers, size: Size) -> Floats:
     """Lower triangular A with ``A A' ~ Wishart(nu, 1)``: chi on the diagonal, normal below it."""
     p = size[-1]
     A = np.tril(rng.standard_normal(size), -1)
@@ -110,15 +111,15 @@ def _bartlett(rng: Generator, nu: Any, size: Size) -> Any:
     return A
 
 
-def _gram(factor: Any) -> Any:
+def _gram(factor: Floats) -> Floats:
     """``B B'``, symmetric to the last bit."""
     return symmetric(factor @ _transposed(factor))
 
 
-def symmetric(matrices: Any) -> Any:
+def symmetric(matrices: Floats) -> Floats:
     """The symmetric part of matrices over the last two axes."""
     return (matrices + _transposed(matrices)) / 2
 
 
-def _transposed(matrices: Any) -> Any:
+def _transposed(matrices: Floats) -> Floats:
     return np.swapaxes(matrices, -1, -2)

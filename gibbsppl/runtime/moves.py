@@ -15,11 +15,20 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gibbsppl.errors import RunError
-
-LogDensity = Callable[[Any], Any]
+from gibbsppl.runtime.types import (
+    Array,
+    Flags,
+    Floats,
+    Generator,
+    Index,
+    Ints,
+    LogDensity,
+    Numbers,
+    TunedState,
+    Values,
+)
 
 # Neal's limit on the size of a slice, in widths; shared at random between the two sides.
 STEPS_OUT = 64
@@ -31,11 +40,11 @@ WIDEST = 4
 class Width:
     """The typical width of a slice, per element: adapted during warm-up, fixed afterwards."""
 
-    value: NDArray[np.float64]
+    value: Floats
     moves: int = 0
     adapting: bool = True
 
-    def drawn(self, rng: np.random.Generator) -> Any:
+    def drawn(self, rng: Generator) -> Floats:
         """The typical widths times a random factor, which now and then finds more distant modes.
 
         Independently of the current value, the factor exceeds ``c`` with probability about
@@ -43,7 +52,7 @@ class Width:
         """
         return self.value / rng.uniform(1 / WIDEST, 1, self.value.shape)
 
-    def learn(self, distance: NDArray[np.float64]) -> None:
+    def learn(self, distance: Floats) -> None:
         """Take in how far the last move went: the width is three times the mean distance."""
         if self.adapting:
             self.moves += 1
@@ -57,7 +66,7 @@ FAR = 2.0**45
 TOLD, ROUNDED = 2.0**-7, 64.0
 
 
-def with_digits(x: Any, *terms: Any) -> Any:
+def with_digits(x: Numbers, *terms: Numbers) -> Numbers:
     """The sum of the terms of a log density; where it has no digits, less their size.
 
     Far out, huge terms may cancel, and leave nothing but rounding errors larger than all other
@@ -77,12 +86,12 @@ def with_digits(x: Any, *terms: Any) -> Any:
     return np.where(lost, -size, total)[()]
 
 
-def _is_near(x: Any) -> bool:
+def _is_near(x: Numbers) -> bool:
     """Whether no value is far out."""
     if np.ndim(x) == 0:
         return bool(_are_near(abs(x)))
     sizes = np.abs(x)
-    return not x.size or bool(_are_near(sizes.min()) and _are_near(sizes.max()))
+    return not sizes.size or bool(_are_near(sizes.min()) and _are_near(sizes.max()))
 
 
 def _are_near(sizes: Any) -> Any:
@@ -90,7 +99,7 @@ def _are_near(sizes: Any) -> Any:
     return ((sizes > 1 / FAR) | (sizes == 0)) & (sizes < FAR)
 
 
-def width_of(s: dict[str, Any], name: str, shape: tuple[int, ...]) -> Width:
+def width_of(s: TunedState, name: str, shape: tuple[int, ...]) -> Width:
     """The width of a step's slices, kept in the state under ``"~name"``."""
     key = "~" + name
     if key not in s:
@@ -106,7 +115,7 @@ class Frozen:
     adapting: bool = False
 
 
-def freeze(s: dict[str, Any]) -> None:
+def freeze(s: TunedState) -> None:
     """End the adaptation of all moves of a state: what warm-up does last."""
     s["~"] = Frozen()
     for name, value in s.items():
@@ -116,13 +125,13 @@ def freeze(s: dict[str, Any]) -> None:
 
 @np.errstate(all="ignore")  # what is not a number, or overflows, is outside of the slice
 def slice_batch(
-    rng: np.random.Generator,
-    x: Any,
+    rng: Generator,
+    x: Values,
     log_density: LogDensity,
     width: Width,
-    lower: Any = -np.inf,
-    upper: Any = np.inf,
-) -> Any:
+    lower: Values = -np.inf,
+    upper: Values = np.inf,
+) -> Values:
     """A slice move of every element at once; the elements are independent given the rest.
 
     ``log_density`` maps an array like ``x`` to one log density per element; a number to a number.
@@ -137,9 +146,9 @@ def slice_batch(
         return one if moved == start else math.exp(moved)
     x = np.asarray(x, dtype=float)
     if np.all(np.equal(lower, 0)) and np.all(np.equal(upper, np.inf)) and (x > 0).all():
-        start = np.log(x)
-        moved = slice_batch(rng, start, _of_logs(log_density), width)
-        return np.where(moved == start, x, np.exp(moved))
+        logs = np.log(x)
+        new_logs = slice_batch(rng, logs, _of_logs(log_density), width)
+        return np.where(new_logs == logs, x, np.exp(new_logs))
     log_density = _inside(log_density)
     level = log_density(x) - rng.standard_exponential(x.shape)
     if not np.all(level > -np.inf):
@@ -164,7 +173,7 @@ def slice_batch(
 def _inside(log_density: LogDensity) -> LogDensity:
     """The log density, -inf where it is infinite or not a number."""
 
-    def inside(x: Any) -> Any:
+    def inside(x: Values) -> Floats:
         found = np.asarray(log_density(x))
         return np.where(found < np.inf, found, -np.inf)
 
@@ -174,7 +183,7 @@ def _inside(log_density: LogDensity) -> LogDensity:
 def _of_logs(log_density: LogDensity) -> LogDensity:
     """The log density of the logs of positive values; -inf where the values over- or underflow."""
 
-    def of_logs(logs: Any) -> Any:
+    def of_logs(logs: Values) -> Floats:
         x = np.exp(logs)
         return np.where((x > 0) & (x < np.inf), log_density(x) + logs, -np.inf)
 
@@ -184,7 +193,7 @@ def _of_logs(log_density: LogDensity) -> LogDensity:
 def _of_log(log_density: LogDensity) -> LogDensity:
     """The same of one number."""
 
-    def of_log(log: float) -> Any:
+    def of_log(log: Values) -> Numbers:
         x = math.exp(log) if type(log) is float else np.exp(log)
         return log_density(x) + log if 0 < x < np.inf else -np.inf
 
@@ -192,7 +201,7 @@ def _of_log(log_density: LogDensity) -> LogDensity:
 
 
 def _slice_one(
-    rng: np.random.Generator,
+    rng: Generator,
     x: float,
     log_density: LogDensity,
     width: Width,
@@ -237,14 +246,14 @@ def _slice_one(
 
 
 def _stepped_out(
-    rng: np.random.Generator,
-    x: NDArray[np.float64],
+    rng: Generator,
+    x: Array,
     log_density: LogDensity,
-    level: NDArray[np.float64],
-    width: NDArray[np.float64],
-    lower: Any,
-    upper: Any,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    level: Floats,
+    width: Floats,
+    lower: Values,
+    upper: Values,
+) -> tuple[Floats, Floats]:
     """An interval around x that reaches out of the slice on both sides, or to the bounds."""
     # Arrays even where x is a scalar: the edges are moved in place.
     left = np.asarray(x - width * rng.random(x.shape))
@@ -265,42 +274,42 @@ def _stepped_out(
     return np.maximum(left, lower), np.minimum(right, upper)
 
 
-def _within(edge: NDArray[np.float64], bound: Any, direction: int) -> NDArray[np.bool_]:
+def _within(edge: Floats, bound: Values, direction: int) -> Flags:
     return np.asarray(edge > bound if direction < 0 else edge < bound)
 
 
 def slice_integers(
-    rng: np.random.Generator,
-    x: Any,
+    rng: Generator,
+    x: Values,
     log_density: LogDensity,
     width: Width,
-    lower: Any = -np.inf,
-    upper: Any = np.inf,
-) -> NDArray[np.intp]:
+    lower: Values = -np.inf,
+    upper: Values = np.inf,
+) -> Ints:
     """A slice move of every whole number at once, as the floor of a real one."""
     real = np.asarray(x) + rng.random(np.shape(x))
     # (labels are read as positions of other arrays)
     are_labels = np.isfinite(lower).all() and np.isfinite(upper).all()
 
-    def of_real(v: Any) -> Any:
+    def of_real(v: Values) -> Numbers:
         whole = np.floor(v)
         return log_density(whole.astype(np.intp) if are_labels else whole)
 
-    new: Any = slice_batch(rng, real, of_real, width, lower, np.add(upper, 1.0))
+    new = slice_batch(rng, real, of_real, width, lower, np.add(upper, 1.0))
     return np.asarray(np.floor(new)).astype(np.intp)[()]
 
 
 def slice_part(  # noqa: PLR0913  (as generated code calls it)
-    rng: np.random.Generator,
-    x: NDArray[Any],
-    at: Any,
+    rng: Generator,
+    x: Array,
+    at: Index,
     log_density: LogDensity,
     width: Width,
-    lower: Any = -np.inf,
-    upper: Any = np.inf,
+    lower: Values = -np.inf,
+    upper: Values = np.inf,
     *,
     whole: bool = False,
-) -> NDArray[Any]:
+) -> Array:
     """A slice move of the elements at an index; ``log_density`` maps the whole array.
 
     ``whole``: these elements are whole numbers, whatever the rest of the array is.
@@ -313,46 +322,46 @@ def slice_part(  # noqa: PLR0913  (as generated code calls it)
 
 
 def slice_elements(  # noqa: PLR0913  (as generated code calls it)
-    rng: np.random.Generator,
-    x: NDArray[Any],
+    rng: Generator,
+    x: Array,
     log_density: LogDensity,
     width: Width,
     positions: Iterable[tuple[int, ...]],
-    lower: Any = -np.inf,
-    upper: Any = np.inf,
+    lower: Values = -np.inf,
+    upper: Values = np.inf,
     *,
     whole: bool = False,
-) -> NDArray[Any]:
+) -> Array:
     """Slice moves of the elements in turn; ``log_density`` maps an array to one number."""
     density_at = partial(at_index, log_density=log_density)
     return _slices(rng, x, density_at, width, positions, (lower, upper), whole)
 
 
 def slice_colours(  # noqa: PLR0913  (as generated code calls it)
-    rng: np.random.Generator,
-    x: NDArray[Any],
+    rng: Generator,
+    x: Array,
     log_density: LogDensity,
     width: Width,
-    colours: Iterable[Any],
-    lower: Any = -np.inf,
-    upper: Any = np.inf,
+    colours: Iterable[Index],
+    lower: Values = -np.inf,
+    upper: Values = np.inf,
     *,
     whole: bool = False,
-) -> NDArray[Any]:
+) -> Array:
     """Slice moves of all elements of one colour after the other; ``log_density`` is of each."""
     density_at = partial(of_those, log_density=log_density)
     return _slices(rng, x, density_at, width, colours, (lower, upper), whole)
 
 
 def _slices(
-    rng: np.random.Generator,
-    x: NDArray[Any],
-    density_at: Callable[[NDArray[Any], Any], LogDensity],
+    rng: Generator,
+    x: Array,
+    density_at: Callable[[Array, Index], LogDensity],
     width: Width,
-    indices: Iterable[Any],
-    ends: tuple[Any, Any],
+    indices: Iterable[Index],
+    ends: tuple[Values, Values],
     whole: bool,
-) -> NDArray[Any]:
+) -> Array:
     """Slice moves at each index in turn, each given the results of earlier moves."""
     move = slice_integers if whole else slice_batch
     x = x.copy()
@@ -365,15 +374,15 @@ def _slices(
     return x
 
 
-def of_those(x: NDArray[Any], at: Any, log_density: LogDensity) -> LogDensity:
+def of_those(x: Array, at: Index, log_density: LogDensity) -> LogDensity:
     """The log densities of the elements at an index, as a function of these alone."""
     return at_index(x, at, lambda whole: np.broadcast_to(log_density(whole), x.shape)[at])
 
 
-def at_index(x: NDArray[Any], at: Any, log_density: LogDensity) -> LogDensity:
+def at_index(x: Array, at: Index, log_density: LogDensity) -> LogDensity:
     """The log density as a function of the elements at an index."""
 
-    def of_element(value: Any) -> Any:
+    def of_element(value: Values) -> Numbers:
         changed = x.copy()
         changed[at] = value
         return log_density(changed)

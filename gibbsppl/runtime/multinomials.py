@@ -17,10 +17,11 @@ from typing import Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike
 
 from gibbsppl.runtime.draws import whole
 from gibbsppl.runtime.sparse_counts import Shares
+from gibbsppl.runtime.types import Floats, Generator, Index, Integers, Numbers, Size, Values
 
 # Weights worked on at once: about half a megabyte.
 PIECE = 1 << 16
@@ -33,16 +34,13 @@ FEW = 1000
 # Below this sum, weights of a relative size that matters may have underflowed.
 LEAST_SUM = float(np.finfo(float).tiny / np.finfo(float).eps)
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
     """Rows of a table, ``values[index[n], :]``."""
 
-    values: Any
-    index: Any
+    values: Floats
+    index: Integers
 
 
 class SumOfRows(NDArrayOperatorsMixin):
@@ -59,20 +57,20 @@ class SumOfRows(NDArrayOperatorsMixin):
 
     __slots__ = ("rows", "same", "shape")
 
-    def __init__(self, shape: tuple[int, ...], same: Any, *rows: Rows) -> None:
+    def __init__(self, shape: tuple[int, ...], same: Numbers, *rows: Rows) -> None:
         self.shape, self.same, self.rows = shape, same, rows
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Floats:
         total = np.zeros(self.shape) + self.same
         for r in self.rows:
             total += np.asarray(r.values).take(r.index, axis=0)
         return np.asarray(total, dtype=dtype)
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **settings: Any) -> Any:
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **settings: Any) -> Any:
         arrays = (np.asarray(x) if isinstance(x, SumOfRows) else x for x in inputs)
         return getattr(ufunc, method)(*arrays, **settings)
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Index) -> Numbers:
         return np.asarray(self)[index]
 
 
@@ -84,7 +82,9 @@ class _Weights:
     exact: Callable[[Integers], Floats]
 
 
-def multinomial(rng: np.random.Generator, eta_1: Any, size: tuple[int, ...], n: Any) -> Any:
+def multinomial(
+    rng: Generator, eta_1: Numbers | SumOfRows, size: Size, n: Values
+) -> Integers | Shares:
     """Draws of n counts with log weights ``eta_1`` along the last axis.
 
     ``n`` is a number, or broadcasts to the size with equal entries, or one, on the last axis.
@@ -106,7 +106,7 @@ def multinomial(rng: np.random.Generator, eta_1: Any, size: tuple[int, ...], n: 
     return shares if shares.size > MANY else np.asarray(shares)
 
 
-def _totals(n: Any, size: tuple[int, ...]) -> Integers:
+def _totals(n: Values, size: tuple[int, ...]) -> Integers:
     """The total of each row."""
     totals = np.asarray(whole(n))
     if totals.ndim:
@@ -123,7 +123,7 @@ def _totals(n: Any, size: tuple[int, ...]) -> Integers:
     return totals
 
 
-def _plain(eta_1: Any, size: tuple[int, ...]) -> _Weights:
+def _plain(eta_1: Numbers, size: tuple[int, ...]) -> _Weights:
     """Weights from an array of logs."""
     logs = np.broadcast_to(eta_1, size).reshape(-1, size[-1])
 
@@ -172,13 +172,13 @@ def _checked(sums: Floats) -> Floats:
 
 
 def _shares(
-    rng: np.random.Generator, weights: _Weights, totals: Integers, size: tuple[int, ...]
+    rng: Generator, weights: _Weights, totals: Integers, size: tuple[int, ...]
 ) -> Shares:
     """Shares of all totals: of small ones unit by unit, first the first unit of each."""
     is_large, count = totals > SMALL_TOTAL, size[-1]
     at, large = np.flatnonzero((totals > 0) & ~is_large), np.flatnonzero(is_large)
     more = _further(totals if len(at) == len(totals) else totals[at])
-    kind: Any = np.int8 if count < 1 << 7 else np.int64
+    kind: type[np.integer] = np.int8 if count < 1 << 7 else np.int64
     label = np.empty(len(at) + len(more), kind)
     first, further = label[: len(at)], label[len(at) :]
     cuts = [*range(0, len(at), max(1, PIECE // count)), len(at)]
@@ -218,11 +218,11 @@ def _running(weights: _Weights, at: Integers) -> Floats:
     return running
 
 
-def _labels(rng: np.random.Generator, running: Floats) -> NDArray[Any]:
+def _labels(rng: Generator, running: Floats) -> Integers:
     """For each column, how many running sums a uniform share of the last has passed."""
     threshold = rng.random(running.shape[1]) * running[-1]
     passed = (running[:-1] <= threshold).view(np.int8)
-    kind: Any = np.int8 if len(running) < 1 << 7 else np.int64
+    kind: type[np.integer] = np.int8 if len(running) < 1 << 7 else np.int64
     return np.asarray(passed.sum(axis=0, dtype=kind))
 
 
@@ -232,7 +232,7 @@ def _accumulate(weights: Floats) -> None:
         weights[k] += weights[k - 1]
 
 
-def _binomials(rng: np.random.Generator, weights: Floats, totals: Integers) -> Integers:
+def _binomials(rng: Generator, weights: Floats, totals: Integers) -> Integers:
     """Shares of large totals, one row each: how many of those left have each label."""
     # Sums from the last label on, so that a label with nothing but zeros behind it takes all.
     behind = np.cumsum(weights[::-1], axis=0)[::-1]

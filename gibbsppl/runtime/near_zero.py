@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from scipy.special import xlog1py
 
+from gibbsppl.runtime.types import Numbers
 
-def log1p(x: Any) -> Any:
+
+def log1p(x: Numbers) -> Numbers:
     """``log(1 + x)`` with all digits of a small x; ``-inf`` at -1, without a warning.
 
     >>> float(log1p(1e-30)), float(log1p(-1.0))
@@ -18,7 +19,7 @@ def log1p(x: Any) -> Any:
     return xlog1py(1.0, x)
 
 
-def log_one_minus_exp(x: Any) -> Any:
+def log_one_minus_exp(x: Numbers) -> Numbers:
     """``log(1 - exp(x))`` of negative x, with all digits near zero and far below it.
 
     M. Maechler (2012), "Accurately computing log(1 - exp(-|a|))", the R package Rmpfr.
@@ -32,7 +33,7 @@ def log_one_minus_exp(x: Any) -> Any:
     return np.where(near, close, np.log1p(-np.exp(np.where(near, -1.0, x))))
 
 
-def log_cloglog(x: Any) -> Any:
+def log_cloglog(x: Numbers) -> Numbers:
     """``log(1 - exp(-exp(x)))``, the log of the inverse complementary log-log; x itself far below.
 
     >>> log_cloglog(np.array([-1e4, 0.0, 10.0])).round(4)

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.polynomial import Polynomial
 from scipy.special import gammaln, ive, kve, xlogy
+
+from gibbsppl.runtime.types import Floats, Numbers
 
 TINY = float(np.finfo(float).tiny)
 
@@ -30,7 +31,7 @@ LOG_ROOT_2_PI = math.log(2 * math.pi) / 2
 LOG_ROOT_HALF_PI = math.log(math.pi / 2) / 2
 
 
-def log_bessel_i(order: Any, x: Any) -> Any:
+def log_bessel_i(order: Numbers, x: Numbers) -> Numbers:
     """The log of the modified Bessel function I of an order above -1, at x >= 0.
 
     >>> round(float(log_bessel_i(0.0, 1000.0)), 9)
@@ -44,7 +45,7 @@ def log_bessel_i(order: Any, x: Any) -> Any:
     return result[()]
 
 
-def log_bessel_k(order: Any, x: Any) -> Any:
+def log_bessel_k(order: Numbers, x: Numbers) -> Numbers:
     """The log of the modified Bessel function K of any order, at x > 0.
 
     >>> round(float(log_bessel_k(-2.0, 1e-200)), 9)
@@ -55,8 +56,8 @@ def log_bessel_k(order: Any, x: Any) -> Any:
 
 
 def _by_argument(
-    order: Any, x: Any, sign: int, scipys: Any, power: Callable[[Any, Any], Any]
-) -> Any:
+    order: Floats, x: Floats, sign: int, scipys: Floats, power: Callable[[Floats, Floats], Floats]
+) -> Floats:
     """The log of I (sign 1) or K (sign -1): SciPy's, or an expansion where SciPy has no digits."""
     result = np.array(scipys)
     large = order >= LARGE_ORDER
@@ -71,29 +72,29 @@ def _by_argument(
     return result[()]
 
 
-def _log_scaled_i(order: Any, x: Any) -> Any:
+def _log_scaled_i(order: Floats, x: Floats) -> Floats:
     """From SciPy's scaled function; ``-inf`` where it underflows."""
     scaled = ive(order, x)
     return xlogy(1.0, np.where(scaled < TINY, 0.0, scaled)) + x
 
 
-def _log_scaled_k(order: Any, x: Any) -> Any:
+def _log_scaled_k(order: Floats, x: Floats) -> Floats:
     """From SciPy's scaled function; ``inf`` where it overflows."""
     return xlogy(1.0, kve(order, x)) - x
 
 
-def _log_power_i(order: Any, x: Any) -> Any:
+def _log_power_i(order: Floats, x: Floats) -> Floats:
     """``(x / 2)**v / gamma(v + 1) exp(q - ..)``, ``q = x**2 / 4 / (v + 1)``, for small q."""
     q = (x / 2) ** 2 / (order + 1)
     return xlogy(order, x / 2) - gammaln(order + 1) + q - q * q / 2 / (order + 2)
 
 
-def _log_power_k(order: Any, x: Any) -> Any:
+def _log_power_k(order: Floats, x: Floats) -> Floats:
     """``gamma(v) (2 / x)**v / 2``: one term is enough where K overflows."""
     return gammaln(order) - math.log(2) - xlogy(order, x / 2)
 
 
-def _log_of_large_argument(order: Any, x: Any, sign: int) -> Any:
+def _log_of_large_argument(order: Floats, x: Floats, sign: int) -> Floats:
     """Hankel's expansion in 1 / x: DLMF 10.40.1 and 10.40.2."""
     term, total = np.ones_like(x), np.ones_like(x)
     for k in range(1, 12):
@@ -103,7 +104,7 @@ def _log_of_large_argument(order: Any, x: Any, sign: int) -> Any:
     return constant - np.log(x) / 2 + sign * x + np.log(total)
 
 
-def _log_of_large_order(order: Any, x: Any, sign: int) -> Any:
+def _log_of_large_order(order: Floats, x: Floats, sign: int) -> Floats:
     """Debye's expansion in 1 / v, uniform in ``z = x / v``: DLMF 10.41.3 and 10.41.4."""
     z = x / order
     root = np.hypot(1.0, z)
@@ -115,7 +116,7 @@ def _log_of_large_order(order: Any, x: Any, sign: int) -> Any:
     return constant - np.log(order * root) / 2 + sign * order * exponent + np.log(total)
 
 
-def _debye(count: int) -> list[Any]:
+def _debye(count: int) -> list[Polynomial]:
     """The polynomials ``u_0, u_1, ..`` of the expansion: DLMF 10.41.9."""
     slope, kernel = Polynomial([0, 0, 0.5, 0, -0.5]), Polynomial([0.125, 0, -0.625])
     found = [Polynomial([1.0])]
@@ -132,7 +133,7 @@ NODES = np.arange(-36.0, 3.5, STEP)
 AT_ONCE = 1000
 
 
-def log_fox_wright(a: Any, z: Any) -> Any:
+def log_fox_wright(a: Numbers, z: Numbers) -> Numbers:
     """The log of the sum over k of ``gamma((a + k) / 2) z**k / k!``, for a > 1e-13 and any z.
 
     It is the log of twice the integral of ``x**(a - 1) exp(z x - x**2)`` over x > 0.
@@ -148,7 +149,7 @@ def log_fox_wright(a: Any, z: Any) -> Any:
     return flat.reshape(a.shape)[()]
 
 
-def _log_peaked_integral(a: Any, z: Any) -> Any:
+def _log_peaked_integral(a: Floats, z: Floats) -> Floats:
     """The trapezoid rule over ``d = log(x / centre)``, in units of the width of the peak there.
 
     The integrand over ``log x`` has one peak: the centre. Where a < 1 its lower tail is nearly
@@ -167,7 +168,7 @@ def _log_peaked_integral(a: Any, z: Any) -> Any:
     return height[:, 0] + np.log(total)
 
 
-def _fall(d: Any, a: Any, above: Any, z: Any, centre: Any) -> Any:
+def _fall(d: Floats, a: Floats, above: Floats, z: Floats, centre: Floats) -> Floats:
     """The log of the integrand at ``centre * exp(d)``, that at the centre taken off.
 
     Near the centre the terms linear in d cancel: ``above == 2 centre**2 - z centre``.
@@ -178,7 +179,7 @@ def _fall(d: Any, a: Any, above: Any, z: Any, centre: Any) -> Any:
     return np.where(near == d, (a - above) * near + curved, away)
 
 
-def _curved(d: Any) -> Any:
+def _curved(d: Floats) -> Floats:
     """``exp(d) - 1 - d``, by its series where d is small."""
     small = np.clip(d, -0.2, 0.2)
     series = np.ones_like(d)

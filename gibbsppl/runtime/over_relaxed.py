@@ -12,17 +12,16 @@ same read in either direction, so that the move is reversible.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
-from gibbsppl.runtime.draws import Generator, Size
 from gibbsppl.runtime.matrices import mvnormal_information, symmetric
+from gibbsppl.runtime.types import Floats, Generator, Numbers, Size
 
 
 def over_relaxed_normal(
-    rng: Generator, eta_1: Any, eta_2: Any, size: Size, x: Any, alpha: float
-) -> Any:
+    rng: Generator, eta_1: Numbers, eta_2: Numbers, size: Size, x: Numbers, alpha: float
+) -> Numbers:
     """Moves of values with log density ``eta_1 x + eta_2 x**2``."""
     if not size and isinstance(eta_2, float) and eta_2 < 0:  # (Python's own arithmetic is faster)
         scale = math.sqrt((1 - alpha**2) * -0.5 / eta_2)
@@ -36,8 +35,8 @@ def over_relaxed_normal(
 
 
 def over_relaxed_mvnormal(
-    rng: Generator, eta_1: Any, eta_2: Any, size: Size, x: Any, alpha: float
-) -> Any:
+    rng: Generator, eta_1: Floats, eta_2: Floats, size: Size, x: Floats, alpha: float
+) -> Floats:
     """The same of vectors, with ``sum of eta_1[k] x[k] + sum of eta_2[k, l] x[k] x[l]``."""
     h = np.broadcast_to(eta_1, size)
     Q = symmetric(-2.0 * np.asarray(eta_2))

@@ -15,12 +15,12 @@ small difference. Both cases are written by ``erfcx(t) = exp(t**2) erfc(t)``, an
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from scipy.special import erfcx
 
 from gibbsppl.runtime.near_zero import log_one_minus_exp
+from gibbsppl.runtime.types import Floats, Numbers
 
 __all__ = ["log_passage_p", "log_passage_q"]
 
@@ -32,7 +32,7 @@ CLOSE = 0.5
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
 
 
-def log_passage_p(z: Any, d: Any) -> Any:
+def log_passage_p(z: Numbers, d: Numbers) -> Numbers:
     """The log of ``Phi(z) + exp((w**2 - z**2) / 2) Phi(-w)``."""
     z, d = np.broadcast_arrays(np.asarray(z, float), d)
     first, is_low = np.minimum(z, 0.0), z < 0
@@ -43,7 +43,7 @@ def log_passage_p(z: Any, d: Any) -> Any:
         return np.where(is_low, low, log_one_minus_exp(_log_difference(z, d)))[()]
 
 
-def log_passage_q(z: Any, d: Any) -> Any:
+def log_passage_q(z: Numbers, d: Numbers) -> Numbers:
     """The log of ``Phi(-z) - exp((w**2 - z**2) / 2) Phi(-w)``."""
     z, d = np.broadcast_arrays(np.asarray(z, float), d)
     with np.errstate(all="ignore"):
@@ -52,7 +52,7 @@ def log_passage_q(z: Any, d: Any) -> Any:
         return np.where(is_high, log_one_minus_exp(below), _log_difference(z, d))[()]
 
 
-def _log_difference(z: Any, d: Any) -> Any:
+def _log_difference(z: Floats, d: Floats) -> Floats:
     """The log of the difference, where it is no more than one half."""
     low, gap = np.maximum(z, -2.0) / math.sqrt(2), d / math.sqrt(2)
     close = gap < CLOSE * np.maximum(np.abs(low), 1.0)
@@ -62,7 +62,7 @@ def _log_difference(z: Any, d: Any) -> Any:
     return -low * low + np.log(difference / 2)
 
 
-def _fall(t: Any) -> Any:
+def _fall(t: Floats) -> Floats:
     """The slope of ``-erfcx``: ``2 / sqrt(pi) - 2 t erfcx(t)``."""
     far = np.maximum(t, ASYMPTOTIC)
     u = 1 / (2 * far * far)

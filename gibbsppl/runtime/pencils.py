@@ -18,16 +18,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gibbsppl.runtime.draws import Generator
-from gibbsppl.runtime.joint import Joint, State
+from gibbsppl.runtime.joint import Joint
+from gibbsppl.runtime.types import Constants, Floats, Generator, Numbers, State
 
-Floats = NDArray[np.float64]
 # Coefficients of x**2 for each array, and those of each pair.
-Fixed = tuple[Mapping[str, Any], Sequence[Any]]
+Fixed = tuple[Mapping[str, Numbers], Sequence[Numbers]]
 # Coefficients of x for each array, and what multiplies each fixed matrix.
-Scaled = tuple[Mapping[str, Any], Sequence[Any]]
+Scaled = tuple[Mapping[str, Numbers], Sequence[Numbers]]
 
 EPSILON = float(np.finfo(float).eps)
 # The least eigenvalue, relative to the largest, of which rounding leaves a quarter of the digits.
@@ -53,7 +51,7 @@ class Pencil:
         if found is not None:
             self.rows, self.diagonals = found
 
-    def scaled(self, scales: Sequence[Any]) -> Floats:
+    def scaled(self, scales: Sequence[Numbers]) -> Floats:
         """The diagonal form of the precision, block by block."""
         pairs = zip(scales, self.diagonals, strict=True)
         total: Any = sum(float(s) * d for s, d in pairs) if self.rows is not None else np.zeros(1)
@@ -61,7 +59,7 @@ class Pencil:
             raise np.linalg.LinAlgError("Matrix is not positive definite")
         return np.asarray(total)
 
-    def precision(self, scales: Sequence[Any]) -> Floats:
+    def precision(self, scales: Sequence[Numbers]) -> Floats:
         """The precision matrices, block by block."""
         diagonal = self.scaled(scales)
         assert self.rows is not None
@@ -70,18 +68,20 @@ class Pencil:
         columns = np.linalg.inv(self.rows)
         return (columns * diagonal[:, None, :]) @ columns.swapaxes(1, 2)
 
-    def draw(self, rng: Generator, state: State, given: Scaled) -> dict[str, Any]:
+    def draw(self, rng: Generator, state: State, given: Scaled) -> dict[str, Numbers]:
         """The arrays, all of them drawn."""
         diagonal = self.scaled(given[1])
         z = rng.standard_normal(diagonal.size).reshape(diagonal.shape)
         return self._solved(state, given, diagonal, z)
 
-    def mean(self, state: State, given: Scaled) -> dict[str, Any]:
+    def mean(self, state: State, given: Scaled) -> dict[str, Numbers]:
         """The arrays at their means."""
         diagonal = self.scaled(given[1])
         return self._solved(state, given, diagonal, np.zeros(diagonal.shape))
 
-    def _solved(self, state: State, given: Scaled, diagonal: Floats, z: Floats) -> dict[str, Any]:
+    def _solved(
+        self, state: State, given: Scaled, diagonal: Floats, z: Floats
+    ) -> dict[str, Numbers]:
         """The arrays, as far from their means as standard normals say."""
         joint, rows = self.joint, self.rows
         assert rows is not None
@@ -90,7 +90,7 @@ class Pencil:
         factor = self._factor(given[1], diagonal)
         if factor is not None:
             half = np.linalg.solve(factor, right.reshape(*diagonal.shape, 1)) + z[..., None]
-            whole: Any = np.linalg.solve(factor.swapaxes(1, 2), half)
+            whole: Floats = np.linalg.solve(factor.swapaxes(1, 2), half)
             return joint.placed(state, self._back(whole))
         noise = z * np.sqrt(diagonal)
         if len(rows) == 1:  # (stacks of one matrix cost more than a matrix)
@@ -99,11 +99,11 @@ class Pencil:
         along = ((rows @ right.reshape(*diagonal.shape, 1))[..., 0] + noise) / diagonal
         return joint.placed(state, self._back(along[:, None, :] @ rows))
 
-    def _sum(self, scales: Sequence[Any]) -> Floats:
-        total: Floats = sum(float(s) * m for s, m in zip(scales, self.matrices, strict=True))  # type: ignore[assignment]
+    def _sum(self, scales: Sequence[Numbers]) -> Floats:
+        total: Floats = sum(float(s) * m for s, m in zip(scales, self.matrices, strict=True))  # type: ignore[assignment]  # not the 0 of no terms
         return total
 
-    def _factor(self, scales: Sequence[Any], diagonal: Floats) -> Floats | None:
+    def _factor(self, scales: Sequence[Numbers], diagonal: Floats) -> Floats | None:
         """The Cholesky factors, where elements are too far apart in size for common rows.
 
         None where the matrix is ill-conditioned even after scaling to a unit diagonal: then only
@@ -126,7 +126,7 @@ class Pencil:
         return found.ravel()[self.joint.rank]
 
 
-def pencil_in(constants: Mapping[str, Any], arrays: tuple[str, ...]) -> Pencil:
+def pencil_in(constants: Constants, arrays: tuple[str, ...]) -> Pencil:
     """The pencil of a joint draw of some arrays, among what a program has computed once."""
     found = (c for c in constants.values() if isinstance(c, Pencil))
     return next(c for c in found if c.arrays == arrays)

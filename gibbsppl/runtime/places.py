@@ -8,14 +8,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from gibbsppl.runtime.types import Array, AxisIndex, Floats, Ints, Values
 
 Bounds = Sequence[tuple[int, int]]
 
 
 def missing_positions(
-    known: NDArray[Any], place: Bounds, event: int = 0
-) -> tuple[NDArray[np.intp], ...]:
+    known: Array, place: Bounds, event: int = 0
+) -> tuple[Ints, ...]:
     """Index arrays of the unknown elements in a place (start and stop per axis).
 
     The last ``event`` axes belong to one value, which is missing as a whole.
@@ -32,7 +33,7 @@ def missing_positions(
     return tuple(f + a for f, (a, _) in zip(found, along, strict=True))
 
 
-def element_positions(known: NDArray[Any] | None, place: Bounds) -> list[tuple[int, ...]]:
+def element_positions(known: Array | None, place: Bounds) -> list[tuple[int, ...]]:
     """The index tuples of the elements in a place, without known elements.
 
     >>> element_positions(None, [(1, 3), (0, 1)])
@@ -47,7 +48,7 @@ def element_positions(known: NDArray[Any] | None, place: Bounds) -> list[tuple[i
 
 
 def pattern_colours(
-    place: Bounds, steps: Sequence[int], count: int, known: NDArray[Any] | None = None
+    place: Bounds, steps: Sequence[int], count: int, known: Array | None = None
 ) -> list[tuple[Any, ...]]:
     """The indices of the elements of each colour, ``sum(steps[k] * i[k], k) mod count``.
 
@@ -82,7 +83,7 @@ def pattern_colours(
     return slices
 
 
-def chart_colours(table: NDArray[Any], count: int) -> list[tuple[Any, ...]]:
+def chart_colours(table: Array, count: int) -> list[tuple[Ints, ...]]:
     """The indices of each colour of a table.
 
     >>> chart_colours(np.array([0, 1, -1, 0]), 2)
@@ -91,7 +92,7 @@ def chart_colours(table: NDArray[Any], count: int) -> list[tuple[Any, ...]]:
     return [np.nonzero(np.asarray(table) == colour) for colour in range(count)]
 
 
-def rows_of(shape: Sequence[int], joint: Sequence[int]) -> list[tuple[Any, ...]]:
+def rows_of(shape: Sequence[int], joint: Sequence[int]) -> list[tuple[AxisIndex, ...]]:
     """The index of each row of an array: whole along the ``joint`` axes, else at one position.
 
     >>> rows_of((2, 3), (1,))
@@ -104,7 +105,7 @@ def rows_of(shape: Sequence[int], joint: Sequence[int]) -> list[tuple[Any, ...]]
     ]
 
 
-def placed(values: Any, place: Bounds, shape: Sequence[int]) -> NDArray[np.float64]:
+def placed(values: Values, place: Bounds, shape: Sequence[int]) -> Floats:
     """An array of zeros with values in one place.
 
     >>> placed(7.0, [(1, 3)], (4,))
@@ -118,8 +119,8 @@ def placed(values: Any, place: Bounds, shape: Sequence[int]) -> NDArray[np.float
 
 
 def plus_diagonal(
-    pairs: Any, squares: Any, count: int, at: tuple[slice, ...] = ()
-) -> NDArray[np.float64]:
+    pairs: Values, squares: Values, count: int, at: tuple[slice, ...] = ()
+) -> Floats:
     """An array, with values added where its last ``count`` axes equal the ``count`` before them.
 
     ``at`` is the index of the part of the other axes to which values are added.

@@ -16,15 +16,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import gammaincc, gammainccinv, gammaln, ndtr, ndtri
 
-from gibbsppl.runtime.draws import TINY, Generator, Size
-from gibbsppl.runtime.rejection import Array, require
+from gibbsppl.runtime.draws import TINY
+from gibbsppl.runtime.rejection import require
 from gibbsppl.runtime.special import inverse_gaussian
 from gibbsppl.runtime.truncated import flat
+from gibbsppl.runtime.types import Flags, Floats, Generator, Numbers, Size
 
 # The tilt at which K is infinite, and the same point of the Laplace transform, at t = -POLE.
 END = math.pi**2 / 8
@@ -36,13 +37,15 @@ STEP = 1 / 8
 NODES = np.arange(0.0, 6.5, STEP)
 WEIGHTS = np.where(NODES > 0.0, 2 * STEP, STEP) / math.pi
 
+Complexes = NDArray[np.complex128]
+
 # Elements taken at once: of the inversion, which makes arrays of nodes, and of draws.
 AT_ONCE = 1000
 BLOCK = 1 << 14
 
 
 @np.errstate(all="ignore")
-def log_polya_gamma(b: Any, x: Any) -> Any:
+def log_polya_gamma(b: Numbers, x: Numbers) -> Numbers:
     """The log density of PG(b, 0) at x; ``-inf`` where x is not positive, or b is 0.
 
     >>> round(float(log_polya_gamma(1.0, 0.25)), 12)
@@ -61,7 +64,7 @@ def log_polya_gamma(b: Any, x: Any) -> Any:
     return result[()]
 
 
-def log_first_term(b: Array, x: Array) -> Array:
+def log_first_term(b: Floats, x: Floats) -> Floats:
     """The log of the first term of the alternating series for the density: an upper bound of it.
 
     It is ``2**b`` times the density of the first passage to b / 2 of a Brownian motion.
@@ -70,7 +73,7 @@ def log_first_term(b: Array, x: Array) -> Array:
     return constant + np.log(b) - 1.5 * np.log(x) - b * (b / x) / 8.0
 
 
-def _log_inverted(b: Array, x: Array) -> Array:
+def _log_inverted(b: Floats, x: Floats) -> Floats:
     """The log density by inverting the Laplace transform ``exp(-b L)``, ``L = log cosh(s)``.
 
     By parts, ``x f(x) = b * (inverse transform of L' exp(-b L))``: nothing cancels for small b.
@@ -84,11 +87,11 @@ def _log_inverted(b: Array, x: Array) -> Array:
     fall = away * x[:, None] - b[:, None] * (log_cosh - log_cosh[:, :1])
     total = ((w + 1j * y) * slope * np.exp(fall)).real @ WEIGHTS
     height = (v[:, 0] - POLE) * x - b * log_cosh[:, 0].real
-    value: Array = height + np.log(b) - 1.5 * np.log(x) + np.log(total)
+    value: Floats = height + np.log(b) - 1.5 * np.log(x) + np.log(total)
     return value
 
 
-def _saddle(b: Array, x: Array) -> Array:
+def _saddle(b: Floats, x: Floats) -> Floats:
     """About the t + POLE > 0 of least ``exp(t x) L' exp(-b L)``: where ``b L' + 1 / v = x``.
 
     Newton's method on 1 / x, which is concave in v, from below.
@@ -101,7 +104,7 @@ def _saddle(b: Array, x: Array) -> Array:
     return v
 
 
-def _log_cosh(t: Any, v: Any) -> tuple[Any, Any]:
+def _log_cosh(t: Complexes, v: Complexes) -> tuple[Complexes, Complexes]:
     """``log cosh(s)`` and its derivative ``tanh(s) / (4 s)``, ``s = sqrt(t / 2)``; v is t + POLE.
 
     Analytic but for the cut, and exact to rounding next to t = 0 and to the pole.
@@ -122,11 +125,11 @@ def _log_cosh(t: Any, v: Any) -> tuple[Any, Any]:
         gap = v[near] / 2.0 / (math.pi / 2.0 + angle)  # pi / 2 - angle
         value[near] = np.log(np.sin(gap))
         slope[near] = 1.0 / np.tan(gap) / (4.0 * angle)
-    return value, slope
+    return value, slope  # type: ignore[return-value]  # complex, as t is
 
 
 @np.errstate(all="ignore")
-def mean_and_variance(v: Array) -> tuple[Array, Array]:
+def mean_and_variance(v: Floats) -> tuple[Floats, Floats]:
     """``K'(u)`` and ``K''(u)`` at ``u = END - v``: moments of J*(1), tilted."""
     u = END - v
     angle = np.maximum(np.sqrt(2.0 * np.abs(u)), 1e-100)
@@ -160,7 +163,7 @@ LEAST = 1e-90
 
 
 @np.errstate(all="ignore")
-def polya_gamma(rng: Generator, eta_1: Any, size: Size, b: Any) -> Any:
+def polya_gamma(rng: Generator, eta_1: Numbers, size: Size, b: Numbers) -> Numbers:
     """Draws with log density ``eta_1 x + log_polya_gamma(b, x)``, ``eta_1 <= 0``; 0 where b is 0.
 
     They are PG(b, c), ``c = sqrt(-2 eta_1)``. For b up to 1e10 they are exact, by rejection, to the
@@ -186,13 +189,13 @@ def polya_gamma(rng: Generator, eta_1: Any, size: Size, b: Any) -> Any:
     return x.reshape(size) if size else float(x[0])
 
 
-def _normal(rng: Generator, eta_1: Array, b: Array) -> Array:
+def _normal(rng: Generator, eta_1: Floats, b: Floats) -> Floats:
     """Normal draws of the mean and variance of PG(b, c)."""
     mean, variance = mean_and_variance(END - eta_1 / 4.0)
     return b / 4.0 * (mean + np.sqrt(variance) / np.sqrt(b) * rng.standard_normal(b.size))
 
 
-def _sum(rng: Generator, eta_1: Array, b: Array) -> Array:
+def _sum(rng: Generator, eta_1: Floats, b: Floats) -> Floats:
     """Sums of b draws of PG(1, c)."""
     z, x = np.sqrt(-eta_1 / 2.0), np.zeros(b.shape)
     for k in range(int(b.max())):
@@ -201,10 +204,10 @@ def _sum(rng: Generator, eta_1: Array, b: Array) -> Array:
     return x / 4.0
 
 
-Try = Callable[..., tuple[Array, Any]]
+Try = Callable[..., tuple[Floats, Flags]]
 
 
-def rejected(attempt: Try, rng: Generator, *parameters: Array) -> Array:
+def rejected(attempt: Try, rng: Generator, *parameters: Floats) -> Floats:
     """The first accepted value of each element: ``attempt`` gives values and which to accept."""
     x, accepted = attempt(rng, *parameters)
     (left,) = np.nonzero(~accepted)
@@ -215,7 +218,7 @@ def rejected(attempt: Try, rng: Generator, *parameters: Array) -> Array:
     return x
 
 
-def _try_one(rng: Generator, z: Array) -> tuple[Array, Any]:
+def _try_one(rng: Generator, z: Floats) -> tuple[Floats, Flags]:
     """Candidates for J*(1, z), from the first terms of the series on both sides of the split.
 
     Right of it an exponential tail; left of it 1 / N**2 of a Normal tail, thinned by the tilt, or
@@ -239,23 +242,23 @@ def _try_one(rng: Generator, z: Array) -> tuple[Array, Any]:
     return x, accepted
 
 
-def _alternating(x: Array) -> Array:
+def _alternating(x: Floats) -> Floats:
     """The density of J*(1, 0) over its first term; terms after the fourth are below rounding."""
     r = np.exp(np.where(x > SPLIT, -(math.pi**2) * x, -4.0 / x))
     return 1.0 - 3.0 * r + 5.0 * r**3 - 7.0 * r**6
 
 
-def _by_first_term(rng: Generator, eta_1: Array, b: Array) -> Array:
+def _by_first_term(rng: Generator, eta_1: Floats, b: Floats) -> Floats:
     """Draws by rejection from the first term of the series, tilted: an inverse Gaussian."""
     return rejected(_try_first_term, rng, eta_1, b)
 
 
-def _try_first_term(rng: Generator, eta_1: Array, b: Array) -> tuple[Array, Any]:
+def _try_first_term(rng: Generator, eta_1: Floats, b: Floats) -> tuple[Floats, Flags]:
     x = inverse_gaussian(rng, eta_1, -b * b / 8.0, b.shape)
-    return x, _in_density(-rng.standard_exponential(b.size), b, x)
+    return x, _in_density(-rng.standard_exponential(b.size), b, x)  # type: ignore[arg-type, return-value]  # an array
 
 
-def _in_density(level: Array, b: Array, x: Array) -> Any:
+def _in_density(level: Floats, b: Floats, x: Floats) -> Flags:
     """Whether a level, the log of a number over the first term, is at most the log density.
 
     The density is computed only where the first term, and this less the second, do not decide.
@@ -268,7 +271,7 @@ def _in_density(level: Array, b: Array, x: Array) -> Any:
     return accepted
 
 
-def _by_saddle(rng: Generator, eta_1: Array, b: Array) -> Array:
+def _by_saddle(rng: Generator, eta_1: Floats, b: Floats) -> Floats:
     """Draws by rejection from a bound on the saddle point approximation of the density.
 
     With ``y = 4 x / b`` it is ``sqrt(b / (2 pi K'')) exp(b (K(u) - u y))``, u such that K'(u) = y.
@@ -285,7 +288,7 @@ def _by_saddle(rng: Generator, eta_1: Array, b: Array) -> Array:
     return b / 4.0 * rejected(_try_saddle, rng, *tried)
 
 
-def _try_saddle(rng: Generator, *parameters: Array) -> tuple[Array, Any]:
+def _try_saddle(rng: Generator, *parameters: Floats) -> tuple[Floats, Flags]:
     """Candidates for y: inverse Gaussian below the mode, Gamma above it.
 
     Windle, Polson and Scott (2014, arXiv 1405.0506): the exponent plus 1 / (2 y), and the exponent
@@ -310,7 +313,7 @@ def _try_saddle(rng: Generator, *parameters: Array) -> tuple[Array, Any]:
     return y, accepted
 
 
-def _in_saddle(rng: Generator, y: Array, low: Any, parameters: Sequence[Array]) -> Any:
+def _in_saddle(rng: Generator, y: Floats, low: Flags, parameters: Sequence[Floats]) -> Flags:
     """Whether a uniform level below the bound is below the density."""
     b, z, mode, at_mode, height, least, *_ = parameters
     exponent, variance = saddle_exponent(y)
@@ -331,7 +334,7 @@ def _in_saddle(rng: Generator, y: Array, low: Any, parameters: Sequence[Array]) 
 
 
 @np.errstate(all="ignore")
-def saddle_exponent(y: Array) -> tuple[Array, Array]:
+def saddle_exponent(y: Floats) -> tuple[Floats, Floats]:
     """``K(u) - u y`` and ``K''(u)``, at the u with ``K'(u) = y``.
 
     Newton's method on 1 / y, from within 1 % of ``END - u``; the exponent is stationary there.
@@ -348,7 +351,7 @@ def saddle_exponent(y: Array) -> tuple[Array, Array]:
     return -np.where(u > 0.0, cosine, cosh) - u * y, variance
 
 
-def log_stirling(b: Array) -> Array:
+def log_stirling(b: Floats) -> Floats:
     """The log of Stirling's approximation of gamma(b) over gamma(b)."""
     square = 1.0 / b**2
     series = -(1.0 - square * (1 / 30 - square * (1 / 105 - square / 140))) / (12.0 * b)

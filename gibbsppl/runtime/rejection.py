@@ -16,18 +16,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gibbsppl.runtime.draws import HUGE, TINY, Generator
+from gibbsppl.runtime.draws import HUGE, TINY
+from gibbsppl.runtime.types import Flags, Floats, Generator, Numbers
 
-Array = NDArray[np.float64]
-LogDensity = Callable[..., Array]
+Fall = Callable[..., Floats]
 
 # A line falls from ``start`` towards one side, over a width.
-Line = tuple[Any, Any, Any, Any, Any]  # start, side (1 or -1), width, height at the start, slope
+# Its start, its side (1 or -1), its width, the height at the start, and the slope.
+Line = tuple[Numbers, Numbers, Numbers, Numbers, Numbers]
 
 # The exponent of a line that is flat to rounding.
 FLAT = 1e-16
@@ -35,10 +34,10 @@ STEEPEST = 1e300
 
 
 @np.errstate(all="ignore")
-def quadratic(rng: Generator, slope: Array, k: Array, left: Array, right: Array) -> Array:
+def quadratic(rng: Generator, slope: Floats, k: Floats, left: Floats, right: Floats) -> Floats:
     """Draws with log density ``slope z - k z**2``, highest at 0."""
 
-    def fall(z: Array, slope: Array, k: Array) -> Array:
+    def fall(z: Floats, slope: Floats, k: Floats) -> Floats:
         return slope * z - k * z * z
 
     reach = 1.0 / np.maximum(np.sqrt(k), np.abs(slope))
@@ -49,19 +48,19 @@ def quadratic(rng: Generator, slope: Array, k: Array, left: Array, right: Array)
 class Centre:
     """The mode between bounds of x > 0, and the bounds on the scale ``log(x / value) - offset``."""
 
-    value: Array
-    log: Array
-    offset: Array
-    free: NDArray[np.bool_]
-    left: Array
-    right: Array
+    value: Floats
+    log: Floats
+    offset: Floats
+    free: Flags
+    left: Floats
+    right: Floats
 
-    def slope(self, there: Array) -> Array:
+    def slope(self, there: Floats) -> Floats:
         """The slope at the centre: that of the log density there, 0 at a mode inside."""
         return np.where(self.free, 0.0, there)
 
 
-def centred(log_mode: Array, lower: Array, upper: Array) -> Centre:
+def centred(log_mode: Floats, lower: Floats, upper: Floats) -> Centre:
     """The mode between bounds; it may lie beyond the floating-point numbers."""
     free = (np.log(lower) < log_mode) & (log_mode < np.log(upper))
     mode = np.exp(log_mode)
@@ -75,20 +74,20 @@ def centred(log_mode: Array, lower: Array, upper: Array) -> Centre:
 @np.errstate(all="ignore")
 def powers(
     rng: Generator,
-    p: Array,
+    p: Floats,
     rates: Sequence[int],
-    coefficients: Sequence[Array],
-    log_mode: Array,
-    lower: Array,
-    upper: Array,
-) -> Array:
+    coefficients: Sequence[Floats],
+    log_mode: Floats,
+    lower: Floats,
+    upper: Floats,
+) -> Floats:
     """Draws with log density ``(p - 1) log(x) - sum of coefficient * x**rate``, none negative."""
     at = centred(log_mode, lower, upper)
     pairs = [*zip(rates, coefficients, strict=True)]
     k = [np.minimum(np.exp(np.log(c) + r * at.log), STEEPEST) for r, c in pairs]
     slope = at.slope(p - sum(r * k_r for r, k_r in zip(rates, k, strict=True)))
 
-    def fall(u: Array, slope: Array, *k: Array) -> Array:
+    def fall(u: Floats, slope: Floats, *k: Floats) -> Floats:
         return slope * u - sum(times(k_r, excess(r * u)) for r, k_r in zip(rates, k, strict=True))
 
     reach = {}
@@ -104,29 +103,29 @@ def powers(
 
 @np.errstate(all="ignore")
 def rising_powers(
-    rng: Generator, eta_1: Array, A: Array, B: Array, lower: Array, upper: Array
-) -> Array:
+    rng: Generator, eta_1: Floats, A: Floats, B: Floats, lower: Floats, upper: Floats
+) -> Floats:
     """Draws with log density ``eta_1 log(x) + A x - B x**2``, ``A > 0`` and ``B >= 0``."""
 
-    def one(*values: Array) -> Array:
+    def one(*values: Floats) -> Floats:
         return concave_powers(rng, *values)
 
-    def other(*values: Array) -> Array:
+    def other(*values: Floats) -> Floats:
         return bent_powers(rng, *values)
 
     return split(eta_1 >= 0.0, one, other, eta_1, A, B, lower, upper)
 
 
 def concave_powers(
-    rng: Generator, eta_1: Array, A: Array, B: Array, lower: Array, upper: Array
-) -> Array:
+    rng: Generator, eta_1: Floats, A: Floats, B: Floats, lower: Floats, upper: Floats
+) -> Floats:
     """The same for ``eta_1 >= 0``, where the log density is concave in x."""
     upper = np.minimum(upper, HUGE)
     mode = np.where(B > 0.0, (A / 2 + np.hypot(A / 2, np.sqrt(2 * B * eta_1))) / (2 * B), np.inf)
     c = np.clip(mode, lower, upper)
     slope = np.where(c == mode, 0.0, eta_1 + A * c - 2.0 * B * c * c)
 
-    def fall(w: Array, slope: Array, eta_1: Array, k: Array) -> Array:
+    def fall(w: Floats, slope: Floats, eta_1: Floats, k: Floats) -> Floats:
         return slope * w - times(eta_1, excess(np.log1p(w))) - k * w * w
 
     parameters = (slope, eta_1, B * c * c)
@@ -136,8 +135,8 @@ def concave_powers(
 
 
 def bent_powers(
-    rng: Generator, eta_1: Array, A: Array, B: Array, lower: Array, upper: Array
-) -> Array:
+    rng: Generator, eta_1: Floats, A: Floats, B: Floats, lower: Floats, upper: Floats
+) -> Floats:
     """The same for any ``eta_1``: in log x, convex below ``A / (4 B)`` and concave above."""
     p = eta_1 + 1.0
     bend = np.where(B > 0.0, A / (4 * B), np.inf)
@@ -147,7 +146,7 @@ def bent_powers(
     free = (c == mode) & (discriminant >= 0.0)
     slope = np.where(free, 0.0, p + A * c - 2.0 * B * c * c)
 
-    def fall(u: Array, slope: Array, k_1: Array, k_2: Array) -> Array:
+    def fall(u: Floats, slope: Floats, k_1: Floats, k_2: Floats) -> Floats:
         return slope * u + k_1 * excess(u) - times(k_2, excess(2.0 * u))
 
     parameters = (slope, A * c, B * c * c)
@@ -167,22 +166,22 @@ def bent_powers(
 
 @np.errstate(all="ignore")
 def logistic(
-    rng: Generator, a: Array, b: Array, c: Array, d: Array, left: Array, right: Array
-) -> Array:
+    rng: Generator, a: Floats, b: Floats, c: Floats, d: Floats, left: Floats, right: Floats
+) -> Floats:
     """Draws of u, log density ``a log(x) + b log(1 - x)`` at ``logit(x) = logit(c) + u``.
 
     c is the mode between the bounds, or one of the bounds where the log density is convex, and
     ``d = 1 - c``.
     """
 
-    def fall(u: Array, slope: Array, n: Array, q: Array, side: Array) -> Array:
+    def fall(u: Floats, slope: Floats, n: Floats, q: Floats, side: Floats) -> Floats:
         w = side * u
         far = w + np.log(q + (1.0 - q) * np.exp(-np.maximum(w, 700.0)))
         return slope * u - n * (
             np.where(w > 700.0, far, np.log1p(q * np.expm1(np.minimum(w, 700.0)))) - q * w
         )
 
-    def concave_part(left: Array, right: Array, *rest: Array) -> Array:
+    def concave_part(left: Floats, right: Floats, *rest: Floats) -> Floats:
         slope, n, q, side = parameters = rest[:4]
         h = 1.0 / n
         y = np.expm1(np.minimum(h, 600.0)) / q
@@ -192,7 +191,7 @@ def logistic(
         reach = [np.minimum(np.where(up, steep, slow), most) for up in (side < 0.0, side > 0.0)]
         return below(rng, fall, parameters, concave(fall, parameters, left, right, *reach))
 
-    def convex_part(left: Array, right: Array, *rest: Array) -> Array:
+    def convex_part(left: Floats, right: Floats, *rest: Floats) -> Floats:
         *parameters, a, b, zero = rest
         # Beyond the log odds where -n log(1 + odds) = 1, the lines of slope a and -b are close.
         close = np.log(np.expm1(-1.0 / parameters[1]))
@@ -212,12 +211,12 @@ def logistic(
 
 
 def concave(
-    fall: LogDensity,
-    parameters: Sequence[Array],
-    left: Array,
-    right: Array,
-    reach_left: Array,
-    reach_right: Array,
+    fall: Fall,
+    parameters: Sequence[Floats],
+    left: Floats,
+    right: Floats,
+    reach_left: Floats,
+    reach_right: Floats,
 ) -> list[Line]:
     """A hull of a concave log density that is highest at 0, where it is 0.
 
@@ -235,8 +234,8 @@ def concave(
 
 
 def fallen_by_one(
-    fall: LogDensity, parameters: Sequence[Array], side: float, bound: Array, reach: Array
-) -> Array:
+    fall: Fall, parameters: Sequence[Floats], side: float, bound: Floats, reach: Floats
+) -> Floats:
     """A distance over which the log density falls by 1, but not by half of that distance."""
     t = np.minimum(reach, bound)
     while (short := (t < bound) & (fall(side * t, *parameters) > -1.0)).any():
@@ -247,7 +246,7 @@ def fallen_by_one(
 
 
 def chords(
-    fall: LogDensity, parameters: Sequence[Array], left: Array, right: Array
+    fall: Fall, parameters: Sequence[Floats], left: Floats, right: Floats
 ) -> list[Line]:
     """A hull of a convex log density between finite ends: chords that grow from both ends."""
     parts = 0.25 ** np.arange(20, 0, -1.0)[:, None] * (right - left)
@@ -260,8 +259,8 @@ def chords(
 
 
 def below(
-    rng: Generator, fall: LogDensity, parameters: Sequence[Array], hull: Sequence[Line]
-) -> Array:
+    rng: Generator, fall: Fall, parameters: Sequence[Floats], hull: Sequence[Line]
+) -> Floats:
     """Draws from a log density, by rejection from the lines of its hull."""
     lines = np.empty((5, len(hull), parameters[0].size))
     for j, line in enumerate(hull):
@@ -286,25 +285,25 @@ def below(
     return z
 
 
-def along_line(rng: Generator, slope: Array, width: Array) -> Array:
+def along_line(rng: Generator, slope: Floats, width: Floats) -> Floats:
     """Draws of a distance with log density ``-slope * distance``, up to a width."""
     u, drop = rng.random(slope.shape), slope * width
     with np.errstate(all="ignore"):
         return np.where(drop > FLAT, -np.log1p(u * np.expm1(-drop)) / slope, u * width)
 
 
-def extent(slope: Array, width: Array) -> Array:
+def extent(slope: Floats, width: Floats) -> Floats:
     """The integral of ``exp(-slope * distance)`` over a width."""
     drop = slope * width
     return np.where(drop > FLAT, -np.expm1(-drop) / slope, width)
 
 
 def split(
-    case: NDArray[np.bool_],
-    one: Callable[..., Array],
-    other: Callable[..., Array],
-    *values: Array,
-) -> Array:
+    case: Flags,
+    one: Callable[..., Floats],
+    other: Callable[..., Floats],
+    *values: Floats,
+) -> Floats:
     """``one`` of the values where the case holds, ``other`` elsewhere."""
     x = np.empty(case.shape)
     for at, function in ((case, one), (~case, other)):
@@ -313,7 +312,7 @@ def split(
     return x
 
 
-def require(proper: NDArray[np.bool_], what: str, *found: Array) -> None:
+def require(proper: Flags | np.bool_, what: str, *found: Floats) -> None:
     """Raise an error that shows the first element that is not proper."""
     if not proper.all():
         first = int(np.argmin(proper))
@@ -321,31 +320,31 @@ def require(proper: NDArray[np.bool_], what: str, *found: Array) -> None:
         raise ValueError(f"a truncated or special draw needs {what}; found {shown}")
 
 
-def scaled(centre: Array, u: Array) -> Array:
+def scaled(centre: Floats, u: Floats) -> Floats:
     """``centre * exp(u)``, also where ``exp(u)`` alone would overflow."""
     half = np.exp(0.5 * u)
     return np.minimum(centre * half * half, HUGE)
 
 
-def log_ratio(x: Array, centre: Array) -> Array:
+def log_ratio(x: Floats, centre: Floats) -> Floats:
     """``log(x / centre)``, to all digits where it is small."""
     ratio = (x - centre) / centre
     return np.where(np.abs(ratio) < 0.5, np.log1p(ratio), np.log(x) - np.log(centre))
 
 
-def logit(x: Array) -> Array:
+def logit(x: Floats) -> Floats:
     """The log odds of x."""
     return np.log(x) - np.log1p(-x)
 
 
-def logit_gap(x: Array, c: Array, d: Array) -> Array:
+def logit_gap(x: Floats, c: Floats, d: Floats) -> Floats:
     """``logit(x) - logit(c)``, ``d = 1 - c``, to all digits where it is small."""
     gap = x - c
     near = np.log1p(gap / c) - np.log1p(-gap / d)
     return np.where(np.abs(gap) < 0.5 * np.minimum(c, d), near, logit(x) - np.log(c) + np.log(d))
 
 
-def excess(u: Array) -> Array:
+def excess(u: Floats) -> Floats:
     """``exp(u) - 1 - u``, to all digits."""
     value = np.expm1(u) - u
     small = np.abs(u) < 1e-2
@@ -355,6 +354,6 @@ def excess(u: Array) -> Array:
     return value
 
 
-def times(k: Array, value: Array) -> Array:
+def times(k: Floats, value: Floats) -> Floats:
     """The product, where 0 times infinity is 0."""
     return np.where(k == 0.0, 0.0, k * value)

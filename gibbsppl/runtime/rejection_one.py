@@ -16,12 +16,12 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
 from math import expm1, hypot, inf, isfinite, log1p, sqrt
-from typing import Any
 
 import numpy as np
 
-from gibbsppl.runtime.draws import HUGE, LOG_HUGE, TINY, Generator
+from gibbsppl.runtime.draws import HUGE, LOG_HUGE, TINY
 from gibbsppl.runtime.rejection import FLAT, STEEPEST, require
+from gibbsppl.runtime.types import Generator, Numbers
 
 Fall = Callable[[float], float]
 
@@ -192,7 +192,7 @@ def _extent(slope: float, width: float) -> float:
     return -expm1(-drop) / slope if drop > FLAT else width
 
 
-def interval_one(lower: Any, upper: Any, least: float) -> tuple[float, float]:
+def interval_one(lower: Numbers, upper: Numbers, least: float) -> tuple[float, float]:
     """The bounds as numbers, inside of the support."""
     low, high = max(float(lower), least), float(upper)
     require_one(math.nextafter(low, inf) < high, "numbers between lower and upper", low, high)

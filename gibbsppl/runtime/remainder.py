@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+
+from gibbsppl.runtime.types import Numbers
 
 EPS = float(np.finfo(float).eps)
 
 
-def remainder(left: Any, size: Any, terms: int) -> Any:
+def remainder(left: Numbers, size: Numbers, terms: int) -> Numbers:
     """The remainder, with 0 in place of negative values within rounding error.
 
     Each term and each partial sum is rounded by ``EPS / 2`` times their ``size`` at most

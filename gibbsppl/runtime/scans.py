@@ -9,13 +9,22 @@ from __future__ import annotations
 
 import functools
 import importlib.util
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from gibbsppl.runtime.draws import Generator
 from gibbsppl.runtime.labels import labels
+from gibbsppl.runtime.types import (
+    Array,
+    Constants,
+    Floats,
+    Generator,
+    Integers,
+    Numbers,
+    State,
+    Values,
+    Wholes,
+)
 
 Scanner = Callable[..., None]
 
@@ -36,12 +45,12 @@ def _compiled(function: Scanner) -> Scanner:
 def scan(
     rng: Generator,
     function: Scanner,
-    z: Any,
-    fixed: Sequence[Any],
-    kept: Sequence[Any],
+    z: Wholes,
+    fixed: Sequence[Values],
+    kept: Sequence[Array],
     size: int,
     squares: Sequence[int] = (),
-) -> Any:
+) -> Integers:
     """The labels, each drawn in turn given all other labels.
 
     ``fixed`` are the arrays read by the scan, ``kept`` the arrays updated in place; ``size`` is the
@@ -55,12 +64,12 @@ def scan(
 
 def weighed(
     function: Scanner,
-    z: Any,
-    fixed: Sequence[Any],
-    kept: Sequence[Any],
+    z: Wholes,
+    fixed: Sequence[Values],
+    kept: Sequence[Array],
     size: int,
     squares: Sequence[int] = (),
-) -> Any:
+) -> Floats:
     """The log weights of the labels of each element given all others; labels are the first axis."""
     out, u = np.empty((size, *np.shape(z))), np.zeros(np.shape(z))
     own = (out, np.empty(size), u, np.array(z, dtype=np.int64))
@@ -70,8 +79,8 @@ def weighed(
 
 def _run(
     function: Scanner,
-    own: tuple[Any, Any, Any, Any],
-    given: tuple[Sequence[Any], Sequence[Any], Sequence[int]],
+    own: tuple[Floats, Floats, Floats, Integers],
+    given: tuple[Sequence[Values], Sequence[Array], Sequence[int]],
     *,
     draws: bool,
 ) -> None:
@@ -93,14 +102,14 @@ def _run(
 
 def scan_recomputed(  # noqa: PLR0913, PLR0917  (arrays, all of them written by the back end)
     rng: Generator,
-    log_density: Callable[[Mapping[str, Any], Any], Any],
-    s: Mapping[str, Any],
-    c: Any,
+    log_density: Callable[[State, Constants], Numbers],
+    s: State,
+    c: Constants,
     name: str,
     positions: Sequence[tuple[int, ...]],
     lower: int,
     size: int,
-) -> Any:
+) -> Integers:
     """The labels at positions after each has been drawn given all others.
 
     ``log_density`` is that of all labels, a function of the state; it is computed for each label.
@@ -113,14 +122,14 @@ def scan_recomputed(  # noqa: PLR0913, PLR0917  (arrays, all of them written by 
 
 
 def weighed_recomputed(
-    log_density: Callable[[Mapping[str, Any], Any], Any],
-    s: Mapping[str, Any],
-    c: Any,
+    log_density: Callable[[State, Constants], Numbers],
+    s: State,
+    c: Constants,
     name: str,
     positions: Sequence[tuple[int, ...]],
     lower: int,
     size: int,
-) -> Any:
+) -> Floats:
     """The log weights of the labels of each element given all others; labels are the first axis."""
     z = np.array(s[name])
     out = np.zeros((size, *z.shape))
@@ -133,14 +142,14 @@ def weighed_recomputed(
 
 
 def _weights_at(
-    log_density: Callable[[Mapping[str, Any], Any], Any],
-    state: Mapping[str, Any],
-    c: Any,
-    z: Any,
+    log_density: Callable[[State, Constants], Numbers],
+    state: State,
+    c: Constants,
+    z: Integers,
     at: tuple[int, ...],
     lower: int,
     size: int,
-) -> Any:
+) -> Floats:
     """The log density with each label in turn at one position of ``z``, an array of the state."""
     weights = np.empty(size)
     for label in range(size):
@@ -149,11 +158,11 @@ def _weights_at(
     return weights
 
 
-def owned(value: Any) -> Any:
+def owned(value: Values) -> Floats:
     """A copy of the value as an array that loops can change in place."""
     return np.array(value, dtype=np.float64, order="C")
 
 
-def positions(indices: Any) -> Any:
+def positions(indices: Array) -> Integers:
     """Whole numbers that may be stored as others, as indices."""
     return np.asarray(indices).astype(np.int64, copy=False)

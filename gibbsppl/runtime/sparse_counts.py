@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike
 
-Integers = NDArray[np.int64]
+from gibbsppl.runtime.types import Array, Floats, Index, Integers, Wholes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,7 +39,7 @@ class Shares(NDArrayOperatorsMixin):
 
     shape: tuple[int, ...]
     row: Integers
-    label: NDArray[np.integer[Any]]
+    label: Integers
     large: Integers
     counts: Integers
 
@@ -61,16 +61,16 @@ class Shares(NDArrayOperatorsMixin):
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Integers:
         table = self._units(self.row, math.prod(self.shape[:-1]))
         table[self.large] = self.counts
         return np.asarray(table.reshape(self.shape), dtype=dtype)
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **settings: Any) -> Any:
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **settings: Any) -> Any:
         arrays = (np.asarray(x) if isinstance(x, Shares) else x for x in inputs)
         return getattr(ufunc, method)(*arrays, **settings)
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Index) -> Wholes:
         return np.asarray(self)[index]
 
     def __getattr__(self, name: str) -> Any:
@@ -79,14 +79,14 @@ class Shares(NDArrayOperatorsMixin):
             raise AttributeError(name)
         return getattr(np.asarray(self), name)
 
-    def sum(self, axis: Any = None, **settings: Any) -> Any:
+    def sum(self, axis: int | tuple[int, ...] | None = None, **settings: Any) -> Wholes:
         """The sum over axes, as of an array."""
         if self.ndim == 2 and axis == 0 and not settings:
             units = np.bincount(self.label, minlength=self.shape[1])
             return units + self.counts.sum(axis=0)
         return np.asarray(self).sum(axis=axis, **settings)
 
-    def sum_by(self, index: Any, size: int) -> NDArray[np.float64]:
+    def sum_by(self, index: Integers, size: int) -> Floats:
         """The sums by where the index puts each position along the first axis."""
         within = math.prod(self.shape[1:-1])
 
@@ -109,7 +109,7 @@ class Shares(NDArrayOperatorsMixin):
         return np.bincount(at, minlength=rows * count).reshape(rows, count)
 
 
-def sum_by_row(index: Any, size: int, table: NDArray[Any]) -> NDArray[np.float64]:
+def sum_by_row(index: Integers, size: int, table: Array) -> Floats:
     """The sums of the rows of a table by where the index puts them, as a sparse matrix product.
 
     >>> sum_by_row(np.array([2, 0, 2]), 3, np.array([[1.0], [2.0], [4.0]]))

@@ -12,15 +12,13 @@ array([1.e+00, 1.e+10])
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from gibbsppl.runtime import draws
 from gibbsppl.runtime.convex import rising_line, rising_square
-from gibbsppl.runtime.draws import HUGE, SMALL_SHAPE, Generator, Size
+from gibbsppl.runtime.draws import HUGE, SMALL_SHAPE
 from gibbsppl.runtime.rejection import (
-    Array,
     log_ratio,
     logistic,
     powers,
@@ -38,21 +36,28 @@ from gibbsppl.runtime.rejection_one import (
     rising_powers_one,
 )
 from gibbsppl.runtime.truncated import flat, interval, shaped
+from gibbsppl.runtime.types import Floats, Generator, Numbers, Size
 
 BELOW_PI = float(np.nextafter(math.pi, 0.0))
 
 
 def generalized_inverse_gaussian(
-    rng: Generator, eta_1: Any, eta_2: Any, eta_3: Any, size: Size
-) -> Any:
+    rng: Generator, eta_1: Numbers, eta_2: Numbers, eta_3: Numbers, size: Size
+) -> Numbers:
     """Draws with log density ``eta_1 log(x) + eta_2 x + eta_3 / x`` on x > 0."""
     return truncated_generalized_inverse_gaussian(rng, eta_1, eta_2, eta_3, 0.0, np.inf, size)
 
 
 @np.errstate(all="ignore")
 def truncated_generalized_inverse_gaussian(
-    rng: Generator, eta_1: Any, eta_2: Any, eta_3: Any, lower: Any, upper: Any, size: Size
-) -> Any:
+    rng: Generator,
+    eta_1: Numbers,
+    eta_2: Numbers,
+    eta_3: Numbers,
+    lower: Numbers,
+    upper: Numbers,
+    size: Size,
+) -> Numbers:
     """Draws with log density ``eta_1 log(x) + eta_2 x + eta_3 / x`` between bounds.
 
     The natural parameters may have any signs where the bounds make the integral finite.
@@ -68,16 +73,20 @@ def truncated_generalized_inverse_gaussian(
     proper &= ~np.isnan(p + eta_2 + eta_3)
     require(proper, "a finite integral", eta_1, eta_2, eta_3, lower, upper)
 
-    def convex(*values: Array) -> Array:
+    def convex(*values: Floats) -> Floats:
         return rising_line(rng, *values)
 
-    def other(*values: Array) -> Array:
+    def other(*values: Floats) -> Floats:
         return split(values[2] > 0.0, inverted, falling, *values)
 
-    def inverted(eta_1: Array, eta_2: Array, eta_3: Array, lower: Array, upper: Array) -> Array:
+    def inverted(
+        eta_1: Floats, eta_2: Floats, eta_3: Floats, lower: Floats, upper: Floats
+    ) -> Floats:
         return 1.0 / rising_line(rng, -eta_1 - 2.0, eta_3, eta_2, 1.0 / upper, 1.0 / lower)
 
-    def falling(eta_1: Array, eta_2: Array, eta_3: Array, lower: Array, upper: Array) -> Array:
+    def falling(
+        eta_1: Floats, eta_2: Floats, eta_3: Floats, lower: Floats, upper: Floats
+    ) -> Floats:
         p, a, b = eta_1 + 1.0, -eta_2, -eta_3
         # The mode of log(x) solves p = a x - b / x; the root is taken without a difference.
         root = np.log(np.abs(p) / 2 + np.hypot(p / 2, np.sqrt(a) * np.sqrt(b)))
@@ -110,7 +119,7 @@ def _generalized_inverse_gaussian_one(
 
 
 @np.errstate(all="ignore")
-def inverse_gaussian(rng: Generator, eta_1: Any, eta_2: Any, size: Size) -> Any:
+def inverse_gaussian(rng: Generator, eta_1: Numbers, eta_2: Numbers, size: Size) -> Numbers:
     """Draws with log density ``eta_1 x + eta_2 / x - 3 log(x) / 2``; ``eta_1`` may be 0.
 
     With y chi-squared, the two x of (x - mu)^2 / (mu^2 x) = y / shape have the product mu^2, and
@@ -126,15 +135,23 @@ def inverse_gaussian(rng: Generator, eta_1: Any, eta_2: Any, size: Size) -> Any:
     return shaped(np.minimum(x, HUGE), np.zeros(x.shape), np.full(x.shape, np.inf), size)
 
 
-def modified_half_normal(rng: Generator, eta_1: Any, eta_2: Any, eta_3: Any, size: Size) -> Any:
+def modified_half_normal(
+    rng: Generator, eta_1: Numbers, eta_2: Numbers, eta_3: Numbers, size: Size
+) -> Numbers:
     """Draws with log density ``eta_1 log(x) + eta_2 x + eta_3 x**2`` on x > 0."""
     return truncated_modified_half_normal(rng, eta_1, eta_2, eta_3, 0.0, np.inf, size)
 
 
 @np.errstate(all="ignore")
 def truncated_modified_half_normal(
-    rng: Generator, eta_1: Any, eta_2: Any, eta_3: Any, lower: Any, upper: Any, size: Size
-) -> Any:
+    rng: Generator,
+    eta_1: Numbers,
+    eta_2: Numbers,
+    eta_3: Numbers,
+    lower: Numbers,
+    upper: Numbers,
+    size: Size,
+) -> Numbers:
     """Draws with log density ``eta_1 log(x) + eta_2 x + eta_3 x**2``, x > 0, between bounds.
 
     The natural parameters may have any signs where the bounds make the integral finite.
@@ -149,16 +166,16 @@ def truncated_modified_half_normal(
     proper &= ~np.isnan(eta_1 + eta_2 + eta_3)
     require(proper, "a finite integral", eta_1, eta_2, eta_3, lower, upper)
 
-    def convex(*values: Array) -> Array:
+    def convex(*values: Floats) -> Floats:
         return rising_square(rng, *values)
 
-    def other(eta_1: Array, eta_2: Array, eta_3: Array, lower: Array, upper: Array) -> Array:
+    def other(eta_1: Floats, eta_2: Floats, eta_3: Floats, lower: Floats, upper: Floats) -> Floats:
         return split(eta_2 > 0.0, rising, falling, eta_1, eta_2, -eta_3, lower, upper)
 
-    def rising(eta_1: Array, eta_2: Array, B: Array, lower: Array, upper: Array) -> Array:
+    def rising(eta_1: Floats, eta_2: Floats, B: Floats, lower: Floats, upper: Floats) -> Floats:
         return rising_powers(rng, eta_1, eta_2, B, lower, upper)
 
-    def falling(eta_1: Array, eta_2: Array, B: Array, lower: Array, upper: Array) -> Array:
+    def falling(eta_1: Floats, eta_2: Floats, B: Floats, lower: Floats, upper: Floats) -> Floats:
         p, half = np.maximum(eta_1 + 1.0, 0.0), -eta_2 / 2
         log_mode = np.log(p) - np.log(half + np.hypot(half, np.sqrt(2.0 * p) * np.sqrt(B)))
         log_mode = np.where(p > 0.0, log_mode, -np.inf)
@@ -188,7 +205,7 @@ def _modified_half_normal_one(
 
 
 @np.errstate(all="ignore")
-def beta_prime(rng: Generator, eta_1: Any, eta_2: Any, size: Size) -> Any:
+def beta_prime(rng: Generator, eta_1: Numbers, eta_2: Numbers, size: Size) -> Numbers:
     """Draws with log density ``eta_1 log(x) + eta_2 log(1 + x)`` on x > 0."""
     a = np.add(eta_1, 1.0)
     b = -np.asarray(eta_2) - a
@@ -200,8 +217,8 @@ def beta_prime(rng: Generator, eta_1: Any, eta_2: Any, size: Size) -> Any:
 
 @np.errstate(all="ignore")
 def truncated_beta_prime(
-    rng: Generator, eta_1: Any, eta_2: Any, lower: Any, upper: Any, size: Size
-) -> Any:
+    rng: Generator, eta_1: Numbers, eta_2: Numbers, lower: Numbers, upper: Numbers, size: Size
+) -> Numbers:
     """Draws with log density ``eta_1 log(x) + eta_2 log(1 + x)``, x > 0, between bounds."""
     lower, upper = interval(size, lower, upper, 0.0)
     eta_1, eta_2 = flat(size, eta_1, eta_2)
@@ -217,7 +234,7 @@ def truncated_beta_prime(
 
 
 @np.errstate(all="ignore")
-def von_mises(rng: Generator, eta_1: Any, eta_2: Any, size: Size) -> Any:
+def von_mises(rng: Generator, eta_1: Numbers, eta_2: Numbers, size: Size) -> Numbers:
     """Draws with log density ``eta_1 cos(x) + eta_2 sin(x)`` on -pi < x < pi.
 
     Rejection from a wrapped Cauchy distribution (Best and Fisher 1979), written for the half angle:
@@ -244,7 +261,7 @@ def von_mises(rng: Generator, eta_1: Any, eta_2: Any, size: Size) -> Any:
 
 
 @np.errstate(all="ignore")
-def von_mises_fisher(rng: Generator, eta_1: Any, size: Size) -> Any:
+def von_mises_fisher(rng: Generator, eta_1: Floats, size: Size) -> Floats:
     """Draws with log density ``eta_1 . x`` on the unit sphere, vectors along the last axis."""
     eta_1 = np.broadcast_to(np.asarray(eta_1, dtype=float), size).reshape(-1, size[-1])
     require(np.isfinite(eta_1).all(-1), "a finite vector", *eta_1.T)
@@ -261,7 +278,7 @@ def von_mises_fisher(rng: Generator, eta_1: Any, size: Size) -> Any:
     return (x / np.linalg.norm(x, axis=-1, keepdims=True)).reshape(size)
 
 
-def half_chord(rng: Generator, concentration: Array, m: float) -> Array:
+def half_chord(rng: Generator, concentration: Floats, m: float) -> Floats:
     """Draws of ``(1 - w) / 2``, w the cosine of the angle to the mean (Wood 1994).
 
     Wood's b is m / (4 k) where the concentration k is large: all is written in ``1 - w``, over b.

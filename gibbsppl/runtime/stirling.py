@@ -13,14 +13,11 @@ array([ 6., 11.,  6.,  1.])
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gibbsppl.runtime.draws import Generator, Size, whole
-
-Floats = NDArray[np.float64]
+from gibbsppl.runtime.draws import whole
+from gibbsppl.runtime.types import Floats, Generator, Integers, Numbers, Size, Values, Wholes
 
 # So many numbers of rows are kept (64 MB); where more are asked for, they are computed anew.
 MOST_KEPT = 2**23
@@ -31,7 +28,7 @@ START = 16
 AT_ONCE = 2**16
 
 
-def log_stirling(n: Any, l: Any) -> Any:
+def log_stirling(n: Values, l: Values) -> Numbers:
     """The logs of the unsigned Stirling numbers of the first kind ``|s(n, l)|``.
 
     ``-inf`` where there are none, NaN where n or l is no whole number. The first call for a row n
@@ -50,7 +47,7 @@ def log_stirling(n: Any, l: Any) -> Any:
     return result[()]
 
 
-def _looked_up(n: NDArray[np.int64], l: NDArray[np.int64]) -> Floats:
+def _looked_up(n: Integers, l: Integers) -> Floats:
     """The logs for ``1 <= l <= n``, row by row in rising order."""
     found = np.empty(n.size)
     order = np.argsort(n, kind="stable")
@@ -109,7 +106,7 @@ _TABLE = _Table()
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def tables(rng: Generator, eta_1: Any, size: Size, *, n: Any) -> Any:
+def tables(rng: Generator, eta_1: Numbers, size: Size, *, n: Values) -> Wholes:
     """Draws of the number of tables of n customers, with log mass ``eta_1 l + log |s(n, l)|``.
 
     A customer opens a table whatever the others did, so that l is a sum of n coins. All customers

@@ -16,15 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
-from gibbsppl.runtime.moves import LogDensity, Width, slice_batch, slice_integers
-
-Values = NDArray[Any]
+from gibbsppl.runtime.moves import Width, slice_batch, slice_integers
+from gibbsppl.runtime.types import Array, Generator, LogDensity, Numbers, Values
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +31,14 @@ class Line:
     ``log_slope`` is the log Jacobian of the map to a point, as a function of both.
     """
 
-    at: Callable[[Any], Values]
-    log_slope: Callable[[Values, Any], Any] = lambda _new, _t: 0.0
+    at: Callable[[Values], Array]
+    log_slope: Callable[[Array, Values], Values] = lambda _new, _t: 0.0
     lower: float = -np.inf
     upper: float = np.inf
     is_whole: bool = False
 
 
-def shared_out(w: Values, k: int, j: int) -> Line | None:
+def shared_out(w: Array, k: int, j: int) -> Line | None:
     """The sum of two shares, shared out by the log of their ratio; shares of zero stay so."""
     if not (w[k] > 0 and w[j] > 0):
         return None
@@ -52,14 +49,14 @@ def shared_out(w: Values, k: int, j: int) -> Line | None:
     )
 
 
-def exchanged(n: Values, k: int, j: int) -> Line:
+def exchanged(n: Array, k: int, j: int) -> Line:
     """Some of one count given to another."""
     return Line(
         lambda t: _with(n, k, j, n[k] + t, n[j] - t), lower=-n[k], upper=n[j], is_whole=True
     )
 
 
-def turned(v: Values, k: int, j: int) -> Line:
+def turned(v: Array, k: int, j: int) -> Line:
     """A direction turned by an angle in the plane of two axes."""
     return Line(
         lambda t: _with(
@@ -68,13 +65,13 @@ def turned(v: Values, k: int, j: int) -> Line:
     )
 
 
-def sheared(m: Values, k: int, j: int) -> Line:
+def sheared(m: Array, k: int, j: int) -> Line:
     """A matrix ``A m A'``, where ``A`` adds a multiple of row j to row k, or stretches row k.
 
     The Jacobian of such a map of the symmetric matrices of p rows is ``det(A)**(p + 1)``.
     """
 
-    def at(t: Any) -> Values:
+    def at(t: Values) -> Array:
         new = np.array(m)
         for rows in (new, new.T):
             rows[k] = rows[k] * np.exp(t) if k == j else rows[k] + t * rows[j]
@@ -84,13 +81,13 @@ def sheared(m: Values, k: int, j: int) -> Line:
 
 
 def slice_tied(
-    rng: np.random.Generator,
-    x: Values,
+    rng: Generator,
+    x: Array,
     log_density: LogDensity,
     width: Width,
     positions: Iterable[tuple[int, ...]],
-    line: Callable[[Values, int, int], Line | None],
-) -> Values:
+    line: Callable[[Array, int, int], Line | None],
+) -> Array:
     """Slice moves of each entry of vectors with another one, chosen at random."""
     x = np.array(x)
     for at in positions:
@@ -103,12 +100,12 @@ def slice_tied(
 
 
 def slice_matrices(
-    rng: np.random.Generator,
-    x: Values,
+    rng: Generator,
+    x: Array,
     log_density: LogDensity,
     width: Width,
     positions: Iterable[tuple[int, ...]],
-) -> Values:
+) -> Array:
     """Slice moves of positive definite matrices, along the line of each of their entries."""
     x = np.array(x)
     for at in positions:
@@ -119,17 +116,17 @@ def slice_matrices(
 
 
 def _moved(
-    rng: np.random.Generator,
-    x: Values,
+    rng: Generator,
+    x: Array,
     value: tuple[int, ...],
     log_density: LogDensity,
     width: Width,
     entry: tuple[int, ...],
     along: Line,
-) -> Values:
+) -> Array:
     """The value at an index of an array after a move along a line; the width is the entry's."""
 
-    def density_at(t: Any) -> Any:
+    def density_at(t: Values) -> Numbers:
         there, new = x.copy(), along.at(t)
         there[value] = new
         return log_density(there) + along.log_slope(new, t)
@@ -141,7 +138,7 @@ def _moved(
     return along.at(t)
 
 
-def _with(x: Values, k: int, j: int, at_k: Any, at_j: Any) -> Values:
+def _with(x: Array, k: int, j: int, at_k: Values, at_j: Values) -> Array:
     """A vector with two new entries."""
     new = np.array(x)
     new[k], new[j] = at_k, at_j

@@ -19,16 +19,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from scipy.special import log_ndtr, ndtri_exp
 
 from gibbsppl.runtime import draws
 from gibbsppl.runtime.convex import rising_quadratic
-from gibbsppl.runtime.draws import TINY, Generator, Size
+from gibbsppl.runtime.draws import TINY
 from gibbsppl.runtime.rejection import (
-    Array,
     along_line,
     centred,
     log_ratio,
@@ -50,6 +48,7 @@ from gibbsppl.runtime.rejection_one import (
     require_one,
     rising_powers_one,
 )
+from gibbsppl.runtime.types import Floats, Generator, Numbers, Size
 
 # The distribution function has digits up to so many standard deviations from the mean, where its
 # logarithm differs by so much between the bounds.
@@ -57,7 +56,7 @@ DEEP = 40.0
 NARROW = 1e-3
 
 
-def truncated_uniform(rng: Generator, lower: Any, upper: Any, size: Size) -> Any:
+def truncated_uniform(rng: Generator, lower: Numbers, upper: Numbers, size: Size) -> Numbers:
     """Draws of equal density between two finite bounds."""
     lower, upper = interval(size, lower, upper)
     require(np.isfinite(lower) & np.isfinite(upper), "finite bounds", lower, upper)
@@ -66,23 +65,23 @@ def truncated_uniform(rng: Generator, lower: Any, upper: Any, size: Size) -> Any
 
 
 def truncated_normal(
-    rng: Generator, eta_1: Any, eta_2: Any, lower: Any, upper: Any, size: Size
-) -> Any:
+    rng: Generator, eta_1: Numbers, eta_2: Numbers, lower: Numbers, upper: Numbers, size: Size
+) -> Numbers:
     """Draws with log density ``eta_1 x + eta_2 x**2``; between finite bounds, of any signs."""
     if not size and eta_2 < 0.0:
         x = _normal_one(rng, float(eta_1), float(eta_2), *interval_one(lower, upper, -math.inf))
         if x is not None:
             return x
 
-    def cut(eta_1: Array, eta_2: Array, lower: Array, upper: Array) -> Array:
+    def cut(eta_1: Floats, eta_2: Floats, lower: Floats, upper: Floats) -> Floats:
         return split(eta_2 > 0.0, convex, bell, eta_1, eta_2, lower, upper)
 
-    def convex(eta_1: Array, eta_2: Array, lower: Array, upper: Array) -> Array:
+    def convex(eta_1: Floats, eta_2: Floats, lower: Floats, upper: Floats) -> Floats:
         width = upper - lower
         require(np.isfinite(width), "a finite integral", eta_1, eta_2, lower, upper)
         return lower + rising_quadratic(rng, eta_1 + 2.0 * eta_2 * lower, eta_2, width)
 
-    def bell(eta_1: Array, eta_2: Array, lower: Array, upper: Array) -> Array:
+    def bell(eta_1: Floats, eta_2: Floats, lower: Floats, upper: Floats) -> Floats:
         require(eta_2 <= 0.0, "numbers", eta_2)
         sd = np.sqrt(-0.5 / eta_2)
         mean = np.where(eta_2 < 0.0, -0.5 * eta_1 / eta_2, np.sign(eta_1) * np.inf)
@@ -95,13 +94,13 @@ def truncated_normal(
         values = eta_1, eta_2, lower, upper, mean, sd, sign, top, drop
         return split(digits, inverted, hulled, *values)
 
-    def inverted(*values: Array) -> Array:
+    def inverted(*values: Floats) -> Floats:
         mean, sd, sign, top, drop = values[4:]
         u = rng.random(mean.shape)
-        x: Array = mean - sign * sd * ndtri_exp(top + np.log1p(u * np.expm1(-drop)))
+        x: Floats = mean - sign * sd * ndtri_exp(top + np.log1p(u * np.expm1(-drop)))
         return x
 
-    def hulled(*values: Array) -> Array:
+    def hulled(*values: Floats) -> Floats:
         eta_1, eta_2, lower, upper, mean = values[:5]
         centre = np.clip(np.where((eta_2 == 0.0) & (eta_1 == 0.0), lower, mean), lower, upper)
         require(np.isfinite(centre), "a finite integral", eta_1, eta_2, lower, upper)
@@ -133,37 +132,39 @@ def _normal_one(
     return between_one(x, lower, upper)
 
 
-def truncated_half_normal(rng: Generator, eta_1: Any, lower: Any, upper: Any, size: Size) -> Any:
+def truncated_half_normal(
+    rng: Generator, eta_1: Numbers, lower: Numbers, upper: Numbers, size: Size
+) -> Numbers:
     """Draws with log density ``eta_1 x**2`` on x > 0."""
     return truncated_normal(rng, 0.0, eta_1, np.maximum(lower, 0.0), upper, size)
 
 
 def truncated_log_normal(
-    rng: Generator, eta_1: Any, eta_2: Any, lower: Any, upper: Any, size: Size
-) -> Any:
+    rng: Generator, eta_1: Numbers, eta_2: Numbers, lower: Numbers, upper: Numbers, size: Size
+) -> Numbers:
     """Draws with log density ``eta_1 log(x) + eta_2 log(x)**2``; between bounds, of any signs."""
 
-    def cut(eta_1: Array, eta_2: Array, lower: Array, upper: Array) -> Array:
+    def cut(eta_1: Floats, eta_2: Floats, lower: Floats, upper: Floats) -> Floats:
         endless = (eta_2 == 0.0) & np.isinf(log_ratio(upper, lower))
         return split(endless, power, curved, eta_1, eta_2, lower, upper)
 
-    def power(eta_1: Array, eta_2: Array, lower: Array, upper: Array) -> Array:
+    def power(eta_1: Floats, eta_2: Floats, lower: Floats, upper: Floats) -> Floats:
         slope = eta_1 + 1.0
         end = np.where(slope > 0.0, upper, lower)
         is_end = (slope != 0.0) & (end > 0.0) & np.isfinite(end)
         require(is_end, "a finite integral", eta_1, eta_2, lower, upper)
         return scaled(end, -rng.standard_exponential(slope.shape) / slope)
 
-    def curved(eta_1: Array, eta_2: Array, lower: Array, upper: Array) -> Array:
+    def curved(eta_1: Floats, eta_2: Floats, lower: Floats, upper: Floats) -> Floats:
         return split(eta_2 >= 0.0, convex, bell, eta_1, eta_2, lower, upper)
 
-    def convex(eta_1: Array, eta_2: Array, lower: Array, upper: Array) -> Array:
+    def convex(eta_1: Floats, eta_2: Floats, lower: Floats, upper: Floats) -> Floats:
         width = log_ratio(upper, lower)
         require(np.isfinite(width), "a finite integral", eta_1, eta_2, lower, upper)
         slope = eta_1 + 1.0 + 2.0 * eta_2 * np.log(lower)
         return scaled(lower, rising_quadratic(rng, slope, eta_2, width))
 
-    def bell(eta_1: Array, eta_2: Array, lower: Array, upper: Array) -> Array:
+    def bell(eta_1: Floats, eta_2: Floats, lower: Floats, upper: Floats) -> Floats:
         require(eta_2 < 0.0, "numbers", eta_2)
         at = centred(-0.5 * (eta_1 + 1.0) / eta_2, lower, upper)
         slope = at.slope(eta_1 + 1.0 + 2.0 * eta_2 * at.log)
@@ -173,7 +174,9 @@ def truncated_log_normal(
     return first_plain(rng, plain, cut, (eta_1, eta_2), interval(size, lower, upper, 0.0), size)
 
 
-def truncated_exponential(rng: Generator, eta_1: Any, lower: Any, upper: Any, size: Size) -> Any:
+def truncated_exponential(
+    rng: Generator, eta_1: Numbers, lower: Numbers, upper: Numbers, size: Size
+) -> Numbers:
     """Draws with log density ``eta_1 x``, of any sign; ``-0.0`` is one too small for a number."""
     lower, upper = interval(size, lower, upper)
     (slope,) = flat(size, eta_1)
@@ -186,7 +189,9 @@ def truncated_exponential(rng: Generator, eta_1: Any, lower: Any, upper: Any, si
     return shaped(start + np.where(rising, -distance, distance), lower, upper, size)
 
 
-def truncated_power(rng: Generator, eta_1: Any, lower: Any, upper: Any, size: Size) -> Any:
+def truncated_power(
+    rng: Generator, eta_1: Numbers, lower: Numbers, upper: Numbers, size: Size
+) -> Numbers:
     """Draws with log density ``eta_1 log(x)`` on x > 0: Pareto, power function, log-uniform."""
     lower, upper = interval(size, lower, upper, 0.0)
     (slope,) = flat(size, np.add(eta_1, 1.0))
@@ -201,22 +206,22 @@ def truncated_power(rng: Generator, eta_1: Any, lower: Any, upper: Any, size: Si
 
 
 def truncated_gamma(
-    rng: Generator, eta_1: Any, eta_2: Any, lower: Any, upper: Any, size: Size
-) -> Any:
+    rng: Generator, eta_1: Numbers, eta_2: Numbers, lower: Numbers, upper: Numbers, size: Size
+) -> Numbers:
     """Draws with log density ``eta_1 log(x) + eta_2 x``; between bounds, of any signs."""
     if not size:
         return _gamma_one(rng, float(eta_1), float(eta_2), *interval_one(lower, upper, 0.0))
 
-    def cut(eta_1: Array, eta_2: Array, lower: Array, upper: Array) -> Array:
+    def cut(eta_1: Floats, eta_2: Floats, lower: Floats, upper: Floats) -> Floats:
         proper = (eta_2 < 0.0) | (upper < np.inf) | ((eta_2 == 0.0) & (eta_1 < -1.0))
         proper &= (eta_1 > -1.0) | (lower > 0.0)
         require(proper, "a finite integral", eta_1, eta_2, lower, upper)
         return split(eta_2 > 0.0, rising, falling, eta_1, eta_2, lower, upper)
 
-    def rising(eta_1: Array, eta_2: Array, lower: Array, upper: Array) -> Array:
+    def rising(eta_1: Floats, eta_2: Floats, lower: Floats, upper: Floats) -> Floats:
         return rising_powers(rng, eta_1, eta_2, np.zeros(eta_1.shape), lower, upper)
 
-    def falling(eta_1: Array, eta_2: Array, lower: Array, upper: Array) -> Array:
+    def falling(eta_1: Floats, eta_2: Floats, lower: Floats, upper: Floats) -> Floats:
         p = eta_1 + 1.0
         log_mode = np.where(p > 0.0, np.log(p) - np.log(-eta_2), -np.inf)
         return powers(rng, p, (1,), (-eta_2,), log_mode, lower, upper)
@@ -247,14 +252,14 @@ def _gamma_one(
 
 
 def truncated_inverse_gamma(
-    rng: Generator, eta_1: Any, eta_2: Any, lower: Any, upper: Any, size: Size
-) -> Any:
+    rng: Generator, eta_1: Numbers, eta_2: Numbers, lower: Numbers, upper: Numbers, size: Size
+) -> Numbers:
     """Draws with log density ``eta_1 log(x) + eta_2 / x``; between bounds, of any signs."""
     if not size:
         low, high = interval_one(lower, upper, 0.0)
         ends = 1.0 / high, 1.0 / low if low else math.inf
         x = truncated_gamma(rng, -float(eta_1) - 2.0, eta_2, *ends, size)
-        return between_one(1.0 / x, low, high)
+        return between_one(1.0 / x, low, high)  # type: ignore[arg-type]  # a number
     lower, upper = interval(size, lower, upper, 0.0)
     eta_1, eta_2 = flat(size, eta_1, eta_2)
     with np.errstate(divide="ignore", over="ignore"):
@@ -263,11 +268,11 @@ def truncated_inverse_gamma(
 
 
 def truncated_beta(
-    rng: Generator, eta_1: Any, eta_2: Any, lower: Any, upper: Any, size: Size
-) -> Any:
+    rng: Generator, eta_1: Numbers, eta_2: Numbers, lower: Numbers, upper: Numbers, size: Size
+) -> Numbers:
     """Draws with log density ``eta_1 log(x) + eta_2 log(1 - x)``; between bounds, of any signs."""
 
-    def cut(eta_1: Array, eta_2: Array, lower: Array, upper: Array) -> Array:
+    def cut(eta_1: Floats, eta_2: Floats, lower: Floats, upper: Floats) -> Floats:
         a, b = eta_1 + 1.0, eta_2 + 1.0
         proper = ((a > 0.0) | (lower > 0.0)) & ((b > 0.0) | (upper < 1.0))
         require(proper, "a finite integral", eta_1, eta_2, lower, upper)
@@ -279,7 +284,7 @@ def truncated_beta(
         d = np.where(free, b / (a + b), 1.0 - bound)
         u = logistic(rng, a, b, c, d, logit_gap(lower, c, d), logit_gap(upper, c, d))
         e = np.exp(-np.abs(u))
-        x: Array = np.where(u <= 0.0, c * e / (d + c * e), c / (c + d * e))
+        x: Floats = np.where(u <= 0.0, c * e / (d + c * e), c / (c + d * e))
         return x
 
     proper = min(draws.least(eta_1), draws.least(eta_2)) > -1.0
@@ -292,12 +297,12 @@ def truncated_beta(
 
 def first_plain(
     rng: Generator,
-    plain: Callable[..., Any] | None,
-    cut: Callable[..., Array],
-    etas: tuple[Any, ...],
-    bounds: tuple[Array, Array],
+    plain: Callable[..., Numbers] | None,
+    cut: Callable[..., Floats],
+    etas: tuple[Numbers, ...],
+    bounds: tuple[Floats, Floats],
     size: Size,
-) -> Any:
+) -> Numbers:
     """Draws of the family without bounds, replaced by draws of ``cut`` if outside the bounds."""
     lower, upper = bounds
     with np.errstate(all="ignore"):
@@ -308,21 +313,21 @@ def first_plain(
     return shaped(x, lower, upper, size)
 
 
-def flat(size: Size, *values: Any) -> list[Array]:
+def flat(size: Size, *values: Numbers) -> list[Floats]:
     """The values as arrays of one axis, one number for each draw."""
     return [np.broadcast_to(np.asarray(v, dtype=float), size).ravel() for v in values]
 
 
 def interval(
-    size: Size, lower: Any, upper: Any, least: float = -np.inf, most: float = np.inf
-) -> tuple[Array, Array]:
+    size: Size, lower: Numbers, upper: Numbers, least: float = -np.inf, most: float = np.inf
+) -> tuple[Floats, Floats]:
     """The bounds, inside of the support, as arrays of one axis."""
     lower, upper = flat(size, np.maximum(lower, least), np.minimum(upper, most))
     require(np.nextafter(lower, np.inf) < upper, "numbers between lower and upper", lower, upper)
     return lower, upper
 
 
-def shaped(x: Array, lower: Array, upper: Array, size: Size) -> Any:
+def shaped(x: Numbers, lower: Floats, upper: Floats, size: Size) -> Numbers:
     """The draws, strictly between the bounds and at least ``TINY`` above 0, as asked for."""
     above = np.where(lower == 0.0, TINY, np.nextafter(lower, np.inf))
     x = np.minimum(np.maximum(x, above), np.nextafter(upper, -np.inf))

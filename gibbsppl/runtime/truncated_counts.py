@@ -8,19 +8,20 @@ array([1., 1., 3.])
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.special import gammaln
 
-from gibbsppl.runtime.draws import TINY, Generator, Size
+from gibbsppl.runtime.draws import TINY
 from gibbsppl.runtime.truncated import truncated_gamma
+from gibbsppl.runtime.types import Floats, Generator, Numbers, Size, Values
 
 # Candidates that are tried for each draw with an upper bound before all values are weighed.
 TRIES = 8
 
 
-def truncated_poisson(rng: Generator, eta_1: Any, lower: Any, upper: Any, size: Size) -> Any:
+def truncated_poisson(
+    rng: Generator, eta_1: Numbers, lower: Values, upper: Values, size: Size
+) -> Numbers:
     """Draws of Poisson counts with log mean ``eta_1`` from ``lower`` to ``upper``.
 
     The first ``lower`` events of a process of that rate come before time 1, at a time that is a
@@ -41,7 +42,7 @@ def truncated_poisson(rng: Generator, eta_1: Any, lower: Any, upper: Any, size: 
     return _weighed(rng, np.ravel(eta_1 + np.zeros(size)), low, high, found)
 
 
-def _from(rng: Generator, mean: Any, low: Any, size: Size) -> Any:
+def _from(rng: Generator, mean: Floats, low: Floats, size: Size) -> Floats:
     """Poisson counts truncated to ``low`` or more."""
     if not low.any():
         return rng.poisson(mean, size).astype(float)
@@ -51,7 +52,9 @@ def _from(rng: Generator, mean: Any, low: Any, size: Size) -> Any:
     return low + rng.poisson(rest, size)
 
 
-def _weighed(rng: Generator, eta_1: Any, low: Any, high: Any, found: Any) -> Any:
+def _weighed(
+    rng: Generator, eta_1: Floats, low: Floats, high: Floats, found: Floats
+) -> Numbers:
     """The draws, with draws above the bound redrawn from the weights of all possible values."""
     flat, low, high = (np.ravel(a).copy() for a in (found, low, high))
     for i in np.flatnonzero(flat > high):

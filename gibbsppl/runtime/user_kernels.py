@@ -3,30 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gibbsppl.errors import RunError
-from gibbsppl.runtime.moves import LogDensity, at_index
+from gibbsppl.runtime.moves import at_index
+from gibbsppl.runtime.types import Array, Flags, Generator, Index, LogDensity, Numbers, Values
 from gibbsppl.runtime.walks import Walk, is_accepted
 
-Kernel = Callable[[np.random.Generator, Any, LogDensity], Any]
+# From the value of a step's elements and their log density to a new value.
+Kernel = Callable[[Generator, Values, LogDensity], Values]
+
+
+class Proposal(Protocol):
+    """A draw of a new value given the old one, and the log density of the first of two values."""
+
+    @property
+    def draw(self) -> Callable[[Generator, Values], Values]:
+        """A new value, given the old one."""
+
+    @property
+    def log_density(self) -> Callable[[Values, Values], Numbers] | None:
+        """The log density of a new value, given the old one; None for a symmetric proposal."""
+
+    @property
+    def by_element(self) -> bool:
+        """Whether each element is accepted alone."""
 
 
 def own_move(  # noqa: PLR0913, PLR0917  (as generated code calls it)
-    rng: np.random.Generator,
-    x: Any,
-    at: Any,
+    rng: Generator,
+    x: Values,
+    at: Index,
     log_density: LogDensity,
     kernel: Kernel,
     name: str,
-    lower: Any = -np.inf,
-    upper: Any = np.inf,
+    lower: Values = -np.inf,
+    upper: Values = np.inf,
     *,
     whole: bool = False,
-) -> Any:
+) -> Values:
     """The array with the elements at an index moved by a function of the user's.
 
     The function gets a copy of these elements, and the log density as a function of such an array:
@@ -62,18 +80,18 @@ def own_move(  # noqa: PLR0913, PLR0917  (as generated code calls it)
 
 
 def proposal_move(  # noqa: PLR0913, PLR0917  (as generated code calls it)
-    rng: np.random.Generator,
-    x: Any,
-    at: Any,
+    rng: Generator,
+    x: Values,
+    at: Index,
     log_density: LogDensity,
-    proposal: Any,
+    proposal: Proposal,
     name: str,
     share: Walk,
-    lower: Any = -np.inf,
-    upper: Any = np.inf,
+    lower: Values = -np.inf,
+    upper: Values = np.inf,
     *,
     whole: bool = False,
-) -> Any:
+) -> Values:
     """The array with the elements at an index moved to a proposal, if accepted.
 
     ``proposal`` has a ``draw``, its ``log_density`` (None: symmetric), and a flag for acceptance
@@ -82,7 +100,7 @@ def proposal_move(  # noqa: PLR0913, PLR0917  (as generated code calls it)
     function = getattr(proposal.draw, "__name__", type(proposal.draw).__name__)
     called = f"{name}: {function}, the proposal given for it,"
 
-    def moved(rng: np.random.Generator, value: Any, density: LogDensity) -> Any:
+    def moved(rng: Generator, value: Values, density: LogDensity) -> Values:
         new = _array_of(proposal.draw(rng, np.copy(value)[()]))
         _check(called, new, np.asarray(value))
         shape = np.shape(value) if proposal.by_element else ()
@@ -108,7 +126,7 @@ def proposal_move(  # noqa: PLR0913, PLR0917  (as generated code calls it)
     return own_move(rng, x, at, log_density, moved, name, lower, upper, whole=whole)
 
 
-def _summed(called: str, value: Any, shape: tuple[int, ...]) -> Any:
+def _summed(called: str, value: object, shape: tuple[int, ...]) -> Numbers:
     """A log density by element, or of all elements together."""
     found = _array_of(value)
     if found.dtype.kind not in "biuf":
@@ -116,7 +134,7 @@ def _summed(called: str, value: Any, shape: tuple[int, ...]) -> Any:
     return found.astype(float) if shape else np.sum(found)
 
 
-def _check_density(called: str, forth: Any, back: Any, possible: Any) -> None:
+def _check_density(called: str, forth: Numbers, back: Numbers, possible: Flags | bool) -> None:
     """Raise an error unless a proposal has a density where it was drawn, and a number back."""
     if np.shape(forth) != np.shape(possible):
         raise RunError(
@@ -134,12 +152,12 @@ def _check_density(called: str, forth: Any, back: Any, possible: Any) -> None:
 
 
 def _of_part(
-    called: str, x: NDArray[Any], at: Any, log_density: LogDensity, lower: Any, upper: Any
+    called: str, x: Array, at: Index, log_density: LogDensity, lower: Array, upper: Array
 ) -> LogDensity:
     """The log density of the elements at an index, whatever the rest of the array is."""
     of_elements = at_index(x, at, log_density)
 
-    def density(value: Any) -> Any:
+    def density(value: Values) -> Numbers:
         if _array_of(value).dtype.kind not in "biuf":
             raise RunError(
                 f"{called} asked for the log density at {value!r}, expected an array of numbers of "
@@ -156,7 +174,7 @@ def _of_part(
     return density
 
 
-def _array_of(value: Any) -> NDArray[Any]:
+def _array_of(value: object) -> NDArray[Any]:
     """A value as an array; an array of one object, if NumPy cannot convert the value."""
     try:
         return np.asarray(value)
@@ -166,7 +184,7 @@ def _array_of(value: Any) -> NDArray[Any]:
         return found
 
 
-def _check(called: str, new: NDArray[Any], own: NDArray[Any]) -> None:
+def _check(called: str, new: NDArray[Any], own: Array) -> None:
     """Refuse another shape, another kind of numbers, numbers that are not finite."""
     if new.dtype.kind not in "biuf":
         raise RunError(

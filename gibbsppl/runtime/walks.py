@@ -11,13 +11,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from types import EllipsisType
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gibbsppl.errors import RunError
-from gibbsppl.runtime.moves import LogDensity, at_index, of_those
+from gibbsppl.runtime.moves import at_index, of_those
+from gibbsppl.runtime.types import (
+    Array,
+    Flags,
+    Floats,
+    Generator,
+    Index,
+    Ints,
+    LogDensity,
+    Numbers,
+    TunedState,
+    Values,
+)
 
 # The shares of accepted steps at which a random walk moves on fastest, for one element and for
 # many: Gelman, Roberts and Gilks (1996), "Efficient Metropolis jumping rules".
@@ -37,15 +48,15 @@ class Walk:
     moved alone). ``accepted`` and ``proposed`` count steps since `taken_rate` was last called.
     """
 
-    log_scale: NDArray[np.float64]
+    log_scale: Floats
     target: float
     adapting: bool = True
     moves: int = 0
     accepted: float = 0.0
     proposed: int = 0
-    mean: NDArray[np.float64] | None = None
-    covariance: NDArray[np.float64] | None = None
-    factor: NDArray[np.float64] | None = None
+    mean: Floats | None = None
+    covariance: Floats | None = None
+    factor: Floats | None = None
     shaped: set[int] = field(default_factory=set)
 
     def taken_rate(self) -> float:
@@ -58,12 +69,12 @@ class Walk:
         self.accepted, self.proposed = 0.0, 0
         return rate
 
-    def learn(self, at: Any, probability: Any) -> None:
+    def learn(self, at: Index | EllipsisType, probability: Numbers) -> None:
         """Move the scale towards the one at which the target is accepted."""
         if self.adapting:
             self.log_scale[at] += (self.moves + 1.0) ** POWER * (probability - self.target)
 
-    def learn_shape(self, at: int, u: NDArray[np.float64]) -> None:
+    def learn_shape(self, at: int, u: Floats) -> None:
         """Update the covariance of the draws of a vector, with more weight on recent draws.
 
         The covariance of few draws is mixed with its own diagonal, to be invertible.
@@ -92,7 +103,7 @@ class Walk:
 
 
 def walk_of(
-    s: dict[str, Any],
+    s: TunedState,
     name: str,
     shape: Sequence[int],
     scale: float | None = None,
@@ -109,7 +120,7 @@ def walk_of(
 
 
 def vector_walk_of(
-    s: dict[str, Any],
+    s: TunedState,
     name: str,
     count: int,
     size: int,
@@ -132,7 +143,7 @@ def vector_walk_of(
 # A line without bounds.
 
 
-def to_line(x: Any, lower: Any, upper: Any) -> Any:
+def to_line(x: Values, lower: Values, upper: Values) -> Floats:
     """Values on a line without bounds: the log of the distance from a bound, or the logit.
 
     >>> to_line(np.array([2.0, 3.0]), 1.0, np.inf).round(3)
@@ -146,7 +157,7 @@ def to_line(x: Any, lower: Any, upper: Any) -> Any:
     return np.where(below | above, low - high, x)
 
 
-def from_line(u: Any, lower: Any, upper: Any) -> Any:
+def from_line(u: Floats, lower: Values, upper: Values) -> Floats:
     """The values at which `to_line` is ``u``.
 
     >>> from_line(np.array([0.0, 50.0]), -1.0, 1.0)
@@ -163,7 +174,7 @@ def from_line(u: Any, lower: Any, upper: Any) -> Any:
     return np.where(below & above, between, one_sided)
 
 
-def log_slope(u: Any, lower: Any, upper: Any) -> Any:
+def log_slope(u: Floats, lower: Values, upper: Values) -> Floats:
     """``log |dx/du|`` at a point of the line.
 
     >>> log_slope(np.array([-1.0, 2.0]), 0.0, np.inf)
@@ -182,13 +193,13 @@ def log_slope(u: Any, lower: Any, upper: Any) -> Any:
 
 @np.errstate(all="ignore")  # what is not a number, or overflows, is not accepted
 def walk_batch(
-    rng: np.random.Generator,
-    x: Any,
+    rng: Generator,
+    x: Values,
     log_density: LogDensity,
     walk: Walk,
-    lower: Any = -np.inf,
-    upper: Any = np.inf,
-) -> NDArray[Any]:
+    lower: Values = -np.inf,
+    upper: Values = np.inf,
+) -> Values:
     """A step of every element at once; the elements are independent given the rest.
 
     ``log_density`` maps an array like ``x`` to one log density per element.
@@ -198,8 +209,8 @@ def walk_batch(
     if np.issubdtype(x.dtype, np.integer):
         z = rng.standard_normal(x.shape)
         step = np.sign(z) * np.ceil(np.exp(walk.log_scale) * np.abs(z))
-        new = reflected(x + step, lower, upper).astype(np.intp)
-        slope: Any = 0.0
+        new: Array = reflected(x + step, lower, upper).astype(np.intp)
+        slope: Numbers = 0.0
     else:
         u = to_line(x, lower, upper)
         v = u + np.exp(walk.log_scale) * rng.standard_normal(x.shape)
@@ -211,19 +222,19 @@ def walk_batch(
     walk.moves += walk.adapting
     walk.accepted += float(accepted.mean()) if accepted.size else 0.0
     walk.proposed += bool(accepted.size)
-    return np.where(accepted, new, x)[()]  # type: ignore[no-any-return]
+    return np.where(accepted, new, x)[()]
 
 
 @np.errstate(all="ignore")
 def walk_vectors(
-    rng: np.random.Generator,
-    x: NDArray[np.float64],
+    rng: Generator,
+    x: Floats,
     log_density: LogDensity,
     walk: Walk,
-    places: Sequence[Any],
-    lower: Any = -np.inf,
-    upper: Any = np.inf,
-) -> NDArray[np.float64]:
+    places: Sequence[Index],
+    lower: Values = -np.inf,
+    upper: Values = np.inf,
+) -> Floats:
     """A step of each of several vectors in turn, the elements at an index of the array.
 
     ``log_density`` maps the whole array to one number.
@@ -253,29 +264,29 @@ def walk_vectors(
 
 
 def walk_integers(
-    rng: np.random.Generator,
-    x: Any,
+    rng: Generator,
+    x: Values,
     log_density: LogDensity,
     walk: Walk,
-    lower: Any = -np.inf,
-    upper: Any = np.inf,
-) -> NDArray[np.intp]:
+    lower: Values = -np.inf,
+    upper: Values = np.inf,
+) -> Ints:
     """A step of every whole number at once."""
     whole = np.asarray(x).astype(np.intp)
     return np.asarray(walk_batch(rng, whole, log_density, walk, lower, upper))[()]
 
 
 def walk_elements(  # noqa: PLR0913  (as generated code calls it)
-    rng: np.random.Generator,
-    x: NDArray[Any],
+    rng: Generator,
+    x: Array,
     log_density: LogDensity,
     walk: Walk,
     positions: Sequence[tuple[int, ...]],
-    lower: Any = -np.inf,
-    upper: Any = np.inf,
+    lower: Values = -np.inf,
+    upper: Values = np.inf,
     *,
     whole: bool = False,
-) -> NDArray[Any]:
+) -> Array:
     """Random-walk steps of the elements in turn; ``log_density`` maps an array to one number."""
     move = walk_integers if whole else walk_batch
     x = np.array(x)
@@ -291,16 +302,16 @@ def walk_elements(  # noqa: PLR0913  (as generated code calls it)
 
 
 def walk_part(  # noqa: PLR0913  (as generated code calls it)
-    rng: np.random.Generator,
-    x: NDArray[Any],
-    at: Any,
+    rng: Generator,
+    x: Array,
+    at: Index,
     log_density: LogDensity,
     walk: Walk,
-    lower: Any = -np.inf,
-    upper: Any = np.inf,
+    lower: Values = -np.inf,
+    upper: Values = np.inf,
     *,
     whole: bool = False,
-) -> NDArray[Any]:
+) -> Array:
     """A step of the elements at an index; ``log_density`` maps the whole array."""
     bounds = [np.broadcast_to(b, x.shape)[at] for b in (lower, upper)]
     new = x.copy()
@@ -309,7 +320,7 @@ def walk_part(  # noqa: PLR0913  (as generated code calls it)
     return new
 
 
-def reflected(x: Any, lower: Any, upper: Any) -> Any:
+def reflected(x: Values, lower: Values, upper: Values) -> Floats:
     """Whole numbers beyond a bound, reflected half a step outside of it: steps stay symmetric.
 
     >>> reflected(np.array([-1.0, -2.0, 3.0, 9.0]), 0, 3)
@@ -325,14 +336,14 @@ def reflected(x: Any, lower: Any, upper: Any) -> Any:
     return np.where(below & above, both, one)
 
 
-def is_accepted(rng: np.random.Generator, log_ratio: Any) -> tuple[Any, Any]:
+def is_accepted(rng: Generator, log_ratio: Numbers) -> tuple[Floats, Flags]:
     """The probability that a step is accepted, and whether it is."""
     log_ratio = np.where(log_ratio < np.inf, log_ratio, -np.inf)  # (at a pole it would stay)
     accepted = -rng.standard_exponential(np.shape(log_ratio)) < log_ratio
     return np.exp(np.minimum(log_ratio, 0.0)), np.asarray(accepted)
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: Numbers) -> Floats:
     value = np.asarray(value)
     if not np.all(value > -np.inf):
         raise RunError("random walk: the current value has no finite log density.")
