@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gibbsppl.runtime.types import Numbers
 
 EPS = float(np.finfo(float).eps)
 
 
-def remainder(left: Numbers, size: Numbers, terms: int) -> Numbers:
+def remainder(left: Numbers, size: Numbers, terms: int) -> NDArray[np.float64]:
     """The remainder, with 0 in place of negative values within rounding error.
 
     Each term and each partial sum is rounded by ``EPS / 2`` times their ``size`` at most
