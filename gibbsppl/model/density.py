@@ -281,7 +281,7 @@ def has_parameters_outside(statement: Statement, values: Values, sizes: Sizes) -
 
 
 def has_overflowed(statement: Statement, values: Values, sizes: Sizes) -> bool:
-    """Whether numbers cannot hold a parameter anywhere, as it is written or in the row's own form.
+    """Whether a parameter overflows or underflows anywhere, as written or in the canonical form.
 
     It is infinite, or zero by rounding alone: a rate ``scale**-shape`` is positive by its form.
     """

@@ -1,4 +1,4 @@
-"""The types of what is recorded of a run."""
+"""Types of recorded draws: arrays, their dims, and the settings of a run."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ All that a generated module calls is exported here. The rooms:
 - labels: `labels`, `gate_odds`; chains of labels by `label_chains` and `filters`; `scans`
 - moves: `moves` (slice), `tied` entries, `elliptical`, `walks`, `over_relaxed`, `user_kernels`
 - elements and where they go: `places`, `entries`, `sparse_counts`
-- types of all that is passed: `types`
+- types of arguments and results: `types`
 """
 
 from gibbsppl.runtime.concave import (

@@ -1,4 +1,4 @@
-"""The types of what generated code passes and gets: numbers, arrays, indices, log densities."""
+"""Types of the arguments and results of generated code: numbers, arrays, indices, densities."""
 
 from __future__ import annotations
 
