@@ -9,6 +9,7 @@ import pytest
 import xarray as xr
 
 import gibbsppl as gp
+from gibbsppl.arguments import shown
 from gibbsppl.families import FAMILIES
 from gibbsppl.language.distributions import spellings
 
@@ -402,3 +403,8 @@ def test_settings_of_the_test_of_a_kernel_are_checked(sampler, settings):
 
     with pytest.raises(gp.RunError, match=f"^check_kernel: found {name}="):
         sampler.check_kernel("mu", **settings)
+
+
+def test_a_list_of_what_has_too_many_digits_is_told_by_its_kind():
+    assert shown([10**5000]) == "list"
+    assert shown(10**5000) == "a number of 16610 bits"
