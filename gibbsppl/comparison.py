@@ -21,7 +21,7 @@ from gibbsppl.model.graph import Graph
 from gibbsppl.output.diagnostics import ess_bulk, r_hat
 from gibbsppl.output.draws import Draws
 from gibbsppl.rewrites import PARTS, UNSEEN, collapsible, possible
-from gibbsppl.schedule import JointDraw, Schedule
+from gibbsppl.schedule import Schedule
 
 # What `compile` takes by name.
 Settings = Mapping[str, Any]
@@ -116,7 +116,7 @@ def variants_of(
         every['without "unseen"'] = {"rewrites": {**now, UNSEEN: False}}
     if schedule.interwoven:
         every["without interweaving"] = {"interweave": False}
-    if any(isinstance(s, JointDraw) for s in schedule.steps):
+    if any(s.is_joint for s in schedule.steps):
         every["without joint draws"] = {"blocks": False}
     for r in possible(graph, data, schedule.rewrites):
         every[f'with "{r.rule.name}"'] = {"rewrites": {**now, r.rule.name: True}}

@@ -36,10 +36,11 @@ from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.output.arrays import Array, Attributes
 from gibbsppl.output.draws import ACCEPTANCE, Draws
+from gibbsppl.planning import functions_of
 from gibbsppl.rewrites import collapsible, possible
 from gibbsppl.run.sampling import Chain, Seed, check_memory, run, seed_sequence, streams
 from gibbsppl.runtime.user_kernels import Kernel as OwnKernel
-from gibbsppl.schedule import Schedule, functions_of
+from gibbsppl.schedule import Schedule
 from gibbsppl.schedule.kernel import Kernel
 from gibbsppl.schedule.scanning import RandomScan
 from gibbsppl.settings import ARGUMENTS, checked_settings, scheduled

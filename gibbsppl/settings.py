@@ -18,17 +18,9 @@ from gibbsppl.kernels import kernels_of
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.output.arrays import Array
+from gibbsppl.planning import Control, check_asked, check_kernels, interwoven_if, planned
 from gibbsppl.rewrites import REWRITES, rewritten
-from gibbsppl.schedule import (
-    Control,
-    Schedule,
-    blocks_of,
-    check_asked,
-    check_kernels,
-    check_names,
-    interwoven_if,
-    planned,
-)
+from gibbsppl.schedule import Schedule, blocks_of, check_names
 from gibbsppl.schedule.scanning import checked_scan
 
 VARIANTS = Kind(

@@ -1,7 +1,7 @@
 """The atlas in the documentation is what the derivation finds, and its closed forms are true.
 
 A sample of the cells is derived again in the everyday run, all of them under the marker ``slow``.
-``python -m gibbsppl.explain.atlas docs`` writes the pages anew.
+``python -m gibbsppl.atlas.pages docs`` writes the pages anew.
 """
 
 import re
@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import gibbsppl as gp
+from gibbsppl.atlas.examples import TABLES
 from gibbsppl.explain import atlas
-from gibbsppl.explain.examples import TABLES
 
 DOCS = Path(__file__).parents[1] / "docs"
 CELLS = list(atlas.cells())

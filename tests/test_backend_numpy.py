@@ -19,7 +19,7 @@ import gibbsppl as gp
 from gibbsppl.code.numpy import write_numpy
 from gibbsppl.code.program import load
 from gibbsppl.model.density import log_density
-from gibbsppl.schedule.interweaving import with_recentred
+from gibbsppl.schedule.recentred import with_recentred
 
 GOLDEN = ("pumps", "growth_curves", "factorisation", "topics", "random_walk", "wishart")
 

@@ -10,9 +10,9 @@ from scipy import integrate, stats
 
 import gibbsppl as gp
 from gibbsppl.errors import ModelError
+from gibbsppl.kernels.exact import ExactDraw
 from gibbsppl.model.density import log_density, log_joint
 from gibbsppl.model.forward import simulate
-from gibbsppl.schedule.steps import ExactDraw
 
 # An upper bound of the statistical comparisons made in this file.
 COMPARISONS = 20

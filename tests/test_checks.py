@@ -23,8 +23,8 @@ from gibbsppl.families import FAMILIES
 from gibbsppl.initial.search import initial_state
 from gibbsppl.model.forward import simulate
 from gibbsppl.model.graph import Graph, Potential, Statement, Variable
+from gibbsppl.planning.plan import plan
 from gibbsppl.schedule import densities as steps
-from gibbsppl.schedule.plan import plan
 
 I, J, K = (Dim(n) for n in "ijk")
 SIZES = {I: 3, J: 3, K: 2}

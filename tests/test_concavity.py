@@ -19,10 +19,10 @@ from gibbsppl.derive.concavity import LogConcave, certified
 from gibbsppl.derive.conditionals import conditional_of
 from gibbsppl.derive.match_results import NotConjugate
 from gibbsppl.initial.search import initial_state
+from gibbsppl.kernels.adaptive_rejection import ConcaveDraw
 from gibbsppl.model.density import log_joint, regions
 from gibbsppl.model.evaluation import evaluate
 from gibbsppl.model.forward import fill
-from gibbsppl.schedule.steps import ConcaveDraw
 
 # ---- what is known of arrays -----------------------------------------------------------------
 

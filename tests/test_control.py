@@ -21,8 +21,8 @@ from gibbsppl.code.program import load
 from gibbsppl.errors import CompileError, RunError
 from gibbsppl.initial.search import initial_state
 from gibbsppl.kernels.random_walk import proposed
+from gibbsppl.planning.order import check_complete
 from gibbsppl.runtime.walks import Walk, reflected, walk_integers
-from gibbsppl.schedule.order import check_complete
 
 LEVEL = 1e-6
 

@@ -20,12 +20,12 @@ from gibbsppl.algebra.ranges import Range
 from gibbsppl.code.numpy import write_numpy
 from gibbsppl.code.program import load
 from gibbsppl.initial.search import initial_state
+from gibbsppl.kernels.slice import Move
 from gibbsppl.model.density import free_elements, log_density, log_joint, regions
 from gibbsppl.model.evaluation import evaluate
 from gibbsppl.predict.along_draws import DRAW, along_draws
 from gibbsppl.runtime.moves import freeze
 from gibbsppl.schedule import Schedule
-from gibbsppl.schedule.steps import Move
 
 DRAWS = 700
 WARM = 20

@@ -24,7 +24,7 @@ from gibbsppl.model.forward import simulate
 from gibbsppl.output.diagnostics import ess_bulk, mcse_mean
 from gibbsppl.rewrites.interweaving import FEW, MOST_READ
 from gibbsppl.rewrites.recentring import is_recentrable, recentred
-from gibbsppl.schedule.interweaving import with_originals, with_recentred
+from gibbsppl.schedule.recentred import with_originals, with_recentred
 from gibbsppl.schedule.staleness import check_fresh
 from models import bayesian_lasso, dyes, eight_schools, horseshoe, rats, seeds
 

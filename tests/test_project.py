@@ -29,9 +29,10 @@ LAYERS = (
     ("bugs", "derive"),
     ("rewrites",),
     ("schedule",),
-    ("code",),
-    ("run", "output", "explain", "kernels"),
-    ("initial", "predict"),
+    ("code", "explain"),
+    ("run", "output", "kernels"),
+    ("planning",),
+    ("initial", "predict", "atlas"),
     ("checks",),
     ("comparison", "model_files"),
     ("settings",),
@@ -39,13 +40,13 @@ LAYERS = (
     ("cli",),
     ("__main__",),
 )
-MOST_LAYERS, MOST_AT_THE_TOP = 19, 10
+MOST_LAYERS, MOST_AT_THE_TOP = 20, 10
 
 # No module of these names a distribution: what they know of one is its row in the table.
 GENERIC = (
     "kernels", "algebra.bounds", "algebra.cuts", "algebra.identities", "algebra.polynomials",
     "algebra.ranges", "algebra.recursions", "algebra.rounding",
-    "analysis", "pieces", "derive", "rewrites", "schedule", "code", "run",
+    "analysis", "pieces", "derive", "rewrites", "schedule", "code", "planning", "run",
     "families.masses", "explain.priors", "explain.rescaling", "explain.repairs",
     "initial.propriety", "initial.recession", "initial.separation",
 )  # fmt: skip

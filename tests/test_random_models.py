@@ -21,11 +21,13 @@ from gibbsppl.algebra.ranges import Range
 from gibbsppl.analysis.truncations import check_truncations
 from gibbsppl.derive import changes, concavity, matching, readings
 from gibbsppl.families import FAMILIES
+from gibbsppl.kernels.adaptive_rejection import ConcaveDraw
+from gibbsppl.kernels.joint import JointDraw
+from gibbsppl.kernels.slice import Move
 from gibbsppl.model.density import event_dims, free_elements, log_density, log_joint, regions
 from gibbsppl.model.evaluation import evaluate
 from gibbsppl.model.graph import Censoring
 from gibbsppl.predict.along_draws import DRAW
-from gibbsppl.schedule.steps import ConcaveDraw, JointDraw, Move
 
 EPS = np.finfo(float).eps
 SEEDS = (1, 2, 3)

@@ -19,7 +19,7 @@ from gibbsppl.explain import repairs as search
 from gibbsppl.explain.repairs import repairs
 from gibbsppl.explain.rescaling import rescaled, scale_of
 from gibbsppl.model.density import log_terms
-from gibbsppl.schedule import plan
+from gibbsppl.planning import plan
 
 NONE_FOUND = "no repair was found (tried: another prior"
 

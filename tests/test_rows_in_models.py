@@ -8,8 +8,9 @@ import gibbsppl as gp
 from gibbsppl.algebra.copies import primed
 from gibbsppl.algebra.expressions import Dim
 from gibbsppl.initial.search import initial_state
+from gibbsppl.kernels.adaptive_rejection import ConcaveDraw
+from gibbsppl.kernels.exact import ExactDraw
 from gibbsppl.model.density import log_terms
-from gibbsppl.schedule.steps import ConcaveDraw, ExactDraw
 
 N = 12
 LIFETIMES = np.linspace(0.1, 3.0, N)

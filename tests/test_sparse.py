@@ -15,12 +15,14 @@ from gibbsppl.algebra.supports import UNIT
 from gibbsppl.checks.results import RELATIVE_TOLERANCE
 from gibbsppl.errors import ModelError, RunError
 from gibbsppl.initial.search import data_scale, initial_state
+from gibbsppl.kernels.block import BlockDraw
+from gibbsppl.kernels.exact import ExactDraw
+from gibbsppl.kernels.labels import FiniteDraw
 from gibbsppl.language import sparse as language_sparse
 from gibbsppl.language.certain import is_certain
 from gibbsppl.model import density
 from gibbsppl.model.density import log_joint, log_terms
 from gibbsppl.model.graph import Potential
-from gibbsppl.schedule.steps import BlockDraw, ExactDraw, FiniteDraw
 from models import poisson_factorisation, reuters
 
 LEVEL = 1e-3

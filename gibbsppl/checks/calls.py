@@ -14,7 +14,7 @@ from gibbsppl.code.program import Constants, Program, State
 from gibbsppl.model.density import regions
 from gibbsppl.model.evaluation import Sizes, Values, evaluate
 from gibbsppl.model.graph import Statement
-from gibbsppl.schedule.steps import FiniteDraw, Step
+from gibbsppl.schedule.steps import Step
 
 # After so many calls the drawn elements are changed before the next call.
 MOST_CHANGED = 64
@@ -79,7 +79,7 @@ def gap_of_calls(
             ):
                 return np.inf, 0.0
             for part, whole in zip(
-                own, [given] if isinstance(step, FiniteDraw) else given, strict=True
+                own, [given] if step.labels is not None else given, strict=True
             ):
                 there, here = _there(whole, np.asarray(part), at, shape), np.asarray(part)
                 if there.shape != here.shape:

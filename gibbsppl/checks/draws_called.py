@@ -28,7 +28,8 @@ from gibbsppl.model.density import free_elements
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.forward import fill
 from gibbsppl.schedule.staleness import read_by, stale_from
-from gibbsppl.schedule.steps import ConcaveDraw, JointDraw, Move, ScanDraw, Schedule, Step
+from gibbsppl.schedule.steps import Step
+from gibbsppl.schedule.sweeps import Schedule
 
 # At most so many calls of a step that draws element by element, or colour by colour, are checked.
 MOST_CALLS = 3
@@ -137,7 +138,7 @@ class _Recorder:
             if step != self.current or step not in self.program.by_colour:
                 self.current = step
             self.seen.setdefault(step, 0)
-            if isinstance(self.schedule.step(step), JointDraw):
+            if self.schedule.step(step).is_joint:
                 self._carried_out(step)
             self.given = function(s, c)
             return self.given
@@ -153,7 +154,7 @@ class _Recorder:
     def called(self, name: str, arguments: Values) -> None:
         """Check the arguments of a drawing call, before the draw."""
         self.finish()
-        scans = [s for s in self.schedule.steps if isinstance(s, ScanDraw)]
+        scans = [s for s in self.schedule.steps if not s.calls_given_rest]
         own = [
             s
             for s in scans
@@ -166,7 +167,7 @@ class _Recorder:
         step = self.schedule.step(self.current)
         self._carried_out(step.name)
         count = self.seen[step.name] = self.seen.get(step.name, 0) + 1
-        if isinstance(step, JointDraw) or (step.is_by_element and count > MOST_CALLS):
+        if step.is_joint or (step.is_by_element and count > MOST_CALLS):
             return
         call = _call(self, step, count - 1)
         wrong = call.wrong(name, arguments)
@@ -239,7 +240,7 @@ def _call(recorder: _Recorder, step: Step, count: int) -> Call:
         own = {**values, name: free}
         fill(s, free_elements(s, values, graph.sizes), own, graph.sizes)
     at = None
-    if step.is_by_element and not isinstance(step, ConcaveDraw | Move | ScanDraw):
+    if step.is_by_element and not step.in_one_call:
         called = recorder.program.colours.get(step.name)
         calls = list(zip(*np.nonzero(free), strict=True))
         if called is not None:

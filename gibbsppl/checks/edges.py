@@ -17,7 +17,7 @@ from gibbsppl.algebra.ranges import Range
 from gibbsppl.checks.joint import to_be_drawn
 from gibbsppl.checks.terms import Given, Terms
 from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
-from gibbsppl.schedule.steps import ExactDraw
+from gibbsppl.schedule.steps import Step
 
 # Distance of the values on both sides of a bound, in proportion to the bound.
 NEAR = 1e-6
@@ -27,7 +27,7 @@ Place = tuple[int, ...]
 
 def are_edges(
     rng: np.random.Generator,
-    step: ExactDraw,
+    step: Step,
     given: Given,
     values: Values,
     sizes: Sizes,
@@ -57,7 +57,7 @@ def _with(array: ArrayLike, at: Place, value: float) -> Floats:
 
 
 def _beside(
-    rng: np.random.Generator, step: ExactDraw, given: Given, values: Values, sizes: Sizes
+    rng: np.random.Generator, step: Step, given: Given, values: Values, sizes: Sizes
 ) -> Iterator[tuple[Place, float, float]]:
     """Elements with a finite bound, each with a value just inside and a value just outside.
 
@@ -89,19 +89,19 @@ def _near(bound: Floats) -> Floats:
     return np.maximum(NEAR * size, np.finfo(float).tiny)
 
 
-def _is_whole(step: ExactDraw) -> bool:
-    return step.conditional.support.is_discrete
+def _is_whole(step: Step) -> bool:
+    return step.support.is_discrete
 
 
-def _is_increasing(step: ExactDraw) -> bool:
+def _is_increasing(step: Step) -> bool:
     """Whether the change of variable of a draw is increasing."""
-    change = step.conditional.change
+    change = step.change
     return change is None or change.is_increasing
 
 
-def _on_old_scale(step: ExactDraw, new: Floats, values: Values, sizes: Sizes) -> Floats:
+def _on_old_scale(step: Step, new: Floats, values: Values, sizes: Sizes) -> Floats:
     """Values on the scale of the model, from values on the scale of the draw."""
-    change, target = step.conditional.change, step.statement.target
+    change, target = step.change, step.statement.target
     if change is None:
         return new
     axes = [i if isinstance(i, Dim) else Dim(f"·{a}") for a, i in enumerate(target.indices)]

@@ -15,7 +15,6 @@ import sympy as sp
 
 from gibbsppl.checks.calls import calls_of, of_statement
 from gibbsppl.checks.table import verdict
-from gibbsppl.checks.terms import Given
 from gibbsppl.code.program import Constants, Program, State
 from gibbsppl.errors import CompileError
 from gibbsppl.model.density import free_elements, log_joint, regions
@@ -23,11 +22,11 @@ from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.model.forward import fill
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.model.operations import Bools
-from gibbsppl.schedule.densities import exact_parts, in_array_order, log_terms_of, log_weights
-from gibbsppl.schedule.steps import ChainDraw, ExactDraw, FiniteDraw, Move, Schedule, Step
+from gibbsppl.schedule.densities import log_terms_of
+from gibbsppl.schedule.steps import Step
+from gibbsppl.schedule.sweeps import Schedule
 
 LARGEST = 4096
-OfLabels = FiniteDraw | ExactDraw | ChainDraw | Move
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +113,8 @@ def _product(matrices: Sequence[Floats]) -> Floats:
     return found
 
 
-def _of_labels(step: Step) -> OfLabels:
-    if isinstance(step, FiniteDraw | ExactDraw | ChainDraw) and step.statement.support.is_finite:
-        return step
-    if isinstance(step, Move) and step.asked is not None and step.asked.enumerates:
+def _of_labels(step: Step) -> Step:
+    if step.has_probabilities:
         return step
     raise CompileError(
         f"{step.name}: its step is of kind {step.kind!r}, expected an exact draw of "
@@ -180,12 +177,12 @@ def _step_matrix(
     graph: Graph,
     program: Program,
     constants: Constants,
-    step: OfLabels,
+    step: Step,
     data: Values,
     states: Sequence[Values],
 ) -> Floats:
     """The transition matrix of one step; drawn in several calls, the product over these."""
-    if isinstance(step, ChainDraw):
+    if step.axis is not None:  # (labels of a chain are drawn together)
         return _chain_matrix(program, constants, step, data, states, graph.sizes)
     statement = step.statement
     free = free_elements(statement, {**data, **states[0]}, graph.sizes)
@@ -195,7 +192,7 @@ def _step_matrix(
     for state in states:
         copy = {name: np.array(value) for name, value in state.items()}
         given = program.given_rest[statement.name](copy, constants)
-        found.append(_probabilities(graph, step, given, {**data, **state}, labels))
+        found.append(step.label_probabilities(graph, given, {**data, **state}, labels))
     if not step.is_by_element:
         return _moves(graph, statement, data, states, found, lower, free)
     matrix = np.eye(len(states))
@@ -214,7 +211,7 @@ def _each(free: Bools) -> Iterator[Bools]:
 def _chain_matrix(
     program: Program,
     constants: Constants,
-    step: ChainDraw,
+    step: Step,
     data: Values,
     states: Sequence[Values],
     sizes: Sizes,
@@ -248,54 +245,6 @@ def _range(graph: Graph, statement: Statement, values: Values) -> tuple[int, int
     """The smallest and the largest label of any element."""
     labels = [place[2] for place in _places(graph, statement, values)]
     return min(r.start for r in labels), max(r.stop for r in labels) - 1
-
-
-def _probabilities(
-    graph: Graph, step: OfLabels, given: Given, values: Values, labels: range
-) -> Floats:
-    """The probability of each label for each element of the statement: (label, ranges)."""
-    over = regions(step.statement, graph.sizes)
-    shape = tuple(map(len, over))
-    axes = np.arange(int(np.prod(shape))).reshape(shape)
-    order = in_array_order(axes, step.statement, over)
-    if isinstance(step, Move):
-        assert step.asked is not None
-        return np.asarray(step.asked.probabilities(graph, step, given, values, labels))
-    assert not isinstance(step, ChainDraw)
-    if isinstance(step, FiniteDraw):
-        weights = log_weights(step, given, order.shape)
-    else:
-        weights = np.stack([_log_density(graph, step, given, values, v) for v in labels])
-    weights = weights.reshape(len(labels), -1)
-    flat = np.empty_like(weights)
-    flat[:, order.reshape(-1)] = weights
-    # (given what is impossible, no label is possible: then all are as good)
-    highest = flat.max(axis=0)
-    odds = np.exp(np.where(np.isfinite(highest), flat - np.nan_to_num(highest, neginf=0.0), 0.0))
-    return np.asarray((odds / odds.sum(axis=0)).reshape(-1, *shape))
-
-
-def _log_density(graph: Graph, step: ExactDraw, given: Given, values: Values, label: int) -> Floats:
-    """The log density of a label for each element, in the array's order."""
-    statement, sizes = step.statement, graph.sizes
-    name = statement.target.array.name
-    there = {**values, name: np.array(values[name])}
-    shape = tuple(map(len, regions(statement, sizes)))
-    fill(statement, np.full(shape, float(label)), there, sizes)
-    with np.errstate(all="ignore"):
-        total = np.sum(exact_parts(step.conditional, given, there, sizes), axis=0)
-    possible = _is_label(graph, statement, values, label)
-    return np.where(possible.ravel(), total, -np.inf)
-
-
-def _is_label(graph: Graph, statement: Statement, values: Values, label: int) -> Bools:
-    """Where a label is in the support."""
-    over = regions(statement, graph.sizes)
-    lower, upper = (
-        np.broadcast_to(evaluate(sp.sympify(b), over, values, graph.sizes), tuple(map(len, over)))
-        for b in (statement.support.lower, statement.support.upper)
-    )
-    return in_array_order(np.asarray((lower <= label) & (label <= upper)), statement, over)
 
 
 def _moves(

@@ -21,16 +21,7 @@ from gibbsppl.code.program import State
 from gibbsppl.model.density import event_dims
 from gibbsppl.model.evaluation import Floats, Values, evaluate
 from gibbsppl.model.graph import Graph
-from gibbsppl.schedule.steps import (
-    BlockDraw,
-    ChainDraw,
-    ConcaveDraw,
-    ExactDraw,
-    FiniteDraw,
-    Move,
-    ScanDraw,
-    Step,
-)
+from gibbsppl.schedule.steps import Step
 
 # Arguments are computed twice by the same operations, in another order at most.
 ROUNDING = 1e-9
@@ -89,7 +80,8 @@ class Call:
     @property
     def events(self) -> int:
         """The number of axes of one value: vectors and matrices are drawn whole."""
-        return len(event_dims(self.step.statement)) if isinstance(self.step, ExactDraw) else 0
+        is_whole = self.step.family is not None and not self.step.is_joint
+        return len(event_dims(self.step.statement)) if is_whole else 0
 
     @property
     def own(self) -> Index:
@@ -135,53 +127,34 @@ class Call:
 
 def _function_of(step: Step) -> str | None:
     """The runtime function of a step's draw, where the row of the family names one."""
-    if isinstance(step, FiniteDraw):
-        return "labels"
-    if isinstance(step, ChainDraw):
-        return "chain"
-    if not isinstance(step, ExactDraw | BlockDraw):
-        return None
-    natural = step.conditional.family.natural
-    assert natural is not None
+    natural = None if step.family is None else step.family.natural
+    if natural is None:
+        return step.draw_function
     if step.alpha is not None:
         return natural.over_relaxed
-    return natural.truncated if isinstance(step, ExactDraw) and step.bounds else natural.draw
+    return natural.truncated if step.bounds else natural.draw
 
 
 def _placed(call: Call, result: ArrayLike | None) -> np.ndarray | None:
     """The array after a draw, on the scale of the model; None where nothing is expected."""
-    step = call.step
-    new = np.array(call.array, dtype=np.result_type(call.array, np.asarray(result)))
-    match step:
-        case BlockDraw():
-            order = step.batch + step.dense
-            shape = tuple(call.array.shape[a] for a in order)
-            whole = np.asarray(result)
-            if whole.size != call.array.size:
-                return None
-            return whole.reshape(shape).transpose(tuple(order.index(a) for a in range(len(order))))
-        case FiniteDraw():
-            new[call.where] = np.reshape(np.asarray(result) + step.conditional.lower, -1).reshape(
-                new[call.where].shape
-            )
-            return new
-        case ExactDraw() | ConcaveDraw():
-            found = np.asarray(result)
-            is_all = found.shape == new.shape
-            new = found if is_all else new
-            if not is_all:
-                new[call.where] = found.reshape(new[call.where].shape)
-            return _backward(call, new)
-        case _:
-            return np.asarray(result)
-
-
-def _backward(call: Call, new: np.ndarray) -> np.ndarray:
-    """The array on the scale of the model, given that on the scale of the draw."""
-    step = call.step
-    assert isinstance(step, ExactDraw | ConcaveDraw)
-    change = step.conditional.change
-    return new if change is None else _mapped(call, change.backward, new)
+    step, found = call.step, np.asarray(result)
+    if step.dense:
+        order = step.batch + step.dense
+        shape = tuple(call.array.shape[a] for a in order)
+        if found.size != call.array.size:
+            return None
+        return found.reshape(shape).transpose(tuple(order.index(a) for a in range(len(order))))
+    if step.returns_array:
+        return found
+    new = np.array(call.array, dtype=np.result_type(call.array, found))
+    if step.labels is not None:
+        new[call.where] = np.reshape(found + step.labels.start, new[call.where].shape)
+        return new
+    if found.shape == new.shape:
+        new = found
+    else:
+        new[call.where] = found.reshape(new[call.where].shape)
+    return new if step.change is None else _mapped(call, step.change.backward, new)
 
 
 def _mapped(call: Call, function: Callable[[Expr], Expr], array: np.ndarray) -> np.ndarray:
@@ -197,8 +170,7 @@ def _mapped(call: Call, function: Callable[[Expr], Expr], array: np.ndarray) -> 
 
 def _now(call: Call) -> np.ndarray:
     """The array before the draw, on the scale of the draw."""
-    step = call.step
-    change = step.conditional.change if isinstance(step, ExactDraw | ConcaveDraw) else None
+    change = call.step.change
     return call.array if change is None else _mapped(call, change.forward, call.array)
 
 
@@ -224,7 +196,7 @@ def _natural(call: Call, parameter: str, found: Argument) -> bool:
     """Whether an argument is the drawn part of a natural parameter."""
     etas = call.given if isinstance(call.given, tuple) else (call.given,)
     eta = np.asarray(etas[int(parameter.removeprefix("eta_")) - 1])
-    if isinstance(call.step, BlockDraw):
+    if call.step.dense:
         return _same(found, eta) or _same(found, eta[call.step.drawn])
     if call.is_whole:
         return _same(found, eta)
@@ -237,22 +209,19 @@ def _natural(call: Call, parameter: str, found: Argument) -> bool:
 
 def _known(call: Call, parameter: str, found: Argument) -> bool:
     """A parameter of the family that is known."""
-    assert isinstance(call.step, ExactDraw)
-    return _same(found, call.part(call.everywhere(dict(call.step.conditional.known)[parameter])))
+    return _same(found, call.part(call.everywhere(call.step.known[parameter])))
 
 
 def _bound(call: Call, parameter: str, found: Argument) -> bool:
     """A bound: of a truncated family as given, known of a uniform one, else the support's own."""
     step = call.step
-    if isinstance(step, ChainDraw | ScanDraw):
-        return bool(found == step.conditional.lower)
-    if isinstance(step, ExactDraw) and step.bounds:
+    if step.labels is not None:
+        return bool(found == step.labels.start)
+    if step.bounds:
         return _same(found, call.part(call.given[-2 if parameter == "lower" else -1]))
-    if isinstance(step, ExactDraw):
+    if step.family is not None:
         return _known(call, parameter, found)
-    assert isinstance(step, ConcaveDraw | Move)
-    of = step.conditional if isinstance(step, ConcaveDraw) else step.statement
-    bound = sp.sympify(getattr(of.support, parameter))
+    bound = sp.sympify(getattr(step.support, parameter))
     if bound in (sp.oo, -sp.oo) or mentions(bound, step.variables):
         return bool(np.all(np.isinf(found)))
     return _same(np.broadcast_to(found, call.array.shape), call.everywhere(bound))
@@ -261,9 +230,9 @@ def _bound(call: Call, parameter: str, found: Argument) -> bool:
 def _shape(call: Call, _parameter: str, found: Argument) -> bool:
     """The shape of a draw; of a scan, the number of labels."""
     step = call.step
-    if isinstance(step, ScanDraw):
-        return bool(found == step.conditional.size)
-    if isinstance(step, BlockDraw):
+    if step.labels is not None:
+        return bool(found == len(step.labels))
+    if step.dense:
         return int(np.prod(found)) == call.array.size or not call.is_whole
     own = call.array.shape if call.is_whole else np.shape(call.array[call.where])
     return tuple(found) == own or (call.at is None and np.prod(found) == np.prod(own))
@@ -272,21 +241,21 @@ def _shape(call: Call, _parameter: str, found: Argument) -> bool:
 def _current(call: Call, _parameter: str, found: Argument) -> bool:
     """The value that a draw starts from."""
     now = _now(call)
-    if isinstance(call.step, BlockDraw):
+    if call.step.dense:
         return np.size(found) == np.size(now)
     return _same(found, now) if np.shape(found) == np.shape(now) else _same(found, now[call.where])
 
 
 def _alpha(call: Call, _parameter: str, found: Argument) -> bool:
-    return isinstance(call.step, ExactDraw | BlockDraw) and found == call.step.alpha
+    return found is not None and found == call.step.alpha
 
 
 def _weights(call: Call, _parameter: str, found: Argument) -> bool:
     """The log weights of labels, or of the label before and the label."""
     step = call.step
-    if isinstance(step, ChainDraw):
+    if step.axis is not None:
         return _same(found, call.given[0])
-    if isinstance(step, FiniteDraw) and step.is_by_element:
+    if step.is_by_element and not step.in_one_call:
         return _same(found, np.asarray(call.part(np.asarray(call.given), 1)))
     if call.is_whole:
         return _same(found, np.asarray(call.given))
@@ -299,7 +268,7 @@ def _transitions(call: Call, _parameter: str, found: Argument) -> bool:
 
 def _density(call: Call, _parameter: str, found: Argument) -> bool:
     """Whether an argument is the log density that the step's ``given_rest`` has returned."""
-    return isinstance(call.step, ScanDraw) or found is call.handed
+    return not call.step.calls_given_rest or found is call.handed
 
 
 def _index(call: Call, _parameter: str, found: Argument) -> bool:
@@ -322,7 +291,7 @@ def _name(call: Call, _parameter: str, found: Argument) -> bool:
 
 
 def _axis(call: Call, _parameter: str, found: Argument) -> bool:
-    return isinstance(call.step, ChainDraw) and found == call.step.axis
+    return bool(found == call.step.axis)
 
 
 def _fixed(call: Call, parameter: str, found: Argument) -> bool:

@@ -27,7 +27,8 @@ from gibbsppl.checks.terms import Terms, keeps_digits, size_of
 from gibbsppl.code.program import Constants, Program, State
 from gibbsppl.model.evaluation import Floats, Values
 from gibbsppl.model.graph import Graph
-from gibbsppl.schedule.steps import Schedule, Step
+from gibbsppl.schedule.steps import Step
+from gibbsppl.schedule.sweeps import Schedule
 
 # The change of a variable and its reverse, in words.
 ADDED = ("added", "integrated out")

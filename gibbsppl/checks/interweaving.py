@@ -25,8 +25,9 @@ from gibbsppl.model.density import free_elements
 from gibbsppl.model.evaluation import Floats, Sizes, Values
 from gibbsppl.rewrites.recentring import Recentred
 from gibbsppl.schedule.densities import log_terms_of
-from gibbsppl.schedule.interweaving import at_dims, with_originals, with_recentred
-from gibbsppl.schedule.steps import Schedule, Step
+from gibbsppl.schedule.recentred import at_dims, with_originals, with_recentred
+from gibbsppl.schedule.steps import Step
+from gibbsppl.schedule.sweeps import Schedule
 
 # Tries of a step that may leave its variable unchanged.
 TRIES = 20

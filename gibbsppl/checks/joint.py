@@ -19,12 +19,12 @@ from gibbsppl.model.evaluation import Sizes, Values
 from gibbsppl.model.forward import fill
 from gibbsppl.runtime.joint import Joint
 from gibbsppl.runtime.pencils import Pencil, Scaled
-from gibbsppl.schedule.steps import JointDraw, Step
+from gibbsppl.schedule.steps import Step
 
 
 def gap_of_joint(
     rng: np.random.Generator,
-    step: JointDraw,
+    step: Step,
     joint: Joint,
     given: Given,
     values: Values,

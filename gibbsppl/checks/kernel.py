@@ -20,8 +20,9 @@ from gibbsppl.errors import CompileError, RunError
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.forward import State
 from gibbsppl.model.graph import Graph
-from gibbsppl.schedule import Schedule, functions_of
-from gibbsppl.schedule.order import unit_of
+from gibbsppl.planning import functions_of
+from gibbsppl.planning.order import unit_of
+from gibbsppl.schedule import Schedule
 
 Scheduled = tuple[Schedule, Values]
 

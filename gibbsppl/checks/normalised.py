@@ -36,15 +36,8 @@ from gibbsppl.schedule.densities import (
     on_new_scale,
     region_of,
 )
-from gibbsppl.schedule.steps import (
-    BlockDraw,
-    ConcaveDraw,
-    ExactDraw,
-    FiniteDraw,
-    Move,
-    Schedule,
-    Step,
-)
+from gibbsppl.schedule.steps import FamilyDraw, LabelDraw, Step
+from gibbsppl.schedule.sweeps import Schedule
 
 # Elements that are integrated numerically, at most.
 MOST_INTEGRALS = 64
@@ -68,15 +61,7 @@ def log_conditional(
     if step.is_by_element:
         return None
     normaliser = _normaliser(schedule, program, data, constants, step, state)
-    match step:
-        case ExactDraw() | BlockDraw():
-            return normaliser.of_row()
-        case FiniteDraw():
-            return normaliser.of_labels()
-        case ConcaveDraw() | Move():
-            return normaliser.integrated()
-        case _:
-            return None
+    return step.log_normalised(normaliser)
 
 
 def size_of_partition(
@@ -91,7 +76,7 @@ def size_of_partition(
 
     Natural parameters are rounded: the ``a - 1`` of a Beta keeps no digits of an ``a`` near 0.
     """
-    is_of_row = isinstance(step, ExactDraw | BlockDraw) and not step.is_by_element
+    is_of_row = step.family is not None and not (step.is_joint or step.is_by_element)
     if not is_of_row or _is_own(schedule.graph_of(step), step):
         return 0.0
     constant = _normaliser(schedule, program, data, constants, step, state).partition()
@@ -105,9 +90,9 @@ def _normaliser(
     constants: Constants,
     step: Step,
     state: Values,
-) -> _Normaliser:
+) -> Normaliser:
     given = program.given_rest[step.name](dict(state), constants)
-    return _Normaliser(step, given, {**data, **state}, schedule.graph_of(step))
+    return Normaliser(step, given, {**data, **state}, schedule.graph_of(step))
 
 
 def _is_own(graph: Graph, step: Step) -> bool:
@@ -164,7 +149,9 @@ def _in_order(a: Floats, b: Floats) -> tuple[Floats, Floats]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Normaliser:
+class Normaliser:
+    """The ways to normalise the log density of a step, given what its function returned."""
+
     step: Step
     given: Given
     values: Values
@@ -179,7 +166,7 @@ class _Normaliser:
         """The terms of the row's density less its log partition, and less the mass in bounds."""
         constant = self._log_partition()
         if not np.isfinite(constant).all():
-            return self.integrated() if isinstance(self.step, ExactDraw) else None
+            return None if self.step.dense else self.integrated()
         free = free_elements(self.step.statement, self.values, self.sizes)
         if free.all():
             terms = log_terms_of(self.step, self.given, self.values, self.sizes)
@@ -204,7 +191,7 @@ class _Normaliser:
     def partition(self) -> _Partition | None:
         """The log partition of the row, less the mass in bounds; None if there is no formula."""
         step, statement = self.step, self.step.statement
-        assert isinstance(step, ExactDraw | BlockDraw)
+        assert isinstance(step, FamilyDraw)
         conditional, natural = step.conditional, step.conditional.family.natural
         assert natural is not None
         event = conditional.own_event
@@ -225,14 +212,14 @@ class _Normaliser:
         return _Partition(sp.sympify(constant), batch, values, sizes)
 
     def _named(
-        self, step: ExactDraw | BlockDraw, event: tuple[Dim, ...]
+        self, step: FamilyDraw, event: tuple[Dim, ...]
     ) -> tuple[tuple[Leaf, ...], tuple[Leaf, Leaf] | None, State]:
         """Natural parameters and bounds as leaves, and the values with theirs."""
         given = self.given if isinstance(self.given, tuple) else (self.given,)
         target = step.statement.target
         # (of the whole array, read where the statement fills it)
         place = dict(zip(self.graph.variables[target.array.name].dims, target.indices, strict=True))
-        bounds = step.bounds if isinstance(step, ExactDraw) else ()
+        bounds = step.bounds
         sizes = {**self.sizes, **{primed(d): self.sizes[d] for d in event}}
         axes = [*(p.axes for p in step.parameters), *(b.axes for b in bounds)]
         values = dict(self.values)
@@ -249,7 +236,7 @@ class _Normaliser:
     def of_labels(self) -> Floats:
         """The log weights of the labels less the logs of their sums."""
         step, statement = self.step, self.step.statement
-        assert isinstance(step, FiniteDraw)
+        assert isinstance(step, LabelDraw)
         x = region_of(statement, self.values, self.sizes)
         weights = log_weights(step, self.given, x.shape)
         terms: Floats = log_terms_of(step, self.given, self.values, self.sizes)
@@ -270,14 +257,14 @@ class _Normaliser:
         if now.shape != free.shape:
             return None
         step = self.step
-        if isinstance(step, ExactDraw | ConcaveDraw) and step.conditional.change is not None:
+        if step.change is not None:
             there, *limits = (self._changed(step, at) for at in (x, lower, upper))
             total = log_integrals(there.density, there.x, *_in_order(*(e.x for e in limits)))
         else:
             total = log_integrals(self._of_each, x, lower, upper)
         return np.concatenate([now[free], -total[free]])
 
-    def _changed(self, step: ExactDraw | ConcaveDraw, x: Floats) -> _Changed:
+    def _changed(self, step: Step, x: Floats) -> _Changed:
         """The draw on the scale of its statistics, at values of the elements.
 
         (A density that grows without bound at an end has its digits where that end is zero.)
@@ -286,14 +273,8 @@ class _Normaliser:
         moved = {**self.values, name: np.array(self.values[name], dtype=float)}
         fill(step.statement, x, moved, self.sizes)
         with np.errstate(all="ignore"):
-            own, values = on_new_scale(step.conditional, moved, self.sizes)
-        changed: Step
-        if isinstance(step, ExactDraw):
-            plain = replace(step.conditional, statement=own, change=None)
-            changed = replace(step, conditional=plain)
-        else:
-            log_concave = replace(step.conditional, statement=own, change=None)
-            changed = replace(step, conditional=log_concave)
+            own, values = on_new_scale(step, moved, self.sizes)
+        changed = step.on_new_scale(own)
         return replace(self, step=changed, values=values).as_changed(own.target, x.shape)
 
     def as_changed(self, target: Leaf, shape: tuple[int, ...]) -> _Changed:

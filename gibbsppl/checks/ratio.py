@@ -44,9 +44,10 @@ from gibbsppl.model.graph import Factor, Graph, Statement
 from gibbsppl.model.operations import Bools
 from gibbsppl.runtime.joint import joint_in
 from gibbsppl.runtime.pencils import pencil_in
-from gibbsppl.schedule.densities import is_subnormal, log_terms_of
-from gibbsppl.schedule.interweaving import with_recentred
-from gibbsppl.schedule.steps import OF_LABELS, ExactDraw, JointDraw, Move, Schedule, Step
+from gibbsppl.schedule.densities import has_no_digits, log_terms_of
+from gibbsppl.schedule.recentred import with_recentred
+from gibbsppl.schedule.steps import Step
+from gibbsppl.schedule.sweeps import Schedule
 
 # At most so many calls of a step drawn colour by colour are checked, each so often: where few
 # elements are changed, two labels that meet may both stay as they are.
@@ -138,19 +139,19 @@ class _Check:
         found += [self._compared(rng, "any", first=FAR) for _ in range(2 * rounds)]
         is_told = any(tolerance < 1.0 for _, tolerance in found)  # (a gap of one would be seen)
         found += self._by_colour(rng)
-        if isinstance(step, JointDraw):
+        if step.is_joint:
             found += self._about_the_mean(rng, step)
-        if isinstance(step, ExactDraw) and step.bounds:
+        if step.bounds:
             found.append((0.0 if self._has_its_edges(rng, step) else np.inf, 0.0))
-        if isinstance(step, Move) and step.statement.support == POSITIVE:
+        if step.is_move and step.statement.support == POSITIVE:
             found.append((np.inf if self._runs_away(rng, step) else 0.0, 0.0))
         row = Row(name, step.kind, family, *max(found, key=badness))
-        if is_subnormal(step, self.values, self.graph.sizes):
+        if has_no_digits(step, self.values, self.graph.sizes):
             return replace(row, discrepancy=None, is_hidden=True)
         return row if is_told or not row.passed else replace(row, discrepancy=None, is_hidden=True)
 
     def _about_the_mean(
-        self, rng: np.random.Generator, step: JointDraw
+        self, rng: np.random.Generator, step: Step
     ) -> list[tuple[float, float]]:
         """The comparisons of a joint draw on both sides of its mean."""
         joint = joint_in(self.constants, step.variables)
@@ -162,7 +163,7 @@ class _Check:
             found.append(gap_of_pencil(rng, pencil, scaled, self.values, terms))
         return [(gap, RELATIVE_TOLERANCE * size) for gap, size in found]
 
-    def _has_its_edges(self, rng: np.random.Generator, step: ExactDraw) -> bool:
+    def _has_its_edges(self, rng: np.random.Generator, step: Step) -> bool:
         """Whether the bounds of a draw are the bounds of the model."""
         sizes = self.graph.sizes
 
@@ -171,7 +172,7 @@ class _Check:
 
         return are_edges(rng, step, self.given, self.values, sizes, self.entered, possible)
 
-    def _runs_away(self, rng: np.random.Generator, step: Move) -> bool:
+    def _runs_away(self, rng: np.random.Generator, step: Step) -> bool:
         """Whether rounding makes far values probable against the model.
 
         Positive values are moved by their logs: where terms cancel that are larger than all else, a
@@ -259,8 +260,8 @@ class _Check:
         too wide show in no other way.
         """
         step, sizes = self.step, self.graph.sizes
-        truncated = isinstance(step, ExactDraw) and step.conditional.truncated
-        for beyond in (False, True) if truncated or step.kind in OF_LABELS else (False,):
+        is_within = bool(step.bounds) or step.labels is not None
+        for beyond in (False, True) if is_within else (False,):
             there = self._moved(rng, WIDE, "any", beyond=beyond)
             if self._overflows(there):
                 continue
@@ -283,7 +284,7 @@ class _Check:
             changed = self._moved(rng, scale, single, drawn=drawn)
             after = self.entered.at(changed)
             is_near = scale <= 1.0 or _total(after) > _total(self.before) + LEAST
-            has_digits = not is_subnormal(self.step, changed, self.graph.sizes)
+            has_digits = not has_no_digits(self.step, changed, self.graph.sizes)
             if has_digits and keeps_digits(np.abs(after).sum()) and is_near:
                 break
         return changed, after

@@ -24,7 +24,8 @@ from gibbsppl.checks.states import ComparedStates, augmented, found_states
 from gibbsppl.code.program import Program
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
-from gibbsppl.schedule.steps import Schedule, Step
+from gibbsppl.schedule.steps import Step
+from gibbsppl.schedule.sweeps import Schedule
 
 
 def verify(  # noqa: PLR0913  (settings, all named at the call)

@@ -16,17 +16,17 @@ from sympy import Mul
 
 from gibbsppl.algebra.expressions import Binder, Dim, Expr, Leaf, dims_of
 from gibbsppl.algebra.functions import Equals
-from gibbsppl.code.lines import INDENT
 from gibbsppl.code.module import Module
 from gibbsppl.code.places import bounds_of, colours_name
 from gibbsppl.code.text import PRODUCT, Text
 from gibbsppl.code.writer import Writer
 from gibbsppl.derive.colours import Pattern, colours_told
 from gibbsppl.derive.contractions import Contribution
+from gibbsppl.derive.finite import LABEL
 from gibbsppl.pieces.dependence import Place
 from gibbsppl.runtime.places import pattern_colours
 from gibbsppl.schedule.parameters import NaturalParameter
-from gibbsppl.schedule.steps import ExactDraw, FiniteDraw, Step
+from gibbsppl.schedule.steps import Single
 
 # Arrays of fewer elements are drawn as fast from the parameters of all elements.
 LEAST_ELEMENTS = 1 << 12
@@ -60,32 +60,24 @@ class Extent:
 Term = tuple[Contribution, Expr, tuple[Part, ...]]
 
 
-def name_by_colour(module: Module, step: Step) -> str | None:
+def name_by_colour(module: Module, step: Single) -> str | None:
     """The name of a step's generator; None if each call computes all parameters."""
-    if not isinstance(step, ExactDraw | FiniteDraw) or not isinstance(step.colours, Pattern):
+    if not step.plain_parameters or not isinstance(step.colours, Pattern):
         return None
     elements = 1
     for p in step.region:
         elements *= 1 if isinstance(p, int) else len(p)
     plain = step.statement.known == 0 and step.is_coloured
-    if isinstance(step, ExactDraw):
-        conditional = step.conditional
-        plain = plain and step.alpha is None and not (step.bounds or step.kept)
-        plain = plain and not (conditional.known or conditional.change)
     if not plain or elements < LEAST_ELEMENTS or len(_calls(step)) > MOST_CALLS:
         return None
-    contributions = [c for p in _parameters(step) for c in p.contributions]
+    contributions = [c for p in step.plain_parameters for c in p.contributions]
     axes = set(module.dims(step.statement))
     if not all(_is_plain(c.value, axes) for c in contributions):
         return None
     return module.function_of(step, "by_colour")
 
 
-def _parameters(step: ExactDraw | FiniteDraw) -> tuple[NaturalParameter, ...]:
-    return step.parameters if isinstance(step, ExactDraw) else (step.weights,)
-
-
-def _calls(step: ExactDraw | FiniteDraw) -> list[tuple[slice, ...]]:
+def _calls(step: Single) -> list[tuple[slice, ...]]:
     assert isinstance(step.colours, Pattern)
     place = tuple(map(bounds_of, step.region))
     return pattern_colours(place, step.colours.steps, step.colours.count)
@@ -98,16 +90,16 @@ def _is_plain(value: Expr, axes: set[Dim]) -> bool:
     )
 
 
-def by_colour(module: Module, step: ExactDraw | FiniteDraw, name: str) -> str:
+def by_colour(module: Module, step: Single, name: str) -> str:
     """The generator: for each call where it draws, and the parameters there."""
-    extra = {step.conditional.label: step.conditional.size} if isinstance(step, FiniteDraw) else {}
+    extra = {} if step.labels is None else {LABEL: len(step.labels)}
     writer = module.writer(extra)
     calls = colours_name(module, step)
     body: list[str] = []
     for n, call in enumerate(_calls(step)):
         names = []
-        for j, parameter in enumerate(_parameters(step), 1):
-            eta = "log_weights" if isinstance(step, FiniteDraw) else f"eta_{j}"
+        for j, parameter in enumerate(step.plain_parameters, 1):
+            eta = f"eta_{j}" if step.labels is None else "log_weights"
             names.append(eta)
             few = _lines_of_few(writer, eta, step, parameter, call)
             body += few or _lines(writer, eta, parameter, call)
@@ -168,7 +160,7 @@ def _by_factor(
 def _lines_of_few(
     writer: Writer,
     eta: str,
-    step: ExactDraw | FiniteDraw,
+    step: Single,
     parameter: NaturalParameter,
     call: tuple[slice, ...],
 ) -> list[str]:
@@ -177,10 +169,8 @@ def _lines_of_few(
     Empty for log odds of another form.
     """
     support = step.statement.support
-    if not support.is_binary or not isinstance(step, ExactDraw):
-        return []
     extent = _extent(writer, parameter, call)
-    if step.conditional.statistics != (step.statement.target,) or extent.lead:
+    if not support.is_binary or parameter.statistic != step.statement.target or extent.lead:
         return []
     groups = _by_factor(writer, parameter, call)
     known = groups.pop(sp.S.One, [])
@@ -301,16 +291,3 @@ def _index(own: Sequence[slice | int], shape: tuple[int, ...]) -> str:
     while codes and codes[-1] == ":":
         codes.pop()
     return f"[{', '.join(codes)}]" if codes else "[:]"
-
-
-def sweep_lines(step: ExactDraw | FiniteDraw, name: str) -> list[str]:
-    """The lines of a sweep that draw a variable colour by colour."""
-    state = f's["{step.variables[0]}"]'
-    lines = [f"for at, eta in {name}(s, c):  # {colours_told(step.colours)}"]
-    if isinstance(step, FiniteDraw):
-        lower = step.conditional.lower
-        shift = f" + {lower}" if lower > 0 else f" - {-lower}" if lower < 0 else ""
-        return [*lines, f"{INDENT}{state}[at] = runtime.labels(rng, eta[0]){shift}"]
-    natural = step.conditional.family.natural
-    assert natural is not None
-    return [*lines, f"{INDENT}{state}[at] = runtime.{natural.draw}(rng, *eta, {state}[at].shape)"]

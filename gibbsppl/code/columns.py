@@ -24,12 +24,12 @@ from gibbsppl.schedule.element_loops import (
     ElementLoop,
     Kept,
 )
-from gibbsppl.schedule.steps import ExactDraw
+from gibbsppl.schedule.steps import FamilyDraw
 
 
 def column_writer(
     module: Module,
-    step: ExactDraw,
+    step: FamilyDraw,
     loop: ElementLoop,
     more: Mapping[str, Variable] = MappingProxyType({}),
 ) -> Writer:
@@ -45,7 +45,7 @@ def column_writer(
     return writer
 
 
-def column_name(module: Module, step: ExactDraw) -> str:
+def column_name(module: Module, step: FamilyDraw) -> str:
     """The local name of a column of the array that a step draws."""
     return module.names.of(f"·{step.variables[0]}_column")
 
@@ -93,7 +93,7 @@ def flat_text(
 
 
 def by_position(
-    module: Module, writer: Writer, step: ExactDraw, loop: ElementLoop, lines: list[str]
+    module: Module, writer: Writer, step: FamilyDraw, loop: ElementLoop, lines: list[str]
 ) -> list[str]:
     """Lines for one position of the outer axis after the other, with the column there."""
     (axis,), dims = loop.outer, module.dims(step.statement)

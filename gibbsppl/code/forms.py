@@ -41,7 +41,7 @@ from gibbsppl.model.graph import PLAIN, Variable
 from gibbsppl.schedule.element_loops import (
     ElementLoop,
 )
-from gibbsppl.schedule.steps import ExactDraw, Single, Step
+from gibbsppl.schedule.steps import FamilyDraw, Single, Step
 
 
 def name_by_form(module: Module, step: Step) -> str | None:
@@ -51,7 +51,7 @@ def name_by_form(module: Module, step: Step) -> str | None:
     return module.function_of(step, "by_colour")
 
 
-def by_form(module: Module, step: ExactDraw, name: str) -> str:
+def by_form(module: Module, step: FamilyDraw, name: str) -> str:
     """The generator: for each call where it draws, and the parameters there."""
     loop = module.loops[step.name]
     kept = next(k for k in module.kept if k.form == loop.form.form)
@@ -90,7 +90,7 @@ def by_form(module: Module, step: ExactDraw, name: str) -> str:
 
 def _call_lines(
     module: Module,
-    step: ExactDraw,
+    step: FamilyDraw,
     loop: ElementLoop,
     form: str,
     rests: list[str],
@@ -142,7 +142,7 @@ def _call_lines(
     return [*lines, *indented(more)]
 
 
-def _column_lines(module: Module, step: ExactDraw, loop: ElementLoop, own: str) -> list[str]:
+def _column_lines(module: Module, step: FamilyDraw, loop: ElementLoop, own: str) -> list[str]:
     """Lines that put what has been drawn into the copy of the column."""
     if not loop.outer:
         return []
@@ -175,7 +175,7 @@ def _shared(loop: ElementLoop) -> list[sp.Symbol]:
     return [s for e, s in loop.rows.items() if not dims_of(e)]
 
 
-def _prior(writer: Writer, step: ExactDraw, loop: ElementLoop) -> list[str]:
+def _prior(writer: Writer, step: FamilyDraw, loop: ElementLoop) -> list[str]:
     """Lines that compute the contributions of all factors but the form's."""
     lines = []
     for n, parameter in enumerate(step.parameters, 1):
@@ -194,7 +194,7 @@ def _sums(module: Module, writer: Writer, loop: ElementLoop) -> list[str]:
 
 
 def _rests(
-    module: Module, step: ExactDraw, loop: ElementLoop
+    module: Module, step: FamilyDraw, loop: ElementLoop
 ) -> tuple[list[str], dict[str, str]]:
     """Lines that compute sums over the other positions of each row, and the tables read there.
 
@@ -246,12 +246,12 @@ def _data_parts(expr: Expr, dims: set[Dim]) -> list[Expr]:
 def calls_name(module: Module, step: Single) -> str:
     """The name, in ``c``, of the indices drawn by each call of a coloured step."""
     loop = module.loops.get(step.name)
-    if loop is None or not isinstance(step, ExactDraw):
+    if loop is None or not isinstance(step, FamilyDraw):  # (element loops are of these)
         return colours_name(module, step)
     return _entries_names(module, step, loop)[1]
 
 
-def _entries_names(module: Module, step: ExactDraw, loop: ElementLoop) -> list[str]:
+def _entries_names(module: Module, step: FamilyDraw, loop: ElementLoop) -> list[str]:
     """The names of the entries of each call and of the calls, computed once."""
     dims = module.dims(step.statement)
     kept = [a for a in range(len(dims)) if a not in loop.outer]

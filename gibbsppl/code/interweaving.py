@@ -9,7 +9,8 @@ from gibbsppl.code.lines import INDENT, indented
 from gibbsppl.code.module import Module
 from gibbsppl.model.graph import PLAIN
 from gibbsppl.rewrites.recentring import Recentred
-from gibbsppl.schedule.steps import Schedule, Step
+from gibbsppl.schedule.steps import Step
+from gibbsppl.schedule.sweeps import Schedule
 
 
 def together(schedule: Schedule, step: Step) -> tuple[Step, ...]:

@@ -14,22 +14,15 @@ import sympy as sp
 from gibbsppl.algebra.expressions import dims_of
 from gibbsppl.code.accumulation import accumulated
 from gibbsppl.code.lines import INDENT
-from gibbsppl.code.module import Module
 from gibbsppl.code.tables import Gather, as_table, written
 from gibbsppl.code.writer import Writer
 from gibbsppl.derive.contractions import Contribution
 from gibbsppl.schedule.parameters import NaturalParameter
-from gibbsppl.schedule.steps import FiniteDraw
 
 
-def log_weights(module: Module, step: FiniteDraw) -> str:
-    """The function that computes the log weights of a step's labels."""
-    statement, lower, size = step.statement, step.conditional.lower, step.conditional.size
-    writer = module.writer({step.conditional.label: size}, keeps=True)
-    body = weight_lines(writer, step.weights, as_tables=module.is_whole(step))
-    labels = f"{lower}..{lower + size - 1}"
-    doc = f"{statement.target} | rest: log weights of {labels} (first axis)."
-    return module.function(module.functions[statement.name], doc, writer, body)
+def shift_text(lower: int) -> str:
+    """What is added to a draw of ``0, 1, ..``, for the lowest label."""
+    return f" + {lower}" if lower > 0 else f" - {-lower}" if lower < 0 else ""
 
 
 def weight_lines(

@@ -18,7 +18,7 @@ from gibbsppl.code.module import Module
 from gibbsppl.derive.finite import LABEL
 from gibbsppl.errors import CompileError
 from gibbsppl.pieces.vanishing import continuous_arrays, weighted
-from gibbsppl.schedule.steps import ScanDraw
+from gibbsppl.schedule.steps import Single
 
 
 def for_line(printer: Loops, r: Range) -> str:
@@ -32,7 +32,7 @@ class Loops(StrPrinter):
 
     printmethod = "_loops"
 
-    def __init__(self, module: Module, step: ScanDraw) -> None:
+    def __init__(self, module: Module, step: Single) -> None:
         super().__init__()
         self.module = module
         self.of = step.variables[0]

@@ -16,12 +16,10 @@ from gibbsppl.code.module import Module
 from gibbsppl.code.writer import Writer
 from gibbsppl.model.graph import Variable
 from gibbsppl.schedule.parameters import NaturalParameter
-from gibbsppl.schedule.steps import BlockDraw, ExactDraw, JointDraw, ScanDraw
-
-Reader = ScanDraw | ExactDraw | BlockDraw | JointDraw
+from gibbsppl.schedule.steps import Step
 
 
-def maintained_functions(module: Module, step: Reader) -> list[str]:
+def maintained_functions(module: Module, step: Step) -> list[str]:
     """A recomputing function for each array that a step reads, and a function of them all."""
     if not step.kept:
         return []
@@ -29,12 +27,12 @@ def maintained_functions(module: Module, step: Reader) -> list[str]:
     return [*(_anew(module, step, p) for p in new), _kept(module, step)]
 
 
-def maintained_name(module: Module, step: Reader) -> str:
+def maintained_name(module: Module, step: Step) -> str:
     """The name of the function of all arrays that a step reads."""
     return module.function_of(step, "kept")
 
 
-def writer_of(module: Module, step: Reader, extra: Mapping[Dim, int] | None = None) -> Writer:
+def writer_of(module: Module, step: Step, extra: Mapping[Dim, int] | None = None) -> Writer:
     """A writer that knows the arrays that a step reads."""
     names = [p.array for p in step.kept]
     known = {n: Variable(n, p.axes, "random") for n, p in zip(names, step.kept, strict=True)}
@@ -42,7 +40,7 @@ def writer_of(module: Module, step: Reader, extra: Mapping[Dim, int] | None = No
     return module.writer(sizes, more=known, keeps=True)
 
 
-def in_state_with_maintained(module: Module, step: Reader, text: str) -> str:
+def in_state_with_maintained(module: Module, step: Step, text: str) -> str:
     """The text of a function, whose state has the arrays that the step reads, computed anew."""
     if not step.kept:
         return text
@@ -55,17 +53,16 @@ def _anew_name(module: Module, parameter: NaturalParameter) -> str:
     return module.names.called("anew", name, like=f"{name}_anew")
 
 
-def _anew(module: Module, step: Reader, parameter: NaturalParameter) -> str:
+def _anew(module: Module, step: Step, parameter: NaturalParameter) -> str:
     writer = writer_of(module, step)
     body = accumulated(writer, "value", parameter, full=True)
     doc = f"{parameter.statistic}, computed from what it is the sum of."
     return module.function(_anew_name(module, parameter), doc, writer, [*body, "return value"])
 
 
-def _kept(module: Module, step: Reader) -> str:
+def _kept(module: Module, step: Step) -> str:
     """The function of all arrays that a step reads, in order: some are sums of others."""
-    is_scan = isinstance(step, ScanDraw) and step.increments
-    told = "the scan of {} keeps up to date" if is_scan else "the draw of {} reads"
+    told = "the scan of {} keeps up to date" if step.maintained else "the draw of {} reads"
     doc = f"What {told.format(step.variables[0])}, computed anew."
     lines = [
         f"def {maintained_name(module, step)}(s, c):",

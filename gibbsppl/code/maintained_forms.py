@@ -34,7 +34,7 @@ from gibbsppl.schedule.element_loops import (
     reading_kept,
 )
 from gibbsppl.schedule.parameters import NaturalParameter
-from gibbsppl.schedule.steps import BlockDraw, ExactDraw, Step
+from gibbsppl.schedule.steps import FamilyDraw, Step
 
 
 def maintained_form_functions(module: Module, step: Step) -> list[str]:
@@ -85,10 +85,10 @@ def with_form_updates(module: Module, step: Step, lines: list[str]) -> list[str]
 
 
 def parameters_with_forms(
-    module: Module, step: ExactDraw | BlockDraw
+    module: Module, step: FamilyDraw
 ) -> tuple[tuple[NaturalParameter, ...], list[str]]:
     """The parameters of a step, written with kept forms, and lines that compute absent forms."""
-    if not module.kept or step.name in module.loops or isinstance(step, BlockDraw):
+    if not module.kept or step.name in module.loops or step.dense:
         return step.parameters, []
     own = step.variables
 
@@ -111,7 +111,7 @@ def parameters_with_forms(
 def _computed(module: Module, kept: Kept, loop: ElementLoop) -> str:
     """The function that computes a form anew, position by position of the outer axes."""
     step = module.schedule.step(_drawn_by(module, kept)[0])
-    assert isinstance(step, ExactDraw)
+    assert isinstance(step, FamilyDraw)  # (element loops are of these)
     writer = column_writer(module, step, loop)
     looped, rest = _summands(loop)
     code, _ = flat_text(writer, kept.over, rest, spread=True)

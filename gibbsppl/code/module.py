@@ -15,7 +15,8 @@ from gibbsppl.code.writer import Writer
 from gibbsppl.model.graph import Graph, Statement, Variable
 from gibbsppl.schedule.element_loops import ElementLoop, Kept, element_loop, kept_forms
 from gibbsppl.schedule.staleness import carried
-from gibbsppl.schedule.steps import Schedule, Single, Step
+from gibbsppl.schedule.steps import Single, Step
+from gibbsppl.schedule.sweeps import Schedule
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,16 +17,16 @@ from gibbsppl.derive.contractions import Contribution
 from gibbsppl.model.graph import PLAIN
 from gibbsppl.pieces.vanishing import may_be_zero
 from gibbsppl.schedule.parameters import NaturalParameter
-from gibbsppl.schedule.steps import ConcaveDraw, Move
+from gibbsppl.schedule.steps import DensityDraw
 
 
-def log_density(module: Module, step: Move | ConcaveDraw) -> str:
+def log_density(module: Module, step: DensityDraw) -> str:
     """The function that returns the log density of a step's variable.
 
     Two writers: what does not depend on the variable is computed in the ``outer`` function, once
     for a move; the ``inner`` one is called at each proposal.
     """
-    statement, place = step.statement, place_of(step)
+    statement, place = step.statement, step.place
     name = place.array.name
     like = statement.target.array.name
     outer, inner = module.writer(keeps=True), module.writer(local=name, like=like, keeps=True)
@@ -39,7 +39,7 @@ def log_density(module: Module, step: Move | ConcaveDraw) -> str:
     in_order = sorted(terms, key=lambda term: -term[0])
     local = module.names.of(name)
     written = [(text, factor) for _, text, factor in in_order]
-    if isinstance(step, Move) and _may_cancel(step):
+    if step.is_move and _may_cancel(step):
         value = returned_by(inner.call("with_digits"), local, written)
     else:
         value = returned(written)
@@ -48,36 +48,31 @@ def log_density(module: Module, step: Move | ConcaveDraw) -> str:
     outer.state_names.update(inner.state_names)
     outer.constant_names |= inner.constant_names
     doc = f"{statement.target} | rest: its log density up to a constant, as a function."
-    if isinstance(step, ConcaveDraw) and step.conditional.change is not None:
-        new = PLAIN.text(step.conditional.change.forward(statement.target))
+    if step.change is not None:
+        new = PLAIN.text(step.change.forward(statement.target))
         doc = doc.removesuffix(".") + f" of {place} = {new}."
     return module.function(module.functions[statement.name], doc, outer, body)
 
 
-def _may_cancel(step: Move) -> bool:
+def _may_cancel(step: DensityDraw) -> bool:
     """Whether terms may be infinite together, at very large or very small positive values.
 
     (Positive values are moved by their logs, and can go as far as numbers do.)
     """
     if step.statement.support != POSITIVE:
         return False
-    name = place_of(step).array.name
+    name = step.place.array.name
     terms = [*(p.statistic for p in step.parameters), *(c.value for c in step.terms)]
     far = sum(growth(e, name) > 0 for e in terms)
     near = sum(growth(e, name, at_zero=True) < 0 for e in terms)
     return max(far, near) > 1
 
 
-def place_of(step: Move | ConcaveDraw) -> Leaf:
-    """The leaf that the log density is a function of."""
-    return step.conditional.place if isinstance(step, ConcaveDraw) else step.statement.target
-
-
 def _statistics(
-    module: Module, step: Move | ConcaveDraw, outer: Writer, inner: Writer
+    module: Module, step: DensityDraw, outer: Writer, inner: Writer
 ) -> tuple[list[str], list[tuple[float, str, str]]]:
     """Lines that compute the coefficients of statistics; terms with their growth and factors."""
-    target, axes = place_of(step), module.dims(step.statement)
+    target, axes = step.place, module.dims(step.statement)
     full = step.region != module.everything(step.statement)
     body: list[str] = []
     terms: list[tuple[float, str, str]] = []
@@ -102,7 +97,7 @@ def _weighted(inner: Writer, eta: str, parameter: NaturalParameter, statistic: E
     return f"{inner.call('weighted')}({eta}, {inner.write(statistic).code})"
 
 
-def _term(module: Module, step: Move | ConcaveDraw, inner: Writer, term: Contribution) -> str:
+def _term(module: Module, step: DensityDraw, inner: Writer, term: Contribution) -> str:
     """A term of the log density that is no statistic with a coefficient, at its place."""
     axes = module.dims(step.statement)
     inner.arrange(axes)

@@ -13,30 +13,30 @@ from gibbsppl.code.maintained_forms import parameters_with_forms
 from gibbsppl.code.module import Module
 from gibbsppl.model.graph import PLAIN
 from gibbsppl.schedule.parameters import NaturalParameter
-from gibbsppl.schedule.steps import BlockDraw, ExactDraw
+from gibbsppl.schedule.steps import FamilyDraw
 
 
-def natural_parameters(module: Module, step: ExactDraw | BlockDraw) -> str:
+def natural_parameters(module: Module, step: FamilyDraw) -> str:
     """The function that computes the natural parameters of a step's conditional."""
     statement = step.statement
     parameters, ready = parameters_with_forms(module, step)
     writer = writer_of(module, step, _partner_sizes(step, module.graph.sizes))
-    full = isinstance(step, BlockDraw) or not module.is_whole(step)
+    full = bool(step.dense) or not module.is_whole(step)
     etas = [f"eta_{j}" for j in range(1, len(parameters) + 1)]
     body: list[str] = []
     for eta, parameter in zip(etas, parameters, strict=True):
         as_rows = _is_by_event(module, step, parameter)
         body += accumulated(writer, eta, parameter, full=full, as_rows=as_rows)
-    if isinstance(step, BlockDraw):
+    if step.dense:
         body += _flattened(module, step, etas)
     elif step.bounds:
         body += [line for b in step.bounds for line in bound_lines(writer, b, full=full)]
         etas += [b.side for b in step.bounds]
     statistics = ", ".join(map(PLAIN.text, step.conditional.statistics))
-    joint = ", drawn jointly" if isinstance(step, BlockDraw) else ""
+    joint = ", drawn jointly" if step.dense else ""
     doc = f"{statement.target} | rest ~ {step.conditional.family.name}{joint}: "
     doc += f"the coefficients of {statistics}." if statistics else "no statistics."
-    if isinstance(step, ExactDraw) and step.bounds:
+    if step.bounds:
         doc = doc.removesuffix(".") + "; its bounds."
     body.append(f"return ({', '.join(etas)}{',' if len(etas) == 1 else ''})")
     text = module.function(module.functions[statement.name], doc, writer, body)
@@ -46,13 +46,13 @@ def natural_parameters(module: Module, step: ExactDraw | BlockDraw) -> str:
     return "\n\n\n".join(parts)
 
 
-def _is_by_event(module: Module, step: ExactDraw | BlockDraw, parameter: NaturalParameter) -> bool:
+def _is_by_event(module: Module, step: FamilyDraw, parameter: NaturalParameter) -> bool:
     """Whether a parameter has one entry for each of an event, whose axis is its last."""
     axes = parameter.axes
     return axes == module.dims(step.statement) and axes[-1:] == step.statement.event
 
 
-def _flattened(module: Module, step: BlockDraw, etas: Sequence[str]) -> list[str]:
+def _flattened(module: Module, step: FamilyDraw, etas: Sequence[str]) -> list[str]:
     """Several dense axes as one."""
     if len(step.dense) < 2:
         return []
@@ -63,9 +63,9 @@ def _flattened(module: Module, step: BlockDraw, etas: Sequence[str]) -> list[str
     return [f"{e} = {e}.reshape{s}" for e, s in zip(etas, shapes, strict=True)]
 
 
-def _partner_sizes(step: ExactDraw | BlockDraw, sizes: Mapping[Dim, int]) -> dict[Dim, int]:
+def _partner_sizes(step: FamilyDraw, sizes: Mapping[Dim, int]) -> dict[Dim, int]:
     """The sizes of the axes that stand for the second entry of a pair."""
-    if not isinstance(step, BlockDraw):
+    if not step.dense:
         return {}
     first, last = len(step.batch), len(step.batch + step.dense)
     return {

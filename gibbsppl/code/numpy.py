@@ -7,38 +7,16 @@ Comes in: a `Schedule`. Goes out: the text of a module that stands alone on NumP
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import assert_never
 
-from gibbsppl.code.by_colour import by_colour, name_by_colour
-from gibbsppl.code.forms import (
-    by_form,
-    calls_name,
-    name_by_form,
-)
+from gibbsppl.code.forms import calls_name
 from gibbsppl.code.interweaving import interwoven_functions
-from gibbsppl.code.joint import joint_coefficients, pencil_functions, scaled_name
-from gibbsppl.code.label_chains import chain_weights
-from gibbsppl.code.labels import log_weights
 from gibbsppl.code.lines import INDENT, indented
-from gibbsppl.code.maintained_forms import carried_forms, maintained_form_functions
+from gibbsppl.code.maintained_forms import carried_forms
 from gibbsppl.code.module import Module, module_of
-from gibbsppl.code.moves import log_density
 from gibbsppl.code.names import MATHEMATICS, NUMPY, check_names, escaped
-from gibbsppl.code.natural import natural_parameters
-from gibbsppl.code.scans import carried_functions, scan_functions
 from gibbsppl.code.sweep import augment, interwoven, sweep
-from gibbsppl.schedule.steps import (
-    BlockDraw,
-    ChainDraw,
-    ConcaveDraw,
-    ExactDraw,
-    FiniteDraw,
-    JointDraw,
-    Move,
-    ScanDraw,
-    Schedule,
-    Step,
-)
+from gibbsppl.schedule.steps import Single, Step
+from gibbsppl.schedule.sweeps import Schedule
 
 
 def write_numpy(schedule: Schedule) -> str:
@@ -68,16 +46,7 @@ def _names_in(schedule: Schedule) -> Iterator[str]:
 
 def _functions(module: Module, step: Step) -> list[str]:
     """The functions of a step beside the sweep."""
-    found = [_given_rest(module, step), *interwoven(module, step)]
-    if isinstance(step, ExactDraw | FiniteDraw) and (name := name_by_colour(module, step)):
-        found.append(by_colour(module, step, name))
-    if isinstance(step, ExactDraw) and (name := name_by_form(module, step)):
-        found += [*maintained_form_functions(module, step), by_form(module, step, name)]
-    if isinstance(step, JointDraw):
-        found += pencil_functions(module, step)
-    if isinstance(step, Move) and step.asked is not None:
-        found += step.asked.functions(module, step)
-    return found
+    return [step.given_rest(module), *interwoven(module, step), *step.functions(module)]
 
 
 def _head(module: Module) -> str:
@@ -90,8 +59,8 @@ def _head(module: Module) -> str:
         '"""',
         "",
     ]
-    if any(isinstance(step, ScanDraw) for step in module.schedule.steps):
-        lines += ["import math", ""]
+    if needed := sorted({name for step in module.schedule.steps for name in step.imports}):
+        lines += [*(f"import {name}" for name in needed), ""]
     if used & NUMPY:
         lines += [f"from numpy import {', '.join(sorted(used & NUMPY))}", ""]
     lines.append("from gibbsppl import runtime")
@@ -127,25 +96,6 @@ def _data_text(module: Module, name: str) -> str:
     return f'data["{name}"]' + (".astype(float)" if is_count and not is_read_at else "")
 
 
-def _given_rest(module: Module, step: Step) -> str:
-    """The function of a step's parameters, log weights or log density, given all else."""
-    match step:
-        case ExactDraw() | BlockDraw():
-            return natural_parameters(module, step)
-        case JointDraw():
-            return joint_coefficients(module, step)
-        case FiniteDraw():
-            return log_weights(module, step)
-        case ChainDraw():
-            return chain_weights(module, step)
-        case ConcaveDraw() | Move():
-            return log_density(module, step)
-        case ScanDraw():
-            return scan_functions(module, step)
-        case _:
-            assert_never(step)
-
-
 def _deterministics(module: Module) -> str:
     """The function that computes the model's deterministic quantities from the state."""
     writer = module.writer()
@@ -172,7 +122,7 @@ def _tables(module: Module) -> str:
     lines.append(f"STEP_VARIABLES = {{\n{pairs}}}")
     pairs = "".join(f"{INDENT}{n!r}: {module.functions[n]},\n" for n in names)
     lines.append(f"GIVEN_REST = {{\n{pairs}}}")
-    kernels = {s.name: s.asked for s in module.schedule.steps if isinstance(s, Move) and s.asked}
+    kernels = {s.name: s.asked for s in module.schedule.steps if s.asked is not None}
     if walks := [name for name, k in kernels.items() if k.accepts]:
         lines.append("WALKS = (" + "".join(f"{n!r}, " for n in walks).rstrip() + ")")
     if own := [name for name, k in kernels.items() if k.function is not None]:
@@ -186,23 +136,15 @@ def _tables(module: Module) -> str:
         lines.append(f"WITHIN_SWEEP = {tuple(sorted(module.schedule.within_sweep))!r}")
     if module.schedule.parts:
         lines.append(f"PARTS = { ({p.name: p.of for p in module.schedule.parts})!r}")
-    steps = [s for s in module.schedule.steps if not isinstance(s, JointDraw)]
+    steps = [s for s in module.schedule.steps if isinstance(s, Single)]  # (of one array)
     coloured = [(s.name, calls_name(module, s)) for s in steps if s.is_coloured]
     if coloured:
         pairs = "".join(f"{INDENT}{n!r}: {c!r},\n" for n, c in coloured)
         lines.append(f"COLOURS = {{\n{pairs}}}")
-    apart = [
-        (s.name, name_by_colour(module, s) or name_by_form(module, s))
-        for s in module.schedule.steps
-    ]
-    pairs = "".join(f"{INDENT}{n!r}: {f},\n" for n, f in apart if f is not None)
-    if pairs:
-        lines.append(f"BY_COLOUR = {{\n{pairs}}}")
-    scaled = [s for s in module.schedule.steps if isinstance(s, JointDraw) and s.pencil]
-    if pairs := "".join(f"{INDENT}{s.name!r}: {scaled_name(module, s)},\n" for s in scaled):
-        lines.append(f"SCALED = {{\n{pairs}}}")
-    carried = carried_functions(module) | carried_forms(module)
-    pairs = "".join(f"{INDENT}{n!r}: {f},\n" for n, f in carried.items())
-    if pairs:
-        lines.append(f"KEPT = {{\n{pairs}}}")
+    found = {s.name: s.tables(module) for s in module.schedule.steps}
+    found |= {n: {**found[n], "KEPT": f} for n, f in carried_forms(module).items()}
+    for table in ("BY_COLOUR", "SCALED", "KEPT"):
+        rows = ((n, of[table]) for n, of in found.items() if table in of)
+        if pairs := "".join(f"{INDENT}{n!r}: {f},\n" for n, f in rows):
+            lines.append(f"{table} = {{\n{pairs}}}")
     return "\n".join(lines)

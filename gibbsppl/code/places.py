@@ -13,7 +13,7 @@ from gibbsppl.derive.colours import Chart, Pattern, colours_told
 from gibbsppl.errors import CompileError
 from gibbsppl.model.density import event_dims
 from gibbsppl.pieces.dependence import Place, slices_of
-from gibbsppl.schedule.steps import ExactDraw, Single
+from gibbsppl.schedule.steps import Single
 
 
 def where_text(module: Module, step: Single) -> str:
@@ -114,7 +114,7 @@ def _missing(module: Module, step: Single) -> str:
     Draws from a family are of whole vectors and matrices; all other draws are by element.
     """
     statement = step.statement
-    is_of_values = isinstance(step, ExactDraw) and not step.is_by_element
+    is_of_values = step.family is not None and not step.is_by_element
     event = len(event_dims(statement)) if is_of_values else 0
     events = f", event={event}" if event else ""
     known = statement.mask

@@ -43,6 +43,7 @@ class LogConcave:
     certificate: Certificate
     refusal: NotConjugate
     change: Change | None = None
+    how_drawn = "by adaptive rejection"
 
     @property
     def elements(self) -> bool:

@@ -49,6 +49,7 @@ class FiniteConditional:
     size: int
     pieces: tuple[Piece, ...]
     elements: bool = False
+    how_drawn = "from the weights of its labels"
 
 
 def finite_of(

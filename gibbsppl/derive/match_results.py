@@ -59,6 +59,11 @@ class Conditional:
             self.statement.event
         )
 
+    @property
+    def how_drawn(self) -> str:
+        """How the variable is drawn by default, in words."""
+        return f"exactly, its conditional being {self.family.name}"
+
 
 @dataclass(frozen=True, slots=True)
 class NotConjugate:
@@ -83,3 +88,8 @@ class NotConjugate:
         names = ", ".join(sorted(map(PLAIN.text, self.statistics)))
         text = f"{self.why} has the statistics {{{names}}}" if names else self.why
         return f"{text} ({self.besides})" if self.besides else text
+
+    @property
+    def how_drawn(self) -> str:
+        """How the variable is drawn by default, in words."""
+        return f"by slice sampling, for {self.reason}"

@@ -9,54 +9,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, assert_never
+from typing import Any
 
 from gibbsppl.algebra.expressions import Array, Dim, Expr, dims_of
 from gibbsppl.algebra.notation import Notation, wrapped
 from gibbsppl.derive.contractions import Contribution
-from gibbsppl.derive.label_chains import PREVIOUS
 from gibbsppl.derive.match_results import NotConjugate
 from gibbsppl.errors import CompileError, did_you_mean
 from gibbsppl.explain.columns import columns, indented
-from gibbsppl.explain.families import (
-    changed_told,
-    family_told,
-    jointly_told,
-    new_variable_told,
-    parameters_told,
-)
 from gibbsppl.explain.interweaving import interwoven_told
 from gibbsppl.explain.leaves import drawn_without
 from gibbsppl.explain.names import drawn_name
 from gibbsppl.explain.repairs import diagnoses, family_named, proposed, tried
-from gibbsppl.explain.schedule_text import how_drawn, name_of, nearest_hint, owner, owner_of
+from gibbsppl.explain.schedule_text import name_of, nearest_hint, owner_of
 from gibbsppl.explain.source_lines import step_lines
-from gibbsppl.explain.terms import (
-    contributions_of,
-    log_density_text,
-    reach,
-    statistic_shown,
-    touches,
-    transitions_of,
-)
+from gibbsppl.explain.terms import contributions_of, reach, statistic_shown
 from gibbsppl.model.graph import Factor, Graph, Scatter, Statement
 from gibbsppl.model.graph_views import blanket, full_notation
 from gibbsppl.pieces.split import Piece, support_indicators
 from gibbsppl.rewrites.recentring import Recentred
 from gibbsppl.schedule.parameters import NaturalParameter
-from gibbsppl.schedule.steps import (
-    BlockDraw,
-    ChainDraw,
-    ConcaveDraw,
-    ExactDraw,
-    FiniteDraw,
-    JointDraw,
-    Move,
-    ScanDraw,
-    Schedule,
-    Single,
-    Step,
-)
+from gibbsppl.schedule.steps import Single, Step
+from gibbsppl.schedule.sweeps import Schedule
 
 WIDTH = 96
 MOST_REPAIRS = 3
@@ -74,9 +48,9 @@ def explained(
     """
     if name is not None:
         steps = _named(schedule, name)
-        return "\n\n".join(_Derivation(schedule, source, s, data).text() for s in steps)
+        return "\n\n".join(Derivation(schedule, source, s, data).text() for s in steps)
     model = "\n".join(["The model", *indented(str(schedule.graph).splitlines())])
-    parts = (_Derivation(schedule, source, s, data).text() for s in schedule.steps)
+    parts = (Derivation(schedule, source, s, data).text() for s in schedule.steps)
     return "\n\n\n".join([model, *parts])
 
 
@@ -100,7 +74,7 @@ def _unknown(schedule: Schedule, name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Derivation:
+class Derivation:
     """One step's derivation, section by section."""
 
     schedule: Schedule
@@ -110,10 +84,12 @@ class _Derivation:
 
     @property
     def graph(self) -> Graph:
+        """The graph in which the step draws."""
         return self.schedule.graph_of(self.step)
 
     @property
     def statement(self) -> Statement:
+        """The statement whose elements the step draws."""
         return self.step.statement
 
     @property
@@ -129,15 +105,16 @@ class _Derivation:
 
     @property
     def notation(self) -> Notation:
+        """The notation of the graph."""
         return full_notation(self.graph)
 
     def text(self) -> str:
         """All sections under a title."""
-        how = how_drawn(self.step, self.schedule)
+        how = self.step.how(self.schedule.whole)
         title = f"{name_of(self.step, self.schedule)} | rest: {owner_of(self.step, self.schedule)}"
         if self.step in self.schedule.fallbacks:
             title += " sampling, a fallback"
-        elif isinstance(self.step, Move) and self.step.asked is not None:
+        elif self.step.asked is not None:
             title += ", as asked"
         title += ", interwoven" if self.changes else ""
         title += f", drawn {how}" if how else ""
@@ -157,8 +134,8 @@ class _Derivation:
             (f"The joint density (* marks the factors that mention {name})", self._joint()),
             ("The Markov blanket", self._blanket()),
             ("The log densities of the factors marked", self._log_densities()),
-            (f"The terms that hold {name}, collected", self._collected()),
-            *self._recognised(),
+            (f"The terms that hold {name}, collected", self.step.collected(self)),
+            *self.step.recognised(self),
             (f"The generated code that draws {drawn}", code),
         ]
 
@@ -209,64 +186,12 @@ class _Derivation:
             lines += indented(wrapped(self.notation.text(density), WIDTH))
         return lines
 
-    def _collected(self) -> list[str]:
-        """Every piece: statistic, coefficient and factor."""
-        match self.step:
-            case FiniteDraw():
-                pieces = self.step.conditional.pieces
-                rows = [(self.notation.text(p.coefficient), p.factor) for p in pieces]
-                told = f"with the label put in place of {self.statement.target}:"
-                return [told, *columns([("log weight", "from"), *rows])]
-            case ChainDraw():
-                return self._along_chain(self.step)
-            case ScanDraw():
-                return self._scanned(self.step)
-            case ExactDraw() | BlockDraw():
-                found = [p for ps in self.step.conditional.pieces for p in ps]
-            case JointDraw():
-                pieces = self.step.conditional.pieces
-                head = ("statistic", "coefficient", "from", "summed over")
-                return columns([head, *map(self._piece, pieces)])
-            case ConcaveDraw() | Move():
-                found = list(self.step.conditional.pieces)
-            case _:
-                assert_never(self.step)
+    def pieces(self, pieces: Iterable[Piece]) -> list[str]:
+        """A table of pieces: statistic, coefficient, factor, and the dims summed over."""
         head = ("statistic", "coefficient", "from", "summed over")
-        collected = columns([head, *(self._piece(p) for p in found if touches(p, self.step))])
-        return new_variable_told(self.step.conditional, self.notation) + collected
+        return columns([head, *map(self._piece, pieces)])
 
-    def _along_chain(self, step: ChainDraw) -> list[str]:
-        """The log weights with a single label, and the log weights with two neighbours."""
-        text, chain = self.notation.text, step.conditional
-        told = []
-        for heading, pieces in (
-            (f"those with one {step.name}, the label put in its place:", chain.pieces),
-            (f"those with two neighbours, {PREVIOUS} the one before:", chain.transitions),
-        ):
-            rows = [(text(p.coefficient), p.factor) for p in pieces]
-            told += [heading, *columns([("log weight", "from"), *rows])]
-        return told
-
-    def _scanned(self, step: ScanDraw) -> list[str]:
-        """The variables integrated out, and the contribution of a label to their parameters."""
-        text, scan = self.notation.text, step.conditional
-        rows = [
-            (m.name, text(m.log_density)) for m in self.graph.marginals if m.name in scan.integrated
-        ]
-        found = columns([("integrated out", "its log partition function"), *rows])
-        found += ["of arrays that are zero but for what is added to them:"]
-        added = [(text(a.element), self._scatter(s)) for a in scan.kept for s in a.scatters]
-        found += columns(added)
-        if scan.recomputed:
-            return [
-                *found,
-                *wrapped(f"These are computed anew for each label: {scan.recomputed}.", WIDTH),
-            ]
-        rows = [(text(c.array[c.at]), text(c.value)) for c in scan.changes]
-        told = f"an element of {self.statement.target.array} with that label adds:"
-        return [*found, told, *columns(rows)]
-
-    def _scatter(self, scatter: Scatter) -> str:
+    def scatter(self, scatter: Scatter) -> str:
         """The value added to an array, and the positions."""
         text = self.notation.text
         over = ", ".join(r.dim.name for r in scatter.over)
@@ -278,50 +203,7 @@ class _Derivation:
         summed = ", ".join(d.name for d in _summed_dims(piece))
         return text(piece.statistic), text(piece.coefficient), piece.factor, summed
 
-    def _recognised(self) -> list[tuple[str, list[str]]]:
-        """The family or kernel recognised, and the numbers that the draw needs."""
-        match self.step:
-            case ExactDraw() | BlockDraw():
-                return [
-                    ("The family recognised", family_told(self.step, self.graph)),
-                    ("The natural parameters", self._summed(self.step.parameters)),
-                    ("The parameters read off", parameters_told(self.step, self.graph)),
-                ]
-            case JointDraw():
-                return [("The family recognised", jointly_told(self.step, self.notation))]
-            case FiniteDraw():
-                weights = self._summed((self.step.weights,))
-                return [("The log weights of the labels", self._labels() + weights)]
-            case ChainDraw():
-                return [("The log weights of labels and of neighbours", self._chain(self.step))]
-            case ScanDraw():
-                weights = [f"+ {self.notation.text(t)}" for t, _ in self.step.conditional.terms]
-                return [("The log weights of the labels", [*self._labels(), *indented(weights)])]
-            case ConcaveDraw():
-                change = changed_told(self.step.conditional, self.notation)
-                density = wrapped(log_density_text(self.step, self.notation), WIDTH)
-                certificate = str(self.step.conditional.certificate).splitlines()
-                return [
-                    ("No family recognised", self._refused(self.step.conditional.refusal)),
-                    ("The certificate: the log density is concave", change + certificate),
-                    (f"The log density that {self.step.kernel} evaluates", density),
-                ]
-            case Move(asked=asked):
-                density = wrapped(log_density_text(self.step, self.notation), WIDTH)
-                if asked is not None:
-                    return [
-                        ("The kernel", [self.step.conditional.reason]),
-                        (f"The log density that {self.step.kernel} evaluates", density),
-                    ]
-                refused = self._refused(self.step.conditional)
-                return [
-                    ("No family recognised", refused[: 1 if self.changes else None]),
-                    (f"The log density that {self.step.kernel} sampling evaluates", density),
-                ]
-            case _:
-                assert_never(self.step)
-
-    def _refused(self, refusal: NotConjugate) -> list[str]:
+    def refused(self, refusal: NotConjugate) -> list[str]:
         """The reason of a refusal, the nearest family, and repairs that give a closed form."""
         lines = [refusal.reason, *nearest_hint(self.graph, refusal, self.notation, self.data)]
         for factor, conditional in diagnoses(self.graph, refusal, self.data).items():
@@ -333,35 +215,20 @@ class _Derivation:
         shown = (line for repair in found for line in indented(repair.text.splitlines()))
         return [*lines, "what would repair it, each tried on this model:", *shown]
 
-    def _labels(self) -> list[str]:
+    def labels(self) -> list[str]:
+        """How a label is drawn from log weights."""
         target = self.statement.target
         return [
-            f"{target} takes {owner(self.step)}: each is drawn with a probability proportional to",
+            f"{target} takes {self.step.owner}: each is drawn with a probability proportional to",
             "exp(log weight), the log weight being the sum of",
         ]
 
-    def _chain(self, step: ChainDraw) -> list[str]:
-        """The log weights and log transitions of labels, and the recursion of the joint draw."""
-        along = self.graph.variables[step.name].dims[step.axis]
-        t, before = step.name + f"[{along}]", step.name + f"[{along} - 1]"
-        return [
-            f"all {t} have together a probability proportional to exp of the sum of",
-            f"a({t}), with a(label) the sum of",
-            *self._summed((step.weights,)),
-            f"and b({before}, {t}), with b({PREVIOUS}, label) the sum of",
-            *self._summed((transitions_of(step),)),
-            "drawn by forward filtering, backward sampling (Chib 1996; Scott 2002):",
-            f"   f({t}) = exp(a({t})) * sum(f({before}) * exp(b({before}, {t}))), forwards;",
-            f"   the last label from f, then backwards {before}, given {t},",
-            f"   with probability proportional to f({before}) * exp(b({before}, {t})).",
-        ]
-
-    def _summed(self, parameters: Iterable[NaturalParameter]) -> list[str]:
-        """The contributions to each natural parameter, each with its factor."""
+    def summed(self, parameters: Iterable[NaturalParameter], *, named: bool = True) -> list[str]:
+        """The contributions to each parameter, each with its factor; ``named`` by its statistic."""
         lines, step = [], self.step
-        assert not isinstance(step, JointDraw)
+        assert isinstance(step, Single)  # (a joint draw has no regions)
         for j, parameter in enumerate(parameters, 1):
-            if not isinstance(step, FiniteDraw | ChainDraw):
+            if named:
                 shown = statistic_shown(parameter, step, self.graph)
                 lines.append(f"eta_{j}, the coefficient of {self.notation.text(shown)}:")
             rows = [

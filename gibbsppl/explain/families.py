@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
 
 import sympy as sp
 
@@ -16,14 +15,14 @@ from gibbsppl.derive.match_results import Conditional
 from gibbsppl.derive.readings import ENTRY
 from gibbsppl.explain.terms import bounds_told, statistic_shown, value_of
 from gibbsppl.model.graph import Graph
-from gibbsppl.schedule.steps import BlockDraw, ExactDraw, JointDraw
+from gibbsppl.pieces.split import Piece
+from gibbsppl.schedule.steps import FamilyDraw, Step
 
 WIDTH = 96
 MOST_LINES = 8
-Draw = ExactDraw | BlockDraw
 
 
-def family_told(step: Draw, graph: Graph) -> list[str]:
+def family_told(step: FamilyDraw, graph: Graph) -> list[str]:
     """The recognised family, by its statistics and support."""
     notation, family = Notation(graph.sizes), step.conditional.family
     conditional = step.conditional
@@ -37,7 +36,7 @@ def family_told(step: Draw, graph: Graph) -> list[str]:
     lines += [f"statistics  {', '.join(shown) or 'none'}"]
     lines += [f"family      {family.name}{_why(step)}"]
     lines += [f"known       {n} = {notation.text(v)}" for n, v in step.conditional.known]
-    if isinstance(step, BlockDraw):
+    if step.dense:
         dims = ", ".join(_axes(step, graph)[a].name for a in step.dense)
         lines += [f"block       terms with two entries along {dims}: these are drawn together"]
     if step.is_by_element:
@@ -47,36 +46,27 @@ def family_told(step: Draw, graph: Graph) -> list[str]:
     return lines
 
 
-def jointly_told(step: JointDraw, notation: Notation) -> list[str]:
+def jointly_told(
+    step: Step, pieces: Iterable[Piece], precision: str, notation: Notation
+) -> list[str]:
     """Why several variables can be drawn at once, and how it is done."""
-    tied = [p for p in step.conditional.pieces if len(p.views) == 2]
+    tied = [p for p in pieces if len(p.views) == 2]
     pairs = ", ".join(dict.fromkeys(notation.text(p.statistic) for p in tied))
     return [
         "all terms are of degree one or two in the elements: their log density is quadratic",
         *wrapped(f"terms that tie two elements: {pairs}", WIDTH),
-        f"family      {step.family.name}, for all of {', '.join(step.variables)} together",
-        f"precision   {_precision(step, notation)}",
+        f"family      {step.owner}, for all of {', '.join(step.variables)} together",
+        f"precision   {precision}",
         "(gp.compile(model, blocks=False) derives each given the others)",
     ]
 
 
-def _precision(step: JointDraw, notation: Notation) -> str:
-    """The layout of the precision matrix, with the fixed matrices that are diagonalised once."""
-    if step.pencil is None:
-        return step.layout
-    parts = (
-        "a fixed one" if s == 1 else f"{notation.text(s)} times one" for s in step.pencil.scales
-    )
-    return f"{step.layout}; matrices of data, diagonalised once: {' and '.join(parts)}"
-
-
-def new_variable_told(conditional: Any, notation: Notation) -> list[str]:
+def new_variable_told(step: Step, notation: Notation) -> list[str]:
     """The line on the change of variable under which terms are collected; none without."""
-    change = getattr(conditional, "change", None)
-    if change is None:
+    if step.change is None:
         return []
-    new = notation.text(change.forward(conditional.statement.target))
-    return [f"with {conditional.place} = {new} as the variable, and the log of its Jacobian:"]
+    new = notation.text(step.change.forward(step.statement.target))
+    return [f"with {step.place} = {new} as the variable, and the log of its Jacobian:"]
 
 
 def changed_told(conditional: Conditional | LogConcave, notation: Notation) -> list[str]:
@@ -90,7 +80,7 @@ def changed_told(conditional: Conditional | LogConcave, notation: Notation) -> l
     return [f"change      {conditional.place} = {new}, with the Jacobian {told}"]
 
 
-def _why(step: Draw) -> str:
+def _why(step: FamilyDraw) -> str:
     own = step.conditional.change is None and step.conditional.family is step.statement.family
     smallest = "the smallest one with these statistics on this support"
     why = "the prior's own, which has these statistics" if own else smallest
@@ -98,7 +88,7 @@ def _why(step: Draw) -> str:
     return f": {why}{truncated}"
 
 
-def parameters_told(step: Draw, graph: Graph) -> list[str]:
+def parameters_told(step: FamilyDraw, graph: Graph) -> list[str]:
     """Each parameter as a function of the natural parameters, and with these put in."""
     family = step.conditional.family
     inversion, names = inversion_of(family), _event_names(step, graph)
@@ -134,16 +124,16 @@ def _read_off(
     return [told, *("  " + line for line in lines)] if len(lines) <= MOST_LINES else [told]
 
 
-def _values(step: Draw) -> Mapping[str, Expr] | None:
+def _values(step: FamilyDraw) -> Mapping[str, Expr] | None:
     """The natural parameters by name, where each is one expression for all elements."""
     values = {f"eta_{j}": value_of(p, step) for j, p in enumerate(step.parameters, 1)}
     whole = {n: v for n, v in values.items() if v is not None}
     return whole if len(whole) == len(values) else None
 
 
-def _event_names(step: Draw, graph: Graph) -> dict[Dim, Dim]:
+def _event_names(step: FamilyDraw, graph: Graph) -> dict[Dim, Dim]:
     """The model's own names of the dims k and k' of an event."""
-    if isinstance(step, BlockDraw):
+    if step.dense:
         if len(step.dense) > 1:
             return {EVENT: ENTRY}
         order = len(step.batch + step.dense)
@@ -154,5 +144,5 @@ def _event_names(step: Draw, graph: Graph) -> dict[Dim, Dim]:
     return dict(zip((EVENT, PARTNER), (*event, *map(primed, event[:1])), strict=False))
 
 
-def _axes(step: Draw, graph: Graph) -> tuple[Dim, ...]:
+def _axes(step: FamilyDraw, graph: Graph) -> tuple[Dim, ...]:
     return graph.variables[step.statement.target.array.name].dims

@@ -8,7 +8,8 @@ from gibbsppl.algebra.expressions import Array
 from gibbsppl.algebra.notation import Notation
 from gibbsppl.explain.columns import columns
 from gibbsppl.rewrites.recentring import Recentred
-from gibbsppl.schedule.steps import Schedule, Step
+from gibbsppl.schedule.steps import Step
+from gibbsppl.schedule.sweeps import Schedule
 
 SOURCE = "Y. Yu and X.-L. Meng (2011), Journal of Computational and Graphical Statistics 20"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gibbsppl.algebra.expressions import mentions
-from gibbsppl.schedule.steps import Schedule
+from gibbsppl.schedule.sweeps import Schedule
 
 
 def leaf_lines(schedule: Schedule) -> list[tuple[str, str]]:

@@ -8,36 +8,17 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any, assert_never
+from typing import Any
 
 from gibbsppl.algebra.notation import Notation, wrapped
-from gibbsppl.derive.colours import colours_told
 from gibbsppl.derive.match_results import NotConjugate
 from gibbsppl.explain.leaves import leaf_lines
 from gibbsppl.explain.names import drawn_name
 from gibbsppl.explain.repairs import family_named, nearest, proposed
-from gibbsppl.explain.terms import (
-    bounds_told,
-    log_density_text,
-    parameter_text,
-    quadratic_text,
-    transitions_of,
-)
 from gibbsppl.model.graph import PLAIN, Graph
 from gibbsppl.model.graph_views import short_notation
-from gibbsppl.schedule.steps import (
-    BlockDraw,
-    ChainDraw,
-    ConcaveDraw,
-    ExactDraw,
-    FiniteDraw,
-    JointDraw,
-    Move,
-    ScanDraw,
-    Schedule,
-    Step,
-)
+from gibbsppl.schedule.steps import Step
+from gibbsppl.schedule.sweeps import Schedule
 
 WIDTH = 100
 INDENT = " " * 6
@@ -140,10 +121,11 @@ def units_told(schedule: Schedule) -> list[str]:
 
 
 def _fallback(
-    move: Move, schedule: Schedule, notation: Notation, data: Mapping[str, Any]
+    move: Step, schedule: Schedule, notation: Notation, data: Mapping[str, Any]
 ) -> list[str]:
     """What is moved and why, the nearest family, and the smallest repair."""
-    graph, refusal = schedule.graph, move.conditional
+    graph, refusal = schedule.graph, move.refusal
+    assert refusal is not None
     name = drawn_name(move, graph)
     lines = [f"  fallback: {name} is moved by {move.kernel} sampling, not drawn exactly"]
     lines += [f"    {refusal.reason}"]
@@ -169,7 +151,7 @@ def nearest_hint(
 
 def _rows(schedule: Schedule, notation: Notation) -> list[str]:
     heads = [
-        (name_of(s, schedule), owner_of(s, schedule), how_drawn(s, schedule))
+        (name_of(s, schedule), owner_of(s, schedule), s.how(schedule.whole))
         for s in schedule.steps
     ]
     short = [(name if len(name) <= LONG_NAME else "", *rest) for name, *rest in heads]
@@ -183,26 +165,8 @@ def _rows(schedule: Schedule, notation: Notation) -> list[str]:
         lines += [] if head[0] else _folded("  " + name)
         cells = (cell.ljust(width) for cell, width in zip(head, widths, strict=True) if width)
         lead = "  " + "  ".join(cells) + "  "
-        lines += _laid_out(lead, *_formula(step, notation))
+        lines += _laid_out(lead, *step.formula(notation))
     return [line.rstrip() for line in lines]
-
-
-def owner(step: Step) -> str:
-    """The family, the labels or the kernel by which a step draws."""
-    match step:
-        case ExactDraw() | BlockDraw():
-            return family_named(step.conditional)
-        case JointDraw():
-            return step.family.name
-        case ConcaveDraw():
-            return f"{step.kernel}{_of_change(step)}"
-        case FiniteDraw() | ChainDraw() | ScanDraw():
-            lower = step.conditional.lower
-            return f"labels {lower}..{lower + step.conditional.size - 1}"
-        case Move():
-            return step.kernel
-        case _:
-            assert_never(step)
 
 
 def name_of(step: Step, schedule: Schedule) -> str:
@@ -214,7 +178,7 @@ def name_of(step: Step, schedule: Schedule) -> str:
 def owner_of(step: Step, schedule: Schedule) -> str:
     """The owner of a step; of a recentred array, with the formula of the array."""
     own = [r for r in schedule.recentred(step) if r.name in step.variables]
-    return owner(step) + "".join(f" of {PLAIN.text(r.forward)}" for r in own)
+    return step.owner + "".join(f" of {PLAIN.text(r.forward)}" for r in own)
 
 
 def held_told(step: Step, schedule: Schedule, notation: Notation) -> str:
@@ -222,73 +186,6 @@ def held_told(step: Step, schedule: Schedule, notation: Notation) -> str:
     held = [r for r in schedule.recentred(step) if r.name not in step.variables]
     told = (f"{r.name} = {notation.text(r.forward)} held fixed, {r.of} moving along" for r in held)
     return "".join(f"interwoven, with {t}" for t in told)
-
-
-def _of_change(step: ConcaveDraw) -> str:
-    """The change of variable, as a function of the variable."""
-    change = step.conditional.change
-    return "" if change is None else f" of {PLAIN.text(change.forward(step.statement.target))}"
-
-
-def how_drawn(step: Step, schedule: Schedule) -> str:
-    """How a step draws its elements, in words; nothing for a single vector call."""
-    if isinstance(step, ScanDraw) and step.approximate:
-        return f"all at once, approximately, {_listed(step)} integrated out"
-    if isinstance(step, ScanDraw):
-        anew = ", computed anew for each label" if step.conditional.recomputed else ""
-        return f"one by one, {_listed(step)} integrated out{anew}"
-    if isinstance(step, ExactDraw | BlockDraw) and step.alpha is not None:
-        over = f"over-relaxed by {step.alpha:g}"
-        how = how_drawn(replace(step, alpha=None), schedule)
-        return f"{how}, {over}" if how else over
-    if isinstance(step, Move) and step.joint:
-        dims = schedule.whole.variables[step.variables[0]].dims
-        return "as one vector over " + ", ".join(dims[a].name for a in step.joint)
-    if isinstance(step, Move) and step.asked is not None and step.asked.takes_all:
-        return ""
-    if step.is_by_element:
-        return colours_told(step.colours)
-    if isinstance(step, JointDraw):
-        return f"jointly, {step.layout}"
-    if isinstance(step, ChainDraw):
-        dims = schedule.whole.variables[step.name].dims
-        return f"jointly along {dims[step.axis].name}"
-    if not isinstance(step, BlockDraw):
-        return ""
-    dims = schedule.whole.variables[step.statement.target.array.name].dims
-    return "jointly over " + ", ".join(dims[a].name for a in step.dense)
-
-
-def _listed(step: ScanDraw) -> str:
-    return ", ".join(step.conditional.integrated)
-
-
-def _formula(step: Step, notation: Notation) -> tuple[str, list[str], str]:
-    """The formula of a step's conditional: an opening, the parts, a close."""
-    match step:
-        case ExactDraw() | BlockDraw():
-            parts = [parameter_text(p, step, notation) for p in step.parameters]
-            known = [f"{n} = {notation.text(v)}" for n, v in step.conditional.known]
-            if not parts:
-                return "", [", ".join(known + bounds_told(step, notation))], ""
-            known += bounds_told(step, notation)
-            after = "".join(f", {k}" for k in known)
-            return ("eta = ", parts, after) if len(parts) == 1 else ("eta = (", parts, ")" + after)
-        case JointDraw():
-            return "log density = ", [quadratic_text(step, notation)], ""
-        case FiniteDraw():
-            return "log weight = ", [parameter_text(step.weights, step, notation)], ""
-        case ChainDraw():
-            weights = "log weight = " + parameter_text(step.weights, step, notation)
-            pairs = "log transition = " + parameter_text(transitions_of(step), step, notation)
-            return "", [weights, pairs], ""
-        case ScanDraw():
-            terms = [notation.text(t) for t, _ in step.conditional.terms]
-            return "log weight = ", [" + ".join(terms)], ""
-        case ConcaveDraw() | Move():
-            return "log density = ", [log_density_text(step, notation)], ""
-        case _:
-            assert_never(step)
 
 
 def _laid_out(lead: str, opening: str, parts: Sequence[str], closing: str) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any
 import sympy as sp
 from sympy import Add, Mul
 
-from gibbsppl.algebra.expressions import Dim, Expr, Leaf, Over, substitute
+from gibbsppl.algebra.expressions import Dim, Expr, Leaf, substitute
 from gibbsppl.algebra.functions import Equals, in_full
 from gibbsppl.algebra.notation import Notation, signed_sum
 from gibbsppl.algebra.ranges import Range
@@ -23,16 +23,7 @@ from gibbsppl.model.graph import Graph
 from gibbsppl.pieces.dependence import Place
 from gibbsppl.pieces.split import Piece
 from gibbsppl.schedule.parameters import NaturalParameter
-from gibbsppl.schedule.steps import (
-    BlockDraw,
-    ChainDraw,
-    ConcaveDraw,
-    ExactDraw,
-    FiniteDraw,
-    JointDraw,
-    Move,
-    Single,
-)
+from gibbsppl.schedule.steps import DensityDraw, Single
 
 
 def parameter_text(parameter: NaturalParameter, step: Single, notation: Notation) -> str:
@@ -40,18 +31,22 @@ def parameter_text(parameter: NaturalParameter, step: Single, notation: Notation
     return _sum_text(contributions_of(parameter, step), parameter.axes, step, notation)
 
 
-def transitions_of(step: ChainDraw) -> NaturalParameter:
-    """The log weights of two neighbours, said at the position of the later one."""
-    parameter = step.transitions
+def at_later(
+    parameter: NaturalParameter, step: Single, before: Dim, axis: int
+) -> NaturalParameter:
+    """The log weights of two neighbours along an axis, said at the position of the later one.
+
+    ``before`` is the dim of the position of the label before.
+    """
     dims = step.statement.target.own_dims
     if len(parameter.axes) == 2:
         return parameter
-    at = 2 + step.axis
-    along = dims[step.axis]
+    at = 2 + axis
+    along = dims[axis]
     later = (
         replace(
             c,
-            value=substitute(c.value, {step.step: along - 1}),
+            value=substitute(c.value, {before: along - 1}),
             place=(*c.place[:at], _after(c.place[at], along), *c.place[at + 1 :]),
         )
         for c in parameter.contributions
@@ -65,10 +60,10 @@ def _after(place: Place, along: Dim) -> Place:
     return place + 1 if isinstance(place, int) else Range(along, place.start + 1, place.stop + 1)
 
 
-def bounds_told(step: ExactDraw | BlockDraw, notation: Notation) -> list[str]:
+def bounds_told(step: Single, notation: Notation) -> list[str]:
     """The bounds of a truncated draw, each the tightest of its contributions."""
     told = []
-    for bound in step.bounds if isinstance(step, ExactDraw) else ():
+    for bound in step.bounds:
         finite = [c for c in bound.contributions if c.value not in (sp.oo, -sp.oo)]
         texts = [_reaching(notation.text(c.value), c, bound.axes, step) for c in finite]
         if len(texts) == 1:
@@ -85,24 +80,13 @@ def _reaching(text: str, contribution: Contribution, axes: Iterable[Expr], step:
     return f"({text} for {where})" if where else text
 
 
-def log_density_text(move: ConcaveDraw | Move, notation: Notation) -> str:
+def log_density_text(move: DensityDraw, notation: Notation) -> str:
     """The log density that a move evaluates, up to a constant."""
     parameters = (replace(p, statistic=in_full(p.statistic)) for p in move.parameters)
     terms = (replace(t, value=in_full(t.value)) for t in move.terms)
     parts = [_weighted(p, move, notation) for p in parameters]
     parts += [_sum_text([t], move.statement.target.indices, move, notation) for t in terms]
     return signed_sum(parts) if parts else "0"
-
-
-def quadratic_text(step: JointDraw, notation: Notation) -> str:
-    """The log density of a joint draw, up to a constant: the pieces, each summed."""
-    parts = []
-    for piece in step.conditional.pieces:
-        value = Mul(piece.coefficient, piece.statistic)
-        for r in reversed(piece.over):
-            value = Over(value, r.dim, r.start, r.stop)
-        parts.append(notation.text(value))
-    return signed_sum(parts)
 
 
 def contributions_of(parameter: NaturalParameter, step: Single) -> tuple[Contribution, ...]:
@@ -116,10 +100,10 @@ def contributions_of(parameter: NaturalParameter, step: Single) -> tuple[Contrib
     )
     drawn = _along(parameter.axes, [step.region[a] for a in _order(step)], step)
     pinned: dict[Expr, Expr] = {axis: sp.Integer(p) for axis, p in drawn if isinstance(p, int)}
-    if isinstance(step, FiniteDraw | ChainDraw) and step.conditional.lower:
+    if step.labels is not None and step.labels.start:
         # Said of the label's value, not of its place among the log weights.
         for label in (LABEL, PREVIOUS):
-            pinned[label] = label - step.conditional.lower
+            pinned[label] = label - step.labels.start
     return tuple(
         replace(c, value=substitute(c.value, pinned)) for c in (*parameter.contributions, *squares)
     )
@@ -146,9 +130,7 @@ def reach(contribution: Contribution, axes: Iterable[Expr], step: Single) -> str
 
 def _order(step: Single) -> tuple[int, ...]:
     """The axes of the array in the order in which natural parameters have them."""
-    if isinstance(step, BlockDraw):
-        return step.batch + step.dense
-    return tuple(range(len(step.region)))
+    return step.batch + step.dense if step.dense else tuple(range(len(step.region)))
 
 
 def _along(
@@ -161,7 +143,7 @@ def _along(
     axes, count = tuple(axes), len(step.region)
 
     def from_labels(several: Sequence[Any]) -> Sequence[Any]:
-        labels = 0 if isinstance(step, BlockDraw) else max(0, len(several) - count)
+        labels = 0 if step.dense else max(0, len(several) - count)
         return several[labels : labels + count]
 
     return zip(from_labels(axes), from_labels(place), strict=False)
@@ -169,7 +151,7 @@ def _along(
 
 def statistic_shown(parameter: NaturalParameter, step: Single, graph: Graph) -> Expr:
     """The statistic of a natural parameter, a block's written at the axes' own names."""
-    if not isinstance(step, BlockDraw):
+    if not step.dense:
         return parameter.statistic
     target = step.statement.target
     axes = graph.variables[target.array.name].dims

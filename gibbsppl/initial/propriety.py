@@ -31,15 +31,9 @@ from gibbsppl.runtime.layouts import DENSE
 from gibbsppl.runtime.pencils import LEAST, pencil_in
 from gibbsppl.runtime.types import LogDensity
 from gibbsppl.schedule.densities import log_terms_of
-from gibbsppl.schedule.interweaving import with_recentred
-from gibbsppl.schedule.steps import (
-    BlockDraw,
-    ConcaveDraw,
-    ExactDraw,
-    JointDraw,
-    Move,
-    Schedule,
-)
+from gibbsppl.schedule.recentred import with_recentred
+from gibbsppl.schedule.steps import DensityDraw, FamilyDraw, Single, Step
+from gibbsppl.schedule.sweeps import Schedule
 
 # The largest power of two that is looked at.
 FARTHEST = 1019
@@ -65,26 +59,26 @@ def check_proper(
     """
     values = {**data, **state}
     for step in schedule.steps:
-        if isinstance(step, ExactDraw | BlockDraw):
+        if isinstance(step, FamilyDraw):
             changes = schedule.recentred(step)
             apart = with_recentred(changes, values, schedule.whole.sizes) if changes else state
             given = program.given_rest[step.name]({**apart}, constants)
             etas = given if isinstance(given, tuple) else (given,)
             bounds: tuple[Floats, ...] = ()
-            if isinstance(step, ExactDraw) and step.conditional.truncated:
+            if step.bounds:
                 etas, bounds = etas[:-2], etas[-2:]
             margin = (
                 _of_block(step, etas)
-                if isinstance(step, BlockDraw)
+                if step.dense
                 else _of_family(schedule, step, etas, bounds, data, state)
             )
             if margin is not None and np.isnan(margin).any():
                 raise StartError(_too_extreme(step.name))
             if margin is not None and not (margin > 0).all():
                 along = direction_of(graph, values)
-                error = StartError if isinstance(step, BlockDraw) and along is None else RunError
+                error = StartError if step.dense and along is None else RunError
                 raise error(_message(step, etas, margin, along))
-        if isinstance(step, JointDraw):
+        if step.is_joint:
             apart = with_recentred(schedule.recentred(step), values, schedule.whole.sizes)
             _check_joint(graph, step, program, constants, apart, values)
     found = direction_of(graph, values) if first else None
@@ -95,14 +89,14 @@ def check_proper(
             "determine it."
         )
     for step in schedule.steps if first and not _is_at_zero(graph, values) else ():
-        if isinstance(step, Move | ConcaveDraw) and is_flat(step.statement):
+        if isinstance(step, DensityDraw) and is_flat(step.statement):
             given = program.given_rest[step.name]({**state}, constants)
             _check_far_out(schedule, step, given, data, state)
 
 
 def _check_joint(
     graph: Graph,
-    step: JointDraw,
+    step: Step,
     program: Program,
     constants: Constants,
     state: Values,
@@ -147,7 +141,7 @@ def check_proper_as_usual(
 
     ``compiled`` makes the sampler without kernels of the user's, for the ``first`` state alone.
     """
-    if first and any(isinstance(s, Move) for s in schedule.asked):
+    if first and any(s.is_move for s in schedule.asked):
         usual, values = compiled(), copy.deepcopy(dict(state))
         usual.program.augment(np.random.default_rng(0), values, usual.constants)
         parts = (usual.graph, usual.schedule, usual.program, usual.constants, usual.data)
@@ -161,7 +155,7 @@ def _is_at_zero(graph: Graph, values: Values) -> bool:
 
 
 def _check_far_out(
-    schedule: Schedule, step: Move | ConcaveDraw, given: LogDensity, data: Values, state: Values
+    schedule: Schedule, step: DensityDraw, given: LogDensity, data: Values, state: Values
 ) -> None:
     """Raise an error where a constant prior leaves a log density that hardly falls, far out.
 
@@ -245,7 +239,7 @@ def _told(found: Direction) -> str:
 
 def _of_family(
     schedule: Schedule,
-    step: ExactDraw,
+    step: FamilyDraw,
     etas: Sequence[Floats],
     bounds: Sequence[Floats],
     data: Values,
@@ -292,7 +286,7 @@ def _narrowed(own: Support, lower: Floats, upper: Floats) -> Bools:
 
 
 def _is_drawn(
-    step: ExactDraw | BlockDraw | ConcaveDraw | Move, data: Values, shape: tuple[int, ...]
+    step: Single, data: Values, shape: tuple[int, ...]
 ) -> Bools:
     """Which elements of its array a step draws."""
     drawn = np.zeros(shape, dtype=bool)
@@ -301,7 +295,7 @@ def _is_drawn(
     return drawn if mask is None else drawn & (np.asarray(data[mask]) == 0)
 
 
-def _of_block(step: BlockDraw, etas: Sequence[Floats]) -> Floats:
+def _of_block(step: FamilyDraw, etas: Sequence[Floats]) -> Floats:
     """The smallest eigenvalue of the precision of each block; infinite of what is not drawn."""
     margin = np.full(etas[1].shape[:-2], np.inf)
     margin[step.drawn] = _least_eigenvalues(etas[1][step.drawn])
@@ -355,7 +349,7 @@ def _too_extreme(name: str) -> str:
 
 
 def _message(
-    step: ExactDraw | BlockDraw,
+    step: FamilyDraw,
     etas: Sequence[Floats],
     margin: Floats,
     found_along: Direction | None,
@@ -364,13 +358,13 @@ def _message(
     at = tuple(int(i) for i in np.argwhere(~(margin > 0))[0])
     where = f" at {at if len(at) > 1 else at[0]}" if at else ""
     family = step.conditional.family.name
-    if isinstance(step, BlockDraw):
+    if step.dense:
         found = "a precision matrix that is not positive definite"
     else:
         shown = (np.broadcast_to(e, margin.shape)[at] for e in etas)
         found = f"natural parameters ({', '.join(f'{float(v) + 0.0:g}' for v in shown)})"
     along = "" if found_along is None else f": {_told(found_along)}"
-    if isinstance(step, BlockDraw) and found_along is None:
+    if step.dense and found_along is None:
         block = etas[1][at]
         names = [f"{name}[{', '.join(map(str, (*at, k)))}]" for k in range(len(block))]
         vector = np.linalg.eigh(in_own_units(-(block + block.T)))[1][:, 0]

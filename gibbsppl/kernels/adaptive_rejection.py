@@ -1,15 +1,147 @@
-"""Adaptive rejection on request: exact draws from log-concave conditionals."""
+"""Adaptive rejection: exact draws from log-concave conditionals, by default or on request."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
+import numpy as np
+
+from gibbsppl.algebra.expressions import Leaf
+from gibbsppl.algebra.notation import wrapped
+from gibbsppl.algebra.supports import Support
 from gibbsppl.arguments import methods_told
+from gibbsppl.code.elements import (
+    bounds_text,
+    call_text,
+    calls_text,
+    mapped,
+    put,
+    put_part,
+    state_text,
+)
+from gibbsppl.code.module import Module
+from gibbsppl.code.places import slices_text, where_text
+from gibbsppl.derive.changes import Change
+from gibbsppl.derive.colours import Colours
 from gibbsppl.derive.concavity import LogConcave, certified
+from gibbsppl.derive.contractions import Contribution
+from gibbsppl.derive.match_results import NotConjugate
 from gibbsppl.errors import CompileError
-from gibbsppl.schedule.control import Asked
+from gibbsppl.explain.derivation import WIDTH, Derivation
+from gibbsppl.explain.families import changed_told
+from gibbsppl.explain.terms import log_density_text
+from gibbsppl.kernels.by_density import ByDensity
+from gibbsppl.model.density import regions
+from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
+from gibbsppl.model.graph import PLAIN, Statement
+from gibbsppl.pieces.dependence import Place
+from gibbsppl.schedule.asked import Asked
+from gibbsppl.schedule.contributions import Contributions
+from gibbsppl.schedule.densities import log_slope, of_drawn, of_region, on_new_scale
 from gibbsppl.schedule.kernel import Kernel
-from gibbsppl.schedule.steps import Step
+from gibbsppl.schedule.parameters import NaturalParameter
+from gibbsppl.schedule.steps import Kind, Step
+
+
+@dataclass(frozen=True, slots=True)
+class ConcaveDraw(ByDensity):
+    """An exact draw by adaptive rejection: the log density is certified to be concave.
+
+    Parameters and terms are on the scale of the certificate.
+    """
+
+    conditional: LogConcave
+    parameters: tuple[NaturalParameter, ...]
+    terms: tuple[Contribution, ...]
+    region: tuple[Place, ...]
+    kernel: str = "adaptive rejection"
+    kind: Kind = "concave"
+    colours: Colours | None = None
+
+    @classmethod
+    def of(cls, derived: object, made: Contributions) -> Self | None:
+        """The draw from a log-concave conditional; None for others."""
+        if not isinstance(derived, LogConcave):
+            return None
+        region = made.region(derived.statement)
+        parameters, terms = made.log_density(derived, derived.place, region)
+        return cls(derived, parameters, terms, region)
+
+    @property
+    def change(self) -> Change | None:
+        """The change of variable under which the log density is concave."""
+        return self.conditional.change
+
+    @property
+    def place(self) -> Leaf:
+        """The target, or the new variable."""
+        return self.conditional.place
+
+    @property
+    def support(self) -> Support:
+        """The support of the target, or of the new variable."""
+        return self.conditional.support
+
+    @property
+    def refusal(self) -> NotConjugate:
+        """Why no family owns the conditional."""
+        return self.conditional.refusal
+
+    def on_new_scale(self, statement: Statement) -> Self:
+        """The draw of the new variable, without its change."""
+        plain = replace(self.conditional, statement=statement, change=None)
+        return replace(self, conditional=plain)
+
+    # Generated code
+
+    def lines(self, module: Module) -> list[str]:
+        """The draw of the whole, of a part, or by element."""
+        state, where, call = state_text(self), where_text(module, self), call_text(module, self)
+        change, bounds = self.change, bounds_text(module, self)
+        now = state if change is None else mapped(module, self, change.forward, state)
+        if self.is_by_element:
+            by = "colours" if self.is_coloured else "elements"
+            arguments = f"{now}, {call}, {calls_text(module, self)}{bounds}"
+            return put_part(module, self, where, f"runtime.log_concave_{by}(rng, {arguments})")
+        if not module.is_whole(self):
+            at = where[1:-1] if self.statement.known != 0 else slices_text(self.region)
+            arguments = f"{now}, {at}, {call}{bounds}"
+            return put_part(module, self, where, f"runtime.log_concave_part(rng, {arguments})")
+        return put(module, self, "", f"runtime.log_concave(rng, {call}, {now}{bounds})")
+
+    # The log density
+
+    def log_terms(self, given: Any, values: Values, sizes: Sizes, drawn: Any = None) -> Floats:
+        """The log density on the scale that is drawn, and the Jacobian."""
+        statement, changed = on_new_scale(self, values, sizes)
+        now = np.asarray(changed[statement.target.array.name])
+        density = of_region(of_drawn(given, drawn)(now), statement)
+        if self.change is None:
+            return density
+        slope = evaluate(log_slope(self), regions(statement, sizes), changed, sizes)
+        return np.concatenate([density, np.ravel(slope)])
+
+    # Words
+
+    @property
+    def owner(self) -> str:
+        """The kernel, and the change of variable as a function of the variable."""
+        if self.change is None:
+            return self.kernel
+        return f"{self.kernel} of {PLAIN.text(self.change.forward(self.statement.target))}"
+
+    def recognised(self, derivation: Derivation) -> list[tuple[str, list[str]]]:
+        """Why there is no family, the certificate, and the log density."""
+        notation = derivation.notation
+        change = changed_told(self.conditional, notation)
+        certificate = str(self.conditional.certificate).splitlines()
+        density = wrapped(log_density_text(self, notation), WIDTH)
+        return [
+            ("No family recognised", derivation.refused(self.refusal)),
+            ("The certificate: the log density is concave", change + certificate),
+            (f"The log density that {self.kernel} evaluates", density),
+        ]
 
 
 @methods_told(CompileError)

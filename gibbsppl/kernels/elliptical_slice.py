@@ -6,16 +6,16 @@ from dataclasses import dataclass, replace
 
 from gibbsppl.algebra.supports import REAL, VECTOR
 from gibbsppl.arguments import methods_told
-from gibbsppl.code.joint import joint_coefficients, joint_name
-from gibbsppl.code.kernels import assigned
+from gibbsppl.code.elements import moved
 from gibbsppl.code.module import Module
 from gibbsppl.derive.quadratic import Quadratic, quadratic_of
 from gibbsppl.errors import CompileError
+from gibbsppl.kernels.joint import JointDraw, joint_coefficients, joint_draw, joint_name
+from gibbsppl.kernels.slice import Move
 from gibbsppl.model.graph import Graph, Statement
-from gibbsppl.schedule.control import Asked
-from gibbsppl.schedule.joint import joint_draw
+from gibbsppl.schedule.asked import Asked
 from gibbsppl.schedule.kernel import Kernel
-from gibbsppl.schedule.steps import JointDraw, Move, Step
+from gibbsppl.schedule.steps import Step
 
 
 @methods_told(CompileError)
@@ -56,9 +56,8 @@ class EllipticalSlice(Kernel):
                 f"factorised; by default it is drawn {asked.default}. Leave it out, or ask for "
                 "gp.Slice()."
             )
-        move = asked.move(self)
-        called = f"{move.name}, its reference"
-        return replace(move, asked=EllipseMove(replace(reference, called=called), graph))
+        called = f"{asked.derived.statement.name}, its reference"
+        return asked.move(self, by=EllipseMove(replace(reference, called=called), graph))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +82,7 @@ class EllipseMove(Kernel):
         joint, given = joint_name(own, self.reference), own.functions[self.reference.name]
         (name,) = step.variables
         arguments = f's, "{name}", {call}, c["{joint}"], {given}(s, c)'
-        return assigned(f's["{name}"]', "elliptical_slice", arguments)
+        return moved(f's["{name}"]', "elliptical_slice", arguments)
 
     def _module(self, module: Module, step: Move) -> Module:
         """The module with the normal part as one more step."""

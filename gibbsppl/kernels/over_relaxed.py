@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from gibbsppl.arguments import check_between, methods_told
 from gibbsppl.errors import CompileError
-from gibbsppl.schedule.control import Asked
+from gibbsppl.schedule.asked import Asked
 from gibbsppl.schedule.kernel import Kernel
-from gibbsppl.schedule.steps import BlockDraw, ExactDraw, Step
+from gibbsppl.schedule.steps import Step
 
 
 @methods_told(CompileError)
@@ -37,13 +37,10 @@ class OverRelaxed(Kernel):
     def step(self, asked: Asked) -> Step:
         """The draw, over-relaxed."""
         step = asked.make(asked.derived)
-        family = step.family
-        natural = None if family is None else family.natural
-        if isinstance(step, ExactDraw | BlockDraw) and natural is not None:
-            truncated = isinstance(step, ExactDraw) and step.bounds
-            if natural.over_relaxed is not None and not truncated:
-                return replace(step, alpha=float(self.alpha))
-        between = " between bounds" if isinstance(step, ExactDraw) and step.bounds else ""
+        natural = None if step.family is None else step.family.natural
+        if natural is not None and natural.over_relaxed is not None and not step.bounds:
+            return step.over_relaxed(float(self.alpha))
+        between = " between bounds" if step.bounds else ""
         raise CompileError(
             f"kernels[{asked.name!r}]: over-relaxation needs a conditional that is drawn by "
             f"location and scale, but {asked.name} is drawn {asked.default}{between}; leave it "

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gibbsppl.code.kernels import assigned, index_text
+from gibbsppl.code.elements import index_text, moved
 from gibbsppl.code.module import Module
 from gibbsppl.errors import CompileError
-from gibbsppl.schedule.control import Asked
+from gibbsppl.kernels.slice import Move
+from gibbsppl.schedule.asked import Asked
 from gibbsppl.schedule.kernel import Kernel, misfit, name_of
-from gibbsppl.schedule.steps import Move, Step
+from gibbsppl.schedule.steps import Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Own(Kernel):
         whole = ", whole=True" if step.statement.support.is_discrete else ""
         kernel = f'KERNELS["{step.name}"], "{step.variables[0]}"'
         arguments = f"{state}, {index_text(module, step)}, {call}, {kernel}{bounds}{whole}"
-        return assigned(state, "own_move", arguments)
+        return moved(state, "own_move", arguments)
 
 
 def own_kernel(name: str, function: Callable[..., object]) -> Own:

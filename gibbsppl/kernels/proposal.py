@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gibbsppl.arguments import methods_told, shown
-from gibbsppl.code.kernels import assigned, index_text
+from gibbsppl.code.elements import index_text, moved
 from gibbsppl.code.module import Module
 from gibbsppl.errors import CompileError
-from gibbsppl.schedule.control import Asked
+from gibbsppl.kernels.slice import Move
+from gibbsppl.schedule.asked import Asked
 from gibbsppl.schedule.kernel import Kernel, misfit, name_of
-from gibbsppl.schedule.steps import Move, Step
+from gibbsppl.schedule.steps import Step
 
 
 @methods_told(CompileError)
@@ -92,4 +93,4 @@ class Proposal(Kernel):
         kernel = f'KERNELS["{step.name}"], "{step.variables[0]}"'
         share = f'runtime.walk_of(s, "{step.name}", (), scale=1.0)'
         arguments = f"{state}, {index_text(module, step)}, {call}, {kernel}, {share}"
-        return assigned(state, "proposal_move", f"{arguments}{bounds}{whole}")
+        return moved(state, "proposal_move", f"{arguments}{bounds}{whole}")

@@ -9,18 +9,19 @@ transition matrix of these probabilities.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import erf, prod, sqrt
 
 import numpy as np
 
 from gibbsppl.algebra.expressions import dims_of
 from gibbsppl.arguments import check_between, methods_told
-from gibbsppl.code.kernels import assigned, index_text
+from gibbsppl.code.elements import index_text, moved
 from gibbsppl.code.module import Module
 from gibbsppl.code.places import positions_text, where_text
 from gibbsppl.derive.match_results import NotConjugate
 from gibbsppl.errors import CompileError
+from gibbsppl.kernels.slice import Move
 from gibbsppl.model.density import free_elements, regions
 from gibbsppl.model.evaluation import Floats, Values, evaluate
 from gibbsppl.model.forward import fill
@@ -28,9 +29,9 @@ from gibbsppl.model.graph import Graph
 from gibbsppl.pieces.dependence import Role, is_separable
 from gibbsppl.pieces.split import Piece
 from gibbsppl.runtime.types import LogDensity
-from gibbsppl.schedule.control import Asked, is_whole
+from gibbsppl.schedule.asked import Asked, is_whole
 from gibbsppl.schedule.kernel import Kernel
-from gibbsppl.schedule.steps import Move, Step
+from gibbsppl.schedule.steps import Step
 
 # A vector this long has a covariance of 32 MB.
 LONGEST_VECTOR = 2000
@@ -81,7 +82,7 @@ class RandomWalk(Kernel):
         refusal, roles = asked.refusal(self)
         whole = asked.name not in asked.by_element
         joint = _joint(asked.graph, refusal, roles) if whole else ()
-        return replace(asked.move(self), joint=joint)
+        return asked.move(self, joint=joint)
 
     def lines(self, module: Module, step: Move, call: str, bounds: str) -> list[str]:
         """The walk that suits the elements of a step."""
@@ -92,7 +93,7 @@ class RandomWalk(Kernel):
         name, arguments = _walked(module, step, call, settings)
         is_told = name in OF_PARTS and step.statement.support.is_discrete
         told = ", whole=True" if is_told else ""
-        return assigned(state, name, f"{state}, {arguments}{bounds}{told}")
+        return moved(state, name, f"{state}, {arguments}{bounds}{told}")
 
     def probabilities(
         self, graph: Graph, step: Move, given: LogDensity, values: Values, labels: range

@@ -8,7 +8,7 @@ kept for the output.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
@@ -230,6 +230,11 @@ class Maintained:
     def axes(self) -> tuple[Dim, ...]:
         """One dim per axis."""
         return self.element.own_dims
+
+    @property
+    def expressions(self) -> Iterator[Expr]:
+        """The values added, and the positions."""
+        return (e for s in self.scatters for e in (s.value, *s.indices))
 
     def __str__(self) -> str:
         parts = []

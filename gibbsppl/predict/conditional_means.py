@@ -29,10 +29,10 @@ from gibbsppl.model.evaluation import Floats, Values
 from gibbsppl.output.arrays import Array
 from gibbsppl.output.draws import Draws
 from gibbsppl.predict.along_draws import LARGEST
-from gibbsppl.predict.step_moments import Along, State, What, labels_of, numbers_of, refusal
+from gibbsppl.predict.step_moments import Along, State, What, numbers_of, refusal
 from gibbsppl.schedule import Schedule
 from gibbsppl.schedule.staleness import stale_after
-from gibbsppl.schedule.steps import ChainDraw, FiniteDraw, JointDraw, ScanDraw, Step
+from gibbsppl.schedule.steps import Step
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,8 +128,7 @@ class _Of:
     @property
     def labels(self) -> range:
         """All values that a label can have."""
-        kinds = FiniteDraw | ChainDraw | ScanDraw
-        own = [labels_of(s) for s in self.steps if isinstance(s, kinds)]
+        own = [s.labels for s in self.steps if s.labels is not None]
         return range(min(r.start for r in own), max(r.stop for r in own))
 
     def label_axis(self) -> tuple[str, Array]:
@@ -178,7 +177,7 @@ class _Of:
             own = Along(
                 step, graph, model.program, model.constants, model.data, states, statement
             )
-            if isinstance(step, JointDraw):
+            if step.is_joint:
                 own.put_joint(self.what, self.name, found)
                 break
             if self.what == "probabilities":

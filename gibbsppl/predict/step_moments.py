@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
-from typing import Any, Literal, NoReturn, assert_never
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 import sympy as sp
@@ -32,63 +32,45 @@ from gibbsppl.predict.along_draws import DRAW
 from gibbsppl.runtime.joint import joint_in
 from gibbsppl.runtime.label_chains import known_labels, smoothed
 from gibbsppl.runtime.labels import LogWeights
-from gibbsppl.schedule.steps import (
-    BlockDraw,
-    ChainDraw,
-    ConcaveDraw,
-    ExactDraw,
-    FiniteDraw,
-    JointDraw,
-    Move,
-    ScanDraw,
-    Step,
-)
+from gibbsppl.schedule.steps import FamilyDraw, Step
 
 What = Literal["mean", "sd", "probabilities"]
-Closed = ExactDraw | BlockDraw
 
 
 def refusal(step: Step, what: What) -> str | None:
     """The reason why a step's conditional has no such moment, with advice; else None."""
-    match step:
-        case FiniteDraw() | ChainDraw() | ScanDraw():
-            return None
-        case ConcaveDraw() | Move():
-            return (
-                f"it is drawn by {step.kernel}, not from a closed form, so that the moments of its "
-                "conditional have no formula; take those of its draws."
-            )
-        case JointDraw() if what != "probabilities":
-            return None
-        case ExactDraw() | BlockDraw() | JointDraw():
-            if what == "probabilities":
-                return "found real values or counts, expected labels; ask for conditional_mean."
-            assert not isinstance(step, JointDraw)
-            found = formulas_of(step)
-            if isinstance(found, NoFormula):
-                return f"{found.reason}; take the moments of its draws."
-            if what == "sd" and found.variance is None:
-                return "its conditional has a formula for the mean, but none for the sd."
-            return None
-        case _:
-            assert_never(step)
+    if step.labels is not None:
+        return None
+    if step.family is None:
+        return (
+            f"it is drawn by {step.kernel}, not from a closed form, so that the moments of its "
+            "conditional have no formula; take those of its draws."
+        )
+    if what == "probabilities":
+        return "found real values or counts, expected labels; ask for conditional_mean."
+    found = formulas_of(step) if isinstance(step, FamilyDraw) else None
+    if isinstance(found, NoFormula):
+        return f"{found.reason}; take the moments of its draws."
+    if found is not None and what == "sd" and found.variance is None:
+        return "its conditional has a formula for the mean, but none for the sd."
+    return None
 
 
 def labels_of(step: Step) -> range:
     """The values that a step draws labels from."""
-    assert isinstance(step, FiniteDraw | ChainDraw | ScanDraw)
-    return range(step.conditional.lower, step.conditional.lower + step.conditional.size)
+    assert step.labels is not None
+    return step.labels
 
 
 # Formulas: of arrays with one value for each draw, whose names no model can have.
 
 
 @lru_cache(maxsize=256)
-def formulas_of(step: Closed) -> Moments | NoFormula:
+def formulas_of(step: FamilyDraw) -> Moments | NoFormula:
     """The moments of a closed form."""
     conditional, statement = step.conditional, step.statement
     bounds, change = None, conditional.change
-    if isinstance(step, ExactDraw) and step.bounds:
+    if step.bounds:
         low, high = (_leaf(b.side, statement.target.indices) for b in step.bounds)
         bounds = (low, high)
     if change is not None:
@@ -96,10 +78,9 @@ def formulas_of(step: Closed) -> Moments | NoFormula:
         given = {name: _given(name, statement, positive=sign) for name, sign in signs.items()}
         constant, origin = (given.get(n, getattr(change, n)) for n in ("constant", "origin"))
         change = replace(change, constant=constant, origin=origin)
-    is_block = isinstance(step, BlockDraw)
     symbols = Symbols(
         etas=tuple(_eta(step, j) for j in range(len(step.parameters))),
-        event=conditional.event if is_block else event_dims(statement),
+        event=conditional.event if step.dense else event_dims(statement),
         known={n: _given(n, statement) for n, _ in conditional.known},
         bounds=bounds,
         change=change,
@@ -116,10 +97,10 @@ def _given(name: str, statement: Statement, *, positive: bool | None = None) -> 
     return _leaf(name, [r.dim - r.start for r in statement.over], positive=positive)
 
 
-def _eta(step: Closed, j: int) -> Leaf:
+def _eta(step: FamilyDraw, j: int) -> Leaf:
     """The natural parameter of a statistic, at an element of the variable."""
     name, axes = f"eta_{j + 1}", step.parameters[j].axes
-    if isinstance(step, BlockDraw):
+    if step.dense:
         entry = step.conditional.event[0]
         return _leaf(name, (*_batch_dims(step), *(entry, primed(entry))[: 1 + j]))
     indices, event = step.statement.target.indices, event_dims(step.statement)
@@ -128,7 +109,7 @@ def _eta(step: Closed, j: int) -> Leaf:
     return _leaf(name, (*own, *partners))
 
 
-def _batch_dims(step: BlockDraw) -> tuple[Dim, ...]:
+def _batch_dims(step: FamilyDraw) -> tuple[Dim, ...]:
     return tuple(Dim(f"axis {a} of a block~") for a in step.batch)
 
 
@@ -214,14 +195,14 @@ class Along:
     def moment(self, what: What) -> Floats:
         """The mean or the sd over the region of the statement."""
         step = self.step
-        if isinstance(step, ExactDraw | BlockDraw):
+        if isinstance(step, FamilyDraw):
             formulas = formulas_of(step)
             assert isinstance(formulas, Moments)
             variance = formulas.variance
             assert what == "mean" or variance is not None
             formula = formulas.mean if variance is None or what == "mean" else sp.sqrt(variance)
             values = {**self.data, **self._arrays(step)}
-            if isinstance(step, BlockDraw):
+            if step.dense:
                 return self._of_block(step, formula, values)
             over = regions(self.statement, self.sizes)
             return _full(evaluate(formula, over, values, self.sizes), over)
@@ -245,8 +226,8 @@ class Along:
     def _probabilities(self) -> Floats:
         """Those of a step's labels, the last axis, from the log weights."""
         shape = self.shape
-        if isinstance(self.step, ChainDraw):
-            return np.array([np.moveaxis(p, 0, -1) for p in self._smoothed(self.step)])
+        if self.step.axis is not None:  # (given the rest, but not the chain's other labels)
+            return np.array([np.moveaxis(p, 0, -1) for p in self._smoothed(self.step.axis)])
         # (as one array at first: entries of tables of log weights are read all at a time)
         given = (np.asarray(g) if isinstance(g, LogWeights) else g for g in self._given())
         logs = np.array(
@@ -255,22 +236,22 @@ class Along:
         weights = np.exp(logs - logs.max(axis=1, keepdims=True))
         return np.moveaxis(weights / weights.sum(axis=1, keepdims=True), 1, -1)
 
-    def _smoothed(self, step: ChainDraw) -> Iterator[NDArray[np.floating]]:
+    def _smoothed(self, axis: int) -> Iterator[NDArray[np.floating]]:
         """The probabilities of labels along a chain, given all that is not of the chain."""
-        drawn = [
+        step, drawn = self.step, [
             (
                 [(p.start, p.stop) for p in slices_of(region_of(self.graph, s))],
                 None if s.mask is None else self.data[s.mask],
             )
-            for s in step.statements
+            for s in self.step.statements
         ]
         known = known_labels(self.shape, *drawn)
         for state, given in zip(self.states, self._given(), strict=True):
             now = state[step.name] if known.any() else np.zeros(self.shape)
-            place: Any = {"axis": step.axis, "lower": step.conditional.lower}
+            place: Any = {"axis": axis, "lower": labels_of(step).start}
             yield smoothed(*given, name=step.name, now=now, known=known, **place)
 
-    def _of_block(self, step: BlockDraw, formula: Expr, values: Values) -> Floats:
+    def _of_block(self, step: FamilyDraw, formula: Expr, values: Values) -> Floats:
         """A formula over batches and the entries of a block, put back in the array's order."""
         entry, batch = step.conditional.event[0], _batch_dims(step)
         lengths = [s.stop - s.start for s in step.drawn]
@@ -285,7 +266,7 @@ class Along:
         whole[:, *slices_of(step.region)] = found.reshape(-1, *lengths, *dense).transpose(axes)
         return self._read(whole)
 
-    def _arrays(self, step: Closed) -> dict[str, Floats]:
+    def _arrays(self, step: FamilyDraw) -> dict[str, Floats]:
         """The arrays that formulas are written in, the draws along their first axis."""
         found: dict[str, list[Floats]] = {}
         over, sizes = step.statement.over, self.sizes
@@ -298,9 +279,9 @@ class Along:
                 found.setdefault(f"·{name}", []).append(value)
         return {name: np.array(values) for name, values in found.items()}
 
-    def _named(self, step: Closed, given: Sequence[ArrayLike]) -> Iterator[tuple[str, Floats]]:
+    def _named(self, step: FamilyDraw, given: Sequence[ArrayLike]) -> Iterator[tuple[str, Floats]]:
         """What a generated function has returned, by name, at full length along its axes."""
-        if isinstance(step, BlockDraw):
+        if step.dense:
             batch = tuple(self.shape[a] for a in step.batch)
             size = prod(self.shape[a] for a in step.dense)
             for j, eta in enumerate(map(np.asarray, given)):
@@ -316,7 +297,7 @@ class Along:
             yield name, np.broadcast_to(np.asarray(value, dtype=float), full)
 
 
-def _others(step: Closed) -> dict[str, Expr]:
+def _others(step: FamilyDraw) -> dict[str, Expr]:
     """The parameters of formulas beside natural parameters: of the family, and of a change."""
     change = step.conditional.change
     return dict(step.conditional.known) | ({} if change is None else change.given)
@@ -330,9 +311,7 @@ def numbers_of(step: Step, graph: Graph) -> int:
     """How many numbers a step's conditional takes, for one draw."""
     arrays = (graph.variables[name].dims for name in step.variables)
     size = sum(prod(graph.sizes[d] for d in dims) for dims in arrays)
-    if isinstance(step, JointDraw):
-        return max(1, size)
-    if isinstance(step, FiniteDraw | ChainDraw | ScanDraw):
-        return max(1, size * step.conditional.size)
-    axes = [p.axes for p in step.parameters]
+    if step.labels is not None:
+        return max(1, size * len(step.labels))
+    axes = [p.axes for p in step.parameters] if isinstance(step, FamilyDraw) else []
     return max(1, size, *(prod(size_of(d, graph.sizes) for d in own) for own in axes))

@@ -1,21 +1,14 @@
-"""The log density that a step's ``given_rest`` defines: one function per kind of step.
+"""Parts of the log densities that steps draw from, of which kernels put theirs together.
 
-Comes in: a step, what its ``given_rest`` returned, and values of all arrays. Goes out: the log
-density of those values (up to a constant), as an array of terms whose sum counts.
-
-- exact: one array of natural parameters per statistic, to be summed with the statistics;
-- finite: log weights, label axis first, then the axes of the region;
-- chain: log weights of the whole array, and log transitions (before, label, then all axes);
-- block: the coefficients of ``x[k]`` and of ``x[k] x[l]``, batch axes first;
-- joint: the coefficients of elements, of their squares, and of products of two of them;
-- move: a function from the whole array to its log density.
+Comes in: what a step's ``given_rest`` returned, and values of all arrays. Goes out: the log density
+of those values (up to a constant), as an array of terms whose sum counts.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, assert_never
+from typing import Any, Protocol
 
 import numpy as np
 import sympy as sp
@@ -25,22 +18,29 @@ from gibbsppl.algebra.expressions import Dim, Expr, Leaf, dims_of, substitute
 from gibbsppl.algebra.polynomials import MOST_KEPT, factored
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.derive.changes import Change
-from gibbsppl.derive.concavity import LogConcave
 from gibbsppl.derive.match_results import Conditional
 from gibbsppl.model.density import event_dims, free_elements, kept_entries, regions
 from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
+from gibbsppl.model.forward import fill
 from gibbsppl.model.graph import Statement
-from gibbsppl.schedule.steps import (
-    BlockDraw,
-    ChainDraw,
-    ConcaveDraw,
-    ExactDraw,
-    FiniteDraw,
-    JointDraw,
-    Move,
-    ScanDraw,
-    Step,
-)
+from gibbsppl.model.operations import Bools
+from gibbsppl.schedule.steps import LabelDraw, Step
+
+
+class Changed(Protocol):
+    """What is drawn under a change of variable: a step, or its conditional."""
+
+    @property
+    def statement(self) -> Statement:
+        """The statement whose elements are drawn."""
+
+    @property
+    def change(self) -> Change | None:
+        """The change of variable."""
+
+    @property
+    def place(self) -> Leaf:
+        """The leaf that is drawn."""
 
 
 def log_terms_of(step: Step, given: Any, values: Values, sizes: Sizes, drawn: Any = None) -> Floats:
@@ -50,27 +50,10 @@ def log_terms_of(step: Step, given: Any, values: Values, sizes: Sizes, drawn: An
     other elements do not count.
     """
     with np.errstate(all="ignore"):
-        match step:
-            case ExactDraw(conditional=conditional):
-                return _exact_terms(conditional, given, values, sizes)
-            case FiniteDraw() | ScanDraw():
-                return _finite_terms(step, given, values, sizes)
-            case ChainDraw():
-                return _chain_terms(step, given, values)
-            case BlockDraw():
-                return _block_terms(step, given, values, sizes)
-            case JointDraw():
-                return _joint_terms(step, given, values, sizes)
-            case ConcaveDraw():
-                return _concave_terms(step.conditional, _of_drawn(given, drawn), values, sizes)
-            case Move(conditional=conditional):
-                density = _of_drawn(given, drawn)(np.asarray(values[step.variables[0]]))
-                return _of_region(density, conditional.statement)
-            case _:
-                assert_never(step)
+        return step.log_terms(given, values, sizes, drawn)
 
 
-def _of_drawn(given: Any, drawn: Any) -> Any:
+def of_drawn(given: Any, drawn: Any) -> Any:
     """A log density of each element, 0 for those that are not drawn."""
     if drawn is None:
         return given
@@ -99,11 +82,6 @@ def in_array_order(
 def axis_along(index: Expr, over: tuple[Range, ...]) -> int | None:
     """The axis of ranges that an index goes along; None where it goes along none."""
     return next((a for a, r in enumerate(over) if r.dim in index.free_symbols), None)
-
-
-def _exact_terms(conditional: Conditional, given: Any, values: Values, sizes: Sizes) -> Floats:
-    """Statistics times natural parameters, the base measure, the Jacobian and the bounds."""
-    return np.concatenate(exact_parts(conditional, given, values, sizes))
 
 
 def exact_parts(conditional: Conditional, given: Any, values: Values, sizes: Sizes) -> list[Floats]:
@@ -138,18 +116,7 @@ def exact_parts(conditional: Conditional, given: Any, values: Values, sizes: Siz
     return terms
 
 
-def _concave_terms(conditional: LogConcave, given: Any, values: Values, sizes: Sizes) -> Floats:
-    """The log density on the scale that is drawn, and the Jacobian."""
-    statement, changed = on_new_scale(conditional, values, sizes)
-    density = _of_region(given(np.asarray(changed[statement.target.array.name])), statement)
-    if conditional.change is None:
-        return density
-    over = regions(statement, sizes)
-    slope = evaluate(log_slope(conditional), over, changed, sizes)
-    return np.concatenate([density, np.ravel(slope)])
-
-
-def _of_region(density: Any, statement: Statement) -> Floats:
+def of_region(density: Any, statement: Statement) -> Floats:
     """The log densities of the elements that a statement fills, or the one number for all."""
     density = np.asarray(density, dtype=float)
     if density.ndim < len(statement.target.indices):
@@ -157,10 +124,10 @@ def _of_region(density: Any, statement: Statement) -> Floats:
     return np.ravel(density[_corner(statement)])
 
 
-def log_slope(conditional: Conditional | LogConcave) -> Expr:
+def log_slope(drawn: Changed) -> Expr:
     """``log |du/dx|``, differentiated here: the table's own Jacobian is what is checked."""
-    assert conditional.change is not None
-    return _log_slope(conditional.change, conditional.statement.target)
+    assert drawn.change is not None
+    return _log_slope(drawn.change, drawn.statement.target)
 
 
 @lru_cache(maxsize=MOST_KEPT)
@@ -172,11 +139,9 @@ def _log_slope(change: Change, target: Leaf) -> Expr:
     return sp.Add(*(e * sp.log(sp.Abs(b)) for b, e in powers)).xreplace({x: target})
 
 
-def on_new_scale(
-    conditional: Conditional | LogConcave, values: Values, sizes: Sizes
-) -> tuple[Statement, Values]:
+def on_new_scale(drawn: Changed, values: Values, sizes: Sizes) -> tuple[Statement, Values]:
     """The statement and the values of the variable that the statistics are of."""
-    statement, change = conditional.statement, conditional.change
+    statement, change = drawn.statement, drawn.change
     if change is None:
         return statement, values
     # (all of the array: what is drawn may depend on elements of other statements)
@@ -185,23 +150,27 @@ def on_new_scale(
     axes = [i if isinstance(i, Dim) else Dim(f"·{a}") for a, i in enumerate(target.indices)]
     over = tuple(Range(d, 0, n) for d, n in zip(axes, shape, strict=True))
     whole = change.forward(Leaf(statement.target.array, *axes))
-    place = Leaf(conditional.place.array, *statement.target.indices)
+    place = Leaf(drawn.place.array, *statement.target.indices)
     new = np.broadcast_to(evaluate(whole, over, values, sizes), shape)
     return replace(statement, target=place), {**values, place.array.name: np.array(new)}
 
 
-def is_subnormal(step: Step, values: Values, sizes: Sizes) -> bool:
-    """Whether a value on the scale that a step draws on is too near to zero to keep digits."""
-    if not isinstance(step, ExactDraw | ConcaveDraw) or step.conditional.change is None:
+def has_no_digits(step: Step, values: Values, sizes: Sizes) -> bool:
+    """Whether a value on the scale that a step draws on is out of the range of numbers.
+
+    Too near to zero to keep digits, or too large.
+    """
+    if step.change is None:
         return False
     if step.statement.support.is_discrete:  # (counts are shifted, and exact)
         return False
     with np.errstate(all="ignore"):
-        statement, changed = on_new_scale(step.conditional, values, sizes)
+        statement, changed = on_new_scale(step, values, sizes)
         new = region_of(statement, changed, sizes)
         free = free_elements(step.statement, values, sizes)
     drawn = in_array_order(free, step.statement, regions(step.statement, sizes))
-    return bool((drawn & (np.abs(new) < np.finfo(float).tiny)).any())
+    lost = (np.abs(new) < np.finfo(float).tiny) | np.isinf(new)
+    return bool((drawn & lost).any())
 
 
 def _between(bounds: Any, statement: Statement, values: Values, sizes: Sizes) -> Floats:
@@ -274,60 +243,56 @@ def _stretched(
     return np.broadcast_to(given, shape)
 
 
-def _finite_terms(step: FiniteDraw | ScanDraw, given: Any, values: Values, sizes: Sizes) -> Floats:
+def label_terms(step: LabelDraw, given: Any, values: Values, sizes: Sizes) -> Floats:
+    """The log weight of each label."""
     labels = region_of(step.statement, values, sizes)
     weights = log_weights(step, given, labels.shape)
     index = np.rint(labels).astype(int) - step.conditional.lower
     return np.ravel(np.take_along_axis(weights, index[None], axis=0))
 
 
-def _chain_terms(step: ChainDraw, given: Any, values: Values) -> Floats:
-    """The log weights of all labels, and the log transitions of all pairs of neighbours."""
-    weights, transitions = (np.asarray(g, dtype=np.float64) for g in given)
-    labels = np.rint(np.asarray(values[step.name])).astype(int) - step.conditional.lower
-    full = np.broadcast_to(weights, (len(weights), *labels.shape))
-    own = np.take_along_axis(full, labels[None], axis=0)
-    count = labels.shape[step.axis]
-    before = labels.take(range(count - 1), axis=step.axis)
-    after = labels.take(range(1, count), axis=step.axis)
-    if transitions.ndim > 2:
-        size = len(weights)
-        full = np.broadcast_to(transitions, (size, size, *before.shape))
-        pairs = full[(before, after, *np.indices(before.shape))]
-    else:
-        pairs = transitions[before, after]
-    return np.concatenate([np.ravel(own), np.ravel(pairs)])
-
-
-def log_weights(step: FiniteDraw | ScanDraw, given: Any, shape: tuple[int, ...]) -> Floats:
+def log_weights(step: LabelDraw, given: Any, shape: tuple[int, ...]) -> Floats:
     """The log weights with all axes at full length: label first, then those of the region."""
     return np.stack(
         [_stretched(np.asarray(w, dtype=np.float64), shape, step.statement) for w in given]
     )
 
 
-def _block_terms(step: BlockDraw, given: Any, values: Values, sizes: Sizes) -> Floats:
-    """``sum of eta_1[k] x[k] + sum of eta_2[k, l] x[k] x[l]``, two terms per entry of the batch."""
-    eta_1, eta_2 = (np.asarray(part)[step.drawn] for part in given)
-    batch, dense = tuple(step.batch), tuple(step.dense)
-    moved = np.transpose(region_of(step.statement, values, sizes), batch + dense)
-    x = moved.reshape((*moved.shape[: len(batch)], -1))
-    size = x.shape[-1]
-    eta_1 = eta_1.reshape((*eta_1.shape[: len(batch)], size))
-    eta_2 = eta_2.reshape((*eta_2.shape[: len(batch)], size, size))
-    linear = (eta_1 * x).sum(axis=-1)
-    quadratic = (x * (eta_2 @ x[..., None])[..., 0]).sum(axis=-1)
-    return np.concatenate([np.ravel(linear), np.ravel(quadratic)])
+def shape_in_array(statement: Statement, sizes: Sizes) -> tuple[int, ...]:
+    """The shape of the part of its array that a statement fills."""
+    over = regions(statement, sizes)
+    return in_array_order(np.empty(tuple(map(len, over))), statement, over).shape
 
 
-def _joint_terms(step: JointDraw, given: Any, values: Values, sizes: Sizes) -> Floats:
-    """Coefficients times elements, squares and products of all arrays, known elements too."""
-    own, products = given
-    terms = []
-    for name, (linear, squares) in own.items():
-        x = np.asarray(values[name], dtype=float)
-        terms += [np.ravel(linear * x), np.ravel(squares * x**2)]
-    for pair, coefficients in zip(step.pairs, products, strict=True):
-        first, second = (evaluate(e, pair.place, values, sizes) for e in (pair.first, pair.second))
-        terms.append(np.ravel(coefficients * first * second))
-    return np.concatenate(terms)
+def probabilities_of(statement: Statement, logs: Floats, sizes: Sizes) -> Floats:
+    """Probabilities of labels from log weights in the array's order: (label, ranges)."""
+    over = regions(statement, sizes)
+    shape = tuple(map(len, over))
+    order = in_array_order(np.arange(int(np.prod(shape))).reshape(shape), statement, over)
+    logs = logs.reshape(len(logs), -1)
+    by_range = np.empty_like(logs)
+    by_range[:, order.reshape(-1)] = logs
+    # (given what is impossible, no label is possible: then all are as good)
+    highest = by_range.max(axis=0)
+    away = by_range - np.nan_to_num(highest, neginf=0.0)
+    odds = np.exp(np.where(np.isfinite(highest), away, 0.0))
+    return np.asarray((odds / odds.sum(axis=0)).reshape(-1, *shape))
+
+
+def with_label(statement: Statement, label: int, values: Values, sizes: Sizes) -> Values:
+    """The values, with one label in all elements of a statement that are not known."""
+    name = statement.target.array.name
+    there = {**values, name: np.array(values[name])}
+    shape = tuple(map(len, regions(statement, sizes)))
+    fill(statement, np.full(shape, float(label)), there, sizes)
+    return there
+
+
+def is_in_support(statement: Statement, label: int, values: Values, sizes: Sizes) -> Bools:
+    """Where a label is in the support, in the array's order."""
+    over = regions(statement, sizes)
+    lower, upper = (
+        np.broadcast_to(evaluate(sp.sympify(b), over, values, sizes), tuple(map(len, over)))
+        for b in (statement.support.lower, statement.support.upper)
+    )
+    return in_array_order(np.asarray((lower <= label) & (label <= upper)), statement, over)

@@ -23,7 +23,8 @@ from gibbsppl.derive.contractions import IsData, data_only
 from gibbsppl.derive.form_facts import free_axes
 from gibbsppl.derive.multilinear_forms import Entry, LinearForm, slope_in
 from gibbsppl.derive.readings import alpha
-from gibbsppl.schedule.steps import ExactDraw, Schedule, Step
+from gibbsppl.schedule.steps import FamilyDraw, Step
+from gibbsppl.schedule.sweeps import Schedule
 
 # Rows of at most so many positions are gone through again for each entry.
 MOST_POSITIONS = 3
@@ -84,7 +85,7 @@ class _UnsuitedError(Exception):
 
 def element_loop(schedule: Schedule, step: Step) -> ElementLoop | None:
     """The loop by which a step maintains shared values; None where everything is computed anew."""
-    if not isinstance(step, ExactDraw) or not isinstance(step.colours, Chart):
+    if not isinstance(step, FamilyDraw) or not isinstance(step.colours, Chart):
         return None
     conditional, graph = step.conditional, schedule.graph_of(step)
     if len(conditional.forms) != 1 or len(conditional.forms[0].entries) != 1:

@@ -8,23 +8,17 @@ Journal of the American Statistical Association 103).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import chain
 
 import sympy as sp
 
-from gibbsppl.algebra.expressions import Expr, Leaf, leaves_of
-from gibbsppl.derive.concavity import LogConcave
-from gibbsppl.derive.finite import FiniteConditional
-from gibbsppl.derive.label_chains import ChainConditional
-from gibbsppl.derive.match_results import Conditional, NotConjugate
-from gibbsppl.derive.quadratic import Quadratic
+from gibbsppl.algebra.expressions import leaves_of
 from gibbsppl.errors import CompileError
 from gibbsppl.model.graph import Graph, Maintained
-from gibbsppl.pieces.split import Piece
-from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.rewrites.recentring import Recentred
-from gibbsppl.schedule.steps import BlockDraw, ExactDraw, Move, ScanDraw, Schedule, Step
+from gibbsppl.schedule.steps import Step
+from gibbsppl.schedule.sweeps import Schedule
 
 
 def check_fresh(schedule: Schedule) -> None:
@@ -56,7 +50,7 @@ def stale_from(
         stands_for = schedule.recentred(step)
         # (what moves along with a draw is read before it)
         drawn = () if stands_for else step.variables
-        if is_from_current(step) and (own := sorted(set(drawn) & set(stale))):
+        if step.is_from_current and (own := sorted(set(drawn) & set(stale))):
             raise CompileError(
                 f"{step.name}: it is moved from its current value, which is stale: {stale[own[0]]} "
                 f"was drawn with {own[0]} integrated out, and only an independent draw of "
@@ -76,15 +70,6 @@ def stale_from(
         known = {*graph.drawn, *(r.of for r in stands_for)}
         stale |= dict.fromkeys(every - known, schedule.drawn_by(step)[0])
     return stale
-
-
-def is_from_current(step: Step) -> bool:
-    """Whether a step moves from the current value, instead of an independent draw."""
-    if isinstance(step, ScanDraw):
-        return True
-    if isinstance(step, ExactDraw | BlockDraw) and step.alpha is not None:
-        return True
-    return isinstance(step, Move) or step.is_by_element
 
 
 def stale_after(schedule: Schedule) -> frozenset[str]:
@@ -114,12 +99,12 @@ def carried(schedule: Schedule) -> frozenset[str]:
 
     Others are computed anew before each scan, since another step draws a variable behind them.
     """
-    scans = [s for s in schedule.steps if isinstance(s, ScanDraw) and s.increments]
-    arrays = {a.name: a for s in scans for a in s.conditional.kept}
+    scans = [s for s in schedule.steps if s.maintained]
+    arrays = {a.name: a for s in scans for a in s.maintained}
     latent = set(schedule.graph.drawn)
     kept = {}
     for name in arrays:
-        keeping = [s for s in scans if name in {a.name for a in s.conditional.kept}]
+        keeping = [s for s in scans if name in {a.name for a in s.maintained}]
         updated = {n for s in keeping for n in s.variables}
         kept[name] = _determined_by(name, arrays) & latent <= updated
     return frozenset(n for n, is_kept in kept.items() if is_kept)
@@ -137,40 +122,4 @@ def _determined_by(name: str, arrays: Mapping[str, Maintained]) -> set[str]:
 
 def _read(step: Step, graph: Graph) -> set[str]:
     """The arrays that the conditional of a step reads."""
-    return {x.array.name for e in _expressions(step, graph) for x in leaves_of(sp.sympify(e))}
-
-
-def _expressions(step: Step, graph: Graph) -> Iterator[Expr]:
-    found = step.conditional
-    if isinstance(found, Quadratic):
-        yield from (e for p in found.pieces for e in _of_piece(p))
-        return
-    for statement in step.statements:
-        yield from (statement.support.lower, statement.support.upper)
-    match found:
-        case Conditional():
-            yield from (v for _, v in found.known)
-            yield from (limit.value for limit in found.limits)
-            yield from (e for pieces in found.pieces for p in pieces for e in _of_piece(p))
-            arrays = {a.name: a for m in graph.marginals for a in m.arrays}
-            read = {
-                x.array.name for ps in found.pieces for p in ps for x in p.coefficient.atoms(Leaf)
-            }
-            yield from (e for n in read & set(arrays) for e in _of_array(arrays[n]))
-        case ChainConditional():
-            pieces = (*found.pieces, *found.transitions)
-            yield from (e for p in pieces for e in _of_piece(p))
-        case FiniteConditional() | NotConjugate() | LogConcave():
-            yield from (e for p in found.pieces for e in _of_piece(p))
-        case Scan():
-            yield from (term for term, _ in found.terms)
-            yield from (e for a in found.kept for e in _of_array(a))
-
-
-def _of_array(array: Maintained) -> Iterator[Expr]:
-    yield from (e for s in array.scatters for e in (s.value, *s.indices))
-
-
-def _of_piece(piece: Piece) -> Iterator[Expr]:
-    yield from (piece.coefficient, piece.statistic)
-    yield from (i for view in piece.views for i in view.indices if i is not None)
+    return {x.array.name for e in step.expressions(graph) for x in leaves_of(sp.sympify(e))}

@@ -1,63 +1,88 @@
-"""The steps of a schedule: values that print, and that back ends lower by ``match``."""
+"""What a step of a sweep is: its facts, and what it does of its own.
+
+Each kind of step is a subclass, one file of `gibbsppl.kernels`. A pass asks a step for its facts
+and parts; none asks for its class.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeGuard
+from collections.abc import Iterator
+from typing import Any, Literal, Self
 
-from gibbsppl.algebra.expressions import Dim
-from gibbsppl.derive.colours import Colours, OneByOne
+from gibbsppl.algebra.expressions import Expr, Leaf
+from gibbsppl.algebra.notation import Notation
+from gibbsppl.algebra.supports import Support
+from gibbsppl.derive.changes import Change
+from gibbsppl.derive.colours import Colours, OneByOne, colours_told
 from gibbsppl.derive.concavity import LogConcave
 from gibbsppl.derive.contractions import Contribution
 from gibbsppl.derive.finite import FiniteConditional
 from gibbsppl.derive.label_chains import ChainConditional
 from gibbsppl.derive.match_results import Conditional, NotConjugate
 from gibbsppl.derive.quadratic import Quadratic
-from gibbsppl.errors import CompileError
 from gibbsppl.families import Family
-from gibbsppl.model.graph import Graph, Statement
+from gibbsppl.model.evaluation import Floats, Sizes, Values
+from gibbsppl.model.graph import Graph, Maintained, Statement
 from gibbsppl.pieces.dependence import Place, slices_of
-from gibbsppl.rewrites import Rewrite
+from gibbsppl.pieces.split import Piece
 from gibbsppl.rewrites.collapsing import Scan
-from gibbsppl.rewrites.parts import Part
-from gibbsppl.rewrites.recentring import Interwoven, Recentred
 from gibbsppl.schedule.kernel import Kernel
-from gibbsppl.schedule.parameters import Bound, NaturalParameter, Pair
-from gibbsppl.schedule.pencils import Pencil
+from gibbsppl.schedule.parameters import Bound, NaturalParameter
 
 Kind = Literal["exact", "block", "joint", "finite", "chain", "concave", "move", "scan"]
+# A conditional from which a step draws.
+OfOne = Conditional | FiniteConditional | ChainConditional | LogConcave | NotConjugate | Scan
+Drawable = OfOne | Quadratic
+# A formula: what comes before its parts, the parts, what comes after.
+Formula = tuple[str, list[str], str]
 
-# Of these kinds, labels of all elements are drawn from one range.
-OF_LABELS: frozenset[Kind] = frozenset({"finite", "chain", "scan"})
 
+class Step:
+    """A draw, or a move, of elements of one statement or of several in one call.
 
-class _OfConditional:
-    """The facts of a step's conditional, common to all kinds of steps."""
+    ``kind`` is the word of tables. ``bounds`` are the lower and the upper bound of a truncated
+    draw, otherwise empty. ``kept`` are the maintained
+    arrays, sums over the state, that the step reads. ``alpha`` is the parameter of an over-relaxed
+    draw, ``asked`` the kernel that the user named, else None. What a step does of its own is below:
+    its generated code, its log density, its words, what the checks compare.
+    """
 
     __slots__ = ()
-    conditional: (
-        Conditional
-        | FiniteConditional
-        | ChainConditional
-        | LogConcave
-        | NotConjugate
-        | Scan
-        | Quadratic
-    )
-    colours: Colours | None
+    conditional: Drawable
+    kind: Kind
+    colours: Colours | None = None
+    bounds: tuple[Bound, ...] = ()
+    kept: tuple[NaturalParameter, ...] = ()
+    alpha: float | None = None
+    asked: Kernel | None = None
+    # How values are moved, or drawn without a family.
+    kernel: str = ""
+    # Axes of the array along which elements are moved as one vector.
+    joint: tuple[int, ...] = ()
+    # All of several arrays in one draw, from a quadratic log density.
+    is_joint = False
+    # It leaves its conditional invariant, but is no draw from it.
+    is_move = False
+    # Elements that depend on one another are drawn in one call of the runtime, not in one each.
+    in_one_call = False
+    # The call of the runtime returns the new array, on the scale of the model.
+    returns_array = False
+    # A sweep calls the function of the conditional, given all else, before the draw.
+    calls_given_rest = True
+    # Modules of Python that its generated code needs.
+    imports: tuple[str, ...] = ()
+
+    # Facts
 
     @property
     def statement(self) -> Statement:
         """The statement whose elements the step draws, the main one of several of an array."""
-        assert not isinstance(self.conditional, Quadratic)
-        return self.conditional.statement
+        return self.statements[0]
 
     @property
     def statements(self) -> tuple[Statement, ...]:
         """All statements whose elements the step draws, in one call."""
-        found = self.conditional
-        return found.statements if isinstance(found, Quadratic) else (found.statement,)
+        raise NotImplementedError
 
     @property
     def name(self) -> str:
@@ -79,60 +104,239 @@ class _OfConditional:
         """Whether the step draws all elements of one colour in vector calls."""
         return self.is_by_element and not isinstance(self.colours, OneByOne | None)
 
-
-@dataclass(frozen=True, slots=True)
-class ExactDraw(_OfConditional):
-    """An exact draw from a family of the table, in one vector call or element by element.
-
-    ``bounds`` are the lower and the upper bound of a truncated family, otherwise empty. ``kept``
-    are the maintained arrays of variables integrated out that the draw reads. ``alpha`` is the
-    parameter of an over-relaxed draw, else None.
-    """
-
-    conditional: Conditional
-    parameters: tuple[NaturalParameter, ...]
-    region: tuple[Place, ...]
-    bounds: tuple[Bound, ...] = ()
-    kept: tuple[NaturalParameter, ...] = ()
-    kind: Kind = "exact"
-    colours: Colours | None = None
-    alpha: float | None = None
+    @property
+    def may_be_coloured(self) -> bool:
+        """Whether independent elements among those tied to others may be drawn in one call."""
+        return self.is_by_element
 
     @property
-    def family(self) -> Family | None:
-        """The family that the conditional belongs to."""
-        return self.conditional.family
-
-
-@dataclass(frozen=True, slots=True)
-class BlockDraw(_OfConditional):
-    """A joint draw of all elements along the dense axes, batched over the others.
-
-    The dense axes are drawn whole. Natural parameters have entries for the whole batch, also
-    outside of the region. ``kept`` and ``alpha`` are as in an `ExactDraw`.
-    """
-
-    conditional: Conditional
-    parameters: tuple[NaturalParameter, ...]
-    region: tuple[Place, ...]
-    kept: tuple[NaturalParameter, ...] = ()
-    kind: Kind = "block"
-    colours: None = None
-    alpha: float | None = None
+    def is_from_current(self) -> bool:
+        """Whether the step moves from the current value, instead of an independent draw."""
+        return self.is_by_element
 
     @property
-    def family(self) -> Family | None:
-        """The family that the block's conditional belongs to."""
-        return self.conditional.family
+    def is_asked(self) -> bool:
+        """Whether the user asks for a kernel that is no independent draw."""
+        return self.alpha is not None or self.asked is not None
+
+    @property
+    def approximate(self) -> bool:
+        """Whether the step does not leave the posterior as it is, but comes near."""
+        return False
+
+    @property
+    def maintained(self) -> tuple[Maintained, ...]:
+        """The arrays, sums over the state, that each of its draws updates by its own change."""
+        return ()
+
+    @property
+    def dense(self) -> tuple[int, ...]:
+        """The axes of the array along which all elements are drawn as one vector."""
+        return ()
 
     @property
     def batch(self) -> tuple[int, ...]:
-        """The axes of the array along which blocks are independent."""
+        """The axes along which such vectors are independent."""
+        return ()
+
+    @property
+    def drawn(self) -> tuple[slice, ...]:
+        """The part of the batch that is drawn."""
+        return ()
+
+    @property
+    def axis(self) -> int | None:
+        """The axis of a hidden Markov chain that is drawn jointly."""
+        return None
+
+    @property
+    def family(self) -> Family | None:
+        """The family that is drawn from, if any."""
+        return None
+
+    @property
+    def support(self) -> Support:
+        """The support of what is drawn."""
+        return self.statement.support
+
+    @property
+    def change(self) -> Change | None:
+        """The change of variable under which the step draws."""
+        return None
+
+    @property
+    def place(self) -> Leaf:
+        """The leaf that is drawn: the target, or the new variable after a change."""
+        return self.statement.target
+
+    @property
+    def known(self) -> dict[str, Expr]:
+        """The known parameters of the family."""
+        return {}
+
+    @property
+    def labels(self) -> range | None:
+        """The values of the labels that the step draws; None where it draws no labels."""
+        return None
+
+    @property
+    def refusal(self) -> NotConjugate | None:
+        """Why no family owns the conditional; None where there is a closed form."""
+        return None
+
+    def expressions(self, graph: Graph) -> Iterator[Expr]:
+        """All expressions that the conditional reads."""
+        raise NotImplementedError
+
+    def coloured(self, colours: Colours, graph: Graph) -> Self:
+        """The step with the colours of its elements."""
+        raise NotImplementedError
+
+    def on_new_scale(self, statement: Statement) -> Step:
+        """The draw of the new variable, of which a statement is, without its change."""
+        raise NotImplementedError
+
+    def over_relaxed(self, alpha: float) -> Self:
+        """The step, its draws over-relaxed."""
+        raise NotImplementedError
+
+    # Generated code
+
+    def given_rest(self, module: Any) -> str:
+        """The function of natural parameters, log weights or the log density, given all else."""
+        raise NotImplementedError
+
+    def functions(self, module: Any) -> list[str]:
+        """Further functions of the step."""
+        del module
+        return []
+
+    def lines(self, module: Any) -> list[str]:
+        """The lines of a sweep that carry out the step."""
+        raise NotImplementedError
+
+    def tables(self, module: Any) -> dict[str, str]:
+        """The functions of the step that callers of single steps find, by name of table."""
+        del module
+        return {}
+
+    @property
+    def plain_parameters(self) -> tuple[NaturalParameter, ...]:
+        """The parameters that a call can compute of its own elements alone; empty if others."""
+        return ()
+
+    # The log density
+
+    def log_terms(self, given: Any, values: Values, sizes: Sizes, drawn: Any = None) -> Floats:
+        """The terms of the log density that the step draws from, at the values of its variable.
+
+        ``given`` is what the function of its conditional has returned; ``drawn`` marks the
+        elements that one call draws, if not all.
+        """
+        raise NotImplementedError
+
+    def log_normalised(self, normaliser: Any) -> Floats | None:
+        """The terms of the normalised log density; None where the normaliser is out of reach."""
+        del normaliser
+        return None
+
+    # Words
+
+    @property
+    def owner(self) -> str:
+        """The family, the labels or the kernel by which the step draws."""
+        raise NotImplementedError
+
+    def how(self, graph: Graph) -> str:
+        """How the step draws its elements, in words; nothing for a single vector call."""
+        del graph
+        return colours_told(self.colours) if self.is_by_element else ""
+
+    def formula(self, notation: Notation) -> Formula:
+        """The formula of the conditional in the model's own notation."""
+        raise NotImplementedError
+
+    def collected(self, derivation: Any) -> list[str]:
+        """Every term that holds the variable: statistic, coefficient and factor."""
+        raise NotImplementedError
+
+    def recognised(self, derivation: Any) -> list[tuple[str, list[str]]]:
+        """The sections on the family or kernel recognised, and the numbers that a draw needs."""
+        raise NotImplementedError
+
+    # What the checks compare
+
+    @property
+    def draw_function(self) -> str | None:
+        """The function of the runtime that must draw, where a row of a table names it."""
+        return None
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether the probability of each label after the step can be enumerated."""
+        return False
+
+    def label_probabilities(
+        self, graph: Graph, given: Any, values: Values, labels: range
+    ) -> Floats:
+        """The probability of each label after the step, for each element: (label, ranges)."""
+        raise NotImplementedError
+
+
+class Single(Step):
+    """A step that draws elements of one array, all or those of a region."""
+
+    __slots__ = ()
+    conditional: OfOne
+    region: tuple[Place, ...]
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """The one statement whose elements the step draws."""
+        return (self.conditional.statement,)
+
+    def expressions(self, graph: Graph) -> Iterator[Expr]:
+        """The support of each statement, and what else the conditional reads."""
+        del graph
+        for statement in self.statements:
+            yield from (statement.support.lower, statement.support.upper)
+
+
+class FamilyDraw(Single):
+    """A draw from a family of the table: a natural parameter for each of its statistics."""
+
+    __slots__ = ()
+    conditional: Conditional
+    parameters: tuple[NaturalParameter, ...]
+
+    @property
+    def change(self) -> Change | None:
+        """The change of variable under which the family is recognised."""
+        return self.conditional.change
+
+    @property
+    def place(self) -> Leaf:
+        """The leaf that the statistics are written in."""
+        return self.conditional.place
+
+    @property
+    def family(self) -> Family:
+        """The family that the conditional belongs to."""
+        return self.conditional.family
+
+    @property
+    def known(self) -> dict[str, Expr]:
+        """The known parameters of the family."""
+        return dict(self.conditional.known)
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        """The axes of the array along which values are independent."""
         return self.conditional.batch
 
     @property
     def dense(self) -> tuple[int, ...]:
-        """The axes of the array that one block holds."""
+        """The axes of the array along which all elements are drawn as one vector."""
         return self.conditional.dense
 
     @property
@@ -140,260 +344,67 @@ class BlockDraw(_OfConditional):
         """The part of the batch that is drawn."""
         return slices_of(self.region[a] for a in self.batch)
 
+    @property
+    def is_from_current(self) -> bool:
+        """Whether elements depend on one another, or the draw is over-relaxed."""
+        return self.is_by_element or self.alpha is not None
 
-@dataclass(frozen=True, slots=True)
-class JointDraw(_OfConditional):
-    """A joint draw of all elements of several statements, whose log density is quadratic in them.
+    def expressions(self, graph: Graph) -> Iterator[Expr]:
+        """Known parameters, limits, pieces, and the maintained arrays that these read."""
+        yield from super().expressions(graph)
+        found = self.conditional
+        yield from (v for _, v in found.known)
+        yield from (limit.value for limit in found.limits)
+        yield from (e for pieces in found.pieces for p in pieces for e in of_piece(p))
+        arrays = {a.name: a for m in graph.marginals for a in m.arrays}
+        read = {x.array.name for ps in found.pieces for p in ps for x in p.coefficient.atoms(Leaf)}
+        yield from (e for n in read & set(arrays) for e in arrays[n].expressions)
 
-    ``linear`` and ``squares`` have a natural parameter for each of the arrays; ``layout`` says how
-    the precision matrix is factorised; with a ``pencil`` it is diagonalised once instead.
-    ``called`` is the name of the step, if other than the names of its arrays.
+
+class LabelDraw(Single):
+    """A draw of labels of one range, in proportion to their weights."""
+
+    __slots__ = ()
+    conditional: FiniteConditional | ChainConditional | Scan
+
+    @property
+    def labels(self) -> range:
+        """The values of the labels."""
+        return range(self.conditional.lower, self.conditional.lower + self.conditional.size)
+
+    @property
+    def owner(self) -> str:
+        """The labels, from the lowest to the highest."""
+        return f"labels {self.range_text}"
+
+    @property
+    def range_text(self) -> str:
+        """The lowest and the highest label."""
+        return f"{self.labels[0]}..{self.labels[-1]}"
+
+
+class DensityDraw(Single):
+    """A step by the log density alone, in no family.
+
+    ``parameters`` belong to the terms whose coefficient is computed once per step; ``terms`` are
+    evaluated anew at each candidate. Where elements are drawn one by one (``elements``), ``terms``
+    has everything, summed to one number.
     """
 
-    conditional: Quadratic
-    linear: tuple[NaturalParameter, ...]
-    squares: tuple[NaturalParameter, ...]
-    pairs: tuple[Pair, ...]
-    layout: str
-    family: Family
-    pencil: Pencil | None = None
-    called: str = ""
-    kept: tuple[NaturalParameter, ...] = ()
-    colours: None = None
-    kind: Kind = "joint"
-
-    @property
-    def name(self) -> str:
-        """The names of the arrays, unless the step has a name of its own."""
-        return self.called or ", ".join(self.variables)
-
-
-@dataclass(frozen=True, slots=True)
-class FiniteDraw(_OfConditional):
-    """A draw of labels from their log weights."""
-
-    conditional: FiniteConditional
-    weights: NaturalParameter
-    region: tuple[Place, ...]
-    kind: Kind = "finite"
-    family: Family | None = None
-    colours: Colours | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ChainDraw(_OfConditional):
-    """A joint draw of the labels of hidden Markov chains along one axis.
-
-    ``weights`` are log weights by label, ``transitions`` by previous label and label, at the
-    position of the previous label (without positions where all are the same). ``step`` is the dim
-    of these positions. ``region`` is the smallest region around all drawn labels.
-    """
-
-    conditional: ChainConditional
-    weights: NaturalParameter
-    transitions: NaturalParameter
-    step: Dim
-    region: tuple[Place, ...]
-    kind: Kind = "chain"
-    family: Family | None = None
-    colours: None = None
-
-    @property
-    def name(self) -> str:
-        """The name of the array."""
-        return str(self.statement.target.array.name)
-
-    @property
-    def statements(self) -> tuple[Statement, ...]:
-        """All statements of the array that have labels to be drawn."""
-        return self.conditional.statements
-
-    @property
-    def axis(self) -> int:
-        """The axis of the array that the chain is along."""
-        return self.conditional.axis
-
-
-@dataclass(frozen=True, slots=True)
-class ConcaveDraw(_OfConditional):
-    """An exact draw by adaptive rejection: the log density is certified to be concave.
-
-    ``parameters`` and ``terms`` are as those of a `Move`, on the scale of the certificate.
-    """
-
-    conditional: LogConcave
+    __slots__ = ()
+    conditional: LogConcave | NotConjugate
     parameters: tuple[NaturalParameter, ...]
     terms: tuple[Contribution, ...]
-    region: tuple[Place, ...]
-    kernel: str = "adaptive rejection"
-    kind: Kind = "concave"
-    family: Family | None = None
-    colours: Colours | None = None
+    kernel: str
+    in_one_call = True
+
+    def expressions(self, graph: Graph) -> Iterator[Expr]:
+        """What the pieces of the log density read."""
+        yield from super().expressions(graph)
+        yield from (e for p in self.conditional.pieces for e in of_piece(p))
 
 
-@dataclass(frozen=True, slots=True)
-class Move(_OfConditional):
-    """A move that leaves the conditional invariant: a fallback, or a kernel the user asks for.
-
-    ``parameters`` belong to the terms whose coefficient is computed once per move; ``terms`` are
-    evaluated anew at each candidate. Where elements are moved one by one (``elements``), ``terms``
-    has everything, summed to one number. ``asked`` is the kernel that the user named, if any;
-    ``joint`` are the axes along which it moves elements as one vector.
-    """
-
-    conditional: NotConjugate
-    parameters: tuple[NaturalParameter, ...]
-    terms: tuple[Contribution, ...]
-    region: tuple[Place, ...]
-    kernel: str = "slice"
-    kind: Kind = "move"
-    family: Family | None = None
-    colours: Colours | None = None
-    asked: Kernel | None = None
-    joint: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ScanDraw(_OfConditional):
-    """A draw of labels one after the other, with shared variables integrated out.
-
-    ``kept`` are the arrays that the scan keeps up to date, each as the contributions of factors
-    (its statistic is the array's element). ``approximate``: all labels are drawn at once, each
-    given the others before the sweep, which does not leave the posterior invariant; ``weights`` are
-    then the log weights by label, ``terms`` the excess at the current label of an element. Of a
-    recomputed scan ``terms`` are the terms of the log density that it evaluates.
-    """
-
-    conditional: Scan
-    region: tuple[Place, ...]
-    kept: tuple[NaturalParameter, ...]
-    weights: NaturalParameter | None = None
-    terms: tuple[Contribution, ...] = ()
-    kind: Kind = "scan"
-    family: Family | None = None
-    colours: None = None
-
-    @property
-    def approximate(self) -> bool:
-        """Whether all labels are drawn at once."""
-        return self.weights is not None
-
-    @property
-    def increments(self) -> bool:
-        """Whether each draw updates the scan's arrays by its own change."""
-        return not self.approximate and not self.conditional.recomputed
-
-
-def is_asked(step: Step) -> TypeGuard[Move | ExactDraw | BlockDraw]:
-    """Whether the user asks for a kernel that is no independent draw."""
-    if isinstance(step, ExactDraw | BlockDraw):
-        return step.alpha is not None
-    return isinstance(step, Move) and step.asked is not None
-
-
-# A step that draws of one array; or any.
-Single = ExactDraw | BlockDraw | FiniteDraw | ChainDraw | ConcaveDraw | Move | ScanDraw
-Step = Single | JointDraw
-
-
-@dataclass(frozen=True, slots=True)
-class Schedule:
-    """One sweep: its steps in order.
-
-    ``graph`` is that of all variables. ``graphs`` has for each step the graph in which it draws:
-    one that lacks auxiliary variables has them integrated out. ``rewrites`` brought them in.
-    ``parts`` are arrays that stand for positions of others while a sweep goes on. Auxiliary
-    variables ``within_sweep`` hold for some of its draws alone. ``tables`` are data besides those
-    of the model, which its program reads. ``scan`` says how steps follow one another: in order, or
-    by ``units`` (each the positions of steps that stay together), of which a random scan draws as
-    many as there are, with probabilities in proportion to ``weights`` (none: all equal), and a
-    symmetric one takes all forwards and then backwards. ``interwoven`` are the
-    non-centred updates, by name of step: recentred arrays are computed before the draw, their
-    originals after. ``leaves`` are arrays with leaves (missing data, predictions), imputed last.
-    """
-
-    graph: Graph
-    steps: tuple[Step, ...]
-    graphs: tuple[Graph, ...]
-    rewrites: tuple[Rewrite, ...] = ()
-    parts: tuple[Part, ...] = ()
-    within_sweep: frozenset[str] = frozenset()
-    tables: Mapping[str, Any] = field(default_factory=dict)
-    scan: str = "systematic"
-    units: tuple[tuple[int, ...], ...] = ()
-    weights: tuple[float, ...] = ()
-    interwoven: Mapping[str, Interwoven] = field(default_factory=dict)
-    leaves: tuple[str, ...] = ()
-
-    @property
-    def whole(self) -> Graph:
-        """The graph, with the arrays and the dims of all graphs that steps draw in."""
-        variables, sizes = dict(self.graph.variables), dict(self.graph.sizes)
-        for graph in self.graphs:
-            variables = {**graph.variables, **variables}
-            sizes = {**graph.sizes, **sizes}
-        return replace(self.graph, variables=variables, sizes=sizes)
-
-    @property
-    def auxiliary(self) -> tuple[str, ...]:
-        """The names of the auxiliary variables, in the order in which they are drawn."""
-        return tuple(r.variable for r in self.rewrites)
-
-    @property
-    def approximate(self) -> tuple[ScanDraw, ...]:
-        """The steps that do not leave the posterior as it is, but come near."""
-        return tuple(s for s in self.steps if isinstance(s, ScanDraw) and s.approximate)
-
-    @property
-    def fallbacks(self) -> tuple[Move, ...]:
-        """The moves that no user has asked for: there is no exact draw.
-
-        A move beside an exact draw is none.
-        """
-        moves = (s for s in self.steps if isinstance(s, Move) and s.asked is None)
-        return tuple(m for m in moves if m.name not in self.interwoven)
-
-    @property
-    def asked(self) -> tuple[Move | ExactDraw | BlockDraw, ...]:
-        """The steps that are no independent draws because the user asks for another kernel."""
-        return tuple(s for s in self.steps if is_asked(s))
-
-    def recentred(self, step: Step) -> tuple[Recentred, ...]:
-        """The recentred arrays in the graph of a step, each with its original."""
-        found = self.interwoven.get(step.name)
-        return () if found is None else found.recentred
-
-    def drawn_by(self, step: Step) -> tuple[str, ...]:
-        """The arrays that a step draws, by their names in the model."""
-        stands_for = {r.name: r.of for r in self.recentred(step)}
-        return tuple(stands_for.get(n, n) for n in step.variables)
-
-    def changed_by(self, step: Step) -> tuple[str, ...]:
-        """The arrays of the model that a step changes: the drawn ones, and groups moved along."""
-        moved = (r.of for r in self.recentred(step))
-        return tuple(dict.fromkeys((*self.drawn_by(step), *moved)))
-
-    def only(self, places: Sequence[int]) -> Schedule:
-        """The schedule of some of its steps alone, in this order."""
-        steps = tuple(self.steps[j] for j in places)
-        names = {s.name for s in steps}
-        return replace(
-            self,
-            steps=steps,
-            graphs=tuple(self.graphs[j] for j in places),
-            interwoven={n: i for n, i in self.interwoven.items() if n in names},
-        )
-
-    def graph_of(self, step: Step) -> Graph:
-        """The graph in which a step draws."""
-        return self.graphs[self.steps.index(step)]
-
-    def step(self, name: str) -> Step:
-        """The step of this name, or the step that draws the statement of this name."""
-        for step in self.steps:
-            if name in (step.name, *(t.name for t in step.statements)):
-                return step
-        raise CompileError(
-            f"{self.graph.name}: found no step {name!r}, expected one of "
-            f"{', '.join(s.name for s in self.steps)}."
-        )
+def of_piece(piece: Piece) -> Iterator[Expr]:
+    """The expressions of a piece, and of its views."""
+    yield from (piece.coefficient, piece.statistic)
+    yield from (i for view in piece.views for i in view.indices if i is not None)

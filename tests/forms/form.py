@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import gibbsppl as gp
-from gibbsppl.schedule.steps import Move
+from gibbsppl.kernels.slice import Move
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 Comes in: the tables of `examples`. Goes out: pages of text, ``atlas.md`` with one cell for each
 model, and one page for each prior with the derivations that the cells link to:
 
-    python -m gibbsppl.explain.atlas docs
+    python -m gibbsppl.atlas.pages docs
 
 Nothing here knows an answer: a cell is a model, planned like any other, and what is printed is the
 step that the plan has made: of the model as it is, or, where that has no exact draw, of the model
@@ -18,30 +18,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import assert_never
 
+from gibbsppl.atlas.examples import COORDS, TABLES, AtlasTable, Column, Prior, X
 from gibbsppl.code.numpy import write_numpy
 from gibbsppl.derive.colours import colours_told
 from gibbsppl.errors import CompileError, ModelError
 from gibbsppl.explain.derivation import explained
-from gibbsppl.explain.examples import COORDS, TABLES, AtlasTable, Column, Prior, X
-from gibbsppl.explain.schedule_text import owner
 from gibbsppl.families import FAMILIES
 from gibbsppl.language import Model
+from gibbsppl.planning.plan import plan, planned
 from gibbsppl.rewrites import rewritten
-from gibbsppl.schedule.plan import plan, planned
-from gibbsppl.schedule.steps import (
-    BlockDraw,
-    ChainDraw,
-    ConcaveDraw,
-    ExactDraw,
-    FiniteDraw,
-    JointDraw,
-    Move,
-    ScanDraw,
-    Schedule,
-    Step,
-)
+from gibbsppl.schedule.steps import Step
+from gibbsppl.schedule.sweeps import Schedule
 
 CLOSED, FINITE, CONCAVE, SLICE, NONE = "closed form", "labels", "concave", "slice", "none"
 AUGMENTED = "augmented"
@@ -84,7 +72,7 @@ are small numbers.
 
 Of {total} cells: {counts}.
 
-This page and those it links to are written by `python -m gibbsppl.explain.atlas docs`; the tests
+This page and those it links to are written by `python -m gibbsppl.atlas.pages docs`; the tests
 compare them with what is derived.
 """
 
@@ -156,17 +144,11 @@ def _derived(model: Model, schedule: Schedule, step: Step, *more: str) -> str:
 
 def kind_of(step: Step) -> str:
     """How a step draws, in the words of the legend."""
-    match step:
-        case ExactDraw() | BlockDraw() | JointDraw():
-            return CLOSED
-        case FiniteDraw() | ChainDraw() | ScanDraw():
-            return FINITE
-        case ConcaveDraw():
-            return CONCAVE
-        case Move():
-            return SLICE
-        case _:
-            assert_never(step)
+    if step.family is not None:
+        return CLOSED
+    if step.labels is not None:
+        return FINITE
+    return SLICE if step.is_move else CONCAVE
 
 
 def words_of(step: Step) -> str:
@@ -174,7 +156,7 @@ def words_of(step: Step) -> str:
     kind = kind_of(step)
     if kind == SLICE:
         return DASH
-    name, *change = owner(step).split(" of ", 1)
+    name, *change = step.owner.split(" of ", 1)
     words = short(name) if kind == CLOSED else kind
     words += "".join(f" of `{c}`" for c in change)
     return f"{words}, {colours_told(step.colours)}" if step.is_by_element else words

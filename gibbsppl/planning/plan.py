@@ -9,30 +9,28 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from math import prod
 from typing import Any
 
 from gibbsppl.derive.conditionals import Derived
 from gibbsppl.derive.label_chains import ChainConditional
 from gibbsppl.derive.quadratic import Quadratic
+from gibbsppl.kernels.defaults import maker_of
+from gibbsppl.kernels.joint import JointDraw, joint_draw
 from gibbsppl.model.graph import Graph
+from gibbsppl.planning.by_colour import with_colours
+from gibbsppl.planning.choices import step_by_kernel
+from gibbsppl.planning.control import Control
+from gibbsppl.planning.interweaving import interwoven_by_name, wanted
+from gibbsppl.planning.joint import joined
+from gibbsppl.planning.label_chains import with_chains
+from gibbsppl.planning.order import check_exact, controlled
 from gibbsppl.rewrites import Rewritten, rewritten
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.rewrites.recentring import Interwoven
 from gibbsppl.schedule.blocks import Blocks, check_names
-from gibbsppl.schedule.by_colour import with_colours
-from gibbsppl.schedule.choices import step_by_kernel
-from gibbsppl.schedule.control import Control
-from gibbsppl.schedule.interweaving import interwoven_by_name, wanted
-from gibbsppl.schedule.joint import bounds, joined, joint_draw
-from gibbsppl.schedule.label_chains import with_chains
-from gibbsppl.schedule.maker import Maker
-from gibbsppl.schedule.order import check_exact, controlled
-from gibbsppl.schedule.steps import (
-    JointDraw,
-    Schedule,
-    Step,
-)
+from gibbsppl.schedule.precisions import count_of
+from gibbsppl.schedule.steps import Step
+from gibbsppl.schedule.sweeps import Schedule
 
 
 def plan(
@@ -61,14 +59,14 @@ def planned(model: Rewritten, *, exact: bool = False, control: Control | None = 
     steps: list[Step] = []
     graphs: list[Graph] = []
     for n, stage in enumerate((*model.stages, *model.branches)):
-        maker = Maker(stage.graph)
+        make = maker_of(stage.graph)
         own = [d for d in stage.derived if d.statement in stage.auxiliary]
         rest = [d for d in stage.derived if d.statement not in stage.auxiliary]
         ordered = (*own, *_joined(stage.graph, rest, model, control))
         steps += (
             d
-            if isinstance(d, JointDraw)
-            else step_by_kernel(maker.step, stage.graph, d, control, model)
+            if isinstance(d, Step)
+            else step_by_kernel(make, stage.graph, d, control, model)
             for d in ordered
         )
         graphs += [stage.graph] * len(ordered)
@@ -100,7 +98,7 @@ def _once_more(interwoven: Interwoven, data: Mapping[str, Any]) -> Step | None:
     if isinstance(interwoven.derived, Quadratic):
         step = joint_draw(interwoven.graph, interwoven.derived, data)
         return None if step is None else replace(step, called=interwoven.name)
-    return Maker(interwoven.graph).step(interwoven.derived)
+    return maker_of(interwoven.graph)(interwoven.derived)
 
 
 def _joined(
@@ -127,7 +125,5 @@ def _within_sweep(model: Rewritten) -> frozenset[str]:
 def _size(graph: Graph, drawn: Derived | Scan | ChainConditional | JointDraw) -> int:
     """The number of elements that are drawn by a step."""
     if isinstance(drawn, JointDraw | ChainConditional):
-        statements = drawn.statements
-    else:
-        statements = (drawn.statement,)
-    return sum(prod(b - a for a, b in bounds(graph, s)) for s in statements)
+        return sum(count_of(graph, s) for s in drawn.statements)
+    return count_of(graph, drawn.statement)

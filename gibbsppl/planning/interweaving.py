@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
 
-import numpy as np
-
-from gibbsppl.algebra.expressions import Expr
-from gibbsppl.algebra.ranges import Range
 from gibbsppl.derive.match_results import NotConjugate
 from gibbsppl.errors import CompileError
-from gibbsppl.model.evaluation import Sizes, Values, evaluate
 from gibbsppl.rewrites import Rewritten
-from gibbsppl.rewrites.recentring import Interwoven, Recentred
-from gibbsppl.schedule.steps import JointDraw, Schedule, Step
+from gibbsppl.rewrites.recentring import Interwoven
+from gibbsppl.schedule.steps import Step
+from gibbsppl.schedule.sweeps import Schedule
 
 
 def wanted(
@@ -35,7 +30,7 @@ def why_not(
     if exact and isinstance(interwoven.derived, NotConjugate):
         return "it would be moved, which exact=True forbids"
     drawn = set(interwoven.variables)
-    if any(isinstance(s, JointDraw) and set(s.variables) == drawn for s in steps):
+    if any(s.is_joint and set(s.variables) == drawn for s in steps):
         return "it is drawn jointly already"
     if interwoven.what != "scale" and any(both <= set(s.variables) for s in steps):
         return f"it is drawn jointly with {interwoven.group}, so that it is free of it already"
@@ -67,25 +62,3 @@ def interwoven_by_name(model: Rewritten, steps: Sequence[Step]) -> dict[str, Int
     names = {s.name for s in steps}
     found = {i.name: i for i in model.interwoven}
     return {name: i for name, i in found.items() if name in names}
-
-
-def with_recentred(changes: Iterable[Recentred], values: Values, sizes: Sizes) -> dict[str, Any]:
-    """The values of all arrays, with the recentred arrays computed from the originals."""
-    found = dict(values)
-    for r in changes:
-        found[r.name] = at_dims(r, r.forward, found, sizes)
-    return found
-
-
-def with_originals(changes: Sequence[Recentred], values: Values, sizes: Sizes) -> dict[str, Any]:
-    """The values of all arrays, with the originals computed from the recentred arrays."""
-    found = dict(values)
-    for r in reversed(changes):
-        found[r.of] = at_dims(r, r.backward, found, sizes)
-    return found
-
-
-def at_dims(change: Recentred, value: Expr, values: Values, sizes: Sizes) -> Any:
-    """The values of a function of the elements of a recentred array, at all positions."""
-    over = tuple(Range(d, 0, sizes[d]) for d in change.dims)
-    return np.broadcast_to(evaluate(value, over, values, sizes), tuple(map(len, over))).copy()

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gibbsppl.errors import CompileError, did_you_mean
-from gibbsppl.schedule.control import Control
+from gibbsppl.planning.control import Control
 from gibbsppl.schedule.scanning import RandomScan
-from gibbsppl.schedule.staleness import check_fresh, is_from_current, read_by, stale_from
-from gibbsppl.schedule.steps import Move, Schedule
+from gibbsppl.schedule.staleness import check_fresh, read_by, stale_from
+from gibbsppl.schedule.sweeps import Schedule
 
 
 def controlled(schedule: Schedule, control: Control) -> Schedule:
@@ -51,7 +51,8 @@ def check_exact(schedule: Schedule) -> None:
             "approximate scan; leave approximate=True out."
         )
     if schedule.fallbacks:
-        lines = (f"  {m.statement.name}: {m.conditional.reason}" for m in schedule.fallbacks)
+        reasons = ((m.name, m.refusal) for m in schedule.fallbacks)
+        lines = (f"  {name}: {why.reason}" for name, why in reasons if why is not None)
         raise CompileError(
             "exact=True, but these variables have no exact conditional:\n"
             + "\n".join(lines)
@@ -59,7 +60,7 @@ def check_exact(schedule: Schedule) -> None:
         )
     if schedule.asked:
         step = schedule.asked[0]
-        told = step.kernel if isinstance(step, Move) else "over-relaxation"
+        told = "over-relaxation" if step.alpha is not None else step.kernel
         raise CompileError(
             f"exact=True, but kernels= asks for {told} of {step.variables[0]}, which is no "
             "independent draw from the conditional; leave one of them out."
@@ -174,7 +175,7 @@ def _scanned(schedule: Schedule, scan: str | RandomScan) -> Schedule:
 def unit_of(schedule: Schedule, step: int) -> tuple[int, ...]:
     """The unit of a step: its auxiliary variables, the step, and redraws of stale variables."""
     auxiliary = schedule.auxiliary
-    anew = {s.name for s in schedule.steps if s.name in auxiliary and not is_from_current(s)}
+    anew = {s.name for s in schedule.steps if s.name in auxiliary and not s.is_from_current}
     unit = [*_before(schedule, step), step]
     for _ in schedule.steps:
         # (what is drawn anew in each unit may be stale before and after it, the others may not)

@@ -1,10 +1,16 @@
-"""Joint draws as source text: the coefficients of a quadratic log density, and where they go."""
+"""Joint draws of several arrays at once: normal, from a quadratic log density."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from gibbsppl.algebra.expressions import Leaf
+import numpy as np
+from sympy import Mul
+
+from gibbsppl.algebra.expressions import Expr, Leaf, Over
+from gibbsppl.algebra.notation import Notation, signed_sum
 from gibbsppl.code.accumulation import accumulated
 from gibbsppl.code.lines import INDENT
 from gibbsppl.code.maintained import writer_of
@@ -12,11 +18,155 @@ from gibbsppl.code.module import Module
 from gibbsppl.code.places import bounds_of, index_text
 from gibbsppl.code.text import Text
 from gibbsppl.code.writer import Writer
-from gibbsppl.model.graph import Statement
+from gibbsppl.derive.quadratic import Quadratic, owner
+from gibbsppl.explain.derivation import Derivation
+from gibbsppl.explain.families import jointly_told
+from gibbsppl.families import Family
+from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
+from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import region_of
+from gibbsppl.schedule.blocks import Blocks
 from gibbsppl.schedule.parameters import NaturalParameter, Pair
 from gibbsppl.schedule.pencils import Pencil
-from gibbsppl.schedule.steps import JointDraw
+from gibbsppl.schedule.precisions import precision_of
+from gibbsppl.schedule.steps import Formula, Kind, Step, of_piece
+
+
+@dataclass(frozen=True, slots=True)
+class JointDraw(Step):
+    """A joint draw of all elements of several statements, whose log density is quadratic in them.
+
+    ``linear`` and ``squares`` have a natural parameter for each of the arrays; ``layout`` says how
+    the precision matrix is factorised; with a ``pencil`` it is diagonalised once instead.
+    ``called`` is the name of the step, if other than the names of its arrays.
+    """
+
+    conditional: Quadratic
+    linear: tuple[NaturalParameter, ...]
+    squares: tuple[NaturalParameter, ...]
+    pairs: tuple[Pair, ...]
+    layout: str
+    pencil: Pencil | None = None
+    called: str = ""
+    kept: tuple[NaturalParameter, ...] = ()
+    kind: Kind = "joint"
+    is_joint = True
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """The statements whose elements are drawn together."""
+        return self.conditional.statements
+
+    @property
+    def name(self) -> str:
+        """The names of the arrays, unless the step has a name of its own."""
+        return self.called or ", ".join(self.variables)
+
+    @property
+    def family(self) -> Family:
+        """The normal family of vectors."""
+        return owner()
+
+    @property
+    def may_be_coloured(self) -> bool:
+        """All elements are drawn in one call."""
+        return False
+
+    def expressions(self, graph: Graph) -> Iterator[Expr]:
+        """What the pieces of the log density read."""
+        del graph
+        yield from (e for p in self.conditional.pieces for e in of_piece(p))
+
+    # Generated code
+
+    def given_rest(self, module: Module) -> str:
+        """The function of the coefficients of elements, of their squares and products."""
+        return joint_coefficients(module, self)
+
+    def functions(self, module: Module) -> list[str]:
+        """The functions of a pencil: its fixed matrices, and what a draw needs of the state."""
+        if self.pencil is None:
+            return []
+        return [_fixed(module, self, self.pencil), _scaled(module, self, self.pencil)]
+
+    def lines(self, module: Module) -> list[str]:
+        """The line of a sweep that draws the block."""
+        drawn, given = joint_name(module, self), module.functions[self.name]
+        if self.pencil is not None:
+            drawn, given = _pencil(module, self, self.pencil), _scaled_name(module, self)
+        return [f's.update(c["{drawn}"].draw(rng, s, {given}(s, c)))']
+
+    def tables(self, module: Module) -> dict[str, str]:
+        """The function of what a pencil is drawn from."""
+        return {} if self.pencil is None else {"SCALED": _scaled_name(module, self)}
+
+    # The log density
+
+    def log_terms(self, given: Any, values: Values, sizes: Sizes, drawn: Any = None) -> Floats:
+        """Coefficients times elements, squares and products of all arrays, known elements too."""
+        del drawn
+        own, products = given
+        terms = []
+        for name, (linear, squares) in own.items():
+            x = np.asarray(values[name], dtype=float)
+            terms += [np.ravel(linear * x), np.ravel(squares * x**2)]
+        for pair, coefficients in zip(self.pairs, products, strict=True):
+            ends = (evaluate(e, pair.place, values, sizes) for e in (pair.first, pair.second))
+            first, second = ends
+            terms.append(np.ravel(coefficients * first * second))
+        return np.concatenate(terms)
+
+    # Words
+
+    @property
+    def owner(self) -> str:
+        """The family."""
+        return self.family.name
+
+    def how(self, graph: Graph) -> str:
+        """The layout of the precision matrix."""
+        del graph
+        return f"jointly, {self.layout}"
+
+    def formula(self, notation: Notation) -> Formula:
+        """The log density, up to a constant: the pieces, each summed."""
+        parts = []
+        for piece in self.conditional.pieces:
+            value = Mul(piece.coefficient, piece.statistic)
+            for r in reversed(piece.over):
+                value = Over(value, r.dim, r.start, r.stop)
+            parts.append(notation.text(value))
+        return "log density = ", [signed_sum(parts)], ""
+
+    def collected(self, derivation: Derivation) -> list[str]:
+        """Every piece of the log density."""
+        return derivation.pieces(self.conditional.pieces)
+
+    def recognised(self, derivation: Derivation) -> list[tuple[str, list[str]]]:
+        """Why all can be drawn at once, and how."""
+        notation = derivation.notation
+        told = jointly_told(self, self.conditional.pieces, self._precision(notation), notation)
+        return [("The family recognised", told)]
+
+    def _precision(self, notation: Notation) -> str:
+        """The layout of the precision matrix, with the fixed matrices diagonalised once."""
+        if self.pencil is None:
+            return self.layout
+        parts = (
+            "a fixed one" if s == 1 else f"{notation.text(s)} times one"
+            for s in self.pencil.scales
+        )
+        return f"{self.layout}; matrices of data, diagonalised once: {' and '.join(parts)}"
+
+
+def joint_draw(
+    graph: Graph, block: Quadratic, data: Mapping[str, Any], asked: Blocks | None = None
+) -> JointDraw | None:
+    """The joint draw of a block, if its precision matrix is within the limits."""
+    found = precision_of(graph, block, data, asked or Blocks())
+    if found is None:
+        return None
+    return JointDraw(block, found.linear, found.squares, found.pairs, found.layout, found.pencil)
 
 
 def joint_coefficients(module: Module, step: JointDraw) -> str:
@@ -36,21 +186,6 @@ def joint_coefficients(module: Module, step: JointDraw) -> str:
     drawn = ", ".join(step.variables)
     doc = f"{drawn} | rest, jointly: the coefficients of elements, of squares, of products."
     return module.function(module.functions[step.name], doc, writer, body)
-
-
-def pencil_functions(module: Module, step: JointDraw) -> list[str]:
-    """The functions of a pencil: its fixed matrices, and what a draw needs of the state."""
-    if step.pencil is None:
-        return []
-    return [_fixed(module, step, step.pencil), _scaled(module, step, step.pencil)]
-
-
-def joint_lines(module: Module, step: JointDraw) -> list[str]:
-    """The line of a sweep that draws the block."""
-    drawn, given = joint_name(module, step), module.functions[step.name]
-    if step.pencil is not None:
-        drawn, given = _pencil(module, step, step.pencil), scaled_name(module, step)
-    return [f's.update(c["{drawn}"].draw(rng, s, {given}(s, c)))']
 
 
 def _fixed(module: Module, step: JointDraw, pencil: Pencil) -> str:
@@ -79,7 +214,7 @@ def _scaled(module: Module, step: JointDraw, pencil: Pencil) -> str:
     body += ["return ({", *(f"{INDENT}{line}," for line in own), f"}}, ({scales}))"]
     drawn = ", ".join(step.variables)
     doc = f"{drawn} | rest, jointly: the coefficients of elements, what scales fixed matrices."
-    return module.function(scaled_name(module, step), doc, writer, body)
+    return module.function(_scaled_name(module, step), doc, writer, body)
 
 
 def _local(
@@ -117,7 +252,7 @@ def _products(
     return found
 
 
-def scaled_name(module: Module, step: JointDraw) -> str:
+def _scaled_name(module: Module, step: JointDraw) -> str:
     """The name of the function that computes what a pencil is drawn from."""
     return module.function_of(step, "scaled")
 

@@ -1,14 +1,13 @@
-"""Steps of conditionals, with each natural parameter as the contributions of factors.
+"""The contributions of factors to what a step draws from.
 
-Comes in: a graph and a conditional. Goes out: the step that draws from it, its pieces pulled back
-onto the axes of the variable.
+Comes in: a graph and a conditional. Goes out: its natural parameters, bounds, log weights or log
+density, all pieces pulled back onto the axes of the variable.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import assert_never
 
 import numpy as np
 import sympy as sp
@@ -19,7 +18,6 @@ from gibbsppl.algebra.expressions import Dim, Expr, Greatest, Leaf, Least, subst
 from gibbsppl.algebra.functions import Where, XLogY
 from gibbsppl.algebra.ranges import Range, bounded, size_of
 from gibbsppl.derive.concavity import LogConcave
-from gibbsppl.derive.conditionals import Derived
 from gibbsppl.derive.contractions import (
     Contribution,
     contracted,
@@ -33,7 +31,7 @@ from gibbsppl.derive.match_results import Conditional, NotConjugate
 from gibbsppl.derive.readings import alpha, in_place
 from gibbsppl.errors import CompileError
 from gibbsppl.families import Family
-from gibbsppl.model.density import event_dims, is_kept
+from gibbsppl.model.density import is_kept
 from gibbsppl.model.evaluation import evaluate
 from gibbsppl.model.graph import PLAIN, Graph, Maintained, Statement
 from gibbsppl.pieces.dependence import Place, is_separable, overlap, region_of
@@ -42,21 +40,11 @@ from gibbsppl.pieces.split import Piece, View
 from gibbsppl.pieces.vanishing import vanishing, with_exact_zeros
 from gibbsppl.rewrites.collapsing import Scan, log_weights
 from gibbsppl.schedule.cancelling import without_cancelling
-from gibbsppl.schedule.label_chains import chain_draw, hull
 from gibbsppl.schedule.parameters import Bound, NaturalParameter
-from gibbsppl.schedule.steps import (
-    BlockDraw,
-    ConcaveDraw,
-    ExactDraw,
-    FiniteDraw,
-    Move,
-    ScanDraw,
-    Step,
-)
 
 
-class Maker:
-    """Makes steps of conditionals."""
+class Contributions:
+    """The contributions of the factors of a graph to conditionals."""
 
     def __init__(self, graph: Graph, arrays: Collection[Maintained] | None = None) -> None:
         every = [a for m in graph.marginals for a in m.arrays] if arrays is None else arrays
@@ -66,35 +54,11 @@ class Maker:
         kept = {a.name: a.axes for a in self.arrays.values()}
         self.is_data = replace(known, dims={**known.dims, **kept})
 
-    def step(self, derived: Derived | Scan | ChainConditional) -> Step:
-        """The step that draws from a conditional."""
-        region = region_of(self.graph, derived.statement)
-        match derived:
-            case Conditional():
-                parameters = self._parameters(derived, region)
-                _refuse_improper(derived, parameters)
-                read = {x for p in parameters for c in p.contributions for x in c.value.atoms(Leaf)}
-                kept = self._read({x.array.name for x in read})
-                if derived.dense:
-                    return BlockDraw(derived, parameters, region, kept)
-                self._check_event_is_last(derived.statement, derived.family, derived.own_event)
-                return ExactDraw(derived, parameters, region, self._bounds(derived, region), kept)
-            case FiniteConditional():
-                return FiniteDraw(derived, self._weights(derived, region), region)
-            case ChainConditional():
-                weights = self._weights(derived, hull(self.graph, derived))
-                return chain_draw(self.graph, derived, weights, self.is_data)
-            case LogConcave():
-                parameters, terms = self._weighed(derived, derived.place, region)
-                return ConcaveDraw(derived, parameters, terms, region)
-            case Scan():
-                return self._scan(derived, region)
-            case NotConjugate():
-                return self._move(derived, region)
-            case _:
-                assert_never(derived)
+    def region(self, statement: Statement) -> tuple[Place, ...]:
+        """The region of its array that a statement fills."""
+        return region_of(self.graph, statement)
 
-    def _check_event_is_last(
+    def check_event_is_last(
         self, statement: Statement, family: Family, event: tuple[Dim, ...]
     ) -> None:
         """Raise an error unless an event lies along the last axes of its array, as draws do."""
@@ -128,14 +92,28 @@ class Maker:
         indices = tuple(i for i in view.indices if i is not None)
         return self._pull(piece, _named(axes, view), indices, sizes)
 
-    def _parameters(
+    def parameters(
         self, derived: Conditional, region: tuple[Place, ...]
     ) -> tuple[NaturalParameter, ...]:
+        """The natural parameter of each statistic of a closed form; an error if improper."""
         axes = self._axes(derived.statement)
-        return tuple(
+        found = tuple(
             self._parameter(derived, statistic, pieces, axes, region)
             for statistic, pieces in zip(derived.statistics, derived.pieces, strict=True)
         )
+        _refuse_improper(derived, found)
+        return found
+
+    def maintained_of(
+        self, parameters: tuple[NaturalParameter, ...]
+    ) -> tuple[NaturalParameter, ...]:
+        """The maintained arrays that parameters read, directly or not, in order."""
+        values = (c.value for p in parameters for c in p.contributions)
+        wanted = {x.array.name for v in values for x in v.atoms(Leaf)}
+        for a in reversed(tuple(self.arrays.values())):
+            if a.name in wanted:
+                wanted |= {x.array.name for s in a.scatters for x in s.value.atoms(Leaf)}
+        return tuple(self.maintained(a) for a in self.arrays.values() if a.name in wanted)
 
     def _parameter(
         self,
@@ -153,7 +131,7 @@ class Maker:
         named = _named(axes, pieces[0].views[0]) if pieces else axes
         return NaturalParameter(statistic, named, found)
 
-    def _bounds(self, derived: Conditional, region: tuple[Place, ...]) -> tuple[Bound, ...]:
+    def bounds(self, derived: Conditional, region: tuple[Place, ...]) -> tuple[Bound, ...]:
         """The bounds of a truncated draw: of its own support, and the limits set by factors."""
         if not derived.truncated:
             return ()
@@ -221,9 +199,10 @@ class Maker:
             return NaturalParameter(statistic, own + partner, tuple(pairs), tuple(singles))
         return NaturalParameter(statistic, own, tuple(singles))
 
-    def _weights(
+    def weights(
         self, derived: FiniteConditional | ChainConditional, region: tuple[Place, ...]
     ) -> NaturalParameter:
+        """The log weights of labels."""
         axes = self._axes(derived.statement)
         labels = Range(LABEL, 0, derived.size)
         sizes = {**self.graph.sizes, LABEL: derived.size}
@@ -235,28 +214,12 @@ class Maker:
         )
         return NaturalParameter(LABEL, (LABEL, *axes), tuple(kept))
 
-    def _scan(self, derived: Scan, region: tuple[Place, ...]) -> ScanDraw:
-        """The scan step, with each maintained array as a sum of scattered contributions."""
-        maker = Maker(self.graph, derived.kept)
-        kept = tuple(map(maker.maintained, derived.kept))
-        if derived.approximate:
-            weights, own = maker.labels_at_once(derived)
-            return ScanDraw(derived, region, kept, weights, (own,))
-        if not derived.recomputed:
-            return ScanDraw(derived, region, kept)
-        terms = [
-            Contribution(derived.statement.name, contracted(e, over, maker.is_data), ())
-            for e, over in derived.terms
-        ]
-        return ScanDraw(derived, region, kept, terms=tuple(terms))
-
-    def _read(self, names: Collection[str]) -> tuple[NaturalParameter, ...]:
-        """The named maintained arrays, with further maintained arrays behind them, in order."""
-        wanted = set(names)
-        for a in reversed(tuple(self.arrays.values())):
-            if a.name in wanted:
-                wanted |= {x.array.name for s in a.scatters for x in s.value.atoms(Leaf)}
-        return tuple(self.maintained(a) for a in self.arrays.values() if a.name in wanted)
+    def whole_terms(self, derived: Scan) -> tuple[Contribution, ...]:
+        """The terms of the log density of all labels of a recomputed scan."""
+        name = derived.statement.name
+        return tuple(
+            Contribution(name, contracted(e, over, self.is_data), ()) for e, over in derived.terms
+        )
 
     def maintained(self, array: Maintained) -> NaturalParameter:
         """A maintained array as the contributions of factors."""
@@ -276,14 +239,7 @@ class Maker:
         found = (Contribution(name, every, (labels, *place)),)
         return NaturalParameter(LABEL, (LABEL, *axes), found), Contribution(name, own, place)
 
-    def _move(self, derived: NotConjugate, region: tuple[Place, ...]) -> Move:
-        statement = derived.statement
-        if statement.support.is_tied:
-            self._check_event_is_last(statement, statement.family, event_dims(statement))
-        parameters, terms = self._weighed(derived, statement.target, region)
-        return Move(derived, parameters, terms, region)
-
-    def _weighed(
+    def log_density(
         self, derived: LogConcave | NotConjugate, place: Leaf, region: tuple[Place, ...]
     ) -> tuple[tuple[NaturalParameter, ...], tuple[Contribution, ...]]:
         """The log density that a draw evaluates: coefficients computed once, and whole terms."""

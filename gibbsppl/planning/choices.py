@@ -13,11 +13,13 @@ from gibbsppl.derive.conditionals import Derived
 from gibbsppl.derive.label_chains import ChainConditional
 from gibbsppl.errors import CompileError, did_you_mean
 from gibbsppl.model.graph import Graph
+from gibbsppl.planning.control import Control
 from gibbsppl.rewrites import Rewritten
 from gibbsppl.rewrites.collapsing import Scan
-from gibbsppl.schedule.control import Asked, Control, Made
+from gibbsppl.schedule.asked import Asked, Made
 from gibbsppl.schedule.kernel import Kernel
-from gibbsppl.schedule.steps import Move, Schedule, Step
+from gibbsppl.schedule.steps import Step
+from gibbsppl.schedule.sweeps import Schedule
 
 
 def interwoven_if(asked: bool | Sequence[str], control: Control) -> bool | Sequence[str]:
@@ -69,5 +71,5 @@ def check_kernels(graph: Graph, kernels: Mapping[str, Kernel]) -> None:
 
 def functions_of(schedule: Schedule) -> dict[str, Callable[..., Any]]:
     """The functions of the user's that a schedule calls, by step."""
-    kernels = {s.name: s.asked for s in schedule.steps if isinstance(s, Move)}
+    kernels = {s.name: s.asked for s in schedule.steps}
     return {n: k.function for n, k in kernels.items() if k is not None and k.function is not None}

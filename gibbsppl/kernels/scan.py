@@ -1,16 +1,23 @@
-"""Scans of labels: plain loops, in the part of Python that Numba compiles."""
+"""Scans of labels with others integrated out: one after the other, or approximately at once.
+
+The loops are plain Python, in the part of the language that Numba compiles.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any, Self
 
 import sympy as sp
 from sympy import Add, Mul
 
 from gibbsppl.algebra.expressions import Array, Expr, Leaf, mentions
 from gibbsppl.algebra.functions import INDICATORS
+from gibbsppl.algebra.notation import Notation, wrapped
 from gibbsppl.algebra.ranges import Range
+from gibbsppl.code.elements import made
 from gibbsppl.code.labels import weight_lines
 from gibbsppl.code.lines import INDENT, assigned, indented
 from gibbsppl.code.loops import Loops, for_line
@@ -26,82 +33,192 @@ from gibbsppl.code.text import PRODUCT
 from gibbsppl.code.writer import Writer
 from gibbsppl.derive.contractions import Contribution
 from gibbsppl.derive.finite import LABEL
+from gibbsppl.explain.columns import columns
+from gibbsppl.explain.columns import indented as further_in
+from gibbsppl.explain.derivation import WIDTH, Derivation
+from gibbsppl.model.evaluation import Floats, Sizes, Values
+from gibbsppl.model.graph import Graph, Maintained
+from gibbsppl.pieces.dependence import Place
 from gibbsppl.rewrites.collapsing import Scan
+from gibbsppl.schedule.contributions import Contributions
+from gibbsppl.schedule.densities import label_terms
 from gibbsppl.schedule.parameters import NaturalParameter
-from gibbsppl.schedule.steps import ScanDraw, Step
+from gibbsppl.schedule.steps import Formula, Kind, LabelDraw
 
 
-def scan_functions(module: Module, step: ScanDraw) -> str:
-    """The functions of a scan's maintained arrays, of its loops, and of all log weights."""
-    parts = maintained_functions(module, step)
-    if step.weights is not None:
-        parts.append(_weights_at_once(module, step, step.weights))
-    elif step.increments:
-        parts += [_loops(module, step), _weights(module, step)]
-    else:
-        parts += [_log_density(module, step), _weights(module, step)]
-    return "\n\n\n".join(parts)
+@dataclass(frozen=True, slots=True)
+class ScanDraw(LabelDraw):
+    """A draw of labels one after the other, with shared variables integrated out.
 
+    ``kept`` are the arrays that the scan keeps up to date, each as the contributions of factors
+    (its statistic is the array's element). ``approximate``: all labels are drawn at once, each
+    given the others before the sweep, which does not leave the posterior invariant; ``weights`` are
+    then the log weights by label, ``terms`` the excess at the current label of an element. Of a
+    recomputed scan ``terms`` are the terms of the log density that it evaluates.
+    """
 
-def scan_lines(module: Module, step: ScanDraw) -> list[str]:
-    """The lines that carry out a scan."""
-    name, given = step.variables[0], module.functions[step.name]
-    first = made(module, step)
-    if step.approximate:
-        lower = f" + {step.conditional.lower}" if step.conditional.lower else ""
-        drawn = f"runtime.labels(rng, {given}(s, c)){lower}"
-        return [*first, f's["{name}"] = {drawn}  # approximate: all at once']
-    if not step.increments:
-        arguments = ", ".join(_arguments(module, step))
-        return [*first, f's["{name}"] = runtime.scan_recomputed(rng, {arguments})']
-    names = [p.array for p in step.kept]
-    anew = f"s |= {maintained_name(module, step)}(s, c)"
-    if _is_carried(module, step):
-        first += [f'if "{names[0]}" not in s:', f"{INDENT}{anew}"]
-    else:
-        first.append(anew)
-    kept = ", ".join(f's["{n}"]' for n in names) + ("," if len(names) == 1 else "")
-    return [
-        *first,
-        f's["{name}"] = runtime.scan(',
-        *(f"{INDENT}{line}," for line in ("rng", *_arguments(module, step, f"({kept})"))),
-        ")",
-    ]
+    conditional: Scan
+    region: tuple[Place, ...]
+    kept: tuple[NaturalParameter, ...]
+    weights: NaturalParameter | None = None
+    terms: tuple[Contribution, ...] = ()
+    kind: Kind = "scan"
+    in_one_call = True
+    returns_array = True
+    calls_given_rest = False
+    is_from_current = True
+    imports = ("math",)
+
+    @classmethod
+    def of(cls, derived: object, made: Contributions) -> Self | None:
+        """The scan of a label with others integrated out; None for other conditionals."""
+        if not isinstance(derived, Scan):
+            return None
+        own = Contributions(made.graph, derived.kept)
+        region = made.region(derived.statement)
+        kept = tuple(map(own.maintained, derived.kept))
+        if derived.approximate:
+            weights, excess = own.labels_at_once(derived)
+            return cls(derived, region, kept, weights, (excess,))
+        terms = own.whole_terms(derived) if derived.recomputed else ()
+        return cls(derived, region, kept, terms=terms)
+
+    @property
+    def approximate(self) -> bool:
+        """Whether all labels are drawn at once."""
+        return self.weights is not None
+
+    @property
+    def increments(self) -> bool:
+        """Whether each draw updates the scan's arrays by its own change."""
+        return not self.approximate and not self.conditional.recomputed
+
+    @property
+    def maintained(self) -> tuple[Maintained, ...]:
+        """The arrays that each draw updates."""
+        return self.conditional.kept if self.increments else ()
+
+    @property
+    def may_be_coloured(self) -> bool:
+        """Labels are drawn one after the other, or all at once."""
+        return False
+
+    @property
+    def integrated(self) -> str:
+        """The names of the variables integrated out."""
+        return ", ".join(self.conditional.integrated)
+
+    def expressions(self, graph: Graph) -> Iterator[Expr]:
+        """What the log weights read, and the arrays that are kept up to date."""
+        yield from LabelDraw.expressions(self, graph)
+        yield from (term for term, _ in self.conditional.terms)
+        yield from (e for a in self.conditional.kept for e in a.expressions)
+
+    # Generated code
+
+    def given_rest(self, module: Module) -> str:
+        """The functions of the maintained arrays, of the loops, and of all log weights."""
+        parts = maintained_functions(module, self)
+        if self.weights is not None:
+            parts.append(_weights_at_once(module, self, self.weights))
+        elif self.increments:
+            parts += [_loops(module, self), _weights(module, self)]
+        else:
+            parts += [_log_density(module, self), _weights(module, self)]
+        return "\n\n\n".join(parts)
+
+    def lines(self, module: Module) -> list[str]:
+        """The scan; arrays that other steps have changed are computed anew before it."""
+        name, given = self.variables[0], module.functions[self.name]
+        first = made(module, self)
+        if self.approximate:
+            lower = f" + {self.conditional.lower}" if self.conditional.lower else ""
+            drawn = f"runtime.labels(rng, {given}(s, c)){lower}"
+            return [*first, f's["{name}"] = {drawn}  # approximate: all at once']
+        if not self.increments:
+            arguments = ", ".join(_arguments(module, self))
+            return [*first, f's["{name}"] = runtime.scan_recomputed(rng, {arguments})']
+        names = [p.array for p in self.kept]
+        anew = f"s |= {maintained_name(module, self)}(s, c)"
+        if _is_carried(module, self):
+            first += [f'if "{names[0]}" not in s:', f"{INDENT}{anew}"]
+        else:
+            first.append(anew)
+        kept = ", ".join(f's["{n}"]' for n in names) + ("," if len(names) == 1 else "")
+        return [
+            *first,
+            f's["{name}"] = runtime.scan(',
+            *(f"{INDENT}{line}," for line in ("rng", *_arguments(module, self, f"({kept})"))),
+            ")",
+        ]
+
+    def tables(self, module: Module) -> dict[str, str]:
+        """The recomputing function of arrays kept from sweep to sweep."""
+        is_kept = self.increments and _is_carried(module, self)
+        return {"KEPT": maintained_name(module, self)} if is_kept else {}
+
+    # The log density
+
+    def log_terms(self, given: Any, values: Values, sizes: Sizes, drawn: Any = None) -> Floats:
+        """The log weight of each label."""
+        del drawn
+        return label_terms(self, given, values, sizes)
+
+    # Words
+
+    def how(self, graph: Graph) -> str:
+        """In which order, and given what."""
+        del graph
+        if self.approximate:
+            return f"all at once, approximately, {self.integrated} integrated out"
+        anew = ", computed anew for each label" if self.conditional.recomputed else ""
+        return f"one by one, {self.integrated} integrated out{anew}"
+
+    def formula(self, notation: Notation) -> Formula:
+        """The log weight of a label."""
+        terms = [notation.text(t) for t, _ in self.conditional.terms]
+        return "log weight = ", [" + ".join(terms)], ""
+
+    def collected(self, derivation: Derivation) -> list[str]:
+        """The variables integrated out, and the contribution of a label to their parameters."""
+        text, scan = derivation.notation.text, self.conditional
+        marginals = [m for m in derivation.graph.marginals if m.name in scan.integrated]
+        rows = [(m.name, text(m.log_density)) for m in marginals]
+        found = columns([("integrated out", "its log partition function"), *rows])
+        found += ["of arrays that are zero but for what is added to them:"]
+        added = [(text(a.element), derivation.scatter(s)) for a in scan.kept for s in a.scatters]
+        found += columns(added)
+        if scan.recomputed:
+            told = f"These are computed anew for each label: {scan.recomputed}."
+            return [*found, *wrapped(told, WIDTH)]
+        rows = [(text(c.array[c.at]), text(c.value)) for c in scan.changes]
+        told = f"an element of {self.statement.target.array} with that label adds:"
+        return [*found, told, *columns(rows)]
+
+    def recognised(self, derivation: Derivation) -> list[tuple[str, list[str]]]:
+        """The sum of log weights."""
+        weights = [f"+ {derivation.notation.text(t)}" for t, _ in self.conditional.terms]
+        told = [*derivation.labels(), *further_in(weights)]
+        return [("The log weights of the labels", told)]
 
 
 def _arguments(module: Module, step: ScanDraw, kept: str | None = None) -> list[str]:
     """The arguments of the runtime's scan: loops, labels to draw, maintained arrays."""
     name, lower = step.variables[0], step.conditional.lower
     if not step.increments:
-        own = [scan_name(module, step), "s", "c", f'"{name}"', positions_text(module, step)]
+        own = [_scan_name(module, step), "s", "c", f'"{name}"', positions_text(module, step)]
         return [*own, str(lower), str(step.conditional.size)]
-    own = [scan_name(module, step), f's["{name}"]', _fixed_text(module, step)]
+    own = [_scan_name(module, step), f's["{name}"]', _fixed_text(module, step)]
     squares = module.squares[step.name]
     kept = kept or f"tuple({maintained_name(module, step)}(s, c).values())"
     return [*own, kept, str(step.conditional.size), *([f"squares={squares}"] if squares else [])]
-
-
-def carried_functions(module: Module) -> dict[str, str]:
-    """The recomputing function of each scan with arrays kept from sweep to sweep."""
-    steps = (s for s in module.schedule.steps if isinstance(s, ScanDraw) and s.increments)
-    return {s.name: maintained_name(module, s) for s in steps if _is_carried(module, s)}
 
 
 def _is_carried(module: Module, step: ScanDraw) -> bool:
     return {p.array for p in step.kept} <= module.carried
 
 
-def made(module: Module, step: Step) -> list[str]:
-    """Lines that make the array of an auxiliary variable drawn by element or in parts."""
-    if step.name not in module.schedule.auxiliary:
-        return []
-    zeros, shape = module.writer().call("zeros"), module.shape(step.statement)
-    kind = ", int" if step.statement.support.is_discrete else ""
-    name = step.variables[0]
-    return [f'if "{name}" not in s:', f'{INDENT}s["{name}"] = {zeros}({shape}{kind})']
-
-
-def scan_name(module: Module, step: ScanDraw) -> str:
+def _scan_name(module: Module, step: ScanDraw) -> str:
     """The name of the function of the loops, or of the log density that is recomputed."""
     return module.function_of(step, "scan" if step.increments else "log_density")
 
@@ -115,9 +232,8 @@ def _log_density(module: Module, step: ScanDraw) -> str:
     if any(t.value.has(*INDICATORS) for t in own):
         lines += ['if not value > -float("inf"):', f"{INDENT}return value"]
     lines += [f"value += {text}  # from {factor}" for text, factor in _texts(writer, rest)]
-    name, scan = scan_name(module, step), step.conditional
-    integrated = ", ".join(scan.integrated)
-    doc = f"The log density of {step.variables[0]}, {integrated} integrated out."
+    name = _scan_name(module, step)
+    doc = f"The log density of {step.variables[0]}, {step.integrated} integrated out."
     text = module.function(name, doc, writer, [*lines, "return value"])
     return in_state_with_maintained(module, step, text)
 
@@ -170,7 +286,7 @@ def _loops(module: Module, step: ScanDraw) -> str:
     doc = f"Draw the elements of {step.variables[0]} one by one, or write their log weights to out."
     arguments += [f"$square_{n}" for n in range(1, len(printer.squares) + 1)]
     module.squares[step.name] = tuple(printer.squares)
-    head = f"def {scan_name(module, step)}({', '.join(arguments)}):"
+    head = f"def {_scan_name(module, step)}({', '.join(arguments)}):"
     return _with_names(module, "\n".join([head, f'{INDENT}"""{doc}"""', *indented(body)]))
 
 
@@ -252,8 +368,7 @@ def _changes(printer: Loops, scan: Scan, operator: str) -> list[str]:
 
 def _weights(module: Module, step: ScanDraw) -> str:
     name = module.functions[step.name]
-    integrated = ", ".join(step.conditional.integrated)
-    doc = f"{step.statement.target} | rest but {integrated}: log weights (first axis)."
+    doc = f"{step.statement.target} | rest but {step.integrated}: log weights (first axis)."
     function = "weighed" if step.increments else "weighed_recomputed"
     code = f"runtime.{function}({', '.join(_arguments(module, step))})"
     return "\n".join([f"def {name}(s, c):", f'{INDENT}"""{doc}"""', f"{INDENT}return {code}"])
@@ -269,8 +384,7 @@ def _weights_at_once(module: Module, step: ScanDraw, weights: NaturalParameter) 
     codes = [writer.align(writer.write(t.value), axes) for t in step.terms]
     more = [f"now={now}", f"more={' + '.join(codes)}"]
     body = weight_lines(writer, weights, as_tables=True, more=more)
-    integrated = ", ".join(scan.integrated)
-    doc = f"{step.statement.target} | rest but {integrated}: log weights (first axis)."
+    doc = f"{step.statement.target} | rest but {step.integrated}: log weights (first axis)."
     name = module.functions[step.name]
     text = module.function(name, doc, writer, body)
     return in_state_with_maintained(module, step, text)

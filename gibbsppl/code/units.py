@@ -1,52 +1,13 @@
-"""The lines of moves, of moves of values with tied entries, and of the units of a scan."""
+"""The units of a scan as source text: steps that stay together, in a random or symmetric order."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
-from gibbsppl.algebra.supports import Kind
 from gibbsppl.code.lines import INDENT, indented
 from gibbsppl.code.module import Module
-from gibbsppl.code.places import positions_text, slices_text, where_text
-from gibbsppl.schedule.steps import Move, Schedule, Single, Step
-
-# The moves of values whose entries are tied to one another, and the lines that these go along.
-MOVES_OF_TIED: Mapping[Kind, tuple[str, ...]] = {
-    "simplex": ("slice_tied", "runtime.shared_out"),
-    "counts": ("slice_tied", "runtime.exchanged"),
-    "sphere": ("slice_tied", "runtime.turned"),
-    "spd": ("slice_matrices",),
-}
-
-def tied_move(module: Module, step: Move, call: str, width: str) -> list[str]:
-    """The lines of a slice move of values whose entries are tied to one another."""
-    state = f's["{step.variables[0]}"]'
-    move, *line = MOVES_OF_TIED[step.statement.support.kind]
-    positions = ", ".join((positions_text(module, step), *line))
-    return [
-        f"{state} = runtime.{move}(",
-        f"{INDENT}rng, {state}, {call}, {width},",
-        f"{INDENT}{positions}",
-        ")",
-    ]
-
-
-def index_text(module: Module, step: Single) -> str:
-    """The elements that a step draws, as an index."""
-    if step.statement.known != 0:
-        return where_text(module, step)[1:-1]
-    return "..." if module.is_everything(step) else slices_text(step.region)
-
-
-def assigned(state: str, move: str, arguments: str) -> list[str]:
-    """The lines that assign the result of a move to its place in the state."""
-    line = f"{state} = runtime.{move}(rng, {arguments})"
-    if len(INDENT + line) <= 100:
-        return [line]
-    return [f"{state} = runtime.{move}(", f"{INDENT}rng, {arguments}", ")"]
-
-
-# Units
+from gibbsppl.schedule.steps import Step
+from gibbsppl.schedule.sweeps import Schedule
 
 
 def unit_functions(module: Module, drawn: Callable[[Module, Step], list[str]]) -> list[str]:

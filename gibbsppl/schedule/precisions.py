@@ -1,8 +1,7 @@
-"""Which variables are drawn jointly, and the coefficients of their quadratic log density.
+"""The coefficients of a quadratic log density, and the layout of its precision matrix.
 
-Comes in: the conditionals that one graph gives its variables. Variables that are quadratic together
-and tied to one another are joined, the largest first, as long as the layout of their precision
-matrix stays affordable (`gibbsppl.runtime.layouts`). Goes out: a `JointDraw` for each block.
+Comes in: a `Quadratic`. Goes out: its `Precision`, as long as the layout of the precision matrix
+stays affordable (`gibbsppl.runtime.layouts`).
 """
 
 from __future__ import annotations
@@ -18,153 +17,44 @@ import sympy as sp
 from gibbsppl.algebra.copies import copy_of
 from gibbsppl.algebra.expressions import Dim, Expr, Leaf, dims_of, substitute
 from gibbsppl.algebra.ranges import Range, size_of
-from gibbsppl.derive.conditionals import Derived
 from gibbsppl.derive.contractions import Known, data_only, pull_back
-from gibbsppl.derive.label_chains import ChainConditional
-from gibbsppl.derive.match_results import Conditional
-from gibbsppl.derive.quadratic import Quadratic, are_tied, is_quadratic, owner, quadratic_of
+from gibbsppl.derive.quadratic import Quadratic
 from gibbsppl.errors import CompileError
 from gibbsppl.model.evaluation import evaluate
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import region_of, shifted
 from gibbsppl.pieces.split import Piece, View
-from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.runtime.joint import Pattern, drawn
 from gibbsppl.runtime.layouts import MOST_ENTRIES, MOST_WORK
 from gibbsppl.schedule.blocks import Blocks
 from gibbsppl.schedule.parameters import NaturalParameter, Pair
-from gibbsppl.schedule.pencils import pencil_of
-from gibbsppl.schedule.steps import JointDraw
+from gibbsppl.schedule.pencils import Pencil, pencil_of
 
 # Tables of coefficients by both elements are made up to this many entries, or a few for each
 # position that the factor has; larger ones have an entry for each position.
 MOST_CELLS = 1_000_000
 CELLS_A_POSITION = 4
-# One vector is diagonalised once from this many entries on: a Cholesky factor of fewer is as fast.
-LEAST_DIAGONALISED = 16
 
 
-def joined(
-    graph: Graph,
-    derived: Sequence[Derived | Scan | ChainConditional],
-    data: Mapping[str, Any],
-    asked: Blocks,
-) -> list[Derived | Scan | ChainConditional | JointDraw]:
-    """The conditionals, with a joint draw in place of those of each block of variables."""
-    if not asked.joined or graph.marginals:
-        return list(derived)
-    able = [
-        d
-        for d in derived
-        if isinstance(d, Conditional) and is_quadratic(d) and _name(d) not in asked.elements
-    ]
-    steps: list[JointDraw] = []
-    waiting = sorted(able, key=lambda d: -_count(graph, d.statement))
-    while waiting:
-        first = waiting.pop(0)
-        block = _grown(graph, first, waiting, data, asked)
-        if block is not None and block.name not in {s.name for s in steps}:
-            steps.append(block)
-            waiting = [d for d in waiting if d.statement not in block.statements]
-    gone = {s.name for step in steps for s in step.statements}
-    _check_together(asked, steps, {_name(d) for d in derived})
-    return [*steps, *(d for d in derived if d.statement.name not in gone)]
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """The coefficients of a quadratic log density: of elements, squares and products.
+
+    ``layout`` says how the precision matrix is factorised; with a ``pencil`` it is diagonalised
+    once instead.
+    """
+
+    linear: tuple[NaturalParameter, ...]
+    squares: tuple[NaturalParameter, ...]
+    pairs: tuple[Pair, ...]
+    layout: str
+    pencil: Pencil | None
 
 
-def joint_draw(graph: Graph, block: Quadratic, data: Mapping[str, Any]) -> JointDraw | None:
-    """The joint draw of a block, if it is within the limits."""
-    return _affordable(graph, block, data, Blocks())
-
-
-def _check_together(asked: Blocks, steps: Sequence[JointDraw], here: Collection[str]) -> None:
-    """Refuse a block that was asked for and cannot be drawn jointly."""
-    for names in asked.together:
-        drawn_together = any(names <= set(s.variables) for s in steps)
-        if names & set(here) and not drawn_together:
-            listed = ", ".join(sorted(names))
-            raise CompileError(
-                f"blocks: ({listed}) cannot be drawn together: their log density, given everything "
-                "else, is not quadratic in all of them together, or no term ties them; leave the "
-                "block out."
-            )
-
-
-def _grown(
-    graph: Graph,
-    first: Derived,
-    others: Sequence[Derived],
-    data: Mapping[str, Any],
-    asked: Blocks,
-) -> JointDraw | None:
-    """The joint draw of the block grown from a statement; None if the statement stays alone."""
-    alone = quadratic_of(graph, (first.statement,), data)
-    if alone is None:
-        return None
-    block, waiting = alone, list(others)
-    needed = _needs_a_block(first)
-    wanted = needed or _is_fixed(graph, first, block)
-    step = _affordable(graph, block, data, asked) if wanted else None
-    if needed and step is None:
-        return None
-    made = step if step is not None and (needed or step.pencil) else None
-    grew = True
-    while grew:
-        grew = False
-        for other in list(waiting):
-            trial = _with(graph, block, other.statement, data, asked)
-            if trial is None:
-                continue
-            found = _affordable(graph, trial, data, asked)
-            if found is not None:
-                block, made, grew = trial, found, True
-                waiting.remove(other)
-    return made
-
-
-def _with(
-    graph: Graph, block: Quadratic, other: Statement, data: Mapping[str, Any], asked: Blocks
-) -> Quadratic | None:
-    """The block with another statement, if both are tied and jointly quadratic; else None."""
-    names = {*block.arrays, other.target.array.name}
-    wanted = any(names <= group for group in asked.together)
-    held = {n for group in asked.together for n in group}
-    if len(names) > 1 and not wanted and names & (asked.alone | held):
-        return None
-    known = {f.name for s in block.statements for f in graph.factors_of(s.target.array)}
-    if not known & {f.name for f in graph.factors_of(other.target.array)}:
-        return None
-    trial = quadratic_of(graph, (*block.statements, other), data)
-    if trial is None:
-        return None
-    # (parts of one array that a constant keeps apart are one draw: a block is named by its arrays)
-    of_one = other.target.array.name in block.arrays
-    tied = of_one or any(are_tied(trial, graph, s, other) for s in block.statements)
-    return trial if tied else None
-
-
-def _needs_a_block(derived: Derived) -> bool:
-    """Whether the elements of one statement depend on one another, and are no block already."""
-    return isinstance(derived, Conditional) and derived.elements
-
-
-def _is_fixed(graph: Graph, derived: Derived, block: Quadratic) -> bool:
-    """Whether a block's precision is made of few fixed matrices, large enough to diagonalise."""
-    if not isinstance(derived, Conditional):
-        return False
-    dims = graph.variables[_name(derived)].dims
-    if prod(graph.sizes[dims[a]] for a in derived.dense) < LEAST_DIAGONALISED:
-        return False
-    is_data = _is_data(graph)
-    pairs = _pairs(graph, block, is_data)
-    if sum(prod(p.sizes) for p in pairs) > MOST_CELLS:
-        return False
-    return pencil_of(_parameters(graph, block, 2, is_data), pairs, is_data) is not None
-
-
-def _affordable(
+def precision_of(
     graph: Graph, block: Quadratic, data: Mapping[str, Any], asked: Blocks
-) -> JointDraw | None:
-    """The joint draw of a block within the limits of work and memory; of memory alone if asked for.
+) -> Precision | None:
+    """The precision of a block within the limits of work and memory; of memory alone if asked for.
 
     A block with too many coefficients is left out before the places of these are computed.
     """
@@ -190,7 +80,16 @@ def _affordable(
         raise _too_large(block, f"a factor of {layout.entries:.3g} numbers ({layout.told})")
     if not is_asked and not layout.is_affordable:
         return None
-    return JointDraw(block, linear, squares, pairs, layout.told, owner(), pencil)
+    return Precision(linear, squares, pairs, layout.told, pencil)
+
+
+def is_fixed(graph: Graph, block: Quadratic) -> bool:
+    """Whether a precision is made of few fixed matrices, each times a number of the state."""
+    is_data = _is_data(graph)
+    pairs = _pairs(graph, block, is_data)
+    if sum(prod(p.sizes) for p in pairs) > MOST_CELLS:
+        return False
+    return pencil_of(_parameters(graph, block, 2, is_data), pairs, is_data) is not None
 
 
 def _too_large(block: Quadratic, what: str) -> CompileError:
@@ -208,7 +107,7 @@ def _least_work(graph: Graph, block: Quadratic, pairs: Sequence[Pair]) -> float:
     """
     plain = [p for p in pairs if all(_is_plain(i) for e in (p.first, p.second) for i in e.indices)]
     entries = sum(prod(p.sizes) for p in plain) / 2
-    return float(entries**2 / max(sum(_count(graph, s) for s in block.statements), 1))
+    return float(entries**2 / max(sum(count_of(graph, s) for s in block.statements), 1))
 
 
 def _is_plain(index: Expr) -> bool:
@@ -375,9 +274,6 @@ def _leaf(view: View, moved: Mapping[Expr, Expr]) -> Leaf:
     return Leaf(view.array, *indices)
 
 
-def _name(derived: Derived | Scan | ChainConditional) -> str:
-    return str(derived.statement.target.array.name)
-
-
-def _count(graph: Graph, statement: Statement) -> int:
+def count_of(graph: Graph, statement: Statement) -> int:
+    """The number of elements that a statement fills."""
     return prod(b - a for a, b in bounds(graph, statement))

@@ -1,16 +1,13 @@
-"""Steps whose elements depend on one another, with their colours.
+"""The log density of each element by itself, of elements that depend on one another.
 
-Comes in: the steps of a schedule. Goes out: the same steps, with colours where elements depend on
-one another, and the tables of colours as data of the program. The log density of all elements
-becomes a log density of each element: the sum of the terms that read the element. Each term reads
-one element of a colour at most, so that nothing is counted twice.
+The log density of all elements becomes a log density of each element: the sum of the terms that
+read the element. Each term reads one element of a colour at most, so that nothing is counted twice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 import sympy as sp
 from sympy import Mul
@@ -18,63 +15,17 @@ from sympy import Mul
 from gibbsppl.algebra.copies import copies_of
 from gibbsppl.algebra.expressions import Dim, Expr, substitute
 from gibbsppl.algebra.functions import Equals
-from gibbsppl.algebra.ranges import bounded, fresh
-from gibbsppl.derive.colours import Chart, OneByOne, colours_of
+from gibbsppl.algebra.ranges import bounded
 from gibbsppl.derive.conflicts import Seen, seen_in
 from gibbsppl.derive.contractions import Contribution, IsData, data_only, pull_back
 from gibbsppl.model.graph import Graph
 from gibbsppl.pieces.dependence import never_meet, overlap
 from gibbsppl.pieces.split import Piece
 from gibbsppl.schedule.cancelling import without_cancelling
-from gibbsppl.schedule.steps import (
-    BlockDraw,
-    ChainDraw,
-    ConcaveDraw,
-    JointDraw,
-    Move,
-    ScanDraw,
-    Step,
-)
+from gibbsppl.schedule.steps import DensityDraw
 
 
-def with_colours(
-    steps: Sequence[Step], graphs: Sequence[Graph], data: Mapping[str, Any]
-) -> tuple[tuple[Step, ...], dict[str, Any]]:
-    """The steps with their colours, and the tables of colours by name."""
-    tables: dict[str, Any] = {}
-    taken = {
-        *data,
-        *(n for g in graphs for n in g.variables),
-        *(str(d) for g in graphs for d in g.sizes),
-    }
-    found = []
-    for step, graph in zip(steps, graphs, strict=True):
-        coloured = _coloured(step, graph, data)
-        if isinstance(coloured.colours, Chart):
-            name = fresh(f"{step.variables[0]}_colour", {*taken, *tables})
-            tables[name] = coloured.colours.table
-            coloured = replace(coloured, colours=replace(coloured.colours, name=name))
-        found.append(coloured)
-    return tuple(found), tables
-
-
-def _coloured(step: Step, graph: Graph, data: Mapping[str, Any]) -> Step:
-    if isinstance(step, BlockDraw | ChainDraw | JointDraw | ScanDraw) or not step.is_by_element:
-        return step
-    if isinstance(step, Move) and step.asked is not None and not step.asked.colours:
-        return step
-    colours = colours_of(graph, step.conditional, data)
-    coloured = replace(step, colours=colours)
-    if not coloured.is_coloured or not isinstance(coloured, ConcaveDraw | Move):
-        return coloured
-    terms = _terms(coloured, graph)
-    if terms is None:
-        why = "a sum within a term reads its elements at positions of their own"
-        return replace(coloured, colours=OneByOne(why))
-    return replace(coloured, terms=terms)
-
-
-def _terms(step: ConcaveDraw | Move, graph: Graph) -> tuple[Contribution, ...] | None:
+def terms_by_element(step: DensityDraw, graph: Graph) -> tuple[Contribution, ...] | None:
     """The contributions of terms to the log density of each element; None where in doubt."""
     is_data = data_only(graph.random, graph)
     found: list[Contribution] = []

@@ -1,0 +1,53 @@
+"""What steps by the log density alone have in common: exact ones, and moves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Self
+
+from gibbsppl.algebra.notation import Notation
+from gibbsppl.code.module import Module
+from gibbsppl.code.moves import log_density
+from gibbsppl.derive.colours import Colours, OneByOne
+from gibbsppl.explain.derivation import Derivation
+from gibbsppl.explain.families import new_variable_told
+from gibbsppl.explain.terms import log_density_text, touches
+from gibbsppl.model.evaluation import Floats
+from gibbsppl.model.graph import Graph
+from gibbsppl.schedule.steps import DensityDraw, Formula
+from gibbsppl.schedule.terms_by_element import terms_by_element
+
+
+class ByDensity(DensityDraw):
+    """A step by a log density that is evaluated at candidates."""
+
+    __slots__ = ()
+
+    def coloured(self, colours: Colours, graph: Graph) -> Self:
+        """The step with its colours, and the log density of each element by itself."""
+        found = replace(self, colours=colours)  # type: ignore[type-var]
+        if not found.is_coloured:
+            return found
+        terms = terms_by_element(found, graph)
+        if terms is None:
+            why = "a sum within a term reads its elements at positions of their own"
+            return replace(found, colours=OneByOne(why))  # type: ignore[type-var]
+        return replace(found, terms=terms)  # type: ignore[type-var]
+
+    def given_rest(self, module: Module) -> str:
+        """The function that returns the log density, as a function of the array."""
+        return log_density(module, self)
+
+    def log_normalised(self, normaliser: Any) -> Floats | None:
+        """The log density less the logs of its integrals."""
+        found: Floats | None = normaliser.integrated()
+        return found
+
+    def formula(self, notation: Notation) -> Formula:
+        """The log density."""
+        return "log density = ", [log_density_text(self, notation)], ""
+
+    def collected(self, derivation: Derivation) -> list[str]:
+        """Every piece of the log density."""
+        pieces = (p for p in self.conditional.pieces if touches(p, self))
+        return new_variable_told(self, derivation.notation) + derivation.pieces(pieces)

@@ -1,0 +1,78 @@
+"""What draws from families of the table have in common, element by element or in blocks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gibbsppl.algebra.notation import Notation
+from gibbsppl.code.module import Module
+from gibbsppl.code.natural import natural_parameters
+from gibbsppl.explain.derivation import Derivation
+from gibbsppl.explain.families import family_told, new_variable_told, parameters_told
+from gibbsppl.explain.repairs import family_named
+from gibbsppl.explain.terms import bounds_told, parameter_text, touches
+from gibbsppl.model.evaluation import Floats
+from gibbsppl.model.graph import Graph
+from gibbsppl.schedule.steps import FamilyDraw, Formula
+
+
+class ClosedDraw(FamilyDraw):
+    """A draw from the family that owns the conditional, by its natural parameters."""
+
+    __slots__ = ()
+
+    def given_rest(self, module: Module) -> str:
+        """The function of the natural parameters, and of bounds."""
+        return natural_parameters(module, self)
+
+    def log_normalised(self, normaliser: Any) -> Floats | None:
+        """The row's log density less its log partition."""
+        found: Floats | None = normaliser.of_row()
+        return found
+
+    @property
+    def owner(self) -> str:
+        """The family, truncated or of a function of the variable."""
+        return family_named(self.conditional)
+
+    @property
+    def draw_function(self) -> str | None:
+        """The function of the runtime that draws."""
+        natural = self.family.natural
+        assert natural is not None
+        if self.alpha is not None:
+            return natural.over_relaxed
+        return natural.truncated if self.bounds else natural.draw
+
+    def how(self, graph: Graph) -> str:
+        """How elements are drawn, and whether over-relaxed."""
+        over = "" if self.alpha is None else f"over-relaxed by {self.alpha:g}"
+        return ", ".join(filter(None, (self.together(graph), over)))
+
+    def together(self, graph: Graph) -> str:
+        """Which elements are drawn in one call; nothing for a single vector call."""
+        return super().how(graph)
+
+    def formula(self, notation: Notation) -> Formula:
+        """The natural parameters, what is known, and bounds."""
+        parts = [parameter_text(p, self, notation) for p in self.parameters]
+        known = [f"{n} = {notation.text(v)}" for n, v in self.conditional.known]
+        known += bounds_told(self, notation)
+        if not parts:
+            return "", [", ".join(known)], ""
+        after = "".join(f", {k}" for k in known)
+        return ("eta = ", parts, after) if len(parts) == 1 else ("eta = (", parts, ")" + after)
+
+    def collected(self, derivation: Derivation) -> list[str]:
+        """The pieces of each statistic of the family."""
+        pieces = (p for ps in self.conditional.pieces for p in ps if touches(p, self))
+        told = new_variable_told(self, derivation.notation)
+        return told + derivation.pieces(pieces)
+
+    def recognised(self, derivation: Derivation) -> list[tuple[str, list[str]]]:
+        """The family, the natural parameters, and the family's own parameters."""
+        return [
+            ("The family recognised", family_told(self, derivation.graph)),
+            ("The natural parameters", derivation.summed(self.parameters)),
+            ("The parameters read off", parameters_told(self, derivation.graph)),
+        ]

@@ -1,0 +1,143 @@
+"""Draws of labels from their log weights, all values enumerated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+from gibbsppl.algebra.notation import Notation
+from gibbsppl.code.by_colour import by_colour, name_by_colour
+from gibbsppl.code.elements import call_text, each_line, made, state_text
+from gibbsppl.code.labels import shift_text, weight_lines
+from gibbsppl.code.lines import INDENT
+from gibbsppl.code.module import Module
+from gibbsppl.code.places import where_text
+from gibbsppl.derive.colours import Colours, colours_told
+from gibbsppl.derive.finite import FiniteConditional
+from gibbsppl.explain.columns import columns
+from gibbsppl.explain.derivation import Derivation
+from gibbsppl.explain.terms import parameter_text
+from gibbsppl.model.evaluation import Floats, Sizes, Values
+from gibbsppl.model.graph import Graph
+from gibbsppl.pieces.dependence import Place
+from gibbsppl.schedule.contributions import Contributions
+from gibbsppl.schedule.densities import (
+    label_terms,
+    log_weights,
+    probabilities_of,
+    shape_in_array,
+)
+from gibbsppl.schedule.parameters import NaturalParameter
+from gibbsppl.schedule.steps import Formula, Kind, LabelDraw
+
+
+@dataclass(frozen=True, slots=True)
+class FiniteDraw(LabelDraw):
+    """A draw of labels from their log weights."""
+
+    conditional: FiniteConditional
+    weights: NaturalParameter
+    region: tuple[Place, ...]
+    kind: Kind = "finite"
+    colours: Colours | None = None
+    draw_function = "labels"
+
+    @classmethod
+    def of(cls, derived: object, made: Contributions) -> Self | None:
+        """The draw from weights of labels; None for other conditionals."""
+        if not isinstance(derived, FiniteConditional):
+            return None
+        region = made.region(derived.statement)
+        return cls(derived, made.weights(derived, region), region)
+
+    def coloured(self, colours: Colours, graph: Graph) -> Self:
+        """The draw with the colours of its elements."""
+        del graph
+        return replace(self, colours=colours)
+
+    # Generated code
+
+    def given_rest(self, module: Module) -> str:
+        """The function of the log weights, the label along the first axis."""
+        label = self.conditional.label
+        writer = module.writer({label: self.conditional.size}, keeps=True)
+        body = weight_lines(writer, self.weights, as_tables=module.is_whole(self))
+        doc = f"{self.statement.target} | rest: log weights of {self.range_text} (first axis)."
+        return module.function(module.functions[self.statement.name], doc, writer, body)
+
+    def functions(self, module: Module) -> list[str]:
+        """The generator of the log weights of one colour at a time."""
+        name = name_by_colour(module, self)
+        return [by_colour(module, self, name)] if name else []
+
+    def lines(self, module: Module) -> list[str]:
+        """A draw from log weights, whose first axis is the label."""
+        state, draw, call = state_text(self), "runtime.labels", call_text(module, self)
+        shift = shift_text(self.conditional.lower)
+        if name := name_by_colour(module, self):
+            line = f"for at, eta in {name}(s, c):  # {colours_told(self.colours)}"
+            return [line, f"{INDENT}{state}[at] = {draw}(rng, eta[0]){shift}"]
+        if self.is_by_element:
+            drawn = f"{draw}(rng, {call}[(slice(None), *at)]){shift}"
+            return [each_line(module, self), f"{INDENT}{state}[at] = {drawn}"]
+        if module.is_whole(self):
+            return [f"{state} = {draw}(rng, {call}){shift}"]
+        where = where_text(module, self)
+        inside = where[1:-1]
+        behind = f"(slice(None), *{inside})" if self.statement.known != 0 else f":, {inside}"
+        return [*made(module, self), f"{state}{where} = {draw}(rng, {call}[{behind}]){shift}"]
+
+    def tables(self, module: Module) -> dict[str, str]:
+        """The generator of log weights, if there is one."""
+        name = name_by_colour(module, self)
+        return {"BY_COLOUR": name} if name else {}
+
+    @property
+    def plain_parameters(self) -> tuple[NaturalParameter, ...]:
+        """The log weights."""
+        return (self.weights,)
+
+    # The log density
+
+    def log_terms(self, given: Any, values: Values, sizes: Sizes, drawn: Any = None) -> Floats:
+        """The log weight of each label."""
+        del drawn
+        return label_terms(self, given, values, sizes)
+
+    def log_normalised(self, normaliser: Any) -> Floats | None:
+        """The log weights less the logs of their sums."""
+        found: Floats = normaliser.of_labels()
+        return found
+
+    # Words
+
+    def formula(self, notation: Notation) -> Formula:
+        """The log weight of a label."""
+        return "log weight = ", [parameter_text(self.weights, self, notation)], ""
+
+    def collected(self, derivation: Derivation) -> list[str]:
+        """The log weights, each with its factor."""
+        text = derivation.notation.text
+        rows = [(text(p.coefficient), p.factor) for p in self.conditional.pieces]
+        told = f"with the label put in place of {self.statement.target}:"
+        return [told, *columns([("log weight", "from"), *rows])]
+
+    def recognised(self, derivation: Derivation) -> list[tuple[str, list[str]]]:
+        """The sum of log weights."""
+        weights = derivation.summed((self.weights,), named=False)
+        return [("The log weights of the labels", [*derivation.labels(), *weights])]
+
+    # What the checks compare
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether the labels have known ends, too."""
+        return self.statement.support.is_finite
+
+    def label_probabilities(
+        self, graph: Graph, given: Any, values: Values, labels: range
+    ) -> Floats:
+        """The probability of each label, from its log weight."""
+        del values, labels
+        shape = shape_in_array(self.statement, graph.sizes)
+        return probabilities_of(self.statement, log_weights(self, given, shape), graph.sizes)

@@ -1,0 +1,26 @@
+"""The plan of a sweep: from a rewritten model to a schedule.
+
+`plan` goes through the graphs of a `Rewritten` and makes the steps of each:
+
+- several statements at once: `joint` (quadratic log densities), `label_chains`
+- every other conditional by its default kernel, or by the one that a user asks for: `choices`;
+  `control` has the user's settings
+- non-centred updates: `interweaving`
+- elements that depend on one another: `by_colour`
+- the `order` of the steps, and units of random and symmetric scans
+"""
+
+from gibbsppl.planning.choices import check_kernels, functions_of, interwoven_if
+from gibbsppl.planning.control import Control
+from gibbsppl.planning.interweaving import check_asked
+from gibbsppl.planning.plan import plan, planned
+
+__all__ = [
+    "Control",
+    "check_asked",
+    "check_kernels",
+    "functions_of",
+    "interwoven_if",
+    "plan",
+    "planned",
+]

@@ -1,0 +1,138 @@
+"""Which variables are drawn jointly.
+
+Comes in: the conditionals that one graph gives its variables. Variables that are quadratic together
+and tied to one another are joined, the largest first, as long as the layout of their precision
+matrix stays affordable. Goes out: a `JointDraw` for each block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from math import prod
+from typing import Any
+
+from gibbsppl.derive.conditionals import Derived
+from gibbsppl.derive.label_chains import ChainConditional
+from gibbsppl.derive.match_results import Conditional
+from gibbsppl.derive.quadratic import Quadratic, are_tied, is_quadratic, quadratic_of
+from gibbsppl.errors import CompileError
+from gibbsppl.kernels.joint import JointDraw, joint_draw
+from gibbsppl.model.graph import Graph, Statement
+from gibbsppl.rewrites.collapsing import Scan
+from gibbsppl.schedule.blocks import Blocks
+from gibbsppl.schedule.precisions import count_of, is_fixed
+
+# One vector is diagonalised once from this many entries on: a Cholesky factor of fewer is as fast.
+LEAST_DIAGONALISED = 16
+
+
+def joined(
+    graph: Graph,
+    derived: Sequence[Derived | Scan | ChainConditional],
+    data: Mapping[str, Any],
+    asked: Blocks,
+) -> list[Derived | Scan | ChainConditional | JointDraw]:
+    """The conditionals, with a joint draw in place of those of each block of variables."""
+    if not asked.joined or graph.marginals:
+        return list(derived)
+    able = [
+        d
+        for d in derived
+        if isinstance(d, Conditional) and is_quadratic(d) and _name(d) not in asked.elements
+    ]
+    steps: list[JointDraw] = []
+    waiting = sorted(able, key=lambda d: -count_of(graph, d.statement))
+    while waiting:
+        first = waiting.pop(0)
+        block = _grown(graph, first, waiting, data, asked)
+        if block is not None and block.name not in {s.name for s in steps}:
+            steps.append(block)
+            waiting = [d for d in waiting if d.statement not in block.statements]
+    gone = {s.name for step in steps for s in step.statements}
+    _check_together(asked, steps, {_name(d) for d in derived})
+    return [*steps, *(d for d in derived if d.statement.name not in gone)]
+
+
+def _check_together(asked: Blocks, steps: Sequence[JointDraw], here: Collection[str]) -> None:
+    """Refuse a block that was asked for and cannot be drawn jointly."""
+    for names in asked.together:
+        drawn_together = any(names <= set(s.variables) for s in steps)
+        if names & set(here) and not drawn_together:
+            listed = ", ".join(sorted(names))
+            raise CompileError(
+                f"blocks: ({listed}) cannot be drawn together: their log density, given everything "
+                "else, is not quadratic in all of them together, or no term ties them; leave the "
+                "block out."
+            )
+
+
+def _grown(
+    graph: Graph,
+    first: Derived,
+    others: Sequence[Derived],
+    data: Mapping[str, Any],
+    asked: Blocks,
+) -> JointDraw | None:
+    """The joint draw of the block grown from a statement; None if the statement stays alone."""
+    alone = quadratic_of(graph, (first.statement,), data)
+    if alone is None:
+        return None
+    block, waiting = alone, list(others)
+    needed = _needs_a_block(first)
+    wanted = needed or _is_fixed(graph, first, block)
+    step = joint_draw(graph, block, data, asked) if wanted else None
+    if needed and step is None:
+        return None
+    made = step if step is not None and (needed or step.pencil) else None
+    grew = True
+    while grew:
+        grew = False
+        for other in list(waiting):
+            trial = _with(graph, block, other.statement, data, asked)
+            if trial is None:
+                continue
+            found = joint_draw(graph, trial, data, asked)
+            if found is not None:
+                block, made, grew = trial, found, True
+                waiting.remove(other)
+    return made
+
+
+def _with(
+    graph: Graph, block: Quadratic, other: Statement, data: Mapping[str, Any], asked: Blocks
+) -> Quadratic | None:
+    """The block with another statement, if both are tied and jointly quadratic; else None."""
+    names = {*block.arrays, other.target.array.name}
+    wanted = any(names <= group for group in asked.together)
+    held = {n for group in asked.together for n in group}
+    if len(names) > 1 and not wanted and names & (asked.alone | held):
+        return None
+    known = {f.name for s in block.statements for f in graph.factors_of(s.target.array)}
+    if not known & {f.name for f in graph.factors_of(other.target.array)}:
+        return None
+    trial = quadratic_of(graph, (*block.statements, other), data)
+    if trial is None:
+        return None
+    # (parts of one array that a constant keeps apart are one draw: a block is named by its arrays)
+    of_one = other.target.array.name in block.arrays
+    tied = of_one or any(are_tied(trial, graph, s, other) for s in block.statements)
+    return trial if tied else None
+
+
+def _needs_a_block(derived: Derived) -> bool:
+    """Whether the elements of one statement depend on one another, and are no block already."""
+    return isinstance(derived, Conditional) and derived.elements
+
+
+def _is_fixed(graph: Graph, derived: Derived, block: Quadratic) -> bool:
+    """Whether a block's precision is made of few fixed matrices, large enough to diagonalise."""
+    if not isinstance(derived, Conditional):
+        return False
+    dims = graph.variables[_name(derived)].dims
+    if prod(graph.sizes[dims[a]] for a in derived.dense) < LEAST_DIAGONALISED:
+        return False
+    return is_fixed(graph, block)
+
+
+def _name(derived: Derived | Scan | ChainConditional) -> str:
+    return str(derived.statement.target.array.name)

@@ -1,0 +1,117 @@
+"""A schedule: the steps of one sweep, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from gibbsppl.errors import CompileError
+from gibbsppl.model.graph import Graph
+from gibbsppl.rewrites import Rewrite
+from gibbsppl.rewrites.parts import Part
+from gibbsppl.rewrites.recentring import Interwoven, Recentred
+from gibbsppl.schedule.steps import Step
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """One sweep: its steps in order.
+
+    ``graph`` is that of all variables. ``graphs`` has for each step the graph in which it draws:
+    one that lacks auxiliary variables has them integrated out. ``rewrites`` brought them in.
+    ``parts`` are arrays that stand for positions of others while a sweep goes on. Auxiliary
+    variables ``within_sweep`` hold for some of its draws alone. ``tables`` are data besides those
+    of the model, which its program reads. ``scan`` says how steps follow one another: in order, or
+    by ``units`` (each the positions of steps that stay together), of which a random scan draws as
+    many as there are, with probabilities in proportion to ``weights`` (none: all equal), and a
+    symmetric one takes all forwards and then backwards. ``interwoven`` are the
+    non-centred updates, by name of step: recentred arrays are computed before the draw, their
+    originals after. ``leaves`` are arrays with leaves (missing data, predictions), imputed last.
+    """
+
+    graph: Graph
+    steps: tuple[Step, ...]
+    graphs: tuple[Graph, ...]
+    rewrites: tuple[Rewrite, ...] = ()
+    parts: tuple[Part, ...] = ()
+    within_sweep: frozenset[str] = frozenset()
+    tables: Mapping[str, Any] = field(default_factory=dict)
+    scan: str = "systematic"
+    units: tuple[tuple[int, ...], ...] = ()
+    weights: tuple[float, ...] = ()
+    interwoven: Mapping[str, Interwoven] = field(default_factory=dict)
+    leaves: tuple[str, ...] = ()
+
+    @property
+    def whole(self) -> Graph:
+        """The graph, with the arrays and the dims of all graphs that steps draw in."""
+        variables, sizes = dict(self.graph.variables), dict(self.graph.sizes)
+        for graph in self.graphs:
+            variables = {**graph.variables, **variables}
+            sizes = {**graph.sizes, **sizes}
+        return replace(self.graph, variables=variables, sizes=sizes)
+
+    @property
+    def auxiliary(self) -> tuple[str, ...]:
+        """The names of the auxiliary variables, in the order in which they are drawn."""
+        return tuple(r.variable for r in self.rewrites)
+
+    @property
+    def approximate(self) -> tuple[Step, ...]:
+        """The steps that do not leave the posterior as it is, but come near."""
+        return tuple(s for s in self.steps if s.approximate)
+
+    @property
+    def fallbacks(self) -> tuple[Step, ...]:
+        """The moves that no user has asked for: there is no exact draw.
+
+        A move beside an exact draw is none.
+        """
+        moves = (s for s in self.steps if s.is_move and s.asked is None)
+        return tuple(m for m in moves if m.name not in self.interwoven)
+
+    @property
+    def asked(self) -> tuple[Step, ...]:
+        """The steps that are no independent draws because the user asks for another kernel."""
+        return tuple(s for s in self.steps if s.is_asked)
+
+    def recentred(self, step: Step) -> tuple[Recentred, ...]:
+        """The recentred arrays in the graph of a step, each with its original."""
+        found = self.interwoven.get(step.name)
+        return () if found is None else found.recentred
+
+    def drawn_by(self, step: Step) -> tuple[str, ...]:
+        """The arrays that a step draws, by their names in the model."""
+        stands_for = {r.name: r.of for r in self.recentred(step)}
+        return tuple(stands_for.get(n, n) for n in step.variables)
+
+    def changed_by(self, step: Step) -> tuple[str, ...]:
+        """The arrays of the model that a step changes: the drawn ones, and groups moved along."""
+        moved = (r.of for r in self.recentred(step))
+        return tuple(dict.fromkeys((*self.drawn_by(step), *moved)))
+
+    def only(self, places: Sequence[int]) -> Schedule:
+        """The schedule of some of its steps alone, in this order."""
+        steps = tuple(self.steps[j] for j in places)
+        names = {s.name for s in steps}
+        return replace(
+            self,
+            steps=steps,
+            graphs=tuple(self.graphs[j] for j in places),
+            interwoven={n: i for n, i in self.interwoven.items() if n in names},
+        )
+
+    def graph_of(self, step: Step) -> Graph:
+        """The graph in which a step draws."""
+        return self.graphs[self.steps.index(step)]
+
+    def step(self, name: str) -> Step:
+        """The step of this name, or the step that draws the statement of this name."""
+        for step in self.steps:
+            if name in (step.name, *(t.name for t in step.statements)):
+                return step
+        raise CompileError(
+            f"{self.graph.name}: found no step {name!r}, expected one of "
+            f"{', '.join(s.name for s in self.steps)}."
+        )
