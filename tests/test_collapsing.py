@@ -609,6 +609,29 @@ REFUSED = {
 CALLS = [(declare, message) for message, all_of in REFUSED.items() for declare in all_of]
 
 
+def events_behind_outcomes():
+    """Outcomes, of which one is missing, that are "yes" where any event has happened."""
+    with gp.Model(coords={"j": 2, "k": 2, "t": 3}) as model:
+        theta = gp.Gamma("theta", 1.5, rate=1.0, dims=("k", "t"))
+        phi = gp.Gamma("phi", 1.0, rate=1.0, dims=("j", "t"))
+        seen = np.ma.masked_array([[1, 1], [1, 0]], mask=[[0, 0], [0, 1]])
+        rate = gp.sum(theta * phi, "t")
+        gp.Bernoulli("y", p=1 - gp.exp(-rate), dims=("k", "j"), observed=seen)
+    return model
+
+
+def test_a_label_that_its_auxiliary_variable_pins_down_is_refused():
+    with pytest.raises(CompileError, match=r"^collapse: y would be drawn given .* y_events"):
+        gp.compile(events_behind_outcomes(), collapse="phi")
+
+
+def test_without_collapse_the_missing_outcome_changes():
+    draws = gp.compile(events_behind_outcomes()).sample(200, seed=1, progress=False)
+    missing = draws["y"][:, :, 1, 1]
+
+    assert 0 < missing.mean() < 1
+
+
 @pytest.mark.parametrize(("declare", "message"), CALLS)
 def test_what_cannot_be_integrated_out_is_refused(declare, message):
     with two(j=2) as m:

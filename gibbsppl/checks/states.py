@@ -8,15 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from gibbsppl.algebra.expressions import leaves_of
 from gibbsppl.checks.terms import is_comparable
 from gibbsppl.checks.wander import wandered
 from gibbsppl.code.program import Program, State
 from gibbsppl.errors import GibbspplError
 from gibbsppl.initial.pilot import ATTEMPTS
-from gibbsppl.initial.search import initial_state
+from gibbsppl.initial.search import initial_state, overflows
 from gibbsppl.model.density import log_joint
 from gibbsppl.model.evaluation import Values
-from gibbsppl.model.graph import Graph
+from gibbsppl.model.graph import Factor, Graph
+from gibbsppl.rewrites.applied import Rewrite
 
 SWEEPS = 10
 
@@ -48,10 +50,15 @@ class ComparedStates:
 
 
 def found_states(
-    rng: np.random.Generator, graph: Graph, program: Program, data: Values
+    rng: np.random.Generator,
+    graph: Graph,
+    program: Program,
+    data: Values,
+    rewrites: Sequence[Rewrite] = (),
 ) -> Iterator[ComparedStates]:
     """Starts and the states that sweeps lead to, each nearer to the centre than those before.
 
+    At states that are compared no parameter of an auxiliary variable of ``rewrites`` overflows.
     Starts are settled where there is room. A start is left out if the density overflows or keeps
     no digits at the state after sweeps; if all starts are left out, the last one is given.
     """
@@ -59,13 +66,31 @@ def found_states(
     for spread in (spread for spread, settle in ATTEMPTS if settle):
         start = augmented_start(rng, graph, program, data, spread=spread, settle=True)
         swept, sums = _after_sweeps(rng, graph, program, data, start)
-        compared = tuple(s for s in (start, *swept) if is_comparable(graph, {**data, **s}))
+        both = ((s, {**data, **s}) for s in (start, *swept))
+        compared = tuple(
+            s for s, at in both if is_comparable(graph, at) and not _overflows(rewrites, at)
+        )
         found = ComparedStates(start, swept, compared, sums)
         if found.is_seen_after_sweeps:
             is_seen = True
             yield found
     if not is_seen:
         yield found
+
+
+def _overflows(rewrites: Sequence[Rewrite], values: Values) -> bool:
+    """Whether powers overflow in what auxiliary variables are drawn from."""
+    made = ((r.statement, r.graph) for r in rewrites)
+    return any(
+        overflows([f for f in graph.factors_of(own.target.array) if _is_of(f, values)], values,
+                  graph.sizes)
+        for own, graph in made
+    )  # fmt: skip
+
+
+def _is_of(factor: Factor, values: Values) -> bool:
+    """Whether values have all arrays that a factor reads."""
+    return all(x.array.name in values for x in leaves_of(factor.log_density))
 
 
 def augmented_start(

@@ -77,7 +77,8 @@ class _Check:
         """A row for each comparison, and the states compared at."""
         rows: tuple[Row, ...] = ()
         at: tuple[Values, ...] = ()
-        for made in found_states(rng, self.graph, self.program, self.data):
+        rewrites = () if self.schedule is None else self.schedule.rewrites
+        for made in found_states(rng, self.graph, self.program, self.data, rewrites):
             here = self._rows_of(rng, made)
             rows = _worst([rows, here]) if rows else here
             at = (*at, *made.compared)

@@ -27,6 +27,7 @@ from gibbsppl.algebra.expressions import (
     mentions,
     substitute,
 )
+from gibbsppl.algebra.functions import INDICATORS
 from gibbsppl.algebra.ranges import Range, bounded
 from gibbsppl.derive.finite import LABEL, FiniteConditional, density_with_indicators, finite_of
 from gibbsppl.errors import CompileError
@@ -88,6 +89,25 @@ def collapsed(
             "with them integrated out; leave collapse= out."
         )
     return rest, tuple(_scan(rest, data, s) for s in labels), integrals
+
+
+def refuse_pinned(scans: Iterable[Scan], auxiliary: str, rule: str) -> None:
+    """Raise if an auxiliary variable says of a label which values are possible.
+
+    Given the variable the label could not change, nor the variable given the label (events behind a
+    missing outcome: none are "no", any are "yes"): chains would stay where they start.
+    """
+    for scan in scans:
+        name = scan.statement.target.array.name
+        logs = (x.args[0] for e, _ in scan.terms for x in e.atoms(sp.log))
+        bounds = (i for x in logs for i in x.atoms(*INDICATORS) if mentions(i, (auxiliary,)))
+        if any(mentions(i, (name,)) or LABEL in dims_of(i) for i in bounds):
+            raise CompileError(
+                f"collapse: {name} would be drawn given the auxiliary variable {auxiliary} (the "
+                f"rule {rule!r}), which says what {name} can be, so that neither could change "
+                "without the other. Leave collapse= out, or forbid the rule: "
+                f"rewrites={{{rule!r}: False}}."
+            )
 
 
 def _refuse_zeros(graph: Graph, data: Values, statement: Statement) -> None:

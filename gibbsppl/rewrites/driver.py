@@ -21,7 +21,7 @@ from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.rewrites import counts, links, positive, values
 from gibbsppl.rewrites.applied import Rewrite
-from gibbsppl.rewrites.collapsing import Scan, collapsed
+from gibbsppl.rewrites.collapsing import Scan, collapsed, refuse_pinned
 from gibbsppl.rewrites.interweaving import with_interwoven
 from gibbsppl.rewrites.leaves import (
     WithoutLeaves,
@@ -270,6 +270,8 @@ def with_collapsed(
     drawn before it: together this is a draw from their joint conditional.
     """
     graph, scans, integrals = collapsed(model.graph, model.data, names)
+    for rewrite in model.rewrites:
+        refuse_pinned(scans, rewrite.variable, rewrite.rule.name)
     scanned = {s.statement.name for s in scans}
     *before, last = model.stages
     own = {s.name for s in last.auxiliary} - scanned
