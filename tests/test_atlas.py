@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import gibbsppl as gp
+from gibbsppl.atlas import pages as atlas
 from gibbsppl.atlas.examples import TABLES
-from gibbsppl.explain import atlas
 
 DOCS = Path(__file__).parents[1] / "docs"
 CELLS = list(atlas.cells())

@@ -5,8 +5,9 @@ import pytest
 from references.monte_carlo import disagreements
 
 import gibbsppl as gp
-from gibbsppl.code import accumulation, sweep
+from gibbsppl.code import accumulation
 from gibbsppl.initial.search import initial_state
+from gibbsppl.kernels import block
 from gibbsppl.model.density import log_joint
 from gibbsppl.pieces.dependence import region_of, slices_of
 
@@ -249,7 +250,7 @@ def test_a_part_whose_precision_is_singular_is_told_by_its_place():
 
 
 def test_a_part_that_is_drawn_as_the_whole_is_seen(monkeypatch):
-    monkeypatch.setattr(sweep, "kept_axes_text", lambda place, writer: "")
+    monkeypatch.setattr(block, "kept_axes_text", lambda place, writer: "")
     with pytest.raises((AssertionError, gp.RunError)):
         test_a_part_is_drawn_from_the_dense_posterior_and_the_rest_stays(one_row)
 

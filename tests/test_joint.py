@@ -20,7 +20,7 @@ from gibbsppl.model.density import log_joint
 from gibbsppl.runtime import layouts
 from gibbsppl.runtime.joint import Joint, joint_in
 from gibbsppl.runtime.pencils import Pencil, pencil_in
-from gibbsppl.schedule import joint as joint_steps
+from gibbsppl.schedule import precisions
 
 Y = np.array([0.3, -1.2, 0.8, 2.0, 1.1, -0.4, 0.9])
 GAPS = np.ma.masked_array(Y, mask=[0, 1, 0, 0, 1, 1, 0])
@@ -489,11 +489,11 @@ def test_blocks_that_cannot_be_are_refused(name):
 
 def test_a_block_that_is_too_large_is_split_or_refused_with_the_number(monkeypatch):
     monkeypatch.setattr(layouts, "MOST_ENTRIES", 12)
-    monkeypatch.setattr(joint_steps, "MOST_ENTRIES", 1.2)
+    monkeypatch.setattr(precisions, "MOST_ENTRIES", 1.2)
     assert len(drawn_how()) > 2
     with pytest.raises(CompileError, match=r"drawn together would take a factor of 49 numb"):
         gp.compile(crossed(), blocks={("u", "v"): "together"})
-    monkeypatch.setattr(joint_steps, "MOST_ENTRIES", 0.5)
+    monkeypatch.setattr(precisions, "MOST_ENTRIES", 0.5)
     with pytest.raises(CompileError, match=r"\(u, v\) drawn together would take 7 coefficients"):
         gp.compile(crossed(), blocks={("u", "v"): "together"})
 
@@ -508,8 +508,8 @@ def test_what_is_dense_and_far_too_large_is_not_even_laid_out(monkeypatch):
         gp.Normal("y", level + design @ beta, tau=tau, dims="row", observed=Y[:3])
     assert [s.name for s in joint_of(gp.compile(m))] == ["beta, level"]
 
-    monkeypatch.setattr(joint_steps, "MOST_WORK", 60**3 / 8)
-    monkeypatch.setattr(joint_steps, "_pattern", None)  # (nobody looks where entries would be)
+    monkeypatch.setattr(precisions, "MOST_WORK", 60**3 / 8)
+    monkeypatch.setattr(precisions, "_pattern", None)  # (nobody looks where entries would be)
     assert joint_of(gp.compile(m)) == []
 
 

@@ -17,6 +17,7 @@ from gibbsppl.checks.enumeration import enumerate_sweep
 from gibbsppl.errors import CompileError
 from gibbsppl.model.density import log_joint
 from gibbsppl.rewrites import leaves
+from gibbsppl.schedule.staleness import check_fresh
 
 SEEN = [1.5, 0.2, 2.5]
 LEVEL = 1e-6
@@ -457,7 +458,7 @@ def test_sweeps_leave_the_posterior_as_it_is(scan):
 def test_an_order_in_which_they_would_be_stale_is_refused():
     sampler = gp.compile(counts(gaps=True))
     with pytest.raises(CompileError, match="stale"):
-        gp.schedule.order.check_fresh(sampler.schedule.only([1, 0]))
+        check_fresh(sampler.schedule.only([1, 0]))
 
 
 # ---- planted bugs ----------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from test_rewrites_sampling import disagreements, moments
 
 import gibbsppl as gp
 from gibbsppl.checks.results import RELATIVE_TOLERANCE
-from gibbsppl.code import scans as written
+from gibbsppl.code import scan_loops as written
 from gibbsppl.errors import CompileError
 from gibbsppl.model.density import log_joint
 from gibbsppl.rewrites import collapsing

@@ -313,7 +313,7 @@ def test_mass_between_bounds_is_that_of_a_tail():
 
 
 def test_what_cannot_be_normalised_is_not_proved(monkeypatch):
-    monkeypatch.setattr(normalised._Normaliser, "of_row", lambda _: None)
+    monkeypatch.setattr(normalised.Normaliser, "of_row", lambda _: None)
     found = gp.compile(model(student, by_data)).verify()
 
     assert found.passed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import sympy as sp
 
@@ -35,16 +36,32 @@ def made(module: Module, step: Step) -> list[str]:
     return [f'if "{name}" not in s:', f'{INDENT}s["{name}"] = {zeros}({shape}{kind})']
 
 
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The elements that one call of the runtime draws: of an array, or of each of several calls.
+
+    ``calls``: the elements of each call, by colour or one by one, where they depend on one another.
+    ``part``: the index of the part of the array that is drawn. The whole array without both.
+    """
+
+    calls: str = ""
+    part: str = ""
+    by: str = ""
+
+
+def selection(module: Module, step: Single) -> Selection:
+    """What a step selects of its array for a call."""
+    if step.is_coloured:
+        return Selection(calls=colours_text(module, step), by="colours")
+    if step.is_by_element:
+        return Selection(calls=positions_text(module, step), by="elements")
+    return Selection() if module.is_whole(step) else Selection(part=index_text(module, step))
+
+
 def each_line(module: Module, step: Single) -> str:
     """The head of the loop over mutually dependent elements: by colour, or by element."""
-    if step.is_coloured:
-        return f"for at in {colours_text(module, step)}:  # {colours_told(step.colours)}"
-    return f"for at in {positions_text(module, step)}:  # its elements depend on one another"
-
-
-def calls_text(module: Module, step: Single) -> str:
-    """The elements of each call by colour, or each element by itself."""
-    return (colours_text if step.is_coloured else positions_text)(module, step)
+    told = colours_told(step.colours) if step.is_coloured else "its elements depend on one another"
+    return f"for at in {selection(module, step).calls}:  # {told}"
 
 
 def index_text(module: Module, step: Single) -> str:

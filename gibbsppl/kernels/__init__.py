@@ -1,8 +1,18 @@
-"""The kernels that a user may ask for, one file each.
+"""The ways to draw, one file each: by default, or where a user asks for it.
 
-Comes in: what is given as ``kernels=``. Goes out: kernels by variable, or an error that names the
-variable. A new kernel is one file, and one line in `OFFERED`. What a kernel is, `Kernel`, is in
-`gibbsppl.schedule.kernel`; what moves a value, in `gibbsppl.runtime`.
+A kernel's file has its step: of which conditionals it is made, its generated code, the log density
+that it draws from, its words, what the checks compare. `defaults` lists those of which a
+conditional gets the first that applies; `OFFERED` those that a user may ask for with ``kernels=``.
+A new kernel is one file, and one line in either.
+
+- draws from families: `exact`, `block` (vectors of one array), both with `closed`; `joint` (several
+  arrays)
+- draws of labels: `labels`, `label_chain`, `scan` (with others integrated out)
+- by the log density, with `by_density`: `adaptive_rejection`; moves: `slice`, `random_walk`,
+  `elliptical_slice`, `proposal` and `own` (the user's); `over_relaxed` draws
+
+What a step is, `Step`, and what a kernel asked for is, `Kernel`, are in `gibbsppl.schedule`; what
+moves or draws a value, in `gibbsppl.runtime`.
 """
 
 from collections.abc import Mapping

@@ -14,14 +14,14 @@ from gibbsppl.arguments import methods_told
 from gibbsppl.code.elements import (
     bounds_text,
     call_text,
-    calls_text,
     mapped,
     put,
     put_part,
+    selection,
     state_text,
 )
 from gibbsppl.code.module import Module
-from gibbsppl.code.places import slices_text, where_text
+from gibbsppl.code.places import where_text
 from gibbsppl.derive.changes import Change
 from gibbsppl.derive.colours import Colours
 from gibbsppl.derive.concavity import LogConcave, certified
@@ -98,16 +98,14 @@ class ConcaveDraw(ByDensity):
     def lines(self, module: Module) -> list[str]:
         """The draw of the whole, of a part, or by element."""
         state, where, call = state_text(self), where_text(module, self), call_text(module, self)
-        change, bounds = self.change, bounds_text(module, self)
+        change, bounds, chosen = self.change, bounds_text(module, self), selection(module, self)
         now = state if change is None else mapped(module, self, change.forward, state)
-        if self.is_by_element:
-            by = "colours" if self.is_coloured else "elements"
-            arguments = f"{now}, {call}, {calls_text(module, self)}{bounds}"
-            return put_part(module, self, where, f"runtime.log_concave_{by}(rng, {arguments})")
-        if not module.is_whole(self):
-            at = where[1:-1] if self.statement.known != 0 else slices_text(self.region)
-            arguments = f"{now}, {at}, {call}{bounds}"
-            return put_part(module, self, where, f"runtime.log_concave_part(rng, {arguments})")
+        if chosen.calls:
+            drawn = f"log_concave_{chosen.by}(rng, {now}, {call}, {chosen.calls}{bounds})"
+            return put_part(module, self, where, f"runtime.{drawn}")
+        if chosen.part:
+            drawn = f"log_concave_part(rng, {now}, {chosen.part}, {call}{bounds})"
+            return put_part(module, self, where, f"runtime.{drawn}")
         return put(module, self, "", f"runtime.log_concave(rng, {call}, {now}{bounds})")
 
     # The log density

@@ -8,7 +8,16 @@ from typing import Any, Self
 import numpy as np
 
 from gibbsppl.code.by_colour import by_colour, name_by_colour
-from gibbsppl.code.elements import call_text, each_line, known_text, made, mapped, put, state_text
+from gibbsppl.code.elements import (
+    call_text,
+    each_line,
+    known_text,
+    made,
+    mapped,
+    put,
+    selection,
+    state_text,
+)
 from gibbsppl.code.forms import by_form, name_by_form
 from gibbsppl.code.lines import INDENT, indented
 from gibbsppl.code.maintained_forms import maintained_form_functions
@@ -84,12 +93,13 @@ class ExactDraw(ClosedDraw):
         call = call_text(module, self)
         known = known_text(module, self) + self._relaxed(module)
         count = len(self.parameters) + len(self.bounds)
-        if self.is_by_element:
+        chosen = selection(module, self)
+        if chosen.calls:
             etas = "".join(f", eta[{j}][at]" for j in range(count))
             size = f"{state}[at].shape" if self.is_coloured else "()"
             drawn = put(module, self, "[at]", f"{draw}(rng{etas}, {size}{known})")
             return [each_line(module, self), f"{INDENT}eta = {call}", *indented(drawn)]
-        if module.is_whole(self):
+        if not chosen.part:
             shape = module.shape(self.statement)
             return put(module, self, "", f"{draw}(rng, *{call}, {shape}{known})")
         where = where_text(module, self)

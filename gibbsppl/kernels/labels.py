@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from gibbsppl.algebra.notation import Notation
 from gibbsppl.code.by_colour import by_colour, name_by_colour
-from gibbsppl.code.elements import call_text, each_line, made, state_text
+from gibbsppl.code.elements import call_text, each_line, made, selection, state_text
 from gibbsppl.code.labels import shift_text, weight_lines
 from gibbsppl.code.lines import INDENT
 from gibbsppl.code.module import Module
@@ -77,10 +77,11 @@ class FiniteDraw(LabelDraw):
         if name := name_by_colour(module, self):
             line = f"for at, eta in {name}(s, c):  # {colours_told(self.colours)}"
             return [line, f"{INDENT}{state}[at] = {draw}(rng, eta[0]){shift}"]
-        if self.is_by_element:
+        chosen = selection(module, self)
+        if chosen.calls:
             drawn = f"{draw}(rng, {call}[(slice(None), *at)]){shift}"
             return [each_line(module, self), f"{INDENT}{state}[at] = {drawn}"]
-        if module.is_whole(self):
+        if not chosen.part:
             return [f"{state} = {draw}(rng, {call}){shift}"]
         where = where_text(module, self)
         inside = where[1:-1]

@@ -16,9 +16,9 @@ import numpy as np
 
 from gibbsppl.algebra.expressions import dims_of
 from gibbsppl.arguments import check_between, methods_told
-from gibbsppl.code.elements import index_text, moved
+from gibbsppl.code.elements import index_text, moved, selection
 from gibbsppl.code.module import Module
-from gibbsppl.code.places import positions_text, where_text
+from gibbsppl.code.places import where_text
 from gibbsppl.derive.match_results import NotConjugate
 from gibbsppl.errors import CompileError
 from gibbsppl.kernels.slice import Move
@@ -143,13 +143,13 @@ def _walked(module: Module, step: Move, call: str, settings: str) -> tuple[str, 
     shape, where = module.shape(step.statement), where_text(module, step)
     if step.joint:
         return "walk_vectors", f"{call}, {_vectors(module, step, settings)}"
-    part = not step.is_by_element and not module.is_whole(step)
-    extent = f's["{step.variables[0]}"]{where}.shape' if part else str(shape)
+    chosen = selection(module, step)
+    extent = f's["{step.variables[0]}"]{where}.shape' if chosen.part else str(shape)
     tuning = f'runtime.walk_of(s, "{step.name}", {extent}{settings})'
-    if step.is_by_element:
-        return "walk_elements", f"{call}, {tuning}, {positions_text(module, step)}"
-    if part:
-        return "walk_part", f"{index_text(module, step)}, {call}, {tuning}"
+    if chosen.calls:
+        return "walk_elements", f"{call}, {tuning}, {chosen.calls}"
+    if chosen.part:
+        return "walk_part", f"{chosen.part}, {call}, {tuning}"
     whole = step.statement.support.is_discrete
     return "walk_integers" if whole else "walk_batch", f"{call}, {tuning}"
 

@@ -14,10 +14,10 @@ import numpy as np
 from gibbsppl.algebra.notation import wrapped
 from gibbsppl.algebra.supports import Kind as KindOfSupport
 from gibbsppl.arguments import methods_told
-from gibbsppl.code.elements import bounds_text, call_text, calls_text, state_text
+from gibbsppl.code.elements import bounds_text, call_text, selection, state_text
 from gibbsppl.code.lines import INDENT
 from gibbsppl.code.module import Module
-from gibbsppl.code.places import positions_text, slices_text, where_text
+from gibbsppl.code.places import positions_text, where_text
 from gibbsppl.derive.colours import Colours
 from gibbsppl.derive.contractions import Contribution
 from gibbsppl.derive.match_results import NotConjugate
@@ -99,23 +99,22 @@ class Move(ByDensity):
         call, bounds = call_text(module, self), bounds_text(module, self)
         if self.asked is not None and not self.asked.slices:
             return self.asked.lines(module, self, call, bounds)
-        statement, state, where = self.statement, state_text(self), where_text(module, self)
-        part = not self.is_by_element and not module.is_whole(self)
+        statement, state, chosen = self.statement, state_text(self), selection(module, self)
         ends = f"{bounds}{', whole=True' if statement.support.is_discrete else ''}"
-        shape = f"{state}{where}.shape" if part else str(module.shape(statement))
+        where = where_text(module, self)
+        shape = f"{state}{where}.shape" if chosen.part else str(module.shape(statement))
         width = f'runtime.width_of(s, "{statement.name}", {shape})'
         if statement.support.is_tied:
             return self._tied(module, call, width)
-        if self.is_by_element:
-            by = "colours" if self.is_coloured else "elements"
+        if chosen.calls:
             return [
-                f"{state} = runtime.slice_{by}(",
-                f"{INDENT}rng, {state}, {call}, {width}, {calls_text(module, self)}{ends}",
+                f"{state} = runtime.slice_{chosen.by}(",
+                f"{INDENT}rng, {state}, {call}, {width}, {chosen.calls}{ends}",
                 ")",
             ]
-        if part:
-            at = where[1:-1] if statement.known != 0 else slices_text(self.region)
-            return [f"{state} = runtime.slice_part(rng, {state}, {at}, {call}, {width}{ends})"]
+        if chosen.part:
+            arguments = f"{state}, {chosen.part}, {call}, {width}{ends}"
+            return [f"{state} = runtime.slice_part(rng, {arguments})"]
         move = "slice_integers" if statement.support.is_discrete else "slice_batch"
         return [f"{state} = runtime.{move}(rng, {state}, {call}, {width}{bounds})"]
 

@@ -13,26 +13,29 @@ label of each element.
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import combinations
 from math import prod
 
 import sympy as sp
 
 from gibbsppl.algebra.expressions import (
     Expr,
+    Leaf,
     Over,
     dims_of,
     leaves_of,
     mentions,
     substitute,
 )
-from gibbsppl.algebra.functions import INDICATORS
+from gibbsppl.algebra.functions import AtMost, Below
 from gibbsppl.algebra.ranges import Range, bounded
 from gibbsppl.derive.finite import LABEL, FiniteConditional, density_with_indicators, finite_of
 from gibbsppl.errors import CompileError
 from gibbsppl.model.density import is_kept, kept_entries
-from gibbsppl.model.evaluation import Values
+from gibbsppl.model.evaluation import Values, evaluate
 from gibbsppl.model.graph import Graph, Maintained, Marginal, Statement
 from gibbsppl.pieces.dependence import region_of
 from gibbsppl.pieces.vanishing import vanishing, with_exact_zeros
@@ -92,22 +95,46 @@ def collapsed(
 
 
 def refuse_pinned(scans: Iterable[Scan], auxiliary: str, rule: str) -> None:
-    """Raise if an auxiliary variable says of a label which values are possible.
+    """Raise if an auxiliary variable determines a label.
 
     Given the variable the label could not change, nor the variable given the label (events behind a
     missing outcome: none are "no", any are "yes"): chains would stay where they start.
     """
     for scan in scans:
-        name = scan.statement.target.array.name
-        logs = (x.args[0] for e, _ in scan.terms for x in e.atoms(sp.log))
-        bounds = (i for x in logs for i in x.atoms(*INDICATORS) if mentions(i, (auxiliary,)))
-        if any(mentions(i, (name,)) or LABEL in dims_of(i) for i in bounds):
+        possible = [_interval(scan, auxiliary, scan.lower + n) for n in range(scan.size)]
+        if all(a[1] < b[0] or b[1] < a[0] for a, b in combinations(possible, 2)):
+            name = scan.statement.target.array.name
             raise CompileError(
                 f"collapse: {name} would be drawn given the auxiliary variable {auxiliary} (the "
-                f"rule {rule!r}), which says what {name} can be, so that neither could change "
-                "without the other. Leave collapse= out, or forbid the rule: "
-                f"rewrites={{{rule!r}: False}}."
+                f"rule {rule!r}), which determines it, so that neither could change without the "
+                f"other. Leave collapse= out, or forbid the rule: rewrites={{{rule!r}: False}}."
             )
+
+
+def _interval(scan: Scan, auxiliary: str, value: int) -> tuple[float, float]:
+    """The values of an auxiliary variable that are possible with a label, at the least."""
+    lower, upper = -math.inf, math.inf
+    logs = (x.args[0] for term, _ in scan.terms for x in term.atoms(sp.log))
+    for indicator in (i for x in logs for i in x.atoms(AtMost, Below)):
+        first, second = (_at_label(e, scan, value) for e in indicator.args)
+        if _is_leaf(second, auxiliary) and first.is_number:
+            lower = max(lower, float(first))
+        if _is_leaf(first, auxiliary) and second.is_number:
+            upper = min(upper, float(second))
+    return lower, upper
+
+
+def _is_leaf(expr: Expr, name: str) -> bool:
+    return isinstance(expr, Leaf) and expr.array.name == name
+
+
+def _at_label(expr: Expr, scan: Scan, value: int) -> Expr:
+    """An expression at a label, as a number if it depends on nothing else."""
+    own = {scan.statement.target: sp.Integer(value), LABEL: sp.Integer(value - scan.lower)}
+    found = sp.sympify(substitute(expr, own))
+    if found.is_number or leaves_of(found) or dims_of(found):
+        return found
+    return sp.Float(float(evaluate(found, (), {}, {})))
 
 
 def _refuse_zeros(graph: Graph, data: Values, statement: Statement) -> None:
