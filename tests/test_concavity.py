@@ -10,8 +10,8 @@ from scipy import special, stats
 
 import gibbsppl as gp
 from gibbsppl.algebra.expressions import Array, Dim
+from gibbsppl.analysis.bounds import known_bounds
 from gibbsppl.analysis.curvature import Certificate
-from gibbsppl.analysis.ends import known_bounds
 from gibbsppl.code.program import load
 from gibbsppl.derive import concavity
 from gibbsppl.derive.changes import LOGIT

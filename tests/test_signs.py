@@ -24,13 +24,8 @@ from gibbsppl.algebra.functions import (
     Where,
 )
 from gibbsppl.algebra.log_gamma import loggamma
-from gibbsppl.analysis.signs import (
-    derivatives,
-    interval_of,
-    sign_by_coefficients,
-    sign_of,
-    sign_of_second_derivative,
-)
+from gibbsppl.analysis.bounds import interval_of, sign_of
+from gibbsppl.analysis.signs import derivatives, sign_by_coefficients, sign_of_second_derivative
 from gibbsppl.analysis.signs.derivatives import _curve_of, slope
 from gibbsppl.analysis.signs.samples import signs_taken
 from gibbsppl.model.evaluation import evaluate

@@ -27,8 +27,7 @@ from gibbsppl.algebra.functions import AtMost, Where
 from gibbsppl.algebra.polynomials import multiplied_out
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.algebra.supports import Support
-from gibbsppl.analysis.ends import known_bounds
-from gibbsppl.analysis.signs import NONPOSITIVE, at_corners, sign_of
+from gibbsppl.analysis.bounds import NONPOSITIVE, at_corners, known_bounds, sign_of
 from gibbsppl.analysis.truncations import is_surely_inside
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph, Potential, Statement

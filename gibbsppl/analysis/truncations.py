@@ -16,7 +16,7 @@ from gibbsppl.algebra.bounds import Side, is_written_inside, outside_by
 from gibbsppl.algebra.expressions import Expr
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.algebra.supports import Support
-from gibbsppl.analysis.ends import ends_of
+from gibbsppl.analysis.bounds import ends_of
 from gibbsppl.errors import ModelError
 from gibbsppl.model.evaluation import Values, evaluate
 from gibbsppl.model.graph import PLAIN, Graph, Statement

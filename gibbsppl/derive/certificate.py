@@ -14,9 +14,9 @@ from sympy import Add
 from gibbsppl.algebra.copies import root_of
 from gibbsppl.algebra.expressions import Array, Dim, Expr, Leaf, Over, dims_of
 from gibbsppl.algebra.ranges import Range
+from gibbsppl.analysis.bounds import Bound, Bounds
 from gibbsppl.analysis.curvature.kinds import CONCAVE, Certificate, Curvature
 from gibbsppl.analysis.curvature.reader import Reader
-from gibbsppl.analysis.ends import Bound, Bounds
 from gibbsppl.pieces.split import Piece
 
 

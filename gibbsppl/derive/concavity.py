@@ -15,8 +15,8 @@ import sympy as sp
 from gibbsppl.algebra.expressions import Array, Expr, Leaf, leaves_of
 from gibbsppl.algebra.functions import Equals
 from gibbsppl.algebra.supports import Support
+from gibbsppl.analysis.bounds import Bounds, known_bounds
 from gibbsppl.analysis.curvature import Certificate
-from gibbsppl.analysis.ends import Bounds, known_bounds
 from gibbsppl.derive.certificate import log_concave
 from gibbsppl.derive.changes import STRAIGHTENING, Change
 from gibbsppl.derive.match_results import NotConjugate

@@ -12,8 +12,7 @@ import numpy as np
 import sympy as sp
 
 from gibbsppl.algebra.expressions import Expr, Leaf
-from gibbsppl.analysis.ends import known_bounds
-from gibbsppl.analysis.signs import interval_of
+from gibbsppl.analysis.bounds import interval_of, known_bounds
 from gibbsppl.derive.readings import Reading
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph

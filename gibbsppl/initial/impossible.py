@@ -25,7 +25,7 @@ from gibbsppl.algebra.expressions import (
 from gibbsppl.algebra.functions import INDICATORS, Maximum, Minimum, Where
 from gibbsppl.algebra.ranges import Range, range_of
 from gibbsppl.algebra.supports import Support
-from gibbsppl.analysis.ends import ends_of
+from gibbsppl.analysis.bounds import ends_of
 from gibbsppl.errors import ModelError
 from gibbsppl.initial.zero_density import why_impossible
 from gibbsppl.model.density import log_density

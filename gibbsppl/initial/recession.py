@@ -20,9 +20,8 @@ from gibbsppl.algebra.expressions import Array, Expr, Leaf, Over, mentions, rena
 from gibbsppl.algebra.functions import Expit, Softplus
 from gibbsppl.algebra.polynomials import multiplied_out
 from gibbsppl.algebra.ranges import Range
+from gibbsppl.analysis.bounds import Bounds, known_bounds, sign_of
 from gibbsppl.analysis.curvature import CONCAVE, curvature_of
-from gibbsppl.analysis.ends import Bounds, known_bounds
-from gibbsppl.analysis.signs import sign_of
 from gibbsppl.derive.forms import (
     ROUNDING,
     Forms,

@@ -42,7 +42,7 @@ def is_between(
 
     ``told`` are the supports of arrays that have no statements yet.
     """
-    from gibbsppl.analysis.signs import interval_of  # noqa: PLC0415  (declaring a model needs no SciPy)
+    from gibbsppl.analysis.bounds import interval_of  # noqa: PLC0415  (declaring a model needs no SciPy)
 
     found = interval_of(bounded(expr, model.sizes), lambda leaf: _ends(model, leaf, told))
     return bool(lower <= found[0] and found[1] <= upper)

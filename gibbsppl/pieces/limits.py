@@ -24,7 +24,7 @@ from gibbsppl.algebra.functions import AtMost, Below, Equals, Maximum, Minimum, 
 from gibbsppl.algebra.inverses import solve_for
 from gibbsppl.algebra.polynomials import multiplied_out
 from gibbsppl.algebra.ranges import Range
-from gibbsppl.analysis.ends import ends_of
+from gibbsppl.analysis.bounds import ends_of
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.graph import Graph
 from gibbsppl.pieces.gates import is_gate

@@ -46,7 +46,7 @@ from gibbsppl.algebra.polynomials import (
     factored,
     multiplied_out,
 )
-from gibbsppl.analysis.signs import interval_of
+from gibbsppl.analysis.bounds import interval_of
 
 # Sums with more terms than this when multiplied out are not factored.
 MOST_TERMS = 16

@@ -18,7 +18,7 @@ import sympy as sp
 
 from gibbsppl.algebra.expressions import Expr, Leaf, leaves_of, mentions, substitute
 from gibbsppl.algebra.ranges import Range, fresh, size_of
-from gibbsppl.analysis.ends import ends_of
+from gibbsppl.analysis.bounds import ends_of
 from gibbsppl.analysis.known_limits import KnownLimits, known_limits
 from gibbsppl.derive.conditionals import Derived, conditional_of
 from gibbsppl.model.evaluation import Values, evaluate

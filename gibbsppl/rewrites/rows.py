@@ -32,8 +32,7 @@ from gibbsppl.algebra.identities import simplified
 from gibbsppl.algebra.polynomials import factored
 from gibbsppl.algebra.ranges import Range, fresh
 from gibbsppl.algebra.supports import Support
-from gibbsppl.analysis.ends import Bounds, known_bounds
-from gibbsppl.analysis.signs import NONNEGATIVE, Sign, sign_of
+from gibbsppl.analysis.bounds import NONNEGATIVE, Bounds, Sign, known_bounds, sign_of
 from gibbsppl.model.evaluation import Floats, Values, evaluate
 from gibbsppl.model.graph import Factor, Graph, Statement, Variable
 from gibbsppl.model.operations import is_positive_definite

@@ -13,8 +13,7 @@ import sympy as sp
 from sympy import Add
 
 from gibbsppl.algebra.expressions import Expr, Over, leaves_of, mentions
-from gibbsppl.analysis.ends import known_bounds
-from gibbsppl.analysis.signs import NONNEGATIVE, sign_of
+from gibbsppl.analysis.bounds import NONNEGATIVE, known_bounds, sign_of
 from gibbsppl.derive.concavity import LogConcave
 from gibbsppl.derive.conditionals import Derived, conditional_of
 from gibbsppl.derive.match_results import NotConjugate

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from gibbsppl.algebra.expressions import Binder, Expr, Leaf, Over
+from gibbsppl.analysis.bounds import NONNEGATIVE, NONPOSITIVE, OPPOSITE, Sign
 from gibbsppl.analysis.curvature.kinds import Curvature, Reader
-from gibbsppl.analysis.signs import (
-    NONNEGATIVE,
-    NONPOSITIVE,
-    OPPOSITE,
-    Sign,
-    sign_of_second_derivative,
-)
+from gibbsppl.analysis.signs import sign_of_second_derivative
 
 
 def by_curve(reader: Reader, expr: Expr) -> Curvature | None:

@@ -8,8 +8,7 @@ from typing import Protocol
 
 from gibbsppl.algebra.expressions import Expr
 from gibbsppl.algebra.functions import Kind, Monotone
-from gibbsppl.analysis.ends import Bounds
-from gibbsppl.analysis.signs import Sign
+from gibbsppl.analysis.bounds import Bounds, Sign
 from gibbsppl.model.graph import PLAIN
 
 # The kinds that are also of a kind.

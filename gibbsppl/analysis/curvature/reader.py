@@ -39,6 +39,7 @@ from gibbsppl.algebra.functions import (
     Where,
     log_of,
 )
+from gibbsppl.analysis.bounds import NONNEGATIVE, Bounds, Sign, interval_of, sign_of
 from gibbsppl.analysis.curvature.bends import (
     LOG_CLOGLOG,
     LOG_ONE_MINUS_EXP,
@@ -59,13 +60,6 @@ from gibbsppl.analysis.curvature.kinds import (
 )
 from gibbsppl.analysis.curvature.squares import square_of_sum
 from gibbsppl.analysis.curvature.sums import curved, terms_of
-from gibbsppl.analysis.ends import Bounds
-from gibbsppl.analysis.signs import (
-    NONNEGATIVE,
-    Sign,
-    interval_of,
-    sign_of,
-)
 
 
 def curvature_of(

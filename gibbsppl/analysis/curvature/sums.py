@@ -13,9 +13,9 @@ from sympy import Add, Mul
 from gibbsppl.algebra.expressions import Dim, Expr, Leaf, Over, dims_of
 from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.algebra.polynomials import factored, multiplied_out
+from gibbsppl.analysis.bounds import NONNEGATIVE, NONPOSITIVE
 from gibbsppl.analysis.curvature.curves import by_curve, place_of
 from gibbsppl.analysis.curvature.kinds import CONCAVE, Curvature, Reader
-from gibbsppl.analysis.signs import NONNEGATIVE, NONPOSITIVE
 
 Block = tuple[tuple[Expr, ...], Curvature]
 

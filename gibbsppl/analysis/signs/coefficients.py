@@ -7,7 +7,7 @@ from sympy import Add, Mul
 
 from gibbsppl.algebra.expressions import Expr
 from gibbsppl.algebra.polynomials import MOST_TERMS, expanded_size, factored, multiplied_out
-from gibbsppl.analysis.signs.intervals import NONPOSITIVE, Sign
+from gibbsppl.analysis.bounds.intervals import NONPOSITIVE, Sign
 from gibbsppl.analysis.signs.samples import signs_taken
 
 

@@ -17,13 +17,10 @@ from gibbsppl.algebra.expressions import Expr
 from gibbsppl.algebra.functions import INF, Interval
 from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.algebra.polynomials import MOST_KEPT, MOST_TERMS, expanded_size, multiplied_out
-from gibbsppl.analysis.ends import Bounds
+from gibbsppl.analysis.bounds.exact import interval_of
+from gibbsppl.analysis.bounds.intervals import NONNEGATIVE, Sign
+from gibbsppl.analysis.bounds.of_arrays import Bounds
 from gibbsppl.analysis.signs.coefficients import is_never_positive, sign_by_coefficients
-from gibbsppl.analysis.signs.intervals import (
-    NONNEGATIVE,
-    Sign,
-)
-from gibbsppl.analysis.signs.known import interval_of
 from gibbsppl.analysis.signs.samples import signs_taken
 
 # Second derivatives with more symbols take too long to factor.

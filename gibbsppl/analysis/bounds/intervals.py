@@ -21,7 +21,6 @@ from gibbsppl.algebra.functions import (
     POSITIVE,
     ZERO,
     End,
-    Function,
     Interval,
 )
 
@@ -90,13 +89,6 @@ def times(a: Interval, b: Interval) -> Interval:
     return min(ends), max(ends)
 
 
-def of_choice(condition: Interval, yes: Interval, no: Interval) -> Interval:
-    """One of two values, as an indicator says."""
-    if condition == (ONE, ONE):
-        return yes
-    return no if condition == (ZERO, ZERO) else (min(yes[0], no[0]), max(yes[1], no[1]))
-
-
 def of_loggamma(argument: Interval) -> Interval:
     """A value of loggamma, convex with zeros at 1 and 2, and a minimum of -0.1215 between them."""
     lower, upper = argument
@@ -104,12 +96,3 @@ def of_loggamma(argument: Interval) -> Interval:
         return LINE
     outside = lower >= 2 or upper <= 1
     return (ZERO if outside else Fraction(-1, 8)), (ZERO if lower >= 1 and upper <= 2 else INF)
-
-
-def within(row: Function, argument: Interval) -> Interval:
-    """A value of the function of a row."""
-    lower, upper = row.between
-    if row.at is None:
-        return lower, upper
-    at, value = row.at
-    return (value if argument[0] >= at else lower), (value if argument[1] <= at else upper)

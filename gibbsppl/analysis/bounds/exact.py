@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import reduce
 from itertools import product
@@ -17,7 +17,17 @@ from itertools import product
 import sympy as sp
 from sympy import Add, Mul, Pow, oo
 
-from gibbsppl.algebra.expressions import Array, Dim, Expr, Extreme, InverseEntry, Leaf, Over, Times
+from gibbsppl.algebra.expressions import (
+    Array,
+    Binder,
+    Dim,
+    Expr,
+    Extreme,
+    InverseEntry,
+    Leaf,
+    Over,
+    Times,
+)
 from gibbsppl.algebra.functions import (
     FADING,
     FUNCTIONS,
@@ -28,26 +38,24 @@ from gibbsppl.algebra.functions import (
     POSITIVE,
     UNIT,
     ZERO,
+    End,
     Interval,
-    Maximum,
-    Minimum,
     Where,
 )
 from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.algebra.polynomials import multiplied_out
 from gibbsppl.algebra.recursions import Earlier, Recursion
-from gibbsppl.analysis.ends import Bound, Bounds
-from gibbsppl.analysis.signs.intervals import (
+from gibbsppl.analysis.bounds.arithmetic import Arithmetic
+from gibbsppl.analysis.bounds.intervals import (
     LINE,
     Sign,
-    of_choice,
     of_integer_power,
     of_loggamma,
     of_repeated_product,
     plus,
     times,
-    within,
 )
+from gibbsppl.analysis.bounds.of_arrays import Bound, Bounds
 
 # The intervals that a recursion may be shown to stay in, the narrowest first.
 CLAIMS = (UNIT, POSITIVE, NEGATIVE)
@@ -72,50 +80,101 @@ def sign_of(expr: Bound, bounds: Bounds) -> Sign:
 
 def interval_of(expr: Bound, bounds: Bounds) -> Interval:
     """The smallest and the largest value that an expression is known to keep between."""
-    expr = sp.sympify(expr)
-    if expr.is_number and (found := _of_number(expr)) is not None:
-        return found
-    match expr:
-        case Leaf():
-            return _of_leaf(expr, bounds)
-        case Dim():
+    return _Exact(bounds).of(sp.sympify(expr))
+
+
+class _Exact(Arithmetic[End]):
+    """Ends that are fractions, or infinite, for all elements of an array."""
+
+    __slots__ = ("bounds",)
+
+    def __init__(self, bounds: Bounds) -> None:
+        self.bounds = bounds
+
+    def known(self, expr: Expr) -> Interval | None:
+        """A number, or a position."""
+        if isinstance(expr, Dim):
             return POSITIVE
-        case InverseEntry(args=(_, _, _, i, j)) if i == j:
-            return POSITIVE  # (of a positive definite matrix)
-        case Add():
-            return _of_terms(expr, bounds)
-        case Over():
-            return _of_sum(interval_of(expr.body, bounds), expr.args[2:])
-        case Extreme():
-            return interval_of(expr.body, bounds)
-        case Times():
-            return of_repeated_product(interval_of(expr.body, bounds))
-        case Pow():
-            return _of_power(interval_of(expr.base, bounds), expr.exp, bounds)
-        case Recursion():
-            return _of_recursion(expr, bounds)
-    return _of_function(expr, [interval_of(a, bounds) for a in expr.args])
+        return _of_number(expr) if expr.is_number else None
 
+    def of_leaf(self, leaf: Leaf) -> Interval:
+        """The bounds of an array; those that are expressions may have numbers as their ends."""
+        lower, upper = self.bounds(leaf) or (-oo, oo)
+        numbers = _numeric(self.bounds)
+        known = interval_of(lower, numbers)[0], interval_of(upper, numbers)[1]
+        return (max(known[0], ZERO), known[1]) if leaf.is_nonnegative else known
 
-def _of_function(expr: Expr, inner: list[Interval]) -> Interval:
-    """The interval of a sum, a product or a function from those of its arguments."""
-    match expr:
-        case Mul():
-            return reduce(times, inner)
-        case Where():
-            return of_choice(*inner)
-        case Minimum():
-            return min(a for a, _ in inner), min(b for _, b in inner)
-        case Maximum():
-            return max(a for a, _ in inner), max(b for _, b in inner)
-        case sp.Abs():
-            lower, upper = inner[0]
-            return max(lower, -upper, ZERO), max(-lower, upper)
-        case loggamma():
-            return of_loggamma(inner[0])
-        case _ if expr.func in FUNCTIONS:
-            return within(FUNCTIONS[expr.func], inner[0])
-    return LINE
+    def of_sum(self, expr: Expr) -> Interval:
+        """A sum, from its terms, narrowed by leaves whose bounds are expressions."""
+        lower, upper = reduce(plus, _of_each(expr.args, self.bounds))
+        numbers = _numeric(self.bounds)
+        for term in expr.args:
+            number, leaf = term.as_coeff_Mul()
+            ends = tuple(map(sp.sympify, self.bounds(leaf) or ())) if isinstance(leaf, Leaf) else ()
+            if all(e.is_number for e in ends):
+                continue
+            first, last = ((expr - term + number * e) for e in (ends if number > 0 else ends[::-1]))
+            lower = max(lower, interval_of(first, numbers)[0])
+            upper = min(upper, interval_of(last, numbers)[1])
+        return lower, upper
+
+    def of_binder(self, expr: Binder) -> Interval:
+        """A sum, a product or an extreme of values, a diagonal entry, or a recursion."""
+        match expr:
+            case InverseEntry(args=(_, _, _, i, j)) if i == j:
+                return POSITIVE  # (of a positive definite matrix)
+            case Over():
+                return _of_sum(self.of(expr.body), expr.args[2:])
+            case Extreme():
+                return self.of(expr.body)
+            case Times():
+                return of_repeated_product(self.of(expr.body))
+            case Recursion():
+                return _of_recursion(expr, self.bounds)
+        return LINE
+
+    def of_power(self, base: Expr, exponent: Expr) -> Interval:
+        """A power, monotone in its base, and 1 at 1."""
+        own = self.of(base)
+        if exponent.is_Integer:
+            return of_integer_power(own, int(exponent))
+        if own[0] < 0:
+            return POSITIVE if exponent.is_Rational else LINE
+        lower, upper = self.of(exponent)
+        above = (own[0] >= 1 and lower >= 0) or (own[1] <= 1 and upper <= 0)
+        below = (own[0] >= 1 and upper <= 0) or (own[1] <= 1 and lower >= 0)
+        return (ONE if above else ZERO), (ONE if below else INF)
+
+    def of_function(self, expr: Expr) -> Interval:
+        """A value of a function of the language."""
+        if isinstance(expr, loggamma):
+            return of_loggamma(self.of(expr.args[0]))
+        row = FUNCTIONS.get(expr.func)
+        return LINE if row is None else self.within(row, self.of(expr.args[0]))
+
+    def plus(self, a: Interval, b: Interval) -> Interval:
+        """The sum of two values."""
+        return plus(a, b)
+
+    def times(self, a: Interval, b: Interval) -> Interval:
+        """The product of two values."""
+        return times(a, b)
+
+    def least(self, values: Sequence[End]) -> End:
+        """The smallest of some ends."""
+        return min(values)
+
+    def greatest(self, values: Sequence[End]) -> End:
+        """The largest of some ends."""
+        return max(values)
+
+    def where(self, condition: object, yes: End, no: End) -> End:
+        """One of two ends."""
+        return yes if condition else no
+
+    def number(self, value: End) -> End:
+        """A number as an end."""
+        return value
 
 
 def _of_number(expr: Expr) -> Interval | None:
@@ -134,13 +193,6 @@ def _of_number(expr: Expr) -> Interval | None:
     return LINE if INF in map(abs, around) else (Fraction(around[0]), Fraction(around[1]))
 
 
-def _of_leaf(leaf: Leaf, bounds: Bounds) -> Interval:
-    lower, upper = bounds(leaf) or (-oo, oo)
-    numbers = _numeric(bounds)
-    known = interval_of(lower, numbers)[0], interval_of(upper, numbers)[1]
-    return (max(known[0], ZERO), known[1]) if leaf.is_nonnegative else known
-
-
 def _numeric(bounds: Bounds) -> Bounds:
     """The numeric bounds alone, infinite in place of expressions, to avoid circular reading."""
 
@@ -149,21 +201,6 @@ def _numeric(bounds: Bounds) -> Bounds:
         return lower if lower.is_number else -oo, upper if upper.is_number else oo
 
     return numeric
-
-
-def _of_terms(expr: Expr, bounds: Bounds) -> Interval:
-    """The interval of a sum, from its terms, narrowed by leaves whose bounds are expressions."""
-    lower, upper = reduce(plus, _of_each(expr.args, bounds))
-    numbers = _numeric(bounds)
-    for term in expr.args:
-        number, leaf = term.as_coeff_Mul()
-        ends = tuple(map(sp.sympify, bounds(leaf) or ())) if isinstance(leaf, Leaf) else ()
-        if all(e.is_number for e in ends):
-            continue
-        first, last = ((expr - term + number * e) for e in (ends if number > 0 else ends[::-1]))
-        lower = max(lower, interval_of(first, numbers)[0])
-        upper = min(upper, interval_of(last, numbers)[1])
-    return lower, upper
 
 
 def _of_each(terms: tuple[Expr, ...], bounds: Bounds) -> Iterator[Interval]:
@@ -261,18 +298,6 @@ def _of_sum(body: Interval, limits: tuple[Expr, ...]) -> Interval:
         count = Fraction(max(int(limits[1] - limits[0]), 0))
         return times(body, (count, count))
     return times(body, POSITIVE)
-
-
-def _of_power(base: Interval, exponent: Expr, bounds: Bounds) -> Interval:
-    if exponent.is_Integer:
-        return of_integer_power(base, int(exponent))
-    if base[0] < 0:
-        return POSITIVE if exponent.is_Rational else LINE
-    # The power is monotone in its base, and 1 at 1.
-    lower, upper = interval_of(exponent, bounds)
-    above = (base[0] >= 1 and lower >= 0) or (base[1] <= 1 and upper <= 0)
-    below = (base[0] >= 1 and upper <= 0) or (base[1] <= 1 and lower >= 0)
-    return (ONE if above else ZERO), (ONE if below else INF)
 
 
 def _is_never_zero(expr: Expr, bounds: Bounds) -> bool:
