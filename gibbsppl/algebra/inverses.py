@@ -54,8 +54,10 @@ def solve_for(
 
 
 def _is_root_of(power: sp.Pow, base: Expr) -> bool:
-    """Whether a power of a positive base is one to a number."""
-    return bool(power.base is base and base.is_positive and power.exp.is_number)
+    """Whether a power of a positive base rises or falls with it: to a number, or of a known sign."""
+    exponent = power.exp
+    has_sign = exponent.is_number or exponent.is_positive or exponent.is_negative
+    return bool(power.base is base and base.is_positive and has_sign)
 
 
 def _inverse(row: Function, value: Expr) -> Expr:

@@ -21,6 +21,7 @@ import sympy as sp
 
 from gibbsppl.algebra.copies import primed
 from gibbsppl.algebra.expressions import Dim, Expr, InverseEntry
+from gibbsppl.algebra.inverses import solve_for
 from gibbsppl.bugs.distributions import DISTRIBUTIONS, meaning_of
 from gibbsppl.bugs.rows import Distribution
 from gibbsppl.families import FAMILIES
@@ -151,8 +152,8 @@ def _answer(expr: Expr, known: Expr, unknown: Expr) -> Expr | None:
     """The value of a parameter if an expression of it is known; None unless there is one answer."""
     if isinstance(expr, InverseEntry):
         return expr.func(known, *expr.args[1:]) if expr.body == unknown else None
-    answers = sp.solve(expr - known, unknown)
-    return answers[0] if len(answers) == 1 else None
+    found = solve_for(expr, unknown, known)
+    return None if found is None else found[0]
 
 
 def _tensors(arguments: Mapping[str, Expr]) -> Iterator[tuple[str, Tensor]]:
