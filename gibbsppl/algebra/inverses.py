@@ -54,7 +54,7 @@ def solve_for(
 
 
 def _is_root_of(power: sp.Pow, base: Expr) -> bool:
-    """Whether a power of a positive base rises or falls with it: to a number, or of a known sign."""
+    """Whether a power of a positive base rises or falls with it: an exponent has a sign."""
     exponent = power.exp
     has_sign = exponent.is_number or exponent.is_positive or exponent.is_negative
     return bool(power.base is base and base.is_positive and has_sign)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 import sympy as sp
 from sympy import Add
@@ -28,7 +29,6 @@ from gibbsppl.algebra.expressions import (
 from gibbsppl.algebra.functions import Equals
 from gibbsppl.algebra.ranges import Range, fresh, range_of
 from gibbsppl.model.graph import (
-    Censoring,
     Constant,
     Deterministic,
     Graph,
@@ -36,6 +36,7 @@ from gibbsppl.model.graph import (
     Statement,
     Variable,
 )
+from gibbsppl.model.graph_changes import changed_potential, changed_statement
 
 # An axis longer than this is not taken apart: each position is a step of its own.
 MOST_PARTS = 16
@@ -133,19 +134,8 @@ def _of_statement(statement: Statement, whole: Statement, reader: _Reader) -> tu
     for position, array in reader.arrays.items():
         at = {dim: sp.Integer(position)}
         indices = (i for n, i in enumerate(statement.target.indices) if n != reader.axis)
-        arguments = tuple((n, substitute(e, at)) for n, e in statement.arguments)
-        lower, upper = (
-            None if b is None else substitute(b, at) for b in (statement.lower, statement.upper)
-        )
-        part = replace(
-            statement,
-            name=str(array),
-            target=array[tuple(indices)],
-            over=over,
-            arguments=arguments,
-            lower=lower,
-            upper=upper,
-        )
+        here = changed_statement(statement, partial(substitute, replacements=at))
+        part = replace(here, name=str(array), target=array[tuple(indices)], over=over)
         found.append(_read(part, reader, _ranged(over)))
     return tuple(found)
 
@@ -155,27 +145,12 @@ def _ranged(over: tuple[Range, ...]) -> set[Dim]:
 
 
 def _read(statement: Statement, reader: _Reader, ranged: set[Dim]) -> Statement:
-    """The statement with the array's parts in its arguments and bounds."""
-
-    def read(bound: Expr | None) -> Expr | None:
-        return None if bound is None else reader.read(bound, ranged)
-
-    return replace(
-        statement,
-        arguments=tuple((n, reader.read(e, ranged)) for n, e in statement.arguments),
-        lower=read(statement.lower),
-        upper=read(statement.upper),
-        censored=tuple(
-            Censoring(reader.read(c.where, ranged), read(c.lower), read(c.upper))
-            for c in statement.censored
-        ),
-    )
+    """The statement with the array's parts in what it reads."""
+    return changed_statement(statement, lambda e: reader.read(e, ranged))
 
 
 def _of_potential(potential: Potential, reader: _Reader) -> Potential:
-    return replace(
-        potential, log_density=reader.read(potential.log_density, _ranged(potential.over))
-    )
+    return changed_potential(potential, lambda e: reader.read(e, _ranged(potential.over)))
 
 
 def _of_deterministic(deterministic: Deterministic, reader: _Reader) -> Deterministic:

@@ -7,7 +7,8 @@ the change is in its statement: the density of ``eta`` is that of ``theta`` time
 
 >>> from gibbsppl.families import FAMILIES
 >>> from gibbsppl.algebra.expressions import Array, Dim
->>> from gibbsppl.model.graph import Graph, Statement, Variable
+>>> from gibbsppl.model.graph_changes import changed_potential, changed_statement
+from gibbsppl.model.graph import Graph, Statement, Variable
 >>> from gibbsppl.algebra.ranges import Range
 >>> j, mu, theta = Dim("j"), Array("mu")[()], Array("theta")
 >>> tau = Array("tau", positive=True)[()]
@@ -41,7 +42,8 @@ from gibbsppl.algebra.expressions import (
 from gibbsppl.derive.changes import LOG, Change
 from gibbsppl.derive.conditionals import Derived
 from gibbsppl.derive.quadratic import Quadratic
-from gibbsppl.model.graph import Censoring, Graph, Statement, expressions_read_by
+from gibbsppl.model.graph import Graph, Statement, expressions_read_by
+from gibbsppl.model.graph_changes import changed_potential, changed_statement
 from gibbsppl.rewrites.applied import density_row
 
 # What is drawn while the new array is held fixed: the location moves all elements alike, the scale
@@ -199,9 +201,7 @@ def _with(graph: Graph, old: Statement, own: Statement, change: Recentred) -> Un
         graph,
         variables=variables,
         statements=tuple(reader.of_statement(own if s is old else s) for s in graph.statements),
-        potentials=tuple(
-            replace(p, log_density=reader.read(p.log_density)) for p in graph.potentials
-        ),
+        potentials=tuple(changed_potential(p, reader.read) for p in graph.potentials),
         deterministics=tuple(replace(d, value=reader.read(d.value)) for d in graph.deterministics),
     )
     # (bounds that are set by the array are no arguments, and are not rewritten)
@@ -219,20 +219,7 @@ class _Reader:
 
     def of_statement(self, statement: Statement) -> Statement:
         """The statement with what it reads rewritten."""
-
-        def optional(bound: Expr | None) -> Expr | None:
-            return None if bound is None else self.read(bound)
-
-        return replace(
-            statement,
-            arguments=tuple((n, self.read(e)) for n, e in statement.arguments),
-            lower=optional(statement.lower),
-            upper=optional(statement.upper),
-            censored=tuple(
-                Censoring(self.read(c.where), optional(c.lower), optional(c.upper))
-                for c in statement.censored
-            ),
-        )
+        return changed_statement(statement, self.read)
 
     def read(self, expr: Expr, bound: frozenset[Dim] = frozenset()) -> Expr:
         """The expression; ``bound`` are the dims of the sums that it stands in."""
