@@ -11,7 +11,8 @@ All that a generated module calls is exported here. The rooms:
 - joint draws: `joint`, with `layouts` and `factors` of sparse precision matrices, `pencils`,
   `least_squares` for centres
 - labels: `labels`, `gate_odds`; chains of labels by `label_chains` and `filters`; `scans`
-- moves: `moves` (slice), `tied` entries, `elliptical`, `walks`, `over_relaxed`, `user_kernels`
+- moves: `moves` (slice), `tied` entries, `elliptical`, `walks`, `over_relaxed`, `user_kernels`;
+  of a part of an array, by colour, one by one: `selections`
 - elements and where they go: `places`, `entries`, `sparse_counts`
 - types of arguments and results: `types`
 """

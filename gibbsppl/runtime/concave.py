@@ -10,7 +10,6 @@ for: around the mode, as far from one another as the density is wide.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import partial
 
 import numpy as np
 
@@ -35,8 +34,17 @@ from gibbsppl.runtime.chords import (
 from gibbsppl.runtime.concave_one import Points as PointsOfOne
 from gibbsppl.runtime.concave_one import candidate, log_concave_one
 from gibbsppl.runtime.concave_search import blindly_sought, first_of, sought
-from gibbsppl.runtime.moves import at_index, of_those
-from gibbsppl.runtime.types import Array, Flags, Floats, Generator, Index, Ints, LogDensity, Numbers
+from gibbsppl.runtime.selections import Move, by_colour, one_by_one
+from gibbsppl.runtime.types import (
+    Flags,
+    Floats,
+    Generator,
+    Index,
+    Ints,
+    LogDensity,
+    Numbers,
+    Values,
+)
 
 # So many first points are searched for without a look at the hull.
 BLIND = 4
@@ -301,8 +309,8 @@ def log_concave_elements(
     upper: Numbers = np.inf,
 ) -> Floats:
     """The array with its elements drawn in turn; ``log_density`` maps an array to one number."""
-    density_at = partial(at_index, log_density=log_density)
-    return _drawn_in_turn(rng, x, density_at, positions, lower, upper)
+    drawn = one_by_one(x, positions, log_density, (lower, upper), _drawn_by(rng))
+    return np.asarray(drawn, dtype=float)
 
 
 def log_concave_colours(
@@ -314,21 +322,14 @@ def log_concave_colours(
     upper: Numbers = np.inf,
 ) -> Floats:
     """The array with the elements of one colour drawn after the other."""
-    density_at = partial(of_those, log_density=log_density)
-    return _drawn_in_turn(rng, x, density_at, colours, lower, upper)
+    drawn = by_colour(x, colours, log_density, (lower, upper), _drawn_by(rng))
+    return np.asarray(drawn, dtype=float)
 
 
-def _drawn_in_turn(
-    rng: Generator,
-    x: Floats,
-    density_at: Callable[[Array, Index], LogDensity],
-    indices: Iterable[Index],
-    lower: Numbers,
-    upper: Numbers,
-) -> Floats:
-    """The array with draws at each index in turn, each given the results of earlier draws."""
-    x = x.copy()
-    bounds = [np.broadcast_to(b, x.shape) for b in (lower, upper)]
-    for at in indices:
-        x[at] = log_concave(rng, density_at(x, at), x[at], *(b[at] for b in bounds))
-    return x
+def _drawn_by(rng: Generator) -> Move:
+    """The draw of the elements at an index."""
+
+    def drawn(_at: Index, own: Floats, density: LogDensity, low: Floats, high: Floats) -> Values:
+        return log_concave(rng, density, own, low, high)
+
+    return drawn

@@ -11,12 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from gibbsppl.errors import RunError
+from gibbsppl.runtime.selections import Move, by_colour, one_by_one
 from gibbsppl.runtime.types import (
     Array,
     Flags,
@@ -314,11 +314,11 @@ def slice_part(  # noqa: PLR0913  (as generated code calls it)
 
     ``whole``: these elements are whole numbers, whatever the rest of the array is.
     """
-    move = slice_integers if whole else slice_batch
-    bounds = [np.broadcast_to(b, x.shape)[at] for b in (lower, upper)]
-    new = x.copy()
-    new[at] = move(rng, x[at], of_those(x, at, log_density), width, *bounds)
-    return new
+
+    def moved(_at: Index, own: Array, density: LogDensity, low: Array, high: Array) -> Values:
+        return _move_of(whole)(rng, own, density, width, low, high)
+
+    return by_colour(x, (at,), log_density, (lower, upper), moved)
 
 
 def slice_elements(  # noqa: PLR0913  (as generated code calls it)
@@ -333,8 +333,10 @@ def slice_elements(  # noqa: PLR0913  (as generated code calls it)
     whole: bool = False,
 ) -> Array:
     """Slice moves of the elements in turn; ``log_density`` maps an array to one number."""
-    density_at = partial(at_index, log_density=log_density)
-    return _slices(rng, x, density_at, width, positions, (lower, upper), whole)
+    moved = _with_own_width(rng, width, whole)
+    new = one_by_one(x, positions, log_density, (lower, upper), moved)
+    width.moves += width.adapting
+    return new
 
 
 def slice_colours(  # noqa: PLR0913  (as generated code calls it)
@@ -349,42 +351,23 @@ def slice_colours(  # noqa: PLR0913  (as generated code calls it)
     whole: bool = False,
 ) -> Array:
     """Slice moves of all elements of one colour after the other; ``log_density`` is of each."""
-    density_at = partial(of_those, log_density=log_density)
-    return _slices(rng, x, density_at, width, colours, (lower, upper), whole)
-
-
-def _slices(
-    rng: Generator,
-    x: Array,
-    density_at: Callable[[Array, Index], LogDensity],
-    width: Width,
-    indices: Iterable[Index],
-    ends: tuple[Values, Values],
-    whole: bool,
-) -> Array:
-    """Slice moves at each index in turn, each given the results of earlier moves."""
-    move = slice_integers if whole else slice_batch
-    x = x.copy()
-    bounds = [np.broadcast_to(b, x.shape) for b in ends]
-    for at in indices:
-        own = Width(width.value[at], width.moves, width.adapting)
-        x[at] = move(rng, x[at], density_at(x, at), own, *(b[at] for b in bounds))
-        width.value[at] = own.value
+    moved = _with_own_width(rng, width, whole)
+    new = by_colour(x, colours, log_density, (lower, upper), moved)
     width.moves += width.adapting
-    return x
+    return new
 
 
-def of_those(x: Array, at: Index, log_density: LogDensity) -> LogDensity:
-    """The log densities of the elements at an index, as a function of these alone."""
-    return at_index(x, at, lambda whole: np.broadcast_to(log_density(whole), x.shape)[at])
+def _move_of(whole: bool) -> Callable[..., Values]:
+    return slice_integers if whole else slice_batch
 
 
-def at_index(x: Array, at: Index, log_density: LogDensity) -> LogDensity:
-    """The log density as a function of the elements at an index."""
+def _with_own_width(rng: Generator, width: Width, whole: bool) -> Move:
+    """Slice moves, those at each index with the widths there."""
 
-    def of_element(value: Values) -> Numbers:
-        changed = x.copy()
-        changed[at] = value
-        return log_density(changed)
+    def moved(at: Index, own: Array, density: LogDensity, low: Array, high: Array) -> Values:
+        there = Width(width.value[at], width.moves, width.adapting)
+        new = _move_of(whole)(rng, own, density, there, low, high)
+        width.value[at] = there.value
+        return new
 
-    return of_element
+    return moved

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gibbsppl.errors import RunError
-from gibbsppl.runtime.moves import at_index
+from gibbsppl.runtime.selections import at_index
 from gibbsppl.runtime.types import Array, Flags, Generator, Index, LogDensity, Numbers, Values
 from gibbsppl.runtime.walks import Walk, is_accepted
 

@@ -9,14 +9,14 @@ Computing 18).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import EllipsisType
 
 import numpy as np
 
 from gibbsppl.errors import RunError
-from gibbsppl.runtime.moves import at_index, of_those
+from gibbsppl.runtime.selections import by_colour, one_by_one
 from gibbsppl.runtime.types import (
     Array,
     Flags,
@@ -288,17 +288,18 @@ def walk_elements(  # noqa: PLR0913  (as generated code calls it)
     whole: bool = False,
 ) -> Array:
     """Random-walk steps of the elements in turn; ``log_density`` maps an array to one number."""
-    move = walk_integers if whole else walk_batch
-    x = np.array(x)
-    bounds = [np.broadcast_to(b, x.shape) for b in (lower, upper)]
-    for at in positions:
-        own = Walk(np.array(walk.log_scale[at]), walk.target, walk.adapting, walk.moves)
-        x[at] = move(rng, x[at], at_index(x, at, log_density), own, *(b[at] for b in bounds))
-        walk.log_scale[at] = own.log_scale
-        walk.accepted += own.accepted
-        walk.proposed += own.proposed
+
+    def moved(at: Index, own: Array, density: LogDensity, low: Array, high: Array) -> Values:
+        there = Walk(np.array(walk.log_scale[at]), walk.target, walk.adapting, walk.moves)
+        new = _move_of(whole)(rng, own, density, there, low, high)
+        walk.log_scale[at] = there.log_scale
+        walk.accepted += there.accepted
+        walk.proposed += there.proposed
+        return new
+
+    new = one_by_one(x, positions, log_density, (lower, upper), moved)
     walk.moves += walk.adapting
-    return x
+    return new
 
 
 def walk_part(  # noqa: PLR0913  (as generated code calls it)
@@ -313,11 +314,15 @@ def walk_part(  # noqa: PLR0913  (as generated code calls it)
     whole: bool = False,
 ) -> Array:
     """A step of the elements at an index; ``log_density`` maps the whole array."""
-    bounds = [np.broadcast_to(b, x.shape)[at] for b in (lower, upper)]
-    new = x.copy()
-    move = walk_integers if whole else walk_batch
-    new[at] = move(rng, x[at], of_those(x, at, log_density), walk, *bounds)
-    return new
+
+    def moved(_at: Index, own: Array, density: LogDensity, low: Array, high: Array) -> Values:
+        return _move_of(whole)(rng, own, density, walk, low, high)
+
+    return by_colour(x, (at,), log_density, (lower, upper), moved)
+
+
+def _move_of(whole: bool) -> Callable[..., Values]:
+    return walk_integers if whole else walk_batch
 
 
 def reflected(x: Values, lower: Values, upper: Values) -> Floats:
