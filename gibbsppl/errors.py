@@ -46,3 +46,12 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """
     near = nearest(name, known)
     return "" if near is None else f" Did you mean {near!r}?"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number and its noun.
+
+    >>> counted(1, "step"), counted(8, "step")
+    ('1 step', '8 steps')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

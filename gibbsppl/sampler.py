@@ -24,8 +24,8 @@ import numpy as np
 
 from gibbsppl.analysis.domains import within_domains
 from gibbsppl.arguments import TRUTH, GivenArray, calls_told, methods_told
-from gibbsppl.code.numpy import write_numpy
 from gibbsppl.code.program import Constants, Program, load
+from gibbsppl.code.source import write_numpy
 from gibbsppl.comparison import Comparison, Settings, compared, variants_of
 from gibbsppl.errors import CompileError, RunError
 from gibbsppl.explain import explained, leaf_lines, parts_told, schedule_text
@@ -93,8 +93,8 @@ def compile(  # noqa: A001, PLR0913  (the word of the field; settings, all named
     them. ``scan="random"`` draws, as a sweep, as many steps as there are, each chosen at random
     (`gp.RandomScan` takes weights); ``"symmetric"`` draws all steps forwards, then backwards.
     ``kernels={"x": gp.RandomWalk()}`` names the kernel of a variable: `gp.Slice`, `gp.RandomWalk`,
-    `gp.AdaptiveRejection`, `gp.OverRelaxed`, or a function ``kernel(rng, value, log_density)`` of
-    your own that returns the new value (docs/sampling.md).
+    `gp.EllipticalSlice`, `gp.AdaptiveRejection`, `gp.OverRelaxed`, `gp.Proposal`, or a function
+    ``kernel(rng, value, log_density)`` of your own that returns the new value (docs/sampling.md).
 
     Raises `CompileError` where no sampler can be made, naming the variable and the reason.
     """
@@ -214,7 +214,7 @@ class Sampler:
         >>> print(walking.check_kernel("mu", replicates=200, seed=1).passed)
         True
         """
-        from gibbsppl.checks.kernel import check_kernel  # noqa: PLC0415  (only checks need it)
+        from gibbsppl.checks.one_step import check_kernel  # noqa: PLC0415  (only checks need it)
 
         def again(seen: Values) -> tuple[Schedule, Values]:
             made = self._with({**self.data, **seen})

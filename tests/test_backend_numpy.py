@@ -16,8 +16,8 @@ from forms import form_named
 from scipy import special
 
 import gibbsppl as gp
-from gibbsppl.code.numpy import write_numpy
 from gibbsppl.code.program import load
+from gibbsppl.code.source import write_numpy
 from gibbsppl.model.density import log_density
 from gibbsppl.schedule.recentred import with_recentred
 

@@ -7,7 +7,7 @@ import pytest
 from random_programs import random_program
 
 import gibbsppl as gp
-from gibbsppl.bugs import random_reader
+from gibbsppl.bugs import references
 from gibbsppl.bugs.grids import position_of
 from gibbsppl.bugs.parse import parse
 from gibbsppl.checks import verification
@@ -138,7 +138,7 @@ def test_data_read_from_the_first_position_on_are_seen(monkeypatch):
         return position_of(grid, dict.fromkeys(starts, 0))
 
     ((text, data),) = SHIFTED.items()
-    monkeypatch.setattr(random_reader, "position_of", from_zero)
+    monkeypatch.setattr(references, "position_of", from_zero)
     model = read(text, data)
     monkeypatch.undo()
     assert "d[t + 1]" in str(model.graph)

@@ -9,7 +9,7 @@ from gibbsppl.algebra.expressions import Array, Dim, Leaf
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.derive.concavity import LogConcave
 from gibbsppl.derive.conditionals import conditional_of
-from gibbsppl.derive.finite import FiniteConditional
+from gibbsppl.derive.labels import FiniteConditional
 from gibbsppl.derive.match_results import Conditional, NotConjugate
 from gibbsppl.derive.readings import normal_form
 from gibbsppl.errors import CompileError

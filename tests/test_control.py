@@ -16,8 +16,8 @@ import gibbsppl as gp
 from gibbsppl.checks.enumeration import enumerate_sweep
 from gibbsppl.checks.geweke import geweke
 from gibbsppl.cli import main
-from gibbsppl.code.numpy import write_numpy
 from gibbsppl.code.program import load
+from gibbsppl.code.source import write_numpy
 from gibbsppl.errors import CompileError, RunError
 from gibbsppl.initial.search import initial_state
 from gibbsppl.kernels.random_walk import proposed

@@ -1,13 +1,16 @@
 """What draws are called with is part of the proof: each number and keyword of a sweep, altered."""
 
 import ast
+import inspect
 import re
 
 import numpy as np
 import pytest
 
 import gibbsppl as gp
+from gibbsppl import runtime
 from gibbsppl.checks.draws_called import calls_against_steps
+from gibbsppl.checks.expected_calls import EXPECTED, UNCOMPARED
 from gibbsppl.code.program import load
 from gibbsppl.initial.search import initial_state
 
@@ -307,3 +310,14 @@ def test_a_unit_that_is_never_chosen_is_never_drawn():
     first_alone = sampler.source.replace("rng.integers(len(UNITS),", "rng.integers(1,")
 
     assert set(wrong_calls(sampler, load(first_alone)).values()) == {"it is never drawn"}
+
+
+def test_each_argument_of_a_draw_is_compared_or_known_not_to_be():
+    functions = ((name, getattr(runtime, name)) for name in runtime.__all__)
+    draws = ((n, [*inspect.signature(f).parameters]) for n, f in functions if inspect.isfunction(f))
+    drawn = {n: names[1:] for n, names in draws if names[:1] == ["rng"]}
+
+    known = {*EXPECTED, *UNCOMPARED}
+    new = {n: set(names) - known for n, names in drawn.items() if not n.startswith("simulate_")}
+    assert {n: left for n, left in new.items() if left} == {}
+    assert not set(EXPECTED) & UNCOMPARED

@@ -17,10 +17,10 @@ from test_runtime_draws import discrete
 import gibbsppl as gp
 from gibbsppl.algebra.expressions import Leaf
 from gibbsppl.algebra.ranges import Range
-from gibbsppl.code.numpy import write_numpy
 from gibbsppl.code.program import load
+from gibbsppl.code.source import write_numpy
 from gibbsppl.initial.search import initial_state
-from gibbsppl.kernels.slice import Move
+from gibbsppl.kernels.move import Move
 from gibbsppl.model.density import free_elements, log_density, log_joint, regions
 from gibbsppl.model.evaluation import evaluate
 from gibbsppl.predict.along_draws import DRAW, along_draws

@@ -14,8 +14,8 @@ import gibbsppl as gp
 from gibbsppl.algebra.expressions import Array
 from gibbsppl.checks.geweke import geweke
 from gibbsppl.checks.verification import verify
-from gibbsppl.code.numpy import write_numpy
 from gibbsppl.code.program import load
+from gibbsppl.code.source import write_numpy
 from gibbsppl.errors import CompileError
 from gibbsppl.families import FAMILIES
 from gibbsppl.model.density import log_joint
@@ -609,7 +609,7 @@ def test_a_second_draw_that_is_wrong_is_found_by_the_check_of_its_variable(monke
     def spoilt(schedule):
         return re.sub(r"return exp\(log_tau\)", "return 1.5 * exp(log_tau)", write_numpy(schedule))
 
-    monkeypatch.setattr("gibbsppl.checks.kernel.write_numpy", spoilt)
+    monkeypatch.setattr("gibbsppl.checks.one_step.write_numpy", spoilt)
     assert not compiled("schools").check_kernel("tau", **settings).passed
 
 

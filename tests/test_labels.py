@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import gibbsppl as gp
-from gibbsppl.language import labels as labels_of_dims
+from gibbsppl.language import coordinates
 
 REFUSED = {
     "pandas' NA": (["a", pd.NA], "the missing label <NA> at position 1"),
@@ -36,7 +36,7 @@ def test_more_positions_than_memory_are_refused(monkeypatch):
     def too_many(_):
         raise MemoryError
 
-    monkeypatch.setattr(labels_of_dims.np, "arange", too_many)
+    monkeypatch.setattr(coordinates.np, "arange", too_many)
     with pytest.raises(gp.ModelError, match="'i' has more positions than there is memory"):
         gp.Model(coords={"i": 10**12})
 

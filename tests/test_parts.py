@@ -8,8 +8,8 @@ from test_rewrites_driver import ordered
 from test_rewrites_sampling import disagreements, moments
 
 import gibbsppl as gp
-from gibbsppl.code.numpy import write_numpy
 from gibbsppl.code.program import load
+from gibbsppl.code.source import write_numpy
 from gibbsppl.derive.conditionals import conditional_of
 from gibbsppl.errors import CompileError, RunError
 from gibbsppl.model.density import log_joint

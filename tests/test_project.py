@@ -1,6 +1,7 @@
 """The rules of the project that no tool checks: layers, names, imports, sizes, words."""
 
 import ast
+import importlib
 import re
 import statistics
 import subprocess
@@ -58,6 +59,9 @@ IDENTITIES = tuple(
 
 LONGEST_FUNCTION = 60
 LONGEST_MODULE = 420
+
+# What has a docstring.
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
 
 # Modules that may be longer, and why.
 LONGER_MODULES = {
@@ -162,6 +166,42 @@ def test_no_module_imports_itself_in_a_circle():
 def test_the_order_would_catch_an_import_from_below():
     assert RANK["families"] < RANK["derive"] < RANK["schedule"] < RANK["code"]
     assert "gibbsppl.pieces.split" in EDGES["gibbsppl.derive.conditionals"]
+
+
+# ---- maps ------------------------------------------------------------------------------------
+
+
+def folders():
+    """The folders of the package, with what is in each."""
+    for init in sorted(PACKAGE.glob("*/**/__init__.py")):
+        inside = {p.stem for p in init.parent.glob("*.py")} - {"__init__", "__main__"}
+        yield init, inside | {p.parent.name for p in init.parent.glob("*/__init__.py")}
+
+
+@pytest.mark.parametrize("folder", tuple(folders()), ids=lambda found: found[0].parent.name)
+def test_the_docstring_of_a_folder_is_the_map_of_its_rooms(folder):
+    init, inside = folder
+    told = set(re.findall(r"`([a-z_]+)`", ast.get_docstring(parsed(init))))
+
+    assert inside - told == set(), "name each module, and what is in it"
+    assert told - inside == set(), "no such modules"
+
+
+@pytest.mark.parametrize("path", modules(), ids=name_of)
+def test_what_docstrings_refer_to_is_there(path):
+    nodes = (n for n in ast.walk(parsed(path)) if isinstance(n, DOCUMENTED))
+    texts = (ast.get_docstring(n) or "" for n in nodes)
+    told = {name for text in texts for name in re.findall(r"`gibbsppl\.([\w.]+)`", text)}
+
+    assert [name for name in told if not is_there(f"gibbsppl.{name}")] == []
+
+
+def is_there(name):
+    """Whether a dotted name is a module, or what a module defines or imports."""
+    module, _, last = name.rpartition(".")
+    if name in known_names():
+        return True
+    return module in known_names() and hasattr(importlib.import_module(module), last)
 
 
 # ---- names -----------------------------------------------------------------------------------

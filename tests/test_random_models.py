@@ -23,7 +23,7 @@ from gibbsppl.derive import changes, concavity, matching, readings
 from gibbsppl.families import FAMILIES
 from gibbsppl.kernels.adaptive_rejection import ConcaveDraw
 from gibbsppl.kernels.joint import JointDraw
-from gibbsppl.kernels.slice import Move
+from gibbsppl.kernels.move import Move
 from gibbsppl.model.density import event_dims, free_elements, log_density, log_joint, regions
 from gibbsppl.model.evaluation import evaluate
 from gibbsppl.model.graph import Censoring

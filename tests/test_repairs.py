@@ -13,8 +13,8 @@ import gibbsppl as gp
 from gibbsppl.algebra.expressions import Array
 from gibbsppl.algebra.supports import POSITIVE, REAL, UNIT
 from gibbsppl.checks.verification import verify
-from gibbsppl.code.numpy import write_numpy
 from gibbsppl.code.program import load
+from gibbsppl.code.source import write_numpy
 from gibbsppl.explain import repairs as search
 from gibbsppl.explain.repairs import repairs
 from gibbsppl.explain.rescaling import rescaled, scale_of

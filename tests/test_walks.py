@@ -15,7 +15,7 @@ from test_moves import INFINITE, LEVEL, N
 
 import gibbsppl as gp
 from gibbsppl import runtime
-from gibbsppl.checks.kernel import program_of
+from gibbsppl.checks.one_step import program_of
 from gibbsppl.code.program import load
 from gibbsppl.errors import CompileError, RunError
 from gibbsppl.kernels import Own

@@ -26,3 +26,8 @@ class loggamma(sp.loggamma):  # noqa: N801  (it prints as SymPy's does)
         if z.is_Number and z > MOST:
             return None
         return super().eval(z)
+
+
+def log_choose(n: sp.Expr, k: sp.Expr) -> sp.Expr:
+    """The log of a binomial coefficient."""
+    return loggamma(n + 1) - loggamma(k + 1) - loggamma(n - k + 1)

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gibbsppl.atlas.examples import COORDS, TABLES, AtlasTable, Column, Prior, X
-from gibbsppl.code.numpy import write_numpy
+from gibbsppl.code.source import write_numpy
 from gibbsppl.derive.colours import colours_told
 from gibbsppl.errors import CompileError, ModelError
 from gibbsppl.explain.derivation import explained

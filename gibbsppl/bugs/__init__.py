@@ -12,14 +12,16 @@
 - a line as statements: `lowering`, with `parts` (one source for each name read), `layouts` and
   `axes` (where elements are), `placed`, `statements`, `checked_lines`, `auxiliaries`, `certain`,
   `constraints`, `intervals`, `maps` and `fields`, `recursions` and `ragged_recursions`, `cycles`
-- expressions: `evaluator` (numbers or formulas) with `random_reader`, `values`, `ranges`; vectors
-  certain to sum to one are found by `simplexes` and `sums`
+- expressions: `evaluator` (numbers or formulas) with `values` and `references` to random arrays
+  (where indices, from 1 in a text, become positions: `grids` recognises these by their numbers),
+  `ragged_lengths`; vectors certain to sum to one are found by `simplexes` and `sums`
 - tables of what names mean: `distributions`, `functions` (`array_functions`, `array_numbers`),
   `densities`, `unsupported`; `rows` says what a row holds
 - names and records: `added_names`, `quantities`, `inits`
 
-`reading` keeps the text for the checks, which evaluate it a second time: `interpreter` and
-``interpreted_*``, which share the parser alone with the rooms above.
+`reading` keeps the text for the checks, which evaluate it a second time: `interpreter`, with
+`interpreted_values`, `interpreted_functions`, `interpreted_scalars`, `interpreted_vectors` and
+`interpreted_densities`, which share the parser alone with the rooms above.
 
 `write` goes back: `inverses` of the table's rows, `written_expressions`, `written_numbers`,
 `written_sides`, `printing`.

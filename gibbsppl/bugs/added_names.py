@@ -7,7 +7,7 @@ from collections.abc import Collection
 from gibbsppl.algebra.expressions import Dim
 from gibbsppl.algebra.ranges import fresh
 from gibbsppl.bugs.facts import Facts
-from gibbsppl.language.labels import GivenLabels
+from gibbsppl.language.coordinates import GivenLabels
 from gibbsppl.language.model import Model
 
 

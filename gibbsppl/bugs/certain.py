@@ -12,7 +12,7 @@ from gibbsppl.algebra.expressions import Dim, Expr
 from gibbsppl.algebra.functions import Equals, Where
 from gibbsppl.bugs.evaluator import Evaluator
 from gibbsppl.bugs.grids import Grid
-from gibbsppl.bugs.random_reader import Elements
+from gibbsppl.bugs.references import Elements
 from gibbsppl.bugs.relations import Space
 from gibbsppl.bugs.values import Known
 

@@ -20,7 +20,7 @@ from gibbsppl.bugs.evaluator import Evaluator
 from gibbsppl.bugs.facts import Facts
 from gibbsppl.bugs.grids import Grid, combined
 from gibbsppl.bugs.numbers import elements_of, target_of
-from gibbsppl.bugs.random_reader import Elements
+from gibbsppl.bugs.references import Elements
 from gibbsppl.bugs.relations import Relation
 from gibbsppl.bugs.rows import Interval, LogLikelihood
 from gibbsppl.bugs.syntax import Expression, Stochastic

@@ -36,7 +36,7 @@ from gibbsppl.algebra.functions import (
     Phi,
     Where,
 )
-from gibbsppl.algebra.log_gamma import loggamma
+from gibbsppl.algebra.log_gamma import log_choose
 from gibbsppl.bugs.fields import INTRINSIC, PROPER
 from gibbsppl.bugs.grids import Array
 from gibbsppl.bugs.intervals import INTERVAL, ROUNDED
@@ -136,10 +136,6 @@ def _ordered_logit(  # noqa: PLR0913  (two parameters and seven tables)
 # ---- others --------------------------------------------------------------------------------------
 
 
-def _log_choose(n: Expr, k: Expr) -> Expr:
-    return loggamma(n + 1) - loggamma(k + 1) - loggamma(n - k + 1)
-
-
 def _fisher_hypergeometric(
     n1: Expr, n2: Expr, m1: Expr, psi: Expr, *, event: tuple[Dim, ...]
 ) -> Meaning:
@@ -152,7 +148,7 @@ def _fisher_hypergeometric(
     least, most = Maximum(m1 - n2, sp.S.Zero), Minimum(n1, m1)
     inside = AtMost(least, k) * AtMost(k, most)
     y = Minimum(Maximum(k, least), most)
-    logs = _log_choose(n1, y) + _log_choose(n2, m1 - y) - _log_choose(n1 + n2, m1)
+    logs = log_choose(n1, y) + log_choose(n2, m1 - y) - log_choose(n1 + n2, m1)
     return _a("Categorical", p=is_urn * shares(inside * exp(logs + y * log(psi)), k))
 
 

@@ -18,7 +18,7 @@ from gibbsppl.algebra.expressions import Dim, Expr, substitute
 from gibbsppl.bugs.functions import LINKS, function
 from gibbsppl.bugs.grids import Array, Grid, combined
 from gibbsppl.bugs.printing import text_of_expression as text
-from gibbsppl.bugs.ranges import (
+from gibbsppl.bugs.ragged_lengths import (
     by_lengths,
     is_whole,
     lengths_between,

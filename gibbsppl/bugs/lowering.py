@@ -32,9 +32,9 @@ from gibbsppl.bugs.observed_sums import without_sums
 from gibbsppl.bugs.parts import Recursive, parts_of
 from gibbsppl.bugs.placed import Placed, every_part, placed_in
 from gibbsppl.bugs.quantities import check_monitor, record
-from gibbsppl.bugs.random_reader import Elements
 from gibbsppl.bugs.reading import Beside, Reading, beside
 from gibbsppl.bugs.recursions import declare_computed, out_of_order
+from gibbsppl.bugs.references import Elements
 from gibbsppl.bugs.relations import Relation, Space
 from gibbsppl.bugs.rows import Distribution, Field
 from gibbsppl.bugs.simplexes import is_vector

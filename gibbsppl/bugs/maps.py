@@ -19,7 +19,7 @@ from gibbsppl.algebra.ranges import Range
 from gibbsppl.bugs.evaluator import Evaluator
 from gibbsppl.bugs.grids import Data
 from gibbsppl.bugs.layouts import Box
-from gibbsppl.bugs.random_reader import Elements
+from gibbsppl.bugs.references import Elements
 from gibbsppl.bugs.rows import SHAPES, Field, Sites
 from gibbsppl.bugs.syntax import Stochastic
 from gibbsppl.bugs.values import Known, Value

@@ -17,8 +17,8 @@ from gibbsppl.bugs.evaluator import Evaluator
 from gibbsppl.bugs.facts import Facts
 from gibbsppl.bugs.grids import Grid
 from gibbsppl.bugs.layouts import Table
-from gibbsppl.bugs.random_reader import Elements
 from gibbsppl.bugs.reading import lines_in
+from gibbsppl.bugs.references import Elements
 from gibbsppl.bugs.relations import Space
 from gibbsppl.bugs.syntax import BugsError, names_read
 from gibbsppl.bugs.values import Known

@@ -19,7 +19,7 @@ from gibbsppl.bugs.layouts import Box, box_of, boxes_of, places_of
 from gibbsppl.bugs.numbers import target_of
 from gibbsppl.bugs.parts import unsupported
 from gibbsppl.bugs.ragged_recursions import in_regions
-from gibbsppl.bugs.random_reader import Elements
+from gibbsppl.bugs.references import Elements
 from gibbsppl.bugs.relations import Relation, Space
 from gibbsppl.bugs.syntax import Assignment, Stochastic, names_read
 from gibbsppl.bugs.values import Known

@@ -21,7 +21,7 @@ from gibbsppl.bugs.constraints import between, over_of
 from gibbsppl.bugs.distributions import distribution, meaning_of
 from gibbsppl.bugs.evaluator import Evaluator
 from gibbsppl.bugs.facts import Facts
-from gibbsppl.bugs.random_reader import Elements
+from gibbsppl.bugs.references import Elements
 from gibbsppl.bugs.relations import Relation
 from gibbsppl.bugs.rows import SHAPES, Auxiliary, Distribution, Labels, Row, Unsupported, shares
 from gibbsppl.bugs.simplexes import are_probabilities

@@ -7,10 +7,11 @@ along `wander`, a walk on the declared density alone:
   of the mean), `edges` (both sides of bounds), `interweaving` (with the Jacobian)
 - each graph of a step against the declared one: `graphs`, with conditionals `normalised`
   by formula, `quadrature` or `label_by_label`; limits of parameters: `parameters`
-- the calls of a sweep against its steps: `draws_called`, `expected_calls`, `calls`
+- the calls of a sweep against its steps: `draws_called`, `expected_calls`; `elements_by_call` has
+  the elements that one call draws, by colour
 - a model against the text that it was read from: `reading`
 - rounding: `terms` measures it for all of these; `results` and `table` are what is printed
 
 On request: `enumeration` (small discrete models, by their transition matrix), `geweke` (whole
-sweeps, by simulation), `kernel` (one step, by simulation).
+sweeps, by simulation), `one_step` (one step, by simulation).
 """

@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 import sympy as sp
 
-from gibbsppl.checks.calls import calls_of, of_statement
+from gibbsppl.checks.elements_by_call import calls_of, of_statement
 from gibbsppl.checks.table import verdict
 from gibbsppl.code.program import Constants, Program, State
 from gibbsppl.errors import CompileError

@@ -312,6 +312,12 @@ def _width(call: Call, _parameter: str, found: Argument) -> bool:
     return np.size(value) in (call.array.size, int(call.free.sum())) or np.ndim(value) == 1
 
 
+# Arguments that are not compared: the state and constants themselves, functions of the user's,
+# what other checks compare (sums that are kept, the coefficients of a reference), and tuning.
+UNCOMPARED = frozenset(
+    ("s", "c", "kernel", "proposal", "function", "fixed", "kept", "squares", "joint", "given")
+) | frozenset(("walk", "share", "line"))
+
 EXPECTED: Mapping[str, Callable[[Call, str, Argument], bool]] = {
     **dict.fromkeys(("eta_1", "eta_2", "eta_3"), _natural),
     **dict.fromkeys(("n", "b", "mu", "minimum", "shape"), _known),

@@ -36,7 +36,8 @@ from gibbsppl.schedule.densities import (
     on_new_scale,
     region_of,
 )
-from gibbsppl.schedule.steps import FamilyDraw, LabelDraw, Step
+from gibbsppl.schedule.kinds import FamilyDraw, LabelDraw
+from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
 
 # Elements that are integrated numerically, at most.

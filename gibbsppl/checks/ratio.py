@@ -23,8 +23,8 @@ import sympy as sp
 from gibbsppl.algebra.expressions import Expr, mentions
 from gibbsppl.algebra.functions import INDICATORS
 from gibbsppl.algebra.supports import POSITIVE
-from gibbsppl.checks.calls import calls_of, draws_each_once, gap_of_calls, of_statement
 from gibbsppl.checks.edges import are_edges
+from gibbsppl.checks.elements_by_call import calls_of, draws_each_once, gap_of_calls, of_statement
 from gibbsppl.checks.joint import gap_of_joint, gap_of_pencil
 from gibbsppl.checks.perturb import Which, perturbed
 from gibbsppl.checks.results import RELATIVE_TOLERANCE, Row, badness

@@ -1,16 +1,16 @@
-"""Back ends: the only modules that write source text.
+"""Source text of generated code: with the lines of `gibbsppl.kernels`, all that is written.
 
-`numpy` puts a module together from a schedule; `program` says what a module defines, and loads it.
+`source` puts a module together from a schedule; `program` says what a module defines, and loads it.
 
-- the functions ``<name>_given_rest``: `natural` parameters, `labels`, `label_chains`, `joint`
-  (quadratic log densities), `moves`; by colour: `by_colour` (lattices), `forms` and `columns`
-  (multilinear forms)
-- the sweep: `sweep` and `places` (the index of what is drawn), `kernels` (moves), `scans` with
-  `loops` that Numba compiles, `interweaving`
+- the functions ``<name>_given_rest``: `natural` parameters, `labels`, `joint` (quadratic log
+  densities), `moves` (log densities); by colour: `by_colour` (lattices), `element_loops` and
+  `columns` (multilinear forms)
+- the sweep: `sweep`, `units` of a scan, `interweaving`; `elements` and `places` (what is drawn, and
+  where draws go); `scan_loops` with `loops` that Numba compiles
 - what the state keeps: `maintained` arrays, `maintained_forms`
 - one natural parameter: `accumulation` of the contributions, `tables` read by an index, `sums`,
   `segments` (by group), `squares`, `products`, `extremes`
-- expressions as text: `expressions` by kind, `leaves`, `recursions`; `writer` has the order of the
-  axes, `hoisting` what is computed once
+- expressions as text: `expressions` by kind, `reads` of arrays, `recursions`; `writer` has the
+  order of the axes, `hoisting` what is computed once
 - text alone: `module` (what the parts share), `lines`, `names`, `text`
 """

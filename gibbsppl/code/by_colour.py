@@ -22,11 +22,11 @@ from gibbsppl.code.text import PRODUCT, Text
 from gibbsppl.code.writer import Writer
 from gibbsppl.derive.colours import Pattern, colours_told
 from gibbsppl.derive.contractions import Contribution
-from gibbsppl.derive.finite import LABEL
+from gibbsppl.derive.labels import LABEL
 from gibbsppl.pieces.dependence import Place
 from gibbsppl.runtime.places import pattern_colours
+from gibbsppl.schedule.kinds import Single
 from gibbsppl.schedule.parameters import NaturalParameter
-from gibbsppl.schedule.steps import Single
 
 # Arrays of fewer elements are drawn as fast from the parameters of all elements.
 LEAST_ELEMENTS = 1 << 12

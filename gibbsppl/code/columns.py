@@ -24,7 +24,7 @@ from gibbsppl.schedule.element_loops import (
     ElementLoop,
     Kept,
 )
-from gibbsppl.schedule.steps import FamilyDraw
+from gibbsppl.schedule.kinds import FamilyDraw
 
 
 def column_writer(

@@ -13,7 +13,8 @@ from gibbsppl.code.module import Module
 from gibbsppl.code.places import colours_text, positions_text, slices_text, where_text
 from gibbsppl.code.writer import Writer
 from gibbsppl.derive.colours import colours_told
-from gibbsppl.schedule.steps import FamilyDraw, Single, Step
+from gibbsppl.schedule.kinds import FamilyDraw, Single
+from gibbsppl.schedule.steps import Step
 
 
 def call_text(module: Module, step: Step) -> str:

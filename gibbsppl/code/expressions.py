@@ -35,7 +35,7 @@ from gibbsppl.algebra.near_one import (
 )
 from gibbsppl.algebra.recursions import Earlier, Recursion
 from gibbsppl.code.extremes import extreme_text
-from gibbsppl.code.leaves import leaf_text
+from gibbsppl.code.reads import leaf_text
 from gibbsppl.code.recursions import earlier_text, recursion_text
 from gibbsppl.code.sums import over_text
 from gibbsppl.code.text import ATOM, POWER, PRODUCT, SUM, Text, number, split_number

@@ -15,10 +15,10 @@ from gibbsppl.algebra.near_one import beyond_one
 from gibbsppl.algebra.ranges import Range, range_of, size_of
 from gibbsppl.code.lines import INDENT, indented
 from gibbsppl.code.module import Module
-from gibbsppl.derive.finite import LABEL
+from gibbsppl.derive.labels import LABEL
 from gibbsppl.errors import CompileError
 from gibbsppl.pieces.vanishing import continuous_arrays, weighted
-from gibbsppl.schedule.steps import Single
+from gibbsppl.schedule.kinds import Single
 
 
 def for_line(printer: Loops, r: Range) -> str:

@@ -33,8 +33,9 @@ from gibbsppl.schedule.element_loops import (
     moved_by,
     reading_kept,
 )
+from gibbsppl.schedule.kinds import FamilyDraw
 from gibbsppl.schedule.parameters import NaturalParameter
-from gibbsppl.schedule.steps import FamilyDraw, Step
+from gibbsppl.schedule.steps import Step
 
 
 def maintained_form_functions(module: Module, step: Step) -> list[str]:

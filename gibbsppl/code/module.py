@@ -14,8 +14,9 @@ from gibbsppl.code.names import MATHEMATICS, NUMPY, OF_FORMS, Names
 from gibbsppl.code.writer import Writer
 from gibbsppl.model.graph import Graph, Statement, Variable
 from gibbsppl.schedule.element_loops import ElementLoop, Kept, element_loop, kept_forms
+from gibbsppl.schedule.kinds import Single
 from gibbsppl.schedule.staleness import carried
-from gibbsppl.schedule.steps import Single, Step
+from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
 
 

@@ -16,8 +16,8 @@ from gibbsppl.code.writer import Writer
 from gibbsppl.derive.contractions import Contribution
 from gibbsppl.model.graph import PLAIN
 from gibbsppl.pieces.vanishing import may_be_zero
+from gibbsppl.schedule.kinds import DensityDraw
 from gibbsppl.schedule.parameters import NaturalParameter
-from gibbsppl.schedule.steps import DensityDraw
 
 
 def log_density(module: Module, step: DensityDraw) -> str:

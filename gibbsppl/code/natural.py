@@ -12,8 +12,8 @@ from gibbsppl.code.maintained import in_state_with_maintained, maintained_functi
 from gibbsppl.code.maintained_forms import parameters_with_forms
 from gibbsppl.code.module import Module
 from gibbsppl.model.graph import PLAIN
+from gibbsppl.schedule.kinds import FamilyDraw
 from gibbsppl.schedule.parameters import NaturalParameter
-from gibbsppl.schedule.steps import FamilyDraw
 
 
 def natural_parameters(module: Module, step: FamilyDraw) -> str:

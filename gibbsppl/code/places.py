@@ -13,7 +13,7 @@ from gibbsppl.derive.colours import Chart, Pattern, colours_told
 from gibbsppl.errors import CompileError
 from gibbsppl.model.density import event_dims
 from gibbsppl.pieces.dependence import Place, slices_of
-from gibbsppl.schedule.steps import Single
+from gibbsppl.schedule.kinds import Single
 
 
 def where_text(module: Module, step: Single) -> str:

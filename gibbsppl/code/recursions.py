@@ -20,8 +20,8 @@ from gibbsppl.algebra.recursions import (
     taken_out,
     terms_of_remainder,
 )
-from gibbsppl.code.leaves import elements_text
 from gibbsppl.code.lines import INDENT, words
+from gibbsppl.code.reads import elements_text
 from gibbsppl.code.text import Text
 from gibbsppl.code.writer import Computed, Writer
 

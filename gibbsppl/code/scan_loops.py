@@ -14,7 +14,7 @@ from gibbsppl.code.lines import INDENT, indented
 from gibbsppl.code.loops import Loops, for_line
 from gibbsppl.code.module import Module
 from gibbsppl.rewrites.collapsing import Scan
-from gibbsppl.schedule.steps import Single
+from gibbsppl.schedule.kinds import Single
 
 
 def scan_loops(module: Module, step: Single, scan: Scan, name: str) -> str:

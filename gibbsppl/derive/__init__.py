@@ -7,7 +7,7 @@ are written by their `responses` to the target before) and asks in turn:
   `changes` of variable), `matching` to a row of the table, `inversion` to its own parameters,
   `underflow` of changed values; results in `match_results`. A second search is made with
   `equal_data` written alike, and without what `telescoping` finds to cancel
-- the log weights of a label: `finite`; of a whole hidden Markov chain: `label_chains`
+- the log weights of a label: `labels`; of a whole hidden Markov chain: `label_chains`
 - a concave log density: `concavity`, with a `certificate` term by term
 
 Several variables, or elements that depend on one another: `quadratic` log densities (joint
@@ -15,6 +15,6 @@ draws); `conflicts` between elements and their `colours`; `multilinear_forms`, w
 of the data.
 
 What draws are computed from: `contractions` (pieces pulled back onto the target's axes), `centring`
-of sums of squares. What others ask: `forms` (designs of linear predictors), `moments` (formulas of
-the mean and the variance).
+of sums of squares. What others ask: `designs` of linear predictors, `moments` (formulas of the mean
+and the variance).
 """

@@ -15,8 +15,8 @@ from math import inf
 from gibbsppl.algebra.expressions import Expr
 from gibbsppl.derive.concavity import LogConcave, certified
 from gibbsppl.derive.equal_data import with_equal_data
-from gibbsppl.derive.finite import FiniteConditional, finite_of
 from gibbsppl.derive.form_facts import shown_by
+from gibbsppl.derive.labels import FiniteConditional, finite_of
 from gibbsppl.derive.match_results import Conditional, NotConjugate
 from gibbsppl.derive.matching import match
 from gibbsppl.derive.multilinear_forms import (

@@ -22,7 +22,7 @@ from sympy import Mul
 
 from gibbsppl.algebra.expressions import Dim, Expr, Leaf, Over, dims_of, mentions, renamed_apart
 from gibbsppl.algebra.ranges import Range, range_of
-from gibbsppl.derive.finite import LABEL, density_with_indicators, label_limits
+from gibbsppl.derive.labels import LABEL, density_with_indicators, label_limits
 from gibbsppl.model.evaluation import Values, evaluate
 from gibbsppl.model.graph import Factor, Graph, Marginal, Statement
 from gibbsppl.pieces.dependence import region_of, slices_of

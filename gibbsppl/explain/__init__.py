@@ -6,7 +6,6 @@ Nothing is derived here but repairs, which are searched for when they are asked 
   was recognised), `terms` (natural parameters), `interweaving`, `leaves`, `source_lines`
 - `repairs`: the changes of a model that would give a closed form, by other `priors` and by
   `rescaling` of variables
-- `atlas` of conjugacy, made of `examples`
 - `names` and `columns` for all of these
 """
 

@@ -28,8 +28,9 @@ from gibbsppl.model.graph import Factor, Graph, Scatter, Statement
 from gibbsppl.model.graph_views import blanket, full_notation
 from gibbsppl.pieces.split import Piece, support_indicators
 from gibbsppl.rewrites.recentring import Recentred
+from gibbsppl.schedule.kinds import Single
 from gibbsppl.schedule.parameters import NaturalParameter
-from gibbsppl.schedule.steps import Single, Step
+from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
 
 WIDTH = 96

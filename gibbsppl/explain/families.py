@@ -16,7 +16,8 @@ from gibbsppl.derive.readings import ENTRY
 from gibbsppl.explain.terms import bounds_told, statistic_shown, value_of
 from gibbsppl.model.graph import Graph
 from gibbsppl.pieces.split import Piece
-from gibbsppl.schedule.steps import FamilyDraw, Step
+from gibbsppl.schedule.kinds import FamilyDraw
+from gibbsppl.schedule.steps import Step
 
 WIDTH = 96
 MOST_LINES = 8

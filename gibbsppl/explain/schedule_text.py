@@ -12,6 +12,7 @@ from typing import Any
 
 from gibbsppl.algebra.notation import Notation, wrapped
 from gibbsppl.derive.match_results import NotConjugate
+from gibbsppl.errors import counted
 from gibbsppl.explain.leaves import leaf_lines
 from gibbsppl.explain.names import drawn_name
 from gibbsppl.explain.repairs import family_named, nearest, proposed
@@ -76,15 +77,6 @@ def _folded(line: str) -> list[str]:
     return textwrap.wrap(
         line, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )
-
-
-def counted(number: int, noun: str) -> str:
-    """A number and its noun.
-
-    >>> counted(1, "step"), counted(8, "step")
-    ('1 step', '8 steps')
-    """
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _title(schedule: Schedule) -> str:

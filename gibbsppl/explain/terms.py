@@ -17,13 +17,13 @@ from gibbsppl.algebra.functions import Equals, in_full
 from gibbsppl.algebra.notation import Notation, signed_sum
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.derive.contractions import Contribution
-from gibbsppl.derive.finite import LABEL
 from gibbsppl.derive.label_chains import PREVIOUS
+from gibbsppl.derive.labels import LABEL
 from gibbsppl.model.graph import Graph
 from gibbsppl.pieces.dependence import Place
 from gibbsppl.pieces.split import Piece
+from gibbsppl.schedule.kinds import DensityDraw, Single
 from gibbsppl.schedule.parameters import NaturalParameter
-from gibbsppl.schedule.steps import DensityDraw, Single
 
 
 def parameter_text(parameter: NaturalParameter, step: Single, notation: Notation) -> str:

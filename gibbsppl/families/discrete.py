@@ -31,7 +31,7 @@ from gibbsppl.algebra.functions import (
     complement_of,
     log_of,
 )
-from gibbsppl.algebra.log_gamma import loggamma
+from gibbsppl.algebra.log_gamma import log_choose, loggamma
 from gibbsppl.algebra.supports import NATURAL, POSITIVE, UNIT, Support
 from gibbsppl.families.rows import (
     Family,
@@ -122,10 +122,6 @@ BERNOULLI = Family(
 )
 
 
-def _log_choose(n: Expr, x: Expr) -> Expr:
-    return loggamma(n + 1) - loggamma(x + 1) - loggamma(n - x + 1)
-
-
 def _log_binomial_tails(x: Expr, n: Expr, p: Expr) -> tuple[Expr, Expr]:
     """The logs of P(X <= x) and P(X > x), for x >= 0."""
     if x == 0:
@@ -147,13 +143,13 @@ BINOMIAL = Family(
     },
     spelled={"logit_p": Parameter()},
     support=lambda event, n, p: Support("integer", sp.S.Zero, n),
-    log_density=lambda x, event, n, p: _log_choose(n, x) + _log_trials(x, n, p),
+    log_density=lambda x, event, n, p: log_choose(n, x) + _log_trials(x, n, p),
     simulate="simulate_binomial",
     natural=Natural(
         statistics=lambda x, event, n: (x,),
         draw="binomial",
         log_partition=lambda eta_1, n: n * Softplus(eta_1),
-        log_base=lambda x, event, n: _log_choose(n, x),
+        log_base=lambda x, event, n: log_choose(n, x),
         known=("n",),
         mean=lambda eta_1, event, n: n * Expit(eta_1),
         variance=lambda eta_1, event, n: n * Expit(eta_1) * Expit(-eta_1),
@@ -187,7 +183,7 @@ BETA_BINOMIAL = Family(  # Binomial(n, p) where p is Beta(alpha, beta)
     },
     support=lambda event, n, alpha, beta: Support("integer", sp.S.Zero, n),
     log_density=lambda x, event, n, alpha, beta: (
-        _log_choose(n, x) + _log_beta(x + alpha, n - x + beta) - _log_beta(alpha, beta)
+        log_choose(n, x) + _log_beta(x + alpha, n - x + beta) - _log_beta(alpha, beta)
     ),
     simulate="simulate_beta_binomial",
     mean=lambda event, n, alpha, beta: n * alpha / (alpha + beta),
@@ -217,7 +213,7 @@ CHINESE_RESTAURANT_TABLE = Family(  # how many different values n draws of a Dir
 
 
 def _log_hypergeometric(x: Expr, N: Expr, D: Expr, n: Expr) -> Expr:
-    return _log_choose(D, x) + _log_choose(N - D, n - x) - _log_choose(N, n)
+    return log_choose(D, x) + log_choose(N - D, n - x) - log_choose(N, n)
 
 
 def _hypergeometric_variance(N: Expr, D: Expr, n: Expr) -> Expr:

@@ -31,8 +31,9 @@ from gibbsppl.runtime.layouts import DENSE
 from gibbsppl.runtime.pencils import LEAST, pencil_in
 from gibbsppl.runtime.types import LogDensity
 from gibbsppl.schedule.densities import log_terms_of
+from gibbsppl.schedule.kinds import DensityDraw, FamilyDraw, Single
 from gibbsppl.schedule.recentred import with_recentred
-from gibbsppl.schedule.steps import DensityDraw, FamilyDraw, Single, Step
+from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
 
 # The largest power of two that is looked at.

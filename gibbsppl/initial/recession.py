@@ -22,7 +22,7 @@ from gibbsppl.algebra.polynomials import multiplied_out
 from gibbsppl.algebra.ranges import Range
 from gibbsppl.analysis.bounds import Bounds, known_bounds, sign_of
 from gibbsppl.analysis.curvature import CONCAVE, curvature_of
-from gibbsppl.derive.forms import (
+from gibbsppl.derive.designs import (
     ROUNDING,
     Forms,
     Linear,

@@ -20,7 +20,7 @@ from scipy.linalg import qr, solve_triangular
 from scipy.optimize import linprog
 
 from gibbsppl.algebra.expressions import mentions
-from gibbsppl.derive.forms import MOST_ENTRIES, Columns, columns_of
+from gibbsppl.derive.designs import MOST_ENTRIES, Columns, columns_of
 from gibbsppl.initial.recession import Sides, sides_of
 from gibbsppl.model.evaluation import Floats, Values
 from gibbsppl.model.graph import Graph, Statement

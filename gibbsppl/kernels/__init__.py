@@ -2,14 +2,14 @@
 
 A kernel's file has its step: of which conditionals it is made, its generated code, the log density
 that it draws from, its words, what the checks compare. `defaults` lists those of which a
-conditional gets the first that applies; `OFFERED` those that a user may ask for with ``kernels=``.
-A new kernel is one file, and one line in either.
+conditional gets the first that applies (several arrays get a `joint` draw, which planning asks
+for); `OFFERED` those that a user may ask for with ``kernels=``.
 
 - draws from families: `exact`, `block` (vectors of one array), both with `closed`; `joint` (several
   arrays)
-- draws of labels: `labels`, `label_chain`, `scan` (with others integrated out)
-- by the log density, with `by_density`: `adaptive_rejection`; moves: `slice`, `random_walk`,
-  `elliptical_slice`, `proposal` and `own` (the user's); `over_relaxed` draws
+- draws of labels: `labels`, `label_chains`, `scan` (with others integrated out)
+- by the log density, with `by_density`: `adaptive_rejection`; a `move`, by `slice` sampling,
+  `random_walk`, `elliptical_slice`, `proposal` or `own` (the user's); `over_relaxed` draws
 
 What a step is, `Step`, and what a kernel asked for is, `Kernel`, are in `gibbsppl.schedule`; what
 moves or draws a value, in `gibbsppl.runtime`.

@@ -14,7 +14,8 @@ from gibbsppl.explain.families import new_variable_told
 from gibbsppl.explain.terms import log_density_text, touches
 from gibbsppl.model.evaluation import Floats
 from gibbsppl.model.graph import Graph
-from gibbsppl.schedule.steps import DensityDraw, Formula
+from gibbsppl.schedule.kinds import DensityDraw
+from gibbsppl.schedule.steps import Formula
 from gibbsppl.schedule.terms_by_element import terms_by_element
 
 

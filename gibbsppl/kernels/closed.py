@@ -13,7 +13,8 @@ from gibbsppl.explain.repairs import family_named
 from gibbsppl.explain.terms import bounds_told, parameter_text, touches
 from gibbsppl.model.evaluation import Floats
 from gibbsppl.model.graph import Graph
-from gibbsppl.schedule.steps import FamilyDraw, Formula
+from gibbsppl.schedule.kinds import FamilyDraw
+from gibbsppl.schedule.steps import Formula
 
 
 class ClosedDraw(FamilyDraw):

@@ -7,10 +7,10 @@ from gibbsppl.derive.label_chains import ChainConditional
 from gibbsppl.kernels.adaptive_rejection import ConcaveDraw
 from gibbsppl.kernels.block import BlockDraw
 from gibbsppl.kernels.exact import ExactDraw
-from gibbsppl.kernels.label_chain import ChainDraw
+from gibbsppl.kernels.label_chains import ChainDraw
 from gibbsppl.kernels.labels import FiniteDraw
+from gibbsppl.kernels.move import Move
 from gibbsppl.kernels.scan import ScanDraw
-from gibbsppl.kernels.slice import Move
 from gibbsppl.model.graph import Graph
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.schedule.asked import Made

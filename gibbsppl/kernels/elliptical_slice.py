@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from gibbsppl.algebra.supports import REAL, VECTOR
 from gibbsppl.arguments import methods_told
 from gibbsppl.code.elements import moved
+from gibbsppl.code.joint import joint_coefficients, joint_name
 from gibbsppl.code.module import Module
 from gibbsppl.derive.quadratic import Quadratic, quadratic_of
 from gibbsppl.errors import CompileError
-from gibbsppl.kernels.joint import JointDraw, joint_coefficients, joint_draw, joint_name
-from gibbsppl.kernels.slice import Move
+from gibbsppl.kernels.joint import JointDraw, joint_draw
+from gibbsppl.kernels.move import Move
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.schedule.asked import Asked
 from gibbsppl.schedule.kernel import Kernel

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from gibbsppl.code.by_colour import by_colour, name_by_colour
+from gibbsppl.code.element_loops import by_form, name_by_form
 from gibbsppl.code.elements import (
     call_text,
     each_line,
@@ -18,7 +19,6 @@ from gibbsppl.code.elements import (
     selection,
     state_text,
 )
-from gibbsppl.code.forms import by_form, name_by_form
 from gibbsppl.code.lines import INDENT, indented
 from gibbsppl.code.maintained_forms import maintained_form_functions
 from gibbsppl.code.module import Module

@@ -13,7 +13,7 @@ from gibbsppl.code.lines import INDENT
 from gibbsppl.code.module import Module
 from gibbsppl.code.places import where_text
 from gibbsppl.derive.colours import Colours, colours_told
-from gibbsppl.derive.finite import FiniteConditional
+from gibbsppl.derive.labels import FiniteConditional
 from gibbsppl.explain.columns import columns
 from gibbsppl.explain.derivation import Derivation
 from gibbsppl.explain.terms import parameter_text
@@ -27,8 +27,9 @@ from gibbsppl.schedule.densities import (
     probabilities_of,
     shape_in_array,
 )
+from gibbsppl.schedule.kinds import LabelDraw
 from gibbsppl.schedule.parameters import NaturalParameter
-from gibbsppl.schedule.steps import Formula, Kind, LabelDraw
+from gibbsppl.schedule.steps import Formula, Kind
 
 
 @dataclass(frozen=True, slots=True)

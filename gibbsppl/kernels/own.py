@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from gibbsppl.code.elements import index_text, moved
 from gibbsppl.code.module import Module
 from gibbsppl.errors import CompileError
-from gibbsppl.kernels.slice import Move
+from gibbsppl.kernels.move import Move
 from gibbsppl.schedule.asked import Asked
 from gibbsppl.schedule.kernel import Kernel, misfit, name_of
 from gibbsppl.schedule.steps import Step

@@ -21,7 +21,7 @@ from gibbsppl.code.module import Module
 from gibbsppl.code.places import where_text
 from gibbsppl.derive.match_results import NotConjugate
 from gibbsppl.errors import CompileError
-from gibbsppl.kernels.slice import Move
+from gibbsppl.kernels.move import Move
 from gibbsppl.model.density import free_elements, regions
 from gibbsppl.model.evaluation import Floats, Values, evaluate
 from gibbsppl.model.forward import fill

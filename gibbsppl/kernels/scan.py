@@ -26,7 +26,7 @@ from gibbsppl.code.scan_loops import fixed_arrays, scan_loops
 from gibbsppl.code.text import PRODUCT
 from gibbsppl.code.writer import Writer
 from gibbsppl.derive.contractions import Contribution
-from gibbsppl.derive.finite import LABEL
+from gibbsppl.derive.labels import LABEL
 from gibbsppl.explain.columns import columns
 from gibbsppl.explain.columns import indented as further_in
 from gibbsppl.explain.derivation import WIDTH, Derivation
@@ -36,8 +36,9 @@ from gibbsppl.pieces.dependence import Place
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.schedule.contributions import Contributions
 from gibbsppl.schedule.densities import label_terms
+from gibbsppl.schedule.kinds import LabelDraw
 from gibbsppl.schedule.parameters import NaturalParameter
-from gibbsppl.schedule.steps import Formula, Kind, LabelDraw
+from gibbsppl.schedule.steps import Formula, Kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,8 @@
 Every distribution of `gibbsppl.families` is a function of this module, under its own name. What is
 declared passes through these rooms:
 
-- the user's values: `values`, `data`, `labels` of positions, `missing` entries, `sparse` arrays
+- the user's values: `values`, `data`, `coordinates` of positions, `missing` entries, `sparse`
+  arrays
 - expressions: `tensors` (named dims, indexing), `functions`, `ufuncs` (uses by NumPy)
 - statements: `distributions` (parameters and spellings), `signatures`, `events` (dims of a value),
   `statements`, `censoring`, `potentials`, `neighbours`

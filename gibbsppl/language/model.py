@@ -26,7 +26,7 @@ from gibbsppl.arguments import is_no_text, methods_told, shown
 from gibbsppl.errors import ModelError
 from gibbsppl.language.completeness import check_complete
 from gibbsppl.language.computed import with_recursions
-from gibbsppl.language.labels import GivenLabels, labels_of
+from gibbsppl.language.coordinates import GivenLabels, labels_of
 from gibbsppl.model.graph import Constant, Deterministic, Graph, Potential, Statement, Variable
 from gibbsppl.model.graph_views import Blanket, blanket, dag
 

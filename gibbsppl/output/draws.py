@@ -40,9 +40,9 @@ from gibbsppl.arguments import (
     methods_told,
     shown,
 )
-from gibbsppl.errors import RunError, did_you_mean
+from gibbsppl.errors import RunError, counted, did_you_mean
 from gibbsppl.output.arrays import Array, Attributes, Named
-from gibbsppl.output.summary import Summary, block_of, counted, told_apart
+from gibbsppl.output.summary import Summary, block_of, told_apart
 
 if TYPE_CHECKING:
     import xarray as xr

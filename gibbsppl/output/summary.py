@@ -15,7 +15,7 @@ from itertools import islice
 import numpy as np
 
 from gibbsppl.arguments import NAME, methods_told
-from gibbsppl.errors import RunError
+from gibbsppl.errors import RunError, counted
 from gibbsppl.output.arrays import Array
 from gibbsppl.output.diagnostics import COLUMNS, measures, split_r_hat
 from gibbsppl.runtime.draws import BELOW_ONE, HUGE, TINY
@@ -171,11 +171,6 @@ def _blocks_told_apart(blocks: Sequence[Block]) -> tuple[Block, ...]:
 def _largest(values: Array) -> float:
     finite = values[np.isfinite(values)]
     return float(finite.max()) if finite.size else math.nan
-
-
-def counted(number: int, noun: str) -> str:
-    """A number with its noun: ``1 chain``, ``4 chains``."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _table(blocks: Sequence[Block]) -> list[str]:

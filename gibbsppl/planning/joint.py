@@ -18,9 +18,10 @@ from gibbsppl.derive.quadratic import Quadratic, are_tied, is_quadratic, quadrat
 from gibbsppl.errors import CompileError
 from gibbsppl.kernels.joint import JointDraw, joint_draw
 from gibbsppl.model.graph import Graph, Statement
+from gibbsppl.pieces.dependence import count_of
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.schedule.blocks import Blocks
-from gibbsppl.schedule.precisions import count_of, is_fixed
+from gibbsppl.schedule.precisions import is_fixed
 
 # One vector is diagonalised once from this many entries on: a Cholesky factor of fewer is as fast.
 LEAST_DIAGONALISED = 16

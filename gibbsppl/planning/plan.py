@@ -17,6 +17,7 @@ from gibbsppl.derive.quadratic import Quadratic
 from gibbsppl.kernels.defaults import maker_of
 from gibbsppl.kernels.joint import JointDraw, joint_draw
 from gibbsppl.model.graph import Graph
+from gibbsppl.pieces.dependence import count_of
 from gibbsppl.planning.by_colour import with_colours
 from gibbsppl.planning.choices import step_by_kernel
 from gibbsppl.planning.control import Control
@@ -28,7 +29,6 @@ from gibbsppl.rewrites import Rewritten, rewritten
 from gibbsppl.rewrites.collapsing import Scan
 from gibbsppl.rewrites.recentring import Interwoven
 from gibbsppl.schedule.blocks import Blocks, check_names
-from gibbsppl.schedule.precisions import count_of
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
 

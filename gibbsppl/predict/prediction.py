@@ -30,14 +30,13 @@ import numpy as np
 
 from gibbsppl.algebra.expressions import mentions
 from gibbsppl.arguments import GivenArray
-from gibbsppl.errors import RunError
+from gibbsppl.errors import RunError, counted
 from gibbsppl.families.rows import Formula
 from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.model.forward import drawn, fill, walk
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.output.arrays import Array
 from gibbsppl.output.draws import Draws
-from gibbsppl.output.summary import counted
 from gibbsppl.predict.along_draws import along_draws, draws_at_once
 from gibbsppl.predict.new_data import Question, question_of
 

@@ -32,7 +32,8 @@ from gibbsppl.predict.along_draws import DRAW
 from gibbsppl.runtime.joint import joint_in
 from gibbsppl.runtime.label_chains import known_labels, smoothed
 from gibbsppl.runtime.labels import LogWeights
-from gibbsppl.schedule.steps import FamilyDraw, Step
+from gibbsppl.schedule.kinds import FamilyDraw
+from gibbsppl.schedule.steps import Step
 
 What = Literal["mean", "sd", "probabilities"]
 

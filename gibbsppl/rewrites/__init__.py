@@ -1,6 +1,7 @@
 """Rewrites: identities on graphs that add an auxiliary variable and leave the rest as it is.
 
-`REWRITES` is the table of rules; `driver.rewritten` applies those that a model needs. It goes:
+`REWRITES` is the table of rules; `driver` decides which of these a model needs, and whether missing
+data are imputed last. It goes:
 
 - missing data and predictions out, to be imputed last: `leaves`, with `observed` for the rest
 - data augmentation: the tables of rules are `links`, `counts`, `positive`, `values`; `rows` says

@@ -32,7 +32,7 @@ from gibbsppl.algebra.expressions import (
 )
 from gibbsppl.algebra.functions import AtMost, Below
 from gibbsppl.algebra.ranges import Range, bounded
-from gibbsppl.derive.finite import LABEL, FiniteConditional, density_with_indicators, finite_of
+from gibbsppl.derive.labels import LABEL, FiniteConditional, density_with_indicators, finite_of
 from gibbsppl.errors import CompileError
 from gibbsppl.model.density import is_kept, kept_entries
 from gibbsppl.model.evaluation import Values, evaluate

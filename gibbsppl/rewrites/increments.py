@@ -30,7 +30,7 @@ from gibbsppl.algebra.expressions import (
 from gibbsppl.algebra.identities import simplified
 from gibbsppl.algebra.polynomials import multiplied_out
 from gibbsppl.algebra.ranges import Range, range_of
-from gibbsppl.derive.finite import LABEL, FiniteConditional
+from gibbsppl.derive.labels import LABEL, FiniteConditional
 from gibbsppl.model.graph import Graph, Maintained, Marginal, Scatter
 from gibbsppl.rewrites.integrals import expand_logs_of, free_stem
 

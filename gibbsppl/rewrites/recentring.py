@@ -7,8 +7,7 @@ the change is in its statement: the density of ``eta`` is that of ``theta`` time
 
 >>> from gibbsppl.families import FAMILIES
 >>> from gibbsppl.algebra.expressions import Array, Dim
->>> from gibbsppl.model.graph_changes import changed_potential, changed_statement
-from gibbsppl.model.graph import Graph, Statement, Variable
+>>> from gibbsppl.model.graph import Graph, Statement, Variable
 >>> from gibbsppl.algebra.ranges import Range
 >>> j, mu, theta = Dim("j"), Array("mu")[()], Array("theta")
 >>> tau = Array("tau", positive=True)[()]

@@ -106,7 +106,7 @@ from gibbsppl.runtime.joint import Joint, drawn
 from gibbsppl.runtime.label_chains import chain, known_labels, smoothed
 from gibbsppl.runtime.labels import LogWeights, Table, labels
 from gibbsppl.runtime.least_squares import centred
-from gibbsppl.runtime.matrices import inverse_wishart, mvnormal, mvnormal_information, wishart
+from gibbsppl.runtime.matrices import inverse_wishart, mvnormal, wishart
 from gibbsppl.runtime.moves import (
     Width,
     freeze,
@@ -325,7 +325,6 @@ __all__ = [
     "modified_half_normal",
     "multinomial",
     "mvnormal",
-    "mvnormal_information",
     "negative_binomial",
     "normal",
     "normal_cdf",

@@ -1,7 +1,7 @@
 """A schedule: steps in order, each with its conditional and natural parameters.
 
-- `steps`: what a step is, its facts and what it does of its own; each kind is a file of
-  `gibbsppl.kernels`. `sweeps`: a `Schedule`, all steps of a sweep
+- `steps`: what a step is, its facts and what it does of its own; `kinds`: steps by what they draw
+  from, of which each kernel in `gibbsppl.kernels` is one. `sweeps`: a `Schedule`, all of a sweep
 - what steps are made of: `contributions` of factors to `parameters`, `precisions` of joint draws
   (`pencils` where they are made of fixed matrices), `terms_by_element`, `cancelling` terms merged
 - what the user asks for: `kernel` (what a kernel is), `asked` (the conditional that it is asked

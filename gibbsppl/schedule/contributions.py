@@ -25,8 +25,8 @@ from gibbsppl.derive.contractions import (
     pull_back,
     pull_back_extreme,
 )
-from gibbsppl.derive.finite import LABEL, FiniteConditional
 from gibbsppl.derive.label_chains import ChainConditional
+from gibbsppl.derive.labels import LABEL, FiniteConditional
 from gibbsppl.derive.match_results import Conditional, NotConjugate
 from gibbsppl.derive.readings import alpha, in_place
 from gibbsppl.errors import CompileError

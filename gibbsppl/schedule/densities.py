@@ -24,7 +24,8 @@ from gibbsppl.model.evaluation import Floats, Sizes, Values, evaluate
 from gibbsppl.model.forward import fill
 from gibbsppl.model.graph import Statement
 from gibbsppl.model.operations import Bools
-from gibbsppl.schedule.steps import LabelDraw, Step
+from gibbsppl.schedule.kinds import LabelDraw
+from gibbsppl.schedule.steps import Step
 
 
 class Changed(Protocol):

@@ -23,7 +23,8 @@ from gibbsppl.derive.contractions import IsData, data_only
 from gibbsppl.derive.form_facts import free_axes
 from gibbsppl.derive.multilinear_forms import Entry, LinearForm, slope_in
 from gibbsppl.derive.readings import alpha
-from gibbsppl.schedule.steps import FamilyDraw, Step
+from gibbsppl.schedule.kinds import FamilyDraw
+from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
 
 # Rows of at most so many positions are gone through again for each entry.

@@ -52,7 +52,7 @@ class Kernel:
         return None
 
     def step(self, asked: Any) -> Any:
-        """The step by this kernel for a conditional (`gibbsppl.schedule.control.Asked`).
+        """The step by this kernel for a conditional (`gibbsppl.schedule.asked.Asked`).
 
         An error says why the kernel does not apply to that variable, and what does.
         """

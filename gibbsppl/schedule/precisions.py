@@ -22,7 +22,7 @@ from gibbsppl.derive.quadratic import Quadratic
 from gibbsppl.errors import CompileError
 from gibbsppl.model.evaluation import evaluate
 from gibbsppl.model.graph import Graph, Statement
-from gibbsppl.pieces.dependence import region_of, shifted
+from gibbsppl.pieces.dependence import count_of, region_of, shifted
 from gibbsppl.pieces.split import Piece, View
 from gibbsppl.runtime.joint import Pattern, drawn
 from gibbsppl.runtime.layouts import MOST_ENTRIES, MOST_WORK
@@ -126,12 +126,12 @@ def _pattern(
         for s in block.statements:
             if s.target.array.name == name:
                 known = None if s.mask is None else np.asarray(data[s.mask])
-                arrays[name] |= drawn(shape, [bounds(graph, s)], known)
+                arrays[name] |= drawn(shape, [_bounds(graph, s)], known)
     found = [(*_at(p.first, p, graph, data), *_at(p.second, p, graph, data)) for p in pairs]
     return Pattern.of(arrays, found)
 
 
-def bounds(graph: Graph, statement: Statement) -> tuple[tuple[int, int], ...]:
+def _bounds(graph: Graph, statement: Statement) -> tuple[tuple[int, int], ...]:
     """Start and stop of the region of its array that a statement fills, axis by axis."""
     return tuple(
         (p, p + 1) if isinstance(p, int) else (p.start, p.stop) for p in region_of(graph, statement)
@@ -273,7 +273,3 @@ def _leaf(view: View, moved: Mapping[Expr, Expr]) -> Leaf:
     indices = (moved[i] if i in moved else substitute(i, moved) for i in _indices(view))
     return Leaf(view.array, *indices)
 
-
-def count_of(graph: Graph, statement: Statement) -> int:
-    """The number of elements that a statement fills."""
-    return prod(b - a for a, b in bounds(graph, statement))

@@ -22,7 +22,7 @@ from gibbsppl.model.graph import Graph
 from gibbsppl.pieces.dependence import never_meet, overlap
 from gibbsppl.pieces.split import Piece
 from gibbsppl.schedule.cancelling import without_cancelling
-from gibbsppl.schedule.steps import DensityDraw
+from gibbsppl.schedule.kinds import DensityDraw
 
 
 def terms_by_element(step: DensityDraw, graph: Graph) -> tuple[Contribution, ...] | None:

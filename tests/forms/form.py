@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import gibbsppl as gp
-from gibbsppl.kernels.slice import Move
+from gibbsppl.kernels.move import Move
 
 
 @dataclass(frozen=True, slots=True)

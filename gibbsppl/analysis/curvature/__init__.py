@@ -6,6 +6,9 @@ the curvatures of parts, or a `Certificate` with a curvature for each term. No d
 curvature holds for all values within the bounds. An expression is read where it is defined: a log
 where its argument is positive.
 
+`reader` has a rule for each kind of expression, with `bends` of powers and compositions, `curves`
+of one place, `squares` and `sums` of terms that are concave only together; `kinds` are the answers.
+
 >>> from gibbsppl.algebra.expressions import Array, Dim, Over
 >>> from gibbsppl.algebra.functions import Softplus
 >>> x, n, b, k = Array("x"), Array("n", positive=True)[()], Array("b"), Dim("k")

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gibbsppl.code.forms import calls_name
+from gibbsppl.code.element_loops import calls_name
 from gibbsppl.code.interweaving import interwoven_functions
 from gibbsppl.code.lines import INDENT, indented
 from gibbsppl.code.maintained_forms import carried_forms
 from gibbsppl.code.module import Module, module_of
 from gibbsppl.code.names import MATHEMATICS, NUMPY, check_names, escaped
 from gibbsppl.code.sweep import augment, interwoven, sweep
-from gibbsppl.schedule.steps import Single, Step
+from gibbsppl.schedule.kinds import Single
+from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
 
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from gibbsppl.arguments import BY_NAME, COUNT, POSITIVE, Kind, calls_told
 from gibbsppl.checks.geweke import Function, GewekeResult, geweke
-from gibbsppl.code.numpy import write_numpy
 from gibbsppl.code.program import Program, load
+from gibbsppl.code.source import write_numpy
 from gibbsppl.errors import CompileError, RunError
 from gibbsppl.model.evaluation import Values
 from gibbsppl.model.forward import State

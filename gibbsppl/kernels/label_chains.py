@@ -18,8 +18,8 @@ from gibbsppl.code.module import Module
 from gibbsppl.code.places import bounds_of
 from gibbsppl.code.text import Text
 from gibbsppl.derive.contractions import pull_back
-from gibbsppl.derive.finite import LABEL
 from gibbsppl.derive.label_chains import PREVIOUS, ChainConditional
+from gibbsppl.derive.labels import LABEL
 from gibbsppl.explain.columns import columns
 from gibbsppl.explain.derivation import Derivation
 from gibbsppl.explain.terms import at_later, parameter_text
@@ -27,8 +27,9 @@ from gibbsppl.model.evaluation import Floats, Sizes, Values
 from gibbsppl.model.graph import Graph, Statement
 from gibbsppl.pieces.dependence import Place, region_of
 from gibbsppl.schedule.contributions import Contributions
+from gibbsppl.schedule.kinds import LabelDraw, of_piece
 from gibbsppl.schedule.parameters import NaturalParameter
-from gibbsppl.schedule.steps import Formula, Kind, LabelDraw, of_piece
+from gibbsppl.schedule.steps import Formula, Kind
 
 
 @dataclass(frozen=True, slots=True)

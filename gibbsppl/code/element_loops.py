@@ -41,7 +41,8 @@ from gibbsppl.model.graph import PLAIN, Variable
 from gibbsppl.schedule.element_loops import (
     ElementLoop,
 )
-from gibbsppl.schedule.steps import FamilyDraw, Single, Step
+from gibbsppl.schedule.kinds import FamilyDraw, Single
+from gibbsppl.schedule.steps import Step
 
 
 def name_by_form(module: Module, step: Step) -> str | None:

@@ -1,0 +1,184 @@
+"""Joint draws as source text: the coefficients of a quadratic log density, and where they go."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gibbsppl.algebra.expressions import Leaf
+from gibbsppl.code.accumulation import accumulated
+from gibbsppl.code.lines import INDENT
+from gibbsppl.code.maintained import writer_of
+from gibbsppl.code.module import Module
+from gibbsppl.code.places import bounds_of, index_text
+from gibbsppl.code.text import Text
+from gibbsppl.code.writer import Writer
+from gibbsppl.model.graph import Statement
+from gibbsppl.pieces.dependence import region_of
+from gibbsppl.schedule.kinds import QuadraticDraw
+from gibbsppl.schedule.parameters import NaturalParameter, Pair
+from gibbsppl.schedule.pencils import Pencil
+
+
+def joint_coefficients(module: Module, step: QuadraticDraw) -> str:
+    """The function that computes the coefficients of elements, of their squares and products."""
+    writer = _writer(module, step)
+    body: list[str] = []
+    own = []
+    for name, linear, squares in zip(step.variables, step.linear, step.squares, strict=True):
+        found = [
+            _local(module, writer, body, name, part)
+            for part in ((linear, "linear"), (squares, "squares"))
+        ]
+        own.append(f'"{name}": ({", ".join(found)})')
+    products = _products(module, writer, body, step, [p.parameter for p in step.pairs])
+    body += ["return ({", *(f"{INDENT}{line}," for line in own), "}, ["]
+    body += [*(f"{INDENT}{line}," for line in products), "])"]
+    drawn = ", ".join(step.variables)
+    doc = f"{drawn} | rest, jointly: the coefficients of elements, of squares, of products."
+    return module.function(module.functions[step.name], doc, writer, body)
+
+
+def fixed_matrices(module: Module, step: QuadraticDraw, pencil: Pencil) -> str:
+    """The function that computes the coefficients of squares and products for each scale."""
+    writer = _writer(module, step)
+    body: list[str] = []
+    returned = []
+    for squares, pairs in zip(pencil.squares, pencil.pairs, strict=True):
+        named = zip(step.variables, squares, strict=True)
+        own = [f'"{n}": {_local(module, writer, body, n, (p, "squares"))}' for n, p in named]
+        products = _products(module, writer, body, step, pairs)
+        returned.append(f"({{{', '.join(own)}}}, [{', '.join(products)}])")
+    body += ["return [", *(f"{INDENT}{line}," for line in returned), "]"]
+    drawn = ", ".join(step.variables)
+    doc = f"The coefficients of squares and products of {drawn}: those of {pencil.told}."
+    return module.function(_fixed_name(module, step), doc, writer, body)
+
+
+def scaled_coefficients(module: Module, step: QuadraticDraw, pencil: Pencil) -> str:
+    """The function that computes the coefficients of elements, and the scales."""
+    writer = _writer(module, step)
+    body: list[str] = []
+    named = zip(step.variables, step.linear, strict=True)
+    own = [f'"{n}": {_local(module, writer, body, n, (p, "linear"))}' for n, p in named]
+    scales = "".join(f"{writer.write(s).code}, " for s in pencil.scales).rstrip()
+    body += ["return ({", *(f"{INDENT}{line}," for line in own), f"}}, ({scales}))"]
+    drawn = ", ".join(step.variables)
+    doc = f"{drawn} | rest, jointly: the coefficients of elements, what scales fixed matrices."
+    return module.function(scaled_name(module, step), doc, writer, body)
+
+
+def _local(
+    module: Module,
+    writer: Writer,
+    body: list[str],
+    name: str,
+    part: tuple[NaturalParameter, str],
+) -> str:
+    """The local name of a coefficient of an array, whose lines are added to the body, or a 0."""
+    parameter, stem = part
+    if not parameter.contributions:
+        return "0.0"
+    local = module.names.fresh(f"{module.names.of(name)}_{stem}")
+    body += accumulated(writer, local, parameter, full=False)
+    return local
+
+
+def _products(
+    module: Module,
+    writer: Writer,
+    body: list[str],
+    step: QuadraticDraw,
+    parameters: Sequence[NaturalParameter],
+) -> list[str]:
+    """The texts of the coefficients of products, whose lines are added to the body."""
+    found = []
+    for pair, parameter in zip(step.pairs, parameters, strict=True):
+        if not parameter.contributions:
+            found.append("0.0")
+            continue
+        local = module.names.fresh(_stem(module, pair))
+        body += accumulated(writer, local, parameter, full=False)
+        found.append(local + index_text(pair.place, parameter.axes, writer))
+    return found
+
+
+def scaled_name(module: Module, step: QuadraticDraw) -> str:
+    """The name of the function that computes what a pencil is drawn from."""
+    return module.function_of(step, "scaled")
+
+
+def _fixed_name(module: Module, step: QuadraticDraw) -> str:
+    return module.function_of(step, "fixed")
+
+
+def pencil_name(module: Module, step: QuadraticDraw, pencil: Pencil) -> str:
+    """The name of the fixed matrices, diagonalised."""
+    joint = joint_name(module, step)
+    code = f'runtime.Pencil(c["{joint}"], {_fixed_name(module, step)}({{}}, c))'
+    told = f"diagonalised once: the matrices of {pencil.told}"
+    return module.hoisted.add_last(("pencil", step.name), f"{joint}_pencil", code, told)
+
+
+def joint_name(module: Module, step: QuadraticDraw) -> str:
+    """The name of the ``runtime.Joint``: the elements drawn, and the places of coefficients."""
+    stem = "_".join(map(module.names.of, step.variables)) + "_joint"
+
+    def make() -> Text:
+        writer = _writer(module, step)
+        inside = INDENT * 2
+        lines = ["runtime.Joint(", f"{inside}{{"]
+        lines += [f'{inside}{INDENT}"{n}": {_drawn(module, step, n)},' for n in step.variables]
+        lines += [f"{inside}}},", f"{inside}["]
+        lines += [f"{inside}{INDENT}({_ends(writer, pair)})," for pair in step.pairs]
+        lines += [f"{inside}],", *[f"{inside}in_blocks=True,"] * (step.pencil is not None)]
+        return Text("\n".join([*lines, f"{INDENT})"]))
+
+    return module.hoisted.add(("joint", step.name), stem, make, step.layout).code
+
+
+def _writer(module: Module, step: QuadraticDraw) -> Writer:
+    axes = {a: n for p in step.pairs for a, n in zip(p.parameter.axes, p.sizes, strict=True)}
+    return writer_of(module, step, axes)
+
+
+def _drawn(module: Module, step: QuadraticDraw, name: str) -> str:
+    """The text of which elements of an array are drawn."""
+    own = [s for s in step.statements if s.target.array.name == name]
+    return " | ".join(_region(module, own, known) for known in _masks(own))
+
+
+def _masks(statements: list[Statement]) -> list[str | None]:
+    """The masks of known elements of some statements, each once."""
+    names = (s.mask for s in statements)
+    return list(dict.fromkeys(names))
+
+
+def _region(module: Module, statements: list[Statement], mask: str | None) -> str:
+    shape = module.shape(statements[0])
+    places = [
+        tuple(map(bounds_of, region_of(module.graph, s)))
+        for s in statements
+        if s.mask == mask
+    ]
+    if mask is not None:
+        module.hoisted.arrays.add(mask)
+    known = "" if mask is None else f", {module.names.of(mask)}"
+    return f"runtime.drawn({shape}, {places}{known})"
+
+
+def _ends(writer: Writer, pair: Pair) -> str:
+    """The text of both elements of a pair: arrays and indices."""
+    writer.order = {}
+    writer.arrange(pair.parameter.axes)
+    with writer.over(pair.place):
+        return ", ".join(_end(writer, leaf, pair) for leaf in (pair.first, pair.second))
+
+
+def _end(writer: Writer, leaf: Leaf, pair: Pair) -> str:
+    texts = [writer.align(writer.prepared(i), pair.parameter.axes) for i in leaf.indices]
+    return f'"{leaf.array.name}", ({"".join(f"{t}, " for t in texts).rstrip()})'
+
+
+def _stem(module: Module, pair: Pair) -> str:
+    names = (module.names.of(leaf.array.name) for leaf in (pair.first, pair.second))
+    return "_".join(names)

@@ -1,0 +1,180 @@
+"""Moves that leave a conditional invariant without drawing from it, by its log density.
+
+By a kernel that the user asks for, else by slice sampling, the fallback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from gibbsppl.algebra.notation import wrapped
+from gibbsppl.algebra.supports import Kind as KindOfSupport
+from gibbsppl.code.elements import bounds_text, call_text, selection, state_text
+from gibbsppl.code.lines import INDENT
+from gibbsppl.code.module import Module
+from gibbsppl.code.places import positions_text, where_text
+from gibbsppl.derive.colours import Colours
+from gibbsppl.derive.contractions import Contribution
+from gibbsppl.derive.match_results import NotConjugate
+from gibbsppl.explain.derivation import WIDTH, Derivation
+from gibbsppl.explain.terms import log_density_text
+from gibbsppl.kernels.by_density import ByDensity
+from gibbsppl.model.density import event_dims
+from gibbsppl.model.evaluation import Floats, Sizes, Values
+from gibbsppl.model.graph import Graph
+from gibbsppl.pieces.dependence import Place
+from gibbsppl.schedule.contributions import Contributions
+from gibbsppl.schedule.densities import of_drawn, of_region
+from gibbsppl.schedule.kernel import Kernel
+from gibbsppl.schedule.parameters import NaturalParameter
+from gibbsppl.schedule.steps import Kind
+
+# The moves of values whose entries are tied to one another, and the lines that these go along.
+MOVES_OF_TIED: Mapping[KindOfSupport, tuple[str, ...]] = {
+    "simplex": ("slice_tied", "runtime.shared_out"),
+    "counts": ("slice_tied", "runtime.exchanged"),
+    "sphere": ("slice_tied", "runtime.turned"),
+    "spd": ("slice_matrices",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Move(ByDensity):
+    """A move that leaves the conditional invariant: a fallback, or a kernel the user asks for.
+
+    ``asked`` is the kernel that the user named, if any; ``joint`` are the axes along which it moves
+    elements as one vector.
+    """
+
+    conditional: NotConjugate
+    parameters: tuple[NaturalParameter, ...]
+    terms: tuple[Contribution, ...]
+    region: tuple[Place, ...]
+    kernel: str = "slice"
+    kind: Kind = "move"
+    colours: Colours | None = None
+    asked: Kernel | None = None
+    joint: tuple[int, ...] = ()
+    is_move = True
+    returns_array = True
+    is_from_current = True
+
+    @classmethod
+    def of(cls, derived: object, made: Contributions) -> Self | None:
+        """The move of what no family owns; None for other conditionals."""
+        if not isinstance(derived, NotConjugate):
+            return None
+        statement = derived.statement
+        if statement.support.is_tied:
+            made.check_event_is_last(statement, statement.family, event_dims(statement))
+        region = made.region(statement)
+        parameters, terms = made.log_density(derived, statement.target, region)
+        return cls(derived, parameters, terms, region)
+
+    @property
+    def refusal(self) -> NotConjugate:
+        """Why no family owns the conditional."""
+        return self.conditional
+
+    @property
+    def may_be_coloured(self) -> bool:
+        """Whether independent elements may be moved in one call, as the kernel says."""
+        return self.is_by_element and (self.asked is None or self.asked.colours)
+
+    # Generated code
+
+    def functions(self, module: Module) -> list[str]:
+        """The functions that the kernel asked for needs."""
+        return [] if self.asked is None else self.asked.functions(module, self)
+
+    def lines(self, module: Module) -> list[str]:
+        """The move of all elements at once, of a part, or element by element."""
+        call, bounds = call_text(module, self), bounds_text(module, self)
+        if self.asked is not None and not self.asked.slices:
+            return self.asked.lines(module, self, call, bounds)
+        statement, state, chosen = self.statement, state_text(self), selection(module, self)
+        ends = f"{bounds}{', whole=True' if statement.support.is_discrete else ''}"
+        where = where_text(module, self)
+        shape = f"{state}{where}.shape" if chosen.part else str(module.shape(statement))
+        width = f'runtime.width_of(s, "{statement.name}", {shape})'
+        if statement.support.is_tied:
+            return self._tied(module, call, width)
+        if chosen.calls:
+            return [
+                f"{state} = runtime.slice_{chosen.by}(",
+                f"{INDENT}rng, {state}, {call}, {width}, {chosen.calls}{ends}",
+                ")",
+            ]
+        if chosen.part:
+            arguments = f"{state}, {chosen.part}, {call}, {width}{ends}"
+            return [f"{state} = runtime.slice_part(rng, {arguments})"]
+        move = "slice_integers" if statement.support.is_discrete else "slice_batch"
+        return [f"{state} = runtime.{move}(rng, {state}, {call}, {width}{bounds})"]
+
+    def _tied(self, module: Module, call: str, width: str) -> list[str]:
+        """The move of values whose entries are tied to one another."""
+        state = state_text(self)
+        move, *line = MOVES_OF_TIED[self.statement.support.kind]
+        positions = ", ".join((positions_text(module, self), *line))
+        return [
+            f"{state} = runtime.{move}(",
+            f"{INDENT}rng, {state}, {call}, {width},",
+            f"{INDENT}{positions}",
+            ")",
+        ]
+
+    # The log density
+
+    def log_terms(self, given: Any, values: Values, sizes: Sizes, drawn: Any = None) -> Floats:
+        """The log density of the elements that the statement fills."""
+        del sizes
+        density = of_drawn(given, drawn)(np.asarray(values[self.variables[0]]))
+        return of_region(density, self.statement)
+
+    # Words
+
+    @property
+    def owner(self) -> str:
+        """The kernel."""
+        return self.kernel
+
+    def how(self, graph: Graph) -> str:
+        """Whether as vectors, as one array, or by which colours."""
+        if self.joint:
+            dims = graph.variables[self.variables[0]].dims
+            return "as one vector over " + ", ".join(dims[a].name for a in self.joint)
+        if self.asked is not None and self.asked.takes_all:
+            return ""
+        return ByDensity.how(self, graph)
+
+    def recognised(self, derivation: Derivation) -> list[tuple[str, list[str]]]:
+        """Why there is no family or that the kernel is asked for, and the log density."""
+        density = wrapped(log_density_text(self, derivation.notation), WIDTH)
+        if self.asked is not None:
+            return [
+                ("The kernel", [self.conditional.reason]),
+                (f"The log density that {self.kernel} evaluates", density),
+            ]
+        refused = derivation.refused(self.conditional)
+        return [
+            ("No family recognised", refused[: 1 if derivation.changes else None]),
+            (f"The log density that {self.kernel} sampling evaluates", density),
+        ]
+
+    # What the checks compare
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether the kernel knows the probabilities of its steps between labels."""
+        return self.asked is not None and self.asked.enumerates
+
+    def label_probabilities(
+        self, graph: Graph, given: Any, values: Values, labels: range
+    ) -> Floats:
+        """The probability of each label after a move by the kernel."""
+        assert self.asked is not None
+        return np.asarray(self.asked.probabilities(graph, self, given, values, labels))
