@@ -199,3 +199,19 @@ def check_between(what: str, value: object, above: float, below: float) -> None:
     if value is not None and not (is_finite_number(value) and above < value < below):
         between = f"above {above:g}" if below == math.inf else f"between {above:g} and {below:g}"
         raise CompileError(f"{what}: found {value!r}, expected a number {between}.")
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """The name of a function, or that of the class of an object that can be called."""
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
+def misfit(function: Callable[..., Any], count: int) -> TypeError | None:
+    """The error of calling a function with a number of arguments; None if it takes them."""
+    try:
+        inspect.signature(function).bind(*[None] * count)
+    except TypeError as error:
+        return error
+    except ValueError:  # (functions written in C may have no signature)
+        pass
+    return None

@@ -5,7 +5,7 @@ The ground floor: knows neither models nor distributions. By what is looked for:
 - an expression: `expressions` (arrays, dims, leaves, sums), `functions` (one row each),
   `recursions` (arrays computed from their own elements), `exact_numbers`
 - positions: `ranges` along dims, `copies` of a dim that is read twice
-- values: `supports` of variables, `bounds` compared by their form
+- values: `supports` of variables, `intervals` with exact ends, `bounds` compared by their form
 - a log density made simpler: `identities`, then `cuts` (parts free of a target are set aside);
   `polynomials` (what multiplying out would cost), `log_gamma`, `inverses` of monotone functions
 - digits in floating point: `near_one`, `rounding`; the interpreter and the back end read both

@@ -25,18 +25,21 @@ from typing import Literal, cast
 import sympy as sp
 
 from gibbsppl.algebra.expressions import Expr
+from gibbsppl.algebra.intervals import (
+    ABOVE_ZERO,
+    BELOW_ZERO,
+    HALF,
+    INF,
+    ONE,
+    ZERO,
+    ZERO_TO_ONE,
+    End,
+    Interval,
+)
 from gibbsppl.algebra.log_gamma import loggamma
 
 Kind = Literal["constant", "affine", "convex", "concave", "unknown"]
 Monotone = Literal["increasing", "decreasing", "neither"]
-End = Fraction | float  # (a float is infinite)
-Interval = tuple[End, End]
-
-INF = math.inf
-ZERO, HALF, ONE = Fraction(0), Fraction(1, 2), Fraction(1)
-POSITIVE: Interval = (ZERO, INF)
-NEGATIVE: Interval = (-INF, ZERO)
-UNIT: Interval = (ZERO, ONE)
 
 
 def _function(
@@ -182,7 +185,7 @@ ROWS = (
         derivative=sp.exp,
         inverse=sp.log,
         log=lambda x: x,
-        between=POSITIVE,
+        between=ABOVE_ZERO,
         at=(ZERO, ONE),
         increasing=True,
         bends=(Bend("convex", "increasing"),),
@@ -206,7 +209,7 @@ ROWS = (
         numpy="abs",
         latex=r"\left|{}\right|",
         bugs="abs",
-        between=POSITIVE,
+        between=ABOVE_ZERO,
         bends=(
             Bend("convex", "increasing", lower=0),
             Bend("convex", "decreasing", upper=0),
@@ -262,7 +265,7 @@ ROWS = (
         inverse=lambda y: sp.log(y) - sp.log(1 - y),
         log=lambda x: -Softplus(-x),
         symmetric=True,
-        between=UNIT,
+        between=ZERO_TO_ONE,
         at=(ZERO, HALF),
         increasing=True,
         bends=S_SHAPED,
@@ -277,7 +280,7 @@ ROWS = (
         in_full=lambda x: sp.log(1 + sp.exp(x)),
         derivative=Expit,
         inverse=lambda y: y + sp.log(1 - sp.exp(-y)),
-        between=POSITIVE,
+        between=ABOVE_ZERO,
         increasing=True,
         bends=(Bend("convex", "increasing"),),
         finite=True,
@@ -292,7 +295,7 @@ ROWS = (
         derivative=_normal_density,
         log=LogPhi,
         symmetric=True,
-        between=UNIT,
+        between=ZERO_TO_ONE,
         at=(ZERO, HALF),
         increasing=True,
         bends=S_SHAPED,
@@ -305,7 +308,7 @@ ROWS = (
         latex=r"\log\Phi({})",
         in_full=lambda x: sp.log(Phi(x)),
         derivative=lambda x: sp.exp(-(x**2) / 2 - LogPhi(x)) / sp.sqrt(2 * sp.pi),
-        between=NEGATIVE,
+        between=BELOW_ZERO,
         increasing=True,
         bends=(Bend("concave", "increasing"),),
         finite=True,
@@ -314,23 +317,23 @@ ROWS = (
     Function(of=Where, numpy="where", bugs="ifelse"),
     Function(of=Minimum, numpy="minimum", bugs="min", increasing=True, finite=True),
     Function(of=Maximum, numpy="maximum", bugs="max", increasing=True, finite=True),
-    Function(of=AtMost, numpy="at_most", relation="<=", bugs="<=", between=UNIT),
-    Function(of=Below, numpy="below", relation="<", bugs="<", between=UNIT),
-    Function(of=Equals, numpy="equals", relation="=", bugs="==", between=UNIT),
+    Function(of=AtMost, numpy="at_most", relation="<=", bugs="<=", between=ZERO_TO_ONE),
+    Function(of=Below, numpy="below", relation="<", bugs="<", between=ZERO_TO_ONE),
+    Function(of=Equals, numpy="equals", relation="=", bugs="==", between=ZERO_TO_ONE),
     Function(
         of=LogGammaP,
         numpy="log_gamma_p",
         of_exponential="log_gamma_p_of_exp",
-        between=NEGATIVE,
-        bends_given=((POSITIVE, Bend("concave", "increasing", lower=0)),),
+        between=BELOW_ZERO,
+        bends_given=((ABOVE_ZERO, Bend("concave", "increasing", lower=0)),),
     ),
     Function(
         of=LogGammaQ,
         numpy="log_gamma_q",
-        between=NEGATIVE,
+        between=BELOW_ZERO,
         bends_given=(
             ((ONE, INF), Bend("concave", "decreasing", lower=0)),
-            (UNIT, Bend("convex", "decreasing", lower=0)),
+            (ZERO_TO_ONE, Bend("convex", "decreasing", lower=0)),
         ),
     ),
     Function(
@@ -338,7 +341,7 @@ ROWS = (
         numpy="log_gamma_u",
         in_full=lambda a, x: x + LogGammaQ(a, x),
     ),
-    Function(of=LogBetaI, numpy="log_beta_i", near_one="log_beta_i_1p", between=NEGATIVE),
+    Function(of=LogBetaI, numpy="log_beta_i", near_one="log_beta_i_1p", between=BELOW_ZERO),
     Function(
         of=LogBeta,
         numpy="log_beta",
@@ -349,8 +352,8 @@ ROWS = (
         numpy="log_rising",
         in_full=lambda a, m: loggamma(a + m) - loggamma(a),
     ),
-    Function(of=LogPassageP, numpy="log_passage_p", between=NEGATIVE),
-    Function(of=LogPassageQ, numpy="log_passage_q", between=NEGATIVE),
+    Function(of=LogPassageP, numpy="log_passage_p", between=BELOW_ZERO),
+    Function(of=LogPassageQ, numpy="log_passage_q", between=BELOW_ZERO),
     Function(  # (of order 0: the log of the integral of exp(x cos(t)), a log partition function)
         of=LogBesselI,
         numpy="log_bessel_i",
@@ -360,7 +363,7 @@ ROWS = (
     Function(of=LogFoxWright, numpy="log_fox_wright"),
     Function(of=LogPolyaGamma, numpy="log_polya_gamma"),
     Function(of=LogStirling, numpy="log_stirling"),
-    Function(of=LogMass, numpy="log_mass", between=NEGATIVE),
+    Function(of=LogMass, numpy="log_mass", between=BELOW_ZERO),
     Function(of=XLogY, numpy="xlogy", near_one="xlog1py", in_full=lambda c, x: c * sp.log(x)),
     Function(of=Weighted, numpy="weighted"),
 )

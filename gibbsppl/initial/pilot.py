@@ -1,4 +1,4 @@
-"""Where a chain starts in the end: the best of several short runs from dispersed states.
+"""The choice among dispersed states: the best of several short runs, where a chain starts.
 
 A sampler that moves one variable at a time can take very long to leave a start at which all is
 explained as noise: scales learn to be wide because locations are off, and locations do not move

@@ -1,4 +1,4 @@
-"""Where a chain starts: ancestral draws, except where a prior is too vague to be drawn from.
+"""Dispersed states: ancestral draws, except where a prior is too vague to be drawn from.
 
 Comes in: a graph, its data, values that the user fixes. Goes out: a state of positive density, and
 notes that say which rule gave each variable its start.

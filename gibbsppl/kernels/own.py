@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from gibbsppl.arguments import misfit, name_of
 from gibbsppl.code.elements import index_text, moved
 from gibbsppl.code.module import Module
 from gibbsppl.errors import CompileError
 from gibbsppl.kernels.move import Move
 from gibbsppl.schedule.asked import Asked
-from gibbsppl.schedule.kernel import Kernel, misfit, name_of
+from gibbsppl.schedule.kernel import Kernel
 from gibbsppl.schedule.steps import Step
 
 

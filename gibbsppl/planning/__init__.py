@@ -10,9 +10,9 @@
 - the `order` of the steps, and units of random and symmetric scans
 """
 
-from gibbsppl.planning.choices import check_kernels, functions_of, interwoven_if
+from gibbsppl.planning.choices import check_kernels, functions_of
 from gibbsppl.planning.control import Control
-from gibbsppl.planning.interweaving import check_asked
+from gibbsppl.planning.interweaving import check_asked, interwoven_if
 from gibbsppl.planning.plan import plan, planned
 
 __all__ = [

@@ -6,7 +6,7 @@ kernel does not apply to that variable, and what does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from gibbsppl.derive.conditionals import Derived
@@ -20,18 +20,6 @@ from gibbsppl.schedule.asked import Asked, Made
 from gibbsppl.schedule.kernel import Kernel
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
-
-
-def interwoven_if(asked: bool | Sequence[str], control: Control) -> bool | Sequence[str]:
-    """The non-centred updates asked for; none where steps come in random or symmetric order."""
-    if control.scan == "systematic":
-        return asked
-    if not isinstance(asked, bool):
-        raise CompileError(
-            f"interweave: found {', '.join(asked)}, but with scan={control.scan!r} steps are drawn "
-            "one by one, in an order of their own; leave scan= out, or interweave= out."
-        )
-    return False
 
 
 def step_by_kernel(

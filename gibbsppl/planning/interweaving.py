@@ -6,10 +6,23 @@ from collections.abc import Collection, Sequence
 
 from gibbsppl.derive.match_results import NotConjugate
 from gibbsppl.errors import CompileError
+from gibbsppl.planning.control import Control
 from gibbsppl.rewrites import Rewritten
 from gibbsppl.rewrites.recentring import Interwoven
 from gibbsppl.schedule.steps import Step
 from gibbsppl.schedule.sweeps import Schedule
+
+
+def interwoven_if(asked: bool | Sequence[str], control: Control) -> bool | Sequence[str]:
+    """The non-centred updates asked for; none where steps come in random or symmetric order."""
+    if control.scan == "systematic":
+        return asked
+    if not isinstance(asked, bool):
+        raise CompileError(
+            f"interweave: found {', '.join(asked)}, but with scan={control.scan!r} steps are drawn "
+            "one by one, in an order of their own; leave scan= out, or interweave= out."
+        )
+    return False
 
 
 def wanted(

@@ -7,25 +7,7 @@ Each is one file of `gibbsppl.kernels`.
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
 from typing import Any
-
-
-def name_of(function: Callable[..., Any]) -> str:
-    """The name of a function, or that of the class of an object that can be called."""
-    return str(getattr(function, "__name__", type(function).__name__))
-
-
-def misfit(function: Callable[..., Any], count: int) -> TypeError | None:
-    """The error of calling a function with a number of arguments; None if it takes them."""
-    try:
-        inspect.signature(function).bind(*[None] * count)
-    except TypeError as error:
-        return error
-    except ValueError:  # (functions written in C may have no signature)
-        pass
-    return None
 
 
 class Kernel:

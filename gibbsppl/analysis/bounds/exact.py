@@ -28,19 +28,16 @@ from gibbsppl.algebra.expressions import (
     Over,
     Times,
 )
-from gibbsppl.algebra.functions import (
-    FADING,
-    FUNCTIONS,
-    INCREASING,
+from gibbsppl.algebra.functions import FADING, FUNCTIONS, INCREASING, Where
+from gibbsppl.algebra.intervals import (
+    ABOVE_ZERO,
+    BELOW_ZERO,
     INF,
-    NEGATIVE,
     ONE,
-    POSITIVE,
-    UNIT,
     ZERO,
+    ZERO_TO_ONE,
     End,
     Interval,
-    Where,
 )
 from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.algebra.polynomials import multiplied_out
@@ -58,7 +55,7 @@ from gibbsppl.analysis.bounds.intervals import (
 from gibbsppl.analysis.bounds.of_arrays import Bound, Bounds
 
 # The intervals that a recursion may be shown to stay in, the narrowest first.
-CLAIMS = (UNIT, POSITIVE, NEGATIVE)
+CLAIMS = (ZERO_TO_ONE, ABOVE_ZERO, BELOW_ZERO)
 
 # Expressions of more parts than this are not looked at where each is at one of its ends.
 MOST_AT_CORNERS = 6
@@ -94,7 +91,7 @@ class _Exact(Arithmetic[End]):
     def known(self, expr: Expr) -> Interval | None:
         """A number, or a position."""
         if isinstance(expr, Dim):
-            return POSITIVE
+            return ABOVE_ZERO
         return _of_number(expr) if expr.is_number else None
 
     def of_leaf(self, leaf: Leaf) -> Interval:
@@ -122,7 +119,7 @@ class _Exact(Arithmetic[End]):
         """A sum, a product or an extreme of values, a diagonal entry, or a recursion."""
         match expr:
             case InverseEntry(args=(_, _, _, i, j)) if i == j:
-                return POSITIVE  # (of a positive definite matrix)
+                return ABOVE_ZERO  # (of a positive definite matrix)
             case Over():
                 return _of_sum(self.of(expr.body), expr.args[2:])
             case Extreme():
@@ -139,7 +136,7 @@ class _Exact(Arithmetic[End]):
         if exponent.is_Integer:
             return of_integer_power(own, int(exponent))
         if own[0] < 0:
-            return POSITIVE if exponent.is_Rational else LINE
+            return ABOVE_ZERO if exponent.is_Rational else LINE
         lower, upper = self.of(exponent)
         above = (own[0] >= 1 and lower >= 0) or (own[1] <= 1 and upper <= 0)
         below = (own[0] >= 1 and upper <= 0) or (own[1] <= 1 and lower >= 0)
@@ -297,7 +294,7 @@ def _of_sum(body: Interval, limits: tuple[Expr, ...]) -> Interval:
     if limits:
         count = Fraction(max(int(limits[1] - limits[0]), 0))
         return times(body, (count, count))
-    return times(body, POSITIVE)
+    return times(body, ABOVE_ZERO)
 
 
 def _is_never_zero(expr: Expr, bounds: Bounds) -> bool:

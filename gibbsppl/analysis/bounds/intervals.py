@@ -14,15 +14,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Literal
 
-from gibbsppl.algebra.functions import (
-    INF,
-    NEGATIVE,
-    ONE,
-    POSITIVE,
-    ZERO,
-    End,
-    Interval,
-)
+from gibbsppl.algebra.intervals import ABOVE_ZERO, BELOW_ZERO, INF, ONE, ZERO, End, Interval
 
 Sign = Literal["positive", "nonnegative", "zero", "nonpositive", "negative", "unknown"]
 
@@ -54,7 +46,7 @@ def of_integer_power(base: Interval, n: int) -> Interval:
     if n < 0:
         return _reciprocal(of_integer_power(base, -n), even=n % 2 == 0)
     if n > LARGEST_POWER:
-        return POSITIVE if n % 2 == 0 or base[0] >= 0 else (NEGATIVE if base[1] <= 0 else LINE)
+        return ABOVE_ZERO if n % 2 == 0 or base[0] >= 0 else (BELOW_ZERO if base[1] <= 0 else LINE)
     ends = sorted((_raised(base[0], n), _raised(base[1], n)))
     return (ZERO, ends[1]) if n % 2 == 0 and base[0] < 0 < base[1] else (ends[0], ends[1])
 
@@ -69,7 +61,7 @@ def _reciprocal(interval: Interval, *, even: bool) -> Interval:
         return _inverse(upper, INF), _inverse(lower, INF)
     if upper <= 0:
         return _inverse(upper, -INF), _inverse(lower, -INF)
-    return POSITIVE if even else LINE
+    return ABOVE_ZERO if even else LINE
 
 
 def _inverse(end: End, at_zero: float) -> End:

@@ -9,11 +9,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gibbsppl.algebra.functions import (
-    INF,
-    Bend,
-    Kind,
-)
+from gibbsppl.algebra.functions import Bend, Kind
+from gibbsppl.algebra.intervals import INF
 from gibbsppl.analysis.curvature.kinds import (
     AFFINE,
     MIRRORED,

@@ -24,11 +24,9 @@ from gibbsppl.algebra.expressions import (
 )
 from gibbsppl.algebra.functions import (
     FUNCTIONS,
-    INF,
     AtMost,
     Below,
     Bend,
-    End,
     Equals,
     Function,
     Kind,
@@ -39,6 +37,7 @@ from gibbsppl.algebra.functions import (
     Where,
     log_of,
 )
+from gibbsppl.algebra.intervals import INF, End
 from gibbsppl.analysis.bounds import NONNEGATIVE, Bounds, Sign, interval_of, sign_of
 from gibbsppl.analysis.curvature.bends import (
     LOG_CLOGLOG,

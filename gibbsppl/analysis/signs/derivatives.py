@@ -14,7 +14,7 @@ import sympy as sp
 from sympy import Add, Mul, Pow, exp, log
 
 from gibbsppl.algebra.expressions import Expr
-from gibbsppl.algebra.functions import INF, Interval
+from gibbsppl.algebra.intervals import INF, Interval
 from gibbsppl.algebra.log_gamma import loggamma
 from gibbsppl.algebra.polynomials import MOST_KEPT, MOST_TERMS, expanded_size, multiplied_out
 from gibbsppl.analysis.bounds.exact import interval_of
