@@ -332,7 +332,7 @@ def test_elements_of_lifetimes_have_their_own_parameters() -> None:
         lambda rng: runtime.dirichlet(rng, np.array([1.0, -1.5]), size=(2,)),
         lambda rng: runtime.beta(rng, -1.5, 2.0, size=()),
         lambda rng: runtime.mvnormal(rng, np.zeros(2), np.eye(2), size=(2,)),
-        lambda rng: runtime.mvnormal_information(rng, np.zeros((5, 2)), -np.ones((5, 2, 2))),
+        lambda rng: matrices.mvnormal_information(rng, np.zeros((5, 2)), -np.ones((5, 2, 2))),
         lambda rng: runtime.wishart(rng, 1.0, np.eye(2), size=(2, 2)),
     ],
 )
