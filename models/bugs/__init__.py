@@ -95,4 +95,5 @@ MORE = _cases(
     ("leukfr", "leukfr", "beta sigma"),
     ("epil", "epil", "alpha0 alpha.Base alpha.Trt alpha.BT alpha.Age alpha.V4 sigma.b1 sigma.b"),
     ("bones", "bones", "theta"),
+    ("air", "air", "theta X"),
 )
