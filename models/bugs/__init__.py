@@ -96,4 +96,5 @@ MORE = _cases(
     ("epil", "epil", "alpha0 alpha.Base alpha.Trt alpha.BT alpha.Age alpha.V4 sigma.b1 sigma.b"),
     ("bones", "bones", "theta"),
     ("air", "air", "theta X"),
+    ("pigs", "pigs", "q a b c d e f i"),
 )
