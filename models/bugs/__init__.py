@@ -97,4 +97,5 @@ MORE = _cases(
     ("bones", "bones", "theta"),
     ("air", "air", "theta X"),
     ("pigs", "pigs", "q a b c d e f i"),
+    ("circle", "circle", "x y"),
 )
