@@ -98,4 +98,5 @@ MORE = _cases(
     ("air", "air", "theta X"),
     ("pigs", "pigs", "q a b c d e f i"),
     ("circle", "circle", "x y"),
+    ("ring", "ring", "x y r2"),
 )
