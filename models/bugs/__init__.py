@@ -96,6 +96,7 @@ MORE = _cases(
     ("epil", "epil", "alpha0 alpha.Base alpha.Trt alpha.BT alpha.Age alpha.V4 sigma.b1 sigma.b"),
     ("bones", "bones", "theta"),
     ("air", "air", "theta X"),
+    ("jaw_1", "jaw1", "beta0 Sigma2 RSS"),
     ("pigs", "pigs", "q a b c d e f i"),
     ("circle", "circle", "x y"),
     ("ring", "ring", "x y r2"),
