@@ -101,4 +101,6 @@ MORE = _cases(
     ("pigs", "pigs", "q a b c d e f i"),
     ("circle", "circle", "x y"),
     ("ring", "ring", "x y r2"),
+    ("hepatitis_1", "hepatitis1", "alpha0 beta0 gamma sigma"),
+    ("hepatitis_2", "hepatitis2", "alpha0 beta0 gamma sigma"),
 )
