@@ -103,4 +103,5 @@ MORE = _cases(
     ("ring", "ring", "x y r2"),
     ("hepatitis_1", "hepatitis1", "alpha0 beta0 gamma sigma"),
     ("hepatitis_2", "hepatitis2", "alpha0 beta0 gamma sigma"),
+    ("eyetracking", "eyetracking", "A B K"),
 )
