@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent / "benchmarks"))
 
 import bugs_by_jags
 import jags
+import simulate_schools
 
 ALL = {**CASES, **MORE}
 needs_jags = pytest.mark.skipif(not jags.present(), reason=jags.MISSING)
@@ -70,6 +71,15 @@ def test_there_are_no_other_files():
 
     assert found - cases == {FOLDER / "references.json", FOLDER / "more" / "references.json"}
     assert cases - found == set()
+
+
+def test_simulated_data_are_those_of_the_script():
+    found = jags.read(MORE["schools"].data)
+    made = simulate_schools.simulated(np.random.default_rng(simulate_schools.SEED))
+
+    assert found.keys() == made.keys()
+    for name, values in made.items():
+        np.testing.assert_array_equal(found[name], values)
 
 
 # ---- when draws agree ------------------------------------------------------------------------

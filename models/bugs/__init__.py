@@ -98,6 +98,7 @@ MORE = _cases(
     ("air", "air", "theta X"),
     ("jaw_1", "jaw1", "beta0 Sigma2 RSS"),
     ("jaw_3", "jaw3", "beta0.uncentred beta1.uncentred beta2 Sigma2 mu RSS"),
+    ("schools", "schools", "beta gamma phi theta Sigma"),
     ("pigs", "pigs", "q a b c d e f i"),
     ("circle", "circle", "x y"),
     ("ring", "ring", "x y r2"),
