@@ -100,6 +100,7 @@ MORE = _cases(
     ("jaw_1", "jaw1", "beta0 Sigma2 RSS"),
     ("jaw_3", "jaw3", "beta0.uncentred beta1.uncentred beta2 Sigma2 mu RSS"),
     ("schools", "schools", "beta gamma phi theta Sigma"),
+    ("endo_3", "endo3", "beta"),
     ("pigs", "pigs", "q a b c d e f i"),
     ("circle", "circle", "x y"),
     ("ring", "ring", "x y r2"),
