@@ -29,6 +29,8 @@ PROVED = (
     "endo_2",
 )
 QUICK = ("line_1", "rats_1", "pump_1", "asia_1", "surgical_1", "pines")
+# Chains from starts of their own do not meet in the default run: these begin at the initial values.
+FROM_INITS = ("litters", "otrees", "otreesmvn", "fire")
 DEVIANCE = "deviance"
 EVERY = {**CASES, **MORE}
 
@@ -70,8 +72,10 @@ def test_posteriors_are_those_of_the_references(name):
     """Means and standard deviations of all that is monitored, as `compile` makes it."""
     case = EVERY[name]
     monitors = [m for m in case.monitors if m != DEVIANCE]
-    sampler = gp.compile(gp.read_bugs(case.model, case.data, monitor=monitors))
-    draws = sampler.sample(draws=2000, chains=4, seed=1, progress=False)
+    model = gp.read_bugs(case.model, case.data, monitor=monitors)
+    init = gp.read_inits(case.inits, model) if name in FROM_INITS else None
+    sampler = gp.compile(model)
+    draws = sampler.sample(draws=2000, chains=4, seed=1, init=init, progress=False)
     if DEVIANCE in case.monitors:
         draws = sampler.deviance(draws)
     assert disagreements(dict(scalars(draws.only(case.monitors))), case.references) == {}

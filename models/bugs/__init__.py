@@ -96,6 +96,7 @@ MORE = _cases(
     ("epil", "epil", "alpha0 alpha.Base alpha.Trt alpha.BT alpha.Age alpha.V4 sigma.b1 sigma.b"),
     ("bones", "bones", "theta"),
     ("kidney", "kidney", "alpha beta.age beta.sex beta.disease r sigma"),
+    ("otrees", "otrees", "mu sigma sigmaC"),
     ("air", "air", "theta X"),
     ("jaw_1", "jaw1", "beta0 Sigma2 RSS"),
     ("jaw_3", "jaw3", "beta0.uncentred beta1.uncentred beta2 Sigma2 mu RSS"),
