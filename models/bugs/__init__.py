@@ -104,6 +104,7 @@ MORE = _cases(
     ("schools", "schools", "beta gamma phi theta Sigma"),
     ("endo_3", "endo3", "beta"),
     ("pigs", "pigs", "q a b c d e f i"),
+    ("lips", "lips", "alpha0 alpha1 sigma RR"),
     ("circle", "circle", "x y"),
     ("ring", "ring", "x y r2"),
     ("hepatitis_1", "hepatitis1", "alpha0 beta0 gamma sigma"),
