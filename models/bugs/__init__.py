@@ -106,6 +106,7 @@ MORE = _cases(
     ("endo_3", "endo3", "beta"),
     ("pigs", "pigs", "q a b c d e f i"),
     ("lips", "lips", "alpha0 alpha1 sigma RR"),
+    ("fire", "fire", "alpha sigma theta"),
     ("circle", "circle", "x y"),
     ("ring", "ring", "x y r2"),
     ("hepatitis_1", "hepatitis1", "alpha0 beta0 gamma sigma"),
