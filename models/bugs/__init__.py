@@ -95,6 +95,7 @@ MORE = _cases(
     ("leukfr", "leukfr", "beta sigma"),
     ("epil", "epil", "alpha0 alpha.Base alpha.Trt alpha.BT alpha.Age alpha.V4 sigma.b1 sigma.b"),
     ("bones", "bones", "theta"),
+    ("lsat", "lsat", "alpha beta"),
     ("kidney", "kidney", "alpha beta.age beta.sex beta.disease r sigma"),
     ("otrees", "otrees", "mu sigma sigmaC"),
     ("otreesmvn", "otreesmvn", "mu sigma sigmaC"),
