@@ -99,7 +99,7 @@ MORE = _cases(
     ("kidney", "kidney", "alpha beta.age beta.sex beta.disease r sigma"),
     ("otrees", "otrees", "mu sigma sigmaC"),
     ("otreesmvn", "otreesmvn", "mu sigma sigmaC"),
-    ("air", "air", "theta X"),
+    ("air", "air", "X p"),
     ("cervix", "cervix", "beta0C beta q phi gamma1 gamma2"),
     ("jaw_1", "jaw1", "beta0 Sigma2 RSS"),
     ("jaw_3", "jaw3", "beta0.uncentred beta1.uncentred beta2 Sigma2 mu RSS"),
