@@ -77,7 +77,7 @@ def triangle():
 
 def test_vectors_of_different_lengths_are_variables_of_their_own():
     model = gp.read_bugs(TRIANGLE, triangle())
-    draws = gp.compile(model).sample(20, chains=2, seed=1, progress=False)
+    draws = gp.compile(model).sample(20, warmup=20, chains=2, seed=1, progress=False)
 
     e, label = draws["e"], draws["z"]
     np.testing.assert_allclose(e.sum(axis=-1), 1)
@@ -88,7 +88,7 @@ def test_vectors_of_different_lengths_are_variables_of_their_own():
 
 def test_the_density_of_rows_that_are_partly_data_is_that_of_what_is_drawn():
     model = gp.read_bugs(TRIANGLE, triangle())
-    draws = gp.compile(model).sample(5, chains=1, seed=1, progress=False)
+    draws = gp.compile(model).sample(5, warmup=20, chains=1, seed=1, progress=False)
     data = triangle()
     for n in range(5):
         state = {v: draws[v][0, n] for v in draws if v in model.graph.variables}
@@ -301,7 +301,7 @@ def test_data_of_the_program_keep_the_names_of_its_variables_free():
     }
     """
     model = gp.read_bugs(text, {"p": [0.5, 0.5], "k": [1, 2, 1], "y": [0, 1, 2]})
-    draws = gp.compile(model).sample(3, chains=1, seed=1, progress=False)
+    draws = gp.compile(model).sample(3, warmup=20, chains=1, seed=1, progress=False)
     assert draws["true"].shape == (1, 3, 3)
     assert draws["m"].shape == (1, 3, 2, 2)
     assert "true" not in model.data

@@ -97,7 +97,7 @@ def test_a_proper_field_has_the_density_of_its_precision_matrix():
 def test_values_sum_to_zero_and_conditionals_hold():
     sampler = gp.compile(intrinsic())
     assert sampler.verify().proved
-    draws = sampler.sample(50, seed=1, progress=False)
+    draws = sampler.sample(50, warmup=20, seed=1, progress=False)
     np.testing.assert_allclose(draws["b"].sum(axis=-1), 0, atol=1e-12)
 
 
@@ -106,7 +106,7 @@ def test_fields_in_a_loop_have_a_mean_of_zero_each():
     data = {"N": N, "y": y, "adj": ADJ, "weights": WEIGHTS, "num": NUM}
     sampler = gp.compile(gp.read_bugs(MANY, data))
     assert sampler.verify().proved
-    draws = sampler.sample(20, seed=1, progress=False)
+    draws = sampler.sample(20, warmup=20, seed=1, progress=False)
     assert draws["b"].shape == (4, 20, 2, N)
     np.testing.assert_allclose(draws["b"].sum(axis=-1), 0, atol=1e-12)
 

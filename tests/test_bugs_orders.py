@@ -35,7 +35,7 @@ def test_functions_of_order_are_numpys():
     """
     sampler = gp.compile(gp.read_bugs(text, {}))
     assert sampler.verify().proved
-    draws = sampler.sample(50, chains=1, seed=1, progress=False)
+    draws = sampler.sample(50, warmup=20, chains=1, seed=1, progress=False)
     x = draws["x"]
     assert (draws["inorder"] == np.sort(x)).all()
     assert (draws["places"] == np.argsort(x) + 1).all()
@@ -48,7 +48,7 @@ def test_a_vector_that_is_read_in_its_order_is_drawn_in_it():
     sampler = gp.compile(gp.read_bugs(MIXTURE, DATA))
     assert "m0.ordered[k]  truncated Normal" in str(sampler)
     assert sampler.verify().proved
-    drawn = sampler.sample(50, chains=1, seed=1, progress=False)["m0.ordered"]
+    drawn = sampler.sample(50, warmup=20, chains=1, seed=1, progress=False)["m0.ordered"]
     assert (np.diff(drawn) > 0).all()
 
 

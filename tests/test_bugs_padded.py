@@ -137,7 +137,7 @@ def test_first_states_at_any_times(first):
     sampler = gp.compile(gp.read_bugs(text, data | {"y": np.ma.masked_invalid(y)}))
     assert sampler.schedule.step("z.label").kind == "chain"
     assert sampler.verify().proved
-    assert np.isfinite(sampler.sample(10, seed=1, progress=False)["z"]).any()
+    assert np.isfinite(sampler.sample(10, warmup=20, seed=1, progress=False)["z"]).any()
 
 
 def test_individuals_whose_first_states_are_drawn():
@@ -154,7 +154,7 @@ def test_some_of_such_states_are_known():
     sampler = gp.compile(gp.read_bugs(STATES, states_data() | {"z": z}))
     assert sampler.schedule.step("z.label").kind == "chain"
     assert sampler.verify().proved
-    draws = sampler.sample(20, seed=1, progress=False)["z"]
+    draws = sampler.sample(20, warmup=20, seed=1, progress=False)["z"]
     assert (draws[..., 0, 1] == 2).all()
     assert (draws[..., 2, 3] == 1).all()
 
@@ -176,7 +176,7 @@ def test_states_with_known_first_ones_are_drawn_together():
     sampler = gp.compile(gp.read_bugs(text, states_data() | {"start": [1, 2, 2]}))
     assert sampler.schedule.step("z.label[:, 1:]").kind == "chain"
     assert all(sampler.verify(seed=seed).proved for seed in range(3))
-    draws = sampler.sample(20, seed=1, progress=False)
+    draws = sampler.sample(20, warmup=20, seed=1, progress=False)
     assert (draws["z"][..., 1, 0] == 2).all()
     assert np.isnan(draws["z"][..., 1, 3]).all()
 

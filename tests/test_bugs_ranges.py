@@ -586,7 +586,7 @@ def test_zero_times_the_log_of_zero_is_zero(line):
     model = gp.read_bugs(SATURATED.replace("RLINE", line), {"r": r, "n": n, "y": Y[:4]})
     terms = special.xlogy(r, r / n) + special.xlogy(n - r, 1 - r / n)
 
-    draws = gp.compile(model).sample(10, chains=1, seed=1, progress=False)
+    draws = gp.compile(model).sample(10, warmup=20, chains=1, seed=1, progress=False)
     np.testing.assert_allclose(draws["D"] - draws["b"], (terms + special.xlogy(r, r)).sum())
     expected = priors(0.3) + sum(normal(y, 0.3 * t, 1) for y, t in zip(Y, terms, strict=False))
     if line:
@@ -847,7 +847,7 @@ def test_distributions_of_vectors_are_those_of_numbers_where_they_have_one_entry
     assert families == {"x": family, "y": "Normal", "m": "Normal", "Q": "Gamma"}
     sampler = gp.compile(model)
     assert sampler.verify().proved
-    draws = sampler.sample(10, seed=1, progress=False)
+    draws = sampler.sample(10, warmup=20, seed=1, progress=False)
     assert draws["x"].shape[2:] == (3, 1)
     assert draws["Q"].shape[2:] == (1, 1)
 

@@ -31,7 +31,7 @@ def test_a_certain_count_is_proved_and_drawn(distribution, probability, known):
     drawn = sampler(distribution, probability, known)
 
     assert drawn.verify(seed=1).passed
-    x = drawn.sample(20, chains=1, seed=1)["x"]
+    x = drawn.sample(20, warmup=20, chains=1, seed=1)["x"]
     assert (np.asarray(x)[..., 0] == CERTAIN[distribution] * probability).all()
 
 

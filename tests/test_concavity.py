@@ -429,7 +429,7 @@ def test_statistics_are_read_where_their_data_are():
     }"""
     data = {"d": [-0.96, 1.22], "y": [0, 3], "z": [1, 0, 2, 1]}
     sampler = gp.compile(gp.read_bugs(program, data))
-    draws = sampler.sample(draws=20, chains=1, seed=1, progress=False)
+    draws = sampler.sample(draws=20, warmup=20, chains=1, seed=1, progress=False)
 
     assert {s.statement.name: s.kind for s in sampler.schedule.steps}["u"] == "concave"
     assert sampler.verify().proved

@@ -300,7 +300,7 @@ def test_labels_without_a_dim_of_their_own_get_one():
         z = gp.Bernoulli("z", 0.3, dims="i")
         gp.Normal("y", 2 * z, sigma=1, dims="i", observed=[0.0, 1.0, 2.0])
     sampler = gp.compile(m)
-    found = sampler.conditional_probabilities(sampler.sample(3, seed=1, progress=False))
+    found = sampler.conditional_probabilities(sampler.sample(3, warmup=20, seed=1, progress=False))
     odds = 0.3 / 0.7 * np.exp(2 * np.arange(3.0) - 2)
     np.testing.assert_allclose(found["z"][0, 0, :, 1], odds / (1 + odds), rtol=ROUNDING)
     assert found.dims_of("z") == ("i", "z_label")
@@ -311,7 +311,7 @@ def test_labels_that_are_known_have_probability_one():
         w = gp.Dirichlet("w", 1, dims="k", event="k")
         gp.Categorical("z", w, dims="i", observed=np.ma.masked_array([2, 0, 1], [0, 1, 0]))
     sampler = gp.compile(m)
-    draws = sampler.sample(5, chains=1, seed=1, progress=False)
+    draws = sampler.sample(5, warmup=20, chains=1, seed=1, progress=False)
     found = sampler.conditional_probabilities(draws, "z")["z"]
     assert (found[..., 0, :] == [0, 0, 1]).all()
     assert (found[..., 2, :] == [0, 1, 0]).all()
@@ -324,7 +324,7 @@ def test_a_uniform_sd_and_a_bounded_mean():
         sd, mu = gp.Uniform("sd", 0, 2), gp.Normal("mu", 0, tau=1, lower=0)
         gp.Normal("y", mu, sigma=sd, dims="i", observed=Y)
     sampler = gp.compile(m)
-    draws = sampler.sample(5, chains=1, seed=1, progress=False)
+    draws = sampler.sample(5, warmup=20, chains=1, seed=1, progress=False)
     found = sampler.conditional_mean(draws)
     for n in range(5):
         squares = ((Y - draws["mu"][0, n]) ** 2).sum()
@@ -419,14 +419,14 @@ def test_what_has_no_closed_form_is_refused_by_name():
         a = gp.Normal("a", 0, sigma=2)
         gp.Bernoulli("y", logit_p=a * data("x", Y, "i"), dims="i", observed=[0, 1, 1, 0, 1])
     sampler = gp.compile(m)
-    draws = sampler.sample(5, chains=1, seed=1, progress=False)
+    draws = sampler.sample(5, warmup=20, chains=1, seed=1, progress=False)
     refused(sampler, draws, "a", "a: it is drawn by adaptive rejection, not from a closed form")
     refused(sampler, draws, None, "found no variable with a formula for the mean")
 
 
 def test_what_the_draws_lack_is_named():
     sampler = sampler_of("normal")
-    draws = sampler.sample(5, chains=1, seed=1, keep=["mu"], progress=False)
+    draws = sampler.sample(5, warmup=20, chains=1, seed=1, keep=["mu"], progress=False)
     refused(sampler, draws, "mu", "tau: the conditional of mu depends on it, but it is not among")
     refused(sampler, draws, "tau", "draws: found no variable 'tau'")
 
@@ -437,9 +437,9 @@ def test_auxiliary_variables_can_be_kept():
         gp.StudentT("y", nu=4, mu=mu, tau=2, dims="i", observed=Y)
     sampler = gp.compile(m)
     (name,) = sampler.schedule.auxiliary
-    without = sampler.sample(5, chains=1, seed=1, progress=False)
+    without = sampler.sample(5, warmup=20, chains=1, seed=1, progress=False)
     refused(sampler, without, "mu", f"{name}: .* name it in keep=")
-    draws = sampler.sample(5, chains=1, seed=1, keep=["mu", name], progress=False)
+    draws = sampler.sample(5, warmup=20, chains=1, seed=1, keep=["mu", name], progress=False)
     scale = 2 * 2 / 4 * draws[name]  # -a (1 + tau (y - mu)**2 / nu), a the variable
     expected = (scale * Y).sum(-1) / (0.1 + scale.sum(-1))
     found = sampler.conditional_mean(draws, "mu")["mu"]
@@ -460,7 +460,7 @@ def test_a_mean_that_is_infinite_is_refused():
         var = gp.InverseGamma("var", 0.25, scale=1)
         gp.Normal("y", 0, var=var, observed=1.0)
     sampler = gp.compile(m)
-    draws = sampler.sample(5, chains=1, seed=1, progress=False)
+    draws = sampler.sample(5, warmup=20, chains=1, seed=1, progress=False)
     refused(sampler, draws, "var", "var: the mean of its conditional is not finite")
 
 

@@ -266,7 +266,7 @@ def test_units_hold_what_must_be_drawn_together(scan):
 def test_scans_are_verified_and_run_from_the_chains_own_stream(make, scan):
     sampler = make(scan=scan)
     settings = {"warmup": 5, "chains": 2, "progress": False}
-    first, again, other = (sampler.sample(20, seed=s, **settings) for s in (1, 1, 2))
+    first, again, other = (sampler.sample(20, warmup=20, seed=s, **settings) for s in (1, 1, 2))
 
     assert sampler.verify().proved
     for name in first:
@@ -280,7 +280,7 @@ def test_auxiliary_variables_of_a_random_scan_are_not_kept():
     sampler = outliers(scan="random")
     (weight,) = sampler.schedule.auxiliary
     with pytest.raises(RunError, match="holds for one draw of each sweep alone"):
-        sampler.sample(5, seed=1, keep=["level", weight], progress=False)
+        sampler.sample(5, warmup=20, seed=1, keep=["level", weight], progress=False)
 
 
 @pytest.mark.parametrize(
@@ -531,7 +531,7 @@ def test_an_improper_conditional_is_refused_whatever_moves_it(kernels):
         gp.Exponential("y", rate=gp.exp(x), observed=1.0)
         gp.Potential("p", -gp.log(scale))
     with pytest.raises((RunError, CompileError), match=r"^scale: .*(improper|no finite integral)"):
-        gp.compile(m, kernels=kernels).sample(5, seed=1, chains=1, progress=False)
+        gp.compile(m, kernels=kernels).sample(5, warmup=20, seed=1, chains=1, progress=False)
 
 
 def test_kernels_of_an_array_that_is_taken_apart_are_those_of_the_whole():

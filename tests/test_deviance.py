@@ -23,7 +23,7 @@ def regression(n=30, p=3, seed=1):
 def test_the_deviance_is_that_of_the_density_with_its_constants():
     model, x, y = regression()
     sampler = gp.compile(model)
-    draws = sampler.deviance(sampler.sample(20, chains=3, seed=1, progress=False))
+    draws = sampler.deviance(sampler.sample(20, warmup=20, chains=3, seed=1, progress=False))
 
     expected = -2 * stats.norm.logpdf(y, draws["b"] @ x.T, 1).sum(axis=-1)
     np.testing.assert_allclose(draws["deviance"], expected, rtol=1e-12)
@@ -47,7 +47,7 @@ def test_only_what_is_observed_counts():
         mu = gp.Normal("mu", 0, sigma=1)
         gp.Normal("y", mu, sigma=1, dims="i", observed=y)
     sampler = gp.compile(model)
-    draws = sampler.deviance(sampler.sample(20, seed=1, progress=False))
+    draws = sampler.deviance(sampler.sample(20, warmup=20, seed=1, progress=False))
 
     expected = -2 * sum(stats.norm.logpdf(v, draws["mu"], 1) for v in (1.0, 2.0))
     np.testing.assert_allclose(draws["deviance"], expected, rtol=1e-12)
@@ -73,7 +73,7 @@ def test_counts_truncation_and_labels():
         z = gp.Categorical("z", half, dims="i")
         gp.Poisson("y", rate[z], dims="i", observed=[1, 2, 9, 8])
     sampler = gp.compile(model)
-    draws = sampler.deviance(sampler.sample(50, chains=2, seed=1, progress=False))
+    draws = sampler.deviance(sampler.sample(50, warmup=20, chains=2, seed=1, progress=False))
     rates = np.take_along_axis(draws["rate"], draws["z"], axis=-1)
     expected = -2 * stats.poisson.logpmf([1, 2, 9, 8], rates).sum(axis=-1)
     np.testing.assert_allclose(draws["deviance"], expected, rtol=1e-10)
@@ -82,7 +82,7 @@ def test_counts_truncation_and_labels():
 def test_one_chain_has_no_penalty_and_missing_draws_are_named():
     sampler = gp.compile(regression()[0])
     with pytest.raises(gp.RunError, match="dic: found one chain, expected at least two"):
-        sampler.dic(sampler.sample(10, chains=1, seed=1, progress=False))
+        sampler.dic(sampler.sample(10, warmup=20, chains=1, seed=1, progress=False))
     others = gp.Draws({"c": np.zeros((2, 10))})
     with pytest.raises(gp.RunError, match="b: the observations depend on it"):
         sampler.deviance(others)
@@ -93,7 +93,7 @@ def test_without_observations_there_is_none():
         gp.Normal("x", 0, sigma=1)
     sampler = gp.compile(model)
     with pytest.raises(gp.RunError, match="prior: found no observations"):
-        sampler.deviance(sampler.sample(10, seed=1, progress=False))
+        sampler.deviance(sampler.sample(10, warmup=20, seed=1, progress=False))
 
 
 def test_it_prints():

@@ -734,7 +734,7 @@ def test_precisions_given_line_by_line_have_functions_of_their_own(both):
     assert sampler.verify().proved
     again = [s.name for s in sampler.schedule.steps if s.name in sampler.schedule.interwoven]
     assert len(again) == (2 if both else 1)
-    draws = sampler.sample(20, chains=1, seed=1, progress=False)
+    draws = sampler.sample(20, warmup=20, chains=1, seed=1, progress=False)
     assert np.isfinite(draws["tau"]).all()
 
 

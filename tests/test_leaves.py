@@ -220,7 +220,7 @@ def test_answers_that_are_missing_need_no_auxiliary_variables():
     sampler = gp.compile(m, rewrites={"Polya-Gamma": True})
     assert sampler.schedule.leaves == ("y",)
     assert sampler.verify().proved
-    assert sampler.sample(20, seed=1, progress=False)["y"].std(axis=(0, 1))[1] > 0
+    assert sampler.sample(20, warmup=20, seed=1, progress=False)["y"].std(axis=(0, 1))[1] > 0
 
 
 def draws_of(model, name, **settings):
@@ -295,7 +295,7 @@ def test_values_that_stand_for_missing_ones_are_possible():
     sampler = gp.compile(m)
     assert set(sampler.schedule.leaves) == {"y", "x"}
     assert sampler.verify().proved
-    assert np.isfinite(sampler.sample(20, seed=1, progress=False)["x"]).all()
+    assert np.isfinite(sampler.sample(20, warmup=20, seed=1, progress=False)["x"]).all()
 
 
 @pytest.mark.parametrize("which", ["ends", "tau", "rate"])
@@ -398,7 +398,7 @@ def test_an_improper_prior_that_nothing_sees_is_refused_as_ever():
         mu = gp.Normal("mu", 0, tau=1)
         gp.Normal("y", mu, tau=1, dims="i", observed=SEEN)
     with pytest.raises(CompileError, match=r"free: the conditional .* no finite integral"):
-        gp.compile(m).sample(10, seed=1, progress=False)
+        gp.compile(m).sample(10, warmup=20, seed=1, progress=False)
 
 
 def test_a_model_without_observations_is_left_as_it_is():

@@ -108,7 +108,7 @@ def test_the_comparison_sees_a_variable_that_is_not_drawn_anew(monkeypatch):
 
 def test_draws_and_starts_are_of_the_array_as_declared():
     sampler = gp.compile(of_a_known_category())
-    draws = sampler.sample(draws=20, chains=2, seed=1, progress=False)
+    draws = sampler.sample(draws=20, warmup=20, chains=2, seed=1, progress=False)
 
     assert list(draws) == ["b"]
     assert draws["b"].shape == (2, 20, J, K)
@@ -123,7 +123,7 @@ def test_draws_and_starts_are_of_the_array_as_declared():
 
 def test_the_mean_of_a_conditional_reads_the_array_as_declared():
     sampler = gp.compile(of_an_unknown_precision())
-    draws = sampler.sample(draws=20, chains=2, seed=1, progress=False)
+    draws = sampler.sample(draws=20, warmup=20, chains=2, seed=1, progress=False)
     shape, rate = 2 + J * K / 2, 1 + (draws["b"] ** 2).sum((-1, -2)) / 2
     means = sampler.conditional_mean(draws)
 
@@ -137,9 +137,9 @@ def test_what_holds_for_one_draw_alone_is_not_kept():
     sampler = gp.compile(of_a_known_category())
 
     with pytest.raises(RunError, match=r"^keep: 'y_omega' holds for one draw of each sweep alone"):
-        sampler.sample(draws=2, chains=1, keep=["b", "y_omega"], progress=False)
+        sampler.sample(draws=2, warmup=20, chains=1, keep=["b", "y_omega"], progress=False)
     with pytest.raises(RunError, match=r"^keep: 'b_1' is a part of 'b'; keep that"):
-        sampler.sample(draws=2, chains=1, keep=["b_1"], progress=False)
+        sampler.sample(draws=2, warmup=20, chains=1, keep=["b_1"], progress=False)
 
 
 def test_parts_can_be_forbidden_and_asked_for():

@@ -366,7 +366,7 @@ def test_recursions_start_where_each_series_does():
     x, y, first = rng.normal(size=(3, 5)), rng.normal(size=(3, 5)), [1, 3, 2]
     model = gp.read_bugs(program, {"x": x, "y": y, "f": first}, monitor=["u"])
     sampler = gp.compile(model)
-    draws = sampler.sample(draws=50, chains=1, seed=1, progress=False)
+    draws = sampler.sample(draws=50, warmup=20, chains=1, seed=1, progress=False)
     found = np.full((50, 3, 5), np.nan)
     for i, f in enumerate(first):
         found[:, i, f - 1] = draws["start"][0, :, i]
@@ -405,7 +405,7 @@ def test_positions_of_data_that_are_all_of_an_axis_are_computed_in_its_order():
     }"""
     model = gp.read_bugs(program, {"y": 1.0, "k": [1, 3, 2, 4]}, monitor=["m"])
     sampler = gp.compile(model)
-    draws = sampler.sample(draws=10, chains=1, seed=1, progress=False)
+    draws = sampler.sample(draws=10, warmup=20, chains=1, seed=1, progress=False)
 
     assert sampler.verify().proved
     np.testing.assert_allclose(draws["m"], draws["x"][..., None] * [1, 2, 4, 8], rtol=1e-14)

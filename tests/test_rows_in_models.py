@@ -89,7 +89,7 @@ def test_missing_directions_are_drawn_whole():
     masked = np.ma.masked_array(directions(), mask=np.zeros((N, 3), dtype=bool))
     masked.mask[4] = True
     sampler = gp.compile(direction_model(masked))
-    draws = np.asarray(sampler.sample(20, chains=1, seed=1)["y"]).reshape(-1, N, 3)
+    draws = np.asarray(sampler.sample(20, warmup=20, chains=1, seed=1)["y"]).reshape(-1, N, 3)
 
     assert sampler.verify().proved
     np.testing.assert_allclose((draws**2).sum(-1), 1, rtol=1e-12)
