@@ -266,7 +266,7 @@ def test_units_hold_what_must_be_drawn_together(scan):
 def test_scans_are_verified_and_run_from_the_chains_own_stream(make, scan):
     sampler = make(scan=scan)
     settings = {"warmup": 5, "chains": 2, "progress": False}
-    first, again, other = (sampler.sample(20, warmup=20, seed=s, **settings) for s in (1, 1, 2))
+    first, again, other = (sampler.sample(20, seed=s, **settings) for s in (1, 1, 2))
 
     assert sampler.verify().proved
     for name in first:
