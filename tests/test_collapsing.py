@@ -625,6 +625,54 @@ def test_a_label_that_its_auxiliary_variable_pins_down_is_refused():
         gp.compile(events_behind_outcomes(), collapse="phi")
 
 
+def outliers(label):
+    """Outcomes of heavy tails, about the location of a group."""
+    mu = gp.Normal("mu", 0, sigma=3, dims="k")
+    gp.StudentT("y", nu=4, mu=mu[label], sigma=1, dims="i", observed=[0.1, 0.2, 9.0])
+
+
+def possible_events(label):
+    """Events that are possible in some groups only, by a probit."""
+    b = gp.Normal("b", 0, sigma=1, dims="k")
+    possible = gp.Data("possible", [1.0], dims="k")[label]
+    gp.Bernoulli("y", possible * gp.Phi(b[label]), dims="i", observed=[1, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("declare", "rule"), [(outliers, "power of a sum"), (possible_events, "latent normal")]
+)
+def test_a_label_of_one_value_is_not_determined_by_an_auxiliary_variable(declare, rule):
+    with gp.Model(coords={"i": 3, "k": 1}) as model:
+        w = gp.Dirichlet("w", 1.0, dims="k", event="k")
+        declare(gp.Categorical("z", w, dims="i", event="k"))
+    sampler = gp.compile(model, collapse="w", rewrites={rule: True})
+
+    assert sampler.verify().proved
+
+
+def behind_utilities():
+    """Groups that are seen of some and have effects on what is seen of all, by a probit."""
+    with gp.Model(coords={"i": 4}) as model:
+        b = gp.Normal("b", 0, sigma=1)
+        seen = np.ma.masked_array([1, 0, 1, 0], mask=[0, 0, 0, 1])
+        group = gp.Bernoulli("group", gp.Phi(b), dims="i", observed=seen)
+        yes, no = gp.Beta("yes", 1, 1), gp.Beta("no", 1, 1)
+        gp.Bernoulli("y", gp.where(group, yes, no), dims="i", observed=[1, 0, 1, 1])
+    return model
+
+
+def test_a_label_whose_utility_is_below_zero_or_above_is_refused():
+    """The ranges of the utility touch at 0, a single number that it never is."""
+    asked = {"collapse": ("yes", "no"), "rewrites": {"latent normal": True}}
+    with pytest.raises(CompileError, match=r"^collapse: group .* group_utility"):
+        gp.compile(behind_utilities(), **asked)
+    sampler = gp.compile(behind_utilities(), **asked | {"rewrites": {"latent normal": False}})
+
+    assert sampler.verify().proved
+    draws = sampler.sample(200, seed=1, progress=False)
+    assert 0 < draws["group"][..., 3].mean() < 1
+
+
 def test_without_collapse_the_missing_outcome_changes():
     draws = gp.compile(events_behind_outcomes()).sample(200, seed=1, progress=False)
     missing = draws["y"][:, :, 1, 1]

@@ -16,7 +16,7 @@ import contextlib
 import math
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import pairwise
 from math import prod
 
 import sympy as sp
@@ -94,32 +94,45 @@ def collapsed(
     return rest, tuple(_scan(rest, data, s) for s in labels), integrals
 
 
-def refuse_pinned(scans: Iterable[Scan], auxiliary: str, rule: str) -> None:
+def refuse_pinned(scans: Iterable[Scan], auxiliary: Statement, rule: str) -> None:
     """Raise if an auxiliary variable determines a label.
 
     Given the variable the label could not change, nor the variable given the label (events behind a
     missing outcome: none are "no", any are "yes"): chains would stay where they start.
     """
     for scan in scans:
-        possible = [_interval(scan, auxiliary, scan.lower + n) for n in range(scan.size)]
-        if all(a[1] < b[0] or b[1] < a[0] for a, b in combinations(possible, 2)):
-            name = scan.statement.target.array.name
+        if scan.size > 1 and _are_apart(scan, auxiliary):
+            name, other = (s.target.array.name for s in (scan.statement, auxiliary))
             raise CompileError(
-                f"collapse: {name} would be drawn given the auxiliary variable {auxiliary} (the "
-                f"rule {rule!r}), which determines it, so that neither could change without the "
+                f"collapse: {name} would be drawn given the auxiliary variable {other} (the rule "
+                f"{rule!r}), which determines it, so that neither could change without the "
                 f"other. Leave collapse= out, or forbid the rule: rewrites={{{rule!r}: False}}."
             )
 
 
-def _interval(scan: Scan, auxiliary: str, value: int) -> tuple[float, float]:
-    """The values of an auxiliary variable that are possible with a label, at the least."""
-    lower, upper = -math.inf, math.inf
+def _are_apart(scan: Scan, auxiliary: Statement) -> bool:
+    """Whether no value of an auxiliary variable is possible with two labels.
+
+    (A single number has no probability where the variable is continuous.)
+    """
+    name = auxiliary.target.array.name
     logs = (x.args[0] for term, _ in scan.terms for x in term.atoms(sp.log))
-    for indicator in (i for x in logs for i in x.atoms(AtMost, Below)):
-        first, second = (_at_label(e, scan, value) for e in indicator.args)
-        if _is_leaf(second, auxiliary) and first.is_number:
+    bounds = [i for x in logs for i in x.atoms(AtMost, Below) if mentions(i, (name,))]
+    if not bounds:
+        return False
+    found = sorted(_between(bounds, name, scan, scan.lower + n) for n in range(scan.size))
+    whole = auxiliary.support.is_discrete
+    return all(a[1] < b[0] if whole else a[1] <= b[0] for a, b in pairwise(found))
+
+
+def _between(bounds: Iterable[Expr], name: str, scan: Scan, label: int) -> tuple[float, float]:
+    """The ends of an auxiliary variable with a label, infinite unless they are numbers."""
+    lower, upper = -math.inf, math.inf
+    for bound in bounds:
+        first, second = (_at_label(e, scan, label) for e in bound.args)
+        if _is_leaf(second, name) and first.is_number:
             lower = max(lower, float(first))
-        if _is_leaf(first, auxiliary) and second.is_number:
+        if _is_leaf(first, name) and second.is_number:
             upper = min(upper, float(second))
     return lower, upper
 

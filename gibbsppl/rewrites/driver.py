@@ -271,7 +271,7 @@ def with_collapsed(
     """
     graph, scans, integrals = collapsed(model.graph, model.data, names)
     for rewrite in model.rewrites:
-        refuse_pinned(scans, rewrite.variable, rewrite.rule.name)
+        refuse_pinned(scans, rewrite.statement, rewrite.rule.name)
     scanned = {s.statement.name for s in scans}
     *before, last = model.stages
     own = {s.name for s in last.auxiliary} - scanned
