@@ -57,6 +57,18 @@ def test_a_bound_that_no_value_reaches_is_infinite(function):
         )
 
 
+@pytest.mark.parametrize("exponent", [B, -B])
+def test_a_power_is_undone_where_its_exponent_has_a_sign(exponent):
+    base = Array("base", positive=True)[()]
+    expr, rises = solve_for(base**exponent, base, Y, clipped=True)
+    values = [value(base**exponent, base=at) for at in (0.3, 1.0, 2.5)]
+
+    assert [value(expr, y=v) for v in values] == pytest.approx([0.3, 1.0, 2.5], rel=1e-12)
+    assert rises == (values[0] < values[-1])
+    assert value(expr, y=-1.0) == (0 if rises else np.inf)
+    assert solve_for(base**X, base, Y) is None
+
+
 @pytest.mark.parametrize("of", [X**2, X + sp.exp(X), sp.cos(X), sp.Abs(X)])
 def test_what_is_not_monotone_is_not_undone(of):
     assert solve_for(of, X, Y) is None

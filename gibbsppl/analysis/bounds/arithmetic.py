@@ -23,7 +23,7 @@ Number = Fraction | float
 
 
 class Arithmetic(Generic[End]):
-    """What ends are made of: numbers, how they are added, multiplied and compared, and leaves."""
+    """The ends of expressions: numbers, sums, products and comparisons of the ends of leaves."""
 
     __slots__ = ()
 

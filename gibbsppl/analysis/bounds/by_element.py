@@ -55,7 +55,7 @@ class _ByElement(Arithmetic[Floats]):
         return np.where(np.isnan(lower), -np.inf, lower), np.where(np.isnan(upper), np.inf, upper)
 
     def known(self, expr: Expr) -> Ends | None:
-        """What follows from data alone."""
+        """The values of an expression of data alone."""
         if mentions(expr, self.graph.drawn):
             return None
         value = evaluate(expr, self.over, self.data, self.graph.sizes)

@@ -1,4 +1,4 @@
-"""What is known of the elements of an array: the range of data, or the support."""
+"""The known bounds of the elements of an array: the range of data, or the support."""
 
 from __future__ import annotations
 
